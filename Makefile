@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# mkperf: one non-recursive build. Each directory's build.mk adds its rules.
+#
+#   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 5)
+#   make test      everything that is checked
+#   make bench     the figures of docs/verification.md, measured again
+#   make host      build/mkperf                make target    the PDs and the demo's image
+#   make install   mkperf into DESTDIR/PREFIX/bin               make clean
+#
+# With MICROKIT_SDK, MICROKIT_BOARD and MICROKIT_CONFIG the target half is built for that Microkit
+# SDK instead of the built-in platform, see docs/user-guide.md.
+
+BUILD_DIR ?= build
+B := $(BUILD_DIR)
+PREFIX ?= /usr/local
+DEMO_SECONDS ?= 5
+
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+ifneq ($(V),1)
+Q := @
+endif
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef \
+        -Wpointer-arith -Wcast-align -Wwrite-strings -Wvla
+
+HOST_CC ?= gcc
+HOST_CFLAGS := -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -Iinclude -Ihost -I$(B)/proto -I$(B)/src/nanopb
+
+CROSS ?= aarch64-linux-gnu-
+TARGET_CC := $(CROSS)gcc
+TARGET_CFLAGS := -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-stack-protector \
+                 -fno-pic -fno-omit-frame-pointer -mstrict-align -fno-tree-loop-distribute-patterns \
+                 -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb
+
+.PHONY: all host target demo test bench install clean format
+all: host target
+
+# Everything that is built waits for the packages (order only: a second run does nothing).
+SETUP := $(B)/setup.stamp
+$(SETUP): scripts/packages scripts/setup
+	$(Q)scripts/setup
+	$(Q)mkdir -p $(@D) && touch $@
+
+include proto/build.mk host/build.mk target/build.mk
+ifeq ($(MICROKIT_SDK),)
+include platform/pocket/build.mk
+else
+include platform/microkit/build.mk
+endif
+include demo/build.mk
+include tests/build.mk bench/build.mk
+
+FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] target/*/*.[ch] \
+             platform/*/*.[ch] platform/*/*/*.[ch] host/*.[ch] host/*/*.[ch] demo/*.[ch] \
+             tests/*/*.[ch] bench/*.[ch])
+format: $(SETUP)
+	clang-format -i $(FORMATTED)
+
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

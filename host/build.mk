@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The host command, and its library in three builds: plain, for the unit tests (sanitizers), and for
+# the fuzz targets (clang).
+
+HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC)
+HOST_LIBS := -ldw -lelf -lexpat -lz -lm
+
+ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_FLAGS := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+
+# $(call host_objects,VARIANT,SOURCES)
+host_objects = $(patsubst %.c,$(B)/obj/$(1)/%.o,$(patsubst $(B)/%,gen/%,$(2)))
+
+# Generated and fetched sources live below $(B); their objects go below gen/.
+define host_variant
+$(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2) $(HOST_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+$(B)/obj/$(1)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2) $(HOST_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+$(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(HOST_LIB_SRC))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)rm -f $$@ && ar rcs $$@ $$^
+endef
+$(eval $(call host_variant,plain,$(HOST_CC),))
+$(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS)))
+$(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS)))
+
+host: $(B)/mkperf
+$(B)/mkperf: $(B)/obj/plain/host/main.o $(B)/lib/plain/libmkperf.a
+	$(Q)$(HOST_CC) $^ $(HOST_LIBS) -o $@
+
+install: $(B)/mkperf
+	install -D -m 755 $(B)/mkperf $(DESTDIR)$(PREFIX)/bin/mkperf

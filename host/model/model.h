@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The one in-memory model of a profile's event stream, between decoders and sinks.
+ *
+ * Owns: the types that pass from a decoder to a sink, and the sink contract. A decoder calls the
+ * sink's functions in the order of the stream; nothing is kept for longer than a call, so memory
+ * does not grow with the stream.
+ */
+#ifndef MKPERF_HOST_MODEL_H
+#define MKPERF_HOST_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mkperf/record.h>
+
+#include "../error.h"
+
+enum mkperf_model_limits {
+    MKPERF_MODEL_EVENTS = 16,
+    MKPERF_MODEL_NAME = 64,
+};
+
+/* A sampled event as the session runs it. */
+struct mkperf_event {
+    char name[MKPERF_MODEL_NAME]; /* perf's name, or rHH */
+    uint32_t code;                /* PMU event number */
+    bool user, kernel;            /* modes in which it counts */
+    uint64_t period;              /* 0 with a frequency */
+    uint32_t frequency;           /* samples per second and core, 0 with a period */
+};
+
+/* Who ran: a protection domain, the idle thread, or a thread that nobody named. */
+struct mkperf_pd {
+    uint64_t thread;    /* identity, record.h */
+    uint32_t id;        /* index in the model, from 0; dense; never reused */
+    const char *name;   /* never NULL; "idle", "unknown-<thread in hex>" */
+    const char *elf;    /* path of its program, NULL if none is known */
+    const char *parent; /* name of the parent PD, NULL */
+};
+
+struct mkperf_session {
+    const char *platform; /* of the target: "pocket", "microkit"; "" if unknown */
+    const char *cpu;
+    const char *kernel_elf; /* path, NULL if none is known */
+    unsigned cores;
+    unsigned nevents;
+    struct mkperf_event event[MKPERF_MODEL_EVENTS];
+    unsigned max_frames;
+    bool jitter;
+    const char *command; /* the command line that recorded it, NULL if unknown */
+};
+
+/* A caller: a return address in a PD's address space. */
+struct mkperf_caller {
+    uint64_t addr;
+    uint32_t pd;
+};
+
+/* The user callers of a sample, innermost first, complete: the leaf's caller is there. */
+struct mkperf_chain {
+    unsigned n;
+    struct mkperf_caller caller[MKPERF_MAX_FRAMES + 1];
+};
+
+struct mkperf_sample {
+    uint64_t time_ns; /* target's monotonic clock */
+    uint64_t period;  /* events this sample stands for */
+    uint32_t pd;
+    uint32_t event; /* index into the session's events */
+    uint32_t core;
+    uint32_t flags;     /* enum mkperf_sample_flags */
+    uint64_t kernel_pc; /* with MKPERF_SAMPLE_KERNEL; 0 = unknown place in the kernel */
+    uint64_t pc;        /* user pc; absent with MKPERF_SAMPLE_NO_USER */
+    const struct mkperf_chain *callers; /* never NULL; valid during the call */
+};
+
+/* Samples known to be missing. */
+enum mkperf_lost_where { /* the first three are enum mkperf_loss_where */
+                         MKPERF_LOST_RING = MKPERF_LOSS_RING,
+                         MKPERF_LOST_OUTPUT = MKPERF_LOSS_OUTPUT,
+                         MKPERF_LOST_LINK = MKPERF_LOSS_LINK,
+                         MKPERF_LOST_TRANSIT, /* in frames that did not arrive whole */
+                         MKPERF_LOST_CHAIN, /* arrived, but their chain was defined in a lost frame
+                                             */
+                         MKPERF_LOST_PLACES,
+};
+
+struct mkperf_lost {
+    uint64_t time_ns; /* of the report, 0 = unknown */
+    uint64_t samples;
+    uint64_t events; /* that they stood for; 0 = unknown */
+    enum mkperf_lost_where where;
+    uint32_t core;
+};
+
+/* Totals for a trustworthy head of a report. */
+struct mkperf_totals {
+    uint64_t samples;
+    uint64_t lost[MKPERF_LOST_PLACES];
+    uint64_t late_events;
+    uint64_t spurious;
+    uint64_t unrepaired; /* samples whose leaf's caller could not be decided (no unwind data) */
+    uint64_t first_ns, last_ns;
+    bool complete; /* the target's totals at stop agree with what arrived */
+};
+
+/*
+ * A sink: where a profile goes. Functions return MKPERF_OK or fill *e. Order of calls: begin, then
+ * any of pd (once for each PD, before its first sample), sample, lost, and flush (everything up to
+ * now is in order of time and nothing earlier will come), then end; abandon instead of end releases
+ * everything and keeps what can be kept. NULL functions are skipped.
+ */
+struct mkperf_sink_ops {
+    const char *name;
+    enum mkperf_status (*begin)(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e);
+    enum mkperf_status (*pd)(void *self, const struct mkperf_pd *pd, struct mkperf_error *e);
+    enum mkperf_status (*sample)(void *self, const struct mkperf_sample *sample,
+                                 struct mkperf_error *e);
+    enum mkperf_status (*lost)(void *self, const struct mkperf_lost *lost, struct mkperf_error *e);
+    enum mkperf_status (*flush)(void *self, struct mkperf_error *e);
+    enum mkperf_status (*end)(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e);
+    void (*abandon)(void *self);
+};
+
+struct mkperf_sink {
+    const struct mkperf_sink_ops *ops;
+    void *self;
+};
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The one symbolizer: functions, inlined frames, source lines and unwind facts, from elfutils.
+ *
+ * Owns: opened ELFs and caches over them. Each ELF is a module, addressed by its link-time
+ * addresses (no slide). Bounded memory: caches are dropped when they reach their limit.
+ */
+#ifndef MKPERF_HOST_SYMBOLS_H
+#define MKPERF_HOST_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../error.h"
+
+struct mkperf_symbols;
+struct mkperf_module;
+
+struct mkperf_segment { /* an executable PT_LOAD */
+    uint64_t vaddr, size, offset;
+};
+
+struct mkperf_symbol {
+    const char *name; /* demangled; NULL if the address belongs to no function */
+    uint64_t start, size;
+};
+
+struct mkperf_line {
+    const char *function; /* innermost inlined function first; NULL if unknown */
+    const char *file;     /* NULL if unknown */
+    int line;             /* 0 if unknown */
+};
+
+struct mkperf_symbols *mkperf_symbols_new(void);
+void mkperf_symbols_free(struct mkperf_symbols *s);
+
+/*
+ * Opens the ELF at path (once: the same path gives the same module). Errors, MKPERF_ERR_ELF with
+ * path and reason: missing, not an ELF, not AArch64 or RISC-V 64, cut short.
+ */
+enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
+                                         struct mkperf_module **out, struct mkperf_error *e);
+
+const char *mkperf_module_path(const struct mkperf_module *m); /* absolute */
+uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
+/* Build id: length 0..20 in *n. NULL if none. */
+const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n);
+/* Executable segments; *n of them. */
+const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n);
+
+/* The function at addr. Strings live as long as s. False, with name NULL, if there is none. */
+bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out);
+
+/* Source position of addr: inlined functions, innermost first, at most max. Returns how many. */
+size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_line *out, size_t max);
+
+enum mkperf_lr { MKPERF_LR_NO, MKPERF_LR_YES, MKPERF_LR_UNKNOWN };
+
+/*
+ * Whether, at pc, the caller of the interrupted function is in the link register while the frame
+ * pointer still belongs to that caller: in a leaf without a frame, before the prologue has
+ * set the frame pointer, or after the epilogue has restored it. UNKNOWN without unwind data.
+ */
+enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The descriptor: how the profiler PD tells the kernel hook where samples go.
+ *
+ * Owns: the layout of the descriptor. The profiler PD writes it MKPERF_DESCRIPTOR_OFFSET bytes
+ * into the page of its IPC buffer, behind the message registers, where the kernel reads it at
+ * every profiling interrupt. The kernel trusts none of it: addresses are translated through the
+ * profiler PD's own page tables, numbers are clamped, and the worst that a wrong descriptor does
+ * is to spoil the samples of the PD that wrote it.
+ *
+ * Protocol: the PD fills everything, then stores `magic` with release order; to withdraw, it
+ * stores 0 in `magic`. `period` and `jitter_mask` of a counter and `watermark` may be changed at
+ * any time. Everything else changes only while `magic` is 0, with a new `generation`.
+ */
+#ifndef MKPERF_DESCRIPTOR_H
+#define MKPERF_DESCRIPTOR_H
+
+#include <stdint.h>
+
+#include <mkperf/record.h>
+
+#define MKPERF_DESCRIPTOR_OFFSET 1024
+#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x31637365646b706d) /* "mpkdesc1" */
+
+struct mkperf_descriptor_counter {
+    uint32_t first;       /* what the profiler PD armed the counter with at the start */
+    uint32_t period;      /* events between samples, before jitter; at least 2 */
+    uint32_t jitter_mask; /* 2^k - 1 <= period / 4; 0 = no jitter */
+};
+
+/*
+ * Jitter: after each overflow the hook arms the counter with
+ *   period - (jitter_mask + 1) / 2 + r,   r uniform in [0, jitter_mask]   (jitter_mask != 0)
+ * from a 64-bit linear congruential generator's upper bits, so that the mean is period - 1/2 and
+ * every value in the range can occur. Each sample carries the period it really had.
+ */
+struct mkperf_descriptor {
+    uint64_t magic;
+    uint32_t generation;   /* changes with each session: the hook forgets its state of the last */
+    uint32_t counter_mask; /* counters that belong to the session, bit = number */
+    uint32_t kernel_mask;  /* those of them that count kernel time only */
+    uint32_t max_frames;   /* depth of the walk, 0 .. MKPERF_MAX_FRAMES */
+    uint32_t watermark;    /* bytes used in a ring at which the profiler PD is woken */
+    uint32_t ring_bytes;   /* data bytes of each ring, see mkperf_ring_size_ok */
+    uint64_t ring[MKPERF_MAX_CORES]; /* each core's ring: address in the profiler PD, 0 = none;
+                                        header and data within one page of its mapping */
+    struct mkperf_descriptor_counter counter[MKPERF_MAX_COUNTERS];
+};
+
+_Static_assert(MKPERF_DESCRIPTOR_OFFSET + sizeof(struct mkperf_descriptor) <= 4096,
+               "the descriptor must fit the IPC buffer's page");
+
+#endif

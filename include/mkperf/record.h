@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The records that the kernel hook writes and everything after it reads.
+ *
+ * Owns: the layout of a record in a sample ring. Shared by the kernel hook (writer), the profiler
+ * PD (reader, and writer of the client's ring), the client PD and the tests. The host never sees
+ * this layout: it sees the wire (proto/mkperf.proto).
+ *
+ * A record is a sequence of little-endian 64-bit words, 8-byte aligned. Word 0 starts with the
+ * type and the size in bytes, so that a reader skips types it does not know. No record wraps
+ * around the end of the ring: the writer fills the rest with one PAD record.
+ *
+ *   word 0   bits 0-15 type, 16-31 size in bytes (multiple of 8, header included),
+ *            32-39 nframes, 40-47 counter, 48-55 flags, 56-63 core
+ *
+ * SAMPLE
+ *   word 1   time, ticks of the target's monotonic counter, taken on entry to the hook
+ *   word 2   thread identity (see MKPERF_THREAD_*)
+ *   word 3   period: how many events this sample stands for
+ *   word 4   pc of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
+ *   word 5   link register of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
+ *   word 6   only with MKPERF_SAMPLE_KERNEL: the kernel address that stands for the kernel's work
+ *            (entry function of the last kernel entry, or the exact pc for idle; 0 if unknown)
+ *   then     nframes return addresses, innermost first, from the frame-pointer walk
+ *   then     nothing today; a size larger than that is reserved for a copy of the stack's top
+ *
+ * LOSS (counter = where, see enum mkperf_loss_where)
+ *   word 1   time, ticks
+ *   word 2   number of samples lost since the last LOSS record of the same place
+ *   word 3   number of events that those samples stood for
+ */
+#ifndef MKPERF_RECORD_H
+#define MKPERF_RECORD_H
+
+#include <stdint.h>
+
+enum mkperf_record_type {
+    MKPERF_RECORD_PAD = 0,
+    MKPERF_RECORD_SAMPLE = 1,
+    MKPERF_RECORD_LOSS = 2,
+};
+
+enum mkperf_sample_flags {
+    MKPERF_SAMPLE_KERNEL = 1 << 0,      /* the overflow fell into the kernel: word 6 is present */
+    MKPERF_SAMPLE_NO_USER = 1 << 1,     /* no user context at all (the idle thread) */
+    MKPERF_SAMPLE_DEPTH_LIMIT = 1 << 2, /* the chain goes on beyond the configured depth */
+    MKPERF_SAMPLE_BAD_FP = 1 << 3,      /* the walk ended at a frame pointer that failed a check */
+};
+
+/* Where samples can be lost. The names are those that users see; keep in step with the wire. */
+enum mkperf_loss_where {
+    MKPERF_LOSS_RING = 0,   /* kernel hook: the core's sample ring was full */
+    MKPERF_LOSS_OUTPUT = 1, /* profiler PD: the ring to the client was full */
+    MKPERF_LOSS_LINK = 2,   /* client PD: the transport could not take them */
+    MKPERF_LOSS_PLACES = 3,
+};
+
+enum mkperf_record_words {
+    MKPERF_WORD_HEADER = 0,
+    MKPERF_WORD_TIME = 1,
+    MKPERF_WORD_THREAD = 2,
+    MKPERF_WORD_PERIOD = 3,
+    MKPERF_WORD_PC = 4,
+    MKPERF_WORD_LR = 5,
+    MKPERF_SAMPLE_FIXED_WORDS = 6,
+    MKPERF_LOSS_WORDS = 4,
+};
+
+enum mkperf_limits {
+    MKPERF_MAX_FRAMES = 64,
+    MKPERF_DEFAULT_FRAMES = 16,
+    MKPERF_MAX_CORES = 8,
+    MKPERF_MAX_COUNTERS = 31, /* PMUv3 event counters; the cycle counter is left to the kernel */
+    MKPERF_MAX_RECORD_BYTES = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES),
+};
+
+/*
+ * Thread identities. A PD has the badge of its fault handler, which Microkit makes distinct. Two
+ * values are the hook's own.
+ */
+#define MKPERF_THREAD_IDLE UINT64_MAX       /* the core's idle thread */
+#define MKPERF_THREAD_NONE (UINT64_MAX - 1) /* a thread without a fault handler's badge */
+
+/*
+ * A frame with this value is not an address: the next frame is the thread identity of the PD that
+ * the frames after it belong to (the client whose protected call is being served).
+ */
+#define MKPERF_FRAME_PD (UINT64_MAX - 0xff)
+
+static inline uint64_t mkperf_record_header(unsigned type, unsigned size, unsigned nframes,
+                                            unsigned counter, unsigned flags, unsigned core)
+{
+    return (uint64_t)type | (uint64_t)size << 16 | (uint64_t)nframes << 32 |
+           (uint64_t)counter << 40 | (uint64_t)flags << 48 | (uint64_t)core << 56;
+}
+
+static inline unsigned mkperf_record_type(uint64_t header)
+{
+    return header & 0xffff;
+}
+
+static inline unsigned mkperf_record_size(uint64_t header)
+{
+    return header >> 16 & 0xffff;
+}
+
+static inline unsigned mkperf_record_nframes(uint64_t header)
+{
+    return header >> 32 & 0xff;
+}
+
+static inline unsigned mkperf_record_counter(uint64_t header)
+{
+    return header >> 40 & 0xff;
+}
+
+static inline unsigned mkperf_record_flags(uint64_t header)
+{
+    return header >> 48 & 0xff;
+}
+
+static inline unsigned mkperf_record_core(uint64_t header)
+{
+    return header >> 56;
+}
+
+#endif

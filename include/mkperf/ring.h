@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sample ring: single producer, single consumer, lock-free, variable-length records.
+ *
+ * Owns: its layout in shared memory and the four functions on it. One ring for each core between
+ * the kernel hook (producer) and the profiler PD (consumer), and one between the profiler PD
+ * (producer) and the client PD (consumer).
+ *
+ * Policy "stream": a record that does not fit is dropped by the producer, who counts it. Nothing
+ * that was committed is lost.
+ *
+ * Trust: each side keeps its own position and the size in memory that the other side cannot
+ * write (struct mkperf_ring_producer, struct mkperf_ring_consumer). What is read from the shared
+ * header is the other side's position alone, and an impossible one is treated as full (producer)
+ * or as corrupt (consumer); neither side ever leaves the ring's bytes because of it.
+ */
+#ifndef MKPERF_RING_H
+#define MKPERF_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mkperf/record.h>
+
+enum mkperf_ring_limits {
+    MKPERF_RING_MIN_BYTES = 4096,
+    MKPERF_RING_MAX_BYTES = 1 << 20,
+    MKPERF_RING_HEADER_BYTES = 256,
+};
+
+/*
+ * Shared memory: this header, then `size` bytes of records (a power of two). Positions count
+ * bytes since the start and never wrap in practice (2^64).
+ */
+struct mkperf_ring {
+    uint64_t head;    /* written by the producer */
+    uint64_t hook;    /* kernel hook only: MKPERF_HOOK_MAGIC once a hook has used this ring */
+    uint64_t tick_hz; /* kernel hook only: ticks of a record's time per second */
+    uint64_t dropped_samples; /* producer: records dropped because the ring was full, ever */
+    uint64_t dropped_events;  /* producer: the events those stood for */
+    uint64_t spurious;    /* kernel hook only: interrupts without an overflow of an owned counter */
+    uint64_t late_events; /* kernel hook only: events folded into a sample's period because the
+                             counter ran too far past its overflow before it was re-armed */
+    uint64_t pad0[9];
+    uint64_t tail; /* written by the consumer */
+    uint64_t pad1[15];
+    uint64_t data[];
+};
+
+_Static_assert(sizeof(struct mkperf_ring) == MKPERF_RING_HEADER_BYTES, "ring header layout");
+
+#define MKPERF_HOOK_MAGIC UINT64_C(0x316b6f6f68706b6d) /* "mkphook1" */
+
+struct mkperf_ring_producer {
+    struct mkperf_ring *ring;
+    uint64_t size; /* bytes of data, a power of two */
+    uint64_t head;
+};
+
+struct mkperf_ring_consumer {
+    struct mkperf_ring *ring;
+    uint64_t size;
+    uint64_t tail;
+};
+
+static inline bool mkperf_ring_size_ok(uint64_t size)
+{
+    return size >= MKPERF_RING_MIN_BYTES && size <= MKPERF_RING_MAX_BYTES &&
+           (size & (size - 1)) == 0;
+}
+
+/*
+ * Producer: room for a record of up to `bytes` (a multiple of 8, at most MKPERF_MAX_RECORD_BYTES),
+ * contiguous. Returns where to write it, or NULL if it does not fit (the caller counts the drop).
+ * Nothing is visible to the consumer before mkperf_ring_commit, and not committing is allowed.
+ *
+ * The acquire load of `tail` pairs with the release store in mkperf_ring_release: the consumer is
+ * done reading the bytes that are about to be overwritten.
+ */
+static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint64_t bytes)
+{
+    uint64_t used = p->head - __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
+    uint64_t at = p->head & (p->size - 1);
+    uint64_t pad = at + bytes > p->size ? p->size - at : 0;
+
+    if (used > p->size || bytes + pad > p->size - used) {
+        return NULL;
+    }
+    if (pad != 0) {
+        p->ring->data[at / 8] = mkperf_record_header(MKPERF_RECORD_PAD, (unsigned)pad, 0, 0, 0, 0);
+        p->head += pad;
+        at = 0;
+    }
+    return &p->ring->data[at / 8];
+}
+
+/*
+ * Producer: publishes the record just written at the last reserved place; `bytes` at most what was
+ * reserved. The release store pairs with the acquire load in mkperf_ring_peek.
+ */
+static inline void mkperf_ring_commit(struct mkperf_ring_producer *p, uint64_t bytes)
+{
+    p->head += bytes;
+    __atomic_store_n(&p->ring->head, p->head, __ATOMIC_RELEASE);
+}
+
+/*
+ * Consumer: the next record that is not padding, whole and within the ring, or NULL. *corrupt is
+ * set (never cleared) if the producer's position or a record's size is impossible; everything up
+ * to the producer's position is then skipped. The record stays valid until mkperf_ring_release.
+ */
+static inline const uint64_t *mkperf_ring_peek(struct mkperf_ring_consumer *c, unsigned *size,
+                                               bool *corrupt)
+{
+    uint64_t head = __atomic_load_n(&c->ring->head, __ATOMIC_ACQUIRE);
+
+    for (int i = 0; i < 2; i++) { /* at most one pad stands before a record */
+        uint64_t used = head - c->tail;
+        if (used == 0) {
+            return NULL;
+        }
+        uint64_t at = c->tail & (c->size - 1);
+        uint64_t header = c->ring->data[at / 8];
+        unsigned bytes = mkperf_record_size(header);
+        if (used > c->size || head % 8 != 0 || bytes < 8 || bytes % 8 != 0 || bytes > used ||
+            at + bytes > c->size) {
+            break;
+        }
+        if (mkperf_record_type(header) != MKPERF_RECORD_PAD) {
+            *size = bytes;
+            return &c->ring->data[at / 8];
+        }
+        c->tail += bytes;
+    }
+    *corrupt = true;
+    c->tail = head & ~UINT64_C(7);
+    __atomic_store_n(&c->ring->tail, c->tail, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Consumer: gives back `bytes` of the record last peeked. Pairs with the load in reserve. */
+static inline void mkperf_ring_release(struct mkperf_ring_consumer *c, unsigned bytes)
+{
+    c->tail += bytes;
+    __atomic_store_n(&c->ring->tail, c->tail, __ATOMIC_RELEASE);
+}
+
+/* Producer: bytes that the consumer has not released yet. */
+static inline uint64_t mkperf_ring_used(const struct mkperf_ring_producer *p)
+{
+    return p->head - __atomic_load_n(&p->ring->tail, __ATOMIC_RELAXED);
+}
+
+#endif

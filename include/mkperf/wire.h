@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Limits and version of the wire, shared by both ends (schema: proto/mkperf.proto).
+ *
+ * Frame:  00  COBS( sequence:u16le  message  crc32:u32le )  00
+ * The CRC (IEEE 802.3, as zlib's crc32) covers sequence and message. Each direction numbers its
+ * frames from 0, modulo 65536. Two neighbouring frames may share a delimiter. Whatever stands
+ * between frames is console text.
+ */
+#ifndef MKPERF_WIRE_H
+#define MKPERF_WIRE_H
+
+enum mkperf_wire {
+    MKPERF_PROTOCOL = 1,
+    MKPERF_CHAIN_SLOTS = 512,
+    MKPERF_BATCH_SAMPLES = 256,
+    MKPERF_MAX_EVENTS = 16,
+    MKPERF_MESSAGE_BYTES = 1400,   /* longest encoded message, either way */
+    MKPERF_FRAME_OVERHEAD = 2 + 4, /* sequence and CRC */
+    /* COBS adds one byte for each 254 and one; then the two delimiters. */
+    MKPERF_FRAME_BYTES = MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD +
+                         (MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD) / 254 + 1 + 2,
+    MKPERF_EPOCH_FRAMES = 512, /* batches after which the target begins a new chain epoch unasked */
+};
+
+#endif

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# nanopb's runtime from Debian's source package, and the code it generates from the schema.
+# Both halves use them; the target compiles them for itself.
+
+NANOPB_SRC := $(B)/src/nanopb/pb_common.c $(B)/src/nanopb/pb_encode.c $(B)/src/nanopb/pb_decode.c
+PROTO_SRC := $(B)/proto/mkperf.pb.c
+PROTO_READY := $(B)/proto/ready.stamp # what an object that includes mkperf.pb.h waits for
+
+$(B)/src/nanopb.stamp: scripts/debian-source | $(SETUP)
+	$(Q)scripts/debian-source nanopb $(B)/src
+	$(Q)touch $@
+
+$(NANOPB_SRC): $(B)/src/nanopb.stamp ;
+
+$(B)/proto/mkperf.pb.c: proto/mkperf.proto proto/mkperf.options | $(SETUP)
+	$(Q)mkdir -p $(@D)
+	$(Q)nanopb_generator.py -q -I proto -D $(B)/proto -f proto/mkperf.options mkperf.proto
+
+$(PROTO_READY): $(PROTO_SRC) $(B)/src/nanopb.stamp
+	$(Q)touch $@

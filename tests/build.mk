@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Everything that is checked. tests/run prints the results; its last line is `N passed, N failed`.
+#
+#   tests/unit/test_*.c    cmocka programs, host code, address and undefined-behaviour sanitizers
+#   tests/tsan/test_*.c    programs under ThreadSanitizer, exit status
+#   tests/fuzz/fuzz_*.c    libFuzzer targets, a short run over tests/fuzz/corpus/NAME and beyond
+#   tests/system/*.sh      whole runs; print `ok NAME` or `not ok NAME: why`
+
+UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+TSAN_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/tsan/test_*.c))
+FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+# Target sources that are tested on the host: the platform-independent ones. Their directories add
+# to it.
+HOSTED_SRC ?=
+$(B)/lib/asan/libhosted.a: $(call host_objects,asan,$(HOSTED_SRC))
+$(B)/lib/fuzz/libhosted.a: $(call host_objects,fuzz,$(HOSTED_SRC))
+$(B)/lib/asan/libhosted.a $(B)/lib/fuzz/libhosted.a:
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/tests/unit/%: tests/unit/%.c $(B)/lib/asan/libmkperf.a $(B)/lib/asan/libhosted.a
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(ASAN_FLAGS) -I. -Itests -MMD -MP $< $(filter %.a,$^) \
+	    $(filter %.a,$^) -lcmocka $(HOST_LIBS) -o $@
+$(B)/tests/tsan/%: tests/tsan/%.c $(PROTO_READY) | $(SETUP)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=thread -I. -MMD -MP $< -lpthread -o $@
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhosted.a
+	$(Q)mkdir -p $(@D)
+	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. \
+	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
+
+test: host target $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
+	$(Q)B=$(B) tests/run
