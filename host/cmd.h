@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The commands of mkperf: one function a file, called by main with argv[0] = the command's name.
+ * The result is the process's exit status (enum mkperf_status).
+ */
+#ifndef MKPERF_HOST_CMD_H
+#define MKPERF_HOST_CMD_H
+
+#define MKPERF_VERSION "0.1.0"
+
+int mkperf_cmd_record(int argc, char **argv);
+int mkperf_cmd_recover(int argc, char **argv);
+int mkperf_cmd_report(int argc, char **argv);
+
+#endif
