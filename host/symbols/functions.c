@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Function names from the symbol table.
+ *
+ * Owns: a module's sorted table of functions. Called through mkperf_symbol_at by everything that
+ * shows a name. Of several symbols at one address the best is kept, by the rules of perf, so that
+ * both show the same name. A label inside a function that has a size is not a function. A symbol
+ * without a size (assembler) reaches to the next symbol, at most to the end of its section.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+void mkperf_functions_free(struct mkperf_module *m)
+{
+    free(m->function);
+}
+
+/* $x, $d and their kind mark code and data for disassemblers; .L labels are the compiler's own. */
+static bool is_marker(const char *name)
+{
+    return name[0] == '\0' || (name[0] == '$' && (name[2] == '\0' || name[2] == '.')) ||
+           strncmp(name, "$x", 2) == 0 || strncmp(name, ".L", 2) == 0;
+}
+
+static bool is_function(const GElf_Sym *sym)
+{
+    unsigned type = GELF_ST_TYPE(sym->st_info);
+
+    return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+           sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE;
+}
+
+static unsigned underscores(const char *s)
+{
+    return (unsigned)strspn(s, "_");
+}
+
+/* Negative if a is the better of two symbols with the same start. */
+static int compare_worth(const struct mkperf_function *a, const struct mkperf_function *b)
+{
+    bool fa = a->type != STT_NOTYPE, fb = b->type != STT_NOTYPE;
+    size_t na = strlen(a->raw), nb = strlen(b->raw);
+
+    if (fa != fb) {
+        return fa ? -1 : 1;
+    }
+    if (!a->size != !b->size) {
+        return a->size ? -1 : 1;
+    }
+    if ((a->bind == STB_WEAK) != (b->bind == STB_WEAK)) {
+        return a->bind == STB_WEAK ? 1 : -1;
+    }
+    if ((a->bind == STB_GLOBAL) != (b->bind == STB_GLOBAL)) {
+        return a->bind == STB_GLOBAL ? -1 : 1;
+    }
+    if (underscores(a->raw) != underscores(b->raw)) {
+        return underscores(a->raw) < underscores(b->raw) ? -1 : 1;
+    }
+    if (na != nb) {
+        return na > nb ? -1 : 1;
+    }
+    return strcmp(a->raw, b->raw);
+}
+
+static int compare_start(const void *pa, const void *pb)
+{
+    const struct mkperf_function *a = pa, *b = pb;
+
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+    return compare_worth(a, b);
+}
+
+/* The symbol table's section, or the dynamic one of a stripped file. */
+static Elf_Scn *find_table(Elf *elf, GElf_Shdr *out)
+{
+    Elf_Scn *scn = NULL, *dynamic = NULL;
+    GElf_Shdr sh;
+
+    while ((scn = elf_nextscn(elf, scn))) {
+        if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB) {
+            *out = sh;
+            return scn;
+        }
+        if (sh.sh_type == SHT_DYNSYM) {
+            dynamic = scn;
+        }
+    }
+    return dynamic && gelf_getshdr(dynamic, out) ? dynamic : NULL;
+}
+
+static void collect(struct mkperf_module *m, Elf_Data *data, const GElf_Shdr *table, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        GElf_Sym sym;
+        GElf_Shdr sh;
+        const char *name;
+
+        if (!gelf_getsym(data, (int)i, &sym) || !is_function(&sym) ||
+            !gelf_getshdr(elf_getscn(m->elf, sym.st_shndx), &sh) ||
+            !(sh.sh_flags & SHF_EXECINSTR) || sym.st_value - sh.sh_addr >= sh.sh_size) {
+            continue;
+        }
+        name = elf_strptr(m->elf, table->sh_link, sym.st_name);
+        if (!name || is_marker(name)) {
+            continue;
+        }
+        m->function[m->nfunctions++] = (struct mkperf_function){
+            .start = sym.st_value,
+            .size = sym.st_size,
+            .raw = name,
+            .type = GELF_ST_TYPE(sym.st_info),
+            .bind = GELF_ST_BIND(sym.st_info),
+        };
+    }
+}
+
+/* One function an address; no labels inside functions. The table is sorted. */
+static void thin_out(struct mkperf_module *m)
+{
+    uint64_t covered = 0; /* end of the functions with a size so far */
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->nfunctions; i++) {
+        struct mkperf_function f = m->function[i];
+
+        if (n > 0 && m->function[n - 1].start == f.start) {
+            continue;
+        }
+        if (f.start < covered && (f.size == 0 || f.type == STT_NOTYPE)) {
+            continue;
+        }
+        if (f.start + f.size > covered && f.size < UINT64_MAX - f.start) {
+            covered = f.start + f.size;
+        }
+        m->function[n++] = f;
+    }
+    m->nfunctions = n;
+}
+
+static uint64_t section_end(Elf *elf, uint64_t addr)
+{
+    Elf_Scn *scn = NULL;
+    GElf_Shdr sh;
+
+    while ((scn = elf_nextscn(elf, scn))) {
+        if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) &&
+            addr - sh.sh_addr < sh.sh_size) {
+            return sh.sh_addr + sh.sh_size;
+        }
+    }
+    return addr;
+}
+
+static void extend(struct mkperf_module *m)
+{
+    for (size_t i = 0; i < m->nfunctions; i++) {
+        struct mkperf_function *f = &m->function[i];
+
+        if (f->size == 0) {
+            uint64_t end = section_end(m->elf, f->start);
+
+            if (i + 1 < m->nfunctions && f[1].start < end) {
+                end = f[1].start;
+            }
+            f->size = end - f->start;
+        }
+    }
+}
+
+static void load(struct mkperf_module *m)
+{
+    GElf_Shdr table;
+    Elf_Data *data;
+    Elf_Scn *scn = find_table(m->elf, &table);
+    size_t n;
+
+    m->functions_loaded = true;
+    if (!scn || !(data = elf_getdata(scn, NULL))) {
+        return;
+    }
+    n = data->d_size / sizeof(Elf64_Sym);
+    m->function = calloc(n ? n : 1, sizeof *m->function);
+    if (!m->function) {
+        return;
+    }
+    collect(m, data, &table, n);
+    qsort(m->function, m->nfunctions, sizeof *m->function, compare_start);
+    thin_out(m);
+    extend(m);
+}
+
+static struct mkperf_function *find(struct mkperf_module *m, uint64_t addr)
+{
+    size_t low = 0, high = m->nfunctions;
+
+    while (low < high) { /* the first that starts behind addr */
+        size_t middle = low + (high - low) / 2;
+
+        if (m->function[middle].start <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    /* Functions may nest (rarely, and not deep): look at a few that start before. */
+    for (unsigned i = 0; i < 4 && low > 0; i++) {
+        struct mkperf_function *f = &m->function[--low];
+
+        if (addr - f->start < f->size) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out)
+{
+    struct mkperf_function *f;
+
+    if (!m->functions_loaded) {
+        load(m);
+    }
+    f = find(m, addr);
+    if (!f) {
+        *out = (struct mkperf_symbol){.name = NULL};
+        return false;
+    }
+    if (!f->name) {
+        f->name = mkperf_demangle(m->owner, f->raw);
+    }
+    *out = (struct mkperf_symbol){.name = f->name, .start = f->start, .size = f->size};
+    return true;
+}

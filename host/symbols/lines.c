@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Source lines and inlined functions from DWARF.
+ *
+ * Owns: a module's Dwarf handle and a table from code ranges to compilation units (not every
+ * compiler writes .debug_aranges, so the table is made from the units themselves, once). Called
+ * through mkperf_lines_at, and by unwind.c for .debug_frame.
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+void mkperf_lines_free(struct mkperf_module *m)
+{
+    free(m->range);
+    if (m->dwarf) {
+        dwarf_end(m->dwarf);
+    }
+}
+
+Dwarf *mkperf_module_dwarf(struct mkperf_module *m)
+{
+    if (!m->dwarf_loaded) {
+        m->dwarf_loaded = true;
+        m->dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
+    }
+    return m->dwarf;
+}
+
+static bool add_range(struct mkperf_module *m, size_t *room, uint64_t start, uint64_t end,
+                      Dwarf_Off unit)
+{
+    if (m->nranges == *room) {
+        size_t more = *room ? 2 * *room : 64;
+        struct mkperf_unit_range *p = reallocarray(m->range, more, sizeof *p);
+
+        if (!p) {
+            return false;
+        }
+        m->range = p;
+        *room = more;
+    }
+    m->range[m->nranges++] = (struct mkperf_unit_range){.start = start, .end = end, .unit = unit};
+    return true;
+}
+
+static int compare_ranges(const void *pa, const void *pb)
+{
+    const struct mkperf_unit_range *a = pa, *b = pb;
+
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+    return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+static void load_ranges(struct mkperf_module *m)
+{
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    size_t room = 0;
+
+    m->ranges_loaded = true;
+    while (dwarf_get_units(m->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+        Dwarf_Addr base, start, end;
+        ptrdiff_t at = 0;
+
+        if (type != DW_UT_compile || dwarf_tag(&die) != DW_TAG_compile_unit) {
+            continue;
+        }
+        while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0) {
+            if (start < end && !add_range(m, &room, start, end, dwarf_dieoffset(&die))) {
+                return;
+            }
+        }
+    }
+    if (m->nranges) {
+        qsort(m->range, m->nranges, sizeof *m->range, compare_ranges);
+    }
+}
+
+static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
+{
+    size_t low = 0, high;
+
+    if (!mkperf_module_dwarf(m)) {
+        return false;
+    }
+    if (!m->ranges_loaded) {
+        load_ranges(m);
+    }
+    high = m->nranges;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (m->range[middle].start <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && addr < m->range[low - 1].end &&
+           dwarf_offdie(m->dwarf, m->range[low - 1].unit, unit);
+}
+
+static const char *function_name(struct mkperf_module *m, Dwarf_Die *die)
+{
+    Dwarf_Attribute attr;
+    const char *name = NULL;
+
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr)) {
+        name = dwarf_formstring(&attr);
+    }
+    return name ? mkperf_demangle(m->owner, name) : dwarf_diename(die);
+}
+
+/* Where the inlined function `die` was called: the position in the function around it. */
+static void call_site(Dwarf_Die *unit, Dwarf_Die *die, struct mkperf_line *out)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word file, line;
+    Dwarf_Files *files;
+    size_t n;
+
+    out->file = NULL;
+    out->line = 0;
+    if (dwarf_attr(die, DW_AT_call_line, &attr) && dwarf_formudata(&attr, &line) == 0) {
+        out->line = (int)line;
+    }
+    if (dwarf_attr(die, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
+        dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n) {
+        out->file = dwarf_filesrc(files, file, NULL, NULL);
+    }
+}
+
+static void line_of(Dwarf_Die *unit, uint64_t addr, struct mkperf_line *out)
+{
+    Dwarf_Line *line = dwarf_getsrc_die(unit, addr);
+
+    *out = (struct mkperf_line){.function = NULL};
+    if (line) {
+        out->file = dwarf_linesrc(line, NULL, NULL);
+        if (dwarf_lineno(line, &out->line) != 0) {
+            out->line = 0;
+        }
+    }
+}
+
+/* Walks the scopes outwards from the innermost; `next` is the position to be reported next. */
+static size_t walk_scopes(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *scope, int nscopes,
+                          struct mkperf_line next, struct mkperf_line *out, size_t max)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < nscopes && n < max; i++) {
+        int tag = dwarf_tag(&scope[i]);
+
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) {
+            continue;
+        }
+        next.function = function_name(m, &scope[i]);
+        out[n++] = next;
+        if (tag == DW_TAG_subprogram) {
+            break;
+        }
+        call_site(unit, &scope[i], &next);
+    }
+    return n;
+}
+
+size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_line *out, size_t max)
+{
+    Dwarf_Die unit, *inner = NULL, *outer = NULL;
+    struct mkperf_line first;
+    size_t n = 0;
+
+    if (max == 0 || !find_unit(m, addr, &unit)) {
+        return 0;
+    }
+    line_of(&unit, addr, &first);
+    if (dwarf_getscopes(&unit, addr, &inner) > 0) {
+        int nouter = dwarf_getscopes_die(&inner[0], &outer);
+
+        n = walk_scopes(m, &unit, outer, nouter, first, out, max);
+    }
+    if (n == 0 && (first.file || first.line)) { /* assembler: lines without functions */
+        struct mkperf_symbol symbol;
+
+        mkperf_symbol_at(m, addr, &symbol);
+        first.function = symbol.name;
+        out[n++] = first;
+    }
+    free(inner);
+    free(outer);
+    return n;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Modules: ELF files, opened once and checked before anything else looks at them.
+ *
+ * Owns: the list of modules, each file's mapping, its segments and build id. Called by the
+ * commands and sinks that need symbols. The file is mapped private, so that what elfutils does to
+ * it stays here; a file that is cut short is refused, since a half symbol table gives wrong names.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "demangle.h"
+#include "internal.h"
+
+struct mkperf_symbols {
+    struct mkperf_module *modules;
+    struct mkperf_demangler *demangler;
+};
+
+struct mkperf_symbols *mkperf_symbols_new(void)
+{
+    struct mkperf_symbols *s = calloc(1, sizeof *s);
+
+    elf_version(EV_CURRENT);
+    if (s && !(s->demangler = mkperf_demangler_new())) {
+        free(s);
+        s = NULL;
+    }
+    return s;
+}
+
+static void module_free(struct mkperf_module *m)
+{
+    mkperf_unwind_free(m);
+    mkperf_lines_free(m);
+    mkperf_functions_free(m);
+    if (m->elf) {
+        elf_end(m->elf);
+    }
+    if (m->bytes) {
+        munmap(m->bytes, m->size);
+    }
+    free(m->segment);
+    free(m->path);
+    free(m);
+}
+
+void mkperf_symbols_free(struct mkperf_symbols *s)
+{
+    if (!s) {
+        return;
+    }
+    while (s->modules) {
+        struct mkperf_module *m = s->modules;
+        s->modules = m->next;
+        module_free(m);
+    }
+    mkperf_demangler_free(s->demangler);
+    free(s);
+}
+
+const char *mkperf_demangle(struct mkperf_symbols *s, const char *raw)
+{
+    return mkperf_demangler_name(s->demangler, raw);
+}
+
+static enum mkperf_status refuse(const char *path, const char *why, struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_ELF, "%s: %s", path, why);
+}
+
+/* The path by which a module is known: absolute, without links where it can be resolved. */
+static char *absolute(const char *path)
+{
+    char *resolved = realpath(path, NULL);
+    char *cwd, *out = NULL;
+
+    if (resolved) {
+        return resolved;
+    }
+    if (path[0] == '/') {
+        return strdup(path);
+    }
+    cwd = getcwd(NULL, 0);
+    if (cwd && asprintf(&out, "%s/%s", cwd, path) < 0) {
+        out = NULL;
+    }
+    free(cwd);
+    return out;
+}
+
+static enum mkperf_status map_file(struct mkperf_module *m, const char *path,
+                                   struct mkperf_error *e)
+{
+    struct stat st;
+    void *p;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return refuse(path, strerror(errno), e);
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return refuse(path, "not a regular file", e);
+    }
+    if (st.st_size < EI_NIDENT) {
+        close(fd);
+        return refuse(path, "not an ELF (too short)", e);
+    }
+    m->size = (size_t)st.st_size;
+    p = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (p == MAP_FAILED) {
+        return refuse(path, strerror(errno), e);
+    }
+    m->bytes = p;
+    return MKPERF_OK;
+}
+
+static bool inside(const struct mkperf_module *m, uint64_t offset, uint64_t n)
+{
+    return offset <= m->size && n <= m->size - offset;
+}
+
+/* The header itself, by its bytes: elfutils accepts more than we do. */
+static const char *check_header(struct mkperf_module *m)
+{
+    const uint8_t *b = m->bytes;
+    Elf64_Ehdr h;
+
+    if (memcmp(b, ELFMAG, SELFMAG) != 0) {
+        return "not an ELF";
+    }
+    if (b[EI_CLASS] != ELFCLASS64 || b[EI_DATA] != ELFDATA2LSB) {
+        return "not a 64-bit little-endian ELF";
+    }
+    if (m->size < sizeof h) {
+        return "cut short in its header";
+    }
+    memcpy(&h, b, sizeof h);
+    if (h.e_machine != EM_AARCH64 && h.e_machine != EM_RISCV) {
+        return "neither AArch64 nor RISC-V";
+    }
+    if (h.e_type != ET_EXEC && h.e_type != ET_DYN) {
+        return "not a linked program";
+    }
+    if (h.e_phnum && !inside(m, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr))) {
+        return "cut short in its program headers";
+    }
+    if (h.e_shoff && !inside(m, h.e_shoff, (uint64_t)h.e_shnum * sizeof(Elf64_Shdr))) {
+        return "cut short: its section headers lie behind the end of the file";
+    }
+    m->machine = h.e_machine;
+    return NULL;
+}
+
+static const char *check_sections(struct mkperf_module *m)
+{
+    Elf_Scn *scn = NULL;
+
+    while ((scn = elf_nextscn(m->elf, scn))) {
+        GElf_Shdr sh;
+
+        if (!gelf_getshdr(scn, &sh)) {
+            return "a section header cannot be read";
+        }
+        if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL && sh.sh_size &&
+            !inside(m, sh.sh_offset, sh.sh_size)) {
+            return "cut short: a section lies behind the end of the file";
+        }
+    }
+    return NULL;
+}
+
+static const char *load_segments(struct mkperf_module *m)
+{
+    size_t n = 0;
+
+    if (elf_getphdrnum(m->elf, &n) != 0) {
+        return "its program headers cannot be read";
+    }
+    m->segment = calloc(n ? n : 1, sizeof *m->segment);
+    if (!m->segment) {
+        return "out of memory";
+    }
+    for (size_t i = 0; i < n; i++) {
+        GElf_Phdr ph;
+
+        if (!gelf_getphdr(m->elf, (int)i, &ph) || ph.p_type != PT_LOAD) {
+            continue;
+        }
+        if (ph.p_filesz && !inside(m, ph.p_offset, ph.p_filesz)) {
+            return "cut short: a segment lies behind the end of the file";
+        }
+        if (ph.p_flags & PF_X) {
+            m->segment[m->nsegments++] = (struct mkperf_segment){
+                .vaddr = ph.p_vaddr, .size = ph.p_memsz, .offset = ph.p_offset};
+        }
+    }
+    return NULL;
+}
+
+static void load_build_id(struct mkperf_module *m)
+{
+    Elf_Scn *scn = NULL;
+
+    while ((scn = elf_nextscn(m->elf, scn))) {
+        GElf_Shdr sh;
+        GElf_Nhdr note;
+        Elf_Data *data;
+        size_t at = 0, name, desc;
+
+        if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_NOTE || !(data = elf_getdata(scn, NULL))) {
+            continue;
+        }
+        while ((at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+                note.n_descsz <= 20 && memcmp((char *)data->d_buf + name, "GNU", 4) == 0) {
+                m->build_id = (const uint8_t *)data->d_buf + desc;
+                m->build_id_bytes = note.n_descsz;
+                return;
+            }
+        }
+    }
+}
+
+static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
+                                      struct mkperf_error *e)
+{
+    const char *why;
+    enum mkperf_status status = map_file(m, path, e);
+
+    if (status != MKPERF_OK) {
+        return status;
+    }
+    why = check_header(m);
+    if (!why && !(m->elf = elf_memory((char *)m->bytes, m->size))) {
+        why = elf_errmsg(-1);
+    }
+    if (!why) {
+        why = check_sections(m);
+    }
+    if (!why) {
+        why = load_segments(m);
+    }
+    if (why) {
+        return refuse(path, why, e);
+    }
+    load_build_id(m);
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
+                                         struct mkperf_module **out, struct mkperf_error *e)
+{
+    struct mkperf_module *m;
+    enum mkperf_status status;
+    char *name = absolute(path);
+
+    *out = NULL;
+    if (!name) {
+        return refuse(path, "out of memory", e);
+    }
+    for (m = s->modules; m; m = m->next) {
+        if (strcmp(m->path, name) == 0) {
+            free(name);
+            *out = m;
+            return MKPERF_OK;
+        }
+    }
+    m = calloc(1, sizeof *m);
+    if (!m) {
+        free(name);
+        return refuse(path, "out of memory", e);
+    }
+    m->path = name;
+    m->owner = s;
+    status = module_open(m, path, e);
+    if (status != MKPERF_OK) {
+        module_free(m);
+        return status;
+    }
+    m->next = s->modules;
+    s->modules = m;
+    *out = m;
+    return MKPERF_OK;
+}
+
+const char *mkperf_module_path(const struct mkperf_module *m)
+{
+    return m->path;
+}
+
+uint16_t mkperf_module_machine(const struct mkperf_module *m)
+{
+    return m->machine;
+}
+
+const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n)
+{
+    *n = m->build_id_bytes;
+    return m->build_id;
+}
+
+const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n)
+{
+    *n = m->nsegments;
+    return m->segment;
+}
+
+const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n)
+{
+    for (size_t i = 0; i < m->nsegments; i++) {
+        const struct mkperf_segment *s = &m->segment[i];
+        uint64_t at = addr - s->vaddr;
+
+        if (addr >= s->vaddr && at < s->size && n <= s->size - at && inside(m, s->offset, at) &&
+            inside(m, s->offset + at, n)) {
+            return m->bytes + s->offset + at;
+        }
+    }
+    return NULL;
+}
