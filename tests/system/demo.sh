@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The demo, recorded in QEMU over the serial line at 1 kHz, and read back with the real perf.
+# Environment: B and MKPERF; for a platform other than the built-in one also DEMO_DIR (ELFs and
+# demo.system), DEMO_QEMU (command that boots the image), KERNEL (its kernel's ELF) and NAME.
+set -u
+NAME=${NAME:-demo}
+demo=${DEMO_DIR:-$B/demo}
+kernel=${KERNEL:-$demo/kernel.elf}
+D=$B/tests/run-$NAME
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+data=$D/perf.data
+QEMU=${DEMO_QEMU:-$(cat "$demo/qemu-command")}
+export QEMU
+
+record() {
+    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 5 --system "$demo/demo.system" \
+        --elf-path "$demo" --kernel "$kernel" -o "$data" --raw "$D/raw" >"$D/record.log" 2>&1 || {
+        cat "$D/record.log"
+        return 1
+    }
+}
+check "recorded over the serial line" record
+[ -s "$data" ] || exit 1
+report() {
+    perf_quiet report --stdio -i "$data" -g none --sort comm,dso,symbol >"$D/report"
+}
+script() {
+    chains "$data" >"$D/chains"
+}
+check "perf report is silent" report
+check "perf script is silent" script
+
+samples_enough() {
+    n=$(wc -l <"$D/chains")
+    echo "$n samples"
+    [ "$n" -ge 3000 ]
+}
+check "at least 3000 samples" samples_enough
+
+nothing_lost() {
+    "$MKPERF" report -i "$data" --percent-limit 50 >"$D/mkperf-report" || return 1
+    grep -i 'lost' "$D/mkperf-report" "$D/report"
+    ! grep -i 'lost' "$D/mkperf-report" | grep -q '[1-9]' && ! grep -q 'Total Lost Samples: [1-9]' "$D/report"
+}
+check "no loss at 1 kHz" nothing_lost
+
+known_symbols() {
+    ! grep -F '[unknown]' "$D/chains" | head -n 5 | grep .
+}
+check "no unknown symbol" known_symbols
+
+pds_seen() {
+    for pd in profiler client pacer server requester dummy2 dummy1 known idle; do
+        grep -q "^$pd " "$D/chains" || {
+            echo "no sample of $pd"
+            return 1
+        }
+    done
+}
+check "every PD and idle have samples" pds_seen
+
+# Shares of the four known functions, by weight, within three standard errors.
+shares() {
+    awk '$1 == "known" && match($3, /^known_[a-z]+_[0-9]+/) {
+            f = substr($3, 1, RLENGTH); n++; w[f] += $2; total += $2 }
+        END {
+            split("known_leaf_10 known_framed_20 known_deep_30 known_leaf_40", name, " ")
+            if (n < 500) { print "only", n + 0, "samples"; exit 1 }
+            for (i = 1; i <= 4; i++) {
+                p = i / 10; got = w[name[i]] / total; se = sqrt(p * (1 - p) / n)
+                printf "%s %.4f expected %.1f, %.1f standard errors\n", name[i], got, p, (got - p) / se
+                if (got < p - 3 * se || got > p + 3 * se) bad = 1
+            }
+            exit bad
+        }' "$D/chains"
+}
+check "known shares within three standard errors" shares
+
+# Every user sample of the known functions has the whole chain that the source gives it.
+complete() {
+    awk '
+        BEGIN {
+            d = "descend;descend;descend;descend;descend;descend;descend;descend;"
+            expected["known_leaf_10"] = "round;notified;"
+            expected["known_framed_20"] = "middle;round;notified;"
+            expected["known_deep_30"] = d "round;notified;"
+            expected["known_leaf_40"] = "inner;middle;outer;round;notified;"
+        }
+        $1 == "known" {
+            f = $3; sub(/;.*/, "", f)
+            if (!(f in expected)) next
+            n++
+            if (index($3, f ";" expected[f]) != 1) { if (bad++ < 5) print $3 }
+        }
+        END { print n + 0, "chains,", bad + 0, "incomplete"; exit n == 0 || bad > 0 }' "$D/chains"
+}
+check "every known chain complete" complete
+
+# The kernel's share is the target's kernel, and no name comes from this machine's.
+kernel_symbols() {
+    nm "$kernel" | awk '{ print $3 }' | sort -u >"$D/kernel-names"
+    perf_quiet script -i "$data" -F comm,ip,sym,dso | grep -F "$(basename "$kernel"))" |
+        awk '{ print $2 }' | sort -u >"$D/kernel-seen"
+    [ -s "$D/kernel-seen" ] || { echo "no kernel samples"; return 1; }
+    ! comm -23 "$D/kernel-seen" "$D/kernel-names" | grep .
+}
+check "kernel samples are the target kernel's" kernel_symbols
+
+annotated() {
+    perf annotate --stdio -i "$data" -s known_leaf_40 2>&1 | grep -q 'subs.*x9'
+}
+check "perf annotate shows the code" annotated
+
+replayed() {
+    "$MKPERF" record -t "file:$D/raw" --system "$demo/demo.system" --elf-path "$demo" \
+        --kernel "$kernel" -o "$D/replay.data" >"$D/replay.log" 2>&1 || { cat "$D/replay.log"; return 1; }
+    chains "$D/replay.data" | cmp - "$D/chains"
+}
+check "a replay of the raw stream gives the same samples" replayed
+
+console() {
+    grep -q 'demo: tick' "$D/record.log" || { cat "$D/record.log"; return 1; }
+}
+check "the console's text came through" console

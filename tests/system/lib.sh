@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What the whole-run tests share. Sourced, with NAME set to the test's name and D to its directory.
+
+ok() {
+    echo "ok $NAME: $1"
+}
+
+not_ok() {
+    echo "not ok $NAME: $1: $2"
+}
+
+# check WHAT COMMAND...: passes if the command succeeds; its output is the reason if not
+check() {
+    what=$1
+    shift
+    if out=$("$@" 2>&1); then
+        ok "$what"
+    else
+        not_ok "$what" "$(echo "$out" | tail -n 20)"
+    fi
+}
+
+# perf for x86 says on stderr that it cannot unwind AArch64; nothing else may stand there.
+perf_quiet() {
+    perf "$@" 2>"$D/perf.err" || {
+        cat "$D/perf.err" >&2
+        return 1
+    }
+    if grep -v 'unwind: target platform=arm64 is not supported' "$D/perf.err" >&2; then
+        return 1
+    fi
+}
+
+# One line a sample from perf script: `comm period leaf;caller;caller...`
+chains() {
+    perf_quiet script -i "$1" -F comm,period,ip,sym >"$D/script" || return 1
+    awk '
+        NF == 0 { if (head != "") print head, chain; head = ""; chain = ""; next }
+        head == "" { head = $1 " " $2; next }
+        { sym = $2; for (i = 3; i <= NF; i++) sym = sym "_" $i
+          chain = chain == "" ? sym : chain ";" sym }
+        END { if (head != "") print head, chain }' "$D/script"
+}
