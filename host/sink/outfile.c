@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: output files, see outfile.h. Interrupted system calls are resumed. */
+#include "outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum mkperf_status failed(const struct mkperf_outfile *o, struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->partial ? o->partial : o->path,
+                            strerror(errno));
+}
+
+enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path,
+                                       struct mkperf_error *e)
+{
+    struct stat st;
+
+    *o = (struct mkperf_outfile){.fd = -1, .path = strdup(path)};
+    o->buffer = malloc(MKPERF_OUTFILE_BUFFER);
+    if ((stat(path, &st) != 0 || S_ISREG(st.st_mode)) &&
+        asprintf(&o->partial, "%s.partial", path) < 0) {
+        o->partial = NULL;
+        free(o->path);
+        o->path = NULL;
+    }
+    if (o->path == NULL || o->buffer == NULL) {
+        mkperf_outfile_close(o);
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+    }
+    o->fd = open(o->partial ? o->partial : path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (o->fd < 0) {
+        failed(o, e);
+        mkperf_outfile_close(o);
+        return e->status;
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
+                                        const char *path, struct mkperf_error *e)
+{
+    *o = (struct mkperf_outfile){.fd = -1, .path = strdup(path), .partial = strdup(from)};
+    o->buffer = malloc(MKPERF_OUTFILE_BUFFER);
+    o->written = n;
+    if (o->path == NULL || o->partial == NULL || o->buffer == NULL) {
+        mkperf_outfile_close(o);
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+    }
+    o->fd = open(from, O_RDWR | O_CLOEXEC);
+    if (o->fd < 0 || ftruncate(o->fd, (off_t)n) != 0 || lseek(o->fd, 0, SEEK_END) != (off_t)n) {
+        failed(o, e);
+        mkperf_outfile_close(o);
+        return e->status;
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status write_all(struct mkperf_outfile *o, const uint8_t *p, size_t n,
+                                    struct mkperf_error *e)
+{
+    while (n > 0) {
+        ssize_t done = write(o->fd, p, n);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return failed(o, e);
+        }
+        o->written += (uint64_t)done;
+        p += done;
+        n -= (size_t)done;
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_outfile_flush(struct mkperf_outfile *o, struct mkperf_error *e)
+{
+    size_t n = o->used;
+
+    o->used = 0;
+    return write_all(o, o->buffer, n, e);
+}
+
+uint8_t *mkperf_outfile_reserve_slow(struct mkperf_outfile *o, size_t n, struct mkperf_error *e)
+{
+    if (n > MKPERF_OUTFILE_BUFFER) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: a record of %zu bytes", o->path, n);
+        return NULL;
+    }
+    return mkperf_outfile_flush(o, e) == MKPERF_OK ? o->buffer : NULL;
+}
+
+enum mkperf_status mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n,
+                                        struct mkperf_error *e)
+{
+    if (n > MKPERF_OUTFILE_BUFFER) {
+        return mkperf_outfile_flush(o, e) != MKPERF_OK ? e->status : write_all(o, p, n, e);
+    }
+    uint8_t *to = mkperf_outfile_reserve(o, n, e);
+    if (to == NULL) {
+        return e->status;
+    }
+    memcpy(to, p, n);
+    mkperf_outfile_commit(o, n);
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void *p,
+                                        size_t n, struct mkperf_error *e)
+{
+    if (mkperf_outfile_flush(o, e) != MKPERF_OK) {
+        return e->status;
+    }
+    ssize_t done = pwrite(o->fd, p, n, (off_t)offset);
+    return done == (ssize_t)n ? MKPERF_OK : failed(o, e);
+}
+
+enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e)
+{
+    enum mkperf_status status = mkperf_outfile_flush(o, e);
+
+    if (status == MKPERF_OK && close(o->fd) != 0) {
+        status = failed(o, e);
+    }
+    if (status == MKPERF_OK) {
+        o->fd = -1;
+        if (o->partial != NULL && rename(o->partial, o->path) != 0) {
+            status = failed(o, e);
+        }
+    }
+    mkperf_outfile_close(o);
+    return status;
+}
+
+void mkperf_outfile_close(struct mkperf_outfile *o)
+{
+    if (o->fd >= 0) {
+        if (o->used > 0) {
+            struct mkperf_error ignored;
+            mkperf_outfile_flush(o, &ignored);
+        }
+        close(o->fd);
+    }
+    o->fd = -1;
+    o->used = 0;
+    free(o->path);
+    free(o->partial);
+    free(o->buffer);
+    o->path = o->partial = NULL;
+    o->buffer = NULL;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The perf.data writer's sink functions: samples, losses, rounds.
+ *
+ * Owns: struct mkperf_perfdata. The head is written with the first record, when the PDs that are
+ * known from the start have been announced.
+ */
+#include <stdlib.h>
+
+#include "perfdata_internal.h"
+
+enum { ROUND_BYTES = 64 * 1024 };
+
+enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
+                                       struct mkperf_perfdata **out, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = calloc(1, sizeof *w);
+
+    if (w == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+    }
+    w->symbols = symbols;
+    if (mkperf_outfile_open(&w->out, path, e) != MKPERF_OK) {
+        free(w);
+        return e->status;
+    }
+    *out = w;
+    return MKPERF_OK;
+}
+
+uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w)
+{
+    return mkperf_outfile_offset(&w->out);
+}
+
+static void release(struct mkperf_perfdata *w)
+{
+    mkperf_outfile_close(&w->out);
+    perfdata_features_free(&w->head);
+    if (w->build_ids != NULL) {
+        fclose(w->build_ids);
+    }
+    if (w->about != NULL) {
+        fclose(w->about);
+    }
+    free(w->build_ids_text);
+    free(w->about_text);
+    for (uint32_t i = 0; i < w->npds; i++) {
+        free(w->pd[i].name);
+        free(w->pd[i].mapped);
+    }
+    free(w->pd);
+}
+
+void mkperf_perfdata_free(struct mkperf_perfdata *w)
+{
+    if (w != NULL) {
+        release(w);
+        free(w);
+    }
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    w->session = *session;
+    w->chains = session->max_frames > 0;
+    if (session->nevents == 0 || session->nevents > MKPERF_MODEL_EVENTS) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
+    }
+    if (session->kernel_elf != NULL &&
+        mkperf_symbols_module(w->symbols, session->kernel_elf, &w->kernel, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_head_prepare(w, session, e);
+}
+
+static enum mkperf_status introduce(struct mkperf_perfdata *w, uint32_t id, struct mkperf_error *e)
+{
+    if (perfdata_pd_comm(w, id + 1, w->pd[id].name, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_pd_map(w, id, id, e);
+}
+
+/* Everything that stands before the first record of the stream. */
+static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    perfdata_kernel_build_ids(w);
+    if (perfdata_head_write(w, e) != MKPERF_OK || perfdata_kernel_maps(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    w->began = true;
+    for (uint32_t i = 0; i < w->npds; i++) {
+        if (introduce(w, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return mkperf_outfile_flush(&w->out, e); /* from here on a killed writer's file is of use */
+}
+
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+    struct perfdata_pd *grown = realloc(w->pd, (w->npds + 1) * sizeof *grown);
+    size_t n = 0;
+
+    if (grown == NULL || pd->id != w->npds || pd->id >= MKPERF_PERFDATA_PDS) {
+        w->pd = grown != NULL ? grown : w->pd;
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: no room for PD %u", pd->name, pd->id);
+    }
+    w->pd = grown;
+    w->pd[w->npds] = (struct perfdata_pd){.name = strdup(pd->name)};
+    struct perfdata_pd *added = &w->pd[w->npds++];
+    if (added->name == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (pd->elf != NULL &&
+        mkperf_symbols_module(w->symbols, pd->elf, &added->module, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (w->began) {
+        return introduce(w, pd->id, e);
+    }
+    fprintf(w->about, "pd %u %llx %s %s\n", pd->id, (unsigned long long)pd->thread,
+            pd->parent != NULL ? pd->parent : "-", pd->name);
+    if (added->module != NULL) {
+        const uint8_t *id = mkperf_module_build_id(added->module, &n);
+        perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_USER,
+                                mkperf_module_path(added->module), id, id != NULL ? n : 0);
+    }
+    return MKPERF_OK;
+}
+
+/* Makes the addresses of PD `pd` known to perf in samples of PD `in`. */
+static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
+                                      struct mkperf_error *e)
+{
+    struct perfdata_pd *to = &w->pd[in];
+
+    if (pd >= w->npds) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "a caller of a PD that was not announced");
+    }
+    if (to->mapped == NULL && (to->mapped = calloc(1, MKPERF_PERFDATA_PDS / 8 + 1)) == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (to->mapped[pd / 8] >> pd % 8 & 1) {
+        return MKPERF_OK;
+    }
+    to->mapped[pd / 8] |= (uint8_t)(1 << pd % 8);
+    return perfdata_pd_map(w, pd, in, e);
+}
+
+static uint64_t kernel_address(uint64_t addr)
+{
+    return addr >= (uint64_t)-4096 ? 0 : addr; /* would be taken for a context marker */
+}
+
+static void put_user_chain(struct mkperf_put *c, const struct mkperf_sample *s)
+{
+    const struct mkperf_chain *callers = s->callers;
+
+    mkperf_put64(c, PERF_CONTEXT_USER);
+    mkperf_put64(c, mkperf_perfdata_slid(s->pd, s->pc));
+    for (unsigned i = 0; i < callers->n; i++) {
+        mkperf_put64(c, mkperf_perfdata_slid(callers->caller[i].pd, callers->caller[i].addr));
+    }
+}
+
+static size_t sample_size(const struct mkperf_perfdata *w, const struct mkperf_sample *s)
+{
+    size_t words = 1 + 6; /* header; identifier, ip, tid, time, cpu, period */
+
+    if (w->chains) {
+        words += 1 + (s->flags & MKPERF_SAMPLE_KERNEL ? 2 : 0) +
+                 (s->flags & MKPERF_SAMPLE_NO_USER ? 0 : 2 + s->callers->n);
+    }
+    return 8 * words;
+}
+
+static enum mkperf_status put_sample(struct mkperf_perfdata *w, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
+    size_t n = sample_size(w, s);
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_SAMPLE,
+                    kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, n);
+    mkperf_put64(&c, s->event + 1);
+    mkperf_put64(&c, kernel ? kernel_address(s->kernel_pc) : mkperf_perfdata_slid(s->pd, s->pc));
+    mkperf_put32(&c, s->pd + 1);
+    mkperf_put32(&c, s->pd + 1);
+    mkperf_put64(&c, s->time_ns);
+    mkperf_put64(&c, s->core);
+    mkperf_put64(&c, s->period);
+    if (w->chains) {
+        mkperf_put64(&c, n / 8 - 8);
+        if (kernel) {
+            mkperf_put64(&c, PERF_CONTEXT_KERNEL);
+            mkperf_put64(&c, kernel_address(s->kernel_pc));
+        }
+        if (!(s->flags & MKPERF_SAMPLE_NO_USER)) {
+            put_user_chain(&c, s);
+        }
+    }
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (s->pd >= w->npds || s->core >= MKPERF_MAX_CORES) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "a sample of a PD that was not announced");
+    }
+    for (unsigned i = 0; i < s->callers->n; i++) {
+        uint32_t pd = s->callers->caller[i].pd;
+        if (pd != s->pd && map_foreign(w, pd, s->pd, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    w->core_ns[s->core] = s->time_ns;
+    if (s->time_ns > w->last_ns) {
+        w->last_ns = s->time_ns;
+    }
+    return put_sample(w, s, e);
+}
+
+static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+    size_t n = 8 + 8 + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    c.p = mkperf_outfile_reserve(&w->out, n, e);
+    if (c.p == NULL) {
+        return e->status;
+    }
+    /* Its own time may lie before samples that were handed over already. */
+    perfdata_record(&c, PERF_RECORD_LOST_SAMPLES, 0, n);
+    mkperf_put64(&c, lost->samples);
+    perfdata_sample_id(&c, UINT32_MAX, lost->where, 0, lost->core);
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}
+
+/*
+ * A round promises perf that nothing follows that is older than the newest event before the
+ * previous round. Each core's samples are in order, so the oldest that can follow is at the core
+ * that is furthest behind.
+ */
+static enum mkperf_status flush(void *self, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+    uint64_t oldest = UINT64_MAX;
+    unsigned cores = w->session.cores - 1 < MKPERF_MAX_CORES ? w->session.cores : MKPERF_MAX_CORES;
+
+    for (unsigned i = 0; i < cores; i++) {
+        oldest = w->core_ns[i] < oldest ? w->core_ns[i] : oldest;
+    }
+    if (!w->began || oldest < w->round_ns ||
+        mkperf_outfile_offset(&w->out) - w->round_offset < ROUND_BYTES) {
+        return MKPERF_OK;
+    }
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, 8, e)};
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_FINISHED_ROUND, 0, 8);
+    mkperf_outfile_commit(&w->out, 8);
+    w->round_ns = w->last_ns;
+    w->round_offset = mkperf_outfile_offset(&w->out);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (perfdata_totals_add(&w->head, totals, false, e) != MKPERF_OK ||
+        perfdata_tail_write(&w->out, w->data_offset, &w->head, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_outfile_finish(&w->out, e);
+}
+
+static void abandon(void *self)
+{
+    struct mkperf_perfdata *w = self;
+
+    mkperf_outfile_close(&w->out);
+}
+
+struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "perf.data",
+        .begin = begin,
+        .pd = add_pd,
+        .sample = add_sample,
+        .lost = add_lost,
+        .flush = flush,
+        .end = end,
+        .abandon = abandon,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = w};
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.data's head and tail: header, attributes, mkperf's index, features.
+ *
+ * Owns: their layout. Called by the writer and by recovery.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../cmd.h"
+#include "perfdata_internal.h"
+
+enum { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4, EM_RISCV_64 = 243 };
+
+enum perf_attr_flags {
+    ATTR_EXCLUDE_USER = 1 << 4,
+    ATTR_EXCLUDE_KERNEL = 1 << 5,
+    ATTR_MMAP = 1 << 8,
+    ATTR_COMM = 1 << 9,
+    ATTR_FREQ = 1 << 10,
+    ATTR_SAMPLE_ID_ALL = 1 << 18,
+    ATTR_EXCLUDE_GUEST = 1 << 20,
+    ATTR_MMAP2 = 1 << 23,
+};
+
+/* Events that perf has names of its own for. */
+static const struct {
+    const char *name;
+    uint32_t type, config;
+} generic[] = {
+    {"cycles", PERF_TYPE_HARDWARE, 0},
+    {"cpu-cycles", PERF_TYPE_HARDWARE, 0},
+    {"instructions", PERF_TYPE_HARDWARE, 1},
+    {"cache-references", PERF_TYPE_HARDWARE, 2},
+    {"cache-misses", PERF_TYPE_HARDWARE, 3},
+    {"branches", PERF_TYPE_HARDWARE, 4},
+    {"branch-instructions", PERF_TYPE_HARDWARE, 4},
+    {"branch-misses", PERF_TYPE_HARDWARE, 5},
+    {"bus-cycles", PERF_TYPE_HARDWARE, 6},
+    {"stalled-cycles-frontend", PERF_TYPE_HARDWARE, 7},
+    {"stalled-cycles-backend", PERF_TYPE_HARDWARE, 8},
+    {"cpu-clock", PERF_TYPE_SOFTWARE, 0},
+};
+
+enum mkperf_status perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p,
+                                         size_t n, struct mkperf_error *e)
+{
+    char *copy = malloc(n + 1);
+
+    if (copy == NULL || perfdata_features_at(f, bit, 0, n, e) != MKPERF_OK) {
+        free(copy);
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    memcpy(copy, p, n);
+    for (unsigned i = 0; i < f->n; i++) {
+        if (f->at[i].bit == bit) {
+            f->at[i].text = copy;
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_features_at(struct perfdata_features *f, unsigned bit, uint64_t offset,
+                                        size_t n, struct mkperf_error *e)
+{
+    unsigned i = f->n;
+
+    if (f->n == PERF_FEATURES_MAX || bit >= HEADER_FEAT_BITS) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "more features than a file of mkperf's has");
+    }
+    for (; i > 0 && f->at[i - 1].bit > bit; i--) {
+        f->at[i] = f->at[i - 1];
+    }
+    f->at[i] = (struct perfdata_feature){.bit = bit, .size = n, .offset = offset};
+    f->n++;
+    return MKPERF_OK;
+}
+
+void perfdata_features_free(struct perfdata_features *f)
+{
+    for (unsigned i = 0; i < f->n; i++) {
+        free(f->at[i].text);
+    }
+    f->n = 0;
+}
+
+size_t perfdata_string(uint8_t *p, const char *text)
+{
+    size_t n = strnlen(text, PERF_PATH_MAX - 1);
+    size_t room = (n + 1 + PERF_STRING_ALIGN - 1) / PERF_STRING_ALIGN * PERF_STRING_ALIGN;
+    struct mkperf_put c = {p};
+
+    mkperf_put32(&c, (uint32_t)room);
+    mkperf_put_padded(&c, text, n, room);
+    return (size_t)(c.p - p);
+}
+
+static enum mkperf_status add_string(struct mkperf_perfdata *w, unsigned bit, const char *text,
+                                     struct mkperf_error *e)
+{
+    uint8_t buffer[PERF_PATH_MAX + 2 * PERF_STRING_ALIGN];
+
+    return perfdata_features_add(&w->head, bit, buffer, perfdata_string(buffer, text), e);
+}
+
+static void event_name(const struct mkperf_event *event, char *name, size_t n)
+{
+    const char *modes = event->user == event->kernel ? "" : event->user ? ":u" : ":k";
+
+    snprintf(name, n, "%s%s", event->name, modes);
+}
+
+static void put_attr(struct mkperf_put *c, const struct mkperf_event *event, bool chains)
+{
+    uint64_t flags = ATTR_MMAP | ATTR_COMM | ATTR_SAMPLE_ID_ALL | ATTR_EXCLUDE_GUEST | ATTR_MMAP2;
+    uint64_t fields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                      PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
+    uint32_t type = PERF_TYPE_RAW, config = event->code;
+
+    for (size_t i = 0; i < sizeof generic / sizeof *generic; i++) {
+        if (strcmp(generic[i].name, event->name) == 0) {
+            type = generic[i].type;
+            config = generic[i].config;
+        }
+    }
+    flags |= event->frequency != 0 && event->period == 0 ? ATTR_FREQ : 0;
+    flags |= event->kernel && !event->user ? ATTR_EXCLUDE_USER : 0;
+    flags |= event->user && !event->kernel ? ATTR_EXCLUDE_KERNEL : 0;
+    mkperf_put32(c, type);
+    mkperf_put32(c, PERF_ATTR_BYTES);
+    mkperf_put64(c, config);
+    mkperf_put64(c, event->period != 0 ? event->period : event->frequency);
+    mkperf_put64(c, chains ? fields | PERF_SAMPLE_CALLCHAIN : fields);
+    mkperf_put64(c, 0); /* read_format */
+    mkperf_put64(c, flags);
+    memset(c->p, 0, PERF_ATTR_BYTES - 48);
+    c->p += PERF_ATTR_BYTES - 48;
+}
+
+static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t buffer[8 + MKPERF_MODEL_EVENTS * (PERF_ATTR_BYTES + 4 + 4 + 2 * PERF_STRING_ALIGN + 8)];
+    struct mkperf_put c = {buffer};
+
+    mkperf_put32(&c, w->session.nevents);
+    mkperf_put32(&c, PERF_ATTR_BYTES);
+    for (unsigned i = 0; i < w->session.nevents; i++) {
+        char name[MKPERF_MODEL_NAME + 4];
+        event_name(&w->session.event[i], name, sizeof name);
+        put_attr(&c, &w->session.event[i], w->chains);
+        mkperf_put32(&c, 1);
+        c.p += perfdata_string(c.p, name);
+        mkperf_put64(&c, i + 1);
+    }
+    return perfdata_features_add(&w->head, HEADER_EVENT_DESC, buffer, (size_t)(c.p - buffer), e);
+}
+
+static enum mkperf_status add_numbers(struct mkperf_perfdata *w, const char *command,
+                                      struct mkperf_error *e)
+{
+    uint8_t buffer[PERF_PATH_MAX + 2 * PERF_STRING_ALIGN];
+    struct mkperf_put c = {buffer};
+    unsigned cores = w->session.cores != 0 ? w->session.cores : 1;
+
+    mkperf_put32(&c, cores);
+    mkperf_put32(&c, cores);
+    if (perfdata_features_add(&w->head, HEADER_NRCPUS, buffer, 8, e) != MKPERF_OK) {
+        return e->status;
+    }
+    c.p = buffer;
+    mkperf_put32(&c, 1);
+    c.p += perfdata_string(c.p, command != NULL ? command : "mkperf record");
+    return perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer), e);
+}
+
+static void write_about(struct mkperf_perfdata *w)
+{
+    const struct mkperf_session *s = &w->session;
+
+    fprintf(w->about, "platform %s\ncores %u\nframes %u\njitter %d\n",
+            s->platform != NULL ? s->platform : "", s->cores, s->max_frames, s->jitter);
+    if (s->kernel_elf != NULL) {
+        fprintf(w->about, "kernel_elf %s\n", s->kernel_elf);
+    }
+    for (unsigned i = 0; i < s->nevents; i++) {
+        const struct mkperf_event *v = &s->event[i];
+        fprintf(w->about, "event %u %u %d %d %llu %u %s\n", i, v->code, v->user, v->kernel,
+                (unsigned long long)v->period, v->frequency, v->name);
+    }
+}
+
+enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
+                                         const struct mkperf_session *session,
+                                         struct mkperf_error *e)
+{
+    const char *platform =
+        session->platform != NULL && session->platform[0] != '\0' ? session->platform : "unknown";
+    const char *cpu = session->cpu != NULL && session->cpu[0] != '\0' ? session->cpu : "unknown";
+    bool riscv = w->kernel != NULL && mkperf_module_machine(w->kernel) == EM_RISCV_64;
+
+    w->build_ids = open_memstream(&w->build_ids_text, &w->build_ids_size);
+    w->about = open_memstream(&w->about_text, &w->about_size);
+    if (w->build_ids == NULL || w->about == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    write_about(w);
+    if (add_string(w, HEADER_HOSTNAME, platform, e) != MKPERF_OK ||
+        add_string(w, HEADER_OSRELEASE, platform, e) != MKPERF_OK ||
+        add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION, e) != MKPERF_OK ||
+        add_string(w, HEADER_ARCH, riscv ? "riscv64" : "aarch64", e) != MKPERF_OK ||
+        add_string(w, HEADER_CPUDESC, cpu, e) != MKPERF_OK || add_event_desc(w, e) != MKPERF_OK ||
+        add_numbers(w, session->command, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return MKPERF_OK;
+}
+
+/* The two features that grew with the PDs. */
+static enum mkperf_status close_features(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    fclose(w->build_ids);
+    fclose(w->about);
+    w->build_ids = w->about = NULL;
+    if (perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size, e) !=
+        MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size,
+                                 e);
+}
+
+static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t buffer[MKPERF_MODEL_EVENTS * (8 + PERF_ATTR_BYTES + 16)];
+    struct mkperf_put c = {buffer};
+
+    for (unsigned i = 0; i < w->session.nevents; i++) {
+        mkperf_put64(&c, i + 1);
+    }
+    for (unsigned i = 0; i < w->session.nevents; i++) {
+        put_attr(&c, &w->session.event[i], w->chains);
+        mkperf_put64(&c, PERF_HEADER_BYTES + 8 * i);
+        mkperf_put64(&c, 8);
+    }
+    return mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer), e);
+}
+
+static enum mkperf_status write_index(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t buffer[16 + PERF_FEATURES_MAX * 24];
+    struct mkperf_put c = {buffer};
+    uint64_t at = mkperf_outfile_offset(&w->out) + 16 + w->head.n * 24;
+
+    mkperf_put_padded(&c, MKPERF_PERFDATA_INDEX, 8, 8);
+    mkperf_put64(&c, w->head.n);
+    for (unsigned i = 0; i < w->head.n; i++) {
+        w->head.at[i].offset = at;
+        at += w->head.at[i].size;
+        mkperf_put64(&c, w->head.at[i].bit);
+        mkperf_put64(&c, w->head.at[i].offset);
+        mkperf_put64(&c, w->head.at[i].size);
+    }
+    if (mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer), e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < w->head.n; i++) {
+        struct perfdata_feature *f = &w->head.at[i];
+        if (mkperf_outfile_write(&w->out, f->text, f->size, e) != MKPERF_OK) {
+            return e->status;
+        }
+        free(f->text);
+        f->text = NULL;
+    }
+    return mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -at % 8, e);
+}
+
+enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t header[PERF_HEADER_BYTES] = {0};
+    struct mkperf_put c = {header};
+    uint64_t n = w->session.nevents;
+
+    if (close_features(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_put_padded(&c, "PERFILE2", 8, 8);
+    mkperf_put64(&c, PERF_HEADER_BYTES);
+    mkperf_put64(&c, PERF_ATTR_BYTES + 16);
+    mkperf_put64(&c, PERF_HEADER_BYTES + 8 * n);
+    mkperf_put64(&c, (PERF_ATTR_BYTES + 16) * n);
+    if (mkperf_outfile_write(&w->out, header, sizeof header, e) != MKPERF_OK ||
+        write_attrs(w, e) != MKPERF_OK || write_index(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    w->data_offset = mkperf_outfile_offset(&w->out);
+    c.p = header;
+    mkperf_put64(&c, w->data_offset);
+    return mkperf_outfile_patch(&w->out, PERF_HEADER_DATA, header, 8, e);
+}
+
+enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
+                                       const struct mkperf_totals *totals, bool recovered,
+                                       struct mkperf_error *e)
+{
+    static const char *const place[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
+                                                          "chain"};
+    char text[1024];
+    uint8_t times[16];
+    struct mkperf_put c = {times};
+    int n = snprintf(text, sizeof text, "samples %llu\n", (unsigned long long)totals->samples);
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        n += snprintf(text + n, sizeof text - (size_t)n, "lost_%s %llu\n", place[i],
+                      (unsigned long long)totals->lost[i]);
+    }
+    if (!recovered) {
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "late_events %llu\nspurious %llu\nunrepaired %llu\n",
+                      (unsigned long long)totals->late_events, (unsigned long long)totals->spurious,
+                      (unsigned long long)totals->unrepaired);
+    }
+    n += snprintf(text + n, sizeof text - (size_t)n,
+                  "first_ns %llu\nlast_ns %llu\ncomplete %d\nrecovered %d\n",
+                  (unsigned long long)totals->first_ns, (unsigned long long)totals->last_ns,
+                  totals->complete, recovered);
+    mkperf_put64(&c, totals->first_ns);
+    mkperf_put64(&c, totals->last_ns);
+    if (perfdata_features_add(f, HEADER_SAMPLE_TIME, times, sizeof times, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_features_add(f, MKPERF_PERFDATA_TOTALS, text, (size_t)n, e);
+}
+
+enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
+                                       struct perfdata_features *f, struct mkperf_error *e)
+{
+    uint64_t end = mkperf_outfile_offset(out), at = end + 16 * f->n;
+    uint8_t table[16 * PERF_FEATURES_MAX], patch[16 + 8 + 8 + HEADER_FEAT_BITS / 8] = {0};
+    struct mkperf_put c = {table};
+
+    for (unsigned i = 0; i < f->n; i++) {
+        if (f->at[i].text != NULL) {
+            f->at[i].offset = at;
+            at += f->at[i].size;
+        }
+        mkperf_put64(&c, f->at[i].offset);
+        mkperf_put64(&c, f->at[i].size);
+        patch[32 + f->at[i].bit / 8] |= (uint8_t)(1 << f->at[i].bit % 8);
+    }
+    if (mkperf_outfile_write(out, table, (size_t)(c.p - table), e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < f->n; i++) {
+        if (f->at[i].text != NULL &&
+            mkperf_outfile_write(out, f->at[i].text, f->at[i].size, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    c.p = patch;
+    mkperf_put64(&c, data_offset);
+    mkperf_put64(&c, end - data_offset); /* then event_types: none; then the features' bits */
+    return mkperf_outfile_patch(out, PERF_HEADER_DATA, patch, sizeof patch, e);
+}

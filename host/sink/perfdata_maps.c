@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.data's address spaces: the kernel, and each PD as a process.
+ *
+ * Owns: MMAP, MMAP2 and COMM records and the build-id table. Called by the writer.
+ */
+#include <stdio.h>
+
+#include "perfdata_internal.h"
+
+enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 };
+
+/*
+ * perf wants a kernel of its own; without one it complains, and with a real one at the address of
+ * ours it would look up the names of the machine that it runs on. So: one page where no kernel has
+ * code, with a build id that belongs to nothing.
+ */
+#define DUMMY_KERNEL UINT64_C(0xfffffffffff00000)
+#define DUMMY_NAME "[kernel.kallsyms]"
+static const uint8_t dummy_build_id[BUILD_ID_MAX] = "mkperf: no linux";
+
+static size_t align8(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n)
+{
+    uint8_t entry[8 + 4 + 24 + PERF_PATH_MAX + PERF_STRING_ALIGN];
+    struct mkperf_put c = {entry};
+    size_t length = strlen(path);
+    size_t room = (length + 1 + PERF_STRING_ALIGN - 1) / PERF_STRING_ALIGN * PERF_STRING_ALIGN;
+
+    if (n == 0 || n > BUILD_ID_MAX || length >= PERF_PATH_MAX) {
+        return;
+    }
+    perfdata_record(&c, 0, misc | PERF_RECORD_MISC_BUILD_ID_SIZE, 8 + 4 + 24 + room);
+    mkperf_put32(&c, UINT32_MAX); /* the host's machine, not a guest's */
+    mkperf_put_padded(&c, id, n, BUILD_ID_MAX);
+    mkperf_put32(&c, (uint32_t)n);
+    mkperf_put_padded(&c, path, length, room);
+    fwrite(entry, 1, (size_t)(c.p - entry), f);
+}
+
+static enum mkperf_status kernel_map(struct mkperf_perfdata *w, uint64_t start, uint64_t size,
+                                     uint64_t offset, const char *path, struct mkperf_error *e)
+{
+    size_t length = strlen(path), room = align8(length + 1);
+    size_t n = 8 + 8 + 24 + room + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, n);
+    mkperf_put32(&c, UINT32_MAX);
+    mkperf_put32(&c, 0);
+    mkperf_put64(&c, start);
+    mkperf_put64(&c, size);
+    mkperf_put64(&c, offset);
+    mkperf_put_padded(&c, path, length, room);
+    perfdata_sample_id(&c, 0, 0, 0, 0);
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}
+
+/* The pages of a segment that is mapped whole, as a loader would. */
+static struct mkperf_segment pages(struct mkperf_segment s)
+{
+    uint64_t front = s.vaddr % PAGE == s.offset % PAGE ? s.vaddr % PAGE : 0;
+
+    s.vaddr -= front;
+    s.offset -= front;
+    s.size = (s.size + front + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    return s;
+}
+
+void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
+{
+    perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, dummy_build_id,
+                            BUILD_ID_MAX);
+    if (w->kernel != NULL) {
+        size_t size;
+        const uint8_t *id = mkperf_module_build_id(w->kernel, &size);
+        perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL,
+                                mkperf_module_path(w->kernel), id, id != NULL ? size : 0);
+    }
+}
+
+enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    size_t n = 0;
+    const struct mkperf_segment *s = w->kernel ? mkperf_module_segments(w->kernel, &n) : NULL;
+
+    if (kernel_map(w, DUMMY_KERNEL, PAGE, DUMMY_KERNEL, DUMMY_NAME "_text", e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct mkperf_segment p = pages(s[i]);
+        if (kernel_map(w, p.vaddr, p.size, p.offset, mkperf_module_path(w->kernel), e) !=
+            MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,
+                                    struct mkperf_error *e)
+{
+    size_t length = strnlen(name, PAGE), room = align8(length + 1);
+    size_t n = 8 + 8 + room + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_COMM, 0, n);
+    mkperf_put32(&c, pid);
+    mkperf_put32(&c, pid);
+    mkperf_put_padded(&c, name, length, room);
+    perfdata_sample_id(&c, pid, pid, 0, 0);
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status user_map(struct mkperf_perfdata *w, struct mkperf_module *module,
+                                   struct mkperf_segment s, uint32_t pid, struct mkperf_error *e)
+{
+    const char *path = mkperf_module_path(module);
+    size_t id_size = 0, length = strlen(path), room = align8(length + 1);
+    const uint8_t *id = mkperf_module_build_id(module, &id_size);
+    size_t n = 8 + 8 + 24 + 24 + 8 + room + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    bool has_id = id != NULL && id_size > 0 && id_size <= BUILD_ID_MAX;
+    perfdata_record(&c, PERF_RECORD_MMAP2,
+                    PERF_RECORD_MISC_USER | (has_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0), n);
+    mkperf_put32(&c, pid);
+    mkperf_put32(&c, pid);
+    mkperf_put64(&c, s.vaddr);
+    mkperf_put64(&c, s.size);
+    mkperf_put64(&c, s.offset);
+    mkperf_put32(&c, has_id ? (uint32_t)id_size : 0);
+    mkperf_put_padded(&c, has_id ? id : (const uint8_t *)"", has_id ? id_size : 0, BUILD_ID_MAX);
+    mkperf_put32(&c, PROT_READ_EXEC);
+    mkperf_put32(&c, MAP_PRIVATE_FLAG);
+    mkperf_put_padded(&c, path, length, room);
+    perfdata_sample_id(&c, pid, pid, 0, 0);
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_module *module = w->pd[pd].module;
+    size_t n = 0;
+    const struct mkperf_segment *s = module ? mkperf_module_segments(module, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        struct mkperf_segment p = pages(s[i]);
+        if (p.vaddr >= MKPERF_PERFDATA_WINDOW || p.size > MKPERF_PERFDATA_WINDOW - p.vaddr) {
+            continue; /* addresses there are written as unknown */
+        }
+        p.vaddr = mkperf_perfdata_slid(pd, p.vaddr);
+        if (user_map(w, module, p, in + 1, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
