@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the table of sources and what all kinds with a descriptor share. */
+#include "source.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WRITE_PATIENCE_MS = 2000 };
+
+const struct mkperf_source_ops *const mkperf_source_kinds[] = {
+    &mkperf_source_serial,
+    &mkperf_source_unix,
+    &mkperf_source_file,
+    NULL,
+};
+
+enum mkperf_status mkperf_source_open(struct mkperf_source *s, const char *spec,
+                                      struct mkperf_error *e)
+{
+    for (size_t i = 0; mkperf_source_kinds[i] != NULL; i++) {
+        size_t n = strlen(mkperf_source_kinds[i]->scheme);
+        if (strncmp(spec, mkperf_source_kinds[i]->scheme, n) == 0 && spec[n] == ':') {
+            *s = (struct mkperf_source){.ops = mkperf_source_kinds[i], .spec = spec, .fd = -1};
+            return s->ops->open(s, spec + n + 1, e);
+        }
+    }
+    *s = (struct mkperf_source){.spec = spec, .fd = -1};
+    return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                            "-t %s: not serial:DEVICE,BAUD, unix:PATH or file:CAPTURE", spec);
+}
+
+void mkperf_source_close(struct mkperf_source *s)
+{
+    if (s->fd >= 0) {
+        s->ops->close(s);
+        s->fd = -1;
+    }
+}
+
+enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                         struct mkperf_error *e)
+{
+    ssize_t done = read(s->fd, p, n);
+
+    *got = done > 0 ? (size_t)done : 0;
+    if (done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR))) {
+        return MKPERF_OK;
+    }
+    return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec,
+                            done == 0 ? "the other end closed the connection" : strerror(errno));
+}
+
+enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p, size_t n,
+                                          struct mkperf_error *e)
+{
+    const char *from = p;
+
+    while (n > 0) {
+        ssize_t done = write(s->fd, from, n);
+        if (done > 0) {
+            from += done;
+            n -= (size_t)done;
+            continue;
+        }
+        if (done < 0 && errno != EAGAIN && errno != EINTR) {
+            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: %s", s->spec, strerror(errno));
+        }
+        struct pollfd ready = {.fd = s->fd, .events = POLLOUT};
+        if (poll(&ready, 1, WRITE_PATIENCE_MS) == 0) {
+            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: takes no more bytes", s->spec);
+        }
+    }
+    return MKPERF_OK;
+}
+
+void mkperf_source_fd_close(struct mkperf_source *s)
+{
+    close(s->fd);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where bytes of a target come from: a serial line, a socket, a capture.
+ *
+ * Owns: opening, reading, writing, closing. Called by `mkperf record`; knows nothing of frames.
+ * A kind of source is one struct of functions and one line in the table in source.c.
+ */
+#ifndef MKPERF_HOST_SOURCE_H
+#define MKPERF_HOST_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../error.h"
+
+struct mkperf_source;
+
+struct mkperf_source_ops {
+    const char *scheme; /* what stands before the colon */
+    const char *where;  /* what stands behind it, for the help text */
+    const char *help;
+    bool interactive; /* a target listens at the other end; otherwise a replay */
+    enum mkperf_status (*open)(struct mkperf_source *s, const char *where, struct mkperf_error *e);
+    /* Up to n bytes; *got = 0: nothing now. MKPERF_ERR_LINK: the other end is gone; of a replay,
+     * its end. */
+    enum mkperf_status (*read)(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                               struct mkperf_error *e);
+    /* All n bytes, or MKPERF_ERR_LINK. NULL if not interactive. */
+    enum mkperf_status (*write)(struct mkperf_source *s, const void *p, size_t n,
+                                struct mkperf_error *e);
+    void (*close)(struct mkperf_source *s);
+};
+
+struct mkperf_source {
+    const struct mkperf_source_ops *ops;
+    const char *spec; /* as given, for messages; not owned */
+    int fd;           /* to poll for reading; -1: closed */
+};
+
+extern const struct mkperf_source_ops *const mkperf_source_kinds[]; /* ends with NULL */
+
+/* Opens SCHEME:WHERE. Errors: USAGE for the spec, INPUT or LINK with the system's reason. */
+enum mkperf_status mkperf_source_open(struct mkperf_source *s, const char *spec,
+                                      struct mkperf_error *e);
+void mkperf_source_close(struct mkperf_source *s); /* idempotent */
+
+/* For kinds that are a non-blocking descriptor. */
+enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                         struct mkperf_error *e);
+enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p, size_t n,
+                                          struct mkperf_error *e);
+void mkperf_source_fd_close(struct mkperf_source *s);
+
+extern const struct mkperf_source_ops mkperf_source_serial;
+extern const struct mkperf_source_ops mkperf_source_unix;
+extern const struct mkperf_source_ops mkperf_source_file;
+
+#endif
