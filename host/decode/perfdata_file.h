@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A perf.data file's bytes and its frame: header, attributes, features.
+ *
+ * Owns: reading with every length checked, through one buffer whatever the file's size. Called by
+ * the perf.data decoder's own files alone. Nothing here is trusted: what lies outside the file, or
+ * is larger than its limit, is an error with the offset where it stands.
+ */
+#ifndef MKPERF_HOST_DECODE_PERFDATA_FILE_H
+#define MKPERF_HOST_DECODE_PERFDATA_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../error.h"
+#include "../model/model.h"
+
+enum {
+    PERFIN_BUFFER = 1 << 18,       /* holds at least one record (64 KiB) */
+    PERFIN_FEATURE_MAX = 1 << 24,  /* bytes of a feature that is read */
+    PERFIN_IDS_MAX = 1 << 20,      /* sample ids of all events */
+    PERFIN_FEATURES = 256,         /* bits in the header */
+    PERFIN_SAMPLE_ID_WORDS = 6 * 8 /* bytes of the longest trailer */
+};
+
+struct perfin_bytes {
+    const char *path; /* for messages */
+    uint64_t size;
+    const uint8_t *memory; /* all of it, or NULL: fd and buffer */
+    int fd;
+    uint8_t *buffer;
+    uint64_t buffered_at;
+    size_t buffered;
+};
+
+struct perfin_section {
+    uint64_t offset, size;
+};
+
+struct perfin_attr {
+    uint64_t type, config, period, sample_type, read_format, flags;
+    unsigned max_stack;
+};
+
+enum { PERFIN_ATTR_FREQ = 10, PERFIN_ATTR_ID_ALL = 18 }; /* bits of flags */
+
+struct perfin_id {
+    uint64_t id;
+    uint32_t event;
+};
+
+struct perfin_frame {
+    unsigned nattrs;
+    struct perfin_attr attr[MKPERF_MODEL_EVENTS];
+    struct perfin_id *id; /* sorted */
+    size_t nids;
+    struct perfin_section data;
+    bool unfinished; /* the writer died: no feature table, data reaches to the file's end */
+    struct perfin_section feature[PERFIN_FEATURES]; /* size 0: absent */
+};
+
+/* n bytes at offset, valid until the next call; NULL if the file does not have them. */
+const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n);
+
+/* MKPERF_ERR_INPUT "path: offset N: reason". */
+enum mkperf_status perfin_bad(const struct perfin_bytes *b, uint64_t offset, const char *reason,
+                              struct mkperf_error *e);
+
+enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
+                                     struct mkperf_error *e);
+void perfin_free_frame(struct perfin_frame *f);
+
+/* A feature's bytes with a 0 behind them, to be freed; NULL if absent or too large. */
+uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
+                        size_t *n);
+
+static inline uint32_t perfin_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t perfin_u64(const uint8_t *p)
+{
+    return perfin_u32(p) | (uint64_t)perfin_u32(p + 4) << 32;
+}
+
+#endif
