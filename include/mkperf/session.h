@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a client PD speaks with the profiler PD: operations, and the page that both map.
+ *
+ * Owns: the layout of the output region (session page, then the output ring of ring.h) and the
+ * meaning of each operation. A client writes its arguments into `request`, makes a protected call
+ * with the operation as the label, and finds the result in the label of the reply and in the page.
+ * The profiler PD copies a request before it looks at it and never reads back what it wrote, so a
+ * hostile client can spoil only what it is shown itself.
+ *
+ * The profiler PD's priority is above the client's (Microkit's rule for protected calls). It
+ * notifies the client once for each drain that put something into the output ring.
+ */
+#ifndef MKPERF_SESSION_H
+#define MKPERF_SESSION_H
+
+#include <stdint.h>
+
+#include <mkperf/ring.h>
+#include <mkperf/wire.h>
+
+/* Operations: the label of the protected call. Arguments and results beside the label of the reply
+ * (enum mkperf_session_result; on anything but OK also `error`). */
+enum mkperf_session_op {
+    MKPERF_OP_INFO = 1,      /* fills info */
+    MKPERF_OP_CONFIGURE = 2, /* takes request; fills state. Only while stopped */
+    MKPERF_OP_START = 3,     /* fills state */
+    MKPERF_OP_STOP = 4,      /* fills state and status; what was captured is in the output ring or
+                                counted as lost, losses that had no room follow with DRAIN */
+    MKPERF_OP_STATUS = 5,    /* drains, fills state and status */
+    MKPERF_OP_DRAIN = 6,     /* moves records from the sample rings to the output ring */
+    MKPERF_OP_LIST = 7,      /* takes request.list_first; fills list */
+};
+
+/* The numbers are those of ErrorCode in proto/mkperf.proto. */
+enum mkperf_session_result {
+    MKPERF_RESULT_OK = 0,
+    MKPERF_RESULT_MALFORMED = 2,
+    MKPERF_RESULT_STATE = 3,
+    MKPERF_RESULT_EVENT_UNKNOWN = 4,
+    MKPERF_RESULT_EVENT_UNSUPPORTED = 5,
+    MKPERF_RESULT_COUNTERS = 6,
+    MKPERF_RESULT_RANGE = 7,
+    MKPERF_RESULT_NO_PMU = 8,
+    MKPERF_RESULT_NO_HOOK = 9,
+    MKPERF_RESULT_INTERNAL = 10,
+};
+
+enum mkperf_session_limits {
+    MKPERF_NAME_BYTES = 32,  /* of an event's name, with its NUL */
+    MKPERF_TEXT_BYTES = 160, /* of an error's text, with its NUL */
+    MKPERF_DESCRIPTION_BYTES = 64,
+    MKPERF_LIST_EVENTS = 8, /* events in one answer to LIST */
+    MKPERF_MAX_FREQUENCY = 100000,
+    MKPERF_MAX_PERIOD = 0x7fffffff,
+    MKPERF_SESSION_PAGE_BYTES = 4096,
+    MKPERF_CORE_RING_BYTES = 256 * 1024, /* data of a core's sample ring */
+    MKPERF_OUTPUT_RING_BYTES = 512 * 1024,
+    MKPERF_OUTPUT_REGION_BYTES = 0x100000,
+    MKPERF_RINGS_REGION_BYTES = 0x200000, /* one page of 2 MiB, see descriptor.h */
+};
+
+struct mkperf_session_want {      /* one event of a request */
+    char name[MKPERF_NAME_BYTES]; /* empty: raw */
+    uint32_t raw;
+    uint32_t user;   /* != 0: count user mode; neither or both: both */
+    uint32_t kernel; /* != 0: count the kernel */
+    uint32_t frequency;
+    uint64_t period; /* 0: frequency */
+};
+
+struct mkperf_session_request {
+    uint32_t events;
+    uint32_t max_frames;
+    uint32_t no_jitter;
+    uint32_t wake_samples; /* samples for each wake-up of the profiler PD; 0: adapts */
+    uint32_t list_first;   /* LIST: index of the first event wanted */
+    uint32_t pad;
+    struct mkperf_session_want event[MKPERF_MAX_EVENTS];
+};
+
+struct mkperf_session_event {
+    char name[MKPERF_NAME_BYTES];
+    uint32_t code;
+    uint32_t user_counter; /* + 1, 0 = none */
+    uint32_t kernel_counter;
+    uint32_t frequency;
+    uint64_t period; /* 0 with a frequency */
+};
+
+struct mkperf_session_state {
+    uint32_t id;
+    uint32_t running;
+    uint32_t events;
+    uint32_t max_frames;
+    uint32_t no_jitter;
+    uint32_t pad;
+    uint64_t tick_hz; /* of every time in the session's records; 0 before the first start */
+    struct mkperf_session_event event[MKPERF_MAX_EVENTS];
+};
+
+/* Totals of the session, see Status in proto/mkperf.proto. */
+struct mkperf_session_status {
+    uint64_t captured;
+    uint64_t lost_ring;
+    uint64_t lost_output;
+    uint64_t late_events;
+    uint64_t spurious;
+    uint64_t corrupt;
+    uint64_t wakeups;
+    uint64_t period[MKPERF_MAX_EVENTS]; /* present, by event */
+};
+
+struct mkperf_session_info {
+    uint64_t boot_id;
+    uint32_t counters;
+    uint32_t cores;
+    char cpu[32];
+    char pmu[16];
+};
+
+struct mkperf_session_listed {
+    char name[MKPERF_NAME_BYTES];
+    uint32_t code;
+    uint32_t supported;
+    char description[MKPERF_DESCRIPTION_BYTES];
+};
+
+struct mkperf_session_list {
+    uint32_t events;
+    uint32_t more;
+    struct mkperf_session_listed event[MKPERF_LIST_EVENTS];
+};
+
+struct mkperf_session_error {
+    uint32_t code;  /* enum mkperf_session_result */
+    uint32_t event; /* index of the event in the request + 1; 0: not about one event */
+    char text[MKPERF_TEXT_BYTES];
+};
+
+struct mkperf_session_page {
+    struct mkperf_session_request request; /* written by the client, everything else is not */
+    struct mkperf_session_state state;
+    struct mkperf_session_status status;
+    struct mkperf_session_info info;
+    struct mkperf_session_list list;
+    struct mkperf_session_error error;
+};
+
+_Static_assert(sizeof(struct mkperf_session_page) <= MKPERF_SESSION_PAGE_BYTES, "session page");
+_Static_assert(MKPERF_SESSION_PAGE_BYTES + MKPERF_RING_HEADER_BYTES + MKPERF_OUTPUT_RING_BYTES <=
+                   MKPERF_OUTPUT_REGION_BYTES,
+               "output region");
+
+/* The output ring in the region whose first byte is at `region`. */
+static inline struct mkperf_ring *mkperf_output_ring(uintptr_t region)
+{
+    return (struct mkperf_ring *)(region + MKPERF_SESSION_PAGE_BYTES);
+}
+
+/* The sample ring of a core in the rings' region: each starts at a page. */
+static inline struct mkperf_ring *mkperf_core_ring(uintptr_t region, unsigned core)
+{
+    return (struct mkperf_ring *)(region + core * (uintptr_t)(MKPERF_CORE_RING_BYTES + 4096));
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the core's sample ring to the output ring.
+ *
+ * Owns: the copy, and the books on it. Called on each wake-up by the hook and on the client's
+ * request. This is the profiler PD's part of the sampling path: about 100 instructions a record.
+ *
+ * What may be lost: samples for which the output ring has no room, and those that the hook had to
+ * drop. Both are counted, and told by a LOSS record before the next sample that gets through:
+ * captured = delivered + lost, always.
+ */
+#include "profiler.h"
+
+/* bytes: a multiple of 8. Without restrict, so that four loads stand before four stores and become
+ * pairs. */
+static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned bytes)
+{
+    const uint64_t *end = from + bytes / 32 * 4;
+
+    for (; from < end; from += 4, to += 4) {
+        uint64_t a = from[0];
+        uint64_t b = from[1];
+        uint64_t c = from[2];
+        uint64_t d = from[3];
+        to[0] = a;
+        to[1] = b;
+        to[2] = c;
+        to[3] = d;
+    }
+    if (bytes & 16) {
+        uint64_t a = from[0];
+        uint64_t b = from[1];
+        to[0] = a;
+        to[1] = b;
+        from += 2;
+        to += 2;
+    }
+    if (bytes & 8) {
+        *to = *from;
+    }
+}
+
+/* Tells in the stream what was lost at a place; false if there is no room for it yet. */
+static bool tell_loss(struct mkperf_profiler *p, unsigned where)
+{
+    uint64_t *w = mkperf_ring_reserve(&p->output, 8 * MKPERF_LOSS_WORDS);
+
+    if (w == NULL) {
+        return false;
+    }
+    w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, 8 * MKPERF_LOSS_WORDS, 0, where, 0, 0);
+    w[MKPERF_WORD_TIME] = p->now;
+    w[2] = p->lost[where].samples;
+    w[3] = p->lost[where].events;
+    mkperf_ring_commit(&p->output, 8 * MKPERF_LOSS_WORDS);
+    p->lost[where] = (struct mkperf_lost){0};
+    return true;
+}
+
+static bool tell_losses(struct mkperf_profiler *p)
+{
+    for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
+        if (p->lost[where].samples != 0 && !tell_loss(p, where)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool nothing_to_tell(const struct mkperf_profiler *p)
+{
+    return (p->lost[MKPERF_LOSS_RING].samples | p->lost[MKPERF_LOSS_OUTPUT].samples) == 0;
+}
+
+/* Whether a sample is whole, and of a counter that is in the session. */
+static inline bool sample_ok(const struct mkperf_profiler *p, uint64_t header, unsigned size)
+{
+    unsigned words = MKPERF_SAMPLE_FIXED_WORDS + mkperf_record_nframes(header) +
+                     (mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL);
+
+    return mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && size >= 8 * words &&
+           size <= MKPERF_MAX_RECORD_BYTES && mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
+           (p->plan.counter_mask >> mkperf_record_counter(header) & 1);
+}
+
+/* The true weight of the first sample after its counter was set forward (pace.c). */
+static uint64_t skipped_weight(struct mkperf_profiler *p, unsigned counter, uint64_t weight)
+{
+    uint64_t skip = p->skip[counter];
+
+    p->skip[counter] = 0;
+    p->skip_mask &= ~(UINT32_C(1) << counter);
+    return weight > skip ? weight - skip : 1;
+}
+
+/* Room for a sample behind the losses that have to be told first, or NULL. */
+static uint64_t *room_behind_losses(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                                    unsigned size)
+{
+    p->output = *output;
+    bool told = tell_losses(p);
+    *output = p->output;
+    return told ? mkperf_ring_reserve(output, size) : NULL;
+}
+
+static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                           const uint64_t *record, unsigned size)
+{
+    unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
+    uint64_t weight = record[MKPERF_WORD_PERIOD];
+    uint64_t *w;
+
+    if (p->skip_mask >> counter & 1) {
+        weight = skipped_weight(p, counter, weight);
+    }
+    p->now = record[MKPERF_WORD_TIME];
+    if (p->plan.adaptive) {
+        struct mkperf_pace *pace = &p->pace[p->plan.event_of[counter]];
+        pace->samples++;
+        pace->events += weight;
+        pace->last = p->now;
+    }
+    w = nothing_to_tell(p) ? mkperf_ring_reserve(output, size)
+                           : room_behind_losses(p, output, size);
+    if (w == NULL) {
+        p->books.lost_output++;
+        p->lost[MKPERF_LOSS_OUTPUT].samples++;
+        p->lost[MKPERF_LOSS_OUTPUT].events += weight;
+        return;
+    }
+    copy_words(w, record, size);
+    w[MKPERF_WORD_PERIOD] = weight;
+    mkperf_ring_commit(output, size);
+}
+
+/* Takes over what the hook counted in the ring's header since the last time. */
+static void take_books(struct mkperf_profiler *p)
+{
+    const struct mkperf_ring *ring = p->core.ring;
+    uint64_t samples = __atomic_load_n(&ring->dropped_samples, __ATOMIC_RELAXED);
+    uint64_t events = __atomic_load_n(&ring->dropped_events, __ATOMIC_RELAXED);
+
+    p->lost[MKPERF_LOSS_RING].samples += samples - p->dropped_samples;
+    p->lost[MKPERF_LOSS_RING].events += events - p->dropped_events;
+    p->books.lost_ring += samples - p->dropped_samples;
+    p->dropped_samples = samples;
+    p->dropped_events = events;
+    p->books.late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
+    p->books.spurious = __atomic_load_n(&ring->spurious, __ATOMIC_RELAXED);
+}
+
+/* Positions are kept in registers while the copy runs, and put back at the end. */
+uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
+{
+    struct mkperf_ring_consumer core = p->core;
+    struct mkperf_ring_producer output = p->output;
+    uint64_t end = __atomic_load_n(&core.ring->head, __ATOMIC_ACQUIRE);
+    uint32_t samples = 0;
+    bool corrupt = false;
+    unsigned size;
+    const uint64_t *record;
+
+    /* Signed: a corrupt ring may put the tail anywhere. */
+    while ((int64_t)(end - core.tail) > 0 &&
+           (record = mkperf_ring_peek(&core, &size, &corrupt)) != NULL) {
+        if (sample_ok(p, record[MKPERF_WORD_HEADER], size)) {
+            deliver(p, &output, record, size);
+            samples++;
+            *bytes += size;
+        } else {
+            p->books.corrupt++;
+        }
+        mkperf_ring_release(&core, size);
+    }
+    p->core = core;
+    p->output = output;
+    p->books.corrupt += corrupt;
+    p->books.captured += samples;
+    take_books(p);
+    tell_losses(p);
+    return samples;
+}

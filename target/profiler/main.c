@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The profiler PD: its entry points and the operations of session.h.
+ *
+ * Owns: the one struct mkperf_profiler. Woken by the kernel hook (channel 0) and called by the
+ * client PD (channel 1). It trusts neither the request page nor the label of a call.
+ */
+#include <microkit.h>
+
+#include "profiler.h"
+
+#include "../lib/text.h"
+
+uintptr_t mkperf_rings;  /* region of MKPERF_RINGS_REGION_BYTES, one large page (setvar_vaddr) */
+uintptr_t mkperf_output; /* region of MKPERF_OUTPUT_REGION_BYTES, shared with the client */
+
+static struct mkperf_profiler profiler;
+
+void init(void)
+{
+    struct mkperf_profiler *p = &profiler;
+
+    p->pmu = &mkperf_armv8_pmuv3;
+    p->page = (struct mkperf_session_page *)mkperf_output;
+    p->descriptor =
+        (struct mkperf_descriptor *)((uintptr_t)__sel4_ipc_buffer + MKPERF_DESCRIPTOR_OFFSET);
+    p->core.ring = mkperf_core_ring(mkperf_rings, 0);
+    p->core.size = MKPERF_CORE_RING_BYTES;
+    p->output.ring = mkperf_output_ring(mkperf_output);
+    p->output.size = MKPERF_OUTPUT_RING_BYTES;
+    p->no_pmu = p->pmu->init();
+    if (p->no_pmu != NULL) {
+        microkit_dbg_puts("mkperf: no profiling: ");
+        microkit_dbg_puts(p->no_pmu);
+        microkit_dbg_puts("\n");
+    }
+}
+
+void notified(microkit_channel ch)
+{
+    struct mkperf_profiler *p = &profiler;
+
+    if (ch != MKPERF_CHANNEL_PMU) {
+        return;
+    }
+    uint64_t before = p->books.captured;
+
+    p->books.wakeups++;
+    if (mkperf_pace_drain(p)) {
+        microkit_notify(MKPERF_CHANNEL_CLIENT);
+    }
+    if (p->books.captured == before) {
+        /* Not the hook's doing: the kernel's own path took the interrupt, and has masked it. */
+        microkit_irq_ack(MKPERF_CHANNEL_PMU);
+    }
+}
+
+static void fill_state(const struct mkperf_profiler *p)
+{
+    struct mkperf_session_state *s = &p->page->state;
+
+    s->id = p->id;
+    s->running = p->running;
+    s->events = p->plan.events;
+    s->max_frames = p->plan.max_frames;
+    s->no_jitter = p->plan.no_jitter;
+    s->tick_hz = p->tick_hz;
+    for (unsigned i = 0; i < p->plan.events; i++) {
+        const struct mkperf_plan_event *e = &p->plan.event[i];
+        mkperf_text_copy(s->event[i].name, e->name, sizeof e->name);
+        s->event[i].code = e->code;
+        s->event[i].user_counter = e->user_counter;
+        s->event[i].kernel_counter = e->kernel_counter;
+        s->event[i].frequency = e->frequency;
+        s->event[i].period = e->frequency != 0 ? 0 : e->period;
+    }
+}
+
+static void fill_status(const struct mkperf_profiler *p)
+{
+    struct mkperf_session_status s = p->books;
+
+    for (unsigned i = 0; i < p->plan.events; i++) {
+        s.period[i] = p->pace[i].period;
+    }
+    p->page->status = s;
+}
+
+static uint32_t info(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    struct mkperf_session_info *out = &p->page->info;
+
+    /* No answer of the probe's is an error here: the host is told when it starts a session. */
+    if (p->no_pmu == NULL && !p->running && p->boot_id == 0) {
+        mkperf_sampling_probe(p, error);
+    }
+    out->boot_id = p->boot_id;
+    out->counters = p->no_pmu == NULL ? p->pmu->counters() : 0;
+    out->cores = 1;
+    mkperf_text_copy(out->pmu, p->pmu->name, sizeof out->pmu);
+    out->cpu[0] = '\0';
+    if (p->no_pmu == NULL) {
+        p->pmu->cpu(out->cpu, sizeof out->cpu);
+    }
+    return MKPERF_RESULT_OK;
+}
+
+static uint32_t list(struct mkperf_profiler *p)
+{
+    struct mkperf_session_list *out = &p->page->list;
+    uint32_t first = __atomic_load_n(&p->page->request.list_first, __ATOMIC_RELAXED);
+    const struct mkperf_pmu_event *e = p->pmu->events;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < first && e->name != NULL; i++) {
+        e++;
+    }
+    for (; n < MKPERF_LIST_EVENTS && e->name != NULL; n++, e++) {
+        mkperf_text_copy(out->event[n].name, e->name, MKPERF_NAME_BYTES);
+        mkperf_text_copy(out->event[n].description, e->description, MKPERF_DESCRIPTION_BYTES);
+        out->event[n].code = e->code;
+        out->event[n].supported = p->no_pmu == NULL && p->pmu->supported(e->code);
+    }
+    out->events = n;
+    out->more = e->name != NULL;
+    return MKPERF_RESULT_OK;
+}
+
+static uint32_t configure(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    static struct mkperf_session_request request; /* ours: the client may write on meanwhile */
+
+    request = *(volatile struct mkperf_session_request *)&p->page->request;
+    if (p->running) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
+    } else if (p->no_pmu != NULL) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
+    } else {
+        mkperf_plan_make(&p->plan, &request, p->pmu, error);
+    }
+    return error->code;
+}
+
+static uint32_t start(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    if (p->no_pmu != NULL) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
+    } else if (p->running) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
+    } else if (p->plan.events == 0) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "nothing is configured");
+    } else {
+        mkperf_sampling_start(p, error);
+    }
+    return error->code;
+}
+
+static uint32_t stop(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    if (!p->running) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "no session is running");
+        return error->code;
+    }
+    mkperf_sampling_stop(p);
+    return MKPERF_RESULT_OK;
+}
+
+static uint32_t operation(struct mkperf_profiler *p, uint64_t op,
+                          struct mkperf_session_error *error)
+{
+    switch (op) {
+    case MKPERF_OP_INFO:
+        return info(p, error);
+    case MKPERF_OP_CONFIGURE:
+        return configure(p, error);
+    case MKPERF_OP_START:
+        return start(p, error);
+    case MKPERF_OP_STOP:
+        return stop(p, error);
+    case MKPERF_OP_STATUS:
+        mkperf_pace_drain(p);
+        mkperf_pace_status(p);
+        return MKPERF_RESULT_OK;
+    case MKPERF_OP_DRAIN:
+        mkperf_pace_drain(p);
+        return MKPERF_RESULT_OK;
+    case MKPERF_OP_LIST:
+        return list(p);
+    default:
+        mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0, "no such operation");
+        return error->code;
+    }
+}
+
+microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
+{
+    struct mkperf_profiler *p = &profiler;
+    struct mkperf_session_error error = {0};
+    uint32_t result = MKPERF_RESULT_MALFORMED;
+
+    if (ch == MKPERF_CHANNEL_CLIENT) {
+        result = operation(p, microkit_msginfo_get_label(msginfo), &error);
+        fill_state(p);
+        fill_status(p);
+        p->page->error = error;
+    }
+    return microkit_msginfo_new(result, 0);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From a client's request to a plan: which counter counts what, at which period.
+ *
+ * Owns: struct mkperf_plan, what a session is. Made only from a request that passed every check.
+ */
+#ifndef MKPERF_PLAN_H
+#define MKPERF_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/session.h>
+
+#include "../pmu/pmu.h"
+
+struct mkperf_plan_event {
+    char name[MKPERF_NAME_BYTES];
+    uint32_t code;
+    uint32_t user_counter; /* + 1, 0 = none */
+    uint32_t kernel_counter;
+    uint32_t period;    /* to begin with; stays without a frequency */
+    uint32_t minimum;   /* of the period */
+    uint32_t frequency; /* 0: fixed period */
+};
+
+struct mkperf_plan {
+    uint32_t events; /* 0: nothing configured */
+    uint32_t max_frames;
+    bool no_jitter;
+    bool adaptive; /* some event has a frequency */
+    uint32_t wake_samples;
+    uint32_t counter_mask;
+    uint32_t kernel_mask;
+    uint8_t event_of[MKPERF_MAX_COUNTERS];
+    struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
+};
+
+/*
+ * Makes a plan of a request (private memory: nobody changes it meanwhile). True: *plan is complete.
+ * False: *error says why, and *plan is as it was.
+ */
+bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
+                      const struct mkperf_pmu *pmu, struct mkperf_session_error *error);
+
+/* Fills an error: about event (index + 1, or 0). Returns false. */
+bool mkperf_plan_refuse(struct mkperf_session_error *error, uint32_t code, uint32_t event,
+                        const char *text);
+
+#endif

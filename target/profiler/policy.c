@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The profiler PD's choices: see policy.h, which says what each is and who asks. */
+#include "policy.h"
+
+#include <mkperf/record.h>
+#include <mkperf/session.h>
+
+#include "../pmu/pmu.h"
+
+enum {
+    NOMINAL_HZ = 1000000000,
+    MAX_STEP = 4,
+    SMALLEST_RECORD = 8 * MKPERF_SAMPLE_FIXED_WORDS,
+};
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+uint32_t mkperf_min_period(unsigned rate)
+{
+    return rate == MKPERF_RATE_RARE ? MKPERF_MIN_PERIOD_RARE : MKPERF_MIN_PERIOD_BUSY;
+}
+
+uint32_t mkperf_jitter_mask(uint32_t period)
+{
+    unsigned k = 31 - (unsigned)__builtin_clz(period / 4 + 1);
+
+    return (UINT32_C(1) << k) - 1;
+}
+
+uint32_t mkperf_first_period(uint32_t frequency, unsigned rate)
+{
+    uint32_t minimum = mkperf_min_period(rate);
+
+    if (rate == MKPERF_RATE_RARE) {
+        return minimum;
+    }
+    return (uint32_t)clamp(NOMINAL_HZ / frequency, minimum, MKPERF_MAX_PERIOD);
+}
+
+uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequency, uint64_t events,
+                             uint64_t ticks, uint64_t tick_hz)
+{
+    if (events == 0 || ticks == 0 || tick_hz == 0 || frequency == 0) {
+        return period;
+    }
+    /* Keeps events * tick_hz and ticks * frequency within 64 bits (tick_hz below 2^32). */
+    while (events >> 32 != 0 || ticks >> 40 != 0) {
+        events >>= 4;
+        ticks >>= 4;
+    }
+    uint64_t most = UINT64_MAX / (tick_hz < UINT32_MAX ? tick_hz : UINT32_MAX);
+    uint64_t rate = clamp(events, 1, most) * (tick_hz < UINT32_MAX ? tick_hz : UINT32_MAX);
+    uint64_t fits = rate / (clamp(ticks, 1, UINT64_MAX >> 20) * frequency);
+    uint64_t near = clamp(fits, period / MAX_STEP, (uint64_t)period * MAX_STEP);
+
+    return (uint32_t)clamp((period + near) / 2, minimum, MKPERF_MAX_PERIOD);
+}
+
+uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum)
+{
+    return (uint32_t)clamp(period / MAX_STEP, minimum, MKPERF_MAX_PERIOD);
+}
+
+uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, uint64_t tick_hz)
+{
+    if (fixed != 0) {
+        return fixed;
+    }
+    if (samples == 0 || ticks == 0) {
+        return 1;
+    }
+    uint64_t rate = clamp(samples, 1, UINT32_MAX) * clamp(tick_hz, 1, UINT32_MAX) / ticks;
+
+    return (uint32_t)clamp(rate / MKPERF_WAKES_PER_SECOND, 1, MKPERF_WAKE_SAMPLES);
+}
+
+uint32_t mkperf_watermark(uint32_t wake_samples, uint64_t record_bytes, uint32_t ring_bytes)
+{
+    uint64_t bytes = record_bytes != 0 ? record_bytes : SMALLEST_RECORD;
+
+    bytes = clamp(bytes, SMALLEST_RECORD, MKPERF_MAX_RECORD_BYTES);
+    return (uint32_t)clamp(clamp(wake_samples, 1, ring_bytes) * bytes, 8, ring_bytes / 2);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The profiler PD's choices, as pure functions: periods, jitter, when to be woken.
+ *
+ * Owns: no state. Called by the rest of the profiler PD outside the sampling path, and by tests.
+ */
+#ifndef MKPERF_POLICY_H
+#define MKPERF_POLICY_H
+
+#include <stdint.h>
+
+enum mkperf_policy {
+    MKPERF_MIN_PERIOD_BUSY = 1000, /* events that can occur every cycle: a sample takes about 500
+                                      instructions of the kernel */
+    MKPERF_MIN_PERIOD_RARE = 100,
+    MKPERF_WAKES_PER_SECOND = 10,
+    MKPERF_WAKE_SAMPLES = 64, /* most samples between two wake-ups: the cost of one is spread well
+                                 enough, and the ring is never near full */
+};
+
+/* The shortest period of an event, by how often it can occur (enum mkperf_pmu_rate). */
+uint32_t mkperf_min_period(unsigned rate);
+
+/* The jitter for a period: the largest 2^k - 1 that is at most a quarter of it. */
+uint32_t mkperf_jitter_mask(uint32_t period);
+
+/*
+ * The period to begin with for a frequency (1 .. MKPERF_MAX_FREQUENCY, per second): for busy events
+ * as if one occurred each nanosecond, for rare ones the shortest, as nothing is known of them and
+ * the first samples tell. The result is within [minimum, MKPERF_MAX_PERIOD].
+ */
+uint32_t mkperf_first_period(uint32_t frequency, unsigned rate);
+
+/*
+ * The next period for a frequency, after `events` events in `ticks` ticks (tick_hz a second): half
+ * way to the one that fits what was seen, and never further than a factor of 4 at a time. Nothing
+ * known (a zero) changes nothing.
+ */
+uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequency, uint64_t events,
+                             uint64_t ticks, uint64_t tick_hz);
+
+/* The period for an event that did not come: a quarter, not below the minimum. */
+uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum);
+
+/*
+ * Samples between two wake-ups of the profiler PD: `fixed` if that is not 0, else such that there
+ * are MKPERF_WAKES_PER_SECOND, at `samples` in `ticks`; 1 while nothing is known; at most
+ * MKPERF_WAKE_SAMPLES.
+ */
+uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, uint64_t tick_hz);
+
+/* The ring's watermark for that, with records of record_bytes on average (0: not known yet), at
+ * most half of the ring. The n-th of n records of that very size wakes. */
+uint32_t mkperf_watermark(uint32_t wake_samples, uint64_t record_bytes, uint32_t ring_bytes);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The profiler PD's state, and what its files offer each other.
+ *
+ * Owns: struct mkperf_profiler. There is one, in main.c; a PD has one thread, so nothing is locked.
+ * Shared with others: the page and the output ring (client PD), the core's ring and the descriptor
+ * (kernel hook). Everything else is private.
+ */
+#ifndef MKPERF_PROFILER_H
+#define MKPERF_PROFILER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/descriptor.h>
+#include <mkperf/ring.h>
+#include <mkperf/session.h>
+
+#include "../pmu/pmu.h"
+#include "plan.h"
+
+/* Channels of the profiler PD: its interrupt (the PMU's overflow), and its client. */
+enum mkperf_profiler_channels { MKPERF_CHANNEL_PMU = 0, MKPERF_CHANNEL_CLIENT = 1 };
+
+/* What is known of an event while a session runs. Times are ticks. */
+struct mkperf_pace {
+    uint32_t period;  /* present */
+    uint32_t samples; /* since `from` */
+    uint64_t events;  /* that those stand for */
+    uint64_t from;    /* time of a sample; 0: none yet */
+    uint64_t last;    /* time of the last sample, or of the last reaction to its absence */
+};
+
+struct mkperf_lost { /* not yet told in the stream */
+    uint64_t samples;
+    uint64_t events;
+};
+
+struct mkperf_profiler {
+    const struct mkperf_pmu *pmu;
+    const char *no_pmu; /* why there is none, or NULL */
+    struct mkperf_session_page *page;
+    struct mkperf_descriptor *descriptor;
+    struct mkperf_ring_consumer core;   /* the sample ring; this PD's core is the only one */
+    struct mkperf_ring_producer output; /* to the client */
+
+    struct mkperf_plan plan;
+    uint32_t id;         /* sessions started since boot */
+    uint32_t generation; /* of the descriptor */
+    bool running;
+    bool silent; /* no sample since the last STATUS */
+    uint64_t boot_id;
+    uint64_t tick_hz;
+
+    struct mkperf_session_status books; /* period[] is filled on request */
+    struct mkperf_lost lost[MKPERF_LOSS_LINK];
+    uint64_t dropped_samples; /* of the ring's own books: how much is in ours */
+    uint64_t dropped_events;
+    uint64_t now; /* time of the last record */
+
+    struct mkperf_pace pace[MKPERF_MAX_EVENTS];
+    uint32_t skip_mask;                 /* counters that were set forward, */
+    uint32_t skip[MKPERF_MAX_COUNTERS]; /* and by how much: their next sample weighs less */
+};
+
+/* drain.c: moves what the core's ring holds to the output ring; tells losses in the stream. Returns
+ * the number of samples that left the core's ring. *bytes: of those. Bounded by what the ring held
+ * at the call. */
+uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes);
+
+/* pace.c: drains until the ring is below its watermark, and adapts periods and watermark to what
+ * came. Returns whether the output ring has something new. */
+bool mkperf_pace_drain(struct mkperf_profiler *p);
+/* Adapts frequencies to silence: called for each STATUS. */
+void mkperf_pace_status(struct mkperf_profiler *p);
+/* Begins a session: the periods of its plan. */
+void mkperf_pace_begin(struct mkperf_profiler *p);
+
+/* sampling.c: enum mkperf_session_result; on anything but OK, *error says why and nothing is left
+ * running. */
+uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error);
+void mkperf_sampling_stop(struct mkperf_profiler *p);
+/* Finds out whether there is a hook, and takes the boot id from the time it saw. Only while
+ * stopped. */
+bool mkperf_sampling_probe(struct mkperf_profiler *p, struct mkperf_session_error *error);
+
+#endif
