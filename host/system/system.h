@@ -4,6 +4,9 @@
  *
  * Owns: parsing and checking. Used by the host command, to name PDs and find their ELFs, and by
  * platform/pocket/pack, to build an image. Every error names file, line and reason.
+ *
+ * The language is that of Microkit 2.0.1, and three attributes of its successors that do no harm:
+ * `cpu` of a protection_domain, `setvar_paddr` of a map, `setvar_id` of a channel's end.
  */
 #ifndef MKPERF_HOST_SYSTEM_H
 #define MKPERF_HOST_SYSTEM_H
@@ -13,6 +16,14 @@
 #include <stdint.h>
 
 #include "../error.h"
+
+enum mkperf_system_limits {
+    MKPERF_SYSTEM_MAX_PDS = 63, /* Microkit's */
+    MKPERF_SYSTEM_MAX_ID = 61,  /* of a channel, an irq, a child: Microkit's */
+    MKPERF_SYSTEM_MAX_PRIORITY = 254,
+    MKPERF_SYSTEM_MAX_ITEMS = 4096,    /* ours: regions, channels, maps, ... of each kind */
+    MKPERF_SYSTEM_MAX_BYTES = 4 << 20, /* ours: of a .system file */
+};
 
 struct mkperf_system_region { /* memory_region */
     char *name;
@@ -27,7 +38,22 @@ struct mkperf_system_map { /* map in a protection_domain */
     unsigned region;       /* index */
     uint64_t vaddr;
     bool read, write, execute, cached;
-    char *setvar_vaddr; /* symbol to patch, NULL */
+    int line;
+};
+
+/* A symbol of the PD's ELF that the packer patches with a 64-bit number. */
+enum mkperf_setvar_kind {
+    MKPERF_SETVAR_VADDR, /* index: of the PD's map */
+    MKPERF_SETVAR_SIZE,  /* index: of the region */
+    MKPERF_SETVAR_PADDR, /* index: of the region */
+    MKPERF_SETVAR_ID,    /* value: the channel's id */
+};
+
+struct mkperf_system_setvar {
+    char *symbol;
+    enum mkperf_setvar_kind kind;
+    unsigned index;
+    uint64_t value;
     int line;
 };
 
@@ -50,16 +76,21 @@ struct mkperf_system_pd {
     struct mkperf_system_map *map;
     unsigned nirqs;
     struct mkperf_system_irq *irq;
-    uint64_t thread; /* identity that samples of this PD carry: its fault handler's badge */
+    unsigned nsetvars;
+    struct mkperf_system_setvar *setvar;
+    bool smc;            /* may make secure monitor calls */
+    int virtual_machine; /* line of its virtual_machine, 0 = none; what is in it is not kept */
+    unsigned cpu;        /* Microkit 2.1 and later; 0 before */
+    uint64_t thread;     /* identity that samples of this PD carry: its fault handler's badge */
     int line;
 };
 
 struct mkperf_system_end {
     unsigned pd; /* index */
     uint32_t id;
-    bool pp;         /* this end may make protected calls */
-    bool notify;     /* default true */
-    char *setvar_id; /* symbol to patch with the id, NULL */
+    bool pp;     /* this end may make protected calls */
+    bool notify; /* default true */
+    int line;
 };
 
 struct mkperf_system_channel {
@@ -89,7 +120,10 @@ enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **o
 
 void mkperf_system_free(struct mkperf_system *s);
 
-/* The PD whose samples carry this thread identity, or -1. */
+/*
+ * The PD whose samples carry this thread identity; -1 if none does, or more than one. Microkit
+ * numbers a child's badge by its id alone, so children of different parents can share one.
+ */
 int mkperf_system_find(const struct mkperf_system *s, uint64_t thread);
 
 #endif

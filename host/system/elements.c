@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * .system files: the elements, one function each, which reads the attributes and checks what can be
+ * checked of an element by itself. Called by parse.c, which has seen to it that the element may
+ * stand where it does and has no attribute that it should not have.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum { MAX_STACK_BYTES = 16 << 20, SMALL_PAGE = 0x1000, LARGE_PAGE = 0x200000 };
+
+#define MAX_ADDRESS (UINT64_C(1) << 47)
+
+static const char *attribute(const char **attrs, const char *name)
+{
+    for (; *attrs != NULL; attrs += 2) {
+        if (strcmp(attrs[0], name) == 0) {
+            return attrs[1];
+        }
+    }
+    return NULL;
+}
+
+static bool required(struct reader *r, const char **attrs, const char *name, const char **value)
+{
+    *value = attribute(attrs, name);
+    if (*value == NULL) {
+        return system_error(&r->at, "attribute '%s' is missing", name);
+    }
+    return true;
+}
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 87 : 16;
+}
+
+/* Decimal or 0x hexadecimal, with underscores anywhere; at most max. */
+static bool number(struct reader *r, const char *name, const char *text, uint64_t max,
+                   uint64_t *value)
+{
+    const char *p = text;
+    int base = 10;
+    unsigned digits = 0;
+
+    if (p[0] == '0' && p[1] == 'x') {
+        base = 16;
+        p += 2;
+    }
+    *value = 0;
+    for (; *p != '\0'; p++) {
+        int d = digit(*p);
+        if (*p == '_') {
+            continue;
+        }
+        if (d >= base || __builtin_mul_overflow(*value, (uint64_t)base, value) ||
+            __builtin_add_overflow(*value, (uint64_t)d, value)) {
+            return system_error(&r->at, "%s: '%.64s' is not a number", name, text);
+        }
+        digits++;
+    }
+    if (digits == 0) {
+        return system_error(&r->at, "%s: '%.64s' is not a number", name, text);
+    }
+    if (*value > max) {
+        return system_error(&r->at, "%s: %.64s is above the maximum, %llu", name, text,
+                            (unsigned long long)max);
+    }
+    return true;
+}
+
+static bool required_number(struct reader *r, const char **attrs, const char *name, uint64_t max,
+                            uint64_t *value)
+{
+    const char *text;
+
+    return required(r, attrs, name, &text) && number(r, name, text, max, value);
+}
+
+static bool optional_number(struct reader *r, const char **attrs, const char *name, uint64_t max,
+                            uint64_t otherwise, uint64_t *value)
+{
+    const char *text = attribute(attrs, name);
+
+    *value = otherwise;
+    return text == NULL || number(r, name, text, max, value);
+}
+
+static bool optional_bool(struct reader *r, const char **attrs, const char *name, bool otherwise,
+                          bool *value)
+{
+    const char *text = attribute(attrs, name);
+
+    *value = text == NULL ? otherwise : strcmp(text, "true") == 0;
+    if (text != NULL && !*value && strcmp(text, "false") != 0) {
+        return system_error(&r->at, "%s must be 'true' or 'false', not '%.64s'", name, text);
+    }
+    return true;
+}
+
+static bool copy_string(struct reader *r, const char *name, const char *text, char **copy)
+{
+    if (*text == '\0') {
+        return system_error(&r->at, "%s is empty", name);
+    }
+    *copy = strdup(text);
+    return *copy != NULL || system_error(&r->at, "out of memory");
+}
+
+/* Remembers that `name` is to be looked up for an item of a PD or channel. */
+static bool refer(struct reader *r, struct references *list, const char *name, unsigned pd,
+                  unsigned item)
+{
+    char *copy = NULL;
+
+    if (!copy_string(r, "reference", name, &copy)) {
+        return false;
+    }
+    struct reference *ref =
+        system_append(&r->at, (void **)&list->at, &list->n, sizeof *ref, "references");
+    if (ref == NULL) {
+        free(copy);
+        return false;
+    }
+    *ref = (struct reference){copy, pd, item, r->at.line};
+    return true;
+}
+
+struct mkperf_system_pd *system_current_pd(struct reader *r)
+{
+    return &r->draft.system->pd[r->pd_open[r->depth]];
+}
+
+/* Budget and period are the kernel's business; here they only have to make sense. */
+static bool budget(struct reader *r, const char **attrs)
+{
+    uint64_t b;
+    uint64_t p;
+
+    if (!optional_number(r, attrs, "budget", UINT64_MAX, 1000, &b) ||
+        !optional_number(r, attrs, "period", UINT64_MAX, b, &p)) {
+        return false;
+    }
+    return b <= p || system_error(&r->at, "budget must not be above period");
+}
+
+static bool pd_numbers(struct reader *r, const char **attrs, struct mkperf_system_pd *pd)
+{
+    uint64_t priority;
+    uint64_t cpu;
+
+    if (!budget(r, attrs) ||
+        !optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority) ||
+        !optional_number(r, attrs, "cpu", 63, 0, &cpu) ||
+        !optional_number(r, attrs, "stack_size", MAX_STACK_BYTES, SMALL_PAGE, &pd->stack_size) ||
+        !optional_bool(r, attrs, "passive", false, &pd->passive) ||
+        !optional_bool(r, attrs, "smc", false, &pd->smc)) {
+        return false;
+    }
+    pd->priority = (unsigned)priority;
+    pd->cpu = (unsigned)cpu;
+    if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
+        return system_error(&r->at, "stack_size is not a positive multiple of 0x1000");
+    }
+    return true;
+}
+
+bool system_start_pd(struct reader *r, const char **attrs)
+{
+    struct mkperf_system *s = r->draft.system;
+    int parent = r->pd_open[r->depth];
+    const char *name;
+    uint64_t id = 0;
+
+    if (s->npds == MKPERF_SYSTEM_MAX_PDS) {
+        return system_error(&r->at, "too many protection_domains, the maximum is %d",
+                            MKPERF_SYSTEM_MAX_PDS);
+    }
+    if (parent < 0 && attribute(attrs, "id") != NULL) {
+        return system_error(&r->at, "id belongs to a child protection_domain only");
+    }
+    if (!required(r, attrs, "name", &name) ||
+        (parent >= 0 && !required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id))) {
+        return false;
+    }
+    struct mkperf_system_pd *pd =
+        system_append(&r->at, (void **)&s->pd, &s->npds, sizeof *pd, "protection_domains");
+    if (pd == NULL) {
+        return false;
+    }
+    pd->line = r->at.line;
+    pd->parent = parent;
+    pd->child_id = (unsigned)id;
+    r->pd_open[r->depth] = (int)s->npds - 1;
+    return copy_string(r, "name", name, &pd->name) && pd_numbers(r, attrs, pd);
+}
+
+bool system_start_program(struct reader *r, const char **attrs)
+{
+    struct mkperf_system_pd *pd = system_current_pd(r);
+    const char *path;
+
+    if (pd->program != NULL) {
+        return system_error(&r->at, "protection_domain '%s' has a program_image already", pd->name);
+    }
+    return required(r, attrs, "path", &path) && copy_string(r, "path", path, &pd->program);
+}
+
+bool system_start_region(struct reader *r, const char **attrs)
+{
+    struct mkperf_system *s = r->draft.system;
+    const char *name;
+    const char *phys = attribute(attrs, "phys_addr");
+    struct mkperf_system_region *region =
+        system_append(&r->at, (void **)&s->region, &s->nregions, sizeof *region, "memory_regions");
+
+    if (region == NULL) {
+        return false;
+    }
+    region->line = r->at.line;
+    if (!required(r, attrs, "name", &name) || !copy_string(r, "name", name, &region->name) ||
+        !required_number(r, attrs, "size", MAX_ADDRESS, &region->size) ||
+        !optional_number(r, attrs, "page_size", UINT64_MAX, SMALL_PAGE, &region->page_size)) {
+        return false;
+    }
+    if (region->page_size != SMALL_PAGE && region->page_size != LARGE_PAGE) {
+        return system_error(&r->at, "page_size must be 0x1000 or 0x200000");
+    }
+    if (region->size == 0 || region->size % region->page_size != 0) {
+        return system_error(&r->at, "size is not a positive multiple of the page size");
+    }
+    if (phys == NULL) {
+        return true;
+    }
+    region->has_phys_addr = true;
+    if (!number(r, "phys_addr", phys, MAX_ADDRESS, &region->phys_addr)) {
+        return false;
+    }
+    return region->phys_addr % region->page_size == 0 ||
+           system_error(&r->at, "phys_addr is not a multiple of the page size");
+}
+
+static bool permissions(struct reader *r, const char *text, struct mkperf_system_map *map)
+{
+    for (const char *p = text; *p != '\0'; p++) {
+        map->read |= *p == 'r';
+        map->write |= *p == 'w';
+        map->execute |= *p == 'x';
+        if (strchr("rwx", *p) == NULL) {
+            return system_error(&r->at, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
+        }
+    }
+    if (map->write && !map->read && !map->execute) {
+        return system_error(&r->at, "perms must not be 'w' alone");
+    }
+    return map->read || map->write || map->execute || system_error(&r->at, "perms is empty");
+}
+
+static bool map_setvars(struct reader *r, const char **attrs, const char *region)
+{
+    static const struct {
+        const char *name;
+        enum mkperf_setvar_kind kind;
+    } kinds[] = {{"setvar_vaddr", MKPERF_SETVAR_VADDR},
+                 {"setvar_size", MKPERF_SETVAR_SIZE},
+                 {"setvar_paddr", MKPERF_SETVAR_PADDR}};
+    struct mkperf_system_pd *pd = system_current_pd(r);
+    unsigned index = (unsigned)r->pd_open[r->depth];
+
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char *symbol = attribute(attrs, kinds[i].name);
+        if (symbol == NULL) {
+            continue;
+        }
+        if (!system_add_setvar(&r->at, pd, symbol, kinds[i].kind, pd->nmaps - 1, 0)) {
+            return false;
+        }
+        if (kinds[i].kind != MKPERF_SETVAR_VADDR &&
+            !refer(r, &r->draft.setvars, region, index, pd->nsetvars - 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_map(struct reader *r, const char **attrs, struct mkperf_system_map *map)
+{
+    const char *perms = attribute(attrs, "perms");
+
+    map->line = r->at.line;
+    return required_number(r, attrs, "vaddr", MAX_ADDRESS - 1, &map->vaddr) &&
+           permissions(r, perms != NULL ? perms : "rw", map) &&
+           optional_bool(r, attrs, "cached", true, &map->cached);
+}
+
+/* A virtual machine's maps are read for their form alone. */
+bool system_start_map(struct reader *r, const char **attrs)
+{
+    struct mkperf_system_pd *pd = system_current_pd(r);
+    struct mkperf_system_map map = {0};
+    const char *region;
+
+    if (!required(r, attrs, "mr", &region) || !read_map(r, attrs, &map)) {
+        return false;
+    }
+    if (r->open[r->depth - 1] == VM) {
+        return (attribute(attrs, "setvar_vaddr") == NULL &&
+                attribute(attrs, "setvar_size") == NULL &&
+                attribute(attrs, "setvar_paddr") == NULL) ||
+               system_error(&r->at, "a virtual_machine has no symbols to set");
+    }
+    struct mkperf_system_map *kept =
+        system_append(&r->at, (void **)&pd->map, &pd->nmaps, sizeof map, "maps");
+    if (kept == NULL) {
+        return false;
+    }
+    *kept = map;
+    return refer(r, &r->draft.maps, region, (unsigned)r->pd_open[r->depth], pd->nmaps - 1) &&
+           map_setvars(r, attrs, region);
+}
+
+bool system_start_irq(struct reader *r, const char **attrs)
+{
+    struct mkperf_system_pd *pd = system_current_pd(r);
+    const char *trigger = attribute(attrs, "trigger");
+    uint64_t irq;
+    uint64_t id;
+
+    if (!required_number(r, attrs, "irq", 1019, &irq) ||
+        !required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id)) {
+        return false;
+    }
+    bool edge = trigger != NULL && strcmp(trigger, "edge") == 0;
+    if (trigger != NULL && !edge && strcmp(trigger, "level") != 0) {
+        return system_error(&r->at, "trigger must be 'level' or 'edge'");
+    }
+    struct mkperf_system_irq *kept =
+        system_append(&r->at, (void **)&pd->irq, &pd->nirqs, sizeof *kept, "irqs");
+    if (kept == NULL) {
+        return false;
+    }
+    *kept = (struct mkperf_system_irq){(uint32_t)irq, (uint32_t)id, edge, r->at.line};
+    return true;
+}
+
+bool system_start_setvar(struct reader *r, const char **attrs)
+{
+    struct mkperf_system_pd *pd = system_current_pd(r);
+    const char *symbol;
+    const char *region;
+
+    return required(r, attrs, "symbol", &symbol) && required(r, attrs, "region_paddr", &region) &&
+           system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_PADDR, 0, 0) &&
+           refer(r, &r->draft.setvars, region, (unsigned)r->pd_open[r->depth], pd->nsetvars - 1);
+}
+
+bool system_start_vm(struct reader *r, const char **attrs)
+{
+    struct mkperf_system_pd *pd = system_current_pd(r);
+    const char *name;
+    uint64_t priority;
+
+    if (pd->virtual_machine != 0) {
+        return system_error(&r->at, "protection_domain '%s' has a virtual_machine already",
+                            pd->name);
+    }
+    pd->virtual_machine = r->at.line;
+    return required(r, attrs, "name", &name) && budget(r, attrs) &&
+           optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority);
+}
+
+bool system_start_vcpu(struct reader *r, const char **attrs)
+{
+    uint64_t value;
+
+    return required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &value) &&
+           optional_number(r, attrs, "cpu", 63, 0, &value);
+}
+
+bool system_start_channel(struct reader *r, const char **attrs)
+{
+    struct mkperf_system *s = r->draft.system;
+    struct mkperf_system_channel *c =
+        system_append(&r->at, (void **)&s->channel, &s->nchannels, sizeof *c, "channels");
+
+    (void)attrs;
+    r->ends = 0;
+    if (c == NULL) {
+        return false;
+    }
+    c->line = r->at.line;
+    return true;
+}
+
+bool system_start_end(struct reader *r, const char **attrs)
+{
+    struct mkperf_system *s = r->draft.system;
+    struct mkperf_system_end end = {.line = r->at.line};
+    unsigned channel = s->nchannels - 1;
+    unsigned item = r->ends++;
+    const char *symbol = attribute(attrs, "setvar_id");
+    const char *pd;
+    uint64_t id;
+
+    if (item == 2) {
+        return system_error(&r->at, "channel with more than two ends");
+    }
+    if (!required(r, attrs, "pd", &pd) ||
+        !required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id) ||
+        !optional_bool(r, attrs, "pp", false, &end.pp) ||
+        !optional_bool(r, attrs, "notify", true, &end.notify)) {
+        return false;
+    }
+    end.id = (uint32_t)id;
+    s->channel[channel].end[item] = end;
+    return refer(r, &r->draft.ends, pd, channel, item) &&
+           (symbol == NULL || refer(r, &r->draft.ids, symbol, channel, item));
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * .system files: from XML to struct mkperf_system, by expat.
+ *
+ * Owns: the language, that is which element may stand where with which attributes (elements.c reads
+ * them, check.c checks what needs the whole file). The first error ends it. Document types are
+ * refused, so there are no entities to expand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static bool start_system(struct reader *r, const char **attrs)
+{
+    (void)r;
+    (void)attrs;
+    return true;
+}
+
+#define IN(element) (1u << (element))
+
+/* The language. attributes: names, each with a space before and after. */
+static const struct {
+    const char *name;
+    unsigned parents;
+    const char *attributes;
+    bool (*start)(struct reader *r, const char **attrs);
+} language[] = {
+    [SYSTEM] = {"system", IN(DOCUMENT), "", start_system},
+    [PD] = {"protection_domain", IN(SYSTEM) | IN(PD),
+            " name priority budget period passive stack_size smc cpu id ", system_start_pd},
+    [PROGRAM] = {"program_image", IN(PD), " path ", system_start_program},
+    [REGION] = {"memory_region", IN(SYSTEM), " name size page_size phys_addr ",
+                system_start_region},
+    [MAP] = {"map", IN(PD) | IN(VM),
+             " mr vaddr perms cached setvar_vaddr setvar_size setvar_paddr ", system_start_map},
+    [IRQ] = {"irq", IN(PD), " irq id trigger ", system_start_irq},
+    [SETVAR] = {"setvar", IN(PD), " symbol region_paddr ", system_start_setvar},
+    [VM] = {"virtual_machine", IN(PD), " name budget period priority ", system_start_vm},
+    [VCPU] = {"vcpu", IN(VM), " id cpu ", system_start_vcpu},
+    [CHANNEL] = {"channel", IN(SYSTEM), "", system_start_channel},
+    [END] = {"end", IN(CHANNEL), " pd id pp notify setvar_id ", system_start_end},
+};
+
+static enum element element_named(const char *name)
+{
+    for (unsigned i = SYSTEM; i <= END; i++) {
+        if (strcmp(language[i].name, name) == 0) {
+            return (enum element)i;
+        }
+    }
+    return DOCUMENT;
+}
+
+static bool check_attributes(struct reader *r, enum element element, const char **attrs)
+{
+    for (; *attrs != NULL; attrs += 2) {
+        char spaced[40];
+        int n = snprintf(spaced, sizeof spaced, " %s ", attrs[0]);
+        if (n >= (int)sizeof spaced || strstr(language[element].attributes, spaced) == NULL) {
+            return system_error(&r->at, "element '%s' has no attribute '%.64s'",
+                                language[element].name, attrs[0]);
+        }
+    }
+    return true;
+}
+
+static bool start_element(struct reader *r, const char *name, const char **attrs)
+{
+    enum element element = element_named(name);
+    enum element parent = r->open[r->depth];
+
+    if (element == DOCUMENT) {
+        return system_error(&r->at, "unknown element '%.64s'", name);
+    }
+    if ((language[element].parents & IN(parent)) == 0) {
+        return system_error(&r->at, "element '%s' may not stand here", name);
+    }
+    if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
+        return system_error(&r->at, "elements are nested too deeply");
+    }
+    r->depth++;
+    r->open[r->depth] = element;
+    r->pd_open[r->depth] = r->pd_open[r->depth - 1];
+    return check_attributes(r, element, attrs) && language[element].start(r, attrs);
+}
+
+static bool end_element(struct reader *r)
+{
+    enum element element = r->open[r->depth];
+    const struct mkperf_system *s = r->draft.system;
+    bool ok = true;
+
+    if (element == PD && system_current_pd(r)->program == NULL) {
+        ok = system_error(&r->at, "protection_domain '%s' has no program_image",
+                          system_current_pd(r)->name);
+    } else if (element == CHANNEL && r->ends != 2) {
+        r->at.line = s->channel[s->nchannels - 1].line;
+        ok = system_error(&r->at, "channel must have two ends");
+    }
+    r->depth--;
+    return ok;
+}
+
+static void finish_step(struct reader *r, bool ok)
+{
+    if (!ok && !r->failed) {
+        r->failed = true;
+        XML_StopParser(r->xml, XML_FALSE);
+    }
+}
+
+/* Expat may call once more after a stop; nothing is done then. */
+static bool step(struct reader *r)
+{
+    r->at.line = (int)XML_GetCurrentLineNumber(r->xml);
+    return !r->failed;
+}
+
+static void XMLCALL on_start(void *data, const char *name, const char **attrs)
+{
+    struct reader *r = data;
+
+    if (step(r)) {
+        finish_step(r, start_element(r, name, attrs));
+    }
+}
+
+static void XMLCALL on_end(void *data, const char *name)
+{
+    struct reader *r = data;
+
+    (void)name;
+    if (step(r)) {
+        finish_step(r, end_element(r));
+    }
+}
+
+static void XMLCALL on_text(void *data, const char *text, int n)
+{
+    struct reader *r = data;
+
+    for (int i = 0; i < n; i++) {
+        if (strchr(" \t\r\n", text[i]) == NULL && step(r)) {
+            finish_step(r, system_error(&r->at, "text does not belong here"));
+        }
+    }
+}
+
+static void XMLCALL on_doctype(void *data, const char *name, const char *system, const char *public,
+                               int internal)
+{
+    struct reader *r = data;
+
+    (void)name;
+    (void)system;
+    (void)public;
+    (void)internal;
+    if (step(r)) {
+        finish_step(r, system_error(&r->at, "document types are not supported"));
+    }
+}
+
+static bool read_xml(struct reader *r, const char *text, size_t n)
+{
+    r->xml = XML_ParserCreate(NULL);
+    if (r->xml == NULL) {
+        return system_error(&r->at, "out of memory");
+    }
+    XML_SetUserData(r->xml, r);
+    XML_SetElementHandler(r->xml, on_start, on_end);
+    XML_SetCharacterDataHandler(r->xml, on_text);
+    XML_SetStartDoctypeDeclHandler(r->xml, on_doctype);
+    bool ok = XML_Parse(r->xml, text, (int)n, XML_TRUE) == XML_STATUS_OK;
+    if (!ok && !r->failed) {
+        r->at.line = (int)XML_GetCurrentLineNumber(r->xml);
+        system_error(&r->at, "%s", XML_ErrorString(XML_GetErrorCode(r->xml)));
+    }
+    XML_ParserFree(r->xml);
+    return ok && !r->failed;
+}
+
+static void free_references(struct references *list)
+{
+    for (unsigned i = 0; i < list->n; i++) {
+        free(list->at[i].name);
+    }
+    free(list->at);
+}
+
+enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_t n,
+                                       struct mkperf_system **out, struct mkperf_error *e)
+{
+    struct reader r = {.at = {path, 1, e}, .pd_open = {-1}};
+    struct mkperf_system *s = calloc(1, sizeof *s);
+    bool ok;
+
+    r.draft.system = s;
+    if (s == NULL) {
+        ok = system_error(&r.at, "out of memory");
+    } else if (n > MKPERF_SYSTEM_MAX_BYTES) {
+        ok = system_error(&r.at, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
+    } else {
+        ok = read_xml(&r, text, n) && system_resolve(&r.draft, path, e) && system_check(s, path, e);
+    }
+    free_references(&r.draft.maps);
+    free_references(&r.draft.setvars);
+    free_references(&r.draft.ends);
+    free_references(&r.draft.ids);
+    if (!ok) {
+        mkperf_system_free(s);
+        return e->status;
+    }
+    *out = s;
+    return MKPERF_OK;
+}
