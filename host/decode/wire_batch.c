@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the protocol buffers encoding of batches, see wire_batch.h. */
+#include "wire_batch.h"
+
+#include <string.h>
+
+#include "mkperf.pb.h"
+
+enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+struct in {
+    const uint8_t *p, *end;
+};
+
+struct field {
+    unsigned tag, type;
+    uint64_t value;  /* of a varint */
+    struct in bytes; /* of a length-delimited field */
+};
+
+static inline bool get_varint(struct in *in, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    if (in->p < in->end && *in->p < 0x80) {
+        *out = *in->p++;
+        return true;
+    }
+    for (unsigned shift = 0; shift < 70 && in->p < in->end; shift += 7) {
+        uint8_t byte = *in->p++;
+        v |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        if (byte < 0x80) {
+            *out = v;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t zigzag(uint64_t v)
+{
+    return v >> 1 ^ -(v & 1);
+}
+
+static bool skip(struct in *in, size_t n)
+{
+    if (n > (size_t)(in->end - in->p)) {
+        return false;
+    }
+    in->p += n;
+    return true;
+}
+
+static bool next_field(struct in *in, struct field *f)
+{
+    uint64_t key;
+
+    if (!get_varint(in, &key) || key >> 3 == 0 || key >> 32 != 0) {
+        return false;
+    }
+    f->tag = (unsigned)(key >> 3);
+    f->type = key & 7;
+    f->value = 0;
+    f->bytes = (struct in){in->p, in->p};
+    switch (f->type) {
+    case WIRE_VARINT:
+        return get_varint(in, &f->value);
+    case WIRE_64:
+        return skip(in, 8);
+    case WIRE_32:
+        return skip(in, 4);
+    case WIRE_BYTES:
+        if (!get_varint(in, &f->value) || f->value > (size_t)(in->end - in->p)) {
+            return false;
+        }
+        f->bytes = (struct in){in->p, in->p + f->value};
+        in->p = f->bytes.end;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A repeated number, packed or not, appended to column. */
+static bool get_column(const struct field *f, uint64_t *column, unsigned *n, unsigned max)
+{
+    struct in in = f->bytes;
+    unsigned at = *n;
+
+    if (f->type == WIRE_VARINT) {
+        if (at == max) {
+            return false;
+        }
+        column[(*n)++] = f->value;
+        return true;
+    }
+    while (in.p < in.end) {
+        if (at == max || !get_varint(&in, &column[at++])) {
+            return false;
+        }
+    }
+    *n = at;
+    return f->type == WIRE_BYTES;
+}
+
+static bool get_signed(const struct field *f, uint64_t *column, unsigned *n, unsigned max)
+{
+    unsigned from = *n;
+
+    if (!get_column(f, column, n, max)) {
+        return false;
+    }
+    for (unsigned i = from; i < *n; i++) {
+        column[i] = zigzag(column[i]);
+    }
+    return true;
+}
+
+static bool get_slots(const struct field *f, struct mkperf_batch *b)
+{
+    uint64_t column[MKPERF_BATCH_SAMPLES];
+    unsigned n = 0;
+
+    if (!get_column(f, column, &n, MKPERF_BATCH_SAMPLES - b->nslots)) {
+        return false;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (column[i] >= MKPERF_CHAIN_SLOTS) {
+            return false;
+        }
+        b->slot[b->nslots++] = (uint32_t)column[i];
+    }
+    return true;
+}
+
+static bool get_loss(const struct field *f, struct mkperf_batch *b)
+{
+    struct in in = f->bytes;
+    struct field g;
+
+    if (f->type != WIRE_BYTES || b->nlosses == MKPERF_LOSS_PLACES) {
+        return false;
+    }
+    struct mkperf_batch_loss *loss = &b->loss[b->nlosses++];
+    *loss = (struct mkperf_batch_loss){0};
+    while (in.p < in.end) {
+        if (!next_field(&in, &g)) {
+            return false;
+        }
+        if (g.type == WIRE_VARINT && g.tag == mkperf_Loss_where_tag) {
+            loss->where = (uint32_t)g.value;
+        } else if (g.type == WIRE_VARINT && g.tag == mkperf_Loss_time_ticks_tag) {
+            loss->time_ticks = g.value;
+        } else if (g.type == WIRE_VARINT && g.tag == mkperf_Loss_samples_tag) {
+            loss->samples = g.value;
+        } else if (g.type == WIRE_VARINT && g.tag == mkperf_Loss_events_tag) {
+            loss->events = g.value;
+        }
+    }
+    return loss->where < MKPERF_LOSS_PLACES;
+}
+
+static bool get_chain(const struct field *f, struct mkperf_batch *b)
+{
+    if (f->type != WIRE_BYTES || b->nchains == sizeof b->chain / sizeof *b->chain) {
+        return false;
+    }
+    b->chain[b->nchains].p = f->bytes.p;
+    b->chain[b->nchains++].n = (size_t)(f->bytes.end - f->bytes.p);
+    return true;
+}
+
+static bool get_repeated(const struct field *f, struct mkperf_batch *b)
+{
+    switch (f->tag) {
+    case mkperf_Batch_base_period_tag:
+        return get_column(f, b->base_period, &b->nbases, MKPERF_MAX_COUNTERS);
+    case mkperf_Batch_chains_tag:
+        return get_chain(f, b);
+    case mkperf_Batch_slot_tag:
+        return get_slots(f, b);
+    case mkperf_Batch_pc_tag:
+        return get_signed(f, b->pc, &b->npcs, MKPERF_BATCH_SAMPLES);
+    case mkperf_Batch_time_tag:
+        return get_signed(f, b->time, &b->ntimes, MKPERF_BATCH_SAMPLES);
+    case mkperf_Batch_period_tag:
+        return get_signed(f, b->period, &b->nperiods, MKPERF_BATCH_SAMPLES);
+    case mkperf_Batch_losses_tag:
+        return get_loss(f, b);
+    default:
+        return true;
+    }
+}
+
+static void get_number(const struct field *f, struct mkperf_batch *b)
+{
+    switch (f->type == WIRE_VARINT ? f->tag : 0) {
+    case mkperf_Batch_session_tag:
+        b->session = (uint32_t)f->value;
+        break;
+    case mkperf_Batch_core_tag:
+        b->core = (uint32_t)f->value;
+        break;
+    case mkperf_Batch_epoch_tag:
+        b->epoch = (uint32_t)f->value;
+        break;
+    case mkperf_Batch_first_sample_tag:
+        b->first_sample = f->value;
+        break;
+    case mkperf_Batch_tick_hz_tag:
+        b->tick_hz = f->value;
+        break;
+    case mkperf_Batch_time_ticks_tag:
+        b->time_ticks = f->value;
+        break;
+    case mkperf_Batch_step_ticks_tag:
+        b->step_ticks = f->value;
+        break;
+    default:
+        break;
+    }
+}
+
+bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n)
+{
+    struct in in = {p, p + n};
+    struct field f;
+
+    memset(b, 0, offsetof(struct mkperf_batch, chain));
+    while (in.p < in.end) {
+        if (!next_field(&in, &f)) {
+            return false;
+        }
+        get_number(&f, b);
+        if (!get_repeated(&f, b)) {
+            return false;
+        }
+    }
+    return b->nslots == b->npcs && b->npcs == b->ntimes && b->ntimes == b->nperiods &&
+           b->core < MKPERF_MAX_CORES;
+}
+
+static void get_chain_number(const struct field *f, struct mkperf_batch_chain *c)
+{
+    switch (f->type == WIRE_VARINT ? f->tag : 0) {
+    case mkperf_Chain_slot_tag:
+        c->slot = f->value < MKPERF_CHAIN_SLOTS ? (uint32_t)f->value : UINT32_MAX;
+        break;
+    case mkperf_Chain_at_tag:
+        c->at = (uint32_t)f->value;
+        break;
+    case mkperf_Chain_thread_tag:
+        c->thread = f->value - 2;
+        break;
+    case mkperf_Chain_counter_tag:
+        c->counter = (uint32_t)f->value;
+        break;
+    case mkperf_Chain_flags_tag:
+        c->flags = (uint32_t)f->value;
+        break;
+    case mkperf_Chain_pc_tag:
+        c->pc = f->value;
+        break;
+    case mkperf_Chain_lr_tag:
+        c->lr = f->value;
+        break;
+    case mkperf_Chain_kernel_pc_tag:
+        c->kernel_pc = f->value;
+        break;
+    default:
+        break;
+    }
+}
+
+bool mkperf_batch_chain_decode(struct mkperf_batch_chain *c, const uint8_t *p, size_t n)
+{
+    struct in in = {p, p + n};
+    struct field f;
+
+    *c = (struct mkperf_batch_chain){.thread = MKPERF_THREAD_NONE};
+    while (in.p < in.end) {
+        if (!next_field(&in, &f)) {
+            return false;
+        }
+        get_chain_number(&f, c);
+        if (f.tag == mkperf_Chain_frames_tag &&
+            !get_signed(&f, c->frame, &c->nframes, MKPERF_MAX_FRAMES)) {
+            return false;
+        }
+    }
+    uint64_t before = c->pc;
+    for (unsigned i = 0; i < c->nframes; i++) {
+        before = c->frame[i] += before;
+    }
+    return c->slot < MKPERF_CHAIN_SLOTS;
+}
+
+const uint8_t *mkperf_batch_find(const uint8_t *p, size_t n, size_t *length)
+{
+    struct in in = {p, p + n}, batch = {NULL, NULL};
+    struct field f;
+
+    while (in.p < in.end && next_field(&in, &f)) {
+        if (f.tag == mkperf_ToHost_batch_tag && f.type == WIRE_BYTES) {
+            batch = f.bytes;
+        }
+    }
+    *length = (size_t)(batch.end - batch.p);
+    return batch.p;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Call chains made whole: which PD each caller belongs to, and the caller that only the link
+ * register knows.
+ *
+ * Owns: the rule and a cache of decisions (bounded). Called by decoders of live streams. A walk
+ * over frame pointers misses the caller of a function that has no frame of its own (yet); the
+ * program's unwind data tells. Without it the chain stays as it came, and is counted.
+ */
+#ifndef MKPERF_HOST_MODEL_CHAIN_H
+#define MKPERF_HOST_MODEL_CHAIN_H
+
+#include "../symbols/symbols.h"
+#include "model.h"
+
+enum { MKPERF_REPAIR_CACHE = 8192 };
+
+struct mkperf_repair {
+    enum mkperf_lr (*decide)(struct mkperf_module *m, uint64_t pc); /* mkperf_lr_is_caller */
+    struct {
+        struct mkperf_module *module;
+        uint64_t pc;
+        enum mkperf_lr lr;
+    } cache[MKPERF_REPAIR_CACHE];
+};
+
+/* The decision for pc; UNKNOWN without a module. */
+enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_module *m, uint64_t pc);
+
+/* A chain in its two forms: as it came, and with the link register in front. */
+struct mkperf_chain_forms {
+    struct mkperf_chain plain, repaired;
+};
+
+/*
+ * Prepares both forms for samples of PD `pd` from n return addresses with markers
+ * (MKPERF_FRAME_PD, identity). find(self, thread) gives the id of a PD.
+ */
+void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr,
+                          const uint64_t *frame, unsigned n,
+                          uint32_t (*find)(void *self, uint64_t thread), void *self);
+
+#endif
