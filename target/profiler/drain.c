@@ -11,32 +11,34 @@
  */
 #include "profiler.h"
 
-/* bytes: a multiple of 8. Without restrict, so that four loads stand before four stores and become
- * pairs. */
+/* Four words. Without restrict, so that the loads stand before the stores and become pairs. */
+static inline void copy_four(uint64_t *to, const uint64_t *from)
+{
+    uint64_t a = from[0];
+    uint64_t b = from[1];
+    uint64_t c = from[2];
+    uint64_t d = from[3];
+
+    to[0] = a;
+    to[1] = b;
+    to[2] = c;
+    to[3] = d;
+}
+
+/* bytes: a multiple of 8. */
 static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned bytes)
 {
-    const uint64_t *end = from + bytes / 32 * 4;
-
-    for (; from < end; from += 4, to += 4) {
-        uint64_t a = from[0];
-        uint64_t b = from[1];
-        uint64_t c = from[2];
-        uint64_t d = from[3];
-        to[0] = a;
-        to[1] = b;
-        to[2] = c;
-        to[3] = d;
+    for (; bytes >= 64; bytes -= 64, from += 8, to += 8) {
+        copy_four(to, from);
+        copy_four(to + 4, from + 4);
     }
-    if (bytes & 16) {
-        uint64_t a = from[0];
-        uint64_t b = from[1];
-        to[0] = a;
-        to[1] = b;
-        from += 2;
-        to += 2;
+    if (bytes & 32) {
+        copy_four(to, from);
+        from += 4;
+        to += 4;
     }
-    if (bytes & 8) {
-        *to = *from;
+    for (bytes &= 31; bytes != 0; bytes -= 8) {
+        *to++ = *from++;
     }
 }
 
@@ -64,23 +66,18 @@ static bool tell_losses(struct mkperf_profiler *p)
             return false;
         }
     }
+    p->untold = false;
     return true;
 }
 
-static bool nothing_to_tell(const struct mkperf_profiler *p)
+/* Whether it is a sample of the session. The hook is the kernel, so a record of its is whole; who
+ * uses frames, the client, checks that for itself. */
+static inline bool sample_ok(const struct mkperf_profiler *p, uint64_t header)
 {
-    return (p->lost[MKPERF_LOSS_RING].samples | p->lost[MKPERF_LOSS_OUTPUT].samples) == 0;
-}
+    unsigned counter = mkperf_record_counter(header);
 
-/* Whether a sample is whole, and of a counter that is in the session. */
-static inline bool sample_ok(const struct mkperf_profiler *p, uint64_t header, unsigned size)
-{
-    unsigned words = MKPERF_SAMPLE_FIXED_WORDS + mkperf_record_nframes(header) +
-                     (mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL);
-
-    return mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && size >= 8 * words &&
-           size <= MKPERF_MAX_RECORD_BYTES && mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
-           (p->plan.counter_mask >> mkperf_record_counter(header) & 1);
+    return mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && counter < MKPERF_MAX_COUNTERS &&
+           (p->plan.counter_mask >> counter & 1);
 }
 
 /* The true weight of the first sample after its counter was set forward (pace.c). */
@@ -120,12 +117,12 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
         pace->events += weight;
         pace->last = p->now;
     }
-    w = nothing_to_tell(p) ? mkperf_ring_reserve(output, size)
-                           : room_behind_losses(p, output, size);
+    w = p->untold ? room_behind_losses(p, output, size) : mkperf_ring_reserve(output, size);
     if (w == NULL) {
         p->books.lost_output++;
         p->lost[MKPERF_LOSS_OUTPUT].samples++;
         p->lost[MKPERF_LOSS_OUTPUT].events += weight;
+        p->untold = true;
         return;
     }
     copy_words(w, record, size);
@@ -143,6 +140,7 @@ static void take_books(struct mkperf_profiler *p)
     p->lost[MKPERF_LOSS_RING].samples += samples - p->dropped_samples;
     p->lost[MKPERF_LOSS_RING].events += events - p->dropped_events;
     p->books.lost_ring += samples - p->dropped_samples;
+    p->untold |= samples != p->dropped_samples;
     p->dropped_samples = samples;
     p->dropped_events = events;
     p->books.late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
@@ -156,6 +154,7 @@ uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
     struct mkperf_ring_producer output = p->output;
     uint64_t end = __atomic_load_n(&core.ring->head, __ATOMIC_ACQUIRE);
     uint32_t samples = 0;
+    uint64_t copied = 0;
     bool corrupt = false;
     unsigned size;
     const uint64_t *record;
@@ -163,10 +162,10 @@ uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
     /* Signed: a corrupt ring may put the tail anywhere. */
     while ((int64_t)(end - core.tail) > 0 &&
            (record = mkperf_ring_peek(&core, &size, &corrupt)) != NULL) {
-        if (sample_ok(p, record[MKPERF_WORD_HEADER], size)) {
+        if (sample_ok(p, record[MKPERF_WORD_HEADER])) {
             deliver(p, &output, record, size);
             samples++;
-            *bytes += size;
+            copied += size;
         } else {
             p->books.corrupt++;
         }
@@ -176,7 +175,10 @@ uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
     p->output = output;
     p->books.corrupt += corrupt;
     p->books.captured += samples;
+    *bytes += copied;
     take_books(p);
-    tell_losses(p);
+    if (p->untold) {
+        tell_losses(p);
+    }
     return samples;
 }

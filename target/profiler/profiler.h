@@ -54,6 +54,7 @@ struct mkperf_profiler {
 
     struct mkperf_session_status books; /* period[] is filled on request */
     struct mkperf_lost lost[MKPERF_LOSS_LINK];
+    bool untold;              /* some of those are not 0 */
     uint64_t dropped_samples; /* of the ring's own books: how much is in ours */
     uint64_t dropped_events;
     uint64_t now; /* time of the last record */

@@ -174,6 +174,7 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
     for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
         p->lost[where] = (struct mkperf_lost){0};
     }
+    p->untold = false;
     mkperf_pace_begin(p);
     d->counter_mask = p->plan.counter_mask;
     d->kernel_mask = p->plan.kernel_mask;
