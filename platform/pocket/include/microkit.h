@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Microkit's C interface for protection domains, on pocket.
+ *
+ * Owns: what a PD's source sees. Names, types and behaviour are those of Microkit 2.0.1, so that a
+ * PD compiles unchanged for both; the text is our own. seL4's names are here only as far as PDs
+ * use them: message registers, message infos, and the words of a fault message.
+ */
+#ifndef POCKET_MICROKIT_H
+#define POCKET_MICROKIT_H
+
+#include <stdint.h>
+
+#include "pocket_syscall.h"
+
+typedef uint64_t seL4_Word;
+typedef uint64_t seL4_Uint64;
+typedef uint32_t seL4_Uint32;
+typedef uint16_t seL4_Uint16;
+typedef uint8_t seL4_Uint8;
+typedef int8_t seL4_Bool;
+#define seL4_False 0
+#define seL4_True 1
+
+/* bits 0-6 length in words, 7-11 capabilities (always 0 here), 12-63 label */
+typedef struct seL4_MessageInfo {
+    seL4_Uint64 words[1];
+} seL4_MessageInfo_t;
+
+enum { seL4_MsgMaxLength = 120, seL4_MsgMaxExtraCaps = 3 };
+
+typedef struct seL4_IPCBuffer_ {
+    seL4_MessageInfo_t tag;
+    seL4_Word msg[seL4_MsgMaxLength];
+    seL4_Word userData;
+    seL4_Word caps_or_badges[seL4_MsgMaxExtraCaps];
+    seL4_Word receiveCNode;
+    seL4_Word receiveIndex;
+    seL4_Word receiveDepth;
+} seL4_IPCBuffer;
+
+extern seL4_IPCBuffer *__sel4_ipc_buffer;
+
+/* Labels of the messages that fault() gets, and where their words stand. */
+enum { seL4_Fault_UserException = 3, seL4_Fault_VMFault = 6 };
+enum {
+    seL4_UserException_FaultIP,
+    seL4_UserException_SP,
+    seL4_UserException_SPSR,
+    seL4_UserException_Number,
+    seL4_UserException_Code,
+    seL4_UserException_Length,
+};
+enum {
+    seL4_VMFault_IP,
+    seL4_VMFault_Addr,
+    seL4_VMFault_PrefetchFault,
+    seL4_VMFault_FSR,
+    seL4_VMFault_Length,
+};
+
+static inline seL4_MessageInfo_t seL4_MessageInfo_new(seL4_Uint64 label, seL4_Uint64 unwrapped,
+                                                      seL4_Uint64 extra, seL4_Uint64 length)
+{
+    return (seL4_MessageInfo_t){
+        {label << 12 | (unwrapped & 7) << 9 | (extra & 3) << 7 | (length & 127)}};
+}
+
+static inline seL4_Uint64 seL4_MessageInfo_get_label(seL4_MessageInfo_t info)
+{
+    return info.words[0] >> 12;
+}
+
+static inline seL4_Uint64 seL4_MessageInfo_get_length(seL4_MessageInfo_t info)
+{
+    return info.words[0] & 127;
+}
+
+static inline void seL4_SetMR(int i, seL4_Word value)
+{
+    __sel4_ipc_buffer->msg[i] = value;
+}
+
+static inline seL4_Word seL4_GetMR(int i)
+{
+    return __sel4_ipc_buffer->msg[i];
+}
+
+typedef unsigned int microkit_channel;
+typedef unsigned int microkit_child;
+typedef seL4_MessageInfo_t microkit_msginfo;
+
+#define MICROKIT_MAX_CHANNELS 62
+#define MICROKIT_MAX_CHANNEL_ID (MICROKIT_MAX_CHANNELS - 1)
+#define MICROKIT_PD_NAME_LENGTH 64
+
+/* What a PD defines. init is required; a call of one that is missing stops the PD. */
+void init(void);
+void notified(microkit_channel ch);
+microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo);
+seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo *reply_msginfo);
+
+/* Filled in by the packer: the PD's name, and a bit for each channel that is valid for a use. */
+extern char microkit_name[MICROKIT_PD_NAME_LENGTH];
+extern seL4_Word microkit_irqs;
+extern seL4_Word microkit_notifications;
+extern seL4_Word microkit_pps;
+
+/* Debug console; letters of several PDs may mix. */
+void microkit_dbg_putc(int c);
+void microkit_dbg_puts(const char *s);
+void microkit_dbg_put8(seL4_Uint8 x);
+void microkit_dbg_put32(seL4_Uint32 x);
+
+/* An operation on a channel that is not valid for it is reported on the console and ignored. */
+void microkit_notify(microkit_channel ch);
+void microkit_irq_ack(microkit_channel ch);
+microkit_msginfo microkit_ppcall(microkit_channel ch, microkit_msginfo msginfo);
+
+/* As above, but done when the present entry point returns; one at a time, the last one counts. */
+void microkit_deferred_notify(microkit_channel ch);
+void microkit_deferred_irq_ack(microkit_channel ch);
+
+/* Lets a child run from entry_point (registers but the pc as they were), or stops it. */
+void microkit_pd_restart(microkit_child pd, seL4_Word entry_point);
+void microkit_pd_stop(microkit_child pd);
+
+static inline microkit_msginfo microkit_msginfo_new(seL4_Word label, seL4_Uint16 count)
+{
+    return seL4_MessageInfo_new(label, 0, 0, count);
+}
+
+static inline seL4_Word microkit_msginfo_get_label(microkit_msginfo msginfo)
+{
+    return seL4_MessageInfo_get_label(msginfo);
+}
+
+static inline seL4_Word microkit_msginfo_get_count(microkit_msginfo msginfo)
+{
+    return seL4_MessageInfo_get_length(msginfo);
+}
+
+static inline void microkit_mr_set(seL4_Uint8 mr, seL4_Word value)
+{
+    seL4_SetMR(mr, value);
+}
+
+static inline seL4_Word microkit_mr_get(seL4_Uint8 mr)
+{
+    return seL4_GetMR(mr);
+}
+
+#endif

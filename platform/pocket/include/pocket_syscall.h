@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The system calls between libmicrokit and pocket's kernel. PDs never use them directly.
+ *
+ * The number is svc's immediate. Arguments and results are in x0 and x1; message words are in
+ * the IPC buffer. An operation that the PD has no right to returns 0 and does nothing.
+ */
+#ifndef POCKET_SYSCALL_H
+#define POCKET_SYSCALL_H
+
+#define POCKET_SYS_NOTIFY 0     /* x0 channel */
+#define POCKET_SYS_IRQ_ACK 1    /* x0 channel */
+#define POCKET_SYS_PPCALL 2     /* x0 channel, x1 message info; returns x1 info of the reply */
+#define POCKET_SYS_RECV 3       /* returns x0 badge, x1 info */
+#define POCKET_SYS_REPLY_RECV 4 /* x1 info of the reply; returns as RECV */
+#define POCKET_SYS_DBG_PUTC 5   /* x0 character */
+#define POCKET_SYS_PD_RESTART 6 /* x0 child, x1 entry point; returns x0 1 = done */
+#define POCKET_SYS_PD_STOP 7    /* x0 child; returns x0 1 = done */
+#define POCKET_SYSCALLS 8
+
+/* The badge that RECV returns: a call, a child's fault, or else a set of notified channels. */
+#define POCKET_BADGE_CALL (UINT64_C(1) << 63)  /* bits 0-5 channel */
+#define POCKET_BADGE_FAULT (UINT64_C(1) << 62) /* bits 0-7 child */
+
+#endif

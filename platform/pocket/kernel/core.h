@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's objects: tasks (one a PD, and the idle task) and cores.
+ *
+ * Owns: their definitions and the contracts between the kernel's files. The kernel runs with
+ * interrupts masked from entry to exit, on its core's stack, and blocks nowhere: an entry changes
+ * states, and sched_exit picks who runs next.
+ */
+#ifndef POCKET_CORE_H
+#define POCKET_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../../kernel/capture.h"
+#include "image.h"
+#include "regs.h"
+
+enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5, PMU_IRQ = 23, TICK_IRQ = 30 };
+
+enum task_state {
+    TASK_READY,     /* running or in a ready queue */
+    TASK_RECEIVING, /* waits for a notification or a message */
+    TASK_SENDING,   /* in its server's queue: a call, or a fault for the parent */
+    TASK_AWAITING,  /* its message was delivered; waits for the reply */
+    TASK_STOPPED,   /* runs again only if its parent restarts it */
+};
+
+struct task {
+    struct context context; /* first: the assembly takes the one for the other */
+    struct fp_context fp;
+    const struct pocket_pd *pd; /* NULL: the idle task */
+    uint64_t thread;            /* identity in samples */
+    uint64_t ttbr0;
+    uint64_t *message; /* the message words of its IPC buffer */
+    struct task *next; /* in a ready queue or a server's queue */
+    enum task_state state;
+    int priority;         /* idle: -1 */
+    uint64_t notified;    /* channels notified and not yet received */
+    struct task *senders; /* waiting to be received, highest priority first */
+    struct task *serving; /* whose call or fault this task has received and not answered */
+    struct task *server;  /* while SENDING or AWAITING: to whom */
+    uint64_t badge;       /* of the message being sent */
+    uint64_t info;        /* of the message being sent */
+    bool faulted;         /* the message being sent is the fault below, not the IPC buffer's */
+    uint64_t fault[FAULT_WORDS];
+};
+
+/*
+ * One for each core, at the top of its stack. Today one core runs; what is below is already per
+ * core, what is not (ready queues, tasks) would need a lock.
+ */
+struct core {
+    struct task *current;  /* first: the assembly reads it */
+    struct task *fp_owner; /* whose FP registers the core holds */
+    uint64_t last_entry;   /* the C function of the last kernel entry, for samples */
+    uint32_t iar;          /* the interrupt being handled */
+    unsigned number;
+    bool reschedule; /* current may no longer be the right one */
+    bool ticking;    /* the time slice timer runs */
+    bool slice_over; /* current has used up its time slice */
+    struct task idle;
+    struct mkperf_capture_state capture;
+};
+
+/* The core this runs on. Not volatile: it never changes. */
+static inline struct core *core_self(void)
+{
+    struct core *core;
+
+    __asm__("mrs %0, tpidr_el1" : "=r"(core));
+    return core;
+}
+
+static inline void *ram(uint64_t physical)
+{
+    return (void *)(uintptr_t)(physical + POCKET_KERNEL_BASE);
+}
+
+static inline bool in_ram(uint64_t physical)
+{
+    return physical - POCKET_RAM < POCKET_RAM_BYTES;
+}
+
+/* main.c */
+extern struct task tasks[POCKET_MAX_PDS];
+extern unsigned ntasks;
+void boot_main(struct core *core);
+
+/* sched.c */
+void sched_ready(struct task *t, bool front);
+void sched_remove(struct task *t);
+void sched_tick(void);
+struct task *sched_exit(void);
+
+/* ipc.c */
+void ipc_notify(struct task *to, uint64_t badge);
+void ipc_send(struct task *from, struct task *to, uint64_t badge, uint64_t info);
+void ipc_cancel(struct task *t);
+struct task *task_child(const struct task *parent, uint64_t child_id);
+void sys_notify(struct task *t);
+void sys_ppcall(struct task *t);
+void sys_recv(struct task *t);
+void sys_reply_recv(struct task *t);
+void sys_pd_restart(struct task *t);
+void sys_pd_stop(struct task *t);
+
+/* trap.c */
+struct task *trap_from_user(void);
+void __attribute__((noreturn)) trap_in_kernel(uint64_t vector);
+void fault_entry(struct task *t, uint64_t esr, uint64_t far);
+
+/* irq.c: who is told of profiling interrupts, NULL without a holder of irq 23 */
+extern struct task *pmu_task;
+extern const struct mkperf_descriptor *pmu_descriptor;
+extern uint64_t pmu_badge;
+void irq_init(void);
+void irq_bind(struct task *t, unsigned channel);
+bool irq_fast(struct core *core);
+void irq_entry(struct core *core);
+struct task *irq_slow(void);
+void irq_enable(unsigned irq);
+void sys_irq_ack(struct task *t);
+
+/* console.c: the PL011 of QEMU's virt machine */
+void console_putc(char c);
+void console_puts(const char *s);
+void console_hex(uint64_t value);
+void sys_dbg_putc(struct task *t);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the packer leaves in memory for the kernel: the system, wholly laid out.
+ *
+ * Owns: struct pocket_image and the memory map both sides rely on. A system is static, so the
+ * packer places everything and builds the page tables too; the kernel allocates nothing.
+ *
+ * Physical memory, from POCKET_RAM on: 2 MiB left to QEMU (its device tree), 2 MiB the kernel's
+ * code and constants, 2 MiB its data, the image header at POCKET_IMAGE, and what the packer places.
+ * The kernel sees RAM at its physical address + POCKET_KERNEL_BASE.
+ */
+#ifndef POCKET_IMAGE_H
+#define POCKET_IMAGE_H
+
+#define POCKET_RAM 0x40000000
+#define POCKET_RAM_BYTES 0x10000000 /* 256 MiB; QEMU gets -m 256M */
+#define POCKET_IMAGE 0x40600000
+#define POCKET_KERNEL_BASE 0xffffff8000000000
+#define POCKET_USER_TOP 0x8000000000 /* 39-bit addresses: three levels of tables */
+
+/* Indices of MAIR_EL1's attributes in page table entries. */
+#define POCKET_ATTR_DEVICE 0
+#define POCKET_ATTR_NORMAL 1
+#define POCKET_ATTR_UNCACHED 2
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+#define POCKET_IMAGE_MAGIC UINT64_C(0x316567616d696b70) /* "pkimage1" */
+
+enum pocket_limits {
+    POCKET_MAX_PDS = 63,
+    POCKET_MAX_IRQS = 288, /* the interrupt controller of QEMU's virt machine */
+    POCKET_CHANNELS = 62,
+    POCKET_NAME_BYTES = 64,
+};
+
+enum pocket_channel_flags {
+    POCKET_CHANNEL_NOTIFY = 1, /* this end may notify the other */
+    POCKET_CHANNEL_CALL = 2,   /* this end may call the other */
+    POCKET_CHANNEL_IRQ = 4,    /* not a channel: `irq` is delivered and acknowledged here */
+};
+
+struct pocket_channel {
+    uint8_t flags;
+    uint8_t pd; /* the other end's */
+    uint8_t id; /* the other end's */
+    uint8_t edge;
+    uint32_t irq;
+};
+
+struct pocket_pd {
+    char name[POCKET_NAME_BYTES];
+    uint64_t tables; /* physical address of the level-1 page table */
+    uint64_t entry;
+    uint64_t stack_top;
+    uint64_t ipc_buffer; /* physical address of its page */
+    uint64_t thread;     /* identity in samples */
+    uint32_t priority;
+    int32_t parent; /* index, -1 */
+    uint32_t child_id;
+    uint32_t reserved;
+    struct pocket_channel channel[POCKET_CHANNELS];
+};
+
+struct pocket_image {
+    uint64_t magic;
+    uint64_t npds;
+    struct pocket_pd pd[POCKET_MAX_PDS];
+};
+
+#endif
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Notifications, protected procedure calls, and what a parent may do to a child.
+ *
+ * Owns: the states of tasks but for being ready. A fault travels as a call to the parent that the
+ * faulting task never made (see trap.c). The callee's priority is above the caller's (the packer
+ * sees to it), so a call runs at the callee's own priority and never waits behind its caller.
+ */
+#include <pocket_syscall.h>
+
+#include "core.h"
+
+static unsigned message_length(uint64_t info)
+{
+    unsigned n = info & 127;
+
+    return n <= MESSAGE_WORDS ? n : MESSAGE_WORDS;
+}
+
+static void copy(uint64_t *to, const uint64_t *from, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        to[i] = from[i];
+    }
+}
+
+/* Ends the wait of a task that receives, or lets one that runs go on. */
+static void received(struct task *t, uint64_t badge, uint64_t info)
+{
+    t->context.x[0] = badge;
+    t->context.x[1] = info;
+    if (t->state == TASK_RECEIVING) {
+        sched_ready(t, false);
+    }
+}
+
+/* Hands the message of `from` to `to`, which receives. */
+static void deliver(struct task *from, struct task *to)
+{
+    copy(to->message, from->faulted ? from->fault : from->message, message_length(from->info));
+    from->state = TASK_AWAITING;
+    to->serving = from;
+    received(to, from->badge, from->info);
+}
+
+/* Sends a message that wants a reply. `from` runs no more until then. */
+void ipc_send(struct task *from, struct task *to, uint64_t badge, uint64_t info)
+{
+    struct task **place = &to->senders;
+
+    from->badge = badge;
+    from->info = info;
+    from->server = to;
+    from->state = TASK_SENDING;
+    core_self()->reschedule = true;
+    if (to->state == TASK_RECEIVING) {
+        deliver(from, to);
+        return;
+    }
+    while (*place != NULL && (*place)->priority >= from->priority) {
+        place = &(*place)->next;
+    }
+    from->next = *place;
+    *place = from;
+}
+
+static void receive_notification(struct task *t)
+{
+    uint64_t badge = t->notified;
+
+    t->notified = 0;
+    received(t, badge, 0);
+}
+
+void ipc_notify(struct task *to, uint64_t badge)
+{
+    to->notified |= badge;
+    if (to->state == TASK_RECEIVING) {
+        receive_notification(to);
+    }
+}
+
+/* Takes a task out of whatever it waits for. It is then in no queue. */
+void ipc_cancel(struct task *t)
+{
+    if (t->state == TASK_SENDING) {
+        struct task **place = &t->server->senders;
+        while (*place != t) {
+            place = &(*place)->next;
+        }
+        *place = t->next;
+    } else if (t->state == TASK_AWAITING) {
+        t->server->serving = NULL;
+    } else if (t->state == TASK_READY && t != core_self()->current) {
+        sched_remove(t);
+    }
+    t->state = TASK_STOPPED;
+    t->faulted = false;
+}
+
+static void reply(struct task *t, uint64_t info)
+{
+    struct task *client = t->serving;
+
+    if (client == NULL) {
+        return;
+    }
+    t->serving = NULL;
+    if (client->faulted) {
+        client->faulted = false; /* goes on where it faulted, registers as they were */
+    } else {
+        copy(client->message, t->message, message_length(info));
+        client->context.x[1] = info;
+    }
+    sched_ready(client, false);
+}
+
+static const struct pocket_channel *channel(const struct task *t, uint64_t id, unsigned use)
+{
+    if (id >= POCKET_CHANNELS || (t->pd->channel[id].flags & use) == 0) {
+        return NULL;
+    }
+    return &t->pd->channel[id];
+}
+
+void sys_notify(struct task *t)
+{
+    const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_NOTIFY);
+
+    if (c != NULL) {
+        ipc_notify(&tasks[c->pd], UINT64_C(1) << c->id);
+    }
+}
+
+void sys_irq_ack(struct task *t)
+{
+    const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_IRQ);
+
+    if (c != NULL) {
+        irq_enable(c->irq);
+    }
+}
+
+void sys_ppcall(struct task *t)
+{
+    const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_CALL);
+
+    if (c == NULL) {
+        t->context.x[1] = 0;
+        return;
+    }
+    ipc_send(t, &tasks[c->pd], POCKET_BADGE_CALL | c->id, t->context.x[1]);
+}
+
+/* A notification goes before a message. A caller that was not answered is never heard of again. */
+void sys_recv(struct task *t)
+{
+    if (t->serving != NULL) {
+        ipc_cancel(t->serving);
+    }
+    if (t->notified != 0) {
+        receive_notification(t);
+    } else if (t->senders != NULL) {
+        struct task *from = t->senders;
+        t->senders = from->next;
+        deliver(from, t);
+    } else {
+        t->state = TASK_RECEIVING;
+        core_self()->reschedule = true;
+    }
+}
+
+void sys_reply_recv(struct task *t)
+{
+    reply(t, t->context.x[1]);
+    sys_recv(t);
+}
+
+/* The child of t with that id, NULL if there is none. */
+struct task *task_child(const struct task *t, uint64_t child_id)
+{
+    for (unsigned i = 0; i < ntasks; i++) {
+        const struct pocket_pd *pd = tasks[i].pd;
+        if (pd->parent == t - tasks && pd->child_id == child_id) {
+            return &tasks[i];
+        }
+    }
+    return NULL;
+}
+
+void sys_pd_restart(struct task *t)
+{
+    struct task *child = task_child(t, t->context.x[0]);
+
+    t->context.x[0] = child != NULL;
+    if (child != NULL) {
+        ipc_cancel(child);
+        child->context.pc = t->context.x[1];
+        sched_ready(child, false);
+    }
+}
+
+void sys_pd_stop(struct task *t)
+{
+    struct task *child = task_child(t, t->context.x[0]);
+
+    t->context.x[0] = child != NULL;
+    if (child != NULL) {
+        ipc_cancel(child);
+    }
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Interrupts: the GICv2, delivery to PDs as notifications, and the way to the profiler's hook.
+ *
+ * Owns: which task holds which interrupt. A delivered interrupt stays masked until its holder
+ * acknowledges it. Not so the PMU's while its holder publishes a descriptor: the hook silences it.
+ */
+#include "core.h"
+
+enum {
+    GICD = 0x08000000,
+    GICD_CTLR = 0x000,
+    GICD_ISENABLER = 0x100,
+    GICD_ICENABLER = 0x180,
+    GICD_IPRIORITYR = 0x400,
+    GICD_ITARGETSR = 0x800,
+    GICD_ICFGR = 0xc00,
+    GICC = 0x08010000,
+    GICC_CTLR = 0x00,
+    GICC_PMR = 0x04,
+    GICC_IAR = 0x0c,
+    GICC_EOIR = 0x10,
+    IRQ_NUMBER = 0x3ff,
+    IRQ_NONE = 1020, /* from here on: special numbers of the interrupt controller */
+    FIRST_SPI = 32,
+};
+
+static struct {
+    struct task *task; /* NULL: nobody's */
+    uint64_t badge;
+} holders[POCKET_MAX_IRQS];
+
+struct task *pmu_task;
+const struct mkperf_descriptor *pmu_descriptor;
+uint64_t pmu_badge;
+
+static volatile uint32_t *gicd(unsigned offset)
+{
+    return ram(GICD + offset);
+}
+
+static volatile uint32_t *gicc(unsigned offset)
+{
+    return ram(GICC + offset);
+}
+
+void irq_enable(unsigned irq)
+{
+    *gicd(GICD_ISENABLER + irq / 32 * 4) = UINT32_C(1) << irq % 32;
+}
+
+static void irq_disable(unsigned irq)
+{
+    *gicd(GICD_ICENABLER + irq / 32 * 4) = UINT32_C(1) << irq % 32;
+}
+
+static void set_byte(unsigned offset, unsigned irq, uint8_t value)
+{
+    *(volatile uint8_t *)ram(GICD + offset + irq) = value;
+}
+
+void irq_init(void)
+{
+    *gicd(GICD_CTLR) = 1;
+    *gicc(GICC_PMR) = 0xff;
+    *gicc(GICC_CTLR) = 1;
+    set_byte(GICD_IPRIORITYR, TICK_IRQ, 0x80);
+    irq_enable(TICK_IRQ);
+}
+
+/* Gives t the interrupt of one of its channels. */
+void irq_bind(struct task *t, unsigned channel)
+{
+    const struct pocket_channel *c = &t->pd->channel[channel];
+    unsigned shift = c->irq % 16 * 2;
+
+    holders[c->irq].task = t;
+    holders[c->irq].badge = UINT64_C(1) << channel;
+    if (c->irq == PMU_IRQ) {
+        pmu_task = t;
+        pmu_badge = UINT64_C(1) << channel;
+        pmu_descriptor = ram(t->pd->ipc_buffer + MKPERF_DESCRIPTOR_OFFSET);
+    }
+    set_byte(GICD_IPRIORITYR, c->irq, 0x80);
+    if (c->irq >= FIRST_SPI) {
+        volatile uint32_t *config = gicd(GICD_ICFGR + c->irq / 16 * 4);
+        set_byte(GICD_ITARGETSR, c->irq, 1);
+        *config = (*config & ~(UINT32_C(3) << shift)) | (c->edge ? UINT32_C(2) << shift : 0);
+    }
+    irq_enable(c->irq);
+}
+
+/*
+ * The first half of every interrupt, called by vectors.S with only half the registers saved. True:
+ * it was the profiler's and all is done. False: irq_slow must follow.
+ */
+bool irq_fast(struct core *core)
+{
+    uint32_t iar = *gicc(GICC_IAR);
+
+    core->iar = iar;
+    if ((iar & IRQ_NUMBER) != PMU_IRQ || pmu_descriptor == NULL ||
+        __atomic_load_n(&pmu_descriptor->magic, __ATOMIC_ACQUIRE) != MKPERF_DESCRIPTOR_MAGIC) {
+        return false;
+    }
+    mkperf_capture(pmu_descriptor, &core->capture);
+    *gicc(GICC_EOIR) = iar;
+    core->last_entry = (uint64_t)mkperf_capture;
+    core->iar = IRQ_NONE;
+    return !core->reschedule;
+}
+
+void irq_entry(struct core *core)
+{
+    unsigned irq = core->iar & IRQ_NUMBER;
+
+    if (irq >= IRQ_NONE) {
+        return;
+    }
+    if (irq == TICK_IRQ) {
+        sched_tick();
+    } else {
+        irq_disable(irq);
+        if (irq < POCKET_MAX_IRQS && holders[irq].task != NULL) {
+            ipc_notify(holders[irq].task, holders[irq].badge);
+        }
+    }
+    *gicc(GICC_EOIR) = core->iar;
+    core->last_entry = (uint64_t)irq_entry;
+}
+
+struct task *irq_slow(void)
+{
+    irq_entry(core_self());
+    return sched_exit();
+}

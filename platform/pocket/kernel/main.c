@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The boot core's start in C: tasks from the image that the packer left, then the first switch.
+ */
+#include "core.h"
+
+struct task tasks[POCKET_MAX_PDS];
+unsigned ntasks;
+
+/* A core's stack grows down from its struct core; see regs.h. */
+struct boot_memory {
+    uint8_t stack[KERNEL_STACK_BYTES];
+    struct core core;
+};
+extern struct boot_memory boot_memory;
+struct boot_memory boot_memory;
+
+_Static_assert(offsetof(struct boot_memory, core) == KERNEL_STACK_BYTES, "boot.S relies on it");
+
+void idle_loop(void);
+void __attribute__((noreturn)) restore(struct task *t);
+
+static void task_init(struct task *t, const struct pocket_pd *pd, unsigned asid)
+{
+    t->pd = pd;
+    t->thread = pd->thread;
+    t->ttbr0 = pd->tables | (uint64_t)asid << 48;
+    t->message = (uint64_t *)ram(pd->ipc_buffer) + 1; /* behind the tag */
+    t->priority = (int)pd->priority;
+    t->context.pc = pd->entry;
+    t->context.sp = pd->stack_top;
+    t->context.pstate = PSTATE_USER;
+}
+
+static void idle_init(struct core *core)
+{
+    core->idle.thread = MKPERF_THREAD_IDLE;
+    core->idle.priority = -1;
+    core->idle.context.pc = (uint64_t)idle_loop;
+    core->idle.context.pstate = PSTATE_IDLE;
+    core->current = &core->idle;
+}
+
+void boot_main(struct core *core)
+{
+    const struct pocket_image *image = ram(POCKET_IMAGE);
+
+    idle_init(core);
+    if (image->magic != POCKET_IMAGE_MAGIC || image->npds > POCKET_MAX_PDS) {
+        console_puts("pocket: no system was packed with this kernel\n");
+        restore(core->current);
+    }
+    irq_init();
+    ntasks = (unsigned)image->npds;
+    for (unsigned i = 0; i < ntasks; i++) {
+        task_init(&tasks[i], &image->pd[i], i + 1);
+        for (unsigned c = 0; c < POCKET_CHANNELS; c++) {
+            if (tasks[i].pd->channel[c].flags & POCKET_CHANNEL_IRQ) {
+                irq_bind(&tasks[i], c);
+            }
+        }
+        sched_ready(&tasks[i], false);
+    }
+    restore(sched_exit());
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fixed-priority preemptive scheduling.
+ *
+ * Owns: the ready queues and the time slice. The running task is in no queue. There is no periodic
+ * tick: the timer runs only while a task of the running one's priority waits for its turn.
+ */
+#include "core.h"
+
+enum { SLICE_MS = 5 };
+
+static struct {
+    uint64_t occupied[PRIORITIES / 64]; /* bit set: the queue of that priority is not empty */
+    struct task *head[PRIORITIES];
+    struct task *tail[PRIORITIES];
+} ready;
+
+/* Makes t, which is in no queue, ready: behind its equals or in front of them. */
+void sched_ready(struct task *t, bool front)
+{
+    int p = t->priority;
+
+    t->state = TASK_READY;
+    if (front || ready.head[p] == NULL) {
+        t->next = ready.head[p];
+        ready.head[p] = t;
+        if (t->next == NULL) {
+            ready.tail[p] = t;
+        }
+    } else {
+        t->next = NULL;
+        ready.tail[p]->next = t;
+        ready.tail[p] = t;
+    }
+    ready.occupied[p / 64] |= UINT64_C(1) << p % 64;
+    core_self()->reschedule = true;
+}
+
+/* Takes a ready task that is not running out of its queue. */
+void sched_remove(struct task *t)
+{
+    int p = t->priority;
+    struct task *before = NULL;
+
+    for (struct task *i = ready.head[p]; i != t; i = i->next) {
+        before = i;
+    }
+    if (before != NULL) {
+        before->next = t->next;
+    } else {
+        ready.head[p] = t->next;
+    }
+    if (ready.tail[p] == t) {
+        ready.tail[p] = before;
+    }
+    if (ready.head[p] == NULL) {
+        ready.occupied[p / 64] &= ~(UINT64_C(1) << p % 64);
+    }
+}
+
+/* The first ready task of the highest priority, NULL if none. */
+static struct task *best(void)
+{
+    for (int i = PRIORITIES / 64 - 1; i >= 0; i--) {
+        if (ready.occupied[i] != 0) {
+            return ready.head[i * 64 + 63 - __builtin_clzll(ready.occupied[i])];
+        }
+    }
+    return NULL;
+}
+
+static void switch_to(struct core *core, struct task *t)
+{
+    core->current = t;
+    if (t->pd == NULL) {
+        return; /* idle leaves the address space and the FP registers as they are */
+    }
+    WRITE_REG(ttbr0_el1, t->ttbr0);
+    __asm__ volatile("isb");
+    if (core->fp_owner != t) {
+        if (core->fp_owner != NULL) {
+            fp_save(&core->fp_owner->fp);
+        }
+        fp_load(&t->fp);
+        core->fp_owner = t;
+    }
+}
+
+/* Starts or stops the time slice. A switch starts it afresh. */
+static void set_slice(struct core *core, bool on, bool switched)
+{
+    if (on && (switched || !core->ticking)) {
+        WRITE_REG(cntp_tval_el0, READ_REG(cntfrq_el0) * SLICE_MS / 1000);
+        WRITE_REG(cntp_ctl_el0, 1);
+    } else if (!on && core->ticking) {
+        WRITE_REG(cntp_ctl_el0, 0);
+    }
+    core->ticking = on;
+}
+
+void sched_tick(void)
+{
+    struct core *core = core_self();
+
+    WRITE_REG(cntp_ctl_el0, 0);
+    core->ticking = false;
+    core->slice_over = true;
+    core->reschedule = true;
+}
+
+/* The end of every kernel entry that may have changed who should run. Returns who does. */
+struct task *sched_exit(void)
+{
+    struct core *core = core_self();
+    struct task *now = core->current;
+
+    if (!core->reschedule) {
+        return now;
+    }
+    core->reschedule = false;
+    bool runs = now->state == TASK_READY;
+    struct task *next = best();
+    bool turn = core->slice_over && next != NULL && next->priority == now->priority;
+    core->slice_over = false;
+
+    if (next == NULL && !runs) {
+        next = &core->idle;
+    } else if (!runs || (next != NULL && (next->priority > now->priority || turn))) {
+        sched_remove(next);
+        if (runs && now->pd != NULL) {
+            sched_ready(now, !turn);
+            core->reschedule = false;
+        }
+    } else {
+        next = now;
+    }
+    if (next != now) {
+        switch_to(core, next);
+    }
+    set_slice(core, next->pd != NULL && ready.head[next->priority] != NULL, next != now);
+    return next;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A PD's first instructions. The kernel has set sp; fp 0 and lr 0 end a walk of the stack here. */
+    .section .text.start, "ax"
+    .global _start
+    .type _start, %function
+_start:
+    .cfi_startproc
+    .cfi_undefined x30
+    mov x29, xzr
+    mov x30, xzr
+    bl pocket_main
+    brk #1
+    .cfi_endproc
+    .size _start, . - _start
