@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From records to Batch messages: see encode.h, which says what is owned and who calls.
+ *
+ * The columns of a batch are encoded as the samples come, so that its size is known to the byte at
+ * all times. Field numbers and a chain's encoding are nanopb's; columns are written here, because
+ * nanopb's way would keep every value twice and visit it three times.
+ */
+#include "encode.h"
+
+#include <pb_encode.h>
+
+#include "mkperf.pb.h"
+
+enum {
+    /* Everything of a message but what grows: tag, length and value of each field at its longest.
+     */
+    FIXED_BYTES = 3 + 6 + 6 + 6 + 11 + 11 + 11 + 11 + 3 + 4 * 3,
+    KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
+    ONE_SAMPLE = 2 + 3 * 10,
+};
+
+/* The longest chain and a sample of it fit an empty batch. */
+_Static_assert(FIXED_BYTES + 10 * MKPERF_MAX_COUNTERS + 3 + mkperf_Chain_size + ONE_SAMPLE <=
+                   MKPERF_MESSAGE_BYTES,
+               "message size");
+
+/* Writes v at `at` (room for 10). Returns the bytes written. */
+static uint32_t put_varint(uint8_t *at, uint64_t v)
+{
+    uint32_t n = 0;
+
+    while (v > 0x7f) {
+        at[n++] = (uint8_t)(v | 0x80);
+        v >>= 7;
+    }
+    at[n++] = (uint8_t)v;
+    return n;
+}
+
+static uint32_t varint_size(uint64_t v)
+{
+    return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
+}
+
+static uint64_t zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+/* A field of wire type 0 (varint), left out if it is 0. */
+static uint32_t put_field(uint8_t *at, unsigned field, uint64_t v)
+{
+    if (v == 0) {
+        return 0;
+    }
+    uint32_t n = put_varint(at, (uint64_t)field << 3);
+    return n + put_varint(at + n, v);
+}
+
+/* The start of a field of wire type 2: what follows it is `length` bytes. */
+static uint32_t put_length(uint8_t *at, unsigned field, uint64_t length)
+{
+    uint32_t n = put_varint(at, (uint64_t)field << 3 | 2);
+    return n + put_varint(at + n, length);
+}
+
+static uint32_t put_bytes(uint8_t *at, const struct mkperf_column *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        at[i] = c->bytes[i];
+    }
+    return c->n;
+}
+
+void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
+{
+    e->epoch++;
+    e->batches = 0;
+}
+
+bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e)
+{
+    return e->batches >= MKPERF_EPOCH_FRAMES;
+}
+
+bool mkperf_encoder_empty(const struct mkperf_encoder *e)
+{
+    return e->samples == 0 && e->losses == 0;
+}
+
+static void empty_batch(struct mkperf_encoder *e)
+{
+    e->samples = 0;
+    e->losses = 0;
+    e->chains.n = 0;
+    e->slot.n = 0;
+    e->pc.n = 0;
+    e->time.n = 0;
+    e->period.n = 0;
+    e->loss.n = 0;
+    for (unsigned i = 0; i < e->bases; i++) {
+        e->predicted[i].sum = 0;
+        e->predicted[i].samples = 0;
+    }
+}
+
+void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t tick_hz)
+{
+    empty_batch(e);
+    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
+        e->predicted[i] = (struct mkperf_predicted){0};
+    }
+    e->session = session;
+    e->tick_hz = tick_hz;
+    e->sent = 0;
+    e->step = 0;
+    e->bases = 0;
+    e->base_bytes = 0;
+    mkperf_encoder_new_epoch(e);
+}
+
+void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period)
+{
+    /* Once a sample of the batch is told relative to it, a base must stay. */
+    if (counter >= MKPERF_MAX_COUNTERS || e->predicted[counter].samples != 0) {
+        return;
+    }
+    e->predicted[counter].base = period;
+    e->bases = counter + 1 > e->bases ? counter + 1 : e->bases;
+    e->base_bytes = 0;
+    for (unsigned i = 0; i < e->bases; i++) {
+        e->base_bytes += varint_size(e->predicted[i].base);
+    }
+}
+
+/* Predicts the next batch from the last. A base stays while it is good: with a fixed period it is
+ * the middle of the jitter, which no mean of a few samples hits as well. */
+static void predict(struct mkperf_encoder *e)
+{
+    for (unsigned i = 0; i < e->bases; i++) {
+        struct mkperf_predicted *p = &e->predicted[i];
+        if (p->samples != 0) {
+            uint64_t mean = p->sum / p->samples;
+            uint64_t off = mean > p->base ? mean - p->base : p->base - mean;
+            p->samples = 0;
+            if (off > mean / 16) {
+                mkperf_encoder_expect(e, i, mean);
+            }
+        }
+    }
+    if (e->samples > 1) {
+        e->step = (e->last_time - e->first_time) / (e->samples - 1);
+    }
+}
+
+/* Makes the key of a sample whose size was checked. Returns its words. */
+static unsigned make_key(struct mkperf_encoder *e, const uint64_t *record)
+{
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    unsigned flags = mkperf_record_flags(header);
+    unsigned rest = 1 + (flags & MKPERF_SAMPLE_KERNEL) + mkperf_record_nframes(header);
+
+    e->key[0] = header >> 32 & KEY_HEADER;
+    e->key[1] = record[MKPERF_WORD_THREAD];
+    for (unsigned i = 0; i < rest; i++) {
+        e->key[2 + i] = record[MKPERF_WORD_LR + i];
+    }
+    if (flags & MKPERF_SAMPLE_NO_USER) {
+        e->key[3] = 0; /* kernel_pc stands for pc */
+    }
+    return 2 + rest;
+}
+
+static unsigned hash_key(const uint64_t *key, unsigned words)
+{
+    uint64_t h = words;
+
+    for (unsigned i = 0; i < words; i++) {
+        h = (h ^ key[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    return h % MKPERF_ENCODE_SETS;
+}
+
+static bool same_chain(const struct mkperf_encoder *e, const struct mkperf_chain *c, unsigned words)
+{
+    if (c->epoch != e->epoch || c->words != words) {
+        return false;
+    }
+    for (unsigned i = 0; i < words; i++) {
+        if (c->key[i] != e->key[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The slot of the chain e->key, or with *known false the one to put it in: a void one, the lowest
+ * first, or the one unused for longest. */
+static unsigned find_slot(const struct mkperf_encoder *e, unsigned words, bool *known)
+{
+    unsigned set = hash_key(e->key, words);
+    unsigned oldest = set;
+    uint32_t oldest_age = 0;
+
+    *known = true;
+    for (unsigned way = 0; way < MKPERF_ENCODE_WAYS; way++) {
+        unsigned slot = way * MKPERF_ENCODE_SETS + set;
+        const struct mkperf_chain *c = &e->chain[slot];
+        if (same_chain(e, c, words)) {
+            return slot;
+        }
+        uint32_t age = c->epoch != e->epoch ? UINT32_MAX : e->additions - c->used;
+        if (age > oldest_age) {
+            oldest = slot;
+            oldest_age = age;
+        }
+    }
+    *known = false;
+    return oldest;
+}
+
+static void keep_chain(struct mkperf_encoder *e, struct mkperf_chain *c, unsigned words,
+                       uint64_t pc)
+{
+    c->epoch = e->epoch;
+    c->words = words;
+    c->pc = pc;
+    for (unsigned i = 0; i < words; i++) {
+        c->key[i] = e->key[i];
+    }
+}
+
+/* Encodes the chain of a sample into e->definition. False cannot be: the column holds the longest.
+ */
+static bool define_chain(struct mkperf_encoder *e, const uint64_t *record, unsigned slot)
+{
+    static mkperf_Chain chain; /* half a kilobyte: not for a PD's stack */
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    uint64_t before = record[MKPERF_WORD_PC];
+    const uint64_t *frames = record + MKPERF_SAMPLE_FIXED_WORDS;
+    pb_ostream_t out = pb_ostream_from_buffer(e->definition.bytes, sizeof e->definition.bytes);
+
+    chain.slot = slot;
+    chain.at = e->samples;
+    chain.thread = record[MKPERF_WORD_THREAD] + 2;
+    chain.counter = mkperf_record_counter(header);
+    chain.flags = mkperf_record_flags(header);
+    chain.pc = record[MKPERF_WORD_PC];
+    chain.lr = record[MKPERF_WORD_LR];
+    chain.kernel_pc = chain.flags & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
+    chain.frames_count = (pb_size_t)mkperf_record_nframes(header);
+    for (unsigned i = 0; i < chain.frames_count; i++) {
+        chain.frames[i] = (int64_t)(frames[i] - before);
+        before = frames[i];
+    }
+    if (!pb_encode(&out, mkperf_Chain_fields, &chain)) {
+        return false;
+    }
+    e->definition.n = (uint32_t)out.bytes_written;
+    return true;
+}
+
+/* Whether so many bytes more still fit the message. */
+static bool fits(const struct mkperf_encoder *e, uint32_t more)
+{
+    return FIXED_BYTES + e->base_bytes + e->chains.n + e->slot.n + e->pc.n + e->time.n +
+               e->period.n + e->loss.n + more <=
+           MKPERF_MESSAGE_BYTES;
+}
+
+static bool sample_ok(const uint64_t *record, unsigned size)
+{
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    unsigned flags = mkperf_record_flags(header);
+    unsigned nframes = mkperf_record_nframes(header);
+
+    return size >= 8 * MKPERF_SAMPLE_FIXED_WORDS && nframes <= MKPERF_MAX_FRAMES &&
+           size >= 8 * (MKPERF_SAMPLE_FIXED_WORDS + (flags & MKPERF_SAMPLE_KERNEL) + nframes) &&
+           mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
+           (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
+}
+
+/* Puts a sample that fits into the columns. */
+static void append(struct mkperf_encoder *e, unsigned slot, const uint64_t delta[3],
+                   const uint64_t *record)
+{
+    struct mkperf_predicted *p = &e->predicted[mkperf_record_counter(record[MKPERF_WORD_HEADER])];
+
+    e->slot.n += put_varint(e->slot.bytes + e->slot.n, slot);
+    e->pc.n += put_varint(e->pc.bytes + e->pc.n, delta[0]);
+    e->time.n += put_varint(e->time.bytes + e->time.n, delta[1]);
+    e->period.n += put_varint(e->period.bytes + e->period.n, delta[2]);
+    p->sum += record[MKPERF_WORD_PERIOD];
+    p->samples++;
+    if (e->samples == 0) {
+        e->core = mkperf_record_core(record[MKPERF_WORD_HEADER]);
+        e->first_time = record[MKPERF_WORD_TIME];
+    }
+    e->last_time = record[MKPERF_WORD_TIME];
+    e->samples++;
+    e->chain[slot].used = e->additions++;
+}
+
+static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, const uint64_t *record)
+{
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    unsigned counter = mkperf_record_counter(header);
+    uint64_t time = record[MKPERF_WORD_TIME];
+    bool no_user = mkperf_record_flags(header) & MKPERF_SAMPLE_NO_USER;
+    uint64_t pc = record[no_user ? MKPERF_SAMPLE_FIXED_WORDS : MKPERF_WORD_PC];
+
+    if (e->samples == MKPERF_BATCH_SAMPLES ||
+        (e->samples != 0 && e->core != mkperf_record_core(header))) {
+        return MKPERF_ENCODE_FULL;
+    }
+    if (e->predicted[counter].base == 0) {
+        mkperf_encoder_expect(e, counter, record[MKPERF_WORD_PERIOD]);
+    }
+    bool known;
+    unsigned words = make_key(e, record);
+    unsigned slot = find_slot(e, words, &known);
+    struct mkperf_chain *c = &e->chain[slot];
+    uint64_t delta[3] = {
+        zigzag(known ? pc - c->pc : 0),
+        zigzag(e->samples != 0 ? time - e->last_time - e->step : 0),
+        zigzag(record[MKPERF_WORD_PERIOD] - e->predicted[counter].base),
+    };
+    uint32_t more = varint_size(slot) + varint_size(delta[0]) + varint_size(delta[1]) +
+                    varint_size(delta[2]);
+    if (!known) {
+        if (!define_chain(e, record, slot)) {
+            return MKPERF_ENCODE_BAD;
+        }
+        more += 1 + varint_size(e->definition.n) + e->definition.n;
+    }
+    if (!fits(e, more)) {
+        return MKPERF_ENCODE_FULL;
+    }
+    if (!known) {
+        keep_chain(e, c, words, pc);
+        e->chains.n +=
+            put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
+        e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
+    }
+    append(e, slot, delta, record);
+    return MKPERF_ENCODE_ADDED;
+}
+
+static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, const uint64_t *record)
+{
+    struct mkperf_column *d = &e->definition;
+
+    if (e->losses == MKPERF_LOSS_PLACES || !fits(e, 2 + mkperf_Loss_size)) {
+        return MKPERF_ENCODE_FULL;
+    }
+    d->n = put_field(d->bytes, mkperf_Loss_where_tag,
+                     mkperf_record_counter(record[MKPERF_WORD_HEADER]));
+    d->n += put_field(d->bytes + d->n, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
+    d->n += put_field(d->bytes + d->n, mkperf_Loss_samples_tag, record[2]);
+    d->n += put_field(d->bytes + d->n, mkperf_Loss_events_tag, record[3]);
+    e->loss.n += put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, d->n);
+    e->loss.n += put_bytes(e->loss.bytes + e->loss.n, d);
+    if (mkperf_encoder_empty(e)) {
+        e->first_time = record[MKPERF_WORD_TIME];
+        e->core = mkperf_record_core(record[MKPERF_WORD_HEADER]);
+    }
+    e->losses++;
+    return MKPERF_ENCODE_ADDED;
+}
+
+enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uint64_t *record,
+                                             unsigned size)
+{
+    uint64_t header = record[MKPERF_WORD_HEADER];
+
+    if (mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && sample_ok(record, size)) {
+        return add_sample(e, record);
+    }
+    if (mkperf_record_type(header) == MKPERF_RECORD_LOSS && size >= 8 * MKPERF_LOSS_WORDS &&
+        mkperf_record_counter(header) < MKPERF_LOSS_PLACES) {
+        return add_loss(e, record);
+    }
+    return MKPERF_ENCODE_BAD;
+}
+
+/* The fields before the columns. Returns their length. */
+static uint32_t put_head(const struct mkperf_encoder *e, uint8_t *at)
+{
+    uint32_t n = put_field(at, mkperf_Batch_session_tag, e->session);
+
+    n += put_field(at + n, mkperf_Batch_core_tag, e->core);
+    n += put_field(at + n, mkperf_Batch_epoch_tag, e->epoch);
+    n += put_field(at + n, mkperf_Batch_first_sample_tag, e->sent);
+    n += put_field(at + n, mkperf_Batch_tick_hz_tag, e->tick_hz);
+    n += put_field(at + n, mkperf_Batch_time_ticks_tag, e->first_time);
+    n += put_field(at + n, mkperf_Batch_step_ticks_tag, e->step);
+    if (e->bases != 0) {
+        n += put_length(at + n, mkperf_Batch_base_period_tag, e->base_bytes);
+    }
+    for (unsigned i = 0; i < e->bases; i++) {
+        n += put_varint(at + n, e->predicted[i].base);
+    }
+    return n;
+}
+
+static uint32_t put_column(uint8_t *at, unsigned field, const struct mkperf_column *c)
+{
+    if (c->n == 0) {
+        return 0;
+    }
+    uint32_t n = put_length(at, field, c->n);
+    return n + put_bytes(at + n, c);
+}
+
+size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
+{
+    uint32_t start = 3; /* tag and length, once that is known; at most 16383 */
+    uint32_t n = start;
+
+    if (mkperf_encoder_empty(e)) {
+        return 0;
+    }
+    n += put_head(e, out + n);
+    n += put_bytes(out + n, &e->chains);
+    n += put_column(out + n, mkperf_Batch_slot_tag, &e->slot);
+    n += put_column(out + n, mkperf_Batch_pc_tag, &e->pc);
+    n += put_column(out + n, mkperf_Batch_time_tag, &e->time);
+    n += put_column(out + n, mkperf_Batch_period_tag, &e->period);
+    n += put_bytes(out + n, &e->loss);
+    /* A length of two bytes whatever its value: a varint may end in a zero. */
+    out[0] = mkperf_ToHost_batch_tag << 3 | 2;
+    out[1] = (uint8_t)((n - start) | 0x80);
+    out[2] = (uint8_t)((n - start) >> 7);
+    predict(e);
+    e->sent += e->samples;
+    e->batches++;
+    empty_batch(e);
+    return n;
+}

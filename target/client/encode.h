@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From records to Batch messages (proto/mkperf.proto).
+ *
+ * Owns: struct mkperf_encoder, the chain table of one stream and the batch being made. Called by
+ * the client PD for each record of the output ring; host-testable, no platform in it.
+ *
+ * Nothing is lost here: a record that does not fit leaves the batch as it was, to be finished
+ * first; a record that makes no sense is refused and the caller counts it.
+ *
+ * A chain is everything of a sample but pc, time and period (and but kernel_pc where that is the
+ * exact pc of the idle thread). The table is 4-way set-associative, so that the chains that came
+ * first have slots below 128, which take one byte on the wire.
+ */
+#ifndef MKPERF_ENCODE_H
+#define MKPERF_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mkperf/record.h>
+#include <mkperf/wire.h>
+
+enum mkperf_encode_result {
+    MKPERF_ENCODE_ADDED,
+    MKPERF_ENCODE_FULL, /* finish the batch, then add the record again */
+    MKPERF_ENCODE_BAD,  /* not a record that a session writes */
+};
+
+enum mkperf_encode_limits {
+    MKPERF_ENCODE_WAYS = 4,
+    MKPERF_ENCODE_SETS = MKPERF_CHAIN_SLOTS / MKPERF_ENCODE_WAYS,
+    /* header, thread, lr, kernel_pc and frames */
+    MKPERF_KEY_WORDS = 4 + MKPERF_MAX_FRAMES,
+};
+
+struct mkperf_chain {
+    uint32_t epoch; /* the slot is void in any other */
+    uint32_t used;  /* when last, in additions */
+    uint32_t words;
+    uint64_t pc; /* what samples of the chain are told relative to */
+    uint64_t key[MKPERF_KEY_WORDS];
+};
+
+struct mkperf_column { /* encoded values of one field */
+    uint32_t n;
+    uint8_t bytes[MKPERF_MESSAGE_BYTES];
+};
+
+struct mkperf_predicted { /* about one hardware counter */
+    uint64_t base;        /* its periods are told relative to this; 0: not known */
+    uint64_t sum;         /* of the batch's periods, */
+    uint32_t samples;     /* and how many */
+};
+
+struct mkperf_encoder {
+    uint32_t session;
+    uint32_t epoch;
+    uint32_t batches; /* of this epoch */
+    uint32_t additions;
+    uint64_t tick_hz;
+    uint64_t sent; /* samples in finished batches of this session */
+
+    /* the batch being made */
+    uint32_t samples;
+    uint32_t losses;
+    uint32_t core;
+    uint64_t first_time;
+    uint64_t last_time;
+    uint64_t step;
+    struct mkperf_predicted predicted[MKPERF_MAX_COUNTERS];
+    uint32_t bases;      /* counters up to the highest known */
+    uint32_t base_bytes; /* what those take */
+    struct mkperf_column chains, slot, pc, time, period, loss;
+
+    /* the record being added */
+    uint64_t key[MKPERF_KEY_WORDS];
+    struct mkperf_column definition;
+
+    struct mkperf_chain chain[MKPERF_CHAIN_SLOTS];
+};
+
+/* Begins a session with an empty batch and a new epoch. The encoder is all zeros before the first.
+ * tick_hz: ticks per second of the records' times. */
+void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t tick_hz);
+
+/* The expected period of a hardware counter, known before its first sample. */
+void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period);
+
+/* Forgets all chains. Only between batches. */
+void mkperf_encoder_new_epoch(struct mkperf_encoder *e);
+
+/* Whether the epoch has had its MKPERF_EPOCH_FRAMES batches. */
+bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e);
+
+/* Adds a record (size bytes, as the ring gave it) to the batch. */
+enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uint64_t *record,
+                                             unsigned size);
+
+bool mkperf_encoder_empty(const struct mkperf_encoder *e);
+
+/* Writes the batch as a ToHost message into out (MKPERF_MESSAGE_BYTES) and begins an empty one.
+ * Returns its length, 0 if the batch was empty. */
+size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out);
+
+#endif

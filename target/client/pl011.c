@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The Arm PL011 UART (names and bits: Arm DDI 0183, chapter 3).
+ *
+ * Owns: the device whose registers the region symbol `mkperf_uart` maps. Called by the client PD.
+ * Never waits: bytes go out while the FIFO has room, and the transmit interrupt asks for more. The
+ * line's speed is left as the boot loader set it.
+ *
+ * May lose: received bytes, when the client PD does not run for longer than the FIFO lasts. The
+ * framing finds that out.
+ */
+#include "transport.h"
+
+uintptr_t mkperf_uart; /* one page, uncached (setvar_vaddr) */
+
+enum {
+    UARTDR = 0x00,
+    UARTFR = 0x18,
+    UARTLCR_H = 0x2c,
+    UARTCR = 0x30,
+    UARTIFLS = 0x34,
+    UARTIMSC = 0x38,
+    UARTICR = 0x44,
+
+    FR_RXFE = 1 << 4,
+    FR_TXFF = 1 << 5,
+    LCR_H_FEN = 1 << 4,
+    LCR_H_WLEN_8 = 3 << 5,
+    CR_UARTEN = 1 << 0,
+    CR_TXE = 1 << 8,
+    CR_RXE = 1 << 9,
+    IFLS_TX_EIGHTH = 0, /* interrupt when two of 16 bytes are left: the most for each interrupt */
+    IFLS_RX_EIGHTH = 0,
+    INT_RX = 1 << 4,
+    INT_TX = 1 << 5,
+    INT_RT = 1 << 6,
+    INT_ALL = 0x7ff,
+
+    CHUNK = 512, /* most bytes in one call: emulated FIFOs never fill */
+};
+
+static uint32_t get(unsigned reg)
+{
+    return *(volatile uint32_t *)(mkperf_uart + reg);
+}
+
+static void set(unsigned reg, uint32_t value)
+{
+    *(volatile uint32_t *)(mkperf_uart + reg) = value;
+}
+
+static void init(void)
+{
+    set(UARTIMSC, 0);
+    set(UARTICR, INT_ALL);
+    set(UARTIFLS, IFLS_TX_EIGHTH | IFLS_RX_EIGHTH);
+    set(UARTLCR_H, LCR_H_FEN | LCR_H_WLEN_8);
+    set(UARTCR, CR_UARTEN | CR_TXE | CR_RXE);
+    set(UARTIMSC, INT_RX | INT_RT);
+}
+
+static size_t write(const uint8_t *bytes, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && i < CHUNK && !(get(UARTFR) & FR_TXFF)) {
+        set(UARTDR, bytes[i++]);
+    }
+    return i;
+}
+
+/* The transmit interrupt rises when the FIFO falls through its level, so it is asked for only after
+ * a write that filled the FIFO. */
+static void more(int wanted)
+{
+    set(UARTIMSC, INT_RX | INT_RT | (wanted ? INT_TX : 0));
+}
+
+static int read(void)
+{
+    return get(UARTFR) & FR_RXFE ? -1 : (int)(get(UARTDR) & 0xff);
+}
+
+/* Before the FIFO is read: a byte that comes after the last read interrupts anew. */
+static void interrupt(void)
+{
+    set(UARTICR, INT_ALL);
+}
+
+const struct mkperf_transport mkperf_pl011 = {
+    .init = init,
+    .write = write,
+    .more = more,
+    .read = read,
+    .interrupt = interrupt,
+};

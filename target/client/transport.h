@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the client PD needs of a byte stream. A driver is one const struct; main.c names it.
+ */
+#ifndef MKPERF_TRANSPORT_H
+#define MKPERF_TRANSPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mkperf_transport {
+    /* Prepares the device. What was received before may be lost. */
+    void (*init)(void);
+    /* Takes as many of the n bytes as it can without waiting, and returns how many. After fewer
+     * than n, or after n and more to come, `more` says so: the device interrupts when it can go
+     * on. */
+    size_t (*write)(const uint8_t *bytes, size_t n);
+    void (*more)(int wanted);
+    /* The next byte received, or -1. */
+    int (*read)(void);
+    /* Called first for each interrupt: clears it at the device. */
+    void (*interrupt)(void);
+};
+
+/* Arm PL011 (target/client/pl011.c): registers in the region `mkperf_uart`. */
+extern const struct mkperf_transport mkperf_pl011;
+
+#endif
