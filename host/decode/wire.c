@@ -6,7 +6,8 @@
 
 #include <mkperf/frame.h>
 
-void mkperf_wire_init(struct mkperf_wire *w, const struct mkperf_wire_ops *ops, void *self)
+void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receiver_ops *ops,
+                          void *self)
 {
     memset(w, 0, sizeof *w);
     w->ops = ops;
@@ -47,7 +48,7 @@ bool mkperf_wire_is_text(const uint8_t *p, size_t n)
     return true;
 }
 
-static void hand_on(struct mkperf_wire *w, const uint8_t *p, size_t n)
+static void hand_on(struct mkperf_receiver *w, const uint8_t *p, size_t n)
 {
     if (n == 0) {
         return;
@@ -61,7 +62,7 @@ static void hand_on(struct mkperf_wire *w, const uint8_t *p, size_t n)
 }
 
 /* What stood between two delimiters: n bytes, `shown` of them known as text already. */
-static enum mkperf_status chunk(struct mkperf_wire *w, uint8_t *p, size_t n, size_t shown,
+static enum mkperf_status chunk(struct mkperf_receiver *w, uint8_t *p, size_t n, size_t shown,
                                 struct mkperf_error *e)
 {
     uint8_t whole[MKPERF_FRAME_BYTES];
@@ -85,7 +86,7 @@ static enum mkperf_status chunk(struct mkperf_wire *w, uint8_t *p, size_t n, siz
 }
 
 /* Bytes without a delimiter: kept until it comes; too many for a frame are none. */
-static void keep(struct mkperf_wire *w, const uint8_t *p, size_t n)
+static void keep(struct mkperf_receiver *w, const uint8_t *p, size_t n)
 {
     while (n > 0) {
         size_t room = sizeof w->chunk - w->n;
@@ -102,8 +103,8 @@ static void keep(struct mkperf_wire *w, const uint8_t *p, size_t n)
     }
 }
 
-enum mkperf_status mkperf_wire_push(struct mkperf_wire *w, uint8_t *p, size_t n,
-                                    struct mkperf_error *e)
+enum mkperf_status mkperf_receiver_push(struct mkperf_receiver *w, uint8_t *p, size_t n,
+                                        struct mkperf_error *e)
 {
     enum mkperf_status status = MKPERF_OK;
     uint8_t *end = p + n;
@@ -128,7 +129,7 @@ enum mkperf_status mkperf_wire_push(struct mkperf_wire *w, uint8_t *p, size_t n,
     return status;
 }
 
-void mkperf_wire_idle(struct mkperf_wire *w)
+void mkperf_receiver_idle(struct mkperf_receiver *w)
 {
     size_t n = w->n - w->shown;
 

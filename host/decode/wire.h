@@ -20,15 +20,15 @@
 /* More missed frames than this: the sender's numbering began anew, the number means nothing. */
 enum { MKPERF_WIRE_MAX_GAP = 0x8000 };
 
-struct mkperf_wire_ops {
+struct mkperf_receiver_ops {
     void (*text)(void *self, const char *p, size_t n); /* any part of a line */
     /* One message. gap: frames missing just before it, by sequence number. */
     enum mkperf_status (*message)(void *self, const uint8_t *p, size_t n, unsigned gap,
                                   struct mkperf_error *e);
 };
 
-struct mkperf_wire {
-    const struct mkperf_wire_ops *ops;
+struct mkperf_receiver {
+    const struct mkperf_receiver_ops *ops;
     void *self;
     uint64_t bytes, frames;
     uint64_t noise;       /* chunks that were neither a frame nor text */
@@ -40,14 +40,15 @@ struct mkperf_wire {
     uint8_t chunk[MKPERF_FRAME_BYTES];
 };
 
-void mkperf_wire_init(struct mkperf_wire *w, const struct mkperf_wire_ops *ops, void *self);
+void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receiver_ops *ops,
+                          void *self);
 
 /* n bytes, which are overwritten. An error is one of ops->message: the rest was not looked at. */
-enum mkperf_status mkperf_wire_push(struct mkperf_wire *w, uint8_t *p, size_t n,
-                                    struct mkperf_error *e);
+enum mkperf_status mkperf_receiver_push(struct mkperf_receiver *w, uint8_t *p, size_t n,
+                                        struct mkperf_error *e);
 
 /* The line is quiet, or at its end: text without a delimiter behind it is handed on. */
-void mkperf_wire_idle(struct mkperf_wire *w);
+void mkperf_receiver_idle(struct mkperf_receiver *w);
 
 /* Whether all of p reads as text: printing characters, white space, terminal control, UTF-8. */
 bool mkperf_wire_is_text(const uint8_t *p, size_t n);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From addresses to functions, for mkperf report.
+ *
+ * Owns: the functions that chains consist of, each once, and the ELFs that name them. An address
+ * is resolved once. What has no name is [unknown] with the page of its address.
+ */
+#ifndef MKPERF_HOST_REPORT_FRAMES_H
+#define MKPERF_HOST_REPORT_FRAMES_H
+
+#include <stdio.h>
+
+#include "../symbols/symbols.h"
+#include "profile.h"
+
+enum { REPORT_FRAMES_MAX = MKPERF_MAX_FRAMES + 3 }; /* kernel, pc, callers */
+
+struct report_function {
+    uint32_t pd;
+    bool kernel;
+    uint32_t name, line; /* numbers of texts; line 0 = not asked for */
+};
+
+struct report_frames {
+    const struct report_profile *profile;
+    bool with_line;
+    struct mkperf_symbols *symbols;
+    struct mkperf_module **module; /* of each PD, then of the kernel; NULL: none */
+    char **problem;                /* why there is none, NULL: no ELF is known */
+    struct report_table texts;
+    struct report_table functions;
+    struct report_table addresses;
+    uint32_t *function_of; /* of each address */
+    uint32_t room;
+};
+
+/* Opens the ELFs. Missing ones are not errors: see report_frames_warn. */
+enum mkperf_status report_frames_open(struct report_frames *f, const struct report_profile *profile,
+                                      bool with_line, struct mkperf_error *e);
+void report_frames_close(struct report_frames *f);
+
+/* Says which ELFs are missing. */
+void report_frames_warn(const struct report_frames *f, FILE *out);
+
+/*
+ * The functions of a chain, innermost first, as numbers. Returns how many; 0: out of memory (every
+ * chain has one).
+ */
+uint32_t report_frames_of(struct report_frames *f, uint32_t chain,
+                          uint32_t function[REPORT_FRAMES_MAX]);
+
+struct report_function report_function(const struct report_frames *f, uint32_t number);
+const char *report_text(const struct report_frames *f, uint32_t number);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see head.h. Every figure that can be wrong is printed with what it may be wrong by. */
+#include "head.h"
+
+#include <inttypes.h>
+
+static const double LOUD = 1.0; /* per cent of samples lost above which there is a warning */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_origin(const struct report_profile *p, const char *path, FILE *out)
+{
+    unsigned cores = p->session.cores;
+
+    fprintf(out, "# file        %s\n", path);
+    if (p->command) {
+        fprintf(out, "# command     %s\n", p->command);
+    }
+    fprintf(out, "# target      %s, cpu %s, %u core%s (samples from %u)\n",
+            p->platform[0] ? p->platform : "unknown", p->cpu[0] ? p->cpu : "unknown", cores,
+            cores == 1 ? "" : "s", p->cores_seen);
+}
+
+static void print_event(const struct report_profile *p, unsigned i, FILE *out)
+{
+    const struct mkperf_event *v = &p->session.event[i];
+    const struct report_weight *w = &p->total[i];
+
+    fprintf(out, "# event       %s, ", v->name);
+    if (v->frequency) {
+        fprintf(out, "%" PRIu32 " samples per second and core", v->frequency);
+    } else {
+        fprintf(out, "period %" PRIu64, v->period);
+    }
+    if (v->user != v->kernel) {
+        fprintf(out, ", %s only", v->user ? "user" : "kernel");
+    }
+    fprintf(out, ": %" PRIu64 " samples, period sum %" PRIu64, w->samples, w->period);
+    if (w->samples) {
+        fprintf(out, ", mean %.1f", (double)w->period / (double)w->samples);
+    }
+    fputc('\n', out);
+}
+
+static void print_time(const struct report_profile *p, FILE *out)
+{
+    const struct mkperf_totals *t = &p->totals;
+    double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
+
+    fprintf(out, "# duration    %.3f s from the first sample to the last\n", seconds);
+    fprintf(out, "# jitter      %s\n", p->session.jitter ? "on" : "off or unknown");
+}
+
+static void print_losses(const struct report_profile *p, FILE *out)
+{
+    static const char *const places[MKPERF_LOST_PLACES] = {
+        [MKPERF_LOST_RING] = "sample ring full", [MKPERF_LOST_OUTPUT] = "output ring full",
+        [MKPERF_LOST_LINK] = "link too slow",    [MKPERF_LOST_TRANSIT] = "damaged in transit",
+        [MKPERF_LOST_CHAIN] = "callchain lost",
+    };
+    const struct mkperf_totals *t = &p->totals;
+    uint64_t lost = 0;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        lost += t->lost[i];
+    }
+    fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " samples (%.2f %%)\n", lost,
+            t->samples + lost, percent(lost, t->samples + lost));
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (t->lost[i]) {
+            fprintf(out, "#             %" PRIu64 " (%.2f %%): %s\n", t->lost[i],
+                    percent(t->lost[i], t->samples + lost), places[i]);
+        }
+    }
+    if (percent(lost, t->samples + lost) > LOUD) {
+        fprintf(out,
+                "# WARNING: %.2f %% of the samples were lost. The numbers below are biased\n"
+                "# WARNING: against what ran then. Use a larger period or a faster link.\n",
+                percent(lost, t->samples + lost));
+    }
+    if (!t->complete) {
+        fprintf(out, "# WARNING: the totals are incomplete (the recording was cut off, or was not\n"
+                     "# WARNING: made by mkperf): more may be lost than is shown.\n");
+    }
+}
+
+static void print_doubts(const struct report_profile *p, FILE *out)
+{
+    const struct mkperf_totals *t = &p->totals;
+
+    if (t->late_events) {
+        fprintf(out, "# late        %" PRIu64 " events counted into samples that were taken late\n",
+                t->late_events);
+    }
+    if (t->spurious) {
+        fprintf(out, "# spurious    %" PRIu64 " interrupts without an overflow\n", t->spurious);
+    }
+    if (t->unrepaired) {
+        fprintf(out,
+                "# callers     of %" PRIu64 " samples (%.2f %%) may lack the innermost one: no "
+                "unwind data\n",
+                t->unrepaired, percent(t->unrepaired, t->samples));
+    }
+}
+
+void report_head_print(const struct report_profile *p, const char *path, FILE *out)
+{
+    print_origin(p, path, out);
+    for (unsigned i = 0; i < p->session.nevents; i++) {
+        print_event(p, i, out);
+    }
+    print_time(p, out);
+    print_losses(p, out);
+    print_doubts(p, out);
+}

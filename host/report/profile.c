@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see profile.h. */
+#include "profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum mkperf_status out_of_memory(struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+static bool copy(char **to, const char *text)
+{
+    *to = text ? strdup(text) : NULL;
+    return !text || *to;
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct report_profile *p = self;
+
+    p->session = *session;
+    if (!copy(&p->platform, session->platform) || !copy(&p->cpu, session->cpu) ||
+        !copy(&p->kernel_elf, session->kernel_elf) || !copy(&p->command, session->command)) {
+        return out_of_memory(e);
+    }
+    p->session.platform = p->platform;
+    p->session.cpu = p->cpu;
+    p->session.kernel_elf = p->kernel_elf;
+    p->session.command = p->command;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct report_profile *p = self;
+    struct report_pd *more;
+
+    if (pd->id >= p->npds) {
+        more = reallocarray(p->pd, (size_t)pd->id + 1, sizeof *more);
+        if (!more) {
+            return out_of_memory(e);
+        }
+        p->pd = more;
+        while (p->npds <= pd->id) {
+            p->pd[p->npds++] = (struct report_pd){.name = NULL};
+        }
+    }
+    p->pd[pd->id].idle = pd->thread == MKPERF_THREAD_IDLE;
+    if (!copy(&p->pd[pd->id].name, pd->name) || !copy(&p->pd[pd->id].elf, pd->elf)) {
+        return out_of_memory(e);
+    }
+    return MKPERF_OK;
+}
+
+static uint32_t chain_key(const struct report_profile *p, const struct mkperf_sample *s,
+                          uint64_t key[REPORT_CHAIN_WORDS_MAX])
+{
+    uint32_t n = REPORT_CHAIN_CALLERS;
+
+    key[REPORT_CHAIN_EVENT] = s->event;
+    key[REPORT_CHAIN_CORE] = p->with_core ? s->core : 0;
+    key[REPORT_CHAIN_PD] = s->pd;
+    key[REPORT_CHAIN_FLAGS] = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER);
+    key[REPORT_CHAIN_KERNEL_PC] = s->kernel_pc;
+    key[REPORT_CHAIN_PC] = s->pc;
+    for (unsigned i = 0; i < s->callers->n; i++) {
+        key[n++] = s->callers->caller[i].addr;
+        key[n++] = s->callers->caller[i].pd;
+    }
+    return n;
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct report_profile *p = self;
+    uint64_t key[REPORT_CHAIN_WORDS_MAX];
+    int64_t number = report_table_number(&p->chains, key, chain_key(p, s, key));
+
+    if (number < 0) {
+        return out_of_memory(e);
+    }
+    if (number >= p->weight_room) {
+        uint32_t room = p->weight_room ? 2 * p->weight_room : 256;
+        struct report_weight *more = reallocarray(p->weight, room, sizeof *more);
+
+        if (!more) {
+            return out_of_memory(e);
+        }
+        memset(more + p->weight_room, 0, (room - p->weight_room) * sizeof *more);
+        p->weight = more;
+        p->weight_room = room;
+    }
+    p->weight[number].samples++;
+    p->weight[number].period += s->period;
+    p->total[s->event].samples++;
+    p->total[s->event].period += s->period;
+    p->pd[s->pd].samples++;
+    if (s->core >= p->cores_seen) {
+        p->cores_seen = s->core + 1;
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct report_profile *p = self;
+
+    (void)e;
+    p->totals = *totals;
+    return MKPERF_OK;
+}
+
+struct mkperf_sink report_profile_sink(struct report_profile *p)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "report",
+        .begin = begin,
+        .pd = add_pd,
+        .sample = add_sample,
+        .end = end,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = p};
+}
+
+void report_profile_free(struct report_profile *p)
+{
+    for (uint32_t i = 0; i < p->npds; i++) {
+        free(p->pd[i].name);
+        free(p->pd[i].elf);
+    }
+    free(p->pd);
+    free(p->platform);
+    free(p->cpu);
+    free(p->kernel_elf);
+    free(p->command);
+    free(p->weight);
+    report_table_free(&p->chains);
+}

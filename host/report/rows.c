@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: see rows.h. A row's own weight is that of the chains whose innermost function it is; its
+ * children weight is that of the chains in which it occurs at all, each counted once however often
+ * it occurs (recursion).
+ */
+#include "rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tree.h"
+
+const char *const report_sort_names[REPORT_SORT_KEYS] = {
+    [REPORT_SORT_PD] = "pd",     [REPORT_SORT_SYMBOL] = "symbol", [REPORT_SORT_EVENT] = "event",
+    [REPORT_SORT_CORE] = "core", [REPORT_SORT_MODE] = "mode",     [REPORT_SORT_LINE] = "line",
+};
+
+bool report_sorts_by(const struct report_options *o, enum report_sort_key key)
+{
+    for (unsigned i = 0; i < o->nkeys; i++) {
+        if (o->key[i] == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool report_chain_wanted(const struct report_frames *f, const struct report_options *o,
+                         uint32_t event, uint32_t chain)
+{
+    uint32_t words;
+    const uint64_t *key = report_table_key(&f->profile->chains, chain, &words);
+
+    return key[REPORT_CHAIN_EVENT] == event &&
+           (!o->pd || strcmp(o->pd, report_pd_name(f->profile, key[REPORT_CHAIN_PD])) == 0);
+}
+
+struct report_row_key report_row_key(const struct report_frames *f, const struct report_options *o,
+                                     uint32_t chain, uint32_t function)
+{
+    uint32_t words;
+    const uint64_t *key = report_table_key(&f->profile->chains, chain, &words);
+    struct report_function fn = report_function(f, function);
+    bool symbol = report_sorts_by(o, REPORT_SORT_SYMBOL);
+
+    return (struct report_row_key){
+        .pd = report_sorts_by(o, REPORT_SORT_PD) ? fn.pd : 0,
+        .name = symbol ? fn.name : 0,
+        .core = report_sorts_by(o, REPORT_SORT_CORE) ? (uint32_t)key[REPORT_CHAIN_CORE] : 0,
+        .kernel = (symbol || report_sorts_by(o, REPORT_SORT_MODE)) && fn.kernel,
+        .line = report_sorts_by(o, REPORT_SORT_LINE) ? fn.line : 0,
+        .event = (uint32_t)key[REPORT_CHAIN_EVENT],
+    };
+}
+
+static struct report_row *row_of(struct report_rows *rows, struct report_row_key k)
+{
+    uint64_t key[6] = {k.pd, k.name, k.core, k.kernel, k.line, k.event};
+    int64_t number = report_table_number(&rows->numbers, key, 6);
+
+    if (number < 0) {
+        return NULL;
+    }
+    if (number == rows->room) {
+        uint32_t room = rows->room ? 2 * rows->room : 64;
+        struct report_row *more = reallocarray(rows->row, room, sizeof *more);
+
+        if (!more) {
+            return NULL;
+        }
+        rows->row = more;
+        rows->room = room;
+    }
+    if (number == rows->n) {
+        rows->row[rows->n++] = (struct report_row){.key = k, .first = (uint32_t)number};
+    }
+    return &rows->row[number];
+}
+
+static void add_weight(struct report_weight *to, const struct report_weight *w)
+{
+    to->samples += w->samples;
+    to->period += w->period;
+}
+
+static bool add_chain(struct report_rows *rows, struct report_frames *f,
+                      const struct report_options *o, uint32_t chain)
+{
+    const struct report_weight *w = &f->profile->weight[chain];
+    uint32_t function[REPORT_FRAMES_MAX], seen[REPORT_FRAMES_MAX], nseen = 0;
+    uint32_t n = report_frames_of(f, chain, function);
+
+    add_weight(&rows->shown, w);
+    for (uint32_t i = 0; i < n; i++) {
+        struct report_row *row;
+        uint32_t j = 0;
+
+        if (i > 0 && !o->children) {
+            break;
+        }
+        row = row_of(rows, report_row_key(f, o, chain, function[i]));
+        if (!row) {
+            return false;
+        }
+        if (i == 0) {
+            add_weight(&row->self, w);
+        }
+        while (j < nseen && seen[j] != row->first) {
+            j++;
+        }
+        if (j == nseen) {
+            seen[nseen++] = row->first;
+            add_weight(&row->children, w);
+        }
+    }
+    return n > 0;
+}
+
+static int compare_texts(const struct report_frames *f, const struct report_row *a,
+                         const struct report_row *b)
+{
+    int order =
+        strcmp(report_pd_name(f->profile, a->key.pd), report_pd_name(f->profile, b->key.pd));
+
+    if (order == 0) {
+        order = strcmp(report_text(f, a->key.name), report_text(f, b->key.name));
+    }
+    if (order == 0) {
+        order = strcmp(report_text(f, a->key.line), report_text(f, b->key.line));
+    }
+    return order;
+}
+
+static int compare_rows(const void *pa, const void *pb, void *context)
+{
+    const struct report_row *a = pa, *b = pb;
+    int order;
+
+    if (a->children.period != b->children.period) {
+        return a->children.period > b->children.period ? -1 : 1;
+    }
+    if (a->self.period != b->self.period) {
+        return a->self.period > b->self.period ? -1 : 1;
+    }
+    order = compare_texts(context, a, b);
+    if (order != 0) {
+        return order;
+    }
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+enum mkperf_status report_rows_build(struct report_rows *rows, struct report_frames *f,
+                                     const struct report_options *o, uint32_t event,
+                                     struct mkperf_error *e)
+{
+    memset(rows, 0, sizeof *rows);
+    for (uint32_t i = 0; i < f->profile->chains.count; i++) {
+        if (report_chain_wanted(f, o, event, i) && !add_chain(rows, f, o, i)) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        }
+    }
+    if (rows->n > 0) {
+        qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, f);
+    }
+    return MKPERF_OK;
+}
+
+void report_rows_free(struct report_rows *rows)
+{
+    report_table_free(&rows->numbers);
+    free(rows->row);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* A row's text under one of the keys that it is sorted by. */
+static void column(const struct report_frames *f, const struct report_row *r,
+                   enum report_sort_key key, char *text, size_t n)
+{
+    switch (key) {
+    case REPORT_SORT_PD:
+        snprintf(text, n, "%s", report_pd_name(f->profile, r->key.pd));
+        break;
+    case REPORT_SORT_SYMBOL:
+        snprintf(text, n, "[%c] %s", r->key.kernel ? 'k' : '.', report_text(f, r->key.name));
+        break;
+    case REPORT_SORT_EVENT:
+        snprintf(text, n, "%s", f->profile->session.event[r->key.event].name);
+        break;
+    case REPORT_SORT_CORE:
+        snprintf(text, n, "%" PRIu32, r->key.core);
+        break;
+    case REPORT_SORT_MODE:
+        snprintf(text, n, "[%c]", r->key.kernel ? 'k' : '.');
+        break;
+    default:
+        snprintf(text, n, "%s", report_text(f, r->key.line));
+        break;
+    }
+}
+
+static const char *const titles[REPORT_SORT_KEYS] = {
+    [REPORT_SORT_PD] = "PD",     [REPORT_SORT_SYMBOL] = "Symbol", [REPORT_SORT_EVENT] = "Event",
+    [REPORT_SORT_CORE] = "Core", [REPORT_SORT_MODE] = "Mode",     [REPORT_SORT_LINE] = "Line",
+};
+
+struct layout {
+    int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
+    uint32_t rows;               /* that are printed */
+};
+
+static struct layout lay_out(const struct report_rows *rows, const struct report_frames *f,
+                             const struct report_options *o, uint64_t whole)
+{
+    struct layout l = {.rows = 0};
+    char text[600];
+
+    for (unsigned i = 0; i < o->nkeys; i++) {
+        l.width[i] = (int)strlen(titles[o->key[i]]);
+    }
+    while (l.rows < rows->n && percent(rows->row[l.rows].children.period, whole) >= o->limit) {
+        for (unsigned i = 0; i < o->nkeys; i++) {
+            column(f, &rows->row[l.rows], o->key[i], text, sizeof text);
+            if ((int)strlen(text) > l.width[i]) {
+                l.width[i] = (int)strlen(text);
+            }
+        }
+        l.rows++;
+    }
+    return l;
+}
+
+static void print_titles(const struct layout *l, const struct report_options *o, FILE *out)
+{
+    fprintf(out, o->children ? "# Children      Self  Samples           Period"
+                             : "# Overhead  Samples           Period");
+    for (unsigned i = 0; i < o->nkeys; i++) {
+        bool last = i + 1 == o->nkeys;
+
+        fprintf(out, "  %-*s", last ? 0 : l->width[i], titles[o->key[i]]);
+    }
+    fprintf(out, "\n#\n");
+}
+
+static void print_row(const struct report_row *r, const struct layout *l,
+                      const struct report_frames *f, const struct report_options *o, uint64_t whole,
+                      FILE *out)
+{
+    char text[600];
+
+    if (o->children) {
+        fprintf(out, "%9.2f%%", percent(r->children.period, whole));
+    }
+    fprintf(out, "%9.2f%%  %7" PRIu64 "  %15" PRIu64, percent(r->self.period, whole),
+            r->self.samples, r->self.period);
+    for (unsigned i = 0; i < o->nkeys; i++) {
+        column(f, r, o->key[i], text, sizeof text);
+        fprintf(out, "  %-*s", i + 1 == o->nkeys ? 0 : l->width[i], text);
+    }
+    fputc('\n', out);
+}
+
+enum mkperf_status report_rows_print(const struct report_rows *rows, struct report_frames *f,
+                                     const struct report_options *o, uint32_t event, FILE *out,
+                                     struct mkperf_error *e)
+{
+    uint64_t whole = f->profile->total[event].period;
+    struct layout l = lay_out(rows, f, o, whole);
+
+    print_titles(&l, o, out);
+    for (uint32_t i = 0; i < l.rows; i++) {
+        print_row(&rows->row[i], &l, f, o, whole, out);
+        if (o->graph != REPORT_GRAPH_NONE &&
+            report_tree_print(&rows->row[i], f, o, event, out, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (l.rows < rows->n) {
+        fprintf(out, "# %" PRIu32 " rows below %g %% are left out\n", rows->n - l.rows, o->limit);
+    }
+    fputc('\n', out);
+    return MKPERF_OK;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see table.h. Open addressing, at most half full. */
+#include "table.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t hash_words(const uint64_t *key, uint32_t words)
+{
+    uint64_t h = UINT64_C(0x9e3779b97f4a7c15) ^ words;
+
+    for (uint32_t i = 0; i < words; i++) {
+        h = (h ^ key[i]) * UINT64_C(0xff51afd7ed558ccd);
+        h ^= h >> 32;
+    }
+    return (uint32_t)h;
+}
+
+static void place(struct report_table *t, uint32_t number)
+{
+    uint32_t i = t->key[number].hash & (t->nslots - 1);
+
+    while (t->slot[i]) {
+        i = (i + 1) & (t->nslots - 1);
+    }
+    t->slot[i] = number + 1;
+}
+
+static bool grow_slots(struct report_table *t)
+{
+    uint32_t nslots = t->nslots ? 2 * t->nslots : 256;
+    uint32_t *slot = nslots ? calloc(nslots, sizeof *slot) : NULL;
+
+    if (!slot) {
+        return false;
+    }
+    free(t->slot);
+    t->slot = slot;
+    t->nslots = nslots;
+    for (uint32_t i = 0; i < t->count; i++) {
+        place(t, i);
+    }
+    return true;
+}
+
+static bool reserve(struct report_table *t, uint32_t words)
+{
+    if (2 * ((uint64_t)t->count + 1) > t->nslots && !grow_slots(t)) {
+        return false;
+    }
+    if (t->count == t->room) {
+        uint32_t room = t->room ? 2 * t->room : 128;
+        struct report_key *key = reallocarray(t->key, room, sizeof *key);
+
+        if (!key) {
+            return false;
+        }
+        t->key = key;
+        t->room = room;
+    }
+    if (words > t->words_room - t->used) {
+        size_t room = 2 * t->words_room + words + 1024;
+        uint64_t *p = reallocarray(t->words, room, sizeof *p);
+
+        if (!p) {
+            return false;
+        }
+        t->words = p;
+        t->words_room = room;
+    }
+    return true;
+}
+
+static int64_t find(const struct report_table *t, const uint64_t *key, uint32_t words,
+                    uint32_t hash)
+{
+    for (uint32_t i = hash; t->nslots; i++) {
+        uint32_t number = t->slot[i & (t->nslots - 1)];
+        const struct report_key *k;
+
+        if (number == 0) {
+            break;
+        }
+        k = &t->key[number - 1];
+        if (k->hash == hash && k->words == words &&
+            memcmp(t->words + k->at, key, words * sizeof *key) == 0) {
+            return number - 1;
+        }
+    }
+    return -1;
+}
+
+int64_t report_table_number(struct report_table *t, const uint64_t *key, uint32_t words)
+{
+    uint32_t hash = hash_words(key, words);
+    int64_t number = find(t, key, words, hash);
+
+    if (number >= 0) {
+        return number;
+    }
+    if (!reserve(t, words)) {
+        return -1;
+    }
+    t->key[t->count] = (struct report_key){.at = t->used, .words = words, .hash = hash};
+    memcpy(t->words + t->used, key, words * sizeof *key);
+    t->used += words;
+    place(t, t->count);
+    return t->count++;
+}
+
+const uint64_t *report_table_key(const struct report_table *t, uint32_t number, uint32_t *words)
+{
+    *words = t->key[number].words;
+    return t->words + t->key[number].at;
+}
+
+void report_table_free(struct report_table *t)
+{
+    free(t->key);
+    free(t->slot);
+    free(t->words);
+}
