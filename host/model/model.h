@@ -108,9 +108,10 @@ struct mkperf_totals {
 
 /*
  * A sink: where a profile goes. Functions return MKPERF_OK or fill *e. Order of calls: begin, then
- * any of pd (once for each PD, before its first sample), sample, lost, and flush (everything up to
- * now is in order of time and nothing earlier will come), then end; abandon instead of end releases
- * everything and keeps what can be kept. NULL functions are skipped.
+ * any of pd (once for each PD, before its first sample), sample, lost, and flush (a batch is over),
+ * then end; abandon instead of end releases everything and keeps what can be kept. NULL functions
+ * are skipped. Samples of one core are in the order of time; cores are not ordered among each
+ * other, and flush promises nothing about them.
  */
 struct mkperf_sink_ops {
     const char *name;

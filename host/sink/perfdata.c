@@ -6,6 +6,7 @@
  * known from the start have been announced.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "perfdata_internal.h"
 
@@ -33,9 +34,23 @@ uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w)
     return mkperf_outfile_offset(&w->out);
 }
 
+enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    return w->began ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
+}
+
+/* A file without a head is of no use to anybody. */
+static void close_file(struct mkperf_perfdata *w)
+{
+    if (w->out.fd >= 0 && !w->began && w->out.partial != NULL) {
+        unlink(w->out.partial);
+    }
+    mkperf_outfile_close(&w->out);
+}
+
 static void release(struct mkperf_perfdata *w)
 {
-    mkperf_outfile_close(&w->out);
+    close_file(w);
     perfdata_features_free(&w->head);
     if (w->build_ids != NULL) {
         fclose(w->build_ids);
@@ -305,9 +320,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 
 static void abandon(void *self)
 {
-    struct mkperf_perfdata *w = self;
-
-    mkperf_outfile_close(&w->out);
+    close_file(self);
 }
 
 struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)

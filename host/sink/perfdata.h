@@ -89,6 +89,8 @@ enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *
                                        struct mkperf_perfdata **out, struct mkperf_error *e);
 struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w);
 uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w); /* written so far */
+/* Gives the kernel what is in the buffer: a killed writer's file has it. Cheap once a second. */
+enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e);
 void mkperf_perfdata_free(struct mkperf_perfdata *w); /* after end or abandon; or without either */
 
 /*

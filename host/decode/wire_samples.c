@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Batches into samples: the part of the stream decoder that runs for every sample.
+ *
+ * Owns: chain slots, sample numbers, time. All that is the same for the samples of a chain is
+ * worked out when the chain is defined.
+ */
+#include "wire_internal.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* Exact, rounded down; 0 < hz <= 10^10. */
+static uint64_t to_ns(uint64_t ticks, uint64_t hz)
+{
+    return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
+}
+
+static uint32_t find_pd(void *self, uint64_t thread)
+{
+    return mkperf_pds_find(self, thread);
+}
+
+static void define(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
+{
+    struct mkperf_stream_slot *slot = &s->slot[c->slot];
+    int event = c->counter < MKPERF_MAX_COUNTERS ? s->event_of[c->counter] : -1;
+
+    if (event < 0) { /* of a session that we do not know */
+        slot->generation = 0;
+        return;
+    }
+    slot->generation = s->generation;
+    slot->event = (uint32_t)event;
+    slot->counter = c->counter;
+    slot->flags = c->flags;
+    slot->pc = c->pc;
+    slot->kernel_pc = c->kernel_pc;
+    slot->pd = mkperf_pds_find(s->config.pds, c->thread);
+    slot->module = mkperf_pds_module(s->config.pds, slot->pd);
+    mkperf_chain_prepare(&slot->chain, slot->pd, c->lr, c->frame, c->nframes, find_pd,
+                         s->config.pds);
+}
+
+/*
+ * Defines the chains that hold from sample i on. *next: the first that does not yet, which is in
+ * s->definition if *next < *decoded. False: a chain that makes no sense.
+ */
+static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, unsigned *decoded)
+{
+    const struct mkperf_batch *b = &s->batch;
+
+    for (; *next < b->nchains; ++*next) {
+        if (*decoded == *next) {
+            if (!mkperf_batch_chain_decode(&s->definition, b->chain[*next].p, b->chain[*next].n)) {
+                return false;
+            }
+            ++*decoded;
+        }
+        if (s->definition.at > i) {
+            break;
+        }
+        define(s, &s->definition);
+    }
+    return true;
+}
+
+static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
+                                               const struct mkperf_stream_slot *slot, uint64_t pc)
+{
+    if (s->session.max_frames == 0 || slot->flags & MKPERF_SAMPLE_NO_USER) {
+        return &slot->chain.plain;
+    }
+    switch (mkperf_repair_decide(&s->repair, slot->module, pc)) {
+    case MKPERF_LR_YES:
+        return &slot->chain.repaired;
+    case MKPERF_LR_UNKNOWN:
+        s->totals.unrepaired++;
+        return &slot->chain.plain;
+    default:
+        return &slot->chain.plain;
+    }
+}
+
+static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stream_slot *slot,
+                               uint64_t time_ns, unsigned i, struct mkperf_error *e)
+{
+    const struct mkperf_batch *b = &s->batch;
+    const struct mkperf_sink *sink = &s->config.sink;
+    struct mkperf_sample sample = {
+        .time_ns = time_ns,
+        .period = (slot->counter < b->nbases ? b->base_period[slot->counter] : 0) + b->period[i],
+        .pd = slot->pd,
+        .event = slot->event,
+        .core = b->core,
+        .flags = slot->flags,
+        .kernel_pc = slot->kernel_pc,
+    };
+
+    if (slot->flags & MKPERF_SAMPLE_NO_USER) {
+        sample.kernel_pc += b->pc[i];
+    } else {
+        sample.pc = slot->pc + b->pc[i];
+    }
+    sample.callers = choose_chain(s, slot, sample.pc);
+    s->totals.samples++;
+    return sink->ops->sample != NULL ? sink->ops->sample(sink->self, &sample, e) : MKPERF_OK;
+}
+
+static void note_time(struct mkperf_totals *t, uint64_t ns)
+{
+    t->first_ns = ns < t->first_ns ? ns : t->first_ns;
+    t->last_ns = ns > t->last_ns ? ns : t->last_ns;
+}
+
+/*
+ * *unknown: how many samples named a chain that is not known. A chain that makes no sense voids
+ * all of them.
+ */
+static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
+                                  struct mkperf_error *e)
+{
+    const struct mkperf_batch *b = &s->batch;
+    uint64_t ticks = b->time_ticks - b->step_ticks, last = s->core_ns[b->core];
+    unsigned next = 0, decoded = 0;
+
+    for (unsigned i = 0; i < b->nslots; i++) {
+        const struct mkperf_stream_slot *slot = &s->slot[b->slot[i]];
+        if (!define_until(s, i, &next, &decoded)) {
+            s->malformed++;
+            s->damaged = true;
+            stream_void_chains(s);
+            next = b->nchains;
+        }
+        ticks += b->step_ticks + b->time[i];
+        if (slot->generation != s->generation) {
+            ++*unknown;
+            continue;
+        }
+        if (s->announced < mkperf_pds_count(s->config.pds) && stream_announce(s, e) != MKPERF_OK) {
+            return e->status;
+        }
+        uint64_t ns = to_ns(ticks, b->tick_hz);
+        last = ns > last ? ns : last;
+        note_time(&s->totals, last);
+        if (emit(s, slot, last, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    s->core_ns[b->core] = last;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status losses(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const struct mkperf_batch *b = &s->batch;
+
+    for (unsigned i = 0; i < b->nlosses; i++) {
+        struct mkperf_lost lost = {
+            .time_ns = to_ns(b->loss[i].time_ticks, b->tick_hz),
+            .samples = b->loss[i].samples,
+            .events = b->loss[i].events,
+            .where = (enum mkperf_lost_where)b->loss[i].where,
+            .core = b->core,
+        };
+        if (stream_lost(s, &lost, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* Sample numbers: what is missing between the last batch and this one was lost on the way. */
+static enum mkperf_status number(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const struct mkperf_batch *b = &s->batch;
+    struct mkperf_lost lost = {.where = MKPERF_LOST_TRANSIT, .core = b->core};
+
+    lost.time_ns = s->core_ns[b->core];
+    if (!s->numbered) {
+        s->numbered = true;
+        s->from_start = b->first_sample == 0;
+        s->skipped = b->first_sample;
+        s->damaged = !s->from_start;
+    } else if (b->first_sample != s->next_sample) {
+        lost.samples = b->first_sample > s->next_sample ? b->first_sample - s->next_sample : 0;
+        s->damaged = true;
+        stream_void_chains(s);
+    }
+    s->next_sample = b->first_sample + b->nslots;
+    return stream_lost(s, &lost, e);
+}
+
+enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const struct mkperf_batch *b = &s->batch;
+    const struct mkperf_sink *sink = &s->config.sink;
+    struct mkperf_lost lost = {.where = MKPERF_LOST_CHAIN, .core = b->core};
+
+    if (b->tick_hz == 0 || b->tick_hz > 10 * NS_PER_S) {
+        s->malformed++;
+        return MKPERF_OK;
+    }
+    if (!s->has_session || b->session != s->session_id) { /* its Session is to come, or was lost */
+        s->damaged = true;
+        s->totals.lost[MKPERF_LOST_CHAIN] += b->nslots;
+        return MKPERF_OK;
+    }
+    if (b->epoch != s->epoch) {
+        s->epoch = b->epoch;
+        s->damaged = false;
+        stream_void_chains(s);
+    }
+    if (stream_begin(s, e) != MKPERF_OK || number(s, e) != MKPERF_OK ||
+        samples(s, &lost.samples, e) != MKPERF_OK) {
+        return e->status;
+    }
+    lost.time_ns = s->core_ns[b->core];
+    if (stream_lost(s, &lost, e) != MKPERF_OK || losses(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return sink->ops->flush != NULL ? sink->ops->flush(sink->self, e) : MKPERF_OK;
+}

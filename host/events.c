@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the syntax of -e, see events.h. */
+#include "events.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool mkperf_parse_number(const char *text, uint64_t max, uint64_t *out)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)text[0])) {
+        return false;
+    }
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0' && *out >= 1 && *out <= max;
+}
+
+static bool is_raw(const char *name, size_t n)
+{
+    if (n < 2 || n > 9 || name[0] != 'r') {
+        return false;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if (!isxdigit((unsigned char)name[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum mkperf_status parse_name(const char **at, mkperf_EventSpec *spec,
+                                     struct mkperf_error *e)
+{
+    const char *name = *at;
+    size_t n = 0;
+
+    while (isalnum((unsigned char)name[n]) || (name[n] != '\0' && strchr("-_.", name[n]))) {
+        n++;
+    }
+    *at += n;
+    if (n == 0 || n >= sizeof spec->name) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_USAGE, "-e: %s \"%.60s\"",
+            n == 0 ? "want an event's name at" : "no event has a name as long as", name);
+    }
+    if (is_raw(name, n)) {
+        spec->raw = (uint32_t)strtoul(name + 1, NULL, 16);
+    } else {
+        memcpy(spec->name, name, n);
+    }
+    return MKPERF_OK;
+}
+
+/* One term of /period=N,freq=N/ */
+static enum mkperf_status parse_term(const char *term, size_t n, mkperf_EventSpec *spec,
+                                     struct mkperf_error *e)
+{
+    char number[24] = "";
+    const char *equals = memchr(term, '=', n);
+    size_t key = equals != NULL ? (size_t)(equals - term) : n;
+    uint64_t value;
+
+    if (key < n && n - key - 1 < sizeof number) {
+        memcpy(number, equals + 1, n - key - 1);
+    }
+    if (key == 6 && memcmp(term, "period", key) == 0 &&
+        mkperf_parse_number(number, UINT64_MAX, &value)) {
+        spec->period = value;
+        spec->frequency = 0;
+        return MKPERF_OK;
+    }
+    if (key == 4 && memcmp(term, "freq", key) == 0 &&
+        mkperf_parse_number(number, UINT32_MAX, &value)) {
+        spec->frequency = (uint32_t)value;
+        spec->period = 0;
+        return MKPERF_OK;
+    }
+    return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N", (int)n,
+                            term);
+}
+
+static enum mkperf_status parse_terms(const char **at, mkperf_EventSpec *spec,
+                                      struct mkperf_error *e)
+{
+    const char *end = strchr(*at, '/');
+
+    if (end == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: no closing / after \"%.60s\"", *at);
+    }
+    while (*at < end) {
+        size_t n = strcspn(*at, ",/");
+        if (parse_term(*at, n, spec, e) != MKPERF_OK) {
+            return e->status;
+        }
+        *at += n + (*at + n < end);
+    }
+    *at = end + 1;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
+                                      struct mkperf_error *e)
+{
+    const char *start = *at;
+    bool modifiers = false;
+
+    if (parse_name(at, spec, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (**at == '/') {
+        ++*at;
+        if (parse_terms(at, spec, e) != MKPERF_OK) {
+            return e->status;
+        }
+        modifiers = true;
+    }
+    if (**at == ':') {
+        ++*at;
+        modifiers = true;
+    }
+    for (; modifiers && (**at == 'u' || **at == 'k'); ++*at) {
+        spec->user |= **at == 'u';
+        spec->kernel |= **at == 'k';
+    }
+    if (**at != '\0' && **at != ',') {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-e: \"%.60s\": '%c' is not a modifier (u user, k kernel)", start,
+                                **at);
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
+                                       struct mkperf_error *e)
+{
+    const pb_size_t max = sizeof c->events / sizeof *c->events;
+
+    for (const char *at = text;; at++) {
+        mkperf_EventSpec spec = mkperf_EventSpec_init_zero;
+        if (c->events_count == max) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
+        }
+        if (parse_event(&at, &spec, e) != MKPERF_OK) {
+            return e->status;
+        }
+        c->events[c->events_count++] = spec;
+        if (*at == '\0') {
+            return MKPERF_OK;
+        }
+    }
+}

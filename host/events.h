@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The event list of -e, in perf's syntax.
+ *
+ * Owns: parsing. Which events exist only the target knows. Called by commands that configure a
+ * session.
+ */
+#ifndef MKPERF_HOST_EVENTS_H
+#define MKPERF_HOST_EVENTS_H
+
+#include "error.h"
+#include "mkperf.pb.h"
+
+/*
+ * Appends the events of `text` to c:
+ *   list  = event {"," event}
+ *   event = (name | "r" hex) ["/" term {"," term} "/"] [[":"] modifiers]   (":" optional after "/")
+ *   term  = ("period" | "freq") "=" number          modifiers = {"u" | "k"}
+ * Errors: MKPERF_ERR_USAGE with the event and the place.
+ */
+enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
+                                       struct mkperf_error *e);
+
+/* A decimal number from 1 to max; false if text is anything else. */
+bool mkperf_parse_number(const char *text, uint64_t max, uint64_t *out);
+
+#endif
