@@ -55,7 +55,8 @@ struct mkperf_module {
     Dwarf_CFI *eh_cfi, *debug_cfi; /* unwind.c, NULL if there is none; the latter is dwarf's */
     bool cfi_loaded;
     struct {
-        uint64_t pc_plus_1; /* 0 = empty */
+        uint64_t pc;
+        bool known;
         enum mkperf_lr answer;
     } * lr_cache;
 };

@@ -193,9 +193,10 @@ enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc)
     if (!m->lr_cache && !(m->lr_cache = calloc(MKPERF_LR_CACHE, sizeof *m->lr_cache))) {
         return decide(m, pc);
     }
-    if (m->lr_cache[slot].pc_plus_1 != pc + 1) {
+    if (!m->lr_cache[slot].known || m->lr_cache[slot].pc != pc) {
         m->lr_cache[slot].answer = decide(m, pc);
-        m->lr_cache[slot].pc_plus_1 = pc + 1;
+        m->lr_cache[slot].pc = pc;
+        m->lr_cache[slot].known = true;
     }
     return m->lr_cache[slot].answer;
 }
