@@ -30,3 +30,20 @@ $(1): $$(call target_objects,$(2)) $$(PLATFORM_READY)
 	    -Wl,-z,max-page-size=4096 $$(PLATFORM_LDFLAGS) $$(call target_objects,$(2)) \
 	    $$(PLATFORM_LIBS) -o $$@
 endef
+
+# What each of the two PDs is made of.
+TARGET_LIB_SRC := target/lib/string.c target/lib/text.c
+PROFILER_SRC := $(wildcard target/profiler/*.c) target/pmu/armv8_pmuv3.c target/pmu/armv8_events.c \
+                $(TARGET_LIB_SRC)
+CLIENT_SRC := $(wildcard target/client/*.c) $(PROTO_SRC) $(NANOPB_SRC) $(TARGET_LIB_SRC)
+
+$(eval $(call pd,$(B)/demo/profiler.elf,$(PROFILER_SRC)))
+$(eval $(call pd,$(B)/demo/client.elf,$(CLIENT_SRC)))
+
+# Tested on the host: everything without registers and without a platform.
+HOSTED_SRC += target/lib/text.c target/pmu/armv8_events.c target/profiler/policy.c \
+              target/profiler/plan.c target/client/encode.c target/client/link.c \
+              target/client/control.c target/client/report.c
+
+# The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
+$(B)/tests/unit/test_session: private HOST_CFLAGS += -Itests/unit/mock -Ikernel

@@ -64,6 +64,7 @@ bool mkperf_report_session(struct mkperf_client *c, uint32_t request);
 bool mkperf_report_status(struct mkperf_client *c, uint32_t request);
 bool mkperf_report_events(struct mkperf_client *c, uint32_t request); /* what LIST gave */
 bool mkperf_report_ack(struct mkperf_client *c, uint32_t request);
+/* Errors go out only where a request asked (request != 0). */
 bool mkperf_report_error(struct mkperf_client *c, uint32_t request, uint32_t code,
                          const char *text);
 /* The error in the page, which a call left that returned `result`. */

@@ -119,6 +119,9 @@ static bool report_error(struct mkperf_client *c, uint32_t request, uint32_t cod
 {
     mkperf_Error *m = &c->out.msg.error;
 
+    if (request == 0) {
+        return true; /* no answer wanted */
+    }
     m->code = (mkperf_ErrorCode)code;
     m->event = event;
     mkperf_text_copy(m->text, text, n < sizeof m->text ? n : sizeof m->text);
