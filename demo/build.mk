@@ -14,3 +14,22 @@ $(eval $(call pd,$(DEMO)/requester.elf,demo/requester.c))
 $(eval $(call pd,$(DEMO)/server.elf,demo/server.c))
 
 DEMO_ELFS := $(patsubst %,$(DEMO)/%.elf,profiler client pacer known dummy1 dummy2 requester server)
+
+$(DEMO)/demo.system: demo/demo.system
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+target: $(DEMO_ELFS) $(DEMO)/demo.system
+
+# On the built-in platform: the image, and for scripts the command that boots it. The clock that the
+# pacer reads follows the virtual machine's time, not this machine's.
+ifeq ($(MICROKIT_SDK),)
+DEMO_READY := $(DEMO)/demo.img $(DEMO)/qemu-command
+$(eval $(call pocket_image,$(DEMO)/demo.img,$(DEMO)/demo.system,$(DEMO),$(DEMO_ELFS)))
+# $(1)/qemu-command boots $(1)/*.img
+%/qemu-command: $(MAKEFILE_LIST)
+	$(Q)mkdir -p $(@D) && echo '$(QEMU) $(@D)/$(notdir $(@D)).img -rtc clock=vm' >$@
+
+target: $(DEMO_READY)
+demo: host $(DEMO_READY)
+	$(Q)B=$(B) QEMU="$$(cat $(DEMO)/qemu-command)" DEMO_SECONDS=$(DEMO_SECONDS) demo/run
+endif

@@ -31,5 +31,23 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhos
 	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. \
 	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
 
-test: host target $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
+# Systems that only tests run: tests/target/NAME.system with NAME.c and what it needs beside it.
+# $(call test_system,NAME,SOURCES)
+define test_system
+$$(eval $$(call pd,$(B)/tests/target/$(1)/$(1).elf,$(2)))
+$(B)/tests/target/$(1)/%.elf: $(DEMO)/%.elf
+	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+$(B)/tests/target/$(1)/%.system: tests/target/%.system
+	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+$$(eval $$(call pocket_image,$(B)/tests/target/$(1)/$(1).img,$(B)/tests/target/$(1)/$(1).system,\
+    $(B)/tests/target/$(1),$(patsubst %,$(B)/tests/target/$(1)/%.elf,profiler client $(1))))
+TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-command
+endef
+TEST_IMAGES :=
+ifeq ($(MICROKIT_SDK),)
+$(eval $(call test_system,lockstep,tests/target/lockstep.c tests/target/lockstep_loop.S))
+$(eval $(call test_system,wildfp,tests/target/wildfp.c tests/target/wildfp_spin.S))
+endif
+
+test: host target $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
 	$(Q)B=$(B) tests/run
