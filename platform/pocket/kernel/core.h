@@ -123,6 +123,15 @@ struct task *irq_slow(void);
 void irq_enable(unsigned irq);
 void sys_irq_ack(struct task *t);
 
+static inline bool pmu_published(void)
+{
+    return pmu_descriptor != NULL &&
+           __atomic_load_n(&pmu_descriptor->magic, __ATOMIC_ACQUIRE) == MKPERF_DESCRIPTOR_MAGIC;
+}
+
+/* qemu_pmu.c */
+void qemu_pmu_follow(const struct mkperf_descriptor *d, bool idle);
+
 /* console.c: the PL011 of QEMU's virt machine */
 void console_putc(char c);
 void console_puts(const char *s);

@@ -99,11 +99,11 @@ bool irq_fast(struct core *core)
     uint32_t iar = *gicc(GICC_IAR);
 
     core->iar = iar;
-    if ((iar & IRQ_NUMBER) != PMU_IRQ || pmu_descriptor == NULL ||
-        __atomic_load_n(&pmu_descriptor->magic, __ATOMIC_ACQUIRE) != MKPERF_DESCRIPTOR_MAGIC) {
+    if ((iar & IRQ_NUMBER) != PMU_IRQ || !pmu_published()) {
         return false;
     }
     mkperf_capture(pmu_descriptor, &core->capture);
+    qemu_pmu_follow(pmu_descriptor, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;
     core->iar = IRQ_NONE;

@@ -71,7 +71,12 @@ static struct task *best(void)
 
 static void switch_to(struct core *core, struct task *t)
 {
+    bool follow = core->current == pmu_task || core->current->pd == NULL || t->pd == NULL;
+
     core->current = t;
+    if (follow && pmu_published()) {
+        qemu_pmu_follow(pmu_descriptor, t->pd == NULL);
+    }
     if (t->pd == NULL) {
         return; /* idle leaves the address space and the FP registers as they are */
     }

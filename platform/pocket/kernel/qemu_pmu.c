@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A help for QEMU 7.2, which loses overflows of event counters under -icount.
+ *
+ * QEMU sets its timer one event before an event counter's overflow. With exact instruction counting
+ * it finds no overflow then, and nothing left to wait for, so that the overflow is not noticed
+ * before the next change of exception level. Its timer for the cycle counter is right, and looks at
+ * all counters. So the cycle counter, which nobody else uses, is set to overflow together with the
+ * next event counter; its own interrupt stays off.
+ *
+ * Counters of user events stand still in the kernel and the other way around; the cycle counter
+ * follows whichever kind can overflow while the present task runs. Kernel events of a PD's own
+ * system calls need no help: there is a change of level at their end.
+ */
+#include "mkperf_port.h"
+
+enum { COUNTERS = 6 }; /* that QEMU's Cortex-A53 has */
+
+#define NOT_AT_EL1 (UINT64_C(1) << 31)
+#define NOT_AT_EL0 (UINT64_C(1) << 30)
+#define CYCLE_COUNTER (UINT64_C(1) << 31)
+
+/* Called when the hook has re-armed counters and when a task switch may change what counts. */
+void qemu_pmu_follow(const struct mkperf_descriptor *d, bool idle)
+{
+    uint32_t mask = d->counter_mask & (idle ? d->kernel_mask : ~d->kernel_mask);
+    uint32_t nearest = 0; /* as a count: the highest is the nearest to its overflow */
+
+    for (mask &= (1u << COUNTERS) - 1; mask != 0; mask &= mask - 1) {
+        uint32_t count = mkperf_port_counter_read((unsigned)__builtin_ctz(mask));
+        nearest = count > nearest ? count : nearest;
+    }
+    WRITE_REG(pmccfiltr_el0, idle ? NOT_AT_EL0 : NOT_AT_EL1);
+    WRITE_REG(pmcntenset_el0, CYCLE_COUNTER);
+    WRITE_REG(pmccntr_el0, UINT64_C(0xffffffff00000000) | nearest);
+}

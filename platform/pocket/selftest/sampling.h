@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The calls that `busy` makes to `sampler` in pocket's test of the kernel hook. */
+#ifndef SELFTEST_SAMPLING_H
+#define SELFTEST_SAMPLING_H
+
+enum call {
+    CALL_NOTHING,
+    CALL_START, /* words: counters (bit 0 user cycles, bit 1 kernel cycles), period, watermark,
+                   discard */
+    CALL_STOP,  /* answers: enum answer */
+};
+
+enum answer {
+    ANSWER_SAMPLES, /* of user code */
+    ANSWER_KERNEL,  /* of the kernel, while a PD ran */
+    ANSWER_IDLE,
+    ANSWER_WAKES,
+    ANSWER_FRAMES,     /* of the last user sample */
+    ANSWER_BAD,        /* samples that make no sense */
+    ANSWER_LOST,       /* dropped, spurious, late */
+    ANSWER_EVENTS,     /* sum of the samples' weights */
+    ANSWER_KERNEL_PCS, /* how many words follow: distinct kernel pcs seen */
+    ANSWERS = ANSWER_KERNEL_PCS + 1 + 16,
+};
+
+#endif
