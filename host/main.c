@@ -1,1 +1,57 @@
-int main(void){return 0;}
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf: the profiler's host command. Owns: finding the command that argv names.
+ *
+ * Exit status: enum mkperf_status.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "error.h"
+
+static const struct {
+    const char *name, *help;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"record", "sample a running system into a perf.data file", mkperf_cmd_record},
+    {"report", "show a profile: who spent the time", mkperf_cmd_report},
+    {"recover", "finish the file of a recorder that was killed", mkperf_cmd_recover},
+};
+
+static void usage(FILE *f)
+{
+    fputs("usage: mkperf COMMAND [options]\n\nA profiler for systems on seL4 and Microkit.\n\n", f);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].help);
+    }
+    fputs("\nmkperf COMMAND --help says more; mkperf --version the version.\n", f);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* what fails to be written is an error with a text */
+    signal(SIGXFSZ, SIG_IGN);
+    if (argc < 2) {
+        usage(stderr);
+        return MKPERF_ERR_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0) {
+        puts("mkperf " MKPERF_VERSION);
+        return MKPERF_OK;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        usage(stdout);
+        return MKPERF_OK;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    fprintf(stderr, "mkperf: no command \"%s\"\n\n", argv[1]);
+    usage(stderr);
+    return MKPERF_ERR_USAGE;
+}

@@ -34,6 +34,7 @@ static enum mkperf_status file_read(struct mkperf_source *s, void *p, size_t n, 
         done = read(s->fd, p, n);
     } while (done < 0 && errno == EINTR);
     *got = done > 0 ? (size_t)done : 0;
+    s->ended = done == 0;
     if (done < 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", s->spec, strerror(errno));
     }

@@ -35,6 +35,7 @@ struct mkperf_source {
     const struct mkperf_source_ops *ops;
     const char *spec; /* as given, for messages; not owned */
     int fd;           /* to poll for reading; -1: closed */
+    bool ended;       /* a replay: all of it was read */
 };
 
 extern const struct mkperf_source_ops *const mkperf_source_kinds[]; /* ends with NULL */

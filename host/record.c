@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf record`: a target's samples, or a capture's, into a perf.data file.
+ *
+ * Owns: what is printed (console text of the target, progress, summary), signals, and the fate of
+ * the output. Once samples came, every end but a failing disk finishes the file.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "recorder.h"
+
+enum { LINE = 512 };
+
+struct record {
+    struct mkperf_record_options options;
+    struct mkperf_recorder recorder;
+    struct mkperf_perfdata *perfdata;
+    bool terminal;    /* stderr is one: show progress */
+    bool drawn;       /* a progress line stands there */
+    double drawn_s;   /* when */
+    uint64_t samples; /* that it showed */
+    char line[LINE];  /* console text of the target, until its end of line */
+    size_t n;
+};
+
+static volatile int interrupts;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupts++;
+}
+
+static void clear_progress(struct record *rec)
+{
+    if (rec->drawn) {
+        fputs("\r\033[K", stderr);
+        rec->drawn = false;
+    }
+}
+
+static void warn(void *self, const char *text)
+{
+    clear_progress(self);
+    fprintf(stderr, "mkperf: warning: %s\n", text);
+}
+
+static void end_line(struct record *rec)
+{
+    if (rec->n > 0) {
+        clear_progress(rec);
+        fprintf(stderr, "target: %.*s\n", (int)rec->n, rec->line);
+        rec->n = 0;
+    }
+}
+
+/* Console text: whole lines, without what would move the cursor. */
+static void show_text(void *self, const char *p, size_t n)
+{
+    struct record *rec = self;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)p[i];
+        if (c == '\n' || rec->n == sizeof rec->line) {
+            end_line(rec);
+        }
+        if (c >= 0x20 || c == '\t') {
+            rec->line[rec->n++] = p[i];
+        }
+    }
+}
+
+static uint64_t sum_lost(const struct mkperf_totals *t)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        sum += t->lost[i];
+    }
+    return sum;
+}
+
+static void show_progress(void *self)
+{
+    struct record *rec = self;
+    const struct mkperf_totals *t = &rec->recorder.stream->totals;
+    double now;
+
+    if (!rec->terminal || t->samples == 0 || (now = mkperf_now_s()) - rec->drawn_s < 0.5) {
+        return;
+    }
+    double rate = (double)(t->samples - rec->samples) / (now - rec->drawn_s);
+    fprintf(stderr,
+            "\r\033[K%8.1f s  %" PRIu64 " samples  %.0f/s  %" PRIu64 " lost  %.1f MB received",
+            (double)(t->last_ns - t->first_ns) / 1e9, t->samples, rate, sum_lost(t),
+            (double)rec->recorder.receiver.bytes / 1e6);
+    rec->drawn = true;
+    rec->drawn_s = now;
+    rec->samples = t->samples;
+}
+
+static void show_events(const struct mkperf_session *s)
+{
+    for (unsigned i = 0; i < s->nevents; i++) {
+        const struct mkperf_event *v = &s->event[i];
+        const char *modes = v->user == v->kernel ? "" : v->user ? ":u" : ":k";
+        fprintf(stderr, "  event   %s%s, ", v->name, modes);
+        if (v->period != 0) {
+            fprintf(stderr, "every %" PRIu64 "\n", v->period);
+        } else {
+            fprintf(stderr, "%" PRIu32 " samples/s and core\n", v->frequency);
+        }
+    }
+}
+
+static void show_losses(const struct mkperf_stream *s)
+{
+    static const char *const place[MKPERF_LOST_PLACES] = {"in the kernel's ring",
+                                                          "in the profiler's output", "at the link",
+                                                          "on the way", "with a lost chain"};
+    const struct mkperf_totals *t = &s->totals;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (t->lost[i] != 0) {
+            fprintf(stderr, "  lost    %" PRIu64 " samples %s\n", t->lost[i], place[i]);
+        }
+    }
+    if (s->skipped != 0) {
+        fprintf(stderr, "  joined  after %" PRIu64 " samples of the session\n", s->skipped);
+    }
+    if (t->late_events != 0) {
+        fprintf(stderr, "  late    %" PRIu64 " events counted to a neighbouring sample\n",
+                t->late_events);
+    }
+    if (t->spurious != 0) {
+        fprintf(stderr, "  spurious %" PRIu64 " interrupts without an overflow\n", t->spurious);
+    }
+    if (t->unrepaired != 0) {
+        fprintf(stderr, "  %" PRIu64 " samples may lack the caller of the innermost function\n",
+                t->unrepaired);
+    }
+    if (!t->complete) {
+        fprintf(stderr, "  the books could not be balanced with the target's: more may be lost\n");
+    }
+}
+
+static void show_summary(const struct record *rec, uint64_t bytes)
+{
+    const struct mkperf_stream *s = rec->recorder.stream;
+    const struct mkperf_receiver *w = &rec->recorder.receiver;
+    const struct mkperf_totals *t = &s->totals;
+
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples in %.3f s", rec->options.output, t->samples,
+            (double)(t->last_ns - t->first_ns) / 1e9);
+    fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", sum_lost(t), bytes);
+    show_events(&s->session);
+    show_losses(s);
+    if (t->samples != 0) {
+        fprintf(stderr, "  line    %" PRIu64 " bytes, %.1f a sample; %" PRIu64 " frames", w->bytes,
+                (double)w->bytes / (double)t->samples, w->frames);
+        fprintf(stderr, ", %" PRIu64 " missing, %" PRIu64 " noise, %" PRIu64 " malformed\n",
+                s->gaps, w->noise, s->malformed);
+    }
+}
+
+static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+    const struct mkperf_record_options *o = &rec->options;
+    struct mkperf_pds_config pds = {.system = o->system,
+                                    .elf_path = o->elf_path,
+                                    .kernel = o->kernel,
+                                    .warn = warn,
+                                    .self = rec};
+
+    r->symbols = mkperf_symbols_new();
+    if (r->symbols == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (o->system == NULL) {
+        warn(rec, "no --system: PDs have numbers instead of names");
+    }
+    return mkperf_source_open(&r->source, o->target, e);
+}
+
+static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+
+    r->options = &rec->options;
+    r->text = show_text;
+    r->progress = show_progress;
+    r->stop = &interrupts;
+    r->self = rec;
+    mkperf_receiver_init(&r->receiver, &mkperf_recorder_ops, r);
+    if (set_up_inputs(rec, e) != MKPERF_OK ||
+        mkperf_perfdata_new(rec->options.output, r->symbols, &rec->perfdata, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->perfdata = rec->perfdata;
+    if (rec->options.raw != NULL &&
+        mkperf_outfile_open(&r->raw, rec->options.raw, e) != MKPERF_OK) {
+        return e->status;
+    }
+    struct mkperf_stream_config config = {.sink = mkperf_perfdata_sink(rec->perfdata),
+                                          .pds = r->pds,
+                                          .command = rec->options.command,
+                                          .decide = mkperf_lr_is_caller,
+                                          .control = mkperf_recorder_control,
+                                          .self = r};
+    r->stream = mkperf_stream_new(&config);
+    return r->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    if (!r->source.ops->interactive) {
+        return mkperf_recorder_replay(r, e);
+    }
+    if (mkperf_recorder_start(r, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_recorder_stop(r, e);
+}
+
+/* The file's end. What came before an error is kept, unless it was the disk's. */
+static enum mkperf_status finish(struct record *rec, enum mkperf_status received,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+    struct mkperf_sink sink = mkperf_perfdata_sink(rec->perfdata);
+    struct mkperf_error why = *e;
+
+    if (received == MKPERF_ERR_OUTPUT || (received != MKPERF_OK && !r->stream->began)) {
+        sink.ops->abandon(sink.self);
+        return received;
+    }
+    if (mkperf_stream_finish(r->stream, e) != MKPERF_OK ||
+        sink.ops->end(sink.self, &r->stream->totals, e) != MKPERF_OK) {
+        sink.ops->abandon(sink.self);
+        return e->status;
+    }
+    if (r->raw.path != NULL && mkperf_outfile_finish(&r->raw, e) != MKPERF_OK) {
+        return e->status;
+    }
+    *e = why;
+    return received;
+}
+
+static void tear_down(struct record *rec)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+
+    if (r->source.ops != NULL) {
+        mkperf_source_close(&r->source);
+    }
+    if (r->raw.path != NULL) {
+        mkperf_outfile_close(&r->raw);
+    }
+    mkperf_stream_free(r->stream);
+    mkperf_perfdata_free(rec->perfdata);
+    mkperf_pds_free(r->pds);
+    mkperf_symbols_free(r->symbols);
+}
+
+static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
+{
+    enum mkperf_status status = set_up(rec, e);
+
+    if (status == MKPERF_OK) {
+        status = finish(rec, receive(&rec->recorder, e), e);
+        end_line(rec);
+        clear_progress(rec);
+        if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT && !rec->options.quiet) {
+            show_summary(rec, mkperf_perfdata_bytes(rec->perfdata));
+        }
+    }
+    return status;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_signal};
+
+    interrupts = 0;
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+static void complain(const struct record *rec, const struct mkperf_error *e)
+{
+    fprintf(stderr, "mkperf: %s\n", e->text);
+    if (e->status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
+        rec->recorder.stream->began) {
+        fprintf(stderr, "mkperf: what was written can be had with: mkperf recover %s.partial\n",
+                rec->options.output);
+    }
+}
+
+int mkperf_cmd_record(int argc, char **argv)
+{
+    struct record *rec = calloc(1, sizeof *rec);
+    struct mkperf_error e = {.status = MKPERF_OK};
+    enum mkperf_status status;
+    bool help;
+
+    if (rec == NULL) {
+        return MKPERF_ERR_FAILED;
+    }
+    status = mkperf_record_options(argc, argv, &rec->options, &help, &e);
+    if (status == MKPERF_OK && !help) {
+        catch_signals();
+        rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
+        status = record(rec, &e);
+    }
+    if (status != MKPERF_OK) {
+        complain(rec, &e);
+    }
+    tear_down(rec);
+    mkperf_record_options_free(&rec->options);
+    free(rec);
+    return (int)status;
+}
