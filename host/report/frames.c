@@ -192,7 +192,8 @@ uint32_t report_frames_of(struct report_frames *f, uint32_t chain,
         ok = add(f, &n, function, pd, false, key[REPORT_CHAIN_PC]);
     }
     for (uint32_t i = REPORT_CHAIN_CALLERS; ok && i + 1 < words; i += 2) {
-        ok = add(f, &n, function, key[i + 1], false, key[i] - 1); /* the call, not what follows */
+        /* the call, not what follows it */
+        ok = add(f, &n, function, key[i + 1], false, key[i] ? key[i] - 1 : 0);
     }
     if (ok && n == 0) { /* neither kernel nor user: nothing is known of it */
         ok = add(f, &n, function, pd, true, 0);
