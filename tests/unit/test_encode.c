@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The encoder against a decoder that does no more than the schema's comments say: what goes in
+ * comes out, whatever the chains do; and how many bytes a sample takes on the wire.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pb_decode.h>
+
+#include <mkperf/frame.h>
+#include <mkperf/session.h>
+
+#include "target/client/encode.h"
+
+#include "mkperf.pb.h"
+
+enum { MAX_WORDS = MKPERF_MAX_RECORD_BYTES / 8 };
+
+static struct mkperf_encoder e;
+static uint64_t random_state;
+
+static uint64_t next(void)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return random_state >> 24;
+}
+
+/* What was put in and has not come out yet. */
+static struct {
+    uint64_t word[MKPERF_BATCH_SAMPLES][MAX_WORDS];
+    unsigned n;
+    uint64_t loss[4][MKPERF_LOSS_WORDS];
+    unsigned losses;
+} expected;
+
+/* The reference decoder's state. */
+static struct {
+    mkperf_Batch batch;
+    mkperf_Chain chain[MKPERF_CHAIN_SLOTS];
+    bool valid[MKPERF_CHAIN_SLOTS];
+    mkperf_Chain defined[MKPERF_BATCH_SAMPLES];
+    unsigned ndefined;
+    uint32_t epoch;
+    uint64_t samples;
+    uint64_t bytes;
+    uint64_t batches;
+    uint64_t definitions;
+} d;
+
+static bool decode_chain(pb_istream_t *stream, const pb_field_t *field, void **arg)
+{
+    mkperf_Chain *c = &d.defined[d.ndefined++];
+
+    (void)field;
+    (void)arg;
+    assert_true(d.ndefined <= MKPERF_BATCH_SAMPLES);
+    *c = (mkperf_Chain)mkperf_Chain_init_zero;
+    return pb_decode(stream, mkperf_Chain_fields, c);
+}
+
+static void expect_sample(unsigned i, const mkperf_Chain *c, uint64_t pc, uint64_t time,
+                          uint64_t period)
+{
+    const uint64_t *w = expected.word[i];
+    bool no_user = c->flags & MKPERF_SAMPLE_NO_USER;
+    uint64_t frame = c->pc;
+
+    assert_int_equal(mkperf_record_counter(w[0]), c->counter);
+    assert_int_equal(mkperf_record_flags(w[0]), c->flags);
+    assert_int_equal(mkperf_record_nframes(w[0]), c->frames_count);
+    assert_int_equal(mkperf_record_core(w[0]), d.batch.core);
+    assert_int_equal(w[MKPERF_WORD_TIME], time);
+    assert_int_equal(w[MKPERF_WORD_THREAD], c->thread - 2);
+    assert_int_equal(w[MKPERF_WORD_PERIOD], period);
+    assert_int_equal(w[MKPERF_WORD_PC], no_user ? 0 : c->pc + pc);
+    assert_int_equal(w[MKPERF_WORD_LR], c->lr);
+    w += MKPERF_SAMPLE_FIXED_WORDS;
+    if (c->flags & MKPERF_SAMPLE_KERNEL) {
+        assert_int_equal(*w++, no_user ? c->kernel_pc + pc : c->kernel_pc);
+    }
+    for (unsigned f = 0; f < c->frames_count; f++) {
+        frame += (uint64_t)c->frames[f];
+        assert_int_equal(*w++, frame);
+    }
+}
+
+/* Decodes one message and compares it with what is expected. */
+static void decode(const uint8_t *message, size_t n)
+{
+    pb_istream_t stream = pb_istream_from_buffer(message, n);
+    pb_istream_t inner;
+    pb_wire_type_t type;
+    uint32_t tag;
+    bool eof;
+
+    assert_true(n <= MKPERF_MESSAGE_BYTES);
+    assert_true(pb_decode_tag(&stream, &type, &tag, &eof));
+    assert_int_equal(tag, mkperf_ToHost_batch_tag);
+    assert_true(pb_make_string_substream(&stream, &inner));
+    d.batch = (mkperf_Batch)mkperf_Batch_init_zero;
+    d.batch.chains.funcs.decode = decode_chain;
+    d.ndefined = 0;
+    assert_true(pb_decode(&inner, mkperf_Batch_fields, &d.batch));
+    pb_close_string_substream(&stream, &inner);
+    assert_int_equal(stream.bytes_left, 0);
+
+    if (d.batch.epoch != d.epoch) {
+        d.epoch = d.batch.epoch;
+        memset(d.valid, 0, sizeof d.valid);
+    }
+    unsigned samples = d.batch.slot_count;
+    assert_int_equal(samples, expected.n);
+    assert_int_equal(samples, d.batch.pc_count);
+    assert_int_equal(samples, d.batch.time_count);
+    assert_int_equal(samples, d.batch.period_count);
+    assert_int_equal(d.batch.first_sample, d.samples);
+    uint64_t time = d.batch.time_ticks;
+    unsigned next_chain = 0;
+    for (unsigned i = 0; i < samples; i++) {
+        for (; next_chain < d.ndefined && d.defined[next_chain].at == i; next_chain++) {
+            const mkperf_Chain *c = &d.defined[next_chain];
+            assert_true(c->slot < MKPERF_CHAIN_SLOTS);
+            d.chain[c->slot] = *c;
+            d.valid[c->slot] = true;
+        }
+        uint32_t slot = d.batch.slot[i];
+        assert_true(slot < MKPERF_CHAIN_SLOTS && d.valid[slot]);
+        const mkperf_Chain *c = &d.chain[slot];
+        assert_true(c->counter < d.batch.base_period_count);
+        time += (uint64_t)d.batch.time[i] + (i != 0 ? d.batch.step_ticks : 0);
+        expect_sample(i, c, (uint64_t)d.batch.pc[i], time,
+                      d.batch.base_period[c->counter] + (uint64_t)d.batch.period[i]);
+    }
+    assert_int_equal(next_chain, d.ndefined);
+    assert_int_equal(d.batch.losses_count, expected.losses);
+    for (unsigned i = 0; i < expected.losses; i++) {
+        assert_int_equal(d.batch.losses[i].where, mkperf_record_counter(expected.loss[i][0]));
+        assert_int_equal(d.batch.losses[i].time_ticks, expected.loss[i][1]);
+        assert_int_equal(d.batch.losses[i].samples, expected.loss[i][2]);
+        assert_int_equal(d.batch.losses[i].events, expected.loss[i][3]);
+    }
+    d.samples += samples;
+    d.batches++;
+    d.definitions += d.ndefined;
+    expected.n = 0;
+    expected.losses = 0;
+}
+
+static void flush(void)
+{
+    uint8_t *message = malloc(MKPERF_MESSAGE_BYTES);
+    uint8_t frame[MKPERF_FRAME_BYTES];
+    size_t n = mkperf_encoder_finish(&e, message);
+
+    assert_true(n != 0);
+    decode(message, n);
+    d.bytes += mkperf_frame_encode(frame, (uint16_t)d.batches, message, n);
+    free(message);
+    assert_true(mkperf_encoder_empty(&e));
+    if (mkperf_encoder_epoch_over(&e)) {
+        mkperf_encoder_new_epoch(&e);
+    }
+}
+
+static void add(const uint64_t *record)
+{
+    unsigned size = mkperf_record_size(record[0]);
+    enum mkperf_encode_result result = mkperf_encoder_add(&e, record, size);
+
+    if (result == MKPERF_ENCODE_FULL) {
+        flush();
+        result = mkperf_encoder_add(&e, record, size);
+    }
+    assert_int_equal(result, MKPERF_ENCODE_ADDED);
+    if (mkperf_record_type(record[0]) == MKPERF_RECORD_LOSS) {
+        memcpy(expected.loss[expected.losses++], record, size);
+    } else {
+        memcpy(expected.word[expected.n++], record, size);
+    }
+}
+
+static int begin(void **state)
+{
+    static uint32_t session;
+
+    (void)state;
+    random_state = 1;
+    memset(&d, 0, sizeof d);
+    memset(&expected, 0, sizeof expected);
+    memset(&e, 0, sizeof e);
+    mkperf_encoder_begin(&e, ++session, 62500000);
+    return 0;
+}
+
+/* A sample of a thread with frames that follow from `chain`. Returns its bytes. */
+static unsigned make(uint64_t *w, unsigned counter, unsigned flags, uint64_t chain, unsigned depth,
+                     uint64_t time, uint64_t period, uint64_t pc)
+{
+    unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
+    bool user = !(flags & MKPERF_SAMPLE_NO_USER);
+
+    w[MKPERF_WORD_TIME] = time;
+    w[MKPERF_WORD_THREAD] = user ? 1 + chain % 5 : MKPERF_THREAD_IDLE;
+    w[MKPERF_WORD_PERIOD] = period;
+    w[MKPERF_WORD_PC] = user ? pc : 0;
+    w[MKPERF_WORD_LR] = user ? 0x200400 + chain % 7 * 4 : 0;
+    if (flags & MKPERF_SAMPLE_KERNEL) {
+        w[words++] = user ? UINT64_C(0xffffff8040001000) + chain % 3 * 0x40
+                          : UINT64_C(0xffffff8040009000) + pc % 2 * 4;
+    }
+    for (unsigned i = 0; i < depth; i++) {
+        w[words++] = 0x200000 + ((chain * 131 + i * 977) % 0x8000) * 4;
+    }
+    w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, depth, counter, flags, 0);
+    return 8 * words;
+}
+
+/* The demo's shape: cycles at 1 kHz on QEMU, user and kernel, jitter, 60 chains, depth 8. */
+static double bytes_per_sample(uint64_t period, unsigned samples, unsigned per_wake)
+{
+    uint32_t jitter = (uint32_t)(period / 4);
+    uint64_t time = 1000000;
+
+    while (jitter & (jitter + 1)) {
+        jitter |= jitter >> 1;
+        jitter >>= 1;
+    }
+    mkperf_encoder_expect(&e, 0, period);
+    mkperf_encoder_expect(&e, 1, period);
+    for (unsigned i = 0; i < samples; i++) {
+        uint64_t w[MAX_WORDS];
+        uint64_t real = period - (jitter + 1) / 2 + (next() & jitter);
+        bool kernel = next() % 10 == 0;
+        uint64_t chain = (next() % 8) * (next() % 8) + (kernel ? 100 : 0);
+        time += real / 16; /* one cycle is a nanosecond, one tick is 16 */
+        make(w, kernel, kernel ? MKPERF_SAMPLE_KERNEL : 0, chain, 8, time, real,
+             0x201000 + chain * 512 + next() % 64 * 4);
+        add(w);
+        if (i % per_wake == per_wake - 1) {
+            flush();
+        }
+    }
+    if (!mkperf_encoder_empty(&e)) {
+        flush();
+    }
+    return (double)d.bytes / samples;
+}
+
+static void test_bytes_per_sample(void **state)
+{
+    static const struct {
+        uint64_t period;
+        unsigned per_wake;
+    } shape[] = {{1000000, 64}, {1000000, 100}, {100000, 64}, {10007, 64}, {1000000, 100000}};
+
+    for (unsigned i = 0; i < sizeof shape / sizeof shape[0]; i++) {
+        begin(state);
+        double bytes = bytes_per_sample(shape[i].period, 100000, shape[i].per_wake);
+        printf("period %8llu, sent each %6u samples: %.2f bytes a sample, %llu definitions\n",
+               (unsigned long long)shape[i].period, shape[i].per_wake, bytes,
+               (unsigned long long)d.definitions);
+        assert_true(bytes <= 12);
+    }
+}
+
+static void test_eviction(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 60000; i++) { /* far more chains than slots, some of them often */
+        uint64_t w[MAX_WORDS];
+        uint64_t chain = next() % 3 ? next() % 50 : next() % 3000;
+        make(w, 0, 0, chain, (unsigned)(chain % 12), 100 * i, 1000 + next() % 100,
+             0x200000 + next() % 9999);
+        add(w);
+    }
+    flush();
+    assert_true(d.definitions > 2 * MKPERF_CHAIN_SLOTS);
+    assert_true(d.epoch > 1); /* some came by themselves */
+}
+
+static void test_epochs(void **state)
+{
+    uint64_t w[MAX_WORDS];
+
+    (void)state;
+    for (unsigned i = 0; i < 20; i++) {
+        make(w, 0, 0, 3, 5, i, 1000, 0x200000);
+        add(w);
+        flush();
+        assert_int_equal(d.definitions, 1 + i); /* once in each epoch */
+        make(w, 0, 0, 3, 5, i, 1000, 0x200010);
+        add(w);
+        flush();
+        assert_int_equal(d.definitions, 1 + i);
+        mkperf_encoder_new_epoch(&e);
+    }
+}
+
+static void test_losses(void **state)
+{
+    uint64_t w[MAX_WORDS];
+
+    (void)state;
+    for (unsigned i = 0; i < 1000; i++) {
+        uint64_t loss[MKPERF_LOSS_WORDS] = {mkperf_record_header(MKPERF_RECORD_LOSS,
+                                                                 8 * MKPERF_LOSS_WORDS, 0,
+                                                                 i % MKPERF_LOSS_PLACES, 0, 0),
+                                            next(), next() % 5 ? next() : UINT64_MAX, next()};
+        add(loss);
+        for (uint64_t n = next() % 4; n > 0; n--) {
+            make(w, 0, 0, next() % 9, 3, next(), next() % 5000, next());
+            add(w);
+        }
+    }
+    flush();
+}
+
+/* Everything as large and as different as it may be: nothing is longer than a message. */
+static void test_extremes(void **state)
+{
+    uint64_t w[MAX_WORDS];
+
+    (void)state;
+    for (unsigned i = 0; i < 3000; i++) {
+        unsigned flags = i % 3 ? MKPERF_SAMPLE_KERNEL : 0;
+        unsigned depth = i % 2 ? MKPERF_MAX_FRAMES : (unsigned)(next() % 65);
+        unsigned size = make(w, i % MKPERF_MAX_COUNTERS, flags, i, depth, 0, 0, 0);
+        for (unsigned k = 1; k < size / 8; k++) {
+            w[k] = next() % 4 ? next() << 32 ^ next() : (next() % 2 ? UINT64_MAX : 0);
+        }
+        add(w);
+    }
+    flush();
+}
+
+static void test_counters_flags_idle(void **state)
+{
+    uint64_t w[MAX_WORDS];
+    uint64_t chains;
+
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        unsigned counter = (unsigned)(next() % 6);
+        unsigned flags = counter & 1 ? MKPERF_SAMPLE_KERNEL : 0;
+        if (counter == 5) {
+            flags |= MKPERF_SAMPLE_NO_USER;
+        } else {
+            flags |= next() % 2 ? MKPERF_SAMPLE_DEPTH_LIMIT : 0;
+            flags |= next() % 4 ? 0 : MKPERF_SAMPLE_BAD_FP;
+        }
+        make(w, counter, flags, next() % 4, counter == 5 ? 0 : 6, 50000 * i + next() % 1000,
+             1000 << counter, 0x200000 + next() % 256);
+        add(w);
+    }
+    chains = d.definitions;
+    flush();
+    /* The idle thread is one chain, though its pc differs. */
+    assert_in_range(chains, 17, 2 * (5 * 4 * 4 + 1));
+}
+
+static void test_cores_do_not_mix(void **state)
+{
+    uint64_t w[MAX_WORDS];
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        unsigned size = make(w, 0, 0, 1, 2, i, 1000, 0x200000);
+        w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 2, 0, 0, i / 10 % 3);
+        add(w);
+    }
+    flush();
+    assert_int_equal(d.batches, 10);
+}
+
+static void test_bad_records(void **state)
+{
+    uint64_t w[MAX_WORDS] = {0};
+    unsigned size = make(w, 0, 0, 1, 4, 1, 1, 1);
+
+    (void)state;
+    assert_int_equal(mkperf_encoder_add(&e, w, size - 8), MKPERF_ENCODE_BAD);
+    assert_int_equal(mkperf_encoder_add(&e, w, 8), MKPERF_ENCODE_BAD);
+    w[0] = mkperf_record_header(7, size, 4, 0, 0, 0);
+    assert_int_equal(mkperf_encoder_add(&e, w, size), MKPERF_ENCODE_BAD);
+    w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 31, 0, 0);
+    assert_int_equal(mkperf_encoder_add(&e, w, size), MKPERF_ENCODE_BAD);
+    w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 0, MKPERF_SAMPLE_NO_USER, 0);
+    assert_int_equal(mkperf_encoder_add(&e, w, size), MKPERF_ENCODE_BAD);
+    w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, sizeof w, 65, 0, 0, 0);
+    assert_int_equal(mkperf_encoder_add(&e, w, sizeof w), MKPERF_ENCODE_BAD);
+    w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, 32, 0, MKPERF_LOSS_PLACES, 0, 0);
+    assert_int_equal(mkperf_encoder_add(&e, w, 32), MKPERF_ENCODE_BAD);
+    assert_true(mkperf_encoder_empty(&e));
+}
+
+#define T(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_bytes_per_sample), T(test_eviction),    T(test_epochs),
+        T(test_losses),           T(test_extremes),    T(test_counters_flags_idle),
+        T(test_cores_do_not_mix), T(test_bad_records),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

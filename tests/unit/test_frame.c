@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Framing, and the client's link: every length, noise, cuts, joining late, back-pressure. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include <mkperf/frame.h>
+
+#include "target/client/link.h"
+
+static uint8_t message[MKPERF_MESSAGE_BYTES + 1];
+
+/* Patterns that COBS cares about: zeros, no zeros, runs of 254 and around. */
+static void fill(unsigned pattern, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        switch (pattern) {
+        case 0:
+            message[i] = 0;
+            break;
+        case 1:
+            message[i] = 0xff;
+            break;
+        case 2:
+            message[i] = (uint8_t)i;
+            break;
+        case 3:
+            message[i] = i % 254 == 253 ? 0 : 1;
+            break;
+        case 4:
+            message[i] = i % 255 == 0 ? 0 : 0xff;
+            break;
+        default:
+            message[i] = (uint8_t)(rand() >> 7);
+        }
+    }
+}
+
+static void round_trip(size_t n, uint16_t sequence)
+{
+    uint8_t *frame = malloc(MKPERF_FRAME_BYTES);
+    size_t length = mkperf_frame_encode(frame, sequence, message, n);
+    uint16_t got;
+
+    assert_true(length >= n + MKPERF_FRAME_OVERHEAD + 3);
+    assert_true(length <= MKPERF_FRAME_BYTES);
+    assert_int_equal(frame[0], 0);
+    assert_int_equal(frame[length - 1], 0);
+    assert_null(memchr(frame + 1, 0, length - 2));
+    uint8_t *inside = malloc(length - 2); /* exact: the sanitizer sees each byte too far */
+    memcpy(inside, frame + 1, length - 2);
+    assert_int_equal(mkperf_frame_decode(inside, length - 2, &got), n);
+    assert_int_equal(got, sequence);
+    assert_memory_equal(inside + 2, message, n);
+    free(inside);
+    free(frame);
+}
+
+static void test_every_length(void **state)
+{
+    (void)state;
+    for (unsigned pattern = 0; pattern < 6; pattern++) {
+        for (size_t n = 0; n <= MKPERF_MESSAGE_BYTES; n++) {
+            fill(pattern, n);
+            round_trip(n, (uint16_t)(n * 47));
+        }
+    }
+}
+
+static void test_too_long(void **state)
+{
+    uint8_t frame[MKPERF_FRAME_BYTES];
+
+    (void)state;
+    assert_int_equal(mkperf_frame_encode(frame, 0, message, MKPERF_MESSAGE_BYTES + 1), 0);
+}
+
+static void test_crc_is_zlibs(void **state)
+{
+    (void)state;
+    assert_int_equal(mkperf_crc32(0, "123456789", 9), 0xcbf43926);
+    for (size_t n = 0; n < 500; n++) {
+        fill(5, n);
+        assert_int_equal(mkperf_crc32(0, message, n), crc32(0, message, (uInt)n));
+        assert_int_equal(mkperf_crc32(mkperf_crc32(0, message, n / 3), message + n / 3, n - n / 3),
+                         crc32(0, message, (uInt)n));
+    }
+}
+
+static void test_every_flipped_bit_is_seen(void **state)
+{
+    uint8_t frame[MKPERF_FRAME_BYTES];
+    uint16_t sequence;
+
+    (void)state;
+    fill(4, 300);
+    size_t length = mkperf_frame_encode(frame, 7, message, 300);
+    for (size_t bit = 8; bit < 8 * (length - 1); bit++) {
+        uint8_t copy[MKPERF_FRAME_BYTES];
+        memcpy(copy, frame, length);
+        copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_int_equal(mkperf_frame_decode(copy + 1, length - 2, &sequence), -1);
+    }
+}
+
+static void test_every_cut_is_seen(void **state)
+{
+    uint8_t frame[MKPERF_FRAME_BYTES];
+    uint16_t sequence;
+
+    (void)state;
+    fill(2, 600);
+    size_t length = mkperf_frame_encode(frame, 7, message, 600);
+    for (size_t n = 0; n < length - 2; n++) {
+        uint8_t *copy = malloc(n + 1);
+        memcpy(copy, frame + 1, n);
+        assert_int_equal(mkperf_frame_decode(copy, n, &sequence), -1);
+        memcpy(copy, frame + length - 1 - n, n);
+        assert_int_equal(mkperf_frame_decode(copy, n, &sequence), -1);
+        free(copy);
+    }
+}
+
+static struct mkperf_link out, in;
+
+static int reset(void **state)
+{
+    (void)state;
+    memset(&out, 0, sizeof out);
+    memset(&in, 0, sizeof in);
+    return 0;
+}
+
+/* Moves up to n bytes from one link to the other. Returns how many messages came out. */
+static unsigned move(size_t n, size_t *bytes)
+{
+    unsigned messages = 0;
+
+    while (n > 0) {
+        size_t there;
+        const uint8_t *p = mkperf_link_out(&out, &there);
+        if (there == 0) {
+            break;
+        }
+        const uint8_t *m;
+        int length = mkperf_link_byte(&in, *p, &m);
+        if (length >= 0) {
+            messages++;
+            assert_memory_equal(m, message, (size_t)length);
+        }
+        mkperf_link_sent(&out, 1);
+        *bytes += 1;
+        n--;
+    }
+    return messages;
+}
+
+static void test_link_passes_all_and_wraps(void **state)
+{
+    unsigned sent = 0;
+    unsigned got = 0;
+    size_t bytes = 0;
+
+    (void)state;
+    fill(2, MKPERF_MESSAGE_BYTES);
+    for (unsigned i = 0; i < 3000; i++) {
+        sent += mkperf_link_send(&out, message, i * 37 % (MKPERF_MESSAGE_BYTES + 1));
+        got += move(i % 50 == 0 ? 20000 : 100, &bytes);
+    }
+    got += move(SIZE_MAX, &bytes);
+    assert_int_equal(got, sent);
+    assert_int_equal(out.sequence, (uint16_t)sent); /* a refused frame takes no number */
+    assert_int_equal(in.bad_frames, 0);
+    assert_true(bytes > 5 * MKPERF_LINK_BYTES);
+    assert_true(sent < 3000); /* it was full at times */
+}
+
+static void test_link_in_step_after_noise(void **state)
+{
+    size_t bytes = 0;
+    const uint8_t *m;
+
+    (void)state;
+    fill(3, 200);
+    for (unsigned i = 0; i < 500; i++) {
+        for (unsigned n = (unsigned)rand() % 3000; n > 0; n--) {
+            mkperf_link_byte(&in, (uint8_t)(rand() >> 5), &m);
+        }
+        uint64_t bad = in.bad_frames;
+        mkperf_link_send(&out, message, 200);
+        mkperf_link_send(&out, message, 200);
+        assert_int_equal(move(SIZE_MAX, &bytes), 2);
+        assert_true(in.bad_frames <= bad + 1); /* the noise's own end */
+    }
+}
+
+static void test_link_joined_late(void **state)
+{
+    size_t there;
+
+    (void)state;
+    fill(5, 700);
+    for (size_t late = 1; late < 1400; late++) {
+        size_t bytes = 0;
+        reset(NULL);
+        for (unsigned i = 0; i < 3; i++) {
+            mkperf_link_send(&out, message, 700);
+        }
+        mkperf_link_out(&out, &there);
+        mkperf_link_sent(&out, late < there ? late : there);
+        assert_true(move(SIZE_MAX, &bytes) >= 1);
+        assert_true(in.bad_frames <= 1);
+    }
+}
+
+static void test_link_survives_endless_text(void **state)
+{
+    const uint8_t *m;
+    size_t bytes = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 100000; i++) {
+        assert_int_equal(mkperf_link_byte(&in, 'x', &m), -1);
+    }
+    fill(0, 10);
+    mkperf_link_send(&out, message, 10);
+    assert_int_equal(move(SIZE_MAX, &bytes), 1);
+    assert_int_equal(in.bad_frames, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_crc_is_zlibs),
+        cmocka_unit_test(test_every_flipped_bit_is_seen),
+        cmocka_unit_test(test_every_cut_is_seen),
+        cmocka_unit_test_setup(test_link_passes_all_and_wraps, reset),
+        cmocka_unit_test_setup(test_link_in_step_after_noise, reset),
+        cmocka_unit_test_setup(test_link_joined_late, reset),
+        cmocka_unit_test_setup(test_link_survives_endless_text, reset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
