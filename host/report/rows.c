@@ -193,7 +193,7 @@ static void column(const struct report_frames *f, const struct report_row *r,
         snprintf(text, n, "%s", f->profile->session.event[r->key.event].name);
         break;
     case REPORT_SORT_CORE:
-        snprintf(text, n, "%" PRIu32, r->key.core);
+        snprintf(text, n, "%03" PRIu32, r->key.core); /* as perf */
         break;
     case REPORT_SORT_MODE:
         snprintf(text, n, "[%c]", r->key.kernel ? 'k' : '.');
