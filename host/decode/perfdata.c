@@ -61,7 +61,6 @@ struct reader {
     struct perfin_session session;
     const struct mkperf_sink *sink;
     bool began;
-    bool tail_cut;   /* the file ends inside its last record */
     uint64_t offset; /* of the record at hand */
     uint64_t samples, first_ns, last_ns;
     uint64_t lost[MKPERF_LOST_PLACES];
@@ -288,7 +287,7 @@ static void skip_read(struct cursor *c, uint64_t format)
 
 struct raw_sample {
     unsigned misc;
-    uint64_t id, ip, time, period;
+    uint64_t ip, time, period;
     uint32_t pid, core, event;
     const uint8_t *chain; /* nchain words */
     uint64_t nchain;
@@ -320,7 +319,7 @@ static bool take_fields(const struct reader *r, struct cursor *c, struct raw_sam
     const struct perfin_attr *a = &r->frame.attr[s->event];
     uint64_t type = a->sample_type;
 
-    s->id = type & FIELD_IDENTIFIER ? take64(c) : 0;
+    take(c, type & FIELD_IDENTIFIER ? 8 : 0);
     s->ip = type & FIELD_IP ? take64(c) : 0;
     if (type & FIELD_TID) {
         s->pid = take32(c);
@@ -500,7 +499,6 @@ static enum mkperf_status read_records(struct reader *r)
 
         extent = whole ? record_extent(r, p, end - r->offset) : 0;
         if (extent == 0) {
-            r->tail_cut = true;
             return r->frame.unfinished ? MKPERF_OK : bad(r, "a record of impossible size");
         }
         p = perfin_at(&r->bytes, r->offset, 8);

@@ -17,11 +17,10 @@
 #include "../model/model.h"
 
 enum {
-    PERFIN_BUFFER = 1 << 18,       /* holds at least one record (64 KiB) */
-    PERFIN_FEATURE_MAX = 1 << 24,  /* bytes of a feature that is read */
-    PERFIN_IDS_MAX = 1 << 20,      /* sample ids of all events */
-    PERFIN_FEATURES = 256,         /* bits in the header */
-    PERFIN_SAMPLE_ID_WORDS = 6 * 8 /* bytes of the longest trailer */
+    PERFIN_BUFFER = 1 << 18,      /* holds at least one record (64 KiB) */
+    PERFIN_FEATURE_MAX = 1 << 24, /* bytes of a feature that is read */
+    PERFIN_IDS_MAX = 1 << 20,     /* sample ids of all events */
+    PERFIN_FEATURES = 256,        /* bits in the header */
 };
 
 struct perfin_bytes {
