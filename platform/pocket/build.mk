@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # pocket, the built-in platform: its kernel, libmicrokit, the packer, and how to boot an image.
-#
-# $(QEMU) IMAGE [-serial ...] boots an image. One instruction is one nanosecond there, and a run is
-# the same each time. The serial port is left to the caller.
 
 POCKET := platform/pocket
-QEMU := qemu-system-aarch64 -machine virt -cpu cortex-a53 -m 256M -display none -monitor none \
-        -nodefaults -icount shift=0,sleep=off -kernel
+include $(POCKET)/qemu.mk
 
 PLATFORM_CFLAGS := -I$(POCKET)/include
 PLATFORM_LDFLAGS := -T $(POCKET)/lib/pd.ld

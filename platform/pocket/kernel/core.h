@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mkperf/ring.h>
+
 #include "../../../kernel/capture.h"
 #include "image.h"
 #include "regs.h"
@@ -62,6 +64,9 @@ struct core {
     bool slice_over; /* current has used up its time slice */
     struct task idle;
     struct mkperf_capture_state capture;
+    uint64_t ring_va; /* the last ring looked for, and what was found */
+    uint64_t ring_bytes;
+    struct mkperf_ring *ring;
 };
 
 /* The core this runs on. Not volatile: it never changes. */
@@ -121,6 +126,7 @@ bool irq_fast(struct core *core);
 void irq_entry(struct core *core);
 struct task *irq_slow(void);
 void irq_enable(unsigned irq);
+struct mkperf_ring *irq_find_ring(uint64_t va, uint64_t bytes);
 void sys_irq_ack(struct task *t);
 
 static inline bool pmu_published(void)
@@ -131,6 +137,7 @@ static inline bool pmu_published(void)
 
 /* qemu_pmu.c */
 void qemu_pmu_follow(const struct mkperf_descriptor *d, bool idle);
+void qemu_pmu_arm(const struct mkperf_descriptor *d, bool idle);
 
 /* console.c: the PL011 of QEMU's virt machine */
 void console_putc(char c);

@@ -25,6 +25,12 @@ enum {
     FIRST_SPI = 32,
 };
 
+#define ENTRY_VALID UINT64_C(1)
+#define ENTRY_TABLE UINT64_C(2)
+#define ENTRY_RIGHTS UINT64_C(0xc0)
+#define ENTRY_USER_WRITABLE UINT64_C(0x40)
+#define ENTRY_ADDRESS UINT64_C(0x0000fffffffff000)
+
 static struct {
     struct task *task; /* NULL: nobody's */
     uint64_t badge;
@@ -91,6 +97,33 @@ void irq_bind(struct task *t, unsigned channel)
 }
 
 /*
+ * A core's ring in the profiler PD, as the kernel sees it: page-aligned, writable by the PD, normal
+ * RAM, wholly within one page or block. NULL if it is not.
+ */
+struct mkperf_ring *irq_find_ring(uint64_t va, uint64_t bytes)
+{
+    uint64_t tables = pmu_task->pd->tables;
+
+    if (va % 4096 != 0 || va >= POCKET_USER_TOP) {
+        return NULL;
+    }
+    for (unsigned shift = 30; shift >= 12; shift -= 9) {
+        uint64_t entry = ((const uint64_t *)ram(tables))[va >> shift & 511];
+        uint64_t offset = va & ((UINT64_C(1) << shift) - 1);
+        if ((entry & ENTRY_VALID) == 0) {
+            return NULL;
+        }
+        tables = entry & ENTRY_ADDRESS;
+        if (shift == 12 || (entry & ENTRY_TABLE) == 0) {
+            bool good = (entry & ENTRY_RIGHTS) == ENTRY_USER_WRITABLE && in_ram(tables) &&
+                        offset + bytes <= UINT64_C(1) << shift;
+            return good ? ram(tables + offset) : NULL;
+        }
+    }
+    return NULL;
+}
+
+/*
  * The first half of every interrupt, called by vectors.S with only half the registers saved. True:
  * it was the profiler's and all is done. False: irq_slow must follow.
  */
@@ -103,7 +136,7 @@ bool irq_fast(struct core *core)
         return false;
     }
     mkperf_capture(pmu_descriptor, &core->capture);
-    qemu_pmu_follow(pmu_descriptor, core->current->pd == NULL);
+    qemu_pmu_arm(pmu_descriptor, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;
     core->iar = IRQ_NONE;

@@ -15,13 +15,9 @@
 
 #include "core.h"
 
-/* Bits of PAR_EL1 and of page table entries. */
+/* Bits of PAR_EL1. */
 #define PORT_PAR_FAILED UINT64_C(1)
 #define PORT_ADDRESS UINT64_C(0x0000fffffffff000)
-#define PORT_VALID UINT64_C(1)
-#define PORT_TABLE UINT64_C(2) /* a page, at level 3 */
-#define PORT_RIGHTS UINT64_C(0xc0)
-#define PORT_USER_WRITABLE UINT64_C(0x40)
 
 struct mkperf_port_context {
     uint64_t pc, lr, fp;
@@ -128,34 +124,22 @@ static inline uintptr_t mkperf_port_user_page(uint64_t va)
     return (par & PORT_ADDRESS) + POCKET_KERNEL_BASE;
 }
 
-/* The profiler PD's tables are not the current ones, so this walk is by hand: at most 3 loads. */
+/*
+ * The profiler PD's tables are not the current ones, so its ring is found by a walk by hand
+ * (irq.c). Page tables never change in pocket, so the last answer stays right.
+ */
 static inline struct mkperf_ring *mkperf_port_ring(const struct mkperf_descriptor *d,
                                                    uint64_t bytes)
 {
-    uint64_t va = d->ring[mkperf_port_core()];
-    const uint64_t *table = ram(pmu_task->pd->tables);
-    uint64_t span = UINT64_C(1) << 30;
-    uint64_t entry;
+    struct core *core = core_self();
+    uint64_t va = d->ring[core->number];
 
-    if (va % 4096 != 0 || va >= POCKET_USER_TOP) {
-        return NULL;
+    if (va != core->ring_va || bytes != core->ring_bytes) {
+        core->ring = irq_find_ring(va, bytes);
+        core->ring_va = va;
+        core->ring_bytes = bytes;
     }
-    entry = table[va / span];
-    for (unsigned level = 2; (entry & (PORT_VALID | PORT_TABLE)) == (PORT_VALID | PORT_TABLE);
-         level++) {
-        table = ram(entry & PORT_ADDRESS);
-        span >>= 9;
-        entry = table[va / span % 512];
-        if (level == 3) {
-            break;
-        }
-    }
-    uint64_t physical = (entry & PORT_ADDRESS) + va % span;
-    if ((entry & PORT_VALID) == 0 || (entry & PORT_RIGHTS) != PORT_USER_WRITABLE ||
-        !in_ram(physical) || va % span + bytes > span) {
-        return NULL;
-    }
-    return ram(physical);
+    return core->ring;
 }
 
 static inline void mkperf_port_wake(void)

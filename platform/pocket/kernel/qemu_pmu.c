@@ -20,8 +20,8 @@ enum { COUNTERS = 6 }; /* that QEMU's Cortex-A53 has */
 #define NOT_AT_EL0 (UINT64_C(1) << 30)
 #define CYCLE_COUNTER (UINT64_C(1) << 31)
 
-/* Called when the hook has re-armed counters and when a task switch may change what counts. */
-void qemu_pmu_follow(const struct mkperf_descriptor *d, bool idle)
+/* Called when the hook has re-armed counters. */
+void qemu_pmu_arm(const struct mkperf_descriptor *d, bool idle)
 {
     uint32_t mask = d->counter_mask & (idle ? d->kernel_mask : ~d->kernel_mask);
     uint32_t nearest = 0; /* as a count: the highest is the nearest to its overflow */
@@ -30,7 +30,13 @@ void qemu_pmu_follow(const struct mkperf_descriptor *d, bool idle)
         uint32_t count = mkperf_port_counter_read((unsigned)__builtin_ctz(mask));
         nearest = count > nearest ? count : nearest;
     }
+    WRITE_REG(pmccntr_el0, UINT64_C(0xffffffff00000000) | nearest);
+}
+
+/* Called when a task switch may change what counts, or follows a change of the session. */
+void qemu_pmu_follow(const struct mkperf_descriptor *d, bool idle)
+{
     WRITE_REG(pmccfiltr_el0, idle ? NOT_AT_EL0 : NOT_AT_EL1);
     WRITE_REG(pmcntenset_el0, CYCLE_COUNTER);
-    WRITE_REG(pmccntr_el0, UINT64_C(0xffffffff00000000) | nearest);
+    qemu_pmu_arm(d, idle);
 }

@@ -11,7 +11,7 @@
 
 enum {
     SAMPLER = 1,
-    DEPTH = 3, /* with the functions around it: chains of eight frames */
+    DEPTH = 4, /* with the functions around it: chains of eight frames */
     ROUNDS = 4000000,
     CALLS = 10000,
     PERIOD = 20011,
@@ -105,7 +105,7 @@ static void test_user(void)
     result("samples-sane", answers[ANSWER_BAD] == 0 && answers[ANSWER_LOST] == 0 &&
                                answers[ANSWER_KERNEL] == 0 && answers[ANSWER_WAKES] == 0);
     figure("instructions-per-sample", cost(RECORDS_64, true));
-    result("wakes", answers[ANSWER_WAKES] == n / 64);
+    result("wakes", answers[ANSWER_WAKES] + 1 >= n / 64 && answers[ANSWER_WAKES] <= n / 64 + 1);
     figure("instructions-per-sample-and-drained", cost(RECORDS_64, false));
     result("drained", answers[ANSWER_SAMPLES] >= n && answers[ANSWER_LOST] == 0);
 }
