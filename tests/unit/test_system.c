@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* host/system: what a .system file may say, what it must not, and what is made of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/system/system.h"
+
+#define PROGRAM "<program_image path='p.elf'/>"
+
+/* Parses text, which must be right. */
+static struct mkperf_system *parse(const char *text)
+{
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_system *s = NULL;
+
+    if (mkperf_system_parse("t.system", text, strlen(text), &s, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+    return s;
+}
+
+/* Parses text, which must be refused with exactly this message. */
+static void refused(const char *text, const char *message)
+{
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_system *s = NULL;
+
+    assert_int_equal(mkperf_system_parse("t.system", text, strlen(text), &s, &e), MKPERF_ERR_INPUT);
+    assert_int_equal(e.status, MKPERF_ERR_INPUT);
+    assert_null(s);
+    assert_string_equal(e.text, message);
+}
+
+/* The same for a body of <system> that starts on line 1. */
+static void body_refused(const char *body, const char *message)
+{
+    char text[4096];
+
+    snprintf(text, sizeof text, "<system>%s</system>", body);
+    refused(text, message);
+}
+
+static void everything(void **state)
+{
+    (void)state;
+    struct mkperf_system *s = parse(
+        "<?xml version='1.0'?>\n<!-- c -->\n<system>\n"
+        "<channel><end pd='b' id='1' pp='true' setvar_id='peer'/>"
+        "<end pd='a' id='61' notify='false'/></channel>\n"
+        "<protection_domain name='a' priority='254' budget='10' period='20' passive='true' "
+        "stack_size='0x2000' smc='true' cpu='1'>" PROGRAM
+        "<map mr='m' vaddr='0x20_0000' perms='r' cached='false' setvar_vaddr='v' setvar_size='z' "
+        "setvar_paddr='p'/>"
+        "<irq irq='23' id='0' trigger='edge'/><irq irq='33' id='2'/>"
+        "<setvar symbol='q' region_paddr='m'/></protection_domain>\n"
+        "<protection_domain name='b'>" PROGRAM "</protection_domain>\n"
+        "<memory_region name='m' size='0x200000' page_size='0x200000' phys_addr='0x4000_0000'/>\n"
+        "</system>");
+
+    assert_int_equal(s->npds, 2);
+    assert_int_equal(s->nregions, 1);
+    assert_int_equal(s->nchannels, 1);
+    const struct mkperf_system_pd *a = &s->pd[0];
+    assert_string_equal(a->name, "a");
+    assert_string_equal(a->program, "p.elf");
+    assert_int_equal(a->priority, 254);
+    assert_int_equal(a->parent, -1);
+    assert_int_equal(a->stack_size, 0x2000);
+    assert_true(a->passive && a->smc && a->cpu == 1 && a->virtual_machine == 0);
+    assert_int_equal(a->line, 5);
+    assert_int_equal(a->nmaps, 1);
+    assert_int_equal(a->map[0].vaddr, 0x200000);
+    assert_true(a->map[0].read && !a->map[0].write && !a->map[0].execute && !a->map[0].cached);
+    assert_int_equal(a->nirqs, 2);
+    assert_true(a->irq[0].irq == 23 && a->irq[0].edge && !a->irq[1].edge && a->irq[1].id == 2);
+    assert_int_equal(a->nsetvars, 4);
+    assert_int_equal(a->setvar[0].kind, MKPERF_SETVAR_VADDR);
+    assert_int_equal(a->setvar[1].kind, MKPERF_SETVAR_SIZE);
+    assert_int_equal(a->setvar[2].kind, MKPERF_SETVAR_PADDR);
+    assert_int_equal(a->setvar[3].kind, MKPERF_SETVAR_PADDR);
+    assert_string_equal(a->setvar[3].symbol, "q");
+    const struct mkperf_system_pd *b = &s->pd[1];
+    assert_true(b->priority == 0 && b->stack_size == 0x1000 && !b->passive && b->nsetvars == 1);
+    assert_true(b->setvar[0].kind == MKPERF_SETVAR_ID && b->setvar[0].value == 1);
+    assert_true(s->region[0].has_phys_addr && s->region[0].phys_addr == 0x40000000);
+    const struct mkperf_system_end *end = s->channel[0].end;
+    assert_true(end[0].pd == 1 && end[0].id == 1 && end[0].pp && end[0].notify);
+    assert_true(end[1].pd == 0 && end[1].id == 61 && !end[1].pp && !end[1].notify);
+    mkperf_system_free(s);
+}
+
+/* Microkit numbers PDs in the order in which they begin; a child's badge holds its id alone. */
+static void identities(void **state)
+{
+    (void)state;
+    struct mkperf_system *s = parse(
+        "<system><protection_domain name='a'>" PROGRAM "<protection_domain name='b' id='7'>" PROGRAM
+        "<protection_domain name='d' id='3'>" PROGRAM "</protection_domain></protection_domain>"
+        "<protection_domain name='c' id='5'>" PROGRAM "</protection_domain></protection_domain>"
+        "<protection_domain name='e'>" PROGRAM "<protection_domain name='f' id='7'>" PROGRAM
+        "</protection_domain></protection_domain>"
+        "</system>");
+    uint64_t child = UINT64_C(1) << 62;
+
+    assert_int_equal(s->npds, 6);
+    assert_string_equal(s->pd[2].name, "d");
+    assert_int_equal(s->pd[2].parent, 1);
+    assert_int_equal(s->pd[3].parent, 0);
+    assert_int_equal(s->pd[5].parent, 4);
+    assert_int_equal(mkperf_system_find(s, 1), 0);
+    assert_int_equal(mkperf_system_find(s, 5), 4);
+    assert_int_equal(mkperf_system_find(s, child | 3), 2);
+    assert_int_equal(mkperf_system_find(s, child | 5), 3);
+    assert_int_equal(mkperf_system_find(s, child | 7), -1); /* b or f */
+    assert_int_equal(mkperf_system_find(s, 2), -1);
+    assert_int_equal(mkperf_system_find(s, UINT64_MAX), -1);
+    mkperf_system_free(s);
+}
+
+static void virtual_machine(void **state)
+{
+    (void)state;
+    struct mkperf_system *s =
+        parse("<system><protection_domain name='a'>" PROGRAM "\n<virtual_machine name='v' "
+              "priority='2'><vcpu id='0'/><map mr='m' vaddr='0'/></virtual_machine>"
+              "</protection_domain></system>");
+
+    assert_int_equal(s->pd[0].virtual_machine, 2);
+    assert_int_equal(s->pd[0].nmaps, 0);
+    mkperf_system_free(s);
+}
+
+static void bad_form(void **state)
+{
+    (void)state;
+    refused("", "t.system:1: no element found");
+    refused("<system>\n<x", "t.system:2: unclosed token");
+    refused("<system>\n</sys>", "t.system:2: mismatched tag");
+    refused("<system/>", "t.system:1: no protection_domain is defined");
+    refused("<pd/>", "t.system:1: unknown element 'pd'");
+    refused("<!DOCTYPE s [<!ENTITY e 'e'>]><system>&e;</system>",
+            "t.system:1: document types are not supported");
+    body_refused("\ntext", "t.system:2: text does not belong here");
+    body_refused("\n<irq/>", "t.system:2: element 'irq' may not stand here");
+    body_refused("<memory_region name='m' size='4096' colour='red'/>",
+                 "t.system:1: element 'memory_region' has no attribute 'colour'");
+    body_refused("<protection_domain/>", "t.system:1: attribute 'name' is missing");
+    body_refused("<protection_domain name='a'>\n</protection_domain>",
+                 "t.system:2: protection_domain 'a' has no program_image");
+    body_refused("<protection_domain name='a'>" PROGRAM PROGRAM "</protection_domain>",
+                 "t.system:1: protection_domain 'a' has a program_image already");
+    body_refused("<protection_domain name='a' id='1'/>",
+                 "t.system:1: id belongs to a child protection_domain only");
+}
+
+static void bad_numbers(void **state)
+{
+    static const struct {
+        const char *attributes;
+        const char *message;
+    } pd[] = {
+        {"priority='255'", "priority: 255 is above the maximum, 254"},
+        {"priority='-1'", "priority: '-1' is not a number"},
+        {"priority=''", "priority: '' is not a number"},
+        {"priority='0x'", "priority: '0x' is not a number"},
+        {"priority='1f'", "priority: '1f' is not a number"},
+        {"budget='99999999999999999999'", "budget: '99999999999999999999' is not a number"},
+        {"budget='9' period='8'", "budget must not be above period"},
+        {"stack_size='0'", "stack_size is not a positive multiple of 0x1000"},
+        {"stack_size='5000'", "stack_size is not a positive multiple of 0x1000"},
+        {"passive='yes'", "passive must be 'true' or 'false', not 'yes'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof pd / sizeof *pd; i++) {
+        char body[256];
+        char message[256];
+        snprintf(body, sizeof body,
+                 "<protection_domain name='a' %s>" PROGRAM "</protection_domain>",
+                 pd[i].attributes);
+        snprintf(message, sizeof message, "t.system:1: %s", pd[i].message);
+        body_refused(body, message);
+    }
+    body_refused("<memory_region name='m' size='0'/>",
+                 "t.system:1: size is not a positive multiple of the page size");
+    body_refused("<memory_region name='m' size='0x1000' page_size='0x4000'/>",
+                 "t.system:1: page_size must be 0x1000 or 0x200000");
+    body_refused("<memory_region name='m' size='0x1000' phys_addr='0x10'/>",
+                 "t.system:1: phys_addr is not a multiple of the page size");
+}
+
+/* Puts items into PD a (priority 5), beside PD b (priority 5) and a region m of two pages. */
+static void in_pd_refused(const char *items, const char *more, const char *message)
+{
+    char body[2048];
+
+    snprintf(body, sizeof body,
+             "<memory_region name='m' size='0x2000'/>"
+             "<protection_domain name='a' priority='5'>" PROGRAM "%s</protection_domain>"
+             "<protection_domain name='b' priority='5'>" PROGRAM "</protection_domain>%s",
+             items, more);
+    body_refused(body, message);
+}
+
+static void bad_context(void **state)
+{
+    (void)state;
+    in_pd_refused("\n<map mr='x' vaddr='0'/>", "", "t.system:2: map of unknown memory_region 'x'");
+    in_pd_refused("<map mr='m' vaddr='0'/>\n<map mr='m' vaddr='0x1000'/>", "",
+                  "t.system:2: map of 'm' overlaps the map of 'm' on line 1");
+    in_pd_refused("<map mr='m' vaddr='0x10'/>", "",
+                  "t.system:1: vaddr 0x10 is not a multiple of the page size 0x1000");
+    in_pd_refused("<map mr='m' vaddr='0x7ffffffff000'/>", "",
+                  "t.system:1: map of 'm' ends above the user address space");
+    in_pd_refused("<map mr='m' vaddr='0' perms='w'/>", "",
+                  "t.system:1: perms must not be 'w' alone");
+    in_pd_refused("<map mr='m' vaddr='0' setvar_vaddr='s' setvar_size='s'/>", "",
+                  "t.system:1: symbol 's' is already set on line 1");
+    in_pd_refused("<setvar symbol='s' region_paddr='x'/>", "",
+                  "t.system:1: setvar of unknown memory_region 'x'");
+    in_pd_refused("<irq irq='40' id='1'/>\n<irq irq='40' id='2'/>", "",
+                  "t.system:2: irq 40 is already used on line 1");
+    in_pd_refused("<irq irq='40' id='1'/>\n<irq irq='41' id='1'/>", "",
+                  "t.system:2: id 1 is used twice in protection_domain 'a'");
+    in_pd_refused("<irq irq='40' id='62'/>", "", "t.system:1: id: 62 is above the maximum, 61");
+    in_pd_refused("", "\n<protection_domain name='a'>" PROGRAM "</protection_domain>",
+                  "t.system:2: protection_domain 'a' is already defined on line 1");
+    in_pd_refused("", "\n<memory_region name='m' size='0x1000'/>",
+                  "t.system:2: memory_region 'm' is already defined on line 1");
+    in_pd_refused("",
+                  "<memory_region name='x' size='0x2000' phys_addr='0x1000'/>\n"
+                  "<memory_region name='y' size='0x1000' phys_addr='0x2000'/>",
+                  "t.system:2: memory_region 'y' overlaps 'x' in physical memory");
+    in_pd_refused("<protection_domain name='c' id='1'>" PROGRAM "</protection_domain>\n"
+                  "<protection_domain name='d' id='1'>" PROGRAM "</protection_domain>",
+                  "", "t.system:2: child id 1 is already used on line 1");
+}
+
+static void bad_channels(void **state)
+{
+    (void)state;
+    in_pd_refused("", "\n<channel><end pd='a' id='1'/></channel>",
+                  "t.system:2: channel must have two ends");
+    in_pd_refused(
+        "", "<channel><end pd='a' id='1'/><end pd='b' id='1'/>\n<end pd='b' id='2'/></channel>",
+        "t.system:2: channel with more than two ends");
+    in_pd_refused("", "<channel><end pd='a' id='1'/><end pd='z' id='1'/></channel>",
+                  "t.system:1: end of a channel at unknown protection_domain 'z'");
+    in_pd_refused("", "<channel><end pd='a' id='1'/><end pd='a' id='2'/></channel>",
+                  "t.system:1: channel of protection_domain 'a' with itself");
+    in_pd_refused("",
+                  "<channel><end pd='a' id='1' pp='true'/><end pd='b' id='2' pp='true'/></channel>",
+                  "t.system:1: channel with pp at both ends");
+    in_pd_refused("", "<channel><end pd='a' id='1' pp='true'/><end pd='b' id='2'/></channel>",
+                  "t.system:1: pp: 'a' (priority 5) may only call a protection_domain of higher "
+                  "priority, but 'b' has 5");
+    in_pd_refused("<irq irq='40' id='1'/>",
+                  "\n<channel><end pd='a' id='1'/><end pd='b' id='2'/></channel>",
+                  "t.system:2: id 1 is used twice in protection_domain 'a'");
+}
+
+static void file(void **state)
+{
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_system *s = NULL;
+
+    (void)state;
+    assert_int_equal(mkperf_system_load("/nonexistent/x.system", &s, &e), MKPERF_ERR_INPUT);
+    assert_string_equal(e.text, "/nonexistent/x.system: No such file or directory");
+    assert_int_equal(mkperf_system_load("platform/pocket/selftest/selftest.system", &s, &e),
+                     MKPERF_OK);
+    assert_int_equal(s->npds, 7);
+    mkperf_system_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything),      cmocka_unit_test(identities),
+        cmocka_unit_test(virtual_machine), cmocka_unit_test(bad_form),
+        cmocka_unit_test(bad_numbers),     cmocka_unit_test(bad_context),
+        cmocka_unit_test(bad_channels),    cmocka_unit_test(file),
+    };
+    return cmocka_run_group_tests_name("system", tests, NULL, NULL);
+}
