@@ -69,7 +69,7 @@ static enum mkperf_status parse_sort(struct report_options *o, const char *text,
         n = strcspn(text, ",");
         snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : 0, text);
         if (strcmp(name, "sym") == 0) {
-            strcpy(name, "symbol");
+            snprintf(name, sizeof name, "symbol");
         }
         while (key < REPORT_SORT_KEYS && strcmp(name, report_sort_names[key]) != 0) {
             key++;

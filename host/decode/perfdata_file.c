@@ -271,7 +271,7 @@ uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, un
     uint8_t *out;
 
     *n = 0;
-    if (s.size == 0 || s.size > PERFIN_FEATURE_MAX || !(out = malloc((size_t)s.size + 1))) {
+    if (s.size == 0 || s.size > PERFIN_FEATURE_MAX || !(out = calloc((size_t)s.size + 1, 1))) {
         return NULL;
     }
     while (*n < s.size) {
@@ -285,6 +285,5 @@ uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, un
         memcpy(out + *n, p, part);
         *n += part;
     }
-    out[*n] = 0;
     return out;
 }

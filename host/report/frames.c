@@ -43,8 +43,8 @@ enum mkperf_status report_frames_open(struct report_frames *f, const struct repo
 
     *f = (struct report_frames){.profile = profile, .with_line = with_line};
     f->symbols = mkperf_symbols_new();
-    f->module = calloc(n, sizeof *f->module);
-    f->problem = calloc(n, sizeof *f->problem);
+    f->module = calloc(n, sizeof(struct mkperf_module *));
+    f->problem = calloc(n, sizeof(char *));
     if (!f->symbols || !f->module || !f->problem || text_number(f, "") < 0) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }

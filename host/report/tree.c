@@ -157,7 +157,7 @@ static void print_children(struct printer *p, uint32_t node, uint32_t pd)
         uint32_t child_pd = report_function(p->frames, p->tree->node[list[i]].function).pd;
 
         print_node(p, list[i], pd);
-        strcpy(p->indent + depth, i + 1 < n ? "|   " : "    ");
+        memcpy(p->indent + depth, i + 1 < n ? "|   " : "    ", 5);
         print_children(p, list[i], child_pd);
         p->indent[depth] = 0;
     }

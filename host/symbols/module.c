@@ -236,7 +236,7 @@ static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
     const char *why;
     enum mkperf_status status = map_file(m, path, e);
 
-    if (status != MKPERF_OK) {
+    if (status != MKPERF_OK || !m->bytes) {
         return status;
     }
     why = check_header(m);
