@@ -233,7 +233,7 @@ static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[HEA
 enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
                                      struct mkperf_error *e)
 {
-    uint8_t header[HEADER_BYTES];
+    uint8_t header[HEADER_BYTES] = {0};
     struct perfin_section attrs;
     enum mkperf_status status = read_header(b, header, e);
 
