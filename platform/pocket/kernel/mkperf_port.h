@@ -23,10 +23,11 @@ struct mkperf_port_context {
     uint64_t pc, lr, fp;
 };
 
-static inline bool mkperf_port_context(struct mkperf_port_context *c)
+static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
     const struct task *t = core_self()->current;
 
+    (void)kernel;
     if (t->pd == NULL) {
         *c = (struct mkperf_port_context){0, 0, 0};
         return false;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "sampling.h"
+#include "shared.h"
 
 enum {
     SAMPLER = 1,
@@ -137,15 +138,30 @@ static void test_split(void)
     figure("split-kernel", answers[ANSWER_KERNEL]);
 }
 
+/* Nobody runs for 50 ms: cycles at EL1 go on, and are the idle task's. */
+static void start_idle_test(void)
+{
+    call(CALL_START, 2, 1000003, FULL, false);
+    __asm__ volatile("msr cntv_tval_el0, %0\n\tmsr cntv_ctl_el0, %1\n\tisb"
+                     :
+                     : "r"(hz() / 20), "r"((uint64_t)1));
+}
+
 void init(void)
 {
     test_user();
     test_kernel();
     test_split();
-    microkit_dbg_puts("done\n");
+    start_idle_test();
 }
 
 void notified(microkit_channel ch)
 {
-    (void)ch;
+    __asm__ volatile("msr cntv_ctl_el0, xzr\n\tisb");
+    microkit_irq_ack(ch);
+    call(CALL_STOP, 0, 0, 0, false);
+    figure("idle-samples", answers[ANSWER_IDLE]);
+    result("idle", answers[ANSWER_IDLE] >= 48 && answers[ANSWER_IDLE] <= 50 &&
+                       answers[ANSWER_BAD] == 0 && answers[ANSWER_LOST] == 0);
+    microkit_dbg_puts("done\n");
 }
