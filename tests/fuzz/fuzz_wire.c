@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes into the receiver and the stream decoder. The first byte chooses: raw bytes of a line,
+ * or messages (each with a length of two bytes) that are framed here, so that the CRC does not keep
+ * the fuzzer out.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <mkperf/frame.h>
+
+#include "decode/wire.h"
+#include "decode/wire_stream.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void on_text(void *self, const char *p, size_t n)
+{
+    (void)self, (void)p, (void)n;
+}
+
+static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                     struct mkperf_error *e)
+{
+    return mkperf_stream_message(self, p, n, gap, e);
+}
+
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
+                                    struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    if (s->callers->n > MKPERF_MAX_FRAMES + 1 || s->core >= MKPERF_MAX_CORES ||
+        s->event >= MKPERF_MODEL_EVENTS || s->pd >= MKPERF_MAX_PDS) {
+        abort();
+    }
+    return MKPERF_OK;
+}
+
+static void feed(struct mkperf_receiver *r, const uint8_t *data, size_t n)
+{
+    static uint8_t frame[MKPERF_FRAME_BYTES];
+    struct mkperf_error e;
+    uint16_t sequence = 0;
+
+    while (n >= 2) {
+        size_t length = data[0] | (size_t)(data[1] & 7) << 8;
+        sequence = (uint16_t)(sequence + 1 + (data[1] >> 7)); /* sometimes a frame is missing */
+        data += 2;
+        n -= 2;
+        length = length < n ? length : n;
+        size_t size = mkperf_frame_encode(frame, sequence, data, length);
+        data += length;
+        n -= length;
+        if (mkperf_receiver_push(r, frame, size, &e) != MKPERF_OK) {
+            break;
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    static const struct mkperf_sink_ops sink = {.name = "none", .sample = on_sample};
+    static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
+    static struct mkperf_receiver receiver;
+    struct mkperf_pds_config none = {.system = NULL};
+    struct mkperf_error e;
+    struct mkperf_pds *pds;
+
+    if (n == 0 || mkperf_pds_new(&none, NULL, &pds, &e) != MKPERF_OK) {
+        return 0;
+    }
+    struct mkperf_stream_config config = {
+        .sink = {&sink, NULL}, .pds = pds, .decide = mkperf_lr_is_caller};
+    struct mkperf_stream *stream = mkperf_stream_new(&config);
+    mkperf_receiver_init(&receiver, &ops, stream);
+    if (data[0] & 1) {
+        feed(&receiver, data + 1, n - 1);
+    } else {
+        uint8_t *copy = malloc(n);
+        memcpy(copy, data + 1, n - 1);
+        mkperf_receiver_push(&receiver, copy, n - 1, &e);
+        free(copy);
+    }
+    mkperf_receiver_idle(&receiver);
+    mkperf_stream_finish(stream, &e);
+    mkperf_stream_free(stream);
+    mkperf_pds_free(pds);
+    return 0;
+}

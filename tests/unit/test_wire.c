@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The receiver and the stream decoder: frames among text and noise, and exact books on losses. */
+#include "fake_target.h"
+
+#include <stdlib.h>
+
+#include "decode/wire.h"
+#include "decode/wire_stream.h"
+
+enum { KEEP = 4096 };
+
+struct seen {
+    struct mkperf_receiver receiver;
+    struct mkperf_stream *stream;
+    struct mkperf_pds *pds;
+    struct mkperf_symbols *symbols;
+    unsigned begins, pds_told, samples, flushes;
+    struct mkperf_sample sample[KEEP];
+    unsigned callers[KEEP];
+    uint64_t caller[KEEP][3];
+    uint64_t lost[MKPERF_LOST_PLACES];
+    char text[4096];
+    size_t ntext;
+};
+
+static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
+                                   struct mkperf_error *e)
+{
+    (void)s, (void)e;
+    ((struct seen *)self)->begins++;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct seen *seen = self;
+
+    (void)e;
+    assert_int_equal(pd->id, seen->pds_told++);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
+                                    struct mkperf_error *e)
+{
+    struct seen *seen = self;
+    unsigned i = seen->samples++;
+
+    (void)e;
+    assert_true(s->pd < seen->pds_told);
+    assert_true(i < KEEP);
+    seen->sample[i] = *s;
+    seen->callers[i] = s->callers->n;
+    for (unsigned k = 0; k < s->callers->n && k < 3; k++) {
+        seen->caller[i][k] = s->callers->caller[k].addr;
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
+{
+    (void)e;
+    ((struct seen *)self)->lost[l->where] += l->samples;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_sink_ops sink = {
+    .name = "test", .begin = on_begin, .pd = on_pd, .sample = on_sample, .lost = on_lost};
+
+static void on_text(void *self, const char *p, size_t n)
+{
+    struct seen *seen = self;
+
+    assert_true(seen->ntext + n < sizeof seen->text);
+    memcpy(seen->text + seen->ntext, p, n);
+    seen->ntext += n;
+}
+
+static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                     struct mkperf_error *e)
+{
+    return mkperf_stream_message(((struct seen *)self)->stream, p, n, gap, e);
+}
+
+static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
+
+static struct seen *begin(void)
+{
+    struct seen *seen = calloc(1, sizeof *seen);
+    struct mkperf_pds_config pds = {.system = NULL};
+    struct mkperf_error e;
+
+    assert_non_null(seen);
+    seen->symbols = mkperf_symbols_new();
+    assert_int_equal(mkperf_pds_new(&pds, seen->symbols, &seen->pds, &e), MKPERF_OK);
+    struct mkperf_stream_config config = {
+        .sink = {&sink, seen}, .pds = seen->pds, .decide = mkperf_lr_is_caller};
+    seen->stream = mkperf_stream_new(&config);
+    assert_non_null(seen->stream);
+    mkperf_receiver_init(&seen->receiver, &ops, seen);
+    return seen;
+}
+
+static void end(struct seen *seen, struct fake *f)
+{
+    mkperf_stream_free(seen->stream);
+    mkperf_pds_free(seen->pds);
+    mkperf_symbols_free(seen->symbols);
+    free(seen);
+    free(f);
+}
+
+/* Hands the fake's bytes on in pieces. */
+static enum mkperf_status push(struct seen *seen, struct fake *f, size_t piece,
+                               struct mkperf_error *e)
+{
+    enum mkperf_status status = MKPERF_OK;
+
+    e->status = MKPERF_OK;
+    for (size_t at = 0; at < f->n && status == MKPERF_OK; at += piece) {
+        size_t n = f->n - at < piece ? f->n - at : piece;
+        status = mkperf_receiver_push(&seen->receiver, f->bytes + at, n, e);
+    }
+    mkperf_receiver_idle(&seen->receiver);
+    f->n = 0;
+    return status;
+}
+
+static struct fake *started(void)
+{
+    struct fake *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    fake_hello(f, 1, 77, MKPERF_PROTOCOL);
+    fake_session(f, 2, 1, false);
+    fake_session(f, 3, 1, true);
+    return f;
+}
+
+static void send_batch(struct fake *f, uint64_t first, unsigned n, bool with_chain)
+{
+    struct fake_batch b;
+
+    fake_batch_init(&b, first, n, 1000000 + first * 1000);
+    if (with_chain) {
+        fake_chain(&b, 0, 0, 3, 0x200000);
+    }
+    fake_batch(f, &b);
+}
+
+static void whole_session(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct mkperf_error e;
+
+    (void)state;
+    fake_text(f, "hello from the console\n");
+    send_batch(f, 0, 100, true);
+    fake_text(f, "and again\n");
+    send_batch(f, 100, 100, false);
+    fake_status(f, 4, 1, false, 200, 0);
+    assert_int_equal(push(seen, f, 7, &e), MKPERF_OK);
+    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+    assert_string_equal(seen->text, "hello from the console\nand again\n");
+    assert_int_equal(seen->samples, 200);
+    assert_int_equal(seen->begins, 1);
+    assert_true(seen->stream->totals.complete);
+    assert_int_equal(seen->stream->totals.samples, 200);
+    assert_int_equal(seen->stream->totals.late_events, 5);
+    assert_int_equal(seen->stream->totals.spurious, 6);
+    assert_int_equal(seen->receiver.noise, 0);
+    assert_int_equal(seen->stream->totals.unrepaired, 200); /* no ELF */
+    assert_int_equal(seen->sample[150].time_ns, (1000000 + 150000) * UINT64_C(16));
+    assert_int_equal(seen->sample[150].pc, 0x200000);
+    assert_int_equal(seen->sample[150].period, FAKE_PERIOD);
+    assert_int_equal(seen->callers[150], 2);
+    assert_int_equal(seen->caller[150][0], 0x200200);
+    assert_int_equal(seen->caller[150][1], 0x200210);
+    end(seen, f);
+}
+
+static void lost_frame(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct mkperf_error e;
+
+    (void)state;
+    send_batch(f, 0, 10, true);
+    f->lose = true;
+    send_batch(f, 10, 17, false);
+    f->lose = false;
+    send_batch(f, 27, 10, false); /* refers to a chain that may be another one by now */
+    send_batch(f, 37, 5, true);
+    f->lose = true;
+    send_batch(f, 42, 3, false);
+    f->lose = false;
+    fake_status(f, 4, 1, false, 45, 9);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    assert_true(seen->stream->damaged);
+    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 15);
+    assert_int_equal(seen->lost[MKPERF_LOST_TRANSIT], 20);
+    assert_int_equal(seen->lost[MKPERF_LOST_CHAIN], 10);
+    assert_int_equal(seen->lost[MKPERF_LOST_RING], 9); /* known from the status alone */
+    assert_int_equal(seen->stream->gaps, 2);
+    assert_true(seen->stream->totals.complete);
+    end(seen, f);
+}
+
+static void damaged_frame(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct mkperf_error e;
+
+    (void)state;
+    size_t from = f->n;
+    send_batch(f, 0, 10, true);
+    f->bytes[from + 20] ^= 1; /* never makes a zero of these bytes */
+    send_batch(f, 10, 10, true);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 10);
+    assert_int_equal(seen->lost[MKPERF_LOST_TRANSIT], 10);
+    assert_int_equal(seen->receiver.noise, 1);
+    end(seen, f);
+}
+
+static void late_join(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct fake_batch b;
+    struct mkperf_error e;
+
+    (void)state;
+    send_batch(f, 0, 10, true);
+    f->n = 20; /* the middle of a frame is where we come in */
+    memmove(f->bytes, f->bytes + 5, f->n -= 5);
+    send_batch(f, 10, 10, false);
+    fake_hello(f, 0, 77, MKPERF_PROTOCOL);
+    fake_session(f, 0, 1, true);
+    send_batch(f, 20, 10, false);
+    fake_batch_init(&b, 30, 10, 2000000);
+    b.batch.epoch = 2;
+    fake_chain(&b, 0, 0, 3, 0x200000);
+    fake_batch(f, &b);
+    assert_int_equal(push(seen, f, 100, &e), MKPERF_OK);
+    assert_false(seen->stream->damaged);
+    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 10);
+    assert_int_equal(seen->stream->skipped, 20);
+    assert_int_equal(seen->stream->totals.lost[MKPERF_LOST_CHAIN], 20);
+    assert_int_equal(seen->stream->totals.lost[MKPERF_LOST_TRANSIT], 0);
+    assert_false(seen->stream->totals.complete);
+    end(seen, f);
+}
+
+static void reboot(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct mkperf_error e;
+
+    (void)state;
+    send_batch(f, 0, 10, true);
+    f->sequence = 0;
+    fake_hello(f, 0, 78, MKPERF_PROTOCOL);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_ERR_LINK);
+    assert_non_null(strstr(e.text, "restarted"));
+    assert_int_equal(seen->samples, 10);
+    end(seen, f);
+}
+
+static void other_protocol(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = calloc(1, sizeof *f);
+    struct mkperf_error e;
+
+    (void)state;
+    fake_hello(f, 1, 77, MKPERF_PROTOCOL + 1);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_ERR_PROTOCOL);
+    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_ERR_INPUT);
+    end(seen, f);
+}
+
+static void chain_in_the_middle(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct fake_batch b;
+    struct mkperf_error e;
+
+    (void)state;
+    fake_batch_init(&b, 0, 10, 5000);
+    fake_chain(&b, 0, 0, 3, 0x200000);
+    fake_chain(&b, 1, 4, 4, 0x300000);
+    fake_chain(&b, 0, 6, 3, 0x210000);
+    b.batch.slot[4] = b.batch.slot[5] = 1;
+    b.batch.pc[7] = -4;
+    b.batch.time[3] = -2500; /* backwards */
+    b.batch.period[7] = -999;
+    b.chain[1].flags = MKPERF_SAMPLE_KERNEL;
+    b.chain[1].kernel_pc = 0x8000001000;
+    fake_batch(f, &b);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 10);
+    assert_int_equal(seen->sample[3].pc, 0x200000);
+    assert_int_equal(seen->sample[3].time_ns, seen->sample[2].time_ns);
+    assert_int_equal(seen->sample[4].pc, 0x300000);
+    assert_int_equal(seen->sample[4].kernel_pc, 0x8000001000);
+    assert_int_not_equal(seen->sample[4].pd, seen->sample[3].pd);
+    assert_int_equal(seen->sample[7].pc, 0x20fffc);
+    assert_int_equal(seen->sample[7].period, 1);
+    end(seen, f);
+}
+
+static void idle_and_markers(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct fake_batch b;
+    struct mkperf_error e;
+
+    (void)state;
+    fake_batch_init(&b, 0, 2, 5000);
+    fake_chain(&b, 0, 0, MKPERF_THREAD_IDLE, 0);
+    b.chain[0].flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
+    b.chain[0].kernel_pc = UINT64_C(0xffff000000080000);
+    b.chain[0].frames_count = 0;
+    b.batch.pc[0] = 8;
+    b.batch.slot[1] = 1;
+    fake_chain(&b, 1, 1, 3, 0x200000);
+    b.chain[1].frames_count = 4; /* a return address, the marker, PD 9, a return address there */
+    b.chain[1].frames[0] = 0x10;
+    b.chain[1].frames[1] = (int64_t)(MKPERF_FRAME_PD - 0x200010);
+    b.chain[1].frames[2] = (int64_t)(9 - MKPERF_FRAME_PD);
+    b.chain[1].frames[3] = 0x400000 - 9;
+    fake_batch(f, &b);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 2);
+    assert_int_equal(seen->sample[0].pd, 0); /* without a system, idle is the first */
+    assert_int_equal(seen->sample[0].kernel_pc, UINT64_C(0xffff000000080008));
+    assert_int_equal(seen->sample[0].pc, 0);
+    assert_int_equal(seen->callers[1], 2);
+    assert_int_equal(seen->caller[1][0], 0x200010);
+    assert_int_equal(seen->caller[1][1], 0x400000);
+    assert_string_equal(mkperf_pds_at(seen->pds, 2)->name, "unknown-9");
+    end(seen, f);
+}
+
+static void noise_and_malformed(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct mkperf_error e;
+    static const uint8_t odd[] = {0x32, 0x05, 0x52, 0x7f, 1, 2, 3}; /* a batch cut in the middle */
+
+    (void)state;
+    fake_frame(f, odd, sizeof odd);
+    for (unsigned i = 0; i < 5000; i++) {
+        f->bytes[f->n++] = (uint8_t)(0x80 + i % 64);
+    }
+    f->bytes[f->n++] = 0;
+    send_batch(f, 0, 10, true);
+    assert_int_equal(push(seen, f, 333, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 10);
+    assert_int_equal(seen->stream->malformed, 1);
+    assert_int_equal(seen->receiver.noise_bytes, 5000);
+    end(seen, f);
+}
+
+static void text_without_end(void **state)
+{
+    struct seen *seen = begin();
+    struct fake *f = calloc(1, sizeof *f);
+    struct mkperf_error e;
+
+    (void)state;
+    fake_text(f, "login: ");
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    assert_string_equal(seen->text, "login: ");
+    fake_text(f, "root\n");
+    fake_hello(f, 1, 1, MKPERF_PROTOCOL);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    assert_string_equal(seen->text, "login: root\n");
+    assert_int_equal(seen->receiver.frames, 1);
+    end(seen, f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_session),    cmocka_unit_test(lost_frame),
+        cmocka_unit_test(damaged_frame),    cmocka_unit_test(late_join),
+        cmocka_unit_test(reboot),           cmocka_unit_test(other_protocol),
+        cmocka_unit_test(idle_and_markers), cmocka_unit_test(chain_in_the_middle),
+        cmocka_unit_test(text_without_end), cmocka_unit_test(noise_and_malformed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
