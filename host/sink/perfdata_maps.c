@@ -80,10 +80,12 @@ void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
     perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, dummy_build_id,
                             BUILD_ID_MAX);
     if (w->kernel != NULL) {
-        size_t size;
+        /* Called a user's file: of a kernel's, perf would look for the build id everywhere else
+         * first and complain. */
+        size_t size = 0;
         const uint8_t *id = mkperf_module_build_id(w->kernel, &size);
-        perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL,
-                                mkperf_module_path(w->kernel), id, id != NULL ? size : 0);
+        perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_USER, mkperf_module_path(w->kernel),
+                                id, id != NULL ? size : 0);
     }
 }
 
