@@ -56,7 +56,10 @@ uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequen
     uint64_t fits = rate / (clamp(ticks, 1, UINT64_MAX >> 20) * frequency);
     uint64_t near = clamp(fits, period / MAX_STEP, (uint64_t)period * MAX_STEP);
 
-    return (uint32_t)clamp((period + near) / 2, minimum, MKPERF_MAX_PERIOD);
+    if (near >= period / 2 && near <= (uint64_t)period * 2) {
+        near = (period + near) / 2; /* maybe noise */
+    }
+    return (uint32_t)clamp(near, minimum, MKPERF_MAX_PERIOD);
 }
 
 uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum)

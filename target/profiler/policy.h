@@ -32,8 +32,9 @@ uint32_t mkperf_jitter_mask(uint32_t period);
 uint32_t mkperf_first_period(uint32_t frequency, unsigned rate);
 
 /*
- * The next period for a frequency, after `events` events in `ticks` ticks (tick_hz a second): half
- * way to the one that fits what was seen, and never further than a factor of 4 at a time. Nothing
+ * The next period for a frequency, after `events` events in `ticks` ticks (tick_hz a second): the
+ * one that fits what was seen; half way to it if it is within a factor of 2, as that may be noise;
+ * never further than a factor of 4 at a time. Nothing
  * known (a zero) changes nothing.
  */
 uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequency, uint64_t events,
