@@ -103,6 +103,9 @@ static enum mkperf_status introduce(struct mkperf_perfdata *w, uint32_t id, stru
 /* Everything that stands before the first record of the stream. */
 static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
+    if (w->build_ids == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed", w->out.path);
+    }
     perfdata_kernel_build_ids(w);
     if (perfdata_head_write(w, e) != MKPERF_OK || perfdata_kernel_maps(w, e) != MKPERF_OK) {
         return e->status;

@@ -93,7 +93,7 @@ struct mkperf_perfdata {
     struct mkperf_symbols *symbols;
     struct mkperf_session session; /* strings are not used after begin */
     struct mkperf_module *kernel;  /* NULL: no ELF */
-    bool chains, began, failed;
+    bool chains, began;
     struct perfdata_features head;
     FILE *build_ids, *about; /* features in the making, until the head is written */
     char *build_ids_text, *about_text;

@@ -75,18 +75,14 @@ static struct mkperf_segment pages(struct mkperf_segment s)
     return s;
 }
 
+/*
+ * The dummy's alone. Of our kernel's ELF, perf 6.1 would look for the build id everywhere but in
+ * the file and complain; listed as a user's file, it would not resolve its addresses.
+ */
 void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
 {
     perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, dummy_build_id,
                             BUILD_ID_MAX);
-    if (w->kernel != NULL) {
-        /* Called a user's file: of a kernel's, perf would look for the build id everywhere else
-         * first and complain. */
-        size_t size = 0;
-        const uint8_t *id = mkperf_module_build_id(w->kernel, &size);
-        perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_USER, mkperf_module_path(w->kernel),
-                                id, id != NULL ? size : 0);
-    }
 }
 
 enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e)

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The perf.data writer, judged by perf itself: what was written comes back, with names, silently.
+ * Needs perf and aarch64-linux-gnu-gcc; programs are built in a directory of their own.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sink/perfdata.h"
+#include "symbols/symbols.h"
+
+static char directory[] = "/tmp/mkperf-test-XXXXXX";
+static char elf[3][64]; /* two PDs and a kernel */
+
+static const char user_source[] = ".globl _start\n.text\n"
+                                  ".type _start,%function\n_start: bl first\n nop\n ret\n"
+                                  ".size _start,.-_start\n"
+                                  ".type first,%function\nfirst: bl second\n nop\n ret\n"
+                                  ".size first,.-first\n"
+                                  ".type second,%function\nsecond: nop\n nop\n ret\n"
+                                  ".size second,.-second\n";
+
+/* Offsets in these programs: _start 0, first 12, second 24. */
+enum { START = 0, FIRST = 12, SECOND = 24 };
+
+static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void run(const char *format, ...)
+{
+    char command[2048];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    if (system(command) != 0) {
+        fail_msg("%s", command);
+    }
+}
+
+static void build(char *path, const char *name, const char *prefix, const char *address)
+{
+    char source[64];
+    FILE *f;
+
+    snprintf(path, 64, "%s/%s.elf", directory, name);
+    snprintf(source, sizeof source, "%s/%s.s", directory, name);
+    f = fopen(source, "w");
+    assert_non_null(f);
+    fputs(user_source, f);
+    fclose(f);
+    run("sed -i 's/first/%sfirst/g; s/second/%ssecond/g' %s && aarch64-linux-gnu-gcc -nostdlib "
+        "-static -Wl,--build-id -Wl,-Ttext=%s -o %s %s",
+        prefix, prefix, source, address, path, source);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    build(elf[0], "alpha", "a", "0x200000");
+    build(elf[1], "beta", "b", "0x200000");
+    build(elf[2], "kernel", "k", "0xffff000000080000");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    run("rm -rf %s", directory);
+    return 0;
+}
+
+static struct mkperf_session session_of(unsigned cores)
+{
+    struct mkperf_session s = {.platform = "fake",
+                               .cpu = "Cortex-A53 r0p4",
+                               .kernel_elf = elf[2],
+                               .cores = cores,
+                               .nevents = 2,
+                               .max_frames = 16,
+                               .jitter = true,
+                               .command = "mkperf record -t fake"};
+
+    s.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0};
+    s.event[1] = (struct mkperf_event){"l1d_cache_refill", 3, true, false, 0, 500};
+    return s;
+}
+
+struct writer {
+    struct mkperf_symbols *symbols;
+    struct mkperf_perfdata *w;
+    struct mkperf_sink sink;
+    struct mkperf_totals totals;
+};
+
+static void open_writer(struct writer *t, const char *path, unsigned cores)
+{
+    struct mkperf_session session = session_of(cores);
+    struct mkperf_error e = {.text = ""};
+    const struct mkperf_pd pds[] = {{1, 0, "alpha", elf[0], NULL},
+                                    {2, 1, "beta", elf[1], "alpha"},
+                                    {MKPERF_THREAD_IDLE, 2, "idle", NULL, NULL}};
+
+    memset(t, 0, sizeof *t);
+    t->symbols = mkperf_symbols_new();
+    if (mkperf_perfdata_new(path, t->symbols, &t->w, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+    t->sink = mkperf_perfdata_sink(t->w);
+    assert_int_equal(t->sink.ops->begin(t->sink.self, &session, &e), MKPERF_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(t->sink.ops->pd(t->sink.self, &pds[i], &e), MKPERF_OK);
+    }
+}
+
+static void close_writer(struct writer *t)
+{
+    mkperf_perfdata_free(t->w);
+    mkperf_symbols_free(t->symbols);
+}
+
+static enum mkperf_status put(struct writer *t, struct mkperf_sample s,
+                              const struct mkperf_chain *chain, struct mkperf_error *e)
+{
+    static const struct mkperf_chain none = {.n = 0};
+
+    s.callers = chain != NULL ? chain : &none;
+    t->totals.samples++;
+    t->totals.last_ns = s.time_ns;
+    return t->sink.ops->sample(t->sink.self, &s, e);
+}
+
+/* Samples of each kind; `times` of all of them. */
+static enum mkperf_status put_all(struct writer *t, unsigned times, struct mkperf_error *e)
+{
+    const uint64_t user = 0x200000, kernel = UINT64_C(0xffff000000080000);
+    const struct mkperf_chain own = {2, {{user + FIRST + 4, 0}, {user + START + 4, 0}}};
+    const struct mkperf_chain across = {
+        3, {{user + START + 4, 1}, {user + FIRST + 4, 0}, {user + START + 4, 0}}};
+    enum mkperf_status status = MKPERF_OK;
+
+    for (unsigned i = 0; i < times && status == MKPERF_OK; i++) {
+        uint64_t ns = 1000000000 + UINT64_C(10000) * i;
+        struct mkperf_sample s = {.time_ns = ns, .period = 1000, .pd = 0, .pc = user + SECOND};
+        put(t, s, &own, e);
+        s = (struct mkperf_sample){.time_ns = ns + 1000, .period = 7, .pd = 1, .pc = user + FIRST};
+        s.event = 1;
+        put(t, s, &across, e);
+        s = (struct mkperf_sample){.time_ns = ns + 2000, .period = 1001, .pd = 0, .pc = user + 4};
+        s.flags = MKPERF_SAMPLE_KERNEL;
+        s.kernel_pc = kernel + SECOND;
+        put(t, s, NULL, e);
+        s = (struct mkperf_sample){.time_ns = ns + 3000, .period = 1002, .pd = 2};
+        s.flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
+        s.kernel_pc = kernel + START;
+        put(t, s, NULL, e);
+        s = (struct mkperf_sample){.time_ns = ns + 4000, .period = 1003, .pd = 1, .pc = user + 8};
+        s.flags = MKPERF_SAMPLE_KERNEL; /* a place in the kernel that nobody knows */
+        status = put(t, s, NULL, e);
+        t->sink.ops->flush(t->sink.self, e);
+    }
+    return status;
+}
+
+static void finish_writer(struct writer *t)
+{
+    struct mkperf_error e = {.text = ""};
+
+    t->totals.first_ns = 1000000000;
+    if (t->sink.ops->end(t->sink.self, &t->totals, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+    close_writer(t);
+}
+
+/* What perf says, and that it says nothing else. */
+static char *perf(const char *path, const char *arguments)
+{
+    static char out[1 << 20];
+    char command[512];
+    FILE *f;
+
+    run("perf %s -i %s >%s/out 2>%s/err </dev/null", arguments, path, directory, directory);
+    snprintf(command, sizeof command, "grep -v 'unwind: target platform' %s/err", directory);
+    if (system(command) == 0) {
+        fail_msg("perf %s complains", arguments);
+    }
+    snprintf(command, sizeof command, "%s/out", directory);
+    f = fopen(command, "r");
+    assert_non_null(f);
+    out[fread(out, 1, sizeof out - 1, f)] = '\0';
+    fclose(f);
+    return out;
+}
+
+static unsigned count(const char *text, const char *what)
+{
+    unsigned n = 0;
+
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at += strlen(what)) {
+        n++;
+    }
+    return n;
+}
+
+static void perf_reads_it(void **state)
+{
+    struct writer t;
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_lost lost = {.samples = 1, .where = MKPERF_LOST_LINK};
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/a.data", directory);
+    open_writer(&t, path, 1);
+    assert_int_equal(put_all(&t, 10, &e), MKPERF_OK);
+    assert_int_equal(t.sink.ops->lost(t.sink.self, &lost, &e), MKPERF_OK);
+    finish_writer(&t);
+    char *text = perf(path, "script -F comm,pid,tid,cpu,time,period,event,ip,sym");
+    assert_int_equal(count(text, "alpha     1/1     [000]     1.000000:       1000 "), 1);
+    assert_int_equal(count(text, "asecond\n"), 10);
+    assert_int_equal(count(text, "bfirst\n"), 10);
+    assert_int_equal(count(text, "afirst\n"), 20); /* own callers, and those of a client's */
+    assert_int_equal(count(text, "ksecond\n"), 10);
+    assert_int_equal(count(text, "idle"), 10);
+    assert_int_equal(count(text, "l1d_cache_refill:u"), 10);
+    assert_int_equal(count(text, "               0 [unknown]\n"), 10);
+    text = perf(path, "report --stdio --no-children -g none --sort comm,dso,symbol");
+    assert_non_null(strstr(text, "Total Lost Samples: 1"));
+    assert_non_null(strstr(text, "kernel.elf"));
+    assert_null(strstr(text, "kallsyms"));
+    text = perf(path, "report --stdio --header-only");
+    assert_non_null(strstr(text, "cpudesc : Cortex-A53 r0p4"));
+    assert_non_null(strstr(text, "arch : aarch64"));
+    assert_non_null(strstr(text, "time of first sample : 1.000000"));
+    assert_non_null(strstr(text, "{ sample_period, sample_freq } = 500"));
+    text = perf(path, "buildid-list");
+    assert_int_equal(count(text, ".elf\n"), 2); /* the kernel's is left out, see perfdata_maps.c */
+}
+
+/* seL4 with EL2 has low addresses, below those of the PDs; with EL1, high ones. */
+static void kernels_at_any_address(void **state)
+{
+    static const char *const address[] = {"0x8000000000", "0xffffff8040000000"};
+    char path[64], kept[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/k.data", directory);
+    memcpy(kept, elf[2], sizeof kept);
+    for (unsigned i = 0; i < 2; i++) {
+        struct writer t;
+        struct mkperf_error e = {.text = ""};
+        struct mkperf_sample s = {.time_ns = 1, .period = 1, .flags = MKPERF_SAMPLE_KERNEL};
+        build(elf[2], "sel4", "k", address[i]);
+        open_writer(&t, path, 4);
+        s.kernel_pc = strtoull(address[i], NULL, 16) + SECOND;
+        s.pc = 0x200000 + FIRST;
+        put(&t, s, NULL, &e);
+        finish_writer(&t);
+        char *text = perf(path, "script -F ip,sym");
+        assert_int_equal(count(text, "ksecond\n"), 1);
+        assert_int_equal(count(text, "afirst\n"), 1);
+    }
+    memcpy(elf[2], kept, sizeof kept);
+}
+
+/* Cores whose samples come in batches of their own: perf sorts, and finds nothing out of order. */
+static void cores_out_of_step(void **state)
+{
+    struct writer t;
+    struct mkperf_error e = {.text = ""};
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/c.data", directory);
+    open_writer(&t, path, 2);
+    for (unsigned batch = 0; batch < 40; batch++) {
+        for (unsigned i = 0; i < 500; i++) {
+            struct mkperf_sample s = {.period = 1, .core = batch % 2, .pc = 0x200000};
+            s.time_ns = 1 + (batch / 2 * 500 + i) * UINT64_C(1000) +
+                        (batch % 2 == 1 ? UINT64_C(3000000) : 0);
+            put(&t, s, NULL, &e);
+        }
+        t.sink.ops->flush(t.sink.self, &e);
+    }
+    finish_writer(&t);
+    char *text = perf(path, "report --stdio --stats");
+    assert_non_null(strstr(text, "SAMPLE events:      20000"));
+    assert_non_null(strstr(text, "FINISHED_ROUND events"));
+}
+
+static void killed_and_recovered(void **state)
+{
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_totals totals;
+    struct stat st;
+    char path[64], partial[80], copy[80];
+    int how;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/d.data", directory);
+    snprintf(partial, sizeof partial, "%s.partial", path);
+    snprintf(copy, sizeof copy, "%s/copy.data", directory);
+    pid_t child = fork();
+    if (child == 0) {
+        struct writer t;
+        open_writer(&t, path, 1);
+        put_all(&t, 3000, &e);
+        kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFSIGNALED(how));
+    assert_int_equal(stat(partial, &st), 0);
+    assert_int_equal(truncate(partial, st.st_size - 12), 0); /* in the middle of a record */
+    assert_int_equal(mkperf_perfdata_recover(partial, copy, &totals, &e), MKPERF_OK);
+    assert_true(totals.samples > 5000);
+    uint64_t samples = totals.samples;
+    assert_int_equal(mkperf_perfdata_recover(partial, NULL, &totals, &e), MKPERF_OK);
+    assert_int_equal(totals.samples, samples);
+    run("cmp %s %s", path, copy);
+    assert_int_equal(stat(partial, &st), -1);
+    char *text = perf(path, "report --stdio --no-children -g none --sort comm,symbol");
+    assert_non_null(strstr(text, "asecond"));
+    text = perf(path, "report --stdio --header-only");
+    assert_non_null(strstr(text, "name = l1d_cache_refill:u"));
+    assert_int_equal(mkperf_perfdata_recover(elf[0], NULL, &totals, &e), MKPERF_ERR_INPUT);
+}
+
+static void full_disk(void **state)
+{
+    struct mkperf_error e = {.text = ""};
+    struct rlimit limit, small = {1 << 20, RLIM_INFINITY};
+    struct writer t;
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/f.data", directory);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    small.rlim_max = limit.rlim_max;
+    open_writer(&t, path, 1);
+    setrlimit(RLIMIT_FSIZE, &small);
+    assert_int_equal(put_all(&t, 10000, &e), MKPERF_ERR_OUTPUT);
+    assert_non_null(strstr(e.text, "f.data.partial"));
+    setrlimit(RLIMIT_FSIZE, &limit);
+    t.sink.ops->abandon(t.sink.self);
+    close_writer(&t);
+    open_writer(&t, "/dev/full", 1);
+    assert_int_equal(put_all(&t, 10000, &e), MKPERF_ERR_OUTPUT);
+    t.sink.ops->abandon(t.sink.self);
+    close_writer(&t);
+    struct mkperf_perfdata *none;
+    assert_int_equal(mkperf_perfdata_new("/nowhere/x", NULL, &none, &e), MKPERF_ERR_OUTPUT);
+}
+
+static void addresses_slide_and_return(void **state)
+{
+    static const uint64_t wild[] = {0,
+                                    0x200000,
+                                    MKPERF_PERFDATA_WINDOW - 1,
+                                    MKPERF_PERFDATA_WINDOW,
+                                    MKPERF_PERFDATA_SLIDE + 5,
+                                    MKPERF_PERFDATA_END - 1};
+
+    (void)state;
+    for (uint32_t pd = 0; pd < MKPERF_PERFDATA_PDS; pd += 97) {
+        for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
+            uint32_t back = pd;
+            uint64_t slid = mkperf_perfdata_slid(pd, wild[i]);
+            assert_int_equal(mkperf_perfdata_unslid(&back, slid), wild[i]);
+            assert_int_equal(back, pd);
+        }
+    }
+    assert_true(mkperf_perfdata_slid(0, UINT64_MAX) < (uint64_t)-4096);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(perf_reads_it),     cmocka_unit_test(kernels_at_any_address),
+        cmocka_unit_test(cores_out_of_step), cmocka_unit_test(killed_and_recovered),
+        cmocka_unit_test(full_disk),         cmocka_unit_test(addresses_slide_and_return),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
