@@ -7,7 +7,7 @@
  */
 #include "core.h"
 
-enum { SLICE_MS = 5 };
+enum { SLICE_HZ = 200, LOOK_HZ = 50000 };
 
 static struct {
     uint64_t occupied[PRIORITIES / 64]; /* bit set: the queue of that priority is not empty */
@@ -91,11 +91,18 @@ static void switch_to(struct core *core, struct task *t)
     }
 }
 
-/* Starts or stops the time slice. A switch starts it afresh. */
-static void set_slice(struct core *core, bool on, bool switched)
+/*
+ * Starts or stops the time slice of t. A switch starts it afresh. The PMU's holder is always
+ * interrupted now and then, since it may wait for an overflow of counters that it has just armed,
+ * and QEMU has to be made to look (see qemu_pmu.c).
+ */
+static void set_slice(struct core *core, const struct task *t, bool switched)
 {
+    bool peers = t->pd != NULL && ready.head[t->priority] != NULL;
+    bool on = peers || t == pmu_task;
+
     if (on && (switched || !core->ticking)) {
-        WRITE_REG(cntp_tval_el0, READ_REG(cntfrq_el0) * SLICE_MS / 1000);
+        WRITE_REG(cntp_tval_el0, READ_REG(cntfrq_el0) / (t == pmu_task ? LOOK_HZ : SLICE_HZ));
         WRITE_REG(cntp_ctl_el0, 1);
     } else if (!on && core->ticking) {
         WRITE_REG(cntp_ctl_el0, 0);
@@ -142,6 +149,6 @@ struct task *sched_exit(void)
     if (next != now) {
         switch_to(core, next);
     }
-    set_slice(core, next->pd != NULL && ready.head[next->priority] != NULL, next != now);
+    set_slice(core, next, next != now);
     return next;
 }
