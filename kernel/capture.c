@@ -17,7 +17,12 @@
 
 enum {
     PAGE_BYTES = 4096,
-    FRAME_RECORD_BYTES = 16, /* AAPCS64 6.4.6: {caller's frame pointer, return address} */
+};
+
+/* AAPCS64 6.4.6. */
+struct frame_record {
+    uint64_t caller; /* the caller's frame record */
+    uint64_t ret;    /* where it returns to */
 };
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
@@ -27,12 +32,13 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 
 /* A new session: nothing of the last one may leak into its numbers. */
 static void start_generation(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
-                             struct mkperf_ring *ring, uint64_t now)
+                             struct mkperf_ring *ring, uint32_t bytes, uint64_t now)
 {
     s->generation = d->generation;
-    s->ring_bytes = d->ring_bytes;
+    s->ring_bytes = bytes;
+    s->max_frames = min_u32(d->max_frames, MKPERF_MAX_FRAMES);
     s->head = 0;
-    s->random ^= now;
+    s->random = (s->random ^ now) | 1; /* never 0 */
     s->dropped_samples = 0;
     s->dropped_events = 0;
     s->spurious = 0;
@@ -40,11 +46,12 @@ static void start_generation(const struct mkperf_descriptor *d, struct mkperf_ca
     for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
         s->armed[i] = d->counter[i].first;
     }
+    ring->late_events = 0;
     ring->tick_hz = mkperf_port_tick_hz();
     ring->hook = MKPERF_HOOK_MAGIC;
 }
 
-/* The next interval of a counter, with jitter as descriptor.h defines it; at least 1. */
+/* The next interval of a counter, with jitter as descriptor.h defines it. 0 is as good as 2^32. */
 static uint32_t next_period(const struct mkperf_descriptor_counter *c,
                             struct mkperf_capture_state *s)
 {
@@ -52,11 +59,12 @@ static uint32_t next_period(const struct mkperf_descriptor_counter *c,
     uint32_t period = c->period;
 
     if (mask != 0) {
-        /* Knuth's MMIX multiplier and increment (TAOCP vol. 2, 3.3.4, table 1). */
-        s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        s->random ^= s->random << 13; /* Marsaglia's xorshift64, JSS 8(14), 2003 */
+        s->random ^= s->random >> 7;
+        s->random ^= s->random << 17;
         period = period - (mask / 2 + 1) + ((uint32_t)(s->random >> 32) & mask);
     }
-    return period != 0 ? period : 1;
+    return period;
 }
 
 /*
@@ -65,7 +73,8 @@ static uint32_t next_period(const struct mkperf_descriptor_counter *c,
  * is shorter than the way through the kernel) starts afresh, and what it ran goes into the weight
  * of the present sample. Returns that weight.
  */
-static uint64_t rearm(const struct mkperf_descriptor *d, struct mkperf_capture_state *s, unsigned i)
+static uint64_t rearm(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
+                      struct mkperf_ring *ring, unsigned i)
 {
     uint64_t weight = s->armed[i];
     uint32_t next = next_period(&d->counter[i], s);
@@ -74,6 +83,7 @@ static uint64_t rearm(const struct mkperf_descriptor *d, struct mkperf_capture_s
     if (ran > next / 2) {
         weight += ran;
         s->late_events += ran;
+        ring->late_events = s->late_events;
         ran = 0;
     }
     mkperf_port_counter_write(i, ran - next);
@@ -81,56 +91,67 @@ static uint64_t rearm(const struct mkperf_descriptor *d, struct mkperf_capture_s
     return weight;
 }
 
-/*
- * Walks the interrupted thread's frame records into frames[0 .. max). Each record must be 8-byte
- * aligned, lie within one page that the thread itself could read, and stand above the last one:
- * so the walk ends, whatever memory holds, and never faults. Returns the number of frames and adds
- * to *flags why it ended early.
- */
-static unsigned walk(uint64_t fp, uint64_t *frames, unsigned max, unsigned *flags)
+/* Whether a frame record at this offset from a page's start is aligned and wholly in the page. */
+static bool record_in_page(uint64_t offset)
 {
-    uint64_t page = UINT64_MAX;
-    uintptr_t window = 0;
-    unsigned n = 0;
+    /* Rotated right by 3: a misaligned offset becomes huge. */
+    return (offset >> 3 | offset << 61) <= (PAGE_BYTES - sizeof(struct frame_record)) / 8;
+}
 
-    while (fp != 0) {
-        if (n == max) {
-            *flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
-            break;
+/* What a walk found: frames, and flags that say why it ended early. */
+struct walked {
+    uint32_t frames;
+    uint32_t flags;
+};
+
+/*
+ * Walks a thread's frame records from fp into frames[0 .. max). Each record must be 8-byte
+ * aligned, lie within one page that the thread itself could read, and stand above the last one:
+ * so the walk ends, whatever memory holds, and never faults. A function of its own, since inlined
+ * it takes the caller's registers away from the loop.
+ */
+__attribute__((noinline)) static struct walked walk(uint64_t fp, uint64_t *frames, uint32_t max)
+{
+    uint64_t *frame = frames;
+    uint64_t *end = frames + max;
+    struct walked end_of_walk = {0, 0};
+
+    while (frame != end) {
+        uint64_t page = fp & ~(uint64_t)(PAGE_BYTES - 1);
+        uintptr_t window = record_in_page(fp - page) ? mkperf_port_user_page(page) : 0;
+
+        if (window == 0) {
+            end_of_walk.flags = MKPERF_SAMPLE_BAD_FP;
+            goto out;
         }
-        if (fp % 8 != 0 || fp % PAGE_BYTES > PAGE_BYTES - FRAME_RECORD_BYTES) {
-            *flags |= MKPERF_SAMPLE_BAD_FP;
-            break;
-        }
-        if (fp / PAGE_BYTES != page) {
-            page = fp / PAGE_BYTES;
-            window = mkperf_port_user_page(fp & ~(uint64_t)(PAGE_BYTES - 1));
-            if (window == 0) {
-                *flags |= MKPERF_SAMPLE_BAD_FP;
-                break;
+        uintptr_t to_window = window - page;
+        do {
+            const struct frame_record *record = (const struct frame_record *)(fp + to_window);
+            uint64_t caller = record->caller;
+            uint64_t ret = record->ret;
+
+            if (ret == 0) {
+                goto out; /* start code: the outermost frame */
             }
-        }
-        const uint64_t *record = (const uint64_t *)(window + fp % PAGE_BYTES);
-        uint64_t caller = record[0];
-        uint64_t ret = record[1];
-        if (ret == 0) {
-            break; /* start code: the outermost frame */
-        }
-        frames[n++] = ret;
-        if (caller != 0 && caller <= fp) {
-            *flags |= MKPERF_SAMPLE_BAD_FP;
-            break;
-        }
-        fp = caller;
+            *frame++ = ret;
+            if (caller <= fp) {
+                end_of_walk.flags = caller != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
+                goto out;
+            }
+            fp = caller;
+        } while (record_in_page(fp - page) && frame != end);
     }
-    return n;
+    end_of_walk.flags = MKPERF_SAMPLE_DEPTH_LIMIT;
+out:
+    end_of_walk.frames = (uint32_t)(frame - frames);
+    return end_of_walk;
 }
 
 /* Writes one sample for counter i into the ring, or counts it as dropped. */
 static void sample(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
                    struct mkperf_ring_producer *p, unsigned i, uint64_t now, uint64_t weight)
 {
-    unsigned max = min_u32(d->max_frames, MKPERF_MAX_FRAMES);
+    unsigned max = s->max_frames;
     uint64_t *w = mkperf_ring_reserve(p, 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + max));
 
     if (w == NULL) {
@@ -142,29 +163,33 @@ static void sample(const struct mkperf_descriptor *d, struct mkperf_capture_stat
 
     unsigned flags = 0;
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
-    unsigned nframes = 0;
+    struct walked walked = {0, 0};
     struct mkperf_port_context c;
-    bool user = mkperf_port_context(&c);
+    bool kernel = d->kernel_mask >> i & 1;
 
-    if (!user) {
-        flags |= MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
-    } else if (d->kernel_mask >> i & 1) {
+    if (kernel) {
         flags |= MKPERF_SAMPLE_KERNEL;
     }
+    if (!mkperf_port_context(&c, kernel)) {
+        flags |= MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
+    }
+    uint64_t thread = mkperf_port_thread();
+
     w[MKPERF_WORD_TIME] = now;
-    w[MKPERF_WORD_THREAD] = mkperf_port_thread();
+    w[MKPERF_WORD_THREAD] = thread;
     w[MKPERF_WORD_PERIOD] = weight;
     w[MKPERF_WORD_PC] = c.pc;
     w[MKPERF_WORD_LR] = c.lr;
     if (flags & MKPERF_SAMPLE_KERNEL) {
         w[words++] = mkperf_port_kernel_pc();
     }
-    if (user) {
-        nframes = walk(c.fp, w + words, max, &flags);
+    if (c.fp != 0) {
+        walked = walk(c.fp, w + words, max);
     }
-    words += nframes;
-    w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, nframes, i, flags,
-                                                 mkperf_port_core());
+    words += walked.frames;
+    flags |= walked.flags;
+    w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, walked.frames, i,
+                                                 flags, mkperf_port_core());
     mkperf_ring_commit(p, 8 * (uint64_t)words);
 }
 
@@ -173,16 +198,17 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
     uint64_t now = mkperf_port_time();
     uint32_t hit = mkperf_port_overflow_take() & d->counter_mask;
     uint32_t bytes = d->ring_bytes;
+    bool fresh = s->generation != d->generation || s->ring_bytes != bytes;
 
-    if (!mkperf_ring_size_ok(bytes)) {
+    if (fresh && !mkperf_ring_size_ok(bytes)) {
         return;
     }
-    struct mkperf_ring *ring = mkperf_port_ring(d, bytes + MKPERF_RING_HEADER_BYTES);
+    struct mkperf_ring *ring = mkperf_port_ring(d, (uint64_t)bytes + MKPERF_RING_HEADER_BYTES);
     if (ring == NULL) {
         return;
     }
-    if (s->generation != d->generation || s->ring_bytes != bytes) {
-        start_generation(d, s, ring, now);
+    if (fresh) {
+        start_generation(d, s, ring, bytes, now);
     }
     if (hit == 0) {
         ring->spurious = ++s->spurious;
@@ -190,7 +216,7 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
     }
 
     struct mkperf_ring_producer p = {.ring = ring, .size = s->ring_bytes, .head = s->head};
-    uint64_t before = mkperf_ring_used(&p);
+    uint64_t tail = p.head - mkperf_ring_used(&p);
 
     while (hit != 0) {
         unsigned i = (unsigned)__builtin_ctz(hit);
@@ -198,13 +224,14 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
         if (i >= MKPERF_MAX_COUNTERS) {
             break;
         }
-        sample(d, s, &p, i, now, rearm(d, s, i));
+        sample(d, s, &p, i, now, rearm(d, s, ring, i));
     }
+    uint64_t before = s->head - tail;
+    uint64_t after = p.head - tail;
     s->head = p.head;
-    ring->late_events = s->late_events;
 
     /* Only the crossing wakes: a consumer that is already behind has been told. */
-    if (before < d->watermark && mkperf_ring_used(&p) >= d->watermark) {
+    if (before < d->watermark && after >= d->watermark) {
         mkperf_port_wake();
     }
 }

@@ -12,6 +12,7 @@
 struct mkperf_capture_state {
     uint32_t generation; /* of the descriptor that the rest belongs to */
     uint32_t ring_bytes;
+    uint32_t max_frames;
     uint64_t head;   /* our position in the core's ring */
     uint64_t random; /* state of the jitter's generator */
     uint64_t dropped_samples;

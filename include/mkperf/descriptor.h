@@ -31,7 +31,7 @@ struct mkperf_descriptor_counter {
 /*
  * Jitter: after each overflow the hook arms the counter with
  *   period - (jitter_mask + 1) / 2 + r,   r uniform in [0, jitter_mask]   (jitter_mask != 0)
- * from a 64-bit linear congruential generator's upper bits, so that the mean is period - 1/2 and
+ * from a 64-bit xorshift generator's upper half, so that the mean is period - 1/2 and
  * every value in the range can occur. Each sample carries the period it really had.
  */
 struct mkperf_descriptor {

@@ -78,8 +78,9 @@ void microkit_irq_ack(microkit_channel ch)
     sim.acks++;
 }
 
-bool mkperf_port_context(struct mkperf_port_context *c)
+bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
+    (void)kernel;
     *c = (struct mkperf_port_context){0x200000 + sim.ticks % 64 * 4, 0x200100, 0};
     return true;
 }

@@ -13,7 +13,7 @@ struct mkperf_port_context {
     uint64_t pc, lr, fp;
 };
 
-bool mkperf_port_context(struct mkperf_port_context *c);
+bool mkperf_port_context(struct mkperf_port_context *c, bool kernel);
 uint64_t mkperf_port_thread(void);
 uint64_t mkperf_port_kernel_pc(void);
 unsigned mkperf_port_core(void);

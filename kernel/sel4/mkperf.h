@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What mkperf adds to seL4: the calls that mkperf.patch puts into the kernel's own files.
+ *
+ * Owns: the hook's state of each core. docs/sel4.md says how the hook fits into the kernel.
+ */
+#ifndef MKPERF_SEL4_H
+#define MKPERF_SEL4_H
+
+#include <config.h>
+#include <linker.h>
+
+#include <arch/kernel/vspace.h>
+#include <arch/machine.h>
+#include <machine/interrupt.h>
+#include <model/statedata.h>
+#include <object/structures.h>
+#include <types.h>
+
+#include <capture.h>
+
+/* An answer of mkperf_translate, and what the question was. */
+struct mkperf_translation {
+    word_t space; /* the address space: second word of the thread's capability for it */
+    word_t va;
+    word_t window; /* where the kernel sees va */
+    word_t room;   /* bytes from there to the end of the page */
+};
+
+/* No address space: a root table is aligned. */
+#define MKPERF_NO_SPACE (~SEL4_WORD_CONST(0))
+
+struct mkperf_node {
+    struct mkperf_capture_state capture;
+    struct mkperf_translation ring;
+    struct mkperf_translation stack;
+    tcb_t *consumer;    /* during a capture: the thread that published the descriptor */
+    tcb_t *subject;     /* and the one that the present sample is about */
+    word_t entry;       /* the function of the last kernel entry, see MKPERF_ENTRY */
+    tcb_t *entryThread; /* the thread that it was entered from; NULL if it is gone */
+    bool_t captured;    /* the interrupt in service is a profiling interrupt, its sample taken */
+    bool_t wake;        /* and the consumer is to be signalled for it */
+};
+
+extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
+
+/* At each entry into the kernel: what a later profiling interrupt says the kernel was doing. */
+#define MKPERF_ENTRY(function)                                                  \
+    do {                                                                        \
+        mkperf_node[CURRENT_CPU_INDEX()].entry = (word_t)(function);            \
+        mkperf_node[CURRENT_CPU_INDEX()].entryThread = NODE_STATE(ksCurThread); \
+    } while (0)
+
+/*
+ * The kernel's view of va in the address space of thread, as far as the end of its page, or 0
+ * unless it is mapped there for user access (writable, if asked), as cached memory, in RAM, and
+ * 8-byte aligned. The address space is looked up through its ASID as the kernel itself does when it
+ * switches to a thread: a page table is reachable from there as long as it exists, and no longer. A
+ * positive answer is left in *t.
+ */
+word_t mkperf_translate(struct mkperf_translation *t, tcb_t *thread, word_t va, bool_t write);
+
+/* Where the kernel invalidates entries of the TLB: forget translations. */
+static inline void mkperf_mappingsChanged(void)
+{
+    for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
+        mkperf_node[i].ring.space = MKPERF_NO_SPACE;
+        mkperf_node[i].stack.space = MKPERF_NO_SPACE;
+    }
+}
+
+/* At boot, on each core: the PMU's overflow interrupts, and user access to the PMU. */
+void mkperf_initCPU(void);
+
+/* In handleInterrupt: true if irq was a profiling interrupt; it has then been acknowledged. */
+bool_t mkperf_handleInterrupt(irq_t irq);
+
+/* A thread is being deleted: forget it. */
+void mkperf_threadDeleted(tcb_t *tcb);
+
+/*
+ * The notification capability that says who gets this interrupt, a null capability if no one does.
+ * There is one only while the interrupt is a user's (IRQSignal).
+ */
+static inline cap_t mkperf_notificationOf(irq_t irq)
+{
+    cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
+
+    if (unlikely(cap_get_capType(cap) != cap_notification_cap ||
+                 !cap_notification_cap_get_capNtfnCanSend(cap))) {
+        return cap_null_cap_new();
+    }
+    return cap;
+}
+
+/*
+ * The descriptor that the thread has published, NULL if it has none. It stands at a fixed place in
+ * the frame of the IPC buffer, which exists as long as the TCB holds the frame's capability.
+ */
+static inline const struct mkperf_descriptor *mkperf_descriptorOf(tcb_t *thread)
+{
+    cap_t frame = TCB_PTR_CTE_PTR(thread, tcbBuffer)->cap;
+
+    if (unlikely(cap_get_capType(frame) != cap_frame_cap ||
+                 cap_frame_cap_get_capFIsDevice(frame))) {
+        return NULL;
+    }
+
+    const struct mkperf_descriptor *d =
+        (const struct mkperf_descriptor *)(cap_frame_cap_get_capFBasePtr(frame) +
+                                           MKPERF_DESCRIPTOR_OFFSET);
+
+    return __atomic_load_n(&d->magic, __ATOMIC_ACQUIRE) == MKPERF_DESCRIPTOR_MAGIC ? d : NULL;
+}
+
+/* Takes the samples of a profiling interrupt; false if no one has asked for them. */
+static inline bool_t mkperf_sample(struct mkperf_node *node, irq_t irq)
+{
+    cap_t cap = mkperf_notificationOf(irq);
+
+    if (unlikely(cap_get_capType(cap) != cap_notification_cap)) {
+        return false;
+    }
+
+    notification_t *ntfn = NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap));
+    tcb_t *consumer = TCB_PTR(notification_ptr_get_ntfnBoundTCB(ntfn));
+
+    if (unlikely(consumer == NULL)) {
+        return false;
+    }
+
+    const struct mkperf_descriptor *d = mkperf_descriptorOf(consumer);
+
+    if (d == NULL) {
+        return false;
+    }
+    node->consumer = consumer;
+    node->wake = false;
+    mkperf_capture(d, &node->capture);
+    MKPERF_ENTRY(mkperf_capture);
+    return true;
+}
+
+/* The interrupt is over: unmasked, inactive, and ready to come again. */
+static inline void mkperf_complete(irq_t irq)
+{
+    ackInterrupt(irq);
+#ifdef CONFIG_ARM_GIC_V3_SUPPORT
+    /* For an interrupt of a user's, ackInterrupt leaves this to the user's acknowledgement. */
+    isb();
+    deactivateInterrupt(irq);
+#endif
+}
+
+/*
+ * On entry for an interrupt, before anything else. True if it was a profiling interrupt that has
+ * been dealt with completely, so that the kernel can return to where it came from.
+ */
+static inline bool_t mkperf_handleInterruptEarly(void)
+{
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    irq_t irq = getActiveIRQ();
+
+    if (IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ || !mkperf_sample(node, irq)) {
+        return false;
+    }
+    if (unlikely(node->wake)) {
+        node->captured = true;
+        return false;
+    }
+    mkperf_complete(irq);
+    return true;
+}
+
+#endif
