@@ -155,9 +155,8 @@ static void predict(struct mkperf_encoder *e)
 }
 
 /* Makes the key of a sample whose size was checked. Returns its words. */
-static unsigned make_key(struct mkperf_encoder *e, const uint64_t *record)
+static unsigned make_key(struct mkperf_encoder *e, uint64_t header, const uint64_t *record)
 {
-    uint64_t header = record[MKPERF_WORD_HEADER];
     unsigned flags = mkperf_record_flags(header);
     unsigned rest = 1 + (flags & MKPERF_SAMPLE_KERNEL) + mkperf_record_nframes(header);
 
@@ -234,10 +233,10 @@ static void keep_chain(struct mkperf_encoder *e, struct mkperf_chain *c, unsigne
 
 /* Encodes the chain of a sample into e->definition. False cannot be: the column holds the longest.
  */
-static bool define_chain(struct mkperf_encoder *e, const uint64_t *record, unsigned slot)
+static bool define_chain(struct mkperf_encoder *e, uint64_t header, const uint64_t *record,
+                         unsigned slot)
 {
     static mkperf_Chain chain; /* half a kilobyte: not for a PD's stack */
-    uint64_t header = record[MKPERF_WORD_HEADER];
     uint64_t before = record[MKPERF_WORD_PC];
     const uint64_t *frames = record + MKPERF_SAMPLE_FIXED_WORDS;
     pb_ostream_t out = pb_ostream_from_buffer(e->definition.bytes, sizeof e->definition.bytes);
@@ -270,9 +269,8 @@ static bool fits(const struct mkperf_encoder *e, uint32_t more)
            MKPERF_MESSAGE_BYTES;
 }
 
-static bool sample_ok(const uint64_t *record, unsigned size)
+static bool sample_ok(uint64_t header, unsigned size)
 {
-    uint64_t header = record[MKPERF_WORD_HEADER];
     unsigned flags = mkperf_record_flags(header);
     unsigned nframes = mkperf_record_nframes(header);
 
@@ -284,9 +282,9 @@ static bool sample_ok(const uint64_t *record, unsigned size)
 
 /* Puts a sample that fits into the columns. */
 static void append(struct mkperf_encoder *e, unsigned slot, const uint64_t delta[3],
-                   const uint64_t *record)
+                   uint64_t header, const uint64_t *record)
 {
-    struct mkperf_predicted *p = &e->predicted[mkperf_record_counter(record[MKPERF_WORD_HEADER])];
+    struct mkperf_predicted *p = &e->predicted[mkperf_record_counter(header)];
 
     e->slot.n += put_varint(e->slot.bytes + e->slot.n, slot);
     e->pc.n += put_varint(e->pc.bytes + e->pc.n, delta[0]);
@@ -295,7 +293,7 @@ static void append(struct mkperf_encoder *e, unsigned slot, const uint64_t delta
     p->sum += record[MKPERF_WORD_PERIOD];
     p->samples++;
     if (e->samples == 0) {
-        e->core = mkperf_record_core(record[MKPERF_WORD_HEADER]);
+        e->core = mkperf_record_core(header);
         e->first_time = record[MKPERF_WORD_TIME];
     }
     e->last_time = record[MKPERF_WORD_TIME];
@@ -303,9 +301,9 @@ static void append(struct mkperf_encoder *e, unsigned slot, const uint64_t delta
     e->chain[slot].used = e->additions++;
 }
 
-static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, const uint64_t *record)
+static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t header,
+                                            const uint64_t *record)
 {
-    uint64_t header = record[MKPERF_WORD_HEADER];
     unsigned counter = mkperf_record_counter(header);
     uint64_t time = record[MKPERF_WORD_TIME];
     bool no_user = mkperf_record_flags(header) & MKPERF_SAMPLE_NO_USER;
@@ -319,7 +317,7 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, const uint
         mkperf_encoder_expect(e, counter, record[MKPERF_WORD_PERIOD]);
     }
     bool known;
-    unsigned words = make_key(e, record);
+    unsigned words = make_key(e, header, record);
     unsigned slot = find_slot(e, words, &known);
     struct mkperf_chain *c = &e->chain[slot];
     uint64_t delta[3] = {
@@ -330,7 +328,7 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, const uint
     uint32_t more = varint_size(slot) + varint_size(delta[0]) + varint_size(delta[1]) +
                     varint_size(delta[2]);
     if (!known) {
-        if (!define_chain(e, record, slot)) {
+        if (!define_chain(e, header, record, slot)) {
             return MKPERF_ENCODE_BAD;
         }
         more += 1 + varint_size(e->definition.n) + e->definition.n;
@@ -344,19 +342,19 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, const uint
             put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
         e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
     }
-    append(e, slot, delta, record);
+    append(e, slot, delta, header, record);
     return MKPERF_ENCODE_ADDED;
 }
 
-static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, const uint64_t *record)
+static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t header,
+                                          const uint64_t *record)
 {
     struct mkperf_column *d = &e->definition;
 
     if (e->losses == MKPERF_LOSS_PLACES || !fits(e, 2 + mkperf_Loss_size)) {
         return MKPERF_ENCODE_FULL;
     }
-    d->n = put_field(d->bytes, mkperf_Loss_where_tag,
-                     mkperf_record_counter(record[MKPERF_WORD_HEADER]));
+    d->n = put_field(d->bytes, mkperf_Loss_where_tag, mkperf_record_counter(header));
     d->n += put_field(d->bytes + d->n, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
     d->n += put_field(d->bytes + d->n, mkperf_Loss_samples_tag, record[2]);
     d->n += put_field(d->bytes + d->n, mkperf_Loss_events_tag, record[3]);
@@ -364,7 +362,7 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, const uint64
     e->loss.n += put_bytes(e->loss.bytes + e->loss.n, d);
     if (mkperf_encoder_empty(e)) {
         e->first_time = record[MKPERF_WORD_TIME];
-        e->core = mkperf_record_core(record[MKPERF_WORD_HEADER]);
+        e->core = mkperf_record_core(header);
     }
     e->losses++;
     return MKPERF_ENCODE_ADDED;
@@ -373,14 +371,14 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, const uint64
 enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uint64_t *record,
                                              unsigned size)
 {
-    uint64_t header = record[MKPERF_WORD_HEADER];
+    uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
 
-    if (mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && sample_ok(record, size)) {
-        return add_sample(e, record);
+    if (mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && sample_ok(header, size)) {
+        return add_sample(e, header, record);
     }
     if (mkperf_record_type(header) == MKPERF_RECORD_LOSS && size >= 8 * MKPERF_LOSS_WORDS &&
         mkperf_record_counter(header) < MKPERF_LOSS_PLACES) {
-        return add_loss(e, record);
+        return add_loss(e, header, record);
     }
     return MKPERF_ENCODE_BAD;
 }

@@ -9,6 +9,7 @@
  * May lose: received bytes, when the client PD does not run for longer than the FIFO lasts. The
  * framing finds that out.
  */
+#include "pl011_regs.h"
 #include "transport.h"
 
 uintptr_t mkperf_uart; /* one page, uncached (setvar_vaddr) */
@@ -39,32 +40,22 @@ enum {
     CHUNK = 512, /* most bytes in one call: emulated FIFOs never fill */
 };
 
-static uint32_t get(unsigned reg)
-{
-    return *(volatile uint32_t *)(mkperf_uart + reg);
-}
-
-static void set(unsigned reg, uint32_t value)
-{
-    *(volatile uint32_t *)(mkperf_uart + reg) = value;
-}
-
 static void init(void)
 {
-    set(UARTIMSC, 0);
-    set(UARTICR, INT_ALL);
-    set(UARTIFLS, IFLS_TX_EIGHTH | IFLS_RX_EIGHTH);
-    set(UARTLCR_H, LCR_H_FEN | LCR_H_WLEN_8);
-    set(UARTCR, CR_UARTEN | CR_TXE | CR_RXE);
-    set(UARTIMSC, INT_RX | INT_RT);
+    pl011_set(UARTIMSC, 0);
+    pl011_set(UARTICR, INT_ALL);
+    pl011_set(UARTIFLS, IFLS_TX_EIGHTH | IFLS_RX_EIGHTH);
+    pl011_set(UARTLCR_H, LCR_H_FEN | LCR_H_WLEN_8);
+    pl011_set(UARTCR, CR_UARTEN | CR_TXE | CR_RXE);
+    pl011_set(UARTIMSC, INT_RX | INT_RT);
 }
 
 static size_t write(const uint8_t *bytes, size_t n)
 {
     size_t i = 0;
 
-    while (i < n && i < CHUNK && !(get(UARTFR) & FR_TXFF)) {
-        set(UARTDR, bytes[i++]);
+    while (i < n && i < CHUNK && !(pl011_get(UARTFR) & FR_TXFF)) {
+        pl011_set(UARTDR, bytes[i++]);
     }
     return i;
 }
@@ -73,18 +64,18 @@ static size_t write(const uint8_t *bytes, size_t n)
  * a write that filled the FIFO. */
 static void more(int wanted)
 {
-    set(UARTIMSC, INT_RX | INT_RT | (wanted ? INT_TX : 0));
+    pl011_set(UARTIMSC, INT_RX | INT_RT | (wanted ? INT_TX : 0));
 }
 
 static int read(void)
 {
-    return get(UARTFR) & FR_RXFE ? -1 : (int)(get(UARTDR) & 0xff);
+    return pl011_get(UARTFR) & FR_RXFE ? -1 : (int)(pl011_get(UARTDR) & 0xff);
 }
 
 /* Before the FIFO is read: a byte that comes after the last read interrupts anew. */
 static void interrupt(void)
 {
-    set(UARTICR, INT_ALL);
+    pl011_set(UARTICR, INT_ALL);
 }
 
 const struct mkperf_transport mkperf_pl011 = {
