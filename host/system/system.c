@@ -104,7 +104,7 @@ enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **o
     }
     free(text);
     if (f != NULL) {
-        fclose(f);
+        (void)fclose(f);
     }
     return status;
 }

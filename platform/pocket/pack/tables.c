@@ -75,8 +75,9 @@ bool tables_map(struct packer *p, uint64_t tables, const struct mapping *m)
             return refuse(p, m->line, "%s: no memory left for page tables", m->what);
         }
         if (*entry != 0) {
+            unsigned long long vaddr = m->vaddr + done;
             return refuse(p, m->line, "%s at 0x%llx overlaps something else in the PD", m->what,
-                          (unsigned long long)(m->vaddr + done));
+                          vaddr);
         }
         *entry = (m->at + done) | rights(m) | (blocks ? ENTRY_BLOCK : ENTRY_PAGE);
     }

@@ -64,13 +64,13 @@ static bool write_all(const struct packer *p, FILE *f)
 
 bool write_image(struct packer *p)
 {
-    char *partial = malloc(strlen(p->out_path) + sizeof ".partial");
+    size_t room = strlen(p->out_path) + sizeof ".partial";
+    char *partial = malloc(room);
     FILE *f = NULL;
     bool ok = false;
 
     if (partial != NULL) {
-        strcpy(partial, p->out_path);
-        strcat(partial, ".partial");
+        (void)snprintf(partial, room, "%s.partial", p->out_path);
         f = fopen(partial, "wb");
     }
     if (f != NULL) {

@@ -75,7 +75,7 @@ static void test_call(void)
     microkit_msginfo answer;
 
     for (unsigned i = 0; i < 64; i++) {
-        microkit_mr_set((uint8_t)i, i * 1000);
+        microkit_mr_set((uint8_t)i, (seL4_Word)i * 1000);
     }
     __asm__ volatile("dup v8.2d, %0\n\tdup v31.2d, %0" : : "r"((uint64_t)0x1234));
     answer = microkit_ppcall(SERVER, microkit_msginfo_new(41, 64));
