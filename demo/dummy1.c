@@ -11,7 +11,7 @@
 enum {
     CH_KNOWN = 0,
     CH_DUMMY2 = 1,
-    ITEMS = 96,
+    ITEMS = 200,
 };
 
 static uint32_t items[ITEMS];

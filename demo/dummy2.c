@@ -12,7 +12,7 @@
 enum {
     CH_DUMMY1 = 0,
     CH_REQUESTER = 1,
-    BYTES = 512,
+    BYTES = 2048,
 };
 
 static uint8_t message[BYTES];

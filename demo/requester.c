@@ -12,7 +12,7 @@
 enum {
     CH_DUMMY2 = 0,
     CH_SERVER = 1,
-    REQUESTS = 8,
+    REQUESTS = 48,
 };
 
 static volatile uint64_t wrong_answers;

@@ -43,7 +43,7 @@ check "at least 3000 samples" samples_enough
 nothing_lost() {
     "$MKPERF" report -i "$data" --percent-limit 50 >"$D/mkperf-report" || return 1
     grep -i 'lost' "$D/mkperf-report" "$D/report"
-    ! grep -i 'lost' "$D/mkperf-report" | grep -q '[1-9]' && ! grep -q 'Total Lost Samples: [1-9]' "$D/report"
+    grep -q '^# lost  *0 of [1-9]' "$D/mkperf-report" && grep -q 'Total Lost Samples: 0$' "$D/report"
 }
 check "no loss at 1 kHz" nothing_lost
 
@@ -53,14 +53,14 @@ known_symbols() {
 check "no unknown symbol" known_symbols
 
 pds_seen() {
-    for pd in profiler client pacer server requester dummy2 dummy1 known idle; do
+    for pd in client server requester dummy2 dummy1 known idle; do
         grep -q "^$pd " "$D/chains" || {
             echo "no sample of $pd"
             return 1
         }
     done
 }
-check "every PD and idle have samples" pds_seen
+check "idle and every PD that is busy have samples" pds_seen
 
 # Shares of the four known functions, by weight, within three standard errors.
 shares() {

@@ -38,7 +38,7 @@ wrong() {
     set -- $(chi_square --no-jitter)
     [ $# -eq 2 ] || return 1
     echo "chi-square $1 with $2 samples: not wrong enough to prove anything"
-    [ "$1" -gt 500 ]
+    [ "$1" -gt 100 ]
 }
 check "with jitter the shares are right" right
 check "without jitter they are seen to be wrong" wrong
