@@ -148,11 +148,12 @@ static enum mkperf_status ask(struct mkperf_recorder *r, mkperf_ToTarget *m, dou
 }
 
 /* Why there was no answer to a hello: what the line had instead says it. */
-static enum mkperf_status silence(const struct mkperf_recorder *r, struct mkperf_error *e)
+static enum mkperf_status silence(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     const struct mkperf_receiver *w = &r->receiver;
     const char *spec = r->source.spec;
 
+    mkperf_receiver_idle(&r->receiver);
     if (w->bytes == 0) {
         return mkperf_error_set(e, MKPERF_ERR_SILENT,
                                 "%s: no byte arrived in %g s. Is the target running, and this the "

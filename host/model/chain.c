@@ -6,7 +6,7 @@
 
 enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_module *m, uint64_t pc)
 {
-    uint64_t mixed = (pc >> 2 ^ (uintptr_t)m >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = (pc >> 1 ^ (uintptr_t)m >> 4) * UINT64_C(0x9e3779b97f4a7c15);
     size_t i = mixed >> 51; /* 13 bits */
 
     _Static_assert(MKPERF_REPAIR_CACHE == 1 << 13, "the hash's bits");

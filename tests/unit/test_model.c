@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The registry of PDs, chain repair with a fake judge, and the event list of -e. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "events.h"
+#include "model/chain.h"
+#include "model/pds.h"
+
+static char directory[] = "/tmp/mkperf-model-XXXXXX";
+
+static const char *in_directory(const char *name)
+{
+    static char path[4][96];
+    static unsigned i;
+
+    i = (i + 1) % 4;
+    snprintf(path[i], sizeof path[i], "%s/%s", directory, name);
+    return path[i];
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(in_directory(name), "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int setup(void **state)
+{
+    char command[512];
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    write_file("a.s", ".globl _start\n.text\n_start: ret\n");
+    write_file("two.system", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<system>\n"
+                             "<protection_domain name=\"alpha\" priority=\"9\">\n"
+                             "<program_image path=\"some/where/alpha.elf\"/></protection_domain>\n"
+                             "<protection_domain name=\"beta\" priority=\"8\">\n"
+                             "<program_image path=\"beta.elf\"/></protection_domain>\n</system>\n");
+    write_file("bad.system", "<system>\n<nonsense/>\n</system>\n");
+    snprintf(command, sizeof command,
+             "cd %s && mkdir elf empty && aarch64-linux-gnu-gcc -nostdlib -static -o elf/alpha.elf "
+             "a.s && cp elf/alpha.elf elf/sel4.elf",
+             directory);
+    return system(command);
+}
+
+static int teardown(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+struct warnings {
+    unsigned n;
+    char text[2048];
+};
+
+static void on_warning(void *self, const char *text)
+{
+    struct warnings *w = self;
+
+    w->n++;
+    strncat(w->text, text, sizeof w->text - strlen(w->text) - 1);
+}
+
+static void system_names_pds(void **state)
+{
+    struct warnings w = {.n = 0};
+    struct mkperf_pds_config c = {.system = in_directory("two.system"),
+                                  .elf_path = in_directory("elf"),
+                                  .warn = on_warning,
+                                  .self = &w};
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_pds *p;
+
+    (void)state;
+    if (mkperf_pds_new(&c, symbols, &p, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+    assert_int_equal(mkperf_pds_count(p), 3);
+    assert_string_equal(mkperf_pds_at(p, 0)->name, "alpha");
+    assert_non_null(mkperf_pds_at(p, 0)->elf);
+    assert_non_null(mkperf_pds_module(p, 0));
+    assert_string_equal(mkperf_pds_at(p, 1)->name, "beta");
+    assert_null(mkperf_pds_at(p, 1)->elf);
+    assert_string_equal(mkperf_pds_at(p, 2)->name, "idle");
+    assert_non_null(strstr(mkperf_pds_kernel(p), "elf/sel4.elf"));
+    assert_int_equal(w.n, 1);
+    assert_non_null(strstr(w.text, "beta.elf"));
+    assert_int_equal(mkperf_pds_find(p, mkperf_pds_at(p, 1)->thread), 1);
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_IDLE), 2);
+    assert_int_equal(mkperf_pds_find(p, 0xabc), 3);
+    assert_int_equal(mkperf_pds_find(p, 0xabc), 3);
+    assert_string_equal(mkperf_pds_at(p, 3)->name, "unknown-abc");
+    mkperf_pds_free(p);
+    mkperf_symbols_free(symbols);
+}
+
+static void wrong_inputs_are_errors(void **state)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_pds_config c = {.system = in_directory("bad.system")};
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_pds *p;
+
+    (void)state;
+    assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "bad.system:"));
+    c.system = in_directory("two.system");
+    c.elf_path = in_directory("empty");
+    assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_ERR_ELF);
+    assert_non_null(strstr(e.text, "none of the programs"));
+    c.elf_path = NULL;
+    c.kernel = in_directory("a.s");
+    assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_ERR_ELF);
+    mkperf_symbols_free(symbols);
+}
+
+static void unknown_threads_are_bounded(void **state)
+{
+    struct mkperf_pds_config c = {.system = NULL};
+    struct mkperf_error e;
+    struct mkperf_pds *p;
+
+    (void)state;
+    assert_int_equal(mkperf_pds_new(&c, NULL, &p, &e), MKPERF_OK);
+    for (uint64_t thread = 1; thread < 5000; thread++) {
+        assert_true(mkperf_pds_find(p, thread) < MKPERF_MAX_PDS);
+    }
+    assert_int_equal(mkperf_pds_count(p), MKPERF_MAX_PDS);
+    assert_string_equal(mkperf_pds_at(p, MKPERF_MAX_PDS - 1)->name, "unknown");
+    assert_int_equal(mkperf_pds_find(p, 3), 3);
+    mkperf_pds_free(p);
+}
+
+static unsigned asked;
+
+static enum mkperf_lr judge(struct mkperf_module *m, uint64_t pc)
+{
+    (void)m;
+    asked++;
+    return pc % 3 == 0 ? MKPERF_LR_NO : pc % 3 == 1 ? MKPERF_LR_YES : MKPERF_LR_UNKNOWN;
+}
+
+static void decisions_are_kept(void **state)
+{
+    struct mkperf_repair *r = calloc(1, sizeof *r);
+    static char module[2][16];
+
+    (void)state;
+    r->decide = judge;
+    assert_int_equal(mkperf_repair_decide(r, NULL, 1), MKPERF_LR_UNKNOWN);
+    assert_int_equal(asked, 0);
+    for (unsigned round = 0; round < 3; round++) {
+        for (uint64_t pc = 0x200000; pc < 0x200000 + 4 * 300; pc += 4) {
+            struct mkperf_module *m = (struct mkperf_module *)(void *)module[pc / 4 % 2];
+            assert_int_equal(mkperf_repair_decide(r, m, pc), judge(NULL, pc));
+        }
+    }
+    assert_true(asked < 900 + 400);
+    free(r);
+}
+
+static uint32_t find(void *self, uint64_t thread)
+{
+    (void)self;
+    return (uint32_t)thread + 100;
+}
+
+static void link_register_goes_in_front(void **state)
+{
+    static struct mkperf_chain_forms c;
+    const uint64_t frame[] = {0x10, MKPERF_FRAME_PD, 7, 0x20, 0x30, MKPERF_FRAME_PD};
+    uint64_t full[MKPERF_MAX_FRAMES + 5] = {0};
+
+    (void)state;
+    mkperf_chain_prepare(&c, 4, 0x99, frame, 6, find, NULL);
+    assert_int_equal(c.plain.n, 3);
+    assert_int_equal(c.plain.caller[0].pd, 4);
+    assert_int_equal(c.plain.caller[1].addr, 0x20);
+    assert_int_equal(c.plain.caller[1].pd, 107);
+    assert_int_equal(c.repaired.n, 4);
+    assert_int_equal(c.repaired.caller[0].addr, 0x99);
+    assert_int_equal(c.repaired.caller[0].pd, 4);
+    assert_int_equal(c.repaired.caller[3].addr, 0x30);
+    mkperf_chain_prepare(&c, 4, 0, frame, 1, find, NULL);
+    assert_int_equal(c.repaired.n, 1);
+    mkperf_chain_prepare(&c, 4, 0x99, full, MKPERF_MAX_FRAMES + 5, find, NULL);
+    assert_int_equal(c.plain.n, MKPERF_MAX_FRAMES);
+    assert_int_equal(c.repaired.n, MKPERF_MAX_FRAMES + 1);
+}
+
+static void event_lists(void **state)
+{
+    mkperf_Configure c = mkperf_Configure_init_zero;
+    struct mkperf_error e = {.text = ""};
+
+    (void)state;
+    assert_int_equal(
+        mkperf_events_parse("cycles,instructions:u,r1b:k,a-b/period=77/uk,c/freq=9/", &c, &e),
+        MKPERF_OK);
+    assert_int_equal(c.events_count, 5);
+    assert_string_equal(c.events[0].name, "cycles");
+    assert_false(c.events[0].user || c.events[0].kernel);
+    assert_true(c.events[1].user && !c.events[1].kernel);
+    assert_string_equal(c.events[2].name, "");
+    assert_int_equal(c.events[2].raw, 0x1b);
+    assert_true(c.events[2].kernel && !c.events[2].user);
+    assert_int_equal(c.events[3].period, 77);
+    assert_true(c.events[3].user && c.events[3].kernel);
+    assert_int_equal(c.events[4].frequency, 9);
+}
+
+static void wrong_event_lists(void **state)
+{
+    static const char *const wrong[] = {"",
+                                        ",cycles",
+                                        "cycles,",
+                                        "cycles:x",
+                                        "cycles/period=0/",
+                                        "cycles/",
+                                        "a b",
+                                        "cycles/period=-1/",
+                                        "cycles/nothing=3/",
+                                        "cycles/period=1/z",
+                                        "a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a",
+                                        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        mkperf_Configure c = mkperf_Configure_init_zero;
+        struct mkperf_error e = {.text = ""};
+        if (mkperf_events_parse(wrong[i], &c, &e) != MKPERF_ERR_USAGE || e.text[0] == '\0') {
+            fail_msg("%s was taken", wrong[i]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(system_names_pds),
+        cmocka_unit_test(wrong_inputs_are_errors),
+        cmocka_unit_test(unknown_threads_are_bounded),
+        cmocka_unit_test(decisions_are_kept),
+        cmocka_unit_test(link_register_goes_in_front),
+        cmocka_unit_test(event_lists),
+        cmocka_unit_test(wrong_event_lists),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
