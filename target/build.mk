@@ -37,6 +37,10 @@ PROFILER_SRC := $(wildcard target/profiler/*.c) target/pmu/armv8_pmuv3.c target/
                 $(TARGET_LIB_SRC)
 CLIENT_SRC := $(wildcard target/client/*.c) $(PROTO_SRC) $(NANOPB_SRC) $(TARGET_LIB_SRC)
 
+# The client tells the host where it runs.
+$(TARGET_OBJ)/target/client/main.o: private TARGET_CFLAGS += \
+    -DMKPERF_PLATFORM='"$(if $(MICROKIT_SDK),microkit,pocket)"'
+
 $(eval $(call pd,$(B)/demo/profiler.elf,$(PROFILER_SRC)))
 $(eval $(call pd,$(B)/demo/client.elf,$(CLIENT_SRC)))
 

@@ -139,7 +139,8 @@ static void arm(unsigned counter, uint32_t events)
 
 static void start(uint32_t mask)
 {
-    /* PMCR last: QEMU 7.2 looks when the next overflow is due at a write to it, not to PMCNTENSET. */
+    /* PMCR last: QEMU 7.2 looks when the next overflow is due at a write to it, not to PMCNTENSET.
+     */
     pmu_write_pmcntenset(mask & all());
     pmu_write_pmcr((pmu_read_pmcr() & ~(uint64_t)(PMCR_P | PMCR_C)) | PMCR_E);
     pmu_isb();

@@ -11,6 +11,8 @@
  */
 #include "profiler.h"
 
+#define LOSS_BYTES (UINT64_C(8) * MKPERF_LOSS_WORDS)
+
 /* Four words. Without restrict, so that the loads stand before the stores and become pairs. */
 static inline void copy_four(uint64_t *to, const uint64_t *from)
 {
@@ -45,16 +47,16 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned bytes
 /* Tells in the stream what was lost at a place; false if there is no room for it yet. */
 static bool tell_loss(struct mkperf_profiler *p, unsigned where)
 {
-    uint64_t *w = mkperf_ring_reserve(&p->output, 8 * MKPERF_LOSS_WORDS);
+    uint64_t *w = mkperf_ring_reserve(&p->output, LOSS_BYTES);
 
     if (w == NULL) {
         return false;
     }
-    w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, 8 * MKPERF_LOSS_WORDS, 0, where, 0, 0);
+    w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, (unsigned)LOSS_BYTES, 0, where, 0, 0);
     w[MKPERF_WORD_TIME] = p->now;
     w[2] = p->lost[where].samples;
     w[3] = p->lost[where].events;
-    mkperf_ring_commit(&p->output, 8 * MKPERF_LOSS_WORDS);
+    mkperf_ring_commit(&p->output, LOSS_BYTES);
     p->lost[where] = (struct mkperf_lost){0};
     return true;
 }

@@ -93,7 +93,7 @@ static void record(struct mkperf_ring *r)
     unsigned nframes = byte() % (MKPERF_MAX_FRAMES + 2);
     unsigned flags = byte() & 15;
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS + (flags & 1) + nframes;
-    uint64_t *w = r->head % 8 == 0 ? mkperf_ring_reserve(&p, 8 * words) : NULL;
+    uint64_t *w = r->head % 8 == 0 ? mkperf_ring_reserve(&p, UINT64_C(8) * words) : NULL;
 
     if (w == NULL) {
         return;

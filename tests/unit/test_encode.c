@@ -216,7 +216,7 @@ static unsigned make(uint64_t *w, unsigned counter, unsigned flags, uint64_t cha
                           : UINT64_C(0xffffff8040009000) + pc % 2 * 4;
     }
     for (unsigned i = 0; i < depth; i++) {
-        w[words++] = 0x200000 + ((chain * 131 + i * 977) % 0x8000) * 4;
+        w[words++] = 0x200000 + ((chain * 131 + UINT64_C(977) * i) % 0x8000) * 4;
     }
     w[0] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, depth, counter, flags, 0);
     return 8 * words;
@@ -276,12 +276,12 @@ static void test_eviction(void **state)
     for (unsigned i = 0; i < 60000; i++) { /* far more chains than slots, some of them often */
         uint64_t w[MAX_WORDS];
         uint64_t chain = next() % 3 ? next() % 50 : next() % 3000;
-        make(w, 0, 0, chain, (unsigned)(chain % 12), 100 * i, 1000 + next() % 100,
+        make(w, 0, 0, chain, (unsigned)(chain % 12), UINT64_C(100) * i, 1000 + next() % 100,
              0x200000 + next() % 9999);
         add(w);
     }
     flush();
-    assert_true(d.definitions > 2 * MKPERF_CHAIN_SLOTS);
+    assert_true(d.definitions > UINT64_C(2) * MKPERF_CHAIN_SLOTS);
     assert_true(d.epoch > 1); /* some came by themselves */
 }
 
@@ -355,8 +355,8 @@ static void test_counters_flags_idle(void **state)
             flags |= next() % 2 ? MKPERF_SAMPLE_DEPTH_LIMIT : 0;
             flags |= next() % 4 ? 0 : MKPERF_SAMPLE_BAD_FP;
         }
-        make(w, counter, flags, next() % 4, counter == 5 ? 0 : 6, 50000 * i + next() % 1000,
-             1000 << counter, 0x200000 + next() % 256);
+        make(w, counter, flags, next() % 4, counter == 5 ? 0 : 6,
+             UINT64_C(50000) * i + next() % 1000, 1000 << counter, 0x200000 + next() % 256);
         add(w);
     }
     chains = d.definitions;

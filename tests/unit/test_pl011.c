@@ -18,7 +18,7 @@
 static uint32_t pl011_get(unsigned reg);
 static void pl011_set(unsigned reg, uint32_t value);
 
-#include "target/client/pl011.c"
+#include "target/client/pl011.c" // NOLINT(bugprone-suspicious-include)
 
 enum { DEPTH = 16, LEVEL = 2, STREAM = 5000 };
 

@@ -126,7 +126,7 @@ static void pmu_write_pmevtyper(unsigned n, uint64_t v)
     m.unsynchronized++;
 }
 
-#include "target/pmu/armv8_pmuv3.c"
+#include "target/pmu/armv8_pmuv3.c" // NOLINT(bugprone-suspicious-include)
 
 static const struct mkperf_pmu *const pmu = &mkperf_armv8_pmuv3;
 

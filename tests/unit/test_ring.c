@@ -104,7 +104,7 @@ static void test_order_over_many_wraps(void **state)
         out++;
     }
     expect_empty(x);
-    assert_true(x->p.head > 20 * SIZE);
+    assert_true(x->p.head > UINT64_C(20) * SIZE);
 }
 
 static void test_full_to_the_byte(void **state)
@@ -184,8 +184,8 @@ static void test_producer_survives_any_tail(void **state)
 static void test_consumer_survives_any_head(void **state)
 {
     struct pair *x = *state;
-    const uint64_t heads[] = {8,    9,        SIZE + 8,       UINT64_MAX,
-                              1234, SIZE * 3, UINT64_MAX / 2, UINT64_MAX - 7};
+    const uint64_t heads[] = {
+        8, 9, SIZE + 8, UINT64_MAX, 1234, UINT64_C(3) * SIZE, UINT64_MAX / 2, UINT64_MAX - 7};
 
     for (unsigned i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         bool corrupt = false;
@@ -262,7 +262,7 @@ static void test_sizes(void **state)
     assert_true(mkperf_ring_size_ok(MKPERF_RING_MAX_BYTES));
     assert_false(mkperf_ring_size_ok(0));
     assert_false(mkperf_ring_size_ok(MKPERF_RING_MIN_BYTES / 2));
-    assert_false(mkperf_ring_size_ok(MKPERF_RING_MAX_BYTES * 2));
+    assert_false(mkperf_ring_size_ok(UINT64_C(2) * MKPERF_RING_MAX_BYTES));
     assert_false(mkperf_ring_size_ok(MKPERF_RING_MIN_BYTES + 8));
 }
 

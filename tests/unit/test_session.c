@@ -15,12 +15,12 @@
 
 #include <cmocka.h>
 
-#include "kernel/capture.c"
+#include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
 
-#include "target/profiler/drain.c"
-#include "target/profiler/main.c"
-#include "target/profiler/pace.c"
-#include "target/profiler/sampling.c"
+#include "target/profiler/drain.c"    // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
 
 #include <pb_decode.h>
 #include <pb_encode.h>
@@ -29,7 +29,8 @@
 
 #include "target/client/control.h"
 
-enum { COUNTERS = 6, TICK_HZ = 1000000 };
+enum { COUNTERS = 6 };
+#define TICK_HZ UINT64_C(1000000)
 
 /* ---- the machine ---------------------------------------------------------------------------- */
 
