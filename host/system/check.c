@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mkperf/record.h>
+
 #include "internal.h"
 
-/* Microkit's fault badges: a root PD's index + 1; a child's id with this bit. */
-#define FAULT_BADGE (UINT64_C(1) << 62)
 #define USER_TOP UINT64_C(0x800000000000) /* the largest of Microkit's AArch64 boards */
 
 static int find_region(const struct mkperf_system *s, const char *name)
@@ -259,7 +259,7 @@ static void number_threads(const struct mkperf_system *s)
 {
     for (unsigned i = 0; i < s->npds; i++) {
         struct mkperf_system_pd *pd = &s->pd[i];
-        pd->thread = pd->parent < 0 ? (uint64_t)i + 1 : FAULT_BADGE | pd->child_id;
+        pd->thread = pd->parent < 0 ? (uint64_t)i + 1 : MKPERF_THREAD_CHILD(i, pd->child_id);
     }
 }
 

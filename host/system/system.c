@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mkperf/record.h>
+
 #include "internal.h"
 
 bool system_error(const struct place *at, const char *format, ...)
@@ -138,12 +140,27 @@ void mkperf_system_free(struct mkperf_system *s)
     free(s);
 }
 
+/* A passive child runs on the scheduling context of whoever calls it: its number alone is left. */
+static bool passive_child(const struct mkperf_system_pd *pd, uint64_t thread)
+{
+    return pd->parent >= 0 && pd->passive && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
+           pd->child_id == (thread & 0xff);
+}
+
 int mkperf_system_find(const struct mkperf_system *s, uint64_t thread)
 {
     int found = -1;
 
+    if (thread >= MKPERF_THREAD_NONE) {
+        return -1;
+    }
     for (unsigned i = 0; i < s->npds; i++) {
         if (s->pd[i].thread == thread) {
+            return (int)i;
+        }
+    }
+    for (unsigned i = 0; i < s->npds; i++) {
+        if (passive_child(&s->pd[i], thread)) {
             if (found >= 0) {
                 return -1;
             }

@@ -81,7 +81,7 @@ struct mkperf_system_pd {
     bool smc;            /* may make secure monitor calls */
     int virtual_machine; /* line of its virtual_machine, 0 = none; what is in it is not kept */
     unsigned cpu;        /* Microkit 2.1 and later; 0 before */
-    uint64_t thread;     /* identity that samples of this PD carry: its fault handler's badge */
+    uint64_t thread;     /* identity that samples of this PD carry, see mkperf/record.h */
     int line;
 };
 
@@ -121,8 +121,8 @@ enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **o
 void mkperf_system_free(struct mkperf_system *s);
 
 /*
- * The PD whose samples carry this thread identity; -1 if none does, or more than one. Microkit
- * numbers a child's badge by its id alone, so children of different parents can share one.
+ * The PD whose samples carry this thread identity; -1 if there is none. A passive child on a
+ * caller's scheduling context is found by its id, unless two passive children have that id.
  */
 int mkperf_system_find(const struct mkperf_system *s, uint64_t thread);
 

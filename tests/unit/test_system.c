@@ -95,18 +95,20 @@ static void everything(void **state)
     mkperf_system_free(s);
 }
 
-/* Microkit numbers PDs in the order in which they begin; a child's badge holds its id alone. */
+/* Microkit numbers PDs in the order in which they begin; children with one id stay distinct. */
 static void identities(void **state)
 {
     (void)state;
     struct mkperf_system *s = parse(
         "<system><protection_domain name='a'>" PROGRAM "<protection_domain name='b' id='7'>" PROGRAM
-        "<protection_domain name='d' id='3'>" PROGRAM "</protection_domain></protection_domain>"
+        "<protection_domain name='d' id='3' passive='true'>" PROGRAM
+        "</protection_domain></protection_domain>"
         "<protection_domain name='c' id='5'>" PROGRAM "</protection_domain></protection_domain>"
         "<protection_domain name='e'>" PROGRAM "<protection_domain name='f' id='7'>" PROGRAM
         "</protection_domain></protection_domain>"
         "</system>");
     uint64_t child = UINT64_C(1) << 62;
+    const uint64_t context = 0x100;
 
     assert_int_equal(s->npds, 6);
     assert_string_equal(s->pd[2].name, "d");
@@ -115,9 +117,11 @@ static void identities(void **state)
     assert_int_equal(s->pd[5].parent, 4);
     assert_int_equal(mkperf_system_find(s, 1), 0);
     assert_int_equal(mkperf_system_find(s, 5), 4);
-    assert_int_equal(mkperf_system_find(s, child | 3), 2);
-    assert_int_equal(mkperf_system_find(s, child | 5), 3);
-    assert_int_equal(mkperf_system_find(s, child | 7), -1); /* b or f */
+    assert_int_equal(mkperf_system_find(s, child | (context + 1) << 8 | 7), 1);
+    assert_int_equal(mkperf_system_find(s, child | (context + 5) << 8 | 7), 5);
+    assert_int_equal(mkperf_system_find(s, child | (context + 4) << 8 | 7), -1);
+    assert_int_equal(mkperf_system_find(s, child | (context + 2) << 8 | 3), 2);
+    assert_int_equal(mkperf_system_find(s, child | (context + 0) << 8 | 3), 2); /* on a's context */
     assert_int_equal(mkperf_system_find(s, 2), -1);
     assert_int_equal(mkperf_system_find(s, UINT64_MAX), -1);
     mkperf_system_free(s);
