@@ -30,10 +30,11 @@ struct generator {
     mkperf_ToHost m;
 };
 
+/* n > 0 */
 static uint32_t draw(struct generator *g, uint32_t n)
 {
     g->random = g->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)((g->random >> 33) % n);
+    return (uint32_t)((g->random >> 32) * n >> 32);
 }
 
 static void send(struct generator *g)
@@ -50,7 +51,10 @@ static void send(struct generator *g)
         fprintf(stderr, "gen_capture: a batch of %zu bytes\n", out.bytes_written);
         exit(1);
     }
-    fwrite(frame, 1, n, stdout);
+    if (fwrite(frame, 1, n, stdout) != n) {
+        perror("gen_capture");
+        exit(1);
+    }
 }
 
 static uint64_t chain_pc(unsigned slot)
@@ -70,7 +74,7 @@ static bool put_chains(pb_ostream_t *out, const pb_field_t *field, void *const *
         c.flags = c.slot % 5 == 0 ? MKPERF_SAMPLE_KERNEL : 0;
         c.pc = chain_pc(c.slot);
         c.lr = c.pc + 0x400;
-        c.kernel_pc = c.slot % 5 == 0 ? UINT64_C(0xffff000000080000) + c.slot * 16 : 0;
+        c.kernel_pc = c.slot % 5 == 0 ? UINT64_C(0xffff000000080000) + c.slot * UINT64_C(16) : 0;
         c.frames_count = (pb_size_t)g->frames;
         for (unsigned k = 0; k < g->frames; k++) {
             c.frames[k] = 200 + 4 * k;

@@ -194,7 +194,10 @@ static char *join(int argc, char **argv)
         for (int i = 0; i < argc; i++) {
             fprintf(f, " %s", argv[i]);
         }
-        fclose(f);
+        if (fclose(f) != 0) {
+            free(text);
+            text = NULL;
+        }
     }
     return text;
 }

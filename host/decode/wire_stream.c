@@ -126,10 +126,21 @@ static void convert_session(const mkperf_Session *from, struct mkperf_session *t
     }
 }
 
+static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
+           a->kernel == b->kernel && a->period == b->period && a->frequency == b->frequency;
+}
+
 static bool same_session(const struct mkperf_session *a, const struct mkperf_session *b)
 {
-    return a->nevents == b->nevents && a->max_frames == b->max_frames && a->jitter == b->jitter &&
-           memcmp(a->event, b->event, sizeof a->event) == 0;
+    bool same = a->nevents == b->nevents && a->max_frames == b->max_frames &&
+                a->jitter == b->jitter;
+
+    for (unsigned i = 0; same && i < a->nevents; i++) {
+        same = same_event(&a->event[i], &b->event[i]);
+    }
+    return same;
 }
 
 static void map_counters(struct mkperf_stream *s, const mkperf_Session *session)

@@ -53,10 +53,10 @@ static void release(struct mkperf_perfdata *w)
     close_file(w);
     perfdata_features_free(&w->head);
     if (w->build_ids != NULL) {
-        fclose(w->build_ids);
+        (void)fclose(w->build_ids);
     }
     if (w->about != NULL) {
-        fclose(w->about);
+        (void)fclose(w->about);
     }
     free(w->build_ids_text);
     free(w->about_text);

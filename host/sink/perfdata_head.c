@@ -45,18 +45,19 @@ static const struct {
 enum mkperf_status perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p,
                                          size_t n, struct mkperf_error *e)
 {
-    char *copy = malloc(n + 1);
+    unsigned i = 0;
 
-    if (copy == NULL || perfdata_features_at(f, bit, 0, n, e) != MKPERF_OK) {
-        free(copy);
+    if (perfdata_features_at(f, bit, 0, n, e) != MKPERF_OK) {
+        return e->status;
+    }
+    while (f->at[i].bit != bit) {
+        i++;
+    }
+    f->at[i].text = malloc(n + 1);
+    if (f->at[i].text == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
-    memcpy(copy, p, n);
-    for (unsigned i = 0; i < f->n; i++) {
-        if (f->at[i].bit == bit) {
-            f->at[i].text = copy;
-        }
-    }
+    memcpy(f->at[i].text, p, n);
     return MKPERF_OK;
 }
 
@@ -218,9 +219,12 @@ enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
 /* The two features that grew with the PDs. */
 static enum mkperf_status close_features(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    fclose(w->build_ids);
-    fclose(w->about);
+    int closed = fclose(w->build_ids) | fclose(w->about);
+
     w->build_ids = w->about = NULL;
+    if (closed != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
     if (perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size, e) !=
         MKPERF_OK) {
         return e->status;
@@ -249,7 +253,7 @@ static enum mkperf_status write_index(struct mkperf_perfdata *w, struct mkperf_e
 {
     uint8_t buffer[16 + PERF_FEATURES_MAX * 24];
     struct mkperf_put c = {buffer};
-    uint64_t at = mkperf_outfile_offset(&w->out) + 16 + w->head.n * 24;
+    uint64_t at = mkperf_outfile_offset(&w->out) + 16 + UINT64_C(24) * w->head.n;
 
     mkperf_put_padded(&c, MKPERF_PERFDATA_INDEX, 8, 8);
     mkperf_put64(&c, w->head.n);
@@ -334,7 +338,7 @@ enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
                                        struct perfdata_features *f, struct mkperf_error *e)
 {
-    uint64_t end = mkperf_outfile_offset(out), at = end + 16 * f->n;
+    uint64_t end = mkperf_outfile_offset(out), at = end + UINT64_C(16) * f->n;
     uint8_t table[16 * PERF_FEATURES_MAX], patch[16 + 8 + 8 + HEADER_FEAT_BITS / 8] = {0};
     struct mkperf_put c = {table};
 

@@ -39,7 +39,7 @@ void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uin
     mkperf_put_padded(&c, id, n, BUILD_ID_MAX);
     mkperf_put32(&c, (uint32_t)n);
     mkperf_put_padded(&c, path, length, room);
-    fwrite(entry, 1, (size_t)(c.p - entry), f);
+    (void)fwrite(entry, 1, (size_t)(c.p - entry), f); /* into memory; fclose tells */
 }
 
 static enum mkperf_status kernel_map(struct mkperf_perfdata *w, uint64_t start, uint64_t size,

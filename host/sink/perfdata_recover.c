@@ -64,7 +64,10 @@ static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
     if (!read_at(r, at, entry, 16) || memcmp(entry, MKPERF_PERFDATA_INDEX, 8) != 0) {
         return bad(r, at, "not a file that mkperf wrote", e);
     }
-    uint64_t n = get64(entry + 8);
+    uint64_t n = get64(entry + 8), size = get64(header + PERF_HEADER_DATA + 8);
+    if (size != 0 && r->data <= r->size && size < r->size - r->data) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is finished, nothing to do", r->path);
+    }
     if (n > PERF_FEATURES_MAX - 2 || r->data < at || r->data > r->size) {
         return bad(r, at + 8, "a damaged index", e);
     }
@@ -230,6 +233,6 @@ enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,
     }
     enum mkperf_status status = recover(&r, out, totals, e);
     perfdata_features_free(&r.features);
-    fclose(r.f);
+    (void)fclose(r.f); /* only read */
     return status;
 }

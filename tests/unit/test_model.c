@@ -32,7 +32,7 @@ static void write_file(const char *name, const char *text)
 
     assert_non_null(f);
     fputs(text, f);
-    fclose(f);
+    assert_int_equal(fclose(f), 0);
 }
 
 static int setup(void **state)

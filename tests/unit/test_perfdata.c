@@ -60,7 +60,7 @@ static void build(char *path, const char *name, const char *prefix, const char *
     f = fopen(source, "w");
     assert_non_null(f);
     fputs(user_source, f);
-    fclose(f);
+    assert_int_equal(fclose(f), 0);
     run("sed -i 's/first/%sfirst/g; s/second/%ssecond/g' %s && aarch64-linux-gnu-gcc -nostdlib "
         "-static -Wl,--build-id -Wl,-Ttext=%s -o %s %s",
         prefix, prefix, source, address, path, source);
@@ -202,7 +202,7 @@ static char *perf(const char *path, const char *arguments)
     f = fopen(command, "r");
     assert_non_null(f);
     out[fread(out, 1, sizeof out - 1, f)] = '\0';
-    fclose(f);
+    assert_int_equal(fclose(f), 0);
     return out;
 }
 
@@ -337,6 +337,8 @@ static void killed_and_recovered(void **state)
     text = perf(path, "report --stdio --header-only");
     assert_non_null(strstr(text, "name = l1d_cache_refill:u"));
     assert_int_equal(mkperf_perfdata_recover(elf[0], NULL, &totals, &e), MKPERF_ERR_INPUT);
+    assert_int_equal(mkperf_perfdata_recover(path, NULL, &totals, &e), MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "finished"));
 }
 
 static void full_disk(void **state)

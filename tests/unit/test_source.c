@@ -233,13 +233,13 @@ static int record(const char *arguments)
     argv[argc] = NULL;
     assert_non_null(freopen(in_directory("stderr"), "w", stderr));
     int status = mkperf_cmd_record(argc, argv);
-    fflush(stderr);
+    assert_int_equal(fflush(stderr), 0);
     dup2(saved, STDERR_FILENO);
     close(saved);
     FILE *f = fopen(in_directory("stderr"), "r");
     assert_non_null(f);
     said[fread(said, 1, sizeof said - 1, f)] = '\0';
-    fclose(f);
+    assert_int_equal(fclose(f), 0);
     return status;
 }
 
