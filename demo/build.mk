@@ -16,7 +16,7 @@ $(eval $(call pd,$(DEMO)/server.elf,demo/server.c))
 DEMO_ELFS := $(patsubst %,$(DEMO)/%.elf,profiler client pacer known dummy1 dummy2 requester server)
 
 $(DEMO)/demo.system: demo/demo.system
-	$(Q)mkdir -p $(@D) && cp $< $@
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
 
 target: $(DEMO_ELFS) $(DEMO)/demo.system
 

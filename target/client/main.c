@@ -14,6 +14,9 @@
 #ifndef MKPERF_PLATFORM
 #define MKPERF_PLATFORM "microkit"
 #endif
+#ifndef MKPERF_TRANSPORT
+#define MKPERF_TRANSPORT mkperf_pl011
+#endif
 
 enum { CHANNEL_UART = 0, CHANNEL_PROFILER = 1 };
 enum {
@@ -23,7 +26,7 @@ enum {
 
 uintptr_t mkperf_output; /* region of MKPERF_OUTPUT_REGION_BYTES, shared with the profiler */
 
-static const struct mkperf_transport *const transport = &mkperf_pl011;
+static const struct mkperf_transport *const transport = &MKPERF_TRANSPORT;
 static struct mkperf_client client;
 
 static uint32_t call(uint32_t op)

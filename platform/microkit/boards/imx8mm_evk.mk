@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# NXP i.MX 8M Mini EVK. The console is UART2; the pacer uses GPT1. (i.MX 8M Mini reference manual,
+# rev. 3, tables 2-1 and 7-1: shared interrupts are numbered from 32.)
+
+BOARD_CPU := cortex-a53
+BOARD_UART_DRIVER := imx_uart
+BOARD_UART_BASE := 0x30890000
+BOARD_UART_IRQ := 59
+BOARD_PMU_IRQ := 23
+BOARD_PACER := demo/pacer_gpt.c
+BOARD_PACER_BASE := 0x302d0000
+BOARD_PACER_IRQ := 87

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# QEMU's virt machine.
+
+BOARD_CPU := cortex-a53
+BOARD_UART_DRIVER := pl011
+BOARD_UART_BASE := 0x9000000
+BOARD_UART_IRQ := 33
+BOARD_PMU_IRQ := 23
+# The demo's pacer: its source, its device, its interrupt.
+BOARD_PACER := demo/pacer.c
+BOARD_PACER_BASE := 0x9010000
+BOARD_PACER_IRQ := 34
+# Boots $(IMAGE), serial port left to the caller.
+BOARD_QEMU = qemu-system-aarch64 -machine virt,virtualization=on -cpu cortex-a53 -m size=2G \
+    -display none -monitor none -nodefaults -rtc clock=vm \
+    -device loader,file=$(IMAGE),addr=0x70000000,cpu-num=0

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The target half for a Microkit SDK:
+#
+#   make BUILD_DIR=... MICROKIT_SDK=... MICROKIT_BOARD=... MICROKIT_CONFIG=...
+#
+# builds the demo's protection domains with the SDK's libmicrokit and $(BUILD_DIR)/loader.img with
+# its tool. The SDK's kernel has to have the hook, see docs/sel4.md. What differs from board to board
+# stands in boards/BOARD.mk.
+
+MICROKIT_CONFIG ?= debug
+MICROKIT_BOARDS := $(patsubst platform/microkit/boards/%.mk,%,$(wildcard platform/microkit/boards/*.mk))
+MICROKIT_BOARD_DIR := $(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)
+MICROKIT_TOOL ?= $(MICROKIT_SDK)/bin/microkit
+
+ifeq ($(filter $(MICROKIT_BOARD),$(MICROKIT_BOARDS)),)
+$(error MICROKIT_BOARD must be one of: $(MICROKIT_BOARDS). For another board write \
+    platform/microkit/boards/BOARD.mk)
+endif
+ifeq ($(wildcard $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a),)
+$(error MICROKIT_SDK: there is no $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a)
+endif
+include platform/microkit/boards/$(MICROKIT_BOARD).mk
+
+# Not ours to warn about: the SDK's headers are system headers.
+# Its inline assembly needs GNU C; its linker script knows .data as one section.
+PLATFORM_CFLAGS := -std=gnu11 -mcpu=$(BOARD_CPU) -isystem $(MICROKIT_BOARD_DIR)/include \
+                   -fno-data-sections -DMKPERF_TRANSPORT=mkperf_$(BOARD_UART_DRIVER)
+PLATFORM_LDFLAGS := -T platform/microkit/build-id.ld -T $(MICROKIT_BOARD_DIR)/lib/microkit.ld
+PLATFORM_LIBS := $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a
+PLATFORM_READY := $(PLATFORM_LIBS) $(MICROKIT_BOARD_DIR)/lib/microkit.ld platform/microkit/build-id.ld
+# demo.system and mkperf.system are written for QEMU's virt machine.
+PLATFORM_SYSTEM_SED := -e 's/phys_addr="0x9000000"/phys_addr="$(BOARD_UART_BASE)"/' \
+    -e 's/irq="33"/irq="$(BOARD_UART_IRQ)"/' -e 's/irq="23"/irq="$(BOARD_PMU_IRQ)"/' \
+    -e 's/phys_addr="0x9010000"/phys_addr="$(BOARD_PACER_BASE)"/' \
+    -e 's/irq="34"/irq="$(BOARD_PACER_IRQ)"/'
+DEMO_PACER := $(BOARD_PACER)
+
+# $(call microkit_image,IMAGE,SYSTEM,ELFDIR,DEPS): a rule that packs SYSTEM, whose ELFs are in ELFDIR
+# and are made by DEPS, into IMAGE, with a report beside it. To be used with $(eval ...).
+define microkit_image
+$(1): $(2) $(4) $$(MICROKIT_BOARD_DIR)/elf/sel4.elf
+	$$(Q)$$(MICROKIT_TOOL) $(2) --search-path $(3) --board $$(MICROKIT_BOARD) \
+	    --config $$(MICROKIT_CONFIG) -o $(1) -r $(1:.img=.txt) >$(1:.img=.log) || \
+	    { cat $(1:.img=.log) >&2; exit 1; }
+endef
+
+$(eval $(call microkit_image,$(B)/loader.img,$(B)/demo/demo.system,$(B)/demo,\
+    $(patsubst %,$(B)/demo/%.elf,profiler client pacer known dummy1 dummy2 requester server)))
+target: $(B)/loader.img
+
+# Only mkperf's two PDs, for somebody else's system (mkperf.mk).
+.PHONY: microkit-pds
+microkit-pds: $(B)/demo/profiler.elf $(B)/demo/client.elf
+
+# SYSTEM with mkperf in it, as OUT, for this board (mkperf.mk).
+.PHONY: microkit-system
+microkit-system:
+	$(Q)sed $(PLATFORM_SYSTEM_SED) platform/microkit/mkperf.system | \
+	    sed -e '/<\/system>/{' -e 'r /dev/stdin' -e 'N' -e '}' $(SYSTEM) >$(OUT)
