@@ -4,7 +4,10 @@
  *
  * Owns: MMAP, MMAP2 and COMM records and the build-id table. Called by the writer.
  */
+#include <fcntl.h>
+#include <gelf.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "perfdata_internal.h"
 
@@ -85,22 +88,52 @@ void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
                             BUILD_ID_MAX);
 }
 
+/* The section .text of the ELF at path; false if it has none. */
+static bool text_section(const char *path, struct mkperf_segment *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    Elf_Scn *section = NULL;
+    bool found = false;
+    size_t names;
+    GElf_Shdr h;
+
+    if (elf != NULL && elf_getshdrstrndx(elf, &names) == 0) {
+        while (!found && (section = elf_nextscn(elf, section)) != NULL) {
+            const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(elf, names, h.sh_name)
+                                                                 : NULL;
+            found = name != NULL && strcmp(name, ".text") == 0;
+        }
+    }
+    if (found) {
+        *out =
+            (struct mkperf_segment){.vaddr = h.sh_addr, .size = h.sh_size, .offset = h.sh_offset};
+    }
+    elf_end(elf);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return found;
+}
+
+/*
+ * The map of our kernel is that of .text, exactly: perf 6.1 moves the first map of a kernel's ELF
+ * there when it loads the symbols, and makes maps of its own for the other sections. A map of
+ * another segment would give its addresses wrong names. Until perf has met an address in .text,
+ * those of other sections have none.
+ */
 enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    size_t n = 0;
-    const struct mkperf_segment *s = w->kernel ? mkperf_module_segments(w->kernel, &n) : NULL;
+    const char *path = w->kernel != NULL ? mkperf_module_path(w->kernel) : NULL;
+    struct mkperf_segment text;
 
     if (kernel_map(w, DUMMY_KERNEL, PAGE, DUMMY_KERNEL, DUMMY_NAME "_text", e) != MKPERF_OK) {
         return e->status;
     }
-    for (size_t i = 0; i < n; i++) {
-        struct mkperf_segment p = pages(s[i]);
-        if (kernel_map(w, p.vaddr, p.size, p.offset, mkperf_module_path(w->kernel), e) !=
-            MKPERF_OK) {
-            return e->status;
-        }
+    if (path == NULL || !text_section(path, &text)) {
+        return MKPERF_OK;
     }
-    return MKPERF_OK;
+    return kernel_map(w, text.vaddr, text.size, text.offset, path, e);
 }
 
 enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,
