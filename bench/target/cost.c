@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a sample costs, with the real profiler PD: this PD is its client and the work at once.
+ *
+ * It runs the same work without and with sampling and counts the instructions that retire at every
+ * exception level meanwhile. The difference divided by the number of samples is the hook, the
+ * wake-ups (one for 64 samples) and the profiler PD's copy into the output ring, which nobody
+ * empties during the measurement. Prints `figure NAME VALUE`, VALUE in thousandths.
+ */
+#include <microkit.h>
+#include <stdint.h>
+
+#include <mkperf/session.h>
+
+enum {
+    CH_PROFILER = 1,
+    DEPTH = 6, /* with the functions around it: eight return addresses */
+    ITERATIONS = 50000000,
+    PERIOD = 100003,
+    WAKE_SAMPLES = 64,
+    COUNTER = 5, /* the session takes the lowest ones */
+    INST_RETIRED = 0x08,
+    COUNT_EL2 = 1 << 27,
+};
+
+uintptr_t mkperf_output; /* set by the system description */
+
+static struct mkperf_session_page *page(void)
+{
+    return (struct mkperf_session_page *)mkperf_output;
+}
+
+static void figure(const char *name, uint64_t thousandths)
+{
+    char digits[24];
+    unsigned n = sizeof digits;
+
+    digits[--n] = '\0';
+    do {
+        digits[--n] = (char)('0' + thousandths % 10);
+        thousandths /= 10;
+    } while (thousandths != 0);
+    microkit_dbg_puts("figure ");
+    microkit_dbg_puts(name);
+    microkit_dbg_puts(" ");
+    microkit_dbg_puts(digits + n);
+    microkit_dbg_puts("\n");
+}
+
+static uint64_t call(enum mkperf_session_op op)
+{
+    return microkit_msginfo_get_label(microkit_ppcall(CH_PROFILER, microkit_msginfo_new(op, 0)));
+}
+
+static void start_counting(void)
+{
+    __asm__ volatile("msr pmevtyper5_el0, %0\n\tisb\n\tmsr pmcntenset_el0, %1\n\tisb"
+                     :
+                     : "r"((uint64_t)(INST_RETIRED | COUNT_EL2)), "r"(UINT64_C(1) << COUNTER));
+}
+
+static uint32_t instructions(void)
+{
+    uint64_t n;
+
+    __asm__ volatile("isb\n\tmrs %0, pmevcntr5_el0" : "=r"(n) : : "memory");
+    return (uint32_t)n;
+}
+
+static void spin(uint64_t iterations)
+{
+    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+}
+
+__attribute__((noinline)) static void descend(int depth) // NOLINT(misc-no-recursion)
+{
+    if (depth > 1) {
+        descend(depth - 1);
+    } else {
+        spin(ITERATIONS);
+    }
+    __asm__ volatile("" ::: "memory");
+}
+
+static uint32_t work(void)
+{
+    uint32_t before = instructions();
+
+    descend(DEPTH);
+    return instructions() - before;
+}
+
+/* Frames of the samples in the output ring, and how many samples. */
+static uint64_t frames_seen(uint64_t *samples)
+{
+    struct mkperf_ring_consumer c = {mkperf_output_ring(mkperf_output), MKPERF_OUTPUT_RING_BYTES,
+                                     mkperf_output_ring(mkperf_output)->tail};
+    uint64_t frames = 0;
+    bool corrupt = false;
+    unsigned size;
+    const uint64_t *record;
+
+    *samples = 0;
+    while ((record = mkperf_ring_peek(&c, &size, &corrupt)) != NULL) {
+        if (mkperf_record_type(record[0]) == MKPERF_RECORD_SAMPLE) {
+            frames += mkperf_record_nframes(record[0]);
+            ++*samples;
+        }
+        mkperf_ring_release(&c, size);
+    }
+    return frames;
+}
+
+static void measure(void)
+{
+    struct mkperf_session_request *r = &page()->request;
+    uint64_t samples;
+
+    *r = (struct mkperf_session_request){0};
+    r->events = 1;
+    r->max_frames = 16;
+    r->wake_samples = WAKE_SAMPLES;
+    r->event[0].raw = 0x11;
+    r->event[0].user = 1;
+    r->event[0].period = PERIOD;
+    if (call(MKPERF_OP_CONFIGURE) != MKPERF_RESULT_OK) {
+        microkit_dbg_puts("cost: the profiler refuses: ");
+        microkit_dbg_puts(page()->error.text);
+        microkit_dbg_puts("\n");
+        return;
+    }
+    start_counting();
+    uint32_t off = work();
+    if (call(MKPERF_OP_START) != MKPERF_RESULT_OK) {
+        microkit_dbg_puts("cost: the profiler does not start\n");
+        return;
+    }
+    uint32_t on = work();
+    call(MKPERF_OP_STOP);
+    uint64_t frames = frames_seen(&samples);
+    if (samples == 0 || page()->status.lost_ring + page()->status.lost_output != 0) {
+        microkit_dbg_puts("cost: no samples, or lost ones\n");
+        return;
+    }
+    figure("samples", samples * 1000);
+    figure("frames", frames * 1000 / samples);
+    figure("hook_and_copy_instructions_per_sample", (uint64_t)(on - off) * 1000 / samples);
+}
+
+void init(void)
+{
+    measure();
+    measure(); /* again, all warm: the kernel's and the profiler PD's first times are over */
+    microkit_dbg_puts("cost: done\n");
+}
+
+void notified(microkit_channel ch)
+{
+    (void)ch;
+}
