@@ -25,7 +25,7 @@
 struct mkperf_descriptor_counter {
     uint32_t first;       /* what the profiler PD armed the counter with at the start */
     uint32_t period;      /* events between samples, before jitter; at least 2 */
-    uint32_t jitter_mask; /* 2^k - 1 <= period / 4; 0 = no jitter */
+    uint32_t jitter_mask; /* 2^k - 1 <= period / 4, low bits may be clear; 0 = no jitter */
 };
 
 /*

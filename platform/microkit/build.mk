@@ -23,7 +23,7 @@ include platform/microkit/boards/$(MICROKIT_BOARD).mk
 
 # Not ours to warn about: the SDK's headers are system headers.
 # Its inline assembly needs GNU C; its linker script knows .data as one section.
-PLATFORM_CFLAGS := -std=gnu11 -mcpu=$(BOARD_CPU) -isystem $(MICROKIT_BOARD_DIR)/include \
+PLATFORM_CFLAGS := -std=gnu11 -mcpu=$(BOARD_CPU) $(BOARD_CFLAGS) -isystem $(MICROKIT_BOARD_DIR)/include \
                    -fno-data-sections -DMKPERF_TRANSPORT=mkperf_$(BOARD_UART_DRIVER)
 PLATFORM_LDFLAGS := -T platform/microkit/build-id.ld -T $(MICROKIT_BOARD_DIR)/lib/microkit.ld
 PLATFORM_LIBS := $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a

@@ -56,6 +56,7 @@ static uint32_t set_period(struct mkperf_profiler *p, unsigned event, uint32_t p
     uint32_t counters = counters_of(p, event);
     uint32_t before = pace->period;
 
+    period = mkperf_in_steps(period);
     if (period == before) {
         return 0;
     }
@@ -203,7 +204,7 @@ void mkperf_pace_status(struct mkperf_profiler *p)
 void mkperf_pace_begin(struct mkperf_profiler *p)
 {
     for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
-        p->pace[i] = (struct mkperf_pace){.period = p->plan.event[i].period};
+        p->pace[i] = (struct mkperf_pace){.period = mkperf_in_steps(p->plan.event[i].period)};
     }
     for (unsigned c = 0; c < MKPERF_MAX_COUNTERS; c++) {
         struct mkperf_descriptor_counter *d = &p->descriptor->counter[c];

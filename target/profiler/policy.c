@@ -27,7 +27,7 @@ uint32_t mkperf_jitter_mask(uint32_t period)
 {
     unsigned k = 31 - (unsigned)__builtin_clz(period / 4 + 1);
 
-    return (UINT32_C(1) << k) - 1;
+    return mkperf_in_steps((UINT32_C(1) << k) - 1);
 }
 
 uint32_t mkperf_first_period(uint32_t frequency, unsigned rate)

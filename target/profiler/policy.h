@@ -18,10 +18,25 @@ enum mkperf_policy {
                                  enough, and the ring is never near full */
 };
 
+/*
+ * What every interval between overflows is a multiple of, a power of two. 1, but for QEMU under
+ * `-icount shift=1` without a kernel that helps it (platform/microkit/boards): cycles go by in twos
+ * there, and QEMU loses the overflow of an interval that ends in the middle of an instruction.
+ */
+#ifndef MKPERF_PERIOD_STEP
+#define MKPERF_PERIOD_STEP 1
+#endif
+
+/* A period in whole steps. */
+static inline uint32_t mkperf_in_steps(uint32_t period)
+{
+    return period & ~(uint32_t)(MKPERF_PERIOD_STEP - 1);
+}
+
 /* The shortest period of an event, by how often it can occur (enum mkperf_pmu_rate). */
 uint32_t mkperf_min_period(unsigned rate);
 
-/* The jitter for a period: the largest 2^k - 1 that is at most a quarter of it. */
+/* The jitter for a period: the largest 2^k - 1 that is at most a quarter of it, in steps. */
 uint32_t mkperf_jitter_mask(uint32_t period);
 
 /*

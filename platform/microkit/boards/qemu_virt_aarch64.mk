@@ -10,7 +10,9 @@ BOARD_PMU_IRQ := 23
 BOARD_PACER := demo/pacer.c
 BOARD_PACER_BASE := 0x9010000
 BOARD_PACER_IRQ := 34
+# For `-icount shift=1` below, see target/profiler/policy.h.
+BOARD_CFLAGS := -DMKPERF_PERIOD_STEP=2
 # Boots $(IMAGE), serial port left to the caller.
 BOARD_QEMU = qemu-system-aarch64 -machine virt,virtualization=on -cpu cortex-a53 -m size=2G \
-    -display none -monitor none -nodefaults -rtc clock=vm \
+    -display none -monitor none -nodefaults -rtc clock=vm -icount shift=1,sleep=off \
     -device loader,file=$(IMAGE),addr=0x70000000,cpu-num=0
