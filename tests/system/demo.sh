@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The demo, recorded in QEMU over the serial line at 1 kHz, and read back with the real perf.
 # Environment: B and MKPERF; for a platform other than the built-in one also DEMO_DIR (ELFs and
-# demo.system), DEMO_QEMU (command that boots the image), KERNEL (its kernel's ELF) and NAME.
+# demo.system), DEMO_QEMU (command that boots the image), KERNEL (its kernel's ELF), NAME, and PDS (who
+# must have samples).
 set -u
 NAME=${NAME:-demo}
+PDS=${PDS:-client server requester dummy2 dummy1 known idle}
 demo=${DEMO_DIR:-$B/demo}
 kernel=${KERNEL:-$demo/kernel.elf}
 D=$B/tests/run-$NAME
@@ -53,7 +55,7 @@ known_symbols() {
 check "no unknown symbol" known_symbols
 
 pds_seen() {
-    for pd in client server requester dummy2 dummy1 known idle; do
+    for pd in $PDS; do
         grep -q "^$pd " "$D/chains" || {
             echo "no sample of $pd"
             return 1

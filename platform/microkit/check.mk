@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# make check-sel4 MICROKIT_SDK=...: the demo, and a PD with broken frame pointers, on real seL4 in QEMU.
+# Not part of `make test`, which needs no SDK.
+
+.PHONY: check-sel4
+ifeq ($(MICROKIT_SDK),)
+check-sel4:
+	@echo "check-sel4: give it MICROKIT_SDK=<a Microkit SDK whose kernel has the hook, see docs/sel4.md>" \
+	    "MICROKIT_BOARD=qemu_virt_aarch64 MICROKIT_CONFIG=<its configuration>" >&2; exit 1
+else
+SEL4_TEST := $(B)/tests/sel4
+$(eval $(call pd,$(SEL4_TEST)/wildfp/wildfp.elf,tests/target/wildfp.c tests/target/wildfp_spin.S))
+$(SEL4_TEST)/wildfp/profiler.elf $(SEL4_TEST)/wildfp/client.elf: $(SEL4_TEST)/wildfp/%.elf: $(B)/demo/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(SEL4_TEST)/wildfp/wildfp.system: tests/target/wildfp.system
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) $< >$@
+$(eval $(call microkit_image,$(SEL4_TEST)/wildfp/loader.img,$(SEL4_TEST)/wildfp/wildfp.system,\
+    $(SEL4_TEST)/wildfp,$(patsubst %,$(SEL4_TEST)/wildfp/%.elf,profiler client wildfp)))
+
+# Who has samples for certain: the client writes to an emulated UART, in next to no time.
+check-sel4: host $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img
+	$(Q)$(if $(BOARD_QEMU),,echo "check-sel4: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
+	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
+	DEMO_QEMU='$(subst $$(IMAGE),$(B)/loader.img,$(value BOARD_QEMU))' \
+	WILDFP_DIR=$(SEL4_TEST)/wildfp \
+	WILDFP_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/wildfp/loader.img,$(value BOARD_QEMU))' \
+	PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
+endif
