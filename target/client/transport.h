@@ -24,5 +24,7 @@ struct mkperf_transport {
 
 /* Arm PL011 (target/client/pl011.c): registers in the region `mkperf_uart`. */
 extern const struct mkperf_transport mkperf_pl011;
+/* The UART of NXP's i.MX processors (target/client/imx_uart.c): the same region. */
+extern const struct mkperf_transport mkperf_imx_uart;
 
 #endif
