@@ -152,7 +152,7 @@ static void sample(const struct mkperf_descriptor *d, struct mkperf_capture_stat
                    struct mkperf_ring_producer *p, unsigned i, uint64_t now, uint64_t weight)
 {
     unsigned max = s->max_frames;
-    uint64_t *w = mkperf_ring_reserve(p, 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + max));
+    uint64_t *w = mkperf_ring_reserve(p, UINT64_C(8) * (MKPERF_SAMPLE_FIXED_WORDS + 1 + max));
 
     if (w == NULL) {
         p->ring->dropped_samples = ++s->dropped_samples;

@@ -66,7 +66,7 @@ static void tables(void **state)
     struct mapping data = {0x10000000, 0x42000000, BLOCK, BLOCK, true, false, true, "data", 2};
     struct mapping uart = {0x201000, 0x09000000, PAGE, PAGE, true, false, true, "uart", 3};
     struct mapping high = {POCKET_USER_TOP, 0x41000000, PAGE, PAGE, true, false, true, "high", 4};
-    uint64_t top;
+    uint64_t top = 0;
 
     (void)state;
     assert_true(tables_new(&p, &top));
