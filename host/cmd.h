@@ -11,5 +11,8 @@
 int mkperf_cmd_record(int argc, char **argv);
 int mkperf_cmd_recover(int argc, char **argv);
 int mkperf_cmd_report(int argc, char **argv);
+int mkperf_cmd_convert(int argc, char **argv);
+int mkperf_cmd_toperf(int argc, char **argv);
+int mkperf_cmd_kprof2perf(int argc, char **argv);
 
 #endif

@@ -17,6 +17,10 @@ static const struct {
 } commands[] = {
     {"record", "sample a running system into a perf.data file", mkperf_cmd_record},
     {"report", "show a profile: who spent the time", mkperf_cmd_report},
+    {"convert", "write a profile in another format: flame graph, Firefox, pprof, ...",
+     mkperf_cmd_convert},
+    {"toperf", "the seL4 profiler's samples.json to perf.data", mkperf_cmd_toperf},
+    {"kprof2perf", "Akaros' kpdata to perf.data", mkperf_cmd_kprof2perf},
     {"recover", "finish the file of a recorder that was killed", mkperf_cmd_recover},
 };
 
@@ -29,10 +33,32 @@ static void usage(FILE *f)
     fputs("\nmkperf COMMAND --help says more; mkperf --version the version.\n", f);
 }
 
+/* A link to mkperf that is named as an old command is that command. */
+static int run_as_link(int argc, char **argv, int *status)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+
+    if (strcmp(name, "toperf") == 0) {
+        *status = mkperf_cmd_toperf(argc, argv);
+        return 1;
+    }
+    if (strcmp(name, "kprof2perf") == 0) {
+        *status = mkperf_cmd_kprof2perf(argc, argv);
+        return 1;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    int status;
+
     signal(SIGPIPE, SIG_IGN); /* what fails to be written is an error with a text */
     signal(SIGXFSZ, SIG_IGN);
+    if (run_as_link(argc, argv, &status)) {
+        return status;
+    }
     if (argc < 2) {
         usage(stderr);
         return MKPERF_ERR_USAGE;

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see conversion.h. */
+#include "conversion.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sink/tap.h"
+
+static void warn(void *self, const char *text)
+{
+    const struct mkperf_conversion *c = self;
+
+    fprintf(stderr, "mkperf %s: warning: %s\n", c->command, text);
+}
+
+/* Reads the profile to compare with. */
+static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_collect *base,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_sink sink = {.ops = &mkperf_collect_ops, .self = base};
+    struct mkperf_input in = c->in;
+
+    if (c->diff == NULL) {
+        return MKPERF_OK;
+    }
+    if (strcmp(c->format->name, "flamegraph") != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs");
+    }
+    in.from = NULL;
+    base->stack.inlined = !c->out.no_inlined;
+    c->out.base = base;
+    c->out.base_name = c->diff;
+    return mkperf_input_read(c->diff, &in, &sink, e);
+}
+
+static void say_summary(const struct mkperf_conversion *c, const struct mkperf_tap *tap)
+{
+    uint64_t lost = mkperf_tap_lost(tap);
+
+    if (c->quiet) {
+        return;
+    }
+    fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command, c->out.path, tap->samples);
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (tap->lost[i] > 0) {
+            fprintf(stderr, ", lost %s %" PRIu64, mkperf_lost_names[i], tap->lost[i]);
+        }
+    }
+    fprintf(stderr, lost == 0 ? ", none known to be lost\n" : "\n");
+}
+
+static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkperf_error *e)
+{
+    struct mkperf_output output;
+    char *partial;
+
+    if (c->format->open(&c->out, &output, e) != MKPERF_OK) {
+        return e->status;
+    }
+    struct mkperf_tap tap = {.to = output.sink, .print = c->print};
+    struct mkperf_sink sink = mkperf_tap_sink(&tap);
+    enum mkperf_status status = mkperf_input_read(c->input, &c->in, &sink, e);
+    mkperf_output_free(&output);
+    if (status == MKPERF_OK) {
+        say_summary(c, &tap);
+    } else if (asprintf(&partial, "%s.partial", c->out.path) >= 0) {
+        unlink(partial); /* perf.data's writer keeps it, for recordings */
+        free(partial);
+    }
+    mkperf_tap_free(&tap);
+    return status;
+}
+
+/* A file's bytes to standard output. */
+static enum mkperf_status copy_out(const char *path, struct mkperf_error *e)
+{
+    FILE *f = fopen(path, "rbe");
+    char buffer[65536];
+    size_t n;
+    bool ok = f != NULL;
+
+    while (ok && (n = fread(buffer, 1, sizeof buffer, f)) > 0) {
+        ok = fwrite(buffer, 1, n, stdout) == n;
+    }
+    ok = ok && ferror(f) == 0 && fflush(stdout) == 0;
+    if (!ok) {
+        mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return ok ? MKPERF_OK : e->status;
+}
+
+/* perf.data is patched at its end, which a pipe does not allow: by way of a temporary file. */
+static enum mkperf_status write_through_file(struct mkperf_conversion *c, struct mkperf_error *e)
+{
+    const char *directory = getenv("TMPDIR");
+    char *path;
+
+    if (asprintf(&path, "%s/mkperf-XXXXXX",
+                 directory != NULL && *directory != '\0' ? directory : "/var/tmp") < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    int fd = mkstemp(path);
+    if (fd < 0) {
+        mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", path, strerror(errno));
+        free(path);
+        return e->status;
+    }
+    close(fd);
+    c->out.path = path;
+    enum mkperf_status status = write_output(c, e);
+    if (status == MKPERF_OK) {
+        status = copy_out(path, e);
+    }
+    unlink(path);
+    c->out.path = "-";
+    free(path);
+    return status;
+}
+
+enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkperf_error *e)
+{
+    struct mkperf_collect base = {.cores = false};
+
+    c->in.warn = warn;
+    c->in.self = c;
+    c->out.warnings = stderr;
+    enum mkperf_status status = read_base(c, &base, e);
+    if (status == MKPERF_OK) {
+        bool pipe = strcmp(c->out.path, "-") == 0 && strcmp(c->format->name, "perf") == 0;
+        status = pipe ? write_through_file(c, e) : write_output(c, e);
+    }
+    mkperf_collect_free(&base);
+    return status;
+}
+
+int mkperf_conversion_exit(const char *command, const struct mkperf_error *e)
+{
+    fprintf(stderr, "mkperf %s: %s\n", command, e->text);
+    return e->status;
+}
+
+char *mkperf_conversion_line(int argc, char **argv)
+{
+    size_t n = strlen("mkperf") + 1;
+    char *line;
+
+    for (int i = 0; i < argc; i++) {
+        n += strlen(argv[i]) + 1;
+    }
+    line = malloc(n);
+    if (line != NULL) {
+        strcpy(line, "mkperf");
+        for (int i = 0; i < argc; i++) {
+            strcat(strcat(line, " "), argv[i]);
+        }
+    }
+    return line;
+}

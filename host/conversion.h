@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A conversion: an input, a format, an output, and what is said about it.
+ *
+ * Owns: the order of things, so that bad input never costs an older output. Called by `mkperf
+ * convert`, `mkperf toperf` and `mkperf kprof2perf`, which own their options.
+ */
+#ifndef MKPERF_HOST_CONVERSION_H
+#define MKPERF_HOST_CONVERSION_H
+
+#include "decode/input.h"
+#include "sink/formats.h"
+
+struct mkperf_conversion {
+    const char *command; /* the command's name, before messages */
+    const char *input;
+    const char *diff; /* another input, to compare with; NULL */
+    const struct mkperf_format *format;
+    FILE *print; /* samples, one line each; NULL */
+    bool quiet;  /* no summary */
+    struct mkperf_input in;
+    struct mkperf_export out;
+};
+
+enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkperf_error *e);
+
+/* Prints the error after the command's name and returns its exit status. */
+int mkperf_conversion_exit(const char *command, const struct mkperf_error *e);
+
+/* The command line as one string, to be freed; NULL: out of memory. */
+char *mkperf_conversion_line(int argc, char **argv);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see json.h. At least a token's length is in the buffer while a token is read. */
+#include "json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum mkperf_status begin(struct mkperf_json *j, struct mkperf_error *e)
+{
+    j->buffer = malloc(MKPERF_JSON_BUFFER + 1);
+    j->line = 1;
+    if (j->buffer == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", j->path);
+    }
+    j->buffer[0] = 0;
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path, struct mkperf_error *e)
+{
+    *j = (struct mkperf_json){.path = path, .fd = -1};
+    j->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (j->fd < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    }
+    return begin(j, e);
+}
+
+enum mkperf_status mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p,
+                                           size_t n, struct mkperf_error *e)
+{
+    *j = (struct mkperf_json){.path = name, .fd = -1, .memory = p, .memory_size = n};
+    return begin(j, e);
+}
+
+void mkperf_json_close(struct mkperf_json *j)
+{
+    if (j->fd >= 0) {
+        close(j->fd);
+    }
+    j->fd = -1;
+    free(j->buffer);
+    j->buffer = NULL;
+}
+
+static size_t read_some(struct mkperf_json *j, uint8_t *to, size_t n)
+{
+    uint64_t offset = j->base + j->n;
+
+    if (j->fd < 0) {
+        size_t left = j->memory_size > offset ? j->memory_size - (size_t)offset : 0;
+        n = n < left ? n : left;
+        if (n > 0) {
+            memcpy(to, j->memory + offset, n);
+        }
+        return n;
+    }
+    for (;;) {
+        ssize_t got = read(j->fd, to, n);
+        if (got >= 0) {
+            return (size_t)got;
+        }
+        if (errno != EINTR) {
+            j->failed = true;
+            j->reason = strerror(errno);
+            return 0;
+        }
+    }
+}
+
+/* Sees to it that a token fits into what is left of the buffer. */
+static void fill(struct mkperf_json *j)
+{
+    if (j->ended || j->n - j->at > 2 * MKPERF_JSON_TOKEN) {
+        return;
+    }
+    memmove(j->buffer, j->buffer + j->at, j->n - j->at);
+    j->base += j->at;
+    j->n -= j->at;
+    j->at = 0;
+    while (!j->ended && j->n < MKPERF_JSON_BUFFER / 2) {
+        size_t got = read_some(j, j->buffer + j->n, MKPERF_JSON_BUFFER - j->n);
+        j->n += got;
+        j->ended = got == 0;
+    }
+    j->buffer[j->n] = 0; /* ends every scan */
+}
+
+static void skip_space(struct mkperf_json *j)
+{
+    for (;;) {
+        uint8_t c = j->buffer[j->at];
+        if (c == '\n') {
+            j->line++;
+            j->line_start = j->base + j->at + 1;
+        } else if (c != ' ' && c != '\t' && c != '\r') {
+            if (c != 0 || j->at < j->n || j->ended) {
+                return;
+            }
+            fill(j);
+            continue;
+        }
+        j->at++;
+    }
+}
+
+static enum mkperf_json_token bad(struct mkperf_json *j, const char *reason)
+{
+    j->text = (const char *)j->buffer + j->at;
+    j->length = j->at < j->n;
+    j->at += j->length;
+    j->reason = reason;
+    return j->token = MKPERF_JSON_BAD;
+}
+
+static bool hex4(const uint8_t *p, unsigned *out)
+{
+    *out = 0;
+    for (int i = 0; i < 4; i++) {
+        int digit = p[i] >= '0' && p[i] <= '9'   ? p[i] - '0'
+                    : p[i] >= 'a' && p[i] <= 'f' ? p[i] - 'a' + 10
+                    : p[i] >= 'A' && p[i] <= 'F' ? p[i] - 'A' + 10
+                                                 : -1;
+        if (digit < 0) {
+            return false;
+        }
+        *out = *out << 4 | (unsigned)digit;
+    }
+    return true;
+}
+
+static size_t put_utf8(char *to, unsigned c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        to[0] = (char)(0xc0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    to[0] = (char)(0xe0 | c >> 12); /* surrogates stay what they are: names have none */
+    to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+    to[2] = (char)(0x80 | (c & 0x3f));
+    return 3;
+}
+
+/* Resolves the escapes of a string of n raw bytes. False: one that does not exist. */
+static bool unescape(struct mkperf_json *j, const uint8_t *p, size_t n)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    size_t used = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *known;
+        unsigned c;
+        if (p[i] != '\\') {
+            j->unescaped[used++] = (char)p[i];
+            continue;
+        }
+        i++;
+        if (i + 4 < n && p[i] == 'u' && hex4(p + i + 1, &c) && c != 0) {
+            used += put_utf8(j->unescaped + used, c);
+            i += 4;
+        } else if (p[i] != 0 && (known = strchr(from, p[i])) != NULL) {
+            j->unescaped[used++] = to[known - from];
+        } else {
+            return false;
+        }
+    }
+    j->text = j->unescaped;
+    j->length = used;
+    return true;
+}
+
+static enum mkperf_json_token string(struct mkperf_json *j)
+{
+    const uint8_t *p = j->buffer + j->at + 1;
+    bool escaped = false;
+    size_t n = 0;
+
+    while (p[n] != '"' && p[n] >= 0x20 && n < MKPERF_JSON_TOKEN) {
+        if (p[n] == '\\') {
+            escaped = true;
+            n++;
+            if (p[n] < 0x20) {
+                break;
+            }
+        }
+        n++;
+    }
+    if (n >= MKPERF_JSON_TOKEN) {
+        return bad(j, "a string longer than 4095 bytes");
+    }
+    if (p[n] != '"') {
+        return bad(j, "a string without its closing quote");
+    }
+    j->text = (const char *)p;
+    j->length = n;
+    if (escaped && !unescape(j, p, n)) {
+        return bad(j, "an escape that does not exist");
+    }
+    j->at += n + 2;
+    return j->token = MKPERF_JSON_STRING;
+}
+
+static bool in_word(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '+' || c == '.' || c == '_';
+}
+
+static enum mkperf_json_token word(struct mkperf_json *j)
+{
+    const uint8_t *p = j->buffer + j->at;
+    size_t n = 0;
+
+    while (n < MKPERF_JSON_TOKEN && in_word(p[n])) {
+        n++;
+    }
+    if (n == 0 || n == MKPERF_JSON_TOKEN) {
+        return bad(j, n == 0 ? NULL : "a word longer than 4095 bytes");
+    }
+    j->text = (const char *)p;
+    j->length = n;
+    j->at += n;
+    return j->token = MKPERF_JSON_WORD;
+}
+
+enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
+{
+    fill(j);
+    skip_space(j);
+    fill(j);
+    j->place = (struct mkperf_json_place){j->base + j->at, j->line, j->line_start};
+    if (j->at >= j->n) {
+        j->length = 0;
+        return j->token = j->failed ? MKPERF_JSON_BAD : MKPERF_JSON_END;
+    }
+    switch (j->buffer[j->at]) {
+    case '{':
+    case '}':
+    case '[':
+    case ']':
+    case ':':
+    case ',':
+        return j->token = (enum mkperf_json_token)j->buffer[j->at++];
+    case '"':
+        return string(j);
+    default:
+        return word(j);
+    }
+}
+
+bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)
+{
+    if (j->fd >= 0 && lseek(j->fd, (off_t)place.offset, SEEK_SET) < 0) {
+        return false;
+    }
+    j->base = place.offset;
+    j->at = j->n = 0;
+    j->ended = false;
+    j->buffer[0] = 0;
+    j->line = place.line;
+    j->line_start = place.line_start;
+    return true;
+}
+
+enum mkperf_status mkperf_json_bad(const struct mkperf_json *j, struct mkperf_error *e,
+                                   const char *format, ...)
+{
+    char reason[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+    if (j->token == MKPERF_JSON_BAD && j->reason != NULL) {
+        snprintf(reason, sizeof reason, "%s", j->reason);
+    }
+    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%" PRIu64 ":%" PRIu64 ": %s", j->path,
+                            j->place.line, j->place.offset - j->place.line_start + 1, reason);
+}

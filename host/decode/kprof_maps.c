@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: kpdata's processes and mappings, and the PDs made of them; see kprof.h.
+ *
+ * Of several mappings at an address, the last one made before the sample counts; if all were made
+ * later (those that existed at the start are reported late), the first one.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kprof_internal.h"
+
+static enum mkperf_status no_memory(struct kprof *k)
+{
+    return mkperf_error_set(k->e, MKPERF_ERR_FAILED, "%s: out of memory", k->path);
+}
+
+/* Whether *array has room for one more. */
+static bool reserve(void *array, uint32_t *room, uint32_t n, size_t size)
+{
+    void **at = array;
+    uint32_t more = *room != 0 ? 2 * *room : 64;
+
+    if (n < *room) {
+        return true;
+    }
+    void *p = reallocarray(*at, more, size);
+    if (p != NULL) {
+        *at = p;
+        *room = more;
+    }
+    return p != NULL;
+}
+
+/* A path that ends with 0 in its n bytes. */
+static const char *bad_path(const uint8_t *p, size_t n)
+{
+    if (n == 0 || p[n - 1] != 0) {
+        return "a path without its end";
+    }
+    return n > KPROF_PATH_MAX ? "a path of more than 4096 bytes" : NULL;
+}
+
+enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r)
+{
+    const char *reason = r->n < 37 ? "a mapping that is too short" : bad_path(r->p + 36, r->n - 36);
+
+    if (reason == NULL && k->nmaps == KPROF_MAPS_MAX) {
+        reason = "too many mappings";
+    }
+    if (reason != NULL) {
+        k->not_fitting += k->config->lenient;
+        return k->config->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+    }
+    char *path = strdup((const char *)r->p + 36);
+    if (path == NULL || !reserve(&k->map, &k->map_room, k->nmaps, sizeof *k->map)) {
+        free(path);
+        return no_memory(k);
+    }
+    k->map[k->nmaps] = (struct kprof_map){.time_ns = kprof_u64(r->p),
+                                          .start = kprof_u64(r->p + 8),
+                                          .length = kprof_u64(r->p + 16),
+                                          .file_offset = kprof_u64(r->p + 24),
+                                          .pid = kprof_u32(r->p + 32),
+                                          .order = k->nmaps,
+                                          .path = path,
+                                          .pd = -1};
+    k->nmaps++;
+    return MKPERF_OK;
+}
+
+enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record *r)
+{
+    const char *reason = r->n < 13 ? "a process record that is too short"
+                                   : bad_path(r->p + 12, r->n - 12);
+
+    if (reason == NULL && k->nprocesses == KPROF_MAPS_MAX) {
+        reason = "too many processes";
+    }
+    if (reason != NULL) {
+        k->not_fitting += k->config->lenient;
+        return k->config->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+    }
+    char *path = strdup((const char *)r->p + 12);
+    if (path == NULL ||
+        !reserve(&k->process, &k->process_room, k->nprocesses, sizeof *k->process)) {
+        free(path);
+        return no_memory(k);
+    }
+    k->process[k->nprocesses++] = (struct kprof_process){
+        .time_ns = kprof_u64(r->p), .pid = kprof_u32(r->p + 8), .path = path};
+    return MKPERF_OK;
+}
+
+static int compare_maps(const void *a, const void *b)
+{
+    const struct kprof_map *x = a, *y = b;
+
+    if (x->pid != y->pid) {
+        return x->pid < y->pid ? -1 : 1;
+    }
+    if (x->time_ns != y->time_ns) {
+        return x->time_ns < y->time_ns ? -1 : 1;
+    }
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+void kprof_sort_maps(struct kprof *k)
+{
+    if (k->nmaps > 0) {
+        qsort(k->map, k->nmaps, sizeof *k->map, compare_maps);
+    }
+}
+
+/* The first mapping of a pid, k->nmaps if it has none. */
+static uint32_t first_map(const struct kprof *k, uint32_t pid)
+{
+    uint32_t low = 0, high = k->nmaps;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (k->map[middle].pid < pid) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < k->nmaps && k->map[low].pid == pid ? low : k->nmaps;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* The path of the program that pid ran at a time; NULL if nothing tells. */
+static const char *program_of(const struct kprof *k, uint32_t pid, uint64_t time_ns)
+{
+    const char *path = NULL;
+
+    for (uint32_t i = 0; i < k->nprocesses; i++) {
+        const struct kprof_process *p = &k->process[i];
+        if (p->pid == pid && (path == NULL || p->time_ns <= time_ns)) {
+            path = p->path;
+        }
+    }
+    uint32_t map = first_map(k, pid);
+    return path != NULL ? path : map < k->nmaps ? k->map[map].path : NULL;
+}
+
+/* The ELF of a file on the target, in the root directory. NULL: none, or unusable (it is said). */
+static struct mkperf_module *module_of(struct kprof *k, const char *path)
+{
+    struct mkperf_module *m = NULL;
+    struct mkperf_error why;
+    char *host;
+
+    if (k->config->root_dir == NULL || *path == '\0' || strstr(path, "..") != NULL ||
+        asprintf(&host, "%s/%s", k->config->root_dir, path) < 0) {
+        return NULL;
+    }
+    if (mkperf_symbols_module(k->symbols, host, &m, &why) != MKPERF_OK) {
+        kprof_warn(k, "%s; its addresses get no names", why.text);
+        m = NULL;
+    }
+    free(host);
+    return m;
+}
+
+/* A new PD, told to the sink; name becomes its own. */
+static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *path,
+                      const char *parent)
+{
+    uint64_t thread = pid == UINT32_MAX ? MKPERF_THREAD_NONE
+                                        : pid | (uint64_t)(*path == '\0') << 63;
+    char *copy = strdup(path);
+
+    if (k->npds == KPROF_PDS_MAX || name == NULL || copy == NULL ||
+        !reserve(&k->pd, &k->pd_room, k->npds, sizeof *k->pd)) {
+        free(name);
+        free(copy);
+        if (k->npds == KPROF_PDS_MAX) {
+            kprof_bad(k, 0, "more than 65536 programs");
+        } else {
+            no_memory(k);
+        }
+        return -1;
+    }
+    struct kprof_pd *p = &k->pd[k->npds];
+    *p = (struct kprof_pd){.pid = pid, .name = name, .path = copy};
+    p->module = module_of(k, path);
+    struct mkperf_pd pd = {.thread = parent == NULL ? thread
+                                                    : thread | (uint64_t)(k->npds + 1) << 32,
+                           .id = k->npds++,
+                           .name = name,
+                           .elf = p->module != NULL ? mkperf_module_path(p->module) : NULL,
+                           .parent = parent};
+    if (k->sink->ops->pd != NULL && k->sink->ops->pd(k->sink->self, &pd, k->e) != MKPERF_OK) {
+        return -1;
+    }
+    return pd.id;
+}
+
+/* The PD of a pid and a file in it, which may be new. */
+static int64_t pd_of(struct kprof *k, uint32_t pid, const char *program, const char *file)
+{
+    bool main = strcmp(program, file) == 0;
+    char *name = NULL;
+
+    for (uint32_t i = 0; i < k->npds; i++) {
+        if (k->pd[i].pid == pid && strcmp(k->pd[i].path, file) == 0) {
+            return i;
+        }
+    }
+    if (main) {
+        name = strdup(base_name(program));
+        return add_pd(k, pid, name, file, NULL);
+    }
+    if (asprintf(&name, "%s:%s", base_name(program), base_name(file)) < 0) {
+        name = NULL;
+    }
+    return add_pd(k, pid, name, file, base_name(program));
+}
+
+int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
+{
+    const char *program = program_of(k, pid, time_ns);
+    char *name;
+
+    if (program != NULL) {
+        return pd_of(k, pid, program, program);
+    }
+    for (uint32_t i = 0; i < k->npds; i++) {
+        if (k->pd[i].pid == pid && k->pd[i].path[0] == '\0') {
+            return i;
+        }
+    }
+    if (asprintf(&name, "pid-%" PRIu32, pid) < 0) {
+        name = NULL;
+    }
+    return add_pd(k, pid, name, "", NULL);
+}
+
+int64_t kprof_kernel_pd(struct kprof *k)
+{
+    if (k->kernel_pd < 0) {
+        k->kernel_pd = add_pd(k, UINT32_MAX, strdup("kernel"), "", NULL);
+    }
+    return k->kernel_pd;
+}
+
+static struct kprof_map *map_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t addr)
+{
+    struct kprof_map *found = NULL;
+
+    for (uint32_t i = first_map(k, pid); i < k->nmaps && k->map[i].pid == pid; i++) {
+        struct kprof_map *m = &k->map[i];
+        if (addr - m->start >= m->length) {
+            continue;
+        }
+        if (found != NULL && m->time_ns > time_ns) {
+            break;
+        }
+        found = m;
+    }
+    return found;
+}
+
+/* From the address in the process to the one in the ELF, if the ELF has it. */
+static uint64_t linked_address(const struct kprof_map *m, uint64_t addr)
+{
+    size_t n = 0;
+    const struct mkperf_segment *s = m->module != NULL ? mkperf_module_segments(m->module, &n)
+                                                       : NULL;
+    uint64_t offset = addr - m->start + m->file_offset;
+
+    for (size_t i = 0; i < n; i++) {
+        if (offset - s[i].offset < s[i].size) {
+            return s[i].vaddr + (offset - s[i].offset);
+        }
+    }
+    return addr;
+}
+
+int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t *addr)
+{
+    struct kprof_map *m = map_at(k, pid, time_ns, *addr);
+
+    if (m == NULL) {
+        return kprof_process_pd(k, pid, time_ns);
+    }
+    if (m->pd < 0) {
+        const char *program = program_of(k, pid, time_ns);
+        m->pd = pd_of(k, pid, program != NULL ? program : m->path, m->path);
+        m->module = m->pd >= 0 ? k->pd[m->pd].module : NULL;
+    }
+    *addr = linked_address(m, *addr);
+    return m->pd;
+}
+
+void kprof_free_maps(struct kprof *k)
+{
+    for (uint32_t i = 0; i < k->nmaps; i++) {
+        free(k->map[i].path);
+    }
+    for (uint32_t i = 0; i < k->nprocesses; i++) {
+        free(k->process[i].path);
+    }
+    for (uint32_t i = 0; i < k->npds; i++) {
+        free(k->pd[i].name);
+        free(k->pd[i].path);
+    }
+    free(k->map);
+    free(k->process);
+    free(k->pd);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the structure of samples.json, and the account of findings; see toperf.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "toperf_internal.h"
+
+static const char *const said[TOPERF_FINDINGS] = {
+    [TOPERF_MISSING_COMMA] = "missing commas put in",
+    [TOPERF_TRAILING_COMMA] = "trailing commas left out",
+    [TOPERF_UNTERMINATED] = "the input ends early: closed there, what was incomplete is dropped",
+    [TOPERF_NOISE] = "pieces of other text skipped",
+    [TOPERF_HEX_IP] = "values of ip read as hexadecimal",
+    [TOPERF_BAD_VALUE] = "samples dropped: a value makes no sense or is missing",
+    [TOPERF_BAD_NR] = "samples whose nr and ips disagree: the shorter chain was taken",
+    [TOPERF_UNKNOWN_PID] = "samples of a pid that is not in elf_tcb_mappings: shown as unknown",
+    [TOPERF_ZERO_PERIOD] = "samples with period 0: counted as 1",
+    [TOPERF_SAME_ID] = "ELFs with the id of another: left out",
+    [TOPERF_NO_MAPPING] = "no elf_tcb_mappings: PDs are named after their pid",
+    [TOPERF_WRAPPED] = "times wrapped at 2^32 ns: unwrapped",
+    [TOPERF_ELF] = "ELFs unusable: their PDs' addresses get no names",
+    [TOPERF_NO_CPU] = "samples without cpu: taken as core 0",
+    [TOPERF_UNKNOWN_KEY] = "unknown keys ignored",
+    [TOPERF_BACKWARDS] = "times that jump back by more than 2 s: wrapped at 32 bits? --lenient "
+                         "unwraps them",
+};
+
+void toperf_note(struct toperf *t, enum toperf_finding what)
+{
+    if (t->finding[what].count++ == 0) {
+        t->finding[what].first = t->json.place;
+    }
+}
+
+enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding what, const char *reason)
+{
+    if (!t->config->lenient && what < TOPERF_ELF) {
+        return mkperf_json_bad(&t->json, t->e, "%s", reason);
+    }
+    toperf_note(t, what);
+    return MKPERF_OK;
+}
+
+static void report(const struct toperf *t)
+{
+    char line[512];
+
+    for (unsigned i = 0; i < TOPERF_FINDINGS && t->config->warn != NULL; i++) {
+        const struct mkperf_json_place *p = &t->finding[i].first;
+        if (t->finding[i].count > 0) {
+            snprintf(line, sizeof line, "%s:%" PRIu64 ":%" PRIu64 ": %" PRIu64 " %s", t->json.path,
+                     p->line, p->offset - p->line_start + 1, t->finding[i].count, said[i]);
+            t->config->warn(t->config->self, line);
+        }
+    }
+}
+
+/*
+ * The token that begins a member or an element, after the comma that belongs before it. Sets *done
+ * at the end of the object or array.
+ */
+static enum mkperf_status next_item(struct toperf *t, bool first, enum mkperf_json_token close,
+                                    bool *done, bool *cut)
+{
+    enum mkperf_json_token token = mkperf_json_next(&t->json);
+    bool comma = false;
+
+    while (!first && token == MKPERF_JSON_COMMA && !comma) {
+        comma = true;
+        token = mkperf_json_next(&t->json);
+    }
+    if (token == MKPERF_JSON_END) {
+        *cut = *done = true;
+        return toperf_found(t, TOPERF_UNTERMINATED,
+                            close == MKPERF_JSON_CLOSE_OBJECT ? "the file ends inside an object"
+                                                              : "the file ends inside an array");
+    }
+    if (token == close) {
+        *done = true;
+        return comma ? toperf_found(t, TOPERF_TRAILING_COMMA, "a comma and nothing after it")
+                     : MKPERF_OK;
+    }
+    if (!first && !comma) {
+        t->serial |= close == MKPERF_JSON_CLOSE_OBJECT;
+        return toperf_found(t, TOPERF_MISSING_COMMA, "expected a comma or the end");
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status toperf_object(struct toperf *t, bool *cut,
+                                 enum mkperf_status (*member)(struct toperf *t, void *self,
+                                                              const char *key, size_t n),
+                                 void *self)
+{
+    char key[1024];
+    bool done = false;
+
+    for (bool first = true;; first = false) {
+        if (next_item(t, first, MKPERF_JSON_CLOSE_OBJECT, &done, cut) != MKPERF_OK) {
+            return t->e->status;
+        }
+        if (done) {
+            return MKPERF_OK;
+        }
+        if (t->json.token != MKPERF_JSON_STRING) {
+            return mkperf_json_bad(&t->json, t->e, "expected a key in quotes");
+        }
+        size_t n = t->json.length < sizeof key ? t->json.length : sizeof key;
+        memcpy(key, t->json.text, n);
+        if (mkperf_json_next(&t->json) != MKPERF_JSON_COLON) {
+            return mkperf_json_bad(&t->json, t->e, "expected a colon after the key");
+        }
+        mkperf_json_next(&t->json);
+        if (member(t, self, key, n) != MKPERF_OK) {
+            return t->e->status;
+        }
+    }
+}
+
+enum mkperf_status toperf_array(struct toperf *t, bool *cut,
+                                enum mkperf_status (*element)(struct toperf *t, void *self),
+                                void *self)
+{
+    bool done = false;
+
+    for (bool first = true;; first = false) {
+        if (next_item(t, first, MKPERF_JSON_CLOSE_ARRAY, &done, cut) != MKPERF_OK) {
+            return t->e->status;
+        }
+        if (done) {
+            return MKPERF_OK;
+        }
+        if (element(t, self) != MKPERF_OK) {
+            return t->e->status;
+        }
+    }
+}
+
+enum mkperf_status toperf_skip(struct toperf *t)
+{
+    unsigned depth = 0;
+
+    for (;;) {
+        switch (t->json.token) {
+        case MKPERF_JSON_OPEN_OBJECT:
+        case MKPERF_JSON_OPEN_ARRAY:
+            if (++depth > TOPERF_DEPTH_MAX) {
+                return mkperf_json_bad(&t->json, t->e, "nested too deeply");
+            }
+            break;
+        case MKPERF_JSON_CLOSE_OBJECT:
+        case MKPERF_JSON_CLOSE_ARRAY:
+            if (depth-- == 0) {
+                return mkperf_json_bad(&t->json, t->e, "expected a value");
+            }
+            break;
+        case MKPERF_JSON_END:
+            return toperf_found(t, TOPERF_UNTERMINATED, "the file ends inside a value");
+        case MKPERF_JSON_BAD:
+            return mkperf_json_bad(&t->json, t->e, "expected a value");
+        default:
+            break;
+        }
+        if (depth == 0) {
+            return MKPERF_OK;
+        }
+        mkperf_json_next(&t->json);
+    }
+}
+
+static enum mkperf_status element_sample(struct toperf *t, void *self)
+{
+    (void)self;
+    return t->json.token == MKPERF_JSON_OPEN_OBJECT
+               ? toperf_sample(t)
+               : mkperf_json_bad(&t->json, t->e, "expected a sample, an object");
+}
+
+/* Looks for a mapping behind the samples, whose '[' is the token at hand, and comes back. */
+static enum mkperf_status look_ahead(struct toperf *t)
+{
+    struct mkperf_json_place here = t->json.place;
+    unsigned depth = 0;
+
+    do {
+        enum mkperf_json_token token = t->json.token;
+        depth += token == MKPERF_JSON_OPEN_ARRAY || token == MKPERF_JSON_OPEN_OBJECT;
+        depth -= (token == MKPERF_JSON_CLOSE_ARRAY || token == MKPERF_JSON_CLOSE_OBJECT) &&
+                 depth > 0;
+        if (depth == 0 && token == MKPERF_JSON_STRING &&
+            mkperf_json_is(&t->json, "elf_tcb_mappings", 16) &&
+            mkperf_json_next(&t->json) == MKPERF_JSON_COLON &&
+            mkperf_json_next(&t->json) == MKPERF_JSON_OPEN_OBJECT &&
+            toperf_mapping(t) != MKPERF_OK) {
+            return t->e->status;
+        }
+        mkperf_json_next(&t->json);
+    } while (!t->has_mapping && t->json.token != MKPERF_JSON_END &&
+             t->json.token != MKPERF_JSON_BAD);
+    if (!mkperf_json_seek(&t->json, here)) {
+        return mkperf_json_bad(&t->json, t->e,
+                               "elf_tcb_mappings must come before the samples in a pipe");
+    }
+    mkperf_json_next(&t->json);
+    return MKPERF_OK;
+}
+
+/* A mapping for the samples that follow: the file's own, else the header file's. */
+static enum mkperf_status need_mapping(struct toperf *t)
+{
+    bool pipe = t->json.fd >= 0 && lseek(t->json.fd, 0, SEEK_CUR) < 0;
+
+    if (!pipe && look_ahead(t) != MKPERF_OK) {
+        return t->e->status;
+    }
+    if (!t->has_mapping && toperf_header_file(t) != MKPERF_OK) {
+        return t->e->status;
+    }
+    if (!t->has_mapping) {
+        t->has_mapping = true;
+        return toperf_found(t, TOPERF_NO_MAPPING,
+                            "no elf_tcb_mappings, neither here nor in sample_header.json in the "
+                            "build directory");
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status samples(struct toperf *t)
+{
+    bool cut = false;
+
+    if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
+        return mkperf_json_bad(&t->json, t->e, "samples: expected an array");
+    }
+    if (!t->has_mapping && need_mapping(t) != MKPERF_OK) {
+        return t->e->status;
+    }
+    return toperf_array(t, &cut, element_sample, NULL);
+}
+
+static enum mkperf_status top_member(struct toperf *t, void *self, const char *key, size_t n)
+{
+    bool *has_samples = self;
+
+    if (n == 16 && memcmp(key, "elf_tcb_mappings", n) == 0) {
+        if (t->has_mapping) { /* look_ahead found it */
+            return toperf_skip(t);
+        }
+        return t->json.token == MKPERF_JSON_OPEN_OBJECT
+                   ? toperf_mapping(t)
+                   : mkperf_json_bad(&t->json, t->e, "elf_tcb_mappings: expected an object");
+    }
+    if (n == 7 && memcmp(key, "samples", n) == 0) {
+        *has_samples = true;
+        return samples(t);
+    }
+    toperf_note(t, TOPERF_UNKNOWN_KEY);
+    return toperf_skip(t);
+}
+
+static enum mkperf_status read_strict(struct toperf *t)
+{
+    bool has_samples = false, cut = false;
+
+    if (mkperf_json_next(&t->json) == MKPERF_JSON_BAD && t->json.place.offset == 0 &&
+        t->json.n >= 3 && memcmp(t->json.buffer, "\xef\xbb\xbf", 3) == 0) {
+        t->json.at = 3; /* a byte order mark */
+        mkperf_json_next(&t->json);
+    }
+    if (t->json.token != MKPERF_JSON_OPEN_OBJECT) {
+        return mkperf_json_bad(&t->json, t->e,
+                               t->json.token == MKPERF_JSON_END ? "the file is empty"
+                                                                : "expected an object");
+    }
+    if (toperf_object(t, &cut, top_member, &has_samples) != MKPERF_OK) {
+        return t->e->status;
+    }
+    if (!has_samples) {
+        return mkperf_json_bad(&t->json, t->e, "no samples");
+    }
+    return mkperf_json_next(&t->json) == MKPERF_JSON_END
+               ? MKPERF_OK
+               : mkperf_json_bad(&t->json, t->e, "something follows the end");
+}
+
+/* An object of a lenient reading, its '{' at hand: a whole file, or a sample by itself. */
+static enum mkperf_status lenient_object(struct toperf *t, bool *has_samples)
+{
+    bool cut = false;
+    bool whole = mkperf_json_next(&t->json) == MKPERF_JSON_STRING &&
+                 (mkperf_json_is(&t->json, "samples", 7) ||
+                  mkperf_json_is(&t->json, "elf_tcb_mappings", 16));
+
+    if (!whole && !t->has_mapping && need_mapping(t) != MKPERF_OK) {
+        return t->e->status;
+    }
+    mkperf_json_unread(&t->json);
+    if (whole) {
+        return toperf_object(t, &cut, top_member, has_samples);
+    }
+    *has_samples = true;
+    return toperf_sample(t);
+}
+
+/* Any text with samples in it, or with a whole file in it. */
+static enum mkperf_status read_lenient(struct toperf *t)
+{
+    bool noise = false, has_samples = false;
+    enum mkperf_status status = MKPERF_OK;
+
+    while (status == MKPERF_OK && mkperf_json_next(&t->json) != MKPERF_JSON_END) {
+        if (t->json.failed) {
+            return mkperf_json_bad(&t->json, t->e, "read error");
+        }
+        if (t->json.token == MKPERF_JSON_OPEN_OBJECT) {
+            noise = false;
+            status = lenient_object(t, &has_samples);
+        } else if (t->json.token != MKPERF_JSON_COMMA && !noise) {
+            noise = true;
+            toperf_note(t, TOPERF_NOISE);
+        }
+    }
+    if (status == MKPERF_OK && !has_samples) {
+        return mkperf_json_bad(&t->json, t->e, "no samples");
+    }
+    return status;
+}
+
+enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
+{
+    t->began = true;
+    t->session = (struct mkperf_session){.platform = "microkit",
+                                         .cpu = "",
+                                         .cores = 1,
+                                         .nevents = 1,
+                                         .max_frames = MKPERF_DEFAULT_FRAMES,
+                                         .command = t->config->command};
+    t->session.event[0] =
+        (struct mkperf_event){.name = "cycles", .code = 0x11, .user = true, .period = period};
+    if (t->sink->ops->begin != NULL &&
+        t->sink->ops->begin(t->sink->self, &t->session, t->e) != MKPERF_OK) {
+        return t->e->status;
+    }
+    return toperf_announce(t);
+}
+
+static enum mkperf_status read_all(struct toperf *t)
+{
+    enum mkperf_status status = t->config->lenient ? read_lenient(t) : read_strict(t);
+
+    if (status == MKPERF_OK && !t->began) {
+        status = toperf_begin(t, 0);
+    }
+    if (status == MKPERF_OK) {
+        report(t);
+        status = t->sink->ops->end != NULL ? t->sink->ops->end(t->sink->self, &t->totals, t->e)
+                                           : MKPERF_OK;
+    }
+    if (status != MKPERF_OK && t->sink->ops->abandon != NULL) {
+        t->sink->ops->abandon(t->sink->self);
+    }
+    mkperf_json_close(&t->json);
+    toperf_free_pds(t);
+    free(t);
+    return status;
+}
+
+static struct toperf *new_reader(const struct mkperf_toperf_config *config,
+                                 const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct toperf *t = calloc(1, sizeof *t);
+
+    if (t == NULL) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        return NULL;
+    }
+    t->config = config;
+    t->sink = sink;
+    t->e = e;
+    return t;
+}
+
+/* Nothing was read: the sink is told. */
+static enum mkperf_status give_up(struct toperf *t, const struct mkperf_sink *sink,
+                                  struct mkperf_error *e)
+{
+    if (sink->ops->abandon != NULL) {
+        sink->ops->abandon(sink->self);
+    }
+    if (t != NULL) {
+        mkperf_json_close(&t->json);
+    }
+    free(t);
+    return e->status;
+}
+
+enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_toperf_config *config,
+                                      const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct toperf *t = new_reader(config, sink, e);
+
+    if (t == NULL || mkperf_json_open(&t->json, path, e) != MKPERF_OK) {
+        return give_up(t, sink, e);
+    }
+    return read_all(t);
+}
+
+enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, size_t n,
+                                             const struct mkperf_toperf_config *config,
+                                             const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct toperf *t = new_reader(config, sink, e);
+
+    if (t == NULL || mkperf_json_open_memory(&t->json, name, p, n, e) != MKPERF_OK) {
+        return give_up(t, sink, e);
+    }
+    return read_all(t);
+}

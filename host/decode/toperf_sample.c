@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: a sample of samples.json: its members, what they must agree on, its way to the sink. */
+#include <string.h>
+
+#include "toperf_internal.h"
+
+enum member {
+    MEMBER_IP = 1 << 0,
+    MEMBER_PID = 1 << 1,
+    MEMBER_TIME = 1 << 2,
+    MEMBER_PERIOD = 1 << 3,
+    MEMBER_IPS = 1 << 4,
+    MEMBER_CPU = 1 << 5,
+    MEMBER_NR = 1 << 6,
+};
+
+struct raw {
+    unsigned seen; /* enum member */
+    bool bad;      /* lenient: a value made no sense */
+    uint64_t ip, pid, time, period, cpu, nr;
+    uint64_t ips[MKPERF_MAX_FRAMES];
+    unsigned nips;
+    struct mkperf_json_place place; /* of its '{' */
+};
+
+static const struct {
+    const char *name;
+    size_t n;
+    enum member member;
+} members[] = {
+    {"ip", 2, MEMBER_IP},   {"pid", 3, MEMBER_PID}, {"time", 4, MEMBER_TIME},
+    {"nr", 2, MEMBER_NR},   {"ips", 3, MEMBER_IPS}, {"period", 6, MEMBER_PERIOD},
+    {"cpu", 3, MEMBER_CPU},
+};
+
+const char *toperf_number(const struct mkperf_json *j, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    if ((j->token != MKPERF_JSON_WORD && j->token != MKPERF_JSON_STRING) || j->length == 0) {
+        return "expected a number";
+    }
+    for (size_t i = 0; i < j->length; i++) {
+        unsigned digit = (unsigned char)j->text[i] - (unsigned)'0';
+        if (digit > 9) {
+            return i == 0 && j->text[i] == '-' ? "a negative number" : "not a decimal integer";
+        }
+        if (v > UINT64_MAX / 10 || v * 10 > UINT64_MAX - digit) {
+            return "a number beyond 64 bits";
+        }
+        v = v * 10 + digit;
+    }
+    *out = v;
+    return NULL;
+}
+
+static bool hexadecimal(const struct mkperf_json *j, uint64_t *out)
+{
+    size_t i = j->length > 2 && j->text[0] == '0' && (j->text[1] | 0x20) == 'x' ? 2 : 0;
+    bool any = i < j->length && j->length - i <= 16;
+
+    for (*out = 0; any && i < j->length; i++) {
+        char c = j->text[i];
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        any = digit >= 0;
+        *out = *out << 4 | (unsigned)(digit & 15);
+    }
+    return any;
+}
+
+/* The ip of a serial client's log is hexadecimal, and so is one with a letter in it. */
+static bool lenient_ip(struct toperf *t, uint64_t *out)
+{
+    uint64_t decimal;
+
+    if (!t->config->lenient ||
+        (t->json.token != MKPERF_JSON_WORD && t->json.token != MKPERF_JSON_STRING) ||
+        (!t->serial && toperf_number(&t->json, &decimal) == NULL) || !hexadecimal(&t->json, out)) {
+        return false;
+    }
+    toperf_note(t, TOPERF_HEX_IP);
+    return true;
+}
+
+/* A value that makes no sense: an error, or the sample is dropped. */
+static enum mkperf_status bad_value(struct toperf *t, struct raw *r, const char *key, size_t n,
+                                    const char *reason)
+{
+    if (!t->config->lenient) {
+        return mkperf_json_bad(&t->json, t->e, "%.*s: %s", (int)n, key, reason);
+    }
+    r->bad = true;
+    return toperf_skip(t);
+}
+
+static enum mkperf_status element_ip(struct toperf *t, void *self)
+{
+    struct raw *r = self;
+    uint64_t v = 0;
+    const char *reason = toperf_number(&t->json, &v);
+
+    if (reason == NULL && r->nips == MKPERF_MAX_FRAMES) {
+        reason = "more than 64 entries";
+    }
+    if (reason != NULL) {
+        return bad_value(t, r, "ips", 3, reason);
+    }
+    r->ips[r->nips++] = v;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status read_ips(struct toperf *t, struct raw *r)
+{
+    bool cut = false;
+
+    if (t->json.token != MKPERF_JSON_OPEN_ARRAY) {
+        return bad_value(t, r, "ips", 3, "expected an array");
+    }
+    if (toperf_array(t, &cut, element_ip, r) != MKPERF_OK) {
+        return t->e->status;
+    }
+    r->bad |= cut;
+    return MKPERF_OK;
+}
+
+static uint64_t *target_of(struct raw *r, enum member member)
+{
+    switch (member) {
+    case MEMBER_IP:
+        return &r->ip;
+    case MEMBER_PID:
+        return &r->pid;
+    case MEMBER_TIME:
+        return &r->time;
+    case MEMBER_PERIOD:
+        return &r->period;
+    case MEMBER_CPU:
+        return &r->cpu;
+    default:
+        return &r->nr;
+    }
+}
+
+static enum mkperf_status member_of_sample(struct toperf *t, void *self, const char *key, size_t n)
+{
+    struct raw *r = self;
+    unsigned i = 0;
+
+    while (i < sizeof members / sizeof *members &&
+           (members[i].n != n || memcmp(members[i].name, key, n) != 0)) {
+        i++;
+    }
+    if (i == sizeof members / sizeof *members) {
+        toperf_note(t, TOPERF_UNKNOWN_KEY);
+        return toperf_skip(t);
+    }
+    enum member member = members[i].member;
+    if (r->seen & member) {
+        return bad_value(t, r, key, n, "twice in one sample");
+    }
+    r->seen |= member;
+    if (member == MEMBER_IPS) {
+        return read_ips(t, r);
+    }
+    if (member == MEMBER_IP && lenient_ip(t, &r->ip)) {
+        return MKPERF_OK;
+    }
+    const char *reason = toperf_number(&t->json, target_of(r, member));
+    return reason == NULL ? MKPERF_OK : bad_value(t, r, key, n, reason);
+}
+
+/* An error of the sample as a whole stands at its beginning. */
+static enum mkperf_status found_in_sample(struct toperf *t, const struct raw *r,
+                                          enum toperf_finding what, const char *reason)
+{
+    struct mkperf_json_place here = t->json.place;
+
+    t->json.place = r->place;
+    enum mkperf_status status = toperf_found(t, what, reason);
+    t->json.place = here;
+    return status;
+}
+
+static enum mkperf_status check_members(struct toperf *t, struct raw *r)
+{
+    static char reason[64];
+
+    for (unsigned i = 0; !r->bad && i < sizeof members / sizeof *members; i++) {
+        if (r->seen & members[i].member) {
+            continue;
+        }
+        if (members[i].member == MEMBER_CPU) {
+            toperf_note(t, TOPERF_NO_CPU);
+            continue;
+        }
+        strcpy(reason, "a sample without ");
+        strcat(reason, members[i].name);
+        r->bad = true;
+        return found_in_sample(t, r, TOPERF_BAD_VALUE, reason);
+    }
+    if (!r->bad && (r->cpu > UINT16_MAX || r->pid > UINT32_MAX)) {
+        r->bad = true;
+        return found_in_sample(t, r, TOPERF_BAD_VALUE,
+                               r->cpu > UINT16_MAX ? "no core has such a number"
+                                                   : "pid: beyond 32 bits");
+    }
+    if (r->bad && t->config->lenient) {
+        return found_in_sample(t, r, TOPERF_BAD_VALUE, "");
+    }
+    return MKPERF_OK;
+}
+
+/* nr addresses and then only zeros. */
+static enum mkperf_status check_chain(struct toperf *t, struct raw *r)
+{
+    unsigned used = 0;
+
+    while (used < r->nips && r->ips[used] != 0) {
+        used++;
+    }
+    unsigned last = r->nips;
+    while (last > 0 && r->ips[last - 1] == 0) {
+        last--;
+    }
+    if (r->nr == used && last == used) {
+        return MKPERF_OK;
+    }
+    const char *reason = r->nr > r->nips ? "nr is more than ips has"
+                         : r->nr > used  ? "ips has a 0 among its first nr entries"
+                                         : "ips has more entries than nr says";
+    r->nr = r->nr < used ? r->nr : used;
+    return found_in_sample(t, r, TOPERF_BAD_NR, reason);
+}
+
+/* Times of 32 bits wrap every 4.3 s. */
+static uint64_t unwrapped(struct toperf *t, uint64_t time)
+{
+    uint64_t last = t->raw_time;
+
+    t->raw_time = time;
+    if (t->totals.samples > 0 && time < last && last - time > UINT64_C(1) << 31 &&
+        last < UINT64_C(1) << 32) {
+        if (t->config->lenient) {
+            toperf_note(t, TOPERF_WRAPPED);
+            t->wraps++;
+        } else {
+            toperf_note(t, TOPERF_BACKWARDS);
+        }
+    }
+    return time + (t->wraps << 32);
+}
+
+static uint64_t nanoseconds(const struct toperf *t, uint64_t time)
+{
+    uint64_t hz = t->config->time_hz;
+
+    if (hz == 0) {
+        return time;
+    }
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)time * 1000000000 / hz);
+}
+
+static enum mkperf_status deliver(struct toperf *t, const struct raw *r, uint32_t pd)
+{
+    struct mkperf_sample s = {.time_ns = nanoseconds(t, unwrapped(t, r->time)),
+                              .period = r->period,
+                              .pd = pd,
+                              .core = (uint32_t)r->cpu,
+                              .pc = r->ip,
+                              .callers = &t->chain};
+
+    t->chain.n = (unsigned)r->nr;
+    for (unsigned i = 0; i < t->chain.n; i++) {
+        t->chain.caller[i] = (struct mkperf_caller){.addr = r->ips[i], .pd = pd};
+    }
+    if (t->totals.samples++ == 0 || s.time_ns < t->totals.first_ns) {
+        t->totals.first_ns = s.time_ns;
+    }
+    if (s.time_ns > t->totals.last_ns) {
+        t->totals.last_ns = s.time_ns;
+    }
+    return t->sink->ops->sample != NULL ? t->sink->ops->sample(t->sink->self, &s, t->e) : MKPERF_OK;
+}
+
+enum mkperf_status toperf_sample(struct toperf *t)
+{
+    struct raw r = {.place = t->json.place};
+    bool cut = false;
+
+    if (toperf_object(t, &cut, member_of_sample, &r) != MKPERF_OK) {
+        return t->e->status;
+    }
+    if (cut) { /* noted already */
+        return MKPERF_OK;
+    }
+    if (check_members(t, &r) != MKPERF_OK) {
+        return t->e->status;
+    }
+    if (r.bad) {
+        return MKPERF_OK;
+    }
+    if (check_chain(t, &r) != MKPERF_OK) {
+        return t->e->status;
+    }
+    if (r.period == 0) {
+        r.period = 1;
+        if (found_in_sample(t, &r, TOPERF_ZERO_PERIOD, "period: 0 stands for nothing") !=
+            MKPERF_OK) {
+            return t->e->status;
+        }
+    }
+    if (!t->began && toperf_begin(t, r.period) != MKPERF_OK) {
+        return t->e->status;
+    }
+    int64_t pd = toperf_pd_of(t, r.pid);
+    if (pd < 0) {
+        return t->e->status;
+    }
+    return deliver(t, &r, (uint32_t)pd);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A profile, collected: what a format needs that cannot be written as samples come.
+ *
+ * Owns: a sink that counts each distinct chain and, if asked, keeps the order of samples and losses
+ * in temporary files. Memory grows with the number of distinct chains, not with samples. Formats
+ * (folded, flame graph, pprof, callgrind, speedscope, Firefox) are functions over it.
+ */
+#ifndef MKPERF_HOST_SINK_COLLECT_H
+#define MKPERF_HOST_SINK_COLLECT_H
+
+#include "spool.h"
+#include "stack.h"
+
+/* Words of a chain's key; callers follow, two words each: address, PD. */
+enum mkperf_collect_word {
+    MKPERF_COLLECT_PD,    /* and the event in the upper half */
+    MKPERF_COLLECT_FLAGS, /* KERNEL and NO_USER; the core in the upper half, if asked */
+    MKPERF_COLLECT_KERNEL_PC,
+    MKPERF_COLLECT_PC,
+    MKPERF_COLLECT_CALLERS,
+    MKPERF_COLLECT_WORDS_MAX = MKPERF_COLLECT_CALLERS + 2 * (MKPERF_MAX_FRAMES + 1),
+};
+
+struct mkperf_weight {
+    uint64_t samples, period;
+};
+
+struct mkperf_collected { /* a sample in the spool */
+    uint64_t time_ns, period;
+    uint32_t chain, core;
+};
+
+struct mkperf_collect {
+    bool cores, times; /* set before begin: keep cores apart; keep samples and losses in order */
+    struct mkperf_stack stack;
+    struct report_table chains;
+    struct mkperf_weight *weight; /* of each chain */
+    uint32_t weight_room;
+    uint32_t nevents; /* at least the session's */
+    struct mkperf_weight total[MKPERF_MODEL_EVENTS];
+    uint64_t lost[MKPERF_LOST_PLACES], lost_events[MKPERF_LOST_PLACES];
+    uint64_t first_ns, last_ns;
+    struct mkperf_totals totals;
+    struct mkperf_spool samples, losses; /* of struct mkperf_collected and struct mkperf_lost */
+};
+
+/* A chain by its number. */
+struct mkperf_collected_chain {
+    uint32_t pd, event, core;
+    struct mkperf_weight weight;
+    int n; /* places, innermost first */
+    uint32_t place[MKPERF_STACK_MAX];
+};
+
+extern const struct mkperf_sink_ops mkperf_collect_ops; /* self is the collection */
+
+enum mkperf_status mkperf_collect_chain(struct mkperf_collect *c, uint32_t number,
+                                        struct mkperf_collected_chain *out, struct mkperf_error *e);
+uint64_t mkperf_collect_lost(const struct mkperf_collect *c); /* samples, everywhere */
+
+/* With times: both spools in the order of time, and mapped. */
+enum mkperf_status mkperf_collect_order(struct mkperf_collect *c, struct mkperf_error *e);
+void mkperf_collect_free(struct mkperf_collect *c);
+
+/*
+ * The head that formats with room for text carry, a line at a time, `put` once for each: events
+ * with periods and sums, losses by place, completeness, the command.
+ */
+void mkperf_collect_notes(const struct mkperf_collect *c, void (*put)(void *self, const char *line),
+                          void *self);
+
+#endif

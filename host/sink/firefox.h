@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the two files of the Firefox Profiler format share: firefox.c owns the profile and its
+ * threads, firefox_tables.c a thread's tables of strings, functions, frames and stacks.
+ */
+#ifndef MKPERF_HOST_SINK_FIREFOX_H
+#define MKPERF_HOST_SINK_FIREFOX_H
+
+#include "formats.h"
+
+enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL, FIREFOX_IDLE };
+
+/* Numbers of the profile (of texts, functions, frames) that a thread uses, renumbered from 0. */
+struct firefox_set {
+    uint32_t *local; /* of each number, + 1; 0: not used */
+    uint32_t *used;  /* the numbers, in local order */
+    uint32_t count;
+};
+
+struct firefox_tables {
+    struct mkperf_collect *c;
+    struct mkperf_text *t;
+    uint32_t functions, frames, texts;      /* how many the profile has */
+    struct firefox_set string, func, frame; /* of the thread at hand */
+    struct report_table stacks;             /* keys: prefix + 1, frame of the profile */
+    uint32_t *stack_of;                     /* of each chain: stack + 1 */
+    uint32_t *place_of;                     /* of each frame of the profile: its place */
+    bool idle;
+};
+
+/* For the whole profile, whose chains must all have been resolved. False: out of memory. */
+bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c, struct mkperf_text *t);
+void firefox_tables_close(struct firefox_tables *f);
+
+/* Begins a thread: its tables are empty. */
+void firefox_tables_reset(struct firefox_tables *f, bool idle);
+enum mkperf_status firefox_tables_add(struct firefox_tables *f, uint32_t chain,
+                                      struct mkperf_error *e);
+/* stackTable to stringArray; `extra` is one more string, after all others (the first in a thread
+ * without samples). */
+void firefox_tables_put(struct firefox_tables *f, const char *extra);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pprof: the gzipped protocol buffer that go tool pprof and its kin read.
+ *
+ * Owns: the encoding (profile.proto: six messages of varints and lengths). Called through the
+ * table of formats. One sample for each distinct chain and core, with labels pd, core, event and
+ * mode; values are samples and the period of each event. Losses, periods and the command stand in
+ * comments. A PD is a mapping, so is the kernel. The target's clock is not wall time: there is a
+ * duration and no date.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "formats.h"
+
+enum { EXTRA_MAX = 4096, CHUNK = 16384, MESSAGE_MAX = 4096 };
+
+enum field { /* of Profile */
+             PROFILE_SAMPLE_TYPE = 1,
+             PROFILE_SAMPLE = 2,
+             PROFILE_MAPPING = 3,
+             PROFILE_LOCATION = 4,
+             PROFILE_FUNCTION = 5,
+             PROFILE_STRING_TABLE = 6,
+             PROFILE_DURATION_NANOS = 10,
+             PROFILE_PERIOD_TYPE = 11,
+             PROFILE_PERIOD = 12,
+             PROFILE_COMMENT = 13,
+             PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+};
+
+struct message {
+    size_t n;
+    uint8_t byte[MESSAGE_MAX];
+};
+
+struct pprof {
+    struct mkperf_collect *c;
+    struct mkperf_text *t;
+    z_stream z;
+    char *extra[EXTRA_MAX]; /* strings that are not among the stack's texts */
+    uint32_t nextra, texts; /* texts: count when the first extra got its number */
+    struct message m;
+};
+
+static void varint(struct message *m, uint64_t v)
+{
+    while (v >= 0x80 && m->n < MESSAGE_MAX) {
+        m->byte[m->n++] = (uint8_t)(v | 0x80);
+        v >>= 7;
+    }
+    if (m->n < MESSAGE_MAX) {
+        m->byte[m->n++] = (uint8_t)v;
+    }
+}
+
+static void number(struct message *m, unsigned field, uint64_t v)
+{
+    if (v != 0) {
+        varint(m, field << 3);
+        varint(m, v);
+    }
+}
+
+static void packed(struct message *m, unsigned field, const uint64_t *v, size_t n)
+{
+    struct message inner = {.n = 0};
+
+    for (size_t i = 0; i < n; i++) {
+        varint(&inner, v[i]);
+    }
+    varint(m, field << 3 | 2);
+    varint(m, inner.n);
+    if (inner.n <= MESSAGE_MAX - m->n) {
+        memcpy(m->byte + m->n, inner.byte, inner.n);
+        m->n += inner.n;
+    }
+}
+
+static void nested(struct message *m, unsigned field, const struct message *inner)
+{
+    varint(m, field << 3 | 2);
+    varint(m, inner->n);
+    if (inner->n <= MESSAGE_MAX - m->n) {
+        memcpy(m->byte + m->n, inner->byte, inner->n);
+        m->n += inner->n;
+    }
+}
+
+/* Compresses n bytes into the file. */
+static void compress_bytes(struct pprof *p, const void *bytes, size_t n, int flush)
+{
+    uint8_t out[CHUNK];
+
+    p->z.next_in = (Bytef *)(uintptr_t)bytes;
+    p->z.avail_in = (uInt)n;
+    do {
+        p->z.next_out = out;
+        p->z.avail_out = sizeof out;
+        deflate(&p->z, flush);
+        mkperf_text_put(p->t, out, sizeof out - p->z.avail_out);
+    } while (p->z.avail_out == 0);
+}
+
+/* Writes p->m as a field of the profile and empties it. */
+static void emit(struct pprof *p, unsigned field)
+{
+    struct message head = {.n = 0};
+
+    varint(&head, field << 3 | 2);
+    varint(&head, p->m.n);
+    compress_bytes(p, head.byte, head.n, Z_NO_FLUSH);
+    compress_bytes(p, p->m.byte, p->m.n, Z_NO_FLUSH);
+    p->m.n = 0;
+}
+
+static void emit_number(struct pprof *p, unsigned field, uint64_t v)
+{
+    struct message m = {.n = 0};
+
+    number(&m, field, v);
+    compress_bytes(p, m.byte, m.n, Z_NO_FLUSH);
+}
+
+/* The number of a string that is not among the stack's texts. 0, the empty one, if it is too much.
+ */
+static uint64_t extra(struct pprof *p, const char *text)
+{
+    for (uint32_t i = 0; i < p->nextra; i++) {
+        if (strcmp(p->extra[i], text) == 0) {
+            return p->texts + i;
+        }
+    }
+    if (p->nextra == EXTRA_MAX || (p->extra[p->nextra] = strdup(text)) == NULL) {
+        return 0;
+    }
+    return p->texts + p->nextra++;
+}
+
+static uint64_t event_string(struct pprof *p, uint32_t event)
+{
+    char room[32];
+
+    return extra(p, mkperf_stack_event_name(&p->c->stack, event, room));
+}
+
+static void value_type(struct message *m, uint64_t type, uint64_t unit)
+{
+    number(m, 1, type);
+    number(m, 2, unit);
+}
+
+static void put_types(struct pprof *p)
+{
+    uint64_t count = extra(p, "count");
+    const struct mkperf_session *session = &p->c->stack.session;
+
+    value_type(&p->m, extra(p, "samples"), count);
+    emit(p, PROFILE_SAMPLE_TYPE);
+    for (uint32_t i = 0; i < p->c->nevents; i++) {
+        value_type(&p->m, event_string(p, i), count);
+        emit(p, PROFILE_SAMPLE_TYPE);
+    }
+    if (p->c->nevents > 0) {
+        value_type(&p->m, event_string(p, 0), count);
+        emit(p, PROFILE_PERIOD_TYPE);
+        emit_number(p, PROFILE_PERIOD, session->event[0].period);
+        emit_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, event_string(p, 0));
+    }
+    emit_number(p, PROFILE_DURATION_NANOS, p->c->last_ns - p->c->first_ns);
+}
+
+static void label(struct pprof *p, const char *key, uint64_t text, uint64_t value)
+{
+    struct message m = {.n = 0};
+
+    number(&m, 1, extra(p, key));
+    number(&m, 2, text);
+    number(&m, 3, value);
+    nested(&p->m, 3, &m);
+}
+
+static void put_sample(struct pprof *p, const struct mkperf_collected_chain *chain)
+{
+    uint64_t location[MKPERF_STACK_MAX], value[1 + MKPERF_MODEL_EVENTS] = {0};
+    const struct mkperf_stack *s = &p->c->stack;
+    char core[16];
+
+    for (int i = 0; i < chain->n; i++) {
+        location[i] = (uint64_t)chain->place[i] + 1;
+    }
+    value[0] = chain->weight.samples;
+    value[1 + chain->event] = chain->weight.period;
+    packed(&p->m, 1, location, (size_t)chain->n);
+    packed(&p->m, 2, value, 1 + p->c->nevents);
+    snprintf(core, sizeof core, "%u", chain->core);
+    label(p, "pd", extra(p, mkperf_stack_pd_name(s, chain->pd)), 0);
+    label(p, "core", extra(p, core), 0);
+    label(p, "event", event_string(p, chain->event), 0);
+    label(p, "mode", extra(p, s->place[chain->place[0]].kernel ? "kernel" : "user"), 0);
+    emit(p, PROFILE_SAMPLE);
+}
+
+static void put_mapping(struct pprof *p, uint64_t id, struct mkperf_module *module,
+                        const char *name)
+{
+    size_t n = 0, id_size = 0;
+    const struct mkperf_segment *s = module != NULL ? mkperf_module_segments(module, &n) : NULL;
+    const uint8_t *build_id = module != NULL ? mkperf_module_build_id(module, &id_size) : NULL;
+    char hex[2 * 20 + 1] = "";
+
+    for (size_t i = 0; build_id != NULL && i < id_size && i < 20; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
+    }
+    number(&p->m, 1, id);
+    if (n > 0) {
+        number(&p->m, 2, s[0].vaddr);
+        number(&p->m, 3, s[n - 1].vaddr + s[n - 1].size);
+        number(&p->m, 4, s[0].offset);
+    }
+    number(&p->m, 5, extra(p, module != NULL ? mkperf_module_path(module) : name));
+    number(&p->m, 6, extra(p, hex));
+    for (unsigned field = 7; field <= 10; field++) { /* has functions, files, lines, inlines */
+        number(&p->m, field, 1);
+    }
+    emit(p, PROFILE_MAPPING);
+}
+
+static void put_locations(struct pprof *p)
+{
+    const struct mkperf_stack *s = &p->c->stack;
+
+    for (uint32_t i = 0; i < s->places.count; i++) {
+        const struct mkperf_place *place = &s->place[i];
+        uint32_t n;
+        const struct mkperf_frame *frame = mkperf_stack_frames(s, i, &n);
+        number(&p->m, 1, (uint64_t)i + 1);
+        number(&p->m, 2, (place->kernel || place->pd >= s->npds ? s->npds : place->pd) + UINT64_C(1));
+        number(&p->m, 3, place->addr);
+        for (uint32_t k = 0; k < n; k++) {
+            struct message line = {.n = 0};
+            number(&line, 1, (uint64_t)frame[k].function + 1);
+            number(&line, 2, frame[k].line);
+            nested(&p->m, 4, &line);
+        }
+        emit(p, PROFILE_LOCATION);
+    }
+}
+
+static void put_functions(struct pprof *p)
+{
+    const struct mkperf_stack *s = &p->c->stack;
+
+    for (uint32_t i = 0; i < s->functions.count; i++) {
+        number(&p->m, 1, (uint64_t)i + 1);
+        number(&p->m, 2, s->function[i].name);
+        number(&p->m, 3, s->function[i].name);
+        number(&p->m, 4, s->function[i].file);
+        emit(p, PROFILE_FUNCTION);
+    }
+}
+
+/* A string of the table; what is not UTF-8 becomes '?'. */
+static void put_string(struct pprof *p, const char *text)
+{
+    p->m.n = 0;
+    while (*text != '\0' && p->m.n < MESSAGE_MAX - 8) {
+        size_t n = mkperf_text_utf8(text);
+        if (n == 0) {
+            p->m.byte[p->m.n++] = '?';
+            text++;
+            continue;
+        }
+        memcpy(p->m.byte + p->m.n, text, n);
+        p->m.n += n;
+        text += n;
+    }
+    emit(p, PROFILE_STRING_TABLE);
+}
+
+static void put_comment(void *self, const char *line)
+{
+    struct pprof *p = self;
+
+    emit_number(p, PROFILE_COMMENT, extra(p, line));
+}
+
+static enum mkperf_status put_samples(struct pprof *p, struct mkperf_error *e)
+{
+    struct mkperf_collected_chain chain;
+
+    for (uint32_t i = 0; i < p->c->chains.count; i++) { /* texts must have their numbers */
+        if (mkperf_collect_chain(p->c, i, &chain, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    p->texts = p->c->stack.texts.count;
+    put_types(p);
+    for (uint32_t i = 0; i < p->c->chains.count; i++) {
+        if (mkperf_collect_chain(p->c, i, &chain, e) != MKPERF_OK) {
+            return e->status;
+        }
+        put_sample(p, &chain);
+    }
+    return MKPERF_OK;
+}
+
+static void put_rest(struct pprof *p)
+{
+    const struct mkperf_stack *s = &p->c->stack;
+
+    for (uint32_t i = 0; i < s->npds; i++) {
+        put_mapping(p, (uint64_t)i + 1, s->pd[i].module, mkperf_stack_pd_name(s, i));
+    }
+    put_mapping(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]");
+    put_locations(p);
+    put_functions(p);
+    mkperf_collect_notes(p->c, put_comment, p);
+    for (uint32_t i = 0; i < s->texts.count; i++) {
+        put_string(p, mkperf_stack_text(s, i));
+    }
+    for (uint32_t i = 0; i < p->nextra; i++) {
+        put_string(p, p->extra[i]);
+    }
+    compress_bytes(p, "", 0, Z_FINISH);
+}
+
+static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkperf_collect *c,
+                                      struct mkperf_text *t, struct mkperf_error *e)
+{
+    struct pprof *p = calloc(1, sizeof *p);
+    enum mkperf_status status;
+
+    (void)x;
+    if (p == NULL ||
+        deflateInit2(&p->z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(p);
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    p->c = c;
+    p->t = t;
+    status = put_samples(p, e);
+    if (status == MKPERF_OK) {
+        put_rest(p);
+    }
+    deflateEnd(&p->z);
+    for (uint32_t i = 0; i < p->nextra; i++) {
+        free(p->extra[i]);
+    }
+    free(p);
+    return status;
+}
+
+enum mkperf_status mkperf_pprof_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                     struct mkperf_error *e)
+{
+    return mkperf_collected_open(x, true, false, write_pprof, out, e);
+}

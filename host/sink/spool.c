@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see spool.h. */
+#include "spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { RECORD_MAX = 256 };
+
+static enum mkperf_status failed(struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_FAILED, "temporary file: %s", strerror(errno));
+}
+
+enum mkperf_status mkperf_spool_open(struct mkperf_spool *s, size_t size, struct mkperf_error *e)
+{
+    const char *directory = getenv("TMPDIR");
+    char *path = NULL;
+
+    *s = (struct mkperf_spool){.size = size};
+    if (size > RECORD_MAX ||
+        asprintf(&path, "%s/mkperf-XXXXXX",
+                 directory != NULL && *directory ? directory : "/var/tmp") < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(path);
+        s->file = fdopen(fd, "w+");
+        if (s->file == NULL) {
+            close(fd);
+        }
+    }
+    free(path);
+    return s->file != NULL ? MKPERF_OK : failed(e);
+}
+
+enum mkperf_status mkperf_spool_add(struct mkperf_spool *s, const void *record,
+                                    struct mkperf_error *e)
+{
+    if (fwrite(record, s->size, 1, s->file) != 1) {
+        return failed(e);
+    }
+    s->count++;
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error *e)
+{
+    if (fflush(s->file) != 0) {
+        return failed(e);
+    }
+    if (s->count == 0) {
+        return MKPERF_OK;
+    }
+    s->map = mmap(NULL, s->size * s->count, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(s->file), 0);
+    if (s->map == MAP_FAILED) {
+        s->map = NULL;
+        return failed(e);
+    }
+    return MKPERF_OK;
+}
+
+static char *at(const struct mkperf_spool *s, size_t i)
+{
+    return (char *)s->map + i * s->size;
+}
+
+/* Moves the record at i down until no child (of the first n) is larger. */
+static void sift(struct mkperf_spool *s, size_t i, size_t n,
+                 int (*compare)(const void *a, const void *b))
+{
+    _Alignas(8) char moving[RECORD_MAX];
+
+    memcpy(moving, at(s, i), s->size);
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= n) {
+            break;
+        }
+        if (child + 1 < n && compare(at(s, child), at(s, child + 1)) < 0) {
+            child++;
+        }
+        if (compare(moving, at(s, child)) >= 0) {
+            break;
+        }
+        memcpy(at(s, i), at(s, child), s->size);
+        i = child;
+    }
+    memcpy(at(s, i), moving, s->size);
+}
+
+static bool sorted(const struct mkperf_spool *s, int (*compare)(const void *a, const void *b))
+{
+    for (size_t i = 1; i < s->count; i++) {
+        if (compare(at(s, i - 1), at(s, i)) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void mkperf_spool_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b))
+{
+    _Alignas(8) char last[RECORD_MAX];
+
+    if (sorted(s, compare)) {
+        return;
+    }
+    for (size_t i = s->count / 2; i-- > 0;) {
+        sift(s, i, s->count, compare);
+    }
+    for (size_t n = s->count; n-- > 1;) {
+        memcpy(last, at(s, n), s->size);
+        memcpy(at(s, n), at(s, 0), s->size);
+        memcpy(at(s, 0), last, s->size);
+        sift(s, 0, n, compare);
+    }
+}
+
+void mkperf_spool_close(struct mkperf_spool *s)
+{
+    if (s->map != NULL) {
+        munmap(s->map, s->size * s->count);
+    }
+    if (s->file != NULL) {
+        fclose(s->file);
+    }
+    s->map = NULL;
+    s->file = NULL;
+}
