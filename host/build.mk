@@ -3,7 +3,7 @@
 # the fuzz targets (clang).
 
 HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC)
-HOST_LIBS := -ldw -lelf -lexpat -lz -lm
+HOST_LIBS := -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw
 
 ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_FLAGS := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

@@ -8,11 +8,14 @@
 
 #define MKPERF_VERSION "0.1.0"
 
+int mkperf_cmd_annotate(int argc, char **argv);
+int mkperf_cmd_convert(int argc, char **argv);
+int mkperf_cmd_diff(int argc, char **argv);
+int mkperf_cmd_kprof2perf(int argc, char **argv);
 int mkperf_cmd_record(int argc, char **argv);
 int mkperf_cmd_recover(int argc, char **argv);
 int mkperf_cmd_report(int argc, char **argv);
-int mkperf_cmd_convert(int argc, char **argv);
+int mkperf_cmd_script(int argc, char **argv);
 int mkperf_cmd_toperf(int argc, char **argv);
-int mkperf_cmd_kprof2perf(int argc, char **argv);
 
 #endif

@@ -17,6 +17,9 @@ static const struct {
 } commands[] = {
     {"record", "sample a running system into a perf.data file", mkperf_cmd_record},
     {"report", "show a profile: who spent the time", mkperf_cmd_report},
+    {"annotate", "show a function's instructions and what hit them", mkperf_cmd_annotate},
+    {"script", "print every sample", mkperf_cmd_script},
+    {"diff", "compare two profiles: what became heavier", mkperf_cmd_diff},
     {"convert", "write a profile in another format: flame graph, Firefox, pprof, ...",
      mkperf_cmd_convert},
     {"toperf", "the seL4 profiler's samples.json to perf.data", mkperf_cmd_toperf},

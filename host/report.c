@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf report: a recording as a table on standard output.
+ * mkperf report: a recording as a table on standard output, or to walk through on a terminal.
  *
  * Owns: the command's options and what is printed around the tables. The parts are in report/:
- * profile (counting), frames (naming), rows (the table), tree (-g), head.
+ * profile (counting), filter, frames (naming), rows (the table), tree (-g), head, browser.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "decode/perfdata.h"
+#include "report/browser.h"
 #include "report/head.h"
 #include "report/rows.h"
 
@@ -25,12 +25,23 @@ static const char usage[] =
     "      --children         add a row's callees to it; --no-children is the default\n"
     "      --percent-limit N  leave out rows below N per cent (0), and branches of trees (0.5)\n"
     "      --pd NAME          only samples of this protection domain\n"
+    "  -S, --symbol NAME      only rows of this function\n"
+    "  -C, --core N           only samples of this core\n"
+    "      --time START,STOP  only samples of this time, seconds of the target's clock\n"
     "  -e, --event NAME       only this event\n"
-    "      --stdio            accepted: there is no other output\n"
+    "      --stdio            print, even on a terminal\n"
     "  -h, --help\n"
-    "Percentages are of the event's period sum over all PDs.\n";
+    "On a terminal the rows can be walked through; its key h shows the keys. Percentages are of\n"
+    "the event's period sum over all PDs, in the samples that --core and --time select.\n";
 
-enum { OPTION_CHILDREN = 256, OPTION_NO_CHILDREN, OPTION_LIMIT, OPTION_PD, OPTION_STDIO };
+enum {
+    OPTION_CHILDREN = 256,
+    OPTION_NO_CHILDREN,
+    OPTION_LIMIT,
+    OPTION_PD,
+    OPTION_STDIO,
+    OPTION_TIME,
+};
 
 static const struct option options[] = {
     {"input", required_argument, NULL, 'i'},
@@ -40,6 +51,9 @@ static const struct option options[] = {
     {"no-children", no_argument, NULL, OPTION_NO_CHILDREN},
     {"percent-limit", required_argument, NULL, OPTION_LIMIT},
     {"pd", required_argument, NULL, OPTION_PD},
+    {"symbol", required_argument, NULL, 'S'},
+    {"core", required_argument, NULL, 'C'},
+    {"time", required_argument, NULL, OPTION_TIME},
     {"event", required_argument, NULL, 'e'},
     {"stdio", no_argument, NULL, OPTION_STDIO},
     {"help", no_argument, NULL, 'h'},
@@ -48,8 +62,9 @@ static const struct option options[] = {
 
 struct command {
     const char *input;
-    bool help;
+    bool help, stdio;
     struct report_options report;
+    struct report_filter filter;
 };
 
 static enum mkperf_status bad_usage(struct mkperf_error *e, const char *what, const char *value)
@@ -142,7 +157,15 @@ static enum mkperf_status parse_option(struct command *c, int option, int argc, 
     case 'e':
         c->report.event = optarg;
         return MKPERF_OK;
+    case 'S':
+        c->report.symbol = optarg;
+        return MKPERF_OK;
+    case 'C':
+        return report_filter_core(&c->filter, optarg, e);
+    case OPTION_TIME:
+        return report_filter_time(&c->filter, optarg, e);
     case OPTION_STDIO:
+        c->stdio = true;
         return MKPERF_OK;
     case 'h':
         c->help = true;
@@ -160,35 +183,12 @@ static enum mkperf_status parse(struct command *c, int argc, char **argv, struct
         .input = "perf.data",
         .report = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL}, .nkeys = 2, .graph_limit = 0.5}};
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":i:s:g::e:h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":i:s:g::e:S:C:h", options, NULL)) != -1) {
         if (parse_option(c, option, argc, argv, e) != MKPERF_OK) {
             return e->status;
         }
     }
     return optind < argc ? bad_usage(e, "what is", argv[optind]) : MKPERF_OK;
-}
-
-/* Names that match nothing would give an empty table: say so instead. */
-static enum mkperf_status check_names(const struct command *c, const struct report_profile *p,
-                                      struct mkperf_error *e)
-{
-    bool pd = !c->report.pd, event = !c->report.event;
-
-    for (uint32_t i = 0; i < p->npds; i++) {
-        pd |= c->report.pd && strcmp(c->report.pd, report_pd_name(p, i)) == 0;
-    }
-    for (unsigned i = 0; i < p->session.nevents; i++) {
-        event |= c->report.event && strcmp(c->report.event, p->session.event[i].name) == 0;
-    }
-    if (!pd) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample of a PD '%s'", c->input,
-                                c->report.pd);
-    }
-    if (!event) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no event '%s'", c->input,
-                                c->report.event);
-    }
-    return MKPERF_OK;
 }
 
 static enum mkperf_status print_event(struct report_frames *f, const struct command *c, uint32_t i,
@@ -212,23 +212,20 @@ static enum mkperf_status print_event(struct report_frames *f, const struct comm
     return status;
 }
 
-static enum mkperf_status print_report(const struct command *c, const struct report_profile *p,
+static enum mkperf_status print_report(const struct command *c, struct report_frames *f,
                                        struct mkperf_error *e)
 {
-    struct report_frames f;
-    enum mkperf_status status =
-        report_frames_open(&f, p, report_sorts_by(&c->report, REPORT_SORT_LINE), e);
+    const struct report_profile *p = f->profile;
+    enum mkperf_status status = MKPERF_OK;
 
-    if (status == MKPERF_OK) {
-        report_head_print(p, c->input, stdout);
-        report_frames_warn(&f, stdout);
-    }
+    report_head_print(p, c->input, stdout);
+    report_filter_print(&p->filter, stdout);
+    report_frames_warn(f, stdout);
     for (uint32_t i = 0; status == MKPERF_OK && i < p->session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->session.event[i].name) == 0) {
-            status = print_event(&f, c, i, e);
+            status = print_event(f, c, i, e);
         }
     }
-    report_frames_close(&f);
     if (status == MKPERF_OK && (fflush(stdout) != 0 || ferror(stdout))) {
         status = mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
     }
@@ -237,16 +234,21 @@ static enum mkperf_status print_report(const struct command *c, const struct rep
 
 static enum mkperf_status run(const struct command *c, struct mkperf_error *e)
 {
-    struct report_profile p = {.with_core = report_sorts_by(&c->report, REPORT_SORT_CORE)};
-    struct mkperf_sink sink = report_profile_sink(&p);
-    enum mkperf_status status = mkperf_perfdata_read(c->input, &sink, e);
+    struct report_profile p = {.with_core = report_sorts_by(&c->report, REPORT_SORT_CORE),
+                               .filter = c->filter};
+    struct report_frames f;
+    bool with_line = report_sorts_by(&c->report, REPORT_SORT_LINE);
+    enum mkperf_status status = report_frames_read(&f, &p, c->input, with_line, e);
 
     if (status == MKPERF_OK) {
-        status = check_names(c, &p, e);
+        status = report_check_names(&p, c->input, c->report.pd, c->report.event, e);
     }
-    if (status == MKPERF_OK) {
-        status = print_report(c, &p, e);
+    if (status == MKPERF_OK && !c->stdio && report_browser_usable()) {
+        status = report_browse(&f, &c->report, c->input, e);
+    } else if (status == MKPERF_OK) {
+        status = print_report(c, &f, e);
     }
+    report_frames_close(&f);
     report_profile_free(&p);
     return status;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../decode/perfdata.h"
+
 enum { TEXT_WORDS = 64, PAGE = 4096 };
 
 /* A text's number; texts are cut at 511 bytes. */
@@ -53,6 +55,16 @@ enum mkperf_status report_frames_open(struct report_frames *f, const struct repo
     }
     open_module(f, profile->npds, profile->kernel_elf);
     return MKPERF_OK;
+}
+
+enum mkperf_status report_frames_read(struct report_frames *f, struct report_profile *profile,
+                                      const char *path, bool with_line, struct mkperf_error *e)
+{
+    struct mkperf_sink sink = report_profile_sink(profile);
+    enum mkperf_status status = mkperf_perfdata_read(path, &sink, e);
+
+    *f = (struct report_frames){.profile = profile};
+    return status == MKPERF_OK ? report_frames_open(f, profile, with_line, e) : status;
 }
 
 void report_frames_close(struct report_frames *f)
@@ -152,7 +164,7 @@ static int64_t resolve(struct report_frames *f, uint32_t pd, bool kernel, uint64
     if ((uint32_t)number < known) {
         return f->function_of[number];
     }
-    m = kernel ? f->module[f->profile->npds] : pd < f->profile->npds ? f->module[pd] : NULL;
+    m = report_module(f, pd, kernel);
     name = name_number(f, m, kernel, addr);
     line = line_number(f, m, addr);
     function = name < 0 || line < 0
@@ -166,39 +178,29 @@ static int64_t resolve(struct report_frames *f, uint32_t pd, bool kernel, uint64
     return function;
 }
 
-static bool add(struct report_frames *f, uint32_t *n, uint32_t function[REPORT_FRAMES_MAX],
-                uint64_t pd, bool kernel, uint64_t addr)
-{
-    int64_t number = resolve(f, (uint32_t)pd, kernel, addr);
-
-    if (number >= 0) {
-        function[(*n)++] = (uint32_t)number;
-    }
-    return number >= 0;
-}
-
 uint32_t report_frames_of(struct report_frames *f, uint32_t chain,
                           uint32_t function[REPORT_FRAMES_MAX])
 {
-    uint32_t words, n = 0;
-    const uint64_t *key = report_table_key(&f->profile->chains, chain, &words);
-    uint64_t pd = key[REPORT_CHAIN_PD], flags = key[REPORT_CHAIN_FLAGS];
-    bool ok = true;
+    struct report_address address[REPORT_FRAMES_MAX];
+    uint32_t words, n = report_chain_addresses(f->profile, chain, address);
 
-    if (flags & MKPERF_SAMPLE_KERNEL) {
-        ok = add(f, &n, function, pd, true, key[REPORT_CHAIN_KERNEL_PC]);
+    if (n == 0) { /* neither kernel nor user: nothing is known of it */
+        uint64_t pd = report_table_key(&f->profile->chains, chain, &words)[REPORT_CHAIN_PD];
+
+        address[n++] = (struct report_address){.pd = (uint32_t)pd, .kernel = true};
     }
-    if (ok && !(flags & MKPERF_SAMPLE_NO_USER)) {
-        ok = add(f, &n, function, pd, false, key[REPORT_CHAIN_PC]);
-    }
-    for (uint32_t i = REPORT_CHAIN_CALLERS; ok && i + 1 < words; i += 2) {
+    for (uint32_t i = 0; i < n; i++) {
+        const struct report_address *a = &address[i];
         /* the call, not what follows it */
-        ok = add(f, &n, function, key[i + 1], false, key[i] ? key[i] - 1 : 0);
+        uint64_t addr = a->is_return && a->addr ? a->addr - 1 : a->addr;
+        int64_t number = resolve(f, a->pd, a->kernel, addr);
+
+        if (number < 0) {
+            return 0;
+        }
+        function[i] = (uint32_t)number;
     }
-    if (ok && n == 0) { /* neither kernel nor user: nothing is known of it */
-        ok = add(f, &n, function, pd, true, 0);
-    }
-    return ok ? n : 0;
+    return n;
 }
 
 struct report_function report_function(const struct report_frames *f, uint32_t number)

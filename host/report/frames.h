@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From addresses to functions, for mkperf report.
+ * From addresses to functions, for the commands that look at a recording.
  *
  * Owns: the functions that chains consist of, each once, and the ELFs that name them. An address
  * is resolved once. What has no name is [unknown] with the page of its address.
@@ -12,8 +12,6 @@
 
 #include "../symbols/symbols.h"
 #include "profile.h"
-
-enum { REPORT_FRAMES_MAX = MKPERF_MAX_FRAMES + 3 }; /* kernel, pc, callers */
 
 struct report_function {
     uint32_t pd;
@@ -38,6 +36,19 @@ struct report_frames {
 enum mkperf_status report_frames_open(struct report_frames *f, const struct report_profile *profile,
                                       bool with_line, struct mkperf_error *e);
 void report_frames_close(struct report_frames *f);
+
+/* Reads the recording at path into profile and opens its ELFs. */
+enum mkperf_status report_frames_read(struct report_frames *f, struct report_profile *profile,
+                                      const char *path, bool with_line, struct mkperf_error *e);
+
+/* The ELF that names an address of a PD or of the kernel; NULL: none. */
+static inline struct mkperf_module *report_module(const struct report_frames *f, uint64_t pd,
+                                                  bool kernel)
+{
+    uint32_t n = f->profile->npds;
+
+    return kernel ? f->module[n] : pd < n ? f->module[pd] : NULL;
+}
 
 /* Says which ELFs are missing. */
 void report_frames_warn(const struct report_frames *f, FILE *out);

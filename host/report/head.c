@@ -62,11 +62,8 @@ static void print_losses(const struct report_profile *p, FILE *out)
         [MKPERF_LOST_CHAIN] = "callchain lost",
     };
     const struct mkperf_totals *t = &p->totals;
-    uint64_t lost = 0;
+    uint64_t lost = report_lost(p);
 
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        lost += t->lost[i];
-    }
     fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " samples (%.2f %%)\n", lost,
             t->samples + lost, percent(lost, t->samples + lost));
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {

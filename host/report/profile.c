@@ -73,31 +73,63 @@ static uint32_t chain_key(const struct report_profile *p, const struct mkperf_sa
     return n;
 }
 
+/* Makes room for the weight of chain number `at`. */
+static bool reserve_weight(struct report_profile *p, uint32_t at)
+{
+    uint32_t room = p->weight_room ? 2 * p->weight_room : 256;
+    struct report_weight *more;
+
+    if (at < p->weight_room) {
+        return true;
+    }
+    more = reallocarray(p->weight, room, sizeof *more);
+    if (!more) {
+        return false;
+    }
+    memset(more + p->weight_room, 0, (room - p->weight_room) * sizeof *more);
+    p->weight = more;
+    p->weight_room = room;
+    return true;
+}
+
+static bool keep_sample(struct report_profile *p, const struct mkperf_sample *s, uint32_t chain)
+{
+    if (p->nsamples == p->sample_room) {
+        uint32_t room = p->sample_room ? 2 * p->sample_room : 1024;
+        struct report_sample *more = reallocarray(p->sample, room, sizeof *more);
+
+        if (!more || room < p->sample_room) {
+            return false;
+        }
+        p->sample = more;
+        p->sample_room = room;
+    }
+    p->sample[p->nsamples] = (struct report_sample){
+        .time_ns = s->time_ns, .period = s->period, .chain = chain, .order = p->nsamples};
+    p->nsamples++;
+    return true;
+}
+
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
     struct report_profile *p = self;
     uint64_t key[REPORT_CHAIN_WORDS_MAX];
-    int64_t number = report_table_number(&p->chains, key, chain_key(p, s, key));
+    int64_t number;
 
-    if (number < 0) {
-        return out_of_memory(e);
+    if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
+        return MKPERF_OK;
     }
-    if (number >= p->weight_room) {
-        uint32_t room = p->weight_room ? 2 * p->weight_room : 256;
-        struct report_weight *more = reallocarray(p->weight, room, sizeof *more);
-
-        if (!more) {
-            return out_of_memory(e);
-        }
-        memset(more + p->weight_room, 0, (room - p->weight_room) * sizeof *more);
-        p->weight = more;
-        p->weight_room = room;
+    number = report_table_number(&p->chains, key, chain_key(p, s, key));
+    if (number < 0 || !reserve_weight(p, (uint32_t)number) ||
+        (p->keep_samples && !keep_sample(p, s, (uint32_t)number))) {
+        return out_of_memory(e);
     }
     p->weight[number].samples++;
     p->weight[number].period += s->period;
     p->total[s->event].samples++;
     p->total[s->event].period += s->period;
+    p->squares[s->event] += (double)s->period * (double)s->period;
     p->pd[s->pd].samples++;
     if (s->core >= p->cores_seen) {
         p->cores_seen = s->core + 1;
@@ -128,6 +160,54 @@ struct mkperf_sink report_profile_sink(struct report_profile *p)
     return (struct mkperf_sink){.ops = &ops, .self = p};
 }
 
+uint32_t report_chain_addresses(const struct report_profile *p, uint32_t chain,
+                                struct report_address out[REPORT_FRAMES_MAX])
+{
+    uint32_t words, n = 0;
+    const uint64_t *key = report_table_key(&p->chains, chain, &words);
+    uint32_t pd = (uint32_t)key[REPORT_CHAIN_PD];
+
+    if (key[REPORT_CHAIN_FLAGS] & MKPERF_SAMPLE_KERNEL) {
+        out[n++] =
+            (struct report_address){.addr = key[REPORT_CHAIN_KERNEL_PC], .pd = pd, .kernel = true};
+    }
+    if (!(key[REPORT_CHAIN_FLAGS] & MKPERF_SAMPLE_NO_USER)) {
+        out[n++] = (struct report_address){.addr = key[REPORT_CHAIN_PC], .pd = pd};
+    }
+    for (uint32_t i = REPORT_CHAIN_CALLERS; i + 1 < words; i += 2) {
+        out[n++] =
+            (struct report_address){.addr = key[i], .pd = (uint32_t)key[i + 1], .is_return = true};
+    }
+    return n;
+}
+
+static int compare_samples(const void *pa, const void *pb)
+{
+    const struct report_sample *a = pa, *b = pb;
+
+    if (a->time_ns != b->time_ns) {
+        return a->time_ns < b->time_ns ? -1 : 1;
+    }
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void report_profile_sort(struct report_profile *p)
+{
+    if (p->nsamples > 0) {
+        qsort(p->sample, p->nsamples, sizeof *p->sample, compare_samples);
+    }
+}
+
+uint64_t report_lost(const struct report_profile *p)
+{
+    uint64_t lost = 0;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        lost += p->totals.lost[i];
+    }
+    return lost;
+}
+
 void report_profile_free(struct report_profile *p)
 {
     for (uint32_t i = 0; i < p->npds; i++) {
@@ -140,5 +220,6 @@ void report_profile_free(struct report_profile *p)
     free(p->kernel_elf);
     free(p->command);
     free(p->weight);
+    free(p->sample);
     report_table_free(&p->chains);
 }

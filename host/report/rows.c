@@ -33,7 +33,7 @@ bool report_chain_wanted(const struct report_frames *f, const struct report_opti
     uint32_t words;
     const uint64_t *key = report_table_key(&f->profile->chains, chain, &words);
 
-    return key[REPORT_CHAIN_EVENT] == event &&
+    return key[REPORT_CHAIN_EVENT] == event && f->profile->weight[chain].samples > 0 &&
            (!o->pd || strcmp(o->pd, report_pd_name(f->profile, key[REPORT_CHAIN_PD])) == 0);
 }
 
@@ -85,6 +85,12 @@ static void add_weight(struct report_weight *to, const struct report_weight *w)
     to->period += w->period;
 }
 
+static bool is_shown(const struct report_frames *f, const struct report_options *o,
+                     uint32_t function)
+{
+    return !o->symbol || strcmp(o->symbol, report_text(f, report_function(f, function).name)) == 0;
+}
+
 static bool add_chain(struct report_rows *rows, struct report_frames *f,
                       const struct report_options *o, uint32_t chain)
 {
@@ -99,6 +105,9 @@ static bool add_chain(struct report_rows *rows, struct report_frames *f,
 
         if (i > 0 && !o->children) {
             break;
+        }
+        if (!is_shown(f, o, function[i])) {
+            continue;
         }
         row = row_of(rows, report_row_key(f, o, chain, function[i]));
         if (!row) {
@@ -171,6 +180,7 @@ void report_rows_free(struct report_rows *rows)
 {
     report_table_free(&rows->numbers);
     free(rows->row);
+    memset(rows, 0, sizeof *rows);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -233,6 +243,19 @@ static struct layout lay_out(const struct report_rows *rows, const struct report
         l.rows++;
     }
     return l;
+}
+
+void report_row_text(const struct report_frames *f, const struct report_options *o,
+                     const struct report_row *r, char *text, size_t n)
+{
+    char part[600];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (unsigned i = 0; i < o->nkeys && used < n; i++) {
+        column(f, r, o->key[i], part, sizeof part);
+        used += (size_t)snprintf(text + used, n - used, i + 1 < o->nkeys ? "%-12s  " : "%s", part);
+    }
 }
 
 static void print_titles(const struct layout *l, const struct report_options *o, FILE *out)

@@ -30,6 +30,7 @@ struct report_options {
     double graph_limit; /* the same for branches of call trees */
     const char *pd;     /* only samples of this PD, NULL: all */
     const char *event;  /* only this event, NULL: all */
+    const char *symbol; /* only rows of this function, NULL: all */
 };
 
 /* What a row stands for; what is not sorted by is 0. */
@@ -54,7 +55,7 @@ extern const char *const report_sort_names[REPORT_SORT_KEYS];
 
 bool report_sorts_by(const struct report_options *o, enum report_sort_key key);
 
-/* Does a chain pass the filter by PD and belong to the event? */
+/* Does a chain have weight, pass the filter by PD, and belong to the event? */
 bool report_chain_wanted(const struct report_frames *f, const struct report_options *o,
                          uint32_t event, uint32_t chain);
 
@@ -66,6 +67,10 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct report_fra
                                      const struct report_options *o, uint32_t event,
                                      struct mkperf_error *e);
 void report_rows_free(struct report_rows *rows);
+
+/* A row's columns in one line. */
+void report_row_text(const struct report_frames *f, const struct report_options *o,
+                     const struct report_row *r, char *text, size_t n);
 
 /* The table; trees below its rows with o->graph. */
 enum mkperf_status report_rows_print(const struct report_rows *rows, struct report_frames *f,

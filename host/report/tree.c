@@ -9,18 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct node {
-    uint32_t function;
-    uint32_t child, next; /* numbers of nodes; 0 = none (node 0 is the root) */
-    uint64_t period;
-};
+bool report_tree_init(struct report_tree *t)
+{
+    *t = (struct report_tree){.node = calloc(64, sizeof *t->node), .n = 1, .room = 64};
+    return t->node != NULL;
+}
 
-struct tree {
-    struct node *node;
-    uint32_t n, room;
-};
+void report_tree_free(struct report_tree *t)
+{
+    free(t->node);
+    t->node = NULL;
+}
 
-static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t function)
+uint32_t report_tree_child(struct report_tree *t, uint32_t parent, uint32_t function)
 {
     uint32_t i;
 
@@ -30,7 +31,7 @@ static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t function)
         }
     }
     if (t->n == t->room) {
-        struct node *more = reallocarray(t->node, 2 * (size_t)t->room, sizeof *more);
+        struct report_node *more = reallocarray(t->node, 2 * (size_t)t->room, sizeof *more);
 
         if (!more) {
             return 0;
@@ -38,7 +39,7 @@ static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t function)
         t->node = more;
         t->room *= 2;
     }
-    t->node[t->n] = (struct node){.function = function, .next = t->node[parent].child};
+    t->node[t->n] = (struct report_node){.function = function, .next = t->node[parent].child};
     t->node[parent].child = t->n;
     return t->n++;
 }
@@ -69,7 +70,7 @@ static int occurrence(const struct report_row *r, const struct report_frames *f,
     return found;
 }
 
-static bool add_chain(struct tree *t, const struct report_row *r, struct report_frames *f,
+static bool add_chain(struct report_tree *t, const struct report_row *r, struct report_frames *f,
                       const struct report_options *o, uint32_t chain)
 {
     uint32_t function[REPORT_FRAMES_MAX], node = 0;
@@ -82,7 +83,7 @@ static bool add_chain(struct tree *t, const struct report_row *r, struct report_
     }
     t->node[0].period += f->profile->weight[chain].period;
     for (at += step; at >= 0 && (uint32_t)at < n; at += step) {
-        node = child_of(t, node, function[at]);
+        node = report_tree_child(t, node, function[at]);
         if (node == 0) {
             return false;
         }
@@ -91,23 +92,31 @@ static bool add_chain(struct tree *t, const struct report_row *r, struct report_
     return true;
 }
 
-struct printer {
-    const struct tree *tree;
+enum mkperf_status report_tree_build(struct report_tree *t, const struct report_row *r,
+                                     struct report_frames *f, const struct report_options *o,
+                                     uint32_t event, struct mkperf_error *e)
+{
+    bool ok = report_tree_init(t);
+
+    for (uint32_t i = 0; ok && i < f->profile->chains.count; i++) {
+        ok = !report_chain_wanted(f, o, event, i) || add_chain(t, r, f, o, i);
+    }
+    return ok ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+struct order {
+    const struct report_tree *tree;
     const struct report_frames *frames;
-    uint64_t whole;
-    double limit;
-    FILE *out;
-    char indent[4 * REPORT_FRAMES_MAX + 8];
 };
 
 static int compare_nodes(const void *pa, const void *pb, void *context)
 {
-    const struct printer *p = context;
-    const struct node *a = &p->tree->node[*(const uint32_t *)pa];
-    const struct node *b = &p->tree->node[*(const uint32_t *)pb];
-    struct report_function fa = report_function(p->frames, a->function);
-    struct report_function fb = report_function(p->frames, b->function);
-    int order = strcmp(report_text(p->frames, fa.name), report_text(p->frames, fb.name));
+    const struct order *o = context;
+    const struct report_node *a = &o->tree->node[*(const uint32_t *)pa];
+    const struct report_node *b = &o->tree->node[*(const uint32_t *)pb];
+    struct report_function fa = report_function(o->frames, a->function);
+    struct report_function fb = report_function(o->frames, b->function);
+    int order = strcmp(report_text(o->frames, fa.name), report_text(o->frames, fb.name));
 
     if (a->period != b->period) {
         return a->period > b->period ? -1 : 1;
@@ -115,48 +124,61 @@ static int compare_nodes(const void *pa, const void *pb, void *context)
     return order ? order : a->function < b->function ? -1 : a->function > b->function;
 }
 
-/* The children of a node that are large enough, sorted; NULL if there are none or no memory. */
-static uint32_t *children_of(struct printer *p, uint32_t node, uint32_t *n)
+uint32_t *report_tree_children(const struct report_tree *t, const struct report_frames *f,
+                               uint32_t node, double least, uint32_t *n)
 {
+    struct order order = {.tree = t, .frames = f};
     uint32_t *list, count = 0;
 
     *n = 0;
-    for (uint32_t i = p->tree->node[node].child; i; i = p->tree->node[i].next) {
+    for (uint32_t i = t->node[node].child; i; i = t->node[i].next) {
         count++;
     }
     list = count ? calloc(count, sizeof *list) : NULL;
-    for (uint32_t i = p->tree->node[node].child; i && list; i = p->tree->node[i].next) {
-        if (100.0 * (double)p->tree->node[i].period >= p->limit * (double)p->whole) {
+    for (uint32_t i = t->node[node].child; i && list; i = t->node[i].next) {
+        if ((double)t->node[i].period >= least) {
             list[(*n)++] = i;
         }
     }
     if (list) {
-        qsort_r(list, *n, sizeof *list, compare_nodes, p);
+        qsort_r(list, *n, sizeof *list, compare_nodes, &order);
     }
     return list;
 }
 
-static void print_node(struct printer *p, uint32_t node, uint32_t parent_pd)
+void report_tree_text(const struct report_tree *t, const struct report_frames *f, uint32_t node,
+                      uint32_t parent_pd, uint64_t whole, char *text, size_t n)
 {
-    const struct node *t = &p->tree->node[node];
-    struct report_function fn = report_function(p->frames, t->function);
-    const char *pd = fn.pd != parent_pd ? report_pd_name(p->frames->profile, fn.pd) : NULL;
+    const struct report_node *at = &t->node[node];
+    struct report_function fn = report_function(f, at->function);
+    const char *pd = fn.pd != parent_pd ? report_pd_name(f->profile, fn.pd) : NULL;
 
-    fprintf(p->out, "%s|--%.2f%%-- %s%s%s%s%s%s\n", p->indent,
-            p->whole ? 100.0 * (double)t->period / (double)p->whole : 0.0, fn.kernel ? "[k] " : "",
-            report_text(p->frames, fn.name), fn.line ? " " : "",
-            fn.line ? report_text(p->frames, fn.line) : "", pd ? " in " : "", pd ? pd : "");
+    snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s",
+             whole ? 100.0 * (double)at->period / (double)whole : 0.0, fn.kernel ? "[k] " : "",
+             report_text(f, fn.name), fn.line ? " " : "", fn.line ? report_text(f, fn.line) : "",
+             pd ? " in " : "", pd ? pd : "");
 }
+
+struct printer {
+    const struct report_tree *tree;
+    const struct report_frames *frames;
+    uint64_t whole;
+    double least;
+    FILE *out;
+    char indent[4 * REPORT_FRAMES_MAX + 8];
+};
 
 static void print_children(struct printer *p, uint32_t node, uint32_t pd)
 {
     size_t depth = strlen(p->indent);
-    uint32_t n, *list = children_of(p, node, &n);
+    uint32_t n, *list = report_tree_children(p->tree, p->frames, node, p->least, &n);
+    char text[700];
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t child_pd = report_function(p->frames, p->tree->node[list[i]].function).pd;
 
-        print_node(p, list[i], pd);
+        report_tree_text(p->tree, p->frames, list[i], pd, p->whole, text, sizeof text);
+        fprintf(p->out, "%s|--%s\n", p->indent, text);
         memcpy(p->indent + depth, i + 1 < n ? "|   " : "    ", 5);
         print_children(p, list[i], child_pd);
         p->indent[depth] = 0;
@@ -168,22 +190,20 @@ enum mkperf_status report_tree_print(const struct report_row *r, struct report_f
                                      const struct report_options *o, uint32_t event, FILE *out,
                                      struct mkperf_error *e)
 {
-    struct tree t = {.node = calloc(64, sizeof *t.node), .n = 1, .room = 64};
+    struct report_tree t;
+    enum mkperf_status status = report_tree_build(&t, r, f, o, event, e);
+    uint64_t whole = f->profile->total[event].period;
     struct printer p = {.tree = &t,
                         .frames = f,
-                        .whole = f->profile->total[event].period,
-                        .limit = o->graph_limit,
+                        .whole = whole,
+                        .least = o->graph_limit * (double)whole / 100,
                         .out = out,
                         .indent = "        "};
-    bool ok = t.node != NULL;
 
-    for (uint32_t i = 0; ok && i < f->profile->chains.count; i++) {
-        ok = !report_chain_wanted(f, o, event, i) || add_chain(&t, r, f, o, i);
-    }
-    if (ok && t.node[0].child) {
+    if (status == MKPERF_OK && t.node[0].child) {
         print_children(&p, 0, r->key.pd);
         fputc('\n', out);
     }
-    free(t.node);
-    return ok ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    report_tree_free(&t);
+    return status;
 }

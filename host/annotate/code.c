@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see code.h. */
+#include "code.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum mkperf_status refuse(const struct annotate_code *c, uint64_t addr, const char *why,
+                                 struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_ELF, "%s: code at 0x%" PRIx64 ": %s",
+                            mkperf_module_path(c->module), addr, why);
+}
+
+/* The bytes come from the file, by the executable segment that holds the address. */
+static enum mkperf_status read_bytes(struct annotate_code *c, uint64_t addr, uint64_t size,
+                                     struct mkperf_error *e)
+{
+    size_t n, i = 0;
+    const struct mkperf_segment *s = mkperf_module_segments(c->module, &n);
+    FILE *f;
+    size_t got;
+
+    while (i < n && addr - s[i].vaddr >= s[i].size) {
+        i++;
+    }
+    if (i == n || size > s[i].size - (addr - s[i].vaddr) || size > ANNOTATE_BYTES_MAX) {
+        return refuse(c, addr, "not in an executable segment, or too large", e);
+    }
+    f = fopen(mkperf_module_path(c->module), "rb");
+    if (!f) {
+        return refuse(c, addr, strerror(errno), e);
+    }
+    c->bytes = malloc(size ? size : 1);
+    got = c->bytes && fseeko(f, (off_t)(s[i].offset + (addr - s[i].vaddr)), SEEK_SET) == 0
+              ? fread(c->bytes, 1, size, f)
+              : 0;
+    (void)fclose(f);
+    return got == size ? MKPERF_OK : refuse(c, addr, "the file ends before it", e);
+}
+
+static bool open_capstone(struct annotate_code *c)
+{
+    cs_err error = CS_ERR_ARCH;
+
+    if (mkperf_module_machine(c->module) == EM_AARCH64) {
+        error = cs_open(CS_ARCH_ARM64, CS_MODE_ARM, &c->capstone);
+    }
+#if CS_API_MAJOR >= 5
+    if (mkperf_module_machine(c->module) == EM_RISCV) {
+        error = cs_open(CS_ARCH_RISCV, CS_MODE_RISCV64 | CS_MODE_RISCVC, &c->capstone);
+    }
+#endif
+    if (error != CS_ERR_OK) {
+        return false;
+    }
+    cs_option(c->capstone, CS_OPT_DETAIL, CS_OPT_ON);
+    c->insn = cs_malloc(c->capstone);
+    return c->insn != NULL;
+}
+
+enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_module *module,
+                                      uint64_t addr, uint64_t size, struct mkperf_error *e)
+{
+    *c = (struct annotate_code){.module = module, .addr = addr, .left = size};
+    if (read_bytes(c, addr, size, e) != MKPERF_OK) {
+        annotate_code_close(c);
+        return e->status;
+    }
+    c->p = c->bytes;
+    c->readable = open_capstone(c);
+    return MKPERF_OK;
+}
+
+void annotate_code_close(struct annotate_code *c)
+{
+    if (c->insn) {
+        cs_free(c->insn, 1);
+    }
+    if (c->capstone) {
+        cs_close(&c->capstone);
+    }
+    free(c->bytes);
+    c->bytes = NULL;
+}
+
+/* The address that a direct branch or call goes to, its last operand. */
+static bool branch_target(const cs_insn *insn, uint64_t *target)
+{
+    const cs_arm64 *a = &insn->detail->arm64;
+
+    switch (insn->id) {
+    case ARM64_INS_B:
+    case ARM64_INS_BL:
+    case ARM64_INS_CBZ:
+    case ARM64_INS_CBNZ:
+    case ARM64_INS_TBZ:
+    case ARM64_INS_TBNZ:
+        if (a->op_count > 0 && a->operands[a->op_count - 1].type == ARM64_OP_IMM) {
+            *target = (uint64_t)a->operands[a->op_count - 1].imm;
+            return true;
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+static void describe(struct annotate_code *c, struct annotate_insn *out)
+{
+    const cs_insn *insn = c->insn;
+    struct mkperf_symbol symbol;
+    uint64_t target;
+    int n = snprintf(out->text, sizeof out->text, "%-7s %s", insn->mnemonic, insn->op_str);
+
+    out->addr = insn->address;
+    out->size = insn->size;
+    if (mkperf_module_machine(c->module) == EM_AARCH64 && branch_target(insn, &target) &&
+        mkperf_symbol_at(c->module, target, &symbol) && n > 0 && (size_t)n < sizeof out->text) {
+        uint64_t offset = target - symbol.start;
+        size_t room = sizeof out->text - (size_t)n;
+
+        if (offset) {
+            snprintf(out->text + n, room, " <%s+0x%" PRIx64 ">", symbol.name, offset);
+        } else {
+            snprintf(out->text + n, room, " <%s>", symbol.name);
+        }
+    }
+}
+
+/* Bytes that are no instruction, or of a machine that capstone does not know. */
+static void describe_word(struct annotate_code *c, struct annotate_insn *out)
+{
+    uint64_t word = 0;
+    size_t size = c->left < 4 ? c->left : 4;
+
+    if (mkperf_module_machine(c->module) == EM_RISCV && c->left >= 2 && (c->p[0] & 3) != 3) {
+        size = 2; /* a compressed instruction */
+    }
+    for (size_t i = size; i-- > 0;) {
+        word = word << 8 | c->p[i];
+    }
+    out->addr = c->addr;
+    out->size = size;
+    snprintf(out->text, sizeof out->text, "%-7s 0x%0*" PRIx64, size == 2 ? ".half" : ".word",
+             (int)(2 * size), word);
+    c->p += size;
+    c->left -= size;
+    c->addr += size;
+}
+
+bool annotate_code_next(struct annotate_code *c, struct annotate_insn *out)
+{
+    if (c->left == 0) {
+        return false;
+    }
+    if (c->readable && cs_disasm_iter(c->capstone, &c->p, &c->left, &c->addr, c->insn)) {
+        describe(c, out);
+    } else {
+        describe_word(c, out);
+    }
+    return true;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see hits.h. */
+#include "hits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_chosen(const struct annotate_choice *c, const char *name)
+{
+    size_t n = c->symbol ? strlen(c->symbol) : 0;
+
+    return !c->symbol || (strncmp(name, c->symbol, n) == 0 && (name[n] == '\0' || name[n] == '('));
+}
+
+/* The innermost address of a chain, if it is in a function that is asked for. */
+static bool find_hit(const struct report_frames *f, const struct annotate_choice *c, uint32_t chain,
+                     struct annotate_hit *out)
+{
+    const struct report_profile *p = f->profile;
+    struct report_address address[REPORT_FRAMES_MAX];
+    uint32_t words;
+    const uint64_t *key = report_table_key(&p->chains, chain, &words);
+
+    if (key[REPORT_CHAIN_EVENT] != c->event ||
+        (c->pd && strcmp(c->pd, report_pd_name(p, key[REPORT_CHAIN_PD])) != 0) ||
+        report_chain_addresses(p, chain, address) == 0) {
+        return false;
+    }
+    out->module = report_module(f, address[0].pd, address[0].kernel);
+    out->addr = address[0].addr;
+    out->weight = p->weight[chain];
+    return out->module && mkperf_symbol_at(out->module, out->addr, &out->symbol) &&
+           is_chosen(c, out->symbol.name);
+}
+
+static int compare_hits(const void *pa, const void *pb)
+{
+    const struct annotate_hit *a = pa, *b = pb;
+    int order = a->module == b->module
+                    ? 0
+                    : strcmp(mkperf_module_path(a->module), mkperf_module_path(b->module));
+
+    if (order != 0) {
+        return order;
+    }
+    if (a->symbol.start != b->symbol.start) {
+        return a->symbol.start < b->symbol.start ? -1 : 1;
+    }
+    return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+static void add(struct report_weight *to, const struct report_weight *w)
+{
+    to->samples += w->samples;
+    to->period += w->period;
+}
+
+/* Sorted hits: one for each address, and the functions that they are in. */
+static void merge(struct annotate_hits *h)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < h->n; i++) {
+        struct annotate_hit hit = h->hit[i];
+        struct annotate_function *last = h->nfunctions ? &h->function[h->nfunctions - 1]
+                                                       : h->function;
+
+        if (h->nfunctions == 0 || last->module != hit.module ||
+            last->symbol.start != hit.symbol.start) {
+            last = &h->function[h->nfunctions++];
+            *last =
+                (struct annotate_function){.module = hit.module, .symbol = hit.symbol, .first = n};
+        }
+        add(&last->weight, &hit.weight);
+        if (last->n > 0 && h->hit[n - 1].addr == hit.addr) {
+            add(&h->hit[n - 1].weight, &hit.weight);
+        } else {
+            h->hit[n++] = hit;
+            last->n++;
+        }
+    }
+    h->n = n;
+}
+
+static int compare_functions(const void *pa, const void *pb)
+{
+    const struct annotate_function *a = pa, *b = pb;
+
+    if (a->weight.period != b->weight.period) {
+        return a->weight.period > b->weight.period ? -1 : 1;
+    }
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+enum mkperf_status annotate_hits_find(struct annotate_hits *h, const struct report_frames *f,
+                                      const struct annotate_choice *c, struct mkperf_error *e)
+{
+    uint32_t chains = f->profile->chains.count;
+
+    *h = (struct annotate_hits){.hit = calloc((size_t)chains + 1, sizeof *h->hit),
+                                .function = calloc((size_t)chains + 1, sizeof *h->function)};
+    if (!h->hit || !h->function) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    for (uint32_t i = 0; i < chains; i++) {
+        h->n += find_hit(f, c, i, &h->hit[h->n]);
+    }
+    qsort(h->hit, h->n, sizeof *h->hit, compare_hits);
+    merge(h);
+    qsort(h->function, h->nfunctions, sizeof *h->function, compare_functions);
+    return MKPERF_OK;
+}
+
+void annotate_hits_free(struct annotate_hits *h)
+{
+    free(h->hit);
+    free(h->function);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see source.h. A file is read once; of very large ones only the beginning. */
+#include "source.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The directory of the unit around addr; libdw does not put it before the file names of DWARF 5. */
+static char *unit_directory(Dwarf *dwarf, uint64_t addr)
+{
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die die;
+    Dwarf_Attribute attr;
+    const char *name;
+
+    while (dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0) {
+        if (dwarf_haspc(&die, addr) == 1) {
+            name = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attr));
+            return name ? strdup(name) : NULL;
+        }
+    }
+    return NULL;
+}
+
+void annotate_sources_unit(struct annotate_sources *s, const char *elf, uint64_t addr)
+{
+    int fd = open(elf, O_RDONLY | O_CLOEXEC);
+    Dwarf *dwarf = fd >= 0 ? dwarf_begin(fd, DWARF_C_READ) : NULL;
+
+    free(s->directory);
+    s->directory = dwarf ? unit_directory(dwarf, addr) : NULL;
+    if (dwarf) {
+        dwarf_end(dwarf);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static char *read_text(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = NULL;
+    size_t n = 0;
+
+    if (!f) {
+        return NULL;
+    }
+    if (fseeko(f, 0, SEEK_END) == 0 && ftello(f) > 0) {
+        n = (size_t)ftello(f) < ANNOTATE_SOURCE_BYTES ? (size_t)ftello(f) : ANNOTATE_SOURCE_BYTES;
+    }
+    rewind(f);
+    text = malloc(n + 1);
+    if (text) {
+        text[fread(text, 1, n, f)] = '\0';
+    }
+    (void)fclose(f);
+    return text;
+}
+
+static void split(struct annotate_source *f)
+{
+    int n = 1;
+
+    for (const char *p = f->text; *p; p++) {
+        n += *p == '\n';
+    }
+    f->line = calloc((size_t)n, sizeof *f->line);
+    if (!f->line) {
+        return;
+    }
+    for (char *p = f->text; p; f->nlines++) {
+        char *end = strchr(p, '\n');
+
+        f->line[f->nlines] = p;
+        if (end) {
+            *end++ = '\0';
+        }
+        p = end;
+    }
+}
+
+static struct annotate_source *find(struct annotate_sources *s, const char *path)
+{
+    struct annotate_source *more;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (strcmp(s->file[i].path, path) == 0) {
+            return &s->file[i];
+        }
+    }
+    if (s->n == ANNOTATE_SOURCES_MAX ||
+        !(more = reallocarray(s->file, s->n + 1, sizeof *s->file))) {
+        return NULL;
+    }
+    s->file = more;
+    s->file[s->n] = (struct annotate_source){.path = strdup(path), .text = read_text(path)};
+    if (!s->file[s->n].path) {
+        free(s->file[s->n].text);
+        return NULL;
+    }
+    if (s->file[s->n].text) {
+        split(&s->file[s->n]);
+    }
+    return &s->file[s->n++];
+}
+
+const char *annotate_source_line(struct annotate_sources *s, const char *path, int line)
+{
+    const struct annotate_source *f = NULL;
+    char *whole = NULL;
+
+    if (*path != '/' && s->directory && asprintf(&whole, "%s/%s", s->directory, path) >= 0) {
+        f = find(s, whole);
+        free(whole);
+    }
+    if (!f || !f->text) {
+        f = find(s, path);
+    }
+    return f && line >= 1 && line <= f->nlines ? f->line[line - 1] : NULL;
+}
+
+void annotate_sources_free(struct annotate_sources *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        free(s->file[i].path);
+        free(s->file[i].text);
+        free(s->file[i].line);
+    }
+    free(s->file);
+    free(s->directory);
+    *s = (struct annotate_sources){.n = 0};
+}

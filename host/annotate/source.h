@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lines of source files, as far as the files are on this machine.
+ *
+ * Owns: the files that were read. Called by print.c.
+ */
+#ifndef MKPERF_HOST_ANNOTATE_SOURCE_H
+#define MKPERF_HOST_ANNOTATE_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ANNOTATE_SOURCES_MAX = 256, ANNOTATE_SOURCE_BYTES = 4 << 20 };
+
+struct annotate_source {
+    char *path, *text; /* text NULL: there is no such file */
+    char **line;
+    int nlines;
+};
+
+struct annotate_sources {
+    struct annotate_source *file;
+    size_t n;
+    char *directory; /* in which the unit at hand was compiled, NULL: unknown */
+};
+
+/* The unit of an ELF to which the code at addr belongs is at hand: relative paths are of it. */
+void annotate_sources_unit(struct annotate_sources *s, const char *elf, uint64_t addr);
+
+/*
+ * Line number `line` (from 1) of a file; NULL if it is not to be had. A relative path is tried in
+ * the unit's directory, then here.
+ */
+const char *annotate_source_line(struct annotate_sources *s, const char *path, int line);
+void annotate_sources_free(struct annotate_sources *s);
+
+#endif

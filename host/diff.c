@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf diff: what became heavier between two recordings, and whether chance explains it.
+ *
+ * Owns: the command's options, the comparison, its table. A row is a function of a PD; its shares
+ * are those of mkperf report. Significance is that of two proportions: samples of unequal weight
+ * count as (sum of weights)^2 / (sum of squared weights) equal ones, and since a table has many
+ * rows, the chance of a deviation is multiplied by their number (Bonferroni). Samples are taken to
+ * be independent: a program that changes slowly has fewer independent ones than it has samples.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "report/head.h"
+#include "report/rows.h"
+
+static const char usage[] =
+    "usage: mkperf diff [options] A B\n"
+    "Each function's share in the recordings A (before) and B (after), and the difference.\n"
+    "  -c, --compute HOW      order of rows: delta-abs (largest change first, the default), or\n"
+    "                         delta (what grew first)\n"
+    "      --confidence N     per cent (95): in 100 - N of 100 comparisons of equal systems, some\n"
+    "                         row is called significant\n"
+    "      --percent-limit N  leave out rows below N per cent in both (0)\n"
+    "      --pd NAME          only rows of this protection domain\n"
+    "  -e, --event NAME       only this event\n"
+    "  -h, --help\n"
+    "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.\n";
+
+enum { OPTION_CONFIDENCE = 256, OPTION_LIMIT, OPTION_PD, EXPECTED_MIN = 5 };
+
+static const struct option options[] = {
+    {"compute", required_argument, NULL, 'c'},
+    {"confidence", required_argument, NULL, OPTION_CONFIDENCE},
+    {"percent-limit", required_argument, NULL, OPTION_LIMIT},
+    {"pd", required_argument, NULL, OPTION_PD},
+    {"event", required_argument, NULL, 'e'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+enum side { SIDE_A, SIDE_B, SIDES };
+
+struct command {
+    const char *path[SIDES];
+    const char *pd, *event;
+    double confidence, limit;
+    bool by_growth, help;
+};
+
+struct entry {
+    const char *pd, *name;
+    bool kernel;
+    double share[SIDES]; /* 0 to 1 */
+    double delta;
+    double chance; /* of such a deviation between equal systems, in any row; 1: or of no use */
+};
+
+struct comparison {
+    struct report_profile profile[SIDES];
+    struct report_frames frames[SIDES];
+    struct entry *entry;
+    size_t n;
+    double samples[SIDES]; /* effective, of the event at hand */
+};
+
+static enum mkperf_status bad_usage(struct mkperf_error *e, const char *what, const char *value)
+{
+    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s '%s'; see mkperf diff --help", what, value);
+}
+
+static enum mkperf_status parse_percent(double *out, const char *name, struct mkperf_error *e)
+{
+    char *end;
+
+    *out = strtod(optarg, &end);
+    return end != optarg && !*end && *out >= 0 && *out <= 100 ? MKPERF_OK
+                                                              : bad_usage(e, name, optarg);
+}
+
+static enum mkperf_status parse_option(struct command *c, int option, char **argv,
+                                       struct mkperf_error *e)
+{
+    switch (option) {
+    case 'c':
+        c->by_growth = strcmp(optarg, "delta") == 0;
+        return c->by_growth || strcmp(optarg, "delta-abs") == 0
+                   ? MKPERF_OK
+                   : bad_usage(e, "--compute: neither delta nor delta-abs:", optarg);
+    case OPTION_CONFIDENCE:
+        return parse_percent(&c->confidence, "--confidence: not a percentage:", e);
+    case OPTION_LIMIT:
+        return parse_percent(&c->limit, "--percent-limit: not a percentage:", e);
+    case OPTION_PD:
+        c->pd = optarg;
+        return MKPERF_OK;
+    case 'e':
+        c->event = optarg;
+        return MKPERF_OK;
+    case 'h':
+        c->help = true;
+        return MKPERF_OK;
+    default:
+        return bad_usage(e, "no such option, or its value is missing:", argv[optind - 1]);
+    }
+}
+
+static enum mkperf_status parse(struct command *c, int argc, char **argv, struct mkperf_error *e)
+{
+    int option;
+
+    *c = (struct command){.confidence = 95};
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":c:e:h", options, NULL)) != -1) {
+        if (parse_option(c, option, argv, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (c->help) {
+        return MKPERF_OK;
+    }
+    if (argc - optind != SIDES) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "two recordings are needed, not %d; see mkperf diff --help",
+                                argc - optind);
+    }
+    c->path[SIDE_A] = argv[optind];
+    c->path[SIDE_B] = argv[optind + 1];
+    return MKPERF_OK;
+}
+
+/* The rows of one side as entries behind those that are there. */
+static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_t event,
+                                   const char *pd, struct mkperf_error *e)
+{
+    static const struct report_options by_function = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL},
+                                                      .nkeys = 2};
+    struct report_options o = by_function;
+    struct report_frames *f = &d->frames[side];
+    const struct report_profile *p = f->profile;
+    struct report_rows rows;
+    struct entry *more;
+
+    o.pd = pd;
+    if (report_rows_build(&rows, f, &o, event, e) != MKPERF_OK) {
+        report_rows_free(&rows);
+        return e->status;
+    }
+    more = reallocarray(d->entry, d->n + rows.n + 1, sizeof *more);
+    d->entry = more ? more : d->entry;
+    for (uint32_t i = 0; more && i < rows.n; i++) {
+        const struct report_row *r = &rows.row[i];
+        struct entry *to = &d->entry[d->n++];
+
+        *to = (struct entry){.pd = report_pd_name(p, r->key.pd),
+                             .name = report_text(f, r->key.name),
+                             .kernel = r->key.kernel};
+        to->share[side] = (double)r->self.period / (double)p->total[event].period;
+    }
+    report_rows_free(&rows);
+    d->samples[side] = p->squares[event] > 0
+                           ? (double)p->total[event].period * (double)p->total[event].period /
+                                 p->squares[event]
+                           : 0;
+    return more ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+static int compare_names(const void *pa, const void *pb)
+{
+    const struct entry *a = pa, *b = pb;
+    int order = strcmp(a->pd, b->pd);
+
+    if (order == 0) {
+        order = strcmp(a->name, b->name);
+    }
+    return order ? order : a->kernel - b->kernel;
+}
+
+/* One entry for each function, of the two that it may have. */
+static void merge(struct comparison *d)
+{
+    size_t n = 0;
+
+    qsort(d->entry, d->n, sizeof *d->entry, compare_names);
+    for (size_t i = 0; i < d->n; i++) {
+        if (n > 0 && compare_names(&d->entry[n - 1], &d->entry[i]) == 0) {
+            d->entry[n - 1].share[SIDE_A] += d->entry[i].share[SIDE_A];
+            d->entry[n - 1].share[SIDE_B] += d->entry[i].share[SIDE_B];
+        } else {
+            d->entry[n++] = d->entry[i];
+        }
+    }
+    d->n = n;
+}
+
+/*
+ * The chance of the deviation, for one row. The normal approximation needs a few samples on each
+ * side: with less, nothing is claimed.
+ */
+static double chance(const double share[SIDES], const double samples[SIDES])
+{
+    double a = samples[SIDE_A], b = samples[SIDE_B], pooled, error;
+
+    if (a <= 0 || b <= 0) {
+        return 1;
+    }
+    pooled = (share[SIDE_A] * a + share[SIDE_B] * b) / (a + b);
+    error = sqrt(pooled * (1 - pooled) * (1 / a + 1 / b));
+    if (pooled * a < EXPECTED_MIN || pooled * b < EXPECTED_MIN || !(error > 0)) {
+        return 1;
+    }
+    return erfc(fabs(share[SIDE_B] - share[SIDE_A]) / error / M_SQRT2);
+}
+
+static int compare_entries(const void *pa, const void *pb, void *by_growth)
+{
+    const struct entry *a = pa, *b = pb;
+    double x = *(bool *)by_growth ? a->delta : fabs(a->delta);
+    double y = *(bool *)by_growth ? b->delta : fabs(b->delta);
+
+    return x != y ? (x > y ? -1 : 1) : compare_names(a, b);
+}
+
+static void judge(struct comparison *d, bool by_growth)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct entry *at = &d->entry[i];
+
+        at->delta = at->share[SIDE_B] - at->share[SIDE_A];
+        at->chance = fmin(1, chance(at->share, d->samples) * (double)d->n);
+    }
+    qsort_r(d->entry, d->n, sizeof *d->entry, compare_entries, &by_growth);
+}
+
+static void print_rows(const struct comparison *d, const struct command *c)
+{
+    size_t left_out = 0, significant = 0;
+    int width = 2;
+
+    for (size_t i = 0; i < d->n; i++) {
+        width = (int)strlen(d->entry[i].pd) > width ? (int)strlen(d->entry[i].pd) : width;
+    }
+    printf("#       A         B      Delta   Chance    %-*s  Symbol\n#\n", width, "PD");
+    for (size_t i = 0; i < d->n; i++) {
+        const struct entry *r = &d->entry[i];
+        bool sure = r->chance <= 1 - c->confidence / 100;
+
+        if (100 * fmax(r->share[SIDE_A], r->share[SIDE_B]) < c->limit) {
+            left_out++;
+            continue;
+        }
+        significant += sure;
+        printf("%8.2f%% %8.2f%% %+9.2f%% %8.2g  %c %-*s  [%c] %s\n", 100 * r->share[SIDE_A],
+               100 * r->share[SIDE_B], 100 * r->delta, r->chance, sure ? ' ' : '~', width, r->pd,
+               r->kernel ? 'k' : '.', r->name);
+    }
+    if (left_out) {
+        printf("# %zu rows below %g %% are left out\n", left_out, c->limit);
+    }
+    printf("# %zu of the rows above differ significantly; ~ marks those that may be chance\n\n",
+           significant);
+}
+
+static enum mkperf_status compare_event(struct comparison *d, const struct command *c, uint32_t a,
+                                        uint32_t b, struct mkperf_error *e)
+{
+    d->n = 0;
+    if (add_side(d, SIDE_A, a, c->pd, e) != MKPERF_OK ||
+        add_side(d, SIDE_B, b, c->pd, e) != MKPERF_OK) {
+        return e->status;
+    }
+    merge(d);
+    judge(d, c->by_growth);
+    printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
+           " in B (%.0f)\n",
+           d->profile[SIDE_A].session.event[a].name, d->profile[SIDE_A].total[a].samples,
+           d->samples[SIDE_A], d->profile[SIDE_B].total[b].samples, d->samples[SIDE_B]);
+    printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->n);
+    print_rows(d, c);
+    return MKPERF_OK;
+}
+
+/* Number of the event in a session, or -1. */
+static int find_event(const struct mkperf_session *s, const char *name)
+{
+    for (unsigned i = 0; i < s->nevents; i++) {
+        if (strcmp(s->event[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static enum mkperf_status compare_all(struct comparison *d, const struct command *c,
+                                      struct mkperf_error *e)
+{
+    const struct mkperf_session *a = &d->profile[SIDE_A].session;
+    unsigned compared = 0;
+
+    for (int side = SIDE_A; side < SIDES; side++) {
+        printf("# %c:\n", "AB"[side]);
+        report_head_print(&d->profile[side], c->path[side], stdout);
+        report_frames_warn(&d->frames[side], stdout);
+    }
+    for (unsigned i = 0; i < a->nevents; i++) {
+        int b = find_event(&d->profile[SIDE_B].session, a->event[i].name);
+
+        if (b < 0 || (c->event && strcmp(c->event, a->event[i].name) != 0)) {
+            continue;
+        }
+        if (compare_event(d, c, i, (uint32_t)b, e) != MKPERF_OK) {
+            return e->status;
+        }
+        compared++;
+    }
+    if (compared == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s and %s have no event%s%s in common",
+                                c->path[SIDE_A], c->path[SIDE_B], c->event ? " " : "",
+                                c->event ? c->event : "");
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    }
+    return MKPERF_OK;
+}
+
+/* A PD that is in one recording only is no mistake. */
+static enum mkperf_status check_pd(const struct comparison *d, const struct command *c,
+                                   struct mkperf_error *e)
+{
+    if (report_check_names(&d->profile[SIDE_A], c->path[SIDE_A], c->pd, NULL, e) == MKPERF_OK) {
+        return MKPERF_OK;
+    }
+    return report_check_names(&d->profile[SIDE_B], c->path[SIDE_B], c->pd, NULL, e);
+}
+
+static enum mkperf_status run(const struct command *c, struct mkperf_error *e)
+{
+    struct comparison d = {.n = 0};
+    enum mkperf_status status = MKPERF_OK;
+
+    for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
+        status = report_frames_read(&d.frames[side], &d.profile[side], c->path[side], false, e);
+    }
+    if (status == MKPERF_OK) {
+        status = check_pd(&d, c, e);
+    }
+    if (status == MKPERF_OK) {
+        status = compare_all(&d, c, e);
+    }
+    for (int side = SIDE_A; side < SIDES; side++) {
+        if (d.frames[side].profile) {
+            report_frames_close(&d.frames[side]);
+        }
+        report_profile_free(&d.profile[side]);
+    }
+    free(d.entry);
+    return status;
+}
+
+int mkperf_cmd_diff(int argc, char **argv)
+{
+    struct mkperf_error e;
+    struct command c;
+    enum mkperf_status status = parse(&c, argc, argv, &e);
+
+    if (status == MKPERF_OK && c.help) {
+        fputs(usage, stdout);
+        return MKPERF_OK;
+    }
+    if (status == MKPERF_OK) {
+        status = run(&c, &e);
+    }
+    if (status != MKPERF_OK) {
+        fprintf(stderr, "mkperf diff: %s\n", e.text);
+    }
+    return status;
+}

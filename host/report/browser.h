@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf report on a terminal: rows to walk through, call trees to unfold, code to look at.
+ *
+ * Owns: the screen while it runs. Called by `mkperf report`.
+ */
+#ifndef MKPERF_HOST_REPORT_BROWSER_H
+#define MKPERF_HOST_REPORT_BROWSER_H
+
+#include "tree.h"
+
+/* Whether standard input and output are a terminal that can be drawn on. */
+bool report_browser_usable(void);
+
+/* Shows the recording read from `path` until the user has seen enough. */
+enum mkperf_status report_browse(struct report_frames *f, const struct report_options *o,
+                                 const char *path, struct mkperf_error *e);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see filter.h. */
+#include "filter.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile.h"
+
+enum { DECIMALS = 9 };
+
+static const uint64_t SECOND = 1000000000;
+
+/* Seconds with up to nine decimals, exactly. Returns what follows; NULL: not a time. */
+static const char *parse_seconds(const char *text, uint64_t *ns)
+{
+    uint64_t whole = 0, part = 0;
+    unsigned digits = 0;
+
+    if (!isdigit((unsigned char)*text)) {
+        return NULL;
+    }
+    while (isdigit((unsigned char)*text) && whole < UINT64_MAX / SECOND / 10 - 1) {
+        whole = 10 * whole + (uint64_t)(*text++ - '0');
+    }
+    if (*text == '.') {
+        for (text++; isdigit((unsigned char)*text) && digits < DECIMALS; digits++) {
+            part = 10 * part + (uint64_t)(*text++ - '0');
+        }
+    }
+    while (digits++ < DECIMALS) {
+        part *= 10;
+    }
+    *ns = whole * SECOND + part;
+    return text;
+}
+
+enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
+                                      struct mkperf_error *e)
+{
+    const char *p = text;
+
+    f->has_time = true;
+    f->from_ns = 0;
+    f->to_ns = UINT64_MAX;
+    if (*p != ',') {
+        p = parse_seconds(p, &f->from_ns);
+    }
+    if (p && *p == ',' && p[1]) {
+        p = parse_seconds(p + 1, &f->to_ns);
+    } else if (p && *p == ',') {
+        p++;
+    }
+    if (!p || *p || f->from_ns > f->to_ns) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "--time: not START,STOP in seconds (as in 1.5,2): '%s'", text);
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status report_filter_core(struct report_filter *f, const char *text,
+                                      struct mkperf_error *e)
+{
+    char *end;
+    unsigned long core = strtoul(text, &end, 10);
+
+    if (!isdigit((unsigned char)*text) || *end || core > UINT32_MAX) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--core: not the number of a core: '%s'",
+                                text);
+    }
+    f->has_core = true;
+    f->core = (uint32_t)core;
+    return MKPERF_OK;
+}
+
+static void print_seconds(uint64_t ns, FILE *out)
+{
+    fprintf(out, "%" PRIu64 ".%09" PRIu64 " s", ns / SECOND, ns % SECOND);
+}
+
+void report_filter_print(const struct report_filter *f, FILE *out)
+{
+    if (!f->has_core && !f->has_time) {
+        return;
+    }
+    fprintf(out, "# only       ");
+    if (f->has_core) {
+        fprintf(out, " core %" PRIu32, f->core);
+    }
+    if (f->has_time) {
+        fprintf(out, "%s from ", f->has_core ? "," : "");
+        print_seconds(f->from_ns, out);
+        if (f->to_ns != UINT64_MAX) {
+            fprintf(out, " to ");
+            print_seconds(f->to_ns, out);
+        }
+    }
+    fputc('\n', out);
+}
+
+enum mkperf_status report_check_names(const struct report_profile *p, const char *path,
+                                      const char *pd, const char *event, struct mkperf_error *e)
+{
+    bool has_pd = !pd, has_event = !event;
+
+    for (uint32_t i = 0; pd && i < p->npds; i++) {
+        has_pd |= strcmp(pd, report_pd_name(p, i)) == 0;
+    }
+    for (unsigned i = 0; event && i < p->session.nevents; i++) {
+        has_event |= strcmp(event, p->session.event[i].name) == 0;
+    }
+    if (!has_pd) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample of a PD '%s'", path, pd);
+    }
+    if (!has_event) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no event '%s'", path, event);
+    }
+    return MKPERF_OK;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see pager.h. */
+#include "pager.h"
+
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_ESC = 27 };
+
+static const double HOT = 5.0; /* per cent from which an instruction is hot, as in annotate */
+
+struct pager {
+    char *text;
+    char **line;
+    int n, top;
+    const char *title;
+    char words[REPORT_SEARCH];
+};
+
+void report_put_line(int y, const char *text, bool reverse)
+{
+    if (reverse) {
+        attron(A_REVERSE);
+    }
+    mvhline(y, 0, ' ', COLS);
+    mvaddnstr(y, 0, text, COLS);
+    if (reverse) {
+        attroff(A_REVERSE);
+    }
+}
+
+bool report_ask(const char *prompt, char words[REPORT_SEARCH])
+{
+    char text[REPORT_SEARCH + 64], typed[REPORT_SEARCH] = "";
+    size_t n = 0;
+    int key;
+
+    for (;;) {
+        snprintf(text, sizeof text, "%s%s", prompt, typed);
+        report_put_line(LINES - 1, text, false);
+        refresh();
+        key = getch();
+        if (key == '\n' || key == KEY_ENTER || key == KEY_ESC || key == ERR) {
+            break;
+        }
+        if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && n > 0) {
+            typed[--n] = '\0';
+        } else if (key >= ' ' && key < 127 && n + 1 < sizeof typed) {
+            typed[n++] = (char)key;
+            typed[n] = '\0';
+        }
+    }
+    if (key == KEY_ESC || key == ERR) {
+        return false;
+    }
+    if (n > 0) {
+        memcpy(words, typed, sizeof typed);
+    }
+    return words[0] != '\0';
+}
+
+static bool split(struct pager *p, const char *text)
+{
+    p->text = strdup(text);
+    for (const char *c = text; *c; c++) {
+        p->n += *c == '\n';
+    }
+    p->line = calloc((size_t)p->n + 1, sizeof *p->line);
+    if (!p->text || !p->line) {
+        return false;
+    }
+    p->n = 0;
+    for (char *rest = p->text, *line; (line = strsep(&rest, "\n")) != NULL;) {
+        if (rest || *line) {
+            p->line[p->n++] = line;
+        }
+    }
+    return true;
+}
+
+static void draw(const struct pager *p)
+{
+    char foot[256];
+
+    erase();
+    report_put_line(0, p->title, true);
+    for (int i = 0; i < LINES - 2 && p->top + i < p->n; i++) {
+        const char *line = p->line[p->top + i];
+
+        attrset(line[0] != '#' && strtod(line, NULL) >= HOT ? A_BOLD : A_NORMAL);
+        report_put_line(1 + i, line, false);
+        attrset(A_NORMAL);
+    }
+    snprintf(foot, sizeof foot, "line %d of %d   arrows, PgUp, PgDn   / search   n next   q back",
+             p->n ? p->top + 1 : 0, p->n);
+    report_put_line(LINES - 1, foot, true);
+    refresh();
+}
+
+static void search(struct pager *p)
+{
+    for (int i = 1; i <= p->n; i++) {
+        int at = (p->top + i) % p->n;
+
+        if (strcasestr(p->line[at], p->words)) {
+            p->top = at;
+            return;
+        }
+    }
+    beep();
+}
+
+/* False: back. */
+static bool act(struct pager *p, int key)
+{
+    int page = LINES > 3 ? LINES - 3 : 1;
+
+    switch (key) {
+    case 'q':
+    case KEY_LEFT:
+    case KEY_ESC:
+    case ERR:
+        return false;
+    case KEY_DOWN:
+    case 'j':
+        p->top++;
+        break;
+    case KEY_UP:
+    case 'k':
+        p->top--;
+        break;
+    case KEY_NPAGE:
+    case ' ':
+        p->top += page;
+        break;
+    case KEY_PPAGE:
+        p->top -= page;
+        break;
+    case KEY_HOME:
+        p->top = 0;
+        break;
+    case KEY_END:
+        p->top = p->n - page;
+        break;
+    case '/':
+        if (report_ask("search: ", p->words)) {
+            search(p);
+        }
+        break;
+    case 'n':
+        if (p->words[0]) {
+            search(p);
+        }
+        break;
+    default:
+        break;
+    }
+    p->top = p->top >= p->n ? p->n - 1 : p->top;
+    p->top = p->top < 0 ? 0 : p->top;
+    return true;
+}
+
+void report_pager_show(const char *title, const char *text)
+{
+    struct pager p = {.title = title};
+
+    if (split(&p, text)) {
+        do {
+            draw(&p);
+        } while (act(&p, getch()));
+    }
+    free(p.text);
+    free(p.line);
+}
