@@ -31,13 +31,14 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
         -Wpointer-arith -Wcast-align -Wwrite-strings -Wvla
 
 HOST_CC ?= gcc
-HOST_CFLAGS := -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -Iinclude -Ihost -I$(B)/proto -I$(B)/src/nanopb
+HOST_CFLAGS = -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -Iinclude -Ihost -I$(B)/proto -I$(B)/src/nanopb \
+               $(MBEDTLS_CFLAGS)
 
 CROSS ?= aarch64-linux-gnu-
 TARGET_CC := $(CROSS)gcc
-TARGET_CFLAGS := -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-stack-protector \
+TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-stack-protector \
                  -fno-pic -fno-omit-frame-pointer -mstrict-align -fno-tree-loop-distribute-patterns \
-                 -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb
+                 -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 
 .PHONY: all host target demo test bench install clean format
 all: host target
@@ -66,4 +67,4 @@ format: $(SETUP)
 clean:
 	rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path $(B)/src -prune -o -name '*.d' -print 2>/dev/null)

@@ -2,7 +2,8 @@
 # The host command, and its library in three builds: plain, for the unit tests (sanitizers), and for
 # the fuzz targets (clang).
 
-HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC)
+HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC) \
+                $(MBEDTLS_SRC)
 HOST_LIBS := -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw
 
 ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

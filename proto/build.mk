@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# nanopb's runtime from Debian's source package, and the code it generates from the schema.
-# Both halves use them; the target compiles them for itself.
+# nanopb's runtime from Debian's source package, the code it generates from the schema, and SHA-256
+# from Debian's source package of mbed TLS. Both halves use them; the target compiles them for itself.
 
 NANOPB_SRC := $(B)/src/nanopb/pb_common.c $(B)/src/nanopb/pb_encode.c $(B)/src/nanopb/pb_decode.c
 PROTO_SRC := $(B)/proto/mkperf.pb.c
@@ -10,11 +10,19 @@ $(B)/src/nanopb.stamp: scripts/debian-source | $(SETUP)
 	$(Q)scripts/debian-source nanopb $(B)/src
 	$(Q)touch $@
 
+MBEDTLS_SRC := $(B)/src/mbedtls/library/sha256.c $(B)/src/mbedtls/library/platform_util.c
+MBEDTLS_CFLAGS := -isystem $(B)/src/mbedtls/include -DMBEDTLS_CONFIG_FILE='"mkperf/mbedtls_config.h"'
+
+$(B)/src/mbedtls.stamp: scripts/debian-source | $(SETUP) $(B)/src/nanopb.stamp
+	$(Q)scripts/debian-source mbedtls $(B)/src
+	$(Q)touch $@
+$(MBEDTLS_SRC): $(B)/src/mbedtls.stamp ;
+
 $(NANOPB_SRC): $(B)/src/nanopb.stamp ;
 
 $(B)/proto/mkperf.pb.c: proto/mkperf.proto proto/mkperf.options | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)nanopb_generator.py -q -I proto -D $(B)/proto -f proto/mkperf.options mkperf.proto
 
-$(PROTO_READY): $(PROTO_SRC) $(B)/src/nanopb.stamp
+$(PROTO_READY): $(PROTO_SRC) $(B)/src/nanopb.stamp $(B)/src/mbedtls.stamp
 	$(Q)touch $@

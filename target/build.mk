@@ -35,7 +35,7 @@ endef
 TARGET_LIB_SRC := target/lib/string.c target/lib/text.c
 PROFILER_SRC := $(wildcard target/profiler/*.c) target/pmu/armv8_pmuv3.c target/pmu/armv8_events.c \
                 $(TARGET_LIB_SRC)
-CLIENT_SRC := $(wildcard target/client/*.c) $(PROTO_SRC) $(NANOPB_SRC) $(TARGET_LIB_SRC)
+CLIENT_SRC := $(wildcard target/client/*.c) $(PROTO_SRC) $(NANOPB_SRC) $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
 
 # The client tells the host where it runs.
 $(TARGET_OBJ)/target/client/main.o: private TARGET_CFLAGS += \

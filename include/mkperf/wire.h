@@ -15,11 +15,14 @@ enum mkperf_wire {
     MKPERF_CHAIN_SLOTS = 512,
     MKPERF_BATCH_SAMPLES = 256,
     MKPERF_MAX_EVENTS = 16,
-    MKPERF_MESSAGE_BYTES = 1400,   /* longest encoded message, either way */
+    MKPERF_CONTENT_BYTES = 1400, /* longest encoded message without its seal, either way */
+    MKPERF_SEAL_BYTES = 2 + 8,   /* field 15 of a message: key, length, value (auth.h) */
+    MKPERF_MESSAGE_BYTES = MKPERF_CONTENT_BYTES + MKPERF_SEAL_BYTES,
     MKPERF_FRAME_OVERHEAD = 2 + 4, /* sequence and CRC */
     /* COBS adds one byte for each 254 and one; then the two delimiters. */
     MKPERF_FRAME_BYTES = MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD +
                          (MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD) / 254 + 1 + 2,
+    MKPERF_TCP_PORT = 1236,
     MKPERF_EPOCH_FRAMES = 512, /* batches after which the target begins a new chain epoch unasked */
 };
 

@@ -33,7 +33,7 @@ struct mkperf_client {
     struct mkperf_link link;
     mkperf_ToTarget in;
     mkperf_ToHost out;
-    uint8_t message[MKPERF_MESSAGE_BYTES];
+    uint8_t message[MKPERF_CONTENT_BYTES];
 
     bool running;   /* a session was started and its end is not sent yet */
     bool stopping;  /* by request stop_request: Status follows the last batch */

@@ -22,7 +22,7 @@ enum {
 
 /* The longest chain and a sample of it fit an empty batch. */
 _Static_assert(FIXED_BYTES + 10 * MKPERF_MAX_COUNTERS + 3 + mkperf_Chain_size + ONE_SAMPLE <=
-                   MKPERF_MESSAGE_BYTES,
+                   MKPERF_CONTENT_BYTES,
                "message size");
 
 /* Writes v at `at` (room for 10). Returns the bytes written. */
@@ -266,7 +266,7 @@ static bool fits(const struct mkperf_encoder *e, uint32_t more)
 {
     return FIXED_BYTES + e->base_bytes + e->chains.n + e->slot.n + e->pc.n + e->time.n +
                e->period.n + e->loss.n + more <=
-           MKPERF_MESSAGE_BYTES;
+           MKPERF_CONTENT_BYTES;
 }
 
 static bool sample_ok(uint64_t header, unsigned size)

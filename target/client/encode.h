@@ -45,7 +45,7 @@ struct mkperf_chain {
 
 struct mkperf_column { /* encoded values of one field */
     uint32_t n;
-    uint8_t bytes[MKPERF_MESSAGE_BYTES];
+    uint8_t bytes[MKPERF_CONTENT_BYTES];
 };
 
 struct mkperf_predicted { /* about one hardware counter */
@@ -100,7 +100,7 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
 
 bool mkperf_encoder_empty(const struct mkperf_encoder *e);
 
-/* Writes the batch as a ToHost message into out (MKPERF_MESSAGE_BYTES) and begins an empty one.
+/* Writes the batch as a ToHost message into out (MKPERF_CONTENT_BYTES) and begins an empty one.
  * Returns its length, 0 if the batch was empty. */
 size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out);
 
