@@ -68,25 +68,28 @@ static uint32_t next_period(const struct mkperf_descriptor_counter *c,
 }
 
 /*
- * Re-arms counter i, which has counted on since its overflow, without losing those events:
- * the next interval ends `next` events after this overflow. A counter that ran too far (its period
- * is shorter than the way through the kernel) starts afresh, and what it ran goes into the weight
- * of the present sample. Returns that weight.
+ * Counter i, which has counted on since its overflow, is to be armed with the value that is left in
+ * *value, so that no event is lost: the next interval ends `next` events after this overflow. A
+ * counter that ran too far (its period is shorter than the way through the kernel) starts afresh,
+ * and what it ran goes into the weight of the present sample. Returns that weight.
  */
 static uint64_t rearm(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
-                      struct mkperf_ring *ring, unsigned i)
+                      struct mkperf_ring *ring, unsigned i, bool kernel, uint32_t *value)
 {
     uint64_t weight = s->armed[i];
     uint32_t next = next_period(&d->counter[i], s);
     uint32_t ran = mkperf_port_counter_read(i);
 
+    if (kernel && next < MKPERF_MIN_KERNEL_PERIOD) {
+        next = MKPERF_MIN_KERNEL_PERIOD;
+    }
     if (ran > next / 2) {
         weight += ran;
         s->late_events += ran;
         ring->late_events = s->late_events;
         ran = 0;
     }
-    mkperf_port_counter_write(i, ran - next);
+    *value = ran - next;
     s->armed[i] = next;
     return weight;
 }
@@ -148,8 +151,8 @@ out:
 }
 
 /* Writes one sample for counter i into the ring, or counts it as dropped. */
-static void sample(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
-                   struct mkperf_ring_producer *p, unsigned i, uint64_t now, uint64_t weight)
+static void sample(struct mkperf_capture_state *s, struct mkperf_ring_producer *p, unsigned i,
+                   bool kernel, uint64_t now, uint64_t weight)
 {
     unsigned max = s->max_frames;
     uint64_t *w = mkperf_ring_reserve(p, UINT64_C(8) * (MKPERF_SAMPLE_FIXED_WORDS + 1 + max));
@@ -165,7 +168,6 @@ static void sample(const struct mkperf_descriptor *d, struct mkperf_capture_stat
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
     struct walked walked = {0, 0};
     struct mkperf_port_context c;
-    bool kernel = d->kernel_mask >> i & 1;
 
     if (kernel) {
         flags |= MKPERF_SAMPLE_KERNEL;
@@ -221,10 +223,13 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
     while (hit != 0) {
         unsigned i = (unsigned)__builtin_ctz(hit);
         hit &= hit - 1;
-        if (i >= MKPERF_MAX_COUNTERS) {
-            break;
-        }
-        sample(d, s, &p, i, now, rearm(d, s, ring, i));
+        uint32_t value;
+        bool kernel = d->kernel_mask >> i & 1;
+        uint64_t weight = rearm(d, s, ring, i, kernel, &value);
+        sample(s, &p, i, kernel, now, weight);
+        /* Last, so that a kernel counter does not count the hook, and the interrupted thread gets
+         * on before the next overflow, whatever the period. */
+        mkperf_port_counter_write(i, value);
     }
     uint64_t before = s->head - tail;
     uint64_t after = p.head - tail;

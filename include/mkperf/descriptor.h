@@ -22,9 +22,14 @@
 #define MKPERF_DESCRIPTOR_OFFSET 1024
 #define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x31637365646b706d) /* "mpkdesc1" */
 
+/* More events than the way from the hook back to user mode takes, by far: with less, the kernel
+ * would overflow the counter on each such way, and no thread would ever run again. */
+#define MKPERF_MIN_KERNEL_PERIOD 2000
+
 struct mkperf_descriptor_counter {
     uint32_t first;       /* what the profiler PD armed the counter with at the start */
-    uint32_t period;      /* events between samples, before jitter; at least 2 */
+    uint32_t period;      /* events between samples, before jitter; at least 2; of a kernel counter
+                             the hook makes at least MKPERF_MIN_KERNEL_PERIOD */
     uint32_t jitter_mask; /* 2^k - 1 <= period / 4, low bits may be clear; 0 = no jitter */
 };
 

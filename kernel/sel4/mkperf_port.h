@@ -103,19 +103,22 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     tcb_t *thread = NODE_STATE(ksCurThread);
+    register_t pc = NextIP;
 
-    if (kernel &&
-        (thread != NODE_STATE(ksIdleThread) || mkperf_port_elr() == (word_t)idle_thread)) {
-        thread = node->entryThread;
+    if (unlikely(kernel)) {
+        pc = FaultIP;
+        if (thread != NODE_STATE(ksIdleThread) || mkperf_port_elr() == (word_t)idle_thread) {
+            thread = node->entryThread;
+        }
     }
     node->subject = thread;
-    if (unlikely(thread == NODE_STATE(ksIdleThread) || thread == NULL)) {
+    if (unlikely(thread == NODE_STATE(ksIdleThread) || (kernel && thread == NULL))) {
         c->pc = 0;
         c->lr = 0;
         c->fp = 0;
         return false;
     }
-    c->pc = getRegister(thread, kernel ? FaultIP : NextIP);
+    c->pc = getRegister(thread, pc);
     c->lr = getRegister(thread, X30);
     c->fp = getRegister(thread, X29);
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
