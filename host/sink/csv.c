@@ -18,7 +18,7 @@
 #include "formats.h"
 
 struct csv {
-    struct mkperf_text text;
+    struct mkperf_textout text;
     struct mkperf_stack stack;
     struct mkperf_export export;
     struct mkperf_weight total[MKPERF_MODEL_EVENTS];
@@ -31,8 +31,9 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     struct csv *c = self;
 
     c->nevents = session->nevents;
-    mkperf_text_puts(&c->text, "kind,time_ns,core,pd,event,mode,samples,period,where,function,file,"
-                               "line,stack\n");
+    mkperf_textout_puts(&c->text,
+                        "kind,time_ns,core,pd,event,mode,samples,period,where,function,file,"
+                        "line,stack\n");
     return mkperf_stack_begin(&c->stack, session, e);
 }
 
@@ -47,36 +48,36 @@ static void put_stack(struct csv *c, const uint32_t *place, int n)
 {
     bool first = true;
 
-    mkperf_text_put(&c->text, "\"", 1);
+    mkperf_textout_put(&c->text, "\"", 1);
     while (n-- > 0) {
         uint32_t frames;
         const struct mkperf_frame *f = mkperf_stack_frames(&c->stack, place[n], &frames);
         while (frames-- > 0) {
             if (!first) {
-                mkperf_text_put(&c->text, ";", 1);
+                mkperf_textout_put(&c->text, ";", 1);
             }
             first = false;
-            mkperf_text_plain(&c->text, mkperf_stack_name(&c->stack, f[frames].function), '"',
-                              '\'');
+            mkperf_textout_plain(&c->text, mkperf_stack_name(&c->stack, f[frames].function), '"',
+                                 '\'');
         }
     }
-    mkperf_text_puts(&c->text, "\"\n");
+    mkperf_textout_puts(&c->text, "\"\n");
 }
 
 static void put_code(struct csv *c, const uint32_t *place, int n)
 {
-    struct mkperf_text *t = &c->text;
+    struct mkperf_textout *t = &c->text;
     uint32_t frames;
 
     const struct mkperf_frame *f = mkperf_stack_frames(&c->stack, place[0], &frames);
-    mkperf_text_csv(t, mkperf_stack_name(&c->stack, f->function));
-    mkperf_text_put(t, ",", 1);
-    mkperf_text_csv(t, mkperf_stack_text(&c->stack, f->file));
-    mkperf_text_put(t, ",", 1);
+    mkperf_textout_csv(t, mkperf_stack_name(&c->stack, f->function));
+    mkperf_textout_put(t, ",", 1);
+    mkperf_textout_csv(t, mkperf_stack_text(&c->stack, f->file));
+    mkperf_textout_put(t, ",", 1);
     if (f->line != 0) {
-        mkperf_text_u64(t, f->line);
+        mkperf_textout_u64(t, f->line);
     }
-    mkperf_text_put(t, ",", 1);
+    mkperf_textout_put(t, ",", 1);
     put_stack(c, place, n);
 }
 
@@ -96,17 +97,17 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         c->total[s->event].period += s->period;
         c->nevents = s->event >= c->nevents ? s->event + 1 : c->nevents;
     }
-    mkperf_text_puts(&c->text, "sample,");
-    mkperf_text_u64(&c->text, s->time_ns);
-    mkperf_text_put(&c->text, ",", 1);
-    mkperf_text_u64(&c->text, s->core);
-    mkperf_text_put(&c->text, ",", 1);
-    mkperf_text_csv(&c->text, mkperf_stack_pd_name(&c->stack, s->pd));
-    mkperf_text_put(&c->text, ",", 1);
-    mkperf_text_csv(&c->text, mkperf_stack_event_name(&c->stack, s->event, room));
-    mkperf_text_puts(&c->text, s->flags & MKPERF_SAMPLE_KERNEL ? ",kernel,1," : ",user,1,");
-    mkperf_text_u64(&c->text, s->period);
-    mkperf_text_puts(&c->text, ",,");
+    mkperf_textout_puts(&c->text, "sample,");
+    mkperf_textout_u64(&c->text, s->time_ns);
+    mkperf_textout_put(&c->text, ",", 1);
+    mkperf_textout_u64(&c->text, s->core);
+    mkperf_textout_put(&c->text, ",", 1);
+    mkperf_textout_csv(&c->text, mkperf_stack_pd_name(&c->stack, s->pd));
+    mkperf_textout_put(&c->text, ",", 1);
+    mkperf_textout_csv(&c->text, mkperf_stack_event_name(&c->stack, s->event, room));
+    mkperf_textout_puts(&c->text, s->flags & MKPERF_SAMPLE_KERNEL ? ",kernel,1," : ",user,1,");
+    mkperf_textout_u64(&c->text, s->period);
+    mkperf_textout_puts(&c->text, ",,");
     put_code(c, place, n);
     return c->text.error.status == MKPERF_OK ? MKPERF_OK : (*e = c->text.error).status;
 }
@@ -116,15 +117,15 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     struct csv *c = self;
 
     (void)e;
-    mkperf_text_puts(&c->text, "lost,");
-    mkperf_text_u64(&c->text, l->time_ns);
-    mkperf_text_put(&c->text, ",", 1);
-    mkperf_text_u64(&c->text, l->core);
-    mkperf_text_puts(&c->text, ",,,,");
-    mkperf_text_u64(&c->text, l->samples);
-    mkperf_text_put(&c->text, ",", 1);
-    mkperf_text_u64(&c->text, l->events);
-    mkperf_text_printf(&c->text, ",%s,,,,\n", mkperf_lost_names[l->where]);
+    mkperf_textout_puts(&c->text, "lost,");
+    mkperf_textout_u64(&c->text, l->time_ns);
+    mkperf_textout_put(&c->text, ",", 1);
+    mkperf_textout_u64(&c->text, l->core);
+    mkperf_textout_puts(&c->text, ",,,,");
+    mkperf_textout_u64(&c->text, l->samples);
+    mkperf_textout_put(&c->text, ",", 1);
+    mkperf_textout_u64(&c->text, l->events);
+    mkperf_textout_printf(&c->text, ",%s,,,,\n", mkperf_lost_names[l->where]);
     return MKPERF_OK;
 }
 
@@ -135,37 +136,37 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     char room[32];
 
     for (uint32_t i = 0; i < c->nevents; i++) {
-        mkperf_text_puts(&c->text, "total,,,,");
-        mkperf_text_csv(&c->text, mkperf_stack_event_name(&c->stack, i, room));
-        mkperf_text_put(&c->text, ",,", 2);
-        mkperf_text_u64(&c->text, c->total[i].samples);
-        mkperf_text_put(&c->text, ",", 1);
-        mkperf_text_u64(&c->text, c->total[i].period);
-        mkperf_text_puts(&c->text, ",,,,,\n");
+        mkperf_textout_puts(&c->text, "total,,,,");
+        mkperf_textout_csv(&c->text, mkperf_stack_event_name(&c->stack, i, room));
+        mkperf_textout_put(&c->text, ",,", 2);
+        mkperf_textout_u64(&c->text, c->total[i].samples);
+        mkperf_textout_put(&c->text, ",", 1);
+        mkperf_textout_u64(&c->text, c->total[i].period);
+        mkperf_textout_puts(&c->text, ",,,,,\n");
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        mkperf_text_puts(&c->text, "total,,,,,,");
-        mkperf_text_u64(&c->text, totals->lost[i]);
-        mkperf_text_printf(&c->text, ",,%s,,,,\n", mkperf_lost_names[i]);
+        mkperf_textout_puts(&c->text, "total,,,,,,");
+        mkperf_textout_u64(&c->text, totals->lost[i]);
+        mkperf_textout_printf(&c->text, ",,%s,,,,\n", mkperf_lost_names[i]);
     }
     if (c->export.warnings != NULL) {
         mkperf_stack_warn(&c->stack, c->export.warnings, "mkperf");
     }
-    return mkperf_text_finish(&c->text, e);
+    return mkperf_textout_finish(&c->text, e);
 }
 
 static void abandon(void *self)
 {
     struct csv *c = self;
 
-    mkperf_text_discard(&c->text);
+    mkperf_textout_discard(&c->text);
 }
 
 static void csv_free(void *self)
 {
     struct csv *c = self;
 
-    mkperf_text_discard(&c->text);
+    mkperf_textout_discard(&c->text);
     mkperf_stack_free(&c->stack);
     free(c);
 }
@@ -189,7 +190,7 @@ enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_
     }
     c->export = *x;
     c->stack.inlined = !x->no_inlined;
-    if (mkperf_text_open(&c->text, x->path, e) != MKPERF_OK) {
+    if (mkperf_textout_open(&c->text, x->path, e) != MKPERF_OK) {
         free(c);
         return e->status;
     }

@@ -15,7 +15,7 @@
 
 struct firefox {
     struct mkperf_collect *c;
-    struct mkperf_text *t;
+    struct mkperf_textout *t;
     struct firefox_tables tables;
     uint32_t nthreads;
     unsigned notes;
@@ -32,10 +32,10 @@ static void put_note(void *self, const char *line)
 {
     struct firefox *f = self;
 
-    mkperf_text_printf(f->t, "%s{\"label\":\"note %u\",\"format\":\"string\",\"value\":",
-                       f->notes > 0 ? "," : "", f->notes + 1);
-    mkperf_text_json(f->t, line);
-    mkperf_text_put(f->t, "}", 1);
+    mkperf_textout_printf(f->t, "%s{\"label\":\"note %u\",\"format\":\"string\",\"value\":",
+                          f->notes > 0 ? "," : "", f->notes + 1);
+    mkperf_textout_json(f->t, line);
+    mkperf_textout_put(f->t, "}", 1);
     f->notes++;
 }
 
@@ -65,43 +65,43 @@ static double interval_ms(const struct mkperf_collect *c)
     return c->samples.count > cores && span > 0 ? span * cores / (double)c->samples.count : 1;
 }
 
-static void put_optional(struct mkperf_text *t, const char *key, const char *value)
+static void put_optional(struct mkperf_textout *t, const char *key, const char *value)
 {
     if (value != NULL && *value != '\0') {
-        mkperf_text_printf(t, "\"%s\":", key);
-        mkperf_text_json(t, value);
-        mkperf_text_puts(t, ",");
+        mkperf_textout_printf(t, "\"%s\":", key);
+        mkperf_textout_json(t, value);
+        mkperf_textout_puts(t, ",");
     }
 }
 
 static void put_meta(struct firefox *f, const char *title)
 {
     const struct mkperf_session *s = &f->c->stack.session;
-    struct mkperf_text *t = f->t;
+    struct mkperf_textout *t = f->t;
 
-    mkperf_text_printf(t, "{\"meta\":{\"interval\":%.6f,\"startTime\":0,\"processType\":0,",
-                       interval_ms(f->c));
-    mkperf_text_puts(t, "\"product\":");
-    mkperf_text_json(t, title != NULL ? title : "mkperf");
-    mkperf_text_puts(t, ",\"stackwalk\":1,\"version\":27,\"preprocessedProfileVersion\":48,\n");
+    mkperf_textout_printf(t, "{\"meta\":{\"interval\":%.6f,\"startTime\":0,\"processType\":0,",
+                          interval_ms(f->c));
+    mkperf_textout_puts(t, "\"product\":");
+    mkperf_textout_json(t, title != NULL ? title : "mkperf");
+    mkperf_textout_puts(t, ",\"stackwalk\":1,\"version\":27,\"preprocessedProfileVersion\":48,\n");
     put_optional(t, "platform", s->platform);
     put_optional(t, "CPUName", s->cpu);
     put_optional(t, "arguments", s->command);
-    mkperf_text_printf(t, "\"logicalCPUs\":%u,\n", s->cores);
-    mkperf_text_puts(t, categories);
-    mkperf_text_puts(t, schema);
-    mkperf_text_puts(t,
-                     "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":"
-                     "\"variable CPU cycles\"},\"symbolicated\":true,"
-                     "\"symbolicationNotSupported\":true,\"importedFrom\":\"mkperf " MKPERF_VERSION
-                     "\",\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,"
-                     "\"keepProfileThreadOrder\":true,\"initialVisibleThreads\":[");
+    mkperf_textout_printf(t, "\"logicalCPUs\":%u,\n", s->cores);
+    mkperf_textout_puts(t, categories);
+    mkperf_textout_puts(t, schema);
+    mkperf_textout_puts(
+        t, "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":"
+           "\"variable CPU cycles\"},\"symbolicated\":true,"
+           "\"symbolicationNotSupported\":true,\"importedFrom\":\"mkperf " MKPERF_VERSION
+           "\",\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,"
+           "\"keepProfileThreadOrder\":true,\"initialVisibleThreads\":[");
     for (uint32_t i = 0; i < f->nthreads; i++) {
-        mkperf_text_printf(t, i > 0 ? ",%u" : "%u", i);
+        mkperf_textout_printf(t, i > 0 ? ",%u" : "%u", i);
     }
-    mkperf_text_puts(t, "],\n\"extra\":[{\"label\":\"Recording\",\"entries\":[");
+    mkperf_textout_puts(t, "],\n\"extra\":[{\"label\":\"Recording\",\"entries\":[");
     mkperf_collect_notes(f->c, put_note, f);
-    mkperf_text_puts(t, "]}]},\n\"libs\":[],\"threads\":[\n");
+    mkperf_textout_puts(t, "]}]},\n\"libs\":[],\"threads\":[\n");
 }
 
 enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT };
@@ -112,35 +112,35 @@ static size_t put_column(struct firefox *f, uint64_t thread, const char *name, e
     const struct mkperf_collected *sample = f->c->samples.map;
     size_t n = 0;
 
-    mkperf_text_printf(f->t, "\"%s\":[", name);
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
     for (size_t i = 0; i < f->c->samples.count; i++) {
         if (thread_of(f->c, sample[i].chain) != thread) {
             continue;
         }
-        mkperf_text_put(f->t, ",", n++ > 0);
+        mkperf_textout_put(f->t, ",", n++ > 0);
         if (which == COLUMN_STACK) {
-            mkperf_text_u64(f->t, f->tables.stack_of[sample[i].chain] - 1);
+            mkperf_textout_u64(f->t, f->tables.stack_of[sample[i].chain] - 1);
         } else if (which == COLUMN_TIME) {
-            mkperf_text_ms(f->t, sample[i].time_ns - f->c->first_ns);
+            mkperf_textout_ms(f->t, sample[i].time_ns - f->c->first_ns);
         } else {
-            mkperf_text_u64(f->t, sample[i].period);
+            mkperf_textout_u64(f->t, sample[i].period);
         }
     }
-    mkperf_text_puts(f->t, "],");
+    mkperf_textout_puts(f->t, "],");
     return n;
 }
 
 static void open_thread(struct firefox *f, const char *name, const char *process, uint32_t pid,
                         uint32_t tid, bool is_main)
 {
-    mkperf_text_puts(f->t, "{\"processType\":\"default\",\"processStartupTime\":0,"
-                           "\"processShutdownTime\":null,\"registerTime\":0,"
-                           "\"unregisterTime\":null,\"pausedRanges\":[],\"name\":");
-    mkperf_text_json(f->t, name);
-    mkperf_text_puts(f->t, ",\"processName\":");
-    mkperf_text_json(f->t, process);
-    mkperf_text_printf(f->t, ",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\n",
-                       is_main ? "true" : "false", pid, tid);
+    mkperf_textout_puts(f->t, "{\"processType\":\"default\",\"processStartupTime\":0,"
+                              "\"processShutdownTime\":null,\"registerTime\":0,"
+                              "\"unregisterTime\":null,\"pausedRanges\":[],\"name\":");
+    mkperf_textout_json(f->t, name);
+    mkperf_textout_puts(f->t, ",\"processName\":");
+    mkperf_textout_json(f->t, process);
+    mkperf_textout_printf(f->t, ",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\n",
+                          is_main ? "true" : "false", pid, tid);
 }
 
 static const char no_markers[] = "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],"
@@ -163,26 +163,26 @@ static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is
     snprintf(name, sizeof name, c->nevents > 1 ? "%.255s (%.128s)" : "%.255s", process,
              mkperf_stack_event_name(&c->stack, event, room));
     open_thread(f, name, process, pd + 1, (pd + 1) * MKPERF_MODEL_EVENTS + event, is_main);
-    mkperf_text_puts(f->t, "\"samples\":{");
+    mkperf_textout_puts(f->t, "\"samples\":{");
     put_column(f, thread, "stack", COLUMN_STACK);
     put_column(f, thread, "time", COLUMN_TIME);
     size_t n = put_column(f, thread, "weight", COLUMN_WEIGHT);
-    mkperf_text_printf(f->t, "\"weightType\":\"samples\",\"length\":%zu},\n", n);
-    mkperf_text_puts(f->t, no_markers);
+    mkperf_textout_printf(f->t, "\"weightType\":\"samples\",\"length\":%zu},\n", n);
+    mkperf_textout_puts(f->t, no_markers);
     firefox_tables_put(&f->tables, "");
-    mkperf_text_put(f->t, "}", 1);
+    mkperf_textout_put(f->t, "}", 1);
     return MKPERF_OK;
 }
 
 /* n equal elements. */
 static void put_same(struct firefox *f, const char *name, const char *value, size_t n)
 {
-    mkperf_text_printf(f->t, "\"%s\":[", name);
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
     for (size_t i = 0; i < n; i++) {
-        mkperf_text_put(f->t, ",", i > 0);
-        mkperf_text_puts(f->t, value);
+        mkperf_textout_put(f->t, ",", i > 0);
+        mkperf_textout_puts(f->t, value);
     }
-    mkperf_text_puts(f->t, "],");
+    mkperf_textout_puts(f->t, "],");
 }
 
 static void put_lost_times(struct firefox *f)
@@ -190,28 +190,29 @@ static void put_lost_times(struct firefox *f)
     const struct mkperf_lost *lost = f->c->losses.map;
     uint64_t first = f->c->first_ns;
 
-    mkperf_text_puts(f->t, "\"startTime\":[");
+    mkperf_textout_puts(f->t, "\"startTime\":[");
     for (size_t i = 0; i < f->c->losses.count; i++) {
-        mkperf_text_put(f->t, ",", i > 0);
-        mkperf_text_ms(f->t, lost[i].time_ns > first ? lost[i].time_ns - first : 0);
+        mkperf_textout_put(f->t, ",", i > 0);
+        mkperf_textout_ms(f->t, lost[i].time_ns > first ? lost[i].time_ns - first : 0);
     }
-    mkperf_text_puts(f->t, "],");
+    mkperf_textout_puts(f->t, "],");
 }
 
 static void put_lost_data(struct firefox *f)
 {
     const struct mkperf_lost *lost = f->c->losses.map;
 
-    mkperf_text_puts(f->t, "\"markers\":{\"data\":[");
+    mkperf_textout_puts(f->t, "\"markers\":{\"data\":[");
     for (size_t i = 0; i < f->c->losses.count; i++) {
-        mkperf_text_printf(f->t, "%s{\"type\":\"lost\",\"where\":\"%s\",\"core\":%u,\"samples\":",
-                           i > 0 ? "," : "", mkperf_lost_names[lost[i].where], lost[i].core);
-        mkperf_text_u64(f->t, lost[i].samples);
-        mkperf_text_puts(f->t, ",\"events\":");
-        mkperf_text_u64(f->t, lost[i].events);
-        mkperf_text_put(f->t, "}", 1);
+        mkperf_textout_printf(f->t,
+                              "%s{\"type\":\"lost\",\"where\":\"%s\",\"core\":%u,\"samples\":",
+                              i > 0 ? "," : "", mkperf_lost_names[lost[i].where], lost[i].core);
+        mkperf_textout_u64(f->t, lost[i].samples);
+        mkperf_textout_puts(f->t, ",\"events\":");
+        mkperf_textout_u64(f->t, lost[i].events);
+        mkperf_textout_put(f->t, "}", 1);
     }
-    mkperf_text_puts(f->t, "],");
+    mkperf_textout_puts(f->t, "],");
 }
 
 /* The thread of losses: no samples, a marker for each report. */
@@ -221,17 +222,17 @@ static void put_losses(struct firefox *f)
 
     firefox_tables_reset(&f->tables, false);
     open_thread(f, "lost samples", "lost samples", 0, 0, true);
-    mkperf_text_puts(f->t, "\"samples\":{\"stack\":[],\"time\":[],\"weight\":[],"
-                           "\"weightType\":\"samples\",\"length\":0},\n");
+    mkperf_textout_puts(f->t, "\"samples\":{\"stack\":[],\"time\":[],\"weight\":[],"
+                              "\"weightType\":\"samples\",\"length\":0},\n");
     put_lost_data(f);
     put_same(f, "name", "0", n);
     put_lost_times(f);
     put_same(f, "endTime", "null", n);
     put_same(f, "phase", "0", n);
     put_same(f, "category", "0", n);
-    mkperf_text_printf(f->t, "\"length\":%zu},\n", n);
+    mkperf_textout_printf(f->t, "\"length\":%zu},\n", n);
     firefox_tables_put(&f->tables, "Lost samples");
-    mkperf_text_put(f->t, "}", 1);
+    mkperf_textout_put(f->t, "}", 1);
 }
 
 /* The threads that have samples, in the order of their first chain, PD by PD. */
@@ -268,20 +269,20 @@ static enum mkperf_status put_threads(struct firefox *f, const char *title, stru
     f->nthreads += f->c->losses.count > 0;
     put_meta(f, title);
     for (uint32_t i = 0; status == MKPERF_OK && i < n; i++) {
-        mkperf_text_puts(f->t, i > 0 ? ",\n" : "");
+        mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
         status = put_thread(f, list[i], i == 0 || (uint32_t)list[i - 1] != (uint32_t)list[i], e);
     }
     if (status == MKPERF_OK && f->c->losses.count > 0) {
-        mkperf_text_puts(f->t, n > 0 ? ",\n" : "");
+        mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
         put_losses(f);
     }
-    mkperf_text_puts(f->t, "]}\n");
+    mkperf_textout_puts(f->t, "]}\n");
     free(list);
     return status;
 }
 
 static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mkperf_collect *c,
-                                        struct mkperf_text *t, struct mkperf_error *e)
+                                        struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct firefox f = {.c = c, .t = t};
     struct mkperf_collected_chain chain;

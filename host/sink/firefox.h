@@ -19,7 +19,7 @@ struct firefox_set {
 
 struct firefox_tables {
     struct mkperf_collect *c;
-    struct mkperf_text *t;
+    struct mkperf_textout *t;
     uint32_t functions, frames, texts;      /* how many the profile has */
     struct firefox_set string, func, frame; /* of the thread at hand */
     struct report_table stacks;             /* keys: prefix + 1, frame of the profile */
@@ -29,7 +29,8 @@ struct firefox_tables {
 };
 
 /* For the whole profile, whose chains must all have been resolved. False: out of memory. */
-bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c, struct mkperf_text *t);
+bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c,
+                         struct mkperf_textout *t);
 void firefox_tables_close(struct firefox_tables *f);
 
 /* Begins a thread: its tables are empty. */

@@ -35,7 +35,8 @@ static uint32_t set_add(struct firefox_set *s, uint32_t number)
     return s->local[number] - 1;
 }
 
-bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c, struct mkperf_text *t)
+bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c,
+                         struct mkperf_textout *t)
 {
     const struct mkperf_stack *s = &c->stack;
 
@@ -105,19 +106,19 @@ enum mkperf_status firefox_tables_add(struct firefox_tables *f, uint32_t chain,
 static void column(struct firefox_tables *f, const char *name, uint32_t n,
                    int64_t (*of)(struct firefox_tables *f, uint32_t i))
 {
-    mkperf_text_printf(f->t, "\"%s\":[", name);
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
     for (uint32_t i = 0; i < n; i++) {
         int64_t v = of(f, i);
-        mkperf_text_put(f->t, ",", i > 0);
+        mkperf_textout_put(f->t, ",", i > 0);
         if (v == INT64_MIN) {
-            mkperf_text_puts(f->t, "null");
+            mkperf_textout_puts(f->t, "null");
         } else if (v < 0) {
-            mkperf_text_puts(f->t, "-1");
+            mkperf_textout_puts(f->t, "-1");
         } else {
-            mkperf_text_u64(f->t, (uint64_t)v);
+            mkperf_textout_u64(f->t, (uint64_t)v);
         }
     }
-    mkperf_text_puts(f->t, "],");
+    mkperf_textout_puts(f->t, "],");
 }
 
 static const struct mkperf_function *func_at(const struct firefox_tables *f, uint32_t i)
@@ -219,11 +220,11 @@ static int64_t func_file(struct firefox_tables *f, uint32_t i)
 
 static void put_flags(struct firefox_tables *f, const char *name)
 {
-    mkperf_text_printf(f->t, "\"%s\":[", name);
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
     for (uint32_t i = 0; i < f->func.count; i++) {
-        mkperf_text_puts(f->t, i > 0 ? ",false" : "false");
+        mkperf_textout_puts(f->t, i > 0 ? ",false" : "false");
     }
-    mkperf_text_puts(f->t, "],");
+    mkperf_textout_puts(f->t, "],");
 }
 
 static int64_t func_resource(struct firefox_tables *f, uint32_t i)
@@ -235,20 +236,20 @@ static int64_t func_resource(struct firefox_tables *f, uint32_t i)
 
 static void put_strings(struct firefox_tables *f, const char *last)
 {
-    mkperf_text_puts(f->t, "\"stringArray\":[");
+    mkperf_textout_puts(f->t, "\"stringArray\":[");
     for (uint32_t i = 0; i < f->string.count; i++) {
-        mkperf_text_json(f->t, mkperf_stack_text(&f->c->stack, f->string.used[i]));
-        mkperf_text_put(f->t, ",", 1);
+        mkperf_textout_json(f->t, mkperf_stack_text(&f->c->stack, f->string.used[i]));
+        mkperf_textout_put(f->t, ",", 1);
     }
-    mkperf_text_json(f->t, last);
-    mkperf_text_put(f->t, "]", 1);
+    mkperf_textout_json(f->t, last);
+    mkperf_textout_put(f->t, "]", 1);
 }
 
 static void put_frames(struct firefox_tables *f)
 {
     uint32_t n = f->frame.count;
 
-    mkperf_text_puts(f->t, "\"frameTable\":{");
+    mkperf_textout_puts(f->t, "\"frameTable\":{");
     column(f, "address", n, frame_address);
     column(f, "inlineDepth", n, frame_depth);
     column(f, "category", n, frame_category);
@@ -259,22 +260,22 @@ static void put_frames(struct firefox_tables *f)
     column(f, "implementation", n, none);
     column(f, "line", n, frame_line);
     column(f, "column", n, none);
-    mkperf_text_printf(f->t, "\"length\":%u},\n", n);
+    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
 }
 
 void firefox_tables_put(struct firefox_tables *f, const char *extra)
 {
     uint32_t n = f->stacks.count;
 
-    mkperf_text_puts(f->t, "\"stackTable\":{");
+    mkperf_textout_puts(f->t, "\"stackTable\":{");
     column(f, "frame", n, stack_frame);
     column(f, "prefix", n, stack_prefix);
     column(f, "category", n, stack_category);
     column(f, "subcategory", n, zero);
-    mkperf_text_printf(f->t, "\"length\":%u},\n", n);
+    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
     put_frames(f);
     n = f->func.count;
-    mkperf_text_puts(f->t, "\"funcTable\":{");
+    mkperf_textout_puts(f->t, "\"funcTable\":{");
     column(f, "name", n, func_name);
     put_flags(f, "isJS");
     put_flags(f, "relevantForJS");
@@ -282,9 +283,9 @@ void firefox_tables_put(struct firefox_tables *f, const char *extra)
     column(f, "fileName", n, func_file);
     column(f, "lineNumber", n, none);
     column(f, "columnNumber", n, none);
-    mkperf_text_printf(f->t, "\"length\":%u},\n", n);
-    mkperf_text_puts(f->t, "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
-                           "\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
-                           "\"name\":[],\"functionSize\":[],\"length\":0},\n");
+    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
+    mkperf_textout_puts(f->t, "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
+                              "\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
+                              "\"name\":[],\"functionSize\":[],\"length\":0},\n");
     put_strings(f, extra);
 }

@@ -22,7 +22,7 @@ static const double NARROWEST = 0.1;
 struct picture {
     const struct mkperf_tree *tree;
     const struct mkperf_export *x;
-    struct mkperf_text *t;
+    struct mkperf_textout *t;
     uint32_t rows;     /* of frames */
     uint64_t left_out; /* frames */
     double scale;      /* pixels an event */
@@ -120,25 +120,25 @@ static void put_tooltip(const struct picture *p, const struct mkperf_tree_node *
 {
     const char *file = n->file != 0 ? mkperf_tree_text(p->tree, n->file) : NULL;
 
-    mkperf_text_puts(p->t, "<title>");
-    mkperf_text_xml(p->t, mkperf_tree_text(p->tree, n->name));
-    mkperf_text_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total[0], share(p->tree, n, 0));
+    mkperf_textout_puts(p->t, "<title>");
+    mkperf_textout_xml(p->t, mkperf_tree_text(p->tree, n->name));
+    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total[0], share(p->tree, n, 0));
     if (n->self[0] != 0) {
-        mkperf_text_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples", n->self[0],
-                           n->samples[0]);
+        mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples", n->self[0],
+                              n->samples[0]);
     }
     if (p->x->base != NULL) {
-        mkperf_text_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p->tree, n, 1),
-                           share(p->tree, n, 0) - share(p->tree, n, 1));
+        mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p->tree, n, 1),
+                              share(p->tree, n, 0) - share(p->tree, n, 1));
     }
     if (n->kind == MKPERF_TREE_KERNEL || n->kind == MKPERF_TREE_INLINED) {
-        mkperf_text_puts(p->t, n->kind == MKPERF_TREE_KERNEL ? "&#10;kernel" : "&#10;inlined");
+        mkperf_textout_puts(p->t, n->kind == MKPERF_TREE_KERNEL ? "&#10;kernel" : "&#10;inlined");
     }
     if (file != NULL) {
-        mkperf_text_puts(p->t, "&#10;");
-        mkperf_text_xml(p->t, file);
+        mkperf_textout_puts(p->t, "&#10;");
+        mkperf_textout_xml(p->t, file);
     }
-    mkperf_text_puts(p->t, "</title>");
+    mkperf_textout_puts(p->t, "</title>");
 }
 
 /* As much of the name as fits, cut where a character begins. */
@@ -151,7 +151,7 @@ static void put_label(const struct picture *p, const char *name, double width)
         return;
     }
     if (n <= room) {
-        mkperf_text_xml(p->t, name);
+        mkperf_textout_xml(p->t, name);
         return;
     }
     n = room - 2;
@@ -159,7 +159,7 @@ static void put_label(const struct picture *p, const char *name, double width)
         n--;
     }
     snprintf(cut, sizeof cut, "%.*s..", (int)n, name);
-    mkperf_text_xml(p->t, cut);
+    mkperf_textout_xml(p->t, cut);
 }
 
 static void put_frame(const struct picture *p, const struct mkperf_tree_node *n, uint64_t x,
@@ -175,18 +175,19 @@ static void put_frame(const struct picture *p, const struct mkperf_tree_node *n,
     } else {
         colour_of(p, n, colour);
     }
-    mkperf_text_printf(p->t,
-                       "<g data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%u\" data-n=\"",
-                       x, n->total[0], depth);
-    mkperf_text_xml(p->t, name);
-    mkperf_text_puts(p->t, "\">");
+    mkperf_textout_printf(
+        p->t, "<g data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%u\" data-n=\"", x,
+        n->total[0], depth);
+    mkperf_textout_xml(p->t, name);
+    mkperf_textout_puts(p->t, "\">");
     put_tooltip(p, n);
-    mkperf_text_printf(p->t,
-                       "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
-                       "rx=\"2\"/><text x=\"%.2f\" y=\"%u\">",
-                       at, TOP + row * ROW, width, ROW - 1, colour, at + 3, TOP + row * ROW + 11);
+    mkperf_textout_printf(p->t,
+                          "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
+                          "rx=\"2\"/><text x=\"%.2f\" y=\"%u\">",
+                          at, TOP + row * ROW, width, ROW - 1, colour, at + 3,
+                          TOP + row * ROW + 11);
     put_label(p, name, width);
-    mkperf_text_puts(p->t, "</text></g>\n");
+    mkperf_textout_puts(p->t, "</text></g>\n");
 }
 
 /* The node and what is above it, from event x on. */
@@ -228,29 +229,29 @@ static void put_subtitle(const struct picture *p, const struct mkperf_collect *c
     for (uint32_t i = 0; i < c->nevents; i++) {
         all += c->total[i].samples;
     }
-    mkperf_text_puts(p->t, "<text id=\"subtitle\" x=\"600\" y=\"38\" text-anchor=\"middle\">");
-    mkperf_text_xml(p->t, mkperf_stack_event_name(&c->stack, event, room));
-    mkperf_text_printf(p->t,
-                       ": %" PRIu64 " samples, period sum %" PRIu64 "; lost samples: %" PRIu64,
-                       c->total[event].samples, c->total[event].period, lost);
+    mkperf_textout_puts(p->t, "<text id=\"subtitle\" x=\"600\" y=\"38\" text-anchor=\"middle\">");
+    mkperf_textout_xml(p->t, mkperf_stack_event_name(&c->stack, event, room));
+    mkperf_textout_printf(p->t,
+                          ": %" PRIu64 " samples, period sum %" PRIu64 "; lost samples: %" PRIu64,
+                          c->total[event].samples, c->total[event].period, lost);
     if (lost > 0) {
-        mkperf_text_printf(p->t, " (%.2f%%)", 100.0 * (double)lost / (double)(lost + all));
+        mkperf_textout_printf(p->t, " (%.2f%%)", 100.0 * (double)lost / (double)(lost + all));
     }
     if (p->x->base != NULL) {
-        mkperf_text_puts(p->t, "; compared with ");
-        mkperf_text_xml(p->t, p->x->base_name != NULL ? p->x->base_name : "another profile");
-        mkperf_text_printf(p->t, " (%" PRIu64 " samples, lost %" PRIu64 ")",
-                           p->x->base->total[event].samples, mkperf_collect_lost(p->x->base));
+        mkperf_textout_puts(p->t, "; compared with ");
+        mkperf_textout_xml(p->t, p->x->base_name != NULL ? p->x->base_name : "another profile");
+        mkperf_textout_printf(p->t, " (%" PRIu64 " samples, lost %" PRIu64 ")",
+                              p->x->base->total[event].samples, mkperf_collect_lost(p->x->base));
     }
-    mkperf_text_puts(p->t, "</text>\n");
+    mkperf_textout_puts(p->t, "</text>\n");
 }
 
 static void put_description(void *self, const char *line)
 {
-    struct mkperf_text *t = self;
+    struct mkperf_textout *t = self;
 
-    mkperf_text_xml(t, line);
-    mkperf_text_put(t, "\n", 1);
+    mkperf_textout_xml(t, line);
+    mkperf_textout_put(t, "\n", 1);
 }
 
 static void put_head(const struct picture *p, const struct mkperf_collect *c, uint32_t event)
@@ -258,39 +259,39 @@ static void put_head(const struct picture *p, const struct mkperf_collect *c, ui
     const char *title = p->x->title != NULL ? p->x->title : "Flame graph";
     uint32_t height = TOP + p->rows * ROW + BOTTOM;
 
-    mkperf_text_printf(p->t,
-                       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg version=\"1.1\" "
-                       "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
-                       "viewBox=\"0 0 %d %u\" onload=\"init()\">\n<title>",
-                       WIDTH, height, WIDTH, height);
-    mkperf_text_xml(p->t, title);
-    mkperf_text_puts(p->t, "</title>\n<desc>mkperf flame graph\n");
+    mkperf_textout_printf(p->t,
+                          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg version=\"1.1\" "
+                          "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+                          "viewBox=\"0 0 %d %u\" onload=\"init()\">\n<title>",
+                          WIDTH, height, WIDTH, height);
+    mkperf_textout_xml(p->t, title);
+    mkperf_textout_puts(p->t, "</title>\n<desc>mkperf flame graph\n");
     mkperf_collect_notes(c, put_description, p->t);
-    mkperf_text_puts(p->t,
-                     "</desc>\n<style>text{font:12px monospace;fill:#111}#title{font-size:17px}"
-                     "#frames g{cursor:pointer}#frames text{pointer-events:none}"
-                     "#frames g:hover rect{stroke:#000;stroke-width:1}"
-                     ".button{cursor:pointer;fill:#05c}</style>\n<script><![CDATA[\n");
-    mkperf_text_puts(p->t, mkperf_flamegraph_script);
-    mkperf_text_printf(p->t,
-                       "]]></script>\n<rect width=\"%d\" height=\"%u\" fill=\"#fdfdfa\"/>\n"
-                       "<text id=\"title\" x=\"600\" y=\"20\" text-anchor=\"middle\">",
-                       WIDTH, height);
-    mkperf_text_xml(p->t, title);
-    mkperf_text_puts(p->t, "</text>\n");
+    mkperf_textout_puts(p->t,
+                        "</desc>\n<style>text{font:12px monospace;fill:#111}#title{font-size:17px}"
+                        "#frames g{cursor:pointer}#frames text{pointer-events:none}"
+                        "#frames g:hover rect{stroke:#000;stroke-width:1}"
+                        ".button{cursor:pointer;fill:#05c}</style>\n<script><![CDATA[\n");
+    mkperf_textout_puts(p->t, mkperf_flamegraph_script);
+    mkperf_textout_printf(p->t,
+                          "]]></script>\n<rect width=\"%d\" height=\"%u\" fill=\"#fdfdfa\"/>\n"
+                          "<text id=\"title\" x=\"600\" y=\"20\" text-anchor=\"middle\">",
+                          WIDTH, height);
+    mkperf_textout_xml(p->t, title);
+    mkperf_textout_puts(p->t, "</text>\n");
     put_subtitle(p, c, event);
-    mkperf_text_printf(
+    mkperf_textout_printf(
         p->t,
         "<text id=\"reset\" class=\"button\" x=\"10\" y=\"20\" display=\"none\">Reset"
         "</text>\n<text id=\"search\" class=\"button\" x=\"1190\" y=\"20\" "
         "text-anchor=\"end\">Search</text>\n<text id=\"matched\" x=\"1190\" y=\"56\" "
         "text-anchor=\"end\"> </text>\n<text id=\"details\" x=\"10\" y=\"%u\"> </text>\n",
         height - 26);
-    mkperf_text_printf(p->t, "<text id=\"legend\" x=\"10\" y=\"%u\">%s</text>\n<g id=\"frames\">\n",
-                       height - 8,
-                       p->x->base != NULL ? "red: more than before; blue: less"
-                                          : "a hue for each PD; orange: kernel; light: inlined; "
-                                            "grey: unknown");
+    mkperf_textout_printf(
+        p->t, "<text id=\"legend\" x=\"10\" y=\"%u\">%s</text>\n<g id=\"frames\">\n", height - 8,
+        p->x->base != NULL ? "red: more than before; blue: less"
+                           : "a hue for each PD; orange: kernel; light: inlined; "
+                             "grey: unknown");
 }
 
 static void draw(struct picture *p, const struct mkperf_collect *c, uint32_t event)
@@ -301,13 +302,13 @@ static void draw(struct picture *p, const struct mkperf_collect *c, uint32_t eve
     p->rows = rows_of(p, 0);
     put_head(p, c, event);
     put_branch(p, 0, 0, 0);
-    mkperf_text_printf(p->t,
-                       "</g>\n<desc>frames too narrow to be drawn: %" PRIu64 "</desc>\n</svg>\n",
-                       p->left_out);
+    mkperf_textout_printf(p->t,
+                          "</g>\n<desc>frames too narrow to be drawn: %" PRIu64 "</desc>\n</svg>\n",
+                          p->left_out);
 }
 
 static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct mkperf_collect *c,
-                                           struct mkperf_text *t, struct mkperf_error *e)
+                                           struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct mkperf_tree tree = {.count = 0};
     struct picture p = {.tree = &tree, .x = x, .t = t};

@@ -13,17 +13,17 @@
 enum { DEPTH_MAX = 2048 };
 
 static void put_name(const struct mkperf_tree *tree, const struct mkperf_tree_node *n,
-                     struct mkperf_text *t)
+                     struct mkperf_textout *t)
 {
-    mkperf_text_plain(t, mkperf_tree_text(tree, n->name), ';', ':');
+    mkperf_textout_plain(t, mkperf_tree_text(tree, n->name), ';', ':');
     if (n->kind == MKPERF_TREE_KERNEL) {
-        mkperf_text_puts(t, "_[k]");
+        mkperf_textout_puts(t, "_[k]");
     } else if (n->kind == MKPERF_TREE_INLINED) {
-        mkperf_text_puts(t, "_[i]");
+        mkperf_textout_puts(t, "_[i]");
     }
 }
 
-static void put_line(const struct mkperf_tree *tree, uint32_t node, struct mkperf_text *t)
+static void put_line(const struct mkperf_tree *tree, uint32_t node, struct mkperf_textout *t)
 {
     uint32_t path[DEPTH_MAX];
     unsigned n = 0;
@@ -33,10 +33,10 @@ static void put_line(const struct mkperf_tree *tree, uint32_t node, struct mkper
     }
     while (n-- > 0) {
         put_name(tree, &tree->node[path[n]], t);
-        mkperf_text_put(t, n > 0 ? ";" : " ", 1);
+        mkperf_textout_put(t, n > 0 ? ";" : " ", 1);
     }
-    mkperf_text_u64(t, tree->node[node].self[0]);
-    mkperf_text_put(t, "\n", 1);
+    mkperf_textout_u64(t, tree->node[node].self[0]);
+    mkperf_textout_put(t, "\n", 1);
 }
 
 /* The node after `node`, parents before children, in the order of names. NONE: that was the last.
@@ -53,7 +53,7 @@ static uint32_t next_node(const struct mkperf_tree *tree, uint32_t node)
 }
 
 static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkperf_collect *c,
-                                       struct mkperf_text *t, struct mkperf_error *e)
+                                       struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct mkperf_tree tree = {.count = 0};
     uint32_t event;

@@ -87,9 +87,9 @@ const struct mkperf_format *mkperf_format_by_path(const char *path)
 struct collected_output {
     struct mkperf_collect collect; /* first: the collecting functions' self */
     struct mkperf_export export;
-    struct mkperf_text text;
+    struct mkperf_textout text;
     enum mkperf_status (*write)(const struct mkperf_export *x, struct mkperf_collect *c,
-                                struct mkperf_text *t, struct mkperf_error *e);
+                                struct mkperf_textout *t, struct mkperf_error *e);
 };
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
@@ -127,21 +127,21 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     if (o->export.warnings != NULL) {
         mkperf_stack_warn(&o->collect.stack, o->export.warnings, "mkperf");
     }
-    return mkperf_text_finish(&o->text, e);
+    return mkperf_textout_finish(&o->text, e);
 }
 
 static void abandon(void *self)
 {
     struct collected_output *o = self;
 
-    mkperf_text_discard(&o->text);
+    mkperf_textout_discard(&o->text);
 }
 
 static void collected_free(void *self)
 {
     struct collected_output *o = self;
 
-    mkperf_text_discard(&o->text);
+    mkperf_textout_discard(&o->text);
     mkperf_collect_free(&o->collect);
     free(o);
 }
@@ -159,7 +159,7 @@ static const struct mkperf_sink_ops collected_ops = {
 enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cores, bool times,
                                          enum mkperf_status (*write)(const struct mkperf_export *x,
                                                                      struct mkperf_collect *c,
-                                                                     struct mkperf_text *t,
+                                                                     struct mkperf_textout *t,
                                                                      struct mkperf_error *e),
                                          struct mkperf_output *out, struct mkperf_error *e)
 {
@@ -173,7 +173,7 @@ enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cor
     o->collect.stack.inlined = !x->no_inlined;
     o->export = *x;
     o->write = write;
-    if (mkperf_text_open(&o->text, x->path, e) != MKPERF_OK) {
+    if (mkperf_textout_open(&o->text, x->path, e) != MKPERF_OK) {
         free(o);
         return e->status;
     }

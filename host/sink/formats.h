@@ -57,7 +57,7 @@ static inline void mkperf_output_free(struct mkperf_output *o)
 enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cores, bool times,
                                          enum mkperf_status (*write)(const struct mkperf_export *x,
                                                                      struct mkperf_collect *c,
-                                                                     struct mkperf_text *t,
+                                                                     struct mkperf_textout *t,
                                                                      struct mkperf_error *e),
                                          struct mkperf_output *out, struct mkperf_error *e);
 

@@ -24,61 +24,61 @@
 #include "formats.h"
 
 struct jsonl {
-    struct mkperf_text text;
+    struct mkperf_textout text;
     struct mkperf_stack stack;
     struct mkperf_export export;
 };
 
-static void put_string(struct mkperf_text *t, const char *key, const char *value)
+static void put_string(struct mkperf_textout *t, const char *key, const char *value)
 {
     if (value != NULL && *value != '\0') {
-        mkperf_text_printf(t, ",\"%s\":", key);
-        mkperf_text_json(t, value);
+        mkperf_textout_printf(t, ",\"%s\":", key);
+        mkperf_textout_json(t, value);
     }
 }
 
-static void put_number(struct mkperf_text *t, const char *key, uint64_t value)
+static void put_number(struct mkperf_textout *t, const char *key, uint64_t value)
 {
-    mkperf_text_put(t, ",\"", 2);
-    mkperf_text_puts(t, key);
-    mkperf_text_put(t, "\":", 2);
-    mkperf_text_u64(t, value);
+    mkperf_textout_put(t, ",\"", 2);
+    mkperf_textout_puts(t, key);
+    mkperf_textout_put(t, "\":", 2);
+    mkperf_textout_u64(t, value);
 }
 
-static void put_event(struct mkperf_text *t, const struct mkperf_event *event)
+static void put_event(struct mkperf_textout *t, const struct mkperf_event *event)
 {
-    mkperf_text_puts(t, "{\"name\":");
-    mkperf_text_json(t, event->name);
-    mkperf_text_printf(t, ",\"code\":%" PRIu32 ",\"user\":%s,\"kernel\":%s", event->code,
-                       event->user ? "true" : "false", event->kernel ? "true" : "false");
+    mkperf_textout_puts(t, "{\"name\":");
+    mkperf_textout_json(t, event->name);
+    mkperf_textout_printf(t, ",\"code\":%" PRIu32 ",\"user\":%s,\"kernel\":%s", event->code,
+                          event->user ? "true" : "false", event->kernel ? "true" : "false");
     if (event->period != 0) {
         put_number(t, "period", event->period);
     } else if (event->frequency != 0) {
         put_number(t, "frequency", event->frequency);
     }
-    mkperf_text_put(t, "}", 1);
+    mkperf_textout_put(t, "}", 1);
 }
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
     struct jsonl *j = self;
-    struct mkperf_text *t = &j->text;
+    struct mkperf_textout *t = &j->text;
 
-    mkperf_text_puts(t, "{\"type\":\"session\",\"version\":1");
+    mkperf_textout_puts(t, "{\"type\":\"session\",\"version\":1");
     put_string(t, "platform", session->platform);
     put_string(t, "cpu", session->cpu);
     put_number(t, "cores", session->cores);
     put_string(t, "kernel_elf", session->kernel_elf);
     put_string(t, "command", session->command);
     put_number(t, "max_frames", session->max_frames);
-    mkperf_text_puts(t, session->jitter ? ",\"jitter\":true,\"events\":["
-                                        : ",\"jitter\":false,\"events\":[");
+    mkperf_textout_puts(t, session->jitter ? ",\"jitter\":true,\"events\":["
+                                           : ",\"jitter\":false,\"events\":[");
     for (unsigned i = 0; i < session->nevents; i++) {
-        mkperf_text_put(t, ",", i > 0);
+        mkperf_textout_put(t, ",", i > 0);
         put_event(t, &session->event[i]);
     }
-    mkperf_text_puts(t, "]}\n");
+    mkperf_textout_puts(t, "]}\n");
     return mkperf_stack_begin(&j->stack, session, e);
 }
 
@@ -86,11 +86,11 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
 {
     struct jsonl *j = self;
 
-    mkperf_text_printf(&j->text, "{\"type\":\"pd\",\"id\":%" PRIu32, pd->id);
+    mkperf_textout_printf(&j->text, "{\"type\":\"pd\",\"id\":%" PRIu32, pd->id);
     put_string(&j->text, "name", pd->name);
     put_string(&j->text, "elf", pd->elf);
     put_string(&j->text, "parent", pd->parent);
-    mkperf_text_printf(&j->text, ",\"thread\":\"0x%" PRIx64 "\"}\n", pd->thread);
+    mkperf_textout_printf(&j->text, ",\"thread\":\"0x%" PRIx64 "\"}\n", pd->thread);
     return mkperf_stack_pd(&j->stack, pd, e);
 }
 
@@ -98,20 +98,20 @@ static void put_frame(struct jsonl *j, uint32_t pd, const struct mkperf_place *p
                       const struct mkperf_frame *frame)
 {
     const struct mkperf_function *f = &j->stack.function[frame->function];
-    struct mkperf_text *t = &j->text;
+    struct mkperf_textout *t = &j->text;
 
-    mkperf_text_puts(t, "{\"function\":");
-    mkperf_text_json(t, mkperf_stack_text(&j->stack, f->name));
+    mkperf_textout_puts(t, "{\"function\":");
+    mkperf_textout_json(t, mkperf_stack_text(&j->stack, f->name));
     if (f->pd != pd) {
         put_string(t, "pd", mkperf_stack_pd_name(&j->stack, f->pd));
     }
-    mkperf_text_printf(t, ",\"addr\":\"0x%" PRIx64 "\"", place->addr);
+    mkperf_textout_printf(t, ",\"addr\":\"0x%" PRIx64 "\"", place->addr);
     put_string(t, "file", mkperf_stack_text(&j->stack, frame->file));
     if (frame->line != 0) {
         put_number(t, "line", frame->line);
     }
-    mkperf_text_puts(t, f->kernel ? ",\"kernel\":true" : "");
-    mkperf_text_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
+    mkperf_textout_puts(t, f->kernel ? ",\"kernel\":true" : "");
+    mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
 }
 
 static void put_stack(struct jsonl *j, uint32_t pd, const uint32_t *place, int n)
@@ -120,7 +120,7 @@ static void put_stack(struct jsonl *j, uint32_t pd, const uint32_t *place, int n
         uint32_t frames;
         const struct mkperf_frame *f = mkperf_stack_frames(&j->stack, place[i], &frames);
         for (uint32_t k = 0; k < frames; k++) {
-            mkperf_text_put(&j->text, ",", i > 0 || k > 0);
+            mkperf_textout_put(&j->text, ",", i > 0 || k > 0);
             put_frame(j, pd, &j->stack.place[place[i]], &f[k]);
         }
     }
@@ -130,7 +130,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
     struct jsonl *j = self;
-    struct mkperf_text *t = &j->text;
+    struct mkperf_textout *t = &j->text;
     uint32_t place[MKPERF_STACK_MAX];
     char room[32];
     int n = mkperf_stack_of(&j->stack, s, place);
@@ -138,16 +138,16 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     if (n < 0) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
-    mkperf_text_puts(t, "{\"type\":\"sample\"");
+    mkperf_textout_puts(t, "{\"type\":\"sample\"");
     put_number(t, "time_ns", s->time_ns);
     put_number(t, "core", s->core);
     put_string(t, "pd", mkperf_stack_pd_name(&j->stack, s->pd));
     put_string(t, "event", mkperf_stack_event_name(&j->stack, s->event, room));
     put_number(t, "period", s->period);
-    mkperf_text_puts(t, s->flags & MKPERF_SAMPLE_KERNEL ? ",\"mode\":\"kernel\",\"stack\":["
-                                                        : ",\"mode\":\"user\",\"stack\":[");
+    mkperf_textout_puts(t, s->flags & MKPERF_SAMPLE_KERNEL ? ",\"mode\":\"kernel\",\"stack\":["
+                                                           : ",\"mode\":\"user\",\"stack\":[");
     put_stack(j, s->pd, place, n);
-    mkperf_text_puts(t, "]}\n");
+    mkperf_textout_puts(t, "]}\n");
     return t->error.status == MKPERF_OK ? MKPERF_OK : (*e = t->error).status;
 }
 
@@ -156,13 +156,13 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     struct jsonl *j = self;
 
     (void)e;
-    mkperf_text_puts(&j->text, "{\"type\":\"lost\"");
+    mkperf_textout_puts(&j->text, "{\"type\":\"lost\"");
     put_number(&j->text, "time_ns", l->time_ns);
     put_number(&j->text, "core", l->core);
     put_string(&j->text, "where", mkperf_lost_names[l->where]);
     put_number(&j->text, "samples", l->samples);
     put_number(&j->text, "events", l->events);
-    mkperf_text_puts(&j->text, "}\n");
+    mkperf_textout_puts(&j->text, "}\n");
     return MKPERF_OK;
 }
 
@@ -170,40 +170,40 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
     struct jsonl *j = self;
-    struct mkperf_text *t = &j->text;
+    struct mkperf_textout *t = &j->text;
 
-    mkperf_text_puts(t, "{\"type\":\"totals\"");
+    mkperf_textout_puts(t, "{\"type\":\"totals\"");
     put_number(t, "samples", totals->samples);
-    mkperf_text_puts(t, ",\"lost\":{");
+    mkperf_textout_puts(t, ",\"lost\":{");
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        mkperf_text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", mkperf_lost_names[i],
-                           totals->lost[i]);
+        mkperf_textout_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", mkperf_lost_names[i],
+                              totals->lost[i]);
     }
-    mkperf_text_put(t, "}", 1);
+    mkperf_textout_put(t, "}", 1);
     put_number(t, "late_events", totals->late_events);
     put_number(t, "spurious", totals->spurious);
     put_number(t, "unrepaired", totals->unrepaired);
     put_number(t, "first_ns", totals->first_ns);
     put_number(t, "last_ns", totals->last_ns);
-    mkperf_text_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
+    mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
     if (j->export.warnings != NULL) {
         mkperf_stack_warn(&j->stack, j->export.warnings, "mkperf");
     }
-    return mkperf_text_finish(t, e);
+    return mkperf_textout_finish(t, e);
 }
 
 static void abandon(void *self)
 {
     struct jsonl *j = self;
 
-    mkperf_text_discard(&j->text);
+    mkperf_textout_discard(&j->text);
 }
 
 static void jsonl_free(void *self)
 {
     struct jsonl *j = self;
 
-    mkperf_text_discard(&j->text);
+    mkperf_textout_discard(&j->text);
     mkperf_stack_free(&j->stack);
     free(j);
 }
@@ -227,7 +227,7 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
     }
     j->export = *x;
     j->stack.inlined = !x->no_inlined;
-    if (mkperf_text_open(&j->text, x->path, e) != MKPERF_OK) {
+    if (mkperf_textout_open(&j->text, x->path, e) != MKPERF_OK) {
         free(j);
         return e->status;
     }

@@ -14,24 +14,24 @@
 
 struct speedscope {
     struct mkperf_collect *c;
-    struct mkperf_text *t;
+    struct mkperf_textout *t;
     struct mkperf_collected_chain chain; /* scratch */
     bool comma;                          /* between profiles */
 };
 
 static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)
 {
-    struct mkperf_text *t = s->t;
+    struct mkperf_textout *t = s->t;
     char label[1200];
 
     snprintf(label, sizeof label, "%s%s", name, note);
-    mkperf_text_puts(t, "{\"name\":");
-    mkperf_text_json(t, label);
+    mkperf_textout_puts(t, "{\"name\":");
+    mkperf_textout_json(t, label);
     if (file != 0) {
-        mkperf_text_puts(t, ",\"file\":");
-        mkperf_text_json(t, mkperf_stack_text(&s->c->stack, file));
+        mkperf_textout_puts(t, ",\"file\":");
+        mkperf_textout_json(t, mkperf_stack_text(&s->c->stack, file));
     }
-    mkperf_text_put(t, "}", 1);
+    mkperf_textout_put(t, "}", 1);
 }
 
 /* Frames: functions, then PDs, then places of loss. */
@@ -39,21 +39,21 @@ static void put_frames(struct speedscope *s)
 {
     const struct mkperf_stack *stack = &s->c->stack;
 
-    mkperf_text_puts(s->t, "\"shared\":{\"frames\":[");
+    mkperf_textout_puts(s->t, "\"shared\":{\"frames\":[");
     for (uint32_t i = 0; i < stack->functions.count; i++) {
         const struct mkperf_function *f = &stack->function[i];
         put_frame(s, mkperf_stack_name(stack, i), f->kernel ? " [kernel]" : "", f->file);
-        mkperf_text_puts(s->t, ",\n");
+        mkperf_textout_puts(s->t, ",\n");
     }
     for (uint32_t i = 0; i < stack->npds; i++) {
         put_frame(s, mkperf_stack_pd_name(stack, i), "", 0);
-        mkperf_text_puts(s->t, ",\n");
+        mkperf_textout_puts(s->t, ",\n");
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        mkperf_text_put(s->t, ",", i > 0);
+        mkperf_textout_put(s->t, ",", i > 0);
         put_frame(s, mkperf_lost_names[i], " [lost]", 0);
     }
-    mkperf_text_puts(s->t, "]},\n");
+    mkperf_textout_puts(s->t, "]},\n");
 }
 
 static void open_profile(struct speedscope *s, const char *name, const char *event)
@@ -61,18 +61,18 @@ static void open_profile(struct speedscope *s, const char *name, const char *eve
     char label[400];
 
     snprintf(label, sizeof label, "%.255s (%.128s)", name, event);
-    mkperf_text_puts(s->t, s->comma ? ",\n" : "");
+    mkperf_textout_puts(s->t, s->comma ? ",\n" : "");
     s->comma = true;
-    mkperf_text_puts(s->t, "{\"type\":\"sampled\",\"unit\":\"none\",\"name\":");
-    mkperf_text_json(s->t, label);
-    mkperf_text_puts(s->t, ",\"startValue\":0,\"samples\":[");
+    mkperf_textout_puts(s->t, "{\"type\":\"sampled\",\"unit\":\"none\",\"name\":");
+    mkperf_textout_json(s->t, label);
+    mkperf_textout_puts(s->t, ",\"startValue\":0,\"samples\":[");
 }
 
 static void close_profile(struct speedscope *s, uint64_t sum)
 {
-    mkperf_text_puts(s->t, "],\"endValue\":");
-    mkperf_text_u64(s->t, sum);
-    mkperf_text_put(s->t, "}", 1);
+    mkperf_textout_puts(s->t, "],\"endValue\":");
+    mkperf_textout_u64(s->t, sum);
+    mkperf_textout_put(s->t, "}", 1);
 }
 
 /* The chain's functions, outermost first, with its PD before them if asked. */
@@ -85,21 +85,21 @@ static enum mkperf_status put_chain(struct speedscope *s, uint32_t number, bool 
     if (mkperf_collect_chain(s->c, number, &s->chain, e) != MKPERF_OK) {
         return e->status;
     }
-    mkperf_text_puts(s->t, first ? "[" : ",[");
+    mkperf_textout_puts(s->t, first ? "[" : ",[");
     if (with_pd) {
-        mkperf_text_u64(s->t, stack->functions.count + s->chain.pd);
+        mkperf_textout_u64(s->t, stack->functions.count + s->chain.pd);
         comma = ",";
     }
     for (int i = s->chain.n; i-- > 0;) {
         uint32_t n;
         const struct mkperf_frame *frame = mkperf_stack_frames(stack, s->chain.place[i], &n);
         while (n-- > 0) {
-            mkperf_text_puts(s->t, comma);
-            mkperf_text_u64(s->t, frame[n].function);
+            mkperf_textout_puts(s->t, comma);
+            mkperf_textout_u64(s->t, frame[n].function);
             comma = ",";
         }
     }
-    mkperf_text_put(s->t, "]", 1);
+    mkperf_textout_put(s->t, "]", 1);
     return MKPERF_OK;
 }
 
@@ -127,12 +127,12 @@ static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const ch
         }
         first = false;
     }
-    mkperf_text_puts(s->t, "],\"weights\":[");
+    mkperf_textout_puts(s->t, "],\"weights\":[");
     first = true;
     for (uint32_t i = 0; i < c->chains.count; i++) {
         if (thread_of(c, i) >> 32 == event) {
-            mkperf_text_put(s->t, ",", !first);
-            mkperf_text_u64(s->t, c->weight[i].period);
+            mkperf_textout_put(s->t, ",", !first);
+            mkperf_textout_u64(s->t, c->weight[i].period);
             first = false;
         }
     }
@@ -173,10 +173,10 @@ static enum mkperf_status put_thread(struct speedscope *s, uint64_t thread, cons
             return e->status;
         }
     }
-    mkperf_text_puts(s->t, "],\"weights\":[");
+    mkperf_textout_puts(s->t, "],\"weights\":[");
     for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
-        mkperf_text_put(s->t, ",", n > 0);
-        mkperf_text_u64(s->t, weight);
+        mkperf_textout_put(s->t, ",", n > 0);
+        mkperf_textout_u64(s->t, weight);
         sum += weight;
     }
     close_profile(s, sum);
@@ -195,16 +195,16 @@ static void put_lost(struct speedscope *s)
     open_profile(s, "[lost]", "samples");
     for (uint32_t i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (c->lost[i] != 0) {
-            mkperf_text_printf(s->t, first ? "[%u]" : ",[%u]", frame + i);
+            mkperf_textout_printf(s->t, first ? "[%u]" : ",[%u]", frame + i);
             first = false;
         }
     }
-    mkperf_text_puts(s->t, "],\"weights\":[");
+    mkperf_textout_puts(s->t, "],\"weights\":[");
     first = true;
     for (uint32_t i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (c->lost[i] != 0) {
-            mkperf_text_put(s->t, ",", !first);
-            mkperf_text_u64(s->t, c->lost[i]);
+            mkperf_textout_put(s->t, ",", !first);
+            mkperf_textout_u64(s->t, c->lost[i]);
             first = false;
         }
     }
@@ -233,7 +233,7 @@ static enum mkperf_status put_event(struct speedscope *s, uint32_t event, struct
 }
 
 static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct mkperf_collect *c,
-                                           struct mkperf_text *t, struct mkperf_error *e)
+                                           struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct speedscope s = {.c = c, .t = t};
 
@@ -245,21 +245,22 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
             return e->status;
         }
     }
-    mkperf_text_puts(t, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
-    mkperf_text_printf(t, "\"exporter\":\"mkperf " MKPERF_VERSION " (lost samples: %llu)\",\n",
-                       (unsigned long long)mkperf_collect_lost(c));
-    mkperf_text_puts(t, "\"activeProfileIndex\":0,\"name\":");
-    mkperf_text_json(t, x->title != NULL ? x->title : "mkperf");
-    mkperf_text_puts(t, ",\n");
+    mkperf_textout_puts(t,
+                        "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
+    mkperf_textout_printf(t, "\"exporter\":\"mkperf " MKPERF_VERSION " (lost samples: %llu)\",\n",
+                          (unsigned long long)mkperf_collect_lost(c));
+    mkperf_textout_puts(t, "\"activeProfileIndex\":0,\"name\":");
+    mkperf_textout_json(t, x->title != NULL ? x->title : "mkperf");
+    mkperf_textout_puts(t, ",\n");
     put_frames(&s);
-    mkperf_text_puts(t, "\"profiles\":[");
+    mkperf_textout_puts(t, "\"profiles\":[");
     for (uint32_t i = 0; i < c->nevents; i++) {
         if (put_event(&s, i, e) != MKPERF_OK) {
             return e->status;
         }
     }
     put_lost(&s);
-    mkperf_text_puts(t, "]}\n");
+    mkperf_textout_puts(t, "]}\n");
     return MKPERF_OK;
 }
 
