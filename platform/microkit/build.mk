@@ -55,5 +55,6 @@ microkit-pds: $(B)/demo/profiler.elf $(B)/demo/client.elf
 # SYSTEM with mkperf in it, as OUT, for this board (mkperf.mk).
 .PHONY: microkit-system
 microkit-system:
-	$(Q)sed $(PLATFORM_SYSTEM_SED) platform/microkit/mkperf.system | \
-	    sed -e '/<\/system>/{' -e 'r /dev/stdin' -e 'N' -e '}' $(SYSTEM) >$(OUT)
+	$(Q)sed '/<\/system>/d' $(SYSTEM) >$(OUT)
+	$(Q)sed $(PLATFORM_SYSTEM_SED) platform/microkit/mkperf.system >>$(OUT)
+	$(Q)echo '</system>' >>$(OUT)

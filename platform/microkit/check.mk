@@ -24,5 +24,7 @@ check-sel4: host $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img
 	DEMO_QEMU='$(subst $$(IMAGE),$(B)/loader.img,$(value BOARD_QEMU))' \
 	WILDFP_DIR=$(SEL4_TEST)/wildfp \
 	WILDFP_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/wildfp/loader.img,$(value BOARD_QEMU))' \
+	PRINTING=$$(sed -n 's/^#define CONFIG_PRINTING *\([01]\).*/\1/p' \
+	    $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h) \
 	PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
 endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # mkperf in somebody else's Microkit system. In that system's Makefile, where MICROKIT_SDK,
-# MICROKIT_BOARD, MICROKIT_CONFIG and BUILD_DIR are set:
+# MICROKIT_BOARD, MICROKIT_CONFIG and BUILD_DIR are set, below its first target:
 #
 #   include /path/to/mkperf/platform/microkit/mkperf.mk
 #   $(BUILD_DIR)/loader.img: $(BUILD_DIR)/mkperf/my.system $(MKPERF_PDS)
