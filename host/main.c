@@ -17,6 +17,7 @@ static const struct {
 } commands[] = {
     {"record", "sample a running system into a perf.data file", mkperf_cmd_record},
     {"report", "show a profile: who spent the time", mkperf_cmd_report},
+    {"top", "watch a running system", mkperf_cmd_top},
     {"annotate", "show a function's instructions and what hit them", mkperf_cmd_annotate},
     {"script", "print every sample", mkperf_cmd_script},
     {"diff", "compare two profiles: what became heavier", mkperf_cmd_diff},

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see screen.h. */
+#include "screen.h"
+
+#include <inttypes.h>
+#include <ncurses.h>
+#include <string.h>
+
+#include "../report/pager.h"
+
+static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
+
+static const char keys[] = "Enter this PD only   u all PDs   s sort   z window/all   Tab event   "
+                           "p pause   q quit";
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void head_text(const struct top_screen *s, char *text, size_t n)
+{
+    const struct mkperf_totals *t = s->totals;
+    const struct mkperf_session *session = &s->counts->session;
+    uint64_t lost = 0;
+    char window[64] = "all";
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        lost += t->lost[i];
+    }
+    if (!s->counts->all) {
+        snprintf(window, sizeof window, "last %g s", (double)s->counts->window_ns / 1e9);
+    }
+    snprintf(text, n,
+             "lost %" PRIu64 " (%.2f %%)  %s: %s  %.1f s, %" PRIu64 " samples; shown: %s%s%s%s",
+             lost, percent(lost, t->samples + lost), s->target,
+             s->event < session->nevents ? session->event[s->event].name : "no event yet",
+             (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window, s->pd ? ", PD " : "",
+             s->pd ? s->pd : "", s->paused ? ", PAUSED" : "");
+}
+
+static void entry_text(const struct top_screen *s, const struct top_entry *at, char *text, size_t n)
+{
+    double share = percent(at->weight.period, s->list.total.period);
+
+    if (at->name) {
+        snprintf(text, n, "%7.2f%% %8" PRIu64 "  %-16s [%c] %s", share, at->weight.samples, at->pd,
+                 at->kernel ? 'k' : '.', at->name);
+    } else {
+        snprintf(text, n, "%7.2f%% %8" PRIu64 "  %s", share, at->weight.samples, at->pd);
+    }
+}
+
+void top_screen_print(const struct top_screen *s, FILE *out)
+{
+    char text[TOP_TEXT];
+
+    head_text(s, text, sizeof text);
+    fprintf(out, "# %s\n#\n#  Share   Samples  PD\n", text);
+    for (uint32_t i = 0; i < s->list.npds; i++) {
+        entry_text(s, &s->list.pd[i], text, sizeof text);
+        fprintf(out, "%s\n", text);
+    }
+    fprintf(out, "#\n#  Share   Samples  PD               Function\n");
+    for (uint32_t i = 0; i < s->list.nfunctions && (s->rows == 0 || i < s->rows); i++) {
+        entry_text(s, &s->list.function[i], text, sizeof text);
+        fprintf(out, "%s\n", text);
+    }
+    if (s->rows && s->list.nfunctions > s->rows) {
+        fprintf(out, "# and %" PRIu32 " functions more\n", s->list.nfunctions - s->rows);
+    }
+    fputc('\n', out);
+}
+
+void top_screen_start(struct top_screen *s)
+{
+    initscr();
+    cbreak();
+    noecho();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(50);
+    curs_set(0);
+    s->curses = true;
+}
+
+void top_screen_stop(struct top_screen *s)
+{
+    if (s->curses) {
+        endwin();
+        s->curses = false;
+    }
+}
+
+static void select_pd(struct top_screen *s)
+{
+    uint32_t n = s->list.npds, functions = s->list.nfunctions;
+
+    if (s->at < n) {
+        s->pd = s->list.pd[s->at].pd;
+    } else if (s->at - n < functions) {
+        s->pd = s->list.function[s->at - n].pd;
+    }
+}
+
+static void act(struct top_screen *s, int key)
+{
+    struct top_counts *c = s->counts;
+
+    switch (key) {
+    case 'q':
+        s->quit = true;
+        break;
+    case 'p':
+    case ' ':
+        s->paused = !s->paused;
+        break;
+    case 's':
+        s->sort = (enum top_sort)((s->sort + 1) % TOP_SORTS);
+        snprintf(s->message, sizeof s->message, "sorted by %s", sorts[s->sort]);
+        break;
+    case 'z':
+        c->all = !c->all;
+        break;
+    case '\t':
+        s->event = c->session.nevents ? (s->event + 1) % c->session.nevents : 0;
+        break;
+    case '\n':
+    case KEY_ENTER:
+        select_pd(s);
+        break;
+    case 'u':
+    case KEY_BACKSPACE:
+        s->pd = NULL;
+        break;
+    case KEY_DOWN:
+        s->at += s->at + 1 < s->list.npds + s->list.nfunctions;
+        break;
+    case KEY_UP:
+        s->at -= s->at > 0;
+        break;
+    default:
+        break;
+    }
+}
+
+bool top_screen_keys(struct top_screen *s)
+{
+    bool any = false;
+    int key;
+
+    while (s->curses && (key = getch()) != ERR) {
+        act(s, key);
+        any = true;
+    }
+    return any;
+}
+
+enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error *e)
+{
+    if (s->paused && s->list.pd) {
+        return MKPERF_OK;
+    }
+    top_list_free(&s->list);
+    if (top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (s->at >= s->list.npds + s->list.nfunctions) {
+        s->at = 0;
+    }
+    return MKPERF_OK;
+}
+
+/* Entries from number `first` on, in `lines` lines from y on; `base` is the first's number in all.
+ */
+static void draw_entries(const struct top_screen *s, const struct top_entry *entry, uint32_t n,
+                         uint32_t base, int y, int lines)
+{
+    uint32_t first = 0;
+    char text[TOP_TEXT];
+
+    if (s->at >= base && s->at - base < n && s->at - base >= (uint32_t)lines) {
+        first = s->at - base - (uint32_t)lines + 1;
+    }
+    for (int i = 0; i < lines && first + (uint32_t)i < n; i++) {
+        entry_text(s, &entry[first + (uint32_t)i], text, sizeof text);
+        report_put_line(y + i, text, s->at == base + first + (uint32_t)i);
+    }
+}
+
+void top_screen_draw(struct top_screen *s)
+{
+    const struct top_list *l = &s->list;
+    int pds, y;
+    char text[TOP_TEXT];
+
+    if (LINES < 7) {
+        return;
+    }
+    pds = (int)l->npds < (LINES - 5) / 2 ? (int)l->npds : (LINES - 5) / 2;
+    y = 2 + pds;
+    erase();
+    head_text(s, text, sizeof text);
+    report_put_line(0, text, true);
+    report_put_line(1, "   Share  Samples  PD", false);
+    draw_entries(s, l->pd, l->npds, 0, 2, pds);
+    report_put_line(y, "   Share  Samples  PD               Function", false);
+    draw_entries(s, l->function, l->nfunctions, l->npds, y + 1, LINES - 3 - y);
+    report_put_line(LINES - 2, s->message, false);
+    report_put_line(LINES - 1, keys, true);
+    refresh();
+}

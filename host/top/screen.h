@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What mkperf top shows: on a terminal in place, or as tables one after the other.
+ *
+ * Owns: the picture, the keys and what they have chosen. The first line always says what is lost.
+ * Called by top.c, which owns the session.
+ */
+#ifndef MKPERF_HOST_TOP_SCREEN_H
+#define MKPERF_HOST_TOP_SCREEN_H
+
+#include <stdio.h>
+
+#include "counts.h"
+
+enum { TOP_TEXT = 512 };
+
+struct top_screen {
+    const char *target; /* set before: of -t */
+    unsigned rows;      /* set before: functions of a printed table, 0: all */
+    struct top_counts *counts;
+    const struct mkperf_totals *totals;
+    bool curses, paused, quit;
+    uint32_t event;
+    enum top_sort sort;
+    const char *pd; /* zoomed to, NULL: none */
+    uint32_t at;    /* selected PD or, behind them, function */
+    struct top_list list;
+    char message[TOP_TEXT]; /* the target's last words */
+};
+
+void top_screen_start(struct top_screen *s); /* curses */
+void top_screen_stop(struct top_screen *s);
+
+/* Takes the keys that were typed; true if the picture is to be drawn at once. */
+bool top_screen_keys(struct top_screen *s);
+
+/* Counts anew unless paused. */
+enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error *e);
+void top_screen_draw(struct top_screen *s);
+void top_screen_print(const struct top_screen *s, FILE *out); /* without curses */
+
+#endif
