@@ -2,8 +2,9 @@
 # The host command, and its library in three builds: plain, for the unit tests (sanitizers), and for
 # the fuzz targets (clang).
 
+PMU_TABLES_SRC := $(B)/src/pmu_tables.c
 HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC) \
-                $(MBEDTLS_SRC)
+                $(MBEDTLS_SRC) $(PMU_TABLES_SRC)
 HOST_LIBS := -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw
 
 ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -27,6 +28,10 @@ endef
 $(eval $(call host_variant,plain,$(HOST_CC),))
 $(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS)))
 $(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS)))
+
+$(PMU_TABLES_SRC): scripts/gen-pmu-tables host/pmu/armv8.json $(wildcard host/pmu/cortex-*.json)
+	$(Q)mkdir -p $(@D)
+	$(Q)$^ >$@
 
 host: $(B)/mkperf
 $(B)/mkperf: $(B)/obj/plain/host/main.o $(B)/lib/plain/libmkperf.a

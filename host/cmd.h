@@ -12,6 +12,7 @@ int mkperf_cmd_annotate(int argc, char **argv);
 int mkperf_cmd_convert(int argc, char **argv);
 int mkperf_cmd_diff(int argc, char **argv);
 int mkperf_cmd_kprof2perf(int argc, char **argv);
+int mkperf_cmd_list(int argc, char **argv);
 int mkperf_cmd_record(int argc, char **argv);
 int mkperf_cmd_recover(int argc, char **argv);
 int mkperf_cmd_report(int argc, char **argv);

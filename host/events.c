@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmu/tables.h"
+
 bool mkperf_parse_number(const char *text, uint64_t max, uint64_t *out)
 {
     char *end;
@@ -150,6 +152,19 @@ enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
         c->events[c->events_count++] = spec;
         if (*at == '\0') {
             return MKPERF_OK;
+        }
+    }
+}
+
+void mkperf_events_resolve(mkperf_Configure *c, const char *cpu)
+{
+    const struct mkperf_pmu_table *table = mkperf_pmu_table(cpu);
+
+    for (unsigned i = 0; i < c->events_count; i++) {
+        mkperf_EventSpec *spec = &c->events[i];
+        const struct mkperf_pmu_table_event *known = mkperf_pmu_table_find(table, spec->name);
+        if (known != NULL) {
+            spec->raw = known->code;
         }
     }
 }

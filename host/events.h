@@ -21,6 +21,12 @@
 enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
                                        struct mkperf_error *e);
 
+/*
+ * Gives names that stand in the CPU's table (host/pmu/tables.h) their code, for a target that does
+ * not know them.
+ */
+void mkperf_events_resolve(mkperf_Configure *c, const char *cpu);
+
 /* A decimal number from 1 to max; false if text is anything else. */
 bool mkperf_parse_number(const char *text, uint64_t max, uint64_t *out);
 

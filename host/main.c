@@ -16,6 +16,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"record", "sample a running system into a perf.data file", mkperf_cmd_record},
+    {"list", "show the events that a target can count", mkperf_cmd_list},
     {"report", "show a profile: who spent the time", mkperf_cmd_report},
     {"top", "watch a running system", mkperf_cmd_top},
     {"annotate", "show a function's instructions and what hit them", mkperf_cmd_annotate},

@@ -15,6 +15,8 @@
 #include <mkperf/frame.h>
 #include <pb_encode.h>
 
+#include "events.h"
+
 static const double REPEAT_S = 0.2;        /* between repetitions of a hello */
 static const double REPEAT_SLOW_S = 0.5;   /* of other requests */
 static const double QUIET_S = 1.0;         /* after which the target is asked whether it lives */
@@ -71,7 +73,7 @@ static enum mkperf_status keep_files(struct mkperf_recorder *r, struct mkperf_er
     if (r->raw.path != NULL && mkperf_outfile_flush(&r->raw, e) != MKPERF_OK) {
         return e->status;
     }
-    return mkperf_perfdata_sync(r->perfdata, e);
+    return r->perfdata != NULL ? mkperf_perfdata_sync(r->perfdata, e) : MKPERF_OK;
 }
 
 enum mkperf_status mkperf_recorder_pump(struct mkperf_recorder *r, int timeout_ms,
@@ -174,11 +176,14 @@ static enum mkperf_status silence(struct mkperf_recorder *r, struct mkperf_error
                                           : ": does the system contain the profiler?");
 }
 
-static enum mkperf_status refused(const struct mkperf_recorder *r, struct mkperf_error *e)
+enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e)
 {
     const mkperf_Error *m = &r->answer.msg.error;
     const mkperf_Configure *c = &r->options->configure;
 
+    if (r->answer.which_msg != mkperf_ToHost_error_tag) {
+        return MKPERF_OK;
+    }
     if (m->code == mkperf_ErrorCode_ERROR_PROTOCOL) {
         return mkperf_error_set(e, MKPERF_ERR_PROTOCOL, "%s", m->text);
     }
@@ -206,7 +211,7 @@ static enum mkperf_status no_answer(const struct mkperf_recorder *r, const char 
     return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to %s", r->source.spec, request);
 }
 
-static enum mkperf_status greet(struct mkperf_recorder *r, struct mkperf_error *e)
+enum mkperf_status mkperf_recorder_greet(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_hello_tag};
 
@@ -214,7 +219,14 @@ static enum mkperf_status greet(struct mkperf_recorder *r, struct mkperf_error *
     if (ask(r, &m, REPEAT_S, r->options->timeout_s, e) != MKPERF_OK) {
         return e->status == MKPERF_ERR_SILENT ? silence(r, e) : e->status;
     }
-    return r->answer.which_msg == mkperf_ToHost_error_tag ? refused(r, e) : MKPERF_OK;
+    return mkperf_recorder_refused(r, e);
+}
+
+enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                       const char *what, struct mkperf_error *e)
+{
+    return ask(r, m, REPEAT_SLOW_S, r->options->timeout_s, e) == MKPERF_OK ? MKPERF_OK
+                                                                           : no_answer(r, what, e);
 }
 
 /* A session that another host left running is ended. */
@@ -225,6 +237,7 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     double patience = r->options->timeout_s;
 
     m.msg.configure = r->options->configure;
+    mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
     if (ask(r, &m, REPEAT_SLOW_S, patience, e) != MKPERF_OK) {
         return no_answer(r, "Configure", e);
     }
@@ -234,14 +247,14 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
             return no_answer(r, "Stop", e);
         }
     }
-    return r->answer.which_msg == mkperf_ToHost_error_tag ? refused(r, e) : MKPERF_OK;
+    return mkperf_recorder_refused(r, e);
 }
 
 enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_start_tag};
 
-    if (greet(r, e) != MKPERF_OK || configure(r, e) != MKPERF_OK) {
+    if (mkperf_recorder_greet(r, e) != MKPERF_OK || configure(r, e) != MKPERF_OK) {
         return e->status;
     }
     if (ask(r, &m, REPEAT_SLOW_S, r->options->timeout_s, e) != MKPERF_OK) {
@@ -249,7 +262,7 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
     }
     /* Running already: the answer to our first Start was lost. */
     if (r->answer.which_msg == mkperf_ToHost_error_tag && !r->stream->began) {
-        return refused(r, e);
+        return mkperf_recorder_refused(r, e);
     }
     return MKPERF_OK;
 }

@@ -62,7 +62,7 @@ enum mkperf_session_limits {
 
 struct mkperf_session_want {      /* one event of a request */
     char name[MKPERF_NAME_BYTES]; /* empty: raw */
-    uint32_t raw;
+    uint32_t raw;    /* code, if the name is empty or the PMU knows none of that name */
     uint32_t user;   /* != 0: count user mode; neither or both: both */
     uint32_t kernel; /* != 0: count the kernel */
     uint32_t frequency;

@@ -70,11 +70,11 @@ static bool plan_event(struct mkperf_plan_event *e, unsigned i,
     mkperf_text_copy(e->name, want->name, sizeof e->name);
     if (e->name[0] != '\0') {
         const struct mkperf_pmu_event *known = find_name(pmu, e->name);
-        if (known == NULL) {
+        if (known == NULL && want->raw == 0) {
             return refuse_event(error, MKPERF_RESULT_EVENT_UNKNOWN, i, "no event is called '",
                                 e->name, "'; `mkperf list` shows those that there are");
         }
-        e->code = known->code;
+        e->code = known != NULL ? known->code : want->raw;
     } else {
         struct mkperf_text t = mkperf_text_begin(e->name, sizeof e->name);
         mkperf_text_put(&t, "raw_");

@@ -782,6 +782,12 @@ static void test_refusals(void **state)
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     assert_string_equal(profiler.plan.event[0].name, "cycles"); /* the old one stays */
+    snprintf(raw.name, sizeof raw.name, "a_name_of_the_hosts");
+    raw.raw = 0xc3; /* for names that only the host knows */
+    configure_one(raw, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.events[0].code, 0xc3);
+    assert_string_equal(got.last.msg.session.events[0].name, raw.name);
+    raw.name[0] = '\0';
     raw.raw = 0xbad;
     configure_one(raw, mkperf_ToHost_session_tag);
     command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);

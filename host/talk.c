@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see talk.h. */
+#include "talk.h"
+
+static const struct mkperf_sink_ops no_sink = {.name = "none"};
+
+static void no_text(void *self, const char *p, size_t n)
+{
+    (void)self;
+    (void)p;
+    (void)n;
+}
+
+static void no_progress(void *self)
+{
+    (void)self;
+}
+
+static enum mkperf_status on_control(void *self, const mkperf_ToHost *m, struct mkperf_error *e)
+{
+    struct mkperf_talk *t = self;
+
+    if (t->control != NULL) {
+        t->control(t->self, m);
+    }
+    return mkperf_recorder_control(&t->recorder, m, e);
+}
+
+static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &t->recorder;
+    struct mkperf_pds_config pds = {.system = t->options.system, .elf_path = t->options.elf_path};
+
+    r->options = &t->options;
+    r->text = no_text;
+    r->progress = no_progress;
+    mkperf_receiver_init(&r->receiver, &mkperf_recorder_ops, r);
+    r->symbols = mkperf_symbols_new();
+    if (r->symbols == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (t->sink.ops == NULL) {
+        t->sink.ops = &no_sink;
+    }
+    struct mkperf_stream_config config = {
+        .sink = t->sink, .pds = r->pds, .control = on_control, .self = t};
+    r->stream = mkperf_stream_new(&config);
+    return r->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &t->recorder;
+
+    if (set_up(t, e) != MKPERF_OK || mkperf_source_open(&r->source, t->options.target, e)) {
+        return e->status;
+    }
+    if (!r->source.ops->interactive) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: a capture cannot be asked",
+                                t->options.target);
+    }
+    return mkperf_recorder_greet(r, e);
+}
+
+void mkperf_talk_close(struct mkperf_talk *t)
+{
+    struct mkperf_recorder *r = &t->recorder;
+
+    if (r->source.ops != NULL) {
+        mkperf_source_close(&r->source);
+    }
+    mkperf_stream_free(r->stream);
+    mkperf_pds_free(r->pds);
+    mkperf_symbols_free(r->symbols);
+}
+
+const mkperf_TargetHello *mkperf_talk_hello(const struct mkperf_talk *t)
+{
+    return &t->recorder.stream->hello;
+}
