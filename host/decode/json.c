@@ -11,6 +11,48 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SPACE = 1, WORD = 2, STRING_END = 4, ONE = 8 }; /* classes of bytes */
+
+#define DIGITS(c) [c] = WORD, [c + 1] = WORD, [c + 2] = WORD, [c + 3] = WORD, [c + 4] = WORD
+#define LETTERS(c) DIGITS(c), DIGITS(c + 5), DIGITS(c + 10), DIGITS(c + 15), DIGITS(c + 20)
+#define CONTROL(c) \
+    [c] = STRING_END, [c + 1] = STRING_END, [c + 2] = STRING_END, [c + 3] = STRING_END
+static const uint8_t class_of[256] = {
+    CONTROL(0),
+    CONTROL(4),
+    [8] = STRING_END,
+    ['\t'] = SPACE | STRING_END,
+    ['\n'] = SPACE | STRING_END,
+    [11] = STRING_END,
+    [12] = STRING_END,
+    ['\r'] = SPACE | STRING_END,
+    [14] = STRING_END,
+    [15] = STRING_END,
+    CONTROL(16),
+    CONTROL(20),
+    CONTROL(24),
+    CONTROL(28),
+    [' '] = SPACE,
+    ['"'] = STRING_END,
+    ['\\'] = STRING_END,
+    ['-'] = WORD,
+    ['+'] = WORD,
+    ['.'] = WORD,
+    ['_'] = WORD,
+    DIGITS('0'),
+    DIGITS('5'),
+    LETTERS('a'),
+    ['z'] = WORD,
+    LETTERS('A'),
+    ['Z'] = WORD,
+    ['{'] = ONE,
+    ['}'] = ONE,
+    ['['] = ONE,
+    [']'] = ONE,
+    [':'] = ONE,
+    [','] = ONE,
+};
+
 static enum mkperf_status begin(struct mkperf_json *j, struct mkperf_error *e)
 {
     j->buffer = malloc(MKPERF_JSON_BUFFER + 1);
@@ -75,11 +117,8 @@ static size_t read_some(struct mkperf_json *j, uint8_t *to, size_t n)
 }
 
 /* Sees to it that a token fits into what is left of the buffer. */
-static void fill(struct mkperf_json *j)
+static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
 {
-    if (j->ended || j->n - j->at > 2 * MKPERF_JSON_TOKEN) {
-        return;
-    }
     memmove(j->buffer, j->buffer + j->at, j->n - j->at);
     j->base += j->at;
     j->n -= j->at;
@@ -92,21 +131,26 @@ static void fill(struct mkperf_json *j)
     j->buffer[j->n] = 0; /* ends every scan */
 }
 
-static void skip_space(struct mkperf_json *j)
+static inline void fill(struct mkperf_json *j)
+{
+    if (j->n - j->at <= 2 * MKPERF_JSON_TOKEN && !j->ended) {
+        fill_slow(j);
+    }
+}
+
+static inline void skip_space(struct mkperf_json *j)
 {
     for (;;) {
-        uint8_t c = j->buffer[j->at];
-        if (c == '\n') {
-            j->line++;
-            j->line_start = j->base + j->at + 1;
-        } else if (c != ' ' && c != '\t' && c != '\r') {
-            if (c != 0 || j->at < j->n || j->ended) {
-                return;
+        while (class_of[j->buffer[j->at]] & SPACE) {
+            if (j->buffer[j->at++] == '\n') {
+                j->line++;
+                j->line_start = j->base + j->at;
             }
-            fill(j);
-            continue;
         }
-        j->at++;
+        if (j->at < j->n || j->ended) {
+            return;
+        }
+        fill(j);
     }
 }
 
@@ -186,15 +230,15 @@ static enum mkperf_json_token string(struct mkperf_json *j)
     bool escaped = false;
     size_t n = 0;
 
-    while (p[n] != '"' && p[n] >= 0x20 && n < MKPERF_JSON_TOKEN) {
-        if (p[n] == '\\') {
-            escaped = true;
+    for (;;) {
+        while (!(class_of[p[n]] & STRING_END)) {
             n++;
-            if (p[n] < 0x20) {
-                break;
-            }
         }
-        n++;
+        if (p[n] != '\\' || p[n + 1] < 0x20 || n >= MKPERF_JSON_TOKEN) {
+            break;
+        }
+        escaped = true;
+        n += 2;
     }
     if (n >= MKPERF_JSON_TOKEN) {
         return bad(j, "a string longer than 4095 bytes");
@@ -211,21 +255,15 @@ static enum mkperf_json_token string(struct mkperf_json *j)
     return j->token = MKPERF_JSON_STRING;
 }
 
-static bool in_word(uint8_t c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '+' || c == '.' || c == '_';
-}
-
 static enum mkperf_json_token word(struct mkperf_json *j)
 {
     const uint8_t *p = j->buffer + j->at;
     size_t n = 0;
 
-    while (n < MKPERF_JSON_TOKEN && in_word(p[n])) {
+    while (class_of[p[n]] & WORD) {
         n++;
     }
-    if (n == 0 || n == MKPERF_JSON_TOKEN) {
+    if (n == 0 || n >= MKPERF_JSON_TOKEN) {
         return bad(j, n == 0 ? NULL : "a word longer than 4095 bytes");
     }
     j->text = (const char *)p;
@@ -236,7 +274,6 @@ static enum mkperf_json_token word(struct mkperf_json *j)
 
 enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
 {
-    fill(j);
     skip_space(j);
     fill(j);
     j->place = (struct mkperf_json_place){j->base + j->at, j->line, j->line_start};
@@ -244,19 +281,15 @@ enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
         j->length = 0;
         return j->token = j->failed ? MKPERF_JSON_BAD : MKPERF_JSON_END;
     }
-    switch (j->buffer[j->at]) {
-    case '{':
-    case '}':
-    case '[':
-    case ']':
-    case ':':
-    case ',':
-        return j->token = (enum mkperf_json_token)j->buffer[j->at++];
-    case '"':
+    uint8_t c = j->buffer[j->at];
+    if (c == '"') {
         return string(j);
-    default:
-        return word(j);
     }
+    if (class_of[c] & ONE) {
+        j->at++;
+        return j->token = (enum mkperf_json_token)c;
+    }
+    return word(j);
 }
 
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)

@@ -24,7 +24,7 @@ static const char *const said[TOPERF_FINDINGS] = {
     [TOPERF_ELF] = "ELFs unusable: their PDs' addresses get no names",
     [TOPERF_NO_CPU] = "samples without cpu: taken as core 0",
     [TOPERF_UNKNOWN_KEY] = "unknown keys ignored",
-    [TOPERF_BACKWARDS] = "times jump back by over 2 s (wrapped at 32 bits?): see --lenient",
+    [TOPERF_BACKWARDS] = "times jump back by more than 2 s: wrapped? --lenient unwraps",
 };
 
 void toperf_note(struct toperf *t, enum toperf_finding what)

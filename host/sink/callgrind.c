@@ -4,9 +4,10 @@
  *
  * Owns: the file. Called through the table of formats. Costs are periods, a column for each event,
  * and samples; a call's count is the number of samples that saw it (calls themselves are not
- * counted by sampling). The object of a function is its PD ("kernel" for the kernel's), so that PDs
- * that share a program stay apart. A call that occurs more than once in a stack (recursion) adds to
- * the inclusive cost once. Losses and periods stand in desc: lines.
+ * counted by sampling). The object of a function is its PD ("kernel" for the kernel's). Where PDs
+ * share a program, the PD is part of its functions' names as well, because callgrind_annotate adds
+ * up what has the same file and name. A call that occurs more than once in a stack (recursion) adds
+ * to the inclusive cost once. Losses and periods stand in desc: lines.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -24,13 +25,16 @@ struct row {
 
 struct callgrind {
     struct mkperf_collect *c;
-    struct mkperf_textout *t;
+    struct mkperf_text *t;
     uint32_t columns; /* events, then samples */
     struct report_table rows;
     struct row *row;
     uint64_t *cost; /* columns for each row */
     uint32_t room;
     bool *named_function, *named_file; /* names stand in the file once */
+    struct report_table names;         /* keys: name, file */
+    uint32_t *object_of_name;          /* PD + 2, 1: kernel; of each name */
+    bool *ambiguous;                   /* of each name: more than one object has it */
 };
 
 static int64_t row_number(struct callgrind *g, uint32_t function, uint32_t line, uint32_t callee)
@@ -120,28 +124,63 @@ static const char *object_of(const struct mkperf_stack *s, const struct mkperf_f
     return f->kernel ? "kernel" : mkperf_stack_pd_name(s, f->pd);
 }
 
+/* Finds the names that more than one object has. False: out of memory. */
+static bool find_ambiguous(struct callgrind *g)
+{
+    const struct mkperf_stack *s = &g->c->stack;
+
+    g->object_of_name = calloc((size_t)s->functions.count + 1, sizeof *g->object_of_name);
+    g->ambiguous = calloc((size_t)s->functions.count + 1, 1);
+    for (uint32_t i = 0; g->object_of_name && g->ambiguous && i < s->functions.count; i++) {
+        const struct mkperf_function *f = &s->function[i];
+        uint32_t object = f->kernel ? 1 : f->pd + 2;
+        uint64_t key[2] = {f->name, f->file};
+        int64_t number = report_table_number(&g->names, key, 2);
+        if (number < 0) {
+            return false;
+        }
+        g->ambiguous[number] |= g->object_of_name[number] != 0 &&
+                                g->object_of_name[number] != object;
+        g->object_of_name[number] = object;
+    }
+    return g->object_of_name != NULL && g->ambiguous != NULL;
+}
+
+static void put_function_name(struct callgrind *g, const struct mkperf_function *f)
+{
+    uint64_t key[2] = {f->name, f->file};
+    int64_t number = report_table_number(&g->names, key, 2);
+
+    mkperf_text_put(g->t, " ", 1);
+    mkperf_text_plain(g->t, mkperf_stack_text(&g->c->stack, f->name), '\n', ' ');
+    if (number >= 0 && g->ambiguous[number]) {
+        mkperf_text_puts(g->t, " {");
+        mkperf_text_plain(g->t, object_of(&g->c->stack, f), '\n', ' ');
+        mkperf_text_put(g->t, "}", 1);
+    }
+}
+
 /* ob=, fl= and fn= of a function, with `prefix` "" or "c" (a callee's). */
 static void put_function(struct callgrind *g, uint32_t number, const char *prefix)
 {
     const struct mkperf_stack *s = &g->c->stack;
     const struct mkperf_function *f = &s->function[number];
-    struct mkperf_textout *t = g->t;
+    struct mkperf_text *t = g->t;
 
-    mkperf_textout_printf(t, "%sob=", prefix);
-    mkperf_textout_plain(t, object_of(s, f), '\n', ' ');
-    mkperf_textout_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f->file + 1);
+    mkperf_text_printf(t, "%sob=", prefix);
+    mkperf_text_plain(t, object_of(s, f), '\n', ' ');
+    mkperf_text_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f->file + 1);
     if (!g->named_file[f->file]) {
         g->named_file[f->file] = true;
-        mkperf_textout_put(t, " ", 1);
-        mkperf_textout_plain(t, f->file != 0 ? mkperf_stack_text(s, f->file) : "???", '\n', ' ');
+        mkperf_text_put(t, " ", 1);
+        mkperf_text_plain(t, f->file != 0 ? mkperf_stack_text(s, f->file) : "???", '\n', ' ');
     }
-    mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
+    mkperf_text_printf(t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
         g->named_function[number] = true;
-        mkperf_textout_put(t, " ", 1);
-        mkperf_textout_plain(t, mkperf_stack_text(s, f->name), '\n', ' ');
+        put_function_name(g, f);
     }
-    mkperf_textout_put(t, "\n", 1);
+    mkperf_text_put(t, "\n", 1);
 }
 
 static void put_row(struct callgrind *g, const struct row *row, bool fresh)
@@ -151,21 +190,21 @@ static void put_row(struct callgrind *g, const struct row *row, bool fresh)
     const uint64_t *cost = g->cost + (size_t)number * g->columns;
 
     if (fresh) {
-        mkperf_textout_put(g->t, "\n", 1);
+        mkperf_text_put(g->t, "\n", 1);
         put_function(g, row->function, "");
     }
     if (row->callee != SELF) {
         put_function(g, row->callee - 1, "c");
-        mkperf_textout_puts(g->t, "calls=");
-        mkperf_textout_u64(g->t, cost[g->columns - 1]);
-        mkperf_textout_puts(g->t, " 0\n");
+        mkperf_text_puts(g->t, "calls=");
+        mkperf_text_u64(g->t, cost[g->columns - 1]);
+        mkperf_text_puts(g->t, " 0\n");
     }
-    mkperf_textout_u64(g->t, row->line);
+    mkperf_text_u64(g->t, row->line);
     for (uint32_t i = 0; i < g->columns; i++) {
-        mkperf_textout_put(g->t, " ", 1);
-        mkperf_textout_u64(g->t, cost[i]);
+        mkperf_text_put(g->t, " ", 1);
+        mkperf_text_u64(g->t, cost[i]);
     }
-    mkperf_textout_put(g->t, "\n", 1);
+    mkperf_text_put(g->t, "\n", 1);
 }
 
 static enum mkperf_status put_rows(struct callgrind *g, struct mkperf_error *e)
@@ -175,7 +214,7 @@ static enum mkperf_status put_rows(struct callgrind *g, struct mkperf_error *e)
 
     g->named_function = calloc(g->c->stack.functions.count + 1, 1);
     g->named_file = calloc(g->c->stack.texts.count + 1, 1);
-    if (order == NULL || g->named_function == NULL || g->named_file == NULL) {
+    if (order == NULL || g->named_function == NULL || g->named_file == NULL || !find_ambiguous(g)) {
         free(order);
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
@@ -199,46 +238,45 @@ static void put_event_name(struct callgrind *g, uint32_t event)
     for (char *p = name; *p != '\0'; p++) {
         *p = isalnum((unsigned char)*p) ? *p : '_';
     }
-    mkperf_textout_puts(g->t, isdigit((unsigned char)name[0]) ? " _" : " ");
-    mkperf_textout_puts(g->t, name);
+    mkperf_text_puts(g->t, isdigit((unsigned char)name[0]) ? " _" : " ");
+    mkperf_text_puts(g->t, name);
 }
 
 static void put_note(void *self, const char *line)
 {
     struct callgrind *g = self;
 
-    mkperf_textout_puts(g->t, "desc: ");
-    mkperf_textout_plain(g->t, line, '\n', ' ');
-    mkperf_textout_put(g->t, "\n", 1);
+    mkperf_text_puts(g->t, "desc: ");
+    mkperf_text_plain(g->t, line, '\n', ' ');
+    mkperf_text_put(g->t, "\n", 1);
 }
 
 static void put_head(struct callgrind *g, const char *title)
 {
     uint64_t samples = 0;
 
-    mkperf_textout_puts(g->t,
-                        "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION "\n");
-    mkperf_textout_puts(g->t, "cmd: ");
-    mkperf_textout_plain(g->t, title != NULL ? title : "mkperf", '\n', ' ');
-    mkperf_textout_put(g->t, "\n", 1);
+    mkperf_text_puts(g->t, "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION "\n");
+    mkperf_text_puts(g->t, "cmd: ");
+    mkperf_text_plain(g->t, title != NULL ? title : "mkperf", '\n', ' ');
+    mkperf_text_put(g->t, "\n", 1);
     mkperf_collect_notes(g->c, put_note, g);
-    mkperf_textout_puts(g->t, "positions: line\nevents:");
+    mkperf_text_puts(g->t, "positions: line\nevents:");
     for (uint32_t i = 0; i + 1 < g->columns; i++) {
         put_event_name(g, i);
     }
-    mkperf_textout_puts(g->t, " Samples\nsummary:");
+    mkperf_text_puts(g->t, " Samples\nsummary:");
     for (uint32_t i = 0; i + 1 < g->columns; i++) {
-        mkperf_textout_put(g->t, " ", 1);
-        mkperf_textout_u64(g->t, g->c->total[i].period);
+        mkperf_text_put(g->t, " ", 1);
+        mkperf_text_u64(g->t, g->c->total[i].period);
         samples += g->c->total[i].samples;
     }
-    mkperf_textout_put(g->t, " ", 1);
-    mkperf_textout_u64(g->t, samples);
-    mkperf_textout_put(g->t, "\n", 1);
+    mkperf_text_put(g->t, " ", 1);
+    mkperf_text_u64(g->t, samples);
+    mkperf_text_put(g->t, "\n", 1);
 }
 
 static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct mkperf_collect *c,
-                                          struct mkperf_textout *t, struct mkperf_error *e)
+                                          struct mkperf_text *t, struct mkperf_error *e)
 {
     struct callgrind g = {.c = c, .t = t, .columns = c->nevents + 1};
     struct mkperf_collected_chain chain;
@@ -257,6 +295,9 @@ static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct 
     free(g.cost);
     free(g.named_function);
     free(g.named_file);
+    report_table_free(&g.names);
+    free(g.object_of_name);
+    free(g.ambiguous);
     return status;
 }
 
