@@ -56,7 +56,7 @@ else
 include platform/microkit/build.mk
 endif
 include demo/build.mk
-include tests/build.mk bench/build.mk
+include tests/build.mk bench/build.mk platform/microkit/check.mk
 
 FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] target/*/*.[ch] \
              platform/*/*.[ch] platform/*/*/*.[ch] host/*.[ch] host/*/*.[ch] demo/*.[ch] \
