@@ -25,7 +25,7 @@ struct row {
 
 struct callgrind {
     struct mkperf_collect *c;
-    struct mkperf_text *t;
+    struct mkperf_textout *t;
     uint32_t columns; /* events, then samples */
     struct report_table rows;
     struct row *row;
@@ -151,12 +151,12 @@ static void put_function_name(struct callgrind *g, const struct mkperf_function 
     uint64_t key[2] = {f->name, f->file};
     int64_t number = report_table_number(&g->names, key, 2);
 
-    mkperf_text_put(g->t, " ", 1);
-    mkperf_text_plain(g->t, mkperf_stack_text(&g->c->stack, f->name), '\n', ' ');
+    mkperf_textout_put(g->t, " ", 1);
+    mkperf_textout_plain(g->t, mkperf_stack_text(&g->c->stack, f->name), '\n', ' ');
     if (number >= 0 && g->ambiguous[number]) {
-        mkperf_text_puts(g->t, " {");
-        mkperf_text_plain(g->t, object_of(&g->c->stack, f), '\n', ' ');
-        mkperf_text_put(g->t, "}", 1);
+        mkperf_textout_puts(g->t, " {");
+        mkperf_textout_plain(g->t, object_of(&g->c->stack, f), '\n', ' ');
+        mkperf_textout_put(g->t, "}", 1);
     }
 }
 
@@ -165,22 +165,22 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
 {
     const struct mkperf_stack *s = &g->c->stack;
     const struct mkperf_function *f = &s->function[number];
-    struct mkperf_text *t = g->t;
+    struct mkperf_textout *t = g->t;
 
-    mkperf_text_printf(t, "%sob=", prefix);
-    mkperf_text_plain(t, object_of(s, f), '\n', ' ');
-    mkperf_text_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f->file + 1);
+    mkperf_textout_printf(t, "%sob=", prefix);
+    mkperf_textout_plain(t, object_of(s, f), '\n', ' ');
+    mkperf_textout_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f->file + 1);
     if (!g->named_file[f->file]) {
         g->named_file[f->file] = true;
-        mkperf_text_put(t, " ", 1);
-        mkperf_text_plain(t, f->file != 0 ? mkperf_stack_text(s, f->file) : "???", '\n', ' ');
+        mkperf_textout_put(t, " ", 1);
+        mkperf_textout_plain(t, f->file != 0 ? mkperf_stack_text(s, f->file) : "???", '\n', ' ');
     }
-    mkperf_text_printf(t, "\n%sfn=(%u)", prefix, number + 1);
+    mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
         g->named_function[number] = true;
         put_function_name(g, f);
     }
-    mkperf_text_put(t, "\n", 1);
+    mkperf_textout_put(t, "\n", 1);
 }
 
 static void put_row(struct callgrind *g, const struct row *row, bool fresh)
@@ -190,21 +190,21 @@ static void put_row(struct callgrind *g, const struct row *row, bool fresh)
     const uint64_t *cost = g->cost + (size_t)number * g->columns;
 
     if (fresh) {
-        mkperf_text_put(g->t, "\n", 1);
+        mkperf_textout_put(g->t, "\n", 1);
         put_function(g, row->function, "");
     }
     if (row->callee != SELF) {
         put_function(g, row->callee - 1, "c");
-        mkperf_text_puts(g->t, "calls=");
-        mkperf_text_u64(g->t, cost[g->columns - 1]);
-        mkperf_text_puts(g->t, " 0\n");
+        mkperf_textout_puts(g->t, "calls=");
+        mkperf_textout_u64(g->t, cost[g->columns - 1]);
+        mkperf_textout_puts(g->t, " 0\n");
     }
-    mkperf_text_u64(g->t, row->line);
+    mkperf_textout_u64(g->t, row->line);
     for (uint32_t i = 0; i < g->columns; i++) {
-        mkperf_text_put(g->t, " ", 1);
-        mkperf_text_u64(g->t, cost[i]);
+        mkperf_textout_put(g->t, " ", 1);
+        mkperf_textout_u64(g->t, cost[i]);
     }
-    mkperf_text_put(g->t, "\n", 1);
+    mkperf_textout_put(g->t, "\n", 1);
 }
 
 static enum mkperf_status put_rows(struct callgrind *g, struct mkperf_error *e)
@@ -238,45 +238,46 @@ static void put_event_name(struct callgrind *g, uint32_t event)
     for (char *p = name; *p != '\0'; p++) {
         *p = isalnum((unsigned char)*p) ? *p : '_';
     }
-    mkperf_text_puts(g->t, isdigit((unsigned char)name[0]) ? " _" : " ");
-    mkperf_text_puts(g->t, name);
+    mkperf_textout_puts(g->t, isdigit((unsigned char)name[0]) ? " _" : " ");
+    mkperf_textout_puts(g->t, name);
 }
 
 static void put_note(void *self, const char *line)
 {
     struct callgrind *g = self;
 
-    mkperf_text_puts(g->t, "desc: ");
-    mkperf_text_plain(g->t, line, '\n', ' ');
-    mkperf_text_put(g->t, "\n", 1);
+    mkperf_textout_puts(g->t, "desc: ");
+    mkperf_textout_plain(g->t, line, '\n', ' ');
+    mkperf_textout_put(g->t, "\n", 1);
 }
 
 static void put_head(struct callgrind *g, const char *title)
 {
     uint64_t samples = 0;
 
-    mkperf_text_puts(g->t, "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION "\n");
-    mkperf_text_puts(g->t, "cmd: ");
-    mkperf_text_plain(g->t, title != NULL ? title : "mkperf", '\n', ' ');
-    mkperf_text_put(g->t, "\n", 1);
+    mkperf_textout_puts(g->t,
+                        "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION "\n");
+    mkperf_textout_puts(g->t, "cmd: ");
+    mkperf_textout_plain(g->t, title != NULL ? title : "mkperf", '\n', ' ');
+    mkperf_textout_put(g->t, "\n", 1);
     mkperf_collect_notes(g->c, put_note, g);
-    mkperf_text_puts(g->t, "positions: line\nevents:");
+    mkperf_textout_puts(g->t, "positions: line\nevents:");
     for (uint32_t i = 0; i + 1 < g->columns; i++) {
         put_event_name(g, i);
     }
-    mkperf_text_puts(g->t, " Samples\nsummary:");
+    mkperf_textout_puts(g->t, " Samples\nsummary:");
     for (uint32_t i = 0; i + 1 < g->columns; i++) {
-        mkperf_text_put(g->t, " ", 1);
-        mkperf_text_u64(g->t, g->c->total[i].period);
+        mkperf_textout_put(g->t, " ", 1);
+        mkperf_textout_u64(g->t, g->c->total[i].period);
         samples += g->c->total[i].samples;
     }
-    mkperf_text_put(g->t, " ", 1);
-    mkperf_text_u64(g->t, samples);
-    mkperf_text_put(g->t, "\n", 1);
+    mkperf_textout_put(g->t, " ", 1);
+    mkperf_textout_u64(g->t, samples);
+    mkperf_textout_put(g->t, "\n", 1);
 }
 
 static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct mkperf_collect *c,
-                                          struct mkperf_text *t, struct mkperf_error *e)
+                                          struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct callgrind g = {.c = c, .t = t, .columns = c->nevents + 1};
     struct mkperf_collected_chain chain;

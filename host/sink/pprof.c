@@ -37,7 +37,7 @@ struct message {
 
 struct pprof {
     struct mkperf_collect *c;
-    struct mkperf_text *t;
+    struct mkperf_textout *t;
     z_stream z;
     char *extra[EXTRA_MAX]; /* strings that are not among the stack's texts */
     uint32_t nextra, texts; /* texts: count when the first extra got its number */
@@ -99,7 +99,7 @@ static void compress_bytes(struct pprof *p, const void *bytes, size_t n, int flu
         p->z.next_out = out;
         p->z.avail_out = sizeof out;
         deflate(&p->z, flush);
-        mkperf_text_put(p->t, out, sizeof out - p->z.avail_out);
+        mkperf_textout_put(p->t, out, sizeof out - p->z.avail_out);
     } while (p->z.avail_out == 0);
 }
 
@@ -267,7 +267,7 @@ static void put_string(struct pprof *p, const char *text)
 {
     p->m.n = 0;
     while (*text != '\0' && p->m.n < MESSAGE_MAX - 8) {
-        size_t n = mkperf_text_utf8(text);
+        size_t n = mkperf_textout_utf8(text);
         if (n == 0) {
             p->m.byte[p->m.n++] = '?';
             text++;
@@ -328,7 +328,7 @@ static void put_rest(struct pprof *p)
 }
 
 static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkperf_collect *c,
-                                      struct mkperf_text *t, struct mkperf_error *e)
+                                      struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct pprof *p = calloc(1, sizeof *p);
     enum mkperf_status status;

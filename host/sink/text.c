@@ -20,19 +20,20 @@ static enum mkperf_status open_stdout(struct mkperf_outfile *o, struct mkperf_er
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_text_open(struct mkperf_text *t, const char *path, struct mkperf_error *e)
+enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
+                                       struct mkperf_error *e)
 {
     t->error.status = MKPERF_OK;
     return strcmp(path, "-") == 0 ? open_stdout(&t->out, e) : mkperf_outfile_open(&t->out, path, e);
 }
 
-enum mkperf_status mkperf_text_finish(struct mkperf_text *t, struct mkperf_error *e)
+enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e)
 {
     char *partial = t->out.partial != NULL ? strdup(t->out.partial) : NULL;
 
     if (t->error.status != MKPERF_OK) {
         *e = t->error;
-        mkperf_text_discard(t);
+        mkperf_textout_discard(t);
     } else if (mkperf_outfile_finish(&t->out, e) != MKPERF_OK) {
         t->error = *e;
         if (partial != NULL) {
@@ -43,7 +44,7 @@ enum mkperf_status mkperf_text_finish(struct mkperf_text *t, struct mkperf_error
     return t->error.status;
 }
 
-void mkperf_text_discard(struct mkperf_text *t)
+void mkperf_textout_discard(struct mkperf_textout *t)
 {
     if (t->out.fd >= 0 && t->out.partial != NULL) {
         unlink(t->out.partial);
@@ -52,19 +53,19 @@ void mkperf_text_discard(struct mkperf_text *t)
     mkperf_outfile_close(&t->out);
 }
 
-void mkperf_text_put(struct mkperf_text *t, const void *p, size_t n)
+void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n)
 {
     if (t->error.status == MKPERF_OK) {
         mkperf_outfile_write(&t->out, p, n, &t->error);
     }
 }
 
-void mkperf_text_puts(struct mkperf_text *t, const char *s)
+void mkperf_textout_puts(struct mkperf_textout *t, const char *s)
 {
-    mkperf_text_put(t, s, strlen(s));
+    mkperf_textout_put(t, s, strlen(s));
 }
 
-void mkperf_text_u64(struct mkperf_text *t, uint64_t n)
+void mkperf_textout_u64(struct mkperf_textout *t, uint64_t n)
 {
     char digits[20], *at = digits + sizeof digits;
 
@@ -72,10 +73,10 @@ void mkperf_text_u64(struct mkperf_text *t, uint64_t n)
         *--at = (char)('0' + n % 10);
         n /= 10;
     } while (n != 0);
-    mkperf_text_put(t, at, (size_t)(digits + sizeof digits - at));
+    mkperf_textout_put(t, at, (size_t)(digits + sizeof digits - at));
 }
 
-void mkperf_text_printf(struct mkperf_text *t, const char *format, ...)
+void mkperf_textout_printf(struct mkperf_textout *t, const char *format, ...)
 {
     char line[1024];
     va_list args;
@@ -83,17 +84,17 @@ void mkperf_text_printf(struct mkperf_text *t, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    mkperf_text_put(t, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
+    mkperf_textout_put(t, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
 }
 
-void mkperf_text_ms(struct mkperf_text *t, uint64_t ns)
+void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns)
 {
     char fraction[8];
 
-    mkperf_text_u64(t, ns / 1000000);
+    mkperf_textout_u64(t, ns / 1000000);
     if (ns % 1000000 != 0) {
         snprintf(fraction, sizeof fraction, ".%06u", (unsigned)(ns % 1000000));
-        mkperf_text_put(t, fraction, 7);
+        mkperf_textout_put(t, fraction, 7);
     }
 }
 
@@ -107,7 +108,7 @@ static bool continues(const char *s, size_t n)
     return true;
 }
 
-size_t mkperf_text_utf8(const char *s)
+size_t mkperf_textout_utf8(const char *s)
 {
     unsigned char a = (unsigned char)s[0], b = a != 0 ? (unsigned char)s[1] : 0;
 
@@ -130,25 +131,25 @@ size_t mkperf_text_utf8(const char *s)
 }
 
 /* Writes s; escape gives what stands for a character, NULL for itself. */
-static void put_escaped(struct mkperf_text *t, const char *s,
+static void put_escaped(struct mkperf_textout *t, const char *s,
                         const char *(*escape)(char c, char room[8]))
 {
     const char *from = s, *instead;
     char room[8];
 
     while (*s != '\0') {
-        size_t n = mkperf_text_utf8(s);
+        size_t n = mkperf_textout_utf8(s);
         instead = n == 0 ? "\xef\xbf\xbd" : n == 1 ? escape(*s, room) : NULL;
         if (instead != NULL) {
-            mkperf_text_put(t, from, (size_t)(s - from));
-            mkperf_text_puts(t, instead);
+            mkperf_textout_put(t, from, (size_t)(s - from));
+            mkperf_textout_puts(t, instead);
         }
         s += n > 0 ? n : 1;
         if (instead != NULL) {
             from = s;
         }
     }
-    mkperf_text_put(t, from, (size_t)(s - from));
+    mkperf_textout_put(t, from, (size_t)(s - from));
 }
 
 static const char *escape_json(char c, char room[8])
@@ -164,11 +165,11 @@ static const char *escape_json(char c, char room[8])
     return NULL;
 }
 
-void mkperf_text_json(struct mkperf_text *t, const char *s)
+void mkperf_textout_json(struct mkperf_textout *t, const char *s)
 {
-    mkperf_text_put(t, "\"", 1);
+    mkperf_textout_put(t, "\"", 1);
     put_escaped(t, s, escape_json);
-    mkperf_text_put(t, "\"", 1);
+    mkperf_textout_put(t, "\"", 1);
 }
 
 static const char *escape_xml(char c, char room[8])
@@ -190,7 +191,7 @@ static const char *escape_xml(char c, char room[8])
     }
 }
 
-void mkperf_text_xml(struct mkperf_text *t, const char *s)
+void mkperf_textout_xml(struct mkperf_textout *t, const char *s)
 {
     put_escaped(t, s, escape_xml);
 }
@@ -201,38 +202,38 @@ static const char *escape_csv(char c, char room[8])
     return c == '"' ? "\"\"" : c == '\n' || c == '\r' ? " " : NULL;
 }
 
-void mkperf_text_csv(struct mkperf_text *t, const char *s)
+void mkperf_textout_csv(struct mkperf_textout *t, const char *s)
 {
     /* A leading =, +, - or @ would be a formula to a spreadsheet. */
     bool formula = *s != '\0' && strchr("=+-@\t", *s) != NULL;
     bool quote = formula || strpbrk(s, ",\"\r\n ;") != NULL;
 
     if (quote) {
-        mkperf_text_put(t, formula ? "\"'" : "\"", formula ? 2 : 1);
+        mkperf_textout_put(t, formula ? "\"'" : "\"", formula ? 2 : 1);
     }
     put_escaped(t, s, escape_csv);
     if (quote) {
-        mkperf_text_put(t, "\"", 1);
+        mkperf_textout_put(t, "\"", 1);
     }
 }
 
-void mkperf_text_plain(struct mkperf_text *t, const char *s, char but, char instead)
+void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead)
 {
     const char *from = s;
 
     while (*s != '\0') {
-        size_t n = mkperf_text_utf8(s);
+        size_t n = mkperf_textout_utf8(s);
         if (n == 0 || (unsigned char)*s < 0x20 || *s == but) {
-            mkperf_text_put(t, from, (size_t)(s - from));
-            mkperf_text_put(t,
-                            n == 0      ? "\xef\xbf\xbd"
-                            : *s == but ? &instead
-                                        : " ",
-                            n == 0 ? 3 : 1);
+            mkperf_textout_put(t, from, (size_t)(s - from));
+            mkperf_textout_put(t,
+                               n == 0      ? "\xef\xbf\xbd"
+                               : *s == but ? &instead
+                                           : " ",
+                               n == 0 ? 3 : 1);
             n = 1;
             from = s + 1;
         }
         s += n;
     }
-    mkperf_text_put(t, from, (size_t)(s - from));
+    mkperf_textout_put(t, from, (size_t)(s - from));
 }
