@@ -35,6 +35,13 @@ PLATFORM_SYSTEM_SED := -e 's/phys_addr="0x9000000"/phys_addr="$(BOARD_UART_BASE)
     -e 's/irq="34"/irq="$(BOARD_PACER_IRQ)"/'
 DEMO_PACER := $(BOARD_PACER)
 
+# One build directory serves one board and configuration at a time: what was made for another goes.
+MICROKIT_FOR := $(abspath $(MICROKIT_BOARD_DIR)) $(BOARD_CFLAGS)
+ifneq ($(shell cat $(B)/microkit-for 2>/dev/null),$(MICROKIT_FOR))
+$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/loader.* $(B)/tests/sel4 && mkdir -p $(B) && \
+    echo '$(MICROKIT_FOR)' >$(B)/microkit-for)
+endif
+
 # $(call microkit_image,IMAGE,SYSTEM,ELFDIR,DEPS): a rule that packs SYSTEM, whose ELFs are in ELFDIR
 # and are made by DEPS, into IMAGE, with a report beside it. To be used with $(eval ...).
 define microkit_image
