@@ -77,6 +77,28 @@ static bool add_cost(struct callgrind *g, int64_t number,
     return true;
 }
 
+/*
+ * Above the outermost function of every stack stands its PD, as a function of that name: readers
+ * take what callers say for a function's inclusive cost, and would miss stacks that begin with it.
+ */
+static uint32_t root_of(const struct mkperf_stack *s, uint32_t pd)
+{
+    return s->functions.count + (pd < s->npds ? pd : 0);
+}
+
+static struct mkperf_function function_at(const struct mkperf_stack *s, uint32_t number)
+{
+    return number < s->functions.count
+               ? s->function[number]
+               : (struct mkperf_function){.pd = number - s->functions.count};
+}
+
+static const char *name_at(const struct mkperf_stack *s, uint32_t number)
+{
+    return number < s->functions.count ? mkperf_stack_name(s, number)
+                                       : mkperf_stack_pd_name(s, number - s->functions.count);
+}
+
 /* The line of a frame in its function's file. */
 static uint32_t line_of(const struct mkperf_stack *s, const struct mkperf_frame *frame)
 {
@@ -100,7 +122,7 @@ static bool add_chain(struct callgrind *g, const struct mkperf_collected_chain *
             callee = f[k].function + 1;
         }
     }
-    return true;
+    return add_cost(g, row_number(g, root_of(s, chain->pd), 0, callee), chain, number);
 }
 
 static int compare(const void *a, const void *b)
@@ -146,13 +168,15 @@ static bool find_ambiguous(struct callgrind *g)
     return g->object_of_name != NULL && g->ambiguous != NULL;
 }
 
-static void put_function_name(struct callgrind *g, const struct mkperf_function *f)
+static void put_function_name(struct callgrind *g, const struct mkperf_function *f,
+                              uint32_t function)
 {
     uint64_t key[2] = {f->name, f->file};
-    int64_t number = report_table_number(&g->names, key, 2);
+    bool root = function >= g->c->stack.functions.count;
+    int64_t number = root ? -1 : report_table_number(&g->names, key, 2);
 
     mkperf_textout_put(g->t, " ", 1);
-    mkperf_textout_plain(g->t, mkperf_stack_text(&g->c->stack, f->name), '\n', ' ');
+    mkperf_textout_plain(g->t, name_at(&g->c->stack, function), '\n', ' ');
     if (number >= 0 && g->ambiguous[number]) {
         mkperf_textout_puts(g->t, " {");
         mkperf_textout_plain(g->t, object_of(&g->c->stack, f), '\n', ' ');
@@ -164,21 +188,21 @@ static void put_function_name(struct callgrind *g, const struct mkperf_function 
 static void put_function(struct callgrind *g, uint32_t number, const char *prefix)
 {
     const struct mkperf_stack *s = &g->c->stack;
-    const struct mkperf_function *f = &s->function[number];
+    struct mkperf_function f = function_at(s, number);
     struct mkperf_textout *t = g->t;
 
     mkperf_textout_printf(t, "%sob=", prefix);
-    mkperf_textout_plain(t, object_of(s, f), '\n', ' ');
-    mkperf_textout_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f->file + 1);
-    if (!g->named_file[f->file]) {
-        g->named_file[f->file] = true;
+    mkperf_textout_plain(t, object_of(s, &f), '\n', ' ');
+    mkperf_textout_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f.file + 1);
+    if (!g->named_file[f.file]) {
+        g->named_file[f.file] = true;
         mkperf_textout_put(t, " ", 1);
-        mkperf_textout_plain(t, f->file != 0 ? mkperf_stack_text(s, f->file) : "???", '\n', ' ');
+        mkperf_textout_plain(t, f.file != 0 ? mkperf_stack_text(s, f.file) : "???", '\n', ' ');
     }
     mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
         g->named_function[number] = true;
-        put_function_name(g, f);
+        put_function_name(g, &f, number);
     }
     mkperf_textout_put(t, "\n", 1);
 }
@@ -212,7 +236,7 @@ static enum mkperf_status put_rows(struct callgrind *g, struct mkperf_error *e)
     uint32_t n = g->rows.count;
     struct row *order = reallocarray(NULL, n + 1, sizeof *order);
 
-    g->named_function = calloc(g->c->stack.functions.count + 1, 1);
+    g->named_function = calloc((size_t)root_of(&g->c->stack, 0) + g->c->stack.npds + 1, 1);
     g->named_file = calloc(g->c->stack.texts.count + 1, 1);
     if (order == NULL || g->named_function == NULL || g->named_file == NULL || !find_ambiguous(g)) {
         free(order);
@@ -283,6 +307,9 @@ static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct 
     struct mkperf_collected_chain chain;
     enum mkperf_status status = MKPERF_OK;
 
+    for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
+        status = mkperf_collect_chain(c, i, &chain, e); /* all functions must have their numbers */
+    }
     for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
         status = mkperf_collect_chain(c, i, &chain, e);
         if (status == MKPERF_OK && !add_chain(&g, &chain, i)) {

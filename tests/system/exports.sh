@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Every export, read by the program it is for; the numbers must be those that went in. The files are
+# those of tests/unit/test_sinks.c (two events: cpu-cycles, 16 samples of 1000; r17, 2 of 25; lost: 5
+# in the ring, 7 on the link), and a samples.json that goes the whole way through the command.
+# Environment: B and MKPERF. What needs a program that is not there is left out, with a line that
+# says so.
+set -u
+NAME=exports
+D=$PWD/$B/tests/run-exports
+case $B in /*) D=$B/tests/run-exports ;; esac
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+npm=$PWD/tests/npm
+modules=$D/../npm/node_modules
+MKPERF=$(realpath "$MKPERF")
+
+# has PROGRAM WHAT
+has() {
+    command -v "$1" >/dev/null && return 0
+    echo "left out: $2: no $1"
+    return 1
+}
+
+files() {
+    MKPERF_SINKS_DIR=$D "$B/tests/unit/test_sinks" >"$D/files.log" 2>&1 || {
+        tail -n 20 "$D/files.log"
+        return 1
+    }
+}
+check "the files are written" files
+[ -s "$D/out.svg" ] || exit 1
+
+# want FILE PATTERN...: every pattern stands in the file
+want() {
+    file=$1
+    shift
+    for pattern; do
+        grep -q -- "$pattern" "$file" || {
+            echo "no \"$pattern\" in:"
+            head -n 40 "$file"
+            return 1
+        }
+    done
+}
+
+pprof() {
+    export PPROF_TMPDIR=$D HOME=$D
+    go tool pprof -top -sample_index=cpu-cycles "$D/out.pb.gz" >"$D/pprof" 2>&1 || { cat "$D/pprof"; return 1; }
+    want "$D/pprof" 'Showing nodes accounting for 16000, 100% of 16000 total' \
+        '6000 37.50%.* leaf$' '4000 25.00%.* idle_thread$' '3000 18.75%.* handle$' &&
+        go tool pprof -comments "$D/out.pb.gz" >"$D/pprof" 2>&1 &&
+        want "$D/pprof" 'lost samples: 12, ring 5, link 7' 'event cpu-cycles: 16 samples' &&
+        go tool pprof -tags -sample_index=samples "$D/out.pb.gz" >"$D/pprof" 2>&1 &&
+        want "$D/pprof" 'pd: Total 18.0' '11.0 (61.11%): client' 'core: Total 18' 'mode: Total 18' &&
+        go tool pprof -top -sample_index=r17 -tagfocus=pd=client "$D/out.pb.gz" >"$D/pprof" 2>&1 &&
+        want "$D/pprof" '50   100%.* middle$'
+}
+has go "pprof" && check "go tool pprof" pprof
+
+callgrind() {
+    (cd / && callgrind_annotate --inclusive=yes "$D/callgrind.out") >"$D/annotate" 2>"$D/annotate.err" ||
+        { cat "$D/annotate.err"; return 1; }
+    want "$D/annotate" '16,000 (100.0%) 50 (100.0%) 18 (100.0%)  PROGRAM TOTALS' \
+        '10,000 (62.50%) 50 (100.0%) 12 (66.67%)  .*/client.c:middle \[client\]' \
+        ' 9,000 (56.25%) 50 (100.0%) 11 (61.11%)  ???:client \[client\]' \
+        ' 9,000 (56.25%)  *0  *9 (50.00%)  .*/client.c:_start' \
+        'lost samples: 12, ring 5, link 7' && ! grep . "$D/annotate.err"
+}
+has callgrind_annotate "callgrind" && check "callgrind_annotate" callgrind
+
+svg() {
+    for f in out icicle diff empty; do
+        [ "$f" = empty ] && f=empty.flamegraph
+        [ -e "$D/$f" ] || f=$f.svg
+        xmllint --noout --nonet "$D/$f" || return 1
+    done
+    ! grep -E '(href|src)=|https?://' "$D/out.svg" | grep -v 'xmlns='
+}
+has xmllint "well-formed SVG" && check "flame graphs are well-formed and load nothing" svg
+
+svg_runs() {
+    node "$npm/svg.mjs" "$D/out.svg" client 'le.f|handle' >"$D/svg" 2>&1 || { head -c 2000 "$D/svg"; return 1; }
+    want "$D/svg" '^frames 1[0-9]$' 'details client   9000, 56.25%' '^zoomed [67] width 1180.00$' \
+        '^matched: 56.25%$' '^reset 1[0-9] width 663.75 \[\]$'
+}
+has node "flame graph's script" && check "flame graph: details, zoom, search, reset" svg_runs
+
+install_npm() {
+    stamp=$D/../npm/stamp
+    sum=$(cksum <"$npm/package-lock.json")
+    [ "$(cat "$stamp" 2>/dev/null)" = "$sum" ] && return 0
+    mkdir -p "$D/../npm" && cp "$npm/package.json" "$npm/package-lock.json" "$D/../npm/" &&
+        (cd "$D/../npm" && npm ci --ignore-scripts --no-audit --no-fund >"$D/npm.log" 2>&1) || {
+        tail -n 5 "$D/npm.log"
+        return 1
+    }
+    echo "$sum" >"$stamp"
+}
+
+speedscope() {
+    node "$npm/speedscope.mjs" "$modules" "$D/out.speedscope.json" >"$D/speedscope" 2>"$D/speedscope.err" || {
+        head -c 2000 "$D/speedscope.err"
+        return 1
+    }
+    want "$D/speedscope" '^all (cpu-cycles) 16000$' '^  leaf 6000 9000$' '^  client 0 9000$' \
+        '^  handle \[kernel\] 3000 3000$' '^client (cpu-cycles) 9000$' '^client (r17) 50$' \
+        '^idle (cpu-cycles) 6000$' '^\[lost\] (samples) 12$'
+}
+
+firefox() {
+    export PROFILER_CLI_SESSION_DIR=$(mktemp -d /tmp/mkperf-pq-XXXXXX)
+    pq="node $modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js"
+    status=0
+    {
+        $pq load "$D/out.firefox.json" && $pq profile info --all &&
+            for t in 0 1 2 3 4; do $pq thread samples --thread t-$t --include-idle; done &&
+            $pq thread markers --thread t-4
+    } >"$D/firefox" 2>&1 || status=1
+    $pq stop --all >/dev/null 2>&1
+    rm -rf "$PROFILER_CLI_SESSION_DIR"
+    [ $status -eq 0 ] || { tail -n 20 "$D/firefox"; return 1; }
+    want "$D/firefox" 'client (cpu-cycles)' 'client (r17)' 'lost samples' \
+        'leaf - self: 6000 (66.7%)' 'handle - self: 3000 (33.3%)' 'idle_thread - self: 4000 (66.7%)' \
+        'middle - self: 50 (100.0%)' 'Kernel .* 3000 ' 'Lost samples'
+}
+if has node "speedscope, Firefox Profiler" && has npm "speedscope, Firefox Profiler"; then
+    check "the readers are installed" install_npm
+    check "speedscope's importer" speedscope
+    check "Firefox Profiler's command" firefox
+fi
+
+lines() {
+    node -e '
+        const fs = require("fs");
+        let period = 0, lost = 0;
+        for (const line of fs.readFileSync(process.argv[1], "utf8").split("\n")) {
+            if (line === "") continue;
+            const o = JSON.parse(line);
+            if (o.type === "sample" && o.event === "cpu-cycles") period += o.period;
+            if (o.type === "lost") lost += o.samples;
+        }
+        console.log(period, lost);' "$D/out.jsonl" >"$D/lines" 2>&1
+    want "$D/lines" '^16000 12$' || return 1
+}
+has node "JSON Lines" && check "JSON Lines" lines
+
+# perf's own view of the file that went through the command, against the other formats of it.
+whole_way() {
+    cd "$D" || return 1
+    leaf=$(aarch64-linux-gnu-nm client.elf | awk '$3 == "leaf" { print $1 }')
+    middle=$(aarch64-linux-gnu-nm client.elf | awk '$3 == "middle" { print $1 }')
+    awk -v leaf=$((0x$leaf)) -v middle=$((0x$middle + 12)) 'BEGIN {
+        printf "{\"elf_tcb_mappings\": {\"client.elf\": 1}, \"samples\": ["
+        for (i = 0; i < 1000; i++)
+            printf "%s{\"ip\": \"%d\", \"pid\": 1, \"time\": \"%d\", \"cpu\": 0, \"period\": 7, " \
+                "\"nr\": \"%d\", \"ips\": [%s, 0]}", i ? "," : "", leaf, i * 1000, i % 4 != 0,
+                i % 4 ? middle : 0
+        print "]}" }' >samples.json
+    "$MKPERF" toperf -s samples.json -b . 2>toperf.log || { cat toperf.log; return 1; }
+    cd - >/dev/null || return 1
+    perf_quiet report --stdio -i "$D/perf.data" -g none --no-children --sort comm,symbol >"$D/perf" || return 1
+    want "$D/perf" 'Event count (approx.): 7000' '100.00%  client   \[\.\] leaf' || return 1
+    chains "$D/perf.data" >"$D/perf.chains"
+    awk '{ print $3 }' "$D/perf.chains" | sort | uniq -c >"$D/perf.counts"
+    want "$D/perf.counts" '^ *250 leaf;*$' '^ *750 leaf;middle;*$' || return 1
+    "$MKPERF" convert -q "$D/perf.data" --no-inline --to folded -o - >"$D/perf.folded" || return 1
+    want "$D/perf.folded" '^client;leaf 1750$' '^client;middle;leaf 5250$'
+}
+has perf "toperf" && check "samples.json through toperf, perf and convert" whole_way
+
+agrees_with_report() {
+    "$MKPERF" report -i "$D/perf.data" >"$D/report" 2>&1 || { cat "$D/report"; return 1; }
+    want "$D/report" '1000 of event .cycles., period sum 7000' '100.00% .*leaf'
+}
+check "mkperf report agrees" agrees_with_report
