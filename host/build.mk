@@ -5,7 +5,7 @@
 PMU_TABLES_SRC := $(B)/src/pmu_tables.c
 HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC) \
                 $(MBEDTLS_SRC) $(PMU_TABLES_SRC)
-HOST_LIBS := -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw
+HOST_LIBS := -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw -lmicrohttpd
 
 ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_FLAGS := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -39,3 +39,14 @@ $(B)/mkperf: $(B)/obj/plain/host/main.o $(B)/lib/plain/libmkperf.a
 
 install: $(B)/mkperf
 	install -D -m 755 $(B)/mkperf $(DESTDIR)$(PREFIX)/bin/mkperf
+
+# The page of mkperf view is part of the program.
+$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/view/page.o): $(wildcard host/view/*.html host/view/*.css host/view/*.js)
+
+# speedscope, which mkperf view links to if it lies beside mkperf. Optional: it needs npm's registry.
+.PHONY: speedscope
+speedscope: $(B)/speedscope/index.html
+$(B)/speedscope/index.html:
+	$(Q)mkdir -p $(B)/npm
+	$(Q)npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(B)/npm speedscope@1.25.0
+	$(Q)rm -rf $(@D) && cp -r $(B)/npm/node_modules/speedscope/dist/release $(@D)

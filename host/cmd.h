@@ -19,5 +19,6 @@ int mkperf_cmd_report(int argc, char **argv);
 int mkperf_cmd_script(int argc, char **argv);
 int mkperf_cmd_top(int argc, char **argv);
 int mkperf_cmd_toperf(int argc, char **argv);
+int mkperf_cmd_view(int argc, char **argv);
 
 #endif

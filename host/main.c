@@ -19,6 +19,7 @@ static const struct {
     {"list", "show the events that a target can count", mkperf_cmd_list},
     {"report", "show a profile: who spent the time", mkperf_cmd_report},
     {"top", "watch a running system", mkperf_cmd_top},
+    {"view", "look at a profile in a browser", mkperf_cmd_view},
     {"annotate", "show a function's instructions and what hit them", mkperf_cmd_annotate},
     {"script", "print every sample", mkperf_cmd_script},
     {"diff", "compare two profiles: what became heavier", mkperf_cmd_diff},
