@@ -5,7 +5,6 @@
  * Owns: the command's options and the life of the session; the conversation with the target is
  * recorder.c's, as for mkperf record. The parts are in top/: counts (the sink), screen.
  */
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +261,6 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     r->progress = on_progress;
     r->stop = &interrupts;
     r->self = t;
-    r->synced_s = INFINITY; /* no file to be kept up to date */
     mkperf_receiver_init(&r->receiver, &mkperf_recorder_ops, r);
     if (set_up_inputs(t, e) != MKPERF_OK) {
         return e->status;
