@@ -12,7 +12,8 @@
 struct mkperf_pds {
     struct mkperf_symbols *symbols;
     struct mkperf_pds_config config;
-    char *system_directory; /* of the .system file: where ELFs are if nobody says otherwise */
+    struct mkperf_system *system; /* its PDs are the first ones here, in order; or NULL */
+    char *system_directory;       /* of the .system file: where ELFs are if nobody says otherwise */
     char *kernel;
     uint32_t n;
     struct mkperf_pd pd[MKPERF_MAX_PDS];
@@ -135,15 +136,12 @@ static enum mkperf_status load_system(struct mkperf_pds *p, struct mkperf_error 
 {
     const char *path = p->config.system;
     const char *slash = strrchr(path, '/');
-    struct mkperf_system *system;
 
     p->system_directory = slash != NULL ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
-    if (mkperf_system_load(path, &system, e) != MKPERF_OK) {
+    if (mkperf_system_load(path, &p->system, e) != MKPERF_OK) {
         return e->status;
     }
-    enum mkperf_status status = add_system(p, system, e);
-    mkperf_system_free(system);
-    return status;
+    return add_system(p, p->system, e);
 }
 
 static enum mkperf_status find_kernel(struct mkperf_pds *p, struct mkperf_error *e)
@@ -201,29 +199,49 @@ void mkperf_pds_free(struct mkperf_pds *p)
     for (size_t i = 0; i < p->nowned; i++) {
         free(p->owned[i]);
     }
+    mkperf_system_free(p->system);
     free(p->kernel);
     free(p->system_directory);
     free(p);
 }
 
+/* What a thread that is no PD is called: a new string, or NULL. */
+static char *other_name(const struct mkperf_pds *p, uint64_t thread)
+{
+    char *name;
+
+    if (p->n == MKPERF_MAX_PDS - 1 || thread == MKPERF_THREAD_NONE) {
+        return strdup("unknown");
+    }
+    if (thread == MKPERF_THREAD_INITIAL) {
+        return strdup("monitor");
+    }
+    return asprintf(&name, "unknown-%llx", (unsigned long long)thread) < 0 ? NULL : name;
+}
+
 uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
 {
-    char *name = NULL;
-
     for (uint32_t i = 0; i < p->n; i++) {
         if (p->pd[i].thread == thread) {
             return i;
         }
     }
+    int child = p->system != NULL ? mkperf_system_find(p->system, thread) : -1;
+    if (child >= 0) {
+        return (uint32_t)child;
+    }
     if (p->n == MKPERF_MAX_PDS) {
         return MKPERF_MAX_PDS - 1;
     }
-    if (p->n == MKPERF_MAX_PDS - 1 || thread == MKPERF_THREAD_NONE) {
-        name = strdup("unknown");
-    } else if (asprintf(&name, "unknown-%llx", (unsigned long long)thread) < 0) {
-        name = NULL;
+    uint32_t id = add(p, thread, other_name(p, thread), NULL);
+    char *path = thread == MKPERF_THREAD_INITIAL ? find_file(p, "monitor.elf") : NULL;
+    struct mkperf_error e;
+    if (path != NULL && mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
+        p->pd[id].elf = own(p, path);
+    } else {
+        free(path);
     }
-    return add(p, thread, name, NULL);
+    return id;
 }
 
 uint32_t mkperf_pds_count(const struct mkperf_pds *p)

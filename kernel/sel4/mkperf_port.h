@@ -33,9 +33,6 @@ struct mkperf_port_context {
     uint64_t fp;
 };
 
-/* The initial thread (Microkit's monitor). No badge is 0: a handler that was never badged. */
-#define MKPERF_THREAD_INITIAL 0
-
 /* Microkit's badges of fault handlers: a child PD's is this bit and its id in its parent. */
 #define MKPERF_CHILD_BADGE BIT(62)
 

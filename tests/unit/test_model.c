@@ -107,6 +107,8 @@ static void system_names_pds(void **state)
     assert_int_equal(mkperf_pds_find(p, 0xabc), 3);
     assert_int_equal(mkperf_pds_find(p, 0xabc), 3);
     assert_string_equal(mkperf_pds_at(p, 3)->name, "unknown-abc");
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_INITIAL), 4);
+    assert_string_equal(mkperf_pds_at(p, 4)->name, "monitor");
     mkperf_pds_free(p);
     mkperf_symbols_free(symbols);
 }
