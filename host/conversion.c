@@ -91,7 +91,7 @@ static enum mkperf_status copy_out(const char *path, struct mkperf_error *e)
         mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
     }
     if (f != NULL) {
-        fclose(f);
+        (void)fclose(f);
     }
     return ok ? MKPERF_OK : e->status;
 }
@@ -148,18 +148,20 @@ int mkperf_conversion_exit(const char *command, const struct mkperf_error *e)
 
 char *mkperf_conversion_line(int argc, char **argv)
 {
-    size_t n = strlen("mkperf") + 1;
-    char *line;
+    char *line = NULL;
+    size_t n;
+    FILE *f = open_memstream(&line, &n);
 
-    for (int i = 0; i < argc; i++) {
-        n += strlen(argv[i]) + 1;
+    if (f == NULL) {
+        return NULL;
     }
-    line = malloc(n);
-    if (line != NULL) {
-        strcpy(line, "mkperf");
-        for (int i = 0; i < argc; i++) {
-            strcat(strcat(line, " "), argv[i]);
-        }
+    fputs("mkperf", f);
+    for (int i = 0; i < argc; i++) {
+        fprintf(f, " %s", argv[i]);
+    }
+    if (fclose(f) != 0) {
+        free(line);
+        return NULL;
     }
     return line;
 }

@@ -102,7 +102,7 @@ enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_cap
     }
     free(c);
     if (f != NULL && f != stdin) {
-        fclose(f);
+        (void)fclose(f);
     }
     return status;
 }

@@ -149,7 +149,7 @@ static int detect(const char *path, struct mkperf_error *e)
         i++;
     }
     if (f != NULL) {
-        fclose(f);
+        (void)fclose(f);
     }
     return i;
 }

@@ -13,38 +13,23 @@
 
 enum { SPACE = 1, WORD = 2, STRING_END = 4, ONE = 8 }; /* classes of bytes */
 
-#define DIGITS(c) [c] = WORD, [c + 1] = WORD, [c + 2] = WORD, [c + 3] = WORD, [c + 4] = WORD
-#define LETTERS(c) DIGITS(c), DIGITS(c + 5), DIGITS(c + 10), DIGITS(c + 15), DIGITS(c + 20)
-#define CONTROL(c) \
-    [c] = STRING_END, [c + 1] = STRING_END, [c + 2] = STRING_END, [c + 3] = STRING_END
 static const uint8_t class_of[256] = {
-    CONTROL(0),
-    CONTROL(4),
-    [8] = STRING_END,
+    [0 ... 8] = STRING_END,
     ['\t'] = SPACE | STRING_END,
     ['\n'] = SPACE | STRING_END,
-    [11] = STRING_END,
-    [12] = STRING_END,
+    [11 ... 12] = STRING_END,
     ['\r'] = SPACE | STRING_END,
-    [14] = STRING_END,
-    [15] = STRING_END,
-    CONTROL(16),
-    CONTROL(20),
-    CONTROL(24),
-    CONTROL(28),
+    [14 ... 31] = STRING_END,
     [' '] = SPACE,
     ['"'] = STRING_END,
     ['\\'] = STRING_END,
-    ['-'] = WORD,
     ['+'] = WORD,
+    ['-'] = WORD,
     ['.'] = WORD,
     ['_'] = WORD,
-    DIGITS('0'),
-    DIGITS('5'),
-    LETTERS('a'),
-    ['z'] = WORD,
-    LETTERS('A'),
-    ['Z'] = WORD,
+    ['0' ... '9'] = WORD,
+    ['A' ... 'Z'] = WORD,
+    ['a' ... 'z'] = WORD,
     ['{'] = ONE,
     ['}'] = ONE,
     ['['] = ONE,
@@ -133,7 +118,7 @@ static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
 
 static inline void fill(struct mkperf_json *j)
 {
-    if (j->n - j->at <= 2 * MKPERF_JSON_TOKEN && !j->ended) {
+    if (j->n - j->at <= 2 * (size_t)MKPERF_JSON_TOKEN && !j->ended) {
         fill_slow(j);
     }
 }

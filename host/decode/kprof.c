@@ -334,7 +334,7 @@ static int copy_of(int fd)
     }
     if (f != NULL) {
         copy = n == 0 && fflush(f) == 0 ? dup(fileno(f)) : -1;
-        fclose(f);
+        (void)fclose(f);
     }
     return copy;
 }

@@ -294,7 +294,10 @@ int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t 
     }
     if (m->pd < 0) {
         const char *program = program_of(k, pid, time_ns);
-        m->pd = pd_of(k, pid, program != NULL ? program : m->path, m->path);
+        if (program == NULL) { /* a mapping tells it, at least */
+            return kprof_process_pd(k, pid, time_ns);
+        }
+        m->pd = pd_of(k, pid, program, m->path);
         m->module = m->pd >= 0 ? k->pd[m->pd].module : NULL;
     }
     *addr = linked_address(m, *addr);

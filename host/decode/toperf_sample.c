@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: a sample of samples.json: its members, what they must agree on, its way to the sink. */
+#include <stdio.h>
 #include <string.h>
 
 #include "toperf_internal.h"
@@ -186,7 +187,7 @@ static enum mkperf_status found_in_sample(struct toperf *t, const struct raw *r,
 
 static enum mkperf_status check_members(struct toperf *t, struct raw *r)
 {
-    static char reason[64];
+    char reason[64];
 
     for (unsigned i = 0; !r->bad && i < sizeof members / sizeof *members; i++) {
         if (r->seen & members[i].member) {
@@ -196,8 +197,7 @@ static enum mkperf_status check_members(struct toperf *t, struct raw *r)
             toperf_note(t, TOPERF_NO_CPU);
             continue;
         }
-        strcpy(reason, "a sample without ");
-        strcat(reason, members[i].name);
+        snprintf(reason, sizeof reason, "a sample without %s", members[i].name);
         r->bad = true;
         return found_in_sample(t, r, TOPERF_BAD_VALUE, reason);
     }

@@ -49,12 +49,15 @@ static int64_t row_number(struct callgrind *g, uint32_t function, uint32_t line,
     if ((uint32_t)number >= g->room) {
         uint32_t room = g->room != 0 ? 2 * g->room : 256;
         struct row *row = reallocarray(g->row, room, sizeof *row);
-        g->row = row != NULL ? row : g->row;
-        uint64_t *cost = reallocarray(g->cost, room, g->columns * sizeof *cost);
-        g->cost = cost != NULL ? cost : g->cost;
-        if (row == NULL || cost == NULL) {
+        if (row == NULL) {
             return -1;
         }
+        g->row = row;
+        uint64_t *cost = reallocarray(g->cost, room, g->columns * sizeof *cost);
+        if (cost == NULL) {
+            return -1;
+        }
+        g->cost = cost;
         g->room = room;
     }
     g->row[number] = (struct row){.function = function, .line = line, .callee = callee};

@@ -62,7 +62,9 @@ static double interval_ms(const struct mkperf_collect *c)
     double span = (double)(c->last_ns - c->first_ns) / 1e6;
     double cores = c->stack.session.cores > 0 ? c->stack.session.cores : 1;
 
-    return c->samples.count > cores && span > 0 ? span * cores / (double)c->samples.count : 1;
+    double count = (double)c->samples.count;
+
+    return count > cores && span > 0 ? span * cores / count : 1;
 }
 
 static void put_optional(struct mkperf_textout *t, const char *key, const char *value)
@@ -245,7 +247,7 @@ static uint64_t *list_threads(struct firefox *f)
     for (uint32_t i = 0; seen != NULL && list != NULL && i < f->c->chains.count; i++) {
         uint64_t thread = thread_of(f->c, i);
         if ((uint32_t)thread < npds) {
-            seen[(uint32_t)thread * nevents + (thread >> 32)] = true;
+            seen[(size_t)(uint32_t)thread * nevents + (thread >> 32)] = true;
         }
     }
     for (uint32_t i = 0; seen != NULL && list != NULL && i < npds * nevents; i++) {

@@ -221,7 +221,7 @@ static enum mkperf_status put_event(struct speedscope *s, uint32_t event, struct
                                     ? put_all(s, event, name, e)
                                     : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
 
-    for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
+    for (uint32_t i = 0; seen != NULL && status == MKPERF_OK && i < c->chains.count; i++) {
         uint64_t thread = thread_of(c, i);
         if (thread >> 32 == event && (uint32_t)thread < c->stack.npds && !seen[(uint32_t)thread]) {
             seen[(uint32_t)thread] = true;

@@ -130,7 +130,7 @@ void mkperf_spool_close(struct mkperf_spool *s)
         munmap(s->map, s->size * s->count);
     }
     if (s->file != NULL) {
-        fclose(s->file);
+        (void)fclose(s->file);
     }
     s->map = NULL;
     s->file = NULL;

@@ -118,8 +118,8 @@ static void put_typical(char era)
 static void tells_eras_apart(void **state)
 {
     (void)state;
-    for (char era = 'A'; era <= 'C'; era++) {
-        put_typical(era);
+    for (int era = 'A'; era <= 'C'; era++) {
+        put_typical((char)era);
         assert_int_equal(read_era(MKPERF_KPROF_AUTO, false), MKPERF_OK);
         assert_string_equal(
             l.text, era == 'C'
