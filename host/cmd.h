@@ -6,7 +6,7 @@
 #ifndef MKPERF_HOST_CMD_H
 #define MKPERF_HOST_CMD_H
 
-#define MKPERF_VERSION "0.1.0"
+#include <mkperf/version.h>
 
 int mkperf_cmd_annotate(int argc, char **argv);
 int mkperf_cmd_convert(int argc, char **argv);

@@ -20,7 +20,7 @@ $(TARGET_OBJ)/%.o: %.S | $(SETUP)
 # nanopb is not ours to warn about.
 $(TARGET_OBJ)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(target_cc) -w
+	$(Q)$(target_cc) -I. -w
 
 # $(call pd,ELF,SOURCES): rules that make the PD's ELF at the path ELF from SOURCES
 define pd
@@ -35,11 +35,22 @@ endef
 TARGET_LIB_SRC := target/lib/string.c target/lib/text.c
 PROFILER_SRC := $(wildcard target/profiler/*.c) target/pmu/armv8_pmuv3.c target/pmu/armv8_events.c \
                 $(TARGET_LIB_SRC)
-CLIENT_SRC := $(wildcard target/client/*.c) $(PROTO_SRC) $(NANOPB_SRC) $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
+CLIENT_COMMON_SRC := $(addprefix target/client/,main.c control.c peer.c stream.c command.c words.c mark.c \
+                     report.c encode.c link.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
+                     $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
+CLIENT_SRC := target/client/serial.c $(wildcard target/client/*uart*.c target/client/pl011.c) \
+              $(CLIENT_COMMON_SRC)
+
+# MKPERF_KEY_FILE: 64 hexadecimal digits, the key that hosts have to have. Without it: none needed.
+KEY_PROBLEM := $(shell scripts/key-source $(B)/key/key.c $(MKPERF_KEY_FILE) 2>&1)
+ifneq ($(KEY_PROBLEM),)
+$(error $(KEY_PROBLEM))
+endif
 
 # The client tells the host where it runs.
 $(TARGET_OBJ)/target/client/main.o: private TARGET_CFLAGS += \
-    -DMKPERF_PLATFORM='"$(if $(MICROKIT_SDK),microkit,pocket)"'
+    -DMKPERF_PLATFORM='"$(if $(MICROKIT_SDK),microkit,pocket)"' \
+    $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
 
 $(eval $(call pd,$(B)/demo/profiler.elf,$(PROFILER_SRC)))
 $(eval $(call pd,$(B)/demo/client.elf,$(CLIENT_SRC)))
@@ -47,7 +58,7 @@ $(eval $(call pd,$(B)/demo/client.elf,$(CLIENT_SRC)))
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += target/lib/text.c target/pmu/armv8_events.c target/profiler/policy.c \
               target/profiler/plan.c target/client/encode.c target/client/link.c \
-              target/client/control.c target/client/report.c
+              $(addprefix target/client/,control.c report.c peer.c stream.c command.c words.c mark.c)
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
 $(B)/tests/unit/test_session: private HOST_CFLAGS += -Itests/unit/mock -Ikernel

@@ -75,6 +75,8 @@ struct mkperf_session_request {
     uint32_t no_jitter;
     uint32_t wake_samples; /* samples for each wake-up of the profiler PD; 0: adapts */
     uint32_t list_first;   /* LIST: index of the first event wanted */
+    uint32_t core_bytes;   /* of the core's ring and of the output ring: powers of two, at most */
+    uint32_t output_bytes; /* the sizes below; 0: those */
     uint32_t pad;
     struct mkperf_session_want event[MKPERF_MAX_EVENTS];
 };
@@ -94,8 +96,8 @@ struct mkperf_session_state {
     uint32_t events;
     uint32_t max_frames;
     uint32_t no_jitter;
-    uint32_t pad;
-    uint64_t tick_hz; /* of every time in the session's records; 0 before the first start */
+    uint32_t output_bytes; /* data bytes of the output ring in this session */
+    uint64_t tick_hz;      /* of every time in the session's records; 0 before the first start */
     struct mkperf_session_event event[MKPERF_MAX_EVENTS];
 };
 

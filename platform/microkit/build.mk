@@ -25,6 +25,7 @@ include platform/microkit/boards/$(MICROKIT_BOARD).mk
 # Its inline assembly needs GNU C; its linker script knows .data as one section.
 PLATFORM_CFLAGS := -std=gnu11 -mcpu=$(BOARD_CPU) $(BOARD_CFLAGS) -isystem $(MICROKIT_BOARD_DIR)/include \
                    -fno-data-sections -DMKPERF_TRANSPORT=mkperf_$(BOARD_UART_DRIVER)
+PLATFORM_CLOCK := $(BOARD_CLOCK)
 PLATFORM_LDFLAGS := -T platform/microkit/build-id.ld -T $(MICROKIT_BOARD_DIR)/lib/microkit.ld
 PLATFORM_LIBS := $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a
 PLATFORM_READY := $(PLATFORM_LIBS) $(MICROKIT_BOARD_DIR)/lib/microkit.ld platform/microkit/build-id.ld

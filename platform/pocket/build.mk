@@ -6,6 +6,7 @@ include $(POCKET)/qemu.mk
 
 PLATFORM_CFLAGS := -I$(POCKET)/include
 PLATFORM_LDFLAGS := -T $(POCKET)/lib/pd.ld
+PLATFORM_CLOCK := cntvct_el0
 PLATFORM_LIBS := $(B)/pocket/libmicrokit.a
 PLATFORM_READY := $(PLATFORM_LIBS) $(POCKET)/lib/pd.ld
 

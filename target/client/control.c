@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD without its platform: see control.h, which says what is owned, who calls, and what
- * becomes of records when the line is slow.
+ * Messages from hosts, carried out: see control.h, which says what is owned and who calls.
  *
- * Messages from the host are trusted in nothing: nanopb bounds their fields, the profiler PD checks
- * their values.
+ * They are trusted in nothing: nanopb bounds their fields, their seals are checked before they are
+ * believed, the profiler PD checks their values, and only the controller's change anything.
  */
 #include "control.h"
 
@@ -12,18 +11,23 @@
 
 #include "../lib/text.h"
 
-enum {
-    /* Frames of the queue that only answers to the host may fill: hello, session, status, error. */
-    ANSWER_FRAMES = 4,
-    /* Frames that one step may queue: hello and session before a batch, a status after it. */
-    STEP_FRAMES = 4,
-    MAX_STEPS = 16384, /* in one call; the queue and the ring are exhausted long before */
-};
-
 void mkperf_client_init(struct mkperf_client *c)
 {
+    c->controller = MKPERF_NOBODY;
+    c->stop_by = MKPERF_NOBODY;
+    mkperf_command_defaults(&c->settings);
     c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
     c->call(MKPERF_OP_INFO);
+}
+
+uint64_t mkperf_client_now(struct mkperf_client *c)
+{
+    return c->clock != NULL ? c->clock() : c->calls;
+}
+
+uint64_t mkperf_client_hz(const struct mkperf_client *c)
+{
+    return c->clock != NULL ? c->clock_hz : MKPERF_FALLBACK_HZ;
 }
 
 static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
@@ -34,6 +38,8 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
     r->max_frames = m->max_frames;
     r->no_jitter = m->no_jitter;
     r->wake_samples = 0;
+    r->core_bytes = c->settings.core_bytes;
+    r->output_bytes = c->settings.output_bytes;
     for (unsigned i = 0; i < m->events_count; i++) {
         const mkperf_EventSpec *e = &m->events[i];
         mkperf_text_copy(r->event[i].name, e->name, sizeof r->event[i].name);
@@ -45,38 +51,13 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
     }
 }
 
-static void hello(struct mkperf_client *c, uint32_t request, const mkperf_HostHello *m)
-{
-    if (m->protocol != MKPERF_PROTOCOL) {
-        mkperf_report_error(c, request, mkperf_ErrorCode_ERROR_PROTOCOL,
-                            "the target speaks mkperf protocol 1 and the host another: use the "
-                            "mkperf command that belongs to the target's build");
-        return;
-    }
-    c->call(MKPERF_OP_INFO);
-    if (request != 0) {
-        mkperf_report_hello(c, request);
-    }
-    c->new_epoch = c->running; /* a host that comes in the middle knows no chain */
-}
-
-/* Answers with the session's state, or why the call was refused. */
-static bool answer_session(struct mkperf_client *c, uint32_t request, uint32_t result)
-{
-    if (request != 0) {
-        if (result == MKPERF_RESULT_OK) {
-            mkperf_report_session(c, request);
-        } else {
-            mkperf_report_refusal(c, request, result);
-        }
-    }
-    return result == MKPERF_RESULT_OK;
-}
-
 static void begin_session(struct mkperf_client *c)
 {
     const struct mkperf_session_state *s = &c->page->state;
 
+    if (mkperf_ring_size_ok(s->output_bytes) && s->output_bytes <= MKPERF_OUTPUT_RING_BYTES) {
+        c->ring.size = s->output_bytes;
+    }
     mkperf_encoder_begin(&c->encoder, s->id, s->tick_hz);
     for (unsigned i = 0; i < s->events && i < MKPERF_MAX_EVENTS; i++) {
         const struct mkperf_session_event *e = &s->event[i];
@@ -88,203 +69,223 @@ static void begin_session(struct mkperf_client *c)
             mkperf_encoder_expect(&c->encoder, e->kernel_counter - 1, period);
         }
     }
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        c->connection[i].gap = (struct mkperf_gap){0};
+        c->connection[i].lost = 0;
+    }
     c->corrupt = 0;
+    c->dropped = 0;
     c->status_time = 0;
     c->new_epoch = false;
     c->announce = true;
     c->running = true;
 }
 
-static void start(struct mkperf_client *c, uint32_t request)
+uint32_t mkperf_control_start(struct mkperf_client *c)
 {
-    if (c->stopping) {
-        mkperf_report_error(c, request, mkperf_ErrorCode_ERROR_STATE,
-                            "the last session's samples are still on their way");
-    } else if (answer_session(c, request, c->call(MKPERF_OP_START))) {
+    uint32_t result = c->call(MKPERF_OP_START);
+
+    if (result == MKPERF_RESULT_OK) {
         begin_session(c);
     }
+    return result;
 }
 
-static void stop(struct mkperf_client *c, uint32_t request)
+uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request)
 {
     uint32_t result = c->call(MKPERF_OP_STOP);
 
     if (result == MKPERF_RESULT_OK) {
         c->stopping = true;
+        c->stop_by = by;
         c->stop_request = request;
-    } else if (request != 0) {
-        mkperf_report_refusal(c, request, result);
+    }
+    return result;
+}
+
+/* Whether the last session's end is still to be told; the answer is then an error. */
+static bool busy(struct mkperf_client *c, unsigned who, uint32_t request)
+{
+    if (c->stopping) {
+        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_STATE,
+                            "the last session's samples are still on their way");
+    }
+    return c->stopping;
+}
+
+static void configure(struct mkperf_client *c, unsigned who, uint32_t request,
+                      const mkperf_Configure *m)
+{
+    if (busy(c, who, request)) {
+        return;
+    }
+    set_request(c, m);
+    if (m->restart && c->running && mkperf_control_stop(c, who, request) == MKPERF_RESULT_OK) {
+        c->restarting = true;
+        return;
+    }
+    mkperf_report_result(c, who, request, c->call(MKPERF_OP_CONFIGURE));
+}
+
+static void stop(struct mkperf_client *c, unsigned who, uint32_t request)
+{
+    if (busy(c, who, request)) {
+        return;
+    }
+    uint32_t result = mkperf_control_stop(c, who, request);
+    if (result != MKPERF_RESULT_OK) {
+        mkperf_report_refusal(c, who, request, result);
     }
 }
 
-static void carry_out(struct mkperf_client *c)
+/* What changes something: the controller's alone. */
+static void carry_out_control(struct mkperf_client *c, unsigned who)
 {
     const mkperf_ToTarget *m = &c->in;
-    uint32_t request = m->request;
+
+    if (c->controller != who) {
+        c->refused++;
+        mkperf_report_error(c, who, m->request, mkperf_ErrorCode_ERROR_NOT_CONTROLLER,
+                            c->controller == MKPERF_NOBODY
+                                ? "this connection only watches, and nobody controls"
+                                : "this connection only watches: somebody else controls");
+    } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
+        configure(c, who, m->request, &m->msg.configure);
+    } else if (m->which_msg == mkperf_ToTarget_stop_tag) {
+        stop(c, who, m->request);
+    } else if (!busy(c, who, m->request)) {
+        mkperf_report_result(c, who, m->request, mkperf_control_start(c));
+    }
+}
+
+static void malformed(struct mkperf_client *c, unsigned who, const char *text)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    p->link.bad_frames++;
+    p->ending = p->ends;
+    mkperf_report_error(c, who, c->in.request, mkperf_ErrorCode_ERROR_MALFORMED, text);
+}
+
+static void carry_out(struct mkperf_client *c, unsigned who)
+{
+    struct mkperf_connection *p = &c->connection[who];
+    const mkperf_ToTarget *m = &c->in;
 
     switch (m->which_msg) {
-    case mkperf_ToTarget_hello_tag:
-        hello(c, request, &m->msg.hello);
-        break;
     case mkperf_ToTarget_configure_tag:
-        set_request(c, &m->msg.configure);
-        answer_session(c, request, c->call(MKPERF_OP_CONFIGURE));
-        break;
     case mkperf_ToTarget_start_tag:
-        start(c, request);
-        break;
     case mkperf_ToTarget_stop_tag:
-        stop(c, request);
+        carry_out_control(c, who);
         break;
     case mkperf_ToTarget_get_status_tag:
         c->call(MKPERF_OP_STATUS);
-        mkperf_report_status(c, request);
+        mkperf_report_status(c, who, m->request);
         break;
     case mkperf_ToTarget_list_events_tag:
-        c->listing = true;
-        c->list_request = request;
-        c->list_next = 0;
+        p->listing = true;
+        p->list_text = false;
+        p->list_request = m->request;
+        p->list_next = 0;
         break;
     case mkperf_ToTarget_reset_chains_tag:
-        c->new_epoch = true;
-        if (request != 0) {
-            mkperf_report_ack(c, request);
+        p->wants_epoch = c->running;
+        c->new_epoch |= c->running && who == c->controller;
+        if (m->request != 0) {
+            mkperf_report_ack(c, who, m->request);
         }
         break;
+    case mkperf_ToTarget_take_control_tag:
+        mkperf_peer_take_control(c, who, m->request, m->msg.take_control.force);
+        break;
+    case mkperf_ToTarget_command_tag:
+        mkperf_command(c, who, m->request, m->msg.command.text, sizeof m->msg.command.text);
+        break;
     default:
-        c->link.bad_frames++;
-        mkperf_report_error(c, request, mkperf_ErrorCode_ERROR_MALFORMED,
-                            "a message without a content that this target knows");
+        malformed(c, who, "a message without a content that this target knows");
     }
 }
 
-void mkperf_client_byte(struct mkperf_client *c, uint8_t byte)
+/* Whether the connection may say this now. The answer to what it may not is given here. */
+static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message, size_t n)
 {
-    const uint8_t *message;
-    int n = mkperf_link_byte(&c->link, byte, &message);
+    struct mkperf_connection *p = &c->connection[who];
+    const mkperf_ToTarget *m = &c->in;
 
-    if (n < 0) {
-        return;
-    }
-    if (mkperf_link_room(&c->link) == 0) {
-        c->link.bad_frames++; /* a host that asks and does not listen: it may ask again */
-        return;
-    }
-    pb_istream_t stream = pb_istream_from_buffer(message, (size_t)n);
-    c->in = (mkperf_ToTarget)mkperf_ToTarget_init_zero;
-    if (pb_decode(&stream, mkperf_ToTarget_fields, &c->in)) {
-        carry_out(c);
-        return;
-    }
-    c->link.bad_frames++;
-    if (c->in.request != 0) {
-        mkperf_report_error(c, c->in.request, mkperf_ErrorCode_ERROR_MALFORMED,
-                            "the message does not decode");
-    }
-}
-
-/* Sends the batch, whatever is in it, and once a second of the target's time a status. */
-static void flush(struct mkperf_client *c)
-{
-    uint64_t time = c->encoder.last_time;
-    size_t n = mkperf_encoder_finish(&c->encoder, c->message);
-
-    if (n == 0) {
-        return;
-    }
-    mkperf_link_send(&c->link, c->message, n);
-    c->new_epoch |= mkperf_encoder_epoch_over(&c->encoder);
-    if (c->status_time == 0) {
-        c->status_time = time;
-    }
-    if (!c->stopping && time - c->status_time >= c->encoder.tick_hz) {
-        c->status_time = time;
-        c->call(MKPERF_OP_STATUS);
-        mkperf_report_status(c, 0);
-    }
-}
-
-static void list_events(struct mkperf_client *c)
-{
-    c->page->request.list_first = c->list_next;
-    c->call(MKPERF_OP_LIST);
-    c->list_next += MKPERF_LIST_EVENTS;
-    c->listing = c->page->list.more != 0 && c->list_next < UINT16_MAX;
-    mkperf_report_events(c, c->list_request);
-}
-
-/* The output ring is empty and its last batch sent. */
-static bool end_session(struct mkperf_client *c)
-{
-    uint32_t size;
-    bool corrupt = false;
-
-    c->call(MKPERF_OP_DRAIN); /* losses that had no room in the ring until now */
-    if (mkperf_ring_peek(&c->ring, &size, &corrupt) != NULL) {
+    if (m->which_msg == mkperf_ToTarget_hello_tag) {
+        mkperf_peer_hello(c, who, m->request, &m->msg.hello);
+    } else if (m->which_msg == mkperf_ToTarget_prove_tag && !p->ready) {
+        mkperf_peer_prove(c, who, m->request, &m->msg.prove);
+    } else if (!p->ready) {
+        c->bad_auth += c->key != NULL;
+        p->ending = p->ends;
+        mkperf_report_error(c, who, m->request,
+                            c->key != NULL ? mkperf_ErrorCode_ERROR_AUTHENTICATION
+                                           : mkperf_ErrorCode_ERROR_PROTOCOL,
+                            c->key != NULL ? "this target has a key: prove yours first"
+                                           : "HostHello comes first");
+    } else if (p->link.sealed && !mkperf_link_accept(&p->link, message, n)) {
+        c->bad_auth++;
+        p->ending = p->ends;
+    } else {
         return true;
     }
-    c->running = false;
-    c->stopping = false;
-    mkperf_report_status(c, c->stop_request);
     return false;
 }
 
-/* Takes one record. */
-static void take(struct mkperf_client *c, const uint64_t *record, unsigned size)
+static void take_message(struct mkperf_client *c, unsigned who, const uint8_t *message, size_t n)
 {
-    if (c->announce) {
-        c->announce = false;
-        mkperf_report_hello(c, 0);
-        mkperf_report_session(c, 0);
+    struct mkperf_connection *p = &c->connection[who];
+    pb_istream_t stream = pb_istream_from_buffer(message, n);
+
+    p->framed = true;
+    if (mkperf_link_room(&p->link) == 0) {
+        p->link.bad_frames++; /* a host that asks and does not listen: it may ask again */
+        return;
     }
-    switch (mkperf_encoder_add(&c->encoder, record, size)) {
-    case MKPERF_ENCODE_FULL:
-        flush(c);
-        return; /* the record stays for the next step */
-    case MKPERF_ENCODE_BAD:
-        c->corrupt++;
-        break;
-    case MKPERF_ENCODE_ADDED:
-        break;
+    c->in = (mkperf_ToTarget)mkperf_ToTarget_init_zero;
+    if (!pb_decode(&stream, mkperf_ToTarget_fields, &c->in)) {
+        malformed(c, who, "the message does not decode");
+    } else if (admit(c, who, message, n)) {
+        carry_out(c, who);
     }
-    mkperf_ring_release(&c->ring, size);
 }
 
-/* One thing that is to be done. False: nothing is left. */
-static bool step(struct mkperf_client *c)
+/* Plain text, for people with a terminal: only without a key, and before the first frame. */
+static void take_line(struct mkperf_client *c, unsigned who)
 {
-    unsigned size;
-    bool corrupt = false;
+    struct mkperf_connection *p = &c->connection[who];
+    const char *line;
+    int n = mkperf_link_line(&p->link, &line);
 
-    if (c->listing) {
-        list_events(c);
-        return true;
+    if (n <= 0) {
+        return;
     }
-    if (c->new_epoch && c->running) {
-        flush(c);
-        c->new_epoch = false;
-        mkperf_encoder_new_epoch(&c->encoder);
-        c->announce = true;
-        return true;
+    if (c->key != NULL) {
+        static const char text[] = "this target has a key: use mkperf\n";
+        mkperf_link_text(&p->link, text, sizeof text - 1);
+        p->ending = p->ends;
+        return;
     }
-    const uint64_t *record = mkperf_ring_peek(&c->ring, &size, &corrupt);
-    c->corrupt += corrupt;
-    if (record != NULL) {
-        take(c, record, size);
-        return true;
-    }
-    if (!mkperf_encoder_empty(&c->encoder)) {
-        flush(c);
-        return true;
-    }
-    return c->stopping && end_session(c);
+    mkperf_command(c, who, 0, line, (size_t)n);
 }
 
-void mkperf_client_pump(struct mkperf_client *c)
+void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte)
 {
-    for (unsigned i = 0; i < MAX_STEPS; i++) {
-        if (mkperf_link_room(&c->link) < ANSWER_FRAMES + STEP_FRAMES || !step(c)) {
-            break;
-        }
+    struct mkperf_connection *p = &c->connection[who];
+    const uint8_t *message;
+
+    if (!p->used || p->ending) {
+        return;
+    }
+    int n = mkperf_link_byte(&p->link, byte, &message);
+    if (byte == 0) {
+        c->pool = (c->pool ^ mkperf_client_now(c)) * UINT64_C(0x9e3779b97f4a7c15);
+        c->pool ^= c->pool >> 29;
+    }
+    if (n >= 0) {
+        take_message(c, who, message, (size_t)n);
+    } else if (!p->framed && (byte == '\n' || byte == '\r')) {
+        take_line(c, who);
     }
 }

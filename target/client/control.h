@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD without its platform: the control protocol, and records to frames.
+ * The client PD without its platform: connections, the control protocol, and records to frames.
  *
- * Owns: struct mkperf_client. main.c feeds it bytes and takes bytes from it; the profiler PD is
- * reached through a function pointer and the session page. Host-testable.
+ * Owns: struct mkperf_client. A platform's main opens connections, feeds them bytes and takes bytes
+ * from their links; the profiler PD is reached through a function pointer and the session page.
+ * Host-testable. control.c carries out messages, peer.c knows who is connected, stream.c sends what
+ * is unasked, command.c understands lines of text, report.c builds messages.
  *
- * Back-pressure: while the link has no room, records stay in the output ring; when that is full,
- * the profiler PD counts what it cannot deliver. Nothing waits, and nothing is lost here.
+ * Back-pressure: while the link that sets the pace (stream.c) has no room, records stay in the
+ * output ring; when that is full, the profiler PD counts what it cannot deliver. Nothing waits. A
+ * connection that does not set the pace and has no room loses batches, on its own account.
  */
 #ifndef MKPERF_CONTROL_H
 #define MKPERF_CONTROL_H
@@ -14,60 +17,169 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/auth.h>
 #include <mkperf/ring.h>
 #include <mkperf/session.h>
 
 #include "mkperf.pb.h"
 
+#include "command.h"
 #include "encode.h"
 #include "link.h"
+
+enum mkperf_client_limits {
+    MKPERF_CONNECTIONS = 4,
+    MKPERF_NOBODY = MKPERF_CONNECTIONS,
+    /* Frames of a queue that only answers to the host may fill: hello, session, status, error. */
+    MKPERF_ANSWER_FRAMES = 4,
+    MKPERF_WRONG_PROOFS = 5,   /* in a row, before they are slowed down */
+    MKPERF_PROOF_SECONDS = 10, /* for each further try */
+    MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher's sake */
+    MKPERF_FALLBACK_HZ = 100,  /* of a clock that counts calls, where there is no other */
+};
+
+struct mkperf_gap {
+    bool open; /* no batch until an epoch begins */
+    bool joined;
+    uint32_t batches;
+    uint64_t first;
+    uint64_t samples;
+};
+
+struct mkperf_connection {
+    struct mkperf_link link;
+    bool used;
+    bool ends;   /* TCP: it can be closed, and an error closes it */
+    bool ready;  /* said hello, and if need be proved itself */
+    bool framed; /* has sent a frame: no plain text any more */
+    bool ending; /* to be closed when its queue is empty */
+    bool watch;
+    bool wants_epoch; /* its chains are gone: ResetChains */
+    bool tell_role;
+    bool tell_session;
+    bool listing; /* for request list_request, from list_next on */
+    bool list_text;
+    uint32_t number; /* since boot */
+    uint32_t list_request;
+    uint32_t list_next;
+    uint64_t lost; /* samples of this session that it did not get */
+    struct mkperf_gap gap;
+    struct mkperf_auth_hellos hellos; /* of a handshake; `name` below */
+    bool challenged;
+    char name[MKPERF_NAME_BYTES];
+};
 
 struct mkperf_client {
     /* Set before mkperf_client_init. */
     const char *platform;
+    const uint8_t *key; /* MKPERF_KEY_BYTES, or NULL: anybody may connect */
     struct mkperf_session_page *page;
     struct mkperf_ring_consumer ring; /* the output ring */
     uint32_t (*call)(uint32_t op);    /* a protected call: enum mkperf_session_op in, _result out */
+    uint64_t (*clock)(void);          /* ticks, the clock of the samples; NULL: there is none */
+    uint64_t clock_hz;
 
     struct mkperf_encoder encoder;
-    struct mkperf_link link;
+    struct mkperf_connection connection[MKPERF_CONNECTIONS];
+    unsigned controller; /* index, or MKPERF_NOBODY */
     mkperf_ToTarget in;
     mkperf_ToHost out;
     uint8_t message[MKPERF_CONTENT_BYTES];
+    struct mkperf_settings settings; /* of the text commands */
 
-    bool running;   /* a session was started and its end is not sent yet */
-    bool stopping;  /* by request stop_request: Status follows the last batch */
-    bool new_epoch; /* begin one before the next batch */
-    bool announce;  /* send hello and session before the next batch */
-    bool listing;   /* for request list_request, from list_next on */
+    bool running;    /* a session was started and its end is not sent yet */
+    bool stopping;   /* Status follows the last batch, to stop_by as answer to stop_request */
+    bool restarting; /* then configure from the page and start, the same way */
+    bool new_epoch;  /* begin one before the next batch */
+    bool announce;   /* send hello and session before the next batch */
+    unsigned stop_by;
     uint32_t stop_request;
-    uint32_t list_request;
-    uint32_t list_next;
     uint64_t corrupt;     /* records that made no sense */
+    uint64_t dropped;     /* samples of this session that `clear` dropped */
     uint64_t status_time; /* ticks: of the last unasked status */
+
+    uint32_t bad_auth, refused, rate_limited, connections, links_lost, marks_lost; /* since boot */
+    uint32_t wrong_proofs;                                                         /* in a row */
+    uint64_t proof_time; /* of the last one */
+    uint64_t calls;      /* the fallback clock */
+    uint64_t pool;       /* stirred by the times at which bytes come */
+    uint64_t challenges;
 };
 
-/* Prepares the client; everything but the four fields above is zero before. */
+/* Prepares the client; everything but the seven fields above is zero before. */
 void mkperf_client_init(struct mkperf_client *c);
 
-/* One byte from the host; a message that it completes is carried out and answered. */
-void mkperf_client_byte(struct mkperf_client *c, uint8_t byte);
+/* A new connection: its index, or -1 if all are in use (counted). ends: see the struct. */
+int mkperf_client_open(struct mkperf_client *c, bool ends);
+/* The connection is gone; what its queue held is lost, which the host sees by number. */
+void mkperf_client_closed(struct mkperf_client *c, unsigned who);
+/* Whether the transport is to close the connection now. */
+bool mkperf_client_finished(const struct mkperf_client *c, unsigned who);
 
-/* Moves records from the output ring into frames, as far as the link has room. A batch that is not
- * full is sent when the ring is empty. Bounded by the link's queue. */
+/* One byte from a connection; a message that it completes is carried out and answered. */
+void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte);
+
+/* Moves records from the output ring into frames, as far as the link that sets the pace has room. A
+ * batch that is not full is sent when the ring is empty. Bounded by the links' queues. */
 void mkperf_client_pump(struct mkperf_client *c);
 
-/* report.c: messages about the profiler's page. Each is queued, or not if the link has no room; it
- * returns whether it was. */
-bool mkperf_report_hello(struct mkperf_client *c, uint32_t request);
-bool mkperf_report_session(struct mkperf_client *c, uint32_t request);
-bool mkperf_report_status(struct mkperf_client *c, uint32_t request);
-bool mkperf_report_events(struct mkperf_client *c, uint32_t request); /* what LIST gave */
-bool mkperf_report_ack(struct mkperf_client *c, uint32_t request);
+/* ---- control.c, for command.c and the application's calls ---- */
+
+/* enum mkperf_session_result; the error is in the page. by, request: who gets Status or Session. */
+uint32_t mkperf_control_start(struct mkperf_client *c);
+uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request);
+uint64_t mkperf_client_now(struct mkperf_client *c);
+uint64_t mkperf_client_hz(const struct mkperf_client *c);
+
+/* ---- peer.c ---- */
+
+void mkperf_peer_hello(struct mkperf_client *c, unsigned who, uint32_t request,
+                       const mkperf_HostHello *m);
+void mkperf_peer_prove(struct mkperf_client *c, unsigned who, uint32_t request,
+                       const mkperf_Prove *m);
+void mkperf_peer_take_control(struct mkperf_client *c, unsigned who, uint32_t request, bool force);
+void mkperf_peer_give_up_control(struct mkperf_client *c, unsigned who);
+/* Whether it may change things; takes control if nobody has it and the line is text. */
+bool mkperf_peer_may_control(struct mkperf_client *c, unsigned who);
+unsigned mkperf_peer_watchers(const struct mkperf_client *c);
+
+/* ---- stream.c ---- */
+
+/* Sends c->message, a mark, to all that are ready and have room, and counts who has none. */
+void mkperf_stream_mark(struct mkperf_client *c, size_t n);
+void mkperf_stream_flush(struct mkperf_client *c);
+/* `clear`: drops what waits in the output ring; returns the number of samples. */
+uint64_t mkperf_stream_clear(struct mkperf_client *c);
+/* The connection has no chain: it gets batches from the next epoch on. */
+void mkperf_stream_join(struct mkperf_client *c, unsigned who);
+
+/* ---- mark.c ---- */
+
+/* An application's call (include/mkperf/client.h): `words` of message registers. Returns an enum
+ * mkperf_app_result. */
+uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64_t *words,
+                           unsigned n);
+
+/* ---- report.c: messages. Each is queued, or not if the link has no room; it returns whether it
+ * was. ---- */
+
+bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request);
+bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t request);
+bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request);
+bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request); /* LIST's */
+bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
+bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
+bool mkperf_report_gap(struct mkperf_client *c, unsigned who);
+bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark); /* to all */
+bool mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
+                         const char *text, bool more);
+/* The state or, of a call that returned anything but OK, the error. */
+bool mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result);
 /* Errors go out only where a request asked (request != 0). */
-bool mkperf_report_error(struct mkperf_client *c, uint32_t request, uint32_t code,
+bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
                          const char *text);
 /* The error in the page, which a call left that returned `result`. */
-bool mkperf_report_refusal(struct mkperf_client *c, uint32_t request, uint32_t result);
+bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
+                           uint32_t result);
 
 #endif

@@ -2,6 +2,8 @@
 /* Frames over a byte stream: see link.h, which says what is owned, who calls, what is dropped. */
 #include "link.h"
 
+#include <string.h>
+
 #include <mkperf/frame.h>
 
 unsigned mkperf_link_room(const struct mkperf_link *l)
@@ -9,17 +11,34 @@ unsigned mkperf_link_room(const struct mkperf_link *l)
     return (MKPERF_LINK_BYTES - (l->head - l->tail)) / MKPERF_FRAME_BYTES;
 }
 
+static void queue(struct mkperf_link *l, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        l->out[l->head++ % MKPERF_LINK_BYTES] = ((const uint8_t *)bytes)[i];
+    }
+}
+
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
 {
-    if (n > MKPERF_MESSAGE_BYTES || mkperf_link_room(l) == 0) {
+    if (n > (l->sealed ? MKPERF_CONTENT_BYTES : MKPERF_MESSAGE_BYTES) || mkperf_link_room(l) == 0) {
         return false;
     }
-    size_t length = mkperf_frame_encode(l->frame, l->sequence, message, n);
-
-    l->sequence++;
-    for (size_t i = 0; i < length; i++) {
-        l->out[l->head++ % MKPERF_LINK_BYTES] = l->frame[i];
+    if (l->sealed) {
+        memcpy(l->message, message, n);
+        n = mkperf_auth_seal(l->out_key, l->number, l->message, n);
+        message = l->message;
     }
+    queue(l, l->frame, mkperf_frame_encode(l->frame, (uint16_t)l->number, message, n));
+    l->number++;
+    return true;
+}
+
+bool mkperf_link_text(struct mkperf_link *l, const char *text, size_t n)
+{
+    if (n > MKPERF_LINK_BYTES - (l->head - l->tail)) {
+        return false;
+    }
+    queue(l, text, n);
     return true;
 }
 
@@ -55,12 +74,39 @@ int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **messag
     if (n == 0) {
         return -1; /* two delimiters in a row are no frame */
     }
-    uint16_t sequence;
-    int length = skipped ? -1 : mkperf_frame_decode(l->in, n, &sequence);
+    int length = skipped ? -1 : mkperf_frame_decode(l->in, n, &l->sequence);
     if (length < 0) {
         l->bad_frames++;
         return -1;
     }
     *message = l->in + 2;
     return length;
+}
+
+bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n)
+{
+    uint64_t number = mkperf_auth_number(l->accepted, l->sequence);
+
+    if (!mkperf_auth_sealed(l->in_key, number, message, n)) {
+        return false;
+    }
+    l->accepted = number;
+    return true;
+}
+
+int mkperf_link_line(struct mkperf_link *l, const char **line)
+{
+    uint32_t n = l->received;
+
+    if (n == 0 || l->skipping || (l->in[n - 1] != '\n' && l->in[n - 1] != '\r')) {
+        return -1;
+    }
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        if ((l->in[i] < ' ' && l->in[i] != '\t') || l->in[i] > '~') {
+            return -1;
+        }
+    }
+    l->received = 0;
+    *line = (const char *)l->in;
+    return (int)(n - 1);
 }

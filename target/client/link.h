@@ -4,7 +4,7 @@
  *
  * Owns: struct mkperf_link. Used by the client PD; host-testable. Nothing is dropped on the way
  * out: what has no room is refused and stays with the caller. On the way in, whatever is not a
- * frame is dropped and counted.
+ * frame is dropped and counted. With keys, what goes out is sealed, and what comes in has to be.
  */
 #ifndef MKPERF_LINK_H
 #define MKPERF_LINK_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mkperf/auth.h>
 #include <mkperf/wire.h>
 
 enum { MKPERF_LINK_BYTES = 32 * 1024 }; /* of the queue out, a power of two */
@@ -20,20 +21,30 @@ enum { MKPERF_LINK_BYTES = 32 * 1024 }; /* of the queue out, a power of two */
 struct mkperf_link {
     uint32_t head; /* bytes ever queued, and ever taken by the transport; modulo 2^32 */
     uint32_t tail;
-    uint16_t sequence; /* of the next frame out */
     bool skipping;     /* what comes in is too long: wait for a delimiter */
+    bool sealed;       /* the keys below hold */
     uint32_t received; /* bytes in `in` */
     uint64_t bad_frames;
+    uint64_t number;   /* of the next frame out; its sequence are the lower 16 bits */
+    uint64_t accepted; /* number of the last frame in that was accepted */
+    uint16_t sequence; /* of the frame that came in last */
+    uint8_t out_key[MKPERF_KEY_BYTES];
+    uint8_t in_key[MKPERF_KEY_BYTES];
     uint8_t out[MKPERF_LINK_BYTES];
     uint8_t in[MKPERF_FRAME_BYTES];
-    uint8_t frame[MKPERF_FRAME_BYTES]; /* being encoded */
+    uint8_t message[MKPERF_MESSAGE_BYTES]; /* being sealed */
+    uint8_t frame[MKPERF_FRAME_BYTES];     /* being encoded */
 };
 
 /* How many more frames of the longest kind the queue takes. */
 unsigned mkperf_link_room(const struct mkperf_link *l);
 
-/* Queues a message of n bytes as a frame. False, and nothing has happened: no room, or too long. */
+/* Queues a message of n bytes as a frame, sealed if the link has keys. False, and nothing has
+ * happened: no room, or too long. */
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n);
+
+/* Queues n bytes of text between frames, all or nothing. */
+bool mkperf_link_text(struct mkperf_link *l, const char *text, size_t n);
 
 /* Bytes for the transport, *n of them (maybe 0); mkperf_link_sent says how many it took. */
 const uint8_t *mkperf_link_out(const struct mkperf_link *l, size_t *n);
@@ -42,5 +53,13 @@ void mkperf_link_sent(struct mkperf_link *l, size_t n);
 /* One byte from the transport. Returns the length of the message that it completed and points
  * *message at it (valid until the next call), or -1. */
 int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **message);
+
+/* Whether the message of n bytes that came in last has the right seal; it is then accepted. */
+bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n);
+
+/* If what came in since the last delimiter is a line of text with its newline: takes it, and
+ * returns its length without the newline, *line pointing at it (valid until the next byte); else
+ * -1. */
+int mkperf_link_line(struct mkperf_link *l, const char **line);
 
 #endif

@@ -1,32 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD over a serial line: its entry points.
+ * The client PD: its entry points.
  *
- * Owns: the one struct mkperf_client, and the transport. Woken by the UART (channel 0) and by the
- * profiler PD (channel 1), whom it calls over the same channel. Its priority is below the
- * profiler's. All the rest is in control.c.
+ * Owns: the one struct mkperf_client. Woken by the profiler PD (channel 1), whom it calls over the
+ * same channel, by its medium's channels, and called by applications (channels 16 to 31,
+ * include/mkperf/client.h). Its priority is below the profiler's. All the rest is in control.c.
  */
 #include <microkit.h>
 
-#include "control.h"
-#include "transport.h"
+#include "key.h"
+#include "medium.h"
 
 #ifndef MKPERF_PLATFORM
 #define MKPERF_PLATFORM "microkit"
 #endif
-#ifndef MKPERF_TRANSPORT
-#define MKPERF_TRANSPORT mkperf_pl011
-#endif
 
-enum { CHANNEL_UART = 0, CHANNEL_PROFILER = 1 };
-enum {
-    MAX_READ = 4096, /* bytes in one go: a line that never falls silent does not hold us */
-    MAX_WRITES = 4,
-};
+enum { CHANNEL_PROFILER = 1, CHANNEL_APP = 16, CHANNEL_APP_END = 32 };
+enum { APP_WORDS = 16 };
 
 uintptr_t mkperf_output; /* region of MKPERF_OUTPUT_REGION_BYTES, shared with the profiler */
 
-static const struct mkperf_transport *const transport = &MKPERF_TRANSPORT;
 static struct mkperf_client client;
 
 static uint32_t call(uint32_t op)
@@ -36,56 +29,71 @@ static uint32_t call(uint32_t op)
     return (uint32_t)microkit_msginfo_get_label(reply);
 }
 
-/* Queue to device. Twice at the most for the queue's wrap, and again for what the pump added. */
-static void transmit(void)
-{
-    size_t n = 0;
+/* The samples' clock, where the platform lets EL0 read it: the register's name is MKPERF_CLOCK. */
+#ifdef MKPERF_CLOCK
+#define TEXT(x) #x
+#define READ(name, value) __asm__ volatile("isb\n\tmrs %0, " TEXT(name) : "=r"(value)::"memory")
 
-    for (unsigned i = 0; i < MAX_WRITES; i++) {
-        const uint8_t *bytes = mkperf_link_out(&client.link, &n);
-        size_t taken = n != 0 ? transport->write(bytes, n) : 0;
-        mkperf_link_sent(&client.link, taken);
-        n -= taken;
-        if (n != 0) {
-            break;
-        }
-        mkperf_client_pump(&client);
-    }
-    mkperf_link_out(&client.link, &n);
-    transport->more(n != 0);
+static uint64_t read_clock(void)
+{
+    uint64_t ticks;
+
+    READ(MKPERF_CLOCK, ticks);
+    return ticks;
 }
 
-static void receive(void)
+static void set_clock(void)
 {
-    for (unsigned i = 0; i < MAX_READ; i++) {
-        int byte = transport->read();
-        if (byte < 0) {
-            break;
-        }
-        mkperf_client_byte(&client, (uint8_t)byte);
-    }
+    READ(cntfrq_el0, client.clock_hz);
+    client.clock = read_clock;
 }
+#else
+static void set_clock(void)
+{
+}
+#endif
 
 void init(void)
 {
-    transport->init();
     client.platform = MKPERF_PLATFORM;
+    client.key = mkperf_key_present ? mkperf_key : NULL;
     client.page = (struct mkperf_session_page *)mkperf_output;
     client.ring.ring = mkperf_output_ring(mkperf_output);
     client.ring.size = MKPERF_OUTPUT_RING_BYTES;
     client.call = call;
+    set_clock();
     mkperf_client_init(&client);
+    if (client.key == NULL) {
+        microkit_dbg_puts("mkperf: this build has no key: whoever reaches it may control it\n");
+    }
+    mkperf_medium.init(&client);
 }
 
 void notified(microkit_channel ch)
 {
-    if (ch == CHANNEL_UART) {
-        transport->interrupt();
-        receive();
+    if (ch != CHANNEL_PROFILER) {
+        mkperf_medium.notified(ch);
     }
     mkperf_client_pump(&client);
-    transmit();
-    if (ch == CHANNEL_UART) {
-        microkit_irq_ack(ch);
+    mkperf_medium.transmit();
+    if (ch != CHANNEL_PROFILER) {
+        mkperf_medium.done(ch);
     }
+}
+
+microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
+{
+    uint64_t words[APP_WORDS];
+    unsigned n = (unsigned)microkit_msginfo_get_count(msginfo);
+
+    if (ch < CHANNEL_APP || ch >= CHANNEL_APP_END || n > APP_WORDS) {
+        return microkit_msginfo_new(MKPERF_RESULT_MALFORMED, 0);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        words[i] = microkit_mr_get((seL4_Uint8)i);
+    }
+    uint32_t result = mkperf_client_app(&client, microkit_msginfo_get_label(msginfo), words, n);
+    mkperf_client_pump(&client);
+    mkperf_medium.transmit();
+    return microkit_msginfo_new(result, 0);
 }

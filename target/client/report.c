@@ -5,7 +5,11 @@
  * Owns: the translation from the page to the wire. Called by control.c. Strings and counts are cut
  * to their bounds: the page belongs to another PD.
  */
+#include <string.h>
+
 #include <pb_encode.h>
+
+#include <mkperf/version.h>
 
 #include "../lib/text.h"
 #include "control.h"
@@ -19,19 +23,28 @@ static uint32_t at_most(uint32_t value, uint32_t limit)
     return value < limit ? value : limit;
 }
 
-static bool send(struct mkperf_client *c, uint32_t request, pb_size_t which)
+/* c->out into c->message; its length, 0 if it does not fit. */
+static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which)
 {
     pb_ostream_t stream = pb_ostream_from_buffer(c->message, sizeof c->message);
 
     c->out.request = request;
     c->out.which_msg = which;
-    return pb_encode(&stream, mkperf_ToHost_fields, &c->out) &&
-           mkperf_link_send(&c->link, c->message, stream.bytes_written);
+    c->out.seal.size = 0;
+    return pb_encode(&stream, mkperf_ToHost_fields, &c->out) ? stream.bytes_written : 0;
 }
 
-bool mkperf_report_hello(struct mkperf_client *c, uint32_t request)
+static bool send(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which)
+{
+    size_t n = encode(c, request, which);
+
+    return n != 0 && mkperf_link_send(&c->connection[who].link, c->message, n);
+}
+
+bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     const struct mkperf_session_info *info = &c->page->info;
+    const struct mkperf_connection *p = &c->connection[who];
     mkperf_TargetHello *m = &c->out.msg.hello;
 
     m->protocol = MKPERF_PROTOCOL;
@@ -42,10 +55,22 @@ bool mkperf_report_hello(struct mkperf_client *c, uint32_t request)
     mkperf_text_copy(m->pmu, info->pmu, sizeof m->pmu);
     m->counters = info->counters;
     m->cores = info->cores;
-    return send(c, request, mkperf_ToHost_hello_tag);
+    struct mkperf_text version = mkperf_text_begin(m->version, sizeof m->version);
+    mkperf_text_put(&version, MKPERF_VERSION);
+    m->authentication = c->key != NULL ? mkperf_Authentication_AUTHENTICATION_KEY
+                                       : mkperf_Authentication_AUTHENTICATION_NONE;
+    m->nonce.size = 0;
+    m->proof.size = 0;
+    if (request != 0 && p->challenged) {
+        m->nonce.size = MKPERF_NONCE_BYTES;
+        memcpy(m->nonce.bytes, p->hellos.target_nonce, MKPERF_NONCE_BYTES);
+        m->proof.size = MKPERF_PROOF_BYTES;
+        mkperf_auth_proof(c->key, MKPERF_ROLE_TARGET, &p->hellos, m->proof.bytes);
+    }
+    return send(c, who, request, mkperf_ToHost_hello_tag);
 }
 
-bool mkperf_report_session(struct mkperf_client *c, uint32_t request)
+bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     const struct mkperf_session_state *s = &c->page->state;
     mkperf_Session *m = &c->out.msg.session;
@@ -64,35 +89,42 @@ bool mkperf_report_session(struct mkperf_client *c, uint32_t request)
         m->events[i].period = e->period;
         m->events[i].frequency = e->frequency;
     }
-    return send(c, request, mkperf_ToHost_session_tag);
+    return send(c, who, request, mkperf_ToHost_session_tag);
 }
 
-bool mkperf_report_status(struct mkperf_client *c, uint32_t request)
+bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     const struct mkperf_session_status *s = &c->page->status;
     const struct mkperf_session_state *state = &c->page->state;
+    const struct mkperf_connection *p = &c->connection[who];
     mkperf_Status *m = &c->out.msg.status;
 
     m->session = state->id;
     m->running = state->running != 0;
     m->captured = s->captured;
-    m->sent = c->encoder.sent;
+    m->sent = c->encoder.sent - p->lost;
     m->lost_ring = s->lost_ring;
     m->lost_output = s->lost_output;
-    m->lost_link = 0; /* this transport takes its time and loses nothing */
+    m->lost_link = p->lost + c->dropped;
     m->late_events = s->late_events;
     m->spurious = s->spurious;
     m->corrupt = s->corrupt + c->corrupt;
-    m->bad_frames = c->link.bad_frames;
+    m->bad_frames = p->link.bad_frames;
     m->wakeups = s->wakeups;
     m->period_count = (pb_size_t)at_most(state->events, MKPERF_MAX_EVENTS);
     for (unsigned i = 0; i < m->period_count; i++) {
         m->period[i] = s->period[i];
     }
-    return send(c, request, mkperf_ToHost_status_tag);
+    m->bad_auth = c->bad_auth;
+    m->refused = c->refused;
+    m->rate_limited = c->rate_limited;
+    m->connections = c->connections;
+    m->links_lost = c->links_lost;
+    m->marks_lost = c->marks_lost;
+    return send(c, who, request, mkperf_ToHost_status_tag);
 }
 
-bool mkperf_report_events(struct mkperf_client *c, uint32_t request)
+bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     const struct mkperf_session_list *list = &c->page->list;
     mkperf_Events *m = &c->out.msg.events;
@@ -106,16 +138,87 @@ bool mkperf_report_events(struct mkperf_client *c, uint32_t request)
         e->code = list->event[i].code;
         e->supported = list->event[i].supported != 0;
     }
-    return send(c, request, mkperf_ToHost_events_tag);
+    return send(c, who, request, mkperf_ToHost_events_tag);
 }
 
-bool mkperf_report_ack(struct mkperf_client *c, uint32_t request)
+bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)
 {
-    return send(c, request, mkperf_ToHost_ack_tag);
+    mkperf_Role *m = &c->out.msg.role;
+
+    *m = (mkperf_Role){
+        .control = c->controller == who,
+        .controlled = c->controller != MKPERF_NOBODY,
+        .watchers = mkperf_peer_watchers(c),
+        .you = c->connection[who].number,
+    };
+    if (m->controlled) {
+        mkperf_text_copy(m->controller, c->connection[c->controller].name, sizeof m->controller);
+    }
+    return send(c, who, request, mkperf_ToHost_role_tag);
 }
 
-static bool report_error(struct mkperf_client *c, uint32_t request, uint32_t code, uint32_t event,
-                         const char *text, size_t n)
+bool mkperf_report_gap(struct mkperf_client *c, unsigned who)
+{
+    const struct mkperf_gap *gap = &c->connection[who].gap;
+
+    c->out.msg.gap = (mkperf_Gap){
+        .session = c->page->state.id,
+        .first_sample = gap->first,
+        .samples = gap->samples,
+        .batches = gap->batches,
+        .reason = gap->joined ? mkperf_GapReason_GAP_JOINED : mkperf_GapReason_GAP_SLOW,
+    };
+    return send(c, who, 0, mkperf_ToHost_gap_tag);
+}
+
+bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark)
+{
+    c->out.msg.mark = *mark;
+    size_t n = encode(c, 0, mkperf_ToHost_mark_tag);
+    if (n != 0) {
+        mkperf_stream_mark(c, n);
+    }
+    return n != 0;
+}
+
+bool mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request, bool ok,
+                         const char *text, bool more)
+{
+    mkperf_Reply *m = &c->out.msg.reply;
+    size_t n = 0;
+
+    while (text[n] != '\0') {
+        n++;
+    }
+    if (!c->connection[who].framed) {
+        return mkperf_link_text(&c->connection[who].link, text, n);
+    }
+    if (request == 0) {
+        return true; /* no answer wanted */
+    }
+    m->ok = ok;
+    m->more = more;
+    struct mkperf_text t = mkperf_text_begin(m->text, sizeof m->text);
+    mkperf_text_put(&t, text);
+    return send(c, who, request, mkperf_ToHost_reply_tag);
+}
+
+bool mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)
+{
+    if (request == 0) {
+        return true;
+    }
+    return result == MKPERF_RESULT_OK ? mkperf_report_session(c, who, request)
+                                      : mkperf_report_refusal(c, who, request, result);
+}
+
+bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request)
+{
+    return send(c, who, request, mkperf_ToHost_ack_tag);
+}
+
+static bool report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
+                         uint32_t event, const char *text, size_t n)
 {
     mkperf_Error *m = &c->out.msg.error;
 
@@ -125,26 +228,27 @@ static bool report_error(struct mkperf_client *c, uint32_t request, uint32_t cod
     m->code = (mkperf_ErrorCode)code;
     m->event = event;
     mkperf_text_copy(m->text, text, n < sizeof m->text ? n : sizeof m->text);
-    return send(c, request, mkperf_ToHost_error_tag);
+    return send(c, who, request, mkperf_ToHost_error_tag);
 }
 
-bool mkperf_report_error(struct mkperf_client *c, uint32_t request, uint32_t code, const char *text)
+bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
+                         const char *text)
 {
     size_t n = 1;
 
     while (text[n - 1] != '\0' && n < MKPERF_TEXT_BYTES) {
         n++;
     }
-    return report_error(c, request, code, 0, text, n);
+    return report_error(c, who, request, code, 0, text, n);
 }
 
-bool mkperf_report_refusal(struct mkperf_client *c, uint32_t request, uint32_t result)
+bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)
 {
     const struct mkperf_session_error *e = &c->page->error;
 
     if (e->code != result) {
-        return mkperf_report_error(c, request, mkperf_ErrorCode_ERROR_INTERNAL,
+        return mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_INTERNAL,
                                    "the profiler PD refused and gave no reason");
     }
-    return report_error(c, request, e->code, e->event, e->text, sizeof e->text);
+    return report_error(c, who, request, e->code, e->event, e->text, sizeof e->text);
 }

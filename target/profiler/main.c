@@ -65,6 +65,7 @@ static void fill_state(const struct mkperf_profiler *p)
     s->max_frames = p->plan.max_frames;
     s->no_jitter = p->plan.no_jitter;
     s->tick_hz = p->tick_hz;
+    s->output_bytes = (uint32_t)p->output.size;
     for (unsigned i = 0; i < p->plan.events; i++) {
         const struct mkperf_plan_event *e = &p->plan.event[i];
         mkperf_text_copy(s->event[i].name, e->name, sizeof e->name);

@@ -167,6 +167,9 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         .max_frames = request->max_frames,
         .no_jitter = request->no_jitter != 0,
         .wake_samples = request->wake_samples,
+        .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
+        .output_bytes = request->output_bytes != 0 ? request->output_bytes
+                                                   : MKPERF_OUTPUT_RING_BYTES,
     };
     uint32_t needed = 0;
 
@@ -177,6 +180,12 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
     if (made.max_frames > MKPERF_MAX_FRAMES) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "the call chain's depth must be from 0 to 64");
+    }
+    if (!mkperf_ring_size_ok(made.core_bytes) || made.core_bytes > MKPERF_CORE_RING_BYTES ||
+        !mkperf_ring_size_ok(made.output_bytes) || made.output_bytes > MKPERF_OUTPUT_RING_BYTES) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "a ring's size must be a power of two, from 4096 bytes to what "
+                                  "the target has");
     }
     for (unsigned i = 0; i < made.events; i++) {
         if (!plan_event(&made.event[i], i, &request->event[i], pmu, error) ||

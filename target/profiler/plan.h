@@ -30,6 +30,8 @@ struct mkperf_plan {
     bool no_jitter;
     bool adaptive; /* some event has a frequency */
     uint32_t wake_samples;
+    uint32_t core_bytes; /* of the rings */
+    uint32_t output_bytes;
     uint32_t counter_mask;
     uint32_t kernel_mask;
     uint8_t event_of[MKPERF_MAX_COUNTERS];

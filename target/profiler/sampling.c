@@ -167,6 +167,10 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
     if (!mkperf_sampling_probe(p, error) || !program(p, error)) {
         return error->code;
     }
+    p->core.size = p->plan.core_bytes;
+    if (mkperf_ring_used(&p->output) == 0) {
+        p->output.size = p->plan.output_bytes; /* positions fit any size while nothing is in it */
+    }
     empty_ring(p);
     p->id++;
     p->now = 0;

@@ -69,7 +69,7 @@ static void frame(void)
     size_t length = mkperf_frame_encode(out, 0, p, n);
 
     for (size_t i = 0; i < length; i++) {
-        mkperf_client_byte(&client, out[i]);
+        mkperf_client_byte(&client, 0, out[i]);
     }
 }
 
@@ -109,8 +109,8 @@ static void drain_line(size_t n)
 {
     size_t there;
 
-    mkperf_link_out(&client.link, &there);
-    mkperf_link_sent(&client.link, n < there ? n : there);
+    mkperf_link_out(&client.connection[0].link, &there);
+    mkperf_link_sent(&client.connection[0].link, n < there ? n : there);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -127,13 +127,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     client.ring = (struct mkperf_ring_consumer){.ring = r, .size = RING};
     client.call = call;
     mkperf_client_init(&client);
+    mkperf_client_open(&client, false);
     while (input.size != 0) {
         switch (byte() % 6) {
         case 0:
             frame();
             break;
         case 1:
-            mkperf_client_byte(&client, byte());
+            mkperf_client_byte(&client, 0, byte());
             break;
         case 2:
             records(r);

@@ -351,7 +351,7 @@ static void line(size_t n)
 {
     while (n > 0) {
         size_t there;
-        const uint8_t *bytes = mkperf_link_out(&client.link, &there);
+        const uint8_t *bytes = mkperf_link_out(&client.connection[0].link, &there);
         const uint8_t *message;
         if (there == 0) {
             break;
@@ -360,7 +360,7 @@ static void line(size_t n)
         if (length >= 0) {
             host_message(message, length);
         }
-        mkperf_link_sent(&client.link, 1);
+        mkperf_link_sent(&client.connection[0].link, 1);
         n--;
     }
 }
@@ -394,7 +394,7 @@ static void say(mkperf_ToTarget *m)
     assert_true(pb_encode(&stream, mkperf_ToTarget_fields, m));
     assert_true(mkperf_link_send(&to, message, stream.bytes_written));
     while (mkperf_link_out(&to, &n), n != 0) {
-        mkperf_client_byte(&client, *mkperf_link_out(&to, &n));
+        mkperf_client_byte(&client, 0, *mkperf_link_out(&to, &n));
         mkperf_link_sent(&to, 1);
     }
 }
@@ -489,6 +489,7 @@ static int boot(void **state)
     client.ring.size = MKPERF_OUTPUT_RING_BYTES;
     client.call = call;
     mkperf_client_init(&client);
+    assert_int_equal(mkperf_client_open(&client, false), 0);
     return 0;
 }
 
@@ -854,7 +855,7 @@ static void test_epochs_and_malformed(void **state)
     ask(&m, mkperf_ToHost_error_tag);
     assert_int_equal(got.last.msg.error.code, mkperf_ErrorCode_ERROR_MALFORMED);
     for (unsigned i = 0; i < sizeof noise; i++) {
-        mkperf_client_byte(&client, noise[i]);
+        mkperf_client_byte(&client, 0, noise[i]);
     }
     const mkperf_Status *s = stop_session();
     assert_int_equal(s->bad_frames, 2);

@@ -3,6 +3,7 @@
 # rev. 3, tables 2-1 and 7-1: shared interrupts are numbered from 32.)
 
 BOARD_CPU := cortex-a53
+BOARD_CLOCK := cntpct_el0
 BOARD_UART_DRIVER := imx_uart
 BOARD_UART_BASE := 0x30890000
 BOARD_UART_IRQ := 59

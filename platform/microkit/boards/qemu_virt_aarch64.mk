@@ -2,6 +2,7 @@
 # QEMU's virt machine.
 
 BOARD_CPU := cortex-a53
+BOARD_CLOCK := cntpct_el0
 BOARD_UART_DRIVER := pl011
 BOARD_UART_BASE := 0x9000000
 BOARD_UART_IRQ := 33

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * For a program that wants to be profiled on its own terms: it starts and stops sessions and marks
+ * phases, by protected calls to the client PD.
+ *
+ * In the system description, a channel between the program's PD and the client PD, with `pp="true"`
+ * at the program's end, and at the client's end one of the numbers 16 to 31:
+ *
+ *     <channel>
+ *         <end pd="my_program" id="7" pp="true" />
+ *         <end pd="mkperf_client" id="16" />
+ *     </channel>
+ *
+ * The program's priority has to be below the client PD's (Microkit's rule). In the program:
+ *
+ *     #include <mkperf/client.h>
+ *     mkperf_app_mark(7, MKPERF_MARK_BEGIN, 0, "request");
+ *     ...
+ *     mkperf_app_mark(7, MKPERF_MARK_END, 0, "request");
+ *
+ * Owns: the words of those calls. A call takes some microseconds and never waits for a host.
+ */
+#ifndef MKPERF_CLIENT_H
+#define MKPERF_CLIENT_H
+
+#include <stdint.h>
+
+enum mkperf_app_op {
+    MKPERF_APP_START =
+        1, /* as the text command `start`: what is configured, else cycles at 1 kHz */
+    MKPERF_APP_STOP = 2,
+    MKPERF_APP_MARK = 3, /* words as in mkperf_app_mark */
+};
+
+enum mkperf_app_result {
+    MKPERF_APP_OK = 0,
+    MKPERF_APP_REFUSED = 1, /* for instance no PMU, or the last session is still being sent */
+    MKPERF_APP_MALFORMED = 2,
+};
+
+enum mkperf_mark_kind {
+    MKPERF_MARK_POINT = 0,
+    MKPERF_MARK_BEGIN = 1, /* of a phase, which ends at the END with the same id and name */
+    MKPERF_MARK_END = 2,
+};
+
+enum mkperf_app_words {
+    MKPERF_APP_NAME_BYTES = 32, /* of a mark's name and of the PD's, with their NULs */
+    MKPERF_APP_MARK_WORDS = 1 + 2 * MKPERF_APP_NAME_BYTES / 8, /* kind and id, name, PD's name */
+};
+
+/* For programs only: the client PD and the tests need the above alone. */
+#ifdef MICROKIT_MAX_CHANNELS
+
+static inline void mkperf_app_put_text(unsigned first, const char *text)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < MKPERF_APP_NAME_BYTES / 8; i++) {
+        uint64_t word = 0;
+        for (unsigned b = 0; b < 8 && n < MKPERF_APP_NAME_BYTES - 1 && text[n] != '\0'; b++, n++) {
+            word |= (uint64_t)(uint8_t)text[n] << 8 * b;
+        }
+        microkit_mr_set((uint8_t)(first + i), word);
+    }
+}
+
+static inline uint32_t mkperf_app_call(unsigned channel, enum mkperf_app_op op, unsigned words)
+{
+    microkit_msginfo reply =
+        microkit_ppcall(channel, microkit_msginfo_new((uint64_t)op, (uint16_t)words));
+
+    return (uint32_t)microkit_msginfo_get_label(reply);
+}
+
+/* Each returns an enum mkperf_app_result. Running already, or not running: MKPERF_APP_OK. */
+static inline uint32_t mkperf_app_start(unsigned channel)
+{
+    return mkperf_app_call(channel, MKPERF_APP_START, 0);
+}
+
+static inline uint32_t mkperf_app_stop(unsigned channel)
+{
+    return mkperf_app_call(channel, MKPERF_APP_STOP, 0);
+}
+
+/* name: what the profile shows, cut at 31 bytes; id: the program's own number. */
+static inline uint32_t mkperf_app_mark(unsigned channel, enum mkperf_mark_kind kind, uint32_t id,
+                                       const char *name)
+{
+    microkit_mr_set(0, (uint64_t)kind << 32 | id);
+    mkperf_app_put_text(1, name);
+    mkperf_app_put_text(1 + MKPERF_APP_NAME_BYTES / 8, microkit_name);
+    return mkperf_app_call(channel, MKPERF_APP_MARK, MKPERF_APP_MARK_WORDS);
+}
+
+#endif
+
+#endif

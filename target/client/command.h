@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lines of text that control the profiler: docs/protocol.md, "Commands".
+ *
+ * Owns: the words, and the settings that hold from the next `start`. Called by control.c for
+ * Command messages and for plain text. A line is understood as a whole before anything changes.
+ */
+#ifndef MKPERF_COMMAND_H
+#define MKPERF_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mkperf/session.h>
+
+struct mkperf_client;
+
+enum mkperf_command_limits {
+    MKPERF_COMMAND_BYTES = 160, /* of a line */
+    MKPERF_COMMAND_WORDS = 24,
+    MKPERF_TIMER_MIN_US = 10,
+    MKPERF_TIMER_MAX_US = 1000000,
+};
+
+struct mkperf_settings {
+    bool timer; /* sample on cycles, each period_us */
+    uint32_t period_us;
+    uint32_t depth;
+    uint32_t core_bytes; /* 0: as much as there is */
+    uint32_t output_bytes;
+    uint32_t events; /* beside the timer's */
+    struct mkperf_session_want event[MKPERF_MAX_EVENTS - 1];
+};
+
+void mkperf_command_defaults(struct mkperf_settings *s);
+
+/* Carries out a line of at most n bytes, which may end in a NUL before, and answers. */
+void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, const char *text,
+                    size_t n);
+
+/* One answer of `events`, from the page's list. */
+void mkperf_command_events(struct mkperf_client *c, unsigned who, uint32_t request, bool more);
+
+/* Configures what the settings say and starts; an enum mkperf_session_result. For `start`, and for
+ * applications. With settings that nobody changed, what a host configured is kept. */
+uint32_t mkperf_command_start(struct mkperf_client *c);
+
+/* events.c: one word of `events LIST`; false: not understood. period_us: the default's. */
+bool mkperf_command_event(const char *word, uint32_t period_us, struct mkperf_session_want *out);
+/* A number of digits alone; with `any`, 0x... too. False: none, or above max. */
+bool mkperf_command_number(const char *word, bool any, uint64_t max, uint64_t *out);
+bool mkperf_command_same(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An application's calls: sessions and marks (include/mkperf/client.h).
+ *
+ * Owns: nothing. Called by the client PD's main for its protected entry point. Applications are
+ * trusted with starting and stopping, whoever controls; their words with nothing.
+ */
+#include <mkperf/client.h>
+
+#include "control.h"
+
+#include "../lib/text.h"
+
+/* A name out of words, cut and without anything that is not text. */
+static void take_text(char *to, const uint64_t *words)
+{
+    for (unsigned i = 0; i < MKPERF_APP_NAME_BYTES; i++) {
+        char c = (char)(words[i / 8] >> 8 * (i % 8));
+        to[i] = c == '\0' || (c >= ' ' && c <= '~') ? c : '?';
+    }
+    to[MKPERF_APP_NAME_BYTES - 1] = '\0';
+}
+
+static uint32_t mark(struct mkperf_client *c, const uint64_t *words)
+{
+    mkperf_Mark m = {
+        .session = c->running ? c->page->state.id : 0,
+        .tick_hz = mkperf_client_hz(c),
+        .time_ticks = c->clock != NULL ? c->clock() : c->encoder.last_time,
+        .kind = (mkperf_MarkKind)(words[0] >> 32),
+        .id = (uint32_t)words[0],
+    };
+
+    if (words[0] >> 32 > MKPERF_MARK_END) {
+        return MKPERF_APP_MALFORMED;
+    }
+    if (c->clock == NULL) {
+        m.tick_hz = c->encoder.tick_hz;
+    }
+    take_text(m.name, words + 1);
+    take_text(m.pd, words + 1 + MKPERF_APP_NAME_BYTES / 8);
+    mkperf_report_mark(c, &m);
+    return MKPERF_APP_OK;
+}
+
+uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64_t *words,
+                           unsigned n)
+{
+    if (label == MKPERF_APP_START) {
+        if (c->running && !c->stopping) {
+            return MKPERF_APP_OK;
+        }
+        return !c->stopping && mkperf_command_start(c) == MKPERF_RESULT_OK ? MKPERF_APP_OK
+                                                                           : MKPERF_APP_REFUSED;
+    }
+    if (label == MKPERF_APP_STOP) {
+        if (c->running && !c->stopping) {
+            mkperf_control_stop(c, MKPERF_NOBODY, 0);
+        }
+        return MKPERF_APP_OK;
+    }
+    return label == MKPERF_APP_MARK && n == MKPERF_APP_MARK_WORDS ? mark(c, words)
+                                                                  : MKPERF_APP_MALFORMED;
+}

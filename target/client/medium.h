@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What main.c needs of that over which hosts are reached: a serial line (serial.c, one connection)
+ * or TCP (target/net/tcp.c, up to MKPERF_CONNECTIONS). A client PD is linked with one of them.
+ */
+#ifndef MKPERF_MEDIUM_H
+#define MKPERF_MEDIUM_H
+
+#include <stdbool.h>
+
+#include "control.h"
+
+struct mkperf_medium {
+    /* Prepares devices and, where there is no listening, opens connections. */
+    void (*init)(struct mkperf_client *c);
+    /* A notification on a channel of the medium's own: takes what has come. */
+    void (*notified)(unsigned channel);
+    /* Queues to devices, as much as they take now; pumps again where a queue has emptied. */
+    void (*transmit)(void);
+    /* After transmit, for the same notification: what a device waits for. */
+    void (*done)(unsigned channel);
+};
+
+extern const struct mkperf_medium mkperf_medium;
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The client PD's medium: one serial line, one connection that never ends.
+ *
+ * Owns: the UART (channel 0), through a driver of transport.h.
+ */
+#include <microkit.h>
+
+#include "medium.h"
+#include "transport.h"
+
+#ifndef MKPERF_TRANSPORT
+#define MKPERF_TRANSPORT mkperf_pl011
+#endif
+
+enum { CHANNEL_UART = 0 };
+enum {
+    MAX_READ = 4096, /* bytes in one go: a line that never falls silent does not hold us */
+    MAX_WRITES = 4,
+};
+
+static const struct mkperf_transport *const transport = &MKPERF_TRANSPORT;
+static struct mkperf_client *client;
+static unsigned who;
+
+static void init_line(struct mkperf_client *c)
+{
+    client = c;
+    who = (unsigned)mkperf_client_open(c, false);
+    transport->init();
+}
+
+/* Queue to device. Twice at the most for the queue's wrap, and again for what the pump added. */
+static void transmit(void)
+{
+    struct mkperf_link *link = &client->connection[who].link;
+    size_t n = 0;
+
+    for (unsigned i = 0; i < MAX_WRITES; i++) {
+        const uint8_t *bytes = mkperf_link_out(link, &n);
+        size_t taken = n != 0 ? transport->write(bytes, n) : 0;
+        mkperf_link_sent(link, taken);
+        n -= taken;
+        if (n != 0) {
+            break;
+        }
+        mkperf_client_pump(client);
+    }
+    mkperf_link_out(link, &n);
+    transport->more(n != 0);
+}
+
+static void receive(unsigned channel)
+{
+    if (channel != CHANNEL_UART) {
+        return;
+    }
+    transport->interrupt();
+    for (unsigned i = 0; i < MAX_READ; i++) {
+        int byte = transport->read();
+        if (byte < 0) {
+            break;
+        }
+        mkperf_client_byte(client, who, (uint8_t)byte);
+    }
+}
+
+static void done(unsigned channel)
+{
+    if (channel == CHANNEL_UART) {
+        microkit_irq_ack(channel);
+    }
+}
+
+const struct mkperf_medium mkperf_medium = {
+    .init = init_line,
+    .notified = receive,
+    .transmit = transmit,
+    .done = done,
+};

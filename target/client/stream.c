@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What goes out unasked: records as batches, periodic status, roles, and the end of a session.
+ *
+ * Owns: the pace. The stream is encoded once for all connections; it moves while the controller's
+ * link has room, or without a controller while any link has. A connection that has none when a
+ * batch goes out misses it, and everything up to the next epoch: its gap.
+ */
+#include "control.h"
+
+enum {
+    /* Frames that one step may queue: role, session; hello, session and gap before a batch; the
+     * batch; status. */
+    STEP_FRAMES = 4,
+    MAX_STEPS = 16384, /* in one call; the queues and the ring are exhausted long before */
+    REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* room that ends a gap */
+};
+
+static bool ready(const struct mkperf_client *c, unsigned who)
+{
+    return c->connection[who].used && c->connection[who].ready;
+}
+
+static bool has_room(const struct mkperf_client *c, unsigned who)
+{
+    return mkperf_link_room(&c->connection[who].link) >= MKPERF_ANSWER_FRAMES + STEP_FRAMES;
+}
+
+/* Whether the link that sets the pace can take a step's frames. */
+static bool may_go_on(const struct mkperf_client *c)
+{
+    if (c->controller != MKPERF_NOBODY && ready(c, c->controller)) {
+        return has_room(c, c->controller);
+    }
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        if (ready(c, i) && has_room(c, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void mkperf_stream_mark(struct mkperf_client *c, size_t n)
+{
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        struct mkperf_link *l = &c->connection[i].link;
+        if (!ready(c, i)) {
+            continue;
+        }
+        if (mkperf_link_room(l) > MKPERF_ANSWER_FRAMES) {
+            mkperf_link_send(l, c->message, n);
+        } else {
+            c->marks_lost++;
+        }
+    }
+}
+
+void mkperf_stream_join(struct mkperf_client *c, unsigned who)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    p->gap = (struct mkperf_gap){.open = c->running, .joined = true, .samples = c->encoder.sent};
+    p->lost = 0;
+    c->new_epoch |= c->running && who == c->controller;
+}
+
+static void open_gap(struct mkperf_connection *p, uint64_t first)
+{
+    if (!p->gap.open) {
+        p->gap = (struct mkperf_gap){.open = true, .first = first};
+    }
+}
+
+/* The batch in c->message, which holds samples of the session from `first` on. */
+static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples)
+{
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        struct mkperf_connection *p = &c->connection[i];
+        if (!ready(c, i)) {
+            continue;
+        }
+        if (!p->gap.open && has_room(c, i) && mkperf_link_send(&p->link, c->message, n)) {
+            continue;
+        }
+        open_gap(p, first);
+        p->gap.samples += samples;
+        p->gap.batches++;
+        p->lost += samples;
+    }
+}
+
+/* A watcher in a gap whose queue has emptied wants an epoch; so does a controller at once. */
+static bool epoch_wanted(const struct mkperf_client *c)
+{
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        if (ready(c, i) && (c->connection[i].gap.open || c->connection[i].wants_epoch) &&
+            mkperf_link_room(&c->connection[i].link) >= REJOIN_FRAMES &&
+            (c->encoder.batches >= MKPERF_WATCHER_EPOCH || i == c->controller)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Sends the batch, whatever is in it, and once a second of the target's time a status. */
+void mkperf_stream_flush(struct mkperf_client *c)
+{
+    uint64_t time = c->encoder.last_time;
+    uint64_t first = c->encoder.sent;
+    size_t n = mkperf_encoder_finish(&c->encoder, c->message);
+
+    if (n == 0) {
+        return;
+    }
+    send_batch(c, n, first, c->encoder.sent - first);
+    c->new_epoch |= mkperf_encoder_epoch_over(&c->encoder) || epoch_wanted(c);
+    if (c->status_time == 0) {
+        c->status_time = time;
+    }
+    if (!c->stopping && time - c->status_time >= c->encoder.tick_hz) {
+        c->status_time = time;
+        c->call(MKPERF_OP_STATUS);
+        for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+            if (ready(c, i) && has_room(c, i)) {
+                mkperf_report_status(c, i, 0);
+            }
+        }
+    }
+}
+
+uint64_t mkperf_stream_clear(struct mkperf_client *c)
+{
+    uint64_t before = c->dropped;
+    const uint64_t *record;
+    bool corrupt = false;
+    unsigned size;
+
+    while ((record = mkperf_ring_peek(&c->ring, &size, &corrupt)) != NULL) {
+        c->dropped += mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_SAMPLE;
+        mkperf_ring_release(&c->ring, size);
+    }
+    c->corrupt += corrupt;
+    return c->dropped - before;
+}
+
+/* The chains' new epoch, told to those who can take it; they are in step from here on. */
+static void announce(struct mkperf_client *c)
+{
+    c->announce = false;
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        struct mkperf_connection *p = &c->connection[i];
+        if (!ready(c, i)) {
+            continue;
+        }
+        if (!has_room(c, i)) {
+            open_gap(p, c->encoder.sent);
+            continue;
+        }
+        p->wants_epoch = false;
+        mkperf_report_hello(c, i, 0);
+        mkperf_report_session(c, i, 0);
+        p->tell_session = false;
+        if (p->gap.open && p->gap.samples != 0) {
+            mkperf_report_gap(c, i);
+        }
+        p->gap = (struct mkperf_gap){0};
+    }
+}
+
+static void list_events(struct mkperf_client *c, unsigned who)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    c->page->request.list_first = p->list_next;
+    c->call(MKPERF_OP_LIST);
+    p->list_next += MKPERF_LIST_EVENTS;
+    p->listing = c->page->list.more != 0 && p->list_next < UINT16_MAX;
+    if (p->list_text) {
+        mkperf_command_events(c, who, p->list_request, p->listing);
+    } else {
+        mkperf_report_events(c, who, p->list_request);
+    }
+}
+
+/* Something for one connection alone. False: there is nothing. */
+static bool serve(struct mkperf_client *c, unsigned who)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    if (!p->used || mkperf_link_room(&p->link) <= MKPERF_ANSWER_FRAMES) {
+        return false;
+    }
+    if (p->ready && p->tell_role) {
+        p->tell_role = false;
+        mkperf_report_role(c, who, 0);
+    } else if (p->ready && p->tell_session) {
+        p->tell_session = false;
+        if (c->page->state.events != 0) {
+            mkperf_report_session(c, who, 0);
+        }
+    } else if (p->listing) {
+        list_events(c, who);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* The status of a session that is over, to whoever asked for the end and to all others. */
+static void tell_end(struct mkperf_client *c, bool answer)
+{
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        if (ready(c, i)) {
+            mkperf_report_status(c, i, answer && i == c->stop_by ? c->stop_request : 0);
+        }
+    }
+}
+
+/* Configure with `restart`: the old session is over and told, the next one begins. */
+static void restart(struct mkperf_client *c)
+{
+    unsigned by = c->stop_by;
+    uint32_t result = c->call(MKPERF_OP_CONFIGURE);
+
+    c->restarting = false;
+    if (result != MKPERF_RESULT_OK && by != MKPERF_NOBODY && c->stop_request != 0) {
+        mkperf_report_refusal(c, by, c->stop_request, result);
+        by = MKPERF_NOBODY;
+    }
+    result = mkperf_control_start(c);
+    if (by != MKPERF_NOBODY && c->stop_request != 0) {
+        mkperf_report_result(c, by, c->stop_request, result);
+    }
+}
+
+/* The output ring is empty and its last batch sent. */
+static bool end_session(struct mkperf_client *c)
+{
+    unsigned size;
+    bool corrupt = false;
+
+    c->call(MKPERF_OP_DRAIN); /* losses that had no room in the ring until now */
+    if (mkperf_ring_peek(&c->ring, &size, &corrupt) != NULL) {
+        return true;
+    }
+    c->running = false;
+    c->stopping = false;
+    tell_end(c, !c->restarting);
+    if (c->restarting) {
+        restart(c);
+    }
+    return true;
+}
+
+/* Takes one record. */
+static void take(struct mkperf_client *c, const uint64_t *record, unsigned size)
+{
+    if (c->announce) {
+        announce(c);
+    }
+    switch (mkperf_encoder_add(&c->encoder, record, size)) {
+    case MKPERF_ENCODE_FULL:
+        mkperf_stream_flush(c);
+        return; /* the record stays for the next step */
+    case MKPERF_ENCODE_BAD:
+        c->corrupt++;
+        break;
+    case MKPERF_ENCODE_ADDED:
+        break;
+    }
+    mkperf_ring_release(&c->ring, size);
+}
+
+/* One thing that is to be done for all. False: nothing is left. */
+static bool step(struct mkperf_client *c)
+{
+    unsigned size;
+    bool corrupt = false;
+
+    if (c->new_epoch && c->running) {
+        mkperf_stream_flush(c);
+        c->new_epoch = false;
+        mkperf_encoder_new_epoch(&c->encoder);
+        c->announce = true;
+        return true;
+    }
+    const uint64_t *record = mkperf_ring_peek(&c->ring, &size, &corrupt);
+    c->corrupt += corrupt;
+    if (record != NULL) {
+        take(c, record, size);
+        return true;
+    }
+    if (!mkperf_encoder_empty(&c->encoder)) {
+        mkperf_stream_flush(c);
+        return true;
+    }
+    return c->stopping && end_session(c);
+}
+
+void mkperf_client_pump(struct mkperf_client *c)
+{
+    c->calls++;
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        for (unsigned n = 0; n < MAX_STEPS && serve(c, i); n++) {
+        }
+    }
+    for (unsigned i = 0; i < MAX_STEPS; i++) {
+        if (!may_go_on(c) || !step(c)) {
+            break;
+        }
+    }
+}
