@@ -78,8 +78,9 @@ enum mkperf_limits {
  * Thread identities. A root PD has the badge of its fault handler, which is its number in
  * Microkit's order + 1. The badges of children are distinct among one parent's only, so a child's
  * identity also holds the badge of the scheduling context that it runs on: 0x100 + the PD's number,
- * unless it is passive and runs on a caller's. Two values are the hook's own.
+ * unless it is passive and runs on a caller's. Three values are the hook's own.
  */
+#define MKPERF_THREAD_INITIAL UINT64_C(0) /* the kernel's first thread: Microkit's monitor */
 #define MKPERF_THREAD_CHILD_BIT (UINT64_C(1) << 62)
 #define MKPERF_THREAD_CHILD(number, id) \
     (MKPERF_THREAD_CHILD_BIT | (0x100 + (uint64_t)(number)) << 8 | (uint64_t)(id))
