@@ -219,9 +219,14 @@ static enum mkperf_status open_kernel(struct kprof *k)
     if (k->symbols == NULL) {
         return mkperf_error_set(k->e, MKPERF_ERR_FAILED, "%s: out of memory", k->path);
     }
-    return k->config->kernel == NULL
-               ? MKPERF_OK
-               : mkperf_symbols_module(k->symbols, k->config->kernel, &kernel, k->e);
+    if (k->config->kernel == NULL) {
+        return MKPERF_OK;
+    }
+    if (mkperf_symbols_module(k->symbols, k->config->kernel, &kernel, k->e) != MKPERF_OK) {
+        return k->e->status;
+    }
+    k->session.kernel_elf = mkperf_module_path(kernel); /* absolute */
+    return MKPERF_OK;
 }
 
 static enum mkperf_status second_reading(struct kprof *k)
@@ -274,7 +279,6 @@ static enum mkperf_status read_both(struct kprof *k)
         return k->e->status;
     }
     k->session.command = k->config->command;
-    k->session.kernel_elf = k->config->kernel;
     k->session.platform = "akaros";
     k->session.cpu = "";
     k->session.cores = k->cores;

@@ -4,7 +4,7 @@
  *
  * Owns: framing, the layouts (eras) and telling them apart, order of time. Called by `mkperf
  * kprof2perf` and `mkperf convert`. kpdata is not in the order of time, so it is read twice: once
- * for its processes, mappings and an index of its samples (24 bytes each, in an unnamed temporary
+ * for its processes, mappings and an index of its samples (16 bytes each, in an unnamed temporary
  * file), which is then sorted; memory grows with the number of processes and mappings alone.
  *
  * A process is a PD; each file mapped into it besides its program is a PD of its own, named
