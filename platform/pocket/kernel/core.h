@@ -56,7 +56,9 @@ struct task {
 struct core {
     struct task *current;  /* first: the assembly reads it */
     struct task *fp_owner; /* whose FP registers the core holds */
-    uint64_t last_entry;   /* the C function of the last kernel entry, for samples */
+    uint64_t last_entry;   /* the C function of the last kernel entry, for samples, */
+    struct task *entered;  /* and the task that it was entered from */
+    struct task *subject;  /* during a capture: the task that the sample is about */
     uint32_t iar;          /* the interrupt being handled */
     unsigned number;
     bool reschedule; /* current may no longer be the right one */
@@ -126,7 +128,7 @@ bool irq_fast(struct core *core);
 void irq_entry(struct core *core);
 struct task *irq_slow(void);
 void irq_enable(unsigned irq);
-struct mkperf_ring *irq_find_ring(uint64_t va, uint64_t bytes);
+void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write);
 void sys_irq_ack(struct task *t);
 
 static inline bool pmu_published(void)

@@ -28,7 +28,7 @@ enum {
 #define ENTRY_VALID UINT64_C(1)
 #define ENTRY_TABLE UINT64_C(2)
 #define ENTRY_RIGHTS UINT64_C(0xc0)
-#define ENTRY_USER_WRITABLE UINT64_C(0x40)
+#define ENTRY_USER UINT64_C(0x40)
 #define ENTRY_ADDRESS UINT64_C(0x0000fffffffff000)
 
 static struct {
@@ -97,12 +97,13 @@ void irq_bind(struct task *t, unsigned channel)
 }
 
 /*
- * A core's ring in the profiler PD, as the kernel sees it: page-aligned, writable by the PD, normal
+ * A task's memory as the kernel sees it: page-aligned, readable or writable by the task, normal
  * RAM, wholly within one page or block. NULL if it is not.
  */
-struct mkperf_ring *irq_find_ring(uint64_t va, uint64_t bytes)
+void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write)
 {
-    uint64_t tables = pmu_task->pd->tables;
+    uint64_t tables = t->pd->tables;
+    uint64_t rights = write ? ENTRY_RIGHTS : ENTRY_USER;
 
     if (va % 4096 != 0 || va >= POCKET_USER_TOP) {
         return NULL;
@@ -115,7 +116,7 @@ struct mkperf_ring *irq_find_ring(uint64_t va, uint64_t bytes)
         }
         tables = entry & ENTRY_ADDRESS;
         if (shift == 12 || (entry & ENTRY_TABLE) == 0) {
-            bool good = (entry & ENTRY_RIGHTS) == ENTRY_USER_WRITABLE && in_ram(tables) &&
+            bool good = (entry & rights) == ENTRY_USER && in_ram(tables) &&
                         offset + bytes <= UINT64_C(1) << shift;
             return good ? ram(tables + offset) : NULL;
         }
@@ -139,6 +140,7 @@ bool irq_fast(struct core *core)
     qemu_pmu_arm(pmu_descriptor, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;
+    core->entered = core->current;
     core->iar = IRQ_NONE;
     return !core->reschedule;
 }
@@ -160,6 +162,7 @@ void irq_entry(struct core *core)
     }
     *gicc(GICC_EOIR) = core->iar;
     core->last_entry = (uint64_t)irq_entry;
+    core->entered = core->current;
 }
 
 struct task *irq_slow(void)

@@ -23,16 +23,26 @@ struct mkperf_port_context {
     uint64_t pc, lr, fp;
 };
 
+/*
+ * An event in user mode is about the task that was interrupted; one in the kernel, which shows only
+ * on the way back to user mode, about the task from which the kernel was entered.
+ */
 static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
-    const struct task *t = core_self()->current;
+    struct core *core = core_self();
+    struct task *t = core->current;
+    uint64_t pc = READ_REG(elr_el1);
 
-    (void)kernel;
+    if (kernel && t->pd != NULL && core->entered != NULL && core->entered != t) {
+        t = core->entered;
+        pc = t->context.pc;
+    }
+    core->subject = t;
     if (t->pd == NULL) {
         *c = (struct mkperf_port_context){0, 0, 0};
         return false;
     }
-    c->pc = READ_REG(elr_el1);
+    c->pc = pc;
     c->lr = t->context.x[30];
     c->fp = t->context.x[29];
     return true;
@@ -40,7 +50,7 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
 
 static inline uint64_t mkperf_port_thread(void)
 {
-    return core_self()->current->thread;
+    return core_self()->subject->thread;
 }
 
 /* Of the idle task the pc itself; else the entry function of the last way into the kernel. */
@@ -111,13 +121,18 @@ static inline void mkperf_port_counter_write(unsigned i, uint32_t value)
 }
 
 /*
- * The MMU translates, as for a load by EL0. Nothing else in pocket uses PAR_EL1 and PDs cannot, so
- * it need not be saved. Device memory is never in RAM: the packer maps what is in RAM as normal.
+ * The MMU translates, as for a load by EL0; for another task than the current one, a walk by hand.
+ * Nothing else in pocket uses PAR_EL1 and PDs cannot, so it need not be saved. Device memory is
+ * never in RAM: the packer maps what is in RAM as normal.
  */
 static inline uintptr_t mkperf_port_user_page(uint64_t va)
 {
+    const struct core *core = core_self();
     uint64_t par;
 
+    if (core->subject != core->current) {
+        return (uintptr_t)irq_find_memory(core->subject, va, 4096, false);
+    }
     __asm__ volatile("at s1e0r, %1\n\tisb\n\tmrs %0, par_el1" : "=r"(par) : "r"(va) : "memory");
     if ((par & PORT_PAR_FAILED) != 0 || !in_ram(par & PORT_ADDRESS)) {
         return 0;
@@ -136,7 +151,7 @@ static inline struct mkperf_ring *mkperf_port_ring(const struct mkperf_descripto
     uint64_t va = d->ring[core->number];
 
     if (va != core->ring_va || bytes != core->ring_bytes) {
-        core->ring = irq_find_ring(va, bytes);
+        core->ring = irq_find_memory(pmu_task, va, bytes, true);
         core->ring_va = va;
         core->ring_bytes = bytes;
     }

@@ -134,6 +134,7 @@ struct task *trap_from_user(void)
     uint64_t esr = READ_REG(esr_el1);
     unsigned number = esr & 0xffff;
 
+    core->entered = t;
     if (class_of(esr) == EC_SVC && number < POCKET_SYSCALLS) {
         core->last_entry = (uint64_t)system_calls[number];
         system_calls[number](t);
