@@ -32,11 +32,12 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
         snprintf(window, sizeof window, "last %g s", (double)s->counts->window_ns / 1e9);
     }
     snprintf(text, n,
-             "lost %" PRIu64 " (%.2f %%)  %s: %s  %.1f s, %" PRIu64 " samples; shown: %s%s%s%s",
-             lost, percent(lost, t->samples + lost), s->target,
+             "lost %" PRIu64 " (%.2f %%)  %s: %.1f s, %" PRIu64 " samples; shown: %s%s%s%s%s%s  %s",
+             lost, percent(lost, t->samples + lost),
              s->event < session->nevents ? session->event[s->event].name : "no event yet",
              (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window, s->pd ? ", PD " : "",
-             s->pd ? s->pd : "", s->paused ? ", PAUSED" : "");
+             s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
+             s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->paused ? ", PAUSED" : "", s->target);
 }
 
 static void entry_text(const struct top_screen *s, const struct top_entry *at, char *text, size_t n)
@@ -117,7 +118,6 @@ static void act(struct top_screen *s, int key)
         break;
     case 's':
         s->sort = (enum top_sort)((s->sort + 1) % TOP_SORTS);
-        snprintf(s->message, sizeof s->message, "sorted by %s", sorts[s->sort]);
         break;
     case 'z':
         c->all = !c->all;

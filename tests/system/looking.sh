@@ -1,0 +1,241 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The commands that look at a recording, on the demo's: script and annotate against perf, top live
+# and on a capture, the terminal browser in tmux, mkperf view in a headless Chromium, driven by
+# chromedriver. Environment: B and MKPERF. Leaves in its directory what was on the screens
+# (browser.txt, top.txt) and in the browser (view.png, speedscope.png).
+set -u
+NAME=looking
+case $B in /*) D=$B/tests/run-looking ;; *) D=$PWD/$B/tests/run-looking ;; esac
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+demo=$B/demo
+data=$D/perf.data
+MKPERF=$(realpath "$MKPERF")
+QEMU=$(cat "$demo/qemu-command")
+export QEMU MKPERF no_proxy=127.0.0.1
+system="--system $demo/demo.system --elf-path $demo"
+pids=
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
+
+record() {
+    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 2 $system -o "$data" --raw "$D/raw" \
+        >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
+}
+check "recorded" record
+[ -s "$data" ] || exit 1
+
+# perf's addresses of PDs are offsets in the file, ours are the ELF's: they are left out.
+no_address() {
+    sed 's/^\t *[0-9a-f]* /\t/'
+}
+
+script() {
+    "$MKPERF" script -i "$data" | no_address >"$D/script"
+    perf_quiet script -i "$data" | no_address >"$D/script.perf"
+    [ "$(wc -l <"$D/script")" -gt 5000 ] && cmp "$D/script" "$D/script.perf"
+}
+check "script prints what perf script prints" script
+
+shares() {
+    grep -E '^ +[0-9]+\.[0-9]+ +:' | awk '{ print $1 }'
+}
+annotate() {
+    for symbol in known_leaf_40 known_deep_30 insert crc_byte; do
+        "$MKPERF" annotate -i "$data" "$symbol" | shares >"$D/annotate"
+        perf annotate --stdio -i "$data" -s "$symbol" 2>/dev/null | shares >"$D/annotate.perf"
+        [ -s "$D/annotate" ] || { echo "nothing for $symbol"; return 1; }
+        cmp "$D/annotate" "$D/annotate.perf" || return 1
+    done
+}
+check "annotate has perf annotate's shares" annotate
+
+# The report's share, samples, PD and function, as top prints them.
+rows() {
+    awk '/^ / && $1 ~ /%$/ && NF >= 5 { print }' "$1" | tr -s ' '
+}
+top_replay() {
+    "$MKPERF" top -t "file:$D/raw" --stdio --window 0 --rows 0 $system >"$D/top-replay" 2>&1 || return 1
+    "$MKPERF" report --stdio -i "$data" >"$D/report"
+    rows "$D/top-replay" | awk '{ print $1, $2, $3, $4, $5 }' | sort >"$D/top-rows"
+    rows "$D/report" | awk '{ print $1, $2, $4, $5, $6 }' | sort >"$D/report-rows"
+    [ -s "$D/top-rows" ] && diff "$D/top-rows" "$D/report-rows"
+}
+check "top of a capture equals the report" top_replay
+
+# The demo in QEMU, its line at $D/live.sock.
+boot() {
+    $QEMU -serial "unix:$D/live.sock,server=on,wait=on" </dev/null >"$D/live.log" 2>&1 &
+    pids="$pids $!"
+    for i in $(seq 100); do
+        [ -S "$D/live.sock" ] && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+screen() {
+    tmux -L "mkperf$$" "$@"
+}
+keys() {
+    for k; do
+        screen send-keys "$k"
+        sleep 0.3
+    done
+}
+shows() { # shows FILE PATTERN...: what is on the screen, within 5 s
+    file=$1
+    shift
+    for i in $(seq 25); do
+        screen capture-pane -p >"$file"
+        missing=
+        for p; do grep -q -- "$p" "$file" || missing=$p; done
+        [ -z "$missing" ] && return 0
+        sleep 0.2
+    done
+    echo "no \"$missing\" on the screen:"
+    cat "$file"
+    return 1
+}
+
+browser() {
+    screen -f /dev/null new-session -d -x 110 -y 30 "$MKPERF report -i $data; sleep 5" || return 1
+    shows "$D/browser.txt" 'lost 0 (0.00 %)' '^+ .*known .*known_leaf_40' || return 1
+    keys / && screen send-keys -l 'known_leaf_40' && keys Enter Enter
+    shows "$D/browser.txt" '-- notified' '-- middle' || return 1
+    keys a
+    shows "$D/annotate.txt" 'LEAF known_leaf_40' 'subs .*x9, x9' || return 1
+    keys q d
+    shows "$D/browser.txt" ', PD known' || return 1
+    keys q
+}
+check "the report's browser: search, open, annotate, one PD" browser
+
+top_live() {
+    screen respawn-pane -k "$MKPERF top -t unix:$D/live.sock -d 0.3 --rows 5 $system; sleep 5" || return 1
+    shows "$D/top.txt" '^lost 0 (0.00 %)' '[0-9]% .* idle' '\[k\] ' || return 1
+    keys Down Enter
+    shows "$D/top.txt" 'shown: last 10 s, PD ' || return 1
+    keys u s p
+    shows "$D/top.txt" 'PAUSED' ', by name' || return 1
+    keys q
+    shows "$D/top.txt" '^# lost 0'
+}
+boot # not in check's subshell, which would forget what is to be ended
+check "top of a running system: zoom, sort, pause, quit" top_live
+screen kill-server 2>/dev/null
+
+# WebDriver: wd METHOD PATH [BODY]; js SCRIPT prints what it returns.
+wd() {
+    curl -s -X "$1" "http://127.0.0.1:$port/session${2:+/$2}" ${3:+-d "$3"}
+}
+js() {
+    wd POST "$session/execute/sync" "{\"script\":\"$1\",\"args\":[]}" |
+        sed 's/^{"value":"\{0,1\}//; s/"\{0,1\}}$//'
+}
+waits() { # waits SCRIPT: until it returns true, 5 s
+    for i in $(seq 50); do
+        [ "$(js "return String(Boolean($1))")" = true ] && return 0
+        sleep 0.1
+    done
+    echo "not in time: $1"
+    js "return document.body.innerText"
+    return 1
+}
+picture() {
+    wd GET "$session/screenshot" | sed 's/^{"value":"//; s/"}$//' | base64 -d >"$1"
+    head -c 8 "$1" | grep -q PNG && [ "$(wc -c <"$1")" -gt 20000 ]
+}
+
+release=$B/tests/npm/node_modules/speedscope/dist/release # exports.sh installs it
+[ -s "$release/index.html" ] || release=$B/speedscope
+
+start_view() {
+    [ ! -s "$release/index.html" ] || export MKPERF_SPEEDSCOPE=$release
+    "$MKPERF" view "$data" >"$D/view.log" 2>&1 &
+    pids="$pids $!"
+    for i in $(seq 50); do
+        url=$(sed -n 's/^mkperf view: \(http.*\)/\1/p' "$D/view.log")
+        [ -n "$url" ] && return 0
+        sleep 0.1
+    done
+    cat "$D/view.log"
+    return 1
+}
+start_browser() {
+    mkdir -p "$D/chromium"
+    chromedriver --port=0 >"$D/chromedriver.log" 2>&1 &
+    pids="$pids $!"
+    for i in $(seq 50); do
+        port=$(sed -n 's/.*started successfully on port \([0-9]*\).*/\1/p' "$D/chromedriver.log")
+        [ -n "$port" ] && break
+        sleep 0.1
+    done
+    flags='"--headless","--no-sandbox","--disable-gpu","--disable-quic","--no-first-run",
+        "--disable-background-networking","--disable-component-update","--disable-sync",
+        "--window-size=1200,1000"'
+    session=$(wd POST "" '{"capabilities":{"alwaysMatch":{"goog:chromeOptions":{
+        "binary":"/usr/bin/chromium","args":['"$flags"',"--user-data-dir='"$D/chromium"'"]},
+        "goog:loggingPrefs":{"browser":"ALL"}}}}' |
+        sed -n 's/.*"sessionId":"\([0-9a-f]*\)".*/\1/p')
+    [ -n "$session" ] || { cat "$D/chromedriver.log"; return 1; }
+}
+
+# The first rows of the table are the report's.
+table() {
+    wd POST "$session/url" "{\"url\":\"$url\"}" >"$D/log"
+    waits "document.body.dataset.ready" || return 1
+    echo "$(js "return [...document.querySelectorAll('#rows tr')].slice(0, 5).map(r => [0, 2, 3, 4].map(i => r.cells[i].textContent).join(' ')).join(';')")" |
+        tr ';' '\n' >"$D/view-rows"
+    rows "$D/report" | head -n 5 | awk '{ print $1, $2, $4, ($5 == "[k]" ? "[k] " : "") $6 }' >"$D/view-report"
+    diff "$D/view-rows" "$D/view-report"
+}
+# A click on a frame zooms: it is as wide as the graph then.
+click() {
+    frame="[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round')"
+    element=$(wd POST "$session/element" '{"using":"xpath","value":"//button[text()=\"round\"]"}' |
+        sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/click" '{}' >"$D/log"
+    waits "$frame.style.width === '100%'"
+}
+search() {
+    element=$(wd POST "$session/element" '{"using":"css selector","value":"#search"}' |
+        sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/value" '{"text":"leaf_40"}' >"$D/log"
+    waits "document.querySelectorAll('.frame.found').length === 1 && document.querySelectorAll('tr.found').length === 1"
+}
+# Dragging over the timeline selects: fewer samples, the same numbers as the report's --time.
+drag() {
+    at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
+        '{"using":"css selector","value":"canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
+    wd POST "$session/actions" '{"actions":[{"type":"pointer","id":"m","actions":[
+        {"type":"pointerMove","x":60,"y":0,'"$at"'},{"type":"pointerDown","button":0},
+        {"type":"pointerMove","x":300,"y":0,'"$at"'},{"type":"pointerUp","button":0}]}]}' >"$D/log"
+    waits "document.body.dataset.ready === '2'" || return 1
+    waits "/s to .* s after/.test(document.getElementById('range').textContent)"
+}
+quiet() { # nothing was refused by the page's policy, nothing failed
+    wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
+}
+speedscope() {
+    link=$(js "return document.getElementById('speedscope').href")
+    wd POST "$session/url" "{\"url\":\"$link\"}" >"$D/log"
+    waits "/all .cycles/.test(document.body.innerText)" && picture "$D/speedscope.png" && quiet
+}
+
+port= session= url=
+if start_view && start_browser; then
+    check "view's table equals the report" table
+    check "view: a click zooms" click
+    check "view: a search marks" search
+    check "view: dragging selects time" drag
+    check "view: a picture" picture "$D/view.png"
+    check "view: no error, nothing from outside" quiet
+    if [ -n "${MKPERF_SPEEDSCOPE:-}" ]; then
+        check "view: speedscope opens the profile" speedscope
+    fi
+    wd DELETE "$session" >"$D/log"
+else
+    not_ok "view and Chromium start" "$(tail -n 5 "$D/view.log" "$D/chromedriver.log")"
+fi

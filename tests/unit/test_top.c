@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mkperf top: the window over the target's time, the lists, what is printed; a capture replayed. */
+#include "recording.h"
+
+#include "fake_target.h"
+#include "top/screen.h"
+
+static struct mkperf_symbols *symbols;
+static struct mkperf_pds *pds;
+static const struct mkperf_chain no_callers = {.n = 0};
+
+static void start(struct top_counts *c, double window_s)
+{
+    struct mkperf_session session = {.nevents = 1,
+                                     .event = {{"cycles", 0x11, true, true, 1000, 0}}};
+    struct mkperf_error e;
+    struct mkperf_sink sink;
+
+    *c = (struct top_counts){.pds = pds, .window_ns = (uint64_t)(window_s * 1e9)};
+    sink = top_counts_sink(c);
+    assert_int_equal(sink.ops->begin(c, &session, &e), MKPERF_OK);
+}
+
+static void put(struct top_counts *c, double time_s, uint32_t pd, uint64_t pc, uint64_t period)
+{
+    struct mkperf_sample s = {.time_ns = (uint64_t)(time_s * 1e9),
+                              .period = period,
+                              .pd = pd,
+                              .pc = pc,
+                              .callers = &no_callers};
+    struct mkperf_sink sink = top_counts_sink(c);
+    struct mkperf_error e;
+
+    assert_int_equal(sink.ops->sample(c, &s, &e), MKPERF_OK);
+}
+
+static uint64_t shown(const struct top_counts *c, const char *pd, uint32_t *functions)
+{
+    struct top_list l;
+    struct mkperf_error e;
+    uint64_t period = 0;
+
+    assert_int_equal(top_counts_list(c, 0, pd, TOP_BY_SHARE, &l, &e), MKPERF_OK);
+    for (uint32_t i = 0; i < l.nfunctions; i++) {
+        period += l.function[i].weight.period;
+        assert_true(i == 0 || l.function[i].weight.period <= l.function[i - 1].weight.period);
+    }
+    *functions = l.nfunctions;
+    top_list_free(&l);
+    return period;
+}
+
+static void test_window(void **state)
+{
+    struct top_counts c;
+    uint32_t n, a = mkperf_pds_find(pds, 100), b = mkperf_pds_find(pds, 200);
+
+    (void)state;
+    start(&c, 3.2); /* slices of 0.1 s */
+    put(&c, 10.0, a, 0x1000, 5);
+    put(&c, 10.0, a, 0x1ffc, 6); /* the same page, no ELF: one row */
+    put(&c, 11.0, b, 0x1000, 7);
+    assert_int_equal(shown(&c, NULL, &n), 18);
+    assert_int_equal(n, 2);
+    assert_int_equal(shown(&c, mkperf_pds_at(pds, b)->name, &n), 7);
+    put(&c, 13.15, b, 0x9000, 1);
+    assert_int_equal(shown(&c, NULL, &n), 19); /* 10.0 is still in */
+    put(&c, 13.25, b, 0x9000, 1);
+    assert_int_equal(shown(&c, NULL, &n), 9); /* and is now out */
+    put(&c, 10.0, a, 0x1000, 100);            /* another core's, late: too old */
+    assert_int_equal(shown(&c, NULL, &n), 9);
+    put(&c, 12.0, a, 0x1000, 2); /* late, but in the window */
+    assert_int_equal(shown(&c, NULL, &n), 11);
+    put(&c, 1000.0, a, 0x1000, 3);
+    assert_int_equal(shown(&c, NULL, &n), 3);
+    c.all = true;
+    assert_int_equal(shown(&c, NULL, &n), 125);
+    top_counts_free(&c);
+}
+
+/* What finds no room is counted in one row. */
+static void test_bounded(void **state)
+{
+    struct top_counts c;
+    uint32_t n, a = mkperf_pds_find(pds, 100);
+
+    (void)state;
+    start(&c, 1);
+    for (uint64_t i = 0; i < TOP_ROWS_MAX + 1000; i++) {
+        put(&c, 1, a, i * 4096, 1);
+    }
+    assert_int_equal(shown(&c, NULL, &n), TOP_ROWS_MAX + 1000);
+    assert_int_equal(n, TOP_ROWS_MAX + 1);
+    top_counts_free(&c);
+}
+
+/* A capture of four samples of 1000 in two PDs, of which the target lost three more. */
+static void make_capture(const char *path)
+{
+    static struct fake f;
+    struct fake_batch batch;
+    FILE *out = fopen(path, "w");
+
+    fake_text(&f, "demo: hello\n");
+    fake_hello(&f, 0, 7, 1);
+    fake_session(&f, 0, 1, true);
+    fake_batch_init(&batch, 0, 4, 1000);
+    fake_chain(&batch, 0, 0, 0x10, 0x200000);
+    fake_chain(&batch, 0, 3, 0x20, 0x300000);
+    fake_batch(&f, &batch);
+    fake_status(&f, 0, 1, false, 4, 3);
+    assert_non_null(out);
+    assert_int_equal(fwrite(f.bytes, 1, f.n, out), f.n);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void test_replay(void **state)
+{
+    char target[400], *text;
+    int status;
+
+    (void)state;
+    make_capture(recording_path("raw"));
+    snprintf(target, sizeof target, "file:%s", recording_path("raw"));
+    text = RUN(top, &status, "-t", target, "--stdio", "--window", "0");
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "# lost 3 (42.86 %)"));
+    assert_non_null(strstr(text, "  75.00%        3  unknown-10"));
+    assert_non_null(strstr(text, "  25.00%        1  unknown-20       [.] [unknown] 0x300000"));
+    assert_non_null(strstr(text, "target: demo: hello"));
+    text = RUN(top, &status, "-t", target, "--stdio", "--rows", "1", "--pd", "unknown-20");
+    assert_null(strstr(text, "0x200000"));
+}
+
+static void test_bad_input(void **state)
+{
+    char *text;
+    int status;
+
+    (void)state;
+    RUN(top, &status, "--stdio");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    text = RUN(top, &status, "-t", "file:/nowhere", "--stdio");
+    assert_int_not_equal(status, 0);
+    assert_non_null(strstr(text, "/nowhere"));
+    text = RUN(top, &status, "-t", "file:/dev/null", "-o", "x");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    assert_non_null(strstr(text, "writes no file"));
+    RUN(top, &status, "-t", "file:/dev/null", "-d", "0");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    RUN(top, &status, "-t", "file:/dev/null", "--window", "1e-9");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    text = RUN(top, &status, "-t", "file:/dev/null", "--stdio");
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+}
+
+static int setup(void **state)
+{
+    struct mkperf_pds_config config = {.system = NULL};
+    struct mkperf_error e;
+
+    (void)state;
+    assert_non_null(mkdtemp(recording_dir));
+    symbols = mkperf_symbols_new();
+    return mkperf_pds_new(&config, symbols, &pds, &e) == MKPERF_OK ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    mkperf_pds_free(pds);
+    mkperf_symbols_free(symbols);
+    return recording_teardown(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_bad_input),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
