@@ -2,6 +2,7 @@
 # The demo system: its programs and its description.
 
 DEMO := $(B)/demo
+comma := ,
 # Every layer of the demo's call chains is to be seen: no tail calls.
 $(TARGET_OBJ)/demo/%.o: TARGET_CFLAGS += -fno-optimize-sibling-calls
 
@@ -13,12 +14,22 @@ $(eval $(call pd,$(DEMO)/dummy2.elf,demo/dummy2.c))
 $(eval $(call pd,$(DEMO)/requester.elf,demo/requester.c))
 $(eval $(call pd,$(DEMO)/server.elf,demo/server.c))
 
+$(eval $(call pd,$(DEMO)/echo.elf,demo/echo.c $(STACK_SRC)))
+$(TARGET_OBJ)/demo/echo.o: TARGET_CFLAGS += $(NET_CFLAGS)
+$(TARGET_OBJ)/demo/echo.o: $(B)/src/lwip.stamp
+
 DEMO_ELFS := $(patsubst %,$(DEMO)/%.elf,profiler client pacer known dummy1 dummy2 requester server)
 
 $(DEMO)/demo.system: demo/demo.system
 	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
 
-target: $(DEMO_ELFS) $(DEMO)/demo.system
+# demo/net.system: the same over the network.
+NET_ELFS := $(patsubst %,$(DEMO)/%.elf,profiler client_net ticker echo server requester dummy2 dummy1 known)
+NET := $(B)/net
+$(NET)/net.system: demo/net.system
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
+
+target: $(DEMO_ELFS) $(DEMO)/demo.system $(NET_ELFS) $(NET)/net.system
 
 # On the built-in platform: the image, and for scripts the command that boots it. The clock that the
 # pacer reads follows the virtual machine's time, not this machine's.
@@ -29,7 +40,14 @@ $(eval $(call pocket_image,$(DEMO)/demo.img,$(DEMO)/demo.system,$(DEMO),$(DEMO_E
 %/qemu-command: $(MAKEFILE_LIST)
 	$(Q)mkdir -p $(@D) && echo '$(QEMU) $(@D)/$(notdir $(@D)).img -rtc clock=vm' >$@
 
-target: $(DEMO_READY)
+# The network demo's image. Its host lives in another time than the machine, so that has to wait for
+# real time when it is idle; ports of the host are the caller's choice ($$NET).
+$(eval $(call pocket_image,$(NET)/net.img,$(NET)/net.system,$(DEMO),$(NET_ELFS)))
+$(NET)/qemu-command: $(MAKEFILE_LIST)
+	$(Q)mkdir -p $(@D) && echo '$(subst $(comma)sleep=off,,$(QEMU)) $(NET)/net.img -rtc clock=vm' \
+	    '-global virtio-mmio.force-legacy=false' >$@
+
+target: $(DEMO_READY) $(NET)/net.img $(NET)/qemu-command
 demo: host $(DEMO_READY)
 	$(Q)B=$(B) QEMU="$$(cat $(DEMO)/qemu-command)" DEMO_SECONDS=$(DEMO_SECONDS) demo/run
 endif

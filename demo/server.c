@@ -6,11 +6,14 @@
 #include <microkit.h>
 #include <stdint.h>
 
+#include <mkperf/client.h>
+
 #include "demo.h"
 #include "server.h"
 
 enum {
     CH_REQUESTER = 1,
+    CH_PROFILE = 16, /* to the client PD, where the system description has it */
     SLOTS = 256,
     FULL = SLOTS * 3 / 4,
 };
@@ -47,6 +50,9 @@ DEMO_LAYER static void empty_table(void)
         table[i].key = 0;
     }
     used = 0;
+    if (microkit_pps >> CH_PROFILE & 1) {
+        mkperf_app_mark(CH_PROFILE, MKPERF_MARK_POINT, 0, "table emptied");
+    }
     microkit_notify(CH_REQUESTER);
 }
 

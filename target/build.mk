@@ -55,6 +55,8 @@ $(TARGET_OBJ)/target/client/main.o: private TARGET_CFLAGS += \
 $(eval $(call pd,$(B)/demo/profiler.elf,$(PROFILER_SRC)))
 $(eval $(call pd,$(B)/demo/client.elf,$(CLIENT_SRC)))
 
+include target/net/build.mk
+
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += target/lib/text.c target/pmu/armv8_events.c target/profiler/policy.c \
               target/profiler/plan.c target/client/encode.c target/client/link.c \

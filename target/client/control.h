@@ -178,6 +178,8 @@ bool mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t reques
 /* Errors go out only where a request asked (request != 0). */
 bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
                          const char *text);
+/* For a connection that there is no room for: a frame (MKPERF_FRAME_BYTES). Returns its length. */
+size_t mkperf_report_busy(struct mkperf_client *c, uint8_t *frame);
 /* The error in the page, which a call left that returned `result`. */
 bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
                            uint32_t result);

@@ -8,6 +8,7 @@
  */
 #include <microkit.h>
 
+#include "../lib/clock.h"
 #include "key.h"
 #include "medium.h"
 
@@ -29,30 +30,6 @@ static uint32_t call(uint32_t op)
     return (uint32_t)microkit_msginfo_get_label(reply);
 }
 
-/* The samples' clock, where the platform lets EL0 read it: the register's name is MKPERF_CLOCK. */
-#ifdef MKPERF_CLOCK
-#define TEXT(x) #x
-#define READ(name, value) __asm__ volatile("isb\n\tmrs %0, " TEXT(name) : "=r"(value)::"memory")
-
-static uint64_t read_clock(void)
-{
-    uint64_t ticks;
-
-    READ(MKPERF_CLOCK, ticks);
-    return ticks;
-}
-
-static void set_clock(void)
-{
-    READ(cntfrq_el0, client.clock_hz);
-    client.clock = read_clock;
-}
-#else
-static void set_clock(void)
-{
-}
-#endif
-
 void init(void)
 {
     client.platform = MKPERF_PLATFORM;
@@ -61,7 +38,10 @@ void init(void)
     client.ring.ring = mkperf_output_ring(mkperf_output);
     client.ring.size = MKPERF_OUTPUT_RING_BYTES;
     client.call = call;
-    set_clock();
+    if (mkperf_clock_there()) {
+        client.clock = mkperf_clock_ticks;
+        client.clock_hz = mkperf_clock_hz();
+    }
     mkperf_client_init(&client);
     if (client.key == NULL) {
         microkit_dbg_puts("mkperf: this build has no key: whoever reaches it may control it\n");

@@ -9,6 +9,7 @@
 
 #include <pb_encode.h>
 
+#include <mkperf/frame.h>
 #include <mkperf/version.h>
 
 #include "../lib/text.h"
@@ -251,4 +252,15 @@ bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t reque
                                    "the profiler PD refused and gave no reason");
     }
     return report_error(c, who, request, e->code, e->event, e->text, sizeof e->text);
+}
+
+size_t mkperf_report_busy(struct mkperf_client *c, uint8_t *frame)
+{
+    mkperf_Error *m = &c->out.msg.error;
+    struct mkperf_text text = mkperf_text_begin(m->text, sizeof m->text);
+
+    m->code = mkperf_ErrorCode_ERROR_BUSY;
+    m->event = 0;
+    mkperf_text_put(&text, "as many hosts are connected as there can be");
+    return mkperf_frame_encode(frame, 0, c->message, encode(c, 0, mkperf_ToHost_error_tag));
 }

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The client PD over TCP: lwIP from Debian's source package, and our virtio-net driver.
+#
+# MKPERF_NET_ADDRESS, MKPERF_NET_MASK, MKPERF_NET_GATEWAY: a fixed address instead of DHCP.
+# MKPERF_NET_DIAL: an address; the target calls that host (`mkperf record -t listen:1236` there).
+
+LWIP := $(B)/src/lwip/src
+LWIP_SRC := $(addprefix $(LWIP)/core/,init.c def.c inet_chksum.c ip.c mem.c memp.c netif.c pbuf.c raw.c \
+                tcp.c tcp_in.c tcp_out.c timeouts.c udp.c) \
+            $(addprefix $(LWIP)/core/ipv4/,dhcp.c etharp.c icmp.c ip4.c ip4_addr.c ip4_frag.c) \
+            $(LWIP)/netif/ethernet.c
+NET_CFLAGS := -isystem $(LWIP)/include -Itarget/net/lwip
+
+$(B)/src/lwip.stamp: scripts/debian-source | $(SETUP) $(B)/src/mbedtls.stamp
+	$(Q)scripts/debian-source lwip $(B)/src
+	$(Q)touch $@
+$(LWIP_SRC): $(B)/src/lwip.stamp ;
+
+STACK_SRC := target/net/stack.c target/net/virtio_net.c $(LWIP_SRC)
+CLIENT_NET_SRC := target/net/tcp.c $(STACK_SRC) $(CLIENT_COMMON_SRC)
+
+$(call target_objects,$(STACK_SRC) target/net/tcp.c): $(B)/src/lwip.stamp
+$(TARGET_OBJ)/target/net/%.o: TARGET_CFLAGS += $(NET_CFLAGS) \
+    $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
+    $(if $(MKPERF_NET_ADDRESS),-DMKPERF_NET_ADDRESS='"$(MKPERF_NET_ADDRESS)"' \
+        -DMKPERF_NET_MASK='"$(MKPERF_NET_MASK)"' -DMKPERF_NET_GATEWAY='"$(MKPERF_NET_GATEWAY)"') \
+    $(if $(MKPERF_NET_DIAL),-DMKPERF_NET_DIAL='"$(MKPERF_NET_DIAL)"')
+$(TARGET_OBJ)/gen/src/lwip/%.o: TARGET_CFLAGS += $(NET_CFLAGS)
+
+$(eval $(call pd,$(B)/demo/client_net.elf,$(CLIENT_NET_SRC)))
+$(eval $(call pd,$(B)/demo/ticker.elf,target/net/ticker.c))

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lwIP as the client PD and the demo's echo server use it: the raw API, no threads, IPv4, TCP, UDP
+ * and DHCP. lwIP reads this file; the names are its own.
+ */
+#ifndef LWIPOPTS_H
+#define LWIPOPTS_H
+
+#define NO_SYS 1
+#define SYS_LIGHTWEIGHT_PROT 0
+#define LWIP_NETCONN 0
+#define LWIP_SOCKET 0
+#define LWIP_STATS 0
+#define LWIP_IPV6 0
+#define LWIP_ALTCP 0
+#define LWIP_DNS 0
+#define LWIP_IGMP 0
+#define LWIP_AUTOIP 0
+#define LWIP_DHCP 1
+#define DHCP_DOES_ARP_CHECK 0 /* an address is used at once: nothing wakes us to wait */
+#define LWIP_DHCP_DOES_ACD_CHECK 0
+#define LWIP_ACD 0
+#define IP_FRAG 0
+#define IP_REASSEMBLY 0
+
+#define MEM_ALIGNMENT 8
+#define MEM_SIZE (512 * 1024)
+#define ETH_PAD_SIZE 2
+#define PBUF_POOL_SIZE 96
+#define PBUF_POOL_BUFSIZE 1536
+#define MEMP_NUM_TCP_PCB 12
+#define MEMP_NUM_TCP_SEG 256
+#define MEMP_NUM_PBUF 64
+
+#define TCP_MSS 1460
+#define TCP_WND (22 * TCP_MSS)
+#define TCP_SND_BUF (40 * TCP_MSS)
+#define TCP_SND_QUEUELEN 160
+#define TCP_MAXRTX 6 /* a peer that is gone is noticed in half a minute */
+#define TCP_LISTEN_BACKLOG 1
+#define LWIP_TCP_KEEPALIVE 1
+#define LWIP_NETIF_TX_SINGLE_PBUF 1
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the IP stack needs of a network device. A driver is one const struct; the stack is linked
+ * with one. Frames begin with the destination's address and have no checksum at their end.
+ */
+#ifndef MKPERF_NIC_H
+#define MKPERF_NIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MKPERF_NIC_FRAME_BYTES = 1514 };
+
+struct mkperf_nic {
+    /* Prepares the device and tells its address. False: there is no device that works. */
+    bool (*init)(uint8_t mac[6]);
+    /* Room for a frame of MKPERF_NIC_FRAME_BYTES to be sent, or NULL: all is on its way. */
+    uint8_t *(*room)(void);
+    /* Sends the n bytes there. The device may learn of it only with `kick`. */
+    void (*send)(size_t n);
+    void (*kick)(void);
+    /* The next frame received, or NULL. Valid until the next call, which gives it back. */
+    const uint8_t *(*receive)(size_t *n);
+    /* Called first for each interrupt: clears it at the device. */
+    void (*interrupt)(void);
+};
+
+/* The device of this PD. */
+extern const struct mkperf_nic mkperf_nic;
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lwIP on this PD's network device.
+ *
+ * Owns: lwIP, whose callbacks run inside mkperf_stack_poll and nowhere else. Time is the samples'
+ * clock; lwIP's timers run when the PD is woken for whatever reason, so somebody has to wake it (a
+ * ticker, docs/net.md): without, only a lost packet on an idle link waits longer.
+ */
+#ifndef MKPERF_STACK_H
+#define MKPERF_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mkperf_stack_address { /* a.b.c.d as text; address NULL: DHCP */
+    const char *address;
+    const char *mask;
+    const char *gateway;
+};
+
+/* False: there is no network device. */
+bool mkperf_stack_init(const struct mkperf_stack_address *address);
+
+/* Takes what has come, runs timers. `interrupt`: the device asked for it. */
+void mkperf_stack_poll(bool interrupt);
+
+/* For a platform without a clock: so many milliseconds have passed. */
+void mkperf_stack_passed(uint32_t ms);
+
+/* Whether the interface has an address. */
+bool mkperf_stack_up(void);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The client PD's medium: TCP, up to MKPERF_CONNECTIONS hosts at once.
+ *
+ * Owns: the network device (channel 0), lwIP, and the connections' sockets. Channel 2 is a ticker,
+ * if there is one. Listens at MKPERF_TCP_PORT; with MKPERF_NET_DIAL (an address) it calls that host
+ * at that port instead, again and again while there is no connection.
+ */
+#include <microkit.h>
+
+#include <lwip/tcp.h>
+
+#include "../client/medium.h"
+#include "stack.h"
+
+#ifndef MKPERF_NET_ADDRESS
+#define MKPERF_NET_ADDRESS NULL /* DHCP */
+#define MKPERF_NET_MASK NULL
+#define MKPERF_NET_GATEWAY NULL
+#endif
+#ifndef MKPERF_NET_DIAL
+#define MKPERF_NET_DIAL NULL
+#endif
+
+enum { CHANNEL_NIC = 0, CHANNEL_TICK = 2 };
+enum {
+    MAX_ROUNDS = 8, /* pump and send, in one transmit */
+    KEEP_IDLE_MS = 10000,
+    KEEP_EVERY_MS = 2000,
+    KEEP_TRIES = 4,
+};
+
+static struct mkperf_client *client;
+static struct tcp_pcb *socket[MKPERF_CONNECTIONS];
+static bool dialling;
+
+static unsigned *number(unsigned who)
+{
+    static unsigned numbers[MKPERF_CONNECTIONS] = {0, 1, 2, 3};
+
+    return &numbers[who];
+}
+
+/* No callback of this socket's from here on. */
+static void forget(unsigned who)
+{
+    tcp_arg(socket[who], NULL);
+    tcp_recv(socket[who], NULL);
+    tcp_err(socket[who], NULL);
+    socket[who] = NULL;
+    mkperf_client_closed(client, who);
+}
+
+static err_t close_socket(unsigned who)
+{
+    struct tcp_pcb *pcb = socket[who];
+
+    forget(who);
+    if (tcp_close(pcb) == ERR_OK) {
+        return ERR_OK;
+    }
+    tcp_abort(pcb);
+    return ERR_ABRT;
+}
+
+/* lwIP has freed the socket: reset by the other end, or given up. */
+static void failed(void *arg, err_t err)
+{
+    (void)err;
+    if (arg == NULL) {
+        dialling = false;
+        return;
+    }
+    unsigned who = *(unsigned *)arg;
+    socket[who] = NULL;
+    mkperf_client_closed(client, who);
+}
+
+static err_t received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err)
+{
+    unsigned who = *(unsigned *)arg;
+
+    (void)err;
+    if (p == NULL) {
+        return close_socket(who);
+    }
+    for (const struct pbuf *q = p; q != NULL; q = q->next) {
+        for (u16_t i = 0; i < q->len; i++) {
+            mkperf_client_byte(client, who, ((const uint8_t *)q->payload)[i]);
+        }
+    }
+    tcp_recved(pcb, p->tot_len);
+    pbuf_free(p);
+    return ERR_OK;
+}
+
+/* All connections are taken: says so, and that is all. */
+static void turn_away(struct tcp_pcb *pcb)
+{
+    static uint8_t frame[MKPERF_FRAME_BYTES];
+    size_t n = mkperf_report_busy(client, frame);
+
+    tcp_write(pcb, frame, (u16_t)n, TCP_WRITE_FLAG_COPY);
+    tcp_output(pcb);
+    tcp_close(pcb);
+}
+
+static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
+{
+    (void)arg;
+    if (err != ERR_OK || pcb == NULL) {
+        return ERR_VAL;
+    }
+    int who = mkperf_client_open(client, true);
+    if (who < 0) {
+        turn_away(pcb);
+        return ERR_OK;
+    }
+    socket[who] = pcb;
+    tcp_arg(pcb, number((unsigned)who));
+    tcp_recv(pcb, received);
+    tcp_err(pcb, failed);
+    tcp_nagle_disable(pcb);
+    ip_set_option(pcb, SOF_KEEPALIVE);
+    pcb->keep_idle = KEEP_IDLE_MS;
+    pcb->keep_intvl = KEEP_EVERY_MS;
+    pcb->keep_cnt = KEEP_TRIES;
+    return ERR_OK;
+}
+
+static err_t dialled(void *arg, struct tcp_pcb *pcb, err_t err)
+{
+    dialling = false;
+    return accepted(arg, pcb, err);
+}
+
+/* Calls the host that the build names. */
+static void dial(void)
+{
+    ip_addr_t to;
+
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        if (socket[i] != NULL) {
+            return;
+        }
+    }
+    if (dialling || !mkperf_stack_up() || ipaddr_aton(MKPERF_NET_DIAL, &to) == 0) {
+        return;
+    }
+    struct tcp_pcb *pcb = tcp_new();
+    if (pcb == NULL) {
+        return;
+    }
+    tcp_err(pcb, failed);
+    dialling = tcp_connect(pcb, &to, MKPERF_TCP_PORT, dialled) == ERR_OK;
+    if (!dialling) {
+        tcp_abort(pcb);
+    }
+}
+
+static void listen(void)
+{
+    struct tcp_pcb *pcb = tcp_new();
+
+    if (pcb == NULL || tcp_bind(pcb, IP_ADDR_ANY, MKPERF_TCP_PORT) != ERR_OK) {
+        microkit_dbg_puts("mkperf: cannot listen\n");
+        return;
+    }
+    pcb = tcp_listen(pcb);
+    tcp_accept(pcb, accepted);
+}
+
+static void init_net(struct mkperf_client *c)
+{
+    static const struct mkperf_stack_address address = {
+        .address = MKPERF_NET_ADDRESS,
+        .mask = MKPERF_NET_MASK,
+        .gateway = MKPERF_NET_GATEWAY,
+    };
+
+    client = c;
+    if (mkperf_stack_init(&address) && MKPERF_NET_DIAL == NULL) {
+        listen();
+    }
+}
+
+static void wake(unsigned channel)
+{
+    if (channel == CHANNEL_TICK) {
+        mkperf_stack_passed(1000);
+    }
+    mkperf_stack_poll(channel == CHANNEL_NIC);
+    if (MKPERF_NET_DIAL != NULL) {
+        dial();
+    }
+}
+
+/* From the queue into lwIP's buffers. Returns the bytes that it took. */
+static size_t send(unsigned who)
+{
+    struct mkperf_link *link = &client->connection[who].link;
+    size_t all = 0;
+    size_t n;
+
+    for (;;) {
+        const uint8_t *bytes = mkperf_link_out(link, &n);
+        size_t room = tcp_sndbuf(socket[who]);
+        n = n < room ? n : room;
+        if (n == 0 || tcp_write(socket[who], bytes, (u16_t)n, TCP_WRITE_FLAG_COPY) != ERR_OK) {
+            return all;
+        }
+        mkperf_link_sent(link, n);
+        all += n;
+    }
+}
+
+static void transmit(void)
+{
+    size_t moved = 1;
+
+    for (unsigned round = 0; round < MAX_ROUNDS && moved != 0; round++) {
+        moved = 0;
+        for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+            moved += socket[i] != NULL ? send(i) : 0;
+        }
+        mkperf_client_pump(client);
+    }
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        if (socket[i] != NULL) {
+            tcp_output(socket[i]);
+        }
+        if (socket[i] != NULL && mkperf_client_finished(client, i)) {
+            close_socket(i);
+        }
+    }
+    mkperf_stack_poll(false);
+}
+
+static void done(unsigned channel)
+{
+    if (channel == CHANNEL_NIC) {
+        microkit_irq_ack(channel);
+    }
+}
+
+const struct mkperf_medium mkperf_medium = {
+    .init = init_net,
+    .notified = wake,
+    .transmit = transmit,
+    .done = done,
+};
