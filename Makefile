@@ -59,6 +59,7 @@ include demo/build.mk
 include tests/build.mk bench/build.mk platform/microkit/check.mk
 
 FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] target/*/*.[ch] \
+             target/net/lwip/*.h target/net/lwip/*/*.h \
              platform/*/*.[ch] platform/*/*/*.[ch] host/*.[ch] host/*/*.[ch] demo/*.[ch] \
              tests/*/*.[ch] bench/*.[ch])
 format: $(SETUP)

@@ -126,7 +126,8 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
         if (e->pcb != NULL) {
             continue;
         }
-        *e = (struct echo){.pcb = pcb, .number = ++number};
+        number++;
+        *e = (struct echo){.pcb = pcb, .number = number};
         tcp_arg(pcb, e);
         tcp_recv(pcb, received);
         tcp_sent(pcb, sent);

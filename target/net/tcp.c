@@ -33,6 +33,7 @@ enum {
 static struct mkperf_client *client;
 static struct tcp_pcb *socket[MKPERF_CONNECTIONS];
 static bool dialling;
+static const char *const dial_address = MKPERF_NET_DIAL; /* NULL: listen */
 
 static unsigned *number(unsigned who)
 {
@@ -144,7 +145,7 @@ static void dial(void)
             return;
         }
     }
-    if (dialling || !mkperf_stack_up() || ipaddr_aton(MKPERF_NET_DIAL, &to) == 0) {
+    if (dialling || !mkperf_stack_up() || ipaddr_aton(dial_address, &to) == 0) {
         return;
     }
     struct tcp_pcb *pcb = tcp_new();
@@ -179,7 +180,7 @@ static void init_net(struct mkperf_client *c)
     };
 
     client = c;
-    if (mkperf_stack_init(&address) && MKPERF_NET_DIAL == NULL) {
+    if (mkperf_stack_init(&address) && dial_address == NULL) {
         listen();
     }
 }
@@ -190,7 +191,7 @@ static void wake(unsigned channel)
         mkperf_stack_passed(1000);
     }
     mkperf_stack_poll(channel == CHANNEL_NIC);
-    if (MKPERF_NET_DIAL != NULL) {
+    if (dial_address != NULL) {
         dial();
     }
 }

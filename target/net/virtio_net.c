@@ -87,8 +87,8 @@ struct used {
 /* A page: the three parts where the device expects them, by our choice of addresses. */
 struct queue {
     struct descriptor descriptor[ENTRIES];
+    struct used used;
     struct available available;
-    _Alignas(64) struct used used;
 };
 
 _Static_assert(sizeof(struct queue) <= QUEUE_BYTES, "queue");
