@@ -44,9 +44,9 @@ TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-sta
 all: host target
 
 # Everything that is built waits for the packages (order only: a second run does nothing).
-SETUP := $(B)/setup.stamp
-$(SETUP): scripts/packages scripts/setup
-	$(Q)scripts/setup
+SETUP := $(B)/setup-$(if $(filter test,$(MAKECMDGOALS)),test,build).stamp
+$(B)/setup-%.stamp: scripts/packages scripts/setup
+	$(Q)scripts/setup $*
 	$(Q)mkdir -p $(@D) && touch $@
 
 include proto/build.mk host/build.mk target/build.mk
