@@ -15,7 +15,7 @@
 #include "pmu/tables.h"
 #include "talk.h"
 
-enum { MAX_LISTED = 1024, OPT_CPU = 256, OPT_TIMEOUT, ATTEMPTS = 3 };
+enum { MAX_LISTED = 1024, ATTEMPTS = 3, OPT_CPU = 256, OPT_TIMEOUT, OPT_KEY_FILE };
 
 struct list {
     struct mkperf_talk talk;
@@ -31,6 +31,7 @@ static const struct option options[] = {
     {"cpu", required_argument, NULL, OPT_CPU},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"help", no_argument, NULL, 'h'},
+    {"key-file", required_argument, NULL, OPT_KEY_FILE},
     {NULL, 0, NULL, 0},
 };
 
@@ -41,7 +42,8 @@ static void print_help(void)
          "table, whose presence the CPU itself does not tell. Without -t: the table of --cpu.\n\n"
          "  -t TARGET      as for record\n"
          "  --cpu NAME     the CPU, where the target cannot say which it has\n"
-         "  --timeout S    patience with a silent target\n\n"
+         "  --timeout S    patience with a silent target\n"
+         "  --key-file F   the target's key\n\n"
          "rNN counts any event by its number in hexadecimal, listed or not.\n\nTables:");
     for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
         printf("  %s\n", t->cpu);
@@ -90,8 +92,8 @@ static enum mkperf_status fetch(struct list *l, struct mkperf_error *e)
             mkperf_recorder_refused(r, e) != MKPERF_OK) {
             return e->status;
         }
-        while (!l->last && mkperf_now_s() - began < l->talk.options.timeout_s) {
-            if (mkperf_recorder_pump(r, 20, e) != MKPERF_OK) {
+        while (!l->last && mkperf_now_s() - began < l->talk.options.link.timeout_s) {
+            if (mkperf_peer_pump(&r->link, 20, e) != MKPERF_OK) {
                 return e->status;
             }
         }
@@ -100,7 +102,7 @@ static enum mkperf_status fetch(struct list *l, struct mkperf_error *e)
         }
     }
     return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: the list of events does not arrive whole",
-                            l->talk.options.target);
+                            l->talk.options.link.target);
 }
 
 static void print_event(const struct list *l, const char *name, uint32_t code, const char *has,
@@ -144,8 +146,9 @@ static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
         return e->status;
     }
     const mkperf_TargetHello *h = mkperf_talk_hello(&l->talk);
-    printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n", l->talk.options.target,
-           h->platform, h->cpu[0] != '\0' ? h->cpu : "unknown", h->pmu, h->counters);
+    printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
+           l->talk.options.link.target, h->platform, h->cpu[0] != '\0' ? h->cpu : "unknown", h->pmu,
+           h->counters);
     for (unsigned i = 0; i < l->n; i++) {
         const mkperf_EventInfo *v = &l->event[i];
         print_event(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
@@ -156,7 +159,7 @@ static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
 
 static enum mkperf_status run(struct list *l, struct mkperf_error *e)
 {
-    if (l->talk.options.target != NULL) {
+    if (l->talk.options.link.target != NULL) {
         return list_target(l, e);
     }
     if (l->cpu == NULL) {
@@ -178,11 +181,13 @@ static enum mkperf_status parse(int argc, char **argv, struct list *l, bool *hel
     optind = 0;
     while ((option = getopt_long(argc, argv, "t:h", options, NULL)) != -1) {
         if (option == 't') {
-            l->talk.options.target = optarg;
+            l->talk.options.link.target = optarg;
+        } else if (option == OPT_KEY_FILE) {
+            l->talk.options.link.key_file = optarg;
         } else if (option == OPT_CPU) {
             l->cpu = optarg;
         } else if (option == OPT_TIMEOUT && atof(optarg) > 0) {
-            l->talk.options.timeout_s = atof(optarg);
+            l->talk.options.link.timeout_s = atof(optarg);
         } else if (option == 'h') {
             *help = true;
             return MKPERF_OK;
@@ -208,7 +213,8 @@ int mkperf_cmd_list(int argc, char **argv)
     }
     l->talk.control = on_control;
     l->talk.self = l;
-    l->talk.options.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
+    l->talk.options.link =
+        (struct mkperf_peer_options){.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .watch = true};
     if (parse(argc, argv, l, &help, &e) == MKPERF_OK) {
         if (help) {
             print_help();

@@ -22,6 +22,11 @@ enum {
     OPT_ELF_PATH,
     OPT_KERNEL,
     OPT_TIMEOUT,
+    OPT_KEY_FILE,
+    OPT_RECONNECT,
+    OPT_NO_RECONNECT,
+    OPT_WATCH,
+    OPT_TAKE_OVER,
 };
 
 static const struct option options[] = {
@@ -40,6 +45,11 @@ static const struct option options[] = {
     {"elf-path", required_argument, NULL, OPT_ELF_PATH},
     {"kernel", required_argument, NULL, OPT_KERNEL},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"key-file", required_argument, NULL, OPT_KEY_FILE},
+    {"reconnect", required_argument, NULL, OPT_RECONNECT},
+    {"no-reconnect", no_argument, NULL, OPT_NO_RECONNECT},
+    {"watch", no_argument, NULL, OPT_WATCH},
+    {"take-over", no_argument, NULL, OPT_TAKE_OVER},
     {NULL, 0, NULL, 0},
 };
 
@@ -68,9 +78,14 @@ static void print_help(void)
            "  --elf-path D[:D]   directories of the PDs' ELFs (default: that of the .system file)\n"
            "  --kernel ELF       the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)\n"
            "  --timeout S        patience with a silent target (default %d)\n"
+           "  --key-file FILE    the target's key, 32 bytes or 64 hexadecimal digits\n"
+           "  --reconnect S      try a broken connection again for S seconds (default %d)\n"
+           "  --no-reconnect     a broken connection ends the recording\n"
+           "  --watch            record what runs anyway: change nothing, stop nothing\n"
+           "  --take-over        control the target although another host does\n"
            "  -q                 no progress, no summary\n",
            MKPERF_DEFAULT_FREQUENCY, MKPERF_MAX_FRAMES, MKPERF_DEFAULT_FRAMES,
-           MKPERF_DEFAULT_TIMEOUT_S);
+           MKPERF_DEFAULT_TIMEOUT_S, MKPERF_RECONNECT_S);
 }
 
 static bool seconds(const char *text, double *out)
@@ -113,8 +128,12 @@ static enum mkperf_status numeric(int option, const char *value, struct mkperf_r
         return MKPERF_OK;
     case OPT_DURATION:
         return seconds(value, &o->duration_s) ? MKPERF_OK : bad("--duration", value, "seconds", e);
+    case OPT_RECONNECT:
+        return seconds(value, &o->link.reconnect_s) ? MKPERF_OK
+                                                    : bad("--reconnect", value, "seconds", e);
     default:
-        return seconds(value, &o->timeout_s) ? MKPERF_OK : bad("--timeout", value, "seconds", e);
+        return seconds(value, &o->link.timeout_s) ? MKPERF_OK
+                                                  : bad("--timeout", value, "seconds", e);
     }
 }
 
@@ -123,7 +142,7 @@ static enum mkperf_status set_option(int option, const char *value, struct mkper
 {
     switch (option) {
     case 't':
-        o->target = value;
+        o->link.target = value;
         return MKPERF_OK;
     case 'e':
         return mkperf_events_parse(value, &o->configure, e);
@@ -137,6 +156,18 @@ static enum mkperf_status set_option(int option, const char *value, struct mkper
         return MKPERF_OK;
     case OPT_NO_JITTER:
         o->configure.no_jitter = true;
+        return MKPERF_OK;
+    case OPT_NO_RECONNECT:
+        o->link.reconnect_s = 0;
+        return MKPERF_OK;
+    case OPT_WATCH:
+        o->link.watch = true;
+        return MKPERF_OK;
+    case OPT_TAKE_OVER:
+        o->link.take_over = true;
+        return MKPERF_OK;
+    case OPT_KEY_FILE:
+        o->link.key_file = value;
         return MKPERF_OK;
     case OPT_RAW:
         o->raw = value;
@@ -161,8 +192,11 @@ static enum mkperf_status set_option(int option, const char *value, struct mkper
 static enum mkperf_status finish(struct mkperf_record_options *o, const struct pacing *pacing,
                                  struct mkperf_error *e)
 {
-    if (o->target == NULL) {
+    if (o->link.target == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "record: no target, see -t in --help");
+    }
+    if (o->link.watch && o->link.take_over) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--watch and --take-over exclude each other");
     }
     if (pacing->count != 0 && pacing->frequency != 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "-c and -F exclude each other");
@@ -209,7 +243,9 @@ enum mkperf_status mkperf_record_options(int argc, char **argv, struct mkperf_re
     int option;
 
     *out = (struct mkperf_record_options){
-        .output = "perf.data", .timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .command = join(argc, argv)};
+        .output = "perf.data",
+        .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S},
+        .command = join(argc, argv)};
     out->configure.max_frames = MKPERF_DEFAULT_FRAMES;
     *help = false;
     optind = 0; /* begin anew, should it be called twice */

@@ -9,15 +9,15 @@
 
 #include "error.h"
 #include "mkperf.pb.h"
+#include "peer.h"
 
 struct mkperf_record_options {
-    const char *target; /* source, -t */
+    struct mkperf_peer_options link;
     const char *output;
     const char *raw; /* NULL: none */
     const char *system, *elf_path, *kernel;
     mkperf_Configure configure;
     double duration_s; /* 0: until interrupted */
-    double timeout_s;  /* of the target's answers */
     bool quiet;
     char *command; /* the whole command line */
 };

@@ -51,6 +51,12 @@ static void warn(void *self, const char *text)
     fprintf(stderr, "mkperf: warning: %s\n", text);
 }
 
+static void notice(void *self, const char *text)
+{
+    clear_progress(self);
+    fprintf(stderr, "mkperf: %s\n", text);
+}
+
 static void end_line(struct record *rec)
 {
     if (rec->n > 0) {
@@ -86,20 +92,38 @@ static uint64_t sum_lost(const struct mkperf_totals *t)
     return sum;
 }
 
+/* With what the target's last Status knows beyond what arrived. */
+static uint64_t live_loss(const struct mkperf_stream *s, enum mkperf_lost_where where)
+{
+    const uint64_t status[MKPERF_LOST_PLACES] = {[MKPERF_LOST_RING] = s->status.lost_ring,
+                                                 [MKPERF_LOST_OUTPUT] = s->status.lost_output,
+                                                 [MKPERF_LOST_LINK] = s->status.lost_link};
+    bool more = s->has_status && s->from_start && status[where] > s->seen[where];
+
+    return s->totals.lost[where] + (more ? status[where] - s->seen[where] : 0);
+}
+
 static void show_progress(void *self)
 {
     struct record *rec = self;
-    const struct mkperf_totals *t = &rec->recorder.stream->totals;
+    const struct mkperf_stream *s = rec->recorder.stream;
+    const struct mkperf_totals *t = &s->totals;
+    uint64_t lost[MKPERF_LOST_PLACES];
     double now;
 
     if (!rec->terminal || t->samples == 0 || (now = mkperf_now_s()) - rec->drawn_s < 0.5) {
         return;
     }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        lost[i] = live_loss(s, (enum mkperf_lost_where)i);
+    }
     double rate = (double)(t->samples - rec->samples) / (now - rec->drawn_s);
     fprintf(stderr,
-            "\r\033[K%8.1f s  %" PRIu64 " samples  %.0f/s  %" PRIu64 " lost  %.1f MB received",
-            (double)(t->last_ns - t->first_ns) / 1e9, t->samples, rate, sum_lost(t),
-            (double)rec->recorder.receiver.bytes / 1e6);
+            "\r\033[K%8.1f s  %" PRIu64 " samples  %.0f/s  lost: ring %" PRIu64 " output %" PRIu64
+            " link %" PRIu64 " way %" PRIu64 " chain %" PRIu64 "  %.1f MB",
+            (double)(t->last_ns - t->first_ns) / 1e9, t->samples, rate, lost[MKPERF_LOST_RING],
+            lost[MKPERF_LOST_OUTPUT], lost[MKPERF_LOST_LINK], lost[MKPERF_LOST_TRANSIT],
+            lost[MKPERF_LOST_CHAIN], (double)rec->recorder.link.receiver.bytes / 1e6);
     rec->drawn = true;
     rec->drawn_s = now;
     rec->samples = t->samples;
@@ -145,6 +169,13 @@ static void show_losses(const struct mkperf_stream *s)
         fprintf(stderr, "  %" PRIu64 " samples may lack the caller of the innermost function\n",
                 t->unrepaired);
     }
+    if (t->restarts != 0) {
+        fprintf(stderr, "  restarts %" PRIu64 " of the target: what it did meanwhile is missing\n",
+                t->restarts);
+    }
+    if (t->marks != 0 || t->marks_lost != 0) {
+        fprintf(stderr, "  marks   %" PRIu64 ", %" PRIu64 " lost\n", t->marks, t->marks_lost);
+    }
     if (!t->complete) {
         fprintf(stderr, "  the books could not be balanced with the target's: more may be lost\n");
     }
@@ -153,7 +184,7 @@ static void show_losses(const struct mkperf_stream *s)
 static void show_summary(const struct record *rec, uint64_t bytes)
 {
     const struct mkperf_stream *s = rec->recorder.stream;
-    const struct mkperf_receiver *w = &rec->recorder.receiver;
+    const struct mkperf_receiver *w = &rec->recorder.link.receiver;
     const struct mkperf_totals *t = &s->totals;
 
     fprintf(stderr, "mkperf: %s: %" PRIu64 " samples in %.3f s", rec->options.output, t->samples,
@@ -161,6 +192,13 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", sum_lost(t), bytes);
     show_events(&s->session);
     show_losses(s);
+    if (rec->recorder.breaks != 0) {
+        fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);
+    }
+    if (rec->recorder.link.bad_seals != 0) {
+        fprintf(stderr, "  seals   %" PRIu64 " messages without the right one were dropped\n",
+                rec->recorder.link.bad_seals);
+    }
     if (t->samples != 0) {
         fprintf(stderr, "  line    %" PRIu64 " bytes, %.1f a sample; %" PRIu64 " frames", w->bytes,
                 (double)w->bytes / (double)t->samples, w->frames);
@@ -189,7 +227,7 @@ static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error 
     if (o->system == NULL) {
         warn(rec, "no --system: PDs have numbers instead of names");
     }
-    return mkperf_source_open(&r->source, o->target, e);
+    return mkperf_recorder_init(r, e);
 }
 
 static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
@@ -198,10 +236,10 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
 
     r->options = &rec->options;
     r->text = show_text;
+    r->notice = notice;
     r->progress = show_progress;
     r->stop = &interrupts;
     r->self = rec;
-    mkperf_receiver_init(&r->receiver, &mkperf_recorder_ops, r);
     if (set_up_inputs(rec, e) != MKPERF_OK ||
         mkperf_perfdata_new(rec->options.output, r->symbols, &rec->perfdata, e) != MKPERF_OK) {
         return e->status;
@@ -223,7 +261,7 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
 
 static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    if (!r->source.ops->interactive) {
+    if (!r->link.source.ops->interactive) {
         return mkperf_recorder_replay(r, e);
     }
     if (mkperf_recorder_start(r, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK) {
@@ -260,9 +298,7 @@ static void tear_down(struct record *rec)
 {
     struct mkperf_recorder *r = &rec->recorder;
 
-    if (r->source.ops != NULL) {
-        mkperf_source_close(&r->source);
-    }
+    mkperf_peer_end(&r->link);
     if (r->raw.path != NULL) {
         mkperf_outfile_close(&r->raw);
     }

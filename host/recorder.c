@@ -5,38 +5,37 @@
  */
 #include "recorder.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-#include <mkperf/frame.h>
-#include <pb_encode.h>
 
 #include "events.h"
 
-static const double REPEAT_S = 0.2;        /* between repetitions of a hello */
-static const double REPEAT_SLOW_S = 0.5;   /* of other requests */
-static const double QUIET_S = 1.0;         /* after which the target is asked whether it lives */
+static const double REPEAT_S = 0.5;        /* between repetitions of a request */
+static const double STATUS_S = 1.0;        /* between requests for the target's counters */
 static const double STOP_PATIENCE_S = 3.0; /* for the last status */
 static const double DRAIN_PATIENCE_S = 60; /* for what is queued before it */
 static const double STANDSTILL_S = 2.0;    /* of the target's time, at the end of the duration */
-
-double mkperf_now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void on_text(void *self, const char *p, size_t n)
 {
     struct mkperf_recorder *r = self;
 
     r->text(r->self, p, n);
+}
+
+static void on_notice(void *self, const char *text)
+{
+    struct mkperf_recorder *r = self;
+
+    r->notice(r->self, text);
+}
+
+static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = self;
+
+    return r->raw.path != NULL ? mkperf_outfile_write(&r->raw, p, n, e) : MKPERF_OK;
 }
 
 static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
@@ -47,25 +46,24 @@ static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, uns
     return mkperf_stream_message(r->stream, p, n, gap, e);
 }
 
-const struct mkperf_receiver_ops mkperf_recorder_ops = {.text = on_text, .message = on_message};
-
-enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
-                                           struct mkperf_error *e)
+static void tell_gap(struct mkperf_recorder *r)
 {
-    struct mkperf_recorder *r = self;
+    const struct mkperf_totals *t = &r->stream->totals;
 
-    (void)e;
-    if (m->request != 0 && m->request == r->request) {
-        r->answered = true;
-        r->answer = *m;
+    if (r->gap_open && t->samples > r->gap_samples) {
+        r->gap_open = false;
+        mkperf_peer_say(&r->link, "samples arrive again; lost on the way meanwhile: %" PRIu64,
+                        t->lost[MKPERF_LOST_TRANSIT] - r->gap_lost);
     }
-    return MKPERF_OK;
 }
 
-static enum mkperf_status keep_files(struct mkperf_recorder *r, struct mkperf_error *e)
+static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
 {
+    struct mkperf_recorder *r = self;
     double now = mkperf_now_s();
 
+    tell_gap(r);
+    r->progress(r->self);
     if (now - r->synced_s < 1.0) {
         return MKPERF_OK;
     }
@@ -76,116 +74,51 @@ static enum mkperf_status keep_files(struct mkperf_recorder *r, struct mkperf_er
     return r->perfdata != NULL ? mkperf_perfdata_sync(r->perfdata, e) : MKPERF_OK;
 }
 
-enum mkperf_status mkperf_recorder_pump(struct mkperf_recorder *r, int timeout_ms,
-                                        struct mkperf_error *e)
+enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    struct pollfd ready = {.fd = r->source.fd, .events = POLLIN};
-    size_t n = 0;
+    static const struct mkperf_peer_ops ops = {.text = on_text,
+                                               .notice = on_notice,
+                                               .bytes = on_bytes,
+                                               .message = on_message,
+                                               .tick = on_tick};
 
-    if (poll(&ready, 1, timeout_ms) > 0 &&
-        r->source.ops->read(&r->source, r->buffer, sizeof r->buffer, &n, e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (n == 0) {
-        mkperf_receiver_idle(&r->receiver);
-    } else {
-        r->heard_s = mkperf_now_s();
-        if (r->raw.path != NULL && mkperf_outfile_write(&r->raw, r->buffer, n, e) != MKPERF_OK) {
-            return e->status;
-        }
-        if (mkperf_receiver_push(&r->receiver, r->buffer, n, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    r->progress(r->self);
-    return keep_files(r, e);
+    r->watching = r->options->link.watch;
+    return mkperf_peer_init(&r->link, &r->options->link, &ops, r, r->stop, e);
 }
 
-static enum mkperf_status send(struct mkperf_recorder *r, const mkperf_ToTarget *m,
-                               struct mkperf_error *e)
+static void on_role(struct mkperf_recorder *r, const mkperf_Role *role)
 {
-    uint8_t message[MKPERF_MESSAGE_BYTES], frame[MKPERF_FRAME_BYTES];
-    pb_ostream_t out = pb_ostream_from_buffer(message, sizeof message);
-
-    if (!pb_encode(&out, mkperf_ToTarget_fields, m)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "the events do not fit one message");
+    if (!r->watching && r->link.has_role && r->link.role.control && !role->control) {
+        r->watching = true;
+        mkperf_peer_say(&r->link, "%s took over control of the target: going on as a watcher",
+                        role->controller[0] != '\0' ? role->controller : "another host");
     }
-    size_t n = mkperf_frame_encode(frame, r->sequence++, message, out.bytes_written);
-    r->asked_s = mkperf_now_s();
-    return r->source.ops->write(&r->source, frame, n, e);
 }
 
-static bool user_stops(const struct mkperf_recorder *r)
+enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
+                                           struct mkperf_error *e)
 {
-    return r->stop != NULL && *r->stop != 0;
-}
+    struct mkperf_recorder *r = self;
 
-/*
- * Sends m, again every repeat_s, until it is answered or patience_s is over, which is
- * MKPERF_ERR_SILENT without a text. The request number is chosen here.
- */
-static enum mkperf_status ask(struct mkperf_recorder *r, mkperf_ToTarget *m, double repeat_s,
-                              double patience_s, struct mkperf_error *e)
-{
-    double begin = mkperf_now_s(), sent = 0;
-
-    m->request = ++r->request;
-    r->answered = false;
-    while (!r->answered) {
-        double now = mkperf_now_s();
-        if (now - begin > patience_s) {
-            return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s", "");
-        }
-        if (now - sent >= repeat_s) {
-            sent = now;
-            if (send(r, m, e) != MKPERF_OK) {
-                return e->status;
-            }
-        }
-        if (mkperf_recorder_pump(r, 20, e) != MKPERF_OK) {
-            return e->status;
-        }
+    (void)e;
+    if (m->which_msg == mkperf_ToHost_role_tag) {
+        on_role(r, &m->msg.role);
+    } else if (m->which_msg == mkperf_ToHost_status_tag && r->stream->has_session &&
+               r->stream->running && m->msg.status.session != r->stream->session_id &&
+               !m->msg.status.running) {
+        r->forgotten = true;
     }
+    mkperf_peer_control(&r->link, m);
     return MKPERF_OK;
-}
-
-/* Why there was no answer to a hello: what the line had instead says it. */
-static enum mkperf_status silence(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    const struct mkperf_receiver *w = &r->receiver;
-    const char *spec = r->source.spec;
-
-    mkperf_receiver_idle(&r->receiver);
-    if (w->bytes == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_SILENT,
-                                "%s: no byte arrived in %g s. Is the target running, and this the "
-                                "line of its profiler?",
-                                spec, r->options->timeout_s);
-    }
-    if (w->frames == 0 && w->noise_bytes + (w->n - w->shown) > 0) {
-        return mkperf_error_set(e, MKPERF_ERR_NOISE,
-                                "%s: %" PRIu64
-                                " bytes arrived and no frame was among them: a wrong "
-                                "baud rate, or not the line of the profiler",
-                                spec, w->bytes);
-    }
-    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: %s, but no answer to hello in %g s%s", spec,
-                            w->frames > 0 ? "frames arrive" : "the console talks",
-                            r->options->timeout_s,
-                            w->frames > 0 ? ": does the line carry bytes to the target?"
-                                          : ": does the system contain the profiler?");
 }
 
 enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    const mkperf_Error *m = &r->answer.msg.error;
+    const mkperf_Error *m = &r->link.answer.msg.error;
     const mkperf_Configure *c = &r->options->configure;
 
-    if (r->answer.which_msg != mkperf_ToHost_error_tag) {
+    if (r->link.answer.which_msg != mkperf_ToHost_error_tag) {
         return MKPERF_OK;
-    }
-    if (m->code == mkperf_ErrorCode_ERROR_PROTOCOL) {
-        return mkperf_error_set(e, MKPERF_ERR_PROTOCOL, "%s", m->text);
     }
     if (m->event - 1 < c->events_count) {
         const mkperf_EventSpec *spec = &c->events[m->event - 1];
@@ -197,36 +130,44 @@ enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, stru
     return mkperf_error_set(e, MKPERF_ERR_REFUSED, "the target refuses: %s", m->text);
 }
 
-static bool is_error(const struct mkperf_recorder *r, mkperf_ErrorCode code)
-{
-    return r->answer.which_msg == mkperf_ToHost_error_tag && r->answer.msg.error.code == code;
-}
-
-static enum mkperf_status no_answer(const struct mkperf_recorder *r, const char *request,
-                                    struct mkperf_error *e)
-{
-    if (e->status != MKPERF_ERR_SILENT) {
-        return e->status;
-    }
-    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to %s", r->source.spec, request);
-}
-
-enum mkperf_status mkperf_recorder_greet(struct mkperf_recorder *r, struct mkperf_error *e)
-{
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_hello_tag};
-
-    m.msg.hello.protocol = MKPERF_PROTOCOL;
-    if (ask(r, &m, REPEAT_S, r->options->timeout_s, e) != MKPERF_OK) {
-        return e->status == MKPERF_ERR_SILENT ? silence(r, e) : e->status;
-    }
-    return mkperf_recorder_refused(r, e);
-}
-
 enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                        const char *what, struct mkperf_error *e)
 {
-    return ask(r, m, REPEAT_SLOW_S, r->options->timeout_s, e) == MKPERF_OK ? MKPERF_OK
-                                                                           : no_answer(r, what, e);
+    if (mkperf_peer_ask(&r->link, m, REPEAT_S, r->options->link.timeout_s, e) == MKPERF_OK) {
+        return MKPERF_OK;
+    }
+    if (e->status != MKPERF_ERR_SILENT) {
+        return e->status;
+    }
+    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to %s", r->link.source.spec, what);
+}
+
+enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_take_control_tag};
+    const mkperf_Role *role = &r->link.role;
+
+    m.msg.take_control.force = r->options->link.take_over;
+    if (mkperf_recorder_ask(r, &m, "TakeControl", e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) && r->link.has_role &&
+        strcmp(role->controller, r->link.name) == 0) {
+        m.msg.take_control.force =
+            true; /* our own connection that broke, which is not noticed yet */
+        if (mkperf_recorder_ask(r, &m, "TakeControl", e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER)) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "%s: %s controls the target. --watch records what runs anyway, "
+                                "--take-over takes the control",
+                                r->link.source.spec,
+                                r->link.has_role && role->controller[0] != '\0' ? role->controller
+                                                                                : "another host");
+    }
+    return MKPERF_OK;
 }
 
 /* A session that another host left running is ended. */
@@ -234,66 +175,85 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
     mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
-    double patience = r->options->timeout_s;
 
     m.msg.configure = r->options->configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
-    if (ask(r, &m, REPEAT_SLOW_S, patience, e) != MKPERF_OK) {
-        return no_answer(r, "Configure", e);
+    if (mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK) {
+        return e->status;
     }
-    if (is_error(r, mkperf_ErrorCode_ERROR_STATE)) {
-        if (ask(r, &stop, REPEAT_SLOW_S, patience, e) != MKPERF_OK ||
-            ask(r, &m, REPEAT_SLOW_S, patience, e) != MKPERF_OK) {
-            return no_answer(r, "Stop", e);
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
+        (mkperf_recorder_take_control(r, e) != MKPERF_OK ||
+         mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK)) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
+        mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
+        if (mkperf_recorder_ask(r, &stop, "Stop", e) != MKPERF_OK ||
+            mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK) {
+            return e->status;
         }
     }
     return mkperf_recorder_refused(r, e);
 }
 
-enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e)
+enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_start_tag};
 
-    if (mkperf_recorder_greet(r, e) != MKPERF_OK || configure(r, e) != MKPERF_OK) {
+    r->forgotten = false;
+    if (r->watching) {
+        return MKPERF_OK;
+    }
+    if (configure(r, e) != MKPERF_OK || mkperf_recorder_ask(r, &m, "Start", e) != MKPERF_OK) {
         return e->status;
     }
-    if (ask(r, &m, REPEAT_SLOW_S, r->options->timeout_s, e) != MKPERF_OK) {
-        return no_answer(r, "Start", e);
-    }
     /* Running already: the answer to our first Start was lost. */
-    if (r->answer.which_msg == mkperf_ToHost_error_tag && !r->stream->began) {
-        return mkperf_recorder_refused(r, e);
-    }
-    return MKPERF_OK;
+    return r->stream->running ? MKPERF_OK : mkperf_recorder_refused(r, e);
 }
 
-/* Asks for what the stream needs, and whether anybody is there, without waiting. */
+enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->status_s = mkperf_now_s();
+    if (r->watching) {
+        mkperf_peer_say(&r->link, "watching: what runs is recorded, nothing is changed");
+    }
+    enum mkperf_status status = mkperf_recorder_begin(r, e);
+    return status == MKPERF_ERR_LINK ? mkperf_recorder_resume(r, e) : status;
+}
+
+/* Asks for what the stream needs, and for the target's counters, without waiting. */
 static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+    mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
+    mkperf_ToTarget status = {.which_msg = mkperf_ToTarget_get_status_tag};
+    const struct mkperf_stream *s = r->stream;
     double now = mkperf_now_s();
 
-    if (now - r->heard_s > r->options->timeout_s) {
+    if (now - r->link.heard_s > r->options->link.timeout_s) {
         return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: the target has been silent for %g s",
-                                r->source.spec, r->options->timeout_s);
+                                r->link.source.spec, r->options->link.timeout_s);
     }
-    if (r->answered && r->answer.which_msg == mkperf_ToHost_status_tag &&
-        !r->answer.msg.status.running) {
-        return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                "%s: the target no longer runs the session (was it restarted?)",
-                                r->source.spec);
+    if (r->forgotten) {
+        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: the target no longer knows the session",
+                                r->link.source.spec);
     }
-    if (r->stream->damaged) {
-        m.which_msg = mkperf_ToTarget_reset_chains_tag;
-    } else if (now - r->heard_s < QUIET_S) {
+    if (!r->watching && s->has_status && !s->status.running) {
+        r->ended = true;
+        mkperf_peer_say(&r->link, "the session was ended on the target");
         return MKPERF_OK;
     }
-    if (now - r->asked_s < REPEAT_SLOW_S) {
-        return MKPERF_OK;
+    if (s->damaged && now - r->reset_s >= REPEAT_S) {
+        r->reset_s = now;
+        return mkperf_peer_send(&r->link, &reset, e);
     }
-    m.request = ++r->request;
-    r->answered = false;
-    return send(r, &m, e);
+    if (now - r->status_s >= STATUS_S) {
+        r->status_s = now;
+        return mkperf_peer_send(&r->link, &status, e);
+    }
+    return MKPERF_OK;
 }
 
 /* Whether the duration is over: in the target's time, bounded by the host's. */
@@ -321,12 +281,36 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
     double began = mkperf_now_s(), moved = began;
     uint64_t last = 0;
 
-    while (!user_stops(r) && !over(r, began, &moved, &last)) {
-        if (mkperf_recorder_pump(r, 100, e) != MKPERF_OK || tend(r, e) != MKPERF_OK) {
+    while (!mkperf_peer_stopped(&r->link) && !r->ended && !over(r, began, &moved, &last)) {
+        if (mkperf_peer_pump(&r->link, 100, e) == MKPERF_OK && tend(r, e) == MKPERF_OK) {
+            continue;
+        }
+        if (e->status != MKPERF_ERR_LINK || mkperf_recorder_resume(r, e) != MKPERF_OK) {
             return e->status;
         }
+        moved = mkperf_now_s();
     }
     return MKPERF_OK;
+}
+
+/* A watcher goes: the books as far as they are. */
+static enum mkperf_status leave(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+
+    if (!r->ended && mkperf_peer_ask(&r->link, &m, REPEAT_S, STOP_PATIENCE_S, e) != MKPERF_OK &&
+        e->status != MKPERF_ERR_SILENT && e->status != MKPERF_ERR_LINK) {
+        return e->status;
+    }
+    e->status = MKPERF_OK;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status no_end(const struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_LINK,
+                            "%s: no answer to Stop: the end of the session may be missing",
+                            r->link.source.spec);
 }
 
 /*
@@ -335,28 +319,36 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
  */
 enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    mkperf_ToTarget m = {.request = ++r->request, .which_msg = mkperf_ToTarget_stop_tag};
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_stop_tag};
     const struct mkperf_stream *s = r->stream;
     double began = mkperf_now_s(), sent = 0;
     int stops = r->stop != NULL ? *r->stop : 0;
+    uint64_t restarts = s->totals.restarts;
 
-    r->heard_s = began;
-    while (!s->has_status || s->status.running) {
+    if (r->watching || r->ended) {
+        return leave(r, e);
+    }
+    r->link.heard_s = began;
+    while ((!s->has_status || s->status.running) && restarts == s->totals.restarts) {
         double now = mkperf_now_s();
-        if (now - r->heard_s > STOP_PATIENCE_S || now - began > DRAIN_PATIENCE_S ||
+        enum mkperf_status status = MKPERF_OK;
+        if (now - r->link.heard_s > STOP_PATIENCE_S || now - began > DRAIN_PATIENCE_S ||
             (r->stop != NULL && *r->stop != stops)) {
-            return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                    "%s: no answer to Stop: the end of the session may be missing",
-                                    r->source.spec);
+            return no_end(r, e);
         }
         if (now - sent >= STOP_PATIENCE_S) {
             sent = now;
-            if (send(r, &m, e) != MKPERF_OK) {
-                return e->status;
-            }
+            status = mkperf_peer_send(&r->link, &m, e);
         }
-        if (mkperf_recorder_pump(r, 20, e) != MKPERF_OK) {
-            return e->status;
+        if (status == MKPERF_OK) {
+            status = mkperf_peer_pump(&r->link, 20, e);
+        }
+        if (status == MKPERF_ERR_LINK && stops == 0) {
+            status = mkperf_recorder_resume(r, e);
+            sent = 0;
+        }
+        if (status != MKPERF_OK) {
+            return status;
         }
     }
     return MKPERF_OK;
@@ -364,11 +356,12 @@ enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf
 
 enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    enum mkperf_status status = MKPERF_OK;
+    enum mkperf_status status = mkperf_source_open(&r->link.source, e);
 
-    while (!user_stops(r) && status == MKPERF_OK) {
-        status = mkperf_recorder_pump(r, -1, e);
+    r->link.state = MKPERF_PEER_OPEN;
+    while (!mkperf_peer_stopped(&r->link) && status == MKPERF_OK) {
+        status = mkperf_peer_pump(&r->link, -1, e);
     }
-    mkperf_receiver_idle(&r->receiver);
-    return r->source.ended ? MKPERF_OK : status;
+    mkperf_receiver_idle(&r->link.receiver);
+    return r->link.source.ended ? MKPERF_OK : status;
 }

@@ -11,6 +11,12 @@ static void no_text(void *self, const char *p, size_t n)
     (void)n;
 }
 
+static void no_notice(void *self, const char *text)
+{
+    (void)self;
+    (void)text;
+}
+
 static void no_progress(void *self)
 {
     (void)self;
@@ -34,7 +40,9 @@ static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
     r->options = &t->options;
     r->text = no_text;
     r->progress = no_progress;
-    mkperf_receiver_init(&r->receiver, &mkperf_recorder_ops, r);
+    r->stop = t->stop;
+    r->self = t->self;
+    r->notice = t->notice != NULL ? t->notice : no_notice;
     r->symbols = mkperf_symbols_new();
     if (r->symbols == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
@@ -55,23 +63,21 @@ enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *
 {
     struct mkperf_recorder *r = &t->recorder;
 
-    if (set_up(t, e) != MKPERF_OK || mkperf_source_open(&r->source, t->options.target, e)) {
+    if (set_up(t, e) != MKPERF_OK || mkperf_recorder_init(r, e) != MKPERF_OK) {
         return e->status;
     }
-    if (!r->source.ops->interactive) {
+    if (!r->link.source.ops->interactive) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: a capture cannot be asked",
-                                t->options.target);
+                                t->options.link.target);
     }
-    return mkperf_recorder_greet(r, e);
+    return mkperf_peer_connect(&r->link, e);
 }
 
 void mkperf_talk_close(struct mkperf_talk *t)
 {
     struct mkperf_recorder *r = &t->recorder;
 
-    if (r->source.ops != NULL) {
-        mkperf_source_close(&r->source);
-    }
+    mkperf_peer_end(&r->link);
     mkperf_stream_free(r->stream);
     mkperf_pds_free(r->pds);
     mkperf_symbols_free(r->symbols);

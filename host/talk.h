@@ -11,10 +11,12 @@
 
 struct mkperf_talk {
     /* Set before mkperf_talk_open; what is not needed stays 0. */
-    struct mkperf_record_options options; /* target, timeout_s; system and elf_path for names */
+    struct mkperf_record_options options; /* link; system and elf_path for names */
     struct mkperf_sink sink;              /* of samples; ops NULL: nobody wants them */
     /* Every message but batches. */
     void (*control)(void *self, const mkperf_ToHost *m);
+    void (*notice)(void *self, const char *text); /* NULL: nobody listens */
+    volatile int *stop;                           /* NULL: never */
     void *self;
 
     struct mkperf_recorder recorder;

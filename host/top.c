@@ -176,6 +176,17 @@ static void show_text(void *self, const char *p, size_t n)
     }
 }
 
+static void show_notice(void *self, const char *text)
+{
+    struct top *t = self;
+
+    if (t->screen.curses) {
+        snprintf(t->screen.message, sizeof t->screen.message, "%.400s", text);
+    } else {
+        fprintf(stderr, "mkperf: %s\n", text);
+    }
+}
+
 static void warn(void *self, const char *text)
 {
     (void)self;
@@ -230,7 +241,7 @@ static enum mkperf_status set_up_inputs(struct top *t, struct mkperf_error *e)
     if (kernel && mkperf_symbols_module(r->symbols, kernel, &t->counts.kernel, e) != MKPERF_OK) {
         warn(t, e->text);
     }
-    return mkperf_source_open(&r->source, o->target, e);
+    return mkperf_recorder_init(r, e);
 }
 
 static void set_up_screen(struct top *t)
@@ -240,7 +251,7 @@ static void set_up_screen(struct top *t)
     t->counts.pds = t->recorder.pds;
     t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
     t->counts.all = c->window_s == 0;
-    t->screen.target = c->record.target;
+    t->screen.target = c->record.link.target;
     t->screen.rows = c->rows;
     t->screen.counts = &t->counts;
     t->screen.totals = &t->recorder.stream->totals;
@@ -258,10 +269,10 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
 
     r->options = &t->command.record;
     r->text = show_text;
+    r->notice = show_notice;
     r->progress = on_progress;
     r->stop = &interrupts;
     r->self = t;
-    mkperf_receiver_init(&r->receiver, &mkperf_recorder_ops, r);
     if (set_up_inputs(t, e) != MKPERF_OK) {
         return e->status;
     }
@@ -277,7 +288,7 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
 static enum mkperf_status watch(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
-    bool live = r->source.ops->interactive;
+    bool live = r->link.source.ops->interactive;
     enum mkperf_status status = live ? mkperf_recorder_start(r, e) : MKPERF_OK;
 
     if (status != MKPERF_OK) {
@@ -323,9 +334,7 @@ static void tear_down(struct top *t)
     top_screen_stop(&t->screen);
     top_list_free(&t->screen.list);
     top_counts_free(&t->counts);
-    if (r->source.ops) {
-        mkperf_source_close(&r->source);
-    }
+    mkperf_peer_end(&r->link);
     mkperf_stream_free(r->stream);
     mkperf_pds_free(r->pds);
     mkperf_symbols_free(r->symbols);

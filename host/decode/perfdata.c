@@ -22,8 +22,10 @@ enum record_type {
     RECORD_SAMPLE = 9,
     RECORD_MMAP2 = 10,
     RECORD_LOST_SAMPLES = 13,
+    RECORD_HEADER_ATTR = 64,
     RECORD_FINISHED_ROUND = 68,
     RECORD_AUXTRACE = 71,
+    RECORD_EVENT_UPDATE = 78,
     RECORD_COMPRESSED = 81,
     RECORD_COMPRESSED2 = 83,
 };
@@ -39,8 +41,11 @@ enum sample_field { /* bits of sample_type */
                     FIELD_CPU = 1 << 7,
                     FIELD_PERIOD = 1 << 8,
                     FIELD_STREAM_ID = 1 << 9,
+                    FIELD_RAW = 1 << 10,
                     FIELD_IDENTIFIER = 1 << 16,
 };
+
+enum { EVENT_UPDATE_NAME = 2, MARK_BYTES = 128 };
 
 enum { MODE_MASK = 7, MODE_KERNEL = 1, MODE_HYPERVISOR = 3, MODE_GUEST_KERNEL = 4 };
 
@@ -61,8 +66,9 @@ struct reader {
     struct perfin_session session;
     const struct mkperf_sink *sink;
     bool began;
+    unsigned events; /* that the sink knows */
     uint64_t offset; /* of the record at hand */
-    uint64_t samples, first_ns, last_ns;
+    uint64_t samples, marks, first_ns, last_ns;
     uint64_t lost[MKPERF_LOST_PLACES];
     struct mkperf_chain chain;
     struct mkperf_error *e;
@@ -109,6 +115,7 @@ static enum mkperf_status begin(struct reader *r)
     }
     r->began = true;
     s->model.kernel_elf = s->kernel_elf;
+    r->events = s->model.nevents;
     return r->sink->ops->begin ? r->sink->ops->begin(r->sink->self, &s->model, r->e) : MKPERF_OK;
 }
 
@@ -266,6 +273,43 @@ static int64_t event_of(const struct reader *r, uint64_t id)
     return -1;
 }
 
+static enum mkperf_status read_attr(struct reader *r, struct cursor c)
+{
+    if (!perfin_more_attrs(&r->frame, c.p, c.n)) {
+        return bad(r, "a HEADER_ATTR record is cut, or of one event too many");
+    }
+    while (r->session.model.nevents < r->frame.nattrs) {
+        perfin_more_event(&r->session, &r->frame.attr[r->session.model.nevents]);
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status read_event_name(struct reader *r, struct cursor c)
+{
+    uint64_t what = take64(&c);
+    int64_t event = event_of(r, take64(&c));
+
+    if (what != EVENT_UPDATE_NAME || event < 0 || event == PERFIN_MARK) {
+        return MKPERF_OK;
+    }
+    if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
+        return bad(r, "an EVENT_UPDATE record is cut");
+    }
+    perfin_name_event(&r->session, (uint32_t)event, (const char *)c.p);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status tell_events(struct reader *r)
+{
+    const struct mkperf_sink_ops *ops = r->sink->ops;
+
+    if (!ops->events) {
+        return bad(r, "a session with other events begins here, which this output cannot hold");
+    }
+    r->events = r->session.model.nevents;
+    return ops->events(r->sink->self, &r->session.model, r->e);
+}
+
 /* Counter values in a sample: they are not in the model. */
 static void skip_read(struct cursor *c, uint64_t format)
 {
@@ -291,6 +335,8 @@ struct raw_sample {
     uint32_t pid, core, event;
     const uint8_t *chain; /* nchain words */
     uint64_t nchain;
+    const uint8_t *raw; /* nraw bytes, of a mark */
+    uint32_t nraw;
 };
 
 /* The event first: its id is at a fixed place, or there is one event only. */
@@ -310,13 +356,14 @@ static bool find_event(const struct reader *r, const struct cursor *record, stru
     if (event < 0 && r->frame.nattrs == 1) {
         event = 0;
     }
-    s->event = event < 0 ? 0 : (uint32_t)event;
+    s->event = event < 0 ? 0 : (uint32_t)event; /* or PERFIN_MARK */
     return event >= 0 && !c.cut;
 }
 
 static bool take_fields(const struct reader *r, struct cursor *c, struct raw_sample *s)
 {
-    const struct perfin_attr *a = &r->frame.attr[s->event];
+    const struct perfin_attr *a = s->event == PERFIN_MARK ? &r->frame.mark
+                                                          : &r->frame.attr[s->event];
     uint64_t type = a->sample_type;
 
     take(c, type & FIELD_IDENTIFIER ? 8 : 0);
@@ -340,6 +387,10 @@ static bool take_fields(const struct reader *r, struct cursor *c, struct raw_sam
         s->nchain = take64(c);
         s->chain = s->nchain <= c->n / 8 ? take(c, 8 * (size_t)s->nchain) : NULL;
         c->cut |= !s->chain;
+    }
+    if (s->event == PERFIN_MARK && type & FIELD_RAW) {
+        s->nraw = take32(c);
+        s->raw = take(c, s->nraw);
     }
     return !c->cut;
 }
@@ -413,6 +464,45 @@ static void count_sample(struct reader *r, uint64_t time)
     r->samples++;
 }
 
+/* The text of a mark, see sink/perfdata.h. False: it is none. */
+static bool parse_mark(char *text, struct mkperf_mark *m)
+{
+    static const char *const kinds[] = {
+        [MKPERF_MARK_POINT] = "point ", [MKPERF_MARK_BEGIN] = "begin ", [MKPERF_MARK_END] = "end "};
+
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t n = strlen(kinds[i]);
+        char *rest;
+        if (strncmp(text, kinds[i], n) == 0) {
+            m->kind = (enum mkperf_mark_kind)i;
+            m->id = (uint32_t)strtoul(text + n, &rest, 10);
+            m->name = rest + 1;
+            return rest != text + n && *rest == ' ';
+        }
+    }
+    return false;
+}
+
+static enum mkperf_status read_mark(struct reader *r, const struct raw_sample *raw)
+{
+    struct mkperf_mark mark = {.time_ns = raw->time};
+    char text[MARK_BYTES];
+    size_t n = raw->nraw < sizeof text - 1 ? raw->nraw : sizeof text - 1;
+
+    if (raw->raw != NULL) {
+        memcpy(text, raw->raw, n);
+    }
+    text[raw->raw != NULL ? n : 0] = '\0';
+    if (!parse_mark(text, &mark)) {
+        return bad(r, "a mark without kind, number and name");
+    }
+    r->marks++;
+    if (begin(r) != MKPERF_OK || pd_of(r, raw->pid, &mark.pd) != MKPERF_OK) {
+        return r->e->status;
+    }
+    return r->sink->ops->mark ? r->sink->ops->mark(r->sink->self, &mark, r->e) : MKPERF_OK;
+}
+
 static enum mkperf_status read_sample(struct reader *r, struct cursor c, unsigned misc)
 {
     struct raw_sample raw = {.misc = misc};
@@ -424,13 +514,16 @@ static enum mkperf_status read_sample(struct reader *r, struct cursor c, unsigne
     if (!take_fields(r, &c, &raw)) {
         return bad(r, "a sample is cut");
     }
+    if (raw.event == PERFIN_MARK) {
+        return read_mark(r, &raw);
+    }
     out.time_ns = raw.time;
     out.period = raw.period;
     out.event = raw.event;
     out.core = raw.core;
     r->chain.n = 0;
-    if (begin(r) != MKPERF_OK || pd_of(r, raw.pid, &out.pd) != MKPERF_OK ||
-        split_chain(r, &raw, &out) != MKPERF_OK) {
+    if (begin(r) != MKPERF_OK || (raw.event >= r->events && tell_events(r) != MKPERF_OK) ||
+        pd_of(r, raw.pid, &out.pd) != MKPERF_OK || split_chain(r, &raw, &out) != MKPERF_OK) {
         return r->e->status;
     }
     if (raw.nchain == 0 && is_kernel_mode(misc)) {
@@ -456,6 +549,10 @@ static enum mkperf_status read_record(struct reader *r, struct cursor c, unsigne
     case RECORD_LOST:
     case RECORD_LOST_SAMPLES:
         return read_lost(r, c, type);
+    case RECORD_HEADER_ATTR:
+        return read_attr(r, c);
+    case RECORD_EVENT_UPDATE:
+        return read_event_name(r, c);
     case RECORD_FINISHED_ROUND:
         if (begin(r) != MKPERF_OK) {
             return r->e->status;
@@ -526,6 +623,7 @@ static enum mkperf_status finish(struct reader *r)
         t.first_ns = r->first_ns;
         t.last_ns = r->last_ns;
     }
+    t.marks = r->marks;
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t.lost[i] < r->lost[i]) {
             t.lost[i] = r->lost[i];

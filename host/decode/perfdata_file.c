@@ -18,6 +18,8 @@ enum {
     HEADER_FEATURES = 72,
     ATTR_MIN_BYTES = 64, /* PERF_ATTR_SIZE_VER0 */
     ATTR_MAX_BYTES = 4096,
+    TYPE_SOFTWARE = 1,
+    BPF_OUTPUT = 10,
 };
 
 static bool fill(struct perfin_bytes *b, uint64_t offset)
@@ -73,11 +75,18 @@ static bool inside(const struct perfin_bytes *b, struct perfin_section s)
     return s.offset <= b->size && s.size <= b->size - s.offset;
 }
 
+static bool reserve_ids(struct perfin_frame *f, size_t n)
+{
+    struct perfin_id *more = reallocarray(f->id, f->nids + n, sizeof *more);
+
+    f->id = more ? more : f->id;
+    return more;
+}
+
 static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *f,
                                    struct perfin_section s, uint32_t event, struct mkperf_error *e)
 {
     size_t n = (size_t)(s.size / 8);
-    struct perfin_id *more;
 
     if (!inside(b, s) || s.size / 8 > PERFIN_IDS_MAX - f->nids) {
         return perfin_bad(b, s.offset, "an event's ids lie outside the file", e);
@@ -85,11 +94,9 @@ static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *
     if (n == 0) {
         return MKPERF_OK;
     }
-    more = reallocarray(f->id, f->nids + n, sizeof *more);
-    if (!more) {
+    if (!reserve_ids(f, n)) {
         return perfin_bad(b, s.offset, "out of memory", e);
     }
-    f->id = more;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *p = perfin_at(b, s.offset + 8 * i, 8);
 
@@ -134,7 +141,7 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
         return perfin_bad(b, HEADER_ATTRS, "its attributes lie outside the file", e);
     }
     if (s.size / each > MKPERF_MODEL_EVENTS) {
-        return perfin_bad(b, s.offset, "more than 16 events", e);
+        return perfin_bad(b, s.offset, "more than 32 events", e);
     }
     for (uint64_t i = 0; i < s.size / each; i++) {
         const uint8_t *p = perfin_at(b, s.offset + i * each, (size_t)each);
@@ -153,6 +160,37 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
         qsort(f->id, f->nids, sizeof *f->id, compare_ids);
     }
     return MKPERF_OK;
+}
+
+/* Ids of marks name no event: they are not sampled. */
+static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, uint64_t first_id)
+{
+    if (a->type == TYPE_SOFTWARE && a->config == BPF_OUTPUT && first_id == MKPERF_PERFDATA_MARK) {
+        f->mark = *a;
+        return PERFIN_MARK;
+    }
+    f->attr[f->nattrs] = *a;
+    return f->nattrs++;
+}
+
+bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
+{
+    size_t each = n >= ATTR_MIN_BYTES ? perfin_u32(p + 4) : 0, ids;
+
+    if (each < ATTR_MIN_BYTES || each > n || n - each < 8 || f->nattrs == MKPERF_MODEL_EVENTS) {
+        return false;
+    }
+    ids = (n - each) / 8;
+    if (ids > PERFIN_IDS_MAX - f->nids || !reserve_ids(f, ids)) {
+        return false;
+    }
+    struct perfin_attr attr = read_attr(p, each);
+    uint32_t event = event_for(f, &attr, perfin_u64(p + each));
+    for (size_t i = 0; i < ids; i++) {
+        f->id[f->nids++] = (struct perfin_id){.id = perfin_u64(p + each + 8 * i), .event = event};
+    }
+    qsort(f->id, f->nids, sizeof *f->id, compare_ids);
+    return true;
 }
 
 /* Features of a finished file: a table behind the data, ordered by the bits in the header. */

@@ -46,13 +46,16 @@ enum { PERFIN_ATTR_FREQ = 10, PERFIN_ATTR_ID_ALL = 18 }; /* bits of flags */
 
 struct perfin_id {
     uint64_t id;
-    uint32_t event;
+    uint32_t event; /* PERFIN_MARK: not one */
 };
+
+#define PERFIN_MARK UINT32_MAX
 
 struct perfin_frame {
     unsigned nattrs;
     struct perfin_attr attr[MKPERF_MODEL_EVENTS];
-    struct perfin_id *id; /* sorted */
+    struct perfin_attr mark; /* of the event of marks */
+    struct perfin_id *id;    /* sorted */
     size_t nids;
     struct perfin_section data;
     bool unfinished; /* the writer died: no feature table, data reaches to the file's end */
@@ -69,6 +72,10 @@ enum mkperf_status perfin_bad(const struct perfin_bytes *b, uint64_t offset, con
 enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
                                      struct mkperf_error *e);
 void perfin_free_frame(struct perfin_frame *f);
+
+/* One more event, or marks, from a HEADER_ATTR record: attribute, then ids. False: it is damaged.
+ */
+bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n);
 
 /* A feature's bytes with a 0 behind them, to be freed; NULL if absent or too large. */
 uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,

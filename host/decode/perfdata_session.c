@@ -188,19 +188,41 @@ static struct mkperf_event event_of(const struct perfin_attr *a)
     return event;
 }
 
-static void event_line(struct mkperf_session *s, const char *text)
+static void event_line(struct perfin_session *in, const char *text)
 {
+    struct mkperf_session *s = &in->model;
     unsigned index, user, kernel;
     struct mkperf_event v = {.code = 0};
     int at = 0;
 
     if (sscanf(text, "%u %" SCNu32 " %u %u %" SCNu64 " %" SCNu32 " %n", &index, &v.code, &user,
                &kernel, &v.period, &v.frequency, &at) == 6 &&
-        at > 0 && index < s->nevents) {
+        at > 0 && index < MKPERF_MODEL_EVENTS && index <= s->nevents) {
+        s->nevents += index == s->nevents; /* of a later session */
+        in->described = in->described <= index ? index + 1 : in->described;
         v.user = user;
         v.kernel = kernel;
         set_event_name(&v, text + at);
         s->event[index] = v;
+    }
+}
+
+void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a)
+{
+    s->model.event[s->model.nevents++] = event_of(a);
+}
+
+void perfin_name_event(struct perfin_session *s, uint32_t index, const char *name)
+{
+    struct mkperf_event *event = &s->model.event[index];
+    size_t n = strlen(name);
+
+    if (index < s->described || index >= s->model.nevents) {
+        return;
+    }
+    set_event_name(event, name);
+    if (n > 2 && n < sizeof event->name && name[n - 2] == ':' && event->user != event->kernel) {
+        event->name[n - 2] = '\0'; /* the modes, which the attribute says */
     }
 }
 
@@ -244,7 +266,7 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
     } else if (strcmp(key, "jitter") == 0) {
         m->jitter = value[0] == '1';
     } else if (strcmp(key, "event") == 0) {
-        event_line(m, value);
+        event_line(s, value);
     } else if (strcmp(key, "pd") == 0) {
         return pd_line(s, value);
     }
@@ -268,6 +290,9 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         {"late_events", &t->late_events},
         {"spurious", &t->spurious},
         {"unrepaired", &t->unrepaired},
+        {"marks", &t->marks},
+        {"marks_lost", &t->marks_lost},
+        {"restarts", &t->restarts},
         {"first_ns", &t->first_ns},
         {"last_ns", &t->last_ns},
     };
@@ -279,6 +304,8 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
     }
     if (strcmp(key, "complete") == 0) {
         t->complete = number != 0;
+    } else if (strcmp(key, "event") == 0) {
+        event_line(s, value);
     }
     return true;
 }

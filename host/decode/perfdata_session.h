@@ -23,8 +23,9 @@ struct perfin_process {
 struct perfin_session {
     struct mkperf_session model;
     struct mkperf_totals totals;
-    bool native;     /* mkperf wrote it: identities and slides are known */
-    bool has_totals; /* and finished it */
+    bool native;        /* mkperf wrote it: identities and slides are known */
+    bool has_totals;    /* and finished it */
+    unsigned described; /* events that mkperf's own features describe */
     char *platform, *cpu, *kernel_elf, *command;
     struct perfin_process *process; /* index = the model's PD id */
     uint32_t nprocesses, room;
@@ -34,6 +35,11 @@ struct perfin_session {
 enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
                                        struct perfin_session *s, struct mkperf_error *e);
 void perfin_free_session(struct perfin_session *s);
+
+/* One more event of a later session, by its attribute. The caller checked that there is room. */
+void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a);
+/* The name that a record gives to event number `index`, n bytes with a 0 among them. */
+void perfin_name_event(struct perfin_session *s, uint32_t index, const char *name);
 
 /* The PD id of a pid, made if it is new; -1: out of memory or too many. */
 int64_t perfin_process_of(struct perfin_session *s, uint32_t pid);

@@ -79,6 +79,9 @@ static enum mkperf_status chunk(struct mkperf_receiver *w, uint8_t *p, size_t n,
         return MKPERF_OK;
     }
     unsigned gap = w->numbered ? (uint16_t)(sequence - w->next) : 0;
+    if (gap != 0 && sequence == 0) {
+        gap = MKPERF_WIRE_MAX_GAP + 1; /* a new connection, in a capture of several */
+    }
     w->numbered = true;
     w->next = (uint16_t)(sequence + 1);
     w->frames++;
@@ -127,6 +130,13 @@ enum mkperf_status mkperf_receiver_push(struct mkperf_receiver *w, uint8_t *p, s
         p = zero + 1;
     }
     return status;
+}
+
+void mkperf_receiver_restart(struct mkperf_receiver *w)
+{
+    mkperf_receiver_idle(w);
+    w->n = w->shown = 0;
+    w->numbered = false;
 }
 
 void mkperf_receiver_idle(struct mkperf_receiver *w)

@@ -50,6 +50,9 @@ enum mkperf_status mkperf_receiver_push(struct mkperf_receiver *w, uint8_t *p, s
 /* The line is quiet, or at its end: text without a delimiter behind it is handed on. */
 void mkperf_receiver_idle(struct mkperf_receiver *w);
 
+/* Another connection: its numbering is its own. */
+void mkperf_receiver_restart(struct mkperf_receiver *w);
+
 /* Whether all of p reads as text: printing characters, white space, terminal control, UTF-8. */
 bool mkperf_wire_is_text(const uint8_t *p, size_t n);
 

@@ -12,7 +12,21 @@ enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error 
 enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
                                struct mkperf_error *e);
 
+/* wire_session.c */
+enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHello *hello,
+                                struct mkperf_error *e);
+enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
+                                  struct mkperf_error *e);
+
+/* wire_marks.c */
+enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
+                               struct mkperf_error *e);
+enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, struct mkperf_error *e);
+
 /* wire_samples.c: takes in s->batch */
 enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e);
+bool stream_tick_hz_ok(uint64_t hz);
+/* In the stream's time, which goes on when the target is restarted. */
+uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz);
 
 #endif

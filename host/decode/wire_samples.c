@@ -15,6 +15,22 @@ static uint64_t to_ns(uint64_t ticks, uint64_t hz)
     return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
+bool stream_tick_hz_ok(uint64_t hz)
+{
+    return hz != 0 && hz <= 10 * NS_PER_S;
+}
+
+uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz)
+{
+    uint64_t ns = to_ns(ticks, hz);
+
+    if (s->rebase) {
+        s->rebase = false;
+        s->offset_ns = s->totals.last_ns + s->pause_ns - ns;
+    }
+    return ns + s->offset_ns;
+}
+
 static uint32_t find_pd(void *self, uint64_t thread)
 {
     return mkperf_pds_find(self, thread);
@@ -139,7 +155,7 @@ static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
         if (s->announced < mkperf_pds_count(s->config.pds) && stream_announce(s, e) != MKPERF_OK) {
             return e->status;
         }
-        uint64_t ns = to_ns(ticks, b->tick_hz);
+        uint64_t ns = stream_time(s, ticks, b->tick_hz);
         last = ns > last ? ns : last;
         note_time(&s->totals, last);
         if (emit(s, slot, last, i, e) != MKPERF_OK) {
@@ -156,7 +172,7 @@ static enum mkperf_status losses(struct mkperf_stream *s, struct mkperf_error *e
 
     for (unsigned i = 0; i < b->nlosses; i++) {
         struct mkperf_lost lost = {
-            .time_ns = to_ns(b->loss[i].time_ticks, b->tick_hz),
+            .time_ns = stream_time(s, b->loss[i].time_ticks, b->tick_hz),
             .samples = b->loss[i].samples,
             .events = b->loss[i].events,
             .where = (enum mkperf_lost_where)b->loss[i].where,
@@ -196,7 +212,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     const struct mkperf_sink *sink = &s->config.sink;
     struct mkperf_lost lost = {.where = MKPERF_LOST_CHAIN, .core = b->core};
 
-    if (b->tick_hz == 0 || b->tick_hz > 10 * NS_PER_S) {
+    if (!stream_tick_hz_ok(b->tick_hz)) {
         s->malformed++;
         return MKPERF_OK;
     }

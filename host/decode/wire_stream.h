@@ -40,17 +40,25 @@ struct mkperf_stream {
     bool has_hello;
     bool has_session; /* session is known */
     bool began;       /* the sink has begun */
+    bool running;     /* as the last Session said */
     bool from_start;  /* the session was seen from its first sample on */
     bool numbered;    /* next_sample is known */
     bool damaged;     /* chains may be unknown until a new epoch begins */
     bool has_status;
-    struct mkperf_session session;
+    bool booked;                   /* a session's books were closed with a Status */
+    struct mkperf_session session; /* events: of all sessions so far */
     uint32_t session_id, epoch;
     int8_t event_of[MKPERF_MAX_COUNTERS]; /* by hardware counter, -1: none */
     uint64_t next_sample;                 /* number of the next sample of the session */
     uint64_t skipped;                     /* samples of the session before we came */
+    uint64_t passed_over;                 /* that were never sent to us: Gap */
     uint64_t seen[MKPERF_LOST_PLACES];    /* lost, of this session */
     mkperf_Status status;                 /* the last of this session */
+    uint32_t marks_lost;                  /* before we came */
+    bool has_marks_lost;
+    bool rebase;        /* the next time is that of another boot */
+    uint64_t offset_ns; /* added to the target's time */
+    uint64_t pause_ns;  /* between the last time before a restart and the first after it */
     uint64_t generation;
     uint64_t core_ns[MKPERF_MAX_CORES];
     struct mkperf_totals totals;
@@ -69,8 +77,8 @@ void mkperf_stream_free(struct mkperf_stream *s);
 
 /*
  * One message (self is the stream): for struct mkperf_receiver_ops. Errors: the sink's or
- * control's; PROTOCOL: another version; LINK: the target restarted; INPUT: another session with
- * other events begins. A malformed message is counted, not an error.
+ * control's; PROTOCOL: another version; INPUT: another session begins, with events that the sink
+ * cannot hold. A malformed message is counted, not an error.
  */
 enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                          struct mkperf_error *e);

@@ -18,7 +18,7 @@
 #include "../error.h"
 
 enum mkperf_model_limits {
-    MKPERF_MODEL_EVENTS = 16,
+    MKPERF_MODEL_EVENTS = 32,
     MKPERF_MODEL_NAME = 64,
 };
 
@@ -95,6 +95,21 @@ struct mkperf_lost {
     uint32_t core;
 };
 
+/* A moment that a program marked, or where a phase of its work begins or ends. */
+enum mkperf_mark_kind {
+    MKPERF_MARK_POINT,
+    MKPERF_MARK_BEGIN,
+    MKPERF_MARK_END, /* of the phase begun last with the same PD, id and name */
+};
+
+struct mkperf_mark {
+    uint64_t time_ns;
+    uint32_t pd; /* as a sample's */
+    enum mkperf_mark_kind kind;
+    uint32_t id;      /* the program's number for it */
+    const char *name; /* the program's, never NULL; valid during the call */
+};
+
 /* Totals for a trustworthy head of a report. */
 struct mkperf_totals {
     uint64_t samples;
@@ -102,24 +117,36 @@ struct mkperf_totals {
     uint64_t late_events;
     uint64_t spurious;
     uint64_t unrepaired; /* samples whose leaf's caller could not be decided (no unwind data) */
+    uint64_t marks;
+    uint64_t marks_lost;
+    uint64_t restarts; /* of the target, seen in the stream */
     uint64_t first_ns, last_ns;
     bool complete; /* the target's totals at stop agree with what arrived */
 };
 
 /*
  * A sink: where a profile goes. Functions return MKPERF_OK or fill *e. Order of calls: begin, then
- * any of pd (once for each PD, before its first sample), sample, lost, and flush (a batch is over),
- * then end; abandon instead of end releases everything and keeps what can be kept. NULL functions
- * are skipped. Samples of one core are in the order of time; cores are not ordered among each
- * other, and flush promises nothing about them.
+ * any of pd (once for each PD, before its first sample), events, sample, mark, lost, and flush (a
+ * batch is over), then end; abandon instead of end releases everything and keeps what can be kept.
+ * NULL functions are skipped.
+ *
+ * events: a later session of the same stream has other events: session->event has grown at its end
+ * (the older ones stay what they are; the rest of *session is the later session's). A sink without
+ * this function cannot hold them: its stream ends there with an error.
+ *
+ * mark: its time may lie before that of samples that came earlier. Samples of one core are in the
+ * order of time; cores are not ordered among each other, and flush promises nothing about them.
  */
 struct mkperf_sink_ops {
     const char *name;
     enum mkperf_status (*begin)(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e);
     enum mkperf_status (*pd)(void *self, const struct mkperf_pd *pd, struct mkperf_error *e);
+    enum mkperf_status (*events)(void *self, const struct mkperf_session *session,
+                                 struct mkperf_error *e);
     enum mkperf_status (*sample)(void *self, const struct mkperf_sample *sample,
                                  struct mkperf_error *e);
+    enum mkperf_status (*mark)(void *self, const struct mkperf_mark *mark, struct mkperf_error *e);
     enum mkperf_status (*lost)(void *self, const struct mkperf_lost *lost, struct mkperf_error *e);
     enum mkperf_status (*flush)(void *self, struct mkperf_error *e);
     enum mkperf_status (*end)(void *self, const struct mkperf_totals *totals,

@@ -51,6 +51,12 @@ static void print_time(const struct report_profile *p, FILE *out)
     double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
 
     fprintf(out, "# duration    %.3f s from the first sample to the last\n", seconds);
+    if (p->totals.restarts) {
+        fprintf(out,
+                "# restarts    the target was restarted %" PRIu64 " times; what it did in "
+                "between is not here\n",
+                p->totals.restarts);
+    }
     fprintf(out, "# jitter      %s\n", p->session.jitter ? "on" : "off or unknown");
 }
 
@@ -103,6 +109,28 @@ static void print_doubts(const struct report_profile *p, FILE *out)
     }
 }
 
+static void print_marks(const struct report_profile *p, FILE *out)
+{
+    static const char *const kinds[] = {
+        [MKPERF_MARK_POINT] = "", [MKPERF_MARK_BEGIN] = "begin ", [MKPERF_MARK_END] = "end "};
+    const struct mkperf_totals *t = &p->totals;
+
+    if (t->marks == 0 && t->marks_lost == 0) {
+        return;
+    }
+    fprintf(out, "# marks       %" PRIu64, t->marks);
+    fprintf(out, t->marks_lost ? ", and %" PRIu64 " lost\n" : "\n", t->marks_lost);
+    for (unsigned i = 0; i < p->nmarks; i++) {
+        const struct report_mark *m = &p->mark[i];
+        double at = ((double)m->time_ns - (double)t->first_ns) / 1e9;
+        fprintf(out, "#             %+10.6f s  %s: %s%s (%" PRIu32 ")\n", at,
+                report_pd_name(p, m->pd), kinds[m->kind], m->name, m->id);
+    }
+    if (t->marks > p->nmarks) {
+        fprintf(out, "#             and %" PRIu64 " more\n", t->marks - p->nmarks);
+    }
+}
+
 void report_head_print(const struct report_profile *p, const char *path, FILE *out)
 {
     print_origin(p, path, out);
@@ -112,4 +140,5 @@ void report_head_print(const struct report_profile *p, const char *path, FILE *o
     print_time(p, out);
     print_losses(p, out);
     print_doubts(p, out);
+    print_marks(p, out);
 }

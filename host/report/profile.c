@@ -137,6 +137,34 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
+/* The texts are those of begin; the events are more. */
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct report_profile *p = self;
+
+    (void)e;
+    p->session.nevents = session->nevents;
+    memcpy(p->session.event, session->event, sizeof session->event);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct report_profile *p = self;
+
+    if (p->mark == NULL && (p->mark = calloc(REPORT_MARKS, sizeof *p->mark)) == NULL) {
+        return out_of_memory(e);
+    }
+    if (p->nmarks < REPORT_MARKS) {
+        struct report_mark *to = &p->mark[p->nmarks++];
+        *to =
+            (struct report_mark){.time_ns = m->time_ns, .pd = m->pd, .id = m->id, .kind = m->kind};
+        strncpy(to->name, m->name, sizeof to->name - 1);
+    }
+    return MKPERF_OK;
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -153,7 +181,9 @@ struct mkperf_sink report_profile_sink(struct report_profile *p)
         .name = "report",
         .begin = begin,
         .pd = add_pd,
+        .events = add_events,
         .sample = add_sample,
+        .mark = add_mark,
         .end = end,
     };
 
@@ -221,5 +251,6 @@ void report_profile_free(struct report_profile *p)
     free(p->command);
     free(p->weight);
     free(p->sample);
+    free(p->mark);
     report_table_free(&p->chains);
 }

@@ -49,6 +49,15 @@ struct report_sample {
     uint32_t chain, order; /* order of arrival */
 };
 
+enum { REPORT_MARKS = 32, REPORT_MARK_NAME = 64 };
+
+struct report_mark {
+    uint64_t time_ns;
+    uint32_t pd, id;
+    enum mkperf_mark_kind kind;
+    char name[REPORT_MARK_NAME];
+};
+
 struct report_profile {
     bool with_core;              /* set before reading: keep cores apart */
     bool keep_samples;           /* the same: keep each sample, 24 bytes of memory */
@@ -65,6 +74,8 @@ struct report_profile {
     struct report_sample *sample;        /* with keep_samples */
     uint32_t nsamples, sample_room;
     struct mkperf_totals totals;
+    struct report_mark *mark; /* the first ones */
+    unsigned nmarks;
     unsigned cores_seen; /* highest core with a sample, + 1 */
 };
 

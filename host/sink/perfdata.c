@@ -81,9 +81,12 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     struct mkperf_perfdata *w = self;
 
     w->session = *session;
-    w->chains = session->max_frames > 0;
+    w->head_events = session->nevents;
     if (session->nevents == 0 || session->nevents > MKPERF_MODEL_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
+    }
+    for (unsigned i = 0; i < session->nevents; i++) {
+        w->chains[i] = session->max_frames > 0;
     }
     if (session->kernel_elf != NULL &&
         mkperf_symbols_module(w->symbols, session->kernel_elf, &w->kernel, e) != MKPERF_OK) {
@@ -191,7 +194,7 @@ static size_t sample_size(const struct mkperf_perfdata *w, const struct mkperf_s
 {
     size_t words = 1 + 6; /* header; identifier, ip, tid, time, cpu, period */
 
-    if (w->chains) {
+    if (w->chains[s->event]) {
         words += 1 + (s->flags & MKPERF_SAMPLE_KERNEL ? 2 : 0) +
                  (s->flags & MKPERF_SAMPLE_NO_USER ? 0 : 2 + s->callers->n);
     }
@@ -217,7 +220,7 @@ static enum mkperf_status put_sample(struct mkperf_perfdata *w, const struct mkp
     mkperf_put64(&c, s->time_ns);
     mkperf_put64(&c, s->core);
     mkperf_put64(&c, s->period);
-    if (w->chains) {
+    if (w->chains[s->event]) {
         mkperf_put64(&c, n / 8 - 8);
         if (kernel) {
             mkperf_put64(&c, PERF_CONTEXT_KERNEL);
@@ -239,8 +242,9 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     if (!w->began && start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    if (s->pd >= w->npds || s->core >= MKPERF_MAX_CORES) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "a sample of a PD that was not announced");
+    if (s->pd >= w->npds || s->core >= MKPERF_MAX_CORES || s->event >= w->session.nevents) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED,
+                                "a sample of a PD or event that was not announced");
     }
     for (unsigned i = 0; i < s->callers->n; i++) {
         uint32_t pd = s->callers->caller[i].pd;
@@ -253,6 +257,27 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         w->last_ns = s->time_ns;
     }
     return put_sample(w, s, e);
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_events_add(w, session, e);
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_mark_add(w, m, e);
 }
 
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
@@ -314,7 +339,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     if (!w->began && start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    if (perfdata_totals_add(&w->head, totals, false, e) != MKPERF_OK ||
+    if (perfdata_totals_add(&w->head, totals, false, w, e) != MKPERF_OK ||
         perfdata_tail_write(&w->out, w->data_offset, &w->head, e) != MKPERF_OK) {
         return e->status;
     }
@@ -332,7 +357,9 @@ struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
         .name = "perf.data",
         .begin = begin,
         .pd = add_pd,
+        .events = add_events,
         .sample = add_sample,
+        .mark = add_mark,
         .lost = add_lost,
         .flush = flush,
         .end = end,

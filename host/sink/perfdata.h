@@ -22,12 +22,20 @@
  *       jitter 0|1, kernel_elf PATH (if known),
  *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME (id of its samples = INDEX + 1),
  *       pd ID THREAD PARENT NAME (for those known at the start; THREAD in hex, PARENT "-": none)
- *   MKPERF_PERFDATA_TOTALS: samples, lost_ring, lost_output, lost_link, lost_transit, lost_chain,
- *       late_events, spurious, unrepaired, first_ns, last_ns, complete 0|1, recovered 0|1; each a
- *       decimal number. With `recovered 1`, late_events, spurious and unrepaired are missing.
+ *   MKPERF_PERFDATA_TOTALS: `event` as above for those that came later, marks, marks_lost,
+ * restarts, samples, lost_ring, lost_output, lost_link, lost_transit, lost_chain, late_events,
+ * spurious, unrepaired, first_ns, last_ns, complete 0|1, recovered 0|1; each a decimal number. With
+ * `recovered 1`, late_events, spurious and unrepaired are missing.
  *
  * Identity: pid = tid = PD id + 1, name in COMM. Kernel addresses are the kernel ELF's own; user
  * addresses are moved by the PD's slide, so that one callchain can hold frames of several PDs.
+ *
+ * Events of a later session in the stream: HEADER_ATTR and EVENT_UPDATE (name) records before their
+ * first sample, which perf takes in the midst of the data.
+ *
+ * Marks: samples of an event "mkperf:mark" with the id MKPERF_PERFDATA_MARK, declared in the same
+ * way. To perf it is a bpf-output event, whose raw data perf script shows as text:
+ * ("point" | "begin" | "end") ID NAME, with a final 0.
  *
  * LOST_SAMPLES records: pid = -1, tid = enum mkperf_lost_where, time and cpu of the report.
  */
@@ -43,6 +51,8 @@ enum mkperf_perfdata_features {
     MKPERF_PERFDATA_TOTALS = 240,
     MKPERF_PERFDATA_SESSION = 241,
 };
+
+enum { MKPERF_PERFDATA_MARK = 1000 };
 
 /*
  * Slides: PD n has the 64 GiB from 2^40 + n * 2^36 on; 2^47 is the end. Kernels live elsewhere

@@ -12,6 +12,8 @@
 
 enum { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4, EM_RISCV_64 = 243 };
 
+enum { PERF_COUNT_SW_BPF_OUTPUT = 10 };
+
 enum perf_attr_flags {
     ATTR_EXCLUDE_USER = 1 << 4,
     ATTR_EXCLUDE_KERNEL = 1 << 5,
@@ -21,6 +23,7 @@ enum perf_attr_flags {
     ATTR_SAMPLE_ID_ALL = 1 << 18,
     ATTR_EXCLUDE_GUEST = 1 << 20,
     ATTR_MMAP2 = 1 << 23,
+    ATTR_ALWAYS = ATTR_MMAP | ATTR_COMM | ATTR_SAMPLE_ID_ALL | ATTR_EXCLUDE_GUEST | ATTR_MMAP2,
 };
 
 /* Events that perf has names of its own for. */
@@ -104,18 +107,31 @@ static enum mkperf_status add_string(struct mkperf_perfdata *w, unsigned bit, co
     return perfdata_features_add(&w->head, bit, buffer, perfdata_string(buffer, text), e);
 }
 
-static void event_name(const struct mkperf_event *event, char *name, size_t n)
+void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
 {
     const char *modes = event->user == event->kernel ? "" : event->user ? ":u" : ":k";
 
     snprintf(name, n, "%s%s", event->name, modes);
 }
 
-static void put_attr(struct mkperf_put *c, const struct mkperf_event *event, bool chains)
+static void put_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint64_t period,
+                     uint64_t more_fields, uint64_t flags)
 {
-    uint64_t flags = ATTR_MMAP | ATTR_COMM | ATTR_SAMPLE_ID_ALL | ATTR_EXCLUDE_GUEST | ATTR_MMAP2;
-    uint64_t fields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-                      PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
+    mkperf_put32(c, type);
+    mkperf_put32(c, PERF_ATTR_BYTES);
+    mkperf_put64(c, config);
+    mkperf_put64(c, period);
+    mkperf_put64(c, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                        PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER | more_fields);
+    mkperf_put64(c, 0); /* read_format */
+    mkperf_put64(c, flags);
+    memset(c->p, 0, PERF_ATTR_BYTES - 48);
+    c->p += PERF_ATTR_BYTES - 48;
+}
+
+void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_event *event, bool chains)
+{
+    uint64_t flags = ATTR_ALWAYS;
     uint32_t type = PERF_TYPE_RAW, config = event->code;
 
     for (size_t i = 0; i < sizeof generic / sizeof *generic; i++) {
@@ -127,15 +143,13 @@ static void put_attr(struct mkperf_put *c, const struct mkperf_event *event, boo
     flags |= event->frequency != 0 && event->period == 0 ? ATTR_FREQ : 0;
     flags |= event->kernel && !event->user ? ATTR_EXCLUDE_USER : 0;
     flags |= event->user && !event->kernel ? ATTR_EXCLUDE_KERNEL : 0;
-    mkperf_put32(c, type);
-    mkperf_put32(c, PERF_ATTR_BYTES);
-    mkperf_put64(c, config);
-    mkperf_put64(c, event->period != 0 ? event->period : event->frequency);
-    mkperf_put64(c, chains ? fields | PERF_SAMPLE_CALLCHAIN : fields);
-    mkperf_put64(c, 0); /* read_format */
-    mkperf_put64(c, flags);
-    memset(c->p, 0, PERF_ATTR_BYTES - 48);
-    c->p += PERF_ATTR_BYTES - 48;
+    put_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
+             chains ? PERF_SAMPLE_CALLCHAIN : 0, flags);
+}
+
+void perfdata_put_mark_attr(struct mkperf_put *c)
+{
+    put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1, PERF_SAMPLE_RAW, ATTR_ALWAYS);
 }
 
 static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkperf_error *e)
@@ -147,8 +161,8 @@ static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkper
     mkperf_put32(&c, PERF_ATTR_BYTES);
     for (unsigned i = 0; i < w->session.nevents; i++) {
         char name[MKPERF_MODEL_NAME + 4];
-        event_name(&w->session.event[i], name, sizeof name);
-        put_attr(&c, &w->session.event[i], w->chains);
+        perfdata_event_name(&w->session.event[i], name, sizeof name);
+        perfdata_put_attr(&c, &w->session.event[i], w->chains[i]);
         mkperf_put32(&c, 1);
         c.p += perfdata_string(c.p, name);
         mkperf_put64(&c, i + 1);
@@ -174,6 +188,15 @@ static enum mkperf_status add_numbers(struct mkperf_perfdata *w, const char *com
     return perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer), e);
 }
 
+static void write_events(FILE *f, const struct mkperf_session *s, unsigned from)
+{
+    for (unsigned i = from; i < s->nevents; i++) {
+        const struct mkperf_event *v = &s->event[i];
+        fprintf(f, "event %u %u %d %d %llu %u %s\n", i, v->code, v->user, v->kernel,
+                (unsigned long long)v->period, v->frequency, v->name);
+    }
+}
+
 static void write_about(struct mkperf_perfdata *w)
 {
     const struct mkperf_session *s = &w->session;
@@ -183,11 +206,7 @@ static void write_about(struct mkperf_perfdata *w)
     if (s->kernel_elf != NULL) {
         fprintf(w->about, "kernel_elf %s\n", s->kernel_elf);
     }
-    for (unsigned i = 0; i < s->nevents; i++) {
-        const struct mkperf_event *v = &s->event[i];
-        fprintf(w->about, "event %u %u %d %d %llu %u %s\n", i, v->code, v->user, v->kernel,
-                (unsigned long long)v->period, v->frequency, v->name);
-    }
+    write_events(w->about, s, 0);
 }
 
 enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
@@ -242,7 +261,7 @@ static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_e
         mkperf_put64(&c, i + 1);
     }
     for (unsigned i = 0; i < w->session.nevents; i++) {
-        put_attr(&c, &w->session.event[i], w->chains);
+        perfdata_put_attr(&c, &w->session.event[i], w->chains[i]);
         mkperf_put64(&c, PERF_HEADER_BYTES + 8 * i);
         mkperf_put64(&c, 8);
     }
@@ -302,37 +321,56 @@ enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_
     return mkperf_outfile_patch(&w->out, PERF_HEADER_DATA, header, 8, e);
 }
 
-enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
-                                       const struct mkperf_totals *totals, bool recovered,
-                                       struct mkperf_error *e)
+static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
 {
     static const char *const place[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
                                                           "chain"};
-    char text[1024];
-    uint8_t times[16];
-    struct mkperf_put c = {times};
-    int n = snprintf(text, sizeof text, "samples %llu\n", (unsigned long long)totals->samples);
 
+    fprintf(f, "samples %llu\n", (unsigned long long)t->samples);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        n += snprintf(text + n, sizeof text - (size_t)n, "lost_%s %llu\n", place[i],
-                      (unsigned long long)totals->lost[i]);
+        fprintf(f, "lost_%s %llu\n", place[i], (unsigned long long)t->lost[i]);
     }
     if (!recovered) {
-        n += snprintf(text + n, sizeof text - (size_t)n,
-                      "late_events %llu\nspurious %llu\nunrepaired %llu\n",
-                      (unsigned long long)totals->late_events, (unsigned long long)totals->spurious,
-                      (unsigned long long)totals->unrepaired);
+        fprintf(f, "late_events %llu\nspurious %llu\nunrepaired %llu\n",
+                (unsigned long long)t->late_events, (unsigned long long)t->spurious,
+                (unsigned long long)t->unrepaired);
+        fprintf(f, "marks_lost %llu\nrestarts %llu\n", (unsigned long long)t->marks_lost,
+                (unsigned long long)t->restarts);
     }
-    n += snprintf(text + n, sizeof text - (size_t)n,
-                  "first_ns %llu\nlast_ns %llu\ncomplete %d\nrecovered %d\n",
-                  (unsigned long long)totals->first_ns, (unsigned long long)totals->last_ns,
-                  totals->complete, recovered);
+    fprintf(f, "marks %llu\nfirst_ns %llu\nlast_ns %llu\ncomplete %d\nrecovered %d\n",
+            (unsigned long long)t->marks, (unsigned long long)t->first_ns,
+            (unsigned long long)t->last_ns, t->complete, recovered);
+}
+
+enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
+                                       const struct mkperf_totals *totals, bool recovered,
+                                       const struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t times[16];
+    struct mkperf_put c = {times};
+    char *text = NULL;
+    size_t n;
+    FILE *lines = open_memstream(&text, &n);
+
+    if (lines != NULL && w != NULL) {
+        write_events(lines, &w->session, w->head_events);
+    }
+    if (lines != NULL) {
+        write_totals(lines, totals, recovered);
+    }
+    if (lines == NULL || fclose(lines) != 0) {
+        free(text);
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
     mkperf_put64(&c, totals->first_ns);
     mkperf_put64(&c, totals->last_ns);
-    if (perfdata_features_add(f, HEADER_SAMPLE_TIME, times, sizeof times, e) != MKPERF_OK) {
-        return e->status;
+    enum mkperf_status status =
+        perfdata_features_add(f, HEADER_SAMPLE_TIME, times, sizeof times, e);
+    if (status == MKPERF_OK) {
+        status = perfdata_features_add(f, MKPERF_PERFDATA_TOTALS, text, n, e);
     }
-    return perfdata_features_add(f, MKPERF_PERFDATA_TOTALS, text, (size_t)n, e);
+    free(text);
+    return status;
 }
 
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,

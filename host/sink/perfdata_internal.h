@@ -18,7 +18,9 @@ enum perf_record {
     PERF_RECORD_SAMPLE = 9,
     PERF_RECORD_MMAP2 = 10,
     PERF_RECORD_LOST_SAMPLES = 13,
+    PERF_RECORD_HEADER_ATTR = 64,
     PERF_RECORD_FINISHED_ROUND = 68,
+    PERF_RECORD_EVENT_UPDATE = 78,
 };
 
 enum perf_misc {
@@ -35,6 +37,7 @@ enum perf_sample_format {
     PERF_SAMPLE_CALLCHAIN = 1 << 5,
     PERF_SAMPLE_CPU = 1 << 7,
     PERF_SAMPLE_PERIOD = 1 << 8,
+    PERF_SAMPLE_RAW = 1 << 10,
     PERF_SAMPLE_IDENTIFIER = 1 << 16,
 };
 
@@ -60,6 +63,7 @@ enum perf_layout {
     PERF_HEADER_DATA = 40, /* where the data section's offset and size stand */
     PERF_ATTR_BYTES = 112,
     PERF_SAMPLE_ID_BYTES = 32,
+    PERF_SAMPLE_ID_AT = 8,
     PERF_SAMPLE_TIME_AT = 32, /* offsets in our SAMPLE and LOST_SAMPLES records */
     PERF_LOST_COUNT_AT = 8,
     PERF_LOST_PLACE_AT = 20,
@@ -93,7 +97,9 @@ struct mkperf_perfdata {
     struct mkperf_symbols *symbols;
     struct mkperf_session session; /* strings are not used after begin */
     struct mkperf_module *kernel;  /* NULL: no ELF */
-    bool chains, began;
+    bool began, has_marks;
+    bool chains[MKPERF_MODEL_EVENTS]; /* whether an event's samples have one */
+    unsigned head_events;             /* that the head knows */
     struct perfdata_features head;
     FILE *build_ids, *about; /* features in the making, until the head is written */
     char *build_ids_text, *about_text;
@@ -120,9 +126,20 @@ enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_
 /* Table, the features that are not in the file yet, and the header's patch. */
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
                                        struct perfdata_features *f, struct mkperf_error *e);
+/* w: whose later events are added, NULL when recovered */
 enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
                                        const struct mkperf_totals *totals, bool recovered,
+                                       const struct mkperf_perfdata *w, struct mkperf_error *e);
+void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n);
+void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_event *event, bool chains);
+void perfdata_put_mark_attr(struct mkperf_put *c);
+
+/* perfdata_events.c; the file has begun */
+enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
+                                       const struct mkperf_session *session,
                                        struct mkperf_error *e);
+enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m,
+                                     struct mkperf_error *e);
 
 /* perfdata_maps.c */
 void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n);

@@ -89,7 +89,10 @@ static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
 {
     unsigned type = get32(record);
 
-    if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_TIME_AT + 8) {
+    if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_TIME_AT + 8 &&
+        get64(record + PERF_SAMPLE_ID_AT) == MKPERF_PERFDATA_MARK) {
+        t->marks++;
+    } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_TIME_AT + 8) {
         uint64_t time = get64(record + PERF_SAMPLE_TIME_AT);
         t->first_ns = t->samples == 0 || time < t->first_ns ? time : t->first_ns;
         t->last_ns = time > t->last_ns ? time : t->last_ns;
@@ -113,7 +116,7 @@ static void scan(struct reader *r, struct mkperf_totals *t)
         size_t size = record[6] | (size_t)record[7] << 8;
         unsigned type = get32(record);
         if (size < 8 || size % 8 != 0 || size > r->size - r->end || type == 0 ||
-            type > PERF_RECORD_FINISHED_ROUND || fread(record + 8, 1, size - 8, r->f) != size - 8) {
+            type > PERF_RECORD_EVENT_UPDATE || fread(record + 8, 1, size - 8, r->f) != size - 8) {
             return;
         }
         count(record, size, t);
@@ -142,7 +145,7 @@ static enum mkperf_status copy(struct reader *r, struct mkperf_outfile *out, str
 static enum mkperf_status finish(struct reader *r, struct mkperf_outfile *out,
                                  const struct mkperf_totals *totals, struct mkperf_error *e)
 {
-    if (perfdata_totals_add(&r->features, totals, true, e) != MKPERF_OK ||
+    if (perfdata_totals_add(&r->features, totals, true, NULL, e) != MKPERF_OK ||
         perfdata_tail_write(out, r->data, &r->features, e) != MKPERF_OK) {
         mkperf_outfile_close(out);
         return e->status;

@@ -62,6 +62,25 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return t->to.ops->sample != NULL ? t->to.ops->sample(t->to.self, s, e) : MKPERF_OK;
 }
 
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_tap *t = self;
+
+    if (t->to.ops->events == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "a session with other events begins, which the output cannot hold");
+    }
+    return t->to.ops->events(t->to.self, session, e);
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct mkperf_tap *t = self;
+
+    return t->to.ops->mark != NULL ? t->to.ops->mark(t->to.self, m, e) : MKPERF_OK;
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     struct mkperf_tap *t = self;
@@ -106,7 +125,9 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
         .name = "tap",
         .begin = begin,
         .pd = add_pd,
+        .events = add_events,
         .sample = add_sample,
+        .mark = add_mark,
         .lost = add_lost,
         .flush = flush,
         .end = end,

@@ -7,28 +7,37 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WRITE_PATIENCE_MS = 2000 };
+#include "../clock.h"
+
+enum { WRITE_PATIENCE_MS = 2000, CONNECT_PATIENCE_S = 5, SLICE_MS = 50 };
 
 const struct mkperf_source_ops *const mkperf_source_kinds[] = {
-    &mkperf_source_serial,
-    &mkperf_source_unix,
-    &mkperf_source_file,
-    NULL,
+    &mkperf_source_serial, &mkperf_source_tcp,  &mkperf_source_listen,
+    &mkperf_source_unix,   &mkperf_source_file, NULL,
 };
 
-enum mkperf_status mkperf_source_open(struct mkperf_source *s, const char *spec,
+enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
                                       struct mkperf_error *e)
 {
+    *s = (struct mkperf_source){
+        .spec = spec, .fd = -1, .listener = -1, .patience_s = CONNECT_PATIENCE_S};
     for (size_t i = 0; mkperf_source_kinds[i] != NULL; i++) {
         size_t n = strlen(mkperf_source_kinds[i]->scheme);
         if (strncmp(spec, mkperf_source_kinds[i]->scheme, n) == 0 && spec[n] == ':') {
-            *s = (struct mkperf_source){.ops = mkperf_source_kinds[i], .spec = spec, .fd = -1};
-            return s->ops->open(s, spec + n + 1, e);
+            s->ops = mkperf_source_kinds[i];
+            return MKPERF_OK;
         }
     }
-    *s = (struct mkperf_source){.spec = spec, .fd = -1};
     return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                            "-t %s: not serial:DEVICE,BAUD, unix:PATH or file:CAPTURE", spec);
+                            "-t %s: not serial:DEVICE,BAUD, tcp:HOST[:PORT], listen:[ADDR:]PORT, "
+                            "unix:PATH or file:CAPTURE",
+                            spec);
+}
+
+enum mkperf_status mkperf_source_open(struct mkperf_source *s, struct mkperf_error *e)
+{
+    mkperf_source_close(s);
+    return s->ops->open(s, s->spec + strlen(s->ops->scheme) + 1, e);
 }
 
 void mkperf_source_close(struct mkperf_source *s)
@@ -36,6 +45,41 @@ void mkperf_source_close(struct mkperf_source *s)
     if (s->fd >= 0) {
         s->ops->close(s);
         s->fd = -1;
+    }
+}
+
+void mkperf_source_end(struct mkperf_source *s)
+{
+    if (s->ops == NULL) {
+        return;
+    }
+    mkperf_source_close(s);
+    if (s->listener >= 0) {
+        close(s->listener);
+        s->listener = -1;
+    }
+}
+
+int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds)
+{
+    double until = mkperf_now_s() + seconds;
+    struct pollfd ready = {.fd = fd, .events = events};
+
+    while (poll(&ready, 1, SLICE_MS) <= 0) {
+        if (s->stop != NULL && *s->stop != 0) {
+            return EINTR;
+        }
+        if (seconds > 0 && mkperf_now_s() > until) {
+            return ETIMEDOUT;
+        }
+    }
+    return 0;
+}
+
+void mkperf_source_say(const struct mkperf_source *s, const char *text)
+{
+    if (s->notice != NULL) {
+        s->notice(s->self, text);
     }
 }
 

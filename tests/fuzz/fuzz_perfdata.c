@@ -63,6 +63,27 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
+static enum mkperf_status add_events(void *self, const struct mkperf_session *s,
+                                     struct mkperf_error *e)
+{
+    struct seen *seen = self;
+
+    (void)e;
+    require(seen->began && s->nevents > seen->nevents && s->nevents <= MKPERF_MODEL_EVENTS);
+    seen->nevents = s->nevents;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct seen *seen = self;
+
+    (void)e;
+    require(seen->began && m->pd < seen->npds && m->kind <= MKPERF_MARK_END);
+    require(strlen(m->name) < 256);
+    return MKPERF_OK;
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     (void)e;
@@ -72,8 +93,13 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct mkperf_sink_ops ops = {
-        .name = "fuzz", .begin = begin, .pd = add_pd, .sample = add_sample, .lost = add_lost};
+    static const struct mkperf_sink_ops ops = {.name = "fuzz",
+                                               .begin = begin,
+                                               .pd = add_pd,
+                                               .events = add_events,
+                                               .sample = add_sample,
+                                               .mark = add_mark,
+                                               .lost = add_lost};
     struct seen seen = {.began = false};
     struct mkperf_sink sink = {.ops = &ops, .self = &seen};
     struct mkperf_error e = {.status = MKPERF_OK};

@@ -25,12 +25,42 @@ static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, uns
     return mkperf_stream_message(self, p, n, gap, e);
 }
 
+static unsigned known; /* events */
+
 static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
                                     struct mkperf_error *e)
 {
     (void)self, (void)e;
-    if (s->callers->n > MKPERF_MAX_FRAMES + 1 || s->core >= MKPERF_MAX_CORES ||
-        s->event >= MKPERF_MODEL_EVENTS || s->pd >= MKPERF_MAX_PDS) {
+    if (s->callers->n > MKPERF_MAX_FRAMES + 1 || s->core >= MKPERF_MAX_CORES || s->event >= known ||
+        s->pd >= MKPERF_MAX_PDS) {
+        abort();
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
+                                   struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    known = s->nevents;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_events(void *self, const struct mkperf_session *s,
+                                    struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    if (s->nevents <= known || s->nevents > MKPERF_MODEL_EVENTS) {
+        abort();
+    }
+    known = s->nevents;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    if (m->pd >= MKPERF_MAX_PDS || m->kind > MKPERF_MARK_END || strlen(m->name) > 31) {
         abort();
     }
     return MKPERF_OK;
@@ -59,7 +89,11 @@ static void feed(struct mkperf_receiver *r, const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct mkperf_sink_ops sink = {.name = "none", .sample = on_sample};
+    static const struct mkperf_sink_ops sink = {.name = "none",
+                                                .begin = on_begin,
+                                                .events = on_events,
+                                                .sample = on_sample,
+                                                .mark = on_mark};
     static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
     static struct mkperf_receiver receiver;
     struct mkperf_pds_config none = {.system = NULL};

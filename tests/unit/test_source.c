@@ -326,7 +326,7 @@ static void imperfect_lines(void **state)
 static void a_target_that_vanishes(void **state)
 {
     (void)state;
-    expect(record_from(VANISH, ""), MKPERF_ERR_LINK, "closed the connection");
+    expect(record_from(VANISH, "--no-reconnect"), MKPERF_ERR_LINK, "closed the connection");
     expect(0, 0, "1000 samples");
     expect(0, 0, "balanced");
     assert_true(exists("out.data"));
@@ -375,7 +375,7 @@ static void serial_line(void **state)
     (void)state;
     assert_int_equal(grantpt(master) | unlockpt(master), 0);
     snprintf(spec, sizeof spec, "serial:%s,115200", ptsname(master));
-    if (mkperf_source_open(&s, spec, &e) != MKPERF_OK) {
+    if (mkperf_source_init(&s, spec, &e) != MKPERF_OK || mkperf_source_open(&s, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);
     }
     for (unsigned i = 0; i < sizeof all; i++) {
@@ -394,7 +394,7 @@ static void serial_line(void **state)
     assert_memory_equal(got, all, sizeof all);
     close(master);
     assert_int_equal(s.ops->read(&s, got, sizeof got, &n, &e), MKPERF_ERR_LINK);
-    mkperf_source_close(&s);
+    mkperf_source_end(&s);
 }
 
 static int setup(void **state)

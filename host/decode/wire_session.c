@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the sessions of a stream and their books, see wire_stream.h. A stream can hold several
+ * sessions, with other events, and of a target that was restarted meanwhile: events are numbered
+ * over all of them, and time goes on.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wire_internal.h"
+
+static void convert_event(const mkperf_SessionEvent *from, struct mkperf_event *to)
+{
+    memset(to, 0, sizeof *to);
+    if (from->name[0] != '\0') {
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+    } else {
+        snprintf(to->name, sizeof to->name, "r%" PRIx32, from->code);
+    }
+    to->code = from->code;
+    to->user = from->user_counter != 0;
+    to->kernel = from->kernel_counter != 0;
+    to->period = from->period;
+    to->frequency = from->frequency;
+}
+
+static void convert_session(const mkperf_Session *from, struct mkperf_session *to)
+{
+    memset(to, 0, sizeof *to);
+    to->nevents = from->events_count;
+    to->max_frames = from->max_frames;
+    to->jitter = !from->no_jitter;
+    for (unsigned i = 0; i < to->nevents; i++) {
+        convert_event(&from->events[i], &to->event[i]);
+    }
+}
+
+static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
+           a->kernel == b->kernel && a->period == b->period && a->frequency == b->frequency;
+}
+
+/* The number of an event in the stream's list, which may grow; -1: there is no room. */
+static int event_number(struct mkperf_session *all, const struct mkperf_event *event)
+{
+    for (unsigned i = 0; i < all->nevents; i++) {
+        if (same_event(&all->event[i], event)) {
+            return (int)i;
+        }
+    }
+    if (all->nevents == MKPERF_MODEL_EVENTS) {
+        return -1;
+    }
+    all->event[all->nevents] = *event;
+    return (int)all->nevents++;
+}
+
+static void map_counters(struct mkperf_stream *s, const mkperf_SessionEvent *event, int number)
+{
+    if (event->user_counter - 1 < MKPERF_MAX_COUNTERS) {
+        s->event_of[event->user_counter - 1] = (int8_t)number;
+    }
+    if (event->kernel_counter - 1 < MKPERF_MAX_COUNTERS) {
+        s->event_of[event->kernel_counter - 1] = (int8_t)number;
+    }
+}
+
+/* Takes a session's events into the stream's list. */
+static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m,
+                                struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+    struct mkperf_session session, before = s->session;
+
+    convert_session(m, &session);
+    s->session.nevents = s->began ? s->session.nevents : 0;
+    s->session.max_frames = session.max_frames;
+    s->session.jitter = session.jitter;
+    memset(s->event_of, -1, sizeof s->event_of);
+    for (unsigned i = 0; i < session.nevents; i++) {
+        int number = event_number(&s->session, &session.event[i]);
+        if (number < 0 ||
+            (s->began && (unsigned)number >= before.nevents && sink->ops->events == NULL)) {
+            s->session = before;
+            return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "another session (%" PRIu32 ") with other events begins here, "
+                                    "which the output cannot hold",
+                                    m->id);
+        }
+        map_counters(s, &m->events[i], number);
+    }
+    return s->began && s->session.nevents > before.nevents
+               ? sink->ops->events(sink->self, &s->session, e)
+               : MKPERF_OK;
+}
+
+/* What the target lost beyond what its Loss records told us: they may have been in lost frames. */
+static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct mkperf_error *e)
+{
+    const mkperf_Status *t = &s->status;
+    const uint64_t total[MKPERF_LOSS_PLACES] = {t->lost_ring, t->lost_output, t->lost_link};
+    uint64_t got = s->next_sample - s->passed_over;
+    struct mkperf_lost lost = {.samples = 0};
+
+    for (unsigned i = 0; i < MKPERF_LOSS_PLACES; i++) {
+        lost.where = (enum mkperf_lost_where)i;
+        lost.samples = total[i] > s->seen[i] ? total[i] - s->seen[i] : 0;
+        if (s->from_start && stream_lost(s, &lost, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    lost.where = MKPERF_LOST_TRANSIT;
+    lost.samples = over && s->numbered && t->sent > got ? t->sent - got : 0;
+    s->next_sample += lost.samples;
+    return stream_lost(s, &lost, e);
+}
+
+/*
+ * The books of the session at hand. over: nothing more of it will come, even if the target was
+ * still running it when it was last heard.
+ */
+static enum mkperf_status close_session(struct mkperf_stream *s, bool over, struct mkperf_error *e)
+{
+    const mkperf_Status *t = &s->status;
+
+    if (!s->has_session || (!s->has_status && !s->numbered)) {
+        return MKPERF_OK; /* nothing was sampled */
+    }
+    if (!s->has_status) {
+        s->totals.complete = false;
+        return MKPERF_OK;
+    }
+    if (reconcile(s, over || !t->running, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->booked = true;
+    s->totals.late_events += t->late_events;
+    s->totals.spurious += t->spurious;
+    s->totals.complete = s->totals.complete && s->from_start && !t->running &&
+                         s->next_sample - s->passed_over == t->sent &&
+                         t->captured == t->sent + t->lost_output + t->lost_link;
+    return MKPERF_OK;
+}
+
+/* A session that was not the one before: what was known of samples and chains is void. */
+static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, struct mkperf_error *e)
+{
+    if (s->began && close_session(s, true, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->session_id = id;
+    s->numbered = s->from_start = s->has_status = false;
+    s->skipped = s->passed_over = 0;
+    memset(s->seen, 0, sizeof s->seen);
+    stream_void_chains(s);
+    return MKPERF_OK;
+}
+
+enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
+                                  struct mkperf_error *e)
+{
+    if (m->events_count == 0) {
+        return MKPERF_OK; /* not configured */
+    }
+    if ((!s->has_session || m->id != s->session_id) && new_session(s, m->id, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->has_session = true;
+    s->running = m->running;
+    if (!m->running && s->began) {
+        return MKPERF_OK; /* its events count when it runs */
+    }
+    if (adopt(s, m, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (answer && m->running && !s->numbered) { /* it was just started */
+        s->numbered = s->from_start = true;
+        s->next_sample = 0;
+    }
+    return m->running ? stream_begin(s, e) : MKPERF_OK;
+}
+
+/* The target was restarted: its clock, its sessions and its chains are others. */
+static enum mkperf_status restart(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    if (close_session(s, true, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->totals.complete = false;
+    s->totals.restarts++;
+    s->has_session = s->numbered = s->running = s->has_status = s->has_marks_lost = false;
+    s->epoch = 0;
+    s->rebase = true;
+    stream_void_chains(s);
+    return MKPERF_OK;
+}
+
+enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHello *hello,
+                                struct mkperf_error *e)
+{
+    if (hello->protocol != MKPERF_PROTOCOL) {
+        return mkperf_error_set(e, MKPERF_ERR_PROTOCOL,
+                                "the target speaks protocol %" PRIu32 ", this mkperf %d",
+                                hello->protocol, MKPERF_PROTOCOL);
+    }
+    if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id &&
+        restart(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (s->began) { /* the sink has the texts of the first one */
+        s->hello.boot_id = hello->boot_id;
+    } else {
+        s->hello = *hello;
+    }
+    s->has_hello = true;
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    if (!s->has_session && !s->began) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "no session was in what arrived");
+    }
+    if (stream_begin(s, e) != MKPERF_OK || close_session(s, false, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->totals.complete = s->totals.complete && s->booked;
+    if (s->totals.samples == 0) {
+        s->totals.first_ns = 0;
+    }
+    return MKPERF_OK;
+}
