@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see items.h. */
+#include "items.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT = REPORT_ITEM_TEXT / 2 };
+
+static bool make_room(struct report_items *l, size_t at, size_t count)
+{
+    if (l->n + count > l->room) {
+        size_t room = 2 * (l->n + count);
+        struct report_item *more = reallocarray(l->item, room, sizeof *more);
+
+        if (!more) {
+            return false;
+        }
+        l->item = more;
+        l->room = room;
+    }
+    memmove(l->item + at + count, l->item + at, (l->n - at) * sizeof *l->item);
+    l->n += count;
+    return true;
+}
+
+static void free_trees(struct report_items *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->item[i].node == 0 && l->item[i].tree) {
+            report_tree_free(l->item[i].tree);
+            free(l->item[i].tree);
+        }
+    }
+    l->n = 0;
+}
+
+void report_items_free(struct report_items *l)
+{
+    free_trees(l);
+    report_rows_free(&l->rows);
+    free(l->item);
+    l->item = NULL;
+    l->room = 0;
+}
+
+enum mkperf_status report_items_build(struct report_items *l, struct mkperf_error *e)
+{
+    uint64_t whole = l->frames->profile->total[l->event].period;
+    uint32_t n = 0;
+
+    free_trees(l);
+    report_rows_free(&l->rows);
+    if (report_rows_build(&l->rows, l->frames, &l->options, l->event, e) != MKPERF_OK) {
+        return e->status;
+    }
+    while (n < l->rows.n &&
+           100.0 * (double)l->rows.row[n].children.period >= l->options.limit * (double)whole) {
+        n++;
+    }
+    if (!make_room(l, 0, n)) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        l->item[i] = (struct report_item){.row = i, .pd = l->rows.row[i].key.pd};
+    }
+    return MKPERF_OK;
+}
+
+static struct report_tree *tree_of(struct report_items *l, const struct report_item *row)
+{
+    struct report_tree *tree = malloc(sizeof *tree);
+    struct mkperf_error e;
+
+    if (tree && report_tree_build(tree, &l->rows.row[row->row], l->frames, &l->options, l->event,
+                                  &e) != MKPERF_OK) {
+        report_tree_free(tree);
+        free(tree);
+        tree = NULL;
+    }
+    return tree;
+}
+
+static const char *open_item(struct report_items *l, size_t at)
+{
+    struct report_item parent = l->item[at];
+    double whole = (double)l->frames->profile->total[l->event].period;
+    uint32_t n, *list;
+    const char *problem = NULL;
+
+    if (parent.open) {
+        return NULL;
+    }
+    if (!parent.tree && !(parent.tree = tree_of(l, &parent))) {
+        return "out of memory";
+    }
+    l->item[at] = parent;
+    list = report_tree_children(parent.tree, l->frames, parent.node,
+                                l->options.graph_limit * whole / 100, &n);
+    if (n == 0) {
+        problem = "nobody called it";
+    } else if (make_room(l, at + 1, n)) {
+        l->item[at].open = true;
+        for (uint32_t i = 0; i < n; i++) {
+            struct report_function fn =
+                report_function(l->frames, parent.tree->node[list[i]].function);
+
+            l->item[at + 1 + i] = (struct report_item){.row = parent.row,
+                                                       .node = list[i],
+                                                       .pd = fn.pd,
+                                                       .depth = parent.depth + 1,
+                                                       .tree = parent.tree};
+        }
+    }
+    free(list);
+    return problem;
+}
+
+const char *report_items_open(struct report_items *l, size_t at)
+{
+    size_t n = l->n;
+    const char *problem = open_item(l, at);
+
+    while (l->n == n + 1) {
+        at++;
+        n = l->n;
+        open_item(l, at);
+    }
+    return problem;
+}
+
+void report_items_close(struct report_items *l, size_t at)
+{
+    size_t end = at + 1;
+
+    while (end < l->n && l->item[end].depth > l->item[at].depth) {
+        end++;
+    }
+    memmove(l->item + at + 1, l->item + end, (l->n - end) * sizeof *l->item);
+    l->n -= end - at - 1;
+    l->item[at].open = false;
+}
+
+size_t report_items_parent(const struct report_items *l, size_t at)
+{
+    int depth = l->item[at].depth;
+
+    while (at > 0 && depth > 0 && l->item[at].depth >= depth) {
+        at--;
+    }
+    return at;
+}
+
+static void row_text(const struct report_items *l, const struct report_item *at, char *text,
+                     size_t n)
+{
+    const struct report_row *r = &l->rows.row[at->row];
+    uint64_t whole = l->frames->profile->total[l->event].period;
+    char columns[TEXT];
+    char mark = at->open ? '-' : '+';
+
+    report_row_text(l->frames, &l->options, r, columns, sizeof columns);
+    if (l->options.children) {
+        snprintf(text, n, "%c %6.2f%% %6.2f%% %8" PRIu64 "  %s", mark,
+                 whole ? 100.0 * (double)r->children.period / (double)whole : 0,
+                 whole ? 100.0 * (double)r->self.period / (double)whole : 0, r->self.samples,
+                 columns);
+    } else {
+        snprintf(text, n, "%c %6.2f%% %8" PRIu64 "  %s", mark,
+                 whole ? 100.0 * (double)r->self.period / (double)whole : 0, r->self.samples,
+                 columns);
+    }
+}
+
+void report_items_text(const struct report_items *l, size_t at, char *text, size_t n)
+{
+    const struct report_item *i = &l->item[at];
+    const struct report_item *parent = &l->item[report_items_parent(l, at)];
+    uint64_t whole = l->frames->profile->total[l->event].period;
+    char node[TEXT];
+
+    if (i->node == 0) {
+        row_text(l, i, text, n);
+        return;
+    }
+    report_tree_text(i->tree, l->frames, i->node, parent->pd, whole, node, sizeof node);
+    snprintf(text, n, "%*s%c-%s", 8 + 4 * i->depth, "", i->open ? '-' : '|', node);
+}
