@@ -14,7 +14,7 @@ $(eval $(call pd,$(DEMO)/dummy2.elf,demo/dummy2.c))
 $(eval $(call pd,$(DEMO)/requester.elf,demo/requester.c))
 $(eval $(call pd,$(DEMO)/server.elf,demo/server.c))
 
-$(eval $(call pd,$(DEMO)/echo.elf,demo/echo.c $(STACK_SRC)))
+$(eval $(call pd,$(DEMO)/echo.elf,demo/echo.c $(STACK_SRC) target/lib/string.c))
 $(TARGET_OBJ)/demo/echo.o: TARGET_CFLAGS += $(NET_CFLAGS)
 $(TARGET_OBJ)/demo/echo.o: $(B)/src/lwip.stamp
 

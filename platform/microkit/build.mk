@@ -56,6 +56,13 @@ $(eval $(call microkit_image,$(B)/loader.img,$(B)/demo/demo.system,$(B)/demo,\
     $(patsubst %,$(B)/demo/%.elf,profiler client pacer known dummy1 dummy2 requester server)))
 target: $(B)/loader.img
 
+# The demo over the network, on a board with QEMU's virtio devices.
+ifeq ($(BOARD_NET),virtio)
+$(eval $(call microkit_image,$(B)/net/loader.img,$(B)/net/net.system,$(B)/demo,\
+    $(patsubst %,$(B)/demo/%.elf,profiler client_net ticker echo known dummy1 dummy2 requester server)))
+target: $(B)/net/loader.img
+endif
+
 # Only mkperf's two PDs, for somebody else's system (mkperf.mk).
 .PHONY: microkit-pds
 microkit-pds: $(B)/demo/profiler.elf $(B)/demo/client.elf

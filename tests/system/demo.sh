@@ -6,7 +6,7 @@
 # must have samples).
 set -u
 NAME=${NAME:-demo}
-PDS=${PDS:-client server requester dummy2 dummy1 known idle}
+PDS=${PDS:-server requester dummy2 dummy1 known idle}
 demo=${DEMO_DIR:-$B/demo}
 kernel=${KERNEL:-$demo/kernel.elf}
 D=$B/tests/run-$NAME

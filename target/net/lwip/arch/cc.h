@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#define LWIP_NO_UNISTD_H 1
 #define LWIP_NO_CTYPE_H 1
 #define LWIP_PLATFORM_DIAG(x) \
     do {                      \
