@@ -205,7 +205,7 @@ search() {
     wd POST "$session/element/$element/value" '{"text":"leaf_40"}' >"$D/log"
     waits "document.querySelectorAll('.frame.found').length === 1 && document.querySelectorAll('tr.found').length === 1"
 }
-# Dragging over the timeline selects: fewer samples, the same numbers as the report's --time.
+# Dragging over the timeline selects; test_view.c compares what is selected with what is known.
 drag() {
     at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
         '{"using":"css selector","value":"canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
