@@ -204,7 +204,11 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
     if (r->watching) {
         return MKPERF_OK;
     }
-    if (configure(r, e) != MKPERF_OK || mkperf_recorder_ask(r, &m, "Start", e) != MKPERF_OK) {
+    if (configure(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->stream->starting = true; /* even if the answer is lost with the link */
+    if (mkperf_recorder_ask(r, &m, "Start", e) != MKPERF_OK) {
         return e->status;
     }
     /* Running already: the answer to our first Start was lost. */

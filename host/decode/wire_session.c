@@ -175,7 +175,8 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     if (adopt(s, m, e) != MKPERF_OK) {
         return e->status;
     }
-    if (answer && m->running && !s->numbered) { /* it was just started */
+    if ((answer || s->starting) && m->running && !s->numbered) { /* it was just started */
+        s->starting = false;
         s->numbered = s->from_start = true;
         s->next_sample = 0;
     }

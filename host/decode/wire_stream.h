@@ -41,6 +41,7 @@ struct mkperf_stream {
     bool has_session; /* session is known */
     bool began;       /* the sink has begun */
     bool running;     /* as the last Session said */
+    bool starting;    /* we asked for the start of the session that comes next */
     bool from_start;  /* the session was seen from its first sample on */
     bool numbered;    /* next_sample is known */
     bool damaged;     /* chains may be unknown until a new epoch begins */

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include <mkperf/auth.h>
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
 #include <pb_encode.h>
@@ -28,7 +29,10 @@ struct fake {
     uint8_t bytes[FAKE_BYTES];
     size_t n;
     uint16_t sequence;
-    bool lose; /* the next frames are built and thrown away */
+    bool lose;   /* the next frames are built and thrown away */
+    bool sealed; /* with seal_key; a number is the sequence: fakes do not live that long */
+    uint8_t seal_key[MKPERF_KEY_BYTES];
+    unsigned frames;
 };
 
 struct fake_batch {
@@ -39,8 +43,15 @@ struct fake_batch {
 
 static inline void fake_frame(struct fake *f, const uint8_t *message, size_t n)
 {
-    uint8_t frame[MKPERF_FRAME_BYTES];
+    uint8_t frame[MKPERF_FRAME_BYTES], sealed[MKPERF_MESSAGE_BYTES];
+
+    if (f->sealed) {
+        memcpy(sealed, message, n);
+        n = mkperf_auth_seal(f->seal_key, f->sequence, sealed, n);
+        message = sealed;
+    }
     size_t length = mkperf_frame_encode(frame, f->sequence++, message, n);
+    f->frames++;
 
     assert_int_not_equal(length, 0);
     assert_true(f->n + length <= sizeof f->bytes);
