@@ -5,7 +5,7 @@
 PMU_TABLES_SRC := $(B)/src/pmu_tables.c
 HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC) \
                 $(MBEDTLS_SRC) $(PMU_TABLES_SRC)
-HOST_LIBS := -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw -lmicrohttpd
+HOST_LIBS := -ledit -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw -lmicrohttpd
 
 ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_FLAGS := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

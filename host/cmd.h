@@ -9,6 +9,7 @@
 #include <mkperf/version.h>
 
 int mkperf_cmd_annotate(int argc, char **argv);
+int mkperf_cmd_console(int argc, char **argv);
 int mkperf_cmd_convert(int argc, char **argv);
 int mkperf_cmd_diff(int argc, char **argv);
 int mkperf_cmd_kprof2perf(int argc, char **argv);

@@ -15,6 +15,7 @@ static const struct {
     const char *name, *help;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"console", "commands for the profiler of a running system", mkperf_cmd_console},
     {"record", "sample a running system into a perf.data file", mkperf_cmd_record},
     {"list", "show the events that a target can count", mkperf_cmd_list},
     {"report", "show a profile: who spent the time", mkperf_cmd_report},

@@ -38,7 +38,7 @@ static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
     struct mkperf_pds_config pds = {.system = t->options.system, .elf_path = t->options.elf_path};
 
     r->options = &t->options;
-    r->text = no_text;
+    r->text = t->text != NULL ? t->text : no_text;
     r->progress = no_progress;
     r->stop = t->stop;
     r->self = t->self;

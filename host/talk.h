@@ -15,8 +15,9 @@ struct mkperf_talk {
     struct mkperf_sink sink;              /* of samples; ops NULL: nobody wants them */
     /* Every message but batches. */
     void (*control)(void *self, const mkperf_ToHost *m);
-    void (*notice)(void *self, const char *text); /* NULL: nobody listens */
-    volatile int *stop;                           /* NULL: never */
+    void (*text)(void *self, const char *p, size_t n); /* console text; NULL */
+    void (*notice)(void *self, const char *text);      /* NULL: nobody listens */
+    volatile int *stop;                                /* NULL: never */
     void *self;
 
     struct mkperf_recorder recorder;

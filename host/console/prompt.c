@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the prompt of a person at a terminal: line editing and history, by libedit. While a line
+ * is being typed, what the target sends is taken in and printed above it.
+ */
+#include <histedit.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "console.h"
+
+enum { HISTORY = 500, PATH_ROOM = 4096 };
+
+struct prompt {
+    struct console *console;
+    EditLine *edit;
+    History *history;
+    HistEvent event;
+    char file[PATH_ROOM]; /* of the history, "" for none */
+    struct mkperf_error *error;
+    enum mkperf_status status;
+};
+
+static char *text_of(EditLine *edit)
+{
+    static char prompt[] = "mkperf> ";
+
+    (void)edit;
+    return prompt;
+}
+
+static void clear_line(struct console *c)
+{
+    if (!c->interrupted) {
+        c->interrupted = true;
+        fputs("\r\033[K", stdout);
+    }
+}
+
+/* One character, as libedit wants it: what the target sends meanwhile is printed. */
+static int next_character(EditLine *edit, wchar_t *to)
+{
+    struct prompt *p;
+    char byte;
+
+    el_get(edit, EL_CLIENTDATA, &p);
+    for (;;) {
+        struct console *c = p->console;
+        struct pollfd ready[2] = {
+            {.fd = STDIN_FILENO, .events = POLLIN},
+            {.fd = c->connected ? console_peer(c)->source.fd : -1, .events = POLLIN}};
+        if (mkperf_peer_stopped(console_peer(c))) {
+            return 0;
+        }
+        poll(ready, 2, 200);
+        c->interrupted = false;
+        c->before = clear_line;
+        p->status = console_listen(c, 0, p->error);
+        c->before = NULL;
+        if (p->status != MKPERF_OK) {
+            return -1;
+        }
+        if (c->interrupted) {
+            el_set(edit, EL_REFRESH);
+        }
+        if (ready[0].revents != 0) {
+            break;
+        }
+    }
+    if (read(STDIN_FILENO, &byte, 1) != 1) {
+        return 0;
+    }
+    *to = (unsigned char)byte;
+    return 1;
+}
+
+/* ~/.mkperf_history, for nobody else to read: commands may tell of what is worked on. */
+static void open_history(struct prompt *p)
+{
+    const char *home = getenv("HOME");
+
+    history(p->history, &p->event, H_SETSIZE, HISTORY);
+    history(p->history, &p->event, H_SETUNIQUE, 1);
+    if (home != NULL && strlen(home) < sizeof p->file - 32) {
+        snprintf(p->file, sizeof p->file, "%s/.mkperf_history", home);
+        history(p->history, &p->event, H_LOAD, p->file);
+    }
+}
+
+static void save_history(struct prompt *p)
+{
+    if (p->file[0] != '\0') {
+        mode_t mask = umask(S_IRWXG | S_IRWXO);
+        history(p->history, &p->event, H_SAVE, p->file);
+        umask(mask);
+    }
+}
+
+static bool set_up(struct prompt *p)
+{
+    p->history = history_init();
+    p->edit = el_init("mkperf", stdin, stdout, stderr);
+    if (p->history == NULL || p->edit == NULL) {
+        return false;
+    }
+    el_set(p->edit, EL_CLIENTDATA, p);
+    el_set(p->edit, EL_PROMPT, text_of);
+    el_set(p->edit, EL_EDITOR, "emacs");
+    el_set(p->edit, EL_HIST, history, p->history);
+    el_set(p->edit, EL_GETCFN, next_character);
+    el_source(p->edit, NULL);
+    open_history(p);
+    return true;
+}
+
+static void tear_down(struct prompt *p)
+{
+    if (p->edit != NULL) {
+        el_end(p->edit);
+    }
+    if (p->history != NULL) {
+        history_end(p->history);
+    }
+}
+
+static enum mkperf_status converse(struct prompt *p, struct mkperf_error *e)
+{
+    struct console *c = p->console;
+    int n;
+
+    while (!c->done && p->status == MKPERF_OK && !mkperf_peer_stopped(console_peer(c))) {
+        const char *line = el_gets(p->edit, &n);
+        char copy[CONSOLE_LINE];
+        if (line == NULL || n <= 0) {
+            break;
+        }
+        if (strspn(line, " \t\r\n") != strlen(line)) {
+            history(p->history, &p->event, H_ENTER, line);
+        }
+        snprintf(copy, sizeof copy, "%s", line);
+        p->status = console_line(c, copy, e);
+    }
+    puts("");
+    c->refused = false; /* what was refused was read by a person */
+    return p->status;
+}
+
+enum mkperf_status console_prompt(struct console *c, struct mkperf_error *e)
+{
+    struct prompt p = {.console = c, .error = e};
+    enum mkperf_status status;
+
+    if (!set_up(&p)) {
+        tear_down(&p);
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "the terminal cannot be used for a prompt");
+    }
+    status = converse(&p, e);
+    save_history(&p);
+    tear_down(&p);
+    return status;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A target on the network, in another process, that behaves or misbehaves in one particular way.
+ *
+ * Owns: its side of a connection on loopback. It ends with an exit status if the host does what no
+ * host may do.
+ */
+#ifndef MKPERF_TESTS_FAKE_NET_H
+#define MKPERF_TESTS_FAKE_NET_H
+
+#include "fake_target.h"
+
+#include <arpa/inet.h>
+#include <pb_decode.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* What the target is like. */
+struct how {
+    bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks;
+    unsigned cut;      /* the first connection ends after so many frames; 0: never */
+    bool cut_midframe; /* within the last of them */
+};
+
+struct target {
+    struct how how;
+    int listener, fd;
+    uint16_t port;
+    struct fake out;
+    uint64_t sent, boot;
+    uint32_t session, epoch;
+    bool configured, running, new_epoch, greeted, proved, told;
+    unsigned connections, batches, of_session;
+    size_t replay_from, replay_n;
+    uint8_t replay[MKPERF_FRAME_BYTES];
+    uint8_t key[MKPERF_KEY_BYTES], seal_in[MKPERF_KEY_BYTES];
+    struct mkperf_auth_hellos hellos;
+    char name[32];
+};
+
+static inline void hang_up(struct target *t)
+{
+    close(t->fd);
+    t->fd = -1;
+    t->out.n = 0;
+}
+
+static inline void flush_out(struct target *t)
+{
+    size_t n = t->out.n;
+    bool cut = t->how.cut != 0 && t->connections == 1 && t->out.frames >= t->how.cut;
+
+    if (t->fd >= 0 && n > 0) {
+        n -= cut && t->how.cut_midframe ? n / 3 : 0;
+        if (write(t->fd, t->out.bytes, n) != (ssize_t)n) {
+            hang_up(t);
+        }
+    }
+    t->out.n = 0;
+    if (cut && t->fd >= 0) {
+        hang_up(t);
+        t->sent += t->running ? 50 : 0; /* sampled, and lost on the way */
+    }
+}
+
+static inline void send_message(struct target *t, mkperf_ToHost *m)
+{
+    fake_send(&t->out, m);
+    flush_out(t);
+}
+
+static inline void send_role(struct target *t, bool control, const char *who)
+{
+    static mkperf_ToHost m;
+
+    memset(&m, 0, sizeof m);
+    m.which_msg = mkperf_ToHost_role_tag;
+    m.msg.role.control = control;
+    m.msg.role.controlled = true;
+    snprintf(m.msg.role.controller, sizeof m.msg.role.controller, "%s", who);
+    send_message(t, &m);
+}
+
+static inline void send_session(struct target *t, uint32_t request)
+{
+    if (t->how.other_events && t->session > 1) {
+        static mkperf_ToHost m;
+        mkperf_Session *s = &m.msg.session;
+        memset(&m, 0, sizeof m);
+        m.request = request;
+        m.which_msg = mkperf_ToHost_session_tag;
+        *s = (mkperf_Session){.id = t->session, .running = t->running, .events_count = 1};
+        strcpy(s->events[0].name, "instructions");
+        s->events[0].user_counter = 1;
+        s->events[0].period = 777;
+        fake_send(&t->out, &m);
+    } else {
+        fake_session(&t->out, request, t->session, t->running);
+    }
+    flush_out(t);
+}
+
+static inline void after_hello(struct target *t)
+{
+    bool control = !t->how.bob;
+
+    t->greeted = true;
+    send_role(t, control, control ? t->name : "bob@desk");
+    if (t->configured) {
+        send_session(t, 0);
+    }
+    t->new_epoch = true; /* as after ResetChains: a new connection knows nothing */
+    t->epoch++;
+}
+
+static inline void on_hello(struct target *t, uint32_t request, const mkperf_HostHello *hello)
+{
+    static mkperf_ToHost m;
+    mkperf_TargetHello *h = &m.msg.hello;
+    uint8_t proof[MKPERF_PROOF_BYTES];
+
+    memset(&m, 0, sizeof m);
+    m.request = request;
+    m.which_msg = mkperf_ToHost_hello_tag;
+    *h = (mkperf_TargetHello){
+        .protocol = MKPERF_PROTOCOL, .boot_id = t->boot, .platform = "fake", .cores = 1};
+    strcpy(t->name, hello->name);
+    if (t->how.has_key && hello->nonce.size == MKPERF_NONCE_BYTES) {
+        t->hellos = (struct mkperf_auth_hellos){.boot_id = t->boot,
+                                                .watch = hello->watch,
+                                                .name = t->name,
+                                                .name_bytes = strlen(t->name)};
+        memcpy(t->hellos.host_nonce, hello->nonce.bytes, MKPERF_NONCE_BYTES);
+        memset(t->hellos.target_nonce, (int)(0x20 + t->connections), MKPERF_NONCE_BYTES);
+        mkperf_auth_proof(t->key, MKPERF_ROLE_TARGET, &t->hellos, proof);
+        h->nonce.size = MKPERF_NONCE_BYTES;
+        memcpy(h->nonce.bytes, t->hellos.target_nonce, MKPERF_NONCE_BYTES);
+        h->proof.size = sizeof proof;
+        memcpy(h->proof.bytes, proof, sizeof proof);
+    }
+    h->authentication = t->how.has_key ? mkperf_Authentication_AUTHENTICATION_KEY
+                                       : mkperf_Authentication_AUTHENTICATION_NONE;
+    send_message(t, &m);
+    if (!t->how.has_key && t->fd >= 0) {
+        after_hello(t);
+    }
+}
+
+static inline void acknowledge(struct target *t, uint32_t request)
+{
+    static mkperf_ToHost m;
+
+    memset(&m, 0, sizeof m);
+    m.request = request;
+    m.which_msg = mkperf_ToHost_ack_tag;
+    send_message(t, &m);
+}
+
+static inline void on_prove(struct target *t, uint32_t request, const mkperf_Prove *prove)
+{
+    uint8_t proof[MKPERF_PROOF_BYTES];
+
+    mkperf_auth_proof(t->key, MKPERF_ROLE_HOST, &t->hellos, proof);
+    if (prove->proof.size != sizeof proof || memcmp(prove->proof.bytes, proof, sizeof proof) != 0) {
+        _exit(8);
+    }
+    mkperf_auth_seal_key(t->key, MKPERF_ROLE_TARGET, &t->hellos, t->out.seal_key);
+    mkperf_auth_seal_key(t->key, MKPERF_ROLE_HOST, &t->hellos, t->seal_in);
+    t->out.sealed = t->proved = true;
+    acknowledge(t, request);
+    if (t->fd >= 0) {
+        after_hello(t);
+    }
+}
+
+static inline void refuse_control(struct target *t, uint32_t request)
+{
+    fake_error(&t->out, request, mkperf_ErrorCode_ERROR_NOT_CONTROLLER, 0, "bob@desk controls");
+    flush_out(t);
+}
+
+static inline void start(struct target *t, uint32_t request)
+{
+    t->running = t->new_epoch = true;
+    t->epoch++;
+    t->session++;
+    t->sent = t->of_session = 0;
+    send_session(t, request);
+}
+
+static inline void send_reply(struct target *t, uint32_t request, bool ok, bool more,
+                              const char *text)
+{
+    static mkperf_ToHost m;
+
+    memset(&m, 0, sizeof m);
+    m.request = request;
+    m.which_msg = mkperf_ToHost_reply_tag;
+    m.msg.reply.ok = ok;
+    m.msg.reply.more = more;
+    snprintf(m.msg.reply.text, sizeof m.msg.reply.text, "%s", text);
+    send_message(t, &m);
+}
+
+static inline void on_command(struct target *t, uint32_t request, const char *text)
+{
+    if (strcmp(text, "start") == 0) {
+        send_reply(t, request, true, false, "");
+        start(t, 0);
+    } else if (strcmp(text, "stop") == 0) {
+        t->running = false;
+        fake_status(&t->out, 0, t->session, false, t->sent, 0);
+        send_reply(t, request, true, false, "");
+    } else if (strcmp(text, "status") == 0) {
+        send_reply(t, request, true, true, "part one\n");
+        fake_text(&t->out, "printed by the target\n");
+        send_reply(t, request, true, false, "part two\n");
+    } else if (strcmp(text, "exit") == 0) {
+        send_reply(t, request, true, false, "");
+        hang_up(t);
+    } else {
+        send_reply(t, request, false, false, "usage: start|stop|status\n");
+    }
+}
+
+static inline void on_request(struct target *t, const mkperf_ToTarget *m)
+{
+    bool controls = m->which_msg == mkperf_ToTarget_configure_tag ||
+                    m->which_msg == mkperf_ToTarget_start_tag ||
+                    m->which_msg == mkperf_ToTarget_stop_tag;
+
+    if (m->which_msg == mkperf_ToTarget_hello_tag) {
+        on_hello(t, m->request, &m->msg.hello);
+    } else if (m->which_msg == mkperf_ToTarget_command_tag) {
+        on_command(t, m->request, m->msg.command.text);
+    } else if (m->which_msg == mkperf_ToTarget_prove_tag) {
+        on_prove(t, m->request, &m->msg.prove);
+    } else if (!t->greeted) {
+        _exit(7);
+    } else if (controls && t->how.bob) {
+        refuse_control(t, m->request);
+    } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
+        t->configured = true;
+        send_session(t, m->request);
+    } else if (m->which_msg == mkperf_ToTarget_start_tag) {
+        start(t, m->request);
+    } else if (m->which_msg == mkperf_ToTarget_take_control_tag) {
+        t->how.bob = t->how.bob && !m->msg.take_control.force;
+        t->how.bob ? refuse_control(t, m->request) : acknowledge(t, m->request);
+    } else if (m->which_msg == mkperf_ToTarget_reset_chains_tag) {
+        t->new_epoch = true;
+        t->epoch++;
+        acknowledge(t, m->request);
+    } else {
+        t->running = t->running && m->which_msg != mkperf_ToTarget_stop_tag;
+        fake_status(&t->out, m->request, t->session, t->running, t->sent, 0);
+        flush_out(t);
+    }
+}
+
+static inline void on_frame(struct target *t, uint8_t *p, size_t n)
+{
+    static mkperf_ToTarget m;
+    uint16_t sequence;
+    int length = mkperf_frame_decode(p, n, &sequence);
+    pb_istream_t in = pb_istream_from_buffer(p + 2, length > 0 ? (size_t)length : 0);
+
+    if (length < 0 || !pb_decode(&in, mkperf_ToTarget_fields, &m) ||
+        (t->proved && !mkperf_auth_sealed(t->seal_in, sequence, p + 2, (size_t)length))) {
+        _exit(9);
+    }
+    on_request(t, &m);
+}
+
+static inline void send_mark(struct target *t)
+{
+    static mkperf_ToHost m;
+
+    memset(&m, 0, sizeof m);
+    m.which_msg = mkperf_ToHost_mark_tag;
+    m.msg.mark = (mkperf_Mark){.session = t->session,
+                               .tick_hz = FAKE_HZ,
+                               .time_ticks = 1000000 + t->sent * 1000,
+                               .thread = 3 + 2,
+                               .kind = mkperf_MarkKind_MARK_BEGIN,
+                               .id = 7,
+                               .name = "request"};
+    send_message(t, &m);
+}
+
+/* What this target does besides sending samples. */
+static inline void behave(struct target *t)
+{
+    if (t->how.marks && t->batches % 8 == 1) {
+        send_mark(t);
+    }
+    if (t->how.bob_comes && t->batches == 10) {
+        t->how.bob = true;
+        send_role(t, false, "bob@desk");
+    }
+    if (t->how.other_events && t->batches == 10) { /* reconfigured, by a program on the target */
+        fake_status(&t->out, 0, t->session, false, t->sent, 0);
+        start(t, 0);
+    }
+    if (t->how.replays && t->connections == 1 && t->batches == 10) {
+        memcpy(t->out.bytes, t->replay, t->replay_n);
+        t->out.n = t->replay_n;
+        flush_out(t);
+    }
+}
+
+static inline void send_samples(struct target *t)
+{
+    struct fake_batch b;
+
+    fake_batch_init(&b, t->sent, 100, 1000000 + (t->sent + t->session * UINT64_C(100000)) * 1000);
+    b.batch.epoch = t->epoch;
+    b.batch.session = t->session;
+    if (t->new_epoch) {
+        fake_hello(&t->out, 0, t->boot, MKPERF_PROTOCOL);
+        send_session(t, 0);
+        fake_chain(&b, 0, 0, 3, 0x200000);
+    }
+    if (t->fd < 0) {
+        return;
+    }
+    t->new_epoch = false;
+    t->sent += 100;
+    t->batches++;
+    fake_batch(&t->out, &b);
+    if (t->out.n <= sizeof t->replay) {
+        memcpy(t->replay, t->out.bytes, t->replay_n = t->out.n);
+    }
+    flush_out(t);
+    behave(t);
+}
+
+static inline void greet_again(struct target *t)
+{
+    int on = 1;
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(t->port)};
+
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    while (t->how.dials) {
+        t->fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(t->fd, (struct sockaddr *)&a, sizeof a) == 0) {
+            break;
+        }
+        close(t->fd);
+        usleep(20000);
+    }
+    if (!t->how.dials) {
+        t->fd = accept(t->listener, NULL, NULL);
+    }
+    setsockopt(t->fd, IPPROTO_TCP, 1 /* TCP_NODELAY */, &on, sizeof on);
+    if (t->connections++ > 0 && t->how.reboots) {
+        t->boot++;
+        t->configured = t->running = false;
+        t->session = 0;
+    }
+    t->out.sequence = 0;
+    t->out.sealed = t->greeted = t->proved = false;
+    t->out.frames = 0;
+}
+
+static inline void serve(struct target *t)
+{
+    static uint8_t chunk[4096];
+    size_t n = 0;
+
+    for (t->fd = -1;;) {
+        uint8_t byte;
+        if (t->fd < 0) {
+            greet_again(t);
+            n = 0;
+        }
+        struct pollfd ready = {.fd = t->fd, .events = POLLIN};
+        if (poll(&ready, 1, t->running && t->greeted ? 1 : 20) > 0) {
+            if (read(t->fd, &byte, 1) != 1) {
+                hang_up(t);
+            } else if (byte != 0) {
+                chunk[n++ % sizeof chunk] = byte;
+            } else if (n > 0) {
+                on_frame(t, chunk, n);
+                n = 0;
+            }
+        } else if (t->running && t->greeted) {
+            send_samples(t);
+        }
+    }
+}
+
+static inline pid_t start_target(struct how how, uint16_t *port)
+{
+    static struct target t;
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    socklen_t n = sizeof a;
+
+    memset(&t, 0, sizeof t);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    t.listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(t.listener, (struct sockaddr *)&a, sizeof a), 0);
+    assert_int_equal(getsockname(t.listener, (struct sockaddr *)&a, &n), 0);
+    t.port = *port = ntohs(a.sin_port);
+    if (how.dials) {
+        close(t.listener);
+    } else {
+        assert_int_equal(listen(t.listener, 4), 0);
+    }
+    t.how = how;
+    t.boot = 77;
+    for (unsigned i = 0; i < MKPERF_KEY_BYTES; i++) {
+        t.key[i] = (uint8_t)i;
+    }
+    if (how.bob) {
+        t.configured = t.running = t.new_epoch = true;
+        t.session = t.epoch = 1;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        serve(&t);
+    }
+    close(t.listener);
+    return child;
+}
+
+#endif
