@@ -220,7 +220,7 @@ static enum mkperf_status ask(struct console *c, const char *text, double patien
         c->refused = true;
         return MKPERF_OK;
     }
-    strcpy(m.msg.command.text, text);
+    memcpy(m.msg.command.text, text, strlen(text) + 1);
     c->replied = false;
     if (mkperf_peer_ask(peer, &m, peer->source.ops->network ? 0 : REPEAT_S, patience_s, e) !=
         MKPERF_OK) {
