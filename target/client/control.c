@@ -212,7 +212,10 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
     struct mkperf_connection *p = &c->connection[who];
     const mkperf_ToTarget *m = &c->in;
 
-    if (m->which_msg == mkperf_ToTarget_hello_tag) {
+    bool sealed = p->link.sealed && mkperf_link_accept(&p->link, message, n);
+
+    /* On a line, a host may begin anew without the last one's keys. */
+    if (m->which_msg == mkperf_ToTarget_hello_tag && (sealed || !p->link.sealed || !p->ends)) {
         mkperf_peer_hello(c, who, m->request, &m->msg.hello);
     } else if (m->which_msg == mkperf_ToTarget_prove_tag && !p->ready) {
         mkperf_peer_prove(c, who, m->request, &m->msg.prove);
@@ -224,7 +227,7 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
                                            : mkperf_ErrorCode_ERROR_PROTOCOL,
                             c->key != NULL ? "this target has a key: prove yours first"
                                            : "HostHello comes first");
-    } else if (p->link.sealed && !mkperf_link_accept(&p->link, message, n)) {
+    } else if (p->link.sealed && !sealed) {
         c->bad_auth++;
         p->ending = p->ends;
     } else {

@@ -126,6 +126,7 @@ bool mkperf_sampling_probe(struct mkperf_profiler *p, struct mkperf_session_erro
     }
     if (seen) {
         p->tick_hz = p->core.ring->tick_hz;
+        empty_ring(p); /* nobody's sample */
         return true;
     }
     microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a kernel without the hook has masked it */

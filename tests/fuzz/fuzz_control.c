@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD with a host, a profiler PD and an output ring that all do what they like: the input
- * is a script of frames, results of calls, records, and of how much the line takes.
+ * The client PD with hosts, applications, a profiler PD and an output ring that all do what they
+ * like: the input is a script of connections, frames (also sealed rightly), lines of text, results
+ * of calls, records, and of how much each link takes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ static struct {
 } input;
 
 static struct mkperf_client client;
+static const uint8_t key[MKPERF_KEY_BYTES] = {1, 2, 3};
 static uint64_t page[MKPERF_SESSION_PAGE_BYTES / 8];
 static uint64_t ring[(MKPERF_RING_HEADER_BYTES + RING) / 8];
 
@@ -58,18 +60,100 @@ static uint32_t call(uint32_t op)
     if (n != 0) {
         memcpy((uint8_t *)page + at, p, n);
     }
+    ((struct mkperf_session_page *)page)->state.output_bytes = RING; /* what the region holds */
     return byte() % 12;
+}
+
+static unsigned connection(void)
+{
+    return byte() % MKPERF_CONNECTIONS;
+}
+
+static void say(unsigned who, const uint8_t *message, size_t n)
+{
+    uint8_t out[MKPERF_FRAME_BYTES];
+    size_t length = mkperf_frame_encode(out, byte(), message, n);
+
+    for (size_t i = 0; i < length; i++) {
+        mkperf_client_byte(&client, who, out[i]);
+    }
 }
 
 static void frame(void)
 {
+    unsigned who = connection();
+    size_t n = byte();
+    const uint8_t *p = take(&n);
+
+    say(who, p, n);
+}
+
+/* With the seal that it has to have. */
+static void sealed_frame(void)
+{
+    struct mkperf_link *l = &client.connection[connection()].link;
+    uint8_t message[256 + MKPERF_SEAL_BYTES];
     uint8_t out[MKPERF_FRAME_BYTES];
     size_t n = byte();
     const uint8_t *p = take(&n);
-    size_t length = mkperf_frame_encode(out, 0, p, n);
+    uint64_t number = l->accepted + 1;
 
-    for (size_t i = 0; i < length; i++) {
-        mkperf_client_byte(&client, 0, out[i]);
+    if (n != 0) {
+        memcpy(message, p, n);
+    }
+    n = mkperf_auth_seal(l->in_key, number, message, n);
+    n = mkperf_frame_encode(out, (uint16_t)number, message, n);
+    for (size_t i = 0; i < n; i++) {
+        mkperf_client_byte(&client, connection(), out[i]);
+    }
+}
+
+/* The right proof for whatever was said. */
+static void prove(void)
+{
+    unsigned who = connection();
+    const struct mkperf_connection *c = &client.connection[who];
+    uint8_t message[4 + MKPERF_PROOF_BYTES] = {
+        mkperf_ToTarget_prove_tag << 3 | 2, 2 + MKPERF_PROOF_BYTES, 1 << 3 | 2, MKPERF_PROOF_BYTES};
+
+    if (c->challenged) {
+        mkperf_auth_proof(key, MKPERF_ROLE_HOST, &c->hellos, message + 4);
+    }
+    say(who, message, sizeof message);
+}
+
+static void raw(void)
+{
+    unsigned who = connection();
+    size_t n = byte();
+    const uint8_t *p = take(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        mkperf_client_byte(&client, who, p[i]);
+    }
+}
+
+static void app(void)
+{
+    uint64_t words[16] = {0};
+    size_t n = sizeof words;
+    uint64_t label = byte() % 5;
+    const uint8_t *p = take(&n);
+
+    if (n != 0) {
+        memcpy(words, p, n);
+    }
+    mkperf_client_app(&client, label, words, byte() % 17);
+}
+
+static void open_or_close(void)
+{
+    unsigned who = connection();
+
+    if (client.connection[who].used) {
+        mkperf_client_closed(&client, who);
+    } else {
+        mkperf_client_open(&client, byte() & 1);
     }
 }
 
@@ -105,12 +189,21 @@ static void record(struct mkperf_ring *r)
     mkperf_ring_commit(&p, 8 * (uint64_t)words);
 }
 
-static void drain_line(size_t n)
+static void drain_line(unsigned who, size_t n)
 {
+    struct mkperf_link *l = &client.connection[who].link;
     size_t there;
 
-    mkperf_link_out(&client.connection[0].link, &there);
-    mkperf_link_sent(&client.connection[0].link, n < there ? n : there);
+    mkperf_link_out(l, &there);
+    mkperf_link_sent(l, n < there ? n : there);
+    if (mkperf_client_finished(&client, who)) {
+        mkperf_client_closed(&client, who);
+    }
+}
+
+static uint64_t clock_ticks(void)
+{
+    return input.size * 100000;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -126,15 +219,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     client.page = (struct mkperf_session_page *)page;
     client.ring = (struct mkperf_ring_consumer){.ring = r, .size = RING};
     client.call = call;
+    client.key = byte() & 1 ? key : NULL;
+    client.clock = byte() & 1 ? clock_ticks : NULL;
+    client.clock_hz = 1000;
     mkperf_client_init(&client);
     mkperf_client_open(&client, false);
     while (input.size != 0) {
-        switch (byte() % 6) {
+        switch (byte() % 11) {
         case 0:
             frame();
             break;
         case 1:
-            mkperf_client_byte(&client, 0, byte());
+            mkperf_client_byte(&client, connection(), byte());
             break;
         case 2:
             records(r);
@@ -143,7 +239,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             record(r);
             break;
         case 4:
-            drain_line((size_t)byte() << 8);
+            drain_line(connection(), (size_t)byte() << 8);
+            break;
+        case 5:
+            sealed_frame();
+            break;
+        case 6:
+            prove();
+            break;
+        case 7:
+            raw();
+            break;
+        case 8:
+            app();
+            break;
+        case 9:
+            open_or_close();
             break;
         default:
             mkperf_client_pump(&client);

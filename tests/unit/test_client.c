@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The client PD among several hosts: who controls, who is slow, what a lost link costs, marks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client_hosts.h"
+
+static void expect_error(const mkperf_ToHost *m, mkperf_ErrorCode code)
+{
+    assert_int_equal(m->which_msg, mkperf_ToHost_error_tag);
+    assert_int_equal(m->msg.error.code, code);
+    assert_true(m->msg.error.text[0] != '\0');
+}
+
+static void who_controls(void **state)
+{
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    struct test_host *b = connect_host(1);
+    struct test_host *w = connect_host(2);
+    const mkperf_ToHost *m = greet(a, false, "alice");
+    assert_int_equal(m->which_msg, mkperf_ToHost_hello_tag);
+    assert_int_equal(m->msg.hello.authentication, mkperf_Authentication_AUTHENTICATION_NONE);
+    assert_int_equal(m->msg.hello.nonce.size, 0);
+    assert_true(a->role.control);
+    greet(w, true, "watcher");
+    greet(b, false, "bob");
+    assert_false(b->role.control);
+    assert_string_equal(b->role.controller, "alice");
+    assert_int_equal(b->role.watchers, 2);
+    expect_error(configure(b, false), mkperf_ErrorCode_ERROR_NOT_CONTROLLER);
+    expect_error(ask_for(b, mkperf_ToTarget_take_control_tag),
+                 mkperf_ErrorCode_ERROR_NOT_CONTROLLER);
+    assert_int_equal(ask_for(b, mkperf_ToTarget_get_status_tag)->which_msg,
+                     mkperf_ToHost_status_tag);
+    assert_int_equal(b->status.refused, 2);
+    start(a);
+    mkperf_client_closed(&client, (unsigned)a->who);
+    settle(b);
+    assert_false(b->role.controlled); /* and the session goes on */
+    assert_true(client.running);
+    assert_int_equal(ask_for(b, mkperf_ToTarget_take_control_tag)->which_msg,
+                     mkperf_ToHost_role_tag);
+    assert_true(b->last.msg.role.control);
+    settle(w);
+    assert_string_equal(w->role.controller, "bob");
+    mkperf_ToTarget force = {.which_msg = mkperf_ToTarget_take_control_tag};
+    force.msg.take_control.force = true;
+    assert_true(ask(w, &force)->msg.role.control);
+    expect_error(ask_for(b, mkperf_ToTarget_stop_tag), mkperf_ErrorCode_ERROR_NOT_CONTROLLER);
+    settle(b);
+    assert_string_equal(b->role.controller, "watcher");
+    assert_int_equal(ask_for(w, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
+    assert_int_equal(w->status.links_lost, 1);
+}
+
+static void all_taken(void **state)
+{
+    uint8_t frame[MKPERF_FRAME_BYTES];
+
+    (void)state;
+    begin_test(NULL);
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        connect_host(i);
+    }
+    assert_int_equal(mkperf_client_open(&client, true), -1);
+    assert_int_equal(client.refused, 1);
+    assert_true(mkperf_report_busy(&client, frame) > 20);
+    mkperf_client_closed(&client, 2);
+    assert_int_equal(mkperf_client_open(&client, true), 2);
+}
+
+/* Before the hello nothing but the hello; what does not decode ends that connection alone. */
+static void malformed(void **state)
+{
+    static const uint8_t bad[] = {0x0a, 0xff, 0xff, 0xff};
+    uint8_t frame[MKPERF_FRAME_BYTES];
+
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    struct test_host *b = connect_host(1);
+    struct test_host *early = connect_host(2);
+    greet(a, false, "a");
+    greet(b, true, "b");
+    expect_error(ask_for(early, mkperf_ToTarget_get_status_tag), mkperf_ErrorCode_ERROR_PROTOCOL);
+    assert_true(mkperf_client_finished(&client, (unsigned)early->who));
+    say_bytes(b, frame, mkperf_frame_encode(frame, 9, bad, sizeof bad));
+    settle(b);
+    assert_true(mkperf_client_finished(&client, (unsigned)b->who));
+    assert_false(mkperf_client_finished(&client, (unsigned)a->who));
+    assert_int_equal(ask_for(a, mkperf_ToTarget_get_status_tag)->which_msg,
+                     mkperf_ToHost_status_tag);
+    expect_error(ask_for(a, 0), mkperf_ErrorCode_ERROR_MALFORMED);
+    assert_true(mkperf_client_finished(&client, (unsigned)a->who));
+}
+
+static void check_books(const struct test_host *h)
+{
+    assert_int_equal(h->status.captured,
+                     h->status.sent + h->status.lost_output + h->status.lost_link);
+}
+
+/* A watcher that does not read: the controller gets all, the watcher knows what it missed. */
+static void slow_watcher(void **state)
+{
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    struct test_host *w = connect_host(1);
+    greet(a, false, "a");
+    greet(w, true, "w");
+    start(a);
+    settle(w);
+    for (unsigned i = 0; i < 3000; i++) {
+        sample(37);
+        mkperf_client_pump(&client);
+        hear(a, SIZE_MAX);
+        if (i % 500 > 400) {
+            hear(w, 200);
+        }
+    }
+    hear(w, SIZE_MAX);
+    for (unsigned i = 0; i < 40; i++) {
+        sample(37);
+        settle(a);
+        settle(w);
+    }
+    assert_int_equal(ask_for(a, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
+    settle(w);
+    assert_int_equal(a->received, 37 * 3040);
+    assert_int_equal(a->missing, 0);
+    assert_int_equal(a->gaps, 0);
+    assert_true(w->gaps >= 1);
+    assert_int_equal(w->gap.reason, mkperf_GapReason_GAP_SLOW);
+    assert_true(w->missing > 1000);
+    assert_int_equal(w->missing, w->status.lost_link);
+    assert_int_equal(w->received, w->status.sent);
+    assert_int_equal(a->status.sent, a->received);
+    assert_int_equal(a->status.lost_link, 0);
+    check_books(a);
+    check_books(w);
+}
+
+/* The link breaks: samples wait in the ring, the rest is lost_output, and the next host has it all.
+ */
+static void lost_link(void **state)
+{
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    greet(a, false, "a");
+    start(a);
+    sample(500);
+    settle(a);
+    assert_int_equal(a->received, 500);
+    mkperf_client_closed(&client, (unsigned)a->who);
+    uint64_t before = client.encoder.sent;
+    for (unsigned i = 0; i < 10; i++) {
+        sample(300);
+        mkperf_client_pump(&client);
+    }
+    assert_int_equal(client.encoder.sent, before); /* nobody is there: nothing is sent */
+    assert_true(page_memory.page.status.lost_output > 0);
+    struct test_host *b = connect_host(1);
+    greet(b, false, "b");
+    assert_true(b->role.control);
+    assert_true(b->session.running);
+    settle(b);
+    assert_int_equal(b->gap.reason, mkperf_GapReason_GAP_JOINED);
+    assert_int_equal(b->gap.samples, 500);
+    assert_int_equal(b->missing, 500);
+    sample(10);
+    assert_int_equal(ask_for(b, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
+    assert_int_equal(b->received + 500, b->status.sent);
+    check_books(b);
+    assert_int_equal(b->status.captured, 3510);
+    assert_int_equal(b->status.links_lost, 1);
+}
+
+static void reconfigured_while_running(void **state)
+{
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    struct test_host *w = connect_host(1);
+    greet(a, false, "a");
+    greet(w, true, "w");
+    start(a);
+    sample(300);
+    settle(a);
+    unsigned statuses = a->statuses;
+    assert_int_equal(configure(a, true)->which_msg, mkperf_ToHost_session_tag);
+    assert_int_equal(a->last.msg.session.id, 2);
+    assert_true(a->last.msg.session.running);
+    assert_int_equal(a->statuses, statuses + 1);
+    assert_int_equal(a->status.session, 1);
+    configure_result = MKPERF_RESULT_RANGE;
+    expect_error(configure(a, true), mkperf_ErrorCode_ERROR_RANGE);
+    assert_true(client.running);
+    assert_int_equal(page_memory.page.state.id, 3); /* goes on with the old configuration */
+}
+
+static void marks(void **state)
+{
+    uint64_t words[MKPERF_APP_MARK_WORDS] = {UINT64_C(1) << 32 | 42, 0x6573616870 /* phase */};
+
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    greet(a, true, "a");
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_STOP, NULL, 0), MKPERF_APP_OK);
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_START, NULL, 0), MKPERF_APP_OK);
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_START, NULL, 0), MKPERF_APP_OK);
+    assert_int_equal(calls[MKPERF_OP_START], 1);
+    words[5] = 0x6f686365; /* echo */
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_MARK, words, MKPERF_APP_MARK_WORDS),
+                     MKPERF_APP_OK);
+    settle(a);
+    assert_int_equal(a->marks, 1);
+    assert_string_equal(a->mark.name, "phase");
+    assert_string_equal(a->mark.pd, "echo");
+    assert_int_equal(a->mark.kind, mkperf_MarkKind_MARK_BEGIN);
+    assert_int_equal(a->mark.id, 42);
+    assert_int_equal(a->mark.time_ticks, test_time);
+    assert_int_equal(a->mark.session, 1);
+    memset(words, 0xff, sizeof words);
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_MARK, words, MKPERF_APP_MARK_WORDS),
+                     MKPERF_APP_MALFORMED);
+    words[0] = 0;
+    for (unsigned i = 0; i < 2000; i++) {
+        mkperf_client_app(&client, MKPERF_APP_MARK, words, MKPERF_APP_MARK_WORDS);
+    }
+    settle(a);
+    assert_int_equal(a->marks + client.marks_lost, 2001);
+    assert_true(client.marks_lost > 0);
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_MARK, words, 3), MKPERF_APP_MALFORMED);
+    assert_int_equal(mkperf_client_app(&client, 99, words, 0), MKPERF_APP_MALFORMED);
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_STOP, NULL, 0), MKPERF_APP_OK);
+    settle(a);
+    assert_false(client.running);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_controls), cmocka_unit_test(all_taken),
+        cmocka_unit_test(malformed),    cmocka_unit_test(slow_watcher),
+        cmocka_unit_test(lost_link),    cmocka_unit_test(reconfigured_while_running),
+        cmocka_unit_test(marks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

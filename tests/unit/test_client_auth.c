@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The handshake and the seals: wrong keys, replays, tampering, truncation, and the rate of tries.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client_hosts.h"
+
+static const uint8_t other_key[MKPERF_KEY_BYTES] = {9, 9, 9};
+
+static bool ended(const struct test_host *h)
+{
+    return mkperf_client_finished(&client, (unsigned)h->who);
+}
+
+static void right_key(void **state)
+{
+    (void)state;
+    begin_test(test_key);
+    struct test_host *h = connect_host(0);
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
+    assert_true(h->role.control);
+    start(h);
+    sample(1000);
+    settle(h);
+    assert_int_equal(ask_for(h, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
+    assert_int_equal(h->received, 1000);
+    assert_int_equal(h->bad_seals, 0);
+    assert_int_equal(h->status.bad_auth, 0);
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag); /* anew */
+    assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
+                     mkperf_ToHost_status_tag);
+}
+
+/* Lost frames of either direction leave the seals in step, as on a serial line. */
+static void lost_frames(void **state)
+{
+    (void)state;
+    begin_test(test_key);
+    struct test_host *h = connect_host(0);
+    prove(h, test_key);
+    for (unsigned i = 0; i < 3; i++) {
+        mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+        make_frame(h, &m); /* never arrives */
+    }
+    assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
+                     mkperf_ToHost_status_tag);
+}
+
+static void expect_refused(struct test_host *h, mkperf_ErrorCode code)
+{
+    assert_int_equal(h->last.which_msg, mkperf_ToHost_error_tag);
+    assert_int_equal(h->last.msg.error.code, code);
+    assert_true(ended(h));
+    mkperf_client_closed(&client, (unsigned)h->who);
+}
+
+static void wrong_key_and_rate(void **state)
+{
+    (void)state;
+    begin_test(test_key);
+    for (unsigned i = 0; i < MKPERF_WRONG_PROOFS; i++) {
+        struct test_host *h = connect_host(0);
+        prove(h, other_key);
+        expect_refused(h, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+    }
+    assert_int_equal(client.bad_auth, MKPERF_WRONG_PROOFS);
+    struct test_host *h = connect_host(0);
+    prove(h, test_key); /* the right one is not looked at, either */
+    expect_refused(h, mkperf_ErrorCode_ERROR_RATE);
+    assert_int_equal(client.rate_limited, 1);
+    test_time += MKPERF_PROOF_SECONDS * client.clock_hz;
+    h = connect_host(0);
+    prove(h, other_key);
+    expect_refused(h, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+    h = connect_host(0);
+    prove(h, test_key);
+    expect_refused(h, mkperf_ErrorCode_ERROR_RATE);
+    test_time += MKPERF_PROOF_SECONDS * client.clock_hz;
+    h = connect_host(0);
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
+    assert_int_equal(client.wrong_proofs, 0);
+}
+
+static void nothing_before_the_proof(void **state)
+{
+    static const char line[] = "status\n";
+
+    (void)state;
+    begin_test(test_key);
+    struct test_host *h = connect_host(0);
+    greet(h, false, "alice");
+    ask_for(h, mkperf_ToTarget_get_status_tag);
+    expect_refused(h, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+    h = connect_host(0);
+    ask_for(h, mkperf_ToTarget_prove_tag); /* without a challenge */
+    expect_refused(h, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+    h = connect_host(0);
+    say_bytes(h, (const uint8_t *)line, sizeof line - 1);
+    settle(h);
+    assert_non_null(strstr(h->text, "has a key"));
+    assert_true(ended(h));
+    mkperf_client_closed(&client, (unsigned)h->who);
+    h = connect_host(0);
+    mkperf_ToTarget m = hello_of(false, "alice");
+    m.msg.hello.nonce.size = 15;
+    assert_int_equal(ask(h, &m)->which_msg, mkperf_ToHost_hello_tag);
+    assert_int_equal(h->last.msg.hello.authentication, mkperf_Authentication_AUTHENTICATION_KEY);
+    assert_int_equal(h->last.msg.hello.proof.size, 0);
+    sample(100); /* and nothing is sent to it */
+    settle(h);
+    assert_int_equal(h->batches, 0);
+}
+
+/* The whole of what a host said, said again on another connection. */
+static void replayed_handshake(void **state)
+{
+    uint8_t hello[MKPERF_FRAME_BYTES], proof[MKPERF_FRAME_BYTES];
+    size_t hello_bytes, proof_bytes;
+
+    (void)state;
+    begin_test(test_key);
+    struct test_host *h = connect_host(0);
+    prove(h, test_key);
+    memcpy(proof, h->said, h->said_bytes);
+    proof_bytes = h->said_bytes;
+    struct test_host *again = connect_host(1);
+    mkperf_ToTarget m = hello_of(false, "alice");
+    make_frame(again, &m);
+    memcpy(hello, again->said, again->said_bytes);
+    hello_bytes = again->said_bytes;
+    say_bytes(again, hello, hello_bytes);
+    say_bytes(again, proof, proof_bytes);
+    settle(again);
+    expect_refused(again, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+    assert_int_equal(client.bad_auth, 1);
+    assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
+                     mkperf_ToHost_status_tag); /* the true one is not disturbed */
+}
+
+static struct test_host *proven(unsigned i)
+{
+    struct test_host *h = connect_host(i);
+
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
+    return h;
+}
+
+static void expect_thrown_out(struct test_host *h, unsigned bad)
+{
+    unsigned statuses = h->statuses;
+
+    settle(h);
+    assert_int_equal(h->statuses, statuses);
+    assert_true(ended(h));
+    assert_int_equal(client.bad_auth, bad);
+    mkperf_client_closed(&client, (unsigned)h->who);
+}
+
+static void replayed_message(void **state)
+{
+    (void)state;
+    begin_test(test_key);
+    struct test_host *h = proven(0);
+    assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
+                     mkperf_ToHost_status_tag);
+    say_bytes(h, h->said, h->said_bytes);
+    expect_thrown_out(h, 1);
+}
+
+/* What one host said, put into another's connection. */
+static void crossed_message(void **state)
+{
+    (void)state;
+    begin_test(test_key);
+    struct test_host *a = proven(0);
+    struct test_host *b = proven(1);
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+    make_frame(a, &m);
+    say_bytes(b, a->said, a->said_bytes);
+    expect_thrown_out(b, 1);
+}
+
+/* One bit of a message's bytes changed (with a right CRC), or some of its end gone. */
+static void tampered(void **state)
+{
+    static const size_t lengths[] = {14, 13, 4, 0};
+    uint8_t frame[MKPERF_FRAME_BYTES];
+    unsigned bad = 0;
+
+    (void)state;
+    begin_test(test_key);
+    for (unsigned i = 0; i < 14 * 8 + sizeof lengths / sizeof lengths[0]; i++) {
+        uint8_t message[MKPERF_MESSAGE_BYTES] = {0x08, 0x05, 0x32, 0x00};
+        struct test_host *h = proven(0);
+        uint64_t number = h->link.number;
+        size_t n = mkperf_auth_seal(h->link.out_key, number, message, 4);
+        if (i < 14 * 8) {
+            message[i / 8] ^= (uint8_t)(1 << i % 8);
+        } else {
+            n = lengths[i - 14 * 8];
+        }
+        bool whole = n == 14 && i >= 14 * 8;
+        say_bytes(h, frame, mkperf_frame_encode(frame, (uint16_t)number, message, n));
+        settle(h);
+        if (whole) {
+            assert_int_equal(h->last.which_msg, mkperf_ToHost_status_tag);
+        } else {
+            assert_true(ended(h));
+            assert_int_not_equal(h->last.which_msg, mkperf_ToHost_status_tag);
+        }
+        assert_true(client.bad_auth >= bad);
+        bad = client.bad_auth;
+        mkperf_client_closed(&client, (unsigned)h->who);
+        client.wrong_proofs = 0;
+    }
+    assert_true(bad > 50);
+}
+
+/* A line has no end: what is wrong is counted and dropped. */
+static void serial_line(void **state)
+{
+    (void)state;
+    begin_test(test_key);
+    struct test_host *h = &hosts[0];
+    h->who = mkperf_client_open(&client, false);
+    assert_int_equal(prove(h, other_key)->which_msg, mkperf_ToHost_error_tag);
+    h->link.sealed = false;
+    h->check = false;
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
+    assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
+                     mkperf_ToHost_status_tag);
+    say_bytes(h, h->said, h->said_bytes);
+    settle(h);
+    assert_false(ended(h));
+    assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
+                     mkperf_ToHost_status_tag);
+    assert_int_equal(h->status.bad_auth, 2);
+}
+
+static void nonces_differ(void **state)
+{
+    uint8_t nonce[20][MKPERF_NONCE_BYTES];
+
+    (void)state;
+    begin_test(test_key);
+    struct test_host *h = connect_host(0);
+    for (unsigned i = 0; i < 20; i++) {
+        memcpy(nonce[i], greet(h, false, "alice")->msg.hello.nonce.bytes, sizeof nonce[i]);
+        for (unsigned k = 0; k < i; k++) {
+            assert_memory_not_equal(nonce[i], nonce[k], sizeof nonce[i]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_key),          cmocka_unit_test(lost_frames),
+        cmocka_unit_test(wrong_key_and_rate), cmocka_unit_test(nothing_before_the_proof),
+        cmocka_unit_test(replayed_handshake), cmocka_unit_test(replayed_message),
+        cmocka_unit_test(crossed_message),    cmocka_unit_test(tampered),
+        cmocka_unit_test(serial_line),        cmocka_unit_test(nonces_differ),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
