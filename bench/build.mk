@@ -17,3 +17,8 @@ bench: host target $(BENCH)/measure $(BENCH)/gen_capture $(BENCH)/cost/cost.img 
        $(BENCH)/cost/qemu-command $(POCKET_TEST)/sampling.img
 	$(Q)B=$(B) MKPERF=$(B)/mkperf QEMU="$(QEMU)" CROSS="$(CROSS)" bench/run
 endif
+
+# Load for the demo's echo server.
+$(B)/echo-load: bench/echo_load.c | $(SETUP)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@

@@ -47,6 +47,19 @@ TEST_IMAGES :=
 ifeq ($(MICROKIT_SDK),)
 $(eval $(call test_system,lockstep,tests/target/lockstep.c tests/target/lockstep_loop.S))
 $(eval $(call test_system,wildfp,tests/target/wildfp.c tests/target/wildfp_spin.S))
+# The network demo with a key (tests/target/test.key).
+NETKEY := $(B)/tests/target/netkey
+$(B)/tests/key/key.c: tests/target/test.key scripts/key-source
+	$(Q)scripts/key-source $@ $<
+$(eval $(call pd,$(NETKEY)/client_net.elf,\
+    $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC))))
+$(NETKEY)/%.elf: $(DEMO)/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(eval $(call pocket_image,$(NETKEY)/netkey.img,$(NET)/net.system,$(NETKEY),\
+    $(patsubst $(DEMO)/%,$(NETKEY)/%,$(NET_ELFS))))
+$(NETKEY)/qemu-command: $(NET)/qemu-command
+	$(Q)mkdir -p $(@D) && sed 's|[^ ]*/net.img|$(NETKEY)/netkey.img|' $< >$@
+TEST_IMAGES += $(NETKEY)/netkey.img $(NETKEY)/qemu-command $(B)/echo-load
 endif
 
 test: host target $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)

@@ -71,6 +71,7 @@ void mkperf_peer_give_up_control(struct mkperf_client *c, unsigned who)
 void mkperf_client_closed(struct mkperf_client *c, unsigned who)
 {
     c->links_lost += c->running && c->connection[who].ready;
+    c->refused += c->connection[who].challenged; /* a host whose key is another has hung up */
     c->connection[who].used = false;
     c->connection[who].ready = false;
     if (c->stop_by == who) {

@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The demo over the network in QEMU: recorded over TCP at a rate that no serial line carries, while the
+# echo server has load and others look on; lost hosts; and the same image with a key.
+# Environment: B and MKPERF; for a platform other than the built-in one also NET_DIR (net.system),
+# NET_ELFS, NET_QEMU (command that boots the image, without its network), KERNEL and NAME.
+set -u
+NAME=${NAME:-net}
+net=${NET_DIR:-$B/net}
+elfs=${NET_ELFS:-$B/demo}
+kernel=${KERNEL:-$B/demo/kernel.elf}
+D=$B/tests/run-$NAME
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+data=$D/perf.data
+qemu=
+trap 'kill $qemu 2>/dev/null' EXIT
+
+# boot COMMAND: QEMU with two network devices, whose servers are at $port and $echo on loopback.
+boot() {
+    port=$((20000 + ($$ * 7 + ${#1}) % 20000))
+    echo=$((port + 1))
+    $1 -serial "file:$D/console" \
+        -netdev "user,id=n0,hostfwd=tcp:127.0.0.1:$port-:1236" \
+        -device virtio-net-device,netdev=n0,bus=virtio-mmio-bus.0 \
+        -netdev "user,id=n1,hostfwd=tcp:127.0.0.1:$echo-:7,hostfwd=udp:127.0.0.1:$echo-:7" \
+        -device virtio-net-device,netdev=n1,bus=virtio-mmio-bus.8 </dev/null >"$D/qemu.log" 2>&1 &
+    qemu=$!
+    tries=0
+    until grep -q mkperf: "$D/console" 2>/dev/null || [ $tries -ge ${BOOT_TRIES:-50} ]; do
+        tries=$((tries + 1))
+        sleep 0.2
+    done
+    sleep 1 # DHCP
+}
+
+say() { # COMMANDS: over TCP
+    "$MKPERF" console -t "tcp:127.0.0.1:$port" "$@"
+}
+
+record() { # SECONDS RATE ARGUMENTS...
+    seconds=$1
+    rate=$2
+    shift 2
+    "$MKPERF" record -t "tcp:127.0.0.1:$port" -e cycles -F "$rate" -g --duration "$seconds" \
+        --system "$net/net.system" --elf-path "$elfs" --kernel "$kernel" "$@"
+}
+
+boot "${NET_QEMU:-$(cat "$net/qemu-command")}"
+
+load() {
+    "$B/echo-load" 127.0.0.1 "$echo" tcp 1000 2 && "$B/echo-load" 127.0.0.1 "$echo" udp 500 1
+}
+check "TCP and UDP echo" load
+
+"$B/echo-load" 127.0.0.1 "$echo" tcp 1000 4 >"$D/load" 2>&1 &
+loader=$!
+(sleep 2; say --watch -c status >"$D/watched" 2>&1) &
+watcher=$!
+recorded() {
+    record 5 20000 -o "$data" >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
+}
+check "recorded over TCP at 20 kHz under load" recorded
+[ -s "$data" ] || exit 1
+wait $watcher
+wait $loader
+load_status=$?
+watched() {
+    grep -q 'session 1, runs' "$D/watched" || { cat "$D/watched"; return 1; }
+}
+check "another host watches meanwhile" watched
+loaded() {
+    cat "$D/load"
+    return $load_status
+}
+check "the echo server served meanwhile" loaded
+
+# A 115200 baud line takes 11520 bytes a second.
+rate() {
+    n=$(sed -n 's/.*perf.data: \([0-9]*\) samples.*/\1/p' "$D/record.log")
+    bytes=$(sed -n 's/^  line *\([0-9]*\) bytes.*/\1/p' "$D/record.log")
+    echo "$n samples, $bytes bytes"
+    [ "$n" -ge 50000 ] && [ "$bytes" -ge 115200 ] && grep -q ' 0 lost' "$D/record.log" &&
+        grep -q ' 0 missing' "$D/record.log"
+}
+check "no loss at a rate that a serial line does not carry" rate
+
+script() {
+    chains "$data" >"$D/chains"
+}
+check "perf script is silent" script
+shares() {
+    awk '$1 == "known" && match($3, /^known_[a-z]+_[0-9]+/) {
+            f = substr($3, 1, RLENGTH); n++; w[f] += $2; total += $2 }
+        END {
+            split("known_leaf_10 known_framed_20 known_deep_30 known_leaf_40", name, " ")
+            if (n < 5000) { print "only", n + 0, "samples"; exit 1 }
+            for (i = 1; i <= 4; i++) {
+                p = i / 10; got = w[name[i]] / total; se = sqrt(p * (1 - p) / n)
+                printf "%s %.4f expected %.1f, %.1f standard errors\n", name[i], got, p, (got - p) / se
+                if (got < p - 4 * se || got > p + 4 * se) bad = 1
+            }
+            exit bad
+        }' "$D/chains"
+}
+check "known shares within four standard errors" shares
+seen() {
+    for pd in client echo server known idle; do
+        grep -q "^$pd " "$D/chains" || { echo "no sample of $pd"; return 1; }
+    done
+    grep -q '^echo .*received' "$D/chains" || { echo "no stack of the echo server's"; return 1; }
+}
+check "driver, stack, echo server and the others have samples" seen
+marked() {
+    grep -q '^  marks *[1-9]' "$D/record.log" || { cat "$D/record.log"; return 1; }
+}
+check "marks of the echo server" marked
+
+commands() {
+    say -c "timer period 500; timer all on; prof_btdepth 8; start" >"$D/commands" || return 1
+    say -c "status" | tee -a "$D/commands" | grep -q 'session 2, runs' || return 1
+    say -c "stop" >>"$D/commands"
+}
+check "controlled by text, and the session outlives the host" commands
+
+# A recorder that is killed leaves a target that the next one can use.
+killed() {
+    "$MKPERF" record -t "tcp:127.0.0.1:$port" -e cycles -F 1000 --duration 20 \
+        --system "$net/net.system" --elf-path "$elfs" --kernel "$kernel" -o "$D/killed.data" \
+        >"$D/killed.log" 2>&1 &
+    recorder=$!
+    sleep 2
+    kill -9 $recorder
+    wait $recorder 2>/dev/null
+    say --watch -c status | grep 'session 3, runs' || return 1
+    record 2 1000 -o "$D/next.data" >"$D/next.log" 2>&1 || { cat "$D/next.log"; return 1; }
+}
+check "another host goes on after one was killed" killed
+kill $qemu 2>/dev/null
+wait $qemu 2>/dev/null
+[ -z "${NET_QEMU:-}" ] || exit 0
+
+key=$D/key
+(umask 077 && cat tests/target/test.key >"$key")
+boot "$(cat "$B/tests/target/netkey/qemu-command")"
+good_key() {
+    record 2 5000 -o "$D/key.data" --key-file "$key" >"$D/key.log" 2>&1 || { cat "$D/key.log"; return 1; }
+    grep ' 0 lost' "$D/key.log"
+}
+check "recorded with a key" good_key
+bad_key() {
+    (umask 077 && tr 0 1 <"$key" >"$D/wrong.key")
+    ! record 1 1000 -o "$D/bad.data" --key-file "$D/wrong.key" >"$D/wrong.log" 2>&1 &&
+        ! record 1 1000 -o "$D/bad.data" >"$D/none.log" 2>&1 &&
+        grep -i key "$D/wrong.log" && grep -i key "$D/none.log"
+}
+check "refused without the key and with a wrong one" bad_key
+counted() {
+    say --key-file "$key" -c status | grep 'refused [1-9]'
+}
+check "who did not prove a key is counted" counted
