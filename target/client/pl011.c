@@ -37,16 +37,32 @@ enum {
     INT_RT = 1 << 6,
     INT_ALL = 0x7ff,
 
-    CHUNK = 512, /* most bytes in one call: emulated FIFOs never fill */
+    FIFO_MOST = 64, /* bytes that a FIFO may hold; 16 or 32 in Arm's own */
+    CHUNK = 512,    /* most bytes in one call: emulated FIFOs never fill */
 };
+
+/*
+ * What came before is thrown away, the host will say it again. The data register is read once in
+ * any case: QEMU looks for waiting input at a read of it, and not when the FIFO is switched on.
+ */
+static void discard_input(void)
+{
+    for (unsigned i = 0; i < FIFO_MOST; i++) {
+        (void)pl011_get(UARTDR);
+        if (pl011_get(UARTFR) & FR_RXFE) {
+            break;
+        }
+    }
+}
 
 static void init(void)
 {
     pl011_set(UARTIMSC, 0);
-    pl011_set(UARTICR, INT_ALL);
     pl011_set(UARTIFLS, IFLS_TX_EIGHTH | IFLS_RX_EIGHTH);
     pl011_set(UARTLCR_H, LCR_H_FEN | LCR_H_WLEN_8);
     pl011_set(UARTCR, CR_UARTEN | CR_TXE | CR_RXE);
+    pl011_set(UARTICR, INT_ALL);
+    discard_input();
     pl011_set(UARTIMSC, INT_RX | INT_RT);
 }
 
