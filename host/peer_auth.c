@@ -64,9 +64,11 @@ void mkperf_peer_judge(struct mkperf_peer *l, const mkperf_TargetHello *hello)
 {
     bool wants_key = hello->authentication == mkperf_Authentication_AUTHENTICATION_KEY;
 
-    l->state = MKPERF_PEER_OPEN;
     if (hello->protocol != MKPERF_PROTOCOL) {
-        return; /* the stream decoder has the words for it */
+        mkperf_error_set(&l->refusal, MKPERF_ERR_PROTOCOL,
+                         "%s: the target speaks protocol %u, this mkperf %d", l->source.spec,
+                         (unsigned)hello->protocol, MKPERF_PROTOCOL);
+        return;
     }
     if (wants_key && !l->has_key) {
         refuse(l, "the target wants a key: --key-file FILE");
@@ -75,6 +77,8 @@ void mkperf_peer_judge(struct mkperf_peer *l, const mkperf_TargetHello *hello)
                   "talk to it all the same, leave --key-file away");
     } else if (wants_key) {
         check_proof(l, hello);
+    } else {
+        l->state = MKPERF_PEER_OPEN;
     }
 }
 

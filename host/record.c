@@ -176,7 +176,9 @@ static void show_losses(const struct mkperf_stream *s)
     if (t->marks != 0 || t->marks_lost != 0) {
         fprintf(stderr, "  marks   %" PRIu64 ", %" PRIu64 " lost\n", t->marks, t->marks_lost);
     }
-    if (!t->complete) {
+    if (s->has_status && s->status.running) {
+        fprintf(stderr, "  the session went on after this recording\n");
+    } else if (!t->complete) {
         fprintf(stderr, "  the books could not be balanced with the target's: more may be lost\n");
     }
 }

@@ -212,6 +212,26 @@ static void cuts(void **state)
     }
 }
 
+/* The bytes of both connections, one after the other, give the same file. */
+static void cut_capture(void **state)
+{
+    struct how how = {.cut = 25};
+    char arguments[256];
+    struct content first, again;
+
+    (void)state;
+    snprintf(arguments, sizeof arguments, "--raw %s", in_directory("raw"));
+    expect(record_from(how, arguments), 0, "connected again");
+    first = read_back();
+    snprintf(arguments, sizeof arguments, "-t file:%s -o %s", in_directory("raw"),
+             in_directory("out.data"));
+    expect(record(arguments), 0, " 0 missing");
+    again = read_back();
+    assert_true(first.complete && again.complete);
+    assert_int_equal(first.samples, again.samples);
+    assert_int_equal(first.lost, again.lost);
+}
+
 static void no_second_try(void **state)
 {
     struct how how = {.cut = 20};
@@ -369,15 +389,11 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses),
-        cmocka_unit_test(both_ways),
-        cmocka_unit_test(cuts),
-        cmocka_unit_test(no_second_try),
-        cmocka_unit_test(reboots),
-        cmocka_unit_test(keys),
-        cmocka_unit_test(replayed_message),
-        cmocka_unit_test(watchers),
-        cmocka_unit_test(other_events_and_marks),
+        cmocka_unit_test(addresses),     cmocka_unit_test(both_ways),
+        cmocka_unit_test(cuts),          cmocka_unit_test(cut_capture),
+        cmocka_unit_test(no_second_try), cmocka_unit_test(reboots),
+        cmocka_unit_test(keys),          cmocka_unit_test(replayed_message),
+        cmocka_unit_test(watchers),      cmocka_unit_test(other_events_and_marks),
         cmocka_unit_test(nobody_there),
     };
 

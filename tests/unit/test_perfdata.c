@@ -311,6 +311,66 @@ static void kernels_of_several_segments(void **state)
     memcpy(elf[2], kept, sizeof kept);
 }
 
+static void later(struct writer *t)
+{
+    struct mkperf_session session = session_of(1);
+    struct mkperf_mark mark = {
+        .time_ns = 1000500000, .pd = 1, .kind = MKPERF_MARK_BEGIN, .id = 7, .name = "request"};
+    struct mkperf_error e = {.text = ""};
+
+    assert_int_equal(t->sink.ops->mark(t->sink.self, &mark, &e), MKPERF_OK);
+    session.event[session.nevents++] =
+        (struct mkperf_event){"instructions", 8, true, false, 777, 0};
+    assert_int_equal(t->sink.ops->events(t->sink.self, &session, &e), MKPERF_OK);
+    for (unsigned i = 0; i < 100; i++) {
+        struct mkperf_sample s = {.time_ns = 1001000000 + i, .period = 777, .pc = 0x200000 + FIRST};
+        s.event = 2;
+        assert_int_equal(put(t, s, NULL, &e), MKPERF_OK);
+    }
+    mark = (struct mkperf_mark){
+        .time_ns = 1002000000, .pd = 1, .kind = MKPERF_MARK_END, .id = 7, .name = "request"};
+    assert_int_equal(t->sink.ops->mark(t->sink.self, &mark, &e), MKPERF_OK);
+    t->totals.marks = 2;
+}
+
+/* A session with another event, and marks: perf shows both, in a recovered file, too. */
+static void later_events_and_marks(void **state)
+{
+    char path[64];
+    struct mkperf_totals totals;
+    struct mkperf_error e = {.text = ""};
+    struct writer t;
+    char *text;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/later.data", directory);
+    for (unsigned killed = 0; killed < 2; killed++) {
+        open_writer(&t, path, 1);
+        put_all(&t, 20, &e);
+        later(&t);
+        if (killed) {
+            assert_int_equal(mkperf_perfdata_sync(t.w, &e), MKPERF_OK);
+            close_writer(&t);
+            run("mv %s.partial %s.cut", path, path);
+            run("rm -f %s", path);
+            char cut[160];
+            snprintf(cut, sizeof cut, "%s.cut", path);
+            assert_int_equal(mkperf_perfdata_recover(cut, path, &totals, &e), MKPERF_OK);
+            assert_int_equal(totals.samples, 200);
+            assert_int_equal(totals.marks, 2);
+        } else {
+            finish_writer(&t);
+        }
+        text = perf(path, "script");
+        assert_int_equal(count(text, "BPF string: \"begin 7 request\""), 1);
+        assert_int_equal(count(text, "BPF string: \"end 7 request\""), 1);
+        assert_int_equal(count(text, " instructions:u: "), 100);
+        text = perf(path, "report --stdio -g none --sort comm");
+        assert_non_null(strstr(text, "Samples: 100  of event 'instructions:u'"));
+        assert_non_null(strstr(text, "Samples: 2  of event 'mkperf:mark'"));
+    }
+}
+
 /* Cores whose samples come in batches of their own: perf sorts, and finds nothing out of order. */
 static void cores_out_of_step(void **state)
 {
@@ -429,6 +489,7 @@ int main(void)
         cmocka_unit_test(perf_reads_it),
         cmocka_unit_test(kernels_at_any_address),
         cmocka_unit_test(kernels_of_several_segments),
+        cmocka_unit_test(later_events_and_marks),
         cmocka_unit_test(cores_out_of_step),
         cmocka_unit_test(killed_and_recovered),
         cmocka_unit_test(full_disk),

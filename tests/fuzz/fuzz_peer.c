@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A target that says anything: hellos with any nonce, proof and boot id, sealed and unsealed
+ * messages, between any bytes. The first byte chooses: with or without a key, and whether what
+ * follows is raw bytes or messages that are framed (and now and then sealed) here. Also the text
+ * forms of keys and addresses.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <mkperf/frame.h>
+
+#include "key.h"
+#include "peer.h"
+#include "source/address.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static unsigned handed_on;
+
+static void on_text(void *self, const char *p, size_t n)
+{
+    (void)self, (void)p, (void)n;
+}
+
+static void on_notice(void *self, const char *text)
+{
+    (void)self, (void)text;
+}
+
+static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                     struct mkperf_error *e)
+{
+    const struct mkperf_peer *peer = *(struct mkperf_peer **)self;
+
+    (void)p, (void)n, (void)gap, (void)e;
+    /* With a key, nothing but the hello gets through before the target has shown that it has it. */
+    if (peer->state == MKPERF_PEER_GREETING || peer->has_key == (peer->state == MKPERF_PEER_OPEN)) {
+        abort();
+    }
+    handed_on++;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    return MKPERF_OK;
+}
+
+static void readers(const uint8_t *data, size_t n)
+{
+    uint8_t key[MKPERF_KEY_BYTES];
+    struct mkperf_address a;
+    char *text = strndup((const char *)data, n);
+
+    mkperf_key_parse(data, n, key);
+    for (int lone = 0; text != NULL && lone < 2; lone++) {
+        if (mkperf_address_parse(text, lone, &a) && strtoul(a.port, NULL, 10) - 1 >= 65535) {
+            abort();
+        }
+    }
+    free(text);
+}
+
+/* Messages with a length of two bytes; the highest bit of it asks for a seal that is right. */
+static void feed(struct mkperf_peer *p, const uint8_t *data, size_t n)
+{
+    uint8_t message[MKPERF_MESSAGE_BYTES], frame[MKPERF_FRAME_BYTES];
+    struct mkperf_error e;
+    uint16_t sequence = 0;
+
+    while (n >= 2) {
+        size_t length = data[0] | (size_t)(data[1] & 3) << 8;
+        bool seal = data[1] & 0x80;
+        sequence = (uint16_t)(sequence + 1 + (data[1] >> 2 & 3));
+        data += 2;
+        n -= 2;
+        length = length < n ? length : n;
+        memcpy(message, data, length);
+        data += length;
+        n -= length;
+        if (seal) {
+            length = mkperf_auth_seal(p->seal_in, sequence, message, length);
+        }
+        size_t size = mkperf_frame_encode(frame, sequence, message, length);
+        if (mkperf_receiver_push(&p->receiver, frame, size, &e) != MKPERF_OK) {
+            break;
+        }
+    }
+}
+
+static void converse(struct mkperf_peer *p, const uint8_t *data, size_t n)
+{
+    struct mkperf_error e;
+    mkperf_ToTarget m;
+
+    p->state = MKPERF_PEER_GREETING;
+    if (mkperf_peer_hello(p, &m, &e) != MKPERF_OK) {
+        return;
+    }
+    memset(p->hellos.host_nonce, 7, sizeof p->hellos.host_nonce); /* the same each time */
+    p->request = 1;
+    if (data[0] & 2) {
+        feed(p, data + 1, n - 1);
+    } else {
+        uint8_t *copy = malloc(n);
+        memcpy(copy, data + 1, n - 1);
+        (void)mkperf_receiver_push(&p->receiver, copy, n - 1, &e);
+        free(copy);
+    }
+    mkperf_receiver_idle(&p->receiver);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct mkperf_peer_ops ops = {
+        .text = on_text, .notice = on_notice, .message = on_message, .tick = on_tick};
+    static const struct mkperf_peer_options options = {.target = "tcp:nowhere"};
+    static struct mkperf_peer peer, *self = &peer;
+    struct mkperf_error e;
+
+    if (size == 0 || mkperf_peer_init(&peer, &options, &ops, &self, NULL, &e) != MKPERF_OK) {
+        return 0;
+    }
+    readers(data + 1, size - 1);
+    peer.has_key = data[0] & 1;
+    converse(&peer, data, size);
+    mkperf_peer_end(&peer);
+    return 0;
+}
