@@ -2,7 +2,6 @@
 /* Owns: see conversion.h. */
 #include "conversion.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,60 +66,12 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
     mkperf_output_free(&output);
     if (status == MKPERF_OK) {
         say_summary(c, &tap);
-    } else if (asprintf(&partial, "%s.partial", c->out.path) >= 0) {
+    } else if (strcmp(c->out.path, "-") != 0 &&
+               asprintf(&partial, "%s.partial", c->out.path) >= 0) {
         unlink(partial); /* perf.data's writer keeps it, for recordings */
         free(partial);
     }
     mkperf_tap_free(&tap);
-    return status;
-}
-
-/* A file's bytes to standard output. */
-static enum mkperf_status copy_out(const char *path, struct mkperf_error *e)
-{
-    FILE *f = fopen(path, "rbe");
-    char buffer[65536];
-    size_t n;
-    bool ok = f != NULL;
-
-    while (ok && (n = fread(buffer, 1, sizeof buffer, f)) > 0) {
-        ok = fwrite(buffer, 1, n, stdout) == n;
-    }
-    ok = ok && ferror(f) == 0 && fflush(stdout) == 0;
-    if (!ok) {
-        mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
-    }
-    if (f != NULL) {
-        (void)fclose(f);
-    }
-    return ok ? MKPERF_OK : e->status;
-}
-
-/* perf.data is patched at its end, which a pipe does not allow: by way of a temporary file. */
-static enum mkperf_status write_through_file(struct mkperf_conversion *c, struct mkperf_error *e)
-{
-    const char *directory = getenv("TMPDIR");
-    char *path;
-
-    if (asprintf(&path, "%s/mkperf-XXXXXX",
-                 directory != NULL && *directory != '\0' ? directory : "/var/tmp") < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
-    int fd = mkstemp(path);
-    if (fd < 0) {
-        mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", path, strerror(errno));
-        free(path);
-        return e->status;
-    }
-    close(fd);
-    c->out.path = path;
-    enum mkperf_status status = write_output(c, e);
-    if (status == MKPERF_OK) {
-        status = copy_out(path, e);
-    }
-    unlink(path);
-    c->out.path = "-";
-    free(path);
     return status;
 }
 
@@ -133,8 +84,7 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
     c->out.warnings = stderr;
     enum mkperf_status status = read_base(c, &base, e);
     if (status == MKPERF_OK) {
-        bool pipe = strcmp(c->out.path, "-") == 0 && strcmp(c->format->name, "perf") == 0;
-        status = pipe ? write_through_file(c, e) : write_output(c, e);
+        status = write_output(c, e);
     }
     mkperf_collect_free(&base);
     return status;

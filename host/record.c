@@ -338,7 +338,7 @@ static void complain(const struct record *rec, const struct mkperf_error *e)
 {
     fprintf(stderr, "mkperf: %s\n", e->text);
     if (e->status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
-        rec->recorder.stream->began) {
+        rec->recorder.stream->began && strcmp(rec->options.output, "-") != 0) {
         fprintf(stderr, "mkperf: what was written can be had with: mkperf recover %s.partial\n",
                 rec->options.output);
     }

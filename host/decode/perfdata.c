@@ -22,10 +22,7 @@ enum record_type {
     RECORD_SAMPLE = 9,
     RECORD_MMAP2 = 10,
     RECORD_LOST_SAMPLES = 13,
-    RECORD_HEADER_ATTR = 64,
-    RECORD_FINISHED_ROUND = 68,
     RECORD_AUXTRACE = 71,
-    RECORD_EVENT_UPDATE = 78,
     RECORD_COMPRESSED = 81,
     RECORD_COMPRESSED2 = 83,
 };
@@ -549,11 +546,14 @@ static enum mkperf_status read_record(struct reader *r, struct cursor c, unsigne
     case RECORD_LOST:
     case RECORD_LOST_SAMPLES:
         return read_lost(r, c, type);
-    case RECORD_HEADER_ATTR:
+    case PERFIN_HEADER_ATTR:
         return read_attr(r, c);
-    case RECORD_EVENT_UPDATE:
+    case PERFIN_EVENT_UPDATE:
         return read_event_name(r, c);
-    case RECORD_FINISHED_ROUND:
+    case PERFIN_HEADER_EVENT_TYPE:
+        return perfin_keep_feature(&r->frame, type, c.p, c.n) ? MKPERF_OK
+                                                              : bad(r, "a feature is cut");
+    case PERFIN_FINISHED_ROUND:
         if (begin(r) != MKPERF_OK) {
             return r->e->status;
         }
@@ -576,41 +576,45 @@ static uint64_t record_extent(struct reader *r, const uint8_t *header, uint64_t 
         return 0;
     }
     if (perfin_u32(header) == RECORD_AUXTRACE && size >= 16) {
-        const uint8_t *p = perfin_at(&r->bytes, r->offset + 8, 8);
-        uint64_t trace = p ? perfin_u64(p) : UINT64_MAX;
+        const uint8_t *p = perfin_at(&r->bytes, r->offset, 16);
+        uint64_t trace = p ? perfin_u64(p + 8) : UINT64_MAX;
 
         extent = trace > left - size ? 0 : size + trace;
     }
     return extent;
 }
 
+/* The record at r->offset. *extent is 0 behind the last whole one of a file that may be cut. */
+static enum mkperf_status next_record(struct reader *r, uint64_t *extent)
+{
+    uint64_t left = r->frame.data.offset + r->frame.data.size - r->offset;
+    const uint8_t *p = left >= 8 ? perfin_at(&r->bytes, r->offset, 8) : NULL;
+
+    *extent = p ? record_extent(r, p, left) : 0;
+    if (*extent == 0) {
+        bool cut = r->frame.unfinished && !(r->frame.pipe && p && p[6] < 8 && p[7] == 0);
+        return cut ? MKPERF_OK : bad(r, "a record of impossible size");
+    }
+    size_t size = p[6] | (size_t)p[7] << 8;
+    p = perfin_at(&r->bytes, r->offset, size);
+    if (!p) {
+        *extent = 0;
+        return r->frame.pipe ? MKPERF_OK : bad(r, "the file became shorter while it was read");
+    }
+    return read_record(r, (struct cursor){.p = p + 8, .n = size - 8}, perfin_u32(p),
+                       p[4] | (unsigned)p[5] << 8);
+}
+
 static enum mkperf_status read_records(struct reader *r)
 {
-    uint64_t end = r->frame.data.offset + r->frame.data.size, extent;
+    uint64_t end = r->frame.data.offset + r->frame.data.size, extent = 1;
 
-    for (r->offset = r->frame.data.offset; r->offset < end; r->offset += extent) {
-        const uint8_t *p = perfin_at(&r->bytes, r->offset, 8);
-        uint32_t type;
-        unsigned misc, size;
-        bool whole = p && end - r->offset >= 8;
-
-        extent = whole ? record_extent(r, p, end - r->offset) : 0;
-        if (extent == 0) {
-            return r->frame.unfinished ? MKPERF_OK : bad(r, "a record of impossible size");
-        }
-        p = perfin_at(&r->bytes, r->offset, 8);
-        type = p ? perfin_u32(p) : 0;
-        misc = p ? p[4] | (unsigned)p[5] << 8 : 0;
-        size = p ? p[6] | (unsigned)p[7] << 8 : 8;
-        p = perfin_at(&r->bytes, r->offset, size);
-        if (!p) {
-            return bad(r, "the file became shorter while it was read");
-        }
-        if (read_record(r, (struct cursor){.p = p + 8, .n = size - 8}, type, misc) != MKPERF_OK) {
+    for (r->offset = r->frame.data.offset; r->offset < end && extent > 0; r->offset += extent) {
+        if (next_record(r, &extent) != MKPERF_OK) {
             return r->e->status;
         }
     }
-    return MKPERF_OK;
+    return r->frame.pipe ? perfin_read_totals(&r->bytes, &r->frame, &r->session, r->e) : MKPERF_OK;
 }
 
 static enum mkperf_status finish(struct reader *r)
@@ -666,33 +670,42 @@ enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, 
     return read_all(&r);
 }
 
+/* Opens a file, or what gives its bytes once. */
+static enum mkperf_status open_bytes(struct perfin_bytes *b, const char *path,
+                                     struct mkperf_error *e)
+{
+    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                    : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    *b = (struct perfin_bytes){.path = path, .fd = fd};
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    }
+    b->stream = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode);
+    if (!b->stream && !S_ISREG(st.st_mode)) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", path);
+    }
+    b->size = b->stream ? UINT64_MAX : (uint64_t)st.st_size;
+    b->buffer = malloc(PERFIN_BUFFER);
+    return b->buffer ? MKPERF_OK
+                     : mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+}
+
 enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,
                                         struct mkperf_error *e)
 {
     struct reader r = {.sink = sink, .e = e};
-    struct stat st;
-    enum mkperf_status status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    enum mkperf_status status = open_bytes(&r.bytes, path, e);
 
-    r.bytes = (struct perfin_bytes){.path = path, .fd = fd};
-    if (fd < 0) {
-        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    } else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", path);
-    } else if (!(r.bytes.buffer = malloc(PERFIN_BUFFER))) {
-        status = mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
-    } else {
-        r.bytes.size = (uint64_t)st.st_size;
+    if (status == MKPERF_OK) {
         status = read_all(&r);
-        free(r.bytes.buffer);
-        close(fd);
-        return status;
-    }
-    if (sink->ops->abandon) {
+    } else if (sink->ops->abandon) {
         sink->ops->abandon(sink->self);
     }
-    if (fd >= 0) {
-        close(fd);
+    free(r.bytes.buffer);
+    if (r.bytes.fd >= 0) {
+        close(r.bytes.fd);
     }
     return status;
 }

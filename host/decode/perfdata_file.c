@@ -41,6 +41,29 @@ static bool fill(struct perfin_bytes *b, uint64_t offset)
     return b->buffered > 0;
 }
 
+/* Reads on until n bytes from offset on are there, drops what is before them. */
+static bool fill_stream(struct perfin_bytes *b, uint64_t offset, size_t n)
+{
+    while (b->buffered_at + b->buffered < offset + n) {
+        uint64_t skip = offset - b->buffered_at < b->buffered ? offset - b->buffered_at
+                                                              : b->buffered;
+
+        memmove(b->buffer, b->buffer + skip, b->buffered - skip);
+        b->buffered_at += skip;
+        b->buffered -= skip;
+        ssize_t got = read(b->fd, b->buffer + b->buffered, PERFIN_BUFFER - b->buffered);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            b->size = b->buffered_at + b->buffered;
+            return false;
+        }
+        b->buffered += (size_t)got;
+    }
+    return offset >= b->buffered_at;
+}
+
 const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n)
 {
     if (offset > b->size || n > b->size - offset || n > PERFIN_BUFFER) {
@@ -51,7 +74,8 @@ const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n)
     }
     if (offset < b->buffered_at || offset - b->buffered_at > b->buffered ||
         n > b->buffered - (offset - b->buffered_at)) {
-        if (!fill(b, offset) || n > b->buffered) {
+        if (b->stream ? offset < b->buffered_at || !fill_stream(b, offset, n)
+                      : !fill(b, offset) || n > b->buffered) {
             return NULL;
         }
     }
@@ -257,8 +281,12 @@ static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[HEA
     if (memcmp(p, "PERFILE2", 8) != 0) {
         return perfin_bad(b, 0, "not a perf.data file", e);
     }
-    if (perfin_u64(p + 8) == 16) {
-        return perfin_bad(b, 8, "recorded into a pipe; only perf reads that layout", e);
+    if (perfin_u64(p + 8) == PERFIN_PIPE_HEADER_BYTES) {
+        memcpy(header, p, PERFIN_PIPE_HEADER_BYTES);
+        return MKPERF_OK;
+    }
+    if (b->stream) {
+        return perfin_bad(b, 8, "a file's layout cannot be read from a pipe: give its name", e);
     }
     p = perfin_at(b, 0, HEADER_BYTES);
     if (!p || perfin_u64(p + 8) < HEADER_BYTES) {
@@ -278,6 +306,9 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
     memset(f, 0, sizeof *f);
     if (status != MKPERF_OK) {
         return status;
+    }
+    if (perfin_u64(header + 8) == PERFIN_PIPE_HEADER_BYTES) {
+        return perfin_read_pipe_head(b, f, e);
     }
     attrs = section(header + HEADER_ATTRS);
     status = read_attrs(b, f, attrs, perfin_u64(header + HEADER_ATTR_SIZE), e);
@@ -300,17 +331,25 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
 void perfin_free_frame(struct perfin_frame *f)
 {
     free(f->id);
+    for (unsigned i = 0; i < PERFIN_FEATURES; i++) {
+        free(f->kept[i].p);
+    }
 }
 
 uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                         size_t *n)
 {
-    struct perfin_section s = f->feature[bit];
+    struct perfin_section s = f->pipe ? (struct perfin_section){0, f->kept[bit].n}
+                                      : f->feature[bit];
     uint8_t *out;
 
     *n = 0;
     if (s.size == 0 || s.size > PERFIN_FEATURE_MAX || !(out = calloc((size_t)s.size + 1, 1))) {
         return NULL;
+    }
+    if (f->pipe) {
+        memcpy(out, f->kept[bit].p, f->kept[bit].n);
+        *n = f->kept[bit].n;
     }
     while (*n < s.size) {
         size_t part = s.size - *n < 4096 ? (size_t)s.size - *n : 4096;

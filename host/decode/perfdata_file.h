@@ -24,13 +24,24 @@ enum {
 };
 
 struct perfin_bytes {
-    const char *path; /* for messages */
-    uint64_t size;
+    const char *path;      /* for messages */
+    uint64_t size;         /* UINT64_MAX: of a stream whose end was not met */
+    bool stream;           /* fd gives its bytes once: offsets only grow */
     const uint8_t *memory; /* all of it, or NULL: fd and buffer */
     int fd;
     uint8_t *buffer;
     uint64_t buffered_at;
     size_t buffered;
+};
+
+enum perfin_record_type { /* of the records that stand for a pipe's head */
+                          PERFIN_HEADER_ATTR = 64,
+                          PERFIN_HEADER_EVENT_TYPE = 65,
+                          PERFIN_HEADER_TRACING_DATA = 66,
+                          PERFIN_FINISHED_ROUND = 68,
+                          PERFIN_EVENT_UPDATE = 78,
+                          PERFIN_HEADER_FEATURE = 80,
+                          PERFIN_PIPE_HEADER_BYTES = 16,
 };
 
 struct perfin_section {
@@ -59,7 +70,12 @@ struct perfin_frame {
     size_t nids;
     struct perfin_section data;
     bool unfinished; /* the writer died: no feature table, data reaches to the file's end */
+    bool pipe;       /* recorded into a pipe: all is records, data reaches to the end */
     struct perfin_section feature[PERFIN_FEATURES]; /* size 0: absent */
+    struct {
+        uint8_t *p;
+        size_t n;
+    } kept[PERFIN_FEATURES]; /* of a pipe */
 };
 
 /* n bytes at offset, valid until the next call; NULL if the file does not have them. */
@@ -76,6 +92,12 @@ void perfin_free_frame(struct perfin_frame *f);
 /* One more event, or marks, from a HEADER_ATTR record: attribute, then ids. False: it is damaged.
  */
 bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n);
+
+/* perfdata_pipe.c: the records before the first of the data. */
+enum mkperf_status perfin_read_pipe_head(struct perfin_bytes *b, struct perfin_frame *f,
+                                         struct mkperf_error *e);
+/* Keeps a feature from a HEADER_FEATURE or HEADER_EVENT_TYPE record. False: cut, or no memory. */
+bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n);
 
 /* A feature's bytes with a 0 behind them, to be freed; NULL if absent or too large. */
 uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,

@@ -348,6 +348,15 @@ static void read_cores(struct perfin_bytes *b, const struct perfin_frame *f,
     free(p);
 }
 
+enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
+                                      struct perfin_session *s, struct mkperf_error *e)
+{
+    bool memory = true;
+
+    s->has_totals = each_line(b, f, MKPERF_PERFDATA_TOTALS, s, totals_line, &memory);
+    return memory ? MKPERF_OK : perfin_bad(b, 0, "out of memory", e);
+}
+
 enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
                                        struct perfin_session *s, struct mkperf_error *e)
 {
@@ -365,8 +374,7 @@ enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perf
     read_string(b, f, FEATURE_CPUDESC, &s->cpu);
     read_command(b, f, &s->command);
     s->native = each_line(b, f, MKPERF_PERFDATA_SESSION, s, session_line, &memory);
-    s->has_totals = each_line(b, f, MKPERF_PERFDATA_TOTALS, s, totals_line, &memory);
-    if (!memory) {
+    if (!memory || perfin_read_totals(b, f, s, e) != MKPERF_OK) {
         return perfin_bad(b, 0, "out of memory", e);
     }
     s->model.platform = s->platform ? s->platform : "";

@@ -34,6 +34,9 @@ struct perfin_session {
 
 enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
                                        struct perfin_session *s, struct mkperf_error *e);
+/* The totals of a pipe, which has them behind its data. */
+enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
+                                      struct perfin_session *s, struct mkperf_error *e);
 void perfin_free_session(struct perfin_session *s);
 
 /* One more event of a later session, by its attribute. The caller checked that there is room. */

@@ -19,9 +19,6 @@ static enum mkperf_status perfdata_open(const struct mkperf_export *x, struct mk
     static struct mkperf_symbols *symbols;
     struct mkperf_perfdata *writer;
 
-    if (strcmp(x->path, "-") == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "perf.data cannot go to standard output");
-    }
     symbols = symbols != NULL ? symbols : mkperf_symbols_new();
     if (symbols == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");

@@ -16,29 +16,45 @@ static enum mkperf_status failed(const struct mkperf_outfile *o, struct mkperf_e
                             strerror(errno));
 }
 
+static enum mkperf_status no_memory(struct mkperf_outfile *o, const char *path,
+                                    struct mkperf_error *e)
+{
+    mkperf_outfile_close(o);
+    return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+}
+
+/* Opens what the file is called until it is finished. */
+static int open_for_writing(const struct mkperf_outfile *o, bool standard_output)
+{
+    return standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                           : open(o->partial ? o->partial : o->path,
+                                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
 enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path,
                                        struct mkperf_error *e)
 {
+    bool standard_output = strcmp(path, "-") == 0;
     struct stat st;
 
-    *o = (struct mkperf_outfile){.fd = -1, .path = strdup(path)};
+    *o = (struct mkperf_outfile){.fd = -1};
+    o->path = strdup(standard_output ? "standard output" : path);
     o->buffer = malloc(MKPERF_OUTFILE_BUFFER);
-    if ((stat(path, &st) != 0 || S_ISREG(st.st_mode)) &&
+    if (o->path == NULL || o->buffer == NULL) {
+        return no_memory(o, path, e);
+    }
+    if (!standard_output && (stat(path, &st) != 0 || S_ISREG(st.st_mode)) &&
         asprintf(&o->partial, "%s.partial", path) < 0) {
         o->partial = NULL;
-        free(o->path);
-        o->path = NULL;
+        return no_memory(o, path, e);
     }
-    if (o->path == NULL || o->buffer == NULL) {
-        mkperf_outfile_close(o);
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
-    }
-    o->fd = open(o->partial ? o->partial : path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    o->fd = open_for_writing(o, standard_output);
     if (o->fd < 0) {
         failed(o, e);
         mkperf_outfile_close(o);
         return e->status;
     }
+    o->stream = standard_output || lseek(o->fd, 0, SEEK_CUR) < 0;
     return MKPERF_OK;
 }
 
@@ -49,8 +65,7 @@ enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *fr
     o->buffer = malloc(MKPERF_OUTFILE_BUFFER);
     o->written = n;
     if (o->path == NULL || o->partial == NULL || o->buffer == NULL) {
-        mkperf_outfile_close(o);
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+        return no_memory(o, path, e);
     }
     o->fd = open(from, O_RDWR | O_CLOEXEC);
     if (o->fd < 0 || ftruncate(o->fd, (off_t)n) != 0 || lseek(o->fd, 0, SEEK_END) != (off_t)n) {

@@ -8,6 +8,7 @@
 #ifndef MKPERF_HOST_SINK_OUTFILE_H
 #define MKPERF_HOST_SINK_OUTFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,13 +19,15 @@ enum { MKPERF_OUTFILE_BUFFER = 256 * 1024 };
 struct mkperf_outfile {
     int fd; /* -1: closed */
     char *path;
+    bool stream;      /* a pipe or standard output: nothing can be patched */
     char *partial;    /* the name until it is finished; NULL: written in place */
     uint64_t written; /* bytes that the kernel has taken */
     size_t used;      /* bytes in the buffer */
     uint8_t *buffer;
 };
 
-/* Creates path (as path + ".partial" if it is, or will be, a regular file). */
+/* Creates path (as path + ".partial" if it is, or will be, a regular file); "-": standard output.
+ */
 enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path,
                                        struct mkperf_error *e);
 

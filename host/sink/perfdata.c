@@ -103,6 +103,11 @@ static enum mkperf_status introduce(struct mkperf_perfdata *w, uint32_t id, stru
     return perfdata_pd_map(w, id, id, e);
 }
 
+static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
+{
+    return id < w->npds && w->pd[id].name != NULL;
+}
+
 /* Everything that stands before the first record of the stream. */
 static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
@@ -110,33 +115,50 @@ static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed", w->out.path);
     }
     perfdata_kernel_build_ids(w);
-    if (perfdata_head_write(w, e) != MKPERF_OK || perfdata_kernel_maps(w, e) != MKPERF_OK) {
+    if (perfdata_head_close(w, e) != MKPERF_OK ||
+        (w->out.stream ? perfdata_pipe_head(w, e) : perfdata_head_write(w, e)) != MKPERF_OK ||
+        perfdata_kernel_maps(w, e) != MKPERF_OK) {
         return e->status;
     }
     w->began = true;
     for (uint32_t i = 0; i < w->npds; i++) {
-        if (introduce(w, i, e) != MKPERF_OK) {
+        if (known_pd(w, i) && introduce(w, i, e) != MKPERF_OK) {
             return e->status;
         }
     }
     return mkperf_outfile_flush(&w->out, e); /* from here on a killed writer's file is of use */
 }
 
+/* Room for PD id, which may come before those of smaller ids; NULL with *e set. */
+static struct perfdata_pd *room_for(struct mkperf_perfdata *w, uint32_t id, const char *name,
+                                    struct mkperf_error *e)
+{
+    uint32_t n = id < w->npds ? w->npds : id + 1;
+    struct perfdata_pd *grown = id < MKPERF_PERFDATA_PDS ? realloc(w->pd, n * sizeof *grown) : NULL;
+
+    if (grown == NULL) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: no room for PD %u", name, id);
+        return NULL;
+    }
+    w->pd = grown;
+    for (; w->npds < n; w->npds++) {
+        w->pd[w->npds] = (struct perfdata_pd){.name = NULL};
+    }
+    return &w->pd[id];
+}
+
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;
-    struct perfdata_pd *grown = realloc(w->pd, (w->npds + 1) * sizeof *grown);
+    struct perfdata_pd *added = room_for(w, pd->id, pd->name, e);
     size_t n = 0;
 
-    if (grown == NULL || pd->id != w->npds || pd->id >= MKPERF_PERFDATA_PDS) {
-        w->pd = grown != NULL ? grown : w->pd;
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: no room for PD %u", pd->name, pd->id);
+    if (added == NULL) {
+        return e->status;
     }
-    w->pd = grown;
-    w->pd[w->npds] = (struct perfdata_pd){.name = strdup(pd->name)};
-    struct perfdata_pd *added = &w->pd[w->npds++];
-    if (added->name == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    if (added->name != NULL || (added->name = strdup(pd->name)) == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s: announced twice, or no memory",
+                                pd->name);
     }
     if (pd->elf != NULL &&
         mkperf_symbols_module(w->symbols, pd->elf, &added->module, e) != MKPERF_OK) {
@@ -161,7 +183,7 @@ static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, ui
 {
     struct perfdata_pd *to = &w->pd[in];
 
-    if (pd >= w->npds) {
+    if (!known_pd(w, pd)) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "a caller of a PD that was not announced");
     }
     if (to->mapped == NULL && (to->mapped = calloc(1, MKPERF_PERFDATA_PDS / 8 + 1)) == NULL) {
@@ -242,7 +264,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     if (!w->began && start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    if (s->pd >= w->npds || s->core >= MKPERF_MAX_CORES || s->event >= w->session.nevents) {
+    if (!known_pd(w, s->pd) || s->core >= MKPERF_MAX_CORES || s->event >= w->session.nevents) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED,
                                 "a sample of a PD or event that was not announced");
     }
@@ -307,17 +329,18 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
  * previous round. Each core's samples are in order, so the oldest that can follow is at the core
  * that is furthest behind.
  */
-static enum mkperf_status flush(void *self, struct mkperf_error *e)
+static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    struct mkperf_perfdata *w = self;
     uint64_t oldest = UINT64_MAX;
     unsigned cores = w->session.cores - 1 < MKPERF_MAX_CORES ? w->session.cores : MKPERF_MAX_CORES;
 
+    if (mkperf_outfile_offset(&w->out) - w->round_offset < ROUND_BYTES) {
+        return MKPERF_OK;
+    }
     for (unsigned i = 0; i < cores; i++) {
         oldest = w->core_ns[i] < oldest ? w->core_ns[i] : oldest;
     }
-    if (!w->began || oldest < w->round_ns ||
-        mkperf_outfile_offset(&w->out) - w->round_offset < ROUND_BYTES) {
+    if (oldest < w->round_ns) {
         return MKPERF_OK;
     }
     struct mkperf_put c = {mkperf_outfile_reserve(&w->out, 8, e)};
@@ -331,6 +354,17 @@ static enum mkperf_status flush(void *self, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
+/* Who reads a pipe has each batch at once. */
+static enum mkperf_status flush(void *self, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began || finish_round(w, e) != MKPERF_OK) {
+        return w->began ? e->status : MKPERF_OK;
+    }
+    return w->out.stream ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -339,8 +373,10 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     if (!w->began && start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    if (perfdata_totals_add(&w->head, totals, false, w, e) != MKPERF_OK ||
-        perfdata_tail_write(&w->out, w->data_offset, &w->head, e) != MKPERF_OK) {
+    if (perfdata_kernel_dummy(&w->out, w->last_ns, e) != MKPERF_OK ||
+        perfdata_totals_add(&w->head, totals, false, w, e) != MKPERF_OK ||
+        (w->out.stream ? perfdata_pipe_tail(w, e)
+                       : perfdata_tail_write(&w->out, w->data_offset, &w->head, e)) != MKPERF_OK) {
         return e->status;
     }
     return mkperf_outfile_finish(&w->out, e);

@@ -27,6 +27,11 @@
  * spurious, unrepaired, first_ns, last_ns, complete 0|1, recovered 0|1; each a decimal number. With
  * `recovered 1`, late_events, spurious and unrepaired are missing.
  *
+ * A pipe, standard output among them, gets perf's layout for pipes, where nothing is patched:
+ * header of 16 bytes | HEADER_ATTR and EVENT_UPDATE of each event | HEADER_FEATURE, HEADER_BUILD_ID
+ * | data | HEADER_FEATURE of the time range. mkperf's own features are HEADER_EVENT_TYPE records
+ * there: u64 feature bit, then the text, in several records if it is long, zeros behind it.
+ *
  * Identity: pid = tid = PD id + 1, name in COMM. Kernel addresses are the kernel ELF's own; user
  * addresses are moved by the PD's slide, so that one callchain can hold frames of several PDs.
  *
@@ -91,9 +96,9 @@ static inline uint64_t mkperf_perfdata_unslid(uint32_t *pd, uint64_t addr)
 struct mkperf_perfdata;
 
 /*
- * A writer for PATH. Until `end` it is called PATH.partial; something that is not a regular file
- * (/dev/null) is written in place. symbols: for segments and build ids of the PDs' ELFs, must
- * outlive the sink. Errors: MKPERF_ERR_OUTPUT.
+ * A writer for PATH, "-": standard output. Until `end` it is called PATH.partial; something that is
+ * not a regular file (/dev/null) is written in place. symbols: for segments and build ids of the
+ * PDs' ELFs, must outlive the sink. Errors: MKPERF_ERR_OUTPUT.
  */
 enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
                                        struct mkperf_perfdata **out, struct mkperf_error *e);

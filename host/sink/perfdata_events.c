@@ -3,7 +3,7 @@
  * What a perf.data file's head did not know: events of a later session, and marks.
  *
  * Owns: HEADER_ATTR and EVENT_UPDATE records, and the form of marks. perf takes both records in the
- * midst of a file, so a killed writer's file has them, too.
+ * midst of a file, so a killed writer's file has them, too. A pipe has all its events so.
  */
 #include <stdio.h>
 
@@ -39,6 +39,19 @@ static enum mkperf_status announce(struct mkperf_perfdata *w, const uint8_t *att
     return MKPERF_OK;
 }
 
+enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i,
+                                           struct mkperf_error *e)
+{
+    const struct mkperf_event *event = &w->session.event[i];
+    uint8_t attr[PERF_ATTR_BYTES];
+    struct mkperf_put c = {attr};
+    char name[NAME_ROOM];
+
+    perfdata_event_name(event, name, sizeof name);
+    perfdata_put_attr(&c, event, w->chains[i]);
+    return announce(w, attr, i + 1, name, e);
+}
+
 enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
                                        const struct mkperf_session *session, struct mkperf_error *e)
 {
@@ -48,17 +61,12 @@ enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
     }
     for (unsigned i = w->session.nevents; i < session->nevents; i++) {
-        uint8_t attr[PERF_ATTR_BYTES];
-        struct mkperf_put c = {attr};
-        char name[NAME_ROOM];
-        perfdata_event_name(&session->event[i], name, sizeof name);
-        perfdata_put_attr(&c, &session->event[i], chains);
-        if (announce(w, attr, i + 1, name, e) != MKPERF_OK) {
-            return e->status;
-        }
         w->chains[i] = chains;
         w->session.event[i] = session->event[i];
         w->session.nevents = i + 1;
+        if (perfdata_event_announce(w, i, e) != MKPERF_OK) {
+            return e->status;
+        }
     }
     return MKPERF_OK;
 }

@@ -235,8 +235,7 @@ enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
     return MKPERF_OK;
 }
 
-/* The two features that grew with the PDs. */
-static enum mkperf_status close_features(struct mkperf_perfdata *w, struct mkperf_error *e)
+enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     int closed = fclose(w->build_ids) | fclose(w->about);
 
@@ -303,9 +302,6 @@ enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_
     struct mkperf_put c = {header};
     uint64_t n = w->session.nevents;
 
-    if (close_features(w, e) != MKPERF_OK) {
-        return e->status;
-    }
     mkperf_put_padded(&c, "PERFILE2", 8, 8);
     mkperf_put64(&c, PERF_HEADER_BYTES);
     mkperf_put64(&c, PERF_ATTR_BYTES + 16);

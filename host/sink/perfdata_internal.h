@@ -19,8 +19,11 @@ enum perf_record {
     PERF_RECORD_MMAP2 = 10,
     PERF_RECORD_LOST_SAMPLES = 13,
     PERF_RECORD_HEADER_ATTR = 64,
+    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* of old; perf skips it */
+    PERF_RECORD_HEADER_BUILD_ID = 67,
     PERF_RECORD_FINISHED_ROUND = 68,
     PERF_RECORD_EVENT_UPDATE = 78,
+    PERF_RECORD_HEADER_FEATURE = 80,
 };
 
 enum perf_misc {
@@ -60,6 +63,7 @@ enum perf_feature {
 
 enum perf_layout {
     PERF_HEADER_BYTES = 104,
+    PERF_PIPE_HEADER_BYTES = 16,
     PERF_HEADER_DATA = 40, /* where the data section's offset and size stand */
     PERF_ATTR_BYTES = 112,
     PERF_SAMPLE_ID_BYTES = 32,
@@ -123,6 +127,8 @@ enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
                                          const struct mkperf_session *session,
                                          struct mkperf_error *e);
 enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e);
+/* Ends the features that grew with the PDs. */
+enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e);
 /* Table, the features that are not in the file yet, and the header's patch. */
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
                                        struct perfdata_features *f, struct mkperf_error *e);
@@ -134,7 +140,14 @@ void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
 void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_event *event, bool chains);
 void perfdata_put_mark_attr(struct mkperf_put *c);
 
+/* perfdata_pipe.c: the same for the pipe layout */
+enum mkperf_status perfdata_pipe_head(struct mkperf_perfdata *w, struct mkperf_error *e);
+enum mkperf_status perfdata_pipe_tail(struct mkperf_perfdata *w, struct mkperf_error *e);
+
 /* perfdata_events.c; the file has begun */
+/* The session's event i, to perf. */
+enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i,
+                                           struct mkperf_error *e);
 enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
                                        const struct mkperf_session *session,
                                        struct mkperf_error *e);
@@ -145,6 +158,9 @@ enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkp
 void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n);
 void perfdata_kernel_build_ids(struct mkperf_perfdata *w);
 enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e);
+/* The last record of the data, at the time of the last sample. */
+enum mkperf_status perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns,
+                                         struct mkperf_error *e);
 enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,
                                     struct mkperf_error *e);
 /* Maps PD's ELF, at PD's own addresses, into the process of PD `in`. */

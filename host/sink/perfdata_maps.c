@@ -16,7 +16,9 @@ enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 
 /*
  * perf wants a kernel of its own; without one it complains, and with a real one at the address of
  * ours it would look up the names of the machine that it runs on. So: one page where no kernel has
- * code, with a build id that belongs to nothing.
+ * code, with a build id that belongs to nothing. It comes last of all: a perf that meets it before
+ * a sample, and takes the machine for its own (from a pipe it always does), looks for its symbols
+ * and says that there are none.
  */
 #define DUMMY_KERNEL UINT64_C(0xfffffffffff00000)
 #define DUMMY_NAME "[kernel.kallsyms]"
@@ -37,7 +39,9 @@ void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uin
     if (n == 0 || n > BUILD_ID_MAX || length >= PERF_PATH_MAX) {
         return;
     }
-    perfdata_record(&c, 0, misc | PERF_RECORD_MISC_BUILD_ID_SIZE, 8 + 4 + 24 + room);
+    /* in a pipe it is a record among others; in a file nobody reads the type */
+    perfdata_record(&c, PERF_RECORD_HEADER_BUILD_ID, misc | PERF_RECORD_MISC_BUILD_ID_SIZE,
+                    8 + 4 + 24 + room);
     mkperf_put32(&c, UINT32_MAX); /* the host's machine, not a guest's */
     mkperf_put_padded(&c, id, n, BUILD_ID_MAX);
     mkperf_put32(&c, (uint32_t)n);
@@ -45,12 +49,12 @@ void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uin
     (void)fwrite(entry, 1, (size_t)(c.p - entry), f); /* into memory; fclose tells */
 }
 
-static enum mkperf_status kernel_map(struct mkperf_perfdata *w, uint64_t start, uint64_t size,
-                                     uint64_t offset, const char *path, struct mkperf_error *e)
+static enum mkperf_status kernel_map(struct mkperf_outfile *out, struct mkperf_segment s,
+                                     const char *path, uint64_t ns, struct mkperf_error *e)
 {
     size_t length = strlen(path), room = align8(length + 1);
     size_t n = 8 + 8 + 24 + room + PERF_SAMPLE_ID_BYTES;
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+    struct mkperf_put c = {mkperf_outfile_reserve(out, n, e)};
 
     if (c.p == NULL) {
         return e->status;
@@ -58,12 +62,12 @@ static enum mkperf_status kernel_map(struct mkperf_perfdata *w, uint64_t start, 
     perfdata_record(&c, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, n);
     mkperf_put32(&c, UINT32_MAX);
     mkperf_put32(&c, 0);
-    mkperf_put64(&c, start);
-    mkperf_put64(&c, size);
-    mkperf_put64(&c, offset);
+    mkperf_put64(&c, s.vaddr);
+    mkperf_put64(&c, s.size);
+    mkperf_put64(&c, s.offset);
     mkperf_put_padded(&c, path, length, room);
-    perfdata_sample_id(&c, 0, 0, 0, 0);
-    mkperf_outfile_commit(&w->out, n);
+    perfdata_sample_id(&c, 0, 0, ns, 0);
+    mkperf_outfile_commit(out, n);
     return MKPERF_OK;
 }
 
@@ -127,13 +131,18 @@ enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf
     const char *path = w->kernel != NULL ? mkperf_module_path(w->kernel) : NULL;
     struct mkperf_segment text;
 
-    if (kernel_map(w, DUMMY_KERNEL, PAGE, DUMMY_KERNEL, DUMMY_NAME "_text", e) != MKPERF_OK) {
-        return e->status;
-    }
     if (path == NULL || !text_section(path, &text)) {
         return MKPERF_OK;
     }
-    return kernel_map(w, text.vaddr, text.size, text.offset, path, e);
+    return kernel_map(&w->out, text, path, 0, e);
+}
+
+enum mkperf_status perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns,
+                                         struct mkperf_error *e)
+{
+    struct mkperf_segment page = {.vaddr = DUMMY_KERNEL, .size = PAGE, .offset = DUMMY_KERNEL};
+
+    return kernel_map(out, page, DUMMY_NAME "_text", ns, e);
 }
 
 enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,

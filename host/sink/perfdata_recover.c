@@ -59,6 +59,10 @@ static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
     if (!read_at(r, 0, header, sizeof header) || memcmp(header, "PERFILE2", 8) != 0) {
         return bad(r, 0, "no perf.data header (the writer died before the first record?)", e);
     }
+    if (get64(header + 8) == PERF_PIPE_HEADER_BYTES) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: a pipe's layout: needs no finishing",
+                                r->path);
+    }
     uint64_t at = get64(header + 24) + get64(header + 32);
     r->data = get64(header + PERF_HEADER_DATA);
     if (!read_at(r, at, entry, 16) || memcmp(entry, MKPERF_PERFDATA_INDEX, 8) != 0) {
@@ -145,7 +149,8 @@ static enum mkperf_status copy(struct reader *r, struct mkperf_outfile *out, str
 static enum mkperf_status finish(struct reader *r, struct mkperf_outfile *out,
                                  const struct mkperf_totals *totals, struct mkperf_error *e)
 {
-    if (perfdata_totals_add(&r->features, totals, true, NULL, e) != MKPERF_OK ||
+    if (perfdata_kernel_dummy(out, totals->last_ns, e) != MKPERF_OK ||
+        perfdata_totals_add(&r->features, totals, true, NULL, e) != MKPERF_OK ||
         perfdata_tail_write(out, r->data, &r->features, e) != MKPERF_OK) {
         mkperf_outfile_close(out);
         return e->status;

@@ -9,22 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum mkperf_status open_stdout(struct mkperf_outfile *o, struct mkperf_error *e)
-{
-    *o = (struct mkperf_outfile){.fd = dup(STDOUT_FILENO), .path = strdup("standard output")};
-    o->buffer = malloc(MKPERF_OUTFILE_BUFFER);
-    if (o->fd < 0 || o->path == NULL || o->buffer == NULL) {
-        mkperf_outfile_close(o);
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output cannot be opened");
-    }
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
                                        struct mkperf_error *e)
 {
     t->error.status = MKPERF_OK;
-    return strcmp(path, "-") == 0 ? open_stdout(&t->out, e) : mkperf_outfile_open(&t->out, path, e);
+    return mkperf_outfile_open(&t->out, path, e);
 }
 
 enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e)

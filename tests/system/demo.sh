@@ -123,6 +123,14 @@ replayed() {
 }
 check "a replay of the raw stream gives the same samples" replayed
 
+piped() {
+    "$MKPERF" record -q -t "file:$D/raw" --system "$demo/demo.system" --elf-path "$demo" \
+        --kernel "$kernel" -o - 2>"$D/piped.log" | perf script -i - 2>"$D/perf.err" >"$D/piped" || return 1
+    ! grep -v 'unwind: target platform=arm64 is not supported' "$D/perf.err" || return 1
+    perf_quiet script -i "$D/replay.data" | cmp - "$D/piped"
+}
+check "record -o - | perf script -i - gives the same samples" piped
+
 console() {
     grep -q 'demo: tick' "$D/record.log" || { cat "$D/record.log"; return 1; }
 }

@@ -172,8 +172,13 @@ whole_way() {
     perf_quiet report --stdio -i "$D/perf.data" -g none --no-children --sort comm,symbol >"$D/perf" || return 1
     want "$D/perf" 'Event count (approx.): 7000' '100.00%  client   \[\.\] leaf' || return 1
     chains "$D/perf.data" >"$D/perf.chains"
+    "$MKPERF" convert -q "$D/perf.data" -o "$D/perf.jsonl" || return 1
     awk '{ print $3 }' "$D/perf.chains" | sort | uniq -c >"$D/perf.counts"
     want "$D/perf.counts" '^ *250 leaf;*$' '^ *750 leaf;middle;*$' || return 1
+    "$MKPERF" convert -q "$D/perf.data" --to perf -o - |
+        perf_quiet report --stdio -i - -g none --no-children --sort comm,symbol | cmp - "$D/perf" || return 1
+    "$MKPERF" convert -q "$D/perf.data" --to perf -o - |
+        "$MKPERF" convert -q - --from perf -o - --to jsonl | cmp - "$D/perf.jsonl" || return 1
     "$MKPERF" convert -q "$D/perf.data" --no-inline --to folded -o - >"$D/perf.folded" || return 1
     want "$D/perf.folded" '^client;leaf 1750$' '^client;middle;leaf 5250$'
 }
