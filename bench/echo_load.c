@@ -86,7 +86,9 @@ static bool run(struct load *l, double seconds)
     static unsigned char out[MAX_BYTES], in[MAX_BYTES];
     double end = now_ms() + seconds * 1e3;
 
-    for (double t = now_ms(); t < end; t = now_ms()) {
+    while (now_ms() < end) {
+        double t = now_ms();
+
         for (size_t i = 0; i < l->bytes; i++) {
             out[i] = (unsigned char)(l->blocks + i * 7);
         }

@@ -3,7 +3,7 @@
  * The echo server: TCP and UDP echo at port 7, the network workload of demo/net.system. With a
  * channel to the client PD (16) it marks each TCP connection as a phase.
  *
- * Owns: a network device of its own (channel 0) and lwIP on it. Data waits in lwIP's buffers until
+ * Owns: a network device of its own and lwIP on it. Data waits in lwIP's buffers until
  * the other side takes it: TCP's window bounds what a connection can make us keep.
  */
 #include <microkit.h>
@@ -16,7 +16,7 @@
 #include "../target/net/stack.h"
 #include "demo.h"
 
-enum { CH_NIC = 0, CH_TICK = 2, CH_PROFILE = 16, PORT = 7, CONNECTIONS = 8 };
+enum { CH_PROFILE = 16, PORT = 7, CONNECTIONS = 8 };
 
 struct echo {
     struct tcp_pcb *pcb; /* NULL: free */
@@ -168,11 +168,6 @@ void init(void)
 
 void notified(microkit_channel ch)
 {
-    if (ch == CH_TICK) {
-        mkperf_stack_passed(1000);
-    }
-    mkperf_stack_poll(ch == CH_NIC);
-    if (ch == CH_NIC) {
-        microkit_irq_ack(ch);
-    }
+    mkperf_stack_notified(ch);
+    mkperf_stack_done(ch);
 }

@@ -29,3 +29,27 @@ $(TARGET_OBJ)/gen/src/lwip/%.o: TARGET_CFLAGS += $(NET_CFLAGS)
 
 $(eval $(call pd,$(B)/demo/client_net.elf,$(CLIENT_NET_SRC)))
 $(eval $(call pd,$(B)/demo/ticker.elf,target/net/ticker.c))
+
+# SDDF=<path>: the same over the seL4 Device Driver Framework's network and timer classes, with its own
+# copy of lwIP. For Microkit only; target/sddf/README.md has what the system description needs.
+ifneq ($(and $(SDDF),$(MICROKIT_SDK)),)
+SDDF_LWIP := $(SDDF)/network/ipstacks/lwip/src
+SDDF_OBJ := $(B)/obj/sddf
+SDDF_CFLAGS = $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
+    -isystem $(SDDF_LWIP)/include -isystem $(SDDF)/include -isystem $(SDDF)/include/microkit -Itarget/net/lwip
+SDDF_LWIP_OBJ := $(patsubst $(LWIP)/%.c,$(SDDF_OBJ)/lwip/%.o,$(LWIP_SRC))
+SDDF_OWN_OBJ := $(addprefix $(SDDF_OBJ)/,target/net/tcp.o target/net/stack.o target/sddf/nic.o)
+
+$(SDDF_OBJ)/lwip/%.o: $(SDDF_LWIP)/%.c $(PROTO_READY)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(TARGET_CC) $(SDDF_CFLAGS) -w -MMD -MP -c $< -o $@
+$(SDDF_OBJ)/%.o: %.c $(PROTO_READY)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(TARGET_CC) $(SDDF_CFLAGS) -MMD -MP -c $< -o $@
+$(B)/demo/client_sddf.elf: $(SDDF_OWN_OBJ) $(SDDF_LWIP_OBJ) $(call target_objects,$(CLIENT_COMMON_SRC)) \
+                           $(PLATFORM_READY)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id \
+	    -Wl,-z,max-page-size=4096 $(PLATFORM_LDFLAGS) $(filter %.o,$^) $(PLATFORM_LIBS) -o $@
+target: $(B)/demo/client_sddf.elf
+endif

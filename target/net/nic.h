@@ -12,7 +12,14 @@
 
 enum { MKPERF_NIC_FRAME_BYTES = 1514 };
 
+enum mkperf_nic_event { MKPERF_NIC_NOTHING, MKPERF_NIC_FRAMES, MKPERF_NIC_TICK };
+
 struct mkperf_nic {
+    uint32_t tick_ms; /* between ticks */
+    /* What a notification on this channel of the PD means. */
+    enum mkperf_nic_event (*event)(unsigned channel);
+    /* After the event has been dealt with. */
+    void (*done)(unsigned channel);
     /* Prepares the device and tells its address. False: there is no device that works. */
     bool (*init)(uint8_t mac[6]);
     /* Room for a frame of MKPERF_NIC_FRAME_BYTES to be sent, or NULL: all is on its way. */

@@ -29,11 +29,6 @@ u32_t sys_now(void)
     return hz != 0 ? (u32_t)(mkperf_clock_ticks() * 1000 / hz) : passed_ms;
 }
 
-void mkperf_stack_passed(uint32_t ms)
-{
-    passed_ms += ms;
-}
-
 void mkperf_stack_assert(const char *what)
 {
     microkit_dbg_puts("lwip: ");
@@ -121,16 +116,13 @@ static void take(const uint8_t *frame, size_t n)
     }
 }
 
-void mkperf_stack_poll(bool interrupt)
+void mkperf_stack_poll(void)
 {
     const uint8_t *frame;
     size_t n;
 
     if (!there) {
         return;
-    }
-    if (interrupt) {
-        mkperf_nic.interrupt();
     }
     for (unsigned i = 0; i < MAX_FRAMES && (frame = mkperf_nic.receive(&n)) != NULL; i++) {
         if (n != 0 && n <= MKPERF_NIC_FRAME_BYTES) {
@@ -139,6 +131,23 @@ void mkperf_stack_poll(bool interrupt)
     }
     sys_check_timeouts();
     kick();
+}
+
+void mkperf_stack_notified(unsigned channel)
+{
+    enum mkperf_nic_event event = mkperf_nic.event(channel);
+
+    if (event == MKPERF_NIC_TICK) {
+        passed_ms += mkperf_nic.tick_ms;
+    } else if (event == MKPERF_NIC_FRAMES && there) {
+        mkperf_nic.interrupt();
+    }
+    mkperf_stack_poll();
+}
+
+void mkperf_stack_done(unsigned channel)
+{
+    mkperf_nic.done(channel);
 }
 
 bool mkperf_stack_up(void)

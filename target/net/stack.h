@@ -21,11 +21,12 @@ struct mkperf_stack_address { /* a.b.c.d as text; address NULL: DHCP */
 /* False: there is no network device. */
 bool mkperf_stack_init(const struct mkperf_stack_address *address);
 
-/* Takes what has come, runs timers. `interrupt`: the device asked for it. */
-void mkperf_stack_poll(bool interrupt);
-
-/* For a platform without a clock: so many milliseconds have passed. */
-void mkperf_stack_passed(uint32_t ms);
+/* A notification of the PD's on that channel: takes what has come, runs timers. */
+void mkperf_stack_notified(unsigned channel);
+/* The same without one, before the PD goes to sleep. */
+void mkperf_stack_poll(void);
+/* After mkperf_stack_notified and all that followed from it. */
+void mkperf_stack_done(unsigned channel);
 
 /* Whether the interface has an address. */
 bool mkperf_stack_up(void);

@@ -22,7 +22,6 @@
 #define MKPERF_NET_DIAL NULL
 #endif
 
-enum { CHANNEL_NIC = 0, CHANNEL_TICK = 2 };
 enum {
     MAX_ROUNDS = 8, /* pump and send, in one transmit */
     KEEP_IDLE_MS = 10000,
@@ -187,10 +186,7 @@ static void init_net(struct mkperf_client *c)
 
 static void wake(unsigned channel)
 {
-    if (channel == CHANNEL_TICK) {
-        mkperf_stack_passed(1000);
-    }
-    mkperf_stack_poll(channel == CHANNEL_NIC);
+    mkperf_stack_notified(channel);
     if (dial_address != NULL) {
         dial();
     }
@@ -234,19 +230,12 @@ static void transmit(void)
             close_socket(i);
         }
     }
-    mkperf_stack_poll(false);
-}
-
-static void done(unsigned channel)
-{
-    if (channel == CHANNEL_NIC) {
-        microkit_irq_ack(channel);
-    }
+    mkperf_stack_poll();
 }
 
 const struct mkperf_medium mkperf_medium = {
     .init = init_net,
     .notified = wake,
     .transmit = transmit,
-    .done = done,
+    .done = mkperf_stack_done,
 };

@@ -8,6 +8,8 @@
  * the memory `mkperf_nic_dma`, which it reads and writes by physical address. What the device
  * writes is not believed: a buffer's number and length are bounded before they are used.
  */
+#include <microkit.h>
+
 #include "nic.h"
 #include "virtio_regs.h"
 
@@ -52,6 +54,8 @@ enum values {
     DESC_WRITE = 2,
     NO_INTERRUPT = 1,
 };
+
+enum channels { CHANNEL_DEVICE = 0, CHANNEL_TICK = 2 }; /* of the PD: interrupt, ticker */
 
 enum sizes {
     ENTRIES = 64, /* of each queue, a power of two */
@@ -249,7 +253,25 @@ static void interrupt(void)
     virtio_set(device, INTERRUPT_ACK, virtio_get(device, INTERRUPT_STATUS));
 }
 
+static enum mkperf_nic_event event(unsigned channel)
+{
+    if (channel == CHANNEL_TICK) {
+        return MKPERF_NIC_TICK;
+    }
+    return channel == CHANNEL_DEVICE ? MKPERF_NIC_FRAMES : MKPERF_NIC_NOTHING;
+}
+
+static void done(unsigned channel)
+{
+    if (channel == CHANNEL_DEVICE) {
+        microkit_irq_ack(channel);
+    }
+}
+
 const struct mkperf_nic mkperf_nic = {
+    .tick_ms = 1000,
+    .event = event,
+    .done = done,
     .init = init_device,
     .room = room,
     .send = send,
