@@ -31,7 +31,7 @@ $(eval $(call pd,$(B)/demo/client_net.elf,$(CLIENT_NET_SRC)))
 $(eval $(call pd,$(B)/demo/ticker.elf,target/net/ticker.c))
 
 # SDDF=<path>: the same over the seL4 Device Driver Framework's network and timer classes, with its own
-# copy of lwIP. For Microkit only; target/sddf/README.md has what the system description needs.
+# copy of lwIP. For Microkit only; docs/net.md has what the system description needs.
 ifneq ($(and $(SDDF),$(MICROKIT_SDK)),)
 SDDF_LWIP := $(SDDF)/network/ipstacks/lwip/src
 SDDF_OBJ := $(B)/obj/sddf

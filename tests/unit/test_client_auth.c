@@ -112,7 +112,7 @@ static void nothing_before_the_proof(void **state)
     assert_int_equal(h->last.msg.hello.authentication, mkperf_Authentication_AUTHENTICATION_KEY);
     assert_int_equal(h->last.msg.hello.proof.size, 0);
     assert_int_equal(client.refused, 1); /* the first, who hung up without a proof */
-    sample(100); /* and nothing is sent to it */
+    sample(100);                         /* and nothing is sent to it */
     settle(h);
     assert_int_equal(h->batches, 0);
 }
