@@ -17,6 +17,7 @@ int mkperf_cmd_list(int argc, char **argv);
 int mkperf_cmd_record(int argc, char **argv);
 int mkperf_cmd_recover(int argc, char **argv);
 int mkperf_cmd_report(int argc, char **argv);
+int mkperf_cmd_stat(int argc, char **argv);
 int mkperf_cmd_script(int argc, char **argv);
 int mkperf_cmd_top(int argc, char **argv);
 int mkperf_cmd_toperf(int argc, char **argv);

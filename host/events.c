@@ -128,7 +128,7 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
         spec->user |= **at == 'u';
         spec->kernel |= **at == 'k';
     }
-    if (**at != '\0' && **at != ',') {
+    if (**at != '\0' && **at != ',' && **at != '}') {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "-e: \"%.60s\": '%c' is not a modifier (u user, k kernel)", start,
                                 **at);
@@ -136,22 +136,83 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
     return MKPERF_OK;
 }
 
+/* Modifiers behind a group: of all its events, where they have none of their own. */
+static enum mkperf_status end_group(const char **at, mkperf_Configure *c, pb_size_t first,
+                                    struct mkperf_error *e)
+{
+    const char *start = *at;
+    bool user = false, kernel = false;
+
+    if (**at == ':') {
+        for (++*at; **at == 'u' || **at == 'k'; ++*at) {
+            user |= **at == 'u';
+            kernel |= **at == 'k';
+        }
+    }
+    if (**at != '\0' && **at != ',') {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-e: behind a group at \"%.60s\": want a comma, :u or :k", start);
+    }
+    for (pb_size_t i = first; i < c->events_count; i++) {
+        mkperf_EventSpec *spec = &c->events[i];
+        if (!spec->user && !spec->kernel) {
+            spec->user = user;
+            spec->kernel = kernel;
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* A group that is open: its number, and the index of its first event. */
+struct group {
+    uint32_t number;
+    pb_size_t first;
+};
+
+static enum mkperf_status append(const char **at, mkperf_Configure *c, uint32_t group,
+                                 struct mkperf_error *e)
+{
+    const pb_size_t max = sizeof c->events / sizeof *c->events;
+    mkperf_EventSpec spec = mkperf_EventSpec_init_zero;
+
+    if (c->events_count == max) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
+    }
+    if (parse_event(at, &spec, e) != MKPERF_OK) {
+        return e->status;
+    }
+    spec.group = group;
+    c->events[c->events_count++] = spec;
+    return MKPERF_OK;
+}
+
 enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
                                        struct mkperf_error *e)
 {
-    const pb_size_t max = sizeof c->events / sizeof *c->events;
+    struct group group = {0, 0};
 
     for (const char *at = text;; at++) {
-        mkperf_EventSpec spec = mkperf_EventSpec_init_zero;
-        if (c->events_count == max) {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
+        if (*at == '{' && group.number == 0) {
+            group = (struct group){c->events_count + 1U, c->events_count};
+            at++;
         }
-        if (parse_event(&at, &spec, e) != MKPERF_OK) {
+        if (append(&at, c, group.number, e) != MKPERF_OK) {
             return e->status;
         }
-        c->events[c->events_count++] = spec;
+        if (*at == '}' && group.number != 0) {
+            at++;
+            if (end_group(&at, c, group.first, e) != MKPERF_OK) {
+                return e->status;
+            }
+            group.number = 0;
+        }
         if (*at == '\0') {
-            return MKPERF_OK;
+            return group.number == 0
+                       ? MKPERF_OK
+                       : mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: a group { is not closed");
+        }
+        if (*at != ',') {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: a } without a {: \"%.60s\"", text);
         }
     }
 }

@@ -13,7 +13,8 @@
 
 /*
  * Appends the events of `text` to c:
- *   list  = event {"," event}
+ *   list  = item {"," item}
+ *   item  = event | "{" event {"," event} "}" [":" modifiers]     a group: counts together
  *   event = (name | "r" hex) ["/" term {"," term} "/"] [[":"] modifiers]   (":" optional after "/")
  *   term  = ("period" | "freq") "=" number          modifiers = {"u" | "k"}
  * Errors: MKPERF_ERR_USAGE with the event and the place.

@@ -18,6 +18,7 @@ static const struct {
     {"console", "commands for the profiler of a running system", mkperf_cmd_console},
     {"record", "sample a running system into a perf.data file", mkperf_cmd_record},
     {"list", "show the events that a target can count", mkperf_cmd_list},
+    {"stat", "count events: whole system and PDs", mkperf_cmd_stat},
     {"report", "show a profile: who spent the time", mkperf_cmd_report},
     {"top", "watch a running system", mkperf_cmd_top},
     {"view", "look at a profile in a browser", mkperf_cmd_view},

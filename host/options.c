@@ -27,6 +27,8 @@ enum {
     OPT_NO_RECONNECT,
     OPT_WATCH,
     OPT_TAKE_OVER,
+    OPT_PD,
+    OPT_SUBTREE,
 };
 
 static const struct option options[] = {
@@ -50,6 +52,8 @@ static const struct option options[] = {
     {"no-reconnect", no_argument, NULL, OPT_NO_RECONNECT},
     {"watch", no_argument, NULL, OPT_WATCH},
     {"take-over", no_argument, NULL, OPT_TAKE_OVER},
+    {"pd", required_argument, NULL, OPT_PD},
+    {"subtree", required_argument, NULL, OPT_SUBTREE},
     {NULL, 0, NULL, 0},
 };
 
@@ -84,6 +88,8 @@ static void print_help(void)
            "  --no-reconnect     a broken connection ends the recording\n"
            "  --watch            record what runs anyway: change nothing, stop nothing\n"
            "  --take-over        control the target although another host does\n"
+           "  --pd NAME[,NAME]   sample these PDs only (at most 16 in all)\n"
+           "  --subtree NAME     and this one with its children\n"
            "  -q                 no progress, no summary\n",
            MKPERF_DEFAULT_FREQUENCY, MKPERF_MAX_FRAMES, MKPERF_DEFAULT_FRAMES,
            MKPERF_DEFAULT_TIMEOUT_S, MKPERF_RECONNECT_S);
@@ -181,6 +187,12 @@ static enum mkperf_status set_option(int option, const char *value, struct mkper
         return MKPERF_OK;
     case OPT_KERNEL:
         o->kernel = value;
+        return MKPERF_OK;
+    case OPT_PD:
+        o->pd = value;
+        return MKPERF_OK;
+    case OPT_SUBTREE:
+        o->subtree = value;
         return MKPERF_OK;
     case '?':
     case ':':

@@ -16,6 +16,7 @@ struct mkperf_record_options {
     const char *output;
     const char *raw; /* NULL: none */
     const char *system, *elf_path, *kernel;
+    const char *pd, *subtree; /* see filter.h */
     mkperf_Configure configure;
     double duration_s; /* 0: until interrupted */
     bool quiet;

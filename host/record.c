@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "filter.h"
 #include "recorder.h"
 
 enum { LINE = 512 };
@@ -212,7 +213,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
 static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
-    const struct mkperf_record_options *o = &rec->options;
+    struct mkperf_record_options *o = &rec->options;
     struct mkperf_pds_config pds = {.system = o->system,
                                     .elf_path = o->elf_path,
                                     .kernel = o->kernel,
@@ -228,6 +229,9 @@ static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error 
     }
     if (o->system == NULL) {
         warn(rec, "no --system: PDs have numbers instead of names");
+    }
+    if (mkperf_filter(o->pd, o->subtree, r->pds, &o->configure, e) != MKPERF_OK) {
+        return e->status;
     }
     return mkperf_recorder_init(r, e);
 }

@@ -40,17 +40,6 @@ struct mkperf_recorder {
 /* Prepares r->link: r->options, stop and the functions above are set. Errors: USAGE, INPUT. */
 enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/*
- * For conversations that are not recordings (perfdata NULL, the stream's sink without functions).
- * mkperf_recorder_ask sends m, again until it is answered; the answer is in r->answer, an Error
- * from the target, too. SILENT: no answer in time.
- */
-enum mkperf_status mkperf_recorder_greet(struct mkperf_recorder *r, struct mkperf_error *e);
-enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
-                                       const char *what, struct mkperf_error *e);
-/* REFUSED with the target's reason, if that is what r->answer holds. */
-enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e);
-
 /* Hello, Configure, Start. Errors: SILENT, NOISE, PROTOCOL, REFUSED, LINK. */
 enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e);
 

@@ -150,6 +150,22 @@ out:
     return end_of_walk;
 }
 
+/* Whether the session wants samples of the thread that a sample is about. Only with filters. */
+__attribute__((noinline)) static bool wanted(const struct mkperf_descriptor *d, bool kernel)
+{
+    struct mkperf_port_context c;
+    uint32_t n = min_u32(d->filters, MKPERF_MAX_FILTERS);
+
+    mkperf_port_context(&c, kernel); /* says whom mkperf_port_thread is about */
+    uint64_t thread = mkperf_port_thread();
+    for (uint32_t i = 0; i < n; i++) {
+        if (d->filter[i] == thread) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Writes one sample for counter i into the ring, or counts it as dropped. */
 static void sample(struct mkperf_capture_state *s, struct mkperf_ring_producer *p, unsigned i,
                    bool kernel, uint64_t now, uint64_t weight)
@@ -213,6 +229,7 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
         start_generation(d, s, ring, bytes, now);
     }
     if (hit == 0) {
+        ring->stamp = now; /* also how the profiler PD asks for the time */
         ring->spurious = ++s->spurious;
         return;
     }
@@ -226,7 +243,9 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
         uint32_t value;
         bool kernel = d->kernel_mask >> i & 1;
         uint64_t weight = rearm(d, s, ring, i, kernel, &value);
-        sample(s, &p, i, kernel, now, weight);
+        if (d->filters == 0 || wanted(d, kernel)) {
+            sample(s, &p, i, kernel, now, weight);
+        }
         /* Last, so that a kernel counter does not count the hook, and the interrupted thread gets
          * on before the next overflow, whatever the period. */
         mkperf_port_counter_write(i, value);

@@ -45,6 +45,7 @@ TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-comma
 endef
 TEST_IMAGES :=
 ifeq ($(MICROKIT_SDK),)
+$(eval $(call test_system,exact,tests/target/exact.c))
 $(eval $(call test_system,lockstep,tests/target/lockstep.c tests/target/lockstep_loop.S))
 $(eval $(call test_system,wildfp,tests/target/wildfp.c tests/target/wildfp_spin.S))
 # The network demo with a key (tests/target/test.key).

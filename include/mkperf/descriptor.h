@@ -10,7 +10,8 @@
  *
  * Protocol: the PD fills everything, then stores `magic` with release order; to withdraw, it
  * stores 0 in `magic`. `period` and `jitter_mask` of a counter and `watermark` may be changed at
- * any time. Everything else changes only while `magic` is 0, with a new `generation`.
+ * any time; so may `counter_mask`, `kernel_mask` and what belongs to counting, for counters that
+ * stand still. Everything else changes only while `magic` is 0, with a new `generation`.
  */
 #ifndef MKPERF_DESCRIPTOR_H
 #define MKPERF_DESCRIPTOR_H
@@ -50,6 +51,12 @@ struct mkperf_descriptor {
     uint64_t ring[MKPERF_MAX_CORES]; /* each core's ring: address in the profiler PD, 0 = none;
                                         header and data within one page of its mapping */
     struct mkperf_descriptor_counter counter[MKPERF_MAX_COUNTERS];
+    uint32_t filters;                    /* 0: samples of all threads; else only of these: */
+    uint32_t count_mask;                 /* counters that count by thread, see counts.h, */
+    uint32_t count_epoch;                /* which changes when they are set anew, */
+    uint8_t slot[MKPERF_MAX_COUNTERS];   /* the slot that each counts for, */
+    uint64_t counts;                     /* and the table: address in the profiler PD, 0 = none */
+    uint64_t filter[MKPERF_MAX_FILTERS]; /* identities */
 };
 
 _Static_assert(MKPERF_DESCRIPTOR_OFFSET + sizeof(struct mkperf_descriptor) <= 4096,

@@ -71,6 +71,7 @@ enum mkperf_limits {
     MKPERF_DEFAULT_FRAMES = 16,
     MKPERF_MAX_CORES = 8,
     MKPERF_MAX_COUNTERS = 31, /* PMUv3 event counters; the cycle counter is left to the kernel */
+    MKPERF_MAX_FILTERS = 16,  /* threads that a session may be limited to */
     MKPERF_MAX_RECORD_BYTES = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES),
 };
 

@@ -42,7 +42,8 @@ struct mkperf_ring {
     uint64_t spurious;    /* kernel hook only: interrupts without an overflow of an owned counter */
     uint64_t late_events; /* kernel hook only: events folded into a sample's period because the
                              counter ran too far past its overflow before it was re-armed */
-    uint64_t pad0[9];
+    uint64_t stamp;       /* kernel hook only: time of the last such interrupt */
+    uint64_t pad0[8];
     uint64_t tail; /* written by the consumer */
     uint64_t pad1[15];
     uint64_t data[];

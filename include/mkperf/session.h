@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include <mkperf/counts.h>
 #include <mkperf/ring.h>
 #include <mkperf/wire.h>
 
@@ -30,6 +31,8 @@ enum mkperf_session_op {
     MKPERF_OP_STATUS = 5,    /* drains, fills state and status */
     MKPERF_OP_DRAIN = 6,     /* moves records from the sample rings to the output ring */
     MKPERF_OP_LIST = 7,      /* takes request.list_first; fills list */
+    MKPERF_OP_COUNTS = 8,    /* takes request.counts_part; fills counts. Part 0 takes a snapshot, of
+                                which the other parts tell the rest */
 };
 
 /* The numbers are those of ErrorCode in proto/mkperf.proto. */
@@ -53,7 +56,8 @@ enum mkperf_session_limits {
     MKPERF_LIST_EVENTS = 8, /* events in one answer to LIST */
     MKPERF_MAX_FREQUENCY = 100000,
     MKPERF_MAX_PERIOD = 0x7fffffff,
-    MKPERF_SESSION_PAGE_BYTES = 4096,
+    MKPERF_SESSION_PAGE_BYTES = 8192,
+    MKPERF_COUNT_PART = 3,               /* threads in one answer to COUNTS */
     MKPERF_CORE_RING_BYTES = 256 * 1024, /* data of a core's sample ring */
     MKPERF_OUTPUT_RING_BYTES = 512 * 1024,
     MKPERF_OUTPUT_REGION_BYTES = 0x100000,
@@ -67,6 +71,8 @@ struct mkperf_session_want {      /* one event of a request */
     uint32_t kernel; /* != 0: count the kernel */
     uint32_t frequency;
     uint64_t period; /* 0: frequency */
+    uint32_t count;  /* != 0: count only, period and frequency are not looked at */
+    uint32_t group;  /* neighbours with the same number, not 0, count at the same times */
 };
 
 struct mkperf_session_request {
@@ -77,7 +83,10 @@ struct mkperf_session_request {
     uint32_t list_first;   /* LIST: index of the first event wanted */
     uint32_t core_bytes;   /* of the core's ring and of the output ring: powers of two, at most */
     uint32_t output_bytes; /* the sizes below; 0: those */
-    uint32_t pad;
+    uint32_t counts_part;  /* COUNTS: 0 totals, from 1 on threads */
+    uint32_t per_thread;   /* != 0: count by thread, if the kernel does */
+    uint32_t filters;      /* 0: all threads are sampled; else how many of the next */
+    uint64_t filter[MKPERF_MAX_FILTERS]; /* identities */
     struct mkperf_session_want event[MKPERF_MAX_EVENTS];
 };
 
@@ -87,7 +96,9 @@ struct mkperf_session_event {
     uint32_t user_counter; /* + 1, 0 = none */
     uint32_t kernel_counter;
     uint32_t frequency;
-    uint64_t period; /* 0 with a frequency */
+    uint64_t period; /* 0 with a frequency, and when it only counts */
+    uint32_t count;
+    uint32_t group;
 };
 
 struct mkperf_session_state {
@@ -134,6 +145,31 @@ struct mkperf_session_list {
     struct mkperf_session_listed event[MKPERF_LIST_EVENTS];
 };
 
+struct mkperf_session_count { /* one event */
+    uint64_t user;
+    uint64_t kernel;
+    uint64_t running; /* ticks that its counters counted; less than `enabled` when it takes turns */
+};
+
+struct mkperf_session_thread_count {
+    uint64_t thread; /* identity */
+    uint64_t user[MKPERF_MAX_EVENTS];
+    uint64_t kernel[MKPERF_MAX_EVENTS];
+};
+
+/* A snapshot of a session that counts; the last one of it stays until the next start. */
+struct mkperf_session_counts {
+    uint64_t enabled; /* ticks since the start; 0: the time is not known */
+    uint32_t part;
+    uint32_t parts;     /* 1, and more with counts by thread */
+    uint32_t turns;     /* 1: all events count all the time */
+    uint32_t by_thread; /* != 0: the kernel counts by thread */
+    uint32_t events;
+    uint32_t threads;
+    struct mkperf_session_count event[MKPERF_MAX_EVENTS];         /* of part 0 */
+    struct mkperf_session_thread_count thread[MKPERF_COUNT_PART]; /* of the others */
+};
+
 struct mkperf_session_error {
     uint32_t code;  /* enum mkperf_session_result */
     uint32_t event; /* index of the event in the request + 1; 0: not about one event */
@@ -146,6 +182,7 @@ struct mkperf_session_page {
     struct mkperf_session_status status;
     struct mkperf_session_info info;
     struct mkperf_session_list list;
+    struct mkperf_session_counts counts;
     struct mkperf_session_error error;
 };
 
@@ -164,6 +201,13 @@ static inline struct mkperf_ring *mkperf_output_ring(uintptr_t region)
 static inline struct mkperf_ring *mkperf_core_ring(uintptr_t region, unsigned core)
 {
     return (struct mkperf_ring *)(region + core * (uintptr_t)(MKPERF_CORE_RING_BYTES + 4096));
+}
+
+/* Where the kernel counts by thread, in the rings' region: at its end. */
+static inline struct mkperf_counts *mkperf_counts_table(uintptr_t region)
+{
+    return (struct mkperf_counts *)(region + MKPERF_RINGS_REGION_BYTES -
+                                    MKPERF_COUNTS_REGION_BYTES);
 }
 
 #endif

@@ -40,6 +40,11 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
     r->wake_samples = 0;
     r->core_bytes = c->settings.core_bytes;
     r->output_bytes = c->settings.output_bytes;
+    r->per_thread = m->per_pd;
+    r->filters = m->only_count;
+    for (unsigned i = 0; i < m->only_count; i++) {
+        r->filter[i] = m->only[i] - 2;
+    }
     for (unsigned i = 0; i < m->events_count; i++) {
         const mkperf_EventSpec *e = &m->events[i];
         mkperf_text_copy(r->event[i].name, e->name, sizeof r->event[i].name);
@@ -48,6 +53,8 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
         r->event[i].kernel = e->kernel;
         r->event[i].frequency = e->frequency;
         r->event[i].period = e->period;
+        r->event[i].count = e->count;
+        r->event[i].group = e->group;
     }
 }
 
@@ -181,6 +188,9 @@ static void carry_out(struct mkperf_client *c, unsigned who)
     case mkperf_ToTarget_get_status_tag:
         c->call(MKPERF_OP_STATUS);
         mkperf_report_status(c, who, m->request);
+        break;
+    case mkperf_ToTarget_get_counts_tag:
+        mkperf_report_counts(c, who, m->request, m->msg.get_counts.part);
         break;
     case mkperf_ToTarget_list_events_tag:
         p->listing = true;

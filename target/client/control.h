@@ -168,6 +168,7 @@ bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t reque
 bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request); /* LIST's */
 bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
+bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_gap(struct mkperf_client *c, unsigned who);
 bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark); /* to all */

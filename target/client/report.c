@@ -48,6 +48,7 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
     const struct mkperf_connection *p = &c->connection[who];
     mkperf_TargetHello *m = &c->out.msg.hello;
 
+    *m = (mkperf_TargetHello)mkperf_TargetHello_init_zero;
     m->protocol = MKPERF_PROTOCOL;
     m->boot_id = info->boot_id;
     struct mkperf_text platform = mkperf_text_begin(m->platform, sizeof m->platform);
@@ -89,6 +90,8 @@ bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t reque
         m->events[i].kernel_counter = e->kernel_counter;
         m->events[i].period = e->period;
         m->events[i].frequency = e->frequency;
+        m->events[i].count = e->count != 0;
+        m->events[i].group = e->group;
     }
     return send(c, who, request, mkperf_ToHost_session_tag);
 }
@@ -100,6 +103,7 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     const struct mkperf_connection *p = &c->connection[who];
     mkperf_Status *m = &c->out.msg.status;
 
+    *m = (mkperf_Status)mkperf_Status_init_zero;
     m->session = state->id;
     m->running = state->running != 0;
     m->captured = s->captured;
@@ -140,6 +144,50 @@ bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t reques
         e->supported = list->event[i].supported != 0;
     }
     return send(c, who, request, mkperf_ToHost_events_tag);
+}
+
+static void fill_threads(const struct mkperf_session_counts *counts, mkperf_Counts *m)
+{
+    m->threads_count = (pb_size_t)at_most(counts->threads, MKPERF_COUNT_PART);
+    for (unsigned i = 0; i < m->threads_count; i++) {
+        mkperf_ThreadCount *t = &m->threads[i];
+        t->thread = counts->thread[i].thread + 2;
+        t->user_count = t->kernel_count = (pb_size_t)at_most(counts->events, MKPERF_MAX_EVENTS);
+        for (unsigned e = 0; e < t->user_count; e++) {
+            t->user[e] = counts->thread[i].user[e];
+            t->kernel[e] = counts->thread[i].kernel[e];
+        }
+    }
+}
+
+/* Asks the profiler PD for the part, too. */
+bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part)
+{
+    const struct mkperf_session_counts *counts = &c->page->counts;
+    mkperf_Counts *m = &c->out.msg.counts;
+
+    c->page->request.counts_part = part;
+    uint32_t result = c->call(MKPERF_OP_COUNTS);
+    if (result != MKPERF_RESULT_OK) {
+        return mkperf_report_refusal(c, who, request, result);
+    }
+    *m = (mkperf_Counts)mkperf_Counts_init_zero;
+    m->session = c->page->state.id;
+    m->running = c->page->state.running != 0;
+    m->tick_hz = c->page->state.tick_hz;
+    m->enabled_ticks = counts->enabled;
+    m->part = part;
+    m->parts = counts->parts;
+    m->turns = counts->turns;
+    m->by_pd = counts->by_thread != 0;
+    m->events_count = part == 0 ? (pb_size_t)at_most(counts->events, MKPERF_MAX_EVENTS) : 0;
+    for (unsigned i = 0; i < m->events_count; i++) {
+        m->events[i].user = counts->event[i].user;
+        m->events[i].kernel = counts->event[i].kernel;
+        m->events[i].running_ticks = counts->event[i].running;
+    }
+    fill_threads(counts, m);
+    return send(c, who, request, mkperf_ToHost_counts_tag);
 }
 
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)

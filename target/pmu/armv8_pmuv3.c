@@ -168,6 +168,12 @@ static void clear(uint32_t mask)
     pmu_isb();
 }
 
+static void raise(uint32_t mask)
+{
+    pmu_write_pmovsset(mask & all());
+    pmu_isb();
+}
+
 /* Reading the cycle counter is harmless; it may stand still, then this says nothing. */
 static uint64_t entropy(void)
 {
@@ -188,6 +194,7 @@ const struct mkperf_pmu mkperf_armv8_pmuv3 = {
     .read = read,
     .overflow = overflow,
     .clear = clear,
+    .raise = raise,
     .entropy = entropy,
     .events = mkperf_armv8_events,
 };

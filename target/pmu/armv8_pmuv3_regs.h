@@ -34,6 +34,7 @@ PMU_READ(pmu_read_pmceid1, "pmceid1_el0")
 PMU_READ(pmu_read_pmccntr, "pmccntr_el0")
 PMU_READ(pmu_read_pmovsclr, "pmovsclr_el0")
 PMU_WRITE(pmu_write_pmovsclr, "pmovsclr_el0")
+PMU_WRITE(pmu_write_pmovsset, "pmovsset_el0")
 PMU_WRITE(pmu_write_pmcntenset, "pmcntenset_el0")
 PMU_WRITE(pmu_write_pmcntenclr, "pmcntenclr_el0")
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MKPERF_PMU_VERSION = 1 };
+enum { MKPERF_PMU_VERSION = 2 };
 
 /* How often an event can occur at most: decides the shortest period that is allowed. */
 enum mkperf_pmu_rate {
@@ -44,7 +44,7 @@ struct mkperf_pmu {
     /* Lets a stopped counter count an event in user mode, the kernel, or both; its overflow flag
      * is cleared. False: the hardware did not take it. */
     bool (*program)(unsigned counter, uint32_t code, bool user, bool kernel);
-    /* The counter overflows `events` events from now; 1 .. 2^31-1. */
+    /* The counter overflows `events` events from now; 1 .. 2^31. */
     void (*arm)(unsigned counter, uint32_t events);
     /* Counters in the mask (bit = number) begin or cease to count; others are left alone. When
      * stop returns, no more overflows of them happen. */
@@ -55,6 +55,8 @@ struct mkperf_pmu {
     /* Counters whose overflow nobody has taken yet, and forgetting it. */
     uint32_t (*overflow)(void);
     void (*clear)(uint32_t mask);
+    /* Sets the overflow of counters as if they had overflowed: an interrupt on purpose. */
+    void (*raise)(uint32_t mask);
     /* Some bits that differ from boot to boot if anything of the PMU does. */
     uint64_t (*entropy)(void);
 

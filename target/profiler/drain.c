@@ -146,7 +146,7 @@ static void take_books(struct mkperf_profiler *p)
     p->dropped_samples = samples;
     p->dropped_events = events;
     p->books.late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
-    p->books.spurious = __atomic_load_n(&ring->spurious, __ATOMIC_RELAXED);
+    p->books.spurious = __atomic_load_n(&ring->spurious, __ATOMIC_RELAXED) - p->counting.stamps;
 }
 
 /* Positions are kept in registers while the copy runs, and put back at the end. */
@@ -164,12 +164,14 @@ uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
     /* Signed: a corrupt ring may put the tail anywhere. */
     while ((int64_t)(end - core.tail) > 0 &&
            (record = mkperf_ring_peek(&core, &size, &corrupt)) != NULL) {
-        if (sample_ok(p, record[MKPERF_WORD_HEADER])) {
+        if (!sample_ok(p, record[MKPERF_WORD_HEADER])) {
+            p->books.corrupt++;
+        } else if (p->plan.counting) {
+            mkperf_counting_take(p, record);
+        } else {
             deliver(p, &output, record, size);
             samples++;
             copied += size;
-        } else {
-            p->books.corrupt++;
         }
         mkperf_ring_release(&core, size);
     }

@@ -26,6 +26,7 @@ void init(void)
         (struct mkperf_descriptor *)((uintptr_t)__sel4_ipc_buffer + MKPERF_DESCRIPTOR_OFFSET);
     p->core.ring = mkperf_core_ring(mkperf_rings, 0);
     p->core.size = MKPERF_CORE_RING_BYTES;
+    p->counts = mkperf_counts_table(mkperf_rings);
     p->output.ring = mkperf_output_ring(mkperf_output);
     p->output.size = MKPERF_OUTPUT_RING_BYTES;
     p->no_pmu = p->pmu->init();
@@ -73,7 +74,9 @@ static void fill_state(const struct mkperf_profiler *p)
         s->event[i].user_counter = e->user_counter;
         s->event[i].kernel_counter = e->kernel_counter;
         s->event[i].frequency = e->frequency;
-        s->event[i].period = e->frequency != 0 ? 0 : e->period;
+        s->event[i].period = e->frequency != 0 || e->count ? 0 : e->period;
+        s->event[i].count = e->count;
+        s->event[i].group = e->group;
     }
 }
 
@@ -187,6 +190,10 @@ static uint32_t operation(struct mkperf_profiler *p, uint64_t op,
         return MKPERF_RESULT_OK;
     case MKPERF_OP_LIST:
         return list(p);
+    case MKPERF_OP_COUNTS:
+        mkperf_counting_answer(p, __atomic_load_n(&p->page->request.counts_part, __ATOMIC_RELAXED),
+                               error);
+        return error->code;
     default:
         mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0, "no such operation");
         return error->code;

@@ -166,6 +166,7 @@ bool mkperf_pace_drain(struct mkperf_profiler *p)
     if (!p->running) {
         return p->output.head != output;
     }
+    mkperf_counting_rotate(p);
     uint32_t late = pace_events(p, p->books.lost_ring != lost, false);
     if (late != 0) {
         samples += shorten(p, late, &bytes);

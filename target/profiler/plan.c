@@ -120,29 +120,31 @@ static bool plan_period(struct mkperf_plan_event *e, unsigned i,
     return true;
 }
 
-/* Gives the event its counters, whose numbers may be too high: the caller compares. */
-static uint32_t plan_counters(struct mkperf_plan *plan, unsigned i,
-                              const struct mkperf_session_want *want, uint32_t next)
+static uint32_t width(const struct mkperf_session_want *want)
+{
+    return !want->user == !want->kernel ? 2 : 1;
+}
+
+/* Gives the event its counters in its turn, from `next` on. */
+static void plan_counters(struct mkperf_plan *plan, unsigned i,
+                          const struct mkperf_session_want *want, uint32_t next)
 {
     struct mkperf_plan_event *e = &plan->event[i];
+    struct mkperf_plan_turn *turn = &plan->turn[e->turn];
     bool both = !want->user == !want->kernel;
 
     if (both || want->user) {
+        turn->counter_mask |= UINT32_C(1) << next;
+        plan->event_of[next] = (uint8_t)i;
         e->user_counter = ++next;
     }
     if (both || want->kernel) {
+        turn->counter_mask |= UINT32_C(1) << next;
+        turn->kernel_mask |= UINT32_C(1) << next;
+        plan->event_of[next] = (uint8_t)i;
         e->kernel_counter = ++next;
     }
-    for (uint32_t c = 0; c < MKPERF_MAX_COUNTERS; c++) {
-        if (c + 1 == e->user_counter || c + 1 == e->kernel_counter) {
-            plan->event_of[c] = (uint8_t)i;
-            plan->counter_mask |= UINT32_C(1) << c;
-        }
-        if (c + 1 == e->kernel_counter) {
-            plan->kernel_mask |= UINT32_C(1) << c;
-        }
-    }
-    return next;
+    plan->counter_mask |= turn->counter_mask;
 }
 
 static bool refuse_counters(struct mkperf_session_error *error, uint32_t needed, uint32_t there)
@@ -159,6 +161,152 @@ static bool refuse_counters(struct mkperf_session_error *error, uint32_t needed,
     return false;
 }
 
+/* Counters that the group of event i, or the event alone, needs at the same time. */
+static uint32_t group_width(const struct mkperf_session_request *request, unsigned i)
+{
+    uint32_t group = request->event[i].group;
+    uint32_t sum = width(&request->event[i]);
+
+    while (group != 0 && ++i < request->events && request->event[i].group == group) {
+        sum += width(&request->event[i]);
+    }
+    return sum;
+}
+
+static bool refuse_group(struct mkperf_session_error *error, unsigned i, uint32_t needed,
+                         uint32_t there)
+{
+    struct mkperf_text t = mkperf_text_begin(error->text, sizeof error->text);
+
+    error->code = MKPERF_RESULT_COUNTERS;
+    error->event = i + 1;
+    mkperf_text_put(&t, "the group that begins here needs ");
+    mkperf_text_dec(&t, needed);
+    mkperf_text_put(&t, " counters at the same time, and with other events to take turns with "
+                        "there are ");
+    mkperf_text_dec(&t, there);
+    return false;
+}
+
+/*
+ * Spreads events over turns of at most `there` counters, a group always within one. The order is
+ * the request's, so neighbours without a group tend to count together, too.
+ */
+static bool plan_turns(struct mkperf_plan *plan, const struct mkperf_session_request *request,
+                       uint32_t there, struct mkperf_session_error *error)
+{
+    uint32_t next = 0;
+    uint32_t group = 0;
+
+    plan->turns = 1;
+    for (unsigned i = 0; i < plan->events; i++) {
+        const struct mkperf_session_want *want = &request->event[i];
+        if (want->group == 0 || want->group != group) {
+            uint32_t needed = group_width(request, i);
+            if (needed > there) {
+                return refuse_group(error, i, needed, there);
+            }
+            if (next + needed > there) {
+                plan->turns++;
+                next = 0;
+            }
+        }
+        group = want->group;
+        plan->event[i].turn = plan->turns - 1;
+        plan_counters(plan, i, want, next);
+        next += width(want);
+    }
+    plan->kernel_mask = plan->turn[0].kernel_mask;
+    return true;
+}
+
+/* More events than counters: they take turns, and one counter is the clock. */
+static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_pmu *pmu,
+                       struct mkperf_session_error *error)
+{
+    const struct mkperf_pmu_event *cycles = find_name(pmu, "cycles");
+
+    if (cycles == NULL || !pmu->supported(cycles->code)) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
+                                  "more events than counters, and no cycles to take turns by");
+    }
+    plan->clock = pmu->counters();
+    plan->clock_code = cycles->code;
+    plan->counter_mask |= UINT32_C(1) << (plan->clock - 1);
+    return true;
+}
+
+static bool plan_all_counters(struct mkperf_plan *plan,
+                              const struct mkperf_session_request *request,
+                              const struct mkperf_pmu *pmu, struct mkperf_session_error *error)
+{
+    uint32_t there = pmu->counters();
+    uint32_t needed = 0;
+
+    for (unsigned i = 0; i < plan->events; i++) {
+        needed += width(&request->event[i]);
+    }
+    if (needed <= there) {
+        return plan_turns(plan, request, there, error);
+    }
+    if (!plan->counting) {
+        return refuse_counters(error, needed, there);
+    }
+    return plan_turns(plan, request, there - 1, error) && plan_clock(plan, pmu, error);
+}
+
+static bool plan_one(struct mkperf_plan *plan, unsigned i, const struct mkperf_session_want *want,
+                     const struct mkperf_pmu *pmu, struct mkperf_session_error *error)
+{
+    struct mkperf_plan_event *e = &plan->event[i];
+
+    if (!plan_event(e, i, want, pmu, error)) {
+        return false;
+    }
+    e->group = want->group;
+    e->count = want->count != 0;
+    if (e->count != plan->counting) {
+        return refuse_event(error, MKPERF_RESULT_RANGE, i, "a session samples or counts: '",
+                            e->name, "' is not like the first event");
+    }
+    if (e->count) {
+        e->period = MKPERF_COUNT_PERIOD;
+        return true;
+    }
+    if (!plan_period(e, i, want, pmu, error)) {
+        return false;
+    }
+    plan->adaptive |= e->frequency != 0;
+    return true;
+}
+
+static bool plan_limits(struct mkperf_plan *plan, const struct mkperf_session_request *request,
+                        struct mkperf_session_error *error)
+{
+    if (plan->events == 0 || plan->events > MKPERF_MAX_EVENTS) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "a session has from 1 to 16 events");
+    }
+    if (plan->max_frames > MKPERF_MAX_FRAMES) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "the call chain's depth must be from 0 to 64");
+    }
+    if (plan->filters > MKPERF_MAX_FILTERS) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "a session is limited to at most 16 protection domains");
+    }
+    if (!mkperf_ring_size_ok(plan->core_bytes) || plan->core_bytes > MKPERF_CORE_RING_BYTES ||
+        !mkperf_ring_size_ok(plan->output_bytes) || plan->output_bytes > MKPERF_OUTPUT_RING_BYTES) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "a ring's size must be a power of two, from 4096 bytes to what "
+                                  "the target has");
+    }
+    for (unsigned i = 0; i < plan->filters; i++) {
+        plan->filter[i] = request->filter[i];
+    }
+    return true;
+}
+
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_pmu *pmu, struct mkperf_session_error *error)
 {
@@ -166,37 +314,25 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         .events = request->events,
         .max_frames = request->max_frames,
         .no_jitter = request->no_jitter != 0,
+        .counting = request->event[0].count != 0,
+        .per_thread = request->per_thread != 0,
         .wake_samples = request->wake_samples,
         .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
         .output_bytes = request->output_bytes != 0 ? request->output_bytes
                                                    : MKPERF_OUTPUT_RING_BYTES,
+        .filters = request->filters,
     };
-    uint32_t needed = 0;
 
-    if (made.events == 0 || made.events > MKPERF_MAX_EVENTS) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a session has from 1 to 16 events");
-    }
-    if (made.max_frames > MKPERF_MAX_FRAMES) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "the call chain's depth must be from 0 to 64");
-    }
-    if (!mkperf_ring_size_ok(made.core_bytes) || made.core_bytes > MKPERF_CORE_RING_BYTES ||
-        !mkperf_ring_size_ok(made.output_bytes) || made.output_bytes > MKPERF_OUTPUT_RING_BYTES) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a ring's size must be a power of two, from 4096 bytes to what "
-                                  "the target has");
+    if (!plan_limits(&made, request, error)) {
+        return false;
     }
     for (unsigned i = 0; i < made.events; i++) {
-        if (!plan_event(&made.event[i], i, &request->event[i], pmu, error) ||
-            !plan_period(&made.event[i], i, &request->event[i], pmu, error)) {
+        if (!plan_one(&made, i, &request->event[i], pmu, error)) {
             return false;
         }
-        needed = plan_counters(&made, i, &request->event[i], needed);
-        made.adaptive |= made.event[i].frequency != 0;
     }
-    if (needed > pmu->counters()) {
-        return refuse_counters(error, needed, pmu->counters());
+    if (!plan_all_counters(&made, request, pmu, error)) {
+        return false;
     }
     *plan = made;
     return true;

@@ -22,6 +22,15 @@ struct mkperf_plan_event {
     uint32_t period;    /* to begin with; stays without a frequency */
     uint32_t minimum;   /* of the period */
     uint32_t frequency; /* 0: fixed period */
+    bool count;         /* does not sample */
+    uint32_t group;     /* 0: none */
+    uint32_t turn;
+};
+
+/* Events that count at the same time. A session that samples, or whose events all fit, has one. */
+struct mkperf_plan_turn {
+    uint32_t counter_mask;
+    uint32_t kernel_mask;
 };
 
 struct mkperf_plan {
@@ -29,11 +38,19 @@ struct mkperf_plan {
     uint32_t max_frames;
     bool no_jitter;
     bool adaptive; /* some event has a frequency */
+    bool counting; /* all events count, or all sample */
+    bool per_thread;
     uint32_t wake_samples;
     uint32_t core_bytes; /* of the rings */
     uint32_t output_bytes;
-    uint32_t counter_mask;
-    uint32_t kernel_mask;
+    uint32_t counter_mask; /* of all turns */
+    uint32_t kernel_mask;  /* of the first */
+    uint32_t clock;        /* counter + 1 whose overflow ends a turn; 0 = none */
+    uint32_t clock_code;
+    uint32_t turns;
+    struct mkperf_plan_turn turn[MKPERF_MAX_EVENTS];
+    uint32_t filters;
+    uint64_t filter[MKPERF_MAX_FILTERS];
     uint8_t event_of[MKPERF_MAX_COUNTERS];
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };

@@ -17,7 +17,9 @@
 #include <mkperf/session.h>
 
 #include "../pmu/pmu.h"
+#include "counting.h"
 #include "plan.h"
+#include "policy.h"
 
 /* Channels of the profiler PD: its interrupt (the PMU's overflow), and its client. */
 enum mkperf_profiler_channels { MKPERF_CHANNEL_PMU = 0, MKPERF_CHANNEL_CLIENT = 1 };
@@ -44,9 +46,13 @@ struct mkperf_profiler {
     struct mkperf_ring_consumer core;   /* the sample ring; this PD's core is the only one */
     struct mkperf_ring_producer output; /* to the client */
 
+    struct mkperf_counts *counts; /* by thread; the kernel writes it */
+
     struct mkperf_plan plan;
-    uint32_t id;         /* sessions started since boot */
-    uint32_t generation; /* of the descriptor */
+    struct mkperf_counting counting;
+    uint32_t count_epoch; /* of the descriptor */
+    uint32_t id;          /* sessions started since boot */
+    uint32_t generation;  /* of the descriptor */
     bool running;
     bool silent; /* no sample since the last STATUS */
     uint64_t boot_id;
@@ -81,6 +87,8 @@ void mkperf_pace_begin(struct mkperf_profiler *p);
  * running. */
 uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error);
 void mkperf_sampling_stop(struct mkperf_profiler *p);
+/* An event on the counters that its plan gives it. False: the PMU does not take it. */
+bool mkperf_sampling_program(struct mkperf_profiler *p, const struct mkperf_plan_event *e);
 /* Finds out whether there is a hook, and takes the boot id from the time it saw. Only while
  * stopped. */
 bool mkperf_sampling_probe(struct mkperf_profiler *p, struct mkperf_session_error *error);

@@ -49,6 +49,7 @@ static void empty_ring(struct mkperf_profiler *p)
     r->dropped_events = 0;
     r->spurious = 0;
     r->late_events = 0;
+    r->stamp = 0;
     p->core.tail = 0;
     p->dropped_samples = 0;
     p->dropped_events = 0;
@@ -76,6 +77,8 @@ static bool provoke(struct mkperf_profiler *p)
     empty_ring(p);
     d->counter_mask = 1;
     d->kernel_mask = 0;
+    d->filters = 0;
+    d->counts = 0;
     d->max_frames = 0;
     d->watermark = NEVER_WAKE;
     d->counter[0] = (struct mkperf_descriptor_counter){PROBE_PERIOD, MKPERF_MAX_PERIOD, 0};
@@ -141,24 +144,49 @@ bool mkperf_sampling_probe(struct mkperf_profiler *p, struct mkperf_session_erro
         "extension, or the PMU interrupt is off or not this PD's channel 0");
 }
 
+bool mkperf_sampling_program(struct mkperf_profiler *p, const struct mkperf_plan_event *e)
+{
+    bool done = true;
+
+    if (e->user_counter != 0) {
+        done = p->pmu->program(e->user_counter - 1, e->code, true, false);
+    }
+    if (done && e->kernel_counter != 0) {
+        done = p->pmu->program(e->kernel_counter - 1, e->code, false, true);
+    }
+    return done;
+}
+
+/* All events, to learn that the PMU takes them; those of the first turn last, so that they stay. */
 static bool program(struct mkperf_profiler *p, struct mkperf_session_error *error)
 {
-    for (unsigned i = 0; i < p->plan.events; i++) {
-        const struct mkperf_plan_event *e = &p->plan.event[i];
-        bool done = true;
-
-        if (e->user_counter != 0) {
-            done = p->pmu->program(e->user_counter - 1, e->code, true, false);
-        }
-        if (done && e->kernel_counter != 0) {
-            done = p->pmu->program(e->kernel_counter - 1, e->code, false, true);
-        }
-        if (!done) {
+    for (unsigned i = p->plan.events; i-- > 0;) {
+        if (!mkperf_sampling_program(p, &p->plan.event[i])) {
             return mkperf_plan_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
                                       "the PMU does not take this event's number");
         }
     }
+    if (p->plan.clock != 0 && !p->pmu->program(p->plan.clock - 1, p->plan.clock_code, true, true)) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, "the PMU does not count cycles");
+    }
     return true;
+}
+
+static uint32_t first_watermark(const struct mkperf_profiler *p)
+{
+    uint32_t wake = p->plan.counting ? 1 : p->plan.wake_samples;
+
+    return mkperf_watermark(mkperf_wake_samples(wake, 0, 0, p->tick_hz), 0, (uint32_t)p->core.size);
+}
+
+static void set_filters(struct mkperf_profiler *p)
+{
+    struct mkperf_descriptor *d = p->descriptor;
+
+    for (unsigned i = 0; i < p->plan.filters; i++) {
+        d->filter[i] = p->plan.filter[i];
+    }
+    d->filters = p->plan.filters;
 }
 
 uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error)
@@ -184,15 +212,24 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
     d->counter_mask = p->plan.counter_mask;
     d->kernel_mask = p->plan.kernel_mask;
     d->max_frames = p->plan.max_frames;
-    d->watermark = mkperf_watermark(mkperf_wake_samples(p->plan.wake_samples, 0, 0, p->tick_hz), 0,
-                                    (uint32_t)p->core.size);
+    d->watermark = first_watermark(p);
+    d->counts = 0;
+    d->count_mask = 0;
+    p->counting.stamps = 0;
+    if (p->plan.counting) {
+        mkperf_counting_begin(p);
+    }
+    set_filters(p);
     publish(p);
     for (uint32_t rest = d->counter_mask; rest != 0; rest &= rest - 1) {
         unsigned c = (unsigned)__builtin_ctz(rest);
         p->pmu->arm(c, d->counter[c].first);
     }
     p->running = true;
-    p->pmu->start(p->plan.counter_mask);
+    if (p->plan.counting) {
+        mkperf_counting_started(p);
+    }
+    p->pmu->start(d->counter_mask);
     return MKPERF_RESULT_OK;
 }
 
@@ -202,6 +239,9 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
 
     p->pmu->stop(p->plan.counter_mask);
     mkperf_drain_ring(p, &bytes); /* all of it: nothing is added any more */
+    if (p->plan.counting) {
+        mkperf_counting_end(p);
+    }
     withdraw(p);
     p->pmu->clear(p->plan.counter_mask);
     p->running = false;

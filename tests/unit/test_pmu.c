@@ -80,6 +80,13 @@ static void pmu_write_pmovsclr(uint64_t v)
     m.unsynchronized++;
 }
 
+static void pmu_write_pmovsset(uint64_t v)
+{
+    m.cycle_touched |= v >> 31 & 1;
+    m.overflow |= v;
+    m.unsynchronized++;
+}
+
 static void pmu_write_pmcntenset(uint64_t v)
 {
     m.cycle_touched |= v >> 31 & 1;
@@ -263,6 +270,9 @@ static void test_overflow(void **state)
     pmu->clear(0x21);
     assert_int_equal(pmu->overflow(), 0x04);
     assert_int_equal(m.overflow, UINT64_C(0x80000004));
+    pmu->raise(0x80000001); /* never the cycle counter's */
+    assert_int_equal(m.overflow, UINT64_C(0x80000005));
+    assert_false(m.cycle_touched);
     m.value[2] = UINT64_C(0x123456789); /* a counter of 64 bits */
     assert_int_equal(pmu->read(2), 0x23456789);
 }

@@ -16,7 +16,9 @@
 #include <cmocka.h>
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
 
+#include "target/profiler/counting.c" // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/drain.c"    // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
@@ -56,6 +58,8 @@ static struct {
     uint32_t kernel_rate;
     unsigned line; /* bytes a tick that the line takes */
     struct mkperf_capture_state state;
+    bool by_thread; /* the kernel counts by thread */
+    struct mkperf_counts_state counting;
 } sim;
 
 static uint8_t ipc_page[4096] __attribute__((aligned(4096)));
@@ -146,12 +150,39 @@ void mkperf_port_wake(void)
     sim.woken = true;
 }
 
-/* One tick: the counters move, and the kernel takes the interrupt. */
-static void tick(void)
+/* What the kernel does at a switch away from a thread, and after a capture. */
+static void count_by_thread(uint64_t thread)
 {
     const struct mkperf_descriptor *d = profiler.descriptor;
 
+    if (sim.by_thread && d->magic == MKPERF_DESCRIPTOR_MAGIC && d->counts != 0) {
+        mkperf_counts_switch(d, &sim.counting, (struct mkperf_counts *)d->counts, thread, 1);
+    }
+}
+
+static void interrupt(void)
+{
+    const struct mkperf_descriptor *d = profiler.descriptor;
+
+    if (sim.overflow != 0 && sim.interrupts) {
+        if (sim.hook && d->magic == MKPERF_DESCRIPTOR_MAGIC) {
+            mkperf_capture(d, &sim.state);
+            count_by_thread(mkperf_port_thread());
+        } else {
+            sim.woken = true;
+        }
+    }
+}
+
+/* One tick: the counters move, and the kernel takes the interrupt. */
+static void tick(void)
+{
+    uint64_t before = mkperf_port_thread();
+
     sim.ticks++;
+    if (mkperf_port_thread() != before) {
+        count_by_thread(before);
+    }
     for (unsigned i = 0; i < COUNTERS && sim.counts; i++) {
         struct sim_counter *c = &sim.counter[i];
         uint32_t events = (c->user ? sim.user_rate : 0) + (c->kernel ? sim.kernel_rate : 0);
@@ -165,13 +196,7 @@ static void tick(void)
             sim.overflow |= UINT32_C(1) << i;
         }
     }
-    if (sim.overflow != 0 && sim.interrupts) {
-        if (sim.hook && d->magic == MKPERF_DESCRIPTOR_MAGIC) {
-            mkperf_capture(d, &sim.state);
-        } else {
-            sim.woken = true;
-        }
-    }
+    interrupt();
 }
 
 /* ---- its PMU -------------------------------------------------------------------------------- */
@@ -207,7 +232,7 @@ static bool sim_program(unsigned counter, uint32_t code, bool user, bool kernel)
 
 static void sim_arm(unsigned counter, uint32_t events)
 {
-    assert_true(events >= 1 && events <= MKPERF_MAX_PERIOD);
+    assert_true(events >= 1 && events <= MKPERF_COUNT_PERIOD);
     sim.counter[counter].value = 0 - events;
 }
 
@@ -243,15 +268,34 @@ static void sim_clear(uint32_t mask)
     sim.overflow &= ~mask;
 }
 
+static void sim_raise(uint32_t mask)
+{
+    sim.overflow |= mask;
+    interrupt();
+}
+
 static uint64_t sim_entropy(void)
 {
     return 42;
 }
 
 const struct mkperf_pmu mkperf_armv8_pmuv3 = {
-    MKPERF_PMU_VERSION, "simulated",  sim_init,  sim_counters, sim_cpu,
-    sim_supported,      sim_program,  sim_arm,   sim_start,    sim_stop,
-    sim_read,           sim_overflow, sim_clear, sim_entropy,  mkperf_armv8_events,
+    MKPERF_PMU_VERSION,
+    "simulated",
+    sim_init,
+    sim_counters,
+    sim_cpu,
+    sim_supported,
+    sim_program,
+    sim_arm,
+    sim_start,
+    sim_stop,
+    sim_read,
+    sim_overflow,
+    sim_clear,
+    sim_raise,
+    sim_entropy,
+    mkperf_armv8_events,
 };
 
 /* ---- the client PD and the host ------------------------------------------------------------- */
@@ -925,6 +969,182 @@ static void test_wakes_at_64(void **state)
     check_books(stop_session());
 }
 
+/* ---- counting ------------------------------------------------------------------------------- */
+
+/* Events of names, all to be counted; groups are those of `group`, if not NULL. */
+static void configure_counting(const char *const *names, const uint32_t *group, unsigned n,
+                               pb_size_t answer)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    m.msg.configure.events_count = (pb_size_t)n;
+    m.msg.configure.per_pd = true;
+    for (unsigned i = 0; i < n; i++) {
+        m.msg.configure.events[i] = event(names[i], 0, 0);
+        m.msg.configure.events[i].count = true;
+        m.msg.configure.events[i].group = group != NULL ? group[i] : 0;
+    }
+    ask(&m, answer);
+}
+
+static const mkperf_Counts *counts(uint32_t part)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
+
+    m.msg.get_counts.part = part;
+    ask(&m, mkperf_ToHost_counts_tag);
+    return &got.last.msg.counts;
+}
+
+/* More than 2^32 events in each counter, exactly. */
+static void test_counts_are_exact(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions", "cache-misses"};
+    uint64_t total[COUNTERS];
+
+    (void)state;
+    sim.user_rate = 40000;
+    sim.kernel_rate = 100;
+    configure_counting(names, NULL, 3, mkperf_ToHost_session_tag);
+    start_session();
+    assert_true(got.last.msg.session.events[0].count);
+    run(TICK_HZ / 5);
+    const mkperf_Counts *c = counts(0);
+    assert_true(c->running);
+    assert_int_equal(c->turns, 1);
+    assert_true(c->events[0].user > UINT32_MAX);
+    stop_session();
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        total[i] = sim.counter[i].total;
+    }
+    c = counts(0);
+    assert_false(c->running);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(c->events[i].user, total[2 * i]);
+        assert_int_equal(c->events[i].kernel, total[2 * i + 1]);
+        assert_int_equal(c->events[i].running_ticks, c->enabled_ticks);
+    }
+    assert_in_range(c->enabled_ticks, TICK_HZ / 5, TICK_HZ / 5 + 10000);
+    assert_int_equal(got.batch_samples, 0);
+    check_books(&(mkperf_Status){0});
+    assert_false(c->by_pd);
+    assert_int_equal(c->parts, 1);
+}
+
+/* The kernel counts by thread: the threads' sum is the total, and each has its share. */
+static void test_counts_by_thread(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions"};
+    uint64_t user[4] = {0}, kernel[4] = {0};
+
+    (void)state;
+    sim.by_thread = true;
+    sim.user_rate = 40000;
+    configure_counting(names, NULL, 2, mkperf_ToHost_session_tag);
+    start_session();
+    run(300000);
+    stop_session();
+    const mkperf_Counts *c = counts(0);
+    uint64_t total_user = c->events[1].user, total_kernel = c->events[1].kernel;
+    uint32_t parts = c->parts;
+    assert_true(c->by_pd);
+    for (uint32_t part = 1; part < parts; part++) {
+        c = counts(part);
+        for (unsigned i = 0; i < c->threads_count; i++) {
+            assert_in_range(c->threads[i].thread, 1 + 2, 3 + 2);
+            user[c->threads[i].thread - 2] += c->threads[i].user[1];
+            kernel[c->threads[i].thread - 2] += c->threads[i].kernel[1];
+        }
+    }
+    assert_int_equal(user[1] + user[2] + user[3], total_user);
+    assert_int_equal(kernel[1] + kernel[2] + kernel[3], total_kernel);
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_in_range(user[i], total_user / 100 * 32, total_user / 100 * 35);
+    }
+    mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
+    m.msg.get_counts.part = parts;
+    ask(&m, mkperf_ToHost_error_tag);
+}
+
+/* Eight counters' worth of events on six: two turns, a group never split, scaled right. */
+static void test_counts_take_turns(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions", "cycles", "instructions"};
+    static const uint32_t group[] = {0, 3, 3, 0};
+
+    (void)state;
+    sim.by_thread = true;
+    configure_counting(names, group, 4, mkperf_ToHost_session_tag);
+    assert_int_equal(profiler.plan.turns, 3);
+    assert_int_equal(profiler.plan.event[1].turn, profiler.plan.event[2].turn);
+    start_session();
+    run(2 * TICK_HZ);
+    stop_session();
+    assert_true(profiler.counting.rotated > 300);
+    const mkperf_Counts *c = counts(0);
+    uint64_t all = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        double share = (double)c->events[i].running_ticks / (double)c->enabled_ticks;
+        double scaled = (double)c->events[i].user / share;
+        assert_in_range((uint64_t)(share * 1000), 313, 353);
+        assert_in_range((uint64_t)(scaled / (900.0 * (double)c->enabled_ticks) * 1000), 990, 1010);
+        all += i != 2 ? c->events[i].running_ticks : 0;
+    }
+    assert_int_equal(c->events[1].running_ticks, c->events[2].running_ticks);
+    assert_int_equal(c->events[1].user, c->events[2].user);
+    assert_in_range(all, c->enabled_ticks - 20, c->enabled_ticks + 20);
+    assert_int_equal(profiler.books.spurious, 0);
+}
+
+static void test_counting_refusals(void **state)
+{
+    static const char *const names[] = {"cycles", "cycles", "cycles", "cycles"};
+    static const uint32_t group[] = {0, 2, 2, 2};
+    mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
+
+    (void)state;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+    configure_counting(names, group, 4, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_COUNTERS, 2);
+    assert_non_null(strstr(got.last.msg.error.text, "needs 6 counters"));
+    m = message(mkperf_ToTarget_configure_tag);
+    m.msg.configure.events_count = 2;
+    m.msg.configure.events[0] = event("cycles", 100000, 0);
+    m.msg.configure.events[1] = event("instructions", 0, 0);
+    m.msg.configure.events[1].count = true;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 2);
+}
+
+/* Samples of two threads of three; what is left out takes no room and is no loss. */
+static void test_filters(void **state)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    (void)state;
+    m.msg.configure.events_count = 1;
+    m.msg.configure.events[0] = event("cycles", 10000, 0);
+    m.msg.configure.only_count = 2;
+    m.msg.configure.only[0] = 1 + 2;
+    m.msg.configure.only[1] = 3 + 2;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run(TICK_HZ / 2);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_in_range(s->captured, 50000 * 2 / 3 - 300, 50000 * 2 / 3 + 300);
+    for (unsigned i = 0; i < MKPERF_CHAIN_SLOTS; i++) {
+        assert_int_not_equal(
+            client.encoder.chain[i].words != 0 ? client.encoder.chain[i].key[1] : 0, 2);
+    }
+    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    start_session();
+    assert_int_equal(profiler.descriptor->filters, 0);
+    run(TICK_HZ / 10);
+    stop_session();
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, boot, halt)
 
 int main(void)
@@ -946,6 +1166,11 @@ int main(void)
         T(test_list),
         T(test_policy),
         T(test_wakes_at_64),
+        T(test_counts_are_exact),
+        T(test_counts_by_thread),
+        T(test_counts_take_turns),
+        T(test_counting_refusals),
+        T(test_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

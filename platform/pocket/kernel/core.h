@@ -16,6 +16,7 @@
 #include <mkperf/ring.h>
 
 #include "../../../kernel/capture.h"
+#include "../../../kernel/counts.h"
 #include "image.h"
 #include "regs.h"
 
@@ -69,6 +70,9 @@ struct core {
     uint64_t ring_va; /* the last ring looked for, and what was found */
     uint64_t ring_bytes;
     struct mkperf_ring *ring;
+    struct mkperf_counts_state counting;
+    uint64_t counts_va; /* the same for the table of counts */
+    struct mkperf_counts *counts;
 };
 
 /* The core this runs on. Not volatile: it never changes. */
@@ -129,6 +133,7 @@ void irq_entry(struct core *core);
 struct task *irq_slow(void);
 void irq_enable(unsigned irq);
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write);
+void irq_count(struct core *core);
 void sys_irq_ack(struct task *t);
 
 static inline bool pmu_published(void)

@@ -125,6 +125,27 @@ void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool wr
 }
 
 /*
+ * Gives what was counted to the current task, if a session counts by thread. Called when its time
+ * ends, and at each overflow.
+ */
+void irq_count(struct core *core)
+{
+    const struct mkperf_descriptor *d = pmu_descriptor;
+
+    if (!pmu_published() || d->counts == 0) {
+        return;
+    }
+    if (core->counts_va != d->counts) {
+        core->counts_va = d->counts;
+        core->counts = irq_find_memory(pmu_task, d->counts, sizeof *core->counts, true);
+    }
+    if (core->counts != NULL) {
+        mkperf_counts_switch(d, &core->counting, core->counts, core->current->thread,
+                             pmu_task->thread);
+    }
+}
+
+/*
  * The first half of every interrupt, called by vectors.S with only half the registers saved. True:
  * it was the profiler's and all is done. False: irq_slow must follow.
  */
@@ -137,6 +158,7 @@ bool irq_fast(struct core *core)
         return false;
     }
     mkperf_capture(pmu_descriptor, &core->capture);
+    irq_count(core);
     qemu_pmu_arm(pmu_descriptor, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;

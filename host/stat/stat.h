@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `mkperf stat` measured, between the conversation and the print.
+ *
+ * Owns: struct stat_reading and the arithmetic on it. Row 0 is the whole system, the others PDs.
+ */
+#ifndef MKPERF_HOST_STAT_H
+#define MKPERF_HOST_STAT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "mkperf.pb.h"
+#include "model/pds.h"
+
+enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 };
+
+struct stat_value {
+    double user, kernel; /* scaled to the whole time where the event took turns */
+    double error;        /* standard error of the sum: 0 = exact, or scaled */
+    double samples;      /* an estimate's */
+};
+
+struct stat_row {
+    uint32_t pd; /* of row 1 and up */
+    struct stat_value value[STAT_EVENTS];
+};
+
+struct stat_reading {
+    double seconds; /* of the target's time; 0 = not known */
+    bool estimate;  /* from samples */
+    unsigned events;
+    unsigned turns;
+    double share[STAT_EVENTS]; /* of the time that the event was counted */
+    unsigned rows;
+    struct stat_row row[STAT_ROWS];
+};
+
+static inline double stat_sum(const struct stat_value *v)
+{
+    return v->user + v->kernel;
+}
+
+/* The row of a PD, maybe a new one; when there is no room, the last one. */
+struct stat_row *stat_row(struct stat_reading *r, uint32_t pd);
+
+/* Begins a reading from part 0 of the target's counts; adds its other parts. */
+void stat_begin(struct stat_reading *r, const mkperf_Counts *m);
+void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds *pds);
+
+/* Adds one sample of an estimate, and completes it: totals, errors. */
+void stat_sample(struct stat_reading *r, const struct mkperf_sample *s);
+void stat_estimate(struct stat_reading *r, unsigned events, double seconds);
+
+/* What was counted between two readings of one session. */
+void stat_difference(struct stat_reading *out, const struct stat_reading *now,
+                     const struct stat_reading *before);
+
+/* Several runs: mean, and the standard error of the mean in `error`. */
+struct stat_repeat {
+    unsigned runs;
+    struct stat_reading sum, squares; /* of user + kernel: squares.value.user */
+};
+void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r);
+void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out);
+
+/* How to print. */
+struct stat_style {
+    FILE *out;
+    const char *separator; /* NULL: for people, as perf stat; else fields, as perf stat -x */
+    bool interval;         /* the first column is the time of the reading's end */
+    double time_s;
+    unsigned runs;     /* that the reading is the mean of */
+    const char *title; /* the target */
+    const char *only;  /* NAME[,NAME] of PDs, NULL: all */
+    const mkperf_Session *session;
+    const struct mkperf_pds *pds;
+};
+void stat_print(const struct stat_reading *r, const struct stat_style *style);
+
+/* The derived figure of event i in a row, as perf stat says it; false: none. */
+bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
+                  const mkperf_Session *session, unsigned i, double *figure, const char **unit);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counting: sessions whose events are counted and not sampled.
+ *
+ * Owns: struct mkperf_counting. A counter counts 2^31 events from arming to overflow; the hook's
+ * record of an overflow is worth those, so nothing wraps unseen and the count is exact at any time.
+ * Events that do not fit into the counters take turns, which an overflow of the plan's clock ends.
+ */
+#ifndef MKPERF_COUNTING_H
+#define MKPERF_COUNTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/counts.h>
+#include <mkperf/session.h>
+
+struct mkperf_profiler;
+
+struct mkperf_counting {
+    uint32_t turn; /* now */
+    uint32_t mask; /* counters that count in it */
+    uint8_t slot[MKPERF_MAX_COUNTERS];
+    bool struck;      /* the clock: the turn is over */
+    uint64_t rotated; /* turns that are over */
+    uint64_t stamps;  /* interrupts made to learn the time */
+    uint64_t began;   /* ticks; 0: not known */
+    uint64_t resumed; /* when the present turn began */
+    uint64_t running[MKPERF_MAX_EVENTS];
+    uint64_t total[MKPERF_COUNT_SLOTS]; /* without what the counters hold now */
+
+    /* the snapshot */
+    uint64_t now;
+    uint64_t count[MKPERF_COUNT_SLOTS];
+    uint64_t ran[MKPERF_MAX_EVENTS];
+    uint32_t threads;
+    struct mkperf_counts_thread thread[MKPERF_COUNT_THREADS];
+};
+
+/* Begins a session that counts: its first turn in the descriptor. Before it is published. */
+void mkperf_counting_begin(struct mkperf_profiler *p);
+/* The session is published: learns the time, just before the counters are started. */
+void mkperf_counting_started(struct mkperf_profiler *p);
+/* The counters were stopped: the last snapshot. While the descriptor is published. */
+void mkperf_counting_end(struct mkperf_profiler *p);
+/* A record of the hook's, from drain.c. */
+void mkperf_counting_take(struct mkperf_profiler *p, const uint64_t *record);
+/* After a drain: the next turn, if it is time. */
+void mkperf_counting_rotate(struct mkperf_profiler *p);
+/* Answers COUNTS in the session page. False: *error says why not. */
+bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part,
+                            struct mkperf_session_error *error);
+
+#endif

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Counting in QEMU, where one instruction is one cycle and one nanosecond: counts are compared with
+# what they must be, not with what they were. Also `mkperf list`, turns, and sampling of chosen PDs.
+set -u
+NAME=stat
+D=$B/tests/run-stat
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+demo=$B/demo
+exact=$B/tests/target/exact
+
+# on SYSTEM COMMAND...: commands of mkperf's on a fresh boot of it
+on() {
+    QEMU=$(cat "$1/qemu-command")
+    export QEMU D demo exact
+    shift
+    scripts/qemu-talk "$D" "$@" >"$D/talk.log" 2>&1 || {
+        cat "$D/talk.log"
+        return 1
+    }
+}
+
+# Fields of -x, with --per-pd: pd count unit event ns share figure unit user kernel error
+known_instructions() {
+    on "$exact" '$MKPERF stat -t $T -e instructions -x , --per-pd --duration 0.5 \
+        --system $exact/exact.system -o $D/exact.csv' || return 1
+    awk -F, '
+        $1 == "system" { user = $9; kernel = $10 }
+        $1 != "system" { sum_user += $9; sum_kernel += $10 }
+        $1 == "small" { small = $9 }
+        $1 == "large" { large = $9 }
+        END {
+            print "small", small, "large", large, "difference", large - small
+            print "system", user, kernel, "sum of PDs", sum_user, sum_kernel
+            rest = small - 100 * 2 * 10000
+            exit !(large - small == 100 * 2 * (30000 - 10000) && rest > 0 && rest < 100 * 100 &&
+                   user == sum_user && kernel == sum_kernel)
+        }' "$D/exact.csv"
+}
+check "instructions of PDs are exactly the known ones, and their sum the system's" known_instructions
+
+# Cycles are nanoseconds; in 10 s both counters of cycles pass 2^32.
+wrap() {
+    on "$demo" '$MKPERF stat -t $T -e cycles,instructions -x , --duration 10 -o $D/long.csv' || return 1
+    awk -F, '$3 == "cycles" { off = $1 - $4
+            print "cycles", $1, "ns", $4, "user", $8, "kernel", $9
+            exit !($1 > 4294967296 * 2 && off * off < 1e10 && $9 > 4294967296) }' "$D/long.csv"
+}
+check "cycles agree with the clock over 32-bit overflows" wrap
+
+# The same events again in turns: each estimate near the same, shares add up, groups together.
+turns() {
+    on "$demo" '$MKPERF stat -t $T -x , --duration 5 -o $D/turns.csv \
+        -e cycles,instructions,{cycles:u,instructions:u},{cycles:k,instructions:k}' || return 1
+    cat "$D/turns.csv"
+    awk -F, '
+        { count[$3] = $1; share[$3] = $5 }
+        function near(a, b) { return a > b * 0.96 && a < b * 1.04 }
+        END {
+            exit !(near(count["cycles:u"] + count["cycles:k"], count["cycles"]) &&
+                   near(count["instructions:u"] + count["instructions:k"], count["instructions"]) &&
+                   count["cycles:u"] == count["instructions:u"] &&
+                   share["cycles:u"] == share["instructions:u"] &&
+                   near(share["cycles"] + share["cycles:u"], 100) && share["cycles"] < 60)
+        }' "$D/turns.csv"
+}
+check "events that take turns are scaled right" turns
+
+forms() {
+    on "$demo" '$MKPERF stat -t $T -I 100 --duration 6 -o $D/intervals' \
+        '$MKPERF stat -t $T -r 3 --duration 0.5 -o $D/repeat' \
+        '$MKPERF stat -t $T --pd known,idle --duration 0.5 -o $D/pds --system $demo/demo.system' \
+        '$MKPERF stat -t $T --estimate --duration 2 -o $D/estimate --system $demo/demo.system' ||
+        return 1
+    cat "$D/intervals" "$D/repeat" "$D/pds" "$D/estimate"
+    [ "$(grep -c ' cycles ' "$D/intervals")" -ge 2 ] && grep -q '(3 runs)' "$D/repeat" &&
+        grep -q 'insn per cycle .*( +- ' "$D/repeat" && grep -q '^ *known .* cycles ' "$D/pds" &&
+        ! grep -q dummy1 "$D/pds" && grep -q '^ *known~.*( +- ' "$D/estimate"
+}
+check "intervals, repeats, chosen PDs, estimates" forms
+
+# Shares of three PDs among themselves, which the demo fixes whatever the window: an estimate lies
+# within four of its standard errors of the exact count's.
+estimate() {
+    on "$demo" '$MKPERF stat -t $T -e cycles -x , --per-pd --duration 3 -o $D/a.csv \
+            --system $demo/demo.system' \
+        '$MKPERF stat -t $T -e cycles -x , --estimate --duration 3 -o $D/b.csv \
+            --system $demo/demo.system' || return 1
+    awk -F, '
+        $1 != "known" && $1 != "dummy1" && $1 != "server" { next }
+        FNR == NR { exact[$1] = $2; all_exact += $2; next }
+        { got[$1] = $2; error[$1] = $11; all += $2; n++ }
+        END {
+            for (pd in got) {
+                off = (got[pd] - exact[pd] / all_exact * all) / error[pd]
+                print pd, got[pd], "expected", exact[pd] / all_exact * all, "standard errors", off
+                if (off > 4 || off < -4) bad = 1
+            }
+            exit bad || n != 3
+        }' "$D/a.csv" "$D/b.csv"
+}
+check "an estimate is as good as it says" estimate
+
+refusals() {
+    on "$demo" '! $MKPERF stat -t $T -e no-such-event' '! $MKPERF stat -t $T -e branch-misses' \
+        '! $MKPERF stat -t $T -e {cycles,instructions,cycles},cycles' \
+        '! $MKPERF record -t $T -e cycles -c 10 -o $D/none' '! $MKPERF stat -t $T -e {cycles' || return 1
+    for why in 'no event is called' 'PMU does not implement' 'needs 6 counters at the same time' \
+        'must be from 1000 to' 'a group { is not closed'; do
+        grep -q "$why" "$D/talk.log" || { cat "$D/talk.log"; return 1; }
+    done
+}
+check "bad requests are refused with the reason" refusals
+
+list() {
+    on "$demo" '$MKPERF list -t $T >$D/list' || return 1
+    grep -q '^  cycles  *r11  *yes' "$D/list" && grep -q '^  branch-misses .* no ' "$D/list" &&
+        grep -q '^  ext_mem_req  *rc0  *?' "$D/list" || { cat "$D/list"; return 1; }
+}
+check "list asks the target and knows its CPU's own events" list
+
+only() {
+    on "$demo" '$MKPERF record -t $T -e cycles -F 2000 --pd known,dummy1 --duration 2 \
+        --system $demo/demo.system --elf-path $demo -o $D/only.data' || return 1
+    perf_quiet script -i "$D/only.data" -F comm | awk '{ print $1 }' | sort | uniq -c >"$D/comms"
+    cat "$D/comms"
+    [ "$(awk '{ print $2 }' "$D/comms" | tr '\n' ' ')" = "dummy1 known " ] &&
+        awk '$2 == "known" { exit $1 < 300 }' "$D/comms"
+}
+check "samples of chosen PDs only" only

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `mkperf stat` without a target: groups of -e, readings, repeats, estimates, derived figures. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "events.h"
+#include "filter.h"
+#include "stat/stat.h"
+
+static struct stat_reading reading, other, out;
+
+static enum mkperf_status parse(const char *text, mkperf_Configure *c)
+{
+    struct mkperf_error e;
+
+    *c = (mkperf_Configure)mkperf_Configure_init_zero;
+    return mkperf_events_parse(text, c, &e);
+}
+
+static void test_groups(void **state)
+{
+    mkperf_Configure c;
+
+    (void)state;
+    assert_int_equal(parse("cycles,{instructions,r10:k}:u,{cycles,r1b}", &c), MKPERF_OK);
+    assert_int_equal(c.events_count, 5);
+    assert_int_equal(c.events[0].group, 0);
+    assert_int_equal(c.events[1].group, c.events[2].group);
+    assert_int_equal(c.events[3].group, c.events[4].group);
+    assert_true(c.events[1].group != 0 && c.events[3].group != c.events[1].group);
+    assert_true(c.events[1].user && !c.events[1].kernel);
+    assert_true(c.events[2].kernel && !c.events[2].user); /* its own modifier stands */
+    for (const char *const *bad =
+             (const char *const[]){"{cycles", "cycles}", "{}", "{{cycles}}", "{cycles}x",
+                                   "{cycles}:z", "{cycles,}", "{cycles}:uu}", "", NULL};
+         *bad != NULL; bad++) {
+        assert_int_equal(parse(*bad, &c), MKPERF_ERR_USAGE);
+    }
+}
+
+static mkperf_Counts counts(uint64_t user, uint64_t kernel, uint64_t running)
+{
+    mkperf_Counts m = mkperf_Counts_init_zero;
+
+    m.tick_hz = 1000;
+    m.enabled_ticks = 2000;
+    m.turns = running == 2000 ? 1 : 2;
+    m.events_count = 1;
+    m.events[0] = (mkperf_EventCount){user, kernel, running};
+    return m;
+}
+
+static void test_scaling(void **state)
+{
+    mkperf_Counts m = counts(100, 20, 500);
+
+    (void)state;
+    stat_begin(&reading, &m);
+    assert_true(fabs(reading.seconds - 2) < 1e-9);
+    assert_true(fabs(reading.share[0] - 0.25) < 1e-9);
+    assert_true(fabs(stat_sum(&reading.row[0].value[0]) - 480) < 1e-6);
+    m = counts(0, 0, 0);
+    stat_begin(&reading, &m); /* its turn never came: nothing is claimed */
+    assert_true(reading.share[0] <= 0);
+    assert_true(stat_sum(&reading.row[0].value[0]) <= 0);
+}
+
+static void test_difference_and_repeat(void **state)
+{
+    mkperf_Counts m = counts(100, 0, 2000);
+    struct stat_repeat *s = test_calloc(1, sizeof *s);
+
+    (void)state;
+    stat_begin(&other, &m);
+    m = counts(160, 5, 2000);
+    stat_begin(&reading, &m);
+    stat_difference(&out, &reading, &other);
+    assert_true(fabs(out.row[0].value[0].user - 60) < 1e-9);
+    stat_repeat_add(s, &other);
+    stat_repeat_add(s, &reading);
+    stat_repeat_mean(s, &out);
+    assert_true(fabs(stat_sum(&out.row[0].value[0]) - 132.5) < 1e-6);
+    assert_true(fabs(out.row[0].value[0].error - 32.5) < 1e-6); /* 45.96 / sqrt 2 */
+    test_free(s);
+}
+
+static void test_estimate(void **state)
+{
+    struct mkperf_sample sample = {.period = 10};
+
+    (void)state;
+    memset(&reading, 0, sizeof reading);
+    for (unsigned i = 0; i < 100; i++) {
+        sample.pd = i % 4 == 0 ? 7 : 9;
+        sample.flags = i % 8 == 0 ? MKPERF_SAMPLE_KERNEL : 0;
+        stat_sample(&reading, &sample);
+    }
+    stat_estimate(&reading, 1, 1);
+    assert_int_equal(reading.rows, 3);
+    assert_true(fabs(stat_sum(&reading.row[0].value[0]) - 1000) < 1e-6);
+    assert_true(fabs(stat_row(&reading, 7)->value[0].kernel - 130) < 1e-6);
+    /* sqrt(p (1 - p) / n) of the sum */
+    assert_true(fabs(stat_row(&reading, 7)->value[0].error - 1000 * sqrt(.25 * .75 / 100)) < 1e-6);
+    for (uint32_t pd = 0; pd < 500; pd++) {
+        stat_row(&reading, 1000 + pd); /* more than there is room for */
+    }
+    assert_int_equal(reading.rows, STAT_ROWS);
+}
+
+static void test_derived(void **state)
+{
+    mkperf_Session session = mkperf_Session_init_zero;
+    double figure;
+    const char *unit;
+
+    (void)state;
+    memset(&reading, 0, sizeof reading);
+    session.events_count = reading.events = 3;
+    session.events[0].code = 0x11;
+    session.events[1].code = 0x08;
+    session.events[2].code = 0x03;
+    for (unsigned i = 0; i < 3; i++) {
+        session.events[i].user_counter = session.events[i].kernel_counter = 1;
+    }
+    reading.seconds = 2;
+    reading.row[0].value[0].user = 3e9;
+    reading.row[0].value[1].user = 6e9;
+    reading.row[0].value[2].user = 3e6;
+    assert_true(stat_derived(&reading, &reading.row[0], &session, 0, &figure, &unit));
+    assert_true(fabs(figure - 1.5) < 1e-9 && strcmp(unit, "GHz") == 0);
+    assert_true(stat_derived(&reading, &reading.row[0], &session, 1, &figure, &unit));
+    assert_true(fabs(figure - 2) < 1e-9 && strcmp(unit, "insn per cycle") == 0);
+    assert_true(stat_derived(&reading, &reading.row[0], &session, 2, &figure, &unit));
+    assert_true(fabs(figure - .5) < 1e-9 && strcmp(unit, "misses per 1000 insn") == 0);
+    session.events[0].kernel_counter = 0; /* cycles of other modes: no ratio */
+    assert_true(stat_derived(&reading, &reading.row[0], &session, 1, &figure, &unit));
+    assert_string_equal(unit, "M/sec");
+}
+
+static void test_filter(void **state)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_pds_config config = {.system = "tests/unit/data/subtree.system"};
+    mkperf_Configure c = mkperf_Configure_init_zero;
+    struct mkperf_pds *pds;
+    struct mkperf_error e;
+
+    (void)state;
+    assert_int_equal(mkperf_pds_new(&config, symbols, &pds, &e), MKPERF_OK);
+    assert_int_equal(mkperf_filter(NULL, NULL, pds, &c, &e), MKPERF_OK);
+    assert_int_equal(c.only_count, 0);
+    assert_int_equal(mkperf_filter("other", "top", pds, &c, &e), MKPERF_OK);
+    assert_int_equal(c.only_count, 4); /* other, top, its child, and that one's */
+    assert_int_equal(mkperf_filter("top", NULL, pds, &c, &e), MKPERF_OK);
+    assert_int_equal(c.only_count, 4);
+    assert_int_equal(mkperf_filter("nobody", NULL, pds, &c, &e), MKPERF_ERR_USAGE);
+    assert_non_null(strstr(e.text, "nobody"));
+    mkperf_pds_free(pds);
+    mkperf_symbols_free(symbols);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groups),   cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_estimate), cmocka_unit_test(test_difference_and_repeat),
+        cmocka_unit_test(test_derived),  cmocka_unit_test(test_filter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
