@@ -18,12 +18,14 @@ $(eval $(call microkit_image,$(SEL4_TEST)/wildfp/loader.img,$(SEL4_TEST)/wildfp/
     $(SEL4_TEST)/wildfp,$(patsubst %,$(SEL4_TEST)/wildfp/%.elf,profiler client wildfp)))
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
-check-sel4: host $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img
+check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img
 	$(Q)$(if $(BOARD_QEMU),,echo "check-sel4: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
 	DEMO_QEMU='$(subst $$(IMAGE),$(B)/loader.img,$(value BOARD_QEMU))' \
 	WILDFP_DIR=$(SEL4_TEST)/wildfp \
 	WILDFP_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/wildfp/loader.img,$(value BOARD_QEMU))' \
+	NET_QEMU='$(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(B)/net/loader.img,$(value BOARD_QEMU)))'\
+	' -global virtio-mmio.force-legacy=false' \
 	PRINTING=$$(sed -n 's/^#define CONFIG_PRINTING *\([01]\).*/\1/p' \
 	    $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h) \
 	PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
