@@ -55,7 +55,8 @@ struct mkperf_pmu {
     /* Counters whose overflow nobody has taken yet, and forgetting it. */
     uint32_t (*overflow)(void);
     void (*clear)(uint32_t mask);
-    /* Sets the overflow of counters as if they had overflowed: an interrupt on purpose. */
+    /* Sets the overflow of counters as if they had overflowed: an interrupt on purpose. NULL: the
+     * hardware cannot, and counts have no time. */
     void (*raise)(uint32_t mask);
     /* Some bits that differ from boot to boot if anything of the PMU does. */
     uint64_t (*entropy)(void);
@@ -64,6 +65,7 @@ struct mkperf_pmu {
 };
 
 extern const struct mkperf_pmu mkperf_armv8_pmuv3;
+extern const struct mkperf_pmu mkperf_armv7_pmuv2;
 
 /* The events of the Arm architecture, for back-ends that count them. */
 extern const struct mkperf_pmu_event mkperf_armv8_events[];

@@ -76,7 +76,7 @@ static uint64_t stamp(struct mkperf_profiler *p)
     uint64_t before = __atomic_load_n(&ring->spurious, __ATOMIC_ACQUIRE);
     bool seen = false;
 
-    if (i >= MKPERF_MAX_COUNTERS) {
+    if (i >= MKPERF_MAX_COUNTERS || p->pmu->raise == NULL) {
         return 0;
     }
     __atomic_store_n(&d->counter_mask, used & ~(UINT32_C(1) << i), __ATOMIC_RELEASE);

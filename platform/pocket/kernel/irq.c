@@ -158,7 +158,9 @@ bool irq_fast(struct core *core)
         return false;
     }
     mkperf_capture(pmu_descriptor, &core->capture);
-    irq_count(core);
+    if (pmu_descriptor->counts != 0) {
+        irq_count(core);
+    }
     qemu_pmu_arm(pmu_descriptor, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;
