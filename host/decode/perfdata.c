@@ -44,7 +44,13 @@ enum sample_field { /* bits of sample_type */
 
 enum { EVENT_UPDATE_NAME = 2, MARK_BYTES = 128 };
 
-enum { MODE_MASK = 7, MODE_KERNEL = 1, MODE_HYPERVISOR = 3, MODE_GUEST_KERNEL = 4 };
+enum {
+    MODE_MASK = 7,
+    MODE_KERNEL = 1,
+    MODE_HYPERVISOR = 3,
+    MODE_GUEST_KERNEL = 4,
+    MISC_MMAP_BUILD_ID = 1 << 14,
+};
 
 /* Values in a callchain from here on are markers, and these two start the kernel's frames. */
 #define CONTEXT_MAX ((uint64_t)-4095)
@@ -131,11 +137,14 @@ static enum mkperf_status pd_of(struct reader *r, uint32_t pid, uint32_t *id)
         return MKPERF_OK;
     }
     p->announced = true;
-    return r->sink->ops->pd(
-        r->sink->self,
-        &(struct mkperf_pd){
-            .thread = p->thread, .id = *id, .name = p->name, .elf = p->elf, .parent = p->parent},
-        r->e);
+    return r->sink->ops->pd(r->sink->self,
+                            &(struct mkperf_pd){.thread = p->thread,
+                                                .id = *id,
+                                                .name = p->name,
+                                                .elf = p->elf,
+                                                .build_id = p->build_id,
+                                                .parent = p->parent},
+                            r->e);
 }
 
 static enum mkperf_status read_comm(struct reader *r, struct cursor c)
@@ -167,40 +176,59 @@ static bool is_program(const char *path)
     return path[0] == '/' && path[1] != '/';
 }
 
+/* The program of a process, unless it is known or the sink has been told. */
+static enum mkperf_status set_program(struct reader *r, uint32_t pid, const char *path, size_t n,
+                                      const struct mkperf_build_id *id)
+{
+    int64_t index = perfin_process_of(&r->session, pid);
+
+    if (index < 0) {
+        return bad(r, "more processes than memory or sense allow");
+    }
+    struct perfin_process *p = &r->session.process[index];
+    if (p->announced || p->elf) {
+        return MKPERF_OK;
+    }
+    p->build_id = *id;
+    return perfin_set_text(&p->elf, path, n) ? MKPERF_OK : bad(r, "out of memory");
+}
+
+/* MMAP2 has device and inode there, or the size of a build id, three bytes, and the id. */
+static struct mkperf_build_id map_build_id(const uint8_t *p, unsigned misc)
+{
+    struct mkperf_build_id id = {.n = 0};
+
+    if (p && misc & MISC_MMAP_BUILD_ID && p[0] <= MKPERF_BUILD_ID_BYTES) {
+        id.n = p[0];
+        memcpy(id.byte, p + 4, id.n);
+    }
+    return id;
+}
+
 static enum mkperf_status read_map(struct reader *r, struct cursor c, unsigned type, unsigned misc)
 {
     uint32_t pid = take32(&c), owner = pid - 1;
     uint64_t addr;
-    const char *path;
-    char **elf;
-    int64_t index;
 
     take(&c, 4);
     addr = take64(&c);
-    take(&c, type == RECORD_MMAP2 ? 16 + 24 + 8 : 16);
+    take(&c, 16);
+    struct mkperf_build_id id = map_build_id(type == RECORD_MMAP2 ? take(&c, 24 + 8) : NULL, misc);
     if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
         return bad(r, "an MMAP record is cut");
     }
-    path = (const char *)c.p;
+    const char *path = (const char *)c.p;
     if (!is_program(path)) {
         return MKPERF_OK;
     }
     if ((misc & MODE_MASK) == MODE_KERNEL || pid == UINT32_MAX) {
-        elf = &r->session.kernel_elf;
-    } else {
-        if (r->session.native) {
-            mkperf_perfdata_unslid(&owner, addr);
-        }
-        index = perfin_process_of(&r->session, owner + 1);
-        if (index < 0) {
-            return bad(r, "more processes than memory or sense allow");
-        }
-        elf = r->session.process[index].announced ? NULL : &r->session.process[index].elf;
+        bool ok = r->session.kernel_elf || perfin_set_text(&r->session.kernel_elf, path, c.n);
+        return ok ? MKPERF_OK : bad(r, "out of memory");
     }
-    if (elf && !*elf && !perfin_set_text(elf, path, c.n)) {
-        return bad(r, "out of memory");
+    if (r->session.native) {
+        mkperf_perfdata_unslid(&owner, addr);
     }
-    return MKPERF_OK;
+    return set_program(r, owner + 1, path, c.n, &id);
 }
 
 /* What stands behind every other record: whose it is and when. The last fields of it are fixed. */
@@ -399,33 +427,38 @@ static bool is_kernel_mode(unsigned misc)
     return mode == MODE_KERNEL || mode == MODE_HYPERVISOR || mode == MODE_GUEST_KERNEL;
 }
 
-static void add_kernel_frame(struct mkperf_sample *out, uint64_t addr)
+/* The kernel's callers are kept as long as no user frame follows: see model.h. */
+static void add_kernel_frame(struct reader *r, struct mkperf_sample *out, uint64_t addr)
 {
-    if (!(out->flags & MKPERF_SAMPLE_KERNEL)) { /* the innermost is what the model holds */
+    if (!(out->flags & MKPERF_SAMPLE_KERNEL)) {
         out->flags |= MKPERF_SAMPLE_KERNEL;
         out->kernel_pc = addr;
+    } else if (out->flags & MKPERF_SAMPLE_NO_USER && r->chain.n <= MKPERF_MAX_FRAMES) {
+        r->chain.caller[r->chain.n++] = (struct mkperf_caller){.addr = addr, .pd = out->pd};
+    } else if (out->flags & MKPERF_SAMPLE_NO_USER) {
+        out->flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
     }
 }
 
 static enum mkperf_status add_user_frame(struct reader *r, struct mkperf_sample *out, uint32_t pid,
                                          uint64_t addr)
 {
-    struct mkperf_caller *to = &r->chain.caller[r->chain.n];
     uint32_t pd = pid - 1;
 
     if (r->session.native) {
         addr = mkperf_perfdata_unslid(&pd, addr);
     }
     if (out->flags & MKPERF_SAMPLE_NO_USER) {
-        out->flags &= ~(uint32_t)MKPERF_SAMPLE_NO_USER;
+        out->flags &= ~(uint32_t)(MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_DEPTH_LIMIT);
         out->pc = addr;
+        r->chain.n = 0;
         return MKPERF_OK;
     }
     if (r->chain.n == MKPERF_MAX_FRAMES + 1) {
         out->flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
         return MKPERF_OK;
     }
-    r->chain.n++;
+    struct mkperf_caller *to = &r->chain.caller[r->chain.n++];
     to->addr = addr;
     return pd_of(r, pd + 1, &to->pd);
 }
@@ -442,7 +475,7 @@ static enum mkperf_status split_chain(struct reader *r, const struct raw_sample 
         if (addr >= CONTEXT_MAX) {
             kernel = addr == CONTEXT_KERNEL || addr == CONTEXT_GUEST_KERNEL;
         } else if (kernel) {
-            add_kernel_frame(out, addr);
+            add_kernel_frame(r, out, addr);
         } else if (add_user_frame(r, out, raw->pid, addr) != MKPERF_OK) {
             return r->e->status;
         }
@@ -514,6 +547,9 @@ static enum mkperf_status read_sample(struct reader *r, struct cursor c, unsigne
     if (raw.event == PERFIN_MARK) {
         return read_mark(r, &raw);
     }
+    if (raw.core >= MKPERF_MODEL_CORES) {
+        return bad(r, "a sample of a core beyond 4095");
+    }
     out.time_ns = raw.time;
     out.period = raw.period;
     out.event = raw.event;
@@ -524,7 +560,7 @@ static enum mkperf_status read_sample(struct reader *r, struct cursor c, unsigne
         return r->e->status;
     }
     if (raw.nchain == 0 && is_kernel_mode(misc)) {
-        add_kernel_frame(&out, raw.ip);
+        add_kernel_frame(r, &out, raw.ip);
     } else if (raw.nchain == 0 && add_user_frame(r, &out, raw.pid, raw.ip) != MKPERF_OK) {
         return r->e->status;
     }

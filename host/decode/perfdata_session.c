@@ -251,6 +251,20 @@ static bool pd_line(struct perfin_session *s, const char *text)
     return perfin_set_text(&s->process[index].name, text + name, strlen(text + name));
 }
 
+static struct mkperf_build_id from_hex(const char *text)
+{
+    struct mkperf_build_id id = {.n = 0};
+    unsigned byte;
+
+    for (; id.n < MKPERF_BUILD_ID_BYTES && text[0] && text[1]; text += 2) {
+        if (sscanf(text, "%2x", &byte) != 1) {
+            break;
+        }
+        id.byte[id.n++] = (uint8_t)byte;
+    }
+    return id;
+}
+
 static bool session_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_session *m = &s->model;
@@ -259,6 +273,8 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         return perfin_set_text(&s->platform, value, strlen(value));
     } else if (strcmp(key, "kernel_elf") == 0) {
         return perfin_set_text(&s->kernel_elf, value, strlen(value));
+    } else if (strcmp(key, "kernel_build_id") == 0) {
+        m->kernel_build_id = from_hex(value);
     } else if (strcmp(key, "cores") == 0) {
         m->cores = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "frames") == 0) {

@@ -18,6 +18,7 @@ struct perfin_process {
     uint64_t thread;
     bool has_thread; /* as the session says, not guessed */
     char *name, *elf, *parent;
+    struct mkperf_build_id build_id; /* of elf */
 };
 
 struct perfin_session {

@@ -16,10 +16,12 @@
 #include <mkperf/record.h>
 
 #include "../error.h"
+#include "../symbols/build_id.h"
 
 enum mkperf_model_limits {
     MKPERF_MODEL_EVENTS = 32,
     MKPERF_MODEL_NAME = 64,
+    MKPERF_MODEL_CORES = 4096, /* a sample's core is below this */
 };
 
 /* A sampled event as the session runs it. */
@@ -33,17 +35,19 @@ struct mkperf_event {
 
 /* Who ran: a protection domain, the idle thread, or a thread that nobody named. */
 struct mkperf_pd {
-    uint64_t thread;    /* identity, record.h */
-    uint32_t id;        /* index in the model, from 0; dense; never reused */
-    const char *name;   /* never NULL; "idle", "unknown-<thread in hex>" */
-    const char *elf;    /* path of its program, NULL if none is known */
-    const char *parent; /* name of the parent PD, NULL */
+    uint64_t thread;                 /* identity, record.h */
+    uint32_t id;                     /* index in the model, from 0; dense; never reused */
+    const char *name;                /* never NULL; "idle", "unknown-<thread in hex>" */
+    const char *elf;                 /* path of its program, NULL if none is known */
+    const char *parent;              /* name of the parent PD, NULL */
+    struct mkperf_build_id build_id; /* of the ELF that ran, if the decoder knows */
 };
 
 struct mkperf_session {
     const char *platform; /* of the target: "pocket", "microkit"; "" if unknown */
     const char *cpu;
-    const char *kernel_elf; /* path, NULL if none is known */
+    const char *kernel_elf;                 /* path, NULL if none is known */
+    struct mkperf_build_id kernel_build_id; /* of the kernel that ran, if the decoder knows */
     unsigned cores;
     unsigned nevents;
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
@@ -58,7 +62,11 @@ struct mkperf_caller {
     uint32_t pd;
 };
 
-/* The user callers of a sample, innermost first, complete: the leaf's caller is there. */
+/*
+ * The callers of a sample, innermost first, complete: the leaf's caller is there. They are callers
+ * of its user code; in a sample with KERNEL and NO_USER they are the kernel's own, and their PD is
+ * the sample's.
+ */
 struct mkperf_chain {
     unsigned n;
     struct mkperf_caller caller[MKPERF_MAX_FRAMES + 1];

@@ -29,11 +29,12 @@ const char *report_text(const struct report_frames *f, uint32_t number)
     return (const char *)report_table_key(&f->texts, number, &words);
 }
 
-static void open_module(struct report_frames *f, uint32_t at, const char *elf)
+static void open_module(struct report_frames *f, uint32_t at, const char *elf,
+                        const struct mkperf_build_id *id)
 {
     struct mkperf_error e;
 
-    if (elf && mkperf_symbols_module(f->symbols, elf, &f->module[at], &e) != MKPERF_OK) {
+    if (elf && mkperf_symbols_recorded(f->symbols, elf, id, &f->module[at], &e) != MKPERF_OK) {
         f->problem[at] = strdup(e.text);
     }
 }
@@ -51,9 +52,9 @@ enum mkperf_status report_frames_open(struct report_frames *f, const struct repo
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
     for (uint32_t i = 0; i < profile->npds; i++) {
-        open_module(f, i, profile->pd[i].elf);
+        open_module(f, i, profile->pd[i].elf, &profile->pd[i].build_id);
     }
-    open_module(f, profile->npds, profile->kernel_elf);
+    open_module(f, profile->npds, profile->kernel_elf, &profile->session.kernel_build_id);
     return MKPERF_OK;
 }
 

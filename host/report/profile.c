@@ -48,6 +48,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
             p->pd[p->npds++] = (struct report_pd){.name = NULL};
         }
     }
+    p->pd[pd->id].build_id = pd->build_id;
     p->pd[pd->id].idle = pd->thread == MKPERF_THREAD_IDLE;
     if (!copy(&p->pd[pd->id].name, pd->name) || !copy(&p->pd[pd->id].elf, pd->elf)) {
         return out_of_memory(e);
@@ -196,17 +197,18 @@ uint32_t report_chain_addresses(const struct report_profile *p, uint32_t chain,
     uint32_t words, n = 0;
     const uint64_t *key = report_table_key(&p->chains, chain, &words);
     uint32_t pd = (uint32_t)key[REPORT_CHAIN_PD];
+    bool user = !(key[REPORT_CHAIN_FLAGS] & MKPERF_SAMPLE_NO_USER);
 
     if (key[REPORT_CHAIN_FLAGS] & MKPERF_SAMPLE_KERNEL) {
         out[n++] =
             (struct report_address){.addr = key[REPORT_CHAIN_KERNEL_PC], .pd = pd, .kernel = true};
     }
-    if (!(key[REPORT_CHAIN_FLAGS] & MKPERF_SAMPLE_NO_USER)) {
+    if (user) {
         out[n++] = (struct report_address){.addr = key[REPORT_CHAIN_PC], .pd = pd};
     }
     for (uint32_t i = REPORT_CHAIN_CALLERS; i + 1 < words; i += 2) {
-        out[n++] =
-            (struct report_address){.addr = key[i], .pd = (uint32_t)key[i + 1], .is_return = true};
+        out[n++] = (struct report_address){
+            .addr = key[i], .pd = (uint32_t)key[i + 1], .kernel = !user, .is_return = true};
     }
     return n;
 }

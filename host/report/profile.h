@@ -18,6 +18,7 @@ struct report_weight {
 
 struct report_pd {
     char *name, *elf;
+    struct mkperf_build_id build_id; /* of the ELF that ran */
     bool idle;
     uint64_t samples;
 };

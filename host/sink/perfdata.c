@@ -65,6 +65,7 @@ static void release(struct mkperf_perfdata *w)
         free(w->pd[i].mapped);
     }
     free(w->pd);
+    free(w->core_ns);
 }
 
 void mkperf_perfdata_free(struct mkperf_perfdata *w)
@@ -89,7 +90,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
         w->chains[i] = session->max_frames > 0;
     }
     if (session->kernel_elf != NULL &&
-        mkperf_symbols_module(w->symbols, session->kernel_elf, &w->kernel, e) != MKPERF_OK) {
+        mkperf_symbols_recorded(w->symbols, session->kernel_elf, &session->kernel_build_id,
+                                &w->kernel, e) != MKPERF_OK) {
         return e->status;
     }
     return perfdata_head_prepare(w, session, e);
@@ -160,8 +162,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s: announced twice, or no memory",
                                 pd->name);
     }
-    if (pd->elf != NULL &&
-        mkperf_symbols_module(w->symbols, pd->elf, &added->module, e) != MKPERF_OK) {
+    if (pd->elf != NULL && mkperf_symbols_recorded(w->symbols, pd->elf, &pd->build_id,
+                                                   &added->module, e) != MKPERF_OK) {
         return e->status;
     }
     if (w->began) {
@@ -201,6 +203,16 @@ static uint64_t kernel_address(uint64_t addr)
     return addr >= (uint64_t)-4096 ? 0 : addr; /* would be taken for a context marker */
 }
 
+/* A kernel that was interrupted on its own behalf has callers of its own, see model.h. */
+static void put_kernel_chain(struct mkperf_put *c, const struct mkperf_sample *s)
+{
+    mkperf_put64(c, PERF_CONTEXT_KERNEL);
+    mkperf_put64(c, kernel_address(s->kernel_pc));
+    for (unsigned i = 0; s->flags & MKPERF_SAMPLE_NO_USER && i < s->callers->n; i++) {
+        mkperf_put64(c, kernel_address(s->callers->caller[i].addr));
+    }
+}
+
 static void put_user_chain(struct mkperf_put *c, const struct mkperf_sample *s)
 {
     const struct mkperf_chain *callers = s->callers;
@@ -218,7 +230,10 @@ static size_t sample_size(const struct mkperf_perfdata *w, const struct mkperf_s
 
     if (w->chains[s->event]) {
         words += 1 + (s->flags & MKPERF_SAMPLE_KERNEL ? 2 : 0) +
-                 (s->flags & MKPERF_SAMPLE_NO_USER ? 0 : 2 + s->callers->n);
+                 (s->flags & MKPERF_SAMPLE_NO_USER ? 0 : 2) +
+                 (s->flags & MKPERF_SAMPLE_KERNEL || !(s->flags & MKPERF_SAMPLE_NO_USER)
+                      ? s->callers->n
+                      : 0);
     }
     return 8 * words;
 }
@@ -245,8 +260,7 @@ static enum mkperf_status put_sample(struct mkperf_perfdata *w, const struct mkp
     if (w->chains[s->event]) {
         mkperf_put64(&c, n / 8 - 8);
         if (kernel) {
-            mkperf_put64(&c, PERF_CONTEXT_KERNEL);
-            mkperf_put64(&c, kernel_address(s->kernel_pc));
+            put_kernel_chain(&c, s);
         }
         if (!(s->flags & MKPERF_SAMPLE_NO_USER)) {
             put_user_chain(&c, s);
@@ -254,6 +268,25 @@ static enum mkperf_status put_sample(struct mkperf_perfdata *w, const struct mkp
     }
     mkperf_outfile_commit(&w->out, n);
     return MKPERF_OK;
+}
+
+/* False: no memory, or more cores than make sense. */
+static bool room_for_core(struct mkperf_perfdata *w, uint32_t core, struct mkperf_error *e)
+{
+    if (core >= MKPERF_MODEL_CORES) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "a sample of core %u: there can be %d cores", core,
+                         MKPERF_MODEL_CORES);
+        return false;
+    }
+    uint64_t *grown = reallocarray(w->core_ns, core + 1, sizeof *grown);
+    if (grown == NULL) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        return false;
+    }
+    memset(grown + w->ncores, 0, (core + 1 - w->ncores) * sizeof *grown);
+    w->core_ns = grown;
+    w->ncores = core + 1;
+    return true;
 }
 
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
@@ -264,9 +297,12 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     if (!w->began && start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    if (!known_pd(w, s->pd) || s->core >= MKPERF_MAX_CORES || s->event >= w->session.nevents) {
+    if (!known_pd(w, s->pd) || s->event >= w->session.nevents) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED,
                                 "a sample of a PD or event that was not announced");
+    }
+    if (s->core >= w->ncores && !room_for_core(w, s->core, e)) {
+        return e->status;
     }
     for (unsigned i = 0; i < s->callers->n; i++) {
         uint32_t pd = s->callers->caller[i].pd;
@@ -324,6 +360,20 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
     return MKPERF_OK;
 }
 
+/* The time of the core that is; 0 if there are cores without a sample, or nobody knows how many. */
+static uint64_t furthest_behind(const struct mkperf_perfdata *w)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    if (w->session.cores == 0 || w->session.cores > w->ncores) {
+        return 0;
+    }
+    for (unsigned i = 0; i < w->ncores; i++) {
+        oldest = w->core_ns[i] < oldest ? w->core_ns[i] : oldest;
+    }
+    return oldest;
+}
+
 /*
  * A round promises perf that nothing follows that is older than the newest event before the
  * previous round. Each core's samples are in order, so the oldest that can follow is at the core
@@ -331,16 +381,8 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
  */
 static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    uint64_t oldest = UINT64_MAX;
-    unsigned cores = w->session.cores - 1 < MKPERF_MAX_CORES ? w->session.cores : MKPERF_MAX_CORES;
-
-    if (mkperf_outfile_offset(&w->out) - w->round_offset < ROUND_BYTES) {
-        return MKPERF_OK;
-    }
-    for (unsigned i = 0; i < cores; i++) {
-        oldest = w->core_ns[i] < oldest ? w->core_ns[i] : oldest;
-    }
-    if (oldest < w->round_ns) {
+    if (mkperf_outfile_offset(&w->out) - w->round_offset < ROUND_BYTES ||
+        furthest_behind(w) < w->round_ns) {
         return MKPERF_OK;
     }
     struct mkperf_put c = {mkperf_outfile_reserve(&w->out, 8, e)};

@@ -19,7 +19,7 @@
  * are text, one `key value` in a line ('\n' after each; unknown keys are to be skipped):
  *
  *   MKPERF_PERFDATA_SESSION: platform NAME, cores N, frames N (depth of callchains, 0 = none),
- *       jitter 0|1, kernel_elf PATH (if known),
+ *       jitter 0|1, kernel_elf PATH, kernel_build_id HEX (empty: it has none) (both if known),
  *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME (id of its samples = INDEX + 1),
  *       pd ID THREAD PARENT NAME (for those known at the start; THREAD in hex, PARENT "-": none)
  *   MKPERF_PERFDATA_TOTALS: `event` as above for those that came later, marks, marks_lost,

@@ -197,14 +197,26 @@ static void write_events(FILE *f, const struct mkperf_session *s, unsigned from)
     }
 }
 
+static void write_hex(FILE *f, const struct mkperf_module *m)
+{
+    size_t n;
+    const uint8_t *id = mkperf_module_build_id(m, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        fprintf(f, "%02x", id[i]);
+    }
+    fputc('\n', f);
+}
+
 static void write_about(struct mkperf_perfdata *w)
 {
     const struct mkperf_session *s = &w->session;
 
     fprintf(w->about, "platform %s\ncores %u\nframes %u\njitter %d\n",
             s->platform != NULL ? s->platform : "", s->cores, s->max_frames, s->jitter);
-    if (s->kernel_elf != NULL) {
-        fprintf(w->about, "kernel_elf %s\n", s->kernel_elf);
+    if (w->kernel != NULL) {
+        fprintf(w->about, "kernel_elf %s\nkernel_build_id ", mkperf_module_path(w->kernel));
+        write_hex(w->about, w->kernel);
     }
     write_events(w->about, s, 0);
 }

@@ -111,10 +111,11 @@ struct mkperf_perfdata {
     uint64_t data_offset;
     uint32_t npds;
     struct perfdata_pd *pd;
-    uint64_t core_ns[MKPERF_MAX_CORES]; /* time of each core's last sample */
-    uint64_t last_ns;                   /* of all cores */
-    uint64_t round_ns;                  /* last_ns when the last round was finished */
-    uint64_t round_offset;              /* where that was in the file */
+    unsigned ncores;       /* with room for their times: up to the highest seen */
+    uint64_t *core_ns;     /* time of each core's last sample */
+    uint64_t last_ns;      /* of all cores */
+    uint64_t round_ns;     /* last_ns when the last round was finished */
+    uint64_t round_offset; /* where that was in the file */
 };
 
 /* perfdata_head.c */

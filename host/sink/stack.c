@@ -60,12 +60,13 @@ static bool copy(char **to, const char *text)
     return *to != NULL || text == NULL;
 }
 
-static struct mkperf_module *open_module(struct mkperf_stack *s, const char *elf, char **problem)
+static struct mkperf_module *open_module(struct mkperf_stack *s, const char *elf,
+                                         const struct mkperf_build_id *id, char **problem)
 {
     struct mkperf_module *m = NULL;
     struct mkperf_error e;
 
-    if (elf != NULL && mkperf_symbols_module(s->symbols, elf, &m, &e) != MKPERF_OK) {
+    if (elf != NULL && mkperf_symbols_recorded(s->symbols, elf, id, &m, &e) != MKPERF_OK) {
         *problem = strdup(e.text);
     }
     return m;
@@ -85,7 +86,7 @@ enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkper
     s->session.cpu = s->cpu;
     s->session.kernel_elf = s->kernel_elf;
     s->session.command = s->command;
-    s->kernel = open_module(s, s->kernel_elf, &s->kernel_problem);
+    s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
     return MKPERF_OK;
 }
 
@@ -110,7 +111,7 @@ enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_p
     if (!copy(&p->name, pd->name) || !copy(&p->elf, pd->elf) || !copy(&p->parent, pd->parent)) {
         return no_memory(e);
     }
-    p->module = open_module(s, p->elf, &p->problem);
+    p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
     return MKPERF_OK;
 }
 
@@ -257,7 +258,8 @@ int mkperf_stack_of(struct mkperf_stack *s, const struct mkperf_sample *sample,
     }
     for (unsigned i = 0; ok && i < sample->callers->n; i++) {
         const struct mkperf_caller *c = &sample->callers->caller[i];
-        int64_t number = place_number(s, c->pd, !user, c->addr - 1); /* the call itself */
+        int64_t number =
+            place_number(s, c->pd, !user, c->addr - (c->addr != 0)); /* the call itself */
         ok = number >= 0;
         place[n++] = (uint32_t)number;
     }

@@ -292,6 +292,33 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
     return MKPERF_OK;
 }
 
+static void put_hex(char *to, const uint8_t *id, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        snprintf(to + 2 * i, 3, "%02x", id[i]);
+    }
+}
+
+enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
+                                           const struct mkperf_build_id *recorded,
+                                           struct mkperf_module **out, struct mkperf_error *e)
+{
+    char there[2 * MKPERF_BUILD_ID_BYTES + 1] = "", then[2 * MKPERF_BUILD_ID_BYTES + 1] = "";
+    enum mkperf_status status = mkperf_symbols_module(s, path, out, e);
+    const struct mkperf_module *m = *out;
+
+    if (m == NULL || recorded->n == 0 || m->build_id_bytes == 0 ||
+        (m->build_id_bytes == recorded->n &&
+         memcmp(m->build_id, recorded->byte, recorded->n) == 0)) {
+        return status;
+    }
+    put_hex(there, m->build_id, m->build_id_bytes);
+    put_hex(then, recorded->byte, recorded->n);
+    *out = NULL;
+    return mkperf_error_set(e, MKPERF_ERR_ELF, "%s: another build (%s) than the one recorded (%s)",
+                            path, there, then);
+}
+
 const char *mkperf_module_path(const struct mkperf_module *m)
 {
     return m->path;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "../error.h"
+#include "build_id.h"
 
 struct mkperf_symbols;
 struct mkperf_module;
@@ -41,6 +42,13 @@ void mkperf_symbols_free(struct mkperf_symbols *s);
  */
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
                                          struct mkperf_module **out, struct mkperf_error *e);
+
+/* The same, if the file is the build that was recorded; ERR_ELF as well if both are known and
+ * differ.
+ */
+enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
+                                           const struct mkperf_build_id *recorded,
+                                           struct mkperf_module **out, struct mkperf_error *e);
 
 const char *mkperf_module_path(const struct mkperf_module *m); /* absolute */
 uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */

@@ -107,7 +107,8 @@ static bool assign_lanes(const struct report_profile *p, struct lanes *l)
     return l->lane != NULL;
 }
 
-static void fill_bins(const struct report_profile *p, uint32_t event, struct lanes *l)
+static void fill_bins(const struct report_profile *p, uint32_t event, uint32_t cores,
+                      struct lanes *l)
 {
     uint64_t from = p->nsamples ? p->sample[0].time_ns : 0;
     uint64_t span = p->nsamples ? p->sample[p->nsamples - 1].time_ns - from + 1 : 1;
@@ -120,7 +121,7 @@ static void fill_bins(const struct report_profile *p, uint32_t event, struct lan
         uint32_t bin = at < VIEW_BINS ? (uint32_t)at : VIEW_BINS - 1;
         uint64_t core = key[REPORT_CHAIN_CORE];
 
-        if (key[REPORT_CHAIN_EVENT] == event && core < p->cores_seen) {
+        if (key[REPORT_CHAIN_EVENT] == event && core < cores) {
             uint64_t row = core * (VIEW_LANES + 1) + l->lane[key[REPORT_CHAIN_PD]];
 
             l->weight[row * VIEW_BINS + bin] += s->period;
@@ -146,15 +147,14 @@ static void print_lane(const struct lanes *l, uint32_t core, uint32_t lane, bool
 bool view_json_timeline(const struct report_profile *whole, uint32_t event, FILE *out)
 {
     struct lanes l = {.n = 0};
-    uint32_t cores = whole->cores_seen < MKPERF_MAX_CORES ? whole->cores_seen : MKPERF_MAX_CORES;
+    uint32_t cores = whole->cores_seen < VIEW_CORES ? whole->cores_seen : VIEW_CORES;
 
-    l.weight =
-        calloc(((size_t)whole->cores_seen + 1) * (VIEW_LANES + 1) * VIEW_BINS, sizeof *l.weight);
+    l.weight = calloc(((size_t)cores + 1) * (VIEW_LANES + 1) * VIEW_BINS, sizeof *l.weight);
     if (!l.weight || !assign_lanes(whole, &l)) {
         free(l.weight);
         return false;
     }
-    fill_bins(whole, event, &l);
+    fill_bins(whole, event, cores, &l);
     fprintf(out, "{\"bins\":%d,\"cores\":[", VIEW_BINS);
     for (uint32_t core = 0; core < cores; core++) {
         fprintf(out, "%s{\"core\":%" PRIu32 ",\"lanes\":[", core ? "," : "", core);

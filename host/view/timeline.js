@@ -26,6 +26,9 @@ export class Timeline {
       this.listen(canvas);
       return canvas;
     });
+    if (info.cores > data.cores.length) {
+      this.box.append(`Cores from ${data.cores.length} on are not drawn; samples of them count below.`);
+    }
     this.showLegend();
     this.draw();
   }

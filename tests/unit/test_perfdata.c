@@ -110,9 +110,10 @@ static void open_writer(struct writer *t, const char *path, unsigned cores)
 {
     struct mkperf_session session = session_of(cores);
     struct mkperf_error e = {.text = ""};
-    const struct mkperf_pd pds[] = {{1, 0, "alpha", elf[0], NULL},
-                                    {2, 1, "beta", elf[1], "alpha"},
-                                    {MKPERF_THREAD_IDLE, 2, "idle", NULL, NULL}};
+    const struct mkperf_pd pds[] = {
+        {.thread = 1, .id = 0, .name = "alpha", .elf = elf[0]},
+        {.thread = 2, .id = 1, .name = "beta", .elf = elf[1], .parent = "alpha"},
+        {.thread = MKPERF_THREAD_IDLE, .id = 2, .name = "idle"}};
 
     memset(t, 0, sizeof *t);
     t->symbols = mkperf_symbols_new();
@@ -249,6 +250,69 @@ static void perf_reads_it(void **state)
     assert_non_null(strstr(text, "{ sample_period, sample_freq } = 500"));
     text = perf(path, "buildid-list");
     assert_int_equal(count(text, ".elf\n"), 2); /* the kernel's is left out, see perfdata_maps.c */
+}
+
+/* Akaros' kernel has callers of its own, and more cores than seL4. */
+static void kernel_chains_on_many_cores(void **state)
+{
+    const uint64_t kernel = UINT64_C(0xffff000000080000);
+    const struct mkperf_chain callers = {2, {{kernel + FIRST + 4, 2}, {kernel + START + 4, 2}}};
+    struct mkperf_error e = {.text = ""};
+    struct writer t;
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/m.data", directory);
+    open_writer(&t, path, 4096);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct mkperf_sample s = {.time_ns = i + 1, .period = 1, .pd = 2, .core = 2047 * i};
+        s.flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
+        s.kernel_pc = kernel + SECOND;
+        assert_int_equal(put(&t, s, &callers, &e), MKPERF_OK);
+    }
+    struct mkperf_sample s = {.time_ns = 9, .period = 1, .core = 4096};
+    assert_int_equal(put(&t, s, NULL, &e), MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "core 4096: there can be 4096 cores"));
+    finish_writer(&t);
+    char *text = perf(path, "script -F cpu,ip,sym");
+    assert_int_equal(count(text, "[4094]"), 1);
+    for (const char *at = text; (at = strchr(at, '[')) != NULL; at++) {
+        const char *second = strstr(at, "ksecond\n"), *first = strstr(at, "kfirst\n");
+        assert_true(second != NULL && first > second && strstr(first, "k_start\n") == NULL);
+        assert_true(strstr(first, "_start\n") > first);
+    }
+    assert_int_equal(count(text, "kfirst\n"), 3);
+    text = perf(path, "report --stdio --no-children -g none --sort symbol");
+    assert_non_null(strstr(text, "100.00%  [k] ksecond"));
+}
+
+/* PDs may be announced in any order: the perf.data reader does it when it meets them. */
+static void pds_in_any_order(void **state)
+{
+    const struct mkperf_pd late = {.thread = 9, .id = 5, .name = "late", .elf = elf[0]};
+    const struct mkperf_pd between = {.thread = 8, .id = 4, .name = "between"};
+    struct mkperf_error e = {.text = ""};
+    struct writer t;
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/o.data", directory);
+    open_writer(&t, path, 1);
+    assert_int_equal(t.sink.ops->pd(t.sink.self, &late, &e), MKPERF_OK);
+    struct mkperf_sample s = {.time_ns = 1, .period = 1, .pd = 5, .pc = 0x200000 + FIRST};
+    assert_int_equal(put(&t, s, NULL, &e), MKPERF_OK);
+    s.pd = 4;
+    assert_int_equal(put(&t, s, NULL, &e), MKPERF_ERR_FAILED);
+    t.totals.samples--;
+    assert_int_equal(t.sink.ops->pd(t.sink.self, &between, &e), MKPERF_OK);
+    assert_int_equal(t.sink.ops->pd(t.sink.self, &between, &e), MKPERF_ERR_FAILED);
+    s.time_ns = 2;
+    assert_int_equal(put(&t, s, NULL, &e), MKPERF_OK);
+    finish_writer(&t);
+    char *text = perf(path, "script -F comm,pid,ip,sym");
+    assert_non_null(strstr(text, "late     6 \n"));
+    assert_int_equal(count(text, "afirst\n"), 1);
+    assert_int_equal(count(text, "between"), 1);
 }
 
 /* seL4 with EL2 has low addresses, below those of the PDs; with EL1, high ones. */
@@ -487,6 +551,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(perf_reads_it),
+        cmocka_unit_test(kernel_chains_on_many_cores),
+        cmocka_unit_test(pds_in_any_order),
         cmocka_unit_test(kernels_at_any_address),
         cmocka_unit_test(kernels_of_several_segments),
         cmocka_unit_test(later_events_and_marks),

@@ -336,6 +336,31 @@ static void test_ours(void **state)
                                "end 3 lost 4/0 late 9 complete 1\n");
 }
 
+/* The kernel's own callers, unless user code follows; then the model has no place for them. */
+static void test_kernel_chains(void **state)
+{
+    uint64_t own[] = {KERNEL, 0xffffff8000001000, 0xffffff8000002004, 0xffffff8000003004};
+    uint64_t both[] = {KERNEL, 0xffffff8000001000, 0xffffff8000002004, USER, 0x1000, 0x2000};
+    uint64_t deep[200] = {KERNEL};
+    struct mkperf_error e;
+
+    (void)state;
+    for (unsigned i = 1; i < 200; i++) {
+        deep[i] = i;
+    }
+    start(1, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);
+    sample(1, 1, 7, 5, own, 4);
+    sample(1, 1, 7, 6, both, 6);
+    sample(1, 1, 7, 7, deep, 200);
+    finish(NULL, 0);
+    assert_int_equal(decode(file.n, &e), MKPERF_OK);
+    assert_non_null(strstr(heard, "flags3 kffffff8000001000 u0 0:ffffff8000002004 "
+                                  "0:ffffff8000003004\n"));
+    assert_non_null(strstr(heard, "flags1 kffffff8000001000 u1000 0:2000\n"));
+    assert_non_null(strstr(heard, "flags7 k1 u0 0:2 ")); /* cut, and so it says */
+    assert_non_null(strstr(heard, " 0:42\n"));
+}
+
 /* Totals that disagree with the records are not complete. */
 static void test_totals_disagree(void **state)
 {
@@ -444,6 +469,11 @@ static void test_errors(void **state)
     expect(file.n, "test: offset 376: a sample of no known event");
     start(1, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);
     sample(1, 2, 1, 5, NULL, 0);
+    patch64(file.n - 24, 4096); /* its core */
+    finish(NULL, 0);
+    expect(file.n, "test: offset 240: a sample of a core beyond 4095");
+    start(1, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);
+    sample(1, 2, 1, 5, NULL, 0);
     patch64(file.n - 8, 1000);
     finish(NULL, 0);
     expect(file.n, "test: offset 240: a sample is cut");
@@ -486,6 +516,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ours),
+        cmocka_unit_test(test_kernel_chains),
         cmocka_unit_test(test_totals_disagree),
         cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_foreign),
