@@ -50,6 +50,9 @@ static bool open_capstone(struct annotate_code *c)
     if (mkperf_module_machine(c->module) == EM_AARCH64) {
         error = cs_open(CS_ARCH_ARM64, CS_MODE_ARM, &c->capstone);
     }
+    if (mkperf_module_machine(c->module) == EM_X86_64) {
+        error = cs_open(CS_ARCH_X86, CS_MODE_64, &c->capstone);
+    }
 #if CS_API_MAJOR >= 5
     if (mkperf_module_machine(c->module) == EM_RISCV) {
         error = cs_open(CS_ARCH_RISCV, CS_MODE_RISCV64 | CS_MODE_RISCVC, &c->capstone);

@@ -4,13 +4,14 @@
  *
  * Owns: their layout. Called by the writer and by recovery.
  */
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../cmd.h"
 #include "perfdata_internal.h"
 
-enum { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4, EM_RISCV_64 = 243 };
+enum { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4 };
 
 enum { PERF_COUNT_SW_BPF_OUTPUT = 10 };
 
@@ -228,7 +229,6 @@ enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
     const char *platform =
         session->platform != NULL && session->platform[0] != '\0' ? session->platform : "unknown";
     const char *cpu = session->cpu != NULL && session->cpu[0] != '\0' ? session->cpu : "unknown";
-    bool riscv = w->kernel != NULL && mkperf_module_machine(w->kernel) == EM_RISCV_64;
 
     w->build_ids = open_memstream(&w->build_ids_text, &w->build_ids_size);
     w->about = open_memstream(&w->about_text, &w->about_size);
@@ -239,12 +239,29 @@ enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
     if (add_string(w, HEADER_HOSTNAME, platform, e) != MKPERF_OK ||
         add_string(w, HEADER_OSRELEASE, platform, e) != MKPERF_OK ||
         add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION, e) != MKPERF_OK ||
-        add_string(w, HEADER_ARCH, riscv ? "riscv64" : "aarch64", e) != MKPERF_OK ||
         add_string(w, HEADER_CPUDESC, cpu, e) != MKPERF_OK || add_event_desc(w, e) != MKPERF_OK ||
         add_numbers(w, session->command, e) != MKPERF_OK) {
         return e->status;
     }
     return MKPERF_OK;
+}
+
+/* What the kernel's ELF is for, or the first PD's that has one. */
+static const char *machine_name(const struct mkperf_perfdata *w)
+{
+    const struct mkperf_module *m = w->kernel;
+
+    for (uint32_t i = 0; m == NULL && i < w->npds; i++) {
+        m = w->pd[i].module;
+    }
+    switch (m != NULL ? mkperf_module_machine(m) : EM_AARCH64) {
+    case EM_RISCV:
+        return "riscv64";
+    case EM_X86_64:
+        return "x86_64";
+    default:
+        return "aarch64";
+    }
 }
 
 enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e)
@@ -255,8 +272,9 @@ enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_
     if (closed != 0) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
-    if (perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size, e) !=
-        MKPERF_OK) {
+    if (add_string(w, HEADER_ARCH, machine_name(w), e) != MKPERF_OK ||
+        perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size, e) !=
+            MKPERF_OK) {
         return e->status;
     }
     return perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size,

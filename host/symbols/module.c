@@ -144,8 +144,8 @@ static const char *check_header(struct mkperf_module *m)
         return "cut short in its header";
     }
     memcpy(&h, b, sizeof h);
-    if (h.e_machine != EM_AARCH64 && h.e_machine != EM_RISCV) {
-        return "neither AArch64 nor RISC-V";
+    if (h.e_machine != EM_AARCH64 && h.e_machine != EM_RISCV && h.e_machine != EM_X86_64) {
+        return "neither AArch64 nor RISC-V nor x86-64";
     }
     if (h.e_type != ET_EXEC && h.e_type != ET_DYN) {
         return "not a linked program";

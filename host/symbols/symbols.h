@@ -38,7 +38,7 @@ void mkperf_symbols_free(struct mkperf_symbols *s);
 
 /*
  * Opens the ELF at path (once: the same path gives the same module). Errors, MKPERF_ERR_ELF with
- * path and reason: missing, not an ELF, not AArch64 or RISC-V 64, cut short.
+ * path and reason: missing, not an ELF, not AArch64, RISC-V 64 or x86-64 (Akaros), cut short.
  */
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
                                          struct mkperf_module **out, struct mkperf_error *e);
@@ -68,7 +68,8 @@ enum mkperf_lr { MKPERF_LR_NO, MKPERF_LR_YES, MKPERF_LR_UNKNOWN };
 /*
  * Whether, at pc, the caller of the interrupted function is in the link register while the frame
  * pointer still belongs to that caller: in a leaf without a frame, before the prologue has
- * set the frame pointer, or after the epilogue has restored it. UNKNOWN without unwind data.
+ * set the frame pointer, or after the epilogue has restored it. UNKNOWN without unwind data. NO
+ * for x86-64, which has no such register.
  */
 enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc);
 

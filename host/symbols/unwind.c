@@ -174,6 +174,9 @@ static enum mkperf_lr by_frame_riscv(Dwarf_Frame *frame)
 
 static enum mkperf_lr decide(struct mkperf_module *m, uint64_t pc)
 {
+    if (m->machine == EM_X86_64) {
+        return MKPERF_LR_NO;
+    }
     Dwarf_Frame *frame = frame_at(m, pc);
     enum mkperf_lr answer = MKPERF_LR_UNKNOWN;
 

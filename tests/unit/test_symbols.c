@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include <elf.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -422,7 +424,9 @@ static void test_errors(void **state)
     expect_error(path("cut"), "not an ELF");
     expect_error(path("missing"), "No such file");
     expect_error(dir, "not a regular file");
-    expect_error("/proc/self/exe", "neither AArch64 nor RISC-V");
+    elf[offsetof(Elf64_Ehdr, e_machine)] = EM_386;
+    write_file("cut", elf, n);
+    expect_error(path("cut"), "neither AArch64 nor RISC-V nor x86-64");
     expect_error(path("gcc-O2.o"), "not a linked program");
 }
 
