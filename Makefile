@@ -5,7 +5,8 @@
 #   make test      everything that is checked
 #   make bench     the figures of docs/verification.md, measured again
 #   make host      build/mkperf                make target    the PDs and the demo's image
-#   make install   mkperf into DESTDIR/PREFIX/bin               make clean
+#   make install   mkperf, with links toperf and kprof2perf, into DESTDIR/PREFIX/bin
+#   make clean
 #
 # With MICROKIT_SDK, MICROKIT_BOARD and MICROKIT_CONFIG the target half is built for that Microkit
 # SDK instead of the built-in platform, see docs/user-guide.md.

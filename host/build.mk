@@ -39,6 +39,8 @@ $(B)/mkperf: $(B)/obj/plain/host/main.o $(B)/lib/plain/libmkperf.a
 
 install: $(B)/mkperf
 	install -D -m 755 $(B)/mkperf $(DESTDIR)$(PREFIX)/bin/mkperf
+	ln -sf mkperf $(DESTDIR)$(PREFIX)/bin/toperf
+	ln -sf mkperf $(DESTDIR)$(PREFIX)/bin/kprof2perf
 
 # The page of mkperf view is part of the program.
 $(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/view/page.o): $(wildcard host/view/*.html host/view/*.css host/view/*.js)

@@ -186,6 +186,17 @@ whole_way() {
 }
 has perf "toperf" && check "samples.json through toperf, perf and convert" whole_way
 
+# The links behave as the commands of their names.
+installed() {
+    MAKEFLAGS='' make -s install BUILD_DIR="$B" DESTDIR="$D/root" PREFIX=/usr >"$D/install.log" 2>&1 || {
+        cat "$D/install.log"
+        return 1
+    }
+    "$D/root/usr/bin/toperf" -s "$D/samples.json" -b "$D" -o "$D/link.data" 2>"$D/link.log" || { cat "$D/link.log"; return 1; }
+    want "$D/link.log" '1000 samples' && "$D/root/usr/bin/kprof2perf" --help >"$D/link.log" && want "$D/link.log" 'kpdata'
+}
+check "make install: mkperf, toperf, kprof2perf" installed
+
 agrees_with_report() {
     "$MKPERF" report -i "$D/perf.data" >"$D/report" 2>&1 || { cat "$D/report"; return 1; }
     want "$D/report" '1000 of event .cycles., period sum 7000' '100.00% .*leaf'
