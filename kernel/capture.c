@@ -215,8 +215,8 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
 {
     uint64_t now = mkperf_port_time();
     uint32_t hit = mkperf_port_overflow_take() & d->counter_mask;
-    uint32_t bytes = d->ring_bytes;
-    bool fresh = s->generation != d->generation || s->ring_bytes != bytes;
+    bool fresh = s->generation != d->generation;
+    uint32_t bytes = fresh ? d->ring_bytes : s->ring_bytes; /* 0 before the first: nothing fits */
 
     if (fresh && !mkperf_ring_size_ok(bytes)) {
         return;
@@ -234,8 +234,7 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
         return;
     }
 
-    struct mkperf_ring_producer p = {.ring = ring, .size = s->ring_bytes, .head = s->head};
-    uint64_t tail = p.head - mkperf_ring_used(&p);
+    struct mkperf_ring_producer p = {.ring = ring, .size = bytes, .head = s->head, .tail = s->head};
 
     while (hit != 0) {
         unsigned i = (unsigned)__builtin_ctz(hit);
@@ -250,8 +249,8 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
          * on before the next overflow, whatever the period. */
         mkperf_port_counter_write(i, value);
     }
-    uint64_t before = s->head - tail;
-    uint64_t after = p.head - tail;
+    uint64_t before = s->head - p.tail;
+    uint64_t after = p.head - p.tail;
     s->head = p.head;
 
     /* Only the crossing wakes: a consumer that is already behind has been told. */

@@ -57,6 +57,7 @@ struct mkperf_ring_producer {
     struct mkperf_ring *ring;
     uint64_t size; /* bytes of data, a power of two */
     uint64_t head;
+    uint64_t tail; /* the consumer's position when mkperf_ring_reserve last looked */
 };
 
 struct mkperf_ring_consumer {
@@ -81,7 +82,9 @@ static inline bool mkperf_ring_size_ok(uint64_t size)
  */
 static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint64_t bytes)
 {
-    uint64_t used = p->head - __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
+    p->tail = __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
+
+    uint64_t used = p->head - p->tail;
     uint64_t at = p->head & (p->size - 1);
     uint64_t pad = at + bytes > p->size ? p->size - at : 0;
 
