@@ -20,7 +20,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     c->first_ns = UINT64_MAX;
     if (c->times &&
         (mkperf_spool_open(&c->samples, sizeof(struct mkperf_collected), e) != MKPERF_OK ||
-         mkperf_spool_open(&c->losses, sizeof(struct mkperf_lost), e) != MKPERF_OK)) {
+         mkperf_spool_open(&c->losses, sizeof(struct mkperf_lost), e) != MKPERF_OK ||
+         mkperf_spool_open(&c->marks, sizeof(struct mkperf_collected_mark), e) != MKPERF_OK)) {
         return e->status;
     }
     return mkperf_stack_begin(&c->stack, session, e);
@@ -100,6 +101,39 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return mkperf_spool_add(&c->samples, &kept, e);
 }
 
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_collect *c = self;
+
+    (void)e;
+    c->nevents = session->nevents;
+    mkperf_stack_events(&c->stack, session);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct mkperf_collect *c = self;
+
+    if (!c->times) {
+        return MKPERF_OK;
+    }
+    int64_t name = mkperf_stack_text_number(&c->stack, m->name);
+    if (name < 0) {
+        return no_memory(e);
+    }
+    c->first_ns = m->time_ns < c->first_ns ? m->time_ns : c->first_ns;
+    c->last_ns = m->time_ns > c->last_ns ? m->time_ns : c->last_ns;
+    struct mkperf_collected_mark kept = {.time_ns = m->time_ns,
+                                         .pd = m->pd,
+                                         .kind = m->kind,
+                                         .id = m->id,
+                                         .name = (uint32_t)name,
+                                         .order = c->marks.count};
+    return mkperf_spool_add(&c->marks, &kept, e);
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     struct mkperf_collect *c = self;
@@ -131,7 +165,9 @@ const struct mkperf_sink_ops mkperf_collect_ops = {
     .name = "collect",
     .begin = begin,
     .pd = add_pd,
+    .events = add_events,
     .sample = add_sample,
+    .mark = add_mark,
     .lost = add_lost,
     .end = end,
 };
@@ -190,14 +226,24 @@ static int compare_losses(const void *a, const void *b)
                    ((const struct mkperf_lost *)b)->time_ns);
 }
 
+static int compare_marks(const void *a, const void *b)
+{
+    const struct mkperf_collected_mark *x = a, *y = b;
+    int order = by_time(x->time_ns, y->time_ns);
+
+    return order != 0 ? order : by_time(x->order, y->order);
+}
+
 enum mkperf_status mkperf_collect_order(struct mkperf_collect *c, struct mkperf_error *e)
 {
     if (mkperf_spool_map(&c->samples, e) != MKPERF_OK ||
-        mkperf_spool_map(&c->losses, e) != MKPERF_OK) {
+        mkperf_spool_map(&c->losses, e) != MKPERF_OK ||
+        mkperf_spool_map(&c->marks, e) != MKPERF_OK) {
         return e->status;
     }
     mkperf_spool_sort(&c->samples, compare_samples);
     mkperf_spool_sort(&c->losses, compare_losses);
+    mkperf_spool_sort(&c->marks, compare_marks);
     return MKPERF_OK;
 }
 
@@ -209,6 +255,7 @@ void mkperf_collect_free(struct mkperf_collect *c)
     c->weight = NULL;
     mkperf_spool_close(&c->samples);
     mkperf_spool_close(&c->losses);
+    mkperf_spool_close(&c->marks);
 }
 
 static void note_event(const struct mkperf_collect *c, uint32_t i, char *line, size_t n)
@@ -247,6 +294,11 @@ void mkperf_collect_notes(const struct mkperf_collect *c, void (*put)(void *self
     snprintf(line, sizeof line, "late events: %" PRIu64 ", spurious: %" PRIu64,
              c->totals.late_events, c->totals.spurious);
     put(self, line);
+    if (c->totals.marks != 0 || c->totals.marks_lost != 0) {
+        snprintf(line, sizeof line, "marks: %" PRIu64 ", lost %" PRIu64, c->totals.marks,
+                 c->totals.marks_lost);
+        put(self, line);
+    }
     put(self, c->totals.complete ? "complete: yes"
                                  : "complete: unknown, no matching totals from the target");
     if (c->stack.command != NULL) {

@@ -31,8 +31,14 @@ struct mkperf_collected { /* a sample in the spool */
     uint32_t chain, core;
 };
 
+struct mkperf_collected_mark { /* a mark in the spool */
+    uint64_t time_ns;
+    uint32_t pd, kind, id, name; /* name: a text of the stack */
+    uint64_t order;              /* of arrival */
+};
+
 struct mkperf_collect {
-    bool cores, times; /* set before begin: keep cores apart; keep samples and losses in order */
+    bool cores, times; /* set before begin: keep cores apart; keep what has a time in order */
     struct mkperf_stack stack;
     struct report_table chains;
     struct mkperf_weight *weight; /* of each chain */
@@ -42,7 +48,8 @@ struct mkperf_collect {
     uint64_t lost[MKPERF_LOST_PLACES], lost_events[MKPERF_LOST_PLACES];
     uint64_t first_ns, last_ns;
     struct mkperf_totals totals;
-    struct mkperf_spool samples, losses; /* of struct mkperf_collected and struct mkperf_lost */
+    struct mkperf_spool samples, losses, marks; /* of struct mkperf_collected, mkperf_lost and
+                                                 * mkperf_collected_mark */
 };
 
 /* A chain by its number. */
@@ -59,7 +66,7 @@ enum mkperf_status mkperf_collect_chain(struct mkperf_collect *c, uint32_t numbe
                                         struct mkperf_collected_chain *out, struct mkperf_error *e);
 uint64_t mkperf_collect_lost(const struct mkperf_collect *c); /* samples, everywhere */
 
-/* With times: both spools in the order of time, and mapped. */
+/* With times: the spools in the order of time, and mapped. */
 enum mkperf_status mkperf_collect_order(struct mkperf_collect *c, struct mkperf_error *e);
 void mkperf_collect_free(struct mkperf_collect *c);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CSV: one row for each sample and each report of losses, written as they come, then totals.
+ * CSV: one row for each sample, mark and report of losses, written as they come, then totals.
  *
  * Owns: the columns. Called through the table of formats. Memory grows with distinct places only.
  *
- *   kind      sample | lost | total
+ *   kind      sample | mark | lost | total
  *   time_ns   target's clock; of a report of losses, 0 = unknown
- *   core, pd, event, mode (user | kernel)
+ *   core, pd, event, mode (user | kernel; of a mark point | begin | end)
  *   samples   1; of losses how many; of a total the sum for its event or its place of loss
  *   period    events it stands for; of losses 0 = unknown
  *   where     place of the loss
- *   function, file, line   of the innermost frame
+ *   function, file, line   of the innermost frame; of a mark: its name, nothing, its number
  *   stack     functions from the outermost in, separated by ';'
  */
 #include <stdlib.h>
@@ -112,6 +112,32 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return c->text.error.status == MKPERF_OK ? MKPERF_OK : (*e = c->text.error).status;
 }
 
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct csv *c = self;
+
+    (void)e;
+    c->nevents = session->nevents;
+    mkperf_stack_events(&c->stack, session);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct csv *c = self;
+
+    (void)e;
+    mkperf_textout_puts(&c->text, "mark,");
+    mkperf_textout_u64(&c->text, m->time_ns);
+    mkperf_textout_put(&c->text, ",,", 2);
+    mkperf_textout_csv(&c->text, mkperf_stack_pd_name(&c->stack, m->pd));
+    mkperf_textout_printf(&c->text, ",,%s,,,,", mkperf_mark_names[m->kind]);
+    mkperf_textout_csv(&c->text, m->name);
+    mkperf_textout_printf(&c->text, ",,%u,\n", m->id);
+    return MKPERF_OK;
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     struct csv *c = self;
@@ -178,7 +204,9 @@ enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_
         .name = "csv",
         .begin = begin,
         .pd = add_pd,
+        .events = add_events,
         .sample = add_sample,
+        .mark = add_mark,
         .lost = add_lost,
         .end = end,
         .abandon = abandon,

@@ -4,8 +4,8 @@
  *
  * Owns: the file. Called through the table of formats. A PD is a process with one thread for each
  * event; samples are in the order of time, their weight is the period. Categories: user, kernel,
- * idle. Losses are markers in a thread of their own, with place, core and numbers; sums, periods
- * and the command stand in the profile's "more info".
+ * idle. Marks are markers of their PD. Losses are markers in a thread of their own, with place,
+ * core and numbers; sums, periods and the command stand in the profile's "more info".
  */
 #include "firefox.h"
 
@@ -54,7 +54,11 @@ static const char schema[] =
     "{\"key\":\"where\",\"label\":\"Place\",\"format\":\"string\",\"searchable\":true},"
     "{\"key\":\"samples\",\"label\":\"Samples lost\",\"format\":\"integer\"},"
     "{\"key\":\"events\",\"label\":\"Events they stood for (0: unknown)\",\"format\":\"integer\"},"
-    "{\"key\":\"core\",\"label\":\"Core\",\"format\":\"integer\"}]}],\n";
+    "{\"key\":\"core\",\"label\":\"Core\",\"format\":\"integer\"}]},\n"
+    "{\"name\":\"mark\",\"tooltipLabel\":\"{marker.name} ({marker.data.id})\","
+    "\"tableLabel\":\"{marker.name} ({marker.data.id})\",\"chartLabel\":\"{marker.name}\","
+    "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":["
+    "{\"key\":\"id\",\"label\":\"Number\",\"format\":\"integer\"}]}],\n";
 
 /* Milliseconds between samples of a core, on average. */
 static double interval_ms(const struct mkperf_collect *c)
@@ -170,7 +174,11 @@ static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is
     put_column(f, thread, "time", COLUMN_TIME);
     size_t n = put_column(f, thread, "weight", COLUMN_WEIGHT);
     mkperf_textout_printf(f->t, "\"weightType\":\"samples\",\"length\":%zu},\n", n);
-    mkperf_textout_puts(f->t, no_markers);
+    if (is_main) {
+        firefox_marks_put(&f->tables, pd);
+    } else {
+        mkperf_textout_puts(f->t, no_markers);
+    }
     firefox_tables_put(&f->tables, "");
     mkperf_textout_put(f->t, "}", 1);
     return MKPERF_OK;
@@ -250,6 +258,12 @@ static uint64_t *list_threads(struct firefox *f)
             seen[(size_t)(uint32_t)thread * nevents + (thread >> 32)] = true;
         }
     }
+    const struct mkperf_collected_mark *mark = f->c->marks.map;
+    for (size_t i = 0; seen != NULL && i < f->c->marks.count; i++) {
+        if (mark[i].pd < npds && nevents > 0) {
+            seen[(size_t)mark[i].pd * nevents] = true; /* has a thread, though without samples */
+        }
+    }
     for (uint32_t i = 0; seen != NULL && list != NULL && i < npds * nevents; i++) {
         if (seen[i]) {
             list[f->nthreads++] = i / nevents | (uint64_t)(i % nevents) << 32;
@@ -296,7 +310,7 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
     if (status != MKPERF_OK) {
         return status;
     }
-    status = firefox_tables_open(&f.tables, c, t)
+    status = firefox_tables_open(&f.tables, c, t) && firefox_marks_pair(&f.tables)
                  ? put_threads(&f, x->title, e)
                  : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     firefox_tables_close(&f.tables);

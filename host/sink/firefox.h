@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the two files of the Firefox Profiler format share: firefox.c owns the profile and its
- * threads, firefox_tables.c a thread's tables of strings, functions, frames and stacks.
+ * What the files of the Firefox Profiler format share: firefox.c owns the profile and its
+ * threads, firefox_tables.c a thread's tables of strings, functions, frames and stacks,
+ * firefox_marks.c the markers that programs made.
  */
 #ifndef MKPERF_HOST_SINK_FIREFOX_H
 #define MKPERF_HOST_SINK_FIREFOX_H
@@ -25,6 +26,7 @@ struct firefox_tables {
     struct report_table stacks;             /* keys: prefix + 1, frame of the profile */
     uint32_t *stack_of;                     /* of each chain: stack + 1 */
     uint32_t *place_of;                     /* of each frame of the profile: its place */
+    uint64_t *mark_end;                     /* of each mark: firefox_marks.c's */
     bool idle;
 };
 
@@ -37,6 +39,14 @@ void firefox_tables_close(struct firefox_tables *f);
 void firefox_tables_reset(struct firefox_tables *f, bool idle);
 enum mkperf_status firefox_tables_add(struct firefox_tables *f, uint32_t chain,
                                       struct mkperf_error *e);
+/* A text's number in the thread's stringArray. */
+uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);
+
+/* Once for the profile. False: out of memory. */
+bool firefox_marks_pair(struct firefox_tables *f);
+/* The markers of a PD, as a member of its first thread. */
+void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
+
 /* stackTable to stringArray; `extra` is one more string, after all others (the first in a thread
  * without samples). */
 void firefox_tables_put(struct firefox_tables *f, const char *extra);

@@ -35,6 +35,11 @@ static uint32_t set_add(struct firefox_set *s, uint32_t number)
     return s->local[number] - 1;
 }
 
+uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text)
+{
+    return set_add(&f->string, text);
+}
+
 bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c,
                          struct mkperf_textout *t)
 {
@@ -66,6 +71,7 @@ void firefox_tables_close(struct firefox_tables *f)
     report_table_free(&f->stacks);
     free(f->stack_of);
     free(f->place_of);
+    free(f->mark_end);
 }
 
 void firefox_tables_reset(struct firefox_tables *f, bool idle)

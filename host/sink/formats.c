@@ -106,6 +106,17 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *sam
     return mkperf_collect_ops.sample(self, sample, e);
 }
 
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    return mkperf_collect_ops.events(self, session, e);
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    return mkperf_collect_ops.mark(self, m, e);
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
                                    struct mkperf_error *e)
 {
@@ -147,7 +158,9 @@ static const struct mkperf_sink_ops collected_ops = {
     .name = "collected",
     .begin = begin,
     .pd = add_pd,
+    .events = add_events,
     .sample = add_sample,
+    .mark = add_mark,
     .lost = add_lost,
     .end = end,
     .abandon = abandon,

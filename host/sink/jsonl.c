@@ -8,12 +8,14 @@
  *   session  platform, cpu, cores, kernel_elf, command, jitter, max_frames,
  *            events: [{name, code, user, kernel, period | frequency}]
  *   pd       id, name, elf, parent, thread (hex)
+ *   events   events: as above, all of them: a later session has more
  *   sample   time_ns, core, pd, event, period, mode: "user" | "kernel",
  *            stack: [{function, pd (of another PD), addr (hex), file, line, kernel, inlined}],
  *            innermost first
+ *   mark     time_ns, pd, kind: "point" | "begin" | "end", id, name
  *   lost     time_ns, core, where, samples, events
- *   totals   samples, lost: {where: n}, late_events, spurious, unrepaired, first_ns, last_ns,
- *            complete
+ *   totals   samples, lost: {where: n}, late_events, spurious, unrepaired, marks, marks_lost,
+ *            restarts, first_ns, last_ns, complete
  *
  * What is not known is left out. Numbers are exact integers, which some readers of JSON round
  * above 2^53.
@@ -59,6 +61,16 @@ static void put_event(struct mkperf_textout *t, const struct mkperf_event *event
     mkperf_textout_put(t, "}", 1);
 }
 
+static void put_events(struct mkperf_textout *t, const struct mkperf_session *session)
+{
+    mkperf_textout_puts(t, ",\"events\":[");
+    for (unsigned i = 0; i < session->nevents; i++) {
+        mkperf_textout_put(t, ",", i > 0);
+        put_event(t, &session->event[i]);
+    }
+    mkperf_textout_puts(t, "]}\n");
+}
+
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
@@ -72,13 +84,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     put_string(t, "kernel_elf", session->kernel_elf);
     put_string(t, "command", session->command);
     put_number(t, "max_frames", session->max_frames);
-    mkperf_textout_puts(t, session->jitter ? ",\"jitter\":true,\"events\":["
-                                           : ",\"jitter\":false,\"events\":[");
-    for (unsigned i = 0; i < session->nevents; i++) {
-        mkperf_textout_put(t, ",", i > 0);
-        put_event(t, &session->event[i]);
-    }
-    mkperf_textout_puts(t, "]}\n");
+    mkperf_textout_puts(t, session->jitter ? ",\"jitter\":true" : ",\"jitter\":false");
+    put_events(t, session);
     return mkperf_stack_begin(&j->stack, session, e);
 }
 
@@ -151,6 +158,33 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return t->error.status == MKPERF_OK ? MKPERF_OK : (*e = t->error).status;
 }
 
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct jsonl *j = self;
+
+    (void)e;
+    mkperf_stack_events(&j->stack, session);
+    mkperf_textout_puts(&j->text, "{\"type\":\"events\"");
+    put_events(&j->text, session);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct jsonl *j = self;
+
+    (void)e;
+    mkperf_textout_puts(&j->text, "{\"type\":\"mark\"");
+    put_number(&j->text, "time_ns", m->time_ns);
+    put_string(&j->text, "pd", mkperf_stack_pd_name(&j->stack, m->pd));
+    put_string(&j->text, "kind", mkperf_mark_names[m->kind]);
+    put_number(&j->text, "id", m->id);
+    put_string(&j->text, "name", m->name);
+    mkperf_textout_puts(&j->text, "}\n");
+    return MKPERF_OK;
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     struct jsonl *j = self;
@@ -183,6 +217,9 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     put_number(t, "late_events", totals->late_events);
     put_number(t, "spurious", totals->spurious);
     put_number(t, "unrepaired", totals->unrepaired);
+    put_number(t, "marks", totals->marks);
+    put_number(t, "marks_lost", totals->marks_lost);
+    put_number(t, "restarts", totals->restarts);
     put_number(t, "first_ns", totals->first_ns);
     put_number(t, "last_ns", totals->last_ns);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
@@ -215,7 +252,9 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
         .name = "jsonl",
         .begin = begin,
         .pd = add_pd,
+        .events = add_events,
         .sample = add_sample,
+        .mark = add_mark,
         .lost = add_lost,
         .end = end,
         .abandon = abandon,

@@ -11,6 +11,8 @@ enum { TEXT_WORDS = 128, PAGE = 4096 };
 const char *const mkperf_lost_names[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
                                                            "chain"};
 
+const char *const mkperf_mark_names[MKPERF_MARK_END + 1] = {"point", "begin", "end"};
+
 static enum mkperf_status no_memory(struct mkperf_error *e)
 {
     return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
@@ -35,8 +37,7 @@ static bool reserve(void *array, uint32_t *room, uint32_t n, size_t size)
     return true;
 }
 
-/* A text's number; texts are cut at 1023 bytes. */
-static int64_t text_number(struct mkperf_stack *s, const char *text)
+int64_t mkperf_stack_text_number(struct mkperf_stack *s, const char *text)
 {
     uint64_t words[TEXT_WORDS];
     size_t n = strnlen(text, sizeof words - 1);
@@ -77,9 +78,9 @@ enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkper
 {
     s->session = *session;
     s->symbols = mkperf_symbols_new();
-    if (s->symbols == NULL || text_number(s, "") < 0 || !copy(&s->platform, session->platform) ||
-        !copy(&s->cpu, session->cpu) || !copy(&s->kernel_elf, session->kernel_elf) ||
-        !copy(&s->command, session->command)) {
+    if (s->symbols == NULL || mkperf_stack_text_number(s, "") < 0 ||
+        !copy(&s->platform, session->platform) || !copy(&s->cpu, session->cpu) ||
+        !copy(&s->kernel_elf, session->kernel_elf) || !copy(&s->command, session->command)) {
         return no_memory(e);
     }
     s->session.platform = s->platform;
@@ -113,6 +114,12 @@ enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_p
     }
     p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
     return MKPERF_OK;
+}
+
+void mkperf_stack_events(struct mkperf_stack *s, const struct mkperf_session *session)
+{
+    s->session.nevents = session->nevents;
+    memcpy(s->session.event, session->event, sizeof s->session.event);
 }
 
 void mkperf_stack_free(struct mkperf_stack *s)
@@ -161,8 +168,8 @@ static int64_t function_number(struct mkperf_stack *s, const struct mkperf_funct
 static bool add_frame(struct mkperf_stack *s, struct mkperf_function f, const char *name,
                       const struct mkperf_line *at)
 {
-    int64_t name_number = text_number(s, name);
-    int64_t file = at != NULL && at->file != NULL ? text_number(s, at->file) : 0;
+    int64_t name_number = mkperf_stack_text_number(s, name);
+    int64_t file = at != NULL && at->file != NULL ? mkperf_stack_text_number(s, at->file) : 0;
 
     if (name_number < 0 || file < 0 ||
         !reserve(&s->frame, &s->frame_room, s->nframes, sizeof *s->frame)) {

@@ -67,6 +67,8 @@ enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkper
                                       struct mkperf_error *e);
 enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_pd *pd,
                                    struct mkperf_error *e);
+/* Takes over the events of a later session; its texts stay those of begin. */
+void mkperf_stack_events(struct mkperf_stack *s, const struct mkperf_session *session);
 void mkperf_stack_free(struct mkperf_stack *s);
 
 /*
@@ -84,6 +86,8 @@ static inline const struct mkperf_frame *mkperf_stack_frames(const struct mkperf
     return s->frame + s->place[place].first;
 }
 
+/* A text's number; -1: out of memory. Texts are cut at 1023 bytes. */
+int64_t mkperf_stack_text_number(struct mkperf_stack *s, const char *text);
 const char *mkperf_stack_text(const struct mkperf_stack *s, uint32_t number);
 static inline const char *mkperf_stack_name(const struct mkperf_stack *s, uint32_t function)
 {
@@ -98,7 +102,8 @@ const char *mkperf_stack_event_name(const struct mkperf_stack *s, uint32_t event
 /* Says which ELFs are missing, one line each, with `prefix` in front. */
 void mkperf_stack_warn(const struct mkperf_stack *s, FILE *out, const char *prefix);
 
-/* What users call a place of loss. */
+/* What users call a place of loss, and a kind of mark. */
 extern const char *const mkperf_lost_names[MKPERF_LOST_PLACES];
+extern const char *const mkperf_mark_names[MKPERF_MARK_END + 1];
 
 #endif

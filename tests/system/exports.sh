@@ -117,7 +117,7 @@ firefox() {
     node "$cli" --daemon "$D/out.firefox.json" --session t >"$D/firefox.daemon" 2>&1 &
     daemon=$!
     tries=0
-    until node "$cli" profile info --all --session t >"$D/firefox" 2>&1 || [ $tries -ge 40 ]; do
+    until node "$cli" profile info --all --session t >"$D/firefox" 2>&1 || [ $tries -ge 100 ]; do
         tries=$((tries + 1))
         sleep 0.2
     done
@@ -125,14 +125,16 @@ firefox() {
     for t in 0 1 2 3 4; do
         node "$cli" thread samples --thread t-$t --include-idle --session t
     done >>"$D/firefox" 2>&1 || status=1
-    node "$cli" thread markers --thread t-4 --session t >>"$D/firefox" 2>&1 || status=1
+    for t in 0 4; do
+        node "$cli" thread markers --thread t-$t --session t >>"$D/firefox" 2>&1 || status=1
+    done
     kill $daemon
     wait $daemon 2>/dev/null
     rm -rf "$PROFILER_CLI_SESSION_DIR"
     [ $status -eq 0 ] || { tail -n 20 "$D/firefox"; return 1; }
     want "$D/firefox" 'client (cpu-cycles)' 'client (r17)' 'lost samples' \
         'leaf - self: 6000 (66.7%)' 'handle - self: 3000 (33.3%)' 'idle_thread - self: 4000 (66.7%)' \
-        'middle - self: 50 (100.0%)' 'Kernel .* 3000 ' 'Lost samples'
+        'middle - self: 50 (100.0%)' 'Kernel .* 3000 ' 'Lost samples' 'request .*3 markers .*max=4ms'
 }
 if has node "speedscope, Firefox Profiler" && has npm "speedscope, Firefox Profiler"; then
     check "the readers are installed" install_npm

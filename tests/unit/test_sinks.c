@@ -116,6 +116,24 @@ static void add(const struct mkperf_sink *s, unsigned times, struct mkperf_sampl
     }
 }
 
+/* A phase around another of the same name and number, one that never ends, a moment. */
+static void mark(const struct mkperf_sink *s)
+{
+    static const struct mkperf_mark marks[] = {
+        {500000, 0, MKPERF_MARK_BEGIN, 7, "request"},
+        {1500000, 0, MKPERF_MARK_BEGIN, 7, "request"},
+        {2500000, 0, MKPERF_MARK_END, 7, "request"},
+        {2500000, 0, MKPERF_MARK_END, 8, "request"},
+        {4500000, 0, MKPERF_MARK_END, 7, "request"},
+        {3000000, 1, MKPERF_MARK_POINT, 0, "a \"b\""},
+        {3000000, 2, MKPERF_MARK_BEGIN, 1, "forever"},
+    };
+
+    for (size_t i = 0; s->ops->mark != NULL && i < sizeof marks / sizeof *marks; i++) {
+        assert_int_equal(s->ops->mark(s->self, &marks[i], &e), MKPERF_OK);
+    }
+}
+
 /* cpu-cycles: 16 samples, 16,000; r17: 2 samples, 50. Lost: 5 in the ring, 7 on the link. */
 static void feed(const struct mkperf_sink *s)
 {
@@ -125,12 +143,14 @@ static void feed(const struct mkperf_sink *s)
                                  {2500000, 7, 0, MKPERF_LOST_LINK, 0}};
     struct mkperf_totals totals = {.samples = 18,
                                    .lost = {[MKPERF_LOST_RING] = 5, [MKPERF_LOST_LINK] = 7},
+                                   .marks = 7,
                                    .first_ns = 1000000,
                                    .last_ns = 18000000,
                                    .complete = true};
 
     now = 0;
     begin(s);
+    mark(s);
     add(s, 6, (struct mkperf_sample){.period = 1000, .pd = 0, .pc = at.leaf, .callers = &chain});
     add(s, 3,
         (struct mkperf_sample){.period = 1000,
@@ -255,6 +275,9 @@ static void tables(void **state)
     (void)state;
     expect(text, "sample,1000000,0,client,cpu-cycles,user,1,1000,,leaf,");
     expect(text, "lost,1500000,1,,,,5,5000,ring,,,,\n");
+    expect(text, "mark,500000,,client,,begin,,,,request,,7,\n");
+    expect(text, "mark,3000000,,\"a;b \"\"<&>");
+    expect(text, ",,point,,,,\"a \"\"b\"\"\",,0,\n");
     expect(text, "total,,,,cpu-cycles,,16,16000,,,,,\n");
     expect(text, "total,,,,,,7,,link,,,,\n");
     expect(text, ",\"a;b \"\"<&>\xef\xbf\xbd");
@@ -264,6 +287,9 @@ static void tables(void **state)
            "{\"type\":\"lost\",\"time_ns\":1500000,\"core\":1,\"where\":\"ring\",\"samples\":5,"
            "\"events\":5000}\n");
     expect(text, "\"name\":\"a;b \\\"<&>\xef\xbf\xbd\\u0009'\xc3\xa4\"");
+    expect(text, "{\"type\":\"mark\",\"time_ns\":500000,\"pd\":\"client\",\"kind\":\"begin\","
+                 "\"id\":7,\"name\":\"request\"}\n");
+    expect(text, "\"marks\":7,\"marks_lost\":0,");
     expect(text, "{\"type\":\"totals\",\"samples\":18,\"lost\":{\"ring\":5,\"output\":0,\"link\":7,"
                  "\"transit\":0,\"chain\":0}");
     free(text);
@@ -284,10 +310,42 @@ static void viewers(void **state)
         write_as("firefox", "out.firefox.json", (struct mkperf_export){.no_inlined = true}, NULL);
     expect(text, "{\"type\":\"lost\",\"where\":\"ring\",\"core\":1,\"samples\":5,\"events\":5000}");
     expect(text, "\"name\":\"client (r17)\"");
+    /* the outer request, the inner one, an end without a beginning; times from the first mark */
+    expect(text, "\"startTime\":[0,1,null],\"endTime\":[4,2,2],\"phase\":[1,1,3],");
+    expect(text, "\"startTime\":[2.500000],\"endTime\":[null],\"phase\":[0],"); /* a point */
+    expect(text, "\"startTime\":[2.500000],\"endTime\":[null],\"phase\":[2],"); /* no end */
     free(text);
     text = write_as("pprof", "out.pb.gz", (struct mkperf_export){.no_inlined = true}, &size);
     assert_true(size > 100 && (uint8_t)text[0] == 0x1f && (uint8_t)text[1] == 0x8b);
     free(text);
+}
+
+/* A later session's events: every format that can hold some can hold these. */
+static void later_events(void **state)
+{
+    static const struct mkperf_chain none = {.n = 0};
+    struct mkperf_totals totals = {.samples = 1};
+    char path[512];
+
+    (void)state;
+    for (size_t i = 0; i < mkperf_nformats; i++) {
+        struct mkperf_session session = {.cores = 1, .nevents = 1, .event = {{.name = "cycles"}}};
+        struct mkperf_pd pd = {.thread = 1, .id = 0, .name = "pd"};
+        struct mkperf_sample sample = {.time_ns = 5, .period = 1, .event = 1, .callers = &none};
+        struct mkperf_output out;
+        snprintf(path, sizeof path, "%s/later.%s", dir, mkperf_formats[i].name);
+        struct mkperf_export x = {.path = path, .event = "instructions"};
+        assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
+        const struct mkperf_sink *s = &out.sink;
+        assert_int_equal(s->ops->begin(s->self, &session, &e), MKPERF_OK);
+        assert_int_equal(s->ops->pd(s->self, &pd, &e), MKPERF_OK);
+        session.event[session.nevents++] = (struct mkperf_event){.name = "instructions"};
+        assert_non_null(s->ops->events);
+        assert_int_equal(s->ops->events(s->self, &session, &e), MKPERF_OK);
+        assert_int_equal(s->ops->sample(s->self, &sample, &e), MKPERF_OK);
+        assert_int_equal(s->ops->end(s->self, &totals, &e), MKPERF_OK);
+        mkperf_output_free(&out);
+    }
 }
 
 static void nothing_in_it(void **state)
@@ -408,6 +466,7 @@ int main(void)
         cmocka_unit_test(callgrind),
         cmocka_unit_test(tables),
         cmocka_unit_test(viewers),
+        cmocka_unit_test(later_events),
         cmocka_unit_test(nothing_in_it),
         cmocka_unit_test(nothing_is_left_of_what_was_given_up),
         cmocka_unit_test(says_that_the_disk_is_full),
