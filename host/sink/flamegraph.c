@@ -83,13 +83,13 @@ static void colour_of(const struct picture *p, const struct mkperf_tree_node *n,
         put_hsl(out, 0, 0, 0.7 + shade);
         break;
     case MKPERF_TREE_PD:
-        put_hsl(out, pd_hue(p->tree, n->pd), 0.55, 0.6);
+        put_hsl(out, pd_hue(p->tree, n->pd), 0.55, 0.68);
         break;
     case MKPERF_TREE_INLINED:
-        put_hsl(out, pd_hue(p->tree, n->pd), 0.5, 0.82 + shade);
+        put_hsl(out, pd_hue(p->tree, n->pd), 0.5, 0.84 + shade);
         break;
     default:
-        put_hsl(out, pd_hue(p->tree, n->pd), 0.55, 0.7 + shade);
+        put_hsl(out, pd_hue(p->tree, n->pd), 0.55, 0.74 + shade);
         break;
     }
 }

@@ -3,7 +3,7 @@
 # The commands that look at a recording, on the demo's: script and annotate against perf, top live
 # and on a capture, the terminal browser in tmux, mkperf view in a headless Chromium, driven by
 # chromedriver. Environment: B and MKPERF. Leaves in its directory what was on the screens
-# (browser.txt, top.txt) and in the browser (view.png, speedscope.png).
+# (browser.txt, top.txt) and in the browser (view.png, speedscope.png, svg.png).
 set -u
 NAME=looking
 case $B in /*) D=$B/tests/run-looking ;; *) D=$PWD/$B/tests/run-looking ;; esac
@@ -224,6 +224,40 @@ speedscope() {
     waits "/all .cycles/.test(document.body.innerText)" && picture "$D/speedscope.png" && quiet
 }
 
+# The flame graph in the browser, where it is for: details, a click, a search in the prompt, Escape.
+svg_frame() { # svg_frame NAME: a script's expression
+    echo "document.querySelector('g[data-n=\\\"$1\\\"]')"
+}
+svg_click() {
+    "$MKPERF" convert -q "$data" -o "$D/demo.svg" || return 1
+    wd POST "$session/url" "{\"url\":\"file://$D/demo.svg\"}" >"$D/log"
+    waits "$(svg_frame known)" || return 1
+    picture "$D/svg.png" || return 1
+    element=$(wd POST "$session/element" '{"using":"css selector","value":"g[data-n=\"known\"]"}' |
+        sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/click" '{}' >"$D/log"
+    waits "$(svg_frame known).children[1].getAttribute('width') === '1180.00'" || return 1
+    waits "$(svg_frame idle).getAttribute('display') === 'none'" || return 1
+    waits "/^known .*%/.test(document.getElementById('details').textContent)"
+}
+svg_search() { # what it says is what mkperf report says
+    element=$(wd POST "$session/element" '{"using":"css selector","value":"#search"}' |
+        sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/click" '{}' >"$D/log"
+    wd POST "$session/alert/text" '{"text":"known_leaf_40$"}' >"$D/log"
+    wd POST "$session/alert/accept" '{}' >"$D/log"
+    part=$("$MKPERF" report --stdio --children -S known_leaf_40 -i "$data" | awk '$NF == "known_leaf_40" { print $1 }')
+    waits "document.getElementById('matched').textContent === 'matched: $part'" || {
+        js "return document.getElementById('matched').textContent + ' not $part'"
+        return 1
+    }
+    picture "$D/svg-zoomed.png" || return 1
+    wd POST "$session/actions" '{"actions":[{"type":"key","id":"k","actions":[
+        {"type":"keyDown","value":"\uE00C"},{"type":"keyUp","value":"\uE00C"}]}]}' >"$D/log"
+    waits "$(svg_frame idle).getAttribute('display') !== 'none'" &&
+        waits "document.getElementById('matched').textContent === ''"
+}
+
 port= session= url=
 if start_view && start_browser; then
     check "view's table equals the report" table
@@ -235,6 +269,9 @@ if start_view && start_browser; then
     if [ -n "${MKPERF_SPEEDSCOPE:-}" ]; then
         check "view: speedscope opens the profile" speedscope
     fi
+    check "flame graph: a click zooms" svg_click
+    check "flame graph: a search's share is the report's" svg_search
+    check "flame graph: no error, nothing from outside" quiet
     wd DELETE "$session" >"$D/log"
 else
     not_ok "view and Chromium start" "$(tail -n 5 "$D/view.log" "$D/chromedriver.log")"
