@@ -137,8 +137,8 @@ static enum mkperf_status serve(const struct command *c, struct report_frames *f
     struct view_server s = {
         .frames = f, .path = c->input, .speedscope = c->speedscope, .port = c->port};
 
-    if (!s.speedscope) {
-        s.speedscope = find_speedscope(found);
+    if (!s.speedscope) { /* it needs the recording once more, which standard input is not */
+        s.speedscope = strcmp(c->input, "-") == 0 ? NULL : find_speedscope(found);
     } else if (!has_speedscope(s.speedscope)) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
                                 s.speedscope);

@@ -116,7 +116,11 @@ firefox() {
     cli=$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
     node "$cli" --daemon "$D/out.firefox.json" --session t >"$D/firefox.daemon" 2>&1 &
     daemon=$!
-    tries=0
+    tries=0 # a client that comes before the socket is there makes an end of the session
+    until [ -S "$PROFILER_CLI_SESSION_DIR/t.sock" ] || [ $tries -ge 100 ]; do
+        tries=$((tries + 1))
+        sleep 0.2
+    done
     until node "$cli" profile info --all --session t >"$D/firefox" 2>&1 || [ $tries -ge 100 ]; do
         tries=$((tries + 1))
         sleep 0.2
