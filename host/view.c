@@ -138,7 +138,8 @@ static enum mkperf_status serve(const struct command *c, struct report_frames *f
         .frames = f, .path = c->input, .speedscope = c->speedscope, .port = c->port};
 
     if (!s.speedscope) { /* it needs the recording once more, which standard input is not */
-        s.speedscope = strcmp(c->input, "-") == 0 ? NULL : find_speedscope(found);
+        bool piped = c->input != NULL && strcmp(c->input, "-") == 0;
+        s.speedscope = piped ? NULL : find_speedscope(found);
     } else if (!has_speedscope(s.speedscope)) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
                                 s.speedscope);
