@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs a command and writes one line to a file: user and system seconds, wall seconds, peak
- * resident set in KiB. For bench/run. measure FILE COMMAND ARGUMENTS...
+ * resident set in KiB. For bench/lib.sh. measure FILE COMMAND ARGUMENTS...
  */
 #include <stdio.h>
 #include <stdlib.h>

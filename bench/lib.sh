@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What the sections of `make bench` share. Sourced by each. Environment: B, MKPERF, QEMU (the command
+# that boots an image), CROSS; BENCH_VALUES, the file that becomes bench.json.
+d=$B/bench
+
+# value KEY VALUE UNIT LIMIT WHAT: one row, and one number in bench.json; LIMIT is `<=N`, `>=N` or `-`
+value() {
+    printf '%-40s %12s %-14s %-12s %s\n' "$1" "$2" "$3" "$4" "$5"
+    echo "$1 $2" >>"$BENCH_VALUES"
+}
+
+# guest IMAGE LAST SECONDS FILE: what a system prints on its console, until it prints the line LAST
+guest() {
+    : >"$4"
+    $QEMU "$1" -serial "file:$4" </dev/null >"$4.qemu" 2>&1 &
+    qemu=$!
+    ticks=0
+    until grep -q "^$2" "$4"; do
+        ticks=$((ticks + 1))
+        if [ $ticks -gt $((10 * $3)) ] || ! kill -0 $qemu 2>/dev/null; then
+            break # the figure that is missing will be named
+        fi
+        sleep 0.1
+    done
+    kill $qemu 2>/dev/null || true
+    wait $qemu 2>/dev/null || true
+}
+
+# figure FILE NAME: the last line `figure NAME VALUE` of a system's console
+figure() {
+    awk -v name="$2" '$1 == "figure" && $2 == name { v = $3 } END { if (v == "") exit 1; print v }' \
+        "$1" || {
+        echo "bench: $1 has no figure $2" >&2
+        cat "$1" >&2
+        exit 1
+    }
+}
+
+# best NAME COMMAND...: runs it three times; $d/NAME has the cpu and wall seconds and KiB of the fastest
+# (the others had more of this machine's other work in them)
+best() {
+    name=$1
+    shift
+    for i in 1 2 3; do
+        "$d/measure" "$d/$name.$i" "$@" 2>"$d/$name.log" || {
+            cat "$d/$name.log" >&2
+            exit 1
+        }
+    done
+    cat "$d/$name.1" "$d/$name.2" "$d/$name.3" | sort -n | head -n 1 >"$d/$name"
+}

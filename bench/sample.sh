@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What a sample costs the target, in instructions, and the line, in bytes.
+set -eu
+. bench/lib.sh
+
+guest "$B/pocket/selftest/sampling.img" done 60 "$d/hook.txt"
+value hook_instructions_per_sample "$(figure "$d/hook.txt" instructions-per-sample)" instructions \
+    '<=500' "8 return addresses, one wake-up for 64 samples"
+guest "$d/cost/cost.img" 'cost: done' 60 "$d/cost.txt"
+copy=$(figure "$d/cost.txt" hook_and_copy_instructions_per_sample)
+value hook_and_copy_instructions_per_sample "$(awk "BEGIN { printf \"%.1f\", $copy / 1000 }")" \
+    instructions '<=600' "the same and the profiler PD's copy"
+
+demo=$B/demo
+QEMU="$(cat "$demo/qemu-command")" scripts/qemu-record "$d" -e cycles -F 1000 -g --max-frames 8 \
+    --duration 5 --system "$demo/demo.system" --elf-path "$demo" -o "$d/demo.data" \
+    --raw "$d/demo.raw" >"$d/demo.log" 2>&1 || {
+    cat "$d/demo.log" >&2
+    exit 1
+}
+wire=$(sed -n 's/^  line .* bytes, \([0-9.]*\) a sample.*/\1/p' "$d/demo.log")
+value wire_bytes_per_sample "$wire" bytes '<=12' "the demo at 1 kHz, callchain depth 8"
