@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rest of a session on the simulated machine: the client PD, a line that may be slow, and a
+ * host at its end that speaks the protocol and keeps its own books. For tests/unit/test_session*.c.
+ */
+#ifndef MKPERF_TEST_SIM_HOST_H
+#define MKPERF_TEST_SIM_HOST_H
+
+#include "sim_machine.h"
+
+#include <pb_decode.h>
+#include <pb_encode.h>
+
+#include <mkperf/frame.h>
+
+#include "target/client/control.h"
+
+static struct mkperf_client client;
+static struct mkperf_link host; /* the host's end */
+static struct {
+    mkperf_ToHost last; /* answer */
+    uint64_t batch_samples;
+    uint64_t weight[COUNTERS];
+    uint64_t of[COUNTERS]; /* samples */
+    uint64_t loss_samples[MKPERF_LOSS_PLACES];
+    uint64_t loss_events;
+    unsigned statuses, hellos, events, frames;
+    bool after_status; /* a batch came after the last status */
+    uint32_t chain_counter[MKPERF_CHAIN_SLOTS];
+} got;
+static uint32_t request;
+
+static uint32_t call(uint32_t op)
+{
+    return (uint32_t) protected(MKPERF_CHANNEL_CLIENT, microkit_msginfo_new(op, 0)).label;
+}
+
+static mkperf_Chain chains[MKPERF_BATCH_SAMPLES];
+static unsigned nchains;
+
+static bool decode_chain(pb_istream_t *stream, const pb_field_t *field, void **arg)
+{
+    (void)field;
+    (void)arg;
+    assert_true(nchains < MKPERF_BATCH_SAMPLES);
+    chains[nchains] = (mkperf_Chain)mkperf_Chain_init_zero;
+    return pb_decode(stream, mkperf_Chain_fields, &chains[nchains++]);
+}
+
+static void host_batch(pb_istream_t *stream)
+{
+    static mkperf_Batch b;
+    pb_istream_t inner;
+    unsigned at = 0;
+
+    b = (mkperf_Batch)mkperf_Batch_init_zero;
+    b.chains.funcs.decode = decode_chain;
+    nchains = 0;
+    assert_true(pb_make_string_substream(stream, &inner));
+    assert_true(pb_decode(&inner, mkperf_Batch_fields, &b));
+    assert_int_equal(b.first_sample, got.batch_samples);
+    assert_int_equal(b.tick_hz, TICK_HZ);
+    for (unsigned i = 0; i < b.slot_count; i++) {
+        for (; at < nchains && chains[at].at == i; at++) {
+            got.chain_counter[chains[at].slot] = chains[at].counter;
+        }
+        uint32_t counter = got.chain_counter[b.slot[i]];
+        got.weight[counter] += b.base_period[counter] + (uint64_t)b.period[i];
+        got.of[counter]++;
+    }
+    for (unsigned i = 0; i < b.losses_count; i++) {
+        got.loss_samples[b.losses[i].where] += b.losses[i].samples;
+        got.loss_events += b.losses[i].events;
+        assert_true(b.losses[i].samples != 0);
+    }
+    got.batch_samples += b.slot_count;
+    got.after_status = true;
+}
+
+static void host_message(const uint8_t *message, int n)
+{
+    pb_istream_t stream = pb_istream_from_buffer(message, (size_t)n);
+    pb_wire_type_t type;
+    uint32_t tag;
+    bool eof;
+
+    got.frames++;
+    if (message[0] == (mkperf_ToHost_batch_tag << 3 | 2)) {
+        assert_true(pb_decode_tag(&stream, &type, &tag, &eof));
+        host_batch(&stream);
+        return;
+    }
+    static mkperf_ToHost m;
+    assert_true(pb_decode(&stream, mkperf_ToHost_fields, &m));
+    got.hellos += m.which_msg == mkperf_ToHost_hello_tag;
+    if (m.which_msg == mkperf_ToHost_events_tag) {
+        got.events += m.msg.events.events_count;
+    }
+    if (m.which_msg == mkperf_ToHost_status_tag) {
+        got.statuses++;
+        got.after_status = false;
+    }
+    if (m.request != 0) {
+        got.last = m;
+    }
+}
+
+/* Moves what the line takes in one tick. */
+static void line(size_t n)
+{
+    while (n > 0) {
+        size_t there;
+        const uint8_t *bytes = mkperf_link_out(&client.connection[0].link, &there);
+        const uint8_t *message;
+        if (there == 0) {
+            break;
+        }
+        int length = mkperf_link_byte(&host, *bytes, &message);
+        if (length >= 0) {
+            host_message(message, length);
+        }
+        mkperf_link_sent(&client.connection[0].link, 1);
+        n--;
+    }
+}
+
+static void run(uint64_t ticks)
+{
+    for (uint64_t i = 0; i < ticks; i++) {
+        tick();
+        if (sim.woken && !sim.asleep) {
+            sim.woken = false;
+            notified(MKPERF_CHANNEL_PMU);
+        }
+        if (sim.told || i % 100 == 0) { /* the line's interrupts let the client run, too */
+            sim.told = false;
+            mkperf_client_pump(&client);
+        }
+        line(sim.line);
+    }
+    assert_int_equal(host.bad_frames, 0);
+}
+
+/* Sends a message to the target. */
+static void say(mkperf_ToTarget *m)
+{
+    static struct mkperf_link to;
+    uint8_t message[MKPERF_MESSAGE_BYTES];
+    pb_ostream_t stream = pb_ostream_from_buffer(message, sizeof message);
+    size_t n;
+
+    m->request = ++request;
+    assert_true(pb_encode(&stream, mkperf_ToTarget_fields, m));
+    assert_true(mkperf_link_send(&to, message, stream.bytes_written));
+    while (mkperf_link_out(&to, &n), n != 0) {
+        mkperf_client_byte(&client, 0, *mkperf_link_out(&to, &n));
+        mkperf_link_sent(&to, 1);
+    }
+}
+
+/* Asks, and lets the machine run until the answer is there. */
+static void ask(mkperf_ToTarget *m, pb_size_t answer)
+{
+    say(m);
+    for (unsigned i = 0; i < 3000 && got.last.request != request; i++) {
+        run(1000);
+    }
+    assert_int_equal(got.last.request, request);
+    if (answer == mkperf_ToHost_session_tag && got.last.which_msg == mkperf_ToHost_error_tag) {
+        print_message("%s\n", got.last.msg.error.text);
+    }
+    assert_int_equal(got.last.which_msg, answer);
+}
+
+static mkperf_ToTarget message(pb_size_t which)
+{
+    mkperf_ToTarget m = mkperf_ToTarget_init_zero;
+
+    m.which_msg = which;
+    return m;
+}
+
+static mkperf_EventSpec event(const char *name, uint64_t period, uint32_t frequency)
+{
+    mkperf_EventSpec e = mkperf_EventSpec_init_zero;
+
+    snprintf(e.name, sizeof e.name, "%s", name);
+    e.period = period;
+    e.frequency = frequency;
+    return e;
+}
+
+static void command(pb_size_t which, pb_size_t answer)
+{
+    mkperf_ToTarget m = message(which);
+
+    ask(&m, answer);
+}
+
+static void start_session(void)
+{
+    got.batch_samples = 0;
+    command(mkperf_ToTarget_start_tag, mkperf_ToHost_session_tag);
+}
+
+static const mkperf_Status *stop_session(void)
+{
+    command(mkperf_ToTarget_stop_tag, mkperf_ToHost_status_tag);
+    assert_false(got.after_status);
+    assert_false(got.last.msg.status.running);
+    return &got.last.msg.status;
+}
+
+static int boot(void **state)
+{
+    (void)state;
+    memset(&sim, 0, sizeof sim);
+    memset(&profiler, 0, sizeof profiler);
+    memset(&client, 0, sizeof client);
+    memset(&host, 0, sizeof host);
+    memset(&got, 0, sizeof got);
+    memset(ipc_page, 0, sizeof ipc_page);
+    pmu_reason = NULL;
+    sim.hook = sim.interrupts = sim.counts = true;
+    sim.user_rate = 900;
+    sim.kernel_rate = 100;
+    sim.line = 1000;
+    rings = aligned_alloc(4096, MKPERF_RINGS_REGION_BYTES);
+    output = aligned_alloc(4096, MKPERF_OUTPUT_REGION_BYTES);
+    memset(rings, 0, MKPERF_RINGS_REGION_BYTES);
+    memset(output, 0, MKPERF_OUTPUT_REGION_BYTES);
+    mkperf_rings = (uintptr_t)rings;
+    mkperf_output = (uintptr_t)output;
+    init();
+    client.platform = "test";
+    client.page = (struct mkperf_session_page *)output;
+    client.ring.ring = mkperf_output_ring(mkperf_output);
+    client.ring.size = MKPERF_OUTPUT_RING_BYTES;
+    client.call = call;
+    mkperf_client_init(&client);
+    assert_int_equal(mkperf_client_open(&client, false), 0);
+    return 0;
+}
+
+static int halt(void **state)
+{
+    (void)state;
+    free(rings);
+    free(output);
+    return 0;
+}
+
+/* captured = delivered + lost, by the profiler's books and by what arrived. */
+static void check_books(const mkperf_Status *s)
+{
+    assert_int_equal(s->captured, s->sent + s->lost_output + s->lost_link);
+    assert_int_equal(s->sent, got.batch_samples);
+    assert_int_equal(s->lost_ring, got.loss_samples[MKPERF_LOSS_RING]);
+    assert_int_equal(s->lost_output, got.loss_samples[MKPERF_LOSS_OUTPUT]);
+    assert_int_equal(s->corrupt, 0);
+    assert_int_equal(s->bad_frames, 0);
+}
+
+static void refused(mkperf_ErrorCode code, uint32_t about)
+{
+    assert_int_equal(got.last.msg.error.code, code);
+    assert_int_equal(got.last.msg.error.event, about);
+    assert_true(strlen(got.last.msg.error.text) > 10);
+    assert_true(strlen(got.last.msg.error.text) < sizeof got.last.msg.error.text - 1);
+}
+
+/* A case that begins with a booted machine. */
+#define T(name) cmocka_unit_test_setup_teardown(name, boot, halt)
+
+#endif

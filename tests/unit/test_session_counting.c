@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whole sessions on a simulated machine (sim_machine.h, sim_host.h): counting.
+ */
+#include "sim_host.h"
+
+/* Events of names, all to be counted; groups are those of `group`, if not NULL. */
+static void configure_counting(const char *const *names, const uint32_t *group, unsigned n,
+                               pb_size_t answer)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    m.msg.configure.events_count = (pb_size_t)n;
+    m.msg.configure.per_pd = true;
+    for (unsigned i = 0; i < n; i++) {
+        m.msg.configure.events[i] = event(names[i], 0, 0);
+        m.msg.configure.events[i].count = true;
+        m.msg.configure.events[i].group = group != NULL ? group[i] : 0;
+    }
+    ask(&m, answer);
+}
+
+static const mkperf_Counts *counts(uint32_t part)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
+
+    m.msg.get_counts.part = part;
+    ask(&m, mkperf_ToHost_counts_tag);
+    return &got.last.msg.counts;
+}
+
+/* More than 2^32 events in each counter, exactly. */
+static void test_counts_are_exact(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions", "cache-misses"};
+    uint64_t total[COUNTERS];
+
+    (void)state;
+    sim.user_rate = 40000;
+    sim.kernel_rate = 100;
+    configure_counting(names, NULL, 3, mkperf_ToHost_session_tag);
+    start_session();
+    assert_true(got.last.msg.session.events[0].count);
+    run(TICK_HZ / 5);
+    const mkperf_Counts *c = counts(0);
+    assert_true(c->running);
+    assert_int_equal(c->turns, 1);
+    assert_true(c->events[0].user > UINT32_MAX);
+    stop_session();
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        total[i] = sim.counter[i].total;
+    }
+    c = counts(0);
+    assert_false(c->running);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(c->events[i].user, total[2 * i]);
+        assert_int_equal(c->events[i].kernel, total[2 * i + 1]);
+        assert_int_equal(c->events[i].running_ticks, c->enabled_ticks);
+    }
+    assert_in_range(c->enabled_ticks, TICK_HZ / 5, TICK_HZ / 5 + 10000);
+    assert_int_equal(got.batch_samples, 0);
+    check_books(&(mkperf_Status){0});
+    assert_false(c->by_pd);
+    assert_int_equal(c->parts, 1);
+}
+
+/* The kernel counts by thread: the threads' sum is the total, and each has its share. */
+static void test_counts_by_thread(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions"};
+    uint64_t user[4] = {0}, kernel[4] = {0};
+
+    (void)state;
+    sim.by_thread = true;
+    sim.user_rate = 40000;
+    configure_counting(names, NULL, 2, mkperf_ToHost_session_tag);
+    start_session();
+    run(300000);
+    stop_session();
+    const mkperf_Counts *c = counts(0);
+    uint64_t total_user = c->events[1].user, total_kernel = c->events[1].kernel;
+    uint32_t parts = c->parts;
+    assert_true(c->by_pd);
+    for (uint32_t part = 1; part < parts; part++) {
+        c = counts(part);
+        for (unsigned i = 0; i < c->threads_count; i++) {
+            assert_in_range(c->threads[i].thread, 1 + 2, 3 + 2);
+            user[c->threads[i].thread - 2] += c->threads[i].user[1];
+            kernel[c->threads[i].thread - 2] += c->threads[i].kernel[1];
+        }
+    }
+    assert_int_equal(user[1] + user[2] + user[3], total_user);
+    assert_int_equal(kernel[1] + kernel[2] + kernel[3], total_kernel);
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_in_range(user[i], total_user / 100 * 32, total_user / 100 * 35);
+    }
+    mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
+    m.msg.get_counts.part = parts;
+    ask(&m, mkperf_ToHost_error_tag);
+}
+
+/* Eight counters' worth of events on six: two turns, a group never split, scaled right. */
+static void test_counts_take_turns(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions", "cycles", "instructions"};
+    static const uint32_t group[] = {0, 3, 3, 0};
+
+    (void)state;
+    sim.by_thread = true;
+    configure_counting(names, group, 4, mkperf_ToHost_session_tag);
+    assert_int_equal(profiler.plan.turns, 3);
+    assert_int_equal(profiler.plan.event[1].turn, profiler.plan.event[2].turn);
+    start_session();
+    run(2 * TICK_HZ);
+    stop_session();
+    assert_true(profiler.counting.rotated > 300);
+    const mkperf_Counts *c = counts(0);
+    uint64_t all = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        double share = (double)c->events[i].running_ticks / (double)c->enabled_ticks;
+        double scaled = (double)c->events[i].user / share;
+        assert_in_range((uint64_t)(share * 1000), 313, 353);
+        assert_in_range((uint64_t)(scaled / (900.0 * (double)c->enabled_ticks) * 1000), 990, 1010);
+        all += i != 2 ? c->events[i].running_ticks : 0;
+    }
+    assert_int_equal(c->events[1].running_ticks, c->events[2].running_ticks);
+    assert_int_equal(c->events[1].user, c->events[2].user);
+    assert_in_range(all, c->enabled_ticks - 20, c->enabled_ticks + 20);
+    assert_int_equal(profiler.books.spurious, 0);
+}
+
+static void test_counting_refusals(void **state)
+{
+    static const char *const names[] = {"cycles", "cycles", "cycles", "cycles"};
+    static const uint32_t group[] = {0, 2, 2, 2};
+    mkperf_ToTarget m = message(mkperf_ToTarget_get_counts_tag);
+
+    (void)state;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+    configure_counting(names, group, 4, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_COUNTERS, 2);
+    assert_non_null(strstr(got.last.msg.error.text, "needs 6 counters"));
+    m = message(mkperf_ToTarget_configure_tag);
+    m.msg.configure.events_count = 2;
+    m.msg.configure.events[0] = event("cycles", 100000, 0);
+    m.msg.configure.events[1] = event("instructions", 0, 0);
+    m.msg.configure.events[1].count = true;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_counts_are_exact),
+        T(test_counts_by_thread),
+        T(test_counts_take_turns),
+        T(test_counting_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
