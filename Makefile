@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # mkperf: one non-recursive build. Each directory's build.mk adds its rules.
 #
-#   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 5)
+#   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 3)
 #   make test      everything that is checked
 #   make bench     the figures of docs/verification.md, measured again
 #   make host      build/mkperf                make target    the PDs and the demo's image
@@ -14,7 +14,7 @@
 BUILD_DIR ?= build
 B := $(BUILD_DIR)
 PREFIX ?= /usr/local
-DEMO_SECONDS ?= 5
+DEMO_SECONDS ?= 3
 
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)

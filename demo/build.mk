@@ -14,9 +14,8 @@ $(eval $(call pd,$(DEMO)/dummy2.elf,demo/dummy2.c))
 $(eval $(call pd,$(DEMO)/requester.elf,demo/requester.c))
 $(eval $(call pd,$(DEMO)/server.elf,demo/server.c))
 
-$(eval $(call pd,$(DEMO)/echo.elf,demo/echo.c $(STACK_SRC) target/lib/string.c))
-$(TARGET_OBJ)/demo/echo.o: TARGET_CFLAGS += $(NET_CFLAGS)
-$(TARGET_OBJ)/demo/echo.o: $(B)/src/lwip.stamp
+$(eval $(call pd,$(DEMO)/echo.elf,demo/echo.c $(STACK_SRC) $(TARGET_LIB_SRC)))
+$(TARGET_OBJ)/demo/echo.o: TARGET_CFLAGS += $(NET_CFLAGS) $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
 
 DEMO_ELFS := $(patsubst %,$(DEMO)/%.elf,profiler client pacer known dummy1 dummy2 requester server)
 
@@ -47,7 +46,8 @@ $(NET)/qemu-command: $(MAKEFILE_LIST)
 	$(Q)mkdir -p $(@D) && echo '$(subst $(comma)sleep=off,,$(QEMU)) $(NET)/net.img -rtc clock=vm' \
 	    '-global virtio-mmio.force-legacy=false' >$@
 
-target: $(DEMO_READY) $(NET)/net.img $(NET)/qemu-command
-demo: host $(DEMO_READY)
-	$(Q)B=$(B) QEMU="$$(cat $(DEMO)/qemu-command)" DEMO_SECONDS=$(DEMO_SECONDS) demo/run
+NET_READY := $(NET)/net.img $(NET)/qemu-command
+target: $(DEMO_READY) $(NET_READY)
+demo: host $(DEMO_READY) $(NET_READY) $(B)/echo-load
+	$(Q)B=$(B) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
 endif

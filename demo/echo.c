@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The echo server: TCP and UDP echo at port 7, the network workload of demo/net.system. With a
- * channel to the client PD (16) it marks each TCP connection as a phase.
+ * channel to the client PD (16) it marks each TCP connection as a phase; on the console it says
+ * what each was given, and how fast.
  *
  * Owns: a network device of its own and lwIP on it. Data waits in lwIP's buffers until
  * the other side takes it: TCP's window bounds what a connection can make us keep.
@@ -13,6 +14,8 @@
 
 #include <mkperf/client.h>
 
+#include "../target/lib/clock.h"
+#include "../target/lib/text.h"
 #include "../target/net/stack.h"
 #include "demo.h"
 
@@ -23,6 +26,8 @@ struct echo {
     struct pbuf *waiting;
     bool closing; /* the other side has said all it will */
     uint32_t number;
+    uint64_t bytes; /* sent back */
+    uint64_t begin; /* ticks of the clock */
 };
 
 static struct echo connections[CONNECTIONS];
@@ -34,6 +39,30 @@ static void mark(enum mkperf_mark_kind kind, const struct echo *e)
     }
 }
 
+/* echo: connection 1: 4188 KiB in 2004 ms, 2089 KiB/s each way */
+static void print(const struct echo *e)
+{
+    char line[96];
+    struct mkperf_text t = mkperf_text_begin(line, sizeof line);
+    uint64_t hz = mkperf_clock_hz();
+    uint64_t ticks = mkperf_clock_ticks() - e->begin;
+
+    mkperf_text_put(&t, "echo: connection ");
+    mkperf_text_dec(&t, e->number);
+    mkperf_text_put(&t, ": ");
+    mkperf_text_dec(&t, e->bytes / 1024);
+    mkperf_text_put(&t, " KiB");
+    if (hz != 0 && ticks != 0) {
+        mkperf_text_put(&t, " in ");
+        mkperf_text_dec(&t, ticks * 1000 / hz);
+        mkperf_text_put(&t, " ms, ");
+        mkperf_text_dec(&t, e->bytes * hz / ticks / 1024);
+        mkperf_text_put(&t, " KiB/s each way");
+    }
+    mkperf_text_put(&t, "\n");
+    microkit_dbg_puts(line);
+}
+
 static void over(struct echo *e)
 {
     if (e->waiting != NULL) {
@@ -42,6 +71,7 @@ static void over(struct echo *e)
     e->waiting = NULL;
     e->pcb = NULL;
     mark(MKPERF_MARK_END, e);
+    print(e);
 }
 
 /* Sends back what waits, as far as there is room. */
@@ -54,6 +84,7 @@ DEMO_LAYER static void send_back(struct echo *e)
             break;
         }
         tcp_recved(e->pcb, p->len);
+        e->bytes += p->len;
         e->waiting = p->next;
         if (p->next != NULL) {
             pbuf_ref(p->next);
@@ -127,7 +158,7 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
             continue;
         }
         number++;
-        *e = (struct echo){.pcb = pcb, .number = number};
+        *e = (struct echo){.pcb = pcb, .number = number, .begin = mkperf_clock_ticks()};
         tcp_arg(pcb, e);
         tcp_recv(pcb, received);
         tcp_sent(pcb, sent);

@@ -23,7 +23,11 @@ WEAK void *memcpy(void *restrict to, const void *restrict from, size_t n)
     uint8_t *t = to;
     const uint8_t *f = from;
 
-    if (((uintptr_t)t | (uintptr_t)f) % 8 == 0) {
+    /* By words wherever both can be aligned at once. */
+    if (n >= 16 && ((uintptr_t)t ^ (uintptr_t)f) % 8 == 0) {
+        for (; (uintptr_t)t % 8 != 0; n--) {
+            *t++ = *f++;
+        }
         for (; n >= 8; n -= 8, t += 8, f += 8) {
             *(word *)(void *)t = *(const word *)(const void *)f;
         }

@@ -19,7 +19,9 @@ $(LWIP_SRC): $(B)/src/lwip.stamp ;
 STACK_SRC := target/net/stack.c target/net/virtio_net.c $(LWIP_SRC)
 CLIENT_NET_SRC := target/net/tcp.c $(STACK_SRC) $(CLIENT_COMMON_SRC)
 
-$(call target_objects,$(STACK_SRC) target/net/tcp.c): $(B)/src/lwip.stamp
+# Named, since lwIP's headers are system headers and what those include is not looked for.
+$(call target_objects,$(STACK_SRC) target/net/tcp.c demo/echo.c): $(B)/src/lwip.stamp \
+    $(wildcard target/net/lwip/*.h target/net/lwip/arch/*.h)
 $(TARGET_OBJ)/target/net/%.o: TARGET_CFLAGS += $(NET_CFLAGS) \
     $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
     $(if $(MKPERF_NET_ADDRESS),-DMKPERF_NET_ADDRESS='"$(MKPERF_NET_ADDRESS)"' \

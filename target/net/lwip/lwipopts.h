@@ -40,5 +40,6 @@
 #define TCP_LISTEN_BACKLOG 1
 #define LWIP_TCP_KEEPALIVE 1
 #define LWIP_NETIF_TX_SINGLE_PBUF 1
+#define LWIP_CHKSUM_ALGORITHM 3 /* the one that reads words */
 
 #endif
