@@ -10,6 +10,7 @@
  */
 #include <mkperf_port.h>
 
+#include <mkperf/counts.h>
 #include <mkperf/descriptor.h>
 #include <mkperf/ring.h>
 
@@ -30,11 +31,20 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* A new session: nothing of the last one may leak into its numbers. */
-static void start_generation(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
-                             struct mkperf_ring *ring, uint32_t bytes, uint64_t now)
+/* A new session: nothing of the last one may leak into its numbers. Or the next turn of one. */
+__attribute__((noinline)) static void start_generation(const struct mkperf_descriptor *d,
+                                                       struct mkperf_capture_state *s,
+                                                       struct mkperf_ring *ring, uint32_t bytes,
+                                                       uint64_t now)
 {
     s->generation = d->generation;
+    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
+        s->armed[i] = d->counter[i].first;
+        s->read[i] = d->read[i];
+    }
+    if (d->continues != 0 && s->ring_bytes == bytes) {
+        return;
+    }
     s->ring_bytes = bytes;
     s->max_frames = min_u32(d->max_frames, MKPERF_MAX_FRAMES);
     s->head = 0;
@@ -43,9 +53,6 @@ static void start_generation(const struct mkperf_descriptor *d, struct mkperf_ca
     s->dropped_events = 0;
     s->spurious = 0;
     s->late_events = 0;
-    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
-        s->armed[i] = d->counter[i].first;
-    }
     ring->late_events = 0;
     ring->tick_hz = mkperf_port_tick_hz();
     ring->hook = MKPERF_HOOK_MAGIC;
@@ -166,13 +173,51 @@ __attribute__((noinline)) static bool wanted(const struct mkperf_descriptor *d, 
     return false;
 }
 
-/* Writes one sample for counter i into the ring, or counts it as dropped. */
-static void sample(struct mkperf_capture_state *s, struct mkperf_ring_producer *p, unsigned i,
-                   bool kernel, uint64_t now, uint64_t weight)
+/* What a counter of read_mask has counted: 0 when armed, and on over its overflow. */
+static uint32_t count_of(unsigned i)
+{
+    return mkperf_port_counter_read(i) - MKPERF_COUNT_PERIOD;
+}
+
+/* Puts what the counters of `mask` counted since the last time behind *words, at most
+ * MKPERF_MAX_READS. w NULL: nowhere. */
+static void read_counters(struct mkperf_capture_state *s, uint32_t mask, uint64_t *w,
+                          unsigned *words)
+{
+    uint64_t n = 0;
+
+    for (; mask != 0; mask &= mask - 1) {
+        unsigned i = (unsigned)__builtin_ctz(mask);
+        uint32_t count = count_of(i);
+        if (w != NULL && n < MKPERF_MAX_READS) {
+            w[*words + ++n] = (uint64_t)i << MKPERF_READ_COUNTER_SHIFT |
+                              ((count - s->read[i]) & MKPERF_READ_COUNT);
+        }
+        s->read[i] = count;
+    }
+    if (w != NULL) {
+        w[*words] = n;
+        *words += 1 + (unsigned)n;
+    }
+}
+
+/*
+ * Writes one sample for counter i into the ring, or counts it as dropped. reads: counters whose
+ * values ride in it. Inlined for the plain case (none), in which nothing of them is left.
+ */
+static inline __attribute__((always_inline)) void take(struct mkperf_capture_state *s,
+                                                       struct mkperf_ring_producer *p, unsigned i,
+                                                       bool kernel, uint64_t now, uint64_t weight,
+                                                       uint32_t reads)
 {
     unsigned max = s->max_frames;
-    uint64_t *w = mkperf_ring_reserve(p, UINT64_C(8) * (MKPERF_SAMPLE_FIXED_WORDS + 1 + max));
+    unsigned room = MKPERF_SAMPLE_FIXED_WORDS + 1 + max;
+    uint64_t *w =
+        mkperf_ring_reserve(p, UINT64_C(8) * (reads != 0 ? room + 1 + MKPERF_MAX_READS : room));
 
+    if (reads != 0 && w == NULL) {
+        read_counters(s, reads, NULL, NULL);
+    }
     if (w == NULL) {
         p->ring->dropped_samples = ++s->dropped_samples;
         s->dropped_events += weight;
@@ -206,9 +251,98 @@ static void sample(struct mkperf_capture_state *s, struct mkperf_ring_producer *
     }
     words += walked.frames;
     flags |= walked.flags;
+    if (reads != 0) {
+        flags |= MKPERF_SAMPLE_READ;
+        read_counters(s, reads, w, &words);
+    }
     w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, walked.frames, i,
                                                  flags, mkperf_port_core());
     mkperf_ring_commit(p, 8 * (uint64_t)words);
+}
+
+/* Tells what is known of the counters, if there is room: nobody misses it for long. */
+static void tell_turn(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
+                      struct mkperf_ring_producer *p, uint64_t now)
+{
+    uint32_t mask = d->counter_mask & MKPERF_COUNT_BITS;
+    unsigned words = MKPERF_TURN_WORDS;
+    uint64_t *w = mkperf_ring_reserve(p, UINT64_C(8) * (MKPERF_TURN_WORDS + MKPERF_MAX_COUNTERS));
+
+    if (w != NULL) {
+        w[MKPERF_WORD_TIME] = now;
+        w[MKPERF_WORD_THREAD] = mask;
+        for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+            unsigned i = (unsigned)__builtin_ctz(rest);
+            w[words++] = d->read_mask >> i & 1 ? s->read[i] : s->armed[i];
+        }
+        w[MKPERF_WORD_HEADER] =
+            mkperf_record_header(MKPERF_RECORD_TURN, 8 * words, 0, 0, 0, mkperf_port_core());
+        mkperf_ring_commit(p, 8 * (uint64_t)words);
+    }
+    mkperf_port_wake();
+}
+
+/* An overflow in a session that has filters, groups that are read, or turns. */
+static inline void take_special(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
+                                struct mkperf_ring_producer *p, unsigned i, bool kernel,
+                                uint64_t now, uint64_t weight)
+{
+    uint32_t reads = d->reads[i] & d->read_mask & MKPERF_COUNT_BITS;
+
+    if (d->turn_mask >> i & 1) {
+        tell_turn(d, s, p, now);
+    } else if (d->read_mask >> i & 1) {
+        s->read[i] -= weight; /* it begins anew */
+    } else if (d->filters == 0 || wanted(d, kernel)) {
+        take(s, p, i, kernel, now, weight, reads);
+    } else {
+        read_counters(s, reads, NULL, NULL);
+    }
+    /* What kernel counters counted of this is nobody's, as for the one that overflowed. */
+    for (reads &= d->kernel_mask; reads != 0; reads &= reads - 1) {
+        unsigned k = (unsigned)__builtin_ctz(reads);
+        s->read[k] = count_of(k);
+    }
+}
+
+/* All overflows of an interrupt. Inlined twice: for sessions with anything special, and without. */
+static inline __attribute__((always_inline)) void
+take_all(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
+         struct mkperf_ring *ring, uint64_t now, uint32_t bytes, uint32_t hit, bool special)
+{
+    struct mkperf_ring_producer p = {.ring = ring, .size = bytes, .head = s->head, .tail = s->head};
+
+    while (hit != 0) {
+        unsigned i = (unsigned)__builtin_ctz(hit);
+        hit &= hit - 1;
+        uint32_t value;
+        bool kernel = d->kernel_mask >> i & 1;
+        uint64_t weight = rearm(d, s, ring, i, kernel, &value);
+        if (special) {
+            take_special(d, s, &p, i, kernel, now, weight);
+        } else {
+            take(s, &p, i, kernel, now, weight, 0);
+        }
+        /* Last, so that a kernel counter does not count the hook, and the interrupted thread gets
+         * on before the next overflow, whatever the period. */
+        mkperf_port_counter_write(i, value);
+    }
+    uint64_t before = s->head - p.tail;
+    uint64_t after = p.head - p.tail;
+    s->head = p.head;
+
+    /* Only the crossing wakes: a consumer that is already behind has been told. */
+    if (before < d->watermark && after >= d->watermark) {
+        mkperf_port_wake();
+    }
+}
+
+__attribute__((noinline)) static void take_all_special(const struct mkperf_descriptor *d,
+                                                       struct mkperf_capture_state *s,
+                                                       struct mkperf_ring *ring, uint64_t now,
+                                                       uint32_t bytes, uint32_t hit)
+{
+    take_all(d, s, ring, now, bytes, hit, true);
 }
 
 void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_state *s)
@@ -233,28 +367,9 @@ void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_sta
         ring->spurious = ++s->spurious;
         return;
     }
-
-    struct mkperf_ring_producer p = {.ring = ring, .size = bytes, .head = s->head, .tail = s->head};
-
-    while (hit != 0) {
-        unsigned i = (unsigned)__builtin_ctz(hit);
-        hit &= hit - 1;
-        uint32_t value;
-        bool kernel = d->kernel_mask >> i & 1;
-        uint64_t weight = rearm(d, s, ring, i, kernel, &value);
-        if (d->filters == 0 || wanted(d, kernel)) {
-            sample(s, &p, i, kernel, now, weight);
-        }
-        /* Last, so that a kernel counter does not count the hook, and the interrupted thread gets
-         * on before the next overflow, whatever the period. */
-        mkperf_port_counter_write(i, value);
+    if (__builtin_expect(d->special != 0, 0)) {
+        take_all_special(d, s, ring, now, bytes, hit);
+        return;
     }
-    uint64_t before = s->head - p.tail;
-    uint64_t after = p.head - p.tail;
-    s->head = p.head;
-
-    /* Only the crossing wakes: a consumer that is already behind has been told. */
-    if (before < d->watermark && after >= d->watermark) {
-        mkperf_port_wake();
-    }
+    take_all(d, s, ring, now, bytes, hit, false);
 }

@@ -20,6 +20,7 @@ struct mkperf_capture_state {
     uint64_t spurious;
     uint64_t late_events;
     uint32_t armed[MKPERF_MAX_COUNTERS]; /* period that each counter is running with */
+    uint64_t read[MKPERF_MAX_COUNTERS];  /* as in the descriptor */
 };
 
 /*

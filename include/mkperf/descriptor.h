@@ -11,7 +11,9 @@
  * Protocol: the PD fills everything, then stores `magic` with release order; to withdraw, it
  * stores 0 in `magic`. `period` and `jitter_mask` of a counter and `watermark` may be changed at
  * any time; so may `counter_mask`, `kernel_mask` and what belongs to counting, for counters that
- * stand still. Everything else changes only while `magic` is 0, with a new `generation`.
+ * stand still. Everything else changes only while `magic` is 0, with a new `generation`; or, where
+ * events take turns, with a new `generation` and `continues` set, for counters that stand still:
+ * the hook then takes `first` and `read` anew and keeps everything else.
  */
 #ifndef MKPERF_DESCRIPTOR_H
 #define MKPERF_DESCRIPTOR_H
@@ -28,7 +30,7 @@
 #define MKPERF_MIN_KERNEL_PERIOD 2000
 
 struct mkperf_descriptor_counter {
-    uint32_t first;       /* what the profiler PD armed the counter with at the start */
+    uint32_t first;       /* the interval that it is in at the start */
     uint32_t period;      /* events between samples, before jitter; at least 2; of a kernel counter
                              the hook makes at least MKPERF_MIN_KERNEL_PERIOD */
     uint32_t jitter_mask; /* 2^k - 1 <= period / 4, low bits may be clear; 0 = no jitter */
@@ -57,6 +59,17 @@ struct mkperf_descriptor {
     uint8_t slot[MKPERF_MAX_COUNTERS];   /* the slot that each counts for, */
     uint64_t counts;                     /* and the table: address in the profiler PD, 0 = none */
     uint64_t filter[MKPERF_MAX_FILTERS]; /* identities */
+
+    uint32_t special;   /* 0: filters, turn_mask and read_mask are 0, and not looked at */
+    uint32_t continues; /* != 0: this generation goes on with the last one's ring and books */
+    uint32_t turn_mask; /* counters whose overflow is told with a TURN record and wakes at once */
+    uint32_t read_mask; /* counters that do not sample: their values ride in others' samples. Armed
+                           with MKPERF_COUNT_PERIOD, so that they never wrap unseen */
+    uint32_t reads[MKPERF_MAX_COUNTERS]; /* of one that samples: those of read_mask to be read */
+    uint64_t read[MKPERF_MAX_COUNTERS];  /* of one in read_mask: what it had counted, modulo 2^64,
+                                            at the last overflow of the one that it is read with,
+                                            where MKPERF_COUNT_PERIOD events before its own next
+                                            overflow is 0 */
 };
 
 _Static_assert(MKPERF_DESCRIPTOR_OFFSET + sizeof(struct mkperf_descriptor) <= 4096,

@@ -22,12 +22,23 @@
  *   word 6   only with MKPERF_SAMPLE_KERNEL: the kernel address that stands for the kernel's work
  *            (entry function of the last kernel entry, or the exact pc for idle; 0 if unknown)
  *   then     nframes return addresses, innermost first, from the frame-pointer walk
+ *   then     only with MKPERF_SAMPLE_READ: the number n of values, and n values, ascending by
+ *            counter: bits 56-63 counter, 0-55 what it counted since the last overflow of the
+ *            sample's own counter (a group whose first event samples: leader sampling)
  *   then     nothing today; a size larger than that is reserved for a copy of the stack's top
  *
  * LOSS (counter = where, see enum mkperf_loss_where)
  *   word 1   time, ticks
  *   word 2   number of samples lost since the last LOSS record of the same place
  *   word 3   number of events that those samples stood for
+ *
+ * TURN (only where events take turns, never in the output ring: the hook tells the profiler PD what
+ * it knows of the counters)
+ *   word 1   time, ticks
+ *   word 2   counters, bit = number
+ *   then     a word for each of them: of one that is read with others what it had counted at the
+ *            last overflow of the one that it is read with (see descriptor.h), else the number of
+ *            events from its last overflow to the next
  */
 #ifndef MKPERF_RECORD_H
 #define MKPERF_RECORD_H
@@ -38,6 +49,7 @@ enum mkperf_record_type {
     MKPERF_RECORD_PAD = 0,
     MKPERF_RECORD_SAMPLE = 1,
     MKPERF_RECORD_LOSS = 2,
+    MKPERF_RECORD_TURN = 16,
 };
 
 enum mkperf_sample_flags {
@@ -45,6 +57,7 @@ enum mkperf_sample_flags {
     MKPERF_SAMPLE_NO_USER = 1 << 1,     /* no user context at all (the idle thread) */
     MKPERF_SAMPLE_DEPTH_LIMIT = 1 << 2, /* the chain goes on beyond the configured depth */
     MKPERF_SAMPLE_BAD_FP = 1 << 3,      /* the walk ended at a frame pointer that failed a check */
+    MKPERF_SAMPLE_READ = 1 << 5,        /* values of other counters follow the frames */
 };
 
 /* Where samples can be lost. The names are those that users see; keep in step with the wire. */
@@ -64,6 +77,7 @@ enum mkperf_record_words {
     MKPERF_WORD_LR = 5,
     MKPERF_SAMPLE_FIXED_WORDS = 6,
     MKPERF_LOSS_WORDS = 4,
+    MKPERF_TURN_WORDS = 3, /* before the counters */
 };
 
 enum mkperf_limits {
@@ -72,7 +86,9 @@ enum mkperf_limits {
     MKPERF_MAX_CORES = 8,
     MKPERF_MAX_COUNTERS = 31, /* PMUv3 event counters; the cycle counter is left to the kernel */
     MKPERF_MAX_FILTERS = 16,  /* threads that a session may be limited to */
-    MKPERF_MAX_RECORD_BYTES = 8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES),
+    MKPERF_MAX_READS = 12,    /* values in a sample */
+    MKPERF_MAX_RECORD_BYTES =
+        8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES + 1 + MKPERF_MAX_READS),
 };
 
 /*
@@ -93,6 +109,10 @@ enum mkperf_limits {
  * the frames after it belong to (the client whose protected call is being served).
  */
 #define MKPERF_FRAME_PD (UINT64_MAX - 0xff)
+
+/* A value in a sample. */
+#define MKPERF_READ_COUNT ((UINT64_C(1) << 56) - 1)
+#define MKPERF_READ_COUNTER_SHIFT 56
 
 static inline uint64_t mkperf_record_header(unsigned type, unsigned size, unsigned nframes,
                                             unsigned counter, unsigned flags, unsigned core)

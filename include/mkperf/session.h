@@ -73,6 +73,7 @@ struct mkperf_session_want {      /* one event of a request */
     uint64_t period; /* 0: frequency */
     uint32_t count;  /* != 0: count only, period and frequency are not looked at */
     uint32_t group;  /* neighbours with the same number, not 0, count at the same times */
+    uint32_t read;   /* != 0: does not sample, rides in the samples of its group's first event */
 };
 
 struct mkperf_session_request {
@@ -93,12 +94,13 @@ struct mkperf_session_request {
 struct mkperf_session_event {
     char name[MKPERF_NAME_BYTES];
     uint32_t code;
-    uint32_t user_counter; /* + 1, 0 = none */
+    uint32_t user_counter; /* + 1, 0 = none: the number in records, unique in the session */
     uint32_t kernel_counter;
     uint32_t frequency;
-    uint64_t period; /* 0 with a frequency, and when it only counts */
+    uint64_t period; /* 0 with a frequency, and when it does not sample */
     uint32_t count;
     uint32_t group;
+    uint32_t read;
 };
 
 struct mkperf_session_state {
@@ -108,6 +110,7 @@ struct mkperf_session_state {
     uint32_t max_frames;
     uint32_t no_jitter;
     uint32_t output_bytes; /* data bytes of the output ring in this session */
+    uint32_t turns;        /* more than 1: events take turns */
     uint64_t tick_hz;      /* of every time in the session's records; 0 before the first start */
     struct mkperf_session_event event[MKPERF_MAX_EVENTS];
 };
@@ -121,7 +124,9 @@ struct mkperf_session_status {
     uint64_t spurious;
     uint64_t corrupt;
     uint64_t wakeups;
-    uint64_t period[MKPERF_MAX_EVENTS]; /* present, by event */
+    uint64_t period[MKPERF_MAX_EVENTS];  /* present, by event */
+    uint64_t enabled;                    /* ticks since the start, where events take turns */
+    uint64_t running[MKPERF_MAX_EVENTS]; /* and of those while the event had counters */
 };
 
 struct mkperf_session_info {

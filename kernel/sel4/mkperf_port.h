@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define UINT32_C(x) x##u
 #define UINT64_C(x) x##ull
 
 #include <mkperf.h>

@@ -78,6 +78,8 @@ static bool provoke(struct mkperf_profiler *p)
     d->counter_mask = 1;
     d->kernel_mask = 0;
     d->filters = 0;
+    d->special = 0;
+    d->continues = 0;
     d->counts = 0;
     d->max_frames = 0;
     d->watermark = NEVER_WAKE;
@@ -187,6 +189,7 @@ static void set_filters(struct mkperf_profiler *p)
         d->filter[i] = p->plan.filter[i];
     }
     d->filters = p->plan.filters;
+    d->special = p->plan.filters;
 }
 
 uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error)
