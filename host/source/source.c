@@ -12,8 +12,13 @@
 enum { WRITE_PATIENCE_MS = 2000, CONNECT_PATIENCE_S = 5, SLICE_MS = 50 };
 
 const struct mkperf_source_ops *const mkperf_source_kinds[] = {
-    &mkperf_source_serial, &mkperf_source_tcp,  &mkperf_source_listen,
-    &mkperf_source_unix,   &mkperf_source_file, NULL,
+    &mkperf_source_serial,
+    &mkperf_source_tcp,
+    &mkperf_source_listen,
+    &mkperf_source_unix,
+    &mkperf_source_sddf,
+    &mkperf_source_file,
+    NULL,
 };
 
 enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
@@ -30,7 +35,7 @@ enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
     }
     return mkperf_error_set(e, MKPERF_ERR_USAGE,
                             "-t %s: not serial:DEVICE,BAUD, tcp:HOST[:PORT], listen:[ADDR:]PORT, "
-                            "unix:PATH or file:CAPTURE",
+                            "unix:PATH, sddf:CLIENT,SOURCE or file:CAPTURE",
                             spec);
 }
 

@@ -72,6 +72,7 @@ extern const struct mkperf_source_ops mkperf_source_serial;
 extern const struct mkperf_source_ops mkperf_source_unix;
 extern const struct mkperf_source_ops mkperf_source_tcp;
 extern const struct mkperf_source_ops mkperf_source_listen;
+extern const struct mkperf_source_ops mkperf_source_sddf;
 extern const struct mkperf_source_ops mkperf_source_file;
 
 #endif

@@ -73,3 +73,7 @@ microkit-system:
 	$(Q)sed '/<\/system>/d' $(SYSTEM) >$(OUT)
 	$(Q)sed $(PLATFORM_SYSTEM_SED) platform/microkit/mkperf.system >>$(OUT)
 	$(Q)echo '</system>' >>$(OUT)
+
+ifneq ($(SDDF),)
+include platform/microkit/sddf.mk
+endif

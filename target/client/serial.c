@@ -2,7 +2,7 @@
 /*
  * The client PD's medium: one serial line, one connection that never ends.
  *
- * Owns: the UART (channel 0), through a driver of transport.h.
+ * Owns: the device, through a driver of transport.h; on channel 0 if that does not say otherwise.
  */
 #include <microkit.h>
 
@@ -50,13 +50,18 @@ static void transmit(void)
     transport->more(n != 0);
 }
 
+static bool own(unsigned channel)
+{
+    return transport->own != NULL ? transport->own(channel) : channel == CHANNEL_UART;
+}
+
 static void receive(unsigned channel)
 {
-    if (channel != CHANNEL_UART) {
+    if (!own(channel)) {
         return;
     }
     transport->interrupt();
-    for (unsigned i = 0; i < MAX_READ; i++) {
+    for (unsigned i = 0; i < MAX_READ || transport->bounded; i++) {
         int byte = transport->read();
         if (byte < 0) {
             break;
@@ -67,7 +72,9 @@ static void receive(unsigned channel)
 
 static void done(unsigned channel)
 {
-    if (channel == CHANNEL_UART) {
+    if (transport->done != NULL) {
+        transport->done(channel);
+    } else if (own(channel)) {
         microkit_irq_ack(channel);
     }
 }

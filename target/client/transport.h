@@ -5,6 +5,7 @@
 #ifndef MKPERF_TRANSPORT_H
 #define MKPERF_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,13 +19,21 @@ struct mkperf_transport {
     void (*more)(int wanted);
     /* The next byte received, or -1. */
     int (*read)(void);
+    /* What comes after `interrupt` is not read before the next one: reading ends by itself. */
+    bool bounded;
     /* Called first for each interrupt: clears it at the device. */
     void (*interrupt)(void);
+    /* Whether a notification on this channel is the device's, and what is done last for it. Both
+     * NULL: the interrupt on channel 0, which is acknowledged. */
+    bool (*own)(unsigned channel);
+    void (*done)(unsigned channel);
 };
 
 /* Arm PL011 (target/client/pl011.c): registers in the region `mkperf_uart`. */
 extern const struct mkperf_transport mkperf_pl011;
 /* The UART of NXP's i.MX processors (target/client/imx_uart.c): the same region. */
 extern const struct mkperf_transport mkperf_imx_uart;
+/* A client's share of sDDF's serial class (target/sddf/serial.c). */
+extern const struct mkperf_transport mkperf_sddf_serial;
 
 #endif

@@ -9,6 +9,10 @@ LWIP_SRC := $(addprefix $(LWIP)/core/,init.c def.c inet_chksum.c ip.c mem.c memp
                 tcp.c tcp_in.c tcp_out.c timeouts.c udp.c) \
             $(addprefix $(LWIP)/core/ipv4/,dhcp.c etharp.c icmp.c ip4.c ip4_addr.c ip4_frag.c) \
             $(LWIP)/netif/ethernet.c
+NET_ADDRESS_CFLAGS := \
+    $(if $(MKPERF_NET_ADDRESS),-DMKPERF_NET_ADDRESS='"$(MKPERF_NET_ADDRESS)"' \
+        -DMKPERF_NET_MASK='"$(MKPERF_NET_MASK)"' -DMKPERF_NET_GATEWAY='"$(MKPERF_NET_GATEWAY)"') \
+    $(if $(MKPERF_NET_DIAL),-DMKPERF_NET_DIAL='"$(MKPERF_NET_DIAL)"')
 NET_CFLAGS := -isystem $(LWIP)/include -Itarget/net/lwip
 
 $(B)/src/lwip.stamp: scripts/debian-source | $(SETUP) $(B)/src/mbedtls.stamp
@@ -24,23 +28,22 @@ $(call target_objects,$(STACK_SRC) target/net/tcp.c demo/echo.c): $(B)/src/lwip.
     $(wildcard target/net/lwip/*.h target/net/lwip/arch/*.h)
 $(TARGET_OBJ)/target/net/%.o: TARGET_CFLAGS += $(NET_CFLAGS) \
     $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
-    $(if $(MKPERF_NET_ADDRESS),-DMKPERF_NET_ADDRESS='"$(MKPERF_NET_ADDRESS)"' \
-        -DMKPERF_NET_MASK='"$(MKPERF_NET_MASK)"' -DMKPERF_NET_GATEWAY='"$(MKPERF_NET_GATEWAY)"') \
-    $(if $(MKPERF_NET_DIAL),-DMKPERF_NET_DIAL='"$(MKPERF_NET_DIAL)"')
+    $(NET_ADDRESS_CFLAGS)
 $(TARGET_OBJ)/gen/src/lwip/%.o: TARGET_CFLAGS += $(NET_CFLAGS)
 
 $(eval $(call pd,$(B)/demo/client_net.elf,$(CLIENT_NET_SRC)))
 $(eval $(call pd,$(B)/demo/ticker.elf,target/net/ticker.c))
 
 # SDDF=<path>: the same over the seL4 Device Driver Framework's network and timer classes, with its own
-# copy of lwIP. For Microkit only; docs/net.md has what the system description needs.
+# copy of lwIP. For Microkit only; docs/net.md has what the system description needs. More: platform/microkit/sddf.mk.
 ifneq ($(and $(SDDF),$(MICROKIT_SDK)),)
 SDDF_LWIP := $(SDDF)/network/ipstacks/lwip/src
 SDDF_OBJ := $(B)/obj/sddf
 SDDF_CFLAGS = $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
-    -isystem $(SDDF_LWIP)/include -isystem $(SDDF)/include -isystem $(SDDF)/include/microkit -Itarget/net/lwip
+    -isystem $(SDDF_LWIP)/include -isystem $(SDDF)/include -isystem $(SDDF)/include/microkit -Itarget/net/lwip \
+    $(NET_ADDRESS_CFLAGS)
 SDDF_LWIP_OBJ := $(patsubst $(LWIP)/%.c,$(SDDF_OBJ)/lwip/%.o,$(LWIP_SRC))
-SDDF_OWN_OBJ := $(addprefix $(SDDF_OBJ)/,target/net/tcp.o target/net/stack.o target/sddf/nic.o)
+SDDF_OWN_OBJ := $(addprefix $(SDDF_OBJ)/,target/net/tcp.o target/net/stack.o target/sddf/nic.o target/sddf/assert.o)
 
 $(SDDF_OBJ)/lwip/%.o: $(SDDF_LWIP)/%.c $(PROTO_READY)
 	$(Q)mkdir -p $(@D)

@@ -9,6 +9,7 @@
  * before they are used.
  */
 #include <microkit.h>
+#include <string.h>
 
 #include <os/sddf.h>
 #include <sddf/network/config.h>
@@ -34,18 +35,6 @@ static bool is_filling;
 static bool is_held;
 static bool gave_back; /* to the receiving side, which has not been told */
 
-/* What sDDF's headers call where a queue makes no sense. */
-void _assert_fail(const char *assertion, const char *file, unsigned int line, const char *function);
-
-void _assert_fail(const char *assertion, const char *file, unsigned int line, const char *function)
-{
-    (void)line;
-    microkit_dbg_puts(file);
-    microkit_dbg_puts(function);
-    microkit_dbg_puts(assertion);
-    __builtin_trap(); /* a fault, which the monitor reports */
-}
-
 static bool init_device(uint8_t mac[6])
 {
     if (!net_config_check_magic(&net_config) || !timer_config_check_magic(&timer_config)) {
@@ -56,9 +45,8 @@ static bool init_device(uint8_t mac[6])
     net_queue_init(&tx, net_config.tx.free_queue.vaddr, net_config.tx.active_queue.vaddr,
                    net_config.tx.num_buffers);
     net_buffers_init(&tx, 0);
-    for (unsigned i = 0; i < 6; i++) {
-        mac[i] = net_config.mac_addr.addr[i];
-    }
+    _Static_assert(sizeof net_config.mac_addr == 6, "an Ethernet address");
+    memcpy(mac, &net_config.mac_addr, 6); /* an array in sDDF 0.6, a struct of one in 0.7 */
     sddf_timer_set_timeout(timer_config.driver_id, TICK_NS);
     return true;
 }
@@ -122,7 +110,8 @@ static const uint8_t *receive(size_t *n)
         *n = 0;
         return (const uint8_t *)net_config.rx_data.vaddr;
     }
-    *n = held.len < NET_BUFFER_SIZE ? held.len : NET_BUFFER_SIZE;
+    /* sDDF 0.6's virtio driver tells the buffer's length, not the frame's. */
+    *n = held.len < MKPERF_NIC_FRAME_BYTES ? held.len : MKPERF_NIC_FRAME_BYTES;
     return (const uint8_t *)net_config.rx_data.vaddr + held.io_or_offset;
 }
 
