@@ -90,28 +90,26 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
     return status;
 }
 
-int mkperf_conversion_exit(const char *command, const struct mkperf_error *e)
+enum mkperf_status mkperf_conversion_era(struct mkperf_input *in, const struct mkperf_given *g)
 {
-    fprintf(stderr, "mkperf %s: %s\n", command, e->text);
-    return e->status;
+    if (g->value[0] < 'A' || g->value[0] > 'C' || g->value[1] != '\0') {
+        return mkperf_given_bad(g, "A, B or C");
+    }
+    in->era = (enum mkperf_kprof_era)(MKPERF_KPROF_A + (g->value[0] - 'A'));
+    return MKPERF_OK;
 }
 
-char *mkperf_conversion_line(int argc, char **argv)
+int mkperf_conversion_main(const struct mkperf_command *command, struct mkperf_conversion *c,
+                           int argc, char **argv,
+                           enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
+                                                        struct mkperf_error *e))
 {
-    char *line = NULL;
-    size_t n;
-    FILE *f = open_memstream(&line, &n);
+    char *line = mkperf_command_line(argc, argv);
+    int status;
 
-    if (f == NULL) {
-        return NULL;
-    }
-    fputs("mkperf", f);
-    for (int i = 0; i < argc; i++) {
-        fprintf(f, " %s", argv[i]);
-    }
-    if (fclose(f) != 0) {
-        free(line);
-        return NULL;
-    }
-    return line;
+    c->command = command->name;
+    c->in.command = line;
+    status = mkperf_command_main(command, c, argc, argv, parsed);
+    free(line);
+    return status;
 }

@@ -9,6 +9,7 @@
 #define MKPERF_HOST_CONVERSION_H
 
 #include "decode/input.h"
+#include "help/help.h"
 #include "sink/formats.h"
 
 struct mkperf_conversion {
@@ -24,10 +25,13 @@ struct mkperf_conversion {
 
 enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkperf_error *e);
 
-/* Prints the error after the command's name and returns its exit status. */
-int mkperf_conversion_exit(const char *command, const struct mkperf_error *e);
+/* mkperf_command_main, with the command line and the command's name in c. */
+int mkperf_conversion_main(const struct mkperf_command *command, struct mkperf_conversion *c,
+                           int argc, char **argv,
+                           enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
+                                                        struct mkperf_error *e));
 
-/* The command line as one string, to be freed; NULL: out of memory. */
-char *mkperf_conversion_line(int argc, char **argv);
+/* --kprof-era. */
+enum mkperf_status mkperf_conversion_era(struct mkperf_input *in, const struct mkperf_given *g);
 
 #endif

@@ -4,11 +4,6 @@
  *
  * Owns: the command's options. Formats are told from names and contents unless --from and --to say.
  */
-#include <errno.h>
-#include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cmd.h"
 #include "conversion.h"
 
@@ -29,125 +24,149 @@ enum {
     OPTION_DIFF,
 };
 
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"to", required_argument, NULL, OPTION_TO},
-    {"lenient", no_argument, NULL, OPTION_LENIENT},
-    {"system", required_argument, NULL, OPTION_SYSTEM},
-    {"elf-path", required_argument, NULL, OPTION_ELF_PATH},
-    {"kernel", required_argument, NULL, OPTION_KERNEL},
-    {"build-dir", required_argument, NULL, OPTION_BUILD_DIR},
-    {"root-dir", required_argument, NULL, OPTION_ROOT_DIR},
-    {"kprof-era", required_argument, NULL, OPTION_ERA},
-    {"time-hz", required_argument, NULL, OPTION_TIME_HZ},
-    {"event", required_argument, NULL, 'e'},
-    {"title", required_argument, NULL, OPTION_TITLE},
-    {"no-inline", no_argument, NULL, OPTION_NO_INLINE},
-    {"icicle", no_argument, NULL, OPTION_ICICLE},
-    {"diff", required_argument, NULL, OPTION_DIFF},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static void put_formats(mkperf_put *put, void *to)
+{
+    for (size_t i = 0; i < mkperf_nformats; i++) {
+        put(to, mkperf_formats[i].name, mkperf_formats[i].help);
+    }
+}
+
+static void put_suffixes(mkperf_put *put, void *to)
+{
+    for (size_t i = 0; i < mkperf_nformats; i++) {
+        put(to, mkperf_formats[i].name, mkperf_formats[i].suffixes);
+    }
+}
+
+static const struct mkperf_option output_options[] = {
+    {.id = 'o',
+     .name = "output",
+     .value = "OUT",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the file to write; - is standard output"},
+    {.id = OPTION_TO,
+     .name = "to",
+     .value = "FORMAT",
+     .kind = MKPERF_VALUE_WORD,
+     .list = put_formats,
+     .help = "what OUT shall be, if its name does not tell"},
+    {.id = 'e',
+     .name = "event",
+     .value = "NAME",
+     .help = "the event of formats that show one (the first)"},
+    {.id = OPTION_TITLE, .name = "title", .value = "TEXT", .help = "of formats that have one"},
+    {.id = OPTION_NO_INLINE,
+     .name = "no-inline",
+     .help = "inlined functions are part of the function around them"},
+    {.id = OPTION_ICICLE, .name = "icicle", .help = "flame graph: the root on top"},
+    {.id = OPTION_DIFF,
+     .name = "diff",
+     .value = "OTHER",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "flame graph: compare with this profile, which was before"},
+    {.id = 'q', .name = "quiet", .help = "no summary, no progress"},
+    {.id = 0},
 };
 
-static void put_format(void *self, const char *name, const char *help)
-{
-    (void)self;
-    printf("    %-11s %s\n", name, help);
-}
+static const struct mkperf_option input_options[] = {
+    {.id = OPTION_FROM,
+     .name = "from",
+     .value = "FORMAT",
+     .kind = MKPERF_VALUE_WORD,
+     .list = mkperf_input_help,
+     .help = "what IN is, if its contents do not tell"},
+    {.id = OPTION_LENIENT,
+     .name = "lenient",
+     .help = "repair or leave out what makes no sense, and say so"},
+    {.id = OPTION_SYSTEM,
+     .name = "system",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "for raw: the .system file, names of PDs"},
+    {.id = OPTION_ELF_PATH,
+     .name = "elf-path",
+     .value = "DIR[:DIR]",
+     .kind = MKPERF_VALUE_DIRS,
+     .help = "for raw: directories of the PDs' ELFs"},
+    {.id = OPTION_KERNEL,
+     .name = "kernel",
+     .value = "ELF",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "for raw and kprof: the kernel's ELF"},
+    {.id = OPTION_BUILD_DIR,
+     .name = "build-dir",
+     .value = "DIR",
+     .kind = MKPERF_VALUE_DIR,
+     .help = "for toperf: the ELFs and sample_header.json"},
+    {.id = OPTION_TIME_HZ,
+     .name = "time-hz",
+     .value = "N",
+     .help = "for toperf: time is in ticks of this clock, not nanoseconds"},
+    {.id = OPTION_ROOT_DIR,
+     .name = "root-dir",
+     .value = "DIR",
+     .kind = MKPERF_VALUE_DIR,
+     .help = "for kprof: where the target's files are"},
+    {.id = OPTION_ERA,
+     .name = "kprof-era",
+     .value = "A|B|C",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "A B C",
+     .help = "for kprof: the layout, if it is not to be found out"},
+    {.id = 0},
+};
 
-static void usage(void)
+static enum mkperf_status set_input(void *self, const struct mkperf_given *g)
 {
-    puts("usage: mkperf convert [options] IN -o OUT\n"
-         "  -o, --output OUT     the file to write; - is standard output\n"
-         "      --from FORMAT    what IN is, if its contents do not tell:");
-    mkperf_input_help(put_format, NULL);
-    puts("      --to FORMAT      what OUT shall be, if its name does not tell:");
-    for (size_t i = 0; i < mkperf_nformats; i++) {
-        put_format(NULL, mkperf_formats[i].name, mkperf_formats[i].help);
-        printf("                  (%s)\n", mkperf_formats[i].suffixes);
-    }
-    puts("      --lenient        repair or leave out what makes no sense, and say so\n"
-         "  -e, --event NAME     the event of formats that show one (the first)\n"
-         "      --title TEXT\n"
-         "      --no-inline      inlined functions are part of the function around them\n"
-         "      --icicle         flame graph: the root on top\n"
-         "      --diff OTHER     flame graph: compare with this profile, which was before\n"
-         "      --system FILE, --elf-path DIR[:DIR], --kernel ELF   for raw, as for record\n"
-         "      --build-dir DIR  for toperf: the ELFs and sample_header.json\n"
-         "      --time-hz N      for toperf: time is in ticks of this clock, not nanoseconds\n"
-         "      --root-dir DIR   for kprof: where the target's files are\n"
-         "      --kernel ELF     for kprof\n"
-         "      --kprof-era A|B|C\n"
-         "  -q, --quiet          no summary\n"
-         "  -h, --help");
-}
+    struct mkperf_input *in = self;
 
-static enum mkperf_status bad_usage(struct mkperf_error *e, const char *what, const char *value)
-{
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s '%s'; see mkperf convert --help", what, value);
-}
-
-static enum mkperf_status parse_input_option(struct mkperf_input *in, int option,
-                                             struct mkperf_error *e)
-{
-    char *end;
-
-    switch (option) {
+    switch (g->id) {
     case OPTION_FROM:
-        in->from = optarg;
+        in->from = g->value;
         return MKPERF_OK;
     case OPTION_LENIENT:
         in->lenient = true;
         return MKPERF_OK;
     case OPTION_SYSTEM:
-        in->system = optarg;
+        in->system = g->value;
         return MKPERF_OK;
     case OPTION_ELF_PATH:
-        in->elf_path = optarg;
+        in->elf_path = g->value;
         return MKPERF_OK;
     case OPTION_KERNEL:
-        in->kernel = optarg;
+        in->kernel = g->value;
         return MKPERF_OK;
     case OPTION_BUILD_DIR:
-        in->build_dir = optarg;
+        in->build_dir = g->value;
         return MKPERF_OK;
     case OPTION_ROOT_DIR:
-        in->root_dir = optarg;
+        in->root_dir = g->value;
         return MKPERF_OK;
     case OPTION_ERA:
-        if (optarg[0] < 'A' || optarg[0] > 'C' || optarg[1] != '\0') {
-            return bad_usage(e, "--kprof-era: neither A nor B nor C:", optarg);
-        }
-        in->era = (enum mkperf_kprof_era)(MKPERF_KPROF_A + (optarg[0] - 'A'));
-        return MKPERF_OK;
+        return mkperf_conversion_era(in, g);
     case OPTION_TIME_HZ:
-        errno = 0;
-        in->time_hz = strtoull(optarg, &end, 10);
-        return errno == 0 && *optarg >= '1' && *optarg <= '9' && *end == '\0'
-                   ? MKPERF_OK
-                   : bad_usage(e, "--time-hz: not a frequency:", optarg);
+        return mkperf_given_number(g, 1, UINT64_MAX, &in->time_hz);
     default:
-        return bad_usage(e, "no such option, or its value is missing:", "");
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status parse_option(struct mkperf_conversion *c, int option, char **argv,
-                                       struct mkperf_error *e)
+static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
 {
-    switch (option) {
+    struct mkperf_conversion *c = self;
+
+    switch (g->id) {
     case 'o':
-        c->out.path = optarg;
+        c->out.path = g->value;
         return MKPERF_OK;
     case OPTION_TO:
-        c->format = mkperf_format_by_name(optarg);
-        return c->format != NULL ? MKPERF_OK : bad_usage(e, "--to: no format", optarg);
+        c->format = mkperf_format_by_name(g->value);
+        return c->format != NULL ? MKPERF_OK : mkperf_given_bad(g, "a format of the list");
     case 'e':
-        c->out.event = optarg;
+        c->out.event = g->value;
         return MKPERF_OK;
     case OPTION_TITLE:
-        c->out.title = optarg;
+        c->out.title = g->value;
         return MKPERF_OK;
     case OPTION_NO_INLINE:
         c->out.no_inlined = true;
@@ -156,63 +175,58 @@ static enum mkperf_status parse_option(struct mkperf_conversion *c, int option, 
         c->out.icicle = true;
         return MKPERF_OK;
     case OPTION_DIFF:
-        c->diff = optarg;
+        c->diff = g->value;
         return MKPERF_OK;
     case 'q':
         c->quiet = true;
         return MKPERF_OK;
-    case '?':
-    case ':':
-        return bad_usage(e, "no such option, or its value is missing:", argv[optind - 1]);
     default:
-        return parse_input_option(&c->in, option, e);
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status parse(struct mkperf_conversion *c, int argc, char **argv, bool *help,
-                                struct mkperf_error *e)
-{
-    int option;
+static const struct mkperf_option_group input_group = {input_options, set_input};
+static const struct mkperf_option_group output_group = {output_options, set_output};
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":o:e:qh", options, NULL)) != -1) {
-        if (option == 'h') {
-            *help = true;
-            return MKPERF_OK;
-        }
-        if (parse_option(c, option, argv, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    if (optind + 1 != argc) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s; see mkperf convert --help",
-                                optind == argc ? "which file?" : "more than one file to read");
-    }
-    c->input = argv[optind];
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct mkperf_conversion *c = self;
+
+    c->input = args->operand[0];
     if (c->out.path == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-o OUT is missing; see mkperf convert --help");
+        return mkperf_usage_error(e, c->command, "-o OUT is missing");
     }
     c->format = c->format != NULL ? c->format : mkperf_format_by_path(c->out.path);
     return c->format != NULL
-               ? MKPERF_OK
-               : bad_usage(e, "--to is needed, this name tells no format:", c->out.path);
+               ? mkperf_conversion_run(c, e)
+               : mkperf_usage_error(e, c->command,
+                                    "--to is needed, this name tells no format: '%s'", c->out.path);
 }
 
 int mkperf_cmd_convert(int argc, char **argv)
 {
-    struct mkperf_conversion c = {.command = "convert"};
-    struct mkperf_error e = {.status = MKPERF_OK};
-    bool help = false;
-    char *line = mkperf_conversion_line(argc, argv);
+    struct mkperf_conversion c = {.input = NULL};
 
-    c.in.command = line;
-    enum mkperf_status status = parse(&c, argc, argv, &help, &e);
-    if (status == MKPERF_OK && help) {
-        usage();
-    } else if (status == MKPERF_OK) {
-        status = mkperf_conversion_run(&c, &e);
-    }
-    free(line);
-    return status == MKPERF_OK ? MKPERF_OK : mkperf_conversion_exit(c.command, &e);
+    return mkperf_conversion_main(&mkperf_convert_command, &c, argc, argv, run);
 }
+
+const struct mkperf_command mkperf_convert_command = {
+    .name = "convert",
+    .summary = "write a profile in another format: flame graph, Firefox, pprof, ...",
+    .synopsis = "[options] IN -o OUT",
+    .description = "Reads IN, whatever of the formats below it is, and writes OUT. An older OUT is "
+                   "replaced only by a whole new one.",
+    .options = {{&output_group, 0}, {&input_group, offsetof(struct mkperf_conversion, in)}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_min = 1,
+    .operands_max = 1,
+    .sections = {{.title = "Input formats", .list = mkperf_input_help},
+                 {.title = "Output formats", .list = put_formats},
+                 {.title = "Names that tell the output format", .list = put_suffixes}},
+    .examples = "mkperf convert perf.data -o flame.svg\n"
+                "mkperf convert perf.data -o profile.pb.gz\n"
+                "mkperf convert samples.json --build-dir build -o perf.data\n"
+                "mkperf convert new.data --diff old.data -o diff.svg",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_convert,
+};

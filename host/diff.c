@@ -9,7 +9,6 @@
  * be independent: a program that changes slowly has fewer independent ones than it has samples.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,38 +18,35 @@
 #include "report/head.h"
 #include "report/rows.h"
 
-static const char usage[] =
-    "usage: mkperf diff [options] A B\n"
-    "Each function's share in the recordings A (before) and B (after), and the difference.\n"
-    "  -c, --compute HOW      order of rows: delta-abs (largest change first, the default), or\n"
-    "                         delta (what grew first)\n"
-    "      --confidence N     per cent (95): in 100 - N of 100 comparisons of equal systems, some\n"
-    "                         row is called significant\n"
-    "      --percent-limit N  leave out rows below N per cent in both (0)\n"
-    "      --pd NAME          only rows of this protection domain\n"
-    "  -e, --event NAME       only this event\n"
-    "  -h, --help\n"
-    "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.\n";
+enum { OPTION_CONFIDENCE = 256, OPTION_LIMIT, EXPECTED_MIN = 5 };
 
-enum { OPTION_CONFIDENCE = 256, OPTION_LIMIT, OPTION_PD, EXPECTED_MIN = 5 };
-
-static const struct option options[] = {
-    {"compute", required_argument, NULL, 'c'},
-    {"confidence", required_argument, NULL, OPTION_CONFIDENCE},
-    {"percent-limit", required_argument, NULL, OPTION_LIMIT},
-    {"pd", required_argument, NULL, OPTION_PD},
-    {"event", required_argument, NULL, 'e'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct mkperf_option options[] = {
+    {.id = 'c',
+     .name = "compute",
+     .value = "HOW",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "delta delta-abs",
+     .help = "order of rows: delta-abs (largest change first, the default), or delta (what grew "
+             "first)"},
+    {.id = OPTION_CONFIDENCE,
+     .name = "confidence",
+     .value = "N",
+     .help = "per cent (95): in 100 - N of 100 comparisons of equal systems, some row is called "
+             "significant"},
+    {.id = OPTION_LIMIT,
+     .name = "percent-limit",
+     .value = "N",
+     .help = "leave out rows below N per cent in both (0)"},
+    {.id = 0},
 };
 
 enum side { SIDE_A, SIDE_B, SIDES };
 
 struct command {
     const char *path[SIDES];
-    const char *pd, *event;
+    struct report_names names;
     double confidence, limit;
-    bool by_growth, help;
+    bool by_growth;
 };
 
 struct entry {
@@ -69,70 +65,26 @@ struct comparison {
     double samples[SIDES]; /* effective, of the event at hand */
 };
 
-static enum mkperf_status bad_usage(struct mkperf_error *e, const char *what, const char *value)
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s '%s'; see mkperf diff --help", what, value);
-}
+    struct command *c = self;
 
-static enum mkperf_status parse_percent(double *out, const char *name, struct mkperf_error *e)
-{
-    char *end;
-
-    *out = strtod(optarg, &end);
-    return end != optarg && !*end && *out >= 0 && *out <= 100 ? MKPERF_OK
-                                                              : bad_usage(e, name, optarg);
-}
-
-static enum mkperf_status parse_option(struct command *c, int option, char **argv,
-                                       struct mkperf_error *e)
-{
-    switch (option) {
+    switch (g->id) {
     case 'c':
-        c->by_growth = strcmp(optarg, "delta") == 0;
-        return c->by_growth || strcmp(optarg, "delta-abs") == 0
+        c->by_growth = strcmp(g->value, "delta") == 0;
+        return c->by_growth || strcmp(g->value, "delta-abs") == 0
                    ? MKPERF_OK
-                   : bad_usage(e, "--compute: neither delta nor delta-abs:", optarg);
+                   : mkperf_given_bad(g, "delta or delta-abs");
     case OPTION_CONFIDENCE:
-        return parse_percent(&c->confidence, "--confidence: not a percentage:", e);
+        return mkperf_given_percent(g, &c->confidence);
     case OPTION_LIMIT:
-        return parse_percent(&c->limit, "--percent-limit: not a percentage:", e);
-    case OPTION_PD:
-        c->pd = optarg;
-        return MKPERF_OK;
-    case 'e':
-        c->event = optarg;
-        return MKPERF_OK;
-    case 'h':
-        c->help = true;
-        return MKPERF_OK;
+        return mkperf_given_percent(g, &c->limit);
     default:
-        return bad_usage(e, "no such option, or its value is missing:", argv[optind - 1]);
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status parse(struct command *c, int argc, char **argv, struct mkperf_error *e)
-{
-    int option;
-
-    *c = (struct command){.confidence = 95};
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":c:e:h", options, NULL)) != -1) {
-        if (parse_option(c, option, argv, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    if (c->help) {
-        return MKPERF_OK;
-    }
-    if (argc - optind != SIDES) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "two recordings are needed, not %d; see mkperf diff --help",
-                                argc - optind);
-    }
-    c->path[SIDE_A] = argv[optind];
-    c->path[SIDE_B] = argv[optind + 1];
-    return MKPERF_OK;
-}
+static const struct mkperf_option_group group = {options, set};
 
 /* The rows of one side as entries behind those that are there. */
 static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_t event,
@@ -270,8 +222,8 @@ static enum mkperf_status compare_event(struct comparison *d, const struct comma
                                         uint32_t b, struct mkperf_error *e)
 {
     d->n = 0;
-    if (add_side(d, SIDE_A, a, c->pd, e) != MKPERF_OK ||
-        add_side(d, SIDE_B, b, c->pd, e) != MKPERF_OK) {
+    if (add_side(d, SIDE_A, a, c->names.pd, e) != MKPERF_OK ||
+        add_side(d, SIDE_B, b, c->names.pd, e) != MKPERF_OK) {
         return e->status;
     }
     merge(d);
@@ -310,7 +262,7 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
     for (unsigned i = 0; i < a->nevents; i++) {
         int b = find_event(&d->profile[SIDE_B].session, a->event[i].name);
 
-        if (b < 0 || (c->event && strcmp(c->event, a->event[i].name) != 0)) {
+        if (b < 0 || (c->names.event && strcmp(c->names.event, a->event[i].name) != 0)) {
             continue;
         }
         if (compare_event(d, c, i, (uint32_t)b, e) != MKPERF_OK) {
@@ -320,8 +272,8 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
     }
     if (compared == 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s and %s have no event%s%s in common",
-                                c->path[SIDE_A], c->path[SIDE_B], c->event ? " " : "",
-                                c->event ? c->event : "");
+                                c->path[SIDE_A], c->path[SIDE_B], c->names.event ? " " : "",
+                                c->names.event ? c->names.event : "");
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
@@ -333,18 +285,21 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
 static enum mkperf_status check_pd(const struct comparison *d, const struct command *c,
                                    struct mkperf_error *e)
 {
-    if (report_check_names(&d->profile[SIDE_A], c->path[SIDE_A], c->pd, NULL, e) == MKPERF_OK) {
+    if (report_check_names(&d->profile[SIDE_A], c->path[SIDE_A], c->names.pd, NULL, e) ==
+        MKPERF_OK) {
         return MKPERF_OK;
     }
-    return report_check_names(&d->profile[SIDE_B], c->path[SIDE_B], c->pd, NULL, e);
+    return report_check_names(&d->profile[SIDE_B], c->path[SIDE_B], c->names.pd, NULL, e);
 }
 
-static enum mkperf_status run(const struct command *c, struct mkperf_error *e)
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
+    struct command *c = self;
     struct comparison d = {.n = 0};
     enum mkperf_status status = MKPERF_OK;
 
     for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
+        c->path[side] = args->operand[side];
         status = report_frames_read(&d.frames[side], &d.profile[side], c->path[side], false, e);
     }
     if (status == MKPERF_OK) {
@@ -365,19 +320,22 @@ static enum mkperf_status run(const struct command *c, struct mkperf_error *e)
 
 int mkperf_cmd_diff(int argc, char **argv)
 {
-    struct mkperf_error e;
-    struct command c;
-    enum mkperf_status status = parse(&c, argc, argv, &e);
+    struct command c = {.confidence = 95};
 
-    if (status == MKPERF_OK && c.help) {
-        fputs(usage, stdout);
-        return MKPERF_OK;
-    }
-    if (status == MKPERF_OK) {
-        status = run(&c, &e);
-    }
-    if (status != MKPERF_OK) {
-        fprintf(stderr, "mkperf diff: %s\n", e.text);
-    }
-    return status;
+    return mkperf_command_main(&mkperf_diff_command, &c, argc, argv, run);
 }
+
+const struct mkperf_command mkperf_diff_command = {
+    .name = "diff",
+    .summary = "compare two profiles: what became heavier",
+    .synopsis = "[options] A B",
+    .description =
+        "Each function's share in the recordings A (before) and B (after), and the difference.\n\n"
+        "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.",
+    .options = {{&group, 0}, {&report_names_options, offsetof(struct command, names)}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_min = SIDES,
+    .operands_max = SIDES,
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_diff,
+};

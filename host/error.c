@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: filling a struct mkperf_error. */
+/* Owns: filling a struct mkperf_error; what the statuses mean, for help and man pages. */
 #include "error.h"
 
 #include <stdarg.h>
@@ -15,4 +15,37 @@ enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status s
     vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
     return status;
+}
+
+const char *mkperf_status_text(enum mkperf_status status)
+{
+    switch (status) {
+    case MKPERF_OK:
+        return "done";
+    case MKPERF_ERR_FAILED:
+        return "anything without a status of its own";
+    case MKPERF_ERR_INPUT:
+        return "bad input: a file, ELF or stream that is missing or makes no sense; the message "
+               "says "
+               "where and why";
+    case MKPERF_ERR_OUTPUT:
+        return "writing failed (disk full, permission)";
+    case MKPERF_ERR_SILENT:
+        return "the target does not answer";
+    case MKPERF_ERR_PROTOCOL:
+        return "the target speaks another version of the protocol";
+    case MKPERF_ERR_NOISE:
+        return "bytes arrive, but no frame: wrong baud rate, or no client PD on that line";
+    case MKPERF_ERR_REFUSED:
+        return "the target refused, with its reason: unknown event, too few counters, no kernel "
+               "hook, ...";
+    case MKPERF_ERR_LINK:
+        return "the connection could not be made, or broke and could not be made again in time; "
+               "what "
+               "was received is kept";
+    case MKPERF_ERR_USAGE:
+        return "the command line: an option, a value or a name that there is not";
+    default:
+        return NULL;
+    }
 }

@@ -5,108 +5,105 @@
  * Owns: its options, which are the old command's and more. A link named kprof2perf to mkperf
  * behaves as this.
  */
-#include <getopt.h>
-#include <stdlib.h>
-
 #include "cmd.h"
 #include "conversion.h"
 
 enum { OPTION_ROOT_DIR = 256, OPTION_ERA, OPTION_LENIENT, PRINT_LEVEL = 8 };
 
-static const struct option options[] = {
-    {"root-dir", required_argument, NULL, OPTION_ROOT_DIR},
-    {"kprof-era", required_argument, NULL, OPTION_ERA},
-    {"lenient", no_argument, NULL, OPTION_LENIENT},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct mkperf_option options[] = {
+    {.id = 'i',
+     .name = "input",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "kpdata (standard input)"},
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "perf.data (standard output)"},
+    {.id = 'k', .name = "kernel", .value = "ELF", .kind = MKPERF_VALUE_FILE, .help = "the kernel"},
+    {.id = OPTION_ROOT_DIR,
+     .name = "root-dir",
+     .value = "DIR",
+     .kind = MKPERF_VALUE_DIR,
+     .help = "where the target's files are: programs get names"},
+    {.id = OPTION_ERA,
+     .name = "kprof-era",
+     .value = "A|B|C",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "A B C",
+     .help = "the layout, if it is not to be found out"},
+    {.id = OPTION_LENIENT, .name = "lenient", .help = "leave out what makes no sense, and say so"},
+    {.id = 'D',
+     .value = "LEVEL",
+     .help = "from %d on: print each sample, to standard error",
+     .number = PRINT_LEVEL},
+    {.id = 's', .value = "SIZE", .help = "accepted: there are no memory blocks"},
+    {.id = 0},
 };
 
-static const char usage[] =
-    "usage: mkperf kprof2perf [options]\n"
-    "  -i FILE          kpdata (standard input)\n"
-    "  -o FILE          perf.data (standard output)\n"
-    "  -k ELF           the kernel\n"
-    "      --root-dir DIR   where the target's files are: programs get names\n"
-    "      --kprof-era A|B|C  the layout, if it is not to be found out\n"
-    "      --lenient    leave out what makes no sense, and say so\n"
-    "  -D LEVEL         from 8 on: print each sample, to standard error\n"
-    "  -s SIZE          accepted: there are no memory blocks\n"
-    "  -h, --help\n";
-
-static enum mkperf_status parse_option(struct mkperf_conversion *c, int option,
-                                       struct mkperf_error *e)
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
-    switch (option) {
+    struct mkperf_conversion *c = self;
+    uint64_t level;
+
+    switch (g->id) {
     case 'i':
-        c->input = optarg;
+        c->input = g->value;
         return MKPERF_OK;
     case 'o':
-        c->out.path = optarg;
+        c->out.path = g->value;
         return MKPERF_OK;
     case 'k':
-        c->in.kernel = optarg;
+        c->in.kernel = g->value;
         return MKPERF_OK;
     case 's':
         return MKPERF_OK;
     case 'D':
-        c->print = strtol(optarg, NULL, 10) >= PRINT_LEVEL ? stderr : NULL;
+        if (mkperf_given_number(g, 0, INT32_MAX, &level) != MKPERF_OK) {
+            return g->e->status;
+        }
+        c->print = level >= PRINT_LEVEL ? stderr : NULL;
         return MKPERF_OK;
     case OPTION_ROOT_DIR:
-        c->in.root_dir = optarg;
+        c->in.root_dir = g->value;
         return MKPERF_OK;
     case OPTION_LENIENT:
         c->in.lenient = true;
         return MKPERF_OK;
     case OPTION_ERA:
-        if (optarg[0] >= 'A' && optarg[0] <= 'C' && optarg[1] == '\0') {
-            c->in.era = (enum mkperf_kprof_era)(MKPERF_KPROF_A + (optarg[0] - 'A'));
-            return MKPERF_OK;
-        }
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--kprof-era: neither A nor B nor C");
+        return mkperf_conversion_era(&c->in, g);
     default:
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "no such option, or its value is missing; see --help");
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status parse(struct mkperf_conversion *c, int argc, char **argv, bool *help,
-                                struct mkperf_error *e)
-{
-    int option;
+static const struct mkperf_option_group group = {options, set};
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":i:o:k:s:D:h", options, NULL)) != -1) {
-        if (option == 'h') {
-            *help = true;
-            return MKPERF_OK;
-        }
-        if (parse_option(c, option, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    return optind == argc ? MKPERF_OK
-                          : mkperf_error_set(e, MKPERF_ERR_USAGE, "what is '%s' for? see --help",
-                                             argv[optind]);
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    (void)args;
+    return mkperf_conversion_run(self, e);
 }
 
 int mkperf_cmd_kprof2perf(int argc, char **argv)
 {
-    struct mkperf_conversion c = {.command = "kprof2perf",
-                                  .input = "-",
+    struct mkperf_conversion c = {.input = "-",
                                   .format = mkperf_format_by_name("perf"),
                                   .in = {.from = "kprof"},
                                   .out = {.path = "-"}};
-    struct mkperf_error e = {.status = MKPERF_OK};
-    bool help = false;
-    char *line = mkperf_conversion_line(argc, argv);
 
-    c.in.command = line;
-    enum mkperf_status status = parse(&c, argc, argv, &help, &e);
-    if (status == MKPERF_OK && help) {
-        fputs(usage, stdout);
-    } else if (status == MKPERF_OK) {
-        status = mkperf_conversion_run(&c, &e);
-    }
-    free(line);
-    return status == MKPERF_OK ? MKPERF_OK : mkperf_conversion_exit(c.command, &e);
+    return mkperf_conversion_main(&mkperf_kprof2perf_command, &c, argc, argv, run);
 }
+
+const struct mkperf_command mkperf_kprof2perf_command = {
+    .name = "kprof2perf",
+    .summary = "Akaros' kpdata to perf.data",
+    .synopsis = "[options]",
+    .description =
+        "Writes perf.data from what Akaros' kernel profiler left, as the command of that "
+        "name did. A link named kprof2perf to mkperf behaves as this.",
+    .options = {{&group, 0}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_kprof2perf,
+};

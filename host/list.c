@@ -5,7 +5,6 @@
  * Owns: the merging of what the target says with the table of its CPU, and the print. The target
  * is the authority on what it knows; events of the table that it does not know are marked so.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "pmu/tables.h"
 #include "talk.h"
 
-enum { MAX_LISTED = 1024, ATTEMPTS = 3, OPT_CPU = 256, OPT_TIMEOUT, OPT_KEY_FILE };
+enum { MAX_LISTED = 1024, ATTEMPTS = 3, OPT_CPU = 256 };
 
 struct list {
     struct mkperf_talk talk;
@@ -26,29 +25,32 @@ struct list {
     mkperf_EventInfo event[MAX_LISTED];
 };
 
-static const struct option options[] = {
-    {"target", required_argument, NULL, 't'},
-    {"cpu", required_argument, NULL, OPT_CPU},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, 'h'},
-    {"key-file", required_argument, NULL, OPT_KEY_FILE},
-    {NULL, 0, NULL, 0},
-};
-
-static void print_help(void)
+static void put_tables(mkperf_put *put, void *to)
 {
-    puts("usage: mkperf list [-t TARGET] [--cpu NAME] [PART-OF-NAME]\n\n"
-         "Shows the events that a target can count, asked from the target, and those of its CPU's\n"
-         "table, whose presence the CPU itself does not tell. Without -t: the table of --cpu.\n\n"
-         "  -t TARGET      as for record\n"
-         "  --cpu NAME     the CPU, where the target cannot say which it has\n"
-         "  --timeout S    patience with a silent target\n"
-         "  --key-file F   the target's key\n\n"
-         "rNN counts any event by its number in hexadecimal, listed or not.\n\nTables:");
     for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
-        printf("  %s\n", t->cpu);
+        put(to, t->cpu, "");
     }
 }
+
+static const struct mkperf_option options[] = {
+    {.id = OPT_CPU,
+     .name = "cpu",
+     .value = "NAME",
+     .kind = MKPERF_VALUE_WORD,
+     .list = put_tables,
+     .help = "the CPU, where the target cannot say which it has"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct list *l = self;
+
+    l->cpu = g->value;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_option_group group = {options, set};
 
 static void add(struct list *l, const mkperf_EventInfo *info)
 {
@@ -157,56 +159,28 @@ static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static enum mkperf_status run(struct list *l, struct mkperf_error *e)
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
+    struct list *l = self;
+
+    l->pattern = args->n > 0 ? args->operand[0] : NULL;
     if (l->talk.options.link.target != NULL) {
         return list_target(l, e);
     }
     if (l->cpu == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "list: want -t TARGET or --cpu NAME");
+        return mkperf_usage_error(e, "list", "want -t TARGET or --cpu NAME");
     }
     if (mkperf_pmu_table(l->cpu) == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "list: no table of \"%s\", see --help",
-                                l->cpu);
+        return mkperf_usage_error(e, "list", "no table of \"%s\"", l->cpu);
     }
     print_table(l, l->cpu);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status parse(int argc, char **argv, struct list *l, bool *help,
-                                struct mkperf_error *e)
-{
-    int option;
-
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "t:h", options, NULL)) != -1) {
-        if (option == 't') {
-            l->talk.options.link.target = optarg;
-        } else if (option == OPT_KEY_FILE) {
-            l->talk.options.link.key_file = optarg;
-        } else if (option == OPT_CPU) {
-            l->cpu = optarg;
-        } else if (option == OPT_TIMEOUT && atof(optarg) > 0) {
-            l->talk.options.link.timeout_s = atof(optarg);
-        } else if (option == 'h') {
-            *help = true;
-            return MKPERF_OK;
-        } else {
-            return mkperf_error_set(e, MKPERF_ERR_USAGE, "list: see mkperf list --help");
-        }
-    }
-    if (argc - optind > 1) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "list: what is \"%s\"?", argv[optind + 1]);
-    }
-    l->pattern = argv[optind];
     return MKPERF_OK;
 }
 
 int mkperf_cmd_list(int argc, char **argv)
 {
     struct list *l = calloc(1, sizeof *l);
-    struct mkperf_error e = {.status = MKPERF_OK};
-    bool help = false;
+    int status;
 
     if (l == NULL) {
         return MKPERF_ERR_FAILED;
@@ -215,17 +189,26 @@ int mkperf_cmd_list(int argc, char **argv)
     l->talk.self = l;
     l->talk.options.link =
         (struct mkperf_peer_options){.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .watch = true};
-    if (parse(argc, argv, l, &help, &e) == MKPERF_OK) {
-        if (help) {
-            print_help();
-        } else {
-            run(l, &e);
-        }
-    }
-    if (e.status != MKPERF_OK) {
-        fprintf(stderr, "mkperf: %s\n", e.text);
-    }
+    status = mkperf_command_main(&mkperf_list_command, l, argc, argv, run);
     mkperf_talk_close(&l->talk);
     free(l);
-    return (int)e.status;
+    return status;
 }
+
+const struct mkperf_command mkperf_list_command = {
+    .name = "list",
+    .summary = "show the events that a target can count",
+    .synopsis = "[-t TARGET] [--cpu NAME] [PART-OF-NAME]",
+    .description =
+        "Shows the events that a target can count, asked from the target, and those of its CPU's "
+        "table, whose presence the CPU itself does not tell. Without -t: the table of --cpu.\n\n"
+        "rNN counts any event by its number in hexadecimal, listed or not.",
+    .options = {{&mkperf_link_options, offsetof(struct list, talk.options.link)}, {&group, 0}},
+    .operand = MKPERF_VALUE_WORD,
+    .operand_list = mkperf_pmu_events,
+    .operands_max = 1,
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help},
+                 {.title = "Tables", .list = put_tables}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_list,
+};

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the options of `mkperf record`, see options.h. */
+/* Owns: the options of `mkperf record` and those it shares, see options.h. */
 #include "options.h"
 
-#include <getopt.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <mkperf/record.h>
 
 #include "events.h"
+#include "pmu/tables.h"
 #include "source/source.h"
 
 enum {
@@ -31,188 +29,282 @@ enum {
     OPT_SUBTREE,
 };
 
-static const struct option options[] = {
-    {"target", required_argument, NULL, 't'},
-    {"event", required_argument, NULL, 'e'},
-    {"count", required_argument, NULL, 'c'},
-    {"freq", required_argument, NULL, 'F'},
-    {"output", required_argument, NULL, 'o'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {"max-frames", required_argument, NULL, OPT_MAX_FRAMES},
-    {"no-jitter", no_argument, NULL, OPT_NO_JITTER},
-    {"duration", required_argument, NULL, OPT_DURATION},
-    {"raw", required_argument, NULL, OPT_RAW},
-    {"system", required_argument, NULL, OPT_SYSTEM},
-    {"elf-path", required_argument, NULL, OPT_ELF_PATH},
-    {"kernel", required_argument, NULL, OPT_KERNEL},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"key-file", required_argument, NULL, OPT_KEY_FILE},
-    {"reconnect", required_argument, NULL, OPT_RECONNECT},
-    {"no-reconnect", no_argument, NULL, OPT_NO_RECONNECT},
-    {"watch", no_argument, NULL, OPT_WATCH},
-    {"take-over", no_argument, NULL, OPT_TAKE_OVER},
-    {"pd", required_argument, NULL, OPT_PD},
-    {"subtree", required_argument, NULL, OPT_SUBTREE},
-    {NULL, 0, NULL, 0},
+/* ---- the way to the target: struct mkperf_peer_options ----------------------------------------
+ */
+
+static const struct mkperf_option link_options[] = {
+    {.id = 't',
+     .name = "target",
+     .value = "TARGET",
+     .kind = MKPERF_VALUE_TARGET,
+     .help = "where the target is, see below"},
+    {.id = OPT_TIMEOUT,
+     .name = "timeout",
+     .value = "S",
+     .help = "patience with a silent target (default %d)",
+     .number = MKPERF_DEFAULT_TIMEOUT_S},
+    {.id = OPT_KEY_FILE,
+     .name = "key-file",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the target's key, 32 bytes or 64 hexadecimal digits"},
+    {.id = 0},
 };
 
-static void print_help(void)
+static const struct mkperf_option control_options[] = {
+    {.id = OPT_WATCH,
+     .name = "watch",
+     .help = "look at what runs anyway: change nothing, stop nothing"},
+    {.id = OPT_TAKE_OVER,
+     .name = "take-over",
+     .help = "control the target although another host does"},
+    {.id = 0},
+};
+
+static const struct mkperf_option reconnect_options[] = {
+    {.id = OPT_RECONNECT,
+     .name = "reconnect",
+     .value = "S",
+     .help = "try a broken connection again for S seconds (default %d)",
+     .number = MKPERF_RECONNECT_S},
+    {.id = OPT_NO_RECONNECT, .name = "no-reconnect", .help = "a broken connection is the end"},
+    {.id = 0},
+};
+
+static enum mkperf_status set_link(void *self, const struct mkperf_given *g)
 {
-    printf(
-        "usage: mkperf record -t TARGET [options]\n\n"
-        "Samples a running seL4/Microkit system into a perf.data file. Ends after --duration or\n"
-        "with Ctrl-C.\n\nTARGET is one of\n");
-    for (size_t i = 0; mkperf_source_kinds[i] != NULL; i++) {
-        printf("  %s:%-14s %s\n", mkperf_source_kinds[i]->scheme, mkperf_source_kinds[i]->where,
-               mkperf_source_kinds[i]->help);
+    struct mkperf_peer_options *o = self;
+
+    switch (g->id) {
+    case 't':
+        o->target = g->value;
+        return MKPERF_OK;
+    case OPT_KEY_FILE:
+        o->key_file = g->value;
+        return MKPERF_OK;
+    case OPT_TIMEOUT:
+        return mkperf_given_seconds(g, &o->timeout_s);
+    case OPT_WATCH:
+        o->watch = true;
+        return MKPERF_OK;
+    case OPT_TAKE_OVER:
+        o->take_over = true;
+        return MKPERF_OK;
+    case OPT_RECONNECT:
+        return mkperf_given_seconds(g, &o->reconnect_s);
+    case OPT_NO_RECONNECT:
+        o->reconnect_s = 0;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
     }
-    printf("\n  -e EVENTS          events, as perf: cycles, instructions:u, r1b:k, ...\n"
-           "                     NAME/period=N/ or NAME/freq=N/ for one event; default cycles\n"
-           "  -c N               events between samples\n"
-           "  -F N               samples per second and core (default %d)\n"
-           "  -g                 callchains (on by default)\n"
-           "  --max-frames N     depth of callchains, 0 to %d, 0 = none (default %d)\n"
-           "  --no-jitter        exact periods: samples may run in step with the program\n"
-           "  --duration S       seconds of the target's time; in host time at most 10 times that\n"
-           "                     and 10 s, or less if its time stands still\n"
-           "  -o FILE            output (default perf.data); - is standard output, for perf report "
-           "-i -\n"
-           "  --raw FILE         keep the line's bytes too, for -t file:FILE\n"
-           "  --system FILE      the .system file: names of PDs\n"
-           "  --elf-path D[:D]   directories of the PDs' ELFs (default: that of the .system file)\n"
-           "  --kernel ELF       the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)\n"
-           "  --timeout S        patience with a silent target (default %d)\n"
-           "  --key-file FILE    the target's key, 32 bytes or 64 hexadecimal digits\n"
-           "  --reconnect S      try a broken connection again for S seconds (default %d)\n"
-           "  --no-reconnect     a broken connection ends the recording\n"
-           "  --watch            record what runs anyway: change nothing, stop nothing\n"
-           "  --take-over        control the target although another host does\n"
-           "  --pd NAME[,NAME]   sample these PDs only (at most 16 in all)\n"
-           "  --subtree NAME     and this one with its children\n"
-           "  -q                 no progress, no summary\n",
-           MKPERF_DEFAULT_FREQUENCY, MKPERF_MAX_FRAMES, MKPERF_DEFAULT_FRAMES,
-           MKPERF_DEFAULT_TIMEOUT_S, MKPERF_RECONNECT_S);
 }
 
-static bool seconds(const char *text, double *out)
+const struct mkperf_option_group mkperf_link_options = {link_options, set_link};
+const struct mkperf_option_group mkperf_control_options = {control_options, set_link};
+const struct mkperf_option_group mkperf_reconnect_options = {reconnect_options, set_link};
+
+void mkperf_target_help(mkperf_put *put, void *to)
 {
-    char *end;
+    char word[64];
 
-    *out = strtod(text, &end);
-    return *text != '\0' && *end == '\0' && isfinite(*out) && *out > 0 && *out < 1e9;
+    for (size_t i = 0; mkperf_source_kinds[i] != NULL; i++) {
+        snprintf(word, sizeof word, "%s:%s", mkperf_source_kinds[i]->scheme,
+                 mkperf_source_kinds[i]->where);
+        put(to, word, mkperf_source_kinds[i]->help);
+    }
 }
 
-static enum mkperf_status bad(const char *option, const char *value, const char *want,
-                              struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s %s: want %s", option, value, want);
-}
+/* ---- what is sampled, and names for it: struct mkperf_record_options --------------------------
+ */
 
-struct pacing {
-    uint64_t count, frequency; /* 0: not given */
+static const struct mkperf_option sampling_options[] = {
+    {.id = 'e',
+     .name = "event",
+     .value = "EVENTS",
+     .kind = MKPERF_VALUE_WORDS,
+     .list = mkperf_pmu_events,
+     .help = "events, as perf: cycles, instructions:u, r1b:k, ...; NAME/period=N/ or NAME/freq=N/ "
+             "for one event (default cycles)"},
+    {.id = 'c', .name = "count", .value = "N", .help = "events between samples"},
+    {.id = 'F',
+     .name = "freq",
+     .value = "N",
+     .help = "samples per second and core (default %d)",
+     .number = MKPERF_DEFAULT_FREQUENCY},
+    {.id = 'g', .help = "callchains (on by default)"},
+    {.id = OPT_MAX_FRAMES,
+     .name = "max-frames",
+     .value = "N",
+     .help = "depth of callchains; 0 = none (default %d)",
+     .number = MKPERF_DEFAULT_FRAMES},
+    {.id = OPT_NO_JITTER,
+     .name = "no-jitter",
+     .help = "exact periods: samples may run in step with the program"},
+    {.id = OPT_DURATION,
+     .name = "duration",
+     .value = "S",
+     .help =
+         "seconds of the target's time; in host time at most 10 times that and 10 s, or less if "
+         "its time stands still"},
+    {.id = 0},
 };
 
-static enum mkperf_status numeric(int option, const char *value, struct mkperf_record_options *o,
-                                  struct pacing *pacing, struct mkperf_error *e)
-{
-    uint64_t frames = 0;
+static const struct mkperf_option names_options[] = {
+    {.id = OPT_SYSTEM,
+     .name = "system",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the .system file: names of PDs"},
+    {.id = OPT_ELF_PATH,
+     .name = "elf-path",
+     .value = "DIR[:DIR]",
+     .kind = MKPERF_VALUE_DIRS,
+     .help = "directories of the PDs' ELFs (default: that of the .system file)"},
+    {.id = 0},
+};
 
-    switch (option) {
+static const struct mkperf_option kernel_options[] = {
+    {.id = OPT_KERNEL,
+     .name = "kernel",
+     .value = "ELF",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)"},
+    {.id = 0},
+};
+
+static enum mkperf_status set_frames(struct mkperf_record_options *o, const struct mkperf_given *g)
+{
+    uint64_t frames;
+
+    if (mkperf_given_number(g, 0, MKPERF_MAX_FRAMES, &frames) != MKPERF_OK) {
+        return g->e->status;
+    }
+    o->configure.max_frames = (uint32_t)frames;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_record_options *o = self;
+
+    switch (g->id) {
+    case 'e':
+        return mkperf_events_parse(g->value, &o->configure, g->e);
     case 'c':
-        return mkperf_parse_number(value, UINT32_MAX, &pacing->count)
-                   ? MKPERF_OK
-                   : bad("-c", value, "a number of events", e);
+        return mkperf_given_number(g, 1, UINT32_MAX, &o->count);
     case 'F':
-        return mkperf_parse_number(value, UINT32_MAX, &pacing->frequency)
-                   ? MKPERF_OK
-                   : bad("-F", value, "samples per second", e);
+        return mkperf_given_number(g, 1, UINT32_MAX, &o->frequency);
+    case 'g':
+        return MKPERF_OK;
     case OPT_MAX_FRAMES:
-        if (strcmp(value, "0") != 0 && !mkperf_parse_number(value, MKPERF_MAX_FRAMES, &frames)) {
-            return bad("--max-frames", value, "a number up to 64", e);
-        }
-        o->configure.max_frames = (uint32_t)frames;
+        return set_frames(o, g);
+    case OPT_NO_JITTER:
+        o->configure.no_jitter = true;
         return MKPERF_OK;
     case OPT_DURATION:
-        return seconds(value, &o->duration_s) ? MKPERF_OK : bad("--duration", value, "seconds", e);
-    case OPT_RECONNECT:
-        return seconds(value, &o->link.reconnect_s) ? MKPERF_OK
-                                                    : bad("--reconnect", value, "seconds", e);
+        return mkperf_given_seconds(g, &o->duration_s);
     default:
-        return seconds(value, &o->link.timeout_s) ? MKPERF_OK
-                                                  : bad("--timeout", value, "seconds", e);
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status set_option(int option, const char *value, struct mkperf_record_options *o,
-                                     struct pacing *pacing, struct mkperf_error *e)
+static enum mkperf_status set_names(void *self, const struct mkperf_given *g)
 {
-    switch (option) {
-    case 't':
-        o->link.target = value;
+    struct mkperf_record_options *o = self;
+
+    switch (g->id) {
+    case OPT_SYSTEM:
+        o->system = g->value;
         return MKPERF_OK;
-    case 'e':
-        return mkperf_events_parse(value, &o->configure, e);
+    case OPT_ELF_PATH:
+        o->elf_path = g->value;
+        return MKPERF_OK;
+    case OPT_KERNEL:
+        o->kernel = g->value;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+const struct mkperf_option_group mkperf_sampling_options = {sampling_options, set_sampling};
+const struct mkperf_option_group mkperf_names_options = {names_options, set_names};
+const struct mkperf_option_group mkperf_kernel_options = {kernel_options, set_names};
+
+/* ---- record's own -----------------------------------------------------------------------------
+ */
+
+static const struct mkperf_option own_options[] = {
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "output (default perf.data); - is standard output, for perf report -i -"},
+    {.id = OPT_RAW,
+     .name = "raw",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "keep the line's bytes too, for -t file:FILE"},
+    {.id = OPT_PD,
+     .name = "pd",
+     .value = "NAME[,NAME]",
+     .help = "sample these PDs only (at most 16 in all)"},
+    {.id = OPT_SUBTREE,
+     .name = "subtree",
+     .value = "NAME",
+     .help = "and this one with its children"},
+    {.id = 'q', .name = "quiet", .help = "no progress, no summary"},
+    {.id = 0},
+};
+
+static enum mkperf_status set_own(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_record_options *o = self;
+
+    switch (g->id) {
     case 'o':
-        o->output = value;
+        o->output = g->value;
         return MKPERF_OK;
     case 'q':
         o->quiet = true;
         return MKPERF_OK;
-    case 'g':
-        return MKPERF_OK;
-    case OPT_NO_JITTER:
-        o->configure.no_jitter = true;
-        return MKPERF_OK;
-    case OPT_NO_RECONNECT:
-        o->link.reconnect_s = 0;
-        return MKPERF_OK;
-    case OPT_WATCH:
-        o->link.watch = true;
-        return MKPERF_OK;
-    case OPT_TAKE_OVER:
-        o->link.take_over = true;
-        return MKPERF_OK;
-    case OPT_KEY_FILE:
-        o->link.key_file = value;
-        return MKPERF_OK;
     case OPT_RAW:
-        o->raw = value;
-        return MKPERF_OK;
-    case OPT_SYSTEM:
-        o->system = value;
-        return MKPERF_OK;
-    case OPT_ELF_PATH:
-        o->elf_path = value;
-        return MKPERF_OK;
-    case OPT_KERNEL:
-        o->kernel = value;
+        o->raw = g->value;
         return MKPERF_OK;
     case OPT_PD:
-        o->pd = value;
+        o->pd = g->value;
         return MKPERF_OK;
     case OPT_SUBTREE:
-        o->subtree = value;
+        o->subtree = g->value;
         return MKPERF_OK;
-    case '?':
-    case ':':
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "record: see mkperf record --help");
     default:
-        return numeric(option, value, o, pacing, e);
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status finish(struct mkperf_record_options *o, const struct pacing *pacing,
-                                 struct mkperf_error *e)
+const struct mkperf_option_group mkperf_record_own_options = {own_options, set_own};
+
+void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv)
+{
+    *o = (struct mkperf_record_options){
+        .output = "perf.data",
+        .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S},
+        .command = mkperf_command_line(argc, argv)};
+    o->configure.max_frames = MKPERF_DEFAULT_FRAMES;
+}
+
+enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
+                                                const char *command, struct mkperf_error *e)
 {
     if (o->link.target == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "record: no target, see -t in --help");
+        return mkperf_usage_error(e, command, "no target (-t)");
     }
     if (o->link.watch && o->link.take_over) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--watch and --take-over exclude each other");
+        return mkperf_usage_error(e, command, "--watch and --take-over exclude each other");
     }
-    if (pacing->count != 0 && pacing->frequency != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-c and -F exclude each other");
+    if (o->count != 0 && o->frequency != 0) {
+        return mkperf_usage_error(e, command, "-c and -F exclude each other");
     }
     if (o->configure.events_count == 0 &&
         mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {
@@ -221,61 +313,13 @@ static enum mkperf_status finish(struct mkperf_record_options *o, const struct p
     for (unsigned i = 0; i < o->configure.events_count; i++) {
         mkperf_EventSpec *spec = &o->configure.events[i];
         if (spec->period == 0 && spec->frequency == 0) {
-            spec->period = pacing->count;
-            spec->frequency = pacing->count != 0       ? 0
-                              : pacing->frequency != 0 ? (uint32_t)pacing->frequency
-                                                       : MKPERF_DEFAULT_FREQUENCY;
+            spec->period = o->count;
+            spec->frequency = o->count != 0       ? 0
+                              : o->frequency != 0 ? (uint32_t)o->frequency
+                                                  : MKPERF_DEFAULT_FREQUENCY;
         }
     }
     return MKPERF_OK;
-}
-
-static char *join(int argc, char **argv)
-{
-    char *text = NULL;
-    size_t n;
-    FILE *f = open_memstream(&text, &n);
-
-    if (f != NULL) {
-        fputs("mkperf", f);
-        for (int i = 0; i < argc; i++) {
-            fprintf(f, " %s", argv[i]);
-        }
-        if (fclose(f) != 0) {
-            free(text);
-            text = NULL;
-        }
-    }
-    return text;
-}
-
-enum mkperf_status mkperf_record_options(int argc, char **argv, struct mkperf_record_options *out,
-                                         bool *help, struct mkperf_error *e)
-{
-    struct pacing pacing = {0, 0};
-    int option;
-
-    *out = (struct mkperf_record_options){
-        .output = "perf.data",
-        .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S},
-        .command = join(argc, argv)};
-    out->configure.max_frames = MKPERF_DEFAULT_FRAMES;
-    *help = false;
-    optind = 0; /* begin anew, should it be called twice */
-    while ((option = getopt_long(argc, argv, "+t:e:c:F:o:gqh", options, NULL)) != -1) {
-        if (option == 'h') {
-            print_help();
-            *help = true;
-            return MKPERF_OK;
-        }
-        if (set_option(option, optarg, out, &pacing, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    if (optind < argc) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "record: what is \"%s\"?", argv[optind]);
-    }
-    return finish(out, &pacing, e);
 }
 
 void mkperf_record_options_free(struct mkperf_record_options *o)

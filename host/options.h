@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line of `mkperf record`.
+ * The options of `mkperf record`, and those of them that other commands which talk to a target
+ * have too.
  *
- * Owns: parsing and defaults. Prints the help text, nothing else.
+ * Owns: their tables, parsing and defaults.
  */
 #ifndef MKPERF_HOST_OPTIONS_H
 #define MKPERF_HOST_OPTIONS_H
 
-#include "error.h"
+#include "help/help.h"
 #include "mkperf.pb.h"
 #include "peer.h"
 
@@ -16,7 +17,8 @@ struct mkperf_record_options {
     const char *output;
     const char *raw; /* NULL: none */
     const char *system, *elf_path, *kernel;
-    const char *pd, *subtree; /* see filter.h */
+    const char *pd, *subtree;  /* see filter.h */
+    uint64_t count, frequency; /* -c, -F; 0: not given */
     mkperf_Configure configure;
     double duration_s; /* 0: until interrupted */
     bool quiet;
@@ -25,9 +27,21 @@ struct mkperf_record_options {
 
 enum { MKPERF_DEFAULT_FREQUENCY = 1000, MKPERF_DEFAULT_TIMEOUT_S = 5 };
 
-/* On success *out holds the options and *help whether the help text was printed instead. */
-enum mkperf_status mkperf_record_options(int argc, char **argv, struct mkperf_record_options *out,
-                                         bool *help, struct mkperf_error *e);
+/* Of a struct mkperf_peer_options: -t, --timeout, --key-file; --watch, --take-over; --reconnect. */
+extern const struct mkperf_option_group mkperf_link_options, mkperf_control_options,
+    mkperf_reconnect_options;
+/* Of a struct mkperf_record_options: -e -c -F ...; --system, --elf-path; --kernel; the rest. */
+extern const struct mkperf_option_group mkperf_sampling_options, mkperf_names_options,
+    mkperf_kernel_options, mkperf_record_own_options;
+
+/* The kinds of TARGET, for a section of help. */
+void mkperf_target_help(mkperf_put *put, void *to);
+
+/* Defaults; *o is to be freed. */
+void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv);
+/* After parsing: what excludes each other, what is missing. USAGE. */
+enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
+                                                const char *command, struct mkperf_error *e);
 void mkperf_record_options_free(struct mkperf_record_options *o);
 
 #endif

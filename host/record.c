@@ -352,14 +352,18 @@ int mkperf_cmd_record(int argc, char **argv)
 {
     struct record *rec = calloc(1, sizeof *rec);
     struct mkperf_error e = {.status = MKPERF_OK};
+    struct mkperf_args args;
     enum mkperf_status status;
-    bool help;
 
     if (rec == NULL) {
         return MKPERF_ERR_FAILED;
     }
-    status = mkperf_record_options(argc, argv, &rec->options, &help, &e);
-    if (status == MKPERF_OK && !help) {
+    mkperf_record_options_init(&rec->options, argc, argv);
+    status = mkperf_args_parse(&mkperf_record_command, &rec->options, argc, argv, &args, &e);
+    if (status == MKPERF_OK && !args.helped) {
+        status = mkperf_record_options_finish(&rec->options, "record", &e);
+    }
+    if (status == MKPERF_OK && !args.helped) {
         catch_signals();
         rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
         status = record(rec, &e);
@@ -372,3 +376,24 @@ int mkperf_cmd_record(int argc, char **argv)
     free(rec);
     return (int)status;
 }
+
+const struct mkperf_command mkperf_record_command = {
+    .name = "record",
+    .summary = "sample a running system into a perf.data file",
+    .synopsis = "-t TARGET [options]",
+    .description = "Samples a running seL4/Microkit system into a perf.data file. Ends after "
+                   "--duration or with Ctrl-C.",
+    .options = {{&mkperf_link_options, offsetof(struct mkperf_record_options, link)},
+                {&mkperf_sampling_options, 0},
+                {&mkperf_names_options, 0},
+                {&mkperf_kernel_options, 0},
+                {&mkperf_record_own_options, 0},
+                {&mkperf_control_options, offsetof(struct mkperf_record_options, link)},
+                {&mkperf_reconnect_options, offsetof(struct mkperf_record_options, link)}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .examples = "mkperf record -t serial:/dev/ttyUSB0,115200 --system my.system --elf-path build\n"
+                "mkperf record -t tcp:192.168.1.5 -e cycles:k,r16 -F 2000 --duration 10\n"
+                "mkperf record -t file:capture.raw -o perf.data",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_record,
+};

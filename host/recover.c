@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `mkperf recover`: finishes the perf.data file of a recorder that was killed. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "cmd.h"
 #include "sink/perfdata.h"
 
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct mkperf_option options[] = {
+    {.id = 'o',
+     .name = "output",
+     .value = "OUTPUT",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the finished file; without it FILE is finished in place and loses its \".partial\""},
+    {.id = 0},
 };
 
-static const char help[] = "usage: mkperf recover FILE [-o OUTPUT]\n\n"
-                           "Finishes FILE (OUT.partial), which `mkperf record -o OUT` left when it "
-                           "was killed. Without -o\n"
-                           "the file is finished in place and loses its \".partial\".\n";
-
-static int finish(const char *path, const char *output)
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
-    struct mkperf_error e = {.status = MKPERF_OK};
+    *(const char **)self = g->value;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    const char *path = args->operand[0], *output = *(const char **)self;
     struct mkperf_totals totals;
     uint64_t lost = 0;
 
-    if (mkperf_perfdata_recover(path, output, &totals, &e) != MKPERF_OK) {
-        fprintf(stderr, "mkperf: %s\n", e.text);
-        return (int)e.status;
+    if (mkperf_perfdata_recover(path, output, &totals, e) != MKPERF_OK) {
+        return e->status;
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         lost += totals.lost[i];
@@ -39,23 +43,20 @@ static int finish(const char *path, const char *output)
 int mkperf_cmd_recover(int argc, char **argv)
 {
     const char *output = NULL;
-    int option;
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return MKPERF_OK;
-        }
-        if (option != 'o') {
-            fputs(help, stderr);
-            return MKPERF_ERR_USAGE;
-        }
-        output = optarg;
-    }
-    if (optind + 1 != argc) {
-        fputs(help, stderr);
-        return MKPERF_ERR_USAGE;
-    }
-    return finish(argv[optind], output);
+    return mkperf_command_main(&mkperf_recover_command, &output, argc, argv, run);
 }
+
+const struct mkperf_command mkperf_recover_command = {
+    .name = "recover",
+    .summary = "finish the file of a recorder that was killed",
+    .synopsis = "FILE [-o OUTPUT]",
+    .description =
+        "Finishes FILE (OUT.partial), which mkperf record -o OUT left when it was killed.",
+    .options = {{&group, 0}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_min = 1,
+    .operands_max = 1,
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_recover,
+};

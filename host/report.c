@@ -6,7 +6,6 @@
  * profile (counting), filter, frames (naming), rows (the table), tree (-g), head, browser.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,65 +15,52 @@
 #include "report/head.h"
 #include "report/rows.h"
 
-static const char usage[] =
-    "usage: mkperf report [options]\n"
-    "  -i, --input FILE       the recording (perf.data)\n"
-    "  -s, --sort KEYS        of pd, symbol, event, core, mode, line (pd,symbol)\n"
-    "  -g [caller|callee]     below each row, who called it (caller, the default) or what it\n"
-    "                         called (callee; useful with --children); --call-graph\n"
-    "      --children         add a row's callees to it; --no-children is the default\n"
-    "      --percent-limit N  leave out rows below N per cent (0), and branches of trees (0.5)\n"
-    "      --pd NAME          only samples of this protection domain\n"
-    "  -S, --symbol NAME      only rows of this function\n"
-    "  -C, --core N           only samples of this core\n"
-    "      --time START,STOP  only samples of this time, seconds of the target's clock\n"
-    "  -e, --event NAME       only this event\n"
-    "      --stdio            print, even on a terminal\n"
-    "  -h, --help\n"
-    "On a terminal the rows can be walked through; its key h shows the keys. Percentages are of\n"
-    "the event's period sum over all PDs, in the samples that --core and --time select.\n";
+enum { OPTION_CHILDREN = 256, OPTION_NO_CHILDREN, OPTION_LIMIT, OPTION_STDIO };
 
-enum {
-    OPTION_CHILDREN = 256,
-    OPTION_NO_CHILDREN,
-    OPTION_LIMIT,
-    OPTION_PD,
-    OPTION_STDIO,
-    OPTION_TIME,
-};
+static void put_keys(mkperf_put *put, void *to)
+{
+    for (unsigned i = 0; i < REPORT_SORT_KEYS; i++) {
+        put(to, report_sort_names[i], "");
+    }
+}
 
-static const struct option options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"sort", required_argument, NULL, 's'},
-    {"call-graph", optional_argument, NULL, 'g'},
-    {"children", no_argument, NULL, OPTION_CHILDREN},
-    {"no-children", no_argument, NULL, OPTION_NO_CHILDREN},
-    {"percent-limit", required_argument, NULL, OPTION_LIMIT},
-    {"pd", required_argument, NULL, OPTION_PD},
-    {"symbol", required_argument, NULL, 'S'},
-    {"core", required_argument, NULL, 'C'},
-    {"time", required_argument, NULL, OPTION_TIME},
-    {"event", required_argument, NULL, 'e'},
-    {"stdio", no_argument, NULL, OPTION_STDIO},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct mkperf_option options[] = {
+    {.id = 's',
+     .name = "sort",
+     .value = "KEYS",
+     .kind = MKPERF_VALUE_WORDS,
+     .list = put_keys,
+     .help = "of pd, symbol, event, core, mode, line (pd,symbol)"},
+    {.id = 'g',
+     .name = "call-graph",
+     .value = "[ORDER]",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "caller callee",
+     .help =
+         "below each row, who called it (caller, the default) or what it called (callee; useful "
+         "with --children)"},
+    {.id = OPTION_CHILDREN, .name = "children", .help = "add a row's callees to it"},
+    {.id = OPTION_NO_CHILDREN, .name = "no-children", .help = "do not (the default)"},
+    {.id = OPTION_LIMIT,
+     .name = "percent-limit",
+     .value = "N",
+     .help = "leave out rows below N per cent (0), and branches of trees (0.5)"},
+    {.id = 'S', .name = "symbol", .value = "NAME", .help = "only rows of this function"},
+    {.id = OPTION_STDIO, .name = "stdio", .help = "print, even on a terminal"},
+    {.id = 0},
 };
 
 struct command {
     const char *input;
-    bool help, stdio;
+    bool stdio;
     struct report_options report;
+    struct report_names names;
     struct report_filter filter;
 };
 
-static enum mkperf_status bad_usage(struct mkperf_error *e, const char *what, const char *value)
+static enum mkperf_status set_sort(struct report_options *o, const struct mkperf_given *g)
 {
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s '%s'; see mkperf report --help", what, value);
-}
-
-static enum mkperf_status parse_sort(struct report_options *o, const char *text,
-                                     struct mkperf_error *e)
-{
+    const char *text = g->value;
     char name[16];
     size_t n;
 
@@ -90,7 +76,7 @@ static enum mkperf_status parse_sort(struct report_options *o, const char *text,
             key++;
         }
         if (key == REPORT_SORT_KEYS) {
-            return bad_usage(e, "--sort: no such key in", text);
+            return mkperf_usage_error(g->e, g->command, "%s: no such key in '%s'", g->name, text);
         }
         if (!report_sorts_by(o, (enum report_sort_key)key)) {
             o->key[o->nkeys++] = (enum report_sort_key)key;
@@ -101,95 +87,49 @@ static enum mkperf_status parse_sort(struct report_options *o, const char *text,
     }
 }
 
-static enum mkperf_status parse_limit(struct report_options *o, const char *text,
-                                      struct mkperf_error *e)
+static enum mkperf_status set_graph(struct report_options *o, const struct mkperf_given *g)
 {
-    char *end;
-
-    o->limit = strtod(text, &end);
-    if (end == text || *end || !(o->limit >= 0 && o->limit <= 100)) {
-        return bad_usage(e, "--percent-limit: not a percentage:", text);
-    }
-    o->graph_limit = o->limit;
-    return MKPERF_OK;
-}
-
-/* -g's argument may be a word of its own, as perf's may. */
-static enum mkperf_status parse_graph(struct report_options *o, int argc, char **argv,
-                                      struct mkperf_error *e)
-{
-    const char *order = optarg;
-
-    if (!order && optind < argc &&
-        (strcmp(argv[optind], "caller") == 0 || strcmp(argv[optind], "callee") == 0)) {
-        order = argv[optind++];
-    }
-    if (!order || strcmp(order, "caller") == 0) {
+    if (!g->value || strcmp(g->value, "caller") == 0) {
         o->graph = REPORT_GRAPH_CALLERS;
-    } else if (strcmp(order, "callee") == 0) {
+    } else if (strcmp(g->value, "callee") == 0) {
         o->graph = REPORT_GRAPH_CALLEES;
     } else {
-        return bad_usage(e, "-g: neither caller nor callee:", order);
+        return mkperf_given_bad(g, "caller or callee");
     }
     return MKPERF_OK;
 }
 
-static enum mkperf_status parse_option(struct command *c, int option, int argc, char **argv,
-                                       struct mkperf_error *e)
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
-    switch (option) {
-    case 'i':
-        c->input = optarg;
-        return MKPERF_OK;
+    struct command *c = self;
+
+    switch (g->id) {
     case 's':
-        return parse_sort(&c->report, optarg, e);
+        return set_sort(&c->report, g);
     case 'g':
-        return parse_graph(&c->report, argc, argv, e);
+        return set_graph(&c->report, g);
     case OPTION_CHILDREN:
     case OPTION_NO_CHILDREN:
-        c->report.children = option == OPTION_CHILDREN;
+        c->report.children = g->id == OPTION_CHILDREN;
         return MKPERF_OK;
     case OPTION_LIMIT:
-        return parse_limit(&c->report, optarg, e);
-    case OPTION_PD:
-        c->report.pd = optarg;
-        return MKPERF_OK;
-    case 'e':
-        c->report.event = optarg;
+        if (mkperf_given_percent(g, &c->report.limit) != MKPERF_OK) {
+            return g->e->status;
+        }
+        c->report.graph_limit = c->report.limit;
         return MKPERF_OK;
     case 'S':
-        c->report.symbol = optarg;
+        c->report.symbol = g->value;
         return MKPERF_OK;
-    case 'C':
-        return report_filter_core(&c->filter, optarg, e);
-    case OPTION_TIME:
-        return report_filter_time(&c->filter, optarg, e);
     case OPTION_STDIO:
         c->stdio = true;
         return MKPERF_OK;
-    case 'h':
-        c->help = true;
-        return MKPERF_OK;
     default:
-        return bad_usage(e, "no such option, or its value is missing:", argv[optind - 1]);
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status parse(struct command *c, int argc, char **argv, struct mkperf_error *e)
-{
-    int option;
-
-    *c = (struct command){
-        .input = "perf.data",
-        .report = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL}, .nkeys = 2, .graph_limit = 0.5}};
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":i:s:g::e:S:C:h", options, NULL)) != -1) {
-        if (parse_option(c, option, argc, argv, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    return optind < argc ? bad_usage(e, "what is", argv[optind]) : MKPERF_OK;
-}
+static const struct mkperf_option_group group = {options, set};
 
 static enum mkperf_status print_event(struct report_frames *f, const struct command *c, uint32_t i,
                                       struct mkperf_error *e)
@@ -232,14 +172,18 @@ static enum mkperf_status print_report(const struct command *c, struct report_fr
     return status;
 }
 
-static enum mkperf_status run(const struct command *c, struct mkperf_error *e)
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
+    struct command *c = self;
     struct report_profile p = {.with_core = report_sorts_by(&c->report, REPORT_SORT_CORE),
                                .filter = c->filter};
     struct report_frames f;
     bool with_line = report_sorts_by(&c->report, REPORT_SORT_LINE);
     enum mkperf_status status = report_frames_read(&f, &p, c->input, with_line, e);
 
+    (void)args;
+    c->report.pd = c->names.pd;
+    c->report.event = c->names.event;
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->report.pd, c->report.event, e);
     }
@@ -255,19 +199,25 @@ static enum mkperf_status run(const struct command *c, struct mkperf_error *e)
 
 int mkperf_cmd_report(int argc, char **argv)
 {
-    struct mkperf_error e;
-    struct command c;
-    enum mkperf_status status = parse(&c, argc, argv, &e);
+    struct command c = {
+        .input = "perf.data",
+        .report = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL}, .nkeys = 2, .graph_limit = 0.5}};
 
-    if (status == MKPERF_OK && c.help) {
-        fputs(usage, stdout);
-        return MKPERF_OK;
-    }
-    if (status == MKPERF_OK) {
-        status = run(&c, &e);
-    }
-    if (status != MKPERF_OK) {
-        fprintf(stderr, "mkperf report: %s\n", e.text);
-    }
-    return status;
+    return mkperf_command_main(&mkperf_report_command, &c, argc, argv, run);
 }
+
+const struct mkperf_command mkperf_report_command = {
+    .name = "report",
+    .summary = "show a profile: who spent the time",
+    .synopsis = "[options]",
+    .description =
+        "A recording as a table. On a terminal the rows can be walked through; its key h shows the "
+        "keys. Percentages are of the event's period sum over all PDs, in the samples that --core "
+        "and --time select.",
+    .options = {{&report_input_options, offsetof(struct command, input)},
+                {&group, 0},
+                {&report_names_options, offsetof(struct command, names)},
+                {&report_filter_options, offsetof(struct command, filter)}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_report,
+};

@@ -7,7 +7,6 @@
  * instruction behind it.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,34 +14,7 @@
 #include "cmd.h"
 #include "report/frames.h"
 
-static const char usage[] =
-    "usage: mkperf script [options]\n"
-    "  -i, --input FILE       the recording (perf.data)\n"
-    "  -F, --fields LIST      of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso,\n"
-    "                         srcline; +NAME adds to the default, -NAME takes from it\n"
-    "                         (comm,tid,cpu,time,period,event,ip,sym,symoff,dso)\n"
-    "  -G, --hide-call-graph  the innermost frame only, on the sample's line\n"
-    "      --ns               times in nanoseconds\n"
-    "      --pd NAME          only samples of this protection domain\n"
-    "  -C, --core N           only samples of this core\n"
-    "      --time START,STOP  only samples of this time, seconds of the target's clock\n"
-    "  -e, --event NAME       only this event\n"
-    "  -h, --help\n";
-
-enum { OPTION_PD = 256, OPTION_TIME, OPTION_NS };
-
-static const struct option options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"fields", required_argument, NULL, 'F'},
-    {"hide-call-graph", no_argument, NULL, 'G'},
-    {"ns", no_argument, NULL, OPTION_NS},
-    {"pd", required_argument, NULL, OPTION_PD},
-    {"core", required_argument, NULL, 'C'},
-    {"time", required_argument, NULL, OPTION_TIME},
-    {"event", required_argument, NULL, 'e'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
+enum { OPTION_NS = 256 };
 
 enum field {
     FIELD_COMM = 1 << 0,
@@ -65,17 +37,13 @@ static const char *const field_names[] = {"comm",  "tid", "pid", "cpu",    "time
                                           "event", "ip",  "sym", "symoff", "dso",  "srcline"};
 
 struct command {
-    const char *input, *pd, *event;
+    const char *input;
     unsigned fields;
-    bool help, flat, ns;
+    bool flat, ns;
+    struct report_names names;
     struct report_filter filter;
     int event_width;
 };
-
-static enum mkperf_status bad_usage(struct mkperf_error *e, const char *what, const char *value)
-{
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s '%s'; see mkperf script --help", what, value);
-}
 
 static unsigned field_of(const char *name, size_t n)
 {
@@ -87,8 +55,10 @@ static unsigned field_of(const char *name, size_t n)
     return 0;
 }
 
-static enum mkperf_status parse_fields(struct command *c, const char *list, struct mkperf_error *e)
+static enum mkperf_status set_fields(struct command *c, const struct mkperf_given *g)
 {
+    const char *list = g->value;
+
     c->fields = *list == '+' || *list == '-' ? FIELD_DEFAULT : 0;
     for (const char *p = list;; p++) {
         bool less = *p == '-';
@@ -99,7 +69,7 @@ static enum mkperf_status parse_fields(struct command *c, const char *list, stru
         n = strcspn(p, ",");
         field = field_of(p, n);
         if (field == 0) {
-            return bad_usage(e, "--fields: no such field in", list);
+            return mkperf_usage_error(g->e, g->command, "--fields: no such field in '%s'", list);
         }
         c->fields = less ? c->fields & ~field : c->fields | field;
         p += n;
@@ -109,52 +79,48 @@ static enum mkperf_status parse_fields(struct command *c, const char *list, stru
     }
 }
 
-static enum mkperf_status parse_option(struct command *c, int option, char **argv,
-                                       struct mkperf_error *e)
+static void put_fields(mkperf_put *put, void *to)
 {
-    switch (option) {
-    case 'i':
-        c->input = optarg;
-        return MKPERF_OK;
+    for (size_t i = 0; i < sizeof field_names / sizeof *field_names; i++) {
+        put(to, field_names[i], "");
+    }
+}
+
+static const struct mkperf_option options[] = {
+    {.id = 'F',
+     .name = "fields",
+     .value = "LIST",
+     .kind = MKPERF_VALUE_WORDS,
+     .list = put_fields,
+     .help = "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
+             "adds to the default, -NAME takes from it "
+             "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)"},
+    {.id = 'G',
+     .name = "hide-call-graph",
+     .help = "the innermost frame only, on the sample's line"},
+    {.id = OPTION_NS, .name = "ns", .help = "times in nanoseconds"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct command *c = self;
+
+    switch (g->id) {
     case 'F':
-        return parse_fields(c, optarg, e);
+        return set_fields(c, g);
     case 'G':
         c->flat = true;
         return MKPERF_OK;
     case OPTION_NS:
         c->ns = true;
         return MKPERF_OK;
-    case OPTION_PD:
-        c->pd = optarg;
-        return MKPERF_OK;
-    case 'C':
-        return report_filter_core(&c->filter, optarg, e);
-    case OPTION_TIME:
-        return report_filter_time(&c->filter, optarg, e);
-    case 'e':
-        c->event = optarg;
-        return MKPERF_OK;
-    case 'h':
-        c->help = true;
-        return MKPERF_OK;
     default:
-        return bad_usage(e, "no such option, or its value is missing:", argv[optind - 1]);
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status parse(struct command *c, int argc, char **argv, struct mkperf_error *e)
-{
-    int option;
-
-    *c = (struct command){.input = "perf.data", .fields = FIELD_DEFAULT};
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":i:F:GC:e:h", options, NULL)) != -1) {
-        if (parse_option(c, option, argv, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    return optind < argc ? bad_usage(e, "what is", argv[optind]) : MKPERF_OK;
-}
+static const struct mkperf_option_group group = {options, set};
 
 static void print_time(const struct command *c, uint64_t ns)
 {
@@ -274,8 +240,9 @@ static bool is_wanted(const struct command *c, const struct report_profile *p, u
     uint32_t words;
     const uint64_t *key = report_table_key(&p->chains, chain, &words);
 
-    return (!c->pd || strcmp(c->pd, report_pd_name(p, key[REPORT_CHAIN_PD])) == 0) &&
-           (!c->event || strcmp(c->event, p->session.event[key[REPORT_CHAIN_EVENT]].name) == 0);
+    return (!c->names.pd || strcmp(c->names.pd, report_pd_name(p, key[REPORT_CHAIN_PD])) == 0) &&
+           (!c->names.event ||
+            strcmp(c->names.event, p->session.event[key[REPORT_CHAIN_EVENT]].name) == 0);
 }
 
 static enum mkperf_status print_all(struct command *c, const struct report_frames *f,
@@ -299,14 +266,16 @@ static enum mkperf_status print_all(struct command *c, const struct report_frame
     return MKPERF_OK;
 }
 
-static enum mkperf_status run(struct command *c, struct mkperf_error *e)
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
+    struct command *c = self;
     struct report_profile p = {.with_core = true, .keep_samples = true, .filter = c->filter};
     struct report_frames f;
     enum mkperf_status status = report_frames_read(&f, &p, c->input, false, e);
 
+    (void)args;
     if (status == MKPERF_OK) {
-        status = report_check_names(&p, c->input, c->pd, c->event, e);
+        status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
     }
     if (status == MKPERF_OK) {
         report_profile_sort(&p);
@@ -320,19 +289,22 @@ static enum mkperf_status run(struct command *c, struct mkperf_error *e)
 
 int mkperf_cmd_script(int argc, char **argv)
 {
-    struct mkperf_error e;
-    struct command c;
-    enum mkperf_status status = parse(&c, argc, argv, &e);
+    struct command c = {.input = "perf.data", .fields = FIELD_DEFAULT};
 
-    if (status == MKPERF_OK && c.help) {
-        fputs(usage, stdout);
-        return MKPERF_OK;
-    }
-    if (status == MKPERF_OK) {
-        status = run(&c, &e);
-    }
-    if (status != MKPERF_OK) {
-        fprintf(stderr, "mkperf script: %s\n", e.text);
-    }
-    return status;
+    return mkperf_command_main(&mkperf_script_command, &c, argc, argv, run);
 }
+
+const struct mkperf_command mkperf_script_command = {
+    .name = "script",
+    .summary = "print every sample",
+    .synopsis = "[options]",
+    .description =
+        "Every sample of a recording in perf script's format, in the order of time, with "
+        "its callchain. Addresses are those of the ELFs, as nm and objdump show them.",
+    .options = {{&report_input_options, offsetof(struct command, input)},
+                {&group, 0},
+                {&report_names_options, offsetof(struct command, names)},
+                {&report_filter_options, offsetof(struct command, filter)}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_script,
+};

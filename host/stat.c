@@ -6,9 +6,7 @@
  * --per-pd samples instead and says so. Runs last for a time of the target's; readings happen when
  * the host asks, and carry the target's time.
  */
-#include <getopt.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +14,11 @@
 
 #include "cmd.h"
 #include "events.h"
+#include "pmu/tables.h"
 #include "stat/stat.h"
 #include "talk.h"
 
-enum {
-    OPT_DURATION = 256,
-    OPT_PER_PD,
-    OPT_PD,
-    OPT_ESTIMATE,
-    OPT_SYSTEM,
-    OPT_TIMEOUT,
-    OPT_KEY_FILE
-};
+enum { OPT_DURATION = 256, OPT_PER_PD, OPT_PD, OPT_ESTIMATE, OPT_SYSTEM };
 enum { POLL_MS = 50, ESTIMATE_HZ = 1000, MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
@@ -49,50 +40,6 @@ static void on_signal(int number)
 {
     (void)number;
     interrupts++;
-}
-
-static const struct option options[] = {
-    {"target", required_argument, NULL, 't'},
-    {"event", required_argument, NULL, 'e'},
-    {"interval-print", required_argument, NULL, 'I'},
-    {"repeat", required_argument, NULL, 'r'},
-    {"field-separator", required_argument, NULL, 'x'},
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {"duration", required_argument, NULL, OPT_DURATION},
-    {"per-pd", no_argument, NULL, OPT_PER_PD},
-    {"pd", required_argument, NULL, OPT_PD},
-    {"estimate", no_argument, NULL, OPT_ESTIMATE},
-    {"system", required_argument, NULL, OPT_SYSTEM},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"key-file", required_argument, NULL, OPT_KEY_FILE},
-    {NULL, 0, NULL, 0},
-};
-
-static void print_help(void)
-{
-    printf(
-        "usage: mkperf stat -t TARGET [options]\n\n"
-        "Counts events on a running system, exactly, until --duration is over or Ctrl-C.\n\n"
-        "  -e EVENTS       as for record; {A,B} counts A and B at the same times; default\n"
-        "                  cycles,instructions. More events than counters take turns: counts are\n"
-        "                  scaled then, and the share of the time is printed\n"
-        "  --per-pd        also by protection domain: exactly if the target's kernel can, else\n"
-        "                  estimated from samples, with the standard error\n"
-        "  --pd NAME[,..]  only these PDs (implies --per-pd)\n"
-        "  --estimate      by PD from samples, whatever the kernel can\n"
-        "  --system FILE   the .system file: names of PDs\n"
-        "  --duration S    seconds of the target's time\n"
-        "  -I MS           a reading every MS milliseconds\n"
-        "  -r N            N runs of --duration: mean and its standard error\n"
-        "  -x SEP          fields for programs: count, unit, event, time counted in ns, share of\n"
-        "                  the time in %%, derived figure, its unit, user, kernel, standard "
-        "error;\n"
-        "                  before them with -I the time, with --per-pd the PD\n"
-        "  -o FILE         print there (default: standard error)\n"
-        "  --key-file FILE the target's key\n"
-        "  --timeout S     patience with a silent target (default %d)\n",
-        MKPERF_DEFAULT_TIMEOUT_S);
 }
 
 /* ---- what the target says ------------------------------------------------------------------- */
@@ -275,7 +222,7 @@ static enum mkperf_status run_once(struct stat *s, struct mkperf_error *e)
     return read_counts(s, s->per_pd, &by_pd, e);
 }
 
-static enum mkperf_status run(struct stat *s, struct mkperf_error *e)
+static enum mkperf_status measure(struct stat *s, struct mkperf_error *e)
 {
     set_events(s, s->estimate);
     if (mkperf_talk_open(&s->talk, e) != MKPERF_OK) {
@@ -302,83 +249,101 @@ static enum mkperf_status run(struct stat *s, struct mkperf_error *e)
 
 /* ---- the command line ----------------------------------------------------------------------- */
 
-static bool seconds(const char *text, double *out)
-{
-    char *end;
+static const struct mkperf_option options[] = {
+    {.id = 'e',
+     .name = "event",
+     .value = "EVENTS",
+     .kind = MKPERF_VALUE_WORDS,
+     .list = mkperf_pmu_events,
+     .help = "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
+             "More events than counters take turns: counts are scaled then, and the share of the "
+             "time is printed"},
+    {.id = OPT_PER_PD,
+     .name = "per-pd",
+     .help = "also by protection domain: exactly if the target's kernel can, else estimated from "
+             "samples, with the standard error"},
+    {.id = OPT_PD,
+     .name = "pd",
+     .value = "NAME[,NAME]",
+     .help = "only these PDs (implies --per-pd)"},
+    {.id = OPT_ESTIMATE, .name = "estimate", .help = "by PD from samples, whatever the kernel can"},
+    {.id = OPT_SYSTEM,
+     .name = "system",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the .system file: names of PDs"},
+    {.id = OPT_DURATION, .name = "duration", .value = "S", .help = "seconds of the target's time"},
+    {.id = 'I', .name = "interval-print", .value = "MS", .help = "a reading every MS milliseconds"},
+    {.id = 'r',
+     .name = "repeat",
+     .value = "N",
+     .help = "N runs of --duration: mean and its standard error"},
+    {.id = 'x',
+     .name = "field-separator",
+     .value = "SEP",
+     .help =
+         "fields for programs: count, unit, event, time counted in ns, share of the time in per "
+         "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
+         "time, with --per-pd the PD"},
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "print there (default: standard error)"},
+    {.id = 0},
+};
 
-    *out = strtod(text, &end);
-    return *text != '\0' && *end == '\0' && isfinite(*out) && *out > 0 && *out < 1e9;
-}
-
-static bool set_option(int option, const char *value, struct stat *s, struct mkperf_error *e)
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
+    struct stat *s = self;
     struct mkperf_record_options *o = &s->talk.options;
 
-    switch (option) {
-    case 't':
-        o->link.target = value;
-        return true;
+    switch (g->id) {
     case 'e':
-        return mkperf_events_parse(value, &o->configure, e) == MKPERF_OK;
+        return mkperf_events_parse(g->value, &o->configure, g->e);
     case 'I':
-        return mkperf_parse_number(value, MAX_INTERVAL_MS, &s->interval_ms);
+        return mkperf_given_number(g, 1, MAX_INTERVAL_MS, &s->interval_ms);
     case 'r':
-        return mkperf_parse_number(value, MAX_RUNS, &s->runs);
+        return mkperf_given_number(g, 1, MAX_RUNS, &s->runs);
     case 'x':
-        s->separator = value;
-        return true;
+        s->separator = g->value;
+        return MKPERF_OK;
     case 'o':
-        s->output = value;
-        return true;
+        s->output = g->value;
+        return MKPERF_OK;
     case OPT_DURATION:
-        return seconds(value, &o->duration_s);
+        return mkperf_given_seconds(g, &o->duration_s);
     case OPT_PER_PD:
-        return s->per_pd = true;
+        s->per_pd = true;
+        return MKPERF_OK;
     case OPT_PD:
-        s->only = value;
-        return s->per_pd = true;
+        s->only = g->value;
+        s->per_pd = true;
+        return MKPERF_OK;
     case OPT_ESTIMATE:
         s->estimate = true;
-        return s->per_pd = true;
+        s->per_pd = true;
+        return MKPERF_OK;
     case OPT_SYSTEM:
-        o->system = value;
-        return true;
-    case OPT_KEY_FILE:
-        o->link.key_file = value;
-        return true;
-    case OPT_TIMEOUT:
-        return seconds(value, &o->link.timeout_s);
+        o->system = g->value;
+        return MKPERF_OK;
     default:
-        return false;
+        return mkperf_given_unknown(g);
     }
 }
 
-static enum mkperf_status parse(int argc, char **argv, struct stat *s, bool *help,
-                                struct mkperf_error *e)
-{
-    int option;
+static const struct mkperf_option_group group = {options, set};
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "+t:e:I:r:x:o:h", options, NULL)) != -1) {
-        if (option == 'h') {
-            *help = true;
-            return MKPERF_OK;
-        }
-        if (!set_option(option, optarg, s, e)) {
-            return e->status != MKPERF_OK
-                       ? e->status
-                       : mkperf_error_set(e, MKPERF_ERR_USAGE, "stat: see mkperf stat --help");
-        }
-    }
-    if (optind < argc || s->talk.options.link.target == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                optind < argc ? "stat: what is \"%s\"?" : "stat: no target, see -t",
-                                optind < argc ? argv[optind] : "");
+static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
+{
+    mkperf_Configure *c = &s->talk.options.configure;
+
+    if (s->talk.options.link.target == NULL) {
+        return mkperf_usage_error(e, "stat", "no target (-t)");
     }
     if (s->runs > 1 && (s->talk.options.duration_s <= 0 || s->interval_ms != 0)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "stat: -r wants --duration, and no -I");
+        return mkperf_usage_error(e, "stat", "-r wants --duration, and no -I");
     }
-    mkperf_Configure *c = &s->talk.options.configure;
     return c->events_count != 0 ? MKPERF_OK : mkperf_events_parse("cycles,instructions", c, e);
 }
 
@@ -405,12 +370,29 @@ static enum mkperf_status close_output(struct stat *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct sigaction a = {.sa_handler = on_signal};
+    struct stat *s = self;
+    struct mkperf_error late = {.status = MKPERF_OK};
+
+    (void)args;
+    if (check_options(s, e) != MKPERF_OK || open_output(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    measure(s, e);
+    if (close_output(s, &late) != MKPERF_OK && e->status == MKPERF_OK) {
+        *e = late;
+    }
+    return e->status;
+}
+
 int mkperf_cmd_stat(int argc, char **argv)
 {
     struct stat *s = calloc(1, sizeof *s);
-    struct mkperf_error e = {.status = MKPERF_OK};
-    struct sigaction a = {.sa_handler = on_signal};
-    bool help = false;
+    int status;
 
     if (s == NULL) {
         return MKPERF_ERR_FAILED;
@@ -421,18 +403,21 @@ int mkperf_cmd_stat(int argc, char **argv)
     s->talk.self = s;
     s->talk.stop = &interrupts;
     s->talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
-    if (parse(argc, argv, s, &help, &e) == MKPERF_OK && help) {
-        print_help();
-    } else if (e.status == MKPERF_OK && open_output(s, &e) == MKPERF_OK) {
-        sigaction(SIGINT, &a, NULL);
-        sigaction(SIGTERM, &a, NULL);
-        run(s, &e);
-        close_output(s, &e);
-    }
-    if (e.status != MKPERF_OK) {
-        fprintf(stderr, "mkperf: %s\n", e.text);
-    }
+    status = mkperf_command_main(&mkperf_stat_command, s, argc, argv, run);
     mkperf_talk_close(&s->talk);
     free(s);
-    return (int)e.status;
+    return status;
 }
+
+const struct mkperf_command mkperf_stat_command = {
+    .name = "stat",
+    .summary = "count events: whole system and PDs",
+    .synopsis = "-t TARGET [options]",
+    .description =
+        "Counts events on a running system, exactly, until --duration is over or Ctrl-C.",
+    .options = {{&mkperf_link_options, offsetof(struct stat, talk.options.link)}, {&group, 0}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .examples = "mkperf stat -t tcp:192.168.1.5 -e cycles,instructions --per-pd --duration 5",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_stat,
+};

@@ -14,28 +14,36 @@
 #include "report/browser.h"
 #include "top/screen.h"
 
-static const char usage[] =
-    "usage: mkperf top -t TARGET [options]\n"
-    "What a running seL4/Microkit system is doing, by protection domain and function.\n"
-    "  -d, --delay S          seconds between refreshes (2)\n"
-    "      --window S         show the last S seconds of the target's time (10); 0: all\n"
-    "  -z, --zero             show what came since the last refresh: --window of --delay\n"
-    "      --pd NAME          only functions of this protection domain\n"
-    "      --rows N           with --stdio: functions of a table (20); 0: all\n"
-    "      --stdio            print tables; also if there is no terminal\n"
-    "  -h, --help\n"
-    "and as in mkperf record --help: -t, -e, -c, -F, --max-frames, --no-jitter, --duration,\n"
-    "--system, --elf-path, --kernel, --timeout. Nothing is written to a file.\n"
-    "Keys: Enter shows one PD, u all; s sort; z window or all; Tab event; p pause; q quit.\n";
+enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256, OPT_PD, OPT_ROWS, OPT_STDIO };
 
-enum { DEFAULT_WINDOW_S = 10 };
+static const struct mkperf_option options[] = {
+    {.id = 'd', .name = "delay", .value = "S", .help = "seconds between refreshes (2)"},
+    {.id = OPT_WINDOW,
+     .name = "window",
+     .value = "S",
+     .help = "show the last S seconds of the target's time (%d); 0: all",
+     .number = DEFAULT_WINDOW_S},
+    {.id = 'z',
+     .name = "zero",
+     .help = "show what came since the last refresh: --window of --delay"},
+    {.id = OPT_PD,
+     .name = "pd",
+     .value = "NAME",
+     .help = "only functions of this protection domain"},
+    {.id = OPT_ROWS,
+     .name = "rows",
+     .value = "N",
+     .help = "with --stdio: functions of a table (20); 0: all"},
+    {.id = OPT_STDIO, .name = "stdio", .help = "print tables; also if there is no terminal"},
+    {.id = 0},
+};
 
 struct command {
     struct mkperf_record_options record;
     double delay_s, window_s;
-    bool zero, stdio, help;
+    bool zero, stdio;
     const char *pd;
-    unsigned rows;
+    uint64_t rows;
 };
 
 struct top {
@@ -57,103 +65,48 @@ static void on_signal(int number)
     interrupts++;
 }
 
-static enum mkperf_status bad_usage(struct mkperf_error *e, const char *what, const char *value)
+static enum mkperf_status set_real(const struct mkperf_given *g, double least, double *out)
 {
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s '%s'; see mkperf top --help", what, value);
+    char *end, want[64];
+
+    *out = strtod(g->value, &end);
+    if (end != g->value && !*end && *out >= least && *out <= 1e6) {
+        return MKPERF_OK;
+    }
+    snprintf(want, sizeof want, "a number of at least %g", least);
+    return mkperf_given_bad(g, want);
 }
 
-/* The value of option `name` at argv[*i], which is moved to it; NULL: it is another option. */
-static const char *value_of(char **argv, int argc, int *i, const char *name, const char *letter)
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
-    const char *text = argv[*i];
-    size_t n = strlen(name);
+    struct command *c = self;
 
-    if (!text) {
-        return NULL;
-    }
-    if (strncmp(text, name, n) == 0 && text[n] == '=') {
-        return text + n + 1;
-    }
-    if (letter && strncmp(text, letter, 2) == 0 && text[2]) {
-        return text + 2;
-    }
-    if (strcmp(text, name) != 0 && !(letter && strcmp(text, letter) == 0)) {
-        return NULL;
-    }
-    return *i + 1 < argc ? argv[++*i] : "";
-}
-
-static enum mkperf_status parse_number(const char *name, const char *text, double least,
-                                       double *out, struct mkperf_error *e)
-{
-    char *end;
-
-    *out = strtod(text, &end);
-    if (end == text || *end || !(*out >= least && *out <= 1e6)) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: not a number of at least %g: '%s'", name,
-                                least, text);
-    }
-    return MKPERF_OK;
-}
-
-/* top's own options; false: it is one of record's. */
-static bool parse_own(struct command *c, char **argv, int argc, int *i, struct mkperf_error *e)
-{
-    const char *text = argv[*i], *value;
-    double number;
-
-    if (strcmp(text, "--stdio") == 0) {
-        c->stdio = true;
-    } else if (strcmp(text, "-z") == 0 || strcmp(text, "--zero") == 0) {
+    switch (g->id) {
+    case 'd':
+        return set_real(g, 0.1, &c->delay_s);
+    case OPT_WINDOW:
+        if (set_real(g, 0, &c->window_s) != MKPERF_OK) {
+            return g->e->status;
+        }
+        return c->window_s == 0 || c->window_s >= 0.1 ? MKPERF_OK
+                                                      : mkperf_given_bad(g, "0 or at least 0.1");
+    case 'z':
         c->zero = true;
-    } else if (strcmp(text, "-h") == 0 || strcmp(text, "--help") == 0) {
-        c->help = true;
-    } else if ((value = value_of(argv, argc, i, "--delay", "-d"))) {
-        parse_number("--delay", value, 0.1, &c->delay_s, e);
-    } else if ((value = value_of(argv, argc, i, "--window", NULL))) {
-        if (parse_number("--window", value, 0, &c->window_s, e) == MKPERF_OK && c->window_s > 0 &&
-            c->window_s < 0.1) {
-            bad_usage(e, "--window: neither 0 nor at least 0.1:", value);
-        }
-    } else if ((value = value_of(argv, argc, i, "--rows", NULL))) {
-        if (parse_number("--rows", value, 0, &number, e) == MKPERF_OK) {
-            c->rows = (unsigned)number;
-        }
-    } else if ((value = value_of(argv, argc, i, "--pd", NULL))) {
-        c->pd = value;
-    } else if (value_of(argv, argc, i, "--output", "-o") ||
-               value_of(argv, argc, i, "--raw", NULL)) {
-        bad_usage(e, "top writes no file:", text);
-    } else {
-        return false;
+        return MKPERF_OK;
+    case OPT_PD:
+        c->pd = g->value;
+        return MKPERF_OK;
+    case OPT_ROWS:
+        return mkperf_given_number(g, 0, 1000000, &c->rows);
+    case OPT_STDIO:
+        c->stdio = true;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
     }
-    return true;
 }
 
-static enum mkperf_status parse(struct command *c, int argc, char **argv, struct mkperf_error *e)
-{
-    char **rest = calloc((size_t)argc + 1, sizeof *rest);
-    int n = 0;
-    bool help;
-    enum mkperf_status status;
-
-    *c = (struct command){.delay_s = 2, .window_s = DEFAULT_WINDOW_S, .rows = 20};
-    e->status = MKPERF_OK;
-    if (!rest) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
-    for (int i = 0; i < argc && e->status == MKPERF_OK; i++) {
-        if (i == 0 || !parse_own(c, argv, argc, &i, e)) {
-            rest[n++] = argv[i];
-        }
-    }
-    c->window_s = c->zero ? c->delay_s : c->window_s;
-    status = e->status == MKPERF_OK && !c->help
-                 ? mkperf_record_options(n, rest, &c->record, &help, e)
-                 : e->status;
-    free(rest);
-    return status;
-}
+static const struct mkperf_option_group group = {options, set};
 
 /* Console text: whole lines, without what would move the cursor. */
 static void show_text(void *self, const char *p, size_t n)
@@ -252,7 +205,7 @@ static void set_up_screen(struct top *t)
     t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
     t->counts.all = c->window_s == 0;
     t->screen.target = c->record.link.target;
-    t->screen.rows = c->rows;
+    t->screen.rows = (unsigned)c->rows;
     t->screen.counts = &t->counts;
     t->screen.totals = &t->recorder.stream->totals;
     t->screen.pd = c->pd;
@@ -341,29 +294,56 @@ static void tear_down(struct top *t)
     mkperf_record_options_free(&t->command.record);
 }
 
-int mkperf_cmd_top(int argc, char **argv)
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct sigaction action = {.sa_handler = on_signal};
+    struct top *t = self;
+    struct command *c = &t->command;
+
+    (void)args;
+    if (mkperf_record_options_finish(&c->record, "top", e) != MKPERF_OK) {
+        return e->status;
+    }
+    c->window_s = c->zero ? c->delay_s : c->window_s;
+    interrupts = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return top(t, e);
+}
+
+int mkperf_cmd_top(int argc, char **argv)
+{
     struct top *t = calloc(1, sizeof *t);
-    struct mkperf_error e = {.status = MKPERF_OK};
-    enum mkperf_status status;
+    int status;
 
     if (!t) {
         return MKPERF_ERR_FAILED;
     }
-    status = parse(&t->command, argc, argv, &e);
-    if (status == MKPERF_OK && t->command.help) {
-        fputs(usage, stdout);
-    } else if (status == MKPERF_OK) {
-        interrupts = 0;
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
-        status = top(t, &e);
-    }
+    t->command = (struct command){.delay_s = 2, .window_s = DEFAULT_WINDOW_S, .rows = 20};
+    mkperf_record_options_init(&t->command.record, argc, argv);
+    status = mkperf_command_main(&mkperf_top_command, t, argc, argv, run);
     tear_down(t);
-    if (status != MKPERF_OK) {
-        fprintf(stderr, "mkperf top: %s\n", e.text);
-    }
     free(t);
-    return (int)status;
+    return status;
 }
+
+const struct mkperf_command mkperf_top_command = {
+    .name = "top",
+    .summary = "watch a running system",
+    .synopsis = "-t TARGET [options]",
+    .description =
+        "What a running seL4/Microkit system is doing, by protection domain and function. Nothing "
+        "is "
+        "written to a file.\n\n"
+        "Keys: Enter shows one PD, u all; s sort; z window or all; Tab event; p pause; q quit.",
+    .options = {{&mkperf_link_options, offsetof(struct top, command.record.link)},
+                {&group, offsetof(struct top, command)},
+                {&mkperf_sampling_options, offsetof(struct top, command.record)},
+                {&mkperf_names_options, offsetof(struct top, command.record)},
+                {&mkperf_kernel_options, offsetof(struct top, command.record)},
+                {&mkperf_control_options, offsetof(struct top, command.record.link)},
+                {&mkperf_reconnect_options, offsetof(struct top, command.record.link)}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_top,
+};

@@ -5,7 +5,6 @@
  * Owns: the command's options and its life. The parts are in view/: server, answer (what is sent),
  * json and profile (the data), page (the files that make the page).
  */
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,32 +14,23 @@
 #include "cmd.h"
 #include "view/server.h"
 
-static const char usage[] =
-    "usage: mkperf view [options] [FILE]\n"
-    "Shows a recording (perf.data) in a browser: timeline by core and PD, flame graph, table. The\n"
-    "address is printed; only this machine can reach it, and only who knows it gets an answer.\n"
-    "  -i, --input FILE       the same as FILE\n"
-    "  -p, --port N           port (default: a free one)\n"
-    "      --speedscope DIR   speedscope's release (dist/release of its npm package), linked from\n"
-    "                         the page; default: $MKPERF_SPEEDSCOPE, or speedscope beside mkperf\n"
-    "                         or in ../share/mkperf, if it is there\n"
-    "  -h, --help\n"
-    "Ends with Ctrl-C.\n";
-
 enum { OPTION_SPEEDSCOPE = 256, PATH_BYTES = 4096 };
 
-static const struct option options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"port", required_argument, NULL, 'p'},
-    {"speedscope", required_argument, NULL, OPTION_SPEEDSCOPE},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct mkperf_option options[] = {
+    {.id = 'p', .name = "port", .value = "N", .help = "port (default: a free one)"},
+    {.id = OPTION_SPEEDSCOPE,
+     .name = "speedscope",
+     .value = "DIR",
+     .kind = MKPERF_VALUE_DIR,
+     .help =
+         "speedscope's release (dist/release of its npm package), linked from the page; default: "
+         "$MKPERF_SPEEDSCOPE, or speedscope beside mkperf or in ../share/mkperf, if it is there"},
+    {.id = 0},
 };
 
 struct command {
     const char *input, *speedscope;
-    uint16_t port;
-    bool help;
+    uint64_t port;
 };
 
 static volatile int interrupts;
@@ -51,50 +41,22 @@ static void on_signal(int number)
     interrupts++;
 }
 
-static enum mkperf_status bad_usage(struct mkperf_error *e, const char *what, const char *value)
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s '%s'; see mkperf view --help", what, value);
+    struct command *c = self;
+
+    switch (g->id) {
+    case 'p':
+        return mkperf_given_number(g, 0, UINT16_MAX, &c->port);
+    case OPTION_SPEEDSCOPE:
+        c->speedscope = g->value;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
 }
 
-static enum mkperf_status parse_port(struct command *c, struct mkperf_error *e)
-{
-    char *end;
-    unsigned long port = strtoul(optarg, &end, 10);
-
-    if (end == optarg || *end || port > UINT16_MAX) {
-        return bad_usage(e, "--port: not a port:", optarg);
-    }
-    c->port = (uint16_t)port;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status parse(struct command *c, int argc, char **argv, struct mkperf_error *e)
-{
-    int option;
-
-    *c = (struct command){.input = NULL};
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":i:p:h", options, NULL)) != -1) {
-        if (option == 'i') {
-            c->input = optarg;
-        } else if (option == OPTION_SPEEDSCOPE) {
-            c->speedscope = optarg;
-        } else if (option == 'h') {
-            c->help = true;
-        } else if (option != 'p') {
-            return bad_usage(e, "no such option, or its value is missing:", argv[optind - 1]);
-        } else if (parse_port(c, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    if (optind < argc && !c->input) {
-        c->input = argv[optind++];
-    }
-    if (!c->input) {
-        c->input = "perf.data";
-    }
-    return optind < argc ? bad_usage(e, "what is", argv[optind]) : MKPERF_OK;
-}
+static const struct mkperf_option_group group = {options, set};
 
 static bool has_speedscope(const char *dir)
 {
@@ -135,7 +97,7 @@ static enum mkperf_status serve(const struct command *c, struct report_frames *f
 {
     char found[PATH_BYTES + 32];
     struct view_server s = {
-        .frames = f, .path = c->input, .speedscope = c->speedscope, .port = c->port};
+        .frames = f, .path = c->input, .speedscope = c->speedscope, .port = (uint16_t)c->port};
 
     if (!s.speedscope) { /* it needs the recording once more, which standard input is not */
         bool piped = c->input != NULL && strcmp(c->input, "-") == 0;
@@ -153,12 +115,19 @@ static enum mkperf_status serve(const struct command *c, struct report_frames *f
     return e->status;
 }
 
-static enum mkperf_status run(const struct command *c, struct mkperf_error *e)
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
+    struct sigaction action = {.sa_handler = on_signal};
+    struct command *c = self;
     struct report_profile p = {.with_core = true, .keep_samples = true};
     struct report_frames f;
-    enum mkperf_status status = report_frames_read(&f, &p, c->input, false, e);
+    enum mkperf_status status;
 
+    c->input = args->n > 0 ? args->operand[0] : c->input;
+    interrupts = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    status = report_frames_read(&f, &p, c->input, false, e);
     if (status == MKPERF_OK) {
         report_profile_sort(&p);
         report_frames_warn(&f, stderr);
@@ -171,23 +140,22 @@ static enum mkperf_status run(const struct command *c, struct mkperf_error *e)
 
 int mkperf_cmd_view(int argc, char **argv)
 {
-    struct sigaction action = {.sa_handler = on_signal};
-    struct mkperf_error e = {.status = MKPERF_OK};
-    struct command c;
-    enum mkperf_status status = parse(&c, argc, argv, &e);
+    struct command c = {.input = "perf.data"};
 
-    if (status == MKPERF_OK && c.help) {
-        fputs(usage, stdout);
-        return MKPERF_OK;
-    }
-    if (status == MKPERF_OK) {
-        interrupts = 0;
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
-        status = run(&c, &e);
-    }
-    if (status != MKPERF_OK) {
-        fprintf(stderr, "mkperf view: %s\n", e.text);
-    }
-    return status;
+    return mkperf_command_main(&mkperf_view_command, &c, argc, argv, run);
 }
+
+const struct mkperf_command mkperf_view_command = {
+    .name = "view",
+    .summary = "look at a profile in a browser",
+    .synopsis = "[options] [FILE]",
+    .description =
+        "Shows a recording (perf.data) in a browser: timeline by core and PD, flame graph, table. "
+        "The address is printed; only this machine can reach it, and only who knows it gets an "
+        "answer. Ends with Ctrl-C.",
+    .options = {{&report_input_options, offsetof(struct command, input)}, {&group, 0}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_max = 1,
+    .statuses = MKPERF_STATUSES_READ,
+    .run = mkperf_cmd_view,
+};

@@ -12,7 +12,7 @@
 static enum mkperf_status refuse(const struct annotate_code *c, uint64_t addr, const char *why,
                                  struct mkperf_error *e)
 {
-    return mkperf_error_set(e, MKPERF_ERR_ELF, "%s: code at 0x%" PRIx64 ": %s",
+    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: code at 0x%" PRIx64 ": %s",
                             mkperf_module_path(c->module), addr, why);
 }
 

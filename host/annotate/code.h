@@ -32,7 +32,7 @@ struct annotate_insn {
     char text[320]; /* with the target of a branch as <function+0xoffset> */
 };
 
-/* `size` bytes from addr on. Errors: MKPERF_ERR_ELF with path and address. */
+/* `size` bytes from addr on. Errors: MKPERF_ERR_INPUT with path and address. */
 enum mkperf_status annotate_code_open(struct annotate_code *c, struct mkperf_module *module,
                                       uint64_t addr, uint64_t size, struct mkperf_error *e);
 void annotate_code_close(struct annotate_code *c);

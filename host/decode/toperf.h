@@ -26,7 +26,7 @@ struct mkperf_toperf_config {
 
 /*
  * Reads path ("-": standard input) into sink, from begin to end (abandon on error). Errors:
- * MKPERF_ERR_INPUT "path:line:col: reason", MKPERF_ERR_ELF for an ELF that is not there; the
+ * MKPERF_ERR_INPUT "path:line:col: reason", or the path of an ELF that is not there; the
  * sink's.
  */
 enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_toperf_config *config,

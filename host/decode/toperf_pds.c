@@ -126,7 +126,7 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
     }
     if (elf != NULL && access(elf, R_OK) != 0) {
         if (!t->config->lenient) {
-            mkperf_error_set(t->e, MKPERF_ERR_ELF, "%s: %s (elf_tcb_mappings names it)", elf,
+            mkperf_error_set(t->e, MKPERF_ERR_INPUT, "%s: %s (elf_tcb_mappings names it)", elf,
                              strerror(errno));
             free(elf);
             return t->e->status;

@@ -126,7 +126,7 @@ static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_s
         found += pd->program != NULL && find_elf(p, id, pd->program);
     }
     if (p->config.elf_path != NULL && found == 0 && system->npds > 0) {
-        return mkperf_error_set(e, MKPERF_ERR_ELF, "--elf-path %s: none of the programs of %s",
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "--elf-path %s: none of the programs of %s",
                                 p->config.elf_path, p->config.system);
     }
     return MKPERF_OK;

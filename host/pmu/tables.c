@@ -25,3 +25,19 @@ const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_p
     }
     return NULL;
 }
+
+void mkperf_pmu_events(mkperf_put *put, void *to)
+{
+    for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
+        for (unsigned i = 0; i < t->n; i++) {
+            const struct mkperf_pmu_table *before = mkperf_pmu_tables;
+
+            while (before < t && mkperf_pmu_table_find(before, t->event[i].name) == NULL) {
+                before++;
+            }
+            if (before == t) {
+                put(to, t->event[i].name, t->event[i].description);
+            }
+        }
+    }
+}

@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "../help/help.h"
+
 struct mkperf_pmu_table_event {
     const char *name; /* lower case */
     uint32_t code;
@@ -31,5 +33,8 @@ const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu);
 /* An event by its name without regard to case; NULL: the table (which may be NULL) has none. */
 const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_pmu_table *t,
                                                            const char *name);
+
+/* The names of all tables, each once, for completion. */
+void mkperf_pmu_events(mkperf_put *put, void *to);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../pmu/tables.h"
 #include "profile.h"
 
 enum { DECIMALS = 9 };
@@ -119,3 +120,62 @@ enum mkperf_status report_check_names(const struct report_profile *p, const char
     }
     return MKPERF_OK;
 }
+
+static enum mkperf_status set_input(void *self, const struct mkperf_given *g)
+{
+    *(const char **)self = g->value;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status set_name(void *self, const struct mkperf_given *g)
+{
+    struct report_names *n = self;
+
+    if (g->id == 'e') {
+        n->event = g->value;
+    } else {
+        n->pd = g->value;
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status set_filter(void *self, const struct mkperf_given *g)
+{
+    return g->id == 'C' ? report_filter_core(self, g->value, g->e)
+                        : report_filter_time(self, g->value, g->e);
+}
+
+enum { OPTION_NO_LETTER = 256 };
+
+const struct mkperf_option_group report_input_options = {
+    (const struct mkperf_option[]){{.id = 'i',
+                                    .name = "input",
+                                    .value = "FILE",
+                                    .kind = MKPERF_VALUE_FILE,
+                                    .help = "the recording (perf.data); - is standard input"},
+                                   {.id = 0}},
+    set_input};
+
+const struct mkperf_option_group report_names_options = {
+    (const struct mkperf_option[]){{.id = OPTION_NO_LETTER,
+                                    .name = "pd",
+                                    .value = "NAME",
+                                    .help = "only samples of this protection domain"},
+                                   {.id = 'e',
+                                    .name = "event",
+                                    .value = "NAME",
+                                    .kind = MKPERF_VALUE_WORD,
+                                    .list = mkperf_pmu_events,
+                                    .help = "only this event"},
+                                   {.id = 0}},
+    set_name};
+
+const struct mkperf_option_group report_filter_options = {
+    (const struct mkperf_option[]){
+        {.id = 'C', .name = "core", .value = "N", .help = "only samples of this core"},
+        {.id = OPTION_NO_LETTER,
+         .name = "time",
+         .value = "START,STOP",
+         .help = "only samples of this time, seconds of the target's clock; either may be missing"},
+        {.id = 0}},
+    set_filter};

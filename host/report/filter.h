@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../error.h"
+#include "../help/help.h"
 
 struct report_filter {
     bool has_core, has_time;
@@ -26,6 +26,16 @@ static inline bool report_filter_passes(const struct report_filter *f, uint64_t 
     return (!f->has_core || core == f->core) &&
            (!f->has_time || (time_ns >= f->from_ns && time_ns <= f->to_ns));
 }
+
+/*
+ * Options that the looking commands share. -i: of a const char *, the path; --pd and -e: of a
+ * struct report_names; --core and --time: of a struct report_filter.
+ */
+struct report_names {
+    const char *pd, *event; /* NULL: all */
+};
+extern const struct mkperf_option_group report_input_options, report_names_options,
+    report_filter_options;
 
 /* --time START,STOP: seconds of the target's clock; either may be missing. USAGE. */
 enum mkperf_status report_filter_time(struct report_filter *f, const char *text,

@@ -72,7 +72,7 @@ const char *mkperf_demangle(struct mkperf_symbols *s, const char *raw)
 
 static enum mkperf_status refuse(const char *path, const char *why, struct mkperf_error *e)
 {
-    return mkperf_error_set(e, MKPERF_ERR_ELF, "%s: %s", path, why);
+    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, why);
 }
 
 /* The path by which a module is known: absolute, without links where it can be resolved. */
@@ -315,8 +315,8 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
     put_hex(there, m->build_id, m->build_id_bytes);
     put_hex(then, recorded->byte, recorded->n);
     *out = NULL;
-    return mkperf_error_set(e, MKPERF_ERR_ELF, "%s: another build (%s) than the one recorded (%s)",
-                            path, there, then);
+    return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                            "%s: another build (%s) than the one recorded (%s)", path, there, then);
 }
 
 const char *mkperf_module_path(const struct mkperf_module *m)

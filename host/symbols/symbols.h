@@ -37,7 +37,7 @@ struct mkperf_symbols *mkperf_symbols_new(void);
 void mkperf_symbols_free(struct mkperf_symbols *s);
 
 /*
- * Opens the ELF at path (once: the same path gives the same module). Errors, MKPERF_ERR_ELF with
+ * Opens the ELF at path (once: the same path gives the same module). Errors, MKPERF_ERR_INPUT with
  * path and reason: missing, not an ELF, not AArch64, RISC-V 64 or x86-64 (Akaros), cut short.
  */
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,

@@ -173,7 +173,7 @@ static void toperf_as_its_users_know_it(void **state)
     assert_int_equal(access("perf.data", R_OK), 0);
     assert_non_null(strstr(said, "a.elf")); /* it is no ELF, and that is said */
     unlink("b.elf");
-    assert_int_equal(run("toperf -s s.json -b . -o y.data"), MKPERF_ERR_ELF);
+    assert_int_equal(run("toperf -s s.json -b . -o y.data"), MKPERF_ERR_INPUT);
     assert_int_not_equal(access("y.data", F_OK), 0);
     assert_int_equal(run("toperf -s s.json -b . -o y.data --lenient --time-hz 1000"), MKPERF_OK);
     assert_int_equal(run("convert -q y.data --to csv -o -"), MKPERF_OK);
@@ -187,7 +187,7 @@ static void kprof2perf_as_its_users_know_it(void **state)
     assert_non_null(strstr(said, "pid-5: time 7 cpu 0 period 1 ip 0x401000\n"));
     assert_int_equal(run("kprof2perf -i k"), MKPERF_OK);
     assert_memory_equal(get_file("out"), "PERFILE2", 8);
-    assert_int_equal(run("kprof2perf -i k -o k.data -k missing"), MKPERF_ERR_ELF);
+    assert_int_equal(run("kprof2perf -i k -o k.data -k missing"), MKPERF_ERR_INPUT);
     assert_int_equal(run("kprof2perf -i k -o k.data --kprof-era A"), MKPERF_ERR_INPUT);
     assert_int_equal(access("k.data", R_OK), 0);
 }

@@ -125,11 +125,11 @@ static void wrong_inputs_are_errors(void **state)
     assert_non_null(strstr(e.text, "bad.system:"));
     c.system = in_directory("two.system");
     c.elf_path = in_directory("empty");
-    assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_ERR_ELF);
+    assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_ERR_INPUT);
     assert_non_null(strstr(e.text, "none of the programs"));
     c.elf_path = NULL;
     c.kernel = in_directory("a.s");
-    assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_ERR_ELF);
+    assert_int_equal(mkperf_pds_new(&c, symbols, &p, &e), MKPERF_ERR_INPUT);
     mkperf_symbols_free(symbols);
 }
 

@@ -392,7 +392,7 @@ static void expect_error(const char *file, const char *why)
     struct mkperf_module *m;
     struct mkperf_error e;
 
-    assert_int_equal(mkperf_symbols_module(s, file, &m, &e), MKPERF_ERR_ELF);
+    assert_int_equal(mkperf_symbols_module(s, file, &m, &e), MKPERF_ERR_INPUT);
     assert_null(m);
     assert_non_null(strstr(e.text, file));
     if (!strstr(e.text, why)) {

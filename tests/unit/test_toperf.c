@@ -126,7 +126,7 @@ static void names_the_missing_elf(void **state)
     (void)state;
     assert_int_equal(read_with("{\"elf_tcb_mappings\": {\"nope.elf\": 1}, \"samples\": [" GOOD "]}",
                                false, dir, &l, &e),
-                     MKPERF_ERR_ELF);
+                     MKPERF_ERR_INPUT);
     assert_non_null(strstr(e.text, "nope.elf: No such file"));
 }
 
