@@ -42,7 +42,7 @@ best() {
     name=$1
     shift
     for i in 1 2 3; do
-        "$d/measure" "$d/$name.$i" "$@" 2>"$d/$name.log" || {
+        "$d/measure" "$d/$name.$i" "$@" >"$d/$name.out" 2>"$d/$name.log" || {
             cat "$d/$name.log" >&2
             exit 1
         }

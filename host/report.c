@@ -175,7 +175,10 @@ static enum mkperf_status print_report(const struct command *c, struct report_fr
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct command *c = self;
+    bool browse = !c->stdio && report_browser_usable();
     struct report_profile p = {.with_core = report_sorts_by(&c->report, REPORT_SORT_CORE),
+                               .leaves_only = !browse && !c->report.children &&
+                                              c->report.graph == REPORT_GRAPH_NONE,
                                .filter = c->filter};
     struct report_frames f;
     bool with_line = report_sorts_by(&c->report, REPORT_SORT_LINE);
@@ -187,7 +190,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->report.pd, c->report.event, e);
     }
-    if (status == MKPERF_OK && !c->stdio && report_browser_usable()) {
+    if (status == MKPERF_OK && browse) {
         status = report_browse(&f, &c->report, c->input, e);
     } else if (status == MKPERF_OK) {
         status = print_report(c, &f, e);

@@ -398,7 +398,7 @@ int mkperf_cmd_stat(int argc, char **argv)
         return MKPERF_ERR_FAILED;
     }
     s->runs = 1;
-    s->talk.sink = (struct mkperf_sink){&sink, s};
+    s->talk.sink = (struct mkperf_sink){.ops = &sink, .self = s};
     s->talk.control = on_control;
     s->talk.self = s;
     s->talk.stop = &interrupts;

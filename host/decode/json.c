@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SPACE = 1, WORD = 2, STRING_END = 4, ONE = 8 }; /* classes of bytes */
@@ -40,7 +41,7 @@ static const uint8_t class_of[256] = {
 
 static enum mkperf_status begin(struct mkperf_json *j, struct mkperf_error *e)
 {
-    j->buffer = malloc(MKPERF_JSON_BUFFER + 1);
+    j->buffer = calloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
     j->line = 1;
     if (j->buffer == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", j->path);
@@ -277,6 +278,16 @@ enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
     return word(j);
 }
 
+void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start)
+{
+    j->place = (struct mkperf_json_place){j->base + to - 1, j->line + lines,
+                                          lines != 0 ? j->base + line_start : j->line_start};
+    j->token = (enum mkperf_json_token)j->buffer[to - 1];
+    j->line = j->place.line;
+    j->line_start = j->place.line_start;
+    j->at = to;
+}
+
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)
 {
     if (j->fd >= 0 && lseek(j->fd, (off_t)place.offset, SEEK_SET) < 0) {
@@ -289,6 +300,33 @@ bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)
     j->line = place.line;
     j->line_start = place.line_start;
     return true;
+}
+
+/* The last bytes of the input, at most n, in `to`. Returns how many; 0 of a pipe. */
+static size_t read_tail(const struct mkperf_json *j, uint8_t *to, size_t n)
+{
+    struct stat st;
+
+    if (j->fd < 0) {
+        n = n < j->memory_size ? n : j->memory_size;
+        memcpy(to, j->memory + j->memory_size - n, n);
+        return n;
+    }
+    if (fstat(j->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return 0;
+    }
+    ssize_t got = pread(j->fd, to, n, (size_t)st.st_size > n ? st.st_size - (off_t)n : 0);
+    return got > 0 ? (size_t)got : 0;
+}
+
+bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text)
+{
+    uint8_t *tail = malloc(MKPERF_JSON_TAIL);
+    size_t n = tail != NULL ? read_tail(j, tail, MKPERF_JSON_TAIL) : 0;
+    bool has = n > 0 && memmem(tail, n, text, strlen(text)) != NULL;
+
+    free(tail);
+    return has;
 }
 
 enum mkperf_status mkperf_json_bad(const struct mkperf_json *j, struct mkperf_error *e,

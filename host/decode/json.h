@@ -17,6 +17,8 @@
 enum {
     MKPERF_JSON_TOKEN = 4096, /* longest string or word */
     MKPERF_JSON_BUFFER = 256 * 1024,
+    MKPERF_JSON_TAIL = 1024 * 1024,
+    MKPERF_JSON_SLACK = 8, /* readable bytes behind the 0 that ends the buffer's contents */
 };
 
 enum mkperf_json_token {
@@ -71,8 +73,18 @@ static inline void mkperf_json_unread(struct mkperf_json *j)
     j->at = (size_t)(j->place.offset - j->base);
 }
 
+/*
+ * For who reads the buffer itself: goes on at buffer[to], to > at, as if the byte before it, which
+ * is a token of one byte, had been the token at hand. In between there are `lines` ends of lines;
+ * the last line begins at buffer[line_start].
+ */
+void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start);
+
 /* Goes back to a token's place: the next token is that one again. False: a pipe. */
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place);
+
+/* Whether text stands in the last MKPERF_JSON_TAIL bytes of the input. False: a pipe. */
+bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text);
 
 /* MKPERF_ERR_INPUT "path:line:col: reason", at the token at hand. */
 enum mkperf_status mkperf_json_bad(const struct mkperf_json *j, struct mkperf_error *e,

@@ -175,7 +175,8 @@ static enum mkperf_status add_user_frame(struct perfin_reader *r, struct mkperf_
     }
     struct mkperf_caller *to = &r->chain.caller[r->chain.n++];
     to->addr = addr;
-    return perfin_pd_of(r, pd + 1, &to->pd);
+    to->pd = out->pd;
+    return pd == pid - 1 ? MKPERF_OK : perfin_pd_of(r, pd + 1, &to->pd);
 }
 
 /* Sorts the chain's frames into kernel, user pc and callers. */
@@ -187,6 +188,9 @@ static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_
     for (uint64_t i = 0; i < raw->nchain; i++) {
         uint64_t addr = perfin_u64(raw->chain + 8 * i);
 
+        if (r->sink->leaves_only && !(out->flags & MKPERF_SAMPLE_NO_USER)) {
+            break;
+        }
         if (addr >= CONTEXT_MAX) {
             kernel = addr == CONTEXT_KERNEL || addr == CONTEXT_GUEST_KERNEL;
         } else if (kernel) {

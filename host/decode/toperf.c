@@ -19,6 +19,7 @@ static const char *const said[TOPERF_FINDINGS] = {
     [TOPERF_UNKNOWN_PID] = "samples of a pid that is not in elf_tcb_mappings: shown as unknown",
     [TOPERF_ZERO_PERIOD] = "samples with period 0: counted as 1",
     [TOPERF_SAME_ID] = "ELFs with the id of another: left out",
+    [TOPERF_SECOND_MAPPING] = "mappings ignored: there was one before",
     [TOPERF_NO_MAPPING] = "no elf_tcb_mappings: PDs are named after their pid",
     [TOPERF_WRAPPED] = "times wrapped at 2^32 ns: unwrapped",
     [TOPERF_ELF] = "ELFs unusable: their PDs' addresses get no names",
@@ -178,7 +179,8 @@ static enum mkperf_status element_sample(struct toperf *t, void *self)
                : mkperf_json_bad(&t->json, t->e, "expected a sample, an object");
 }
 
-/* Looks for a mapping behind the samples, whose '[' is the token at hand, and comes back. */
+/* Reads the mapping that stands behind the samples, if there is one; their '[' is the token at
+ * hand, and is so again. */
 static enum mkperf_status look_ahead(struct toperf *t)
 {
     struct mkperf_json_place here = t->json.place;
@@ -199,9 +201,9 @@ static enum mkperf_status look_ahead(struct toperf *t)
         mkperf_json_next(&t->json);
     } while (!t->has_mapping && t->json.token != MKPERF_JSON_END &&
              t->json.token != MKPERF_JSON_BAD);
+    t->looked_ahead = t->has_mapping;
     if (!mkperf_json_seek(&t->json, here)) {
-        return mkperf_json_bad(&t->json, t->e,
-                               "elf_tcb_mappings must come before the samples in a pipe");
+        return mkperf_json_bad(&t->json, t->e, "cannot go back to the samples");
     }
     mkperf_json_next(&t->json);
     return MKPERF_OK;
@@ -210,9 +212,7 @@ static enum mkperf_status look_ahead(struct toperf *t)
 /* A mapping for the samples that follow: the file's own, else the header file's. */
 static enum mkperf_status need_mapping(struct toperf *t)
 {
-    bool pipe = t->json.fd >= 0 && lseek(t->json.fd, 0, SEEK_CUR) < 0;
-
-    if (!pipe && look_ahead(t) != MKPERF_OK) {
+    if (mkperf_json_tail_has(&t->json, "\"elf_tcb_mappings\"") && look_ahead(t) != MKPERF_OK) {
         return t->e->status;
     }
     if (!t->has_mapping && toperf_header_file(t) != MKPERF_OK) {
@@ -245,8 +245,12 @@ static enum mkperf_status top_member(struct toperf *t, void *self, const char *k
     bool *has_samples = self;
 
     if (n == 16 && memcmp(key, "elf_tcb_mappings", n) == 0) {
-        if (t->has_mapping) { /* look_ahead found it */
-            return toperf_skip(t);
+        if (t->has_mapping) {
+            return t->looked_ahead || toperf_found(t, TOPERF_SECOND_MAPPING,
+                                                   "elf_tcb_mappings again, or behind the samples "
+                                                   "and too far from the end") == MKPERF_OK
+                       ? toperf_skip(t)
+                       : t->e->status;
         }
         return t->json.token == MKPERF_JSON_OPEN_OBJECT
                    ? toperf_mapping(t)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the files of the samples.json decoder share: toperf.c owns the structure of the file,
- * toperf_sample.c a sample, toperf_pds.c the mapping of ELFs to ids.
+ * toperf_sample.c a sample (toperf_fast.c: nearly all of them), toperf_pds.c the mapping of ELFs to
+ * ids.
  */
 #ifndef MKPERF_HOST_DECODE_TOPERF_INTERNAL_H
 #define MKPERF_HOST_DECODE_TOPERF_INTERNAL_H
@@ -23,6 +24,7 @@ enum toperf_finding {
     TOPERF_UNKNOWN_PID,
     TOPERF_ZERO_PERIOD,
     TOPERF_SAME_ID,
+    TOPERF_SECOND_MAPPING,
     TOPERF_NO_MAPPING,
     TOPERF_WRAPPED,
     TOPERF_ELF, /* from here on: notes */
@@ -30,6 +32,27 @@ enum toperf_finding {
     TOPERF_UNKNOWN_KEY,
     TOPERF_BACKWARDS,
     TOPERF_FINDINGS,
+};
+
+enum toperf_member { /* of a sample */
+                     TOPERF_IP = 1 << 0,
+                     TOPERF_PID = 1 << 1,
+                     TOPERF_TIME = 1 << 2,
+                     TOPERF_PERIOD = 1 << 3,
+                     TOPERF_IPS = 1 << 4,
+                     TOPERF_CPU = 1 << 5,
+                     TOPERF_NR = 1 << 6,
+                     TOPERF_MEMBERS = (1 << 7) - 1,
+};
+
+/* A sample as it stands in the file. */
+struct toperf_raw {
+    unsigned seen; /* enum toperf_member */
+    bool bad;      /* lenient: a value made no sense */
+    uint64_t ip, pid, time, period, cpu, nr;
+    uint64_t ips[MKPERF_MAX_FRAMES];
+    unsigned nips;
+    struct mkperf_json_place place; /* of its '{' */
 };
 
 struct toperf_pd {
@@ -49,7 +72,7 @@ struct toperf {
     } finding[TOPERF_FINDINGS];
     struct toperf_pd *pd;
     uint32_t npds, room, last; /* last: found; most often asked for again */
-    bool has_mapping, began;
+    bool has_mapping, looked_ahead, began;
     bool serial; /* commas are missing: a serial client's log */
     struct mkperf_session session;
     struct mkperf_totals totals;
@@ -87,6 +110,27 @@ void toperf_free_pds(struct toperf *t);
 
 /* A sample object, its '{' the token at hand. */
 enum mkperf_status toperf_sample(struct toperf *t);
+/* The same at once, if it is an ordinary one; false: nothing was read. */
+bool toperf_fast(struct toperf *t, struct toperf_raw *r);
 enum mkperf_status toperf_begin(struct toperf *t, uint64_t period);
+
+/* Where a member that is a number goes. */
+static inline uint64_t *toperf_target(struct toperf_raw *r, unsigned member)
+{
+    switch (member) {
+    case TOPERF_IP:
+        return &r->ip;
+    case TOPERF_PID:
+        return &r->pid;
+    case TOPERF_TIME:
+        return &r->time;
+    case TOPERF_PERIOD:
+        return &r->period;
+    case TOPERF_CPU:
+        return &r->cpu;
+    default:
+        return &r->nr;
+    }
+}
 
 #endif

@@ -5,33 +5,14 @@
 
 #include "toperf_internal.h"
 
-enum member {
-    MEMBER_IP = 1 << 0,
-    MEMBER_PID = 1 << 1,
-    MEMBER_TIME = 1 << 2,
-    MEMBER_PERIOD = 1 << 3,
-    MEMBER_IPS = 1 << 4,
-    MEMBER_CPU = 1 << 5,
-    MEMBER_NR = 1 << 6,
-};
-
-struct raw {
-    unsigned seen; /* enum member */
-    bool bad;      /* lenient: a value made no sense */
-    uint64_t ip, pid, time, period, cpu, nr;
-    uint64_t ips[MKPERF_MAX_FRAMES];
-    unsigned nips;
-    struct mkperf_json_place place; /* of its '{' */
-};
-
 static const struct {
     const char *name;
     size_t n;
-    enum member member;
+    enum toperf_member member;
 } members[] = {
-    {"ip", 2, MEMBER_IP},   {"pid", 3, MEMBER_PID}, {"time", 4, MEMBER_TIME},
-    {"nr", 2, MEMBER_NR},   {"ips", 3, MEMBER_IPS}, {"period", 6, MEMBER_PERIOD},
-    {"cpu", 3, MEMBER_CPU},
+    {"ip", 2, TOPERF_IP},   {"pid", 3, TOPERF_PID}, {"time", 4, TOPERF_TIME},
+    {"nr", 2, TOPERF_NR},   {"ips", 3, TOPERF_IPS}, {"period", 6, TOPERF_PERIOD},
+    {"cpu", 3, TOPERF_CPU},
 };
 
 const char *toperf_number(const struct mkperf_json *j, uint64_t *out)
@@ -87,8 +68,8 @@ static bool lenient_ip(struct toperf *t, uint64_t *out)
 }
 
 /* A value that makes no sense: an error, or the sample is dropped. */
-static enum mkperf_status bad_value(struct toperf *t, struct raw *r, const char *key, size_t n,
-                                    const char *reason)
+static enum mkperf_status bad_value(struct toperf *t, struct toperf_raw *r, const char *key,
+                                    size_t n, const char *reason)
 {
     if (!t->config->lenient) {
         return mkperf_json_bad(&t->json, t->e, "%.*s: %s", (int)n, key, reason);
@@ -99,7 +80,7 @@ static enum mkperf_status bad_value(struct toperf *t, struct raw *r, const char 
 
 static enum mkperf_status element_ip(struct toperf *t, void *self)
 {
-    struct raw *r = self;
+    struct toperf_raw *r = self;
     uint64_t v = 0;
     const char *reason = toperf_number(&t->json, &v);
 
@@ -113,7 +94,7 @@ static enum mkperf_status element_ip(struct toperf *t, void *self)
     return MKPERF_OK;
 }
 
-static enum mkperf_status read_ips(struct toperf *t, struct raw *r)
+static enum mkperf_status read_ips(struct toperf *t, struct toperf_raw *r)
 {
     bool cut = false;
 
@@ -127,27 +108,9 @@ static enum mkperf_status read_ips(struct toperf *t, struct raw *r)
     return MKPERF_OK;
 }
 
-static uint64_t *target_of(struct raw *r, enum member member)
-{
-    switch (member) {
-    case MEMBER_IP:
-        return &r->ip;
-    case MEMBER_PID:
-        return &r->pid;
-    case MEMBER_TIME:
-        return &r->time;
-    case MEMBER_PERIOD:
-        return &r->period;
-    case MEMBER_CPU:
-        return &r->cpu;
-    default:
-        return &r->nr;
-    }
-}
-
 static enum mkperf_status member_of_sample(struct toperf *t, void *self, const char *key, size_t n)
 {
-    struct raw *r = self;
+    struct toperf_raw *r = self;
     unsigned i = 0;
 
     while (i < sizeof members / sizeof *members &&
@@ -158,23 +121,23 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
         toperf_note(t, TOPERF_UNKNOWN_KEY);
         return toperf_skip(t);
     }
-    enum member member = members[i].member;
+    enum toperf_member member = members[i].member;
     if (r->seen & member) {
         return bad_value(t, r, key, n, "twice in one sample");
     }
     r->seen |= member;
-    if (member == MEMBER_IPS) {
+    if (member == TOPERF_IPS) {
         return read_ips(t, r);
     }
-    if (member == MEMBER_IP && lenient_ip(t, &r->ip)) {
+    if (member == TOPERF_IP && lenient_ip(t, &r->ip)) {
         return MKPERF_OK;
     }
-    const char *reason = toperf_number(&t->json, target_of(r, member));
+    const char *reason = toperf_number(&t->json, toperf_target(r, member));
     return reason == NULL ? MKPERF_OK : bad_value(t, r, key, n, reason);
 }
 
 /* An error of the sample as a whole stands at its beginning. */
-static enum mkperf_status found_in_sample(struct toperf *t, const struct raw *r,
+static enum mkperf_status found_in_sample(struct toperf *t, const struct toperf_raw *r,
                                           enum toperf_finding what, const char *reason)
 {
     struct mkperf_json_place here = t->json.place;
@@ -185,7 +148,7 @@ static enum mkperf_status found_in_sample(struct toperf *t, const struct raw *r,
     return status;
 }
 
-static enum mkperf_status check_members(struct toperf *t, struct raw *r)
+static enum mkperf_status check_members(struct toperf *t, struct toperf_raw *r)
 {
     char reason[64];
 
@@ -193,7 +156,7 @@ static enum mkperf_status check_members(struct toperf *t, struct raw *r)
         if (r->seen & members[i].member) {
             continue;
         }
-        if (members[i].member == MEMBER_CPU) {
+        if (members[i].member == TOPERF_CPU) {
             toperf_note(t, TOPERF_NO_CPU);
             continue;
         }
@@ -214,7 +177,7 @@ static enum mkperf_status check_members(struct toperf *t, struct raw *r)
 }
 
 /* nr addresses and then only zeros. */
-static enum mkperf_status check_chain(struct toperf *t, struct raw *r)
+static enum mkperf_status check_chain(struct toperf *t, struct toperf_raw *r)
 {
     unsigned used = 0;
 
@@ -264,7 +227,7 @@ static uint64_t nanoseconds(const struct toperf *t, uint64_t time)
     return (uint64_t)((wide)time * 1000000000 / hz);
 }
 
-static enum mkperf_status deliver(struct toperf *t, const struct raw *r, uint32_t pd)
+static enum mkperf_status deliver(struct toperf *t, const struct toperf_raw *r, uint32_t pd)
 {
     struct mkperf_sample s = {.time_ns = nanoseconds(t, unwrapped(t, r->time)),
                               .period = r->period,
@@ -288,10 +251,14 @@ static enum mkperf_status deliver(struct toperf *t, const struct raw *r, uint32_
 
 enum mkperf_status toperf_sample(struct toperf *t)
 {
-    struct raw r = {.place = t->json.place};
+    struct toperf_raw r; /* ips is not worth clearing */
     bool cut = false;
 
-    if (toperf_object(t, &cut, member_of_sample, &r) != MKPERF_OK) {
+    r.place = t->json.place;
+    r.bad = false;
+    r.seen = r.nips = 0;
+    r.cpu = 0;
+    if (!toperf_fast(t, &r) && toperf_object(t, &cut, member_of_sample, &r) != MKPERF_OK) {
         return t->e->status;
     }
     if (cut) { /* noted already */

@@ -165,6 +165,7 @@ struct mkperf_sink_ops {
 struct mkperf_sink {
     const struct mkperf_sink_ops *ops;
     void *self;
+    bool leaves_only; /* a decoder may leave out a sample's callers, to save time */
 };
 
 #endif

@@ -67,7 +67,7 @@ static uint32_t chain_key(const struct report_profile *p, const struct mkperf_sa
     key[REPORT_CHAIN_FLAGS] = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER);
     key[REPORT_CHAIN_KERNEL_PC] = s->kernel_pc;
     key[REPORT_CHAIN_PC] = s->pc;
-    for (unsigned i = 0; i < s->callers->n; i++) {
+    for (unsigned i = 0; !p->leaves_only && i < s->callers->n; i++) {
         key[n++] = s->callers->caller[i].addr;
         key[n++] = s->callers->caller[i].pd;
     }
@@ -188,7 +188,7 @@ struct mkperf_sink report_profile_sink(struct report_profile *p)
         .end = end,
     };
 
-    return (struct mkperf_sink){.ops = &ops, .self = p};
+    return (struct mkperf_sink){.ops = &ops, .self = p, .leaves_only = p->leaves_only};
 }
 
 uint32_t report_chain_addresses(const struct report_profile *p, uint32_t chain,

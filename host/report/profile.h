@@ -61,6 +61,7 @@ struct report_mark {
 
 struct report_profile {
     bool with_core;              /* set before reading: keep cores apart */
+    bool leaves_only;            /* the same: callers are not kept */
     bool keep_samples;           /* the same: keep each sample, 24 bytes of memory */
     struct report_filter filter; /* the same: what does not pass is not counted */
     struct mkperf_session session;

@@ -6,41 +6,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Two independent halves, which a processor works on at once. */
 static uint32_t hash_words(const uint64_t *key, uint32_t words)
 {
-    uint64_t h = UINT64_C(0x9e3779b97f4a7c15) ^ words;
+    uint64_t a = UINT64_C(0x9e3779b97f4a7c15) ^ words, b = UINT64_C(0x2545f4914f6cdd1d);
+    uint32_t i;
 
-    for (uint32_t i = 0; i < words; i++) {
-        h = (h ^ key[i]) * UINT64_C(0xff51afd7ed558ccd);
-        h ^= h >> 32;
+    for (i = 0; i + 1 < words; i += 2) {
+        a = (a ^ key[i]) * UINT64_C(0xff51afd7ed558ccd);
+        a ^= a >> 32;
+        b = (b ^ key[i + 1]) * UINT64_C(0xc4ceb9fe1a85ec53);
+        b ^= b >> 32;
     }
-    return (uint32_t)h;
+    if (i < words) {
+        a = (a ^ key[i]) * UINT64_C(0xff51afd7ed558ccd);
+        a ^= a >> 32;
+    }
+    a = (a ^ b) * UINT64_C(0xff51afd7ed558ccd);
+    return (uint32_t)(a >> 32);
 }
 
-static void place(struct report_table *t, uint32_t number)
+static void place(struct report_table *t, struct report_slot slot)
 {
-    uint32_t i = t->key[number].hash & (t->nslots - 1);
+    uint32_t i = slot.hash & (t->nslots - 1);
 
-    while (t->slot[i]) {
+    while (t->slot[i].number) {
         i = (i + 1) & (t->nslots - 1);
     }
-    t->slot[i] = number + 1;
+    t->slot[i] = slot;
 }
 
 static bool grow_slots(struct report_table *t)
 {
-    uint32_t nslots = t->nslots ? 2 * t->nslots : 256;
-    uint32_t *slot = nslots ? calloc(nslots, sizeof *slot) : NULL;
+    struct report_slot *old = t->slot;
+    uint32_t before = t->nslots, nslots = before ? 2 * before : 256;
+    struct report_slot *slot = nslots ? calloc(nslots, sizeof *slot) : NULL;
 
     if (!slot) {
         return false;
     }
-    free(t->slot);
     t->slot = slot;
     t->nslots = nslots;
-    for (uint32_t i = 0; i < t->count; i++) {
-        place(t, i);
+    for (uint32_t i = 0; i < before; i++) {
+        if (old[i].number) {
+            place(t, old[i]);
+        }
     }
+    free(old);
     return true;
 }
 
@@ -76,16 +88,18 @@ static int64_t find(const struct report_table *t, const uint64_t *key, uint32_t 
                     uint32_t hash)
 {
     for (uint32_t i = hash; t->nslots; i++) {
-        uint32_t number = t->slot[i & (t->nslots - 1)];
+        const struct report_slot *slot = &t->slot[i & (t->nslots - 1)];
         const struct report_key *k;
 
-        if (number == 0) {
+        if (slot->number == 0) {
             break;
         }
-        k = &t->key[number - 1];
-        if (k->hash == hash && k->words == words &&
-            memcmp(t->words + k->at, key, words * sizeof *key) == 0) {
-            return number - 1;
+        if (slot->hash != hash) {
+            continue;
+        }
+        k = &t->key[slot->number - 1];
+        if (k->words == words && memcmp(t->words + k->at, key, words * sizeof *key) == 0) {
+            return slot->number - 1;
         }
     }
     return -1;
@@ -102,10 +116,10 @@ int64_t report_table_number(struct report_table *t, const uint64_t *key, uint32_
     if (!reserve(t, words)) {
         return -1;
     }
-    t->key[t->count] = (struct report_key){.at = t->used, .words = words, .hash = hash};
+    t->key[t->count] = (struct report_key){.at = t->used, .words = words};
     memcpy(t->words + t->used, key, words * sizeof *key);
     t->used += words;
-    place(t, t->count);
+    place(t, (struct report_slot){.hash = hash, .number = t->count + 1});
     return t->count++;
 }
 

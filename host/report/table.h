@@ -13,13 +13,17 @@
 
 struct report_key {
     size_t at; /* in words */
-    uint32_t words, hash;
+    uint32_t words;
+};
+
+struct report_slot {
+    uint32_t hash, number; /* number + 1; 0 = free */
 };
 
 struct report_table {
     struct report_key *key;
     uint32_t count, room;
-    uint32_t *slot; /* number + 1; 0 = free */
+    struct report_slot *slot;
     uint32_t nslots;
     uint64_t *words;
     size_t used, words_room;

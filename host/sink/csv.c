@@ -222,6 +222,6 @@ enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_
         free(c);
         return e->status;
     }
-    *out = (struct mkperf_output){.sink = {&ops, c}, .free = csv_free};
+    *out = (struct mkperf_output){.sink = {.ops = &ops, .self = c}, .free = csv_free};
     return MKPERF_OK;
 }

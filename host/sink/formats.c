@@ -187,7 +187,8 @@ enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cor
         free(o);
         return e->status;
     }
-    *out = (struct mkperf_output){.sink = {&collected_ops, o}, .free = collected_free};
+    *out =
+        (struct mkperf_output){.sink = {.ops = &collected_ops, .self = o}, .free = collected_free};
     return MKPERF_OK;
 }
 

@@ -270,6 +270,6 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
         free(j);
         return e->status;
     }
-    *out = (struct mkperf_output){.sink = {&ops, j}, .free = jsonl_free};
+    *out = (struct mkperf_output){.sink = {.ops = &ops, .self = j}, .free = jsonl_free};
     return MKPERF_OK;
 }

@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0;
     }
     struct mkperf_stream_config config = {
-        .sink = {&sink, NULL}, .pds = pds, .decide = mkperf_lr_is_caller};
+        .sink = {.ops = &sink}, .pds = pds, .decide = mkperf_lr_is_caller};
     struct mkperf_stream *stream = mkperf_stream_new(&config);
     mkperf_receiver_init(&receiver, &ops, stream);
     if (data[0] & 1) {

@@ -168,7 +168,7 @@ static struct content read_back(void)
                                                .end = on_end};
     struct content c = {.nevents = 0};
     struct mkperf_error e = {.text = ""};
-    struct mkperf_sink sink = {&ops, &c};
+    struct mkperf_sink sink = {.ops = &ops, .self = &c};
 
     if (mkperf_perfdata_read(in_directory("out.data"), &sink, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);

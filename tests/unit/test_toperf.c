@@ -88,6 +88,46 @@ static void takes_a_mapping_behind_the_samples(void **state)
     assert_non_null(strstr(warnings, "1 unknown keys"));
 }
 
+/* The layout of netconn; KEY spells ip. One that is escaped is read by tokens, not at once. */
+#define NETCONN(KEY, more)                                                                     \
+    "{\n" MAPPING ",\n\"samples\": [\n{\n  \"" KEY "\": \"100\",\n  \"pid\": 2,\n  \"time\": " \
+    "\"18446744073709551615\",\n  \"cpu\": 3,\n  \"period\": \"10\",\n  \"nr\": \"2\",\n  "    \
+    "\"ips\": "                                                                                \
+    "[\n    \"7\",\n    \"1234567890123456789\",\n    \"0\"\n  ]\n}" more "]\n}"
+
+static void reads_at_once_what_the_tokens_say(void **state)
+{
+    static char at_once[sizeof l.text];
+    struct mkperf_error error;
+
+    (void)state;
+    assert_int_equal(read_with(NETCONN("ip", ",\n" GOOD), false, NULL, &l, &e), MKPERF_OK);
+    assert_int_equal(l.samples, 2);
+    strcpy(at_once, l.text);
+    assert_int_equal(read_with(NETCONN("\\u0069p", ",\n" GOOD), false, NULL, &l, &e), MKPERF_OK);
+    assert_string_equal(l.text, at_once);
+
+    assert_int_equal(read_with(NETCONN("ip", ",\n{\"ip\": -1}"), false, NULL, &l, &error),
+                     MKPERF_ERR_INPUT);
+    assert_int_equal(read_with(NETCONN("\\u0069p", ",\n{\"ip\": -1}"), false, NULL, &l, &e),
+                     MKPERF_ERR_INPUT);
+    assert_string_equal(error.text, "f:17:8: ip: a negative number");
+    assert_string_equal(e.text, error.text);
+}
+
+static void refuses_a_second_mapping(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        read_with("{" MAPPING ", \"samples\": [" GOOD "], " MAPPING "}", false, NULL, &l, &e),
+        MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "elf_tcb_mappings again"));
+    assert_int_equal(
+        read_with("{" MAPPING ", \"samples\": [" GOOD "], " MAPPING "}", true, NULL, &l, &e),
+        MKPERF_OK);
+    assert_non_null(strstr(warnings, "1 mappings ignored"));
+}
+
 static void keeps_pds_with_one_elf_apart(void **state)
 {
     (void)state;
@@ -297,6 +337,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_what_is_in_it),
         cmocka_unit_test(takes_a_mapping_behind_the_samples),
+        cmocka_unit_test(refuses_a_second_mapping),
+        cmocka_unit_test(reads_at_once_what_the_tokens_say),
         cmocka_unit_test(keeps_pds_with_one_elf_apart),
         cmocka_unit_test(uses_the_header_file),
         cmocka_unit_test(prefers_its_own_mapping),

@@ -94,7 +94,7 @@ static struct seen *begin(void)
     seen->symbols = mkperf_symbols_new();
     assert_int_equal(mkperf_pds_new(&pds, seen->symbols, &seen->pds, &e), MKPERF_OK);
     struct mkperf_stream_config config = {
-        .sink = {&sink, seen}, .pds = seen->pds, .decide = mkperf_lr_is_caller};
+        .sink = {.ops = &sink, .self = seen}, .pds = seen->pds, .decide = mkperf_lr_is_caller};
     seen->stream = mkperf_stream_new(&config);
     assert_non_null(seen->stream);
     mkperf_receiver_init(&seen->receiver, &ops, seen);
