@@ -159,6 +159,10 @@ static void show_losses(const struct mkperf_stream *s)
     if (s->skipped != 0) {
         fprintf(stderr, "  joined  after %" PRIu64 " samples of the session\n", s->skipped);
     }
+    if (s->others != 0) {
+        fprintf(stderr, "  others  %" PRIu64 " samples of a session before this one: not kept\n",
+                s->others);
+    }
     if (t->late_events != 0) {
         fprintf(stderr, "  late    %" PRIu64 " events counted to a neighbouring sample\n",
                 t->late_events);

@@ -99,13 +99,17 @@ enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
                                            struct mkperf_error *e)
 {
     struct mkperf_recorder *r = self;
+    struct mkperf_stream *s = r->stream;
 
     (void)e;
-    if (m->which_msg == mkperf_ToHost_role_tag) {
+    /* The first hello of a boot: what follows until our Start is another host's. */
+    if (m->which_msg == mkperf_ToHost_hello_tag && r->own && !r->watching && !s->has_session &&
+        !s->starting) {
+        s->waiting = true;
+    } else if (m->which_msg == mkperf_ToHost_role_tag) {
         on_role(r, &m->msg.role);
-    } else if (m->which_msg == mkperf_ToHost_status_tag && r->stream->has_session &&
-               r->stream->running && m->msg.status.session != r->stream->session_id &&
-               !m->msg.status.running) {
+    } else if (m->which_msg == mkperf_ToHost_status_tag && s->has_session && s->running &&
+               m->msg.status.session != s->session_id && !m->msg.status.running) {
         r->forgotten = true;
     }
     mkperf_peer_control(&r->link, m);
@@ -170,11 +174,40 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
     return MKPERF_OK;
 }
 
-/* A session that another host left running is ended. */
+/*
+ * Ends a session that another host left running, and configures. The target refuses while that
+ * session's last samples are on their way, which on a slow line takes a while: as long as bytes
+ * come, we wait.
+ */
+static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                            struct mkperf_error *e)
+{
+    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
+    double began = mkperf_now_s();
+
+    mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
+    do {
+        if (mkperf_recorder_ask(r, &stop, "Stop", e) != MKPERF_OK ||
+            mkperf_recorder_ask(r, m, "Configure", e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
+            break;
+        }
+        double until = mkperf_now_s() + REPEAT_S;
+        while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
+            if (mkperf_peer_pump(&r->link, 20, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
+    } while (!mkperf_peer_stopped(&r->link) && mkperf_now_s() - r->link.heard_s < STOP_PATIENCE_S &&
+             mkperf_now_s() - began < DRAIN_PATIENCE_S);
+    return MKPERF_OK;
+}
+
 static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
-    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
 
     m.msg.configure = r->options->configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
@@ -186,12 +219,9 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
          mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK)) {
         return e->status;
     }
-    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
-        mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
-        if (mkperf_recorder_ask(r, &stop, "Stop", e) != MKPERF_OK ||
-            mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK) {
-            return e->status;
-        }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE) &&
+        end_and_configure(r, &m, e) != MKPERF_OK) {
+        return e->status;
     }
     return mkperf_recorder_refused(r, e);
 }
@@ -204,19 +234,24 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
     if (r->watching) {
         return MKPERF_OK;
     }
+    r->begun = r->stream->starting = false;
+    r->stream->waiting = true;
     if (configure(r, e) != MKPERF_OK) {
         return e->status;
     }
+    r->stream->waiting = false;
     r->stream->starting = true; /* even if the answer is lost with the link */
     if (mkperf_recorder_ask(r, &m, "Start", e) != MKPERF_OK) {
         return e->status;
     }
     /* Running already: the answer to our first Start was lost. */
-    return r->stream->running ? MKPERF_OK : mkperf_recorder_refused(r, e);
+    r->begun = r->stream->running;
+    return r->begun ? MKPERF_OK : mkperf_recorder_refused(r, e);
 }
 
 enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e)
 {
+    r->own = true;
     if (mkperf_peer_connect(&r->link, e) != MKPERF_OK) {
         return e->status;
     }

@@ -22,6 +22,8 @@ struct mkperf_recorder {
     struct mkperf_stream *stream;
     struct mkperf_perfdata *perfdata;
     struct mkperf_outfile raw; /* path NULL: none */
+    bool own;                  /* unless watching, only sessions that it started count */
+    bool begun;                /* our session was, and its target knows */
     bool watching;             /* does not control, or no longer */
     bool ended;                /* the session was, by somebody else */
     bool forgotten;            /* the target does not know the session */

@@ -31,9 +31,10 @@ static enum mkperf_status rejoin(struct mkperf_recorder *r, struct mkperf_error 
                                       r->link.source.spec)
                    : e->status;
     }
-    if (!s->began) {
-        return mkperf_recorder_begin(r, e); /* it broke before anything ran */
+    if (!r->watching && !r->begun && !s->running) {
+        return mkperf_recorder_begin(r, e); /* it broke before anything of ours ran */
     }
+    r->begun = true;
     r->gap_open = s->has_status && s->status.running;
     return MKPERF_OK;
 }
@@ -52,11 +53,11 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
     uint64_t restarts = t->restarts;
     enum mkperf_status status;
 
-    r->breaks++;
     r->forgotten = false;
     r->gap_samples = t->samples;
     r->gap_lost = t->lost[MKPERF_LOST_TRANSIT];
     do {
+        r->breaks++;
         if (mkperf_peer_reconnect(&r->link, e) != MKPERF_OK) {
             return e->status;
         }

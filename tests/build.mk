@@ -63,5 +63,10 @@ $(NETKEY)/qemu-command: $(NET)/qemu-command
 TEST_IMAGES += $(NETKEY)/netkey.img $(NETKEY)/qemu-command $(B)/echo-load
 endif
 
-test: host target $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
+# For tests of connections: breaks them, and says what no mkperf says.
+$(B)/net-tool: tests/tool/net_tool.c | $(SETUP)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
+
+test: host target $(B)/net-tool $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
 	$(Q)B=$(B) tests/run

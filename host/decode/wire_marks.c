@@ -22,8 +22,8 @@ enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
 {
     const struct mkperf_sink *sink = &s->config.sink;
 
-    if (!s->began || !stream_tick_hz_ok(m->tick_hz)) {
-        return MKPERF_OK; /* before the first session there is nothing to mark */
+    if (!s->began || s->waiting || !stream_tick_hz_ok(m->tick_hz)) {
+        return MKPERF_OK; /* outside a session there is nothing to mark */
     }
     struct mkperf_mark mark = {
         .time_ns = stream_time(s, m->time_ticks, m->tick_hz),

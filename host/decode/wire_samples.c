@@ -216,6 +216,10 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         s->malformed++;
         return MKPERF_OK;
     }
+    if (s->waiting) {
+        s->others += b->nslots;
+        return MKPERF_OK;
+    }
     if (!s->has_session || b->session != s->session_id) { /* its Session is to come, or was lost */
         s->damaged = true;
         s->totals.lost[MKPERF_LOST_CHAIN] += b->nslots;

@@ -161,8 +161,8 @@ static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, stru
 enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
                                   struct mkperf_error *e)
 {
-    if (m->events_count == 0) {
-        return MKPERF_OK; /* not configured */
+    if (m->events_count == 0 || s->waiting) {
+        return MKPERF_OK; /* not configured, or another host's */
     }
     if ((!s->has_session || m->id != s->session_id) && new_session(s, m->id, e) != MKPERF_OK) {
         return e->status;

@@ -42,6 +42,7 @@ struct mkperf_stream {
     bool began;       /* the sink has begun */
     bool running;     /* as the last Session said */
     bool starting;    /* we asked for the start of the session that comes next */
+    bool waiting;     /* for a session that we start: what comes before it is not ours */
     bool from_start;  /* the session was seen from its first sample on */
     bool numbered;    /* next_sample is known */
     bool damaged;     /* chains may be unknown until a new epoch begins */
@@ -53,6 +54,7 @@ struct mkperf_stream {
     uint64_t next_sample;                 /* number of the next sample of the session */
     uint64_t skipped;                     /* samples of the session before we came */
     uint64_t passed_over;                 /* that were never sent to us: Gap */
+    uint64_t others;                      /* samples that came while `waiting`: not kept */
     uint64_t seen[MKPERF_LOST_PLACES];    /* lost, of this session */
     mkperf_Status status;                 /* the last of this session */
     uint32_t marks_lost;                  /* before we came */

@@ -171,6 +171,7 @@ static void malformed(struct mkperf_client *c, unsigned who, const char *text)
 
     p->link.bad_frames++;
     p->ending = p->ends;
+    c->refused += p->ends;
     mkperf_report_error(c, who, c->in.request, mkperf_ErrorCode_ERROR_MALFORMED, text);
 }
 
@@ -291,7 +292,13 @@ void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte)
     if (!p->used || p->ending) {
         return;
     }
+    uint64_t bad = p->link.bad_frames;
     int n = mkperf_link_byte(&p->link, byte, &message);
+    if (p->link.bad_frames != bad && p->ends) {
+        p->ending = true; /* over TCP there is no noise: whoever sends this speaks something else */
+        c->refused++;
+        return;
+    }
     if (byte == 0) {
         c->pool = (c->pool ^ mkperf_client_now(c)) * UINT64_C(0x9e3779b97f4a7c15);
         c->pool ^= c->pool >> 29;

@@ -34,6 +34,7 @@ enum mkperf_client_limits {
     MKPERF_ANSWER_FRAMES = 4,
     MKPERF_WRONG_PROOFS = 5,   /* in a row, before they are slowed down */
     MKPERF_PROOF_SECONDS = 10, /* for each further try */
+    MKPERF_HELLO_SECONDS = 5,  /* after which who said no hello may have to make room */
     MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher's sake */
     MKPERF_FALLBACK_HZ = 100,  /* of a clock that counts calls, where there is no other */
 };
@@ -60,12 +61,14 @@ struct mkperf_connection {
     bool listing; /* for request list_request, from list_next on */
     bool list_text;
     uint32_t number; /* since boot */
+    uint64_t opened; /* ticks */
     uint32_t list_request;
     uint32_t list_next;
     uint64_t lost; /* samples of this session that it did not get */
     struct mkperf_gap gap;
     struct mkperf_auth_hellos hellos; /* of a handshake; `name` below */
     bool challenged;
+    bool unproven; /* said hello to a target with a key, and nothing to prove it yet */
     char name[MKPERF_NAME_BYTES];
 };
 
@@ -111,6 +114,9 @@ void mkperf_client_init(struct mkperf_client *c);
 
 /* A new connection: its index, or -1 if all are in use (counted). ends: see the struct. */
 int mkperf_client_open(struct mkperf_client *c, bool ends);
+/* All connections are in use: one that others may have the place of, because it is older than
+ * MKPERF_HELLO_SECONDS and has not said hello (and proved its key), or -1. */
+int mkperf_client_idler(struct mkperf_client *c);
 /* The connection is gone; what its queue held is lost, which the host sees by number. */
 void mkperf_client_closed(struct mkperf_client *c, unsigned who);
 /* Whether the transport is to close the connection now. */

@@ -53,11 +53,31 @@ int mkperf_client_open(struct mkperf_client *c, bool ends)
     }
     c->connection[i] = (struct mkperf_connection){.used = true, .ends = ends};
     c->connection[i].number = ++c->connections;
+    c->connection[i].opened = mkperf_client_now(c);
     if (!ends && c->key == NULL) {
         become_ready(c, i); /* a line without a key: whoever is at its end */
         c->connection[i].tell_role = c->connection[i].tell_session = false;
     }
     return (int)i;
+}
+
+int mkperf_client_idler(struct mkperf_client *c)
+{
+    uint64_t patience = MKPERF_HELLO_SECONDS * mkperf_client_hz(c);
+
+    int idler = -1;
+
+    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+        const struct mkperf_connection *p = &c->connection[i];
+        if (!p->used) {
+            return -1;
+        }
+        if (p->ends && !p->ready && mkperf_client_now(c) - p->opened > patience &&
+            (idler < 0 || p->opened < c->connection[idler].opened)) {
+            idler = (int)i;
+        }
+    }
+    return idler;
 }
 
 void mkperf_peer_give_up_control(struct mkperf_client *c, unsigned who)
@@ -71,7 +91,7 @@ void mkperf_peer_give_up_control(struct mkperf_client *c, unsigned who)
 void mkperf_client_closed(struct mkperf_client *c, unsigned who)
 {
     c->links_lost += c->running && c->connection[who].ready;
-    c->refused += c->connection[who].challenged; /* a host whose key is another has hung up */
+    c->refused += c->connection[who].unproven; /* a host with another key or none has hung up */
     c->connection[who].used = false;
     c->connection[who].ready = false;
     if (c->stop_by == who) {
@@ -118,6 +138,7 @@ static void begin_anew(struct mkperf_client *c, unsigned who, const mkperf_HostH
     p->watch = m->watch;
     p->listing = false;
     p->challenged = false;
+    p->unproven = c->key != NULL;
     p->gap = (struct mkperf_gap){0};
     mkperf_text_copy(p->name, m->name, sizeof p->name);
     if (c->controller == who && (c->key != NULL || m->watch)) {
@@ -213,6 +234,7 @@ void mkperf_peer_prove(struct mkperf_client *c, unsigned who, uint32_t request,
                             "there is nothing to prove");
         return;
     }
+    p->unproven = false;
     if (!within_rate(c)) {
         c->rate_limited++;
         p->ending = p->ends;

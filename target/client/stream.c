@@ -85,7 +85,7 @@ static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64
         open_gap(p, first);
         p->gap.samples += samples;
         p->gap.batches++;
-        p->lost += samples;
+        p->lost += p->gap.joined ? 0 : samples; /* before it came: not its loss */
     }
 }
 

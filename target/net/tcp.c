@@ -111,6 +111,11 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
     if (err != ERR_OK || pcb == NULL) {
         return ERR_VAL;
     }
+    int idler = mkperf_client_idler(client);
+    if (idler >= 0) {
+        client->refused++;
+        close_socket((unsigned)idler);
+    }
     int who = mkperf_client_open(client, true);
     if (who < 0) {
         turn_away(pcb);

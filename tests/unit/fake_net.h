@@ -16,9 +16,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum {
+    DRAIN_BATCHES = 700
+}; /* each takes a millisecond or more: longer than a request's repetition */
+
 /* What the target is like. */
 struct how {
     bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks;
+    bool abandoned;    /* a host that is gone left a session, whose end takes a while */
     unsigned cut;      /* the first connection ends after so many frames; 0: never */
     bool cut_midframe; /* within the last of them */
 };
@@ -32,6 +37,8 @@ struct target {
     uint32_t session, epoch;
     bool configured, running, new_epoch, greeted, proved, told;
     unsigned connections, batches, of_session;
+    uint32_t stop_request; /* to be answered when the last session's samples are out */
+    unsigned draining;     /* batches until then */
     size_t replay_from, replay_n;
     uint8_t replay[MKPERF_FRAME_BYTES];
     uint8_t key[MKPERF_KEY_BYTES], seal_in[MKPERF_KEY_BYTES];
@@ -224,6 +231,23 @@ static inline void on_command(struct target *t, uint32_t request, const char *te
     }
 }
 
+/* While the session of a host that is gone runs, and until its last samples are out. */
+static inline bool on_abandoned(struct target *t, const mkperf_ToTarget *m)
+{
+    if (m->which_msg == mkperf_ToTarget_configure_tag && t->running) {
+        fake_error(&t->out, m->request, mkperf_ErrorCode_ERROR_STATE, 0, "running");
+    } else if (m->which_msg == mkperf_ToTarget_stop_tag && t->draining != 0) {
+        fake_error(&t->out, m->request, mkperf_ErrorCode_ERROR_STATE, 0, "on their way");
+    } else if (m->which_msg == mkperf_ToTarget_stop_tag) {
+        t->draining = DRAIN_BATCHES;
+        t->stop_request = m->request;
+    } else {
+        return false;
+    }
+    flush_out(t);
+    return true;
+}
+
 static inline void on_request(struct target *t, const mkperf_ToTarget *m)
 {
     bool controls = m->which_msg == mkperf_ToTarget_configure_tag ||
@@ -240,6 +264,8 @@ static inline void on_request(struct target *t, const mkperf_ToTarget *m)
         _exit(7);
     } else if (controls && t->how.bob) {
         refuse_control(t, m->request);
+    } else if (t->how.abandoned && on_abandoned(t, m)) {
+        return;
     } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
         t->configured = true;
         send_session(t, m->request);
@@ -292,6 +318,11 @@ static inline void send_mark(struct target *t)
 /* What this target does besides sending samples. */
 static inline void behave(struct target *t)
 {
+    if (t->draining != 0 && --t->draining == 0) {
+        t->running = t->how.abandoned = false;
+        fake_status(&t->out, t->stop_request, t->session, false, t->sent, 0);
+        flush_out(t);
+    }
     if (t->how.marks && t->batches % 8 == 1) {
         send_mark(t);
     }
@@ -413,7 +444,7 @@ static inline pid_t start_target(struct how how, uint16_t *port)
     for (unsigned i = 0; i < MKPERF_KEY_BYTES; i++) {
         t.key[i] = (uint8_t)i;
     }
-    if (how.bob) {
+    if (how.bob || how.abandoned) {
         t.configured = t.running = t.new_epoch = true;
         t.session = t.epoch = 1;
     }

@@ -75,6 +75,26 @@ static void all_taken(void **state)
     assert_int_equal(mkperf_client_open(&client, true), 2);
 }
 
+/* Who connects and says nothing keeps nobody out for long; who said hello keeps the place. */
+static void idlers(void **state)
+{
+    (void)state;
+    begin_test(NULL);
+    greet(connect_host(0), false, "a");
+    for (unsigned i = 1; i < MKPERF_CONNECTIONS; i++) {
+        connect_host(i);
+    }
+    assert_int_equal(mkperf_client_idler(&client), -1); /* they may yet say it */
+    test_time += MKPERF_HELLO_SECONDS * client.clock_hz + 1;
+    assert_int_equal(mkperf_client_idler(&client), 1);
+    mkperf_client_closed(&client, 1);
+    assert_int_equal(mkperf_client_idler(&client), -1); /* there is room */
+    connect_host(1);
+    greet(&hosts[2], true, "b");
+    greet(&hosts[3], true, "c");
+    assert_int_equal(mkperf_client_idler(&client), -1);
+}
+
 /* Before the hello nothing but the hello; what does not decode ends that connection alone. */
 static void malformed(void **state)
 {
@@ -90,10 +110,16 @@ static void malformed(void **state)
     greet(b, true, "b");
     expect_error(ask_for(early, mkperf_ToTarget_get_status_tag), mkperf_ErrorCode_ERROR_PROTOCOL);
     assert_true(mkperf_client_finished(&client, (unsigned)early->who));
+    struct test_host *noisy = connect_host(3);
+    size_t n = mkperf_frame_encode(frame, 0, bad, sizeof bad);
+    frame[n / 2] ^= 0x40; /* no frame at all */
+    say_bytes(noisy, frame, n);
+    assert_true(mkperf_client_finished(&client, (unsigned)noisy->who));
     say_bytes(b, frame, mkperf_frame_encode(frame, 9, bad, sizeof bad));
     settle(b);
     assert_true(mkperf_client_finished(&client, (unsigned)b->who));
     assert_false(mkperf_client_finished(&client, (unsigned)a->who));
+    assert_int_equal(client.refused, 2);
     assert_int_equal(ask_for(a, mkperf_ToTarget_get_status_tag)->which_msg,
                      mkperf_ToHost_status_tag);
     expect_error(ask_for(a, 0), mkperf_ErrorCode_ERROR_MALFORMED);
@@ -249,9 +275,13 @@ static void marks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_controls), cmocka_unit_test(all_taken),
-        cmocka_unit_test(malformed),    cmocka_unit_test(slow_watcher),
-        cmocka_unit_test(lost_link),    cmocka_unit_test(reconfigured_while_running),
+        cmocka_unit_test(who_controls),
+        cmocka_unit_test(all_taken),
+        cmocka_unit_test(idlers),
+        cmocka_unit_test(malformed),
+        cmocka_unit_test(slow_watcher),
+        cmocka_unit_test(lost_link),
+        cmocka_unit_test(reconfigured_while_running),
         cmocka_unit_test(marks),
     };
 

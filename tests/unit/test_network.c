@@ -295,6 +295,25 @@ static void watchers(void **state)
     assert_true(read_back().samples > 2000);
 }
 
+/* A host died and left its session; its samples are not the next host's. */
+static void abandoned(void **state)
+{
+    struct how how = {.abandoned = true};
+
+    (void)state;
+    expect(record_from(how, ""), 0, "a session was running: it is ended");
+    expect(0, 0, " 0 lost");
+    assert_non_null(strstr(said, "samples of a session before this one: not kept"));
+    struct content c = read_back();
+    assert_true(c.complete); /* the books are those of our session alone */
+    assert_int_equal(c.lost, 0);
+    assert_true(c.samples > 1000 && c.samples % 100 == 0);
+    how.has_key = true;
+    how.cut = 6; /* in the midst of taking over */
+    expect(record_from(how, key_option("key")), 0, "connected again");
+    assert_true(read_back().complete);
+}
+
 static void other_events_and_marks(void **state)
 {
     struct how how = {.other_events = true, .marks = true};
@@ -394,7 +413,7 @@ int main(void)
         cmocka_unit_test(no_second_try), cmocka_unit_test(reboots),
         cmocka_unit_test(keys),          cmocka_unit_test(replayed_message),
         cmocka_unit_test(watchers),      cmocka_unit_test(other_events_and_marks),
-        cmocka_unit_test(nobody_there),
+        cmocka_unit_test(nobody_there),  cmocka_unit_test(abandoned),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

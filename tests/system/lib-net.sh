@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What tests of a target on QEMU's network share. Sourced after lib.sh, with $D, $B and MKPERF set.
+
+tool=$B/net-tool
+# What was started with `start`, and QEMU, end with the test. check runs its command in a shell of its
+# own, so this is kept in a file.
+: >"$D/pids"
+trap 'kill $(cat "$D/pids") 2>/dev/null; wait 2>/dev/null' EXIT
+
+# start LOG COMMAND...: in the background, $pid
+start() {
+    log=$1
+    shift
+    "$@" >"$log" 2>&1 &
+    pid=$!
+    echo $pid >>"$D/pids"
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds
+wait_for() {
+    until_s=$(($(date +%s) + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ "$(date +%s)" -lt $until_s ] || return 1
+        sleep 0.1
+    done
+}
+
+say() { # ARGUMENTS of console
+    "$MKPERF" console -t "tcp:127.0.0.1:$port" $key_option "$@"
+}
+
+# boot COMMAND: QEMU with two network devices, whose servers are at $port and $echo on loopback; its
+# console goes to $D/console, and its monitor is at $D/monitor. Waits until mkperf answers.
+boot() {
+    port=$("$tool" port)
+    echo=$("$tool" port)
+    rm -f "$D/monitor"
+    : >"$D/console"
+    start "$D/qemu.log" $1 -serial "file:$D/console" -monitor "unix:$D/monitor,server=on,wait=off" \
+        -netdev "user,id=n0,hostfwd=tcp:127.0.0.1:$port-:1236$2" \
+        -device virtio-net-device,netdev=n0,bus=virtio-mmio-bus.0 \
+        -netdev "user,id=n1,hostfwd=tcp:127.0.0.1:$echo-:7,hostfwd=udp:127.0.0.1:$echo-:7" \
+        -device virtio-net-device,netdev=n1,bus=virtio-mmio-bus.8
+    qemu=$pid
+}
+
+stop_qemu() {
+    kill $qemu 2>/dev/null
+    wait $qemu 2>/dev/null
+}
+
+# proxy PLAN...: between hosts and the target, at $proxy on loopback; what it says is in $D/proxy.log
+proxy() {
+    proxy=$("$tool" port)
+    start "$D/proxy.log" "$tool" proxy "$proxy" "$port" "$@"
+    proxy_pid=$pid
+}
+
+# record PORT ARGUMENTS...; with RUN="start LOG" before it in the background
+record() {
+    at=$1
+    shift
+    ${RUN:-} "$MKPERF" record -t "tcp:127.0.0.1:$at" -e cycles --system "$net/net.system" \
+        --elf-path "$elfs" --kernel "$kernel" $key_option "$@"
+}
+
+# balanced LOG: every sample of that recording's session arrived or is a named loss, and the target
+# counts as many: captured = received + lost. To be called before another session begins.
+balanced() {
+    if grep -q 'books could not be balanced' "$1"; then
+        cat "$1"
+        return 1
+    fi
+    received=$(sed -n 's/^mkperf: .*: \([0-9]*\) samples in .*/\1/p' "$1")
+    lost=$(sed -n 's/^mkperf: .* \([0-9]*\) lost, .*/\1/p' "$1")
+    captured=$(say --watch -c status | sed -n 's/^captured \([0-9]*\),.*/\1/p')
+    echo "captured $captured, received $received, lost $lost"
+    [ -n "$captured" ] && [ "$captured" -gt 0 ] && [ "$captured" -eq $((received + lost)) ]
+}

@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A target on the network with a key, in QEMU, over connections that are cut at any byte, that freeze, and
+# among others who do not have the key, say what somebody else said before, or talk nonsense.
+# Environment: as for net.sh; NET_KEY, the file of the image's key.
+set -u
+NAME=${NAME:-net-cut}
+net=${NET_DIR:-$B/net}
+elfs=${NET_ELFS:-$B/demo}
+kernel=${KERNEL:-$B/demo/kernel.elf}
+D=$B/tests/run-$NAME
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+. tests/system/lib-net.sh
+(umask 077 && cat "${NET_KEY:-tests/target/test.key}" >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
+key_option="--key-file $D/key"
+
+boot "${NET_QEMU:-$(cat "$B/tests/target/netkey/qemu-command")}" ""
+answers() {
+    wait_for 60 say --timeout 1 --watch -c status
+}
+check "the target answers" answers
+
+# The first connection is cut within the handshake, Configure, Start or Stop, the second one is not.
+cut_once() { # PLAN...
+    proxy "$@" pass
+    record "$proxy" -F 2000 --duration 0.05 -o "$D/once.data" >"$D/once.log" 2>&1 ||
+        { cat "$D/once.log" "$D/proxy.log"; return 1; }
+    kill "$proxy_pid"
+    balanced "$D/once.log" >"$D/once.books" 2>&1 || { cat "$D/once.books" "$D/once.log"; return 1; }
+}
+beginnings() {
+    for at in 0 3 31 47 58 70 79 88 97 106 115 124 133 142 151 160; do
+        cut_once up:$at || { echo "cut after $at bytes to the target"; return 1; }
+    done
+    for at in 1 60 105 106 130 190 260 350 480 700 1000 1201; do
+        cut_once down:$at || { echo "cut after $at bytes from the target"; return 1; }
+    done
+}
+check "cut once, anywhere from hello to Stop: recorded, and the books balance" beginnings
+
+# One recording over many connections: the handshake's, the return's and the stream's bytes.
+sweep() {
+    plan=
+    for i in $(seq 0 12); do
+        plan="$plan up:$((i * 12 + 1)) down:$((i * 340 + 110)) down:$((i * 10)) down:$((4000 + i * 631))"
+    done
+    proxy $plan pass
+    RUN="start $D/sweep.log" record "$proxy" -F 4000 -o "$D/sweep.data"
+    wait_for 120 all_cut || { tail -n 3 "$D/sweep.log" "$D/proxy.log"; return 1; }
+    sleep 0.5
+    kill -INT $pid
+    wait $pid || { tail "$D/sweep.log"; return 1; }
+    kill "$proxy_pid"
+    balanced "$D/sweep.log"
+}
+all_cut() {
+    [ "$(grep -c ' cut, ' "$D/proxy.log")" -eq 52 ]
+}
+check "cut 52 times in one recording, and the books balance" sweep
+told() {
+    grep 'samples arrive again; lost on the way meanwhile: [1-9]' "$D/sweep.log" &&
+        grep '^  lost .*on the way' "$D/sweep.log" && grep '^  link *broke' "$D/sweep.log" || return 1
+    "$MKPERF" report -i "$D/sweep.data" --percent-limit 50 | grep '^# lost *[1-9]'
+}
+check "the gaps are told, and stand in the file" told
+
+# Neither end hears of the connection's end.
+frozen() {
+    proxy freeze:9000 pass
+    record "$proxy" -F 4000 --duration 3 --timeout 1 -o "$D/frozen.data" >"$D/frozen.log" 2>&1 ||
+        { cat "$D/frozen.log"; return 1; }
+    kill "$proxy_pid"
+    grep 'has been silent' "$D/frozen.log" && grep 'connected again' "$D/frozen.log" &&
+        balanced "$D/frozen.log"
+}
+check "a connection that freezes is left, and its controller's place taken" frozen
+
+# All that one host said, for later.
+proxy "tap:$D/said"
+record "$proxy" -F 1000 --duration 0.1 -o "$D/said.data" >"$D/said.log" 2>&1
+kill "$proxy_pid"
+counter() { # NAME: of the target's
+    say --watch -c status | sed -n "s/.*$1 \([0-9]*\).*/\1/p"
+}
+RUN="start $D/meanwhile.log" record "$port" -F 4000 --duration 2 -o "$D/meanwhile.data"
+recorder=$pid
+wait_for 10 grep -q . "$D/meanwhile.data.partial"
+replayed() {
+    before=$(counter 'wrong keys')
+    "$tool" send "$port" "$D/said" 10 >"$D/replayed" || { echo "not closed"; return 1; }
+    after=$(counter 'wrong keys')
+    echo "wrong keys: $before, then $after"
+    [ "$after" -eq $((before + 1)) ]
+}
+check "a handshake that is replayed is refused, counted, and the connection closed" replayed
+garbage() {
+    before=$(counter refused)
+    head -c 4000 /dev/zero | tr '\0' U | head -c 3000 >"$D/garbage"
+    printf '\0\1\2\3\0' >>"$D/garbage"
+    "$tool" send "$port" "$D/garbage" 10 >"$D/garbled" || { echo "not closed"; return 1; }
+    after=$(counter refused)
+    echo "refused: $before, then $after"
+    [ "$after" -gt "$before" ]
+}
+check "garbage closes its connection and is counted" garbage
+wrong() {
+    before=$(counter refused)
+    key_option="--key-file $D/wrong.key"
+    record "$port" -F 1000 --duration 1 -o "$D/wrong.data" >"$D/wrong.log" 2>&1 && return 1
+    key_option=
+    record "$port" -F 1000 --duration 1 -o "$D/none.data" >"$D/none.log" 2>&1 && return 1
+    key_option="--key-file $D/key"
+    grep 'wrong key' "$D/wrong.log" && grep 'wants a key' "$D/none.log" || return 1
+    after=$(counter refused)
+    echo "refused: $before, then $after"
+    [ "$after" -eq $((before + 2)) ] && [ ! -e "$D/wrong.data" ] && [ ! -e "$D/none.data" ]
+}
+check "a wrong key and none are refused and counted" wrong
+wait $recorder
+meanwhile_status=$?
+undisturbed() {
+    cat "$D/meanwhile.log"
+    [ $meanwhile_status -eq 0 ] && grep ' 0 lost' "$D/meanwhile.log" &&
+        ! grep 'link *broke' "$D/meanwhile.log" && balanced "$D/meanwhile.log"
+}
+check "none of that disturbed the recording that ran meanwhile" undisturbed
+
+# Proofs that are wrong five times in a row slow down everybody's next.
+limited() {
+    for i in 1 2 3 4 5; do
+        "$tool" send "$port" "$D/said" 10 >/dev/null || return 1
+    done
+    record "$port" -F 1000 --duration 0.1 --timeout 0.5 -o "$D/late.data" >"$D/late.log" 2>&1 && return 1
+    cat "$D/late.log"
+    grep 'try again in 10 seconds' "$D/late.log" || return 1
+}
+check "tries with a wrong key are slowed down" limited

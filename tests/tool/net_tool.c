@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What tests of network connections need beside mkperf: ways of breaking one at a place that the
+ * test chooses, and of saying what no mkperf would say.
+ *
+ *   net-tool port                        a free TCP port of 127.0.0.1
+ *   net-tool proxy LISTEN PORT PLAN...   forwards connections; the k-th one by the k-th PLAN,
+ * further ones by the last. PLAN is one of pass up:N, down:N     cut after N bytes to the target,
+ * from the target; odd N: reset, even: closed freeze:N         after N bytes from the target
+ * nothing moves; it is never closed stall:N,S        after N bytes from the target, it is not read
+ * from for S seconds tap:FILE         passes, and what goes to the target is kept net-tool send
+ * PORT FILE SECONDS      sends the file, prints what comes back. Exit status 0: the other end
+ * closed it; 3: it is open after so many seconds net-tool pipe PORT                   standard
+ * input and output to a connection and back net-tool monitor PATH COMMAND        a command for
+ * QEMU's monitor
+ *
+ * Owns: its sockets. All of it is on loopback. One line on standard error for each connection's
+ * end.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAIRS = 512, CHUNK = 2048, STILL_OPEN = 3, MONITOR_MS = 300 };
+enum kind { PASS, UP, DOWN, FREEZE, STALL };
+
+struct pair {
+    int host, target, tap; /* descriptors, -1: none */
+    enum kind kind;
+    uint64_t limit, up, down;
+    double stall_s, until;
+    bool frozen;
+    unsigned number;
+};
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct sockaddr_in loopback(const char *port)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return a;
+}
+
+/* -1: nobody listens there. receive: bytes of the buffer in; 0: as usual. */
+static int connect_to(const char *port, int receive)
+{
+    struct sockaddr_in a = loopback(port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    if (receive != 0) {
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive, sizeof receive);
+    }
+    if (connect(fd, (struct sockaddr *)&a, sizeof a) != 0) {
+        close(fd);
+        return -1;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return fd;
+}
+
+static int listen_at(const char *port)
+{
+    struct sockaddr_in a = loopback(port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, (struct sockaddr *)&a, sizeof a) != 0 || listen(fd, 16) != 0) {
+        die("listen");
+    }
+    return fd;
+}
+
+static int port(void)
+{
+    int fd = listen_at("0");
+    struct sockaddr_in a;
+    socklen_t n = sizeof a;
+
+    getsockname(fd, (struct sockaddr *)&a, &n);
+    printf("%d\n", ntohs(a.sin_port));
+    return 0;
+}
+
+static bool write_all(int fd, const uint8_t *p, size_t n)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, p, n);
+        if (done <= 0) {
+            return false;
+        }
+        p += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+/* ---- proxy ---- */
+
+static void follow(struct pair *p, const char *plan)
+{
+    static const char *const words[] = {
+        [UP] = "up:", [DOWN] = "down:", [FREEZE] = "freeze:", [STALL] = "stall:"};
+
+    p->kind = PASS;
+    p->tap = -1;
+    for (int k = UP; k <= STALL; k++) {
+        size_t n = strlen(words[k]);
+        if (strncmp(plan, words[k], n) == 0) {
+            char *end;
+            p->kind = (enum kind)k;
+            p->limit = strtoull(plan + n, &end, 10);
+            p->stall_s = *end == ',' ? strtod(end + 1, NULL) : 0;
+        }
+    }
+    if (strncmp(plan, "tap:", 4) == 0) {
+        p->tap = open(plan + 4, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    }
+}
+
+static void end(struct pair *p, const char *why)
+{
+    struct linger reset = {.l_onoff = 1};
+
+    if (p->limit % 2 != 0) {
+        setsockopt(p->host, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+        setsockopt(p->target, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    }
+    close(p->host);
+    close(p->target);
+    if (p->tap >= 0) {
+        close(p->tap);
+    }
+    p->host = p->target = -1;
+    fprintf(stderr, "connection %u: %s, up %llu, down %llu\n", p->number, why,
+            (unsigned long long)p->up, (unsigned long long)p->down);
+}
+
+static void accept_one(int listener, const char *to, const char *plan, struct pair *p, unsigned k)
+{
+    int on = 1;
+
+    *p = (struct pair){.number = k};
+    follow(p, plan);
+    p->host = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    p->target = connect_to(to, p->kind == STALL ? 4096 : 0);
+    setsockopt(p->host, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (p->target < 0) {
+        p->target = dup(p->host);
+        end(p, "nobody at the other end");
+    } else if (p->limit == 0 && (p->kind == UP || p->kind == DOWN)) {
+        end(p, "cut");
+    }
+}
+
+/* Moves what is there; at a limit exactly as much as it allows. */
+static void move(struct pair *p, bool up)
+{
+    uint8_t chunk[CHUNK];
+    bool limited = up ? p->kind == UP : p->kind != PASS && p->kind != UP;
+    uint64_t *moved = up ? &p->up : &p->down;
+    size_t most = sizeof chunk;
+
+    if (limited && *moved < p->limit && p->limit - *moved < most) {
+        most = (size_t)(p->limit - *moved);
+    }
+    ssize_t n = read(up ? p->host : p->target, chunk, most);
+    if (n <= 0 || !write_all(up ? p->target : p->host, chunk, (size_t)n)) {
+        end(p, up ? "closed by the host" : "closed by the target");
+        return;
+    }
+    if (up && p->tap >= 0 && !write_all(p->tap, chunk, (size_t)n)) {
+        die("tap");
+    }
+    *moved += (uint64_t)n;
+    if (!limited || *moved != p->limit) {
+        return;
+    }
+    if (p->kind == FREEZE) {
+        p->frozen = true;
+        fprintf(stderr, "connection %u: frozen, up %llu, down %llu\n", p->number,
+                (unsigned long long)p->up, (unsigned long long)p->down);
+    } else if (p->kind == STALL) {
+        p->until = now_s() + p->stall_s;
+        fprintf(stderr, "connection %u: stalled\n", p->number);
+    } else {
+        end(p, "cut");
+    }
+}
+
+static _Noreturn void proxy(const char *listen_port, const char *to, char **plan, int plans)
+{
+    static struct pair pairs[PAIRS];
+    static struct pollfd fds[2 * PAIRS + 1];
+    unsigned n = 0;
+    int listener = listen_at(listen_port);
+
+    for (;;) {
+        double now = now_s();
+        fds[0] = (struct pollfd){.fd = listener, .events = POLLIN};
+        for (unsigned i = 0; i < n; i++) {
+            struct pair *p = &pairs[i];
+            fds[1 + 2 * i] = (struct pollfd){.fd = p->frozen ? -1 : p->host, .events = POLLIN};
+            fds[2 + 2 * i] = (struct pollfd){.fd = p->frozen || now < p->until ? -1 : p->target,
+                                             .events = POLLIN};
+        }
+        if (poll(fds, 2 * n + 1, 50) <= 0) {
+            continue;
+        }
+        for (unsigned i = 0; i < n; i++) {
+            if (pairs[i].host >= 0 && fds[1 + 2 * i].revents != 0) {
+                move(&pairs[i], true);
+            }
+            if (pairs[i].host >= 0 && fds[2 + 2 * i].revents != 0) {
+                move(&pairs[i], false);
+            }
+        }
+        if (fds[0].revents != 0 && n < PAIRS) {
+            accept_one(listener, to, plan[n < (unsigned)plans ? n : (unsigned)plans - 1], &pairs[n],
+                       n);
+            n++;
+        }
+    }
+}
+
+/* ---- the others ---- */
+
+static int send_file(const char *to, const char *path, double seconds)
+{
+    uint8_t chunk[CHUNK];
+    int fd = connect_to(to, 0), file = open(path, O_RDONLY | O_CLOEXEC);
+    double until = now_s() + seconds;
+    ssize_t n;
+
+    if (fd < 0 || file < 0) {
+        die(fd < 0 ? to : path);
+    }
+    while ((n = read(file, chunk, sizeof chunk)) > 0 && write_all(fd, chunk, (size_t)n)) {
+    }
+    while (now_s() < until) {
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        if (poll(&ready, 1, 50) <= 0) {
+            continue;
+        }
+        n = read(fd, chunk, sizeof chunk);
+        if (n <= 0) {
+            return 0;
+        }
+        if (!write_all(STDOUT_FILENO, chunk, (size_t)n)) {
+            die("output");
+        }
+    }
+    return STILL_OPEN;
+}
+
+static int pipe_through(const char *to)
+{
+    uint8_t chunk[CHUNK];
+    int fd = connect_to(to, 0);
+
+    if (fd < 0) {
+        return 1; /* nobody there: the target may try again */
+    }
+    for (;;) {
+        struct pollfd ready[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                                  {.fd = fd, .events = POLLIN}};
+        poll(ready, 2, -1);
+        for (int i = 0; i < 2; i++) {
+            ssize_t n = ready[i].revents != 0 ? read(ready[i].fd, chunk, sizeof chunk) : 1;
+            if (n <= 0 || (ready[i].revents != 0 &&
+                           !write_all(i == 0 ? fd : STDOUT_FILENO, chunk, (size_t)n))) {
+                return 0;
+            }
+        }
+    }
+}
+
+static int monitor(const char *path, const char *command)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    uint8_t chunk[CHUNK];
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (strlen(path) >= sizeof a.sun_path) {
+        errno = ENAMETOOLONG;
+        die(path);
+    }
+    strcpy(a.sun_path, path);
+    if (connect(fd, (struct sockaddr *)&a, sizeof a) != 0) {
+        die(path);
+    }
+    dprintf(fd, "%s\n", command);
+    for (struct pollfd ready = {.fd = fd, .events = POLLIN}; poll(&ready, 1, MONITOR_MS) > 0;) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        if (n <= 0 || !write_all(STDOUT_FILENO, chunk, (size_t)n)) {
+            break;
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    signal(SIGPIPE, SIG_IGN);
+    if (strcmp(what, "port") == 0 && argc == 2) {
+        return port();
+    }
+    if (strcmp(what, "proxy") == 0 && argc > 4) {
+        proxy(argv[2], argv[3], argv + 4, argc - 4);
+    }
+    if (strcmp(what, "send") == 0 && argc == 5) {
+        return send_file(argv[2], argv[3], atof(argv[4]));
+    }
+    if (strcmp(what, "pipe") == 0 && argc == 3) {
+        return pipe_through(argv[2]);
+    }
+    if (strcmp(what, "monitor") == 0 && argc == 4) {
+        return monitor(argv[2], argv[3]);
+    }
+    fprintf(stderr, "net-tool: see tests/tool/net_tool.c\n");
+    return 2;
+}
