@@ -99,7 +99,7 @@ static int listen_at(const char *port)
 static int port(void)
 {
     int fd = listen_at("0");
-    struct sockaddr_in a;
+    struct sockaddr_in a = {.sin_port = 0};
     socklen_t n = sizeof a;
 
     getsockname(fd, (struct sockaddr *)&a, &n);
@@ -310,7 +310,7 @@ static int monitor(const char *path, const char *command)
         errno = ENAMETOOLONG;
         die(path);
     }
-    strcpy(a.sun_path, path);
+    memcpy(a.sun_path, path, strlen(path) + 1);
     if (connect(fd, (struct sockaddr *)&a, sizeof a) != 0) {
         die(path);
     }
