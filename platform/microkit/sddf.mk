@@ -73,4 +73,13 @@ $(eval $(call sddf_elf,net,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,seria
 $(eval $(call sddf_elf,net,echo,$(SDDF_BUILD)/echo0.elf,serial_client_config=echo.serial net_client_config=echo.net \
     timer_client_config=client.timer lib_sddf_lwip_config=echo.lwip))
 $(eval $(call sddf_system,net))
+
+# Both, booted and recorded from.
+.PHONY: check-sddf
+check-sddf: host target $(B)/echo-load
+	$(Q)$(if $(BOARD_QEMU),,echo "check-sddf: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
+	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
+	SERIAL_QEMU='$(subst $$(IMAGE),$(B)/sddf/serial/loader.img,$(value BOARD_QEMU))' \
+	NET_QEMU='$(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(B)/sddf/net/loader.img,$(value BOARD_QEMU)))'\
+	' -global virtio-mmio.force-legacy=false' tests/sel4/sddf
 endif
