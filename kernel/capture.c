@@ -15,6 +15,7 @@
 #include <mkperf/ring.h>
 
 #include "capture.h"
+#include "soft.h"
 
 enum {
     PAGE_BYTES = 4096,
@@ -37,6 +38,11 @@ __attribute__((noinline)) static void start_generation(const struct mkperf_descr
                                                        struct mkperf_ring *ring, uint32_t bytes,
                                                        uint64_t now)
 {
+    struct mkperf_soft *soft = mkperf_port_soft(d);
+
+    if (soft != NULL) {
+        mkperf_soft_begin(soft);
+    }
     s->generation = d->generation;
     for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
         s->armed[i] = d->counter[i].first;

@@ -70,6 +70,8 @@ struct mkperf_descriptor {
                                             at the last overflow of the one that it is read with,
                                             where MKPERF_COUNT_PERIOD events before its own next
                                             overflow is 0 */
+    uint32_t soft_mask; /* software events that are wanted, bit = enum mkperf_soft_kind (soft.h), */
+    uint64_t soft;      /* and their table: address in the profiler PD, not 0 with a mask */
 };
 
 _Static_assert(MKPERF_DESCRIPTOR_OFFSET + sizeof(struct mkperf_descriptor) <= 4096,

@@ -39,6 +39,11 @@
  *   then     a word for each of them: of one that is read with others what it had counted at the
  *            last overflow of the one that it is read with (see descriptor.h), else the number of
  *            events from its last overflow to the next
+ * FAULT: a thread faulted (software event, soft.h)
+ *   word 1   time, ticks
+ *   word 2   thread identity
+ *   word 3   pc of the instruction
+ *   word 4   address that it wanted to use; 0 if that was not what was wrong
  */
 #ifndef MKPERF_RECORD_H
 #define MKPERF_RECORD_H
@@ -50,6 +55,7 @@ enum mkperf_record_type {
     MKPERF_RECORD_SAMPLE = 1,
     MKPERF_RECORD_LOSS = 2,
     MKPERF_RECORD_TURN = 16,
+    MKPERF_RECORD_FAULT = 20,
 };
 
 enum mkperf_sample_flags {
@@ -78,6 +84,9 @@ enum mkperf_record_words {
     MKPERF_SAMPLE_FIXED_WORDS = 6,
     MKPERF_LOSS_WORDS = 4,
     MKPERF_TURN_WORDS = 3, /* before the counters */
+    MKPERF_FAULT_PC = 3,
+    MKPERF_FAULT_ADDRESS = 4,
+    MKPERF_FAULT_WORDS = 5,
 };
 
 enum mkperf_limits {

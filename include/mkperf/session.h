@@ -18,6 +18,7 @@
 
 #include <mkperf/counts.h>
 #include <mkperf/ring.h>
+#include <mkperf/soft.h>
 #include <mkperf/wire.h>
 
 /* Operations: the label of the protected call. Arguments and results beside the label of the reply
@@ -206,6 +207,13 @@ static inline struct mkperf_ring *mkperf_output_ring(uintptr_t region)
 static inline struct mkperf_ring *mkperf_core_ring(uintptr_t region, unsigned core)
 {
     return (struct mkperf_ring *)(region + core * (uintptr_t)(MKPERF_CORE_RING_BYTES + 4096));
+}
+
+/* Where the kernel counts software events, in the rings' region: before the next. */
+static inline struct mkperf_soft *mkperf_soft_table(uintptr_t region)
+{
+    return (struct mkperf_soft *)(region + MKPERF_RINGS_REGION_BYTES - MKPERF_COUNTS_REGION_BYTES -
+                                  MKPERF_SOFT_REGION_BYTES);
 }
 
 /* Where the kernel counts by thread, in the rings' region: at its end. */

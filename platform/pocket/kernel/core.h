@@ -17,6 +17,7 @@
 
 #include "../../../kernel/capture.h"
 #include "../../../kernel/counts.h"
+#include "../../../kernel/soft.h"
 #include "image.h"
 #include "regs.h"
 
@@ -73,6 +74,9 @@ struct core {
     struct mkperf_counts_state counting;
     uint64_t counts_va; /* the same for the table of counts */
     struct mkperf_counts *counts;
+    bool watched; /* a session counts by thread, or software events: kernel/soft.h */
+    uint64_t soft_va;
+    struct mkperf_soft *soft;
 };
 
 /* The core this runs on. Not volatile: it never changes. */
@@ -134,12 +138,22 @@ struct task *irq_slow(void);
 void irq_enable(unsigned irq);
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write);
 void irq_count(struct core *core);
+struct mkperf_soft *irq_soft(struct core *core);
+void irq_event(struct core *core, unsigned kind, const struct task *from, const struct task *to);
+void irq_switch(struct core *core, const struct task *next);
+void irq_fault(struct core *core, const struct task *t, uint64_t address);
 void sys_irq_ack(struct task *t);
 
 static inline bool pmu_published(void)
 {
     return pmu_descriptor != NULL &&
            __atomic_load_n(&pmu_descriptor->magic, __ATOMIC_ACQUIRE) == MKPERF_DESCRIPTOR_MAGIC;
+}
+
+/* Whether somebody wants to know. If not, that is all that software events cost. */
+static inline bool watched(const struct core *core)
+{
+    return __builtin_expect(core->watched, 0);
 }
 
 /* qemu_pmu.c */

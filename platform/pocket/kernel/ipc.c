@@ -38,6 +38,9 @@ static void received(struct task *t, uint64_t badge, uint64_t info)
 static void deliver(struct task *from, struct task *to)
 {
     copy(to->message, from->faulted ? from->fault : from->message, message_length(from->info));
+    if (watched(core_self()) && !from->faulted) {
+        irq_event(core_self(), MKPERF_SOFT_PPCALL, from, to);
+    }
     from->state = TASK_AWAITING;
     to->serving = from;
     received(to, from->badge, from->info);
@@ -128,6 +131,9 @@ void sys_notify(struct task *t)
     const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_NOTIFY);
 
     if (c != NULL) {
+        if (watched(core_self())) {
+            irq_event(core_self(), MKPERF_SOFT_NOTIFICATION, t, &tasks[c->pd]);
+        }
         ipc_notify(&tasks[c->pd], UINT64_C(1) << c->id);
     }
 }

@@ -145,6 +145,52 @@ void irq_count(struct core *core)
     }
 }
 
+/* The table of software events, NULL if a session has none. */
+struct mkperf_soft *irq_soft(struct core *core)
+{
+    const struct mkperf_descriptor *d = pmu_descriptor;
+
+    if (d->soft_mask == 0) {
+        return NULL;
+    }
+    if (core->soft_va != d->soft) {
+        core->soft_va = d->soft;
+        core->soft = irq_find_memory(pmu_task, d->soft, sizeof *core->soft, true);
+    }
+    return core->soft;
+}
+
+/* Whether there still is a session that watches. */
+static bool still_watched(struct core *core)
+{
+    core->watched = pmu_published();
+    return core->watched;
+}
+
+void irq_event(struct core *core, unsigned kind, const struct task *from, const struct task *to)
+{
+    struct mkperf_soft *t = still_watched(core) ? irq_soft(core) : NULL;
+
+    if (t != NULL) {
+        mkperf_soft_event(pmu_descriptor, t, kind, from->thread, to->thread);
+    }
+}
+
+void irq_switch(struct core *core, const struct task *next)
+{
+    irq_event(core, MKPERF_SOFT_SWITCH, core->current, next);
+    irq_count(core);
+}
+
+void irq_fault(struct core *core, const struct task *t, uint64_t address)
+{
+    struct mkperf_soft *table = still_watched(core) ? irq_soft(core) : NULL;
+
+    if (table != NULL) {
+        mkperf_soft_fault(pmu_descriptor, &core->capture, table, t->thread, t->context.pc, address);
+    }
+}
+
 /*
  * The first half of every interrupt, called by vectors.S with only half the registers saved. True:
  * it was the profiler's and all is done. False: irq_slow must follow.

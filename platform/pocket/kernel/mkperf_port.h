@@ -158,6 +158,14 @@ static inline struct mkperf_ring *mkperf_port_ring(const struct mkperf_descripto
     return core->ring;
 }
 
+static inline struct mkperf_soft *mkperf_port_soft(const struct mkperf_descriptor *d)
+{
+    struct core *core = core_self();
+
+    core->watched = d->counts != 0 || d->soft_mask != 0;
+    return irq_soft(core);
+}
+
 static inline void mkperf_port_wake(void)
 {
     ipc_notify(pmu_task, pmu_badge);

@@ -73,7 +73,9 @@ static void switch_to(struct core *core, struct task *t)
 {
     bool follow = core->current == pmu_task || core->current->pd == NULL || t->pd == NULL;
 
-    irq_count(core);
+    if (watched(core)) {
+        irq_switch(core, t);
+    }
     core->current = t;
     if (follow && pmu_published()) {
         qemu_pmu_follow(pmu_descriptor, t->pd == NULL);
