@@ -68,7 +68,7 @@ void mkperf_soft_fault(const struct mkperf_descriptor *d, struct mkperf_capture_
     uint64_t bytes = UINT64_C(8) * MKPERF_FAULT_WORDS;
 
     mkperf_soft_event(d, t, MKPERF_SOFT_FAULT, thread, thread);
-    if (!(d->soft_mask >> MKPERF_SOFT_FAULT & 1)) {
+    if ((d->soft_mask & MKPERF_SOFT_FAULT_RECORDS) == 0) {
         return;
     }
     if (s->generation != d->generation) {
@@ -86,8 +86,8 @@ void mkperf_soft_fault(const struct mkperf_descriptor *d, struct mkperf_capture_
     if (w == NULL) {
         t->records_dropped++;
     } else {
-        w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_FAULT, (unsigned)bytes, 0, 0, 0,
-                                                     mkperf_port_core());
+        w[MKPERF_WORD_HEADER] =
+            mkperf_record_header(MKPERF_RECORD_FAULT, (unsigned)bytes, 0, 0, 0, mkperf_port_core());
         w[MKPERF_WORD_TIME] = mkperf_port_time();
         w[MKPERF_WORD_THREAD] = thread;
         w[MKPERF_FAULT_PC] = pc;

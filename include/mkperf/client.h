@@ -29,12 +29,14 @@ enum mkperf_app_op {
     MKPERF_APP_START =
         1, /* as the text command `start`: what is configured, else cycles at 1 kHz */
     MKPERF_APP_STOP = 2,
-    MKPERF_APP_MARK = 3, /* words as in mkperf_app_mark */
+    MKPERF_APP_MARK = 3,  /* words as in mkperf_app_mark */
+    MKPERF_APP_DUMP = 25, /* the same words: a mark, and the flight recording is held */
 };
 
 enum mkperf_app_result {
     MKPERF_APP_OK = 0,
-    MKPERF_APP_REFUSED = 1, /* for instance no PMU, or the last session is still being sent */
+    MKPERF_APP_REFUSED = 1, /* for instance no PMU, the last session is still being sent, or no
+                               flight recording runs */
     MKPERF_APP_MALFORMED = 2,
 };
 
@@ -84,14 +86,30 @@ static inline uint32_t mkperf_app_stop(unsigned channel)
     return mkperf_app_call(channel, MKPERF_APP_STOP, 0);
 }
 
-/* name: what the profile shows, cut at 31 bytes; id: the program's own number. */
-static inline uint32_t mkperf_app_mark(unsigned channel, enum mkperf_mark_kind kind, uint32_t id,
-                                       const char *name)
+static inline void mkperf_app_put_mark(enum mkperf_mark_kind kind, uint32_t id, const char *name)
 {
     microkit_mr_set(0, (uint64_t)kind << 32 | id);
     mkperf_app_put_text(1, name);
     mkperf_app_put_text(1 + MKPERF_APP_NAME_BYTES / 8, microkit_name);
+}
+
+/* name: what the profile shows, cut at 31 bytes; id: the program's own number. */
+static inline uint32_t mkperf_app_mark(unsigned channel, enum mkperf_mark_kind kind, uint32_t id,
+                                       const char *name)
+{
+    mkperf_app_put_mark(kind, id, name);
     return mkperf_app_call(channel, MKPERF_APP_MARK, MKPERF_APP_MARK_WORDS);
+}
+
+/*
+ * Ends the flight recording (mkperf record --overwrite) and keeps what it holds for `mkperf dump`,
+ * with a mark of that name and number at its end. For a program that notices that something went
+ * wrong. Without a flight recording: MKPERF_APP_REFUSED, and nothing happens.
+ */
+static inline uint32_t mkperf_app_dump(unsigned channel, uint32_t id, const char *name)
+{
+    mkperf_app_put_mark(MKPERF_MARK_POINT, id, name);
+    return mkperf_app_call(channel, MKPERF_APP_DUMP, MKPERF_APP_MARK_WORDS);
 }
 
 #endif

@@ -2,12 +2,19 @@
 /*
  * The sample ring: single producer, single consumer, lock-free, variable-length records.
  *
- * Owns: its layout in shared memory and the four functions on it. One ring for each core between
+ * Owns: its layout in shared memory and the functions on it. One ring for each core between
  * the kernel hook (producer) and the profiler PD (consumer), and one between the profiler PD
  * (producer) and the client PD (consumer).
  *
  * Policy "stream": a record that does not fit is dropped by the producer, who counts it. Nothing
  * that was committed is lost.
+ *
+ * Policy "flight recorder": the oldest records make room for a new one, and the producer counts
+ * them. While it records, both positions are the producer's: `head` in the shared header stands
+ * still, so the consumer finds nothing and touches nothing. mkperf_ring_show hands everything
+ * over, and from then on until the consumer has released it all, it is the producer who touches
+ * nothing. Whoever changes the sides does so while the other cannot run (the consumer waits in a
+ * protected call), so there is no moment at which both could.
  *
  * Trust: each side keeps its own position and the size in memory that the other side cannot
  * write (struct mkperf_ring_producer, struct mkperf_ring_consumer). What is read from the shared
@@ -72,18 +79,9 @@ static inline bool mkperf_ring_size_ok(uint64_t size)
            (size & (size - 1)) == 0;
 }
 
-/*
- * Producer: room for a record of up to `bytes` (a multiple of 8, at most MKPERF_MAX_RECORD_BYTES),
- * contiguous. Returns where to write it, or NULL if it does not fit (the caller counts the drop).
- * Nothing is visible to the consumer before mkperf_ring_commit, and not committing is allowed.
- *
- * The acquire load of `tail` pairs with the release store in mkperf_ring_release: the consumer is
- * done reading the bytes that are about to be overwritten.
- */
-static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint64_t bytes)
+/* Producer: as mkperf_ring_reserve, from the tail that is in p. */
+static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64_t bytes)
 {
-    p->tail = __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
-
     uint64_t used = p->head - p->tail;
     uint64_t at = p->head & (p->size - 1);
     uint64_t pad = at + bytes > p->size ? p->size - at : 0;
@@ -97,6 +95,54 @@ static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint
         at = 0;
     }
     return &p->ring->data[at / 8];
+}
+
+/*
+ * Producer: room for a record of up to `bytes` (a multiple of 8, at most MKPERF_MAX_RECORD_BYTES),
+ * contiguous. Returns where to write it, or NULL if it does not fit (the caller counts the drop).
+ * Nothing is visible to the consumer before mkperf_ring_commit, and not committing is allowed.
+ *
+ * The acquire load of `tail` pairs with the release store in mkperf_ring_release: the consumer is
+ * done reading the bytes that are about to be overwritten.
+ */
+static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint64_t bytes)
+{
+    p->tail = __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
+    return mkperf_ring_place(p, bytes);
+}
+
+/*
+ * Producer, flight recorder: the oldest record of those from p->tail on, PAD or other, *size bytes;
+ * p->tail + *size takes it away. NULL: the ring is empty, or what is there makes no sense, for the
+ * consumer can write there; then everything is to be forgotten.
+ */
+static inline const uint64_t *mkperf_ring_oldest(const struct mkperf_ring_producer *p,
+                                                 unsigned *size)
+{
+    uint64_t used = p->head - p->tail;
+    uint64_t at = p->tail & (p->size - 1);
+    unsigned bytes = mkperf_record_size(p->ring->data[at / 8]);
+
+    if (used == 0 || used > p->size || bytes < 8 || bytes % 8 != 0 || bytes > used ||
+        at + bytes > p->size) {
+        return NULL;
+    }
+    *size = bytes;
+    return &p->ring->data[at / 8];
+}
+
+/* Producer, flight recorder: the record just written is kept, and not shown. */
+static inline void mkperf_ring_keep(struct mkperf_ring_producer *p, uint64_t bytes)
+{
+    p->head += bytes;
+}
+
+/* Producer, flight recorder: everything from `tail` to p->head is the consumer's. Its own position
+ * has to become `tail`, too. Release: pairs with the acquire load in mkperf_ring_peek. */
+static inline void mkperf_ring_show(struct mkperf_ring_producer *p, uint64_t tail)
+{
+    __atomic_store_n(&p->ring->tail, tail, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->ring->head, p->head, __ATOMIC_RELEASE);
 }
 
 /*

@@ -34,6 +34,23 @@ enum mkperf_session_op {
     MKPERF_OP_LIST = 7,      /* takes request.list_first; fills list */
     MKPERF_OP_COUNTS = 8,    /* takes request.counts_part; fills counts. Part 0 takes a snapshot, of
                                 which the other parts tell the rest */
+    MKPERF_OP_DUMP = 25,     /* shows the flight recording in the output ring, from the ring's tail
+                                on; fills state, status, flight */
+    MKPERF_OP_HOLD = 26,     /* an application's wish: ends the flight recording and keeps it */
+    MKPERF_OP_EDGES = 27,    /* takes request.counts_part; fills edges, as COUNTS does */
+};
+
+/* Why a flight recording is held. The numbers are those of FlightTrigger in proto/mkperf.proto. */
+enum mkperf_flight_trigger {
+    MKPERF_FLIGHT_STOP = 0, /* a Stop, or it still runs */
+    MKPERF_FLIGHT_MARK = 1, /* an application, by MKPERF_OP_HOLD */
+    MKPERF_FLIGHT_FAULT = 2,
+};
+
+enum mkperf_flight_state { /* of FlightState there */
+                           MKPERF_FLIGHT_NONE = 0,
+                           MKPERF_FLIGHT_RECORDING = 1,
+                           MKPERF_FLIGHT_HELD = 2,
 };
 
 /* The numbers are those of ErrorCode in proto/mkperf.proto. */
@@ -59,6 +76,8 @@ enum mkperf_session_limits {
     MKPERF_MAX_PERIOD = 0x7fffffff,
     MKPERF_SESSION_PAGE_BYTES = 8192,
     MKPERF_COUNT_PART = 3,               /* threads in one answer to COUNTS */
+    MKPERF_EDGE_PART = 12,               /* threads, and edges, in one answer to EDGES */
+    MKPERF_MAX_FAULTS = 16,              /* threads whose fault ends a flight recording */
     MKPERF_CORE_RING_BYTES = 256 * 1024, /* data of a core's sample ring */
     MKPERF_OUTPUT_RING_BYTES = 512 * 1024,
     MKPERF_OUTPUT_REGION_BYTES = 0x100000,
@@ -89,6 +108,10 @@ struct mkperf_session_request {
     uint32_t per_thread;   /* != 0: count by thread, if the kernel does */
     uint32_t filters;      /* 0: all threads are sampled; else how many of the next */
     uint64_t filter[MKPERF_MAX_FILTERS]; /* identities */
+    uint32_t overwrite;                  /* != 0: a flight recording, in output_bytes */
+    uint32_t interactions;               /* != 0: software events are counted beside the samples */
+    uint32_t faults;                     /* threads whose fault ends the flight recording */
+    uint64_t fault[MKPERF_MAX_FAULTS];   /* identities */
     struct mkperf_session_want event[MKPERF_MAX_EVENTS];
 };
 
@@ -112,6 +135,7 @@ struct mkperf_session_state {
     uint32_t no_jitter;
     uint32_t output_bytes; /* data bytes of the output ring in this session */
     uint32_t turns;        /* more than 1: events take turns */
+    uint32_t overwrite;    /* != 0: there is a flight recording; runs only while it is dumped */
     uint64_t tick_hz;      /* of every time in the session's records; 0 before the first start */
     struct mkperf_session_event event[MKPERF_MAX_EVENTS];
 };
@@ -128,6 +152,14 @@ struct mkperf_session_status {
     uint64_t period[MKPERF_MAX_EVENTS];  /* present, by event */
     uint64_t enabled;                    /* ticks since the start, where events take turns */
     uint64_t running[MKPERF_MAX_EVENTS]; /* and of those while the event had counters */
+};
+
+struct mkperf_session_flight {
+    uint32_t state;  /* enum mkperf_flight_state */
+    uint32_t why;    /* enum mkperf_flight_trigger, once it is held */
+    uint64_t thread; /* identity of the one that faulted */
+    uint64_t samples;
+    uint64_t overwritten; /* samples that were recorded and gave way to newer ones */
 };
 
 struct mkperf_session_info {
@@ -176,6 +208,32 @@ struct mkperf_session_counts {
     struct mkperf_session_thread_count thread[MKPERF_COUNT_PART]; /* of the others */
 };
 
+struct mkperf_session_edge {
+    uint64_t from; /* identities */
+    uint64_t to;
+    uint64_t calls;
+    uint64_t notifications;
+};
+
+struct mkperf_session_soft {
+    uint64_t thread; /* identity */
+    uint64_t count[MKPERF_SOFT_KINDS];
+};
+
+/* Software events since the session's start. What is in no thread's and no edge's count is in
+ * `total` all the same. */
+struct mkperf_session_edges {
+    uint64_t enabled; /* ticks since the start; 0: the time is not known */
+    uint64_t total[MKPERF_SOFT_KINDS];
+    uint64_t records_dropped; /* of faults */
+    uint32_t part;
+    uint32_t parts;
+    uint32_t edges; /* of this part */
+    uint32_t threads;
+    struct mkperf_session_edge edge[MKPERF_EDGE_PART];
+    struct mkperf_session_soft thread[MKPERF_EDGE_PART];
+};
+
 struct mkperf_session_error {
     uint32_t code;  /* enum mkperf_session_result */
     uint32_t event; /* index of the event in the request + 1; 0: not about one event */
@@ -189,6 +247,8 @@ struct mkperf_session_page {
     struct mkperf_session_info info;
     struct mkperf_session_list list;
     struct mkperf_session_counts counts;
+    struct mkperf_session_flight flight;
+    struct mkperf_session_edges edges;
     struct mkperf_session_error error;
 };
 

@@ -8,11 +8,11 @@
  *
  * Names are perf's where perf has one:
  *   context-switches  the thread stopped running and another ran; counted for the one that stopped
- *   faults            it did what its fault handler (Microkit: the parent PD or the monitor) is told
- *                     of: memory faults, capability faults, unknown system calls, exceptions. perf's
- *                     `faults` are memory faults alone
- *   ppcalls           its protected call was delivered to the callee (a plain send, too)
- *   notifications     it signalled a notification that is bound to a thread. Interrupts do not count
+ *   faults            it did what its fault handler (Microkit: the parent PD or the monitor) is
+ * told of: memory faults, capability faults, unknown system calls, exceptions. perf's `faults` are
+ * memory faults alone ppcalls           its protected call was delivered to the callee (a plain
+ * send, too) notifications     it signalled a notification that is bound to a thread. Interrupts do
+ * not count
  */
 #ifndef MKPERF_SOFT_H
 #define MKPERF_SOFT_H
@@ -37,6 +37,9 @@ enum mkperf_soft_limits {
 };
 
 #define MKPERF_SOFT_ALL ((UINT32_C(1) << MKPERF_SOFT_KINDS) - 1)
+/* Of the descriptor's mask: a FAULT record for each fault. */
+#define MKPERF_SOFT_FAULT_RECORDS (UINT32_C(1) << 31)
+
 #define MKPERF_SOFT_MAGIC UINT64_C(0x3174666f73706b6d) /* "mkpsoft1" */
 
 struct mkperf_soft_thread {

@@ -196,6 +196,9 @@ static void set_request(struct mkperf_client *c)
     r->wake_samples = 0;
     r->core_bytes = s->core_bytes;
     r->output_bytes = s->output_bytes;
+    r->overwrite = 0;
+    r->interactions = 0;
+    r->faults = 0;
 }
 
 uint32_t mkperf_command_start(struct mkperf_client *c)
@@ -214,7 +217,7 @@ static bool start(struct line *l)
     if (l->c->stopping) {
         return refuse(l, "the last session's samples are still on their way\n");
     }
-    if (!l->c->running) {
+    if (!mkperf_control_active(l->c)) {
         uint32_t result = mkperf_command_start(l->c);
         if (result != MKPERF_RESULT_OK) {
             return refuse_result(l, result);
@@ -226,7 +229,7 @@ static bool start(struct line *l)
 
 static bool stop(struct line *l)
 {
-    if (l->c->running && !l->c->stopping) {
+    if (mkperf_control_active(l->c)) {
         uint32_t result = mkperf_control_stop(l->c, MKPERF_NOBODY, 0);
         if (result != MKPERF_RESULT_OK) {
             return refuse_result(l, result);

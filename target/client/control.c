@@ -41,6 +41,15 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
     r->core_bytes = c->settings.core_bytes;
     r->output_bytes = c->settings.output_bytes;
     r->per_thread = m->per_pd;
+    if (m->overwrite_bytes != 0) {
+        r->output_bytes = m->overwrite_bytes;
+    }
+    r->overwrite = m->overwrite;
+    r->interactions = m->interactions;
+    r->faults = m->dump_on_fault_count;
+    for (unsigned i = 0; i < m->dump_on_fault_count; i++) {
+        r->fault[i] = m->dump_on_fault[i] - 2;
+    }
     r->filters = m->only_count;
     for (unsigned i = 0; i < m->only_count; i++) {
         r->filter[i] = m->only[i] - 2;
@@ -65,6 +74,7 @@ static void begin_session(struct mkperf_client *c)
     if (mkperf_ring_size_ok(s->output_bytes) && s->output_bytes <= MKPERF_OUTPUT_RING_BYTES) {
         c->ring.size = s->output_bytes;
     }
+    c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
     mkperf_encoder_begin(&c->encoder, s->id, s->tick_hz);
     for (unsigned i = 0; i < s->events && i < MKPERF_MAX_EVENTS; i++) {
         const struct mkperf_session_event *e = &s->event[i];
@@ -92,10 +102,32 @@ uint32_t mkperf_control_start(struct mkperf_client *c)
 {
     uint32_t result = c->call(MKPERF_OP_START);
 
-    if (result == MKPERF_RESULT_OK) {
+    c->trigger_there = false;
+    if (result == MKPERF_RESULT_OK && c->page->state.overwrite == 0) {
         begin_session(c);
     }
     return result;
+}
+
+/* A dump that somebody else began begins anew. */
+static uint32_t dump(struct mkperf_client *c)
+{
+    uint32_t result = c->call(MKPERF_OP_DUMP);
+
+    if (result == MKPERF_RESULT_OK) {
+        begin_session(c);
+        c->stopping = true;
+        c->dumping = true;
+        c->stop_by = MKPERF_NOBODY;
+    }
+    return result;
+}
+
+bool mkperf_control_active(const struct mkperf_client *c)
+{
+    bool recording = c->page->flight.state == MKPERF_FLIGHT_RECORDING;
+
+    return !c->stopping && (c->running || recording);
 }
 
 uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request)
@@ -160,6 +192,10 @@ static void carry_out_control(struct mkperf_client *c, unsigned who)
         configure(c, who, m->request, &m->msg.configure);
     } else if (m->which_msg == mkperf_ToTarget_stop_tag) {
         stop(c, who, m->request);
+    } else if (m->which_msg == mkperf_ToTarget_dump_tag) {
+        if (c->dumping || !busy(c, who, m->request)) {
+            mkperf_report_result(c, who, m->request, dump(c));
+        }
     } else if (!busy(c, who, m->request)) {
         mkperf_report_result(c, who, m->request, mkperf_control_start(c));
     }
@@ -184,6 +220,7 @@ static void carry_out(struct mkperf_client *c, unsigned who)
     case mkperf_ToTarget_configure_tag:
     case mkperf_ToTarget_start_tag:
     case mkperf_ToTarget_stop_tag:
+    case mkperf_ToTarget_dump_tag:
         carry_out_control(c, who);
         break;
     case mkperf_ToTarget_get_status_tag:
@@ -192,6 +229,9 @@ static void carry_out(struct mkperf_client *c, unsigned who)
         break;
     case mkperf_ToTarget_get_counts_tag:
         mkperf_report_counts(c, who, m->request, m->msg.get_counts.part);
+        break;
+    case mkperf_ToTarget_get_interactions_tag:
+        mkperf_report_interactions(c, who, m->request, m->msg.get_interactions.part);
         break;
     case mkperf_ToTarget_list_events_tag:
         p->listing = true;

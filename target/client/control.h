@@ -92,11 +92,14 @@ struct mkperf_client {
 
     bool running;    /* a session was started and its end is not sent yet */
     bool stopping;   /* Status follows the last batch, to stop_by as answer to stop_request */
+    bool dumping;    /* what ends then is a dump */
     bool restarting; /* then configure from the page and start, the same way */
     bool new_epoch;  /* begin one before the next batch */
     bool announce;   /* send hello and session before the next batch */
     unsigned stop_by;
     uint32_t stop_request;
+    bool trigger_there; /* the mark that ended the flight recording: */
+    mkperf_Mark trigger;
     uint64_t corrupt;     /* records that made no sense */
     uint64_t dropped;     /* samples of this session that `clear` dropped */
     uint64_t status_time; /* ticks: of the last unasked status */
@@ -134,6 +137,8 @@ void mkperf_client_pump(struct mkperf_client *c);
 /* enum mkperf_session_result; the error is in the page. by, request: who gets Status or Session. */
 uint32_t mkperf_control_start(struct mkperf_client *c);
 uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t request);
+/* Whether a session runs that can be stopped: its samples are sent, or are a flight recording. */
+bool mkperf_control_active(const struct mkperf_client *c);
 uint64_t mkperf_client_now(struct mkperf_client *c);
 uint64_t mkperf_client_hz(const struct mkperf_client *c);
 
@@ -175,6 +180,8 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
 bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request); /* LIST's */
 bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
+bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t request,
+                                uint32_t part);
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_gap(struct mkperf_client *c, unsigned who);
 bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark); /* to all */

@@ -21,7 +21,8 @@ static void take_text(char *to, const uint64_t *words)
     to[MKPERF_APP_NAME_BYTES - 1] = '\0';
 }
 
-static uint32_t mark(struct mkperf_client *c, const uint64_t *words)
+/* False: the words make no sense. */
+static bool make_mark(const struct mkperf_client *c, const uint64_t *words, mkperf_Mark *out)
 {
     mkperf_Mark m = {
         .session = c->running ? c->page->state.id : 0,
@@ -32,14 +33,41 @@ static uint32_t mark(struct mkperf_client *c, const uint64_t *words)
     };
 
     if (words[0] >> 32 > MKPERF_MARK_END) {
-        return MKPERF_APP_MALFORMED;
+        return false;
     }
     if (c->clock == NULL) {
         m.tick_hz = c->encoder.tick_hz;
     }
     take_text(m.name, words + 1);
     take_text(m.pd, words + 1 + MKPERF_APP_NAME_BYTES / 8);
+    *out = m;
+    return true;
+}
+
+static uint32_t mark(struct mkperf_client *c, const uint64_t *words)
+{
+    mkperf_Mark m;
+
+    if (!make_mark(c, words, &m)) {
+        return MKPERF_APP_MALFORMED;
+    }
     mkperf_report_mark(c, &m);
+    return MKPERF_APP_OK;
+}
+
+/* The mark stays beside the recording, and goes out with each dump. */
+static uint32_t hold(struct mkperf_client *c, const uint64_t *words)
+{
+    mkperf_Mark m;
+
+    if (!make_mark(c, words, &m)) {
+        return MKPERF_APP_MALFORMED;
+    }
+    if (c->call(MKPERF_OP_HOLD) != MKPERF_RESULT_OK) {
+        return MKPERF_APP_REFUSED;
+    }
+    c->trigger = m;
+    c->trigger_there = true;
     return MKPERF_APP_OK;
 }
 
@@ -47,17 +75,20 @@ uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64
                            unsigned n)
 {
     if (label == MKPERF_APP_START) {
-        if (c->running && !c->stopping) {
+        if (mkperf_control_active(c)) {
             return MKPERF_APP_OK;
         }
         return !c->stopping && mkperf_command_start(c) == MKPERF_RESULT_OK ? MKPERF_APP_OK
                                                                            : MKPERF_APP_REFUSED;
     }
     if (label == MKPERF_APP_STOP) {
-        if (c->running && !c->stopping) {
+        if (mkperf_control_active(c)) {
             mkperf_control_stop(c, MKPERF_NOBODY, 0);
         }
         return MKPERF_APP_OK;
+    }
+    if (label == MKPERF_APP_DUMP && n == MKPERF_APP_MARK_WORDS) {
+        return hold(c, words);
     }
     return label == MKPERF_APP_MARK && n == MKPERF_APP_MARK_WORDS ? mark(c, words)
                                                                   : MKPERF_APP_MALFORMED;

@@ -81,6 +81,7 @@ bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t reque
     m->running = s->running != 0;
     m->max_frames = s->max_frames;
     m->no_jitter = s->no_jitter != 0;
+    m->overwrite = s->overwrite != 0;
     m->events_count = (pb_size_t)at_most(s->events, MKPERF_MAX_EVENTS);
     for (unsigned i = 0; i < m->events_count; i++) {
         const struct mkperf_session_event *e = &s->event[i];
@@ -94,6 +95,18 @@ bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t reque
         m->events[i].group = e->group;
     }
     return send(c, who, request, mkperf_ToHost_session_tag);
+}
+
+_Static_assert((int)MKPERF_FLIGHT_HELD == (int)mkperf_FlightState_FLIGHT_HELD, "states");
+_Static_assert((int)MKPERF_FLIGHT_FAULT == (int)mkperf_FlightTrigger_FLIGHT_FAULT, "triggers");
+
+static void fill_flight(const struct mkperf_session_flight *f, mkperf_Status *m)
+{
+    m->flight = (mkperf_FlightState)at_most(f->state, MKPERF_FLIGHT_HELD);
+    m->overwritten = f->overwritten;
+    m->held = f->samples;
+    m->trigger = (mkperf_FlightTrigger)at_most(f->why, MKPERF_FLIGHT_FAULT);
+    m->trigger_thread = f->why == MKPERF_FLIGHT_FAULT ? f->thread + 2 : 0;
 }
 
 bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request)
@@ -126,6 +139,7 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     m->connections = c->connections;
     m->links_lost = c->links_lost;
     m->marks_lost = c->marks_lost;
+    fill_flight(&c->page->flight, m);
     return send(c, who, request, mkperf_ToHost_status_tag);
 }
 
@@ -188,6 +202,54 @@ bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t reques
     }
     fill_threads(counts, m);
     return send(c, who, request, mkperf_ToHost_counts_tag);
+}
+
+_Static_assert(mkperf_Interactions_size + 16 <= MKPERF_CONTENT_BYTES, "message size");
+
+static void fill_edges(const struct mkperf_session_edges *from, mkperf_Interactions *m)
+{
+    m->edges_count = (pb_size_t)at_most(from->edges, MKPERF_EDGE_PART);
+    for (unsigned i = 0; i < m->edges_count; i++) {
+        m->edges[i].from = from->edge[i].from + 2;
+        m->edges[i].to = from->edge[i].to + 2;
+        m->edges[i].calls = from->edge[i].calls;
+        m->edges[i].notifications = from->edge[i].notifications;
+    }
+    m->threads_count = (pb_size_t)at_most(from->threads, MKPERF_EDGE_PART);
+    for (unsigned i = 0; i < m->threads_count; i++) {
+        m->threads[i].thread = from->thread[i].thread + 2;
+        m->threads[i].count_count = MKPERF_SOFT_KINDS;
+        for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+            m->threads[i].count[kind] = from->thread[i].count[kind];
+        }
+    }
+}
+
+/* Asks the profiler PD for the part, too. */
+bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t request,
+                                uint32_t part)
+{
+    const struct mkperf_session_edges *from = &c->page->edges;
+    mkperf_Interactions *m = &c->out.msg.interactions;
+
+    c->page->request.counts_part = part;
+    uint32_t result = c->call(MKPERF_OP_EDGES);
+    if (result != MKPERF_RESULT_OK) {
+        return mkperf_report_refusal(c, who, request, result);
+    }
+    *m = (mkperf_Interactions)mkperf_Interactions_init_zero;
+    m->session = c->page->state.id;
+    m->tick_hz = c->page->state.tick_hz;
+    m->enabled_ticks = from->enabled;
+    m->part = part;
+    m->parts = from->parts;
+    m->records_dropped = from->records_dropped;
+    m->total_count = MKPERF_SOFT_KINDS;
+    for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+        m->total[kind] = from->total[kind];
+    }
+    fill_edges(from, m);
+    return send(c, who, request, mkperf_ToHost_interactions_tag);
 }
 
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)

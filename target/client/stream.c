@@ -8,6 +8,8 @@
  */
 #include "control.h"
 
+#include "../lib/text.h"
+
 enum {
     /* Frames that one step may queue: role, session; hello, session and gap before a batch; the
      * batch; status. */
@@ -245,6 +247,10 @@ static bool end_session(struct mkperf_client *c)
     }
     c->running = false;
     c->stopping = false;
+    if (c->dumping && c->trigger_there) {
+        mkperf_report_mark(c, &c->trigger);
+    }
+    c->dumping = false;
     tell_end(c, !c->restarting);
     if (c->restarting) {
         restart(c);
@@ -252,11 +258,34 @@ static bool end_session(struct mkperf_client *c)
     return true;
 }
 
+/* A fault that the kernel saw becomes a mark, behind the samples before it. */
+static void take_fault(struct mkperf_client *c, const uint64_t *record)
+{
+    mkperf_Mark m = {
+        .session = c->page->state.id,
+        .tick_hz = c->encoder.tick_hz,
+        .time_ticks = record[MKPERF_WORD_TIME],
+        .thread = record[MKPERF_WORD_THREAD] + 2,
+    };
+    struct mkperf_text name = mkperf_text_begin(m.name, sizeof m.name);
+
+    mkperf_text_put(&name, "fault at ");
+    mkperf_text_hex(&name, record[MKPERF_FAULT_PC]);
+    mkperf_stream_flush(c);
+    mkperf_report_mark(c, &m);
+}
+
 /* Takes one record. */
 static void take(struct mkperf_client *c, const uint64_t *record, unsigned size)
 {
     if (c->announce) {
         announce(c);
+    }
+    if (mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_FAULT &&
+        size == 8 * MKPERF_FAULT_WORDS) {
+        take_fault(c, record);
+        mkperf_ring_release(&c->ring, size);
+        return;
     }
     switch (mkperf_encoder_add(&c->encoder, record, size)) {
     case MKPERF_ENCODE_FULL:

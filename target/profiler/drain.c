@@ -44,10 +44,27 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned bytes
     }
 }
 
+/* Room for a record by the session's policy, and its end. */
+static inline uint64_t *room(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                             unsigned size)
+{
+    return p->flight.on ? mkperf_flight_room(p, output, size) : mkperf_ring_reserve(output, size);
+}
+
+static inline void commit(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                          unsigned size)
+{
+    if (p->flight.on) {
+        mkperf_ring_keep(output, size);
+    } else {
+        mkperf_ring_commit(output, size);
+    }
+}
+
 /* Tells in the stream what was lost at a place; false if there is no room for it yet. */
 static bool tell_loss(struct mkperf_profiler *p, unsigned where)
 {
-    uint64_t *w = mkperf_ring_reserve(&p->output, LOSS_BYTES);
+    uint64_t *w = room(p, &p->output, LOSS_BYTES);
 
     if (w == NULL) {
         return false;
@@ -56,7 +73,7 @@ static bool tell_loss(struct mkperf_profiler *p, unsigned where)
     w[MKPERF_WORD_TIME] = p->now;
     w[2] = p->lost[where].samples;
     w[3] = p->lost[where].events;
-    mkperf_ring_commit(&p->output, LOSS_BYTES);
+    commit(p, &p->output, LOSS_BYTES);
     p->lost[where] = (struct mkperf_lost){0};
     return true;
 }
@@ -99,7 +116,7 @@ static uint64_t *room_behind_losses(struct mkperf_profiler *p, struct mkperf_rin
     p->output = *output;
     bool told = tell_losses(p);
     *output = p->output;
-    return told ? mkperf_ring_reserve(output, size) : NULL;
+    return told ? room(p, output, size) : NULL;
 }
 
 static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
@@ -119,7 +136,7 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
         pace->events += weight;
         pace->last = p->now;
     }
-    w = p->untold ? room_behind_losses(p, output, size) : mkperf_ring_reserve(output, size);
+    w = p->untold ? room_behind_losses(p, output, size) : room(p, output, size);
     if (w == NULL) {
         p->books.lost_output++;
         p->lost[MKPERF_LOSS_OUTPUT].samples++;
@@ -129,7 +146,40 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
     }
     copy_words(w, record, size);
     w[MKPERF_WORD_PERIOD] = weight;
-    mkperf_ring_commit(output, size);
+    commit(p, output, size);
+    if (p->flight.on) {
+        p->flight.samples++;
+    }
+}
+
+/* A fault that the kernel saw. Without room in the output ring its record is dropped and counted:
+ * the count of faults has it. */
+static void deliver_fault(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                          const uint64_t *record, unsigned size)
+{
+    p->now = record[MKPERF_WORD_TIME];
+    if (p->plan.counting || size != 8 * MKPERF_FAULT_WORDS) {
+        p->books.corrupt++;
+        return;
+    }
+    mkperf_flight_fault(p, record);
+    uint64_t *w = room(p, output, size);
+    if (w == NULL) {
+        p->soft->records_dropped++;
+        return;
+    }
+    copy_words(w, record, size);
+    commit(p, output, size);
+}
+
+static void other(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                  const uint64_t *record, unsigned size)
+{
+    if (mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_FAULT) {
+        deliver_fault(p, output, record, size);
+    } else {
+        p->books.corrupt++;
+    }
 }
 
 /* Takes over what the hook counted in the ring's header since the last time. */
@@ -161,11 +211,14 @@ uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
     unsigned size;
     const uint64_t *record;
 
+    if (!mkperf_flight_may_drain(p)) {
+        return 0;
+    }
     /* Signed: a corrupt ring may put the tail anywhere. */
     while ((int64_t)(end - core.tail) > 0 &&
            (record = mkperf_ring_peek(&core, &size, &corrupt)) != NULL) {
         if (!sample_ok(p, record[MKPERF_WORD_HEADER])) {
-            p->books.corrupt++;
+            other(p, &output, record, size);
         } else if (p->plan.counting) {
             mkperf_counting_take(p, record);
         } else {

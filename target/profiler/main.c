@@ -27,6 +27,7 @@ void init(void)
     p->core.ring = mkperf_core_ring(mkperf_rings, 0);
     p->core.size = MKPERF_CORE_RING_BYTES;
     p->counts = mkperf_counts_table(mkperf_rings);
+    p->soft = mkperf_soft_table(mkperf_rings);
     p->output.ring = mkperf_output_ring(mkperf_output);
     p->output.size = MKPERF_OUTPUT_RING_BYTES;
     p->no_pmu = p->pmu->init();
@@ -35,6 +36,14 @@ void init(void)
         microkit_dbg_puts(p->no_pmu);
         microkit_dbg_puts("\n");
     }
+}
+
+/* Returns whether the client should hear of it. */
+static bool drain(struct mkperf_profiler *p)
+{
+    bool delivered = mkperf_pace_drain(p);
+
+    return p->flight.on ? mkperf_flight_settle(p) : delivered;
 }
 
 void notified(microkit_channel ch)
@@ -47,7 +56,7 @@ void notified(microkit_channel ch)
     uint64_t before = p->books.captured;
 
     p->books.wakeups++;
-    if (mkperf_pace_drain(p)) {
+    if (drain(p)) {
         microkit_notify(MKPERF_CHANNEL_CLIENT);
     }
     if (p->books.captured == before) {
@@ -61,7 +70,9 @@ static void fill_state(const struct mkperf_profiler *p)
     struct mkperf_session_state *s = &p->page->state;
 
     s->id = p->id;
-    s->running = p->running;
+    /* To the client a flight recording is a session while it is dumped. */
+    s->running = p->flight.on ? p->flight.dumping : p->running;
+    s->overwrite = p->flight.on;
     s->events = p->plan.events;
     s->max_frames = p->plan.max_frames;
     s->no_jitter = p->plan.no_jitter;
@@ -84,6 +95,9 @@ static void fill_status(const struct mkperf_profiler *p)
 {
     struct mkperf_session_status s = p->books;
 
+    if (p->flight.on) {
+        s.captured = p->flight.dumped; /* of the session that its dump is */
+    }
     for (unsigned i = 0; i < p->plan.events; i++) {
         s.period[i] = p->pace[i].period;
     }
@@ -139,8 +153,8 @@ static uint32_t configure(struct mkperf_profiler *p, struct mkperf_session_error
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
     } else if (p->no_pmu != NULL) {
         mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
-    } else {
-        mkperf_plan_make(&p->plan, &request, p->pmu, error);
+    } else if (mkperf_plan_make(&p->plan, &request, p->pmu, error)) {
+        mkperf_flight_forget(p); /* its events are no longer known */
     }
     return error->code;
 }
@@ -182,12 +196,22 @@ static uint32_t operation(struct mkperf_profiler *p, uint64_t op,
     case MKPERF_OP_STOP:
         return stop(p, error);
     case MKPERF_OP_STATUS:
-        mkperf_pace_drain(p);
+        drain(p);
         mkperf_pace_status(p);
         return MKPERF_RESULT_OK;
     case MKPERF_OP_DRAIN:
-        mkperf_pace_drain(p);
+        drain(p);
         return MKPERF_RESULT_OK;
+    case MKPERF_OP_DUMP:
+        mkperf_flight_dump(p, error);
+        return error->code;
+    case MKPERF_OP_HOLD:
+        mkperf_flight_hold(p, MKPERF_FLIGHT_MARK, 0, error);
+        return error->code;
+    case MKPERF_OP_EDGES:
+        mkperf_soft_answer(p, __atomic_load_n(&p->page->request.counts_part, __ATOMIC_RELAXED),
+                           error);
+        return error->code;
     case MKPERF_OP_LIST:
         return list(p);
     case MKPERF_OP_COUNTS:
@@ -210,6 +234,7 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
         result = operation(p, microkit_msginfo_get_label(msginfo), &error);
         fill_state(p);
         fill_status(p);
+        mkperf_flight_fill(p);
         p->page->error = error;
     }
     return microkit_msginfo_new(result, 0);

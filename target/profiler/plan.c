@@ -307,6 +307,35 @@ static bool plan_limits(struct mkperf_plan *plan, const struct mkperf_session_re
     return true;
 }
 
+/* What the kernel counts beside the samples, and the flight recording. */
+static bool plan_soft(struct mkperf_plan *plan, const struct mkperf_session_request *request,
+                      struct mkperf_session_error *error)
+{
+    plan->overwrite = request->overwrite != 0;
+    plan->soft_mask = request->interactions != 0 ? MKPERF_SOFT_ALL : 0;
+    plan->faults = request->faults;
+    if (plan->overwrite && plan->counting) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "a flight recording samples: events that count have no place "
+                                  "in it");
+    }
+    if (plan->faults > MKPERF_MAX_FAULTS || (plan->faults != 0 && !plan->overwrite)) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "faults of at most 16 protection domains can end a flight "
+                                  "recording, and nothing else");
+    }
+    for (unsigned i = 0; i < plan->faults; i++) {
+        plan->fault[i] = request->fault[i];
+    }
+    if (plan->faults != 0) {
+        plan->soft_mask |= UINT32_C(1) << MKPERF_SOFT_FAULT;
+    }
+    if (plan->soft_mask != 0 && !plan->counting) {
+        plan->soft_mask |= MKPERF_SOFT_FAULT_RECORDS;
+    }
+    return true;
+}
+
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_pmu *pmu, struct mkperf_session_error *error)
 {
@@ -323,7 +352,7 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         .filters = request->filters,
     };
 
-    if (!plan_limits(&made, request, error)) {
+    if (!plan_limits(&made, request, error) || !plan_soft(&made, request, error)) {
         return false;
     }
     for (unsigned i = 0; i < made.events; i++) {

@@ -51,6 +51,10 @@ struct mkperf_plan {
     struct mkperf_plan_turn turn[MKPERF_MAX_EVENTS];
     uint32_t filters;
     uint64_t filter[MKPERF_MAX_FILTERS];
+    bool overwrite;     /* a flight recording */
+    uint32_t soft_mask; /* of the descriptor */
+    uint32_t faults;    /* threads whose fault ends the flight recording */
+    uint64_t fault[MKPERF_MAX_FAULTS];
     uint8_t event_of[MKPERF_MAX_COUNTERS];
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };

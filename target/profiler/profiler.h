@@ -18,8 +18,10 @@
 
 #include "../pmu/pmu.h"
 #include "counting.h"
+#include "flight.h"
 #include "plan.h"
 #include "policy.h"
+#include "soft.h"
 
 /* Channels of the profiler PD: its interrupt (the PMU's overflow), and its client. */
 enum mkperf_profiler_channels { MKPERF_CHANNEL_PMU = 0, MKPERF_CHANNEL_CLIENT = 1 };
@@ -48,8 +50,12 @@ struct mkperf_profiler {
 
     struct mkperf_counts *counts; /* by thread; the kernel writes it */
 
+    struct mkperf_soft *soft; /* software events; the kernel writes it */
+
     struct mkperf_plan plan;
     struct mkperf_counting counting;
+    struct mkperf_flight flight;
+    struct mkperf_soft_view soft_view;
     uint32_t count_epoch; /* of the descriptor */
     uint32_t id;          /* sessions started since boot */
     uint32_t generation;  /* of the descriptor */

@@ -81,6 +81,7 @@ static bool provoke(struct mkperf_profiler *p)
     d->special = 0;
     d->continues = 0;
     d->counts = 0;
+    d->soft_mask = 0;
     d->max_frames = 0;
     d->watermark = NEVER_WAKE;
     d->counter[0] = (struct mkperf_descriptor_counter){PROBE_PERIOD, MKPERF_MAX_PERIOD, 0};
@@ -196,7 +197,7 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
 {
     struct mkperf_descriptor *d = p->descriptor;
 
-    if (!mkperf_sampling_probe(p, error) || !program(p, error)) {
+    if (!mkperf_sampling_probe(p, error) || !program(p, error) || !mkperf_flight_begin(p, error)) {
         return error->code;
     }
     p->core.size = p->plan.core_bytes;
@@ -223,7 +224,13 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
         mkperf_counting_begin(p);
     }
     set_filters(p);
+    mkperf_soft_prepare(p);
     publish(p);
+    if (!mkperf_soft_started(p, error)) {
+        withdraw(p);
+        mkperf_flight_forget(p);
+        return error->code;
+    }
     for (uint32_t rest = d->counter_mask; rest != 0; rest &= rest - 1) {
         unsigned c = (unsigned)__builtin_ctz(rest);
         p->pmu->arm(c, d->counter[c].first);
@@ -245,6 +252,7 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
     if (p->plan.counting) {
         mkperf_counting_end(p);
     }
+    mkperf_soft_ended(p);
     withdraw(p);
     p->pmu->clear(p->plan.counter_mask);
     p->running = false;

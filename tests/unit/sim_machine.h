@@ -19,12 +19,15 @@
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
+#include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
 #include "target/profiler/counting.c" // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/drain.c"    // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/flight.c"   // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/soft.c"     // NOLINT(bugprone-suspicious-include)
 
 enum { COUNTERS = 6 };
 #define TICK_HZ UINT64_C(1000000)
@@ -53,6 +56,7 @@ static struct {
     struct mkperf_capture_state state;
     bool by_thread; /* the kernel counts by thread */
     struct mkperf_counts_state counting;
+    bool soft; /* the kernel has software events */
 } sim;
 
 static uint8_t ipc_page[4096] __attribute__((aligned(4096)));
@@ -136,6 +140,11 @@ struct mkperf_ring *mkperf_port_ring(const struct mkperf_descriptor *d, uint64_t
 {
     assert_int_equal(bytes, MKPERF_CORE_RING_BYTES + MKPERF_RING_HEADER_BYTES);
     return (struct mkperf_ring *)d->ring[0];
+}
+
+struct mkperf_soft *mkperf_port_soft(const struct mkperf_descriptor *d)
+{
+    return sim.soft && d->soft_mask != 0 ? (struct mkperf_soft *)d->soft : NULL;
 }
 
 void mkperf_port_wake(void)

@@ -8,6 +8,7 @@
 
 #include <mkperf/descriptor.h>
 #include <mkperf/ring.h>
+#include <mkperf/soft.h>
 
 struct mkperf_port_context {
     uint64_t pc, lr, fp;
@@ -24,6 +25,7 @@ uint32_t mkperf_port_counter_read(unsigned i);
 void mkperf_port_counter_write(unsigned i, uint32_t value);
 uintptr_t mkperf_port_user_page(uint64_t va);
 struct mkperf_ring *mkperf_port_ring(const struct mkperf_descriptor *d, uint64_t bytes);
+struct mkperf_soft *mkperf_port_soft(const struct mkperf_descriptor *d);
 void mkperf_port_wake(void);
 
 #endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The flight recorder: see flight.h, which says what is owned and who calls. */
+#include "flight.h"
+
+#include "profiler.h"
+
+bool mkperf_flight_begin(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    mkperf_flight_forget(p);
+    if (!p->plan.overwrite) {
+        return true;
+    }
+    if (mkperf_ring_used(&p->output) != 0) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0,
+                                  "the last session's samples are still on their way");
+    }
+    p->flight = (struct mkperf_flight){.on = true, .tail = p->output.head, .shown = p->output.head};
+    return true;
+}
+
+/* The ring goes on where the client believes it to be. */
+void mkperf_flight_forget(struct mkperf_profiler *p)
+{
+    if (p->flight.on) {
+        p->output.head = p->flight.shown;
+    }
+    p->flight = (struct mkperf_flight){0};
+}
+
+/* The client can write to the ring: what makes no sense is given up as a whole. */
+static void give_up(struct mkperf_profiler *p, struct mkperf_ring_producer *output)
+{
+    p->flight.overwritten += p->flight.samples;
+    p->flight.samples = 0;
+    p->books.corrupt++;
+    output->tail = output->head;
+}
+
+static void drop_oldest(struct mkperf_profiler *p, struct mkperf_ring_producer *output)
+{
+    unsigned size = 0;
+    const uint64_t *record = mkperf_ring_oldest(output, &size);
+
+    if (record == NULL) {
+        give_up(p, output);
+        return;
+    }
+    if (mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_SAMPLE &&
+        p->flight.samples != 0) {
+        p->flight.samples--;
+        p->flight.overwritten++;
+    }
+    output->tail += size;
+}
+
+/* Bounded: a record of the shortest kind is 8 bytes, and at most two of the longest give way. */
+uint64_t *mkperf_flight_room(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                             unsigned size)
+{
+    uint64_t *w;
+
+    output->tail = p->flight.tail;
+    while ((w = mkperf_ring_place(output, size)) == NULL) {
+        drop_oldest(p, output);
+    }
+    p->flight.tail = output->tail;
+    return w;
+}
+
+void mkperf_flight_fault(struct mkperf_profiler *p, const uint64_t *record)
+{
+    for (unsigned i = 0; i < p->plan.faults; i++) {
+        if (p->plan.fault[i] == record[MKPERF_WORD_THREAD] && !p->flight.triggered) {
+            p->flight.triggered = p->flight.on && p->running;
+            p->flight.thread = record[MKPERF_WORD_THREAD];
+        }
+    }
+}
+
+bool mkperf_flight_may_drain(struct mkperf_profiler *p)
+{
+    if (p->flight.dumping && mkperf_ring_used(&p->output) == 0) {
+        p->flight.dumping = false;
+    }
+    return !p->flight.dumping;
+}
+
+bool mkperf_flight_settle(struct mkperf_profiler *p)
+{
+    struct mkperf_session_error none;
+
+    return p->flight.triggered &&
+           mkperf_flight_hold(p, MKPERF_FLIGHT_FAULT, p->flight.thread, &none);
+}
+
+bool mkperf_flight_hold(struct mkperf_profiler *p, uint32_t why, uint64_t thread,
+                        struct mkperf_session_error *error)
+{
+    if (!p->flight.on || !p->running) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "no flight recording runs");
+    }
+    p->flight.triggered = false;
+    p->flight.why = why;
+    p->flight.thread = thread;
+    mkperf_sampling_stop(p);
+    return true;
+}
+
+bool mkperf_flight_dump(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    uint64_t bytes = 0;
+
+    if (!p->flight.on) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0,
+                                  "there is no flight recording: mkperf record --overwrite");
+    }
+    if (mkperf_flight_may_drain(p)) {
+        mkperf_drain_ring(p, &bytes);
+        mkperf_flight_settle(p);
+    }
+    p->id++; /* each dump is a session of its own to who receives it */
+    p->flight.dumping = true;
+    p->flight.dumped = p->flight.samples;
+    p->flight.shown = p->output.head;
+    mkperf_ring_show(&p->output, p->flight.tail);
+    return true;
+}
+
+void mkperf_flight_fill(const struct mkperf_profiler *p)
+{
+    struct mkperf_session_flight *f = &p->page->flight;
+    const struct mkperf_flight *now = &p->flight;
+
+    f->state = !now->on     ? MKPERF_FLIGHT_NONE
+               : p->running ? MKPERF_FLIGHT_RECORDING
+                            : MKPERF_FLIGHT_HELD;
+    f->why = now->why;
+    f->thread = now->thread;
+    f->samples = now->samples;
+    f->overwritten = now->overwritten;
+}

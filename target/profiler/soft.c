@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Software events in the profiler PD: see soft.h, which says what is owned and who calls. */
+#include "soft.h"
+
+#include "profiler.h"
+
+enum { NOTE_SPINS = 200000 };
+
+void mkperf_soft_prepare(struct mkperf_profiler *p)
+{
+    struct mkperf_soft_view *v = &p->soft_view;
+
+    *p->soft = (struct mkperf_soft){0};
+    p->descriptor->soft_mask = p->plan.soft_mask;
+    p->descriptor->soft = (uintptr_t)p->soft;
+    v->on = p->plan.soft_mask != 0;
+    v->began = 0;
+    v->ended = 0;
+}
+
+/* An interrupt without a reason, by which the kernel looks at the descriptor and tells the time. No
+ * counter runs, so any may be out of the session meanwhile. 0: no answer. */
+static uint64_t note(struct mkperf_profiler *p)
+{
+    struct mkperf_descriptor *d = p->descriptor;
+    const struct mkperf_ring *ring = p->core.ring;
+    uint32_t used = d->counter_mask;
+    uint64_t before = __atomic_load_n(&ring->spurious, __ATOMIC_ACQUIRE);
+    bool seen = false;
+
+    if (p->pmu->raise == NULL) {
+        return 0;
+    }
+    __atomic_store_n(&d->counter_mask, used & ~UINT32_C(1), __ATOMIC_RELEASE);
+    p->pmu->raise(1);
+    for (unsigned spins = 0; spins < NOTE_SPINS && !seen; spins++) {
+        seen = __atomic_load_n(&ring->spurious, __ATOMIC_ACQUIRE) != before;
+    }
+    p->pmu->clear(1);
+    __atomic_store_n(&d->counter_mask, used, __ATOMIC_RELEASE);
+    p->counting.stamps += seen;
+    return seen ? ring->stamp : 0;
+}
+
+bool mkperf_soft_started(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    if (p->plan.soft_mask == 0) {
+        return true;
+    }
+    p->soft_view.began = note(p);
+    if (__atomic_load_n(&p->soft->magic, __ATOMIC_ACQUIRE) == MKPERF_SOFT_MAGIC) {
+        return true;
+    }
+    p->soft_view.on = false;
+    return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+                              "the kernel's mkperf extension has no software events (context "
+                              "switches, faults, calls, notifications)");
+}
+
+void mkperf_soft_ended(struct mkperf_profiler *p)
+{
+    if (p->soft_view.on) {
+        p->soft_view.ended = note(p);
+    }
+}
+
+/* The table as it is now, without what is free in it. */
+static void take_view(struct mkperf_profiler *p)
+{
+    struct mkperf_soft_view *v = &p->soft_view;
+    const struct mkperf_soft *t = p->soft;
+    uint64_t now = v->ended != 0 ? v->ended : p->now;
+
+    v->enabled = v->began != 0 && now > v->began ? now - v->began : 0;
+    v->records_dropped = t->records_dropped;
+    v->edges = 0;
+    v->threads = 0;
+    for (unsigned i = 0; i < MKPERF_SOFT_KINDS; i++) {
+        v->total[i] = t->total[i];
+    }
+    for (unsigned i = 0; i < MKPERF_SOFT_EDGES; i++) {
+        if (t->edge[i].from != 0) {
+            v->edge[v->edges++] = t->edge[i];
+        }
+    }
+    for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
+        if (t->thread[i].key != 0) {
+            v->thread[v->threads++] = t->thread[i];
+        }
+    }
+}
+
+static void put_edges(const struct mkperf_soft_view *v, uint32_t first,
+                      struct mkperf_session_edges *out)
+{
+    for (uint32_t i = first; i < v->edges && out->edges < MKPERF_EDGE_PART; i++) {
+        out->edge[out->edges++] = (struct mkperf_session_edge){
+            .from = v->edge[i].from - mkperf_counts_key(0),
+            .to = v->edge[i].to - mkperf_counts_key(0),
+            .calls = v->edge[i].count[0],
+            .notifications = v->edge[i].count[1],
+        };
+    }
+}
+
+static void put_threads(const struct mkperf_soft_view *v, uint32_t first,
+                        struct mkperf_session_edges *out)
+{
+    for (uint32_t i = first; i < v->threads && out->threads < MKPERF_EDGE_PART; i++) {
+        struct mkperf_session_soft *to = &out->thread[out->threads++];
+        to->thread = v->thread[i].key - mkperf_counts_key(0);
+        for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+            to->count[kind] = v->thread[i].count[kind];
+        }
+    }
+}
+
+bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part,
+                        struct mkperf_session_error *error)
+{
+    static struct mkperf_session_edges out; /* too large for a PD's stack */
+    struct mkperf_soft_view *v = &p->soft_view;
+
+    if (!v->on) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0,
+                                  "no session with software events was started");
+    }
+    if (part == 0) {
+        take_view(p);
+    }
+    uint32_t rows = v->edges > v->threads ? v->edges : v->threads;
+    out = (struct mkperf_session_edges){0};
+    out.part = part;
+    out.parts = rows <= MKPERF_EDGE_PART ? 1 : (rows + MKPERF_EDGE_PART - 1) / MKPERF_EDGE_PART;
+    if (part >= out.parts) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
+    }
+    out.enabled = v->enabled;
+    out.records_dropped = v->records_dropped;
+    for (unsigned i = 0; i < MKPERF_SOFT_KINDS; i++) {
+        out.total[i] = v->total[i];
+    }
+    put_edges(v, part * MKPERF_EDGE_PART, &out);
+    put_threads(v, part * MKPERF_EDGE_PART, &out);
+    p->page->edges = out;
+    return true;
+}

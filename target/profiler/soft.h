@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Software events in the profiler PD: the table that the kernel fills in, and who asks for it.
+ *
+ * Owns: the table between sessions. include/mkperf/soft.h says what the events are.
+ */
+#ifndef MKPERF_PROFILER_SOFT_H
+#define MKPERF_PROFILER_SOFT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/session.h>
+
+struct mkperf_profiler;
+
+struct mkperf_soft_view { /* what is told of the table */
+    bool on;              /* the last session had software events */
+    uint64_t began;       /* ticks */
+    uint64_t ended;       /* 0: it runs */
+    uint64_t total[MKPERF_SOFT_KINDS];
+    uint64_t records_dropped;
+    uint64_t enabled;
+    uint32_t edges;
+    uint32_t threads;
+    struct mkperf_soft_edge edge[MKPERF_SOFT_EDGES];
+    struct mkperf_soft_thread thread[MKPERF_COUNT_THREADS];
+};
+
+/* A session begins: an empty table, and the descriptor's part. Before it is published. */
+void mkperf_soft_prepare(struct mkperf_profiler *p);
+/* The session is published: makes the kernel take note. False, and *error says so: it has no
+ * software events. */
+bool mkperf_soft_started(struct mkperf_profiler *p, struct mkperf_session_error *error);
+/* The counters were stopped: the time, while the descriptor is published. */
+void mkperf_soft_ended(struct mkperf_profiler *p);
+/* Answers EDGES in the session page: what the table holds now. False: *error says why not. */
+bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part,
+                        struct mkperf_session_error *error);
+
+#endif
