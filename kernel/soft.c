@@ -11,7 +11,7 @@
 
 #include "soft.h"
 
-#define HASH UINT64_C(0x9e3779b97f4a7c15)
+#define SOFT_HASH UINT64_C(0x9e3779b97f4a7c15)
 
 void mkperf_soft_begin(struct mkperf_soft *t)
 {
@@ -20,7 +20,7 @@ void mkperf_soft_begin(struct mkperf_soft *t)
 
 static void count_thread(struct mkperf_soft *t, unsigned kind, uint64_t key)
 {
-    uint64_t at = key * HASH >> 32;
+    uint64_t at = key * SOFT_HASH >> 32;
 
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++, at++) {
         struct mkperf_soft_thread *entry = &t->thread[at % MKPERF_COUNT_THREADS];
@@ -34,7 +34,7 @@ static void count_thread(struct mkperf_soft *t, unsigned kind, uint64_t key)
 
 static void count_edge(struct mkperf_soft *t, unsigned kind, uint64_t from, uint64_t to)
 {
-    uint64_t at = (from * HASH + to) * HASH >> 32;
+    uint64_t at = (from * SOFT_HASH + to) * SOFT_HASH >> 32;
 
     for (unsigned i = 0; i < MKPERF_SOFT_PROBES; i++, at++) {
         struct mkperf_soft_edge *edge = &t->edge[at % MKPERF_SOFT_EDGES];

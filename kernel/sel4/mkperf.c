@@ -161,6 +161,7 @@ bool_t mkperf_handleInterrupt(irq_t irq)
     }
     node->captured = false;
     if (node->wake) {
+        node->wake = false;
         cap_t cap = mkperf_notificationOf(irq);
 
         if (cap_get_capType(cap) == cap_notification_cap) {
@@ -178,5 +179,64 @@ void mkperf_threadDeleted(tcb_t *tcb)
         if (mkperf_node[i].entryThread == tcb) {
             mkperf_node[i].entryThread = NULL;
         }
+    }
+}
+
+/* The table of software events, and the descriptor that speaks of it; NULL, and no more events, if
+ * nobody wants them. */
+static struct mkperf_soft *softTable(struct mkperf_node *node, const struct mkperf_descriptor **d)
+{
+    struct mkperf_soft *table = NULL;
+
+    *d = mkperf_published(node, CORE_IRQ_TO_IRQT(CURRENT_CPU_INDEX(), CONFIG_MKPERF_IRQ));
+    if (*d != NULL) {
+        table = mkperf_port_soft(*d);
+    }
+    node->watched = table != NULL;
+    return table;
+}
+
+static void softEvent(word_t kind, uint64_t from, uint64_t to)
+{
+    const struct mkperf_descriptor *d;
+    struct mkperf_soft *table = softTable(&mkperf_node[CURRENT_CPU_INDEX()], &d);
+
+    if (table != NULL) {
+        mkperf_soft_event(d, table, kind, from, to);
+    }
+}
+
+NO_INLINE void mkperf_softEvent(word_t kind, tcb_t *from, tcb_t *to)
+{
+    softEvent(kind, mkperf_port_identity(from), mkperf_port_identity(to));
+}
+
+NO_INLINE void mkperf_softSwitch(void)
+{
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    tcb_t *thread = NODE_STATE(ksCurThread);
+    uint64_t id = mkperf_port_identity(thread);
+
+    if (node->entryKnown && node->entryThread != thread) {
+        softEvent(MKPERF_SOFT_SWITCH, node->entryId, id);
+    }
+    node->entryId = id;
+    node->entryKnown = node->watched;
+}
+
+/* What a thread itself did wrong: not a guest's exit, nor a budget that is used up. */
+NO_INLINE void mkperf_softFault(tcb_t *tcb)
+{
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    const struct mkperf_descriptor *d;
+    struct mkperf_soft *table = softTable(node, &d);
+    word_t type = seL4_Fault_get_seL4_FaultType(current_fault);
+    bool_t memory = type == seL4_Fault_VMFault;
+
+    if (table != NULL && (memory || type == seL4_Fault_CapFault ||
+                          type == seL4_Fault_UnknownSyscall || type == seL4_Fault_UserException)) {
+        mkperf_soft_fault(d, &node->capture, table, mkperf_port_identity(tcb),
+                          getRegister(tcb, FaultIP),
+                          memory ? seL4_Fault_VMFault_get_address(current_fault) : 0);
     }
 }

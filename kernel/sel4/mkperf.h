@@ -18,6 +18,7 @@
 #include <types.h>
 
 #include <capture.h>
+#include <soft.h>
 
 /* An answer of mkperf_translate, and what the question was. */
 struct mkperf_translation {
@@ -34,22 +35,42 @@ struct mkperf_node {
     struct mkperf_capture_state capture;
     struct mkperf_translation ring;
     struct mkperf_translation stack;
+    struct mkperf_translation soft;
     tcb_t *consumer;    /* during a capture: the thread that published the descriptor */
     tcb_t *subject;     /* and the one that the present sample is about */
     word_t entry;       /* the function of the last kernel entry, see MKPERF_ENTRY */
     tcb_t *entryThread; /* the thread that it was entered from; NULL if it is gone */
+    bool_t watched;     /* software events are wanted, or were a moment ago */
+    bool_t entryKnown;  /* while watched: the identity that the thread had then, which may */
+    uint64_t entryId;   /* change with its scheduling context while another runs */
     bool_t captured;    /* the interrupt in service is a profiling interrupt, its sample taken */
-    bool_t wake;        /* and the consumer is to be signalled for it */
+    bool_t wake;        /* the consumer is to be signalled at a profiling interrupt: this or, after
+                           a fault, the next */
 };
 
 extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
 
-/* At each entry into the kernel: what a later profiling interrupt says the kernel was doing. */
-#define MKPERF_ENTRY(function)                                                  \
-    do {                                                                        \
-        mkperf_node[CURRENT_CPU_INDEX()].entry = (word_t)(function);            \
-        mkperf_node[CURRENT_CPU_INDEX()].entryThread = NODE_STATE(ksCurThread); \
+/*
+ * At each entry into the kernel: what a later profiling interrupt says the kernel was doing. That
+ * another thread was running than at the last entry is a context switch, counted here because all
+ * ways to a thread, and the fast path's above all, end in an entry again.
+ */
+#define MKPERF_ENTRY(function)                                     \
+    do {                                                           \
+        struct mkperf_node *n = &mkperf_node[CURRENT_CPU_INDEX()]; \
+                                                                   \
+        n->entry = (word_t)(function);                             \
+        if (unlikely(n->watched)) {                                \
+            mkperf_softSwitch();                                   \
+        }                                                          \
+        n->entryThread = NODE_STATE(ksCurThread);                  \
     } while (0)
+
+/* Whether somebody wants software events (soft.h), or did a moment ago. */
+static inline bool_t mkperf_watching(void)
+{
+    return unlikely(mkperf_node[CURRENT_CPU_INDEX()].watched);
+}
 
 /*
  * The kernel's view of va in the address space of thread, as far as the end of its page, or 0
@@ -66,6 +87,7 @@ static inline void mkperf_mappingsChanged(void)
     for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
         mkperf_node[i].ring.space = MKPERF_NO_SPACE;
         mkperf_node[i].stack.space = MKPERF_NO_SPACE;
+        mkperf_node[i].soft.space = MKPERF_NO_SPACE;
     }
 }
 
@@ -77,6 +99,46 @@ bool_t mkperf_handleInterrupt(irq_t irq);
 
 /* A thread is being deleted: forget it. */
 void mkperf_threadDeleted(tcb_t *tcb);
+
+/* Software events, while somebody may want them. to: NULL if nobody is known. */
+void mkperf_softSwitch(void);
+void mkperf_softEvent(word_t kind, tcb_t *from, tcb_t *to);
+
+/* In handleFault: current_fault is tcb's. */
+void mkperf_softFault(tcb_t *tcb);
+
+static inline void mkperf_fault(tcb_t *tcb)
+{
+    if (mkperf_watching()) {
+        mkperf_softFault(tcb);
+    }
+}
+
+/* In fastpath_call, which can no longer fail: the current thread calls dest. */
+static inline void mkperf_called(tcb_t *dest)
+{
+    if (mkperf_watching()) {
+        mkperf_softEvent(MKPERF_SOFT_PPCALL, NODE_STATE(ksCurThread), dest);
+    }
+}
+
+/* In doIPCTransfer: a message through an endpoint, or a fault's, or without an endpoint a reply. */
+static inline void mkperf_delivered(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
+{
+    if (mkperf_watching() && endpoint != NULL &&
+        seL4_Fault_get_seL4_FaultType(sender->tcbFault) == seL4_Fault_NullFault) {
+        mkperf_softEvent(MKPERF_SOFT_PPCALL, sender, receiver);
+    }
+}
+
+/* In performInvocation_Notification: a thread signals ntfn. */
+static inline void mkperf_notified(notification_t *ntfn)
+{
+    if (mkperf_watching()) {
+        mkperf_softEvent(MKPERF_SOFT_NOTIFICATION, NODE_STATE(ksCurThread),
+                         TCB_PTR(notification_ptr_get_ntfnBoundTCB(ntfn)));
+    }
+}
 
 /*
  * The notification capability that says who gets this interrupt, a null capability if no one does.
@@ -113,29 +175,33 @@ static inline const struct mkperf_descriptor *mkperf_descriptorOf(tcb_t *thread)
     return __atomic_load_n(&d->magic, __ATOMIC_ACQUIRE) == MKPERF_DESCRIPTOR_MAGIC ? d : NULL;
 }
 
-/* Takes the samples of a profiling interrupt; false if no one has asked for them. */
-static inline bool_t mkperf_sample(struct mkperf_node *node, irq_t irq)
+/* The descriptor of whoever gets this interrupt, NULL without; node->consumer is its thread. */
+static inline const struct mkperf_descriptor *mkperf_published(struct mkperf_node *node, irq_t irq)
 {
     cap_t cap = mkperf_notificationOf(irq);
 
     if (unlikely(cap_get_capType(cap) != cap_notification_cap)) {
-        return false;
+        return NULL;
     }
 
     notification_t *ntfn = NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap));
     tcb_t *consumer = TCB_PTR(notification_ptr_get_ntfnBoundTCB(ntfn));
 
     if (unlikely(consumer == NULL)) {
-        return false;
-    }
-
-    const struct mkperf_descriptor *d = mkperf_descriptorOf(consumer);
-
-    if (d == NULL) {
-        return false;
+        return NULL;
     }
     node->consumer = consumer;
-    node->wake = false;
+    return mkperf_descriptorOf(consumer);
+}
+
+/* Takes the samples of a profiling interrupt; false if no one has asked for them. */
+static inline bool_t mkperf_sample(struct mkperf_node *node, irq_t irq)
+{
+    const struct mkperf_descriptor *d = mkperf_published(node, irq);
+
+    if (unlikely(d == NULL)) {
+        return false;
+    }
     mkperf_capture(d, &node->capture);
     MKPERF_ENTRY(mkperf_capture);
     return true;

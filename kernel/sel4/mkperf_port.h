@@ -27,6 +27,7 @@
 #include <mkperf.h>
 #include <mkperf/descriptor.h>
 #include <mkperf/ring.h>
+#include <mkperf/soft.h>
 
 struct mkperf_port_context {
     uint64_t pc;
@@ -74,6 +75,20 @@ static inline struct mkperf_ring *mkperf_port_ring(const struct mkperf_descripto
     word_t window = mkperf_port_window(&node->ring, node->consumer, d->ring[core], true);
 
     return likely(bytes <= node->ring.room) ? (struct mkperf_ring *)window : NULL;
+}
+
+/* Beside finding the table, this says whether events are wanted from now on. */
+static inline struct mkperf_soft *mkperf_port_soft(const struct mkperf_descriptor *d)
+{
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    word_t window = 0;
+
+    if (d->soft_mask != 0) {
+        window = mkperf_port_window(&node->soft, node->consumer, d->soft, true);
+        window = node->soft.room >= sizeof(struct mkperf_soft) ? window : 0;
+    }
+    node->watched = window != 0;
+    return (struct mkperf_soft *)window;
 }
 
 /* Where the interrupt was taken. */
@@ -132,10 +147,8 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
  * parent, so a child's is made whole with the badge of its scheduling context; the initial thread
  * has no fault handler and is known by its address space.
  */
-static inline uint64_t mkperf_port_thread(void)
+static inline uint64_t mkperf_port_identity(tcb_t *thread)
 {
-    tcb_t *thread = mkperf_node[CURRENT_CPU_INDEX()].subject;
-
     if (unlikely(thread == NULL)) {
         return MKPERF_THREAD_NONE;
     }
@@ -163,6 +176,11 @@ static inline uint64_t mkperf_port_thread(void)
         return MKPERF_CHILD_BADGE | scBadge << 8 | (badge & MASK(8));
     }
     return badge;
+}
+
+static inline uint64_t mkperf_port_thread(void)
+{
+    return mkperf_port_identity(mkperf_node[CURRENT_CPU_INDEX()].subject);
 }
 
 /* Of the idle thread where it was; otherwise the function of the last entry. */
