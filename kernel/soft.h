@@ -27,8 +27,8 @@ void mkperf_soft_event(const struct mkperf_descriptor *d, struct mkperf_soft *t,
 
 /*
  * A fault of `thread` at user address pc; address: of the memory that it wanted, 0 if that was not
- * it. Beside the count, a FAULT record in the core's ring, and the consumer is woken for it. s: this
- * core's capture state. Interrupts masked.
+ * it. Beside the count, a FAULT record in the core's ring, and the consumer is woken for it. s:
+ * this core's capture state. Interrupts masked.
  */
 void mkperf_soft_fault(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
                        struct mkperf_soft *t, uint64_t thread, uint64_t pc, uint64_t address);

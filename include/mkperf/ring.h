@@ -79,7 +79,7 @@ static inline bool mkperf_ring_size_ok(uint64_t size)
            (size & (size - 1)) == 0;
 }
 
-/* Producer: as mkperf_ring_reserve, from the tail that is in p. */
+/* Producer: as mkperf_ring_reserve, with the tail that is in p. */
 static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64_t bytes)
 {
     uint64_t used = p->head - p->tail;
@@ -109,6 +109,15 @@ static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint
 {
     p->tail = __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
     return mkperf_ring_place(p, bytes);
+}
+
+/* Producer, flight recorder: whether mkperf_ring_place has a place. */
+static inline bool mkperf_ring_fits(const struct mkperf_ring_producer *p, uint64_t bytes)
+{
+    uint64_t used = p->head - p->tail;
+    uint64_t rest = p->size - (p->head & (p->size - 1)); /* to the ring's end */
+
+    return used <= p->size && bytes + (bytes > rest ? rest : 0) <= p->size - used;
 }
 
 /*

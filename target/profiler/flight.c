@@ -57,14 +57,12 @@ static void drop_oldest(struct mkperf_profiler *p, struct mkperf_ring_producer *
 uint64_t *mkperf_flight_room(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                              unsigned size)
 {
-    uint64_t *w;
-
     output->tail = p->flight.tail;
-    while ((w = mkperf_ring_place(output, size)) == NULL) {
+    while (!mkperf_ring_fits(output, size)) {
         drop_oldest(p, output);
     }
     p->flight.tail = output->tail;
-    return w;
+    return mkperf_ring_place(output, size);
 }
 
 void mkperf_flight_fault(struct mkperf_profiler *p, const uint64_t *record)
