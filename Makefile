@@ -5,15 +5,17 @@
 #   make test      everything that is checked
 #   make bench     the figures of docs/verification.md, measured again
 #   make host      build/mkperf                make target    the PDs and the demo's image
-#   make install   mkperf, with links toperf and kprof2perf, into DESTDIR/PREFIX/bin
+#   make install   mkperf, its man pages and completion, and what systems include, into DESTDIR/PREFIX
 #   make clean
+#
+# SETUP_PACKAGES=no: install no packages; what is missing is named before anything is compiled.
+# SYSTEM_LIBS=yes: mkperf with the system's nanopb and mbed TLS (make host, packages).
 #
 # With MICROKIT_SDK, MICROKIT_BOARD and MICROKIT_CONFIG the target half is built for that Microkit
 # SDK instead of the built-in platform, see docs/user-guide.md.
 
 BUILD_DIR ?= build
 B := $(BUILD_DIR)
-PREFIX ?= /usr/local
 DEMO_SECONDS ?= 3
 
 MAKEFLAGS += --no-builtin-rules
@@ -45,9 +47,14 @@ TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-sta
 all: host target
 
 # Everything that is built waits for the packages (order only: a second run does nothing).
-SETUP := $(B)/setup-$(if $(filter test,$(MAKECMDGOALS)),test,build).stamp
-$(B)/setup-%.stamp: scripts/packages scripts/setup
-	$(Q)scripts/setup $*
+# What is missing nevertheless is named, before anything is compiled.
+GOALS := $(or $(MAKECMDGOALS),all)
+NEEDS := $(or $(filter test,$(GOALS)),$(if $(filter-out all target host install% microkit-% clean,$(GOALS)),demo),\
+         $(if $(filter-out host install install-host clean,$(GOALS)),build),host)
+SETUP := $(B)/setup-$(NEEDS).stamp
+$(B)/setup-%.stamp: scripts/packages scripts/setup scripts/check-depends
+	$(Q)[ "$(SETUP_PACKAGES)" = no ] || scripts/setup $* || echo "setup: trying with what is here"
+	$(Q)HOST_CC="$(HOST_CC)" CROSS="$(CROSS)" SYSTEM_LIBS="$(SYSTEM_LIBS)" scripts/check-depends $*
 	$(Q)mkdir -p $(@D) && touch $@
 
 include proto/build.mk host/build.mk target/build.mk

@@ -5,7 +5,7 @@
 PMU_TABLES_SRC := $(B)/src/pmu_tables.c
 HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC) \
                 $(MBEDTLS_SRC) $(PMU_TABLES_SRC)
-HOST_LIBS := -ledit -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw -lmicrohttpd
+HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw -lmicrohttpd
 
 ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_FLAGS := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -17,15 +17,16 @@ host_objects = $(patsubst %.c,$(B)/obj/$(1)/%.o,$(patsubst $(B)/%,gen/%,$(2)))
 define host_variant
 $(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(2) $(HOST_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+	$$(Q)$(2) $(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/obj/$(1)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(2) $(HOST_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+	$$(Q)$(2) $(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(HOST_LIB_SRC))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef
-$(eval $(call host_variant,plain,$(HOST_CC),))
+# CPPFLAGS, CFLAGS and LDFLAGS: the user's, for mkperf itself.
+$(eval $(call host_variant,plain,$(HOST_CC),,$$(CPPFLAGS) $$(CFLAGS)))
 $(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS)))
 $(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS)))
 
@@ -35,12 +36,45 @@ $(PMU_TABLES_SRC): scripts/gen-pmu-tables host/pmu/armv8.json $(wildcard host/pm
 
 host: $(B)/mkperf
 $(B)/mkperf: $(B)/obj/plain/host/main.o $(B)/lib/plain/libmkperf.a
-	$(Q)$(HOST_CC) $^ $(HOST_LIBS) -o $@
+	$(Q)$(HOST_CC) $(CFLAGS) $(LDFLAGS) $^ $(HOST_LIBS) -o $@
 
-install: $(B)/mkperf
-	install -D -m 755 $(B)/mkperf $(DESTDIR)$(PREFIX)/bin/mkperf
-	ln -sf mkperf $(DESTDIR)$(PREFIX)/bin/toperf
-	ln -sf mkperf $(DESTDIR)$(PREFIX)/bin/kprof2perf
+# Man pages and completion: what mkperf says about itself. MKPERF_RUN: one that runs here, if this one
+# is built for another machine.
+MKPERF_RUN ?= $(B)/mkperf
+LINKS := toperf kprof2perf # old commands: names of mkperf
+host: $(B)/share.stamp
+$(B)/share.stamp: $(B)/mkperf
+	$(Q)rm -rf $(B)/man $(B)/completion && mkdir -p $(B)/man $(B)/completion
+	$(Q)$(MKPERF_RUN) help --man >$(B)/man/mkperf.1
+	$(Q)for c in $$($(MKPERF_RUN) help | sed -n 's/^  \([a-z0-9]*\) .*/\1/p'); do \
+	    $(MKPERF_RUN) help --man $$c >$(B)/man/mkperf-$$c.1 || exit 1; done
+	$(Q)$(MKPERF_RUN) help --completion bash >$(B)/completion/mkperf
+	$(Q)$(MKPERF_RUN) help --completion zsh >$(B)/completion/_mkperf
+	$(Q)touch $@
+
+# What a Microkit system includes (docs/user-guide.md) goes to share/mkperf.
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+BASHDIR ?= $(DATADIR)/bash-completion/completions
+ZSHDIR ?= $(DATADIR)/zsh/site-functions
+TARGET_PARTS = $(shell find Makefile LICENSES include kernel platform proto scripts target demo \
+                host/build.mk tests/build.mk bench/build.mk -type f)
+.PHONY: install-host install-target
+install: install-host install-target
+install-host: $(B)/mkperf $(B)/share.stamp
+	$(Q)install -D -m 755 $(B)/mkperf $(DESTDIR)$(BINDIR)/mkperf
+	$(Q)install -d $(DESTDIR)$(MANDIR)/man1
+	$(Q)install -m 644 $(B)/man/*.1 $(DESTDIR)$(MANDIR)/man1
+	$(Q)install -D -m 644 $(B)/completion/mkperf $(DESTDIR)$(BASHDIR)/mkperf
+	$(Q)install -D -m 644 $(B)/completion/_mkperf $(DESTDIR)$(ZSHDIR)/_mkperf
+	$(Q)for l in $(LINKS); do ln -sf mkperf $(DESTDIR)$(BINDIR)/$$l && \
+	    ln -sf mkperf-$$l.1 $(DESTDIR)$(MANDIR)/man1/$$l.1 && \
+	    ln -sf mkperf $(DESTDIR)$(BASHDIR)/$$l || exit 1; done
+install-target:
+	$(Q)for f in $(TARGET_PARTS); do mode=644; [ ! -x $$f ] || mode=755; \
+	    install -D -m $$mode $$f $(DESTDIR)$(DATADIR)/mkperf/$$f || exit 1; done
 
 # The page of mkperf view is part of the program.
 $(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/view/page.o): $(wildcard host/view/*.html host/view/*.css host/view/*.js)

@@ -28,6 +28,42 @@ const struct mkperf_command *mkperf_command_by_name(const char *name)
     return NULL;
 }
 
+struct help {
+    bool man, bash, zsh;
+};
+
+enum { OPTION_MAN = 256, OPTION_COMPLETION };
+
+static const struct mkperf_option options[] = {
+    {.id = OPTION_MAN, .name = "man", .help = "a man page's source; without COMMAND, mkperf(1)'s"},
+    {.id = OPTION_COMPLETION,
+     .name = "completion",
+     .value = "SHELL",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "bash zsh",
+     .help = "what makes bash or zsh complete mkperf's commands and options"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct help *h = self;
+
+    switch (g->id) {
+    case OPTION_MAN:
+        h->man = true;
+        return MKPERF_OK;
+    case OPTION_COMPLETION:
+        h->bash = strcmp(g->value, "bash") == 0;
+        h->zsh = strcmp(g->value, "zsh") == 0;
+        return h->bash || h->zsh ? MKPERF_OK : mkperf_given_bad(g, "bash or zsh");
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
 static void put_commands(mkperf_put *put, void *to)
 {
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
@@ -37,14 +73,20 @@ static void put_commands(mkperf_put *put, void *to)
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
+    const struct help *h = self;
     const struct mkperf_command *c = args->n > 0 ? mkperf_command_by_name(args->operand[0]) : NULL;
 
-    (void)self;
     if (args->n > 0 && c == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "no command \"%s\"; see mkperf --help",
                                 args->operand[0]);
     }
-    if (c != NULL) {
+    if (h->man) {
+        mkperf_help_man(c, stdout);
+    } else if (h->bash) {
+        mkperf_help_bash(stdout);
+    } else if (h->zsh) {
+        mkperf_help_zsh(stdout);
+    } else if (c != NULL) {
         mkperf_help_text(c, stdout);
     } else {
         mkperf_help_overview(stdout);
@@ -57,15 +99,22 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
 static int run_help(int argc, char **argv)
 {
-    return mkperf_command_main(&mkperf_help_command, NULL, argc, argv, run);
+    struct help h = {.man = false};
+
+    return mkperf_command_main(&mkperf_help_command, &h, argc, argv, run);
 }
 
 const struct mkperf_command mkperf_help_command = {
     .name = "help",
     .summary = "explain a command",
-    .synopsis = "[COMMAND]",
-    .description = "Prints what COMMAND does and its options, the same as mkperf COMMAND --help; "
-                   "without COMMAND, which commands there are.",
+    .synopsis = "[options] [COMMAND]",
+    .description =
+        "Prints what COMMAND does and its options, the same as mkperf COMMAND --help; "
+        "without COMMAND, which commands there are.\n\n"
+        "The man pages and the shells' completion that make install installs come from "
+        "here too: for an mkperf that is not installed, eval \"$(mkperf help --completion "
+        "bash)\" completes in this shell.",
+    .options = {{&group, 0}},
     .operand = MKPERF_VALUE_WORD,
     .operand_list = put_commands,
     .operands_max = 1,

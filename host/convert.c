@@ -212,7 +212,7 @@ int mkperf_cmd_convert(int argc, char **argv)
 
 const struct mkperf_command mkperf_convert_command = {
     .name = "convert",
-    .summary = "write a profile in another format: flame graph, Firefox, pprof, ...",
+    .summary = "write a profile in another format: flame graph, pprof, ...",
     .synopsis = "[options] IN -o OUT",
     .description = "Reads IN, whatever of the formats below it is, and writes OUT. An older OUT is "
                    "replaced only by a whole new one.",

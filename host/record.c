@@ -395,7 +395,7 @@ const struct mkperf_command mkperf_record_command = {
                 {&mkperf_control_options, offsetof(struct mkperf_record_options, link)},
                 {&mkperf_reconnect_options, offsetof(struct mkperf_record_options, link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
-    .examples = "mkperf record -t serial:/dev/ttyUSB0,115200 --system my.system --elf-path build\n"
+    .examples = "mkperf record -t serial:/dev/ttyUSB0,115200 --system my.system\n"
                 "mkperf record -t tcp:192.168.1.5 -e cycles:k,r16 -F 2000 --duration 10\n"
                 "mkperf record -t file:capture.raw -o perf.data",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,

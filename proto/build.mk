@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # nanopb's runtime from Debian's source package, the code it generates from the schema, and SHA-256
 # from Debian's source package of mbed TLS. Both halves use them; the target compiles them for itself.
+# SYSTEM_LIBS=yes: the host's half takes them from the system's libraries instead, for packages; the
+# target's half cannot be built then.
 
-NANOPB_SRC := $(B)/src/nanopb/pb_common.c $(B)/src/nanopb/pb_encode.c $(B)/src/nanopb/pb_decode.c
 PROTO_SRC := $(B)/proto/mkperf.pb.c
 PROTO_READY := $(B)/proto/ready.stamp # what an object that includes mkperf.pb.h waits for
+
+$(B)/proto/mkperf.pb.c: proto/mkperf.proto proto/mkperf.options | $(SETUP)
+	$(Q)mkdir -p $(@D)
+	$(Q)nanopb_generator.py -q -I proto -D $(B)/proto -f proto/mkperf.options mkperf.proto
+
+ifeq ($(SYSTEM_LIBS),yes)
+PROTO_LIBS := -lprotobuf-nanopb -lmbedcrypto
+$(PROTO_READY): $(PROTO_SRC)
+	$(Q)touch $@
+else
+NANOPB_SRC := $(B)/src/nanopb/pb_common.c $(B)/src/nanopb/pb_encode.c $(B)/src/nanopb/pb_decode.c
 
 $(B)/src/nanopb.stamp: scripts/debian-source | $(SETUP)
 	$(Q)scripts/debian-source nanopb $(B)/src
@@ -20,9 +32,6 @@ $(MBEDTLS_SRC): $(B)/src/mbedtls.stamp ;
 
 $(NANOPB_SRC): $(B)/src/nanopb.stamp ;
 
-$(B)/proto/mkperf.pb.c: proto/mkperf.proto proto/mkperf.options | $(SETUP)
-	$(Q)mkdir -p $(@D)
-	$(Q)nanopb_generator.py -q -I proto -D $(B)/proto -f proto/mkperf.options mkperf.proto
-
 $(PROTO_READY): $(PROTO_SRC) $(B)/src/nanopb.stamp $(B)/src/mbedtls.stamp
 	$(Q)touch $@
+endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a command is called with: one description of each, from which come parsing (args.c),
- * and --help (text.c).
+ * --help (text.c), the man pages (man.c) and shell completion (bash.c, zsh.c).
  *
  * Owns: the shape of descriptions, which are constants in the commands' own files. To add an
  * option: a line in the command's (or a shared group's) table and a case in that group's set
@@ -135,8 +135,16 @@ enum { MKPERF_HELP_BYTES = 1024 };
 const char *mkperf_option_help(const struct mkperf_option *o, char buffer[MKPERF_HELP_BYTES]);
 /* Words of an option or operand, from words and list. */
 void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *to);
+/* The lists that options and operands of all commands have, each once; returns how many. */
+enum { MKPERF_LISTS_MAX = 32 };
+unsigned mkperf_lists(mkperf_list *out[MKPERF_LISTS_MAX]);
+/* The number of a list among them. */
+unsigned mkperf_list_number(mkperf_list *const lists[], unsigned n, mkperf_list *list);
 
 void mkperf_help_text(const struct mkperf_command *c, FILE *out); /* --help */
 void mkperf_help_overview(FILE *out);                             /* mkperf --help */
+void mkperf_help_man(const struct mkperf_command *c, FILE *out);  /* NULL: mkperf(1) */
+void mkperf_help_bash(FILE *out);
+void mkperf_help_zsh(FILE *out);
 
 #endif

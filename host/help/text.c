@@ -48,6 +48,38 @@ void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *t
     }
 }
 
+unsigned mkperf_list_number(mkperf_list *const lists[], unsigned n, mkperf_list *list)
+{
+    unsigned i = 0;
+
+    while (i < n && lists[i] != list) {
+        i++;
+    }
+    return i;
+}
+
+static unsigned add_list(mkperf_list *lists[], unsigned n, mkperf_list *list)
+{
+    if (list != NULL && n < MKPERF_LISTS_MAX && mkperf_list_number(lists, n, list) == n) {
+        lists[n++] = list;
+    }
+    return n;
+}
+
+unsigned mkperf_lists(mkperf_list *out[MKPERF_LISTS_MAX])
+{
+    const struct mkperf_option *o;
+    unsigned n = 0;
+
+    for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
+        for (unsigned i = 0; (o = mkperf_command_option(mkperf_commands[c], i)) != NULL; i++) {
+            n = add_list(out, n, o->list);
+        }
+        n = add_list(out, n, mkperf_commands[c]->operand_list);
+    }
+    return n;
+}
+
 /* Fills lines from column `indent` on; the cursor is at column `at`. Ends the line. */
 static void fill(FILE *out, const char *text, int indent, int at)
 {

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: man pages in man(7), from the descriptions of help.h. */
+#include <ctype.h>
+#include <string.h>
+
+#include "../cmd.h"
+
+enum { LINE = 78 };
+
+/* The dashes of options are not hyphens. */
+static void word_of(FILE *out, const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] == '\\') {
+            fputs("\\e", out);
+        } else if (p[i] == '-' && (i == 0 || strchr("-([\" \n", p[i - 1]) != NULL)) {
+            fputs("\\-", out);
+        } else {
+            fputc(p[i], out);
+        }
+    }
+}
+
+/* Text in lines that are filled anew, in which nothing is a request or an escape. */
+static void plain(FILE *out, const char *text, size_t n)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < n;) {
+        size_t length = strcspn(text + i, " \n");
+
+        length = i + length > n ? n - i : length;
+        if (at > 0 && at + 1 + length > LINE) {
+            fputc('\n', out);
+            at = 0;
+        } else if (at > 0) {
+            fputc(' ', out);
+            at++;
+        }
+        if (at == 0 && (text[i] == '.' || text[i] == '\'')) {
+            fputs("\\&", out);
+        }
+        word_of(out, text + i, length);
+        at += length;
+        i += length;
+        i += i < n;
+    }
+}
+
+static void upper(FILE *out, const char *text)
+{
+    while (*text != '\0') {
+        fputc(toupper((unsigned char)*text++), out);
+    }
+}
+
+static void paragraphs(FILE *out, const char *text)
+{
+    while (*text != '\0') {
+        const char *end = strstr(text, "\n\n");
+        size_t n = end != NULL ? (size_t)(end - text) : strlen(text);
+
+        plain(out, text, n);
+        text += n + (end != NULL ? 2 : 0);
+        fputs(*text != '\0' ? "\n.PP\n" : "\n", out);
+    }
+}
+
+static void put_term(void *to, const char *word, const char *help)
+{
+    FILE *out = to;
+
+    fputs(".TP\n.B ", out);
+    plain(out, word, strlen(word));
+    fputc('\n', out);
+    plain(out, help, strlen(help));
+    fputs(*help != '\0' ? "\n" : "\\&\n", out);
+}
+
+static void option(FILE *out, const struct mkperf_option *o)
+{
+    const char *value = o->value != NULL ? o->value : "", *help;
+    char buffer[MKPERF_HELP_BYTES];
+    bool optional = value[0] == '[';
+
+    fputs(".TP\n", out);
+    if (o->id < 256) {
+        fprintf(out, "\\fB\\-%c\\fR%s", o->id, o->name != NULL ? ", " : "");
+    }
+    if (o->name != NULL) {
+        fputs("\\fB\\-\\-", out);
+        for (const char *p = o->name; *p != '\0'; p++) {
+            fputs(*p == '-' ? "\\" : "", out);
+            fputc(*p, out);
+        }
+        fputs("\\fR", out);
+    }
+    if (optional) {
+        fprintf(out, "[=\\fI%.*s\\fR]", (int)strlen(value) - 2, value + 1);
+    } else if (*value != '\0') {
+        fprintf(out, " \\fI%s\\fR", value);
+    }
+    fputc('\n', out);
+    help = mkperf_option_help(o, buffer);
+    plain(out, help, strlen(help));
+    fputc('\n', out);
+}
+
+static void statuses(FILE *out, unsigned set)
+{
+    fputs(".SH EXIT STATUS\n", out);
+    for (int i = 0; i <= MKPERF_ERR_USAGE; i++) {
+        bool is_common = i == MKPERF_OK || i == MKPERF_ERR_FAILED || i == MKPERF_ERR_USAGE;
+
+        if (is_common || (i < 32 && (set >> i & 1))) {
+            const char *text = mkperf_status_text((enum mkperf_status)i);
+
+            fprintf(out, ".TP\n%d\n", i);
+            plain(out, text, strlen(text));
+            fputc('\n', out);
+        }
+    }
+}
+
+static void see_also(FILE *out, const struct mkperf_command *but)
+{
+    fputs(".SH SEE ALSO\n", out);
+    if (but != NULL) {
+        fputs(".BR mkperf (1),\n", out);
+    }
+    for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
+        if (mkperf_commands[i] != but) {
+            fprintf(out, ".BR mkperf\\-%s (1),\n", mkperf_commands[i]->name);
+        }
+    }
+    fputs(".BR perf\\-report (1)\n", out);
+}
+
+static void head(FILE *out, const char *command, const char *summary)
+{
+    fputs(".TH MKPERF", out);
+    if (command != NULL) {
+        fputc('-', out);
+        upper(out, command);
+    }
+    fprintf(out, " 1 " MKPERF_VERSION_DATE " \"mkperf " MKPERF_VERSION "\" \"mkperf\"\n");
+    fprintf(out, ".SH NAME\nmkperf%s%s \\- %s\n", command != NULL ? "\\-" : "",
+            command != NULL ? command : "", summary);
+}
+
+static void sections(const struct mkperf_command *c, FILE *out)
+{
+    for (unsigned i = 0; i < MKPERF_SECTIONS && c->sections[i].title != NULL; i++) {
+        fputs(".SH ", out);
+        upper(out, c->sections[i].title);
+        fputc('\n', out);
+        if (c->sections[i].text != NULL) {
+            paragraphs(out, c->sections[i].text);
+        }
+        if (c->sections[i].list != NULL) {
+            c->sections[i].list(put_term, out);
+        }
+    }
+    if (c->examples != NULL) {
+        fputs(".SH EXAMPLES\n.nf\n", out);
+        word_of(out, c->examples, strlen(c->examples));
+        fputs("\n.fi\n", out);
+    }
+}
+
+static void overview(FILE *out)
+{
+    head(out, NULL, "profiler for systems on seL4 and Microkit");
+    fputs(".SH SYNOPSIS\n.B mkperf\n\\fICOMMAND\\fR [options]\n.SH DESCRIPTION\n"
+          "Samples and counts what a system built with seL4 and Microkit does: every\n"
+          "protection domain, the kernel and idle, on any event of the CPU's performance\n"
+          "monitoring unit.\n"
+          ".SH COMMANDS\n",
+          out);
+    for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
+        fprintf(out, ".TP\n.BR mkperf\\-%s (1)\n", mkperf_commands[i]->name);
+        plain(out, mkperf_commands[i]->summary, strlen(mkperf_commands[i]->summary));
+        fputc('\n', out);
+    }
+    fputs(".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe list of commands\n"
+          ".TP\n\\fB\\-v\\fR, \\fB\\-\\-version\\fR\nthe version\n",
+          out);
+    statuses(out, MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET);
+    see_also(out, NULL);
+}
+
+void mkperf_help_man(const struct mkperf_command *c, FILE *out)
+{
+    const struct mkperf_option *o;
+
+    if (c == NULL) {
+        overview(out);
+        return;
+    }
+    head(out, c->name, c->summary);
+    fprintf(out, ".SH SYNOPSIS\n.B mkperf %s\n", c->name);
+    plain(out, c->synopsis, strlen(c->synopsis));
+    fputs("\n.SH DESCRIPTION\n", out);
+    paragraphs(out, c->description);
+    fputs(".SH OPTIONS\n", out);
+    for (unsigned i = 0; (o = mkperf_command_option(c, i)) != NULL; i++) {
+        option(out, o);
+    }
+    fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nprints this\n", out);
+    sections(c, out);
+    statuses(out, c->statuses);
+    see_also(out, c);
+}

@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What a user of commands expects of one: help, man pages, completion, installation, a check of what
+# the build needs. Environment: B and MKPERF.
+set -u
+NAME=habits
+case $B in /*) D=$B/tests/run-habits ;; *) D=$PWD/$B/tests/run-habits ;; esac
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+MKPERF=$(realpath "$MKPERF")
+commands=$("$MKPERF" help | sed -n 's/^  \([a-z0-9]*\) .*/\1/p')
+
+install_all() {
+    make install BUILD_DIR="$B" DESTDIR="$D/root" PREFIX=/usr MAKEFLAGS= >"$D/install.log" 2>&1 || {
+        tail "$D/install.log"
+        return 1
+    }
+    [ "$("$D/root/usr/bin/mkperf" --version)" = "$("$MKPERF" --version)" ] || return 1
+    for link in toperf kprof2perf; do
+        "$D/root/usr/bin/$link" --help | grep -q "^usage: mkperf $link" || return 1
+        [ -e "$D/root/usr/share/man/man1/$link.1" ] || return 1
+        [ -e "$D/root/usr/share/bash-completion/completions/$link" ] || return 1
+    done
+    # From there, a system's own build gets the two PDs: all that the rules want is there.
+    make -n -C "$D/root/usr/share/mkperf" BUILD_DIR="$D/target" SETUP_PACKAGES=no MAKEFLAGS= \
+        "$D/target/demo/profiler.elf" "$D/target/demo/client.elf" >"$D/dry" 2>&1 &&
+        grep -q 'kernel/\|target/profiler' "$D/dry" || { tail -n 3 "$D/dry"; return 1; }
+}
+check "make install with DESTDIR and PREFIX" install_all
+
+help_is_one() {
+    for c in $commands; do
+        "$MKPERF" help "$c" >"$D/help.1" || return 1
+        "$MKPERF" "$c" --help >"$D/help.2" || return 1
+        "$MKPERF" "$c" -h >"$D/help.3" || return 1
+        cmp "$D/help.1" "$D/help.2" && cmp "$D/help.1" "$D/help.3" || return 1
+        grep -q "^usage: mkperf $c" "$D/help.1" || return 1
+        [ "$(wc -L <"$D/help.1")" -le 80 ] || { echo "$c: lines too long"; return 1; }
+    done
+    ! "$MKPERF" help nonsense 2>"$D/err" && grep -q nonsense "$D/err"
+    ! "$MKPERF" nonsense 2>"$D/err" && grep -q nonsense "$D/err"
+    # Nothing parses options beside the tables.
+    [ "$(git grep -l 'getopt_long(' -- host)" = host/help/args.c ]
+}
+check "mkperf help CMD, CMD --help and -h say the same" help_is_one
+
+man_pages() {
+    for page in "$D"/root/usr/share/man/man1/*.1; do
+        mandoc -Tlint "$page" || return 1
+        LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l -E UTF-8 -Tutf8 -Z "$page" 2>"$D/man.err" \
+            >/dev/null || return 1
+        [ ! -s "$D/man.err" ] || { cat "$D/man.err"; return 1; }
+    done
+    for c in $commands; do
+        page=$D/root/usr/share/man/man1/mkperf-$c.1
+        mandoc -Tascii "$page" | col -b >"$D/man.txt"
+        "$MKPERF" help "$c" | grep -oE '^ +(-[A-Za-z], )?--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' |
+            while read -r option; do
+                grep -qE -- "(^| )$option( |$|\[)" "$D/man.txt" || { echo "$c $option"; exit 1; }
+            done || return 1
+        grep -q "EXIT STATUS" "$D/man.txt" || return 1
+    done
+}
+check "man pages are clean and have every option" man_pages
+
+# complete WORDS...: what bash makes of the last word
+complete() {
+    bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _mkperf
+             echo "${COMPREPLY[*]}"' "$D/root/usr/share/bash-completion/completions/mkperf" "$@"
+}
+bash_completes() {
+    bash -n "$D/root/usr/share/bash-completion/completions/mkperf" || return 1
+    while IFS='|' read -r line want; do
+        # An empty last word is written as .
+        set -- $(echo "$line" | sed 's/ \.$/ EMPTY/')
+        got=$(eval "complete $(printf "'%s' " "$@" | sed "s/'EMPTY' /''/")")
+        case " $got " in
+        *" $want "*) ;;
+        *)
+            echo "'$line' gives '$got', not $want"
+            return 1
+            ;;
+        esac
+    done <<END
+mkperf .|record
+mkperf anno|annotate
+mkperf report --so|--sort
+mkperf report -s .|mode
+mkperf report --sort pd,sy|pd,symbol
+mkperf report --sort = co|core
+mkperf record -t ser|serial:
+mkperf record -t file : tests/ru|tests/run
+mkperf record -e cycles,l1d_cache_ref|cycles,l1d_cache_refill
+mkperf record --take|--take-over
+mkperf convert --to fl|flamegraph
+mkperf convert tests/ru|tests/run
+mkperf convert --from = ra|raw
+mkperf list --cpu .|Cortex-A53
+mkperf diff --compute delta-|delta-abs
+mkperf help rec|recover
+/usr/bin/toperf --buil|--build-dir
+kprof2perf --kprof-era .|B
+END
+    # All options of all commands, and none that there is not.
+    for c in $commands; do
+        complete mkperf "$c" - | tr ' ' '\n' | grep '^--' | sort >"$D/completed"
+        "$MKPERF" help "$c" | sed -nE 's/^ +(-[A-Za-z], )?(--[a-z0-9-]+).*/\2/p' | sort -u >"$D/helped"
+        cmp "$D/completed" "$D/helped" || return 1
+    done
+}
+check "bash completes commands, options, values, files" bash_completes
+
+zsh_completes() {
+    dir=$D/root/usr/share/zsh/site-functions
+    zsh -n "$dir/_mkperf" || return 1
+    timeout 120 zsh -f tests/system/complete.zsh "$dir" "$D" <<END
+mkperf rep|mkperf report
+mkperf report --so|mkperf report --sort
+mkperf convert --to fl|mkperf convert --to flamegraph
+mkperf record -t se|mkperf record -t serial:
+mkperf list --cpu Cortex-A53|mkperf list --cpu Cortex-A53
+mkperf report --call-graph=calle|mkperf report --call-graph=calle
+toperf --samp|toperf --samples-path
+END
+}
+check "zsh completes commands, options, values" zsh_completes
+
+# A compiler that does not find a header or a library.
+cat >"$D/cc" <<'END'
+#!/bin/sh
+for word; do
+    [ "$word" != "-l$HIDDEN" ] || { echo "ld: cannot find -l$HIDDEN" >&2; exit 1; }
+    case $word in *.c) grep -q "<$HIDDEN>" "$word" && {
+        echo "$word:1: fatal error: $HIDDEN: No such file or directory" >&2; exit 1; } ;; esac
+done
+exec gcc "$@"
+END
+chmod +x "$D/cc"
+hides() {
+    HIDDEN=$1 HOST_CC=$D/cc scripts/check-depends host >"$D/hidden.log" 2>&1 && return 1
+    [ "$(wc -l <"$D/hidden.log")" -eq 1 ] && grep -q "$1" "$D/hidden.log" && grep -q "$2" "$D/hidden.log"
+}
+depends() {
+    scripts/check-depends host || return 1
+    hides capstone libcapstone-dev && hides microhttpd libmicrohttpd-dev && hides dw libdw-dev &&
+        hides expat.h libexpat1-dev && hides histedit.h libedit-dev || return 1
+    # make says so before it compiles, and installs nothing.
+    HIDDEN=capstone make host SETUP_PACKAGES=no BUILD_DIR="$D/none" HOST_CC="$D/cc" MAKEFLAGS= \
+        >"$D/make.log" 2>&1 && return 1
+    grep -q libcapstone-dev "$D/make.log" && [ -z "$(find "$D/none" -name '*.o')" ] || return 1
+    mkdir -p "$D/bin" && ln -sf "$(command -v gcc)" "$(command -v sh)" "$(command -v mktemp)" \
+        "$(command -v rm)" "$(command -v grep)" "$(command -v as)" "$(command -v ld)" "$D/bin"
+    PATH=$D/bin scripts/check-depends host 2>"$D/hidden.log" && return 1
+    grep -q 'nanopb_generator.py.*package: nanopb' "$D/hidden.log"
+}
+check "what the build needs and is not there is named with its package" depends

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The Debian packages: built from the files that git knows, without fetching anything, looked at by
+# lintian, unpacked and run. Environment: B.
+set -u
+NAME=package
+case $B in /*) D=$B/tests/run-package ;; *) D=$PWD/$B/tests/run-package ;; esac
+rm -rf "$D"
+mkdir -p "$D/source/mkperf" "$D/root"
+. tests/system/lib.sh
+
+build() {
+    git ls-files -z | tar cf - --null -T - | tar xf - -C "$D/source/mkperf" || return 1
+    # What would fetch something fails.
+    (cd "$D/source/mkperf" && no_proxy= http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 \
+        MAKEFLAGS= dpkg-buildpackage -us -uc -F) >"$D/build.log" 2>&1 || { tail "$D/build.log"; return 1; }
+    [ -f "$D"/source/mkperf_*.dsc ]
+}
+check "dpkg-buildpackage builds the packages and the source package" build
+
+run() {
+    for deb in "$D"/source/mkperf_*.deb "$D"/source/mkperf-target_*.deb; do
+        dpkg-deb -x "$deb" "$D/root" || return 1
+    done
+    [ "$("$D/root/usr/bin/mkperf" --version)" = "$("$B/mkperf" --version)" ] || return 1
+    "$D/root/usr/bin/kprof2perf" --help | grep -q '^usage: mkperf kprof2perf' || return 1
+    for f in man/man1/mkperf-report.1.gz bash-completion/completions/mkperf \
+        zsh/vendor-completions/_mkperf doc/mkperf/user-guide.md.gz mkperf/kernel/capture.c \
+        mkperf/platform/microkit/mkperf.mk mkperf/target/profiler; do
+        [ -e "$D/root/usr/share/$f" ] || { echo "no $f"; return 1; }
+    done
+    # mkperf with the system's nanopb and mbed TLS reads and writes what the other does.
+    "$D/root/usr/bin/mkperf" list --cpu Cortex-A53 >"$D/list" && "$B/mkperf" list --cpu Cortex-A53 |
+        cmp - "$D/list"
+}
+check "the packages' mkperf runs, with everything that belongs to it" run
+
+lint() {
+    lintian --allow-root --fail-on error,warning "$D"/source/mkperf_*.changes >"$D/lintian" 2>&1 || {
+        cat "$D/lintian"
+        return 1
+    }
+}
+check "lintian finds no error and no warning" lint

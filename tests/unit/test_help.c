@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Descriptions of commands against what their code does: every option of every table is taken, and
+ * nothing else is; names, words and texts are fit for man pages and completion.
+ */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cmd.h"
+
+enum { SELF_BYTES = 16 << 20 };
+
+/* One of these is right for every option that takes a value. */
+static const char *const samples[] = {"1",     "cycles", "tcp:localhost", "A",      "pd",  "perf",
+                                      "delta", "bash",   "1.5,2",         "always", "comm"};
+
+static char *self;
+static struct mkperf_error e;
+
+/* Parses one option with as many operands as the command wants. */
+static enum mkperf_status parse(const struct mkperf_command *c, const char *option,
+                                const char *value)
+{
+    char *argv[8] = {strdup(c->name), strdup(option), value != NULL ? strdup(value) : NULL};
+    char *all[8];
+    int argc = value != NULL ? 3 : 2;
+    struct mkperf_args args;
+    enum mkperf_status status;
+
+    for (int i = 0; i < c->operands_min; i++) {
+        argv[argc++] = strdup("operand");
+    }
+    memcpy(all, argv, sizeof all);
+    memset(self, 0, SELF_BYTES);
+    memset(&e, 0, sizeof e);
+    status = mkperf_args_parse(c, self, argc, argv, &args, &e);
+    for (int i = 0; i < argc; i++) {
+        free(all[i]);
+    }
+    return status;
+}
+
+static void takes(const struct mkperf_command *c, const struct mkperf_option *o, const char *form)
+{
+    bool taken = o->value == NULL && parse(c, form, NULL) == MKPERF_OK;
+    char first[64] = "";
+
+    if (o->words != NULL) {
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(o->words, " "), o->words);
+        taken |= parse(c, form, first) == MKPERF_OK;
+    }
+    for (size_t i = 0; o->value != NULL && i < sizeof samples / sizeof *samples && !taken; i++) {
+        taken = parse(c, form, samples[i]) == MKPERF_OK;
+        if (strstr(e.text, "not implemented")) {
+            break;
+        }
+    }
+    if (!taken) {
+        fail_msg("%s %s: %s", c->name, form, e.text);
+    }
+    if (o->value != NULL && o->value[0] != '[' && c->operands_min == 0) {
+        assert_int_equal(parse(c, form, NULL), MKPERF_ERR_USAGE);
+        assert_non_null(strstr(e.text, "needs a value"));
+    }
+}
+
+static void test_every_option_is_taken(void **state)
+{
+    const struct mkperf_option *o;
+    char form[64];
+    unsigned n = 0;
+
+    (void)state;
+    for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
+        for (unsigned i = 0; (o = mkperf_command_option(mkperf_commands[c], i)) != NULL; i++) {
+            if (o->id < 256) {
+                snprintf(form, sizeof form, "-%c", o->id);
+                takes(mkperf_commands[c], o, form);
+            }
+            if (o->name != NULL) {
+                snprintf(form, sizeof form, "--%s", o->name);
+                takes(mkperf_commands[c], o, form);
+            }
+            n++;
+        }
+    }
+    assert_true(n > 80);
+}
+
+static void test_nothing_else_is_taken(void **state)
+{
+    const struct mkperf_option *o;
+    char form[3] = "-x";
+
+    (void)state;
+    for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
+        for (form[1] = '!'; form[1] < 127; form[1]++) {
+            unsigned i = 0;
+
+            while ((o = mkperf_command_option(mkperf_commands[c], i)) != NULL && o->id != form[1]) {
+                i++;
+            }
+            if (o == NULL && form[1] != 'h' && form[1] != '-') {
+                assert_int_equal(parse(mkperf_commands[c], form, NULL), MKPERF_ERR_USAGE);
+                assert_non_null(strstr(e.text, "no such option"));
+            }
+        }
+        assert_int_equal(parse(mkperf_commands[c], "--nonsense", NULL), MKPERF_ERR_USAGE);
+        assert_non_null(strstr(e.text, "--nonsense"));
+        assert_non_null(strstr(e.text, "--help"));
+    }
+}
+
+/* Letters and names are there once; a value is named as its kind is. */
+static void test_tables_make_sense(void **state)
+{
+    const struct mkperf_option *a, *b;
+
+    (void)state;
+    for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
+        const struct mkperf_command *at = mkperf_commands[c];
+
+        assert_non_null(at->run);
+        assert_true(at->summary[0] != '\0' && at->description[0] != '\0');
+        for (unsigned i = 0; (a = mkperf_command_option(at, i)) != NULL; i++) {
+            assert_true(a->id >= 256 ? a->name != NULL : isalnum(a->id));
+            assert_true(a->help[0] != '\0');
+            assert_int_equal(strstr(a->help, "%d") != NULL, a->number != 0);
+            assert_true(a->value != NULL || a->kind == MKPERF_VALUE_TEXT);
+            if (a->kind == MKPERF_VALUE_WORD || a->kind == MKPERF_VALUE_WORDS) {
+                assert_true(a->words != NULL || a->list != NULL);
+            }
+            for (unsigned j = 0; j < i; j++) {
+                b = mkperf_command_option(at, j);
+                if ((a->id < 256 && a->id == b->id) ||
+                    (a->name != NULL && b->name != NULL && strcmp(a->name, b->name) == 0)) {
+                    fail_msg("%s: two options -%c --%s", at->name, a->id, a->name);
+                }
+            }
+        }
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    self = calloc(1, SELF_BYTES);
+    return self == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(self);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_option_is_taken),
+        cmocka_unit_test(test_nothing_else_is_taken),
+        cmocka_unit_test(test_tables_make_sense),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
