@@ -12,14 +12,15 @@ MICROKIT_BOARDS := $(patsubst platform/microkit/boards/%.mk,%,$(wildcard platfor
 MICROKIT_BOARD_DIR := $(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)
 MICROKIT_TOOL ?= $(MICROKIT_SDK)/bin/microkit
 
-ifeq ($(filter $(MICROKIT_BOARD),$(MICROKIT_BOARDS)),)
+BOARD_MK := $(or $(wildcard platform/microkit/boards/$(MICROKIT_BOARD).mk),$(if $(SDDF),platform/microkit/sddf/any-board.mk))
+ifeq ($(BOARD_MK),)
 $(error MICROKIT_BOARD must be one of: $(MICROKIT_BOARDS). For another board write \
     platform/microkit/boards/BOARD.mk)
 endif
 ifeq ($(wildcard $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a),)
 $(error MICROKIT_SDK: there is no $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a)
 endif
-include platform/microkit/boards/$(MICROKIT_BOARD).mk
+include $(BOARD_MK)
 
 # Not ours to warn about: the SDK's headers are system headers.
 # Its inline assembly needs GNU C; its linker script knows .data as one section.

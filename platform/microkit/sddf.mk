@@ -5,12 +5,18 @@
 #   client_sddf.elf         network and timer classes, over sDDF's own copy of lwIP
 #   client_sddf_serial.elf  serial class
 #
-# SDDF_BUILD=<directory>: where sDDF's own build left the ELFs of its components, for QEMU's virt
-# machine; then also two whole systems, $(B)/sddf/net/loader.img and $(B)/sddf/serial/loader.img.
+# SDDF_BUILD=<directory>: where sDDF's own build left the ELFs of its components for the board; then also
+# whole systems, $(B)/sddf/serial/loader.img and, for QEMU's virt machine, $(B)/sddf/net/loader.img.
 
 SDDF_DIR := platform/microkit/sddf
 ifeq ($(wildcard $(SDDF)/include/sddf/network/config.h),)
 $(error SDDF: there is no sDDF 0.6 or later in $(SDDF))
+endif
+
+# As in build.mk: what was made for other sources goes.
+SDDF_FOR := $(MICROKIT_FOR) $(abspath $(SDDF)) $(if $(SDDF_BUILD),$(abspath $(SDDF_BUILD))) $(NET_ADDRESS_CFLAGS)
+ifneq ($(shell cat $(B)/sddf-for 2>/dev/null),$(subst ',,$(SDDF_FOR)))
+$(shell rm -rf $(SDDF_OBJ) $(B)/sddf $(B)/demo/client_sddf* && echo '$(subst ',,$(SDDF_FOR))' >$(B)/sddf-for)
 endif
 
 # The other one is in target/net/build.mk.
@@ -45,9 +51,9 @@ SDDF_ELFS_$(1) += $(B)/sddf/$(1)/$(2).elf
 endef
 # $(call sddf_system,SYSTEM)
 define sddf_system
-$(foreach e,profiler ticker known dummy1 dummy2 requester server,$(eval $(call sddf_elf,$(1),$(e),$(B)/demo/$(e).elf)))
+$(foreach e,profiler pacer known dummy1 dummy2 requester server,$(eval $(call sddf_elf,$(1),$(e),$(B)/demo/$(e).elf)))
 $(B)/sddf/$(1)/$(1).system: $$(SDDF_DIR)/$(1).system $$(SDDF_SED)
-	$$(Q)mkdir -p $$(@D) && sed -f $$(SDDF_SED) $$< >$$@
+	$$(Q)mkdir -p $$(@D) && sed $$(PLATFORM_SYSTEM_SED) -f $$(SDDF_SED) $$< >$$@
 $(call microkit_image,$(B)/sddf/$(1)/loader.img,$(B)/sddf/$(1)/$(1).system,$(B)/sddf/$(1),$(SDDF_ELFS_$(1)))
 target: $(B)/sddf/$(1)/loader.img
 endef
@@ -59,6 +65,7 @@ $(eval $(call sddf_elf,serial,serial_virt_rx,$(SDDF_BUILD)/serial_virt_rx.elf,se
 $(eval $(call sddf_elf,serial,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_virt_tx_config=serial_virt_tx.serial))
 $(eval $(call sddf_system,serial))
 
+ifeq ($(BOARD_NET),virtio)
 $(eval $(call sddf_elf,net,client,$(B)/demo/client_sddf.elf,net_client_config=client.net timer_client_config=client.timer))
 $(eval $(call sddf_elf,net,timer_driver,$(SDDF_BUILD)/timer_driver.elf,device_resources=timer_driver.device))
 $(eval $(call sddf_elf,net,eth_driver,$(SDDF_BUILD)/eth_driver.elf,\
@@ -73,6 +80,7 @@ $(eval $(call sddf_elf,net,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,seria
 $(eval $(call sddf_elf,net,echo,$(SDDF_BUILD)/echo0.elf,serial_client_config=echo.serial net_client_config=echo.net \
     timer_client_config=client.timer lib_sddf_lwip_config=echo.lwip))
 $(eval $(call sddf_system,net))
+endif
 
 # Both, booted and recorded from.
 .PHONY: check-sddf

@@ -53,6 +53,7 @@ static void init_line(void)
     serial_queue_init(&tx, serial_config.tx.queue.vaddr, (uint32_t)serial_config.tx.data.size,
                       serial_config.tx.data.vaddr);
     tail = whole = tx.queue->tail;
+    came = rx.queue->head;
     there = true;
 }
 

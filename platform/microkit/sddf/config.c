@@ -54,7 +54,7 @@ device_resources_t serial_device = {
     .magic = MAGIC(DEVICE),
     .num_regions = 1,
     .num_irqs = 1,
-    .regions = {{.region = REGION(UART_REGS, 0x1000), .io_addr = UART_PADDR}},
+    .regions = {{.region = REGION(UART_REGS, 0x1000)}},
     .irqs = {{CH_IRQ}},
 };
 PLACE("timer_driver.device")

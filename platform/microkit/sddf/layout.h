@@ -7,9 +7,8 @@
 #ifndef MKPERF_SDDF_LAYOUT_H
 #define MKPERF_SDDF_LAYOUT_H
 
-/* QEMU's virt machine: PL011, virtio-mmio-bus.31, the generic timer's EL1 physical interrupt. */
-#define UART_PADDR 0x9000000
-#define UART_IRQ 33
+/* QEMU's virt machine: virtio-mmio-bus.31, the generic timer's EL1 physical interrupt. (The UART
+ * and the pacer's device are the board's, as in demo/demo.system.) */
 #define ETH_PADDR 0xa003000
 #define ETH_OFFSET 0xe00
 #define ETH_IRQ 79

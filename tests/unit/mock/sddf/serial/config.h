@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See tests/unit/mock/os/sddf.h. */
+#include <os/sddf.h>
