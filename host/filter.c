@@ -84,3 +84,24 @@ enum mkperf_status mkperf_filter(const char *names, const char *subtree,
     }
     return add_named(subtree, true, pds, c, e);
 }
+
+enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
+                                        mkperf_Configure *c, struct mkperf_error *e)
+{
+    const pb_size_t max = sizeof c->dump_on_fault / sizeof *c->dump_on_fault;
+
+    for (const char *at = names; at != NULL;) {
+        size_t n = strcspn(at, ",");
+        const struct mkperf_pd *pd = find(pds, at, n);
+        if (pd == NULL || c->dump_on_fault_count == max) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                    pd == NULL ? "--dump-on-fault: no PD is called \"%.*s\" (names "
+                                                 "come from --system)"
+                                               : "--dump-on-fault: too many PDs at \"%.*s\"",
+                                    (int)n, at);
+        }
+        c->dump_on_fault[c->dump_on_fault_count++] = pd->thread + 2;
+        at = at[n] == ',' ? at + n + 1 : NULL;
+    }
+    return MKPERF_OK;
+}

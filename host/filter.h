@@ -20,4 +20,9 @@ enum mkperf_status mkperf_filter(const char *names, const char *subtree,
                                  const struct mkperf_pds *pds, mkperf_Configure *c,
                                  struct mkperf_error *e);
 
+/* PDs whose fault ends a flight recording, NAME[,NAME] or NULL. Fills c->dump_on_fault. The same
+ * errors. */
+enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_pds *pds,
+                                        mkperf_Configure *c, struct mkperf_error *e);
+
 #endif

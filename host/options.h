@@ -18,6 +18,8 @@ struct mkperf_record_options {
     const char *raw; /* NULL: none */
     const char *system, *elf_path, *kernel;
     const char *pd, *subtree;  /* see filter.h */
+    const char *dump_on_fault; /* PDs, see flight.h */
+    bool wait;                 /* for what ends the flight recording: `mkperf dump` */
     uint64_t count, frequency; /* -c, -F; 0: not given */
     mkperf_Configure configure;
     double duration_s; /* 0: until interrupted */

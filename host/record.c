@@ -14,6 +14,8 @@
 
 #include "cmd.h"
 #include "filter.h"
+#include "flight.h"
+#include "record.h"
 #include "recorder.h"
 
 enum { LINE = 512 };
@@ -22,6 +24,7 @@ struct record {
     struct mkperf_record_options options;
     struct mkperf_recorder recorder;
     struct mkperf_perfdata *perfdata;
+    bool dump;        /* a flight recording is fetched, nothing started */
     bool terminal;    /* stderr is one: show progress */
     bool drawn;       /* a progress line stands there */
     double drawn_s;   /* when */
@@ -188,6 +191,18 @@ static void show_losses(const struct mkperf_stream *s)
     }
 }
 
+static void show_flight(const struct record *rec)
+{
+    const struct mkperf_stream *s = rec->recorder.stream;
+    char why[128];
+
+    if (rec->dump && s->has_status) {
+        mkperf_flight_reason(&s->status, rec->recorder.pds, why, sizeof why);
+        fprintf(stderr, "  flight  %" PRIu64 " older samples were overwritten; %s\n",
+                s->totals.overwritten, why[0] != '\0' ? why : "the recording goes on");
+    }
+}
+
 static void show_summary(const struct record *rec, uint64_t bytes)
 {
     const struct mkperf_stream *s = rec->recorder.stream;
@@ -198,6 +213,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
             (double)(t->last_ns - t->first_ns) / 1e9);
     fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", sum_lost(t), bytes);
     show_events(&s->session);
+    show_flight(rec);
     show_losses(s);
     if (rec->recorder.breaks != 0) {
         fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);
@@ -269,15 +285,21 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
     return r->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
 }
 
-static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error *e)
+static enum mkperf_status receive(struct record *rec, struct mkperf_error *e)
 {
+    struct mkperf_recorder *r = &rec->recorder;
+
     if (!r->link.source.ops->interactive) {
         return mkperf_recorder_replay(r, e);
     }
-    if (mkperf_recorder_start(r, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK) {
+    if (rec->dump) {
+        return mkperf_recorder_dump(r, e);
+    }
+    if (mkperf_recorder_start(r, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK ||
+        mkperf_recorder_stop(r, e) != MKPERF_OK) {
         return e->status;
     }
-    return mkperf_recorder_stop(r, e);
+    return r->options->configure.interactions ? mkperf_recorder_interactions(r, e) : MKPERF_OK;
 }
 
 /* The file's end. What came before an error is kept, unless it was the disk's. */
@@ -323,7 +345,7 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
     enum mkperf_status status = set_up(rec, e);
 
     if (status == MKPERF_OK) {
-        status = finish(rec, receive(&rec->recorder, e), e);
+        status = finish(rec, receive(rec, e), e);
         end_line(rec);
         clear_progress(rec);
         if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT && !rec->options.quiet) {
@@ -352,7 +374,8 @@ static void complain(const struct record *rec, const struct mkperf_error *e)
     }
 }
 
-int mkperf_cmd_record(int argc, char **argv)
+/* What record and dump have in common. */
+int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char **argv)
 {
     struct record *rec = calloc(1, sizeof *rec);
     struct mkperf_error e = {.status = MKPERF_OK};
@@ -362,15 +385,20 @@ int mkperf_cmd_record(int argc, char **argv)
     if (rec == NULL) {
         return MKPERF_ERR_FAILED;
     }
+    rec->dump = dump;
     mkperf_record_options_init(&rec->options, argc, argv);
-    status = mkperf_args_parse(&mkperf_record_command, &rec->options, argc, argv, &args, &e);
+    status = mkperf_args_parse(c, &rec->options, argc, argv, &args, &e);
     if (status == MKPERF_OK && !args.helped) {
-        status = mkperf_record_options_finish(&rec->options, "record", &e);
+        status = mkperf_record_options_finish(&rec->options, c->name, &e);
+    }
+    if (status == MKPERF_OK && !args.helped) {
+        status = mkperf_flight_check(&rec->options, &e);
     }
     if (status == MKPERF_OK && !args.helped) {
         catch_signals();
         rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
-        status = record(rec, &e);
+        status = rec->options.configure.overwrite ? mkperf_flight_start(&rec->options, &e)
+                                                  : record(rec, &e);
     }
     if (status != MKPERF_OK) {
         complain(rec, &e);
@@ -379,6 +407,11 @@ int mkperf_cmd_record(int argc, char **argv)
     mkperf_record_options_free(&rec->options);
     free(rec);
     return (int)status;
+}
+
+int mkperf_cmd_record(int argc, char **argv)
+{
+    return mkperf_record_main(&mkperf_record_command, false, argc, argv);
 }
 
 const struct mkperf_command mkperf_record_command = {
@@ -392,6 +425,7 @@ const struct mkperf_command mkperf_record_command = {
                 {&mkperf_names_options, 0},
                 {&mkperf_kernel_options, 0},
                 {&mkperf_record_own_options, 0},
+                {&mkperf_flight_options, 0},
                 {&mkperf_control_options, offsetof(struct mkperf_record_options, link)},
                 {&mkperf_reconnect_options, offsetof(struct mkperf_record_options, link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},

@@ -80,4 +80,13 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
 /* Control of the target: from nobody, from our own lost connection, or from whoever has it. */
 enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e);
 
+/* ---- recorder_dump.c ---- */
+
+/* Instead of start, run and stop: fetches what a flight recording holds; with options->wait, once
+ * it is held. Errors: as mkperf_recorder_start. */
+enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Asks for the software events of the session, which the decoder then has; none: no error. */
+enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e);
+
 #endif

@@ -13,9 +13,17 @@
 #include "cmd.h"
 #include "report/browser.h"
 #include "report/head.h"
+#include "report/interactions.h"
 #include "report/rows.h"
 
-enum { OPTION_CHILDREN = 256, OPTION_NO_CHILDREN, OPTION_LIMIT, OPTION_STDIO };
+enum {
+    OPTION_CHILDREN = 256,
+    OPTION_NO_CHILDREN,
+    OPTION_LIMIT,
+    OPTION_STDIO,
+    OPTION_INTERACTIONS,
+    OPTION_DOT
+};
 
 static void put_keys(mkperf_put *put, void *to)
 {
@@ -47,12 +55,24 @@ static const struct mkperf_option options[] = {
      .help = "leave out rows below N per cent (0), and branches of trees (0.5)"},
     {.id = 'S', .name = "symbol", .value = "NAME", .help = "only rows of this function"},
     {.id = OPTION_STDIO, .name = "stdio", .help = "print, even on a terminal"},
+    {.id = OPTION_INTERACTIONS,
+     .name = "interactions",
+     .help = "instead: which PD called and notified which, and how often (record --interactions)"},
+    {.id = OPTION_DOT,
+     .name = "dot",
+     .help = "the same as a graph in the DOT language, for graphviz"},
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "where --interactions goes (default: standard output); FILE.dot implies --dot"},
     {.id = 0},
 };
 
 struct command {
     const char *input;
-    bool stdio;
+    bool stdio, interactions, dot;
+    const char *output; /* of interactions */
     struct report_options report;
     struct report_names names;
     struct report_filter filter;
@@ -124,6 +144,15 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     case OPTION_STDIO:
         c->stdio = true;
         return MKPERF_OK;
+    case OPTION_INTERACTIONS:
+        c->interactions = true;
+        return MKPERF_OK;
+    case OPTION_DOT:
+        c->interactions = c->dot = true;
+        return MKPERF_OK;
+    case 'o':
+        c->output = g->value;
+        return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);
     }
@@ -172,7 +201,8 @@ static enum mkperf_status print_report(const struct command *c, struct report_fr
     return status;
 }
 
-static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+static enum mkperf_status run_profile(void *self, const struct mkperf_args *args,
+                                      struct mkperf_error *e)
 {
     struct command *c = self;
     bool browse = !c->stdio && report_browser_usable();
@@ -198,6 +228,25 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     report_frames_close(&f);
     report_profile_free(&p);
     return status;
+}
+
+static bool ends_in_dot(const char *name)
+{
+    size_t n = name != NULL ? strlen(name) : 0;
+
+    return n > 4 && strcmp(name + n - 4, ".dot") == 0;
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct command *c = self;
+
+    if (c->output != NULL && !c->interactions) {
+        return mkperf_usage_error(e, "report", "-o is for --interactions");
+    }
+    return c->interactions
+               ? report_interactions(c->input, c->dot || ends_in_dot(c->output), c->output, e)
+               : run_profile(self, args, e);
 }
 
 int mkperf_cmd_report(int argc, char **argv)

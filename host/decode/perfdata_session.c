@@ -289,6 +289,15 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
     return true;
 }
 
+static bool interactions_line(struct perfin_session *s, const char *key, const char *value)
+{
+    if (s->interactions == NULL) {
+        s->interactions = calloc(1, sizeof *s->interactions);
+        s->totals.interactions = s->interactions;
+    }
+    return s->interactions != NULL && mkperf_interactions_line(s->interactions, key, value);
+}
+
 static bool totals_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_totals *t = &s->totals;
@@ -309,6 +318,7 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         {"marks", &t->marks},
         {"marks_lost", &t->marks_lost},
         {"restarts", &t->restarts},
+        {"overwritten", &t->overwritten},
         {"first_ns", &t->first_ns},
         {"last_ns", &t->last_ns},
     };
@@ -320,6 +330,8 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
     }
     if (strcmp(key, "complete") == 0) {
         t->complete = number != 0;
+    } else if (mkperf_interactions_is_line(key)) {
+        return interactions_line(s, key, value);
     } else if (strcmp(key, "event") == 0) {
         event_line(s, value);
     }
@@ -411,4 +423,5 @@ void perfin_free_session(struct perfin_session *s)
     free(s->cpu);
     free(s->kernel_elf);
     free(s->command);
+    free(s->interactions);
 }

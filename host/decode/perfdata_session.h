@@ -8,6 +8,7 @@
 #ifndef MKPERF_HOST_DECODE_PERFDATA_SESSION_H
 #define MKPERF_HOST_DECODE_PERFDATA_SESSION_H
 
+#include "../model/interactions.h"
 #include "perfdata_file.h"
 
 enum { PERFIN_PROCESSES_MAX = 1 << 16 };
@@ -28,7 +29,8 @@ struct perfin_session {
     bool has_totals;    /* and finished it */
     unsigned described; /* events that mkperf's own features describe */
     char *platform, *cpu, *kernel_elf, *command;
-    struct perfin_process *process; /* index = the model's PD id */
+    struct mkperf_interactions *interactions; /* NULL: none */
+    struct perfin_process *process;           /* index = the model's PD id */
     uint32_t nprocesses, room;
     uint32_t last; /* found; most often asked for again */
 };

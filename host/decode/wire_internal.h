@@ -23,6 +23,10 @@ enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
                                struct mkperf_error *e);
 enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, struct mkperf_error *e);
 
+/* wire_interactions.c */
+enum mkperf_status stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m,
+                                       struct mkperf_error *e);
+
 /* wire_samples.c: takes in s->batch */
 enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e);
 bool stream_tick_hz_ok(uint64_t hz);

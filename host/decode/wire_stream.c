@@ -30,6 +30,9 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
 
 void mkperf_stream_free(struct mkperf_stream *s)
 {
+    if (s != NULL) {
+        free(s->interactions);
+    }
     free(s);
 }
 
@@ -114,6 +117,8 @@ static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_erro
         status = stream_mark(s, &m->msg.mark, e);
     } else if (m->which_msg == mkperf_ToHost_gap_tag) {
         status = stream_gap(s, &m->msg.gap, e);
+    } else if (m->which_msg == mkperf_ToHost_interactions_tag) {
+        status = stream_interactions(s, &m->msg.interactions, e);
     }
     if (status == MKPERF_OK && s->config.control != NULL) {
         status = s->config.control(s->config.self, m, e);

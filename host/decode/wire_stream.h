@@ -10,6 +10,7 @@
 #define MKPERF_HOST_WIRE_STREAM_H
 
 #include "../model/chain.h"
+#include "../model/interactions.h"
 #include "../model/model.h"
 #include "../model/pds.h"
 #include "mkperf.pb.h"
@@ -65,9 +66,11 @@ struct mkperf_stream {
     uint64_t generation;
     uint64_t core_ns[MKPERF_MAX_CORES];
     struct mkperf_totals totals;
-    uint64_t gaps;      /* frames missing */
-    uint64_t malformed; /* messages that made no sense */
-    uint32_t announced; /* PDs told to the sink */
+    struct mkperf_interactions *interactions; /* NULL: none came */
+    uint32_t interaction_parts;               /* that came of it */
+    uint64_t gaps;                            /* frames missing */
+    uint64_t malformed;                       /* messages that made no sense */
+    uint32_t announced;                       /* PDs told to the sink */
     struct mkperf_batch batch;
     struct mkperf_batch_chain definition;
     mkperf_ToHost message;

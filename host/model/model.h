@@ -118,6 +118,8 @@ struct mkperf_mark {
     const char *name; /* the program's, never NULL; valid during the call */
 };
 
+struct mkperf_interactions;
+
 /* Totals for a trustworthy head of a report. */
 struct mkperf_totals {
     uint64_t samples;
@@ -129,6 +131,8 @@ struct mkperf_totals {
     uint64_t marks_lost;
     uint64_t restarts; /* of the target, seen in the stream */
     uint64_t first_ns, last_ns;
+    uint64_t overwritten; /* samples of a flight recording that had given way to these */
+    const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
     bool complete; /* the target's totals at stop agree with what arrived */
 };
 

@@ -139,6 +139,10 @@ void report_head_print(const struct report_profile *p, const char *path, FILE *o
     }
     print_time(p, out);
     print_losses(p, out);
+    if (p->totals.overwritten != 0) {
+        fprintf(out, "# flight      %" PRIu64 " older samples had been overwritten by these\n",
+                p->totals.overwritten);
+    }
     print_doubts(p, out);
     print_marks(p, out);
 }

@@ -173,6 +173,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 
     (void)e;
     p->totals = *totals;
+    p->totals.interactions = NULL; /* gone after this call */
     return MKPERF_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "../cmd.h"
+#include "../model/interactions.h"
 #include "perfdata_internal.h"
 
 enum { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4 };
@@ -360,6 +361,10 @@ static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
         fprintf(f, "late_events %llu\nspurious %llu\nunrepaired %llu\n",
                 (unsigned long long)t->late_events, (unsigned long long)t->spurious,
                 (unsigned long long)t->unrepaired);
+        fprintf(f, "overwritten %llu\n", (unsigned long long)t->overwritten);
+        if (t->interactions != NULL) {
+            mkperf_interactions_write(t->interactions, f);
+        }
         fprintf(f, "marks_lost %llu\nrestarts %llu\n", (unsigned long long)t->marks_lost,
                 (unsigned long long)t->restarts);
     }

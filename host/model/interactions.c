@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see interactions.h. Names are last in a line, so they may hold anything but tabs and ends
+ * of lines, which become '?'. */
+#include "interactions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mkperf_soft_names[MKPERF_SOFT_KINDS] = {
+    [MKPERF_SOFT_SWITCH] = "context-switches",
+    [MKPERF_SOFT_FAULT] = "faults",
+    [MKPERF_SOFT_PPCALL] = "ppcalls",
+    [MKPERF_SOFT_NOTIFICATION] = "notifications",
+};
+
+static const char key_time[] = "soft_ns", key_total[] = "soft_total", key_edge[] = "soft_edge",
+                  key_pd[] = "soft_pd", key_dropped[] = "soft_dropped";
+
+void mkperf_interactions_add(struct mkperf_interactions *i, const struct mkperf_interaction *edge)
+{
+    for (unsigned n = 0; n < i->nedges; n++) {
+        struct mkperf_interaction *known = &i->edge[n];
+        if (strcmp(known->from, edge->from) == 0 && strcmp(known->to, edge->to) == 0) {
+            known->calls += edge->calls;
+            known->notifications += edge->notifications;
+            return;
+        }
+    }
+    if (i->nedges < MKPERF_SOFT_EDGES) {
+        i->edge[i->nedges++] = *edge;
+    }
+}
+
+void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkperf_soft_counts *pd)
+{
+    unsigned n = 0;
+
+    while (n < i->npds && strcmp(i->pd[n].pd, pd->pd) != 0) {
+        n++;
+    }
+    if (n == MKPERF_COUNT_THREADS) {
+        return;
+    }
+    if (n == i->npds) {
+        i->pd[i->npds++] = *pd;
+        return;
+    }
+    for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+        i->pd[n].count[kind] += pd->count[kind];
+    }
+}
+
+uint64_t mkperf_interactions_unplaced(const struct mkperf_interactions *i,
+                                      enum mkperf_soft_kind kind)
+{
+    uint64_t placed = 0;
+
+    for (unsigned n = 0; n < i->nedges; n++) {
+        placed += kind == MKPERF_SOFT_PPCALL ? i->edge[n].calls : i->edge[n].notifications;
+    }
+    return i->total[kind] > placed ? i->total[kind] - placed : 0;
+}
+
+static void write_name(FILE *f, const char *name, char end)
+{
+    for (; *name != '\0'; name++) {
+        fputc(*name == '\n' || *name == '\t' ? '?' : *name, f);
+    }
+    fputc(end, f);
+}
+
+void mkperf_interactions_write(const struct mkperf_interactions *i, FILE *f)
+{
+    fprintf(f, "%s %" PRIu64 "\n%s %" PRIu64 "\n%s", key_time, i->ns, key_dropped,
+            i->records_dropped, key_total);
+    for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+        fprintf(f, " %" PRIu64, i->total[kind]);
+    }
+    fputc('\n', f);
+    for (unsigned n = 0; n < i->nedges; n++) {
+        const struct mkperf_interaction *e = &i->edge[n];
+        fprintf(f, "%s %" PRIu64 " %" PRIu64 " ", key_edge, e->calls, e->notifications);
+        write_name(f, e->from, '\t');
+        write_name(f, e->to, '\n');
+    }
+    for (unsigned n = 0; n < i->npds; n++) {
+        fprintf(f, "%s", key_pd);
+        for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+            fprintf(f, " %" PRIu64, i->pd[n].count[kind]);
+        }
+        fputc(' ', f);
+        write_name(f, i->pd[n].pd, '\n');
+    }
+}
+
+/* n numbers from *text on, each behind at most one blank; *text is moved behind the blank after
+ * them. */
+static bool numbers(const char **text, uint64_t *out, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        char *end;
+        out[i] = strtoull(*text, &end, 10);
+        if (end == *text) {
+            return false;
+        }
+        *text = *end == ' ' ? end + 1 : end;
+    }
+    return true;
+}
+
+static void read_edge(struct mkperf_interactions *i, const char *value)
+{
+    struct mkperf_interaction edge;
+    uint64_t counts[2];
+
+    if (!numbers(&value, counts, 2)) {
+        return;
+    }
+    int n = (int)strcspn(value, "\t");
+    if (value[n] != '\t') {
+        return;
+    }
+    memset(&edge, 0, sizeof edge);
+    snprintf(edge.from, sizeof edge.from, "%.*s", n, value);
+    snprintf(edge.to, sizeof edge.to, "%s", value + n + 1);
+    edge.calls = counts[0];
+    edge.notifications = counts[1];
+    mkperf_interactions_add(i, &edge);
+}
+
+static void read_pd(struct mkperf_interactions *i, const char *value)
+{
+    struct mkperf_soft_counts pd;
+
+    memset(&pd, 0, sizeof pd);
+    if (numbers(&value, pd.count, MKPERF_SOFT_KINDS)) {
+        snprintf(pd.pd, sizeof pd.pd, "%s", value);
+        mkperf_interactions_add_pd(i, &pd);
+    }
+}
+
+bool mkperf_interactions_is_line(const char *key)
+{
+    return strcmp(key, key_time) == 0 || strcmp(key, key_total) == 0 ||
+           strcmp(key, key_edge) == 0 || strcmp(key, key_pd) == 0 || strcmp(key, key_dropped) == 0;
+}
+
+bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, const char *value)
+{
+    if (strcmp(key, key_time) == 0) {
+        i->ns = strtoull(value, NULL, 10);
+    } else if (strcmp(key, key_dropped) == 0) {
+        i->records_dropped = strtoull(value, NULL, 10);
+    } else if (strcmp(key, key_total) == 0) {
+        (void)numbers(&value, i->total, MKPERF_SOFT_KINDS);
+    } else if (strcmp(key, key_edge) == 0) {
+        read_edge(i, value);
+    } else if (strcmp(key, key_pd) == 0) {
+        read_pd(i, value);
+    } else {
+        return false;
+    }
+    return true;
+}

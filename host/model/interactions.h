@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who called and notified whom, and other software events of a session.
+ *
+ * Owns: the form in memory, and that of the lines in which a perf.data file carries it among
+ * mkperf's own totals.
+ */
+#ifndef MKPERF_HOST_MODEL_INTERACTIONS_H
+#define MKPERF_HOST_MODEL_INTERACTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <mkperf/soft.h>
+
+enum { MKPERF_INTERACTION_NAME = 64 };
+
+struct mkperf_interaction {
+    char from[MKPERF_INTERACTION_NAME], to[MKPERF_INTERACTION_NAME]; /* PDs */
+    uint64_t calls, notifications;
+};
+
+struct mkperf_soft_counts {
+    char pd[MKPERF_INTERACTION_NAME];
+    uint64_t count[MKPERF_SOFT_KINDS];
+};
+
+struct mkperf_interactions {
+    uint64_t ns; /* for which they were counted; 0: not known */
+    uint64_t total[MKPERF_SOFT_KINDS];
+    uint64_t records_dropped; /* faults without a mark */
+    unsigned nedges, npds;
+    struct mkperf_interaction edge[MKPERF_SOFT_EDGES];
+    struct mkperf_soft_counts pd[MKPERF_COUNT_THREADS];
+};
+
+/* perf's names where perf has one, by enum mkperf_soft_kind. */
+extern const char *const mkperf_soft_names[MKPERF_SOFT_KINDS];
+
+/* Adds an edge, or a PD's counts. What there is no room for is left out: the totals tell. */
+void mkperf_interactions_add(struct mkperf_interactions *i, const struct mkperf_interaction *edge);
+void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkperf_soft_counts *pd);
+
+/* Events of the kind (calls or notifications) that are in no edge. */
+uint64_t mkperf_interactions_unplaced(const struct mkperf_interactions *i,
+                                      enum mkperf_soft_kind kind);
+
+/* As lines `key value`; and one such line back. False: not one of these keys. */
+void mkperf_interactions_write(const struct mkperf_interactions *i, FILE *f);
+bool mkperf_interactions_line(struct mkperf_interactions *i, const char *key, const char *value);
+bool mkperf_interactions_is_line(const char *key);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the conversation that fetches a flight recording, and the one about software events; see
+ * recorder.h.
+ */
+#include "recorder.h"
+
+#include <string.h>
+
+static const double POLL_S = 0.25;   /* between looks at a recording that is waited for */
+static const double REPEAT_S = 0.5;  /* of a request */
+static const double SILENCE_S = 3.0; /* while what is held is on its way */
+
+static enum mkperf_status ask(struct mkperf_recorder *r, mkperf_ToTarget *m, const char *what,
+                              struct mkperf_error *e)
+{
+    if (mkperf_recorder_ask(r, m, what, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
+        (mkperf_recorder_take_control(r, e) != MKPERF_OK ||
+         mkperf_recorder_ask(r, m, what, e) != MKPERF_OK)) {
+        return e->status;
+    }
+    return MKPERF_OK;
+}
+
+/* Until the recording is held: a fault, a mark or a Stop. That we ask is activity on the target, in
+ * which it notices a fault even if nothing else runs there any more. */
+static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+    const mkperf_Status *status = &r->link.answer.msg.status;
+
+    for (;;) {
+        if (mkperf_recorder_ask(r, &m, "GetStatus", e) != MKPERF_OK ||
+            mkperf_recorder_refused(r, e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (r->link.answer.which_msg == mkperf_ToHost_status_tag &&
+            status->flight != mkperf_FlightState_FLIGHT_RECORDING) {
+            return MKPERF_OK; /* that there is none is said by Dump */
+        }
+        if (mkperf_peer_pause(&r->link, POLL_S)) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED,
+                                    "interrupted: the flight recording goes on, nothing of it was "
+                                    "fetched");
+        }
+    }
+}
+
+/* All of it: until the Status behind the last batch. */
+static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
+    const struct mkperf_stream *s = r->stream;
+
+    r->link.heard_s = mkperf_now_s();
+    while (!s->has_status || s->status.running) {
+        double now = mkperf_now_s();
+        if (mkperf_peer_stopped(&r->link)) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED,
+                                    "interrupted: the recording is not whole, "
+                                    "and still on the target");
+        }
+        if (now - r->link.heard_s > SILENCE_S + r->options->link.timeout_s) {
+            return mkperf_error_set(e, MKPERF_ERR_LINK,
+                                    "%s: the target fell silent in the midst of "
+                                    "the recording, which it still has",
+                                    r->link.source.spec);
+        }
+        if (s->damaged && now - r->reset_s >= REPEAT_S) {
+            r->reset_s = now;
+            if (mkperf_peer_send(&r->link, &reset, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
+        if (mkperf_peer_pump(&r->link, 100, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
+
+    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK ||
+        (r->options->wait && wait_for_trigger(r, e) != MKPERF_OK)) {
+        return e->status;
+    }
+    r->stream->starting = true; /* the Session that comes is seen from its first sample on */
+    if (ask(r, &m, "Dump", e) != MKPERF_OK || mkperf_recorder_refused(r, e) != MKPERF_OK ||
+        receive(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->stream->totals.overwritten = r->stream->status.overwritten;
+    return mkperf_recorder_interactions(r, e);
+}
+
+enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_interactions_tag};
+    const mkperf_Interactions *i = &r->link.answer.msg.interactions;
+    uint32_t parts = 1;
+
+    for (uint32_t part = 0; part < parts; part++) {
+        m.msg.get_interactions.part = part;
+        if (mkperf_recorder_ask(r, &m, "GetInteractions", e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (r->link.answer.which_msg != mkperf_ToHost_interactions_tag) {
+            return MKPERF_OK; /* this session counted none */
+        }
+        parts = i->parts;
+    }
+    return MKPERF_OK;
+}
