@@ -48,6 +48,7 @@ endef
 TEST_IMAGES :=
 ifeq ($(MICROKIT_SDK),)
 $(eval $(call test_system,exact,tests/target/exact.c))
+$(eval $(call test_system,flight,tests/target/flight.c))
 $(eval $(call test_system,lockstep,tests/target/lockstep.c tests/target/lockstep_loop.S))
 $(eval $(call test_system,wildfp,tests/target/wildfp.c tests/target/wildfp_spin.S))
 # The network demo with a key (tests/target/test.key).

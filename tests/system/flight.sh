@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The flight recorder and software events, with tests/target/flight.c: calls, notifications and a
+# fault whose number and place are known. Environment: as demo.sh, with FLIGHT_DIR and FLIGHT_QEMU;
+# KERNEL: the kernel's ELF.
+set -u
+NAME=${NAME:-flight}
+t=${FLIGHT_DIR:-$B/tests/target/flight}
+D=$B/tests/run-$NAME
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+QEMU=${FLIGHT_QEMU:-$(cat "$t/qemu-command")}
+S="--system $t/flight.system --elf-path $t --kernel ${KERNEL:-$B/demo/kernel.elf}"
+export QEMU D S
+
+# talk LOG COMMAND...: commands of mkperf's on a fresh boot
+talk() {
+    log=$D/$1.log
+    shift
+    scripts/qemu-talk "$D" "$@" >"$log" 2>&1 || {
+        cat "$log"
+        return 1
+    }
+}
+
+# A recording of 8 KiB of the time before the fault, fetched twice, and one that a program ends.
+recorded() {
+    talk flight \
+        '$MKPERF record -t $T -c 200000 --overwrite -m 8K --dump-on-fault victim --interactions $S' \
+        '$MKPERF dump -t $T --wait -o $D/fault.data $S' \
+        '$MKPERF dump -t $T -o $D/again.data $S' \
+        '$MKPERF record -t $T -c 200000 --overwrite -m 4K $S' \
+        '$MKPERF dump -t $T --wait -o $D/mark.data $S' \
+        '$MKPERF record -t $T -F 5000 --overwrite $S' \
+        '$MKPERF dump -t $T -o $D/first.data $S' \
+        '$MKPERF dump -t $T -o $D/second.data $S' &&
+        grep -q 'ended by a fault of victim' "$D/flight.log" &&
+        grep -q "ended by an application's mark" "$D/flight.log" &&
+        grep -q 'the recording goes on' "$D/flight.log" || {
+        cat "$D/flight.log"
+        return 1
+    }
+}
+
+# The code that led to the fault, up to it, and nothing of what came before or after.
+led_to_fault() {
+    chains "$D/fault.data" | awk '
+        $1 == "victim" && $3 ~ /^last_work(;|_).*approach/ { n++ }
+        /after_all_is_over/ { late++ }
+        END { print NR, "samples,", n + 0, "of the way to the fault,", late + 0, "of later"
+              exit !(n > 50 && n >= NR - 3 && late < 2) }'
+}
+overwritten() {
+    "$MKPERF" report --stdio -i "$D/fault.data" >"$D/report" || return 1
+    head -n 12 "$D/report"
+    grep -q '^# flight  *[1-9][0-9]* older samples had been overwritten' "$D/report" &&
+        grep -q 'victim: fault at 0x' "$D/report"
+}
+at_the_fault() {
+    # The mark names the pc: the store in crash.
+    pc=$(sed -n 's/.*victim: fault at \(0x[0-9a-f]*\).*/\1/p' "$D/report")
+    addr2line -f -e "$t/flight.elf" "$pc" | head -n 1 | grep -x crash
+}
+same_again() {
+    chains "$D/fault.data" >"$D/one" && chains "$D/again.data" >"$D/two" && [ -s "$D/one" ] &&
+        cmp "$D/one" "$D/two"
+}
+mark() {
+    chains "$D/mark.data" | awk '
+        $1 == "talker" && $3 ~ /^before_the_mark/ { n++ }
+        END { print NR, "samples,", n + 0, "before the mark"; exit !(n > 20 && n >= NR - 3) }' &&
+        "$MKPERF" report --stdio -i "$D/mark.data" | grep 'talker: too late (42)'
+}
+# Two dumps of one that runs: the second has what came meanwhile, and both are whole.
+goes_on() {
+    for f in first second; do
+        "$MKPERF" report --stdio -i "$D/$f.data" >"$D/$f" || return 1
+        ! grep WARNING "$D/$f" || return 1
+    done
+    last=$(perf_quiet script -i "$D/first.data" -F time | tail -n 1)
+    later=$(perf_quiet script -i "$D/second.data" -F time | tail -n 1)
+    echo "$last then $later"
+    awk "BEGIN { exit !(${later%:*} > ${last%:*}) }"
+}
+check "a fault, a mark and a dump each bring the recording" recorded
+check "the recording shows the code that led to the fault" led_to_fault
+check "what was overwritten is told, and where the fault was" overwritten
+check "the fault's mark is at its instruction" at_the_fault
+check "fetched again it is the same" same_again
+check "the recording that a program ended" mark
+check "a recording that runs can be fetched and goes on" goes_on
+
+edges() {
+    "$MKPERF" report -i "$D/fault.data" --interactions >"$D/edges" || return 1
+    cat "$D/edges"
+    grep -q '^ *500 *0 .* talker -> server$' "$D/edges" &&
+        grep -q '^ *0 *300 .* talker -> sink$' "$D/edges" &&
+        grep -q '^ *0 *1 .* talker -> victim$' "$D/edges" &&
+        grep -q '^# faults  *1$' "$D/edges" && ! grep -q WARNING "$D/edges" &&
+        awk '/^# context-switches/ { all = $3 } / by$/ { by = 1; next }
+             by { sum += $1; calls += $3; notifications += $4 }
+             /^# ppcalls/ { c = $3 } /^# notifications/ { n = $3 }
+             END { exit !(by && sum == all && calls == c && notifications == n) }' "$D/edges"
+}
+graph() {
+    "$MKPERF" report -i "$D/fault.data" --interactions -o "$D/x.dot" &&
+        dot -Tsvg "$D/x.dot" -o "$D/x.svg" && grep -q 'talker&#45;&gt;server' "$D/x.svg" &&
+        "$MKPERF" report -i "$D/fault.data" --dot | cmp - "$D/x.dot"
+}
+none() {
+    ! "$MKPERF" report -i "$D/mark.data" --interactions 2>"$D/none" &&
+        grep 'no interactions were recorded' "$D/none"
+}
+check "calls and notifications are exactly the known ones" edges
+check "graphviz takes the graph" graph
+check "a recording without interactions says so" none
+
+streamed() {
+    talk streamed '$MKPERF record -t $T -c 200000 --interactions --duration 0.2 -o $D/stream.data $S' &&
+        "$MKPERF" report -i "$D/stream.data" --interactions >"$D/stream" || return 1
+    cat "$D/stream"
+    grep -q '^ *500 *0 .* talker -> server$' "$D/stream" &&
+        grep -q '^ *0 *300 .* talker -> sink$' "$D/stream" &&
+        "$MKPERF" report --stdio -i "$D/stream.data" | grep 'victim: fault at 0x'
+}
+refusals() {
+    talk refusals '! $MKPERF dump -t $T -o $D/none.data' \
+        '! $MKPERF record -t $T --dump-on-fault victim $S -o $D/none.data' \
+        '! $MKPERF record -t $T --overwrite --dump-on-fault nobody $S' \
+        '! $MKPERF record -t $T --overwrite -m 3K $S' || return 1
+    for why in 'there is no flight recording' 'are for --overwrite' 'no PD is called "nobody"' \
+        'want a power of two'; do
+        grep -q "$why" "$D/refusals.log" || { cat "$D/refusals.log"; return 1; }
+    done
+    [ ! -e "$D/none.data" ]
+}
+check "interactions and faults of an ordinary recording" streamed
+check "bad requests are refused with the reason" refusals
