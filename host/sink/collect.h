@@ -64,6 +64,13 @@ extern const struct mkperf_sink_ops mkperf_collect_ops; /* self is the collectio
 
 enum mkperf_status mkperf_collect_chain(struct mkperf_collect *c, uint32_t number,
                                         struct mkperf_collected_chain *out, struct mkperf_error *e);
+/* Whose a chain's samples are: the PD, with the event in the upper half. */
+static inline uint64_t mkperf_collect_thread(const struct mkperf_collect *c, uint32_t chain)
+{
+    uint32_t words;
+
+    return report_table_key(&c->chains, chain, &words)[MKPERF_COLLECT_PD];
+}
 uint64_t mkperf_collect_lost(const struct mkperf_collect *c); /* samples, everywhere */
 
 /* With times: the spools in the order of time, and mapped. */

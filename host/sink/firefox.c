@@ -21,13 +21,6 @@ struct firefox {
     unsigned notes;
 };
 
-static uint64_t thread_of(const struct mkperf_collect *c, uint32_t chain)
-{
-    uint32_t words;
-
-    return report_table_key(&c->chains, chain, &words)[MKPERF_COLLECT_PD];
-}
-
 static void put_note(void *self, const char *line)
 {
     struct firefox *f = self;
@@ -120,7 +113,7 @@ static size_t put_column(struct firefox *f, uint64_t thread, const char *name, e
 
     mkperf_textout_printf(f->t, "\"%s\":[", name);
     for (size_t i = 0; i < f->c->samples.count; i++) {
-        if (thread_of(f->c, sample[i].chain) != thread) {
+        if (mkperf_collect_thread(f->c, sample[i].chain) != thread) {
             continue;
         }
         mkperf_textout_put(f->t, ",", n++ > 0);
@@ -162,7 +155,8 @@ static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is
 
     firefox_tables_reset(&f->tables, mkperf_stack_idle(&c->stack, pd));
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (thread_of(c, i) == thread && firefox_tables_add(&f->tables, i, e) != MKPERF_OK) {
+        if (mkperf_collect_thread(c, i) == thread &&
+            firefox_tables_add(&f->tables, i, e) != MKPERF_OK) {
             return e->status;
         }
     }
@@ -253,7 +247,7 @@ static uint64_t *list_threads(struct firefox *f)
     uint64_t *list = calloc((size_t)npds * nevents + 1, sizeof *list);
 
     for (uint32_t i = 0; seen != NULL && list != NULL && i < f->c->chains.count; i++) {
-        uint64_t thread = thread_of(f->c, i);
+        uint64_t thread = mkperf_collect_thread(f->c, i);
         if ((uint32_t)thread < npds) {
             seen[(size_t)(uint32_t)thread * nevents + (thread >> 32)] = true;
         }
@@ -292,7 +286,11 @@ static enum mkperf_status put_threads(struct firefox *f, const char *title, stru
         mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
         put_losses(f);
     }
-    mkperf_textout_puts(f->t, "]}\n");
+    mkperf_textout_puts(f->t, "],\n");
+    if (status == MKPERF_OK && !firefox_counters_put(&f->tables, list, n)) {
+        status = mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    mkperf_textout_puts(f->t, "}\n");
     free(list);
     return status;
 }

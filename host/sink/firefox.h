@@ -2,7 +2,7 @@
 /*
  * What the files of the Firefox Profiler format share: firefox.c owns the profile and its
  * threads, firefox_tables.c a thread's tables of strings, functions, frames and stacks,
- * firefox_marks.c the markers that programs made.
+ * firefox_marks.c the markers that programs made, firefox_counters.c the tracks of counters.
  */
 #ifndef MKPERF_HOST_SINK_FIREFOX_H
 #define MKPERF_HOST_SINK_FIREFOX_H
@@ -46,6 +46,10 @@ uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);
 bool firefox_marks_pair(struct firefox_tables *f);
 /* The markers of a PD, as a member of its first thread. */
 void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
+
+/* The member counters, for the n threads of list (as mkperf_collect_thread has them) and the one of
+ * losses behind them. False: out of memory. */
+bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n);
 
 /* stackTable to stringArray; `extra` is one more string, after all others (the first in a thread
  * without samples). */

@@ -103,13 +103,6 @@ static enum mkperf_status put_chain(struct speedscope *s, uint32_t number, bool 
     return MKPERF_OK;
 }
 
-static uint64_t thread_of(const struct mkperf_collect *c, uint32_t chain)
-{
-    uint32_t words;
-
-    return report_table_key(&c->chains, chain, &words)[MKPERF_COLLECT_PD];
-}
-
 /* All PDs: each distinct chain once. */
 static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const char *name,
                                   struct mkperf_error *e)
@@ -119,7 +112,7 @@ static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const ch
 
     open_profile(s, "all", name);
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (thread_of(c, i) >> 32 != event) {
+        if (mkperf_collect_thread(c, i) >> 32 != event) {
             continue;
         }
         if (put_chain(s, i, true, first, e) != MKPERF_OK) {
@@ -130,7 +123,7 @@ static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const ch
     mkperf_textout_puts(s->t, "],\"weights\":[");
     first = true;
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (thread_of(c, i) >> 32 == event) {
+        if (mkperf_collect_thread(c, i) >> 32 == event) {
             mkperf_textout_put(s->t, ",", !first);
             mkperf_textout_u64(s->t, c->weight[i].period);
             first = false;
@@ -148,7 +141,7 @@ static bool next_run(const struct mkperf_collect *c, uint64_t thread, size_t *i,
     bool any = false;
 
     for (; *i < c->samples.count; ++*i) {
-        if (thread_of(c, sample[*i].chain) != thread) {
+        if (mkperf_collect_thread(c, sample[*i].chain) != thread) {
             continue;
         }
         if (any && sample[*i].chain != *chain) {
@@ -222,7 +215,7 @@ static enum mkperf_status put_event(struct speedscope *s, uint32_t event, struct
                                     : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
 
     for (uint32_t i = 0; seen != NULL && status == MKPERF_OK && i < c->chains.count; i++) {
-        uint64_t thread = thread_of(c, i);
+        uint64_t thread = mkperf_collect_thread(c, i);
         if (thread >> 32 == event && (uint32_t)thread < c->stack.npds && !seen[(uint32_t)thread]) {
             seen[(uint32_t)thread] = true;
             status = put_thread(s, thread, name, e);

@@ -132,14 +132,29 @@ firefox() {
     for t in 0 4; do
         node "$cli" thread markers --thread t-$t --session t >>"$D/firefox" 2>&1 || status=1
     done
+    node "$cli" counter list --session t >>"$D/firefox" 2>&1 || status=1
     kill $daemon
     wait $daemon 2>/dev/null
     rm -rf "$PROFILER_CLI_SESSION_DIR"
     [ $status -eq 0 ] || { tail -n 20 "$D/firefox"; return 1; }
     want "$D/firefox" 'client (cpu-cycles)' 'client (r17)' 'lost samples' \
         'leaf - self: 6000 (66.7%)' 'handle - self: 3000 (33.3%)' 'idle_thread - self: 4000 (66.7%)' \
-        'middle - self: 50 (100.0%)' 'Kernel .* 3000 ' 'Lost samples' 'request .*3 markers .*max=4ms'
+        'middle - self: 50 (100.0%)' 'Kernel .* 3000 ' 'Lost samples' 'request .*3 markers .*max=4ms' \
+        'cpu-cycles (PMU) .*client' 'r17 (PMU) .*client' 'lost samples (PMU)'
 }
+
+# The tracks' steps add up to what the PDs' samples stand for.
+tracks() {
+    node -e '
+        const profile = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+        for (const c of profile.counters) {
+            const thread = profile.threads[c.mainThreadIndex];
+            console.log(`${thread.processName} ${c.name} ${c.samples.count.reduce((a, b) => a + b)}`);
+        }' "$D/out.firefox.json" >"$D/tracks" 2>&1
+    want "$D/tracks" '^client cpu-cycles 9000$' '^client r17 50$' '^idle cpu-cycles 6000$' \
+        '^lost samples lost samples 12$'
+}
+has node "tracks of counters" && check "Firefox Profiler's counters" tracks
 if has node "speedscope, Firefox Profiler" && has npm "speedscope, Firefox Profiler"; then
     check "the readers are installed" install_npm
     check "speedscope's importer" speedscope

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counters of a Firefox Profiler profile, which it draws as tracks: the events that each PD's
+ * samples stand for, and lost samples, over time.
+ *
+ * Owns: the steps of time. A counter has a value for each step, of the same length all through the
+ * recording; the target says nothing about how full its rings are, so there is no track of that.
+ */
+#include <stdlib.h>
+
+#include "firefox.h"
+
+enum { STEPS = 500 };
+
+struct steps {
+    uint64_t first_ns, step_ns;
+    unsigned n;
+};
+
+static struct steps divide(const struct mkperf_collect *c)
+{
+    uint64_t span = c->last_ns - c->first_ns + 1;
+    struct steps s = {.first_ns = c->first_ns, .step_ns = span / STEPS + 1};
+
+    s.n = (unsigned)((span + s.step_ns - 1) / s.step_ns);
+    return s;
+}
+
+static unsigned step_of(const struct steps *s, uint64_t ns)
+{
+    uint64_t at = ns > s->first_ns ? (ns - s->first_ns) / s->step_ns : 0;
+
+    return at < s->n ? (unsigned)at : s->n - 1;
+}
+
+static void put_counter(struct firefox_tables *f, const struct steps *s, const uint64_t *value,
+                        const char *name, const char *description, uint32_t pid, uint32_t thread)
+{
+    mkperf_textout_puts(f->t, "{\"name\":");
+    mkperf_textout_json(f->t, name);
+    mkperf_textout_puts(f->t, ",\"category\":\"PMU\",\"description\":");
+    mkperf_textout_json(f->t, description);
+    mkperf_textout_printf(f->t, ",\"pid\":\"%u\",\"mainThreadIndex\":%u,\"samples\":{\"time\":[",
+                          pid, thread);
+    for (unsigned i = 0; i < s->n; i++) {
+        mkperf_textout_put(f->t, ",", i > 0);
+        mkperf_textout_ms(f->t, i * s->step_ns);
+    }
+    mkperf_textout_puts(f->t, "],\"count\":[");
+    for (unsigned i = 0; i < s->n; i++) {
+        mkperf_textout_put(f->t, ",", i > 0);
+        mkperf_textout_u64(f->t, value[i]);
+    }
+    mkperf_textout_printf(f->t, "],\"length\":%u}}", s->n);
+}
+
+/* values[thread * steps + step]: the period sums. thread_at: of each PD and event, + 1. */
+static void sum_samples(const struct firefox_tables *f, const struct steps *s,
+                        const uint32_t *thread_at, uint64_t *values)
+{
+    const struct mkperf_collected *sample = f->c->samples.map;
+
+    for (size_t i = 0; i < f->c->samples.count; i++) {
+        uint64_t thread = mkperf_collect_thread(f->c, sample[i].chain);
+        uint32_t pd = (uint32_t)thread, event = (uint32_t)(thread >> 32);
+        uint32_t at = pd < f->c->stack.npds ? thread_at[pd * f->c->nevents + event] : 0;
+        if (at != 0) {
+            values[(size_t)(at - 1) * s->n + step_of(s, sample[i].time_ns)] += sample[i].period;
+        }
+    }
+}
+
+static void put_lost(struct firefox_tables *f, const struct steps *s, uint64_t *value,
+                     uint32_t thread)
+{
+    const struct mkperf_lost *lost = f->c->losses.map;
+
+    for (unsigned i = 0; i < s->n; i++) {
+        value[i] = 0;
+    }
+    for (size_t i = 0; i < f->c->losses.count; i++) {
+        value[step_of(s, lost[i].time_ns)] += lost[i].samples;
+    }
+    put_counter(f, s, value, "lost samples", "Samples lost, at the time of the report", 0, thread);
+}
+
+bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n)
+{
+    struct mkperf_collect *c = f->c;
+    struct steps s = divide(c);
+    uint32_t *thread_at = calloc((size_t)c->stack.npds * c->nevents + 1, sizeof *thread_at);
+    uint64_t *values = calloc(((size_t)n + 1) * s.n, sizeof *values);
+    uint32_t main_thread = 0;
+    char room[32], text[160];
+
+    for (uint32_t i = 0; thread_at != NULL && i < n; i++) {
+        thread_at[(uint32_t)list[i] * c->nevents + (list[i] >> 32)] = i + 1;
+    }
+    if (thread_at != NULL && values != NULL) {
+        sum_samples(f, &s, thread_at, values);
+        mkperf_textout_puts(f->t, "\"counters\":[");
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t pd = (uint32_t)list[i], event = (uint32_t)(list[i] >> 32);
+            const char *name = mkperf_stack_event_name(&c->stack, event, room);
+            main_thread = i == 0 || (uint32_t)list[i - 1] != pd ? i : main_thread;
+            snprintf(text, sizeof text, "Events of %.100s, as the PD's samples stand for them",
+                     name);
+            mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
+            put_counter(f, &s, values + (size_t)i * s.n, name, text, pd + 1, main_thread);
+        }
+        if (c->losses.count > 0) {
+            mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
+            put_lost(f, &s, values, n);
+        }
+        mkperf_textout_puts(f->t, "]");
+    }
+    bool ok = thread_at != NULL && values != NULL;
+    free(thread_at);
+    free(values);
+    return ok;
+}
