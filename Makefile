@@ -4,6 +4,7 @@
 #   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 3)
 #   make test      everything that is checked
 #   make bench     the figures of docs/verification.md, measured again
+#   make pictures  those of docs/viewers.md, made again
 #   make host      build/mkperf                make target    the PDs and the demo's image
 #   make install   mkperf, its man pages and completion, and what systems include, into DESTDIR/PREFIX
 #   make clean
@@ -43,7 +44,7 @@ TARGET_CFLAGS = -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -ffreestanding -fno-sta
                  -fno-pic -fno-omit-frame-pointer -mstrict-align -fno-tree-loop-distribute-patterns \
                  -ffunction-sections -fdata-sections -Iinclude -I$(B)/proto -I$(B)/src/nanopb $(MBEDTLS_CFLAGS)
 
-.PHONY: all host target demo test bench install clean format
+.PHONY: all host target demo test bench install clean format pictures
 all: host target
 
 # Everything that is built waits for the packages (order only: a second run does nothing).
@@ -72,6 +73,10 @@ FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] target/
              tests/*/*.[ch] bench/*.[ch])
 format: $(SETUP)
 	clang-format -i $(FORMATTED)
+
+# FIREFOX_PROFILER: a built front end of it.
+pictures: host target
+	$(Q)B=$(B) MKPERF=$(B)/mkperf scripts/pictures
 
 clean:
 	rm -rf $(B)

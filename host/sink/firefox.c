@@ -13,6 +13,8 @@
 
 #include "../cmd.h"
 
+enum { GAP_STEPS = 2 }; /* sampling intervals without a sample: the PD did not run */
+
 struct firefox {
     struct mkperf_collect *c;
     struct mkperf_textout *t;
@@ -103,30 +105,66 @@ static void put_meta(struct firefox *f, const char *title)
     mkperf_textout_puts(t, "]}]},\n\"libs\":[],\"threads\":[\n");
 }
 
-enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT };
+enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMN_ACTIVE };
 
-/* One column of a thread's samples; returns how many there are. */
+/* A column being written. */
+struct put {
+    struct firefox *f;
+    enum column which;
+    uint64_t step_ns, at_ns; /* between samples of a core; of the value before */
+    size_t n;
+};
+
+/* One value; stack 0, weight 0: nothing was running. */
+static void put_value(struct put *p, uint64_t time_ns, uint32_t stack, uint64_t weight)
+{
+    struct mkperf_textout *t = p->f->t;
+    uint64_t since = p->n > 0 ? time_ns - p->at_ns : 0;
+
+    mkperf_textout_put(t, ",", p->n++ > 0);
+    p->at_ns = time_ns;
+    if (p->which == COLUMN_TIME) {
+        mkperf_textout_ms(t, time_ns - p->f->c->first_ns);
+    } else if (p->which == COLUMN_WEIGHT) {
+        mkperf_textout_u64(t, weight);
+    } else if (p->which == COLUMN_ACTIVE) {
+        mkperf_textout_u64(t, stack == 0 ? 0 : since < p->step_ns ? since : p->step_ns);
+    } else if (stack == 0) {
+        mkperf_textout_puts(t, "null");
+    } else {
+        mkperf_textout_u64(t, stack - 1);
+    }
+}
+
+/*
+ * One column of a thread's samples; returns how many there are. A sample is drawn half the way to
+ * its neighbours, so where a PD did not run, there are empty ones around it; the column of activity
+ * (called threadCPUDelta there) says that nothing ran.
+ */
 static size_t put_column(struct firefox *f, uint64_t thread, const char *name, enum column which)
 {
     const struct mkperf_collected *sample = f->c->samples.map;
-    size_t n = 0;
+    struct put p = {.f = f, .which = which, .step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
+    uint64_t last = f->c->first_ns;
 
     mkperf_textout_printf(f->t, "\"%s\":[", name);
-    for (size_t i = 0; i < f->c->samples.count; i++) {
-        if (mkperf_collect_thread(f->c, sample[i].chain) != thread) {
+    for (size_t i = 0; i <= f->c->samples.count; i++) {
+        bool end = i == f->c->samples.count;
+        uint64_t time = end ? f->c->last_ns : sample[i].time_ns;
+        if (!end && mkperf_collect_thread(f->c, sample[i].chain) != thread) {
             continue;
         }
-        mkperf_textout_put(f->t, ",", n++ > 0);
-        if (which == COLUMN_STACK) {
-            mkperf_textout_u64(f->t, f->tables.stack_of[sample[i].chain] - 1);
-        } else if (which == COLUMN_TIME) {
-            mkperf_textout_ms(f->t, sample[i].time_ns - f->c->first_ns);
-        } else {
-            mkperf_textout_u64(f->t, sample[i].period);
+        if (time - last > GAP_STEPS * p.step_ns) {
+            put_value(&p, last + (p.n > 0 ? p.step_ns : 0), 0, 0);
+            put_value(&p, end ? time : time - p.step_ns, 0, 0);
+        }
+        if (!end) {
+            put_value(&p, time, f->tables.stack_of[sample[i].chain], sample[i].period);
+            last = time;
         }
     }
     mkperf_textout_puts(f->t, "],");
-    return n;
+    return p.n;
 }
 
 static void open_thread(struct firefox *f, const char *name, const char *process, uint32_t pid,
@@ -166,6 +204,7 @@ static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is
     mkperf_textout_puts(f->t, "\"samples\":{");
     put_column(f, thread, "stack", COLUMN_STACK);
     put_column(f, thread, "time", COLUMN_TIME);
+    put_column(f, thread, "threadCPUDelta", COLUMN_ACTIVE);
     size_t n = put_column(f, thread, "weight", COLUMN_WEIGHT);
     mkperf_textout_printf(f->t, "\"weightType\":\"samples\",\"length\":%zu},\n", n);
     if (is_main) {

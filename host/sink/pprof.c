@@ -236,8 +236,8 @@ static void put_locations(struct pprof *p)
         uint32_t n;
         const struct mkperf_frame *frame = mkperf_stack_frames(s, i, &n);
         number(&p->m, 1, (uint64_t)i + 1);
-        number(&p->m, 2,
-               (place->kernel || place->pd >= s->npds ? s->npds : place->pd) + UINT64_C(1));
+        bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
+        number(&p->m, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
         number(&p->m, 3, place->addr);
         for (uint32_t k = 0; k < n; k++) {
             struct message line = {.n = 0};
@@ -311,10 +311,12 @@ static void put_rest(struct pprof *p)
 {
     const struct mkperf_stack *s = &p->c->stack;
 
+    put_mapping(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]"); /* first: pprof's "File" */
     for (uint32_t i = 0; i < s->npds; i++) {
-        put_mapping(p, (uint64_t)i + 1, s->pd[i].module, mkperf_stack_pd_name(s, i));
+        if (s->pd[i].name != NULL) {
+            put_mapping(p, (uint64_t)i + 1, s->pd[i].module, s->pd[i].name);
+        }
     }
-    put_mapping(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]");
     put_locations(p);
     put_functions(p);
     mkperf_collect_notes(p->c, put_comment, p);

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# A terminal in tmux and a headless Chromium driven by chromedriver, for tests/system/looking.sh and
+# scripts/pictures. Sourced, with D set to a directory; pids: process ids that are to be ended.
+
+screen() {
+    tmux -L "mkperf$$" "$@"
+}
+keys() {
+    for k; do
+        screen send-keys "$k"
+        sleep 0.3
+    done
+}
+shows() { # shows FILE PATTERN...: what is on the screen, within 5 s
+    file=$1
+    shift
+    for i in $(seq 25); do
+        screen capture-pane -p >"$file"
+        missing=
+        for p; do grep -q -- "$p" "$file" || missing=$p; done
+        [ -z "$missing" ] && return 0
+        sleep 0.2
+    done
+    echo "no \"$missing\" on the screen:"
+    cat "$file"
+    return 1
+}
+
+# WebDriver: wd METHOD PATH [BODY]; js SCRIPT prints what it returns.
+wd() {
+    curl -s -X "$1" "http://127.0.0.1:$port/session${2:+/$2}" ${3:+-d "$3"}
+}
+js() {
+    wd POST "$session/execute/sync" "{\"script\":\"$1\",\"args\":[]}" |
+        sed 's/^{"value":"\{0,1\}//; s/"\{0,1\}}$//'
+}
+waits() { # waits SCRIPT: until it returns true, 5 s
+    for i in $(seq 50); do
+        [ "$(js "return String(Boolean($1))")" = true ] && return 0
+        sleep 0.1
+    done
+    echo "not in time: $1"
+    js "return document.body.innerText"
+    return 1
+}
+picture() {
+    wd GET "$session/screenshot" | sed 's/^{"value":"//; s/"}$//' | base64 -d >"$1"
+    head -c 8 "$1" | grep -q PNG && [ "$(wc -c <"$1")" -gt 20000 ]
+}
+
+# Sets port and session.
+start_browser() {
+    mkdir -p "$D/chromium"
+    chromedriver --port=0 >"$D/chromedriver.log" 2>&1 &
+    pids="$pids $!"
+    for i in $(seq 50); do
+        port=$(sed -n 's/.*started successfully on port \([0-9]*\).*/\1/p' "$D/chromedriver.log")
+        [ -n "$port" ] && break
+        sleep 0.1
+    done
+    flags='"--headless","--no-sandbox","--disable-gpu","--disable-quic","--no-first-run",
+        "--disable-background-networking","--disable-component-update","--disable-sync",
+        "--window-size=1200,1000"'
+    session=$(wd POST "" '{"capabilities":{"alwaysMatch":{"goog:chromeOptions":{
+        "binary":"/usr/bin/chromium","args":['"$flags"',"--user-data-dir='"$D/chromium"'"]},
+        "goog:loggingPrefs":{"browser":"ALL"}}}}' |
+        sed -n 's/.*"sessionId":"\([0-9a-f]*\)".*/\1/p')
+    [ -n "$session" ] || { cat "$D/chromedriver.log"; return 1; }
+}
