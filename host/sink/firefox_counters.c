@@ -63,7 +63,7 @@ static void sum_samples(const struct firefox_tables *f, const struct steps *s,
     for (size_t i = 0; i < f->c->samples.count; i++) {
         uint64_t thread = mkperf_collect_thread(f->c, sample[i].chain);
         uint32_t pd = (uint32_t)thread, event = (uint32_t)(thread >> 32);
-        uint32_t at = pd < f->c->stack.npds ? thread_at[pd * f->c->nevents + event] : 0;
+        uint32_t at = pd < f->c->stack.npds ? thread_at[(size_t)pd * f->c->nevents + event] : 0;
         if (at != 0) {
             values[(size_t)(at - 1) * s->n + step_of(s, sample[i].time_ns)] += sample[i].period;
         }
@@ -94,7 +94,7 @@ bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32
     char room[32], text[160];
 
     for (uint32_t i = 0; thread_at != NULL && i < n; i++) {
-        thread_at[(uint32_t)list[i] * c->nevents + (list[i] >> 32)] = i + 1;
+        thread_at[(size_t)(uint32_t)list[i] * c->nevents + (list[i] >> 32)] = i + 1;
     }
     if (thread_at != NULL && values != NULL) {
         sum_samples(f, &s, thread_at, values);
