@@ -13,8 +13,24 @@ $(BENCH)/cost/profiler.elf: $(DEMO)/profiler.elf
 $(eval $(call pocket_image,$(BENCH)/cost/cost.img,bench/target/cost.system,$(BENCH)/cost,\
     $(BENCH)/cost/cost.elf $(BENCH)/cost/profiler.elf))
 
+# Echoes over a wire between two PDs (echo.sh).
+WIRE_SRC := bench/target/wire.c target/net/stack.c $(LWIP_SRC) $(TARGET_LIB_SRC)
+$(eval $(call pd,$(BENCH)/echo/echo.elf,bench/target/echo_wire.c $(WIRE_SRC)))
+$(eval $(call pd,$(BENCH)/echo/load.elf,bench/target/load.c $(WIRE_SRC)))
+$(call target_objects,bench/target/echo_wire.c bench/target/load.c): $(B)/src/lwip.stamp
+$(call target_objects,bench/target/echo_wire.c bench/target/load.c): TARGET_CFLAGS += $(NET_CFLAGS) \
+    -fno-optimize-sibling-calls $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
+BENCH_NET := $(addprefix $(BENCH)/echo/,profiler.elf client_net.elf ticker.elf)
+$(BENCH_NET): $(BENCH)/echo/%.elf: $(DEMO)/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(eval $(call pocket_image,$(BENCH)/echo/echo.img,bench/target/echo.system,$(BENCH)/echo,\
+    $(BENCH)/echo/echo.elf $(BENCH)/echo/load.elf $(BENCH_NET)))
+$(BENCH)/echo/qemu-command: $(NET)/qemu-command
+	$(Q)mkdir -p $(@D) && sed 's|[^ ]*/net.img|$(BENCH)/echo/echo.img|' $< >$@
+
 bench: host target $(BENCH)/measure $(BENCH)/gen_capture $(BENCH)/cost/cost.img \
-       $(BENCH)/cost/qemu-command $(POCKET_TEST)/sampling.img
+       $(BENCH)/cost/qemu-command $(POCKET_TEST)/sampling.img $(BENCH)/echo/echo.img \
+       $(BENCH)/echo/qemu-command $(B)/echo-load
 	$(Q)B=$(B) MKPERF=$(B)/mkperf QEMU="$(QEMU)" CROSS="$(CROSS)" bench/run
 endif
 

@@ -19,6 +19,12 @@
 #include "../target/net/stack.h"
 #include "demo.h"
 
+#ifndef ECHO_ADDRESS
+#define ECHO_ADDRESS NULL /* DHCP */
+#define ECHO_MASK NULL
+#define ECHO_GATEWAY NULL
+#endif
+
 enum { CH_PROFILE = 16, PORT = 7, CONNECTIONS = 8 };
 
 struct echo {
@@ -181,9 +187,13 @@ DEMO_LAYER static void echo_datagram(void *arg, struct udp_pcb *pcb, struct pbuf
 
 void init(void)
 {
-    static const struct mkperf_stack_address dhcp;
+    static const struct mkperf_stack_address address = {
+        .address = ECHO_ADDRESS,
+        .mask = ECHO_MASK,
+        .gateway = ECHO_GATEWAY,
+    };
 
-    if (!mkperf_stack_init(&dhcp)) {
+    if (!mkperf_stack_init(&address)) {
         return;
     }
     struct tcp_pcb *tcp = tcp_new();

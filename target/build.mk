@@ -22,9 +22,11 @@ $(TARGET_OBJ)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(target_cc) -I. -w
 
-# $(call pd,ELF,SOURCES): rules that make the PD's ELF at the path ELF from SOURCES
+# $(call pd,ELF,SOURCES): rules that make the PD's ELF at the path ELF from SOURCES. (Expanded twice,
+# since the platform's fragment comes later.)
+.SECONDEXPANSION:
 define pd
-$(1): $$(call target_objects,$(2)) $$(PLATFORM_READY)
+$(1): $$(call target_objects,$(2)) $$$$(PLATFORM_READY)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id \
 	    -Wl,-z,max-page-size=4096 $$(PLATFORM_LDFLAGS) $$(call target_objects,$(2)) \

@@ -3,12 +3,13 @@
  * From records to Batch messages: see encode.h, which says what is owned and who calls.
  *
  * The columns of a batch are encoded as the samples come, so that its size is known to the byte at
- * all times. Field numbers and a chain's encoding are nanopb's; columns are written here, because
- * nanopb's way would keep every value twice and visit it three times.
+ * all times. Field numbers and limits are nanopb's; columns and chains are written here, because
+ * nanopb's way would keep every value twice and visit it three times, and this is what a sample
+ * costs on its way out: bench/echo.sh measures it.
  */
 #include "encode.h"
 
-#include <pb_encode.h>
+#include <string.h>
 
 #include "mkperf.pb.h"
 
@@ -17,7 +18,8 @@ enum {
      */
     FIXED_BYTES = 3 + 6 + 6 + 6 + 11 + 11 + 11 + 11 + 3 + 4 * 3,
     KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
-    ONE_SAMPLE = 2 + 3 * 10,
+    VARINT = 10,
+    ONE_SAMPLE = 2 + 3 * VARINT,
 };
 
 /* The longest chain and a sample of it fit an empty batch. */
@@ -25,8 +27,11 @@ _Static_assert(FIXED_BYTES + 10 * MKPERF_MAX_COUNTERS + 3 + mkperf_Chain_size + 
                    MKPERF_CONTENT_BYTES,
                "message size");
 
-/* Writes v at `at` (room for 10). Returns the bytes written. */
-static uint32_t put_varint(uint8_t *at, uint64_t v)
+/* Columns are written before it is known whether all of a sample fits. */
+_Static_assert(FIXED_BYTES >= VARINT, "a column has room for a value too many");
+
+/* Writes v at `at` (room for VARINT). Returns the bytes written. */
+static inline uint32_t put_varint(uint8_t *at, uint64_t v)
 {
     uint32_t n = 0;
 
@@ -67,9 +72,7 @@ static uint32_t put_length(uint8_t *at, unsigned field, uint64_t length)
 
 static uint32_t put_bytes(uint8_t *at, const struct mkperf_column *c)
 {
-    for (uint32_t i = 0; i < c->n; i++) {
-        at[i] = c->bytes[i];
-    }
+    memcpy(at, c->bytes, c->n);
     return c->n;
 }
 
@@ -93,6 +96,7 @@ static void empty_batch(struct mkperf_encoder *e)
 {
     e->samples = 0;
     e->losses = 0;
+    e->bytes = 0;
     e->chains.n = 0;
     e->slot.n = 0;
     e->pc.n = 0;
@@ -154,60 +158,68 @@ static void predict(struct mkperf_encoder *e)
     }
 }
 
-/* Makes the key of a sample whose size was checked. Returns its words. */
-static unsigned make_key(struct mkperf_encoder *e, uint64_t header, const uint64_t *record)
+/*
+ * What makes the chain of a sample whose size was checked. Its words stay in the record; they are
+ * looked at two at a time, since this is most of what a sample costs here.
+ */
+static void make_key(struct mkperf_encoder *e, uint64_t header, const uint64_t *record)
 {
+    const uint64_t mix = UINT64_C(0x9e3779b97f4a7c15);
     unsigned flags = mkperf_record_flags(header);
-    unsigned rest = 1 + (flags & MKPERF_SAMPLE_KERNEL) + mkperf_record_nframes(header);
+    unsigned kernel_pc = flags & MKPERF_SAMPLE_KERNEL;
+    struct mkperf_key *k = &e->key;
 
-    e->key[0] = header >> 32 & KEY_HEADER;
-    e->key[1] = record[MKPERF_WORD_THREAD];
-    for (unsigned i = 0; i < rest; i++) {
-        e->key[2 + i] = record[MKPERF_WORD_LR + i];
+    k->header = header >> 32 & KEY_HEADER;
+    k->thread = record[MKPERF_WORD_THREAD];
+    k->lr = record[MKPERF_WORD_LR];
+    k->words = record + MKPERF_SAMPLE_FIXED_WORDS;
+    k->n = kernel_pc + mkperf_record_nframes(header);
+    if (flags & MKPERF_SAMPLE_NO_USER) { /* kernel_pc stands for pc */
+        k->words += kernel_pc;
+        k->n -= kernel_pc;
     }
-    if (flags & MKPERF_SAMPLE_NO_USER) {
-        e->key[3] = 0; /* kernel_pc stands for pc */
+    const uint64_t *w = k->words;
+    unsigned n = k->n;
+    uint64_t h = ((k->header * mix ^ k->thread) * mix ^ k->lr) * mix;
+    for (; n >= 2; n -= 2, w += 2) {
+        h = (h ^ w[0] ^ w[1] << 32) * mix;
     }
-    return 2 + rest;
+    if (n != 0) {
+        h = (h ^ w[0]) * mix;
+    }
+    k->hash = (uint32_t)(h >> 32);
 }
 
-static unsigned hash_key(const uint64_t *key, unsigned words)
+static bool same_chain(const struct mkperf_key *k, const struct mkperf_chain *c, uint32_t epoch)
 {
-    uint64_t h = words;
+    const uint64_t *a = k->words;
+    const uint64_t *b = c->word;
+    unsigned n = k->n;
 
-    for (unsigned i = 0; i < words; i++) {
-        h = (h ^ key[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 32;
-    }
-    return h % MKPERF_ENCODE_SETS;
-}
-
-static bool same_chain(const struct mkperf_encoder *e, const struct mkperf_chain *c, unsigned words)
-{
-    if (c->epoch != e->epoch || c->words != words) {
+    if (c->hash != k->hash || c->epoch != epoch || c->n != n || c->header != k->header ||
+        c->thread != k->thread || c->lr != k->lr) {
         return false;
     }
-    for (unsigned i = 0; i < words; i++) {
-        if (c->key[i] != e->key[i]) {
+    for (; n >= 2; n -= 2, a += 2, b += 2) {
+        if (a[0] != b[0] || a[1] != b[1]) {
             return false;
         }
     }
-    return true;
+    return n == 0 || a[0] == b[0];
 }
 
 /* The slot of the chain e->key, or with *known false the one to put it in: a void one, the lowest
  * first, or the one unused for longest. */
-static unsigned find_slot(const struct mkperf_encoder *e, unsigned words, bool *known)
+static unsigned find_slot(const struct mkperf_encoder *e, bool *known)
 {
-    unsigned set = hash_key(e->key, words);
+    unsigned set = (e->key.hash >> 16) % MKPERF_ENCODE_SETS;
     unsigned oldest = set;
     uint32_t oldest_age = 0;
 
     *known = true;
-    for (unsigned way = 0; way < MKPERF_ENCODE_WAYS; way++) {
-        unsigned slot = way * MKPERF_ENCODE_SETS + set;
+    for (unsigned slot = set; slot < MKPERF_CHAIN_SLOTS; slot += MKPERF_ENCODE_SETS) {
         const struct mkperf_chain *c = &e->chain[slot];
-        if (same_chain(e, c, words)) {
+        if (same_chain(&e->key, c, e->epoch)) {
             return slot;
         }
         uint32_t age = c->epoch != e->epoch ? UINT32_MAX : e->additions - c->used;
@@ -220,53 +232,67 @@ static unsigned find_slot(const struct mkperf_encoder *e, unsigned words, bool *
     return oldest;
 }
 
-static void keep_chain(struct mkperf_encoder *e, struct mkperf_chain *c, unsigned words,
-                       uint64_t pc)
+static void keep_chain(const struct mkperf_encoder *e, struct mkperf_chain *c, uint64_t pc)
 {
+    const struct mkperf_key *k = &e->key;
+
     c->epoch = e->epoch;
-    c->words = words;
+    c->hash = k->hash;
+    c->n = k->n;
     c->pc = pc;
-    for (unsigned i = 0; i < words; i++) {
-        c->key[i] = e->key[i];
-    }
+    c->header = k->header;
+    c->thread = k->thread;
+    c->lr = k->lr;
+    memcpy(c->word, k->words, k->n * sizeof *c->word);
 }
 
-/* Encodes the chain of a sample into e->definition. False cannot be: the column holds the longest.
- */
-static bool define_chain(struct mkperf_encoder *e, uint64_t header, const uint64_t *record,
-                         unsigned slot)
+/* Frames of a chain as field `frames`, differences packed. Returns the bytes written. */
+static uint32_t put_frames(uint8_t *at, const uint64_t *frames, unsigned nframes, uint64_t before)
 {
-    static mkperf_Chain chain; /* half a kilobyte: not for a PD's stack */
-    uint64_t before = record[MKPERF_WORD_PC];
-    const uint64_t *frames = record + MKPERF_SAMPLE_FIXED_WORDS;
-    pb_ostream_t out = pb_ostream_from_buffer(e->definition.bytes, sizeof e->definition.bytes);
+    enum { HEAD = 2 }; /* tag, and the length if it is short */
+    uint32_t n = HEAD;
 
-    chain.slot = slot;
-    chain.at = e->samples;
-    chain.thread = record[MKPERF_WORD_THREAD] + 2;
-    chain.counter = mkperf_record_counter(header);
-    chain.flags = mkperf_record_flags(header);
-    chain.pc = record[MKPERF_WORD_PC];
-    chain.lr = record[MKPERF_WORD_LR];
-    chain.kernel_pc = chain.flags & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
-    chain.frames_count = (pb_size_t)mkperf_record_nframes(header);
-    for (unsigned i = 0; i < chain.frames_count; i++) {
-        chain.frames[i] = (int64_t)(frames[i] - before);
+    if (nframes == 0) {
+        return 0;
+    }
+    for (unsigned i = 0; i < nframes; i++) {
+        n += put_varint(at + n, zigzag(frames[i] - before));
         before = frames[i];
     }
-    if (!pb_encode(&out, mkperf_Chain_fields, &chain)) {
-        return false;
+    uint32_t length = n - HEAD;
+    if (length > 0x7f) {
+        memmove(at + HEAD + 1, at + HEAD, length);
+        n++;
     }
-    e->definition.n = (uint32_t)out.bytes_written;
-    return true;
+    put_length(at, mkperf_Chain_frames_tag, length);
+    return n;
+}
+
+/* Encodes the chain of a sample into e->definition. */
+static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64_t *record,
+                         unsigned slot)
+{
+    uint8_t *at = e->definition.bytes;
+    const uint64_t *frames = record + MKPERF_SAMPLE_FIXED_WORDS;
+    uint64_t pc = record[MKPERF_WORD_PC];
+    uint64_t kernel_pc = mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
+    uint32_t n = put_field(at, mkperf_Chain_slot_tag, slot);
+
+    n += put_field(at + n, mkperf_Chain_at_tag, e->samples);
+    n += put_field(at + n, mkperf_Chain_thread_tag, record[MKPERF_WORD_THREAD] + 2);
+    n += put_field(at + n, mkperf_Chain_counter_tag, mkperf_record_counter(header));
+    n += put_field(at + n, mkperf_Chain_flags_tag, mkperf_record_flags(header));
+    n += put_field(at + n, mkperf_Chain_pc_tag, pc);
+    n += put_field(at + n, mkperf_Chain_lr_tag, record[MKPERF_WORD_LR]);
+    n += put_field(at + n, mkperf_Chain_kernel_pc_tag, kernel_pc);
+    n += put_frames(at + n, frames, mkperf_record_nframes(header), pc);
+    e->definition.n = n;
 }
 
 /* Whether so many bytes more still fit the message. */
 static bool fits(const struct mkperf_encoder *e, uint32_t more)
 {
-    return FIXED_BYTES + e->base_bytes + e->chains.n + e->slot.n + e->pc.n + e->time.n +
-               e->period.n + e->loss.n + more <=
-           MKPERF_CONTENT_BYTES;
+    return FIXED_BYTES + e->base_bytes + e->bytes + more <= MKPERF_CONTENT_BYTES;
 }
 
 static bool sample_ok(uint64_t header, unsigned size)
@@ -280,16 +306,16 @@ static bool sample_ok(uint64_t header, unsigned size)
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Puts a sample that fits into the columns. */
-static void append(struct mkperf_encoder *e, unsigned slot, const uint64_t delta[3],
-                   uint64_t header, const uint64_t *record)
+/* Takes a sample that fits; `put` are the bytes that were written behind the columns' ends. */
+static void append(struct mkperf_encoder *e, unsigned slot, const uint32_t put[4], uint64_t header,
+                   const uint64_t *record)
 {
     struct mkperf_predicted *p = &e->predicted[mkperf_record_counter(header)];
 
-    e->slot.n += put_varint(e->slot.bytes + e->slot.n, slot);
-    e->pc.n += put_varint(e->pc.bytes + e->pc.n, delta[0]);
-    e->time.n += put_varint(e->time.bytes + e->time.n, delta[1]);
-    e->period.n += put_varint(e->period.bytes + e->period.n, delta[2]);
+    e->slot.n += put[0];
+    e->pc.n += put[1];
+    e->time.n += put[2];
+    e->period.n += put[3];
     p->sum += record[MKPERF_WORD_PERIOD];
     p->samples++;
     if (e->samples == 0) {
@@ -317,32 +343,33 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
         mkperf_encoder_expect(e, counter, record[MKPERF_WORD_PERIOD]);
     }
     bool known;
-    unsigned words = make_key(e, header, record);
-    unsigned slot = find_slot(e, words, &known);
+    make_key(e, header, record);
+    unsigned slot = find_slot(e, &known);
     struct mkperf_chain *c = &e->chain[slot];
-    uint64_t delta[3] = {
-        zigzag(known ? pc - c->pc : 0),
-        zigzag(e->samples != 0 ? time - e->last_time - e->step : 0),
-        zigzag(record[MKPERF_WORD_PERIOD] - e->predicted[counter].base),
+    uint64_t off = e->samples != 0 ? time - e->last_time - e->step : 0;
+    uint64_t weight = record[MKPERF_WORD_PERIOD] - e->predicted[counter].base;
+    uint32_t put[4] = {
+        put_varint(e->slot.bytes + e->slot.n, slot),
+        put_varint(e->pc.bytes + e->pc.n, zigzag(known ? pc - c->pc : 0)),
+        put_varint(e->time.bytes + e->time.n, zigzag(off)),
+        put_varint(e->period.bytes + e->period.n, zigzag(weight)),
     };
-    uint32_t more = varint_size(slot) + varint_size(delta[0]) + varint_size(delta[1]) +
-                    varint_size(delta[2]);
+    uint32_t more = put[0] + put[1] + put[2] + put[3];
     if (!known) {
-        if (!define_chain(e, header, record, slot)) {
-            return MKPERF_ENCODE_BAD;
-        }
+        define_chain(e, header, record, slot);
         more += 1 + varint_size(e->definition.n) + e->definition.n;
     }
     if (!fits(e, more)) {
         return MKPERF_ENCODE_FULL;
     }
     if (!known) {
-        keep_chain(e, c, words, pc);
+        keep_chain(e, c, pc);
         e->chains.n +=
             put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
         e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
     }
-    append(e, slot, delta, header, record);
+    e->bytes += more;
+    append(e, slot, put, header, record);
     return MKPERF_ENCODE_ADDED;
 }
 
@@ -358,8 +385,10 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
     d->n += put_field(d->bytes + d->n, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
     d->n += put_field(d->bytes + d->n, mkperf_Loss_samples_tag, record[2]);
     d->n += put_field(d->bytes + d->n, mkperf_Loss_events_tag, record[3]);
+    uint32_t before = e->loss.n;
     e->loss.n += put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, d->n);
     e->loss.n += put_bytes(e->loss.bytes + e->loss.n, d);
+    e->bytes += e->loss.n - before;
     if (mkperf_encoder_empty(e)) {
         e->first_time = record[MKPERF_WORD_TIME];
         e->core = mkperf_record_core(header);

@@ -31,16 +31,28 @@ enum mkperf_encode_result {
 enum mkperf_encode_limits {
     MKPERF_ENCODE_WAYS = 4,
     MKPERF_ENCODE_SETS = MKPERF_CHAIN_SLOTS / MKPERF_ENCODE_WAYS,
-    /* header, thread, lr, kernel_pc and frames */
-    MKPERF_KEY_WORDS = 4 + MKPERF_MAX_FRAMES,
+    MKPERF_CHAIN_WORDS = 1 + MKPERF_MAX_FRAMES, /* kernel_pc and frames */
 };
 
 struct mkperf_chain {
     uint32_t epoch; /* the slot is void in any other */
     uint32_t used;  /* when last, in additions */
-    uint32_t words;
+    uint32_t hash;
+    uint32_t n;  /* words */
     uint64_t pc; /* what samples of the chain are told relative to */
-    uint64_t key[MKPERF_KEY_WORDS];
+    uint64_t header;
+    uint64_t thread;
+    uint64_t lr;
+    uint64_t word[MKPERF_CHAIN_WORDS];
+};
+
+struct mkperf_key { /* what makes a chain, of the record being added */
+    uint32_t hash;
+    uint32_t n;
+    uint64_t header; /* nframes, counter, flags */
+    uint64_t thread;
+    uint64_t lr;
+    const uint64_t *words; /* in the record */
 };
 
 struct mkperf_column { /* encoded values of one field */
@@ -65,6 +77,7 @@ struct mkperf_encoder {
     /* the batch being made */
     uint32_t samples;
     uint32_t losses;
+    uint32_t bytes; /* of all columns */
     uint32_t core;
     uint64_t first_time;
     uint64_t last_time;
@@ -75,7 +88,7 @@ struct mkperf_encoder {
     struct mkperf_column chains, slot, pc, time, period, loss;
 
     /* the record being added */
-    uint64_t key[MKPERF_KEY_WORDS];
+    struct mkperf_key key;
     struct mkperf_column definition;
 
     struct mkperf_chain chain[MKPERF_CHAIN_SLOTS];

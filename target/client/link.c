@@ -13,9 +13,12 @@ unsigned mkperf_link_room(const struct mkperf_link *l)
 
 static void queue(struct mkperf_link *l, const void *bytes, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        l->out[l->head++ % MKPERF_LINK_BYTES] = ((const uint8_t *)bytes)[i];
-    }
+    uint32_t at = l->head % MKPERF_LINK_BYTES;
+    size_t first = n < MKPERF_LINK_BYTES - at ? n : MKPERF_LINK_BYTES - at;
+
+    memcpy(&l->out[at], bytes, first);
+    memcpy(l->out, (const uint8_t *)bytes + first, n - first);
+    l->head += (uint32_t)n;
 }
 
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)

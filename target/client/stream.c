@@ -275,8 +275,9 @@ static void take_fault(struct mkperf_client *c, const uint64_t *record)
     mkperf_report_mark(c, &m);
 }
 
-/* Takes one record. */
-static void take(struct mkperf_client *c, const uint64_t *record, unsigned size)
+/* Takes one record. False: frames were queued, and the step is over; where the batch was full the
+ * record stays for the next one. */
+static bool take(struct mkperf_client *c, const uint64_t *record, unsigned size)
 {
     if (c->announce) {
         announce(c);
@@ -285,12 +286,12 @@ static void take(struct mkperf_client *c, const uint64_t *record, unsigned size)
         size == 8 * MKPERF_FAULT_WORDS) {
         take_fault(c, record);
         mkperf_ring_release(&c->ring, size);
-        return;
+        return false;
     }
     switch (mkperf_encoder_add(&c->encoder, record, size)) {
     case MKPERF_ENCODE_FULL:
         mkperf_stream_flush(c);
-        return; /* the record stays for the next step */
+        return false;
     case MKPERF_ENCODE_BAD:
         c->corrupt++;
         break;
@@ -298,6 +299,7 @@ static void take(struct mkperf_client *c, const uint64_t *record, unsigned size)
         break;
     }
     mkperf_ring_release(&c->ring, size);
+    return true;
 }
 
 /* One thing that is to be done for all. False: nothing is left. */
@@ -314,11 +316,17 @@ static bool step(struct mkperf_client *c)
         return true;
     }
     const uint64_t *record = mkperf_ring_peek(&c->ring, &size, &corrupt);
-    c->corrupt += corrupt;
     if (record != NULL) {
-        take(c, record, size);
+        for (unsigned i = 0; i < MKPERF_BATCH_SAMPLES && record != NULL; i++) {
+            if (!take(c, record, size)) {
+                break;
+            }
+            record = mkperf_ring_peek(&c->ring, &size, &corrupt);
+        }
+        c->corrupt += corrupt;
         return true;
     }
+    c->corrupt += corrupt;
     if (!mkperf_encoder_empty(&c->encoder)) {
         mkperf_stream_flush(c);
         return true;

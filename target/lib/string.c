@@ -18,19 +18,46 @@ int memcmp(const void *a, const void *b, size_t n);
 size_t strlen(const char *s);
 int strcmp(const char *a, const char *b);
 
+enum { SHORT = 24 }; /* bytes that are not worth preparations */
+
+/*
+ * n words to an aligned address, from any: a word of the destination is then the end of one aligned
+ * word of the source and the beginning of the next. Only words that hold bytes of the source are
+ * read.
+ */
+static void copy_words(word *to, const uint8_t *from, size_t n)
+{
+    unsigned shift = 8 * (unsigned)((uintptr_t)from % 8);
+    const word *f = (const word *)(const void *)(from - (uintptr_t)from % 8);
+
+    if (shift == 0) {
+        for (; n > 0; n--) {
+            *to++ = *f++;
+        }
+        return;
+    }
+    uint64_t now = n > 0 ? *f++ : 0;
+    for (; n > 0; n--) {
+        uint64_t next = *f++;
+        *to++ = now >> shift | next << (64 - shift); /* little-endian */
+        now = next;
+    }
+}
+
 WEAK void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
     uint8_t *t = to;
     const uint8_t *f = from;
 
-    /* By words wherever both can be aligned at once. */
-    if (n >= 16 && ((uintptr_t)t ^ (uintptr_t)f) % 8 == 0) {
+    if (n >= SHORT) {
         for (; (uintptr_t)t % 8 != 0; n--) {
             *t++ = *f++;
         }
-        for (; n >= 8; n -= 8, t += 8, f += 8) {
-            *(word *)(void *)t = *(const word *)(const void *)f;
-        }
+        size_t words = n / 8;
+        copy_words((word *)(void *)t, f, words);
+        t += 8 * words;
+        f += 8 * words;
+        n %= 8;
     }
     while (n-- > 0) {
         *t++ = *f++;

@@ -132,7 +132,8 @@ void irq_count(struct core *core)
 {
     const struct mkperf_descriptor *d = pmu_descriptor;
 
-    if (!pmu_published() || d->counts == 0) {
+    /* The rarer one first: a switch then costs no more while a session samples. */
+    if (d == NULL || d->counts == 0 || !pmu_published()) {
         return;
     }
     if (core->counts_va != d->counts) {

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What a profile costs the demo's echo server: instructions for each echoed KiB, and latencies, without
+# a profile and with one at 1, 4 and 10 kHz that is sent away over TCP. Everything in the machine is
+# counted, kernel and profiler included, and the processor is never idle. The echoes go over a wire
+# within the machine (bench/target/echo.system), so that they are the same each time; how many packets
+# the host acknowledges the profile with is not. One instruction is one nanosecond.
+#
+# Then the same with the host's load over QEMU's user network, in this machine's time.
+set -eu
+. bench/lib.sh
+seconds=${ECHO_SECONDS:-3} # of each recording, the machine's
+
+: >"$d/echo.rates"
+for rate in 0 1000 4000 10000; do
+    record="record -q -t \$T -e cycles -g --duration $seconds --system bench/target/echo.system"
+    record="$record --elf-path $d/echo:$B/demo -o $d/echo.data"
+    if [ "$rate" = 0 ]; then
+        command="n=0; until [ \$(grep -c '^batch' $d/echo.run/console) -ge 6 ] || [ \$n -ge 600 ]; do
+            n=\$((n + 1)); sleep 0.1; done"
+    else
+        command="\$MKPERF $record -F $rate"
+    fi
+    ONE_DEVICE=1 QEMU="$(cat "$d/echo/qemu-command")" scripts/qemu-net "$d/echo.run" "$command" \
+        >"$d/echo.log" 2>&1 || {
+        cat "$d/echo.log" >&2
+        exit 1
+    }
+    sed -n "s/^batch /$rate /p" "$d/echo.run/console" >>"$d/echo.rates"
+done
+
+# RATE PROTOCOL COLUMN: the mean over the batches that a session sampled all the time; without a profile
+# those that nobody had asked how it goes meanwhile: from the second on
+mean() {
+    awk -v rate="$1" -v protocol="$2" -v column="$3" '
+        $1 == rate && $2 == protocol && $3 == (rate != 0) && (rate != 0 || skipped++) {
+            sum += $column; n++
+        }
+        END { if (n == 0) exit 1; printf "%.2f\n", sum / n }' "$d/echo.rates" || {
+        echo "bench: no batch of $2 at $1 Hz" >&2
+        cat "$d/echo.rates" >&2
+        exit 1
+    }
+}
+
+for protocol in udp tcp; do
+    off=$(mean 0 $protocol 4)
+    blocks=$(mean 0 $protocol 5)
+    value echo_${protocol}_instructions_per_kib "$(awk "BEGIN { printf \"%.0f\", $off / $blocks }")" \
+        instructions - "sent, echoed, received: no profile"
+    value echo_${protocol}_kib_per_second "$(awk "BEGIN { printf \"%.0f\", 1e9 / ($off / $blocks) }")" \
+        KiB/s - "each way, one block at a time"
+    for rate in 1000 4000 10000; do
+        on=$(mean $rate $protocol 4)
+        limit=-
+        [ $rate != 1000 ] || limit='<=0.1'
+        value echo_${protocol}_percent_more_${rate}hz \
+            "$(awk "BEGIN { printf \"%.3f\", ($on - $off) / $off * 100 }")" % "$limit" \
+            "instructions for each KiB, sampled at $rate Hz, over TCP"
+    done
+    for rate in 0 1000 10000; do
+        value echo_${protocol}_latency_p99_${rate}hz "$(mean $rate $protocol 7)" ns - \
+            "median $(mean $rate $protocol 6), 99.9 % $(mean $rate $protocol 8), worst $(mean $rate $protocol 9)"
+    done
+done
+
+# loads: what scripts/echo-load printed, as values
+loads() { # RATE
+    for protocol in udp tcp; do
+        sed -n "/^$protocol/,/latency/p" "$d/load.log" >"$d/load.$protocol"
+        value host_echo_${protocol}_kib_per_second_$1hz \
+            "$(sed -n 's/.* \([0-9.]*\) KiB.s each way/\1/p' "$d/load.$protocol")" KiB/s - \
+            "user network, 4 blocks under way$(sed -n 's/.*latency in ms/, ms/p' "$d/load.$protocol")"
+    done
+}
+for rate in 0 1000 10000; do
+    command="sleep 3"
+    [ $rate = 0 ] || command="$MKPERF record -q -t \$T -F $rate -e cycles -g --duration 2 --system $B/net/net.system --elf-path $B/demo -o $d/echo.data"
+    LOAD_RATE=0 QEMU="$(cat "$B/net/qemu-command")" scripts/qemu-net "$d/echo.run" \
+        "scripts/echo-load $d $command" >"$d/load.log" 2>&1 || {
+        cat "$d/load.log" >&2
+        exit 1
+    }
+    loads $rate
+done

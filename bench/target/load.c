@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Load on the demo's echo server over a wire (wire.c), and what an echo costs: for bench/echo.sh.
+ *
+ * Runs batches for ever, UDP and TCP in turn. A batch sends BLOCKS blocks of BLOCK bytes, each when
+ * the last one is back, so the processor is never idle. Counts the instructions that retire at
+ * every exception level and in every PD meanwhile: where one instruction is one nanosecond, that is
+ * time, too. Prints for each batch batch udp|tcp SESSION INSTRUCTIONS BLOCKS P50 P99 P999 WORST
+ * SESSION: 1 if a session sampled from its beginning to its end, 0 if none did, 2 else. P50 and the
+ * rest: instructions from sending a block until it was back.
+ */
+#include <microkit.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <lwip/tcp.h>
+#include <lwip/udp.h>
+
+#include "../../target/lib/text.h"
+#include "../../target/net/stack.h"
+
+enum {
+    PORT = 7,
+    BLOCK = 1024,
+    BLOCKS = 16384,
+    WARM_UP = 512, /* blocks that are not counted */
+    COUNTER = 5,   /* a session takes the lowest ones */
+    INST_RETIRED = 0x08,
+    SESSION_COUNTERS = 0x1f,
+};
+
+static struct udp_pcb *udp;
+static struct tcp_pcb *tcp;
+static uint8_t block[BLOCK];
+static uint32_t latency[BLOCKS];
+static bool by_tcp, warm;
+static unsigned at;    /* blocks of the batch that are back */
+static uint32_t back;  /* bytes of the present block that are */
+static uint32_t begun; /* counter's value when it was sent, */
+static uint32_t last;  /* and when the batch's sum was added to last */
+static uint64_t sum;
+static bool on, changed;
+
+static uint64_t session(void)
+{
+    uint64_t mask;
+
+    __asm__ volatile("mrs %0, pmcntenset_el0" : "=r"(mask));
+    return (mask & SESSION_COUNTERS) != 0;
+}
+
+static uint32_t instructions(void)
+{
+    uint64_t n;
+
+    __asm__ volatile("isb\n\tmrs %0, pmevcntr5_el0" : "=r"(n) : : "memory");
+    return (uint32_t)n;
+}
+
+static void start_counting(void)
+{
+    __asm__ volatile("msr pmevtyper5_el0, %0\n\tisb\n\tmsr pmcntenset_el0, %1\n\tisb"
+                     :
+                     : "r"((uint64_t)INST_RETIRED), "r"(UINT64_C(1) << COUNTER));
+}
+
+static void sort(uint32_t *p, unsigned n) /* Shell's, gaps of Ciura's up to 701 */
+{
+    static const unsigned gap[] = {701, 301, 132, 57, 23, 10, 4, 1};
+
+    for (unsigned g = 0; g < sizeof gap / sizeof *gap; g++) {
+        for (unsigned i = gap[g]; i < n; i++) {
+            uint32_t v = p[i];
+            unsigned j = i;
+            for (; j >= gap[g] && p[j - gap[g]] > v; j -= gap[g]) {
+                p[j] = p[j - gap[g]];
+            }
+            p[j] = v;
+        }
+    }
+}
+
+static void put(struct mkperf_text *t, uint64_t value)
+{
+    mkperf_text_put(t, " ");
+    mkperf_text_dec(t, value);
+}
+
+static void print(void)
+{
+    char line[160];
+    struct mkperf_text t = mkperf_text_begin(line, sizeof line);
+
+    sort(latency, BLOCKS);
+    mkperf_text_put(&t, by_tcp ? "batch tcp" : "batch udp");
+    put(&t, changed ? 2 : on);
+    put(&t, sum);
+    put(&t, BLOCKS);
+    put(&t, latency[BLOCKS / 2]);
+    put(&t, latency[BLOCKS * 99 / 100]);
+    put(&t, latency[BLOCKS * 999 / 1000]);
+    put(&t, latency[BLOCKS - 1]);
+    mkperf_text_put(&t, "\n");
+    microkit_dbg_puts(line);
+}
+
+static void send_block(void)
+{
+    back = 0;
+    begun = instructions();
+    if (by_tcp) {
+        if (tcp_write(tcp, block, BLOCK, 0) == ERR_OK) {
+            tcp_output(tcp);
+        }
+        return;
+    }
+    struct pbuf *p = pbuf_alloc(PBUF_TRANSPORT, BLOCK, PBUF_RAM);
+    if (p != NULL) {
+        pbuf_take(p, block, BLOCK);
+        udp_send(udp, p);
+        pbuf_free(p);
+    }
+}
+
+static void begin(void)
+{
+    at = 0;
+    sum = 0;
+    on = session() != 0;
+    changed = false;
+    last = instructions();
+    send_block();
+}
+
+/* n bytes of the present block came back. */
+static void came_back(uint32_t n)
+{
+    back += n;
+    if (back < BLOCK) {
+        return;
+    }
+    uint32_t now = instructions();
+    latency[at++] = now - begun;
+    sum += now - last;
+    last = now;
+    changed |= on != (session() != 0);
+    if (!warm && at == WARM_UP) {
+        warm = true;
+        begin();
+    } else if (at == BLOCKS) {
+        print();
+        by_tcp = !by_tcp;
+        warm = false;
+        begin();
+    } else {
+        send_block();
+    }
+}
+
+static void datagram(void *arg, struct udp_pcb *pcb, struct pbuf *p, const ip_addr_t *from,
+                     u16_t port)
+{
+    uint32_t n = p->tot_len;
+
+    (void)arg;
+    (void)pcb;
+    (void)from;
+    (void)port;
+    pbuf_free(p);
+    came_back(n);
+}
+
+static err_t stream(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err)
+{
+    (void)arg;
+    (void)err;
+    if (p == NULL) {
+        microkit_dbg_puts("load: the echo server hung up\n");
+        return ERR_OK;
+    }
+    uint32_t n = p->tot_len;
+    tcp_recved(pcb, p->tot_len);
+    pbuf_free(p);
+    came_back(n);
+    return ERR_OK;
+}
+
+static err_t connected(void *arg, struct tcp_pcb *pcb, err_t err)
+{
+    (void)arg;
+    (void)err;
+    tcp_nagle_disable(pcb);
+    tcp_recv(pcb, stream);
+    start_counting();
+    begin();
+    return ERR_OK;
+}
+
+static void failed(void *arg, err_t err)
+{
+    (void)arg;
+    (void)err;
+    microkit_dbg_puts("load: no connection to the echo server\n");
+}
+
+void init(void)
+{
+    static const struct mkperf_stack_address address = {"10.9.0.2", "255.255.255.0", "10.9.0.1"};
+    ip_addr_t to;
+
+    for (unsigned i = 0; i < BLOCK; i++) {
+        block[i] = (uint8_t)(i * 7);
+    }
+    if (!mkperf_stack_init(&address) || ipaddr_aton("10.9.0.1", &to) == 0) {
+        return;
+    }
+    udp = udp_new();
+    tcp = tcp_new();
+    if (udp == NULL || tcp == NULL || udp_connect(udp, &to, PORT) != ERR_OK) {
+        microkit_dbg_puts("load: no sockets\n");
+        return;
+    }
+    udp_recv(udp, datagram, NULL);
+    tcp_err(tcp, failed);
+    tcp_connect(tcp, &to, PORT, connected);
+    mkperf_stack_poll();
+}
+
+void notified(microkit_channel ch)
+{
+    mkperf_stack_notified(ch);
+    mkperf_stack_done(ch);
+}
