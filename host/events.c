@@ -141,20 +141,32 @@ static enum mkperf_status end_group(const char **at, mkperf_Configure *c, pb_siz
                                     struct mkperf_error *e)
 {
     const char *start = *at;
-    bool user = false, kernel = false;
+    bool user = false, kernel = false, read = false;
 
     if (**at == ':') {
-        for (++*at; **at == 'u' || **at == 'k'; ++*at) {
+        for (++*at; **at != '\0' && strchr("ukS", **at) != NULL; ++*at) {
             user |= **at == 'u';
             kernel |= **at == 'k';
+            read |= **at == 'S';
         }
     }
     if (**at != '\0' && **at != ',') {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e: behind a group at \"%.60s\": want a comma, :u or :k", start);
+                                "-e: behind a group at \"%.60s\": want a comma, :u, :k or :S",
+                                start);
+    }
+    if (read && c->events_count - first < 2) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-e: :S behind a group of one event: there is none to be read");
     }
     for (pb_size_t i = first; i < c->events_count; i++) {
         mkperf_EventSpec *spec = &c->events[i];
+        spec->read = read && i > first;
+        if (spec->read && (spec->period != 0 || spec->frequency != 0)) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                    "-e: with :S only the first event of a group samples: no "
+                                    "period= or freq= for the others");
+        }
         if (!spec->user && !spec->kernel) {
             spec->user = user;
             spec->kernel = kernel;

@@ -16,7 +16,8 @@
  *   list  = item {"," item}
  *   item  = event | "{" event {"," event} "}" [":" modifiers]     a group: counts together
  *   event = (name | "r" hex) ["/" term {"," term} "/"] [[":"] modifiers]   (":" optional after "/")
- *   term  = ("period" | "freq") "=" number          modifiers = {"u" | "k"}
+ *   term  = ("period" | "freq") "=" number          modifiers = {"u" | "k"}, of a group also "S":
+ * only its first event samples, and the others' counts ride in its samples.
  * Errors: MKPERF_ERR_USAGE with the event and the place.
  */
 enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,

@@ -312,7 +312,7 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
     }
     for (unsigned i = 0; i < o->configure.events_count; i++) {
         mkperf_EventSpec *spec = &o->configure.events[i];
-        if (spec->period == 0 && spec->frequency == 0) {
+        if (spec->period == 0 && spec->frequency == 0 && !spec->read) {
             spec->period = o->count;
             spec->frequency = o->count != 0       ? 0
                               : o->frequency != 0 ? (uint32_t)o->frequency

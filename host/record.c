@@ -133,17 +133,25 @@ static void show_progress(void *self)
     rec->samples = t->samples;
 }
 
-static void show_events(const struct mkperf_session *s)
+static void show_events(const struct mkperf_session *s, const struct mkperf_totals *t)
 {
     for (unsigned i = 0; i < s->nevents; i++) {
         const struct mkperf_event *v = &s->event[i];
         const char *modes = v->user == v->kernel ? "" : v->user ? ":u" : ":k";
         fprintf(stderr, "  event   %s%s, ", v->name, modes);
-        if (v->period != 0) {
-            fprintf(stderr, "every %" PRIu64 "\n", v->period);
+        if (v->read) {
+            fprintf(stderr, "read in samples of its group");
+        } else if (v->period != 0) {
+            fprintf(stderr, "every %" PRIu64, v->period);
         } else {
-            fprintf(stderr, "%" PRIu32 " samples/s and core\n", v->frequency);
+            fprintf(stderr, "%" PRIu32 " samples/s and core", v->frequency);
         }
+        if (t->enabled_ns[i] != 0) { /* it took turns */
+            fprintf(stderr, ", counted %.2f %% of the time (%.3f of %.3f s)",
+                    100 * (double)t->running_ns[i] / (double)t->enabled_ns[i],
+                    (double)t->running_ns[i] / 1e9, (double)t->enabled_ns[i] / 1e9);
+        }
+        fputc('\n', stderr);
     }
 }
 
@@ -212,7 +220,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     fprintf(stderr, "mkperf: %s: %" PRIu64 " samples in %.3f s", rec->options.output, t->samples,
             (double)(t->last_ns - t->first_ns) / 1e9);
     fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", sum_lost(t), bytes);
-    show_events(&s->session);
+    show_events(&s->session, t);
     show_flight(rec);
     show_losses(s);
     if (rec->recorder.breaks != 0) {

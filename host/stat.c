@@ -179,6 +179,7 @@ static void set_events(struct stat *s, bool estimate)
     c->per_pd = s->per_pd && !estimate;
     for (unsigned i = 0; i < c->events_count; i++) {
         c->events[i].count = !estimate;
+        c->events[i].read = false; /* all is counted as it is */
         if (estimate) {
             c->events[i].group = 0;
             if (c->events[i].period == 0 && c->events[i].frequency == 0) {

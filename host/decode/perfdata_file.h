@@ -58,6 +58,7 @@ enum { PERFIN_ATTR_FREQ = 10, PERFIN_ATTR_ID_ALL = 18 }; /* bits of flags */
 struct perfin_id {
     uint64_t id;
     uint32_t event; /* PERFIN_MARK: not one */
+    uint64_t count; /* that the last sample with it had, of a group whose counts ride in samples */
 };
 
 #define PERFIN_MARK UINT32_MAX

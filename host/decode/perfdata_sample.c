@@ -17,7 +17,7 @@ enum { MARK_BYTES = 128, MODE_HYPERVISOR = 3, MODE_GUEST_KERNEL = 4 };
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
 
-int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id)
+static struct perfin_id *find_id(const struct perfin_reader *r, uint64_t id)
 {
     size_t low = 0, high = r->frame.nids;
 
@@ -30,10 +30,14 @@ int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id)
             high = middle;
         }
     }
-    if (low < r->frame.nids && r->frame.id[low].id == id) {
-        return r->frame.id[low].event;
-    }
-    return -1;
+    return low < r->frame.nids && r->frame.id[low].id == id ? &r->frame.id[low] : NULL;
+}
+
+int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id)
+{
+    const struct perfin_id *found = find_id(r, id);
+
+    return found != NULL ? (int64_t)found->event : -1;
 }
 
 static enum mkperf_status tell_events(struct perfin_reader *r)
@@ -48,24 +52,13 @@ static enum mkperf_status tell_events(struct perfin_reader *r)
     return ops->events(r->sink->self, &r->session.model, r->e);
 }
 
-/* Counter values in a sample: they are not in the model. */
-static void skip_read(struct perfin_cursor *c, uint64_t format)
-{
-    size_t times = (format & 1 ? 8 : 0) + (format & 2 ? 8 : 0);
-    size_t each = 8 + (format & 4 ? 8 : 0) + (format & 16 ? 8 : 0);
-
-    if (!(format & 8)) {
-        perfin_take(c, times + each);
-        return;
-    }
-    uint64_t n = perfin_take64(c);
-    perfin_take(c, times);
-    if (n > c->n / each) {
-        c->cut = true;
-        return;
-    }
-    perfin_take(c, (size_t)n * each);
-}
+enum {
+    FORMAT_ENABLED = 1 << 0,
+    FORMAT_RUNNING = 1 << 1,
+    FORMAT_ID = 1 << 2,
+    FORMAT_GROUP = 1 << 3,
+    FORMAT_LOST = 1 << 4,
+};
 
 struct raw_sample {
     unsigned misc;
@@ -75,7 +68,55 @@ struct raw_sample {
     uint64_t nchain;
     const uint8_t *raw; /* nraw bytes, of a mark */
     uint32_t nraw;
+    unsigned nreads;
+    struct mkperf_read read[MKPERF_MODEL_EVENTS]; /* of the group's other events */
 };
+
+/* What an event has counted in all, in a sample of its group: the difference is the sample's. */
+static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint64_t count,
+                      uint64_t id)
+{
+    struct perfin_id *of = find_id(r, id);
+
+    if (of == NULL || of->event == PERFIN_MARK) {
+        return;
+    }
+    uint64_t since = count - of->count;
+    of->count = count;
+    if (of->event == s->event) {
+        s->period = since != 0 ? since : s->period;
+    } else if (s->nreads < MKPERF_MODEL_EVENTS) {
+        s->read[s->nreads++] = (struct mkperf_read){.event = of->event, .count = since};
+    }
+}
+
+/* Counter values in a sample. Of one counter alone there is nothing that its period does not say.
+ */
+static void take_read(const struct perfin_reader *r, struct perfin_cursor *c, uint64_t format,
+                      struct raw_sample *s)
+{
+    size_t times = (format & FORMAT_ENABLED ? 8 : 0) + (format & FORMAT_RUNNING ? 8 : 0);
+    size_t rest = format & FORMAT_LOST ? 8 : 0;
+    size_t each = 8 + (format & FORMAT_ID ? 8 : 0) + rest;
+
+    if (!(format & FORMAT_GROUP)) {
+        perfin_take(c, times + each);
+        return;
+    }
+    uint64_t n = perfin_take64(c);
+    perfin_take(c, times);
+    if (n > c->n / each) {
+        c->cut = true;
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t count = perfin_take64(c);
+        if (format & FORMAT_ID) {
+            add_count(r, s, count, perfin_take64(c));
+        }
+        perfin_take(c, rest);
+    }
+}
 
 /* The event first: its id is at a fixed place, or there is one event only. */
 static bool find_event(const struct perfin_reader *r, const struct perfin_cursor *record,
@@ -121,7 +162,7 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
         s->period = perfin_take64(c);
     }
     if (type & FIELD_READ) {
-        skip_read(c, a->read_format);
+        take_read(r, c, a->read_format, s);
     }
     if (type & FIELD_CALLCHAIN) {
         s->nchain = perfin_take64(c);
@@ -274,6 +315,8 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     out.period = raw.period;
     out.event = raw.event;
     out.core = raw.core;
+    out.nreads = raw.nreads;
+    out.reads = raw.read;
     r->chain.n = 0;
     if (perfin_begin(r) != MKPERF_OK || (raw.event >= r->events && tell_events(r) != MKPERF_OK) ||
         perfin_pd_of(r, raw.pid, &out.pd) != MKPERF_OK || split_chain(r, &raw, &out) != MKPERF_OK) {
@@ -285,5 +328,5 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
         return r->e->status;
     }
     count_sample(r, raw.time);
-    return r->sink->ops->sample ? r->sink->ops->sample(r->sink->self, &out, r->e) : MKPERF_OK;
+    return mkperf_sink_sample(r->sink, &out, r->e);
 }

@@ -207,6 +207,32 @@ static void event_line(struct perfin_session *in, const char *text)
     }
 }
 
+/* group INDEX NUMBER READ, behind the event's own line */
+static void group_line(struct perfin_session *in, const char *text)
+{
+    unsigned index, read;
+    uint32_t group;
+
+    if (sscanf(text, "%u %" SCNu32 " %u", &index, &group, &read) == 3 &&
+        index < in->model.nevents) {
+        in->model.event[index].group = group;
+        in->model.event[index].read = read != 0;
+    }
+}
+
+/* counted INDEX RUNNING_NS ENABLED_NS */
+static void counted_line(struct mkperf_totals *t, const char *text)
+{
+    uint64_t running, enabled;
+    unsigned index;
+
+    if (sscanf(text, "%u %" SCNu64 " %" SCNu64, &index, &running, &enabled) == 3 &&
+        index < MKPERF_MODEL_EVENTS && running <= enabled) {
+        t->running_ns[index] = running;
+        t->enabled_ns[index] = enabled;
+    }
+}
+
 void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a)
 {
     s->model.event[s->model.nevents++] = event_of(a);
@@ -283,6 +309,8 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         m->jitter = value[0] == '1';
     } else if (strcmp(key, "event") == 0) {
         event_line(s, value);
+    } else if (strcmp(key, "group") == 0) {
+        group_line(s, value);
     } else if (strcmp(key, "pd") == 0) {
         return pd_line(s, value);
     }
@@ -334,6 +362,10 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         return interactions_line(s, key, value);
     } else if (strcmp(key, "event") == 0) {
         event_line(s, value);
+    } else if (strcmp(key, "group") == 0) {
+        group_line(s, value);
+    } else if (strcmp(key, "counted") == 0) {
+        counted_line(t, value);
     }
     return true;
 }

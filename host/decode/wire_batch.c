@@ -185,6 +185,8 @@ static bool get_repeated(const struct field *f, struct mkperf_batch *b)
         return get_signed(f, b->time, &b->ntimes, MKPERF_BATCH_SAMPLES);
     case mkperf_Batch_period_tag:
         return get_signed(f, b->period, &b->nperiods, MKPERF_BATCH_SAMPLES);
+    case mkperf_Batch_read_tag:
+        return get_column(f, b->read, &b->nreads, MKPERF_CONTENT_BYTES);
     case mkperf_Batch_losses_tag:
         return get_loss(f, b);
     default:
@@ -260,6 +262,9 @@ static void get_chain_number(const struct field *f, struct mkperf_batch_chain *c
         break;
     case mkperf_Chain_pc_tag:
         c->pc = f->value;
+        break;
+    case mkperf_Chain_reads_tag:
+        c->reads = (uint32_t)f->value;
         break;
     case mkperf_Chain_lr_tag:
         c->lr = f->value;

@@ -22,6 +22,7 @@ struct mkperf_batch_loss {
 
 struct mkperf_batch_chain {
     uint32_t slot, at, counter, flags;
+    uint32_t reads;  /* counters whose values ride in the samples */
     uint64_t thread; /* identity, as in record.h */
     uint64_t pc, lr, kernel_pc;
     unsigned nframes;
@@ -32,6 +33,7 @@ struct mkperf_batch {
     uint32_t session, core, epoch;
     uint64_t first_sample, tick_hz, time_ticks, step_ticks;
     unsigned nbases, nchains, nlosses;
+    unsigned nreads;
     unsigned nslots, npcs, ntimes, nperiods; /* equal in a whole batch: its samples */
     uint64_t base_period[MKPERF_MAX_COUNTERS];
     struct {
@@ -43,6 +45,7 @@ struct mkperf_batch {
     uint64_t time[MKPERF_BATCH_SAMPLES];
     uint64_t period[MKPERF_BATCH_SAMPLES];
     struct mkperf_batch_loss loss[MKPERF_LOSS_PLACES];
+    uint64_t read[MKPERF_CONTENT_BYTES]; /* values of samples in order, at least a byte each */
 };
 
 /* False if the message is malformed or larger than wire.h allows. */

@@ -30,6 +30,7 @@ enum mkperf_status stream_interactions(struct mkperf_stream *s, const mkperf_Int
 /* wire_samples.c: takes in s->batch */
 enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e);
 bool stream_tick_hz_ok(uint64_t hz);
+uint64_t stream_ns(uint64_t ticks, uint64_t hz);
 /* In the stream's time, which goes on when the target is restarted. */
 uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz);
 

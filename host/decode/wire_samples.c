@@ -10,7 +10,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 /* Exact, rounded down; 0 < hz <= 10^10. */
-static uint64_t to_ns(uint64_t ticks, uint64_t hz)
+uint64_t stream_ns(uint64_t ticks, uint64_t hz)
 {
     return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
@@ -22,7 +22,7 @@ bool stream_tick_hz_ok(uint64_t hz)
 
 uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz)
 {
-    uint64_t ns = to_ns(ticks, hz);
+    uint64_t ns = stream_ns(ticks, hz);
 
     if (s->rebase) {
         s->rebase = false;
@@ -36,12 +36,24 @@ static uint32_t find_pd(void *self, uint64_t thread)
     return mkperf_pds_find(self, thread);
 }
 
+/* Whether the session has an event for each of these counters. */
+static bool counters_known(const struct mkperf_stream *s, uint32_t mask)
+{
+    for (; mask != 0; mask &= mask - 1) {
+        unsigned counter = (unsigned)__builtin_ctz(mask);
+        if (counter >= MKPERF_MAX_COUNTERS || s->event_of[counter] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void define(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
 {
     struct mkperf_stream_slot *slot = &s->slot[c->slot];
     int event = c->counter < MKPERF_MAX_COUNTERS ? s->event_of[c->counter] : -1;
 
-    if (event < 0) { /* of a session that we do not know */
+    if (event < 0 || !counters_known(s, c->reads)) { /* of a session that we do not know */
         slot->generation = 0;
         return;
     }
@@ -49,6 +61,7 @@ static void define(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
     slot->event = (uint32_t)event;
     slot->counter = c->counter;
     slot->flags = c->flags;
+    slot->reads = c->reads;
     slot->pc = c->pc;
     slot->kernel_pc = c->kernel_pc;
     slot->pd = mkperf_pds_find(s->config.pds, c->thread);
@@ -97,9 +110,32 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
     }
 }
 
-static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stream_slot *slot,
-                               uint64_t time_ns, unsigned i, struct mkperf_error *e)
+/* The values of a sample, from *at on in the batch: one for each event. False: they are not there.
+ */
+static bool take_reads(const struct mkperf_stream *s, uint32_t mask, unsigned *at,
+                       struct mkperf_read out[MKPERF_MAX_COUNTERS], unsigned *n)
 {
+    for (; mask != 0; mask &= mask - 1) {
+        uint32_t event = (uint32_t)s->event_of[__builtin_ctz(mask)];
+        unsigned i = 0;
+        if (*at == s->batch.nreads) {
+            return false;
+        }
+        while (i < *n && out[i].event != event) {
+            i++;
+        }
+        if (i == *n) { /* an event may have a counter for each mode */
+            out[(*n)++] = (struct mkperf_read){.event = event};
+        }
+        out[i].count += s->batch.read[(*at)++];
+    }
+    return true;
+}
+
+static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stream_slot *slot,
+                               uint64_t time_ns, unsigned i, unsigned *read, struct mkperf_error *e)
+{
+    struct mkperf_read reads[MKPERF_MAX_COUNTERS];
     const struct mkperf_batch *b = &s->batch;
     const struct mkperf_sink *sink = &s->config.sink;
     struct mkperf_sample sample = {
@@ -117,9 +153,14 @@ static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stre
     } else {
         sample.pc = slot->pc + b->pc[i];
     }
+    if (slot->reads != 0 && !take_reads(s, slot->reads, read, reads, &sample.nreads)) {
+        s->malformed++; /* not a batch that a target makes */
+        sample.nreads = 0;
+    }
+    sample.reads = reads;
     sample.callers = choose_chain(s, slot, sample.pc);
     s->totals.samples++;
-    return sink->ops->sample != NULL ? sink->ops->sample(sink->self, &sample, e) : MKPERF_OK;
+    return mkperf_sink_sample(sink, &sample, e);
 }
 
 static void note_time(struct mkperf_totals *t, uint64_t ns)
@@ -137,7 +178,8 @@ static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
 {
     const struct mkperf_batch *b = &s->batch;
     uint64_t ticks = b->time_ticks - b->step_ticks, last = s->core_ns[b->core];
-    unsigned next = 0, decoded = 0;
+    unsigned next = 0, decoded = 0, read = 0;
+    bool apart = false; /* a sample was left out, and whose the values are is not known */
 
     for (unsigned i = 0; i < b->nslots; i++) {
         const struct mkperf_stream_slot *slot = &s->slot[b->slot[i]];
@@ -148,8 +190,9 @@ static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
             next = b->nchains;
         }
         ticks += b->step_ticks + b->time[i];
-        if (slot->generation != s->generation) {
+        if (slot->generation != s->generation || (apart && slot->reads != 0)) {
             ++*unknown;
+            apart = apart || b->nreads != 0;
             continue;
         }
         if (s->announced < mkperf_pds_count(s->config.pds) && stream_announce(s, e) != MKPERF_OK) {
@@ -158,7 +201,7 @@ static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
         uint64_t ns = stream_time(s, ticks, b->tick_hz);
         last = ns > last ? ns : last;
         note_time(&s->totals, last);
-        if (emit(s, slot, last, i, e) != MKPERF_OK) {
+        if (emit(s, slot, last, i, &read, e) != MKPERF_OK) {
             return e->status;
         }
     }

@@ -23,6 +23,8 @@ static void convert_event(const mkperf_SessionEvent *from, struct mkperf_event *
     to->kernel = from->kernel_counter != 0;
     to->period = from->period;
     to->frequency = from->frequency;
+    to->group = from->group;
+    to->read = from->read;
 }
 
 static void convert_session(const mkperf_Session *from, struct mkperf_session *to)
@@ -39,7 +41,8 @@ static void convert_session(const mkperf_Session *from, struct mkperf_session *t
 static bool same_event(const struct mkperf_event *a, const struct mkperf_event *b)
 {
     return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
-           a->kernel == b->kernel && a->period == b->period && a->frequency == b->frequency;
+           a->kernel == b->kernel && a->period == b->period && a->frequency == b->frequency &&
+           a->group == b->group && a->read == b->read;
 }
 
 /* The number of an event in the stream's list, which may grow; -1: there is no room. */
@@ -90,6 +93,7 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
                                     m->id);
         }
         map_counters(s, &m->events[i], number);
+        s->number_of[i] = (uint8_t)number;
     }
     return s->began && s->session.nevents > before.nevents
                ? sink->ops->events(sink->self, &s->session, e)
@@ -117,6 +121,19 @@ static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct m
     return stream_lost(s, &lost, e);
 }
 
+/* The times of events that took turns. */
+static void add_turns(struct mkperf_stream *s)
+{
+    const mkperf_Status *t = &s->status;
+
+    for (unsigned i = 0; i < t->running_ticks_count && stream_tick_hz_ok(t->tick_hz); i++) {
+        uint64_t running = t->running_ticks[i] < t->enabled_ticks ? t->running_ticks[i]
+                                                                  : t->enabled_ticks;
+        s->totals.enabled_ns[s->number_of[i]] += stream_ns(t->enabled_ticks, t->tick_hz);
+        s->totals.running_ns[s->number_of[i]] += stream_ns(running, t->tick_hz);
+    }
+}
+
 /*
  * The books of the session at hand. over: nothing more of it will come, even if the target was
  * still running it when it was last heard.
@@ -138,6 +155,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     s->booked = true;
     s->totals.late_events += t->late_events;
     s->totals.spurious += t->spurious;
+    add_turns(s);
     s->totals.complete = s->totals.complete && s->from_start && !t->running &&
                          s->next_sample - s->passed_over == t->sent &&
                          t->captured == t->sent + t->lost_output + t->lost_link;

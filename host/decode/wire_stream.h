@@ -29,6 +29,7 @@ struct mkperf_stream_config {
 struct mkperf_stream_slot {
     uint64_t generation; /* valid if it is the stream's */
     uint32_t pd, event, flags, counter;
+    uint32_t reads; /* counters, bit = number */
     uint64_t pc, kernel_pc;
     struct mkperf_module *module;
     struct mkperf_chain_forms chain;
@@ -51,7 +52,8 @@ struct mkperf_stream {
     bool booked;                   /* a session's books were closed with a Status */
     struct mkperf_session session; /* events: of all sessions so far */
     uint32_t session_id, epoch;
-    int8_t event_of[MKPERF_MAX_COUNTERS]; /* by hardware counter, -1: none */
+    int8_t event_of[MKPERF_MAX_COUNTERS]; /* by counter, -1: none */
+    uint8_t number_of[MKPERF_MAX_EVENTS]; /* of the session's events, in the stream's list */
     uint64_t next_sample;                 /* number of the next sample of the session */
     uint64_t skipped;                     /* samples of the session before we came */
     uint64_t passed_over;                 /* that were never sent to us: Gap */

@@ -31,6 +31,8 @@ struct mkperf_event {
     bool user, kernel;            /* modes in which it counts */
     uint64_t period;              /* 0 with a frequency */
     uint32_t frequency;           /* samples per second and core, 0 with a period */
+    uint32_t group;               /* events with the same number, not 0, count at the same times */
+    bool read; /* does not sample: its counts ride in samples of the group's first event */
 };
 
 /* Who ran: a protection domain, the idle thread, or a thread that nobody named. */
@@ -72,6 +74,12 @@ struct mkperf_chain {
     struct mkperf_caller caller[MKPERF_MAX_FRAMES + 1];
 };
 
+/* What an event of a sample's group counted since the last sample of the sample's mode. */
+struct mkperf_read {
+    uint32_t event; /* index into the session's events */
+    uint64_t count;
+};
+
 struct mkperf_sample {
     uint64_t time_ns; /* target's monotonic clock */
     uint64_t period;  /* events this sample stands for */
@@ -82,6 +90,8 @@ struct mkperf_sample {
     uint64_t kernel_pc; /* with MKPERF_SAMPLE_KERNEL; 0 = unknown place in the kernel */
     uint64_t pc;        /* user pc; absent with MKPERF_SAMPLE_NO_USER */
     const struct mkperf_chain *callers; /* never NULL; valid during the call */
+    unsigned nreads;
+    const struct mkperf_read *reads; /* nreads of them, valid during the call */
 };
 
 /* Samples known to be missing. */
@@ -133,6 +143,9 @@ struct mkperf_totals {
     uint64_t first_ns, last_ns;
     uint64_t overwritten; /* samples of a flight recording that had given way to these */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
+    /* Of events that took turns in the counters: how long their sessions ran, and of that, how long
+     * they were counted. 0: an event was counted all the time. */
+    uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     bool complete; /* the target's totals at stop agree with what arrived */
 };
 
@@ -146,11 +159,16 @@ struct mkperf_totals {
  * (the older ones stay what they are; the rest of *session is the later session's). A sink without
  * this function cannot hold them: its stream ends there with an error.
  *
+ * reads: a sample's reads are looked at. A sink without it gets, behind a sample with reads, one
+ * more for each event that is read and counted anything: the same place, with that event and its
+ * count as the period, as perf does (mkperf_sink_sample).
+ *
  * mark: its time may lie before that of samples that came earlier. Samples of one core are in the
  * order of time; cores are not ordered among each other, and flush promises nothing about them.
  */
 struct mkperf_sink_ops {
     const char *name;
+    bool reads;
     enum mkperf_status (*begin)(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e);
     enum mkperf_status (*pd)(void *self, const struct mkperf_pd *pd, struct mkperf_error *e);
@@ -171,5 +189,9 @@ struct mkperf_sink {
     void *self;
     bool leaves_only; /* a decoder may leave out a sample's callers, to save time */
 };
+
+/* Hands a sample to the sink. For decoders. */
+enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
+                                      const struct mkperf_sample *sample, struct mkperf_error *e);
 
 #endif

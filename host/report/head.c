@@ -24,13 +24,28 @@ static void print_origin(const struct report_profile *p, const char *path, FILE 
             cores == 1 ? "" : "s", p->cores_seen);
 }
 
+/* An event that took turns with others was not counted all the time. */
+static void print_turns(const struct report_profile *p, unsigned i, FILE *out)
+{
+    double enabled = (double)p->totals.enabled_ns[i], running = (double)p->totals.running_ns[i];
+
+    fprintf(out, "#             took turns: counted %.2f %% of the time", 100 * running / enabled);
+    if (running > 0) {
+        fprintf(out, "; scaled to all of it, period sum %.0f",
+                (double)p->total[i].period * enabled / running);
+    }
+    fputc('\n', out);
+}
+
 static void print_event(const struct report_profile *p, unsigned i, FILE *out)
 {
     const struct mkperf_event *v = &p->session.event[i];
     const struct report_weight *w = &p->total[i];
 
     fprintf(out, "# event       %s, ", v->name);
-    if (v->frequency) {
+    if (v->read) {
+        fprintf(out, "read in samples of its group");
+    } else if (v->frequency) {
         fprintf(out, "%" PRIu32 " samples per second and core", v->frequency);
     } else {
         fprintf(out, "period %" PRIu64, v->period);
@@ -43,6 +58,9 @@ static void print_event(const struct report_profile *p, unsigned i, FILE *out)
         fprintf(out, ", mean %.1f", (double)w->period / (double)w->samples);
     }
     fputc('\n', out);
+    if (p->totals.enabled_ns[i] != 0) {
+        print_turns(p, i, out);
+    }
 }
 
 static void print_time(const struct report_profile *p, FILE *out)

@@ -4,14 +4,14 @@
  *
  * Owns: the columns. Called through the table of formats. Memory grows with distinct places only.
  *
- *   kind      sample | mark | lost | total
+ *   kind      sample | read | mark | lost | total; read: behind a sample, what another event of
+ *             its group counted since the sample before (period)
  *   time_ns   target's clock; of a report of losses, 0 = unknown
  *   core, pd, event, mode (user | kernel; of a mark point | begin | end)
- *   samples   1; of losses how many; of a total the sum for its event or its place of loss
- *   period    events it stands for; of losses 0 = unknown
- *   where     place of the loss
- *   function, file, line   of the innermost frame; of a mark: its name, nothing, its number
- *   stack     functions from the outermost in, separated by ';'
+ *   samples   1, of a read 0; of losses how many; of a total the sum for its event or its place of
+ * loss period    events it stands for; of losses 0 = unknown where     place of the loss function,
+ * file, line   of the innermost frame; of a mark: its name, nothing, its number stack     functions
+ * from the outermost in, separated by ';'
  */
 #include <stdlib.h>
 
@@ -81,34 +81,49 @@ static void put_code(struct csv *c, const uint32_t *place, int n)
     put_stack(c, place, n);
 }
 
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
+/* A sample, or what another event of its group counted: the columns up to the code. */
+static void put_row(struct csv *c, const struct mkperf_sample *s, const char *kind, uint32_t event,
+                    uint64_t period)
 {
-    struct csv *c = self;
-    uint32_t place[MKPERF_STACK_MAX];
+    bool read = kind[0] == 'r';
     char room[32];
-    int n = mkperf_stack_of(&c->stack, s, place);
 
-    if (n < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    if (event < MKPERF_MODEL_EVENTS) {
+        c->total[event].samples += !read;
+        c->total[event].period += period;
+        c->nevents = event >= c->nevents ? event + 1 : c->nevents;
     }
-    if (s->event < MKPERF_MODEL_EVENTS) {
-        c->total[s->event].samples++;
-        c->total[s->event].period += s->period;
-        c->nevents = s->event >= c->nevents ? s->event + 1 : c->nevents;
-    }
-    mkperf_textout_puts(&c->text, "sample,");
+    mkperf_textout_puts(&c->text, kind);
+    mkperf_textout_put(&c->text, ",", 1);
     mkperf_textout_u64(&c->text, s->time_ns);
     mkperf_textout_put(&c->text, ",", 1);
     mkperf_textout_u64(&c->text, s->core);
     mkperf_textout_put(&c->text, ",", 1);
     mkperf_textout_csv(&c->text, mkperf_stack_pd_name(&c->stack, s->pd));
     mkperf_textout_put(&c->text, ",", 1);
-    mkperf_textout_csv(&c->text, mkperf_stack_event_name(&c->stack, s->event, room));
-    mkperf_textout_puts(&c->text, s->flags & MKPERF_SAMPLE_KERNEL ? ",kernel,1," : ",user,1,");
-    mkperf_textout_u64(&c->text, s->period);
+    mkperf_textout_csv(&c->text, mkperf_stack_event_name(&c->stack, event, room));
+    mkperf_textout_puts(&c->text, s->flags & MKPERF_SAMPLE_KERNEL ? ",kernel," : ",user,");
+    mkperf_textout_puts(&c->text, read ? "0," : "1,");
+    mkperf_textout_u64(&c->text, period);
     mkperf_textout_puts(&c->text, ",,");
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct csv *c = self;
+    uint32_t place[MKPERF_STACK_MAX];
+    int n = mkperf_stack_of(&c->stack, s, place);
+
+    if (n < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    put_row(c, s, "sample", s->event, s->period);
     put_code(c, place, n);
+    for (unsigned i = 0; i < s->nreads; i++) {
+        put_row(c, s, "read", s->reads[i].event, s->reads[i].count);
+        put_code(c, place, n);
+    }
     return c->text.error.status == MKPERF_OK ? MKPERF_OK : (*e = c->text.error).status;
 }
 
@@ -202,6 +217,7 @@ enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_
 {
     static const struct mkperf_sink_ops ops = {
         .name = "csv",
+        .reads = true,
         .begin = begin,
         .pd = add_pd,
         .events = add_events,

@@ -6,16 +6,18 @@
  * `type` tells them apart:
  *
  *   session  platform, cpu, cores, kernel_elf, command, jitter, max_frames,
- *            events: [{name, code, user, kernel, period | frequency}]
+ *            events: [{name, code, user, kernel, period | frequency, group, read: true: its
+ *            counts ride in samples of its group}]
  *   pd       id, name, elf, parent, thread (hex)
  *   events   events: as above, all of them: a later session has more
  *   sample   time_ns, core, pd, event, period, mode: "user" | "kernel",
  *            stack: [{function, pd (of another PD), addr (hex), file, line, kernel, inlined}],
- *            innermost first
+ *            innermost first; reads: [{event, count}], of its group since its last sample
  *   mark     time_ns, pd, kind: "point" | "begin" | "end", id, name
  *   lost     time_ns, core, where, samples, events
  *   totals   samples, lost: {where: n}, late_events, spurious, unrepaired, marks, marks_lost,
- *            restarts, first_ns, last_ns, complete
+ *            restarts, counted: [{event, running_ns, enabled_ns}] of events that took turns,
+ *            first_ns, last_ns, complete
  *
  * What is not known is left out. Numbers are exact integers, which some readers of JSON round
  * above 2^53.
@@ -58,6 +60,10 @@ static void put_event(struct mkperf_textout *t, const struct mkperf_event *event
     } else if (event->frequency != 0) {
         put_number(t, "frequency", event->frequency);
     }
+    if (event->group != 0) {
+        put_number(t, "group", event->group);
+    }
+    mkperf_textout_puts(t, event->read ? ",\"read\":true" : "");
     mkperf_textout_put(t, "}", 1);
 }
 
@@ -133,6 +139,20 @@ static void put_stack(struct jsonl *j, uint32_t pd, const uint32_t *place, int n
     }
 }
 
+/* ,"reads":[{"event":"instructions","count":4711},...] */
+static void put_reads(struct jsonl *j, const struct mkperf_sample *s)
+{
+    char room[32];
+
+    for (unsigned i = 0; i < s->nreads; i++) {
+        mkperf_textout_puts(&j->text, i == 0 ? ",\"reads\":[{\"event\":" : ",{\"event\":");
+        mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, s->reads[i].event, room));
+        put_number(&j->text, "count", s->reads[i].count);
+        mkperf_textout_put(&j->text, "}", 1);
+    }
+    mkperf_textout_put(&j->text, "]", s->nreads != 0);
+}
+
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
@@ -151,6 +171,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     put_string(t, "pd", mkperf_stack_pd_name(&j->stack, s->pd));
     put_string(t, "event", mkperf_stack_event_name(&j->stack, s->event, room));
     put_number(t, "period", s->period);
+    put_reads(j, s);
     mkperf_textout_puts(t, s->flags & MKPERF_SAMPLE_KERNEL ? ",\"mode\":\"kernel\",\"stack\":["
                                                            : ",\"mode\":\"user\",\"stack\":[");
     put_stack(j, s->pd, place, n);
@@ -200,6 +221,25 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return MKPERF_OK;
 }
 
+/* ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of events that took turns */
+static void put_counted(struct jsonl *j, const struct mkperf_totals *totals)
+{
+    bool any = false;
+    char room[32];
+
+    for (uint32_t i = 0; i < MKPERF_MODEL_EVENTS; i++) {
+        if (totals->enabled_ns[i] != 0) {
+            mkperf_textout_puts(&j->text, any ? ",{\"event\":" : ",\"counted\":[{\"event\":");
+            mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, i, room));
+            put_number(&j->text, "running_ns", totals->running_ns[i]);
+            put_number(&j->text, "enabled_ns", totals->enabled_ns[i]);
+            mkperf_textout_put(&j->text, "}", 1);
+            any = true;
+        }
+    }
+    mkperf_textout_put(&j->text, "]", any);
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -220,6 +260,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     put_number(t, "marks", totals->marks);
     put_number(t, "marks_lost", totals->marks_lost);
     put_number(t, "restarts", totals->restarts);
+    put_counted(j, totals);
     put_number(t, "first_ns", totals->first_ns);
     put_number(t, "last_ns", totals->last_ns);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
@@ -250,6 +291,7 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
 {
     static const struct mkperf_sink_ops ops = {
         .name = "jsonl",
+        .reads = true,
         .begin = begin,
         .pd = add_pd,
         .events = add_events,

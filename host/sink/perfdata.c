@@ -224,10 +224,40 @@ static void put_user_chain(struct mkperf_put *c, const struct mkperf_sample *s)
     }
 }
 
-static size_t sample_size(const struct mkperf_perfdata *w, const struct mkperf_sample *s)
+/* Events of the sample's group, 0 if its values do not ride in its samples. */
+static unsigned group_size(const struct mkperf_perfdata *w, unsigned event)
+{
+    unsigned leader, n = 0;
+
+    for (unsigned i = event;
+         i < w->session.nevents && perfdata_is_read(&w->session, i, &leader) && leader == event;
+         i++) {
+        n++;
+    }
+    return n;
+}
+
+/* The group's counts until now, from the first sample on: perf takes the differences. */
+static void put_group(struct mkperf_perfdata *w, struct mkperf_put *c,
+                      const struct mkperf_sample *s, unsigned n)
+{
+    w->count[s->event] += s->period;
+    for (unsigned i = 0; i < s->nreads; i++) {
+        w->count[s->reads[i].event] += s->reads[i].count;
+    }
+    mkperf_put64(c, n);
+    for (unsigned i = s->event; i < s->event + n; i++) {
+        mkperf_put64(c, w->count[i]);
+        mkperf_put64(c, i + 1);
+    }
+}
+
+static size_t sample_size(const struct mkperf_perfdata *w, const struct mkperf_sample *s,
+                          unsigned group)
 {
     size_t words = 1 + 6; /* header; identifier, ip, tid, time, cpu, period */
 
+    words += group != 0 ? 1 + 2 * (size_t)group : 0;
     if (w->chains[s->event]) {
         words += 1 + (s->flags & MKPERF_SAMPLE_KERNEL ? 2 : 0) +
                  (s->flags & MKPERF_SAMPLE_NO_USER ? 0 : 2) +
@@ -242,7 +272,8 @@ static enum mkperf_status put_sample(struct mkperf_perfdata *w, const struct mkp
                                      struct mkperf_error *e)
 {
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
-    size_t n = sample_size(w, s);
+    unsigned group = group_size(w, s->event);
+    size_t n = sample_size(w, s, group);
     struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
 
     if (c.p == NULL) {
@@ -257,8 +288,11 @@ static enum mkperf_status put_sample(struct mkperf_perfdata *w, const struct mkp
     mkperf_put64(&c, s->time_ns);
     mkperf_put64(&c, s->core);
     mkperf_put64(&c, s->period);
+    if (group != 0) {
+        put_group(w, &c, s, group);
+    }
     if (w->chains[s->event]) {
-        mkperf_put64(&c, n / 8 - 8);
+        mkperf_put64(&c, n / 8 - 8 - (group != 0 ? 1 + 2 * (size_t)group : 0));
         if (kernel) {
             put_kernel_chain(&c, s);
         }
@@ -303,6 +337,11 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     }
     if (s->core >= w->ncores && !room_for_core(w, s->core, e)) {
         return e->status;
+    }
+    for (unsigned i = 0; i < s->nreads; i++) {
+        if (s->reads[i].event >= w->session.nevents) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED, "a count of an event that is not there");
+        }
     }
     for (unsigned i = 0; i < s->callers->n; i++) {
         uint32_t pd = s->callers->caller[i].pd;
@@ -433,6 +472,7 @@ struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
 {
     static const struct mkperf_sink_ops ops = {
         .name = "perf.data",
+        .reads = true,
         .begin = begin,
         .pd = add_pd,
         .events = add_events,

@@ -48,7 +48,7 @@ enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i
     char name[NAME_ROOM];
 
     perfdata_event_name(event, name, sizeof name);
-    perfdata_put_attr(&c, event, w->chains[i]);
+    perfdata_put_attr(&c, w, i);
     return announce(w, attr, i + 1, name, e);
 }
 
@@ -60,10 +60,13 @@ enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
     if (session->nevents < w->session.nevents || session->nevents > MKPERF_MODEL_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
     }
-    for (unsigned i = w->session.nevents; i < session->nevents; i++) {
+    unsigned before = w->session.nevents;
+    w->session.nevents = session->nevents;
+    for (unsigned i = before; i < session->nevents; i++) {
         w->chains[i] = chains;
         w->session.event[i] = session->event[i];
-        w->session.nevents = i + 1;
+    }
+    for (unsigned i = before; i < session->nevents; i++) {
         if (perfdata_event_announce(w, i, e) != MKPERF_OK) {
             return e->status;
         }

@@ -117,7 +117,7 @@ void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
 }
 
 static void put_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint64_t period,
-                     uint64_t more_fields, uint64_t flags)
+                     uint64_t more_fields, uint64_t read_format, uint64_t flags)
 {
     mkperf_put32(c, type);
     mkperf_put32(c, PERF_ATTR_BYTES);
@@ -125,33 +125,56 @@ static void put_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint6
     mkperf_put64(c, period);
     mkperf_put64(c, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
                         PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER | more_fields);
-    mkperf_put64(c, 0); /* read_format */
+    mkperf_put64(c, read_format);
     mkperf_put64(c, flags);
     memset(c->p, 0, PERF_ATTR_BYTES - 48);
     c->p += PERF_ATTR_BYTES - 48;
 }
 
-void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_event *event, bool chains)
+bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *leader)
 {
+    uint32_t group = s->event[i].group;
+    unsigned first = i, last = i;
+    bool read = false;
+
+    while (group != 0 && first > 0 && s->event[first - 1].group == group) {
+        first--;
+    }
+    while (group != 0 && last + 1 < s->nevents && s->event[last + 1].group == group) {
+        last++;
+    }
+    for (unsigned k = first; k <= last; k++) {
+        read |= s->event[k].read;
+    }
+    *leader = first;
+    return read && (i == first || s->event[i].read);
+}
+
+void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned i)
+{
+    const struct mkperf_event *event = &w->session.event[i];
+    unsigned leader;
+    bool read = perfdata_is_read(&w->session, i, &leader);
     uint64_t flags = ATTR_ALWAYS;
     uint32_t type = PERF_TYPE_RAW, config = event->code;
 
-    for (size_t i = 0; i < sizeof generic / sizeof *generic; i++) {
-        if (strcmp(generic[i].name, event->name) == 0) {
-            type = generic[i].type;
-            config = generic[i].config;
+    for (size_t k = 0; k < sizeof generic / sizeof *generic; k++) {
+        if (strcmp(generic[k].name, event->name) == 0) {
+            type = generic[k].type;
+            config = generic[k].config;
         }
     }
     flags |= event->frequency != 0 && event->period == 0 ? ATTR_FREQ : 0;
     flags |= event->kernel && !event->user ? ATTR_EXCLUDE_USER : 0;
     flags |= event->user && !event->kernel ? ATTR_EXCLUDE_KERNEL : 0;
     put_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
-             chains ? PERF_SAMPLE_CALLCHAIN : 0, flags);
+             (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) | (read ? PERF_SAMPLE_READ : 0),
+             read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);
 }
 
 void perfdata_put_mark_attr(struct mkperf_put *c)
 {
-    put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1, PERF_SAMPLE_RAW, ATTR_ALWAYS);
+    put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1, PERF_SAMPLE_RAW, 0, ATTR_ALWAYS);
 }
 
 static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkperf_error *e)
@@ -164,12 +187,41 @@ static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkper
     for (unsigned i = 0; i < w->session.nevents; i++) {
         char name[MKPERF_MODEL_NAME + 4];
         perfdata_event_name(&w->session.event[i], name, sizeof name);
-        perfdata_put_attr(&c, &w->session.event[i], w->chains[i]);
+        perfdata_put_attr(&c, w, i);
         mkperf_put32(&c, 1);
         c.p += perfdata_string(c.p, name);
         mkperf_put64(&c, i + 1);
     }
     return perfdata_features_add(&w->head, HEADER_EVENT_DESC, buffer, (size_t)(c.p - buffer), e);
+}
+
+/* Groups of events that count together, of which perf shows columns (perf report --group). */
+static enum mkperf_status add_groups(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t buffer[4 + MKPERF_MODEL_EVENTS * (4 + PERF_STRING_ALIGN + 8)];
+    const struct mkperf_session *s = &w->session;
+    struct mkperf_put c = {buffer + 4};
+    uint32_t groups = 0;
+
+    for (unsigned i = 0, n; i < s->nevents; i += n) {
+        for (n = 1; i + n < s->nevents && s->event[i].group != 0 &&
+                    s->event[i + n].group == s->event[i].group;
+             n++) {
+        }
+        if (n > 1) {
+            c.p += perfdata_string(c.p, "{anon_group}");
+            mkperf_put32(&c, i);
+            mkperf_put32(&c, n);
+            groups++;
+        }
+    }
+    if (groups == 0) {
+        return MKPERF_OK;
+    }
+    size_t size = (size_t)(c.p - buffer);
+    c.p = buffer;
+    mkperf_put32(&c, groups);
+    return perfdata_features_add(&w->head, HEADER_GROUP_DESC, buffer, size, e);
 }
 
 static enum mkperf_status add_numbers(struct mkperf_perfdata *w, const char *command,
@@ -196,6 +248,9 @@ static void write_events(FILE *f, const struct mkperf_session *s, unsigned from)
         const struct mkperf_event *v = &s->event[i];
         fprintf(f, "event %u %u %d %d %llu %u %s\n", i, v->code, v->user, v->kernel,
                 (unsigned long long)v->period, v->frequency, v->name);
+        if (v->group != 0) {
+            fprintf(f, "group %u %u %d\n", i, v->group, v->read);
+        }
     }
 }
 
@@ -241,7 +296,7 @@ enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
         add_string(w, HEADER_OSRELEASE, platform, e) != MKPERF_OK ||
         add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION, e) != MKPERF_OK ||
         add_string(w, HEADER_CPUDESC, cpu, e) != MKPERF_OK || add_event_desc(w, e) != MKPERF_OK ||
-        add_numbers(w, session->command, e) != MKPERF_OK) {
+        add_groups(w, e) != MKPERF_OK || add_numbers(w, session->command, e) != MKPERF_OK) {
         return e->status;
     }
     return MKPERF_OK;
@@ -291,7 +346,7 @@ static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_e
         mkperf_put64(&c, i + 1);
     }
     for (unsigned i = 0; i < w->session.nevents; i++) {
-        perfdata_put_attr(&c, &w->session.event[i], w->chains[i]);
+        perfdata_put_attr(&c, w, i);
         mkperf_put64(&c, PERF_HEADER_BYTES + 8 * i);
         mkperf_put64(&c, 8);
     }
@@ -367,6 +422,12 @@ static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
         }
         fprintf(f, "marks_lost %llu\nrestarts %llu\n", (unsigned long long)t->marks_lost,
                 (unsigned long long)t->restarts);
+    }
+    for (unsigned i = 0; i < MKPERF_MODEL_EVENTS; i++) {
+        if (t->enabled_ns[i] != 0) {
+            fprintf(f, "counted %u %llu %llu\n", i, (unsigned long long)t->running_ns[i],
+                    (unsigned long long)t->enabled_ns[i]);
+        }
     }
     fprintf(f, "marks %llu\nfirst_ns %llu\nlast_ns %llu\ncomplete %d\nrecovered %d\n",
             (unsigned long long)t->marks, (unsigned long long)t->first_ns,

@@ -37,12 +37,15 @@ enum perf_sample_format {
     PERF_SAMPLE_IP = 1 << 0,
     PERF_SAMPLE_TID = 1 << 1,
     PERF_SAMPLE_TIME = 1 << 2,
+    PERF_SAMPLE_READ = 1 << 4,
     PERF_SAMPLE_CALLCHAIN = 1 << 5,
     PERF_SAMPLE_CPU = 1 << 7,
     PERF_SAMPLE_PERIOD = 1 << 8,
     PERF_SAMPLE_RAW = 1 << 10,
     PERF_SAMPLE_IDENTIFIER = 1 << 16,
 };
+
+enum perf_read_format { PERF_FORMAT_ID = 1 << 2, PERF_FORMAT_GROUP = 1 << 3 };
 
 #define PERF_CONTEXT_KERNEL ((uint64_t)-128)
 #define PERF_CONTEXT_USER ((uint64_t)-512)
@@ -57,6 +60,7 @@ enum perf_feature {
     HEADER_CPUDESC = 8,
     HEADER_CMDLINE = 11,
     HEADER_EVENT_DESC = 12,
+    HEADER_GROUP_DESC = 17,
     HEADER_SAMPLE_TIME = 21,
     HEADER_FEAT_BITS = 256,
 };
@@ -102,8 +106,9 @@ struct mkperf_perfdata {
     struct mkperf_session session; /* strings are not used after begin */
     struct mkperf_module *kernel;  /* NULL: no ELF */
     bool began, has_marks;
-    bool chains[MKPERF_MODEL_EVENTS]; /* whether an event's samples have one */
-    unsigned head_events;             /* that the head knows */
+    bool chains[MKPERF_MODEL_EVENTS];    /* whether an event's samples have one */
+    uint64_t count[MKPERF_MODEL_EVENTS]; /* of events in groups that are read: so far */
+    unsigned head_events;                /* that the head knows */
     struct perfdata_features head;
     FILE *build_ids, *about; /* features in the making, until the head is written */
     char *build_ids_text, *about_text;
@@ -138,7 +143,10 @@ enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
                                        const struct mkperf_totals *totals, bool recovered,
                                        const struct mkperf_perfdata *w, struct mkperf_error *e);
 void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n);
-void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_event *event, bool chains);
+/* The attribute of the session's event i. */
+void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned i);
+/* Whether event i is in a group whose values ride in samples, and the group's first event then. */
+bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *leader);
 void perfdata_put_mark_attr(struct mkperf_put *c);
 
 /* perfdata_pipe.c: the same for the pipe layout */

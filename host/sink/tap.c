@@ -59,7 +59,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     if (t->print != NULL && print(t, s, e) != MKPERF_OK) {
         return e->status;
     }
-    return t->to.ops->sample != NULL ? t->to.ops->sample(t->to.self, s, e) : MKPERF_OK;
+    return mkperf_sink_sample(&t->to, s, e);
 }
 
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
@@ -123,6 +123,7 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
 {
     static const struct mkperf_sink_ops ops = {
         .name = "tap",
+        .reads = true,
         .begin = begin,
         .pd = add_pd,
         .events = add_events,

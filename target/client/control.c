@@ -64,6 +64,7 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
         r->event[i].period = e->period;
         r->event[i].count = e->count;
         r->event[i].group = e->group;
+        r->event[i].read = e->read;
     }
 }
 
@@ -79,6 +80,9 @@ static void begin_session(struct mkperf_client *c)
     for (unsigned i = 0; i < s->events && i < MKPERF_MAX_EVENTS; i++) {
         const struct mkperf_session_event *e = &s->event[i];
         uint64_t period = c->page->status.period[i];
+        if (e->read) {
+            continue; /* no sample of its own */
+        }
         if (e->user_counter != 0) {
             mkperf_encoder_expect(&c->encoder, e->user_counter - 1, period);
         }

@@ -16,10 +16,10 @@
 enum {
     /* Everything of a message but what grows: tag, length and value of each field at its longest.
      */
-    FIXED_BYTES = 3 + 6 + 6 + 6 + 11 + 11 + 11 + 11 + 3 + 4 * 3,
+    FIXED_BYTES = 3 + 6 + 6 + 6 + 11 + 11 + 11 + 11 + 3 + 4 * 3 + 4,
     KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
     VARINT = 10,
-    ONE_SAMPLE = 2 + 3 * VARINT,
+    ONE_SAMPLE = 2 + 3 * VARINT + 8 * MKPERF_MAX_READS,
 };
 
 /* The longest chain and a sample of it fit an empty batch. */
@@ -103,6 +103,7 @@ static void empty_batch(struct mkperf_encoder *e)
     e->time.n = 0;
     e->period.n = 0;
     e->loss.n = 0;
+    e->read.n = 0;
     for (unsigned i = 0; i < e->bases; i++) {
         e->predicted[i].sum = 0;
         e->predicted[i].samples = 0;
@@ -169,7 +170,7 @@ static void make_key(struct mkperf_encoder *e, uint64_t header, const uint64_t *
     unsigned kernel_pc = flags & MKPERF_SAMPLE_KERNEL;
     struct mkperf_key *k = &e->key;
 
-    k->header = header >> 32 & KEY_HEADER;
+    k->header = (header >> 32 & KEY_HEADER) | (uint64_t)e->reads.mask << 32;
     k->thread = record[MKPERF_WORD_THREAD];
     k->lr = record[MKPERF_WORD_LR];
     k->words = record + MKPERF_SAMPLE_FIXED_WORDS;
@@ -286,6 +287,7 @@ static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64
     n += put_field(at + n, mkperf_Chain_lr_tag, record[MKPERF_WORD_LR]);
     n += put_field(at + n, mkperf_Chain_kernel_pc_tag, kernel_pc);
     n += put_frames(at + n, frames, mkperf_record_nframes(header), pc);
+    n += put_field(at + n, mkperf_Chain_reads_tag, e->reads.mask);
     e->definition.n = n;
 }
 
@@ -293,6 +295,37 @@ static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64
 static bool fits(const struct mkperf_encoder *e, uint32_t more)
 {
     return FIXED_BYTES + e->base_bytes + e->bytes + more <= MKPERF_CONTENT_BYTES;
+}
+
+/* Takes the values that ride in a sample out of it: `words` from `at` on. False: they make no
+ * sense. */
+static bool take_reads(struct mkperf_reads *r, const uint64_t *at, unsigned words)
+{
+    uint64_t n = words != 0 ? at[0] : 0;
+
+    if (n == 0 || n > MKPERF_MAX_READS || n >= words) {
+        return false;
+    }
+    for (unsigned i = 1; i <= n; i++) {
+        uint64_t word = at[i];
+        uint64_t counter = word >> MKPERF_READ_COUNTER_SHIFT;
+        if (counter >= MKPERF_MAX_COUNTERS || r->mask >> counter != 0) {
+            return false; /* not ascending */
+        }
+        r->mask |= UINT32_C(1) << counter;
+        r->value[r->n] = word & MKPERF_READ_COUNT;
+        r->bytes += varint_size(r->value[r->n++]);
+    }
+    return true;
+}
+
+/* Where the values stand in a sample whose size was checked. */
+static unsigned reads_at(uint64_t header)
+{
+    unsigned flags = mkperf_record_flags(header);
+
+    return MKPERF_SAMPLE_FIXED_WORDS + (flags & MKPERF_SAMPLE_KERNEL) +
+           mkperf_record_nframes(header);
 }
 
 static bool sample_ok(uint64_t header, unsigned size)
@@ -316,6 +349,9 @@ static void append(struct mkperf_encoder *e, unsigned slot, const uint32_t put[4
     e->pc.n += put[1];
     e->time.n += put[2];
     e->period.n += put[3];
+    for (unsigned i = 0; i < e->reads.n; i++) {
+        e->read.n += put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
+    }
     p->sum += record[MKPERF_WORD_PERIOD];
     p->samples++;
     if (e->samples == 0) {
@@ -354,7 +390,7 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
         put_varint(e->time.bytes + e->time.n, zigzag(off)),
         put_varint(e->period.bytes + e->period.n, zigzag(weight)),
     };
-    uint32_t more = put[0] + put[1] + put[2] + put[3];
+    uint32_t more = put[0] + put[1] + put[2] + put[3] + e->reads.bytes;
     if (!known) {
         define_chain(e, header, record, slot);
         more += 1 + varint_size(e->definition.n) + e->definition.n;
@@ -403,6 +439,12 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
     uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
 
     if (mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && sample_ok(header, size)) {
+        unsigned at = reads_at(header);
+        e->reads.mask = e->reads.n = e->reads.bytes = 0;
+        if (mkperf_record_flags(header) & MKPERF_SAMPLE_READ &&
+            !take_reads(&e->reads, record + at, size / 8 - at)) {
+            return MKPERF_ENCODE_BAD;
+        }
         return add_sample(e, header, record);
     }
     if (mkperf_record_type(header) == MKPERF_RECORD_LOSS && size >= 8 * MKPERF_LOSS_WORDS &&
@@ -456,6 +498,7 @@ size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
     n += put_column(out + n, mkperf_Batch_time_tag, &e->time);
     n += put_column(out + n, mkperf_Batch_period_tag, &e->period);
     n += put_bytes(out + n, &e->loss);
+    n += put_column(out + n, mkperf_Batch_read_tag, &e->read);
     /* A length of two bytes whatever its value: a varint may end in a zero. */
     out[0] = mkperf_ToHost_batch_tag << 3 | 2;
     out[1] = (uint8_t)((n - start) | 0x80);

@@ -49,7 +49,7 @@ struct mkperf_chain {
 struct mkperf_key { /* what makes a chain, of the record being added */
     uint32_t hash;
     uint32_t n;
-    uint64_t header; /* nframes, counter, flags */
+    uint64_t header; /* nframes, counter, flags, and above them the counters that are read */
     uint64_t thread;
     uint64_t lr;
     const uint64_t *words; /* in the record */
@@ -64,6 +64,13 @@ struct mkperf_predicted { /* about one hardware counter */
     uint64_t base;        /* its periods are told relative to this; 0: not known */
     uint64_t sum;         /* of the batch's periods, */
     uint32_t samples;     /* and how many */
+};
+
+struct mkperf_reads { /* values in a sample */
+    uint32_t mask;    /* of counters */
+    uint32_t n;       /* its bits */
+    uint32_t bytes;   /* that the values take encoded */
+    uint64_t value[MKPERF_MAX_READS];
 };
 
 struct mkperf_encoder {
@@ -85,10 +92,11 @@ struct mkperf_encoder {
     struct mkperf_predicted predicted[MKPERF_MAX_COUNTERS];
     uint32_t bases;      /* counters up to the highest known */
     uint32_t base_bytes; /* what those take */
-    struct mkperf_column chains, slot, pc, time, period, loss;
+    struct mkperf_column chains, slot, pc, time, period, loss, read;
 
     /* the record being added */
     struct mkperf_key key;
+    struct mkperf_reads reads;
     struct mkperf_column definition;
 
     struct mkperf_chain chain[MKPERF_CHAIN_SLOTS];

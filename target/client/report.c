@@ -82,6 +82,7 @@ bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t reque
     m->max_frames = s->max_frames;
     m->no_jitter = s->no_jitter != 0;
     m->overwrite = s->overwrite != 0;
+    m->turns = s->turns;
     m->events_count = (pb_size_t)at_most(s->events, MKPERF_MAX_EVENTS);
     for (unsigned i = 0; i < m->events_count; i++) {
         const struct mkperf_session_event *e = &s->event[i];
@@ -93,6 +94,7 @@ bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t reque
         m->events[i].frequency = e->frequency;
         m->events[i].count = e->count != 0;
         m->events[i].group = e->group;
+        m->events[i].read = e->read != 0;
     }
     return send(c, who, request, mkperf_ToHost_session_tag);
 }
@@ -132,6 +134,12 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     m->period_count = (pb_size_t)at_most(state->events, MKPERF_MAX_EVENTS);
     for (unsigned i = 0; i < m->period_count; i++) {
         m->period[i] = s->period[i];
+    }
+    m->tick_hz = state->tick_hz;
+    m->enabled_ticks = s->enabled;
+    m->running_ticks_count = state->turns > 1 ? m->period_count : 0;
+    for (unsigned i = 0; i < m->running_ticks_count; i++) {
+        m->running_ticks[i] = s->running[i];
     }
     m->bad_auth = c->bad_auth;
     m->refused = c->refused;

@@ -46,7 +46,7 @@ static void collect(struct mkperf_profiler *p, uint64_t *out)
 }
 
 /* A counter whose overflow can be raised: a free one, or one that is far from its own. */
-static unsigned stamp_counter(const struct mkperf_profiler *p, uint32_t used)
+static unsigned stamp_counter(const struct mkperf_profiler *p, uint32_t used, bool still)
 {
     unsigned n = p->pmu->counters();
 
@@ -56,7 +56,7 @@ static unsigned stamp_counter(const struct mkperf_profiler *p, uint32_t used)
         }
     }
     for (unsigned i = 0; i < n; i++) {
-        if (0 - p->pmu->read(i) > NEAR_OVERFLOW) {
+        if (still || 0 - p->pmu->read(i) > NEAR_OVERFLOW) {
             return i;
         }
     }
@@ -65,14 +65,14 @@ static unsigned stamp_counter(const struct mkperf_profiler *p, uint32_t used)
 
 /*
  * The time, from the kernel: an interrupt that belongs to no counter of the session's. Where all
- * counters are used, one is taken out of the session for that moment; it counts on. 0: no answer.
+ * counters are used, one is taken out of the session for that moment; it counts on.
  */
-static uint64_t stamp(struct mkperf_profiler *p)
+uint64_t mkperf_counting_stamp(struct mkperf_profiler *p, bool still)
 {
     struct mkperf_descriptor *d = p->descriptor;
     const struct mkperf_ring *ring = p->core.ring;
     uint32_t used = d->counter_mask;
-    unsigned i = stamp_counter(p, used);
+    unsigned i = stamp_counter(p, used, still);
     uint64_t before = __atomic_load_n(&ring->spurious, __ATOMIC_ACQUIRE);
     bool seen = false;
 
@@ -157,7 +157,7 @@ void mkperf_counting_begin(struct mkperf_profiler *p)
 
 void mkperf_counting_started(struct mkperf_profiler *p)
 {
-    p->counting.began = stamp(p);
+    p->counting.began = mkperf_counting_stamp(p, true);
     p->counting.resumed = p->counting.began;
 }
 
@@ -248,7 +248,7 @@ static void snapshot(struct mkperf_profiler *p)
     if (p->plan.per_thread && p->counts->magic == MKPERF_COUNTS_MAGIC) {
         copy_threads(p);
     }
-    c->now = stamp(p);
+    c->now = mkperf_counting_stamp(p, !p->running);
     run_times(p, c->now, c->ran);
 }
 

@@ -43,6 +43,8 @@ void mkperf_counting_begin(struct mkperf_profiler *p);
 void mkperf_counting_started(struct mkperf_profiler *p);
 /* The counters were stopped: the last snapshot. While the descriptor is published. */
 void mkperf_counting_end(struct mkperf_profiler *p);
+/* The time, in ticks, from the kernel; still: no counter counts. 0: no answer. */
+uint64_t mkperf_counting_stamp(struct mkperf_profiler *p, bool still);
 /* A record of the hook's, from drain.c. */
 void mkperf_counting_take(struct mkperf_profiler *p, const uint64_t *record);
 /* After a drain: the next turn, if it is time. */

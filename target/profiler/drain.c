@@ -99,6 +99,27 @@ static inline bool sample_ok(const struct mkperf_profiler *p, uint64_t header)
            (p->plan.counter_mask >> counter & 1);
 }
 
+/* Counters change with the turns: in the output they have the numbers of the plan. */
+static void renumber(const struct mkperf_profiler *p, uint64_t *w)
+{
+    const uint64_t counter_bits = UINT64_C(0xff) << 40;
+    uint64_t header = w[MKPERF_WORD_HEADER];
+    unsigned at = MKPERF_SAMPLE_FIXED_WORDS + mkperf_record_nframes(header) +
+                  (mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL ? 1 : 0);
+
+    w[MKPERF_WORD_HEADER] = (header & ~counter_bits) |
+                            (uint64_t)p->number[mkperf_record_counter(header)] << 40;
+    if (!(mkperf_record_flags(header) & MKPERF_SAMPLE_READ)) {
+        return;
+    }
+    uint64_t n = w[at] <= MKPERF_MAX_READS ? w[at] : 0;
+    for (uint64_t *v = w + at + 1; n > 0 && v < w + mkperf_record_size(header) / 8; v++, n--) {
+        uint64_t counter = *v >> MKPERF_READ_COUNTER_SHIFT;
+        *v = (*v & MKPERF_READ_COUNT) | (uint64_t)p->number[counter % MKPERF_MAX_COUNTERS]
+                                            << MKPERF_READ_COUNTER_SHIFT;
+    }
+}
+
 /* The true weight of the first sample after its counter was set forward (pace.c). */
 static uint64_t skipped_weight(struct mkperf_profiler *p, unsigned counter, uint64_t weight)
 {
@@ -131,7 +152,7 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
     }
     p->now = record[MKPERF_WORD_TIME];
     if (p->plan.adaptive) {
-        struct mkperf_pace *pace = &p->pace[p->plan.event_of[counter]];
+        struct mkperf_pace *pace = &p->pace[p->plan.event_of[p->number[counter]]];
         pace->samples++;
         pace->events += weight;
         pace->last = p->now;
@@ -146,6 +167,9 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
     }
     copy_words(w, record, size);
     w[MKPERF_WORD_PERIOD] = weight;
+    if (p->plan.turns > 1) {
+        renumber(p, w);
+    }
     commit(p, output, size);
     if (p->flight.on) {
         p->flight.samples++;
@@ -175,8 +199,12 @@ static void deliver_fault(struct mkperf_profiler *p, struct mkperf_ring_producer
 static void other(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                   const uint64_t *record, unsigned size)
 {
-    if (mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_FAULT) {
+    unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
+
+    if (type == MKPERF_RECORD_FAULT) {
         deliver_fault(p, output, record, size);
+    } else if (type == MKPERF_RECORD_TURN) {
+        mkperf_turns_take(p, record, size);
     } else {
         p->books.corrupt++;
     }

@@ -78,16 +78,18 @@ static void fill_state(const struct mkperf_profiler *p)
     s->no_jitter = p->plan.no_jitter;
     s->tick_hz = p->tick_hz;
     s->output_bytes = (uint32_t)p->output.size;
+    s->turns = p->plan.turns;
     for (unsigned i = 0; i < p->plan.events; i++) {
         const struct mkperf_plan_event *e = &p->plan.event[i];
         mkperf_text_copy(s->event[i].name, e->name, sizeof e->name);
         s->event[i].code = e->code;
-        s->event[i].user_counter = e->user_counter;
-        s->event[i].kernel_counter = e->kernel_counter;
+        s->event[i].user_counter = e->user_number;
+        s->event[i].kernel_counter = e->kernel_number;
         s->event[i].frequency = e->frequency;
-        s->event[i].period = e->frequency != 0 || e->count ? 0 : e->period;
+        s->event[i].period = e->frequency != 0 || e->count || e->read ? 0 : e->period;
         s->event[i].count = e->count;
         s->event[i].group = e->group;
+        s->event[i].read = e->read;
     }
 }
 
@@ -101,6 +103,7 @@ static void fill_status(const struct mkperf_profiler *p)
     for (unsigned i = 0; i < p->plan.events; i++) {
         s.period[i] = p->pace[i].period;
     }
+    mkperf_turns_times(p, &s);
     p->page->status = s;
 }
 

@@ -38,11 +38,15 @@ static void publish_period(struct mkperf_profiler *p, unsigned counter, uint32_t
     }
 }
 
+/* An event's counters, as long as it has them. */
 static uint32_t counters_of(const struct mkperf_profiler *p, unsigned event)
 {
     const struct mkperf_plan_event *e = &p->plan.event[event];
     uint32_t mask = 0;
 
+    if (!mkperf_turns_on(p, event)) {
+        return 0;
+    }
     mask |= e->user_counter != 0 ? UINT32_C(1) << (e->user_counter - 1) : 0;
     mask |= e->kernel_counter != 0 ? UINT32_C(1) << (e->kernel_counter - 1) : 0;
     return mask;
@@ -131,7 +135,7 @@ static uint32_t shorten(struct mkperf_profiler *p, uint32_t counters, uint64_t *
     for (uint32_t rest = counters & ~untaken; rest != 0; rest &= rest - 1) {
         unsigned c = (unsigned)__builtin_ctz(rest);
         uint32_t left = 0 - p->pmu->read(c);
-        uint32_t period = p->pace[p->plan.event_of[c]].period;
+        uint32_t period = p->pace[p->plan.event_of[p->number[c]]].period;
         if (left > period && left <= MKPERF_MAX_PERIOD) {
             p->pmu->arm(c, period);
             p->skip[c] += left - period;
@@ -147,7 +151,7 @@ static uint32_t pace_events(struct mkperf_profiler *p, bool dropped, bool silent
     uint32_t late = 0;
 
     for (unsigned i = 0; p->plan.adaptive && i < p->plan.events; i++) {
-        if (p->plan.event[i].frequency != 0) {
+        if (p->plan.event[i].frequency != 0 && mkperf_turns_on(p, i)) {
             late |= adapt(p, i, dropped);
             late |= feed(p, i, silent);
         }
@@ -167,6 +171,7 @@ bool mkperf_pace_drain(struct mkperf_profiler *p)
         return p->output.head != output;
     }
     mkperf_counting_rotate(p);
+    mkperf_turns_rotate(p);
     uint32_t late = pace_events(p, p->books.lost_ring != lost, false);
     if (late != 0) {
         samples += shorten(p, late, &bytes);
@@ -206,16 +211,6 @@ void mkperf_pace_begin(struct mkperf_profiler *p)
 {
     for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
         p->pace[i] = (struct mkperf_pace){.period = mkperf_in_steps(p->plan.event[i].period)};
-    }
-    for (unsigned c = 0; c < MKPERF_MAX_COUNTERS; c++) {
-        struct mkperf_descriptor_counter *d = &p->descriptor->counter[c];
-        uint32_t period = 0;
-        if (p->plan.counter_mask >> c & 1) {
-            period = p->pace[p->plan.event_of[c]].period;
-        }
-        d->first = period;
-        d->period = period;
-        d->jitter_mask = period != 0 && !p->plan.no_jitter ? mkperf_jitter_mask(period) : 0;
     }
     p->skip_mask = 0;
     for (unsigned c = 0; c < MKPERF_MAX_COUNTERS; c++) {

@@ -91,11 +91,12 @@ static bool plan_event(struct mkperf_plan_event *e, unsigned i,
 /* How often to sample it. */
 static bool plan_period(struct mkperf_plan_event *e, unsigned i,
                         const struct mkperf_session_want *want, const struct mkperf_pmu *pmu,
-                        struct mkperf_session_error *error)
+                        uint32_t cost, struct mkperf_session_error *error)
 {
     unsigned rate = rate_of_code(pmu, e->code);
+    bool kernel = want->kernel && !want->user;
 
-    e->minimum = mkperf_min_period(rate);
+    e->minimum = mkperf_min_period(rate, kernel, cost);
     if (want->period != 0) {
         if (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) {
             e->period = (uint32_t)want->period;
@@ -108,7 +109,9 @@ static bool plan_period(struct mkperf_plan_event *e, unsigned i,
         mkperf_text_put(&t, e->name);
         mkperf_text_put(&t, "' must be from ");
         mkperf_text_dec(&t, e->minimum);
-        mkperf_text_put(&t, " to 2147483647 events");
+        mkperf_text_put(&t, " to 2147483647 events; a sample costs about ");
+        mkperf_text_dec(&t, cost);
+        mkperf_text_put(&t, " instructions");
         return false;
     }
     if (want->frequency == 0 || want->frequency > MKPERF_MAX_FREQUENCY) {
@@ -116,7 +119,7 @@ static bool plan_period(struct mkperf_plan_event *e, unsigned i,
                             "' must be from 1 to 100000 samples a second");
     }
     e->frequency = want->frequency;
-    e->period = mkperf_first_period(want->frequency, rate);
+    e->period = mkperf_first_period(want->frequency, e->minimum, rate);
     return true;
 }
 
@@ -125,40 +128,31 @@ static uint32_t width(const struct mkperf_session_want *want)
     return !want->user == !want->kernel ? 2 : 1;
 }
 
-/* Gives the event its counters in its turn, from `next` on. */
+/* Gives the event its counters in its turn, from `next` on, and their numbers, from `number` on. */
 static void plan_counters(struct mkperf_plan *plan, unsigned i,
-                          const struct mkperf_session_want *want, uint32_t next)
+                          const struct mkperf_session_want *want, uint32_t next, uint32_t number)
 {
     struct mkperf_plan_event *e = &plan->event[i];
     struct mkperf_plan_turn *turn = &plan->turn[e->turn];
     bool both = !want->user == !want->kernel;
+    uint32_t mask = 0;
 
     if (both || want->user) {
-        turn->counter_mask |= UINT32_C(1) << next;
-        plan->event_of[next] = (uint8_t)i;
+        mask |= UINT32_C(1) << next;
+        plan->event_of[number] = (uint8_t)i;
         e->user_counter = ++next;
+        e->user_number = ++number;
     }
     if (both || want->kernel) {
-        turn->counter_mask |= UINT32_C(1) << next;
+        mask |= UINT32_C(1) << next;
         turn->kernel_mask |= UINT32_C(1) << next;
-        plan->event_of[next] = (uint8_t)i;
+        plan->event_of[number] = (uint8_t)i;
         e->kernel_counter = ++next;
+        e->kernel_number = ++number;
     }
-    plan->counter_mask |= turn->counter_mask;
-}
-
-static bool refuse_counters(struct mkperf_session_error *error, uint32_t needed, uint32_t there)
-{
-    struct mkperf_text t = mkperf_text_begin(error->text, sizeof error->text);
-
-    error->code = MKPERF_RESULT_COUNTERS;
-    error->event = 0;
-    mkperf_text_put(&t, "these events need ");
-    mkperf_text_dec(&t, needed);
-    mkperf_text_put(&t, " counters, the PMU has ");
-    mkperf_text_dec(&t, there);
-    mkperf_text_put(&t, "; an event takes two, user and kernel: :u or :k halves the need");
-    return false;
+    turn->counter_mask |= mask;
+    turn->read_mask |= e->read ? mask : 0;
+    plan->counter_mask |= mask;
 }
 
 /* Counters that the group of event i, or the event alone, needs at the same time. */
@@ -196,6 +190,7 @@ static bool plan_turns(struct mkperf_plan *plan, const struct mkperf_session_req
                        uint32_t there, struct mkperf_session_error *error)
 {
     uint32_t next = 0;
+    uint32_t number = 0;
     uint32_t group = 0;
 
     plan->turns = 1;
@@ -213,8 +208,9 @@ static bool plan_turns(struct mkperf_plan *plan, const struct mkperf_session_req
         }
         group = want->group;
         plan->event[i].turn = plan->turns - 1;
-        plan_counters(plan, i, want, next);
+        plan_counters(plan, i, want, next, number);
         next += width(want);
+        number += width(want);
     }
     plan->kernel_mask = plan->turn[0].kernel_mask;
     return true;
@@ -246,19 +242,94 @@ static bool plan_all_counters(struct mkperf_plan *plan,
     for (unsigned i = 0; i < plan->events; i++) {
         needed += width(&request->event[i]);
     }
+    if (needed > MKPERF_MAX_COUNTERS) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
+                                  "these events need more than 31 counters, even in turns; an "
+                                  "event takes two, user and kernel: :u or :k halves the need");
+    }
     if (needed <= there) {
         return plan_turns(plan, request, there, error);
-    }
-    if (!plan->counting) {
-        return refuse_counters(error, needed, there);
     }
     return plan_turns(plan, request, there - 1, error) && plan_clock(plan, pmu, error);
 }
 
-static bool plan_one(struct mkperf_plan *plan, unsigned i, const struct mkperf_session_want *want,
-                     const struct mkperf_pmu *pmu, struct mkperf_session_error *error)
+uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter)
+{
+    const struct mkperf_plan_event *leader = &plan->event[event];
+    bool is_user = counter + 1 == leader->user_counter;
+    bool is_kernel = counter + 1 == leader->kernel_counter;
+    /* Each mode with the leader's of that mode, or with the only one that the leader has. */
+    bool user = is_user || (is_kernel && leader->user_counter == 0);
+    bool kernel = is_kernel || (is_user && leader->kernel_counter == 0);
+    uint32_t mask = 0;
+
+    for (unsigned i = 0; i < plan->events; i++) {
+        const struct mkperf_plan_event *e = &plan->event[i];
+        if (e->read && e->leader == event) {
+            mask |= user && e->user_counter != 0 ? UINT32_C(1) << (e->user_counter - 1) : 0;
+            mask |= kernel && e->kernel_counter != 0 ? UINT32_C(1) << (e->kernel_counter - 1) : 0;
+        }
+    }
+    return mask;
+}
+
+/* That no counter has more to read than a sample holds. */
+static bool check_reads(const struct mkperf_plan *plan, struct mkperf_session_error *error)
+{
+    for (unsigned i = 0; i < plan->events; i++) {
+        const struct mkperf_plan_event *e = &plan->event[i];
+        uint32_t user = e->user_counter != 0 ? mkperf_plan_reads(plan, i, e->user_counter - 1) : 0;
+        uint32_t kernel = e->kernel_counter != 0 ? mkperf_plan_reads(plan, i, e->kernel_counter - 1)
+                                                 : 0;
+        if (__builtin_popcount(user) > MKPERF_MAX_READS ||
+            __builtin_popcount(kernel) > MKPERF_MAX_READS) {
+            return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, i + 1,
+                                      "a sample holds the values of at most 12 counters");
+        }
+    }
+    return true;
+}
+
+/* An event that is read needs somebody in whose samples it rides. */
+static bool plan_read(struct mkperf_plan *plan, unsigned i,
+                      const struct mkperf_session_request *request,
+                      struct mkperf_session_error *error)
 {
     struct mkperf_plan_event *e = &plan->event[i];
+    unsigned first = i;
+
+    while (e->group != 0 && first > 0 && request->event[first - 1].group == e->group) {
+        first--;
+    }
+    e->leader = first;
+    e->read = request->event[i].read != 0;
+    if (e->read && (first == i || plan->event[first].read || plan->counting)) {
+        return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
+                            "' is to be read with a group whose first event samples, and is in "
+                            "none");
+    }
+    return true;
+}
+
+/* Values that ride in each sample of event i, at most. */
+static uint32_t reads_of(const struct mkperf_session_request *request, unsigned i)
+{
+    uint32_t group = request->event[i].group;
+    uint32_t sum = 0;
+
+    while (group != 0 && ++i < request->events && request->event[i].group == group) {
+        sum += request->event[i].read != 0;
+    }
+    return sum;
+}
+
+static bool plan_one(struct mkperf_plan *plan, unsigned i,
+                     const struct mkperf_session_request *request, const struct mkperf_pmu *pmu,
+                     struct mkperf_session_error *error)
+{
+    const struct mkperf_session_want *want = &request->event[i];
+    struct mkperf_plan_event *e = &plan->event[i];
+    uint32_t cost = mkperf_sample_cost(request->max_frames, reads_of(request, i));
 
     if (!plan_event(e, i, want, pmu, error)) {
         return false;
@@ -269,11 +340,14 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const struct mkperf_s
         return refuse_event(error, MKPERF_RESULT_RANGE, i, "a session samples or counts: '",
                             e->name, "' is not like the first event");
     }
-    if (e->count) {
+    if (!plan_read(plan, i, request, error)) {
+        return false;
+    }
+    if (e->count || e->read) {
         e->period = MKPERF_COUNT_PERIOD;
         return true;
     }
-    if (!plan_period(e, i, want, pmu, error)) {
+    if (!plan_period(e, i, want, pmu, cost, error)) {
         return false;
     }
     plan->adaptive |= e->frequency != 0;
@@ -356,11 +430,11 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         return false;
     }
     for (unsigned i = 0; i < made.events; i++) {
-        if (!plan_one(&made, i, &request->event[i], pmu, error)) {
+        if (!plan_one(&made, i, request, pmu, error)) {
             return false;
         }
     }
-    if (!plan_all_counters(&made, request, pmu, error)) {
+    if (!plan_all_counters(&made, request, pmu, error) || !check_reads(&made, error)) {
         return false;
     }
     *plan = made;

@@ -17,20 +17,25 @@
 struct mkperf_plan_event {
     char name[MKPERF_NAME_BYTES];
     uint32_t code;
-    uint32_t user_counter; /* + 1, 0 = none */
+    uint32_t user_counter; /* of the hardware, in the event's turn; + 1, 0 = none */
     uint32_t kernel_counter;
+    uint32_t user_number; /* what records and the wire call them; + 1, 0 = none */
+    uint32_t kernel_number;
     uint32_t period;    /* to begin with; stays without a frequency */
     uint32_t minimum;   /* of the period */
     uint32_t frequency; /* 0: fixed period */
     bool count;         /* does not sample */
+    bool read;          /* does not sample: rides in the samples of `leader` */
+    uint32_t leader;    /* index of the group's first event */
     uint32_t group;     /* 0: none */
     uint32_t turn;
 };
 
-/* Events that count at the same time. A session that samples, or whose events all fit, has one. */
+/* Events that count at the same time. A session whose events all fit has one. */
 struct mkperf_plan_turn {
     uint32_t counter_mask;
     uint32_t kernel_mask;
+    uint32_t read_mask; /* those of events that are read */
 };
 
 struct mkperf_plan {
@@ -55,7 +60,7 @@ struct mkperf_plan {
     uint32_t soft_mask; /* of the descriptor */
     uint32_t faults;    /* threads whose fault ends the flight recording */
     uint64_t fault[MKPERF_MAX_FAULTS];
-    uint8_t event_of[MKPERF_MAX_COUNTERS];
+    uint8_t event_of[MKPERF_MAX_COUNTERS]; /* by number */
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };
 
@@ -65,6 +70,10 @@ struct mkperf_plan {
  */
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_pmu *pmu, struct mkperf_session_error *error);
+
+/* The counters of the event's turn whose values ride in the samples of its counter (hardware,
+ * from 0), which is a leader's. */
+uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter);
 
 /* Fills an error: about event (index + 1, or 0). Returns false. */
 bool mkperf_plan_refuse(struct mkperf_session_error *error, uint32_t code, uint32_t event,

@@ -2,6 +2,7 @@
 /* The profiler PD's choices: see policy.h, which says what each is and who asks. */
 #include "policy.h"
 
+#include <mkperf/descriptor.h>
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 
@@ -18,9 +19,18 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-uint32_t mkperf_min_period(unsigned rate)
+uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads)
 {
-    return rate == MKPERF_RATE_RARE ? MKPERF_MIN_PERIOD_RARE : MKPERF_MIN_PERIOD_BUSY;
+    return MKPERF_COST_SAMPLE + MKPERF_COST_FRAME * frames + MKPERF_COST_READ * reads;
+}
+
+uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t cost)
+{
+    if (rate == MKPERF_RATE_RARE) {
+        return kernel ? MKPERF_MIN_KERNEL_PERIOD : MKPERF_MIN_PERIOD_RARE;
+    }
+    uint32_t least = kernel ? MKPERF_MIN_KERNEL_PERIOD : MKPERF_MIN_PERIOD_BUSY;
+    return cost > least ? cost : least;
 }
 
 uint32_t mkperf_jitter_mask(uint32_t period)
@@ -30,10 +40,8 @@ uint32_t mkperf_jitter_mask(uint32_t period)
     return mkperf_in_steps((UINT32_C(1) << k) - 1);
 }
 
-uint32_t mkperf_first_period(uint32_t frequency, unsigned rate)
+uint32_t mkperf_first_period(uint32_t frequency, uint32_t minimum, unsigned rate)
 {
-    uint32_t minimum = mkperf_min_period(rate);
-
     if (rate == MKPERF_RATE_RARE) {
         return minimum;
     }

@@ -7,12 +7,17 @@
 #ifndef MKPERF_POLICY_H
 #define MKPERF_POLICY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum mkperf_policy {
-    MKPERF_MIN_PERIOD_BUSY = 1000, /* events that can occur every cycle: a sample takes about 500
-                                      instructions of the kernel */
+    MKPERF_MIN_PERIOD_BUSY = 1000, /* events that can occur every cycle: or what a sample costs, if
+                                      that is more */
     MKPERF_MIN_PERIOD_RARE = 100,
+    /* What a sample costs the target, in instructions (`make bench`), rounded up: */
+    MKPERF_COST_SAMPLE = 450, /* the hook without frames, and the copy, */
+    MKPERF_COST_FRAME = 17,   /* each return address, */
+    MKPERF_COST_READ = 60,    /* each event whose value rides in it, with both its counters */
     MKPERF_WAKES_PER_SECOND = 10,
     MKPERF_WAKE_SAMPLES = 64, /* most samples between two wake-ups: the cost of one is spread well
                                  enough, and the ring is never near full */
@@ -33,8 +38,12 @@ static inline uint32_t mkperf_in_steps(uint32_t period)
     return period & ~(uint32_t)(MKPERF_PERIOD_STEP - 1);
 }
 
-/* The shortest period of an event, by how often it can occur (enum mkperf_pmu_rate). */
-uint32_t mkperf_min_period(unsigned rate);
+/* What a sample with so many frames and values of other events costs, instructions. */
+uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads);
+
+/* The shortest period of an event, by how often it can occur (enum mkperf_pmu_rate), by whether it
+ * is counted in the kernel alone, and by what a sample costs. */
+uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t cost);
 
 /* The jitter for a period: the largest 2^k - 1 that is at most a quarter of it, in steps. */
 uint32_t mkperf_jitter_mask(uint32_t period);
@@ -44,7 +53,7 @@ uint32_t mkperf_jitter_mask(uint32_t period);
  * as if one occurred each nanosecond, for rare ones the shortest, as nothing is known of them and
  * the first samples tell. The result is within [minimum, MKPERF_MAX_PERIOD].
  */
-uint32_t mkperf_first_period(uint32_t frequency, unsigned rate);
+uint32_t mkperf_first_period(uint32_t frequency, uint32_t minimum, unsigned rate);
 
 /*
  * The next period for a frequency, after `events` events in `ticks` ticks (tick_hz a second): the

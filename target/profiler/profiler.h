@@ -22,6 +22,7 @@
 #include "plan.h"
 #include "policy.h"
 #include "soft.h"
+#include "turns.h"
 
 /* Channels of the profiler PD: its interrupt (the PMU's overflow), and its client. */
 enum mkperf_profiler_channels { MKPERF_CHANNEL_PMU = 0, MKPERF_CHANNEL_CLIENT = 1 };
@@ -56,6 +57,7 @@ struct mkperf_profiler {
     struct mkperf_counting counting;
     struct mkperf_flight flight;
     struct mkperf_soft_view soft_view;
+    struct mkperf_turns turns;
     uint32_t count_epoch; /* of the descriptor */
     uint32_t id;          /* sessions started since boot */
     uint32_t generation;  /* of the descriptor */
@@ -72,8 +74,9 @@ struct mkperf_profiler {
     uint64_t now; /* time of the last record */
 
     struct mkperf_pace pace[MKPERF_MAX_EVENTS];
-    uint32_t skip_mask;                 /* counters that were set forward, */
-    uint32_t skip[MKPERF_MAX_COUNTERS]; /* and by how much: their next sample weighs less */
+    uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the present turn */
+    uint32_t skip_mask;                  /* counters that were set forward, */
+    uint32_t skip[MKPERF_MAX_COUNTERS];  /* and by how much: their next sample weighs less */
 };
 
 /* drain.c: moves what the core's ring holds to the output ring; tells losses in the stream. Returns

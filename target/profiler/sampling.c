@@ -80,6 +80,8 @@ static bool provoke(struct mkperf_profiler *p)
     d->filters = 0;
     d->special = 0;
     d->continues = 0;
+    d->read_mask = 0;
+    d->turn_mask = 0;
     d->counts = 0;
     d->soft_mask = 0;
     d->max_frames = 0;
@@ -189,8 +191,8 @@ static void set_filters(struct mkperf_profiler *p)
     for (unsigned i = 0; i < p->plan.filters; i++) {
         d->filter[i] = p->plan.filter[i];
     }
-    d->filters = p->plan.filters;
-    d->special = p->plan.filters;
+    /* A count is of all threads. */
+    d->filters = p->plan.counting ? 0 : p->plan.filters;
 }
 
 uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error)
@@ -213,8 +215,6 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
     }
     p->untold = false;
     mkperf_pace_begin(p);
-    d->counter_mask = p->plan.counter_mask;
-    d->kernel_mask = p->plan.kernel_mask;
     d->max_frames = p->plan.max_frames;
     d->watermark = first_watermark(p);
     d->counts = 0;
@@ -222,6 +222,8 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
     p->counting.stamps = 0;
     if (p->plan.counting) {
         mkperf_counting_begin(p);
+    } else {
+        mkperf_turns_begin(p);
     }
     set_filters(p);
     mkperf_soft_prepare(p);
@@ -238,6 +240,8 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
     p->running = true;
     if (p->plan.counting) {
         mkperf_counting_started(p);
+    } else {
+        mkperf_turns_started(p);
     }
     p->pmu->start(d->counter_mask);
     return MKPERF_RESULT_OK;
@@ -251,6 +255,8 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
     mkperf_drain_ring(p, &bytes); /* all of it: nothing is added any more */
     if (p->plan.counting) {
         mkperf_counting_end(p);
+    } else {
+        mkperf_turns_end(p);
     }
     mkperf_soft_ended(p);
     withdraw(p);

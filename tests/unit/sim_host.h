@@ -20,13 +20,16 @@ static struct mkperf_link host; /* the host's end */
 static struct {
     mkperf_ToHost last; /* answer */
     uint64_t batch_samples;
-    uint64_t weight[COUNTERS];
-    uint64_t of[COUNTERS]; /* samples */
+    uint64_t weight[MKPERF_MAX_COUNTERS];
+    uint64_t of[MKPERF_MAX_COUNTERS];        /* samples */
+    uint64_t reads[MKPERF_MAX_COUNTERS];     /* what rode in others' samples, */
+    uint64_t most_read[MKPERF_MAX_COUNTERS]; /* and the most in one */
     uint64_t loss_samples[MKPERF_LOSS_PLACES];
     uint64_t loss_events;
     unsigned statuses, hellos, events, frames;
     bool after_status; /* a batch came after the last status */
     uint32_t chain_counter[MKPERF_CHAIN_SLOTS];
+    uint32_t chain_reads[MKPERF_CHAIN_SLOTS];
 } got;
 static uint32_t request;
 
@@ -47,15 +50,43 @@ static bool decode_chain(pb_istream_t *stream, const pb_field_t *field, void **a
     return pb_decode(stream, mkperf_Chain_fields, &chains[nchains++]);
 }
 
+static uint64_t reads[MKPERF_BATCH_SAMPLES * MKPERF_MAX_READS];
+static unsigned nreads;
+
+static bool decode_reads(pb_istream_t *stream, const pb_field_t *field, void **arg)
+{
+    (void)field;
+    (void)arg;
+    while (stream->bytes_left != 0) {
+        assert_true(nreads < sizeof reads / sizeof *reads);
+        assert_true(pb_decode_varint(stream, &reads[nreads++]));
+    }
+    return true;
+}
+
+/* The values that ride in a sample. Returns where the next sample's begin. */
+static unsigned host_reads(uint32_t mask, unsigned at)
+{
+    for (; mask != 0; mask &= mask - 1) {
+        unsigned counter = (unsigned)__builtin_ctz(mask);
+        assert_true(at < nreads);
+        got.most_read[counter] = reads[at] > got.most_read[counter] ? reads[at]
+                                                                    : got.most_read[counter];
+        got.reads[counter] += reads[at++];
+    }
+    return at;
+}
+
 static void host_batch(pb_istream_t *stream)
 {
     static mkperf_Batch b;
     pb_istream_t inner;
-    unsigned at = 0;
+    unsigned at = 0, read = 0;
 
     b = (mkperf_Batch)mkperf_Batch_init_zero;
     b.chains.funcs.decode = decode_chain;
-    nchains = 0;
+    b.read.funcs.decode = decode_reads;
+    nchains = nreads = 0;
     assert_true(pb_make_string_substream(stream, &inner));
     assert_true(pb_decode(&inner, mkperf_Batch_fields, &b));
     assert_int_equal(b.first_sample, got.batch_samples);
@@ -63,11 +94,16 @@ static void host_batch(pb_istream_t *stream)
     for (unsigned i = 0; i < b.slot_count; i++) {
         for (; at < nchains && chains[at].at == i; at++) {
             got.chain_counter[chains[at].slot] = chains[at].counter;
+            got.chain_reads[chains[at].slot] = chains[at].reads;
         }
         uint32_t counter = got.chain_counter[b.slot[i]];
-        got.weight[counter] += b.base_period[counter] + (uint64_t)b.period[i];
+        uint64_t weight = b.base_period[counter] + (uint64_t)b.period[i];
+        assert_in_range(weight, 1, UINT64_C(0xc0000000));
+        got.weight[counter] += weight;
         got.of[counter]++;
+        read = host_reads(got.chain_reads[b.slot[i]], read);
     }
+    assert_int_equal(read, nreads);
     for (unsigned i = 0; i < b.losses_count; i++) {
         got.loss_samples[b.losses[i].where] += b.losses[i].samples;
         got.loss_events += b.losses[i].events;

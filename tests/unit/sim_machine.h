@@ -28,6 +28,7 @@
 #include "target/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/soft.c"     // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/turns.c"    // NOLINT(bugprone-suspicious-include)
 
 enum { COUNTERS = 6 };
 #define TICK_HZ UINT64_C(1000000)
@@ -41,6 +42,7 @@ struct sim_counter {
 
 static struct {
     struct sim_counter counter[COUNTERS];
+    uint64_t counted[256][2]; /* events by code, user and kernel, while a counter counted them */
     uint32_t overflow;
     uint64_t ticks;
     bool hook;       /* the kernel has the extension */
@@ -193,6 +195,9 @@ static void tick(void)
         }
         events = c->code == 0x03 ? (sim.ticks % 100 == 0) * events : events; /* misses are rare */
         c->total += events;
+        if (profiler.running && c->user != c->kernel) { /* no probe, no clock of turns */
+            sim.counted[c->code & 0xff][!c->user] += events;
+        }
         c->value += events;
         if (c->value < events) {
             sim.overflow |= UINT32_C(1) << i;

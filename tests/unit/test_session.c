@@ -265,13 +265,20 @@ static void test_refusals(void **state)
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
     configure_one(event("cycles", 0, 100001), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
-    m.msg.configure.events_count = 4;
-    for (unsigned i = 0; i < 4; i++) {
+    m.msg.configure.events_count = 16;
+    for (unsigned i = 0; i < 16; i++) {
         m.msg.configure.events[i] = event("instructions", 5000, 0);
     }
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
-    assert_non_null(strstr(got.last.msg.error.text, "need 8 counters, the PMU has 6"));
+    assert_non_null(strstr(got.last.msg.error.text, "more than 31 counters"));
+    m.msg.configure.events_count = 4;
+    for (unsigned i = 0; i < 3; i++) {
+        m.msg.configure.events[i].group = 1;
+    }
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_COUNTERS, 1);
+    assert_non_null(strstr(got.last.msg.error.text, "needs 6 counters at the same time"));
     m.msg.configure.max_frames = 65;
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
@@ -389,8 +396,13 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_watermark(64, 136, 262144), 64 * 136);
     assert_int_equal(mkperf_watermark(1, 0, 262144), 48);
     assert_int_equal(mkperf_watermark(UINT32_MAX, 568, 262144), 131072);
-    assert_int_equal(mkperf_first_period(1000, MKPERF_RATE_BUSY), 1000000);
-    assert_int_equal(mkperf_first_period(1000, MKPERF_RATE_RARE), 100);
+    assert_int_equal(mkperf_first_period(1000, 1000, MKPERF_RATE_BUSY), 1000000);
+    assert_int_equal(mkperf_first_period(1000, 100, MKPERF_RATE_RARE), 100);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 500), 1000);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 1500), 1500);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 1500), MKPERF_MIN_KERNEL_PERIOD);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 1500), 100);
+    assert_true(mkperf_sample_cost(64, 0) > 1500 && mkperf_sample_cost(0, 4) > 500);
     assert_int_equal(mkperf_adapt_period(5000, 1000, 100, 0, 5, 5), 5000);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 1000000, TICK_HZ, TICK_HZ), 10000);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 2000000, TICK_HZ, TICK_HZ), 15000);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Turns: sessions that sample more events than there are counters.
+ *
+ * Owns: struct mkperf_turns. As in counting, an overflow of the plan's clock ends a turn. A counter
+ * whose turn is over is left in the midst of an interval; it goes on there when its turn comes
+ * again, so that every sample weighs what was counted, and no event that was counted is lost. What
+ * an event did outside its turns is not counted: its time in the counters is, and tells the scale.
+ */
+#ifndef MKPERF_TURNS_H
+#define MKPERF_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/session.h>
+
+struct mkperf_profiler;
+
+/* Where a counter was left. */
+struct mkperf_turns_left {
+    bool known;
+    uint32_t left;     /* events to its overflow, */
+    uint32_t interval; /* which ends an interval of so many; */
+    uint64_t partial;  /* or of one that is read: what it counted since its leader's last one */
+};
+
+struct mkperf_turns {
+    uint32_t turn;                       /* now */
+    bool struck;                         /* the clock: the turn is over */
+    uint32_t mask;                       /* of the last TURN record, */
+    uint64_t state[MKPERF_MAX_COUNTERS]; /* and what it told of each */
+    uint64_t began;                      /* ticks; 0: not known */
+    uint64_t resumed;
+    uint64_t running[MKPERF_MAX_EVENTS]; /* before that, by event */
+    uint64_t stopped[MKPERF_MAX_EVENTS]; /* when the event's last turn was over */
+    uint64_t rotated;
+    struct mkperf_turns_left left[MKPERF_MAX_COUNTERS]; /* by number */
+};
+
+/* What every session that samples needs: descriptor and numbers of the first turn. Before it is
+ * published, after mkperf_pace_begin. */
+void mkperf_turns_begin(struct mkperf_profiler *p);
+/* The session is published: learns the time, just before the counters are started. */
+void mkperf_turns_started(struct mkperf_profiler *p);
+/* A TURN record of the hook's (size bytes), from drain.c. */
+void mkperf_turns_take(struct mkperf_profiler *p, const uint64_t *record, unsigned size);
+/* After a drain: the next turn, if it is time. */
+void mkperf_turns_rotate(struct mkperf_profiler *p);
+/* The session ends and its counters stand still: the last turn's time. While it is published. */
+void mkperf_turns_end(struct mkperf_profiler *p);
+/* Fills the times of a status. */
+void mkperf_turns_times(const struct mkperf_profiler *p, struct mkperf_session_status *out);
+/* Whether an event counts in the present turn. */
+bool mkperf_turns_on(const struct mkperf_profiler *p, unsigned event);
+
+#endif

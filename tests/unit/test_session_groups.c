@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whole sessions on a simulated machine (sim_machine.h, sim_host.h): groups whose values ride in
+ * the samples of their first event, and events that take turns.
+ */
+#include "sim_host.h"
+
+enum { CYCLES = 0x11, INSTRUCTIONS = 0x08, MISSES = 0x03, BRANCHES = 0x0c, BUS_CYCLES = 0x1d };
+
+static mkperf_ToTarget configuration(const mkperf_EventSpec *events, unsigned n)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    m.msg.configure.events_count = (pb_size_t)n;
+    for (unsigned i = 0; i < n; i++) {
+        m.msg.configure.events[i] = events[i];
+    }
+    return m;
+}
+
+/* A group of `n` names: the first samples, the others are read. */
+static mkperf_ToTarget group_of(const char *const *names, unsigned n, uint64_t period)
+{
+    mkperf_EventSpec events[MKPERF_MAX_EVENTS];
+
+    for (unsigned i = 0; i < n; i++) {
+        events[i] = event(names[i], i == 0 ? period : 0, 0);
+        events[i].group = 1;
+        events[i].read = i != 0;
+    }
+    return configuration(events, n);
+}
+
+/* Everything that a counter counted rode in a sample, but for what came after the last of them. */
+static void test_values_ride(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions", "cache-misses"};
+    mkperf_ToTarget m = group_of(names, 3, 100000);
+
+    (void)state;
+    m.msg.configure.no_jitter = true;
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_true(got.last.msg.session.events[1].read);
+    assert_false(got.last.msg.session.events[0].read);
+    assert_int_equal(got.last.msg.session.events[1].period, 0);
+    assert_int_equal(got.last.msg.session.turns, 1);
+    start_session();
+    run(TICK_HZ);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_int_equal(s->spurious, 0);
+    for (unsigned mode = 0; mode < 2; mode++) {
+        assert_true(got.of[mode] > 900);
+        assert_int_equal(got.of[2 + mode] + got.of[4 + mode], 0);
+        /* Cycles and instructions come at the same rate here. */
+        assert_int_equal(got.weight[mode], got.of[mode] * 100000);
+        assert_in_range(got.reads[2 + mode], got.weight[mode], got.weight[mode] + 1000);
+        uint64_t later = sim.counted[INSTRUCTIONS][mode] - got.reads[2 + mode];
+        assert_in_range(later, 0, 100000 + 1000);
+        later = sim.counted[MISSES][mode] - got.reads[4 + mode];
+        assert_in_range(later, 0, 100000 + 1000);
+    }
+}
+
+/* More than 2^33 events from one sample to the next. */
+static void test_values_do_not_wrap(void **state)
+{
+    static const char *const names[] = {"cache-misses", "cycles"};
+    mkperf_ToTarget m = group_of(names, 2, 100000000);
+
+    (void)state;
+    sim.user_rate = 10000000; /* misses come every 100 ticks */
+    sim.kernel_rate = 3;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run(30000);
+    check_books(stop_session());
+    assert_in_range(got.of[0], 25, 32);
+    assert_int_equal(got.of[2], 0);
+    assert_true(got.most_read[2] > UINT64_C(1) << 33);
+    uint64_t later = sim.counted[CYCLES][0] - got.reads[2];
+    assert_in_range(later, 0, UINT64_C(14000000000));
+}
+
+/* The values of many events in samples of a rare one. */
+static void test_values_of_frequent_events(void **state)
+{
+    static const char *const names[] = {"cache-misses", "cycles"};
+    mkperf_ToTarget m = group_of(names, 2, 1000000);
+
+    (void)state;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    sim.user_rate = 150000; /* 100 times as many cycles as misses */
+    run(300000);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_true(got.of[0] > 100);
+    assert_in_range(got.reads[2], got.weight[0] * 95, got.weight[0] * 105);
+    assert_true(got.most_read[2] > 90000000);
+}
+
+/* Samples of other threads are left out, and their events with them. */
+static void test_values_and_filters(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions"};
+    mkperf_ToTarget m = group_of(names, 2, 20000);
+
+    (void)state;
+    m.msg.configure.no_jitter = true;
+    m.msg.configure.only_count = 1;
+    m.msg.configure.only[0] = 2 + 2;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run(300000);
+    check_books(stop_session());
+    assert_in_range(got.of[0], 13500 / 3 - 200, 13500 / 3 + 200);
+    assert_in_range(got.reads[2], got.weight[0] - 2000, got.weight[0] + 2000);
+    assert_true(got.most_read[2] < 23000);
+}
+
+/* A ring that overflows loses values with their samples, and no others. */
+static void test_values_and_losses(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions"};
+    mkperf_ToTarget m = group_of(names, 2, 10000);
+
+    (void)state;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    for (unsigned i = 0; i < 3; i++) {
+        sim.asleep = true;
+        run(TICK_HZ / 10);
+        sim.asleep = false;
+        run(TICK_HZ / 20);
+    }
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_true(s->lost_ring > 1000);
+    assert_in_range(got.reads[2], got.weight[0] / 1000 * 995, got.weight[0] / 1000 * 1005);
+    assert_true(got.most_read[2] < 15000);
+}
+
+/* One mode of the leader reads both of the others. */
+static void test_leader_of_one_mode(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions", "branches"};
+    mkperf_ToTarget m = group_of(names, 3, 50000);
+
+    (void)state;
+    m.msg.configure.events[0].user = true;
+    m.msg.configure.events[2].kernel = true;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run(TICK_HZ / 2);
+    check_books(stop_session());
+    assert_true(got.of[0] > 8000);
+    assert_in_range(got.reads[1], got.weight[0] - 2000, got.weight[0] + 2000);
+    assert_in_range(got.reads[2], got.weight[0] / 9 - 2000, got.weight[0] / 9 + 2000);
+    assert_int_equal(got.reads[2], got.reads[3]);
+}
+
+static void test_refusals(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions"};
+    mkperf_ToTarget m = group_of(names, 2, 100000);
+
+    (void)state;
+    m.msg.configure.events[0].read = true;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+    m = group_of(names, 2, 100000);
+    m.msg.configure.events[0].group = 0;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 2);
+    m = group_of(names, 2, 100000);
+    m.msg.configure.events[0].count = m.msg.configure.events[1].count = true;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 2);
+    m = group_of(names, 2, 600);
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+    assert_non_null(strstr(got.last.msg.error.text, "must be from 1000 to 2147483647 events; a "
+                                                    "sample costs about 510 instructions"));
+    m.msg.configure.events[0] = event("cycles", 1900, 0);
+    m.msg.configure.events[0].kernel = true;
+    m.msg.configure.events_count = 1;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+}
+
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+/* What a counter has counted since its last sample, or since the last in which it rode. */
+static uint64_t pending(unsigned event, unsigned mode)
+{
+    const struct mkperf_plan_event *e = &profiler.plan.event[event];
+    uint32_t c = (mode == 0 ? e->user_counter : e->kernel_counter) - 1;
+    const struct mkperf_turns_left *left =
+        &profiler.turns.left[(mode == 0 ? e->user_number : e->kernel_number) - 1];
+
+    if (e->turn != profiler.turns.turn) {
+        return e->read ? left->partial : left->interval - left->left;
+    }
+    if (e->read) {
+        return count_of(c) - sim.state.read[c];
+    }
+    uint32_t skip = profiler.skip_mask >> c & 1 ? profiler.skip[c] : 0;
+    return sim.state.armed[c] - skip - (0 - sim.counter[c].value);
+}
+
+/* Every event that its counters saw in its turns is in a sample, or still on its way. */
+static void check_turns(uint32_t code, unsigned event)
+{
+    for (unsigned mode = 0; mode < 2; mode++) {
+        unsigned number = 2 * event + mode;
+
+        assert_true(sim.counted[code][mode] > 0);
+        assert_int_equal(sim.counted[code][mode],
+                         got.weight[number] + got.reads[number] + pending(event, mode));
+    }
+}
+
+static void check_times(const mkperf_Status *s, unsigned turns)
+{
+    uint64_t sum = 0;
+
+    assert_int_equal(s->tick_hz, TICK_HZ);
+    assert_true(s->enabled_ticks > 0);
+    for (unsigned i = 0; i < s->running_ticks_count; i++) {
+        assert_in_range(s->running_ticks[i], s->enabled_ticks / turns * 8 / 10,
+                        s->enabled_ticks / turns * 12 / 10);
+        sum += s->running_ticks[i];
+    }
+    assert_in_range(sum, s->enabled_ticks * 9 / 10 * s->running_ticks_count / turns,
+                    s->enabled_ticks * s->running_ticks_count / turns);
+}
+
+static void test_turns(void **state)
+{
+    const mkperf_EventSpec events[] = {event("cycles", 100000, 0), event("instructions", 70000, 0),
+                                       event("branches", 50000, 0), event("cache-misses", 2000, 0)};
+    mkperf_ToTarget m = configuration(events, 4);
+
+    (void)state;
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.turns, 2);
+    for (unsigned i = 0; i < 4; i++) { /* each has numbers of its own */
+        assert_int_equal(got.last.msg.session.events[i].user_counter, 2 * i + 1);
+        assert_int_equal(got.last.msg.session.events[i].kernel_counter, 2 * i + 2);
+    }
+    start_session();
+    run(3 * TICK_HZ);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_int_equal(s->lost_ring + s->lost_output + s->late_events, 0);
+    assert_true(profiler.turns.rotated > 100);
+    check_times(s, 2);
+    check_turns(CYCLES, 0);
+    check_turns(INSTRUCTIONS, 1);
+    check_turns(BRANCHES, 2);
+    check_turns(MISSES, 3);
+    for (unsigned mode = 0; mode < 2; mode++) {
+        assert_true(got.of[mode] > 100 && got.of[4 + mode] > 100);
+    }
+    /* Scaled, it is what there was: 900 of each in a tick. */
+    uint64_t scaled = got.weight[0] / 1000 * s->enabled_ticks / (s->running_ticks[0] / 1000);
+    assert_in_range(scaled, 2700 * (uint64_t)1000000 / 100 * 96,
+                    2700 * (uint64_t)1000000 / 100 * 104);
+}
+
+static void test_turns_with_a_frequency(void **state)
+{
+    const mkperf_EventSpec events[] = {event("cycles", 0, 1000), event("instructions", 0, 1000),
+                                       event("branches", 0, 1000), event("bus-cycles", 0, 500)};
+    mkperf_ToTarget m = configuration(events, 4);
+
+    (void)state;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    for (unsigned i = 0; i < 12;
+         i++) { /* so that counters are set forward in the midst of a turn */
+        sim.user_rate = i % 2 != 0 ? 900 : 10;
+        run(TICK_HZ / 2);
+    }
+    run(2 * TICK_HZ);
+    uint64_t before = got.of[0] + got.of[1];
+    run(2 * TICK_HZ);
+    /* While it has its turn. */
+    assert_in_range(got.of[0] + got.of[1] - before, 800, 1250);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    check_turns(CYCLES, 0);
+    check_turns(INSTRUCTIONS, 1);
+    check_turns(BRANCHES, 2);
+    check_turns(BUS_CYCLES, 3);
+}
+
+/* Two groups that do not fit together, one with values, and only some threads. */
+static void test_turns_of_groups(void **state)
+{
+    mkperf_EventSpec events[] = {event("cycles", 50000, 0), event("instructions", 0, 0),
+                                 event("branches", 30000, 0), event("cache-misses", 0, 0)};
+    uint64_t counted[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        events[i].group = 1 + i / 2;
+        events[i].read = i % 2 != 0;
+    }
+    mkperf_ToTarget m = configuration(events, 4);
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.turns, 2);
+    start_session();
+    run(2 * TICK_HZ);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    check_times(s, 2);
+    check_turns(CYCLES, 0);
+    check_turns(INSTRUCTIONS, 1);
+    check_turns(BRANCHES, 2);
+    check_turns(MISSES, 3);
+    for (unsigned mode = 0; mode < 2; mode++) {
+        counted[mode] = got.reads[2 + mode];
+        assert_in_range(got.reads[2 + mode], got.weight[mode] - 3000, got.weight[mode] + 3000);
+    }
+    assert_true(counted[0] > 7 * counted[1]);
+}
+
+static void test_turns_and_filters(void **state)
+{
+    const mkperf_EventSpec events[] = {event("cycles", 20000, 0), event("instructions", 20000, 0),
+                                       event("branches", 20000, 0), event("bus-cycles", 20000, 0)};
+    mkperf_ToTarget m = configuration(events, 4);
+
+    (void)state;
+    m.msg.configure.only_count = 1;
+    m.msg.configure.only[0] = 3 + 2;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run(3 * TICK_HZ);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    check_times(s, 2);
+    for (unsigned i = 0; i < 4; i++) { /* a third of half of them */
+        assert_in_range(got.weight[2 * i], 400000000, 500000000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_values_ride),
+        T(test_values_do_not_wrap),
+        T(test_values_of_frequent_events),
+        T(test_values_and_filters),
+        T(test_values_and_losses),
+        T(test_leader_of_one_mode),
+        T(test_refusals),
+        T(test_turns),
+        T(test_turns_with_a_frequency),
+        T(test_turns_of_groups),
+        T(test_turns_and_filters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
