@@ -15,6 +15,7 @@
 #include "cmd.h"
 #include "filter.h"
 #include "flight.h"
+#include "plain_text.h"
 #include "record.h"
 #include "recorder.h"
 
@@ -31,6 +32,7 @@ struct record {
     uint64_t samples; /* that it showed */
     char line[LINE];  /* console text of the target, until its end of line */
     size_t n;
+    struct mkperf_plain_text text;
 };
 
 static volatile int interrupts;
@@ -80,7 +82,7 @@ static void show_text(void *self, const char *p, size_t n)
         if (c == '\n' || rec->n == sizeof rec->line) {
             end_line(rec);
         }
-        if (c >= 0x20 || c == '\t') {
+        if (mkperf_plain_text(&rec->text, c)) {
             rec->line[rec->n++] = p[i];
         }
     }

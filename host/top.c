@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "plain_text.h"
 #include "recorder.h"
 #include "report/browser.h"
 #include "top/screen.h"
@@ -55,6 +56,7 @@ struct top {
     double drawn_s;
     char line[TOP_TEXT]; /* console text of the target, until its end of line */
     size_t n;
+    struct mkperf_plain_text text;
 };
 
 static volatile int interrupts;
@@ -123,7 +125,7 @@ static void show_text(void *self, const char *p, size_t n)
                 fprintf(stderr, "target: %s\n", t->line);
             }
         }
-        if ((unsigned char)p[i] >= 0x20) {
+        if (mkperf_plain_text(&t->text, (unsigned char)p[i])) {
             t->line[t->n++] = p[i];
         }
     }

@@ -115,7 +115,7 @@ static void value(FILE *out, enum mkperf_value kind, const char *words, mkperf_l
     } else if (words != NULL) {
         fprintf(out, " words='%s'", words);
     } else if (kind == MKPERF_VALUE_TARGET) {
-        fprintf(out, " words='serial: tcp: listen: unix: file:'");
+        fprintf(out, " words='serial: tcp: listen: unix: sddf: file:'");
     }
     fputs(" ;;\n", out);
 }

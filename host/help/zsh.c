@@ -10,7 +10,7 @@ static const char machine[] =
     "    if compset -P '(serial|unix|file):'; then\n"
     "        _files\n"
     "    else\n"
-    "        compadd -S '' -- serial: tcp: listen: unix: file:\n"
+    "        compadd -S '' -- serial: tcp: listen: unix: sddf: file:\n"
     "    fi\n"
     "}\n"
     "\n"

@@ -100,7 +100,7 @@ static void on_request(struct target *t, const mkperf_ToTarget *m)
             fake_hello(&t->out, m->request, 77, MKPERF_PROTOCOL + 1);
             break;
         }
-        fake_text(&t->out, "booted\r\n");
+        fake_text(&t->out, "\x1b[1;31mboo\x1b[0mted\x1b[0m\x1b[31m\r\n");
         fake_hello(&t->out, m->request, 77, MKPERF_PROTOCOL);
         break;
     case mkperf_ToTarget_configure_tag:
