@@ -61,7 +61,7 @@ include target/net/build.mk
 
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += target/lib/text.c target/pmu/armv8_events.c target/profiler/policy.c \
-              target/profiler/plan.c target/client/encode.c target/client/link.c \
+              target/profiler/plan.c target/profiler/soft_events.c target/client/encode.c target/client/link.c \
               $(addprefix target/client/,control.c report.c peer.c stream.c command.c words.c mark.c)
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.

@@ -10,20 +10,28 @@ check-sel4:
 else
 SEL4_TEST := $(B)/tests/sel4
 $(eval $(call pd,$(SEL4_TEST)/wildfp/wildfp.elf,tests/target/wildfp.c tests/target/wildfp_spin.S))
+$(eval $(call pd,$(SEL4_TEST)/flight/flight.elf,tests/target/flight.c))
+$(SEL4_TEST)/flight/profiler.elf $(SEL4_TEST)/flight/client.elf: $(SEL4_TEST)/flight/%.elf: $(B)/demo/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
 $(SEL4_TEST)/wildfp/profiler.elf $(SEL4_TEST)/wildfp/client.elf: $(SEL4_TEST)/wildfp/%.elf: $(B)/demo/%.elf
 	$(Q)mkdir -p $(@D) && cp $< $@
-$(SEL4_TEST)/wildfp/wildfp.system: tests/target/wildfp.system
-	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) $< >$@
+$(SEL4_TEST)/wildfp/wildfp.system $(SEL4_TEST)/flight/flight.system: tests/target/wildfp.system tests/target/flight.system
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) tests/target/$(@F) >$@
 $(eval $(call microkit_image,$(SEL4_TEST)/wildfp/loader.img,$(SEL4_TEST)/wildfp/wildfp.system,\
     $(SEL4_TEST)/wildfp,$(patsubst %,$(SEL4_TEST)/wildfp/%.elf,profiler client wildfp)))
+$(eval $(call microkit_image,$(SEL4_TEST)/flight/loader.img,$(SEL4_TEST)/flight/flight.system,\
+    $(SEL4_TEST)/flight,$(patsubst %,$(SEL4_TEST)/flight/%.elf,profiler client flight)))
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
-check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img
+check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
+            $(SEL4_TEST)/flight/loader.img
 	$(Q)$(if $(BOARD_QEMU),,echo "check-sel4: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
 	DEMO_QEMU='$(subst $$(IMAGE),$(B)/loader.img,$(value BOARD_QEMU))' \
 	WILDFP_DIR=$(SEL4_TEST)/wildfp \
 	WILDFP_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/wildfp/loader.img,$(value BOARD_QEMU))' \
+	FLIGHT_DIR=$(SEL4_TEST)/flight \
+	FLIGHT_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/flight/loader.img,$(value BOARD_QEMU))' \
 	NET_QEMU='$(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(B)/net/loader.img,$(value BOARD_QEMU)))'\
 	' -global virtio-mmio.force-legacy=false' \
 	PRINTING=$$(sed -n 's/^#define CONFIG_PRINTING *\([01]\).*/\1/p' \

@@ -248,6 +248,7 @@ static void snapshot(struct mkperf_profiler *p)
     if (p->plan.per_thread && p->counts->magic == MKPERF_COUNTS_MAGIC) {
         copy_threads(p);
     }
+    mkperf_soft_count(p);
     c->now = mkperf_counting_stamp(p, !p->running);
     run_times(p, c->now, c->ran);
 }
@@ -266,7 +267,7 @@ static void answer_totals(struct mkperf_profiler *p, struct mkperf_session_count
     for (size_t i = 0; i < p->plan.events; i++) {
         out->event[i].user = c->count[2 * i];
         out->event[i].kernel = c->count[2 * i + 1];
-        out->event[i].running = c->ran[i];
+        out->event[i].running = p->plan.event[i].soft != 0 ? since(c->now, c->began) : c->ran[i];
     }
 }
 
@@ -303,7 +304,8 @@ bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part,
     out.part = part;
     out.parts = 1 + (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
     out.turns = p->plan.turns;
-    out.by_thread = p->plan.per_thread && p->counts->magic == MKPERF_COUNTS_MAGIC;
+    out.by_thread = p->plan.per_thread &&
+                    (p->plan.soft_only || p->counts->magic == MKPERF_COUNTS_MAGIC);
     out.events = p->plan.events;
     if (part >= out.parts) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");

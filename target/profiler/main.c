@@ -133,8 +133,15 @@ static uint32_t list(struct mkperf_profiler *p)
     const struct mkperf_pmu_event *e = p->pmu->events;
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < first && e->name != NULL; i++) {
+    for (uint32_t i = MKPERF_SOFT_KINDS; i < first && e->name != NULL; i++) {
         e++;
+    }
+    for (; n < MKPERF_LIST_EVENTS && first + n < MKPERF_SOFT_KINDS; n++) {
+        const struct mkperf_soft_name *s = &mkperf_soft_events[first + n];
+        mkperf_text_copy(out->event[n].name, s->name, MKPERF_NAME_BYTES);
+        mkperf_text_copy(out->event[n].description, s->description, MKPERF_DESCRIPTION_BYTES);
+        out->event[n].code = MKPERF_SOFT_CODE + first + n;
+        out->event[n].supported = p->soft_there;
     }
     for (; n < MKPERF_LIST_EVENTS && e->name != NULL; n++, e++) {
         mkperf_text_copy(out->event[n].name, e->name, MKPERF_NAME_BYTES);

@@ -10,6 +10,7 @@
 
 #include "../lib/text.h"
 #include "policy.h"
+#include "soft.h"
 
 bool mkperf_plan_refuse(struct mkperf_session_error *error, uint32_t code, uint32_t event,
                         const char *text)
@@ -62,12 +63,34 @@ static unsigned rate_of_code(const struct mkperf_pmu *pmu, uint32_t code)
     return MKPERF_RATE_BUSY;
 }
 
+/* A software event: the kernel counts it, all the time. */
+static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i,
+                            const struct mkperf_session_want *want, uint32_t kind,
+                            struct mkperf_session_error *error)
+{
+    e->soft = kind;
+    e->code = MKPERF_SOFT_CODE + kind - 1;
+    if (want->count == 0) {
+        return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
+                            "' is a software event: it can be counted (mkperf stat), not sampled");
+    }
+    if (want->user != 0 || want->kernel != 0) {
+        return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
+                            "' is a software event: it has no user half and no kernel half");
+    }
+    return true;
+}
+
 /* What to count. */
 static bool plan_event(struct mkperf_plan_event *e, unsigned i,
                        const struct mkperf_session_want *want, const struct mkperf_pmu *pmu,
                        struct mkperf_session_error *error)
 {
     mkperf_text_copy(e->name, want->name, sizeof e->name);
+    uint32_t soft = mkperf_soft_named(e->name);
+    if (soft != 0) {
+        return plan_soft_event(e, i, want, soft, error);
+    }
     if (e->name[0] != '\0') {
         const struct mkperf_pmu_event *known = find_name(pmu, e->name);
         if (known == NULL && want->raw == 0) {
@@ -125,6 +148,9 @@ static bool plan_period(struct mkperf_plan_event *e, unsigned i,
 
 static uint32_t width(const struct mkperf_session_want *want)
 {
+    if (mkperf_soft_named(want->name) != 0) {
+        return 0;
+    }
     return !want->user == !want->kernel ? 2 : 1;
 }
 
@@ -137,6 +163,9 @@ static void plan_counters(struct mkperf_plan *plan, unsigned i,
     bool both = !want->user == !want->kernel;
     uint32_t mask = 0;
 
+    if (e->soft != 0) {
+        return;
+    }
     if (both || want->user) {
         mask |= UINT32_C(1) << next;
         plan->event_of[number] = (uint8_t)i;
@@ -340,6 +369,8 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i,
         return refuse_event(error, MKPERF_RESULT_RANGE, i, "a session samples or counts: '",
                             e->name, "' is not like the first event");
     }
+    plan->soft_only &= e->soft != 0;
+    plan->soft_mask |= e->soft != 0 ? UINT32_C(1) << (e->soft - 1) : 0;
     if (!plan_read(plan, i, request, error)) {
         return false;
     }
@@ -419,6 +450,7 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         .no_jitter = request->no_jitter != 0,
         .counting = request->event[0].count != 0,
         .per_thread = request->per_thread != 0,
+        .soft_only = true,
         .wake_samples = request->wake_samples,
         .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
         .output_bytes = request->output_bytes != 0 ? request->output_bytes

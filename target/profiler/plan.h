@@ -28,6 +28,7 @@ struct mkperf_plan_event {
     bool read;          /* does not sample: rides in the samples of `leader` */
     uint32_t leader;    /* index of the group's first event */
     uint32_t group;     /* 0: none */
+    uint32_t soft;      /* a software event's kind + 1; has no counters; 0: an event of the PMU's */
     uint32_t turn;
 };
 
@@ -45,6 +46,7 @@ struct mkperf_plan {
     bool adaptive; /* some event has a frequency */
     bool counting; /* all events count, or all sample */
     bool per_thread;
+    bool soft_only; /* no event is the PMU's */
     uint32_t wake_samples;
     uint32_t core_bytes; /* of the rings */
     uint32_t output_bytes;

@@ -62,7 +62,8 @@ struct mkperf_profiler {
     uint32_t id;          /* sessions started since boot */
     uint32_t generation;  /* of the descriptor */
     bool running;
-    bool silent; /* no sample since the last STATUS */
+    bool silent;     /* no sample since the last STATUS */
+    bool soft_there; /* the kernel has software events, as the probe saw */
     uint64_t boot_id;
     uint64_t tick_hz;
 

@@ -83,7 +83,9 @@ static bool provoke(struct mkperf_profiler *p)
     d->read_mask = 0;
     d->turn_mask = 0;
     d->counts = 0;
-    d->soft_mask = 0;
+    p->soft->magic = 0;
+    d->soft_mask = 1; /* whether the kernel has software events is seen, too */
+    d->soft = (uintptr_t)p->soft;
     d->max_frames = 0;
     d->watermark = NEVER_WAKE;
     d->counter[0] = (struct mkperf_descriptor_counter){PROBE_PERIOD, MKPERF_MAX_PERIOD, 0};
@@ -133,6 +135,7 @@ bool mkperf_sampling_probe(struct mkperf_profiler *p, struct mkperf_session_erro
         p->boot_id = mix(mix(probe_time(p)) ^ p->pmu->entropy()) | 1;
     }
     if (seen) {
+        p->soft_there = p->soft->magic == MKPERF_SOFT_MAGIC;
         p->tick_hz = p->core.ring->tick_hz;
         empty_ring(p); /* nobody's sample */
         return true;

@@ -4,8 +4,6 @@
 
 #include "profiler.h"
 
-enum { NOTE_SPINS = 200000 };
-
 void mkperf_soft_prepare(struct mkperf_profiler *p)
 {
     struct mkperf_soft_view *v = &p->soft_view;
@@ -18,36 +16,12 @@ void mkperf_soft_prepare(struct mkperf_profiler *p)
     v->ended = 0;
 }
 
-/* An interrupt without a reason, by which the kernel looks at the descriptor and tells the time. No
- * counter runs, so any may be out of the session meanwhile. 0: no answer. */
-static uint64_t note(struct mkperf_profiler *p)
-{
-    struct mkperf_descriptor *d = p->descriptor;
-    const struct mkperf_ring *ring = p->core.ring;
-    uint32_t used = d->counter_mask;
-    uint64_t before = __atomic_load_n(&ring->spurious, __ATOMIC_ACQUIRE);
-    bool seen = false;
-
-    if (p->pmu->raise == NULL) {
-        return 0;
-    }
-    __atomic_store_n(&d->counter_mask, used & ~UINT32_C(1), __ATOMIC_RELEASE);
-    p->pmu->raise(1);
-    for (unsigned spins = 0; spins < NOTE_SPINS && !seen; spins++) {
-        seen = __atomic_load_n(&ring->spurious, __ATOMIC_ACQUIRE) != before;
-    }
-    p->pmu->clear(1);
-    __atomic_store_n(&d->counter_mask, used, __ATOMIC_RELEASE);
-    p->counting.stamps += seen;
-    return seen ? ring->stamp : 0;
-}
-
 bool mkperf_soft_started(struct mkperf_profiler *p, struct mkperf_session_error *error)
 {
     if (p->plan.soft_mask == 0) {
         return true;
     }
-    p->soft_view.began = note(p);
+    p->soft_view.began = mkperf_counting_stamp(p, true);
     if (__atomic_load_n(&p->soft->magic, __ATOMIC_ACQUIRE) == MKPERF_SOFT_MAGIC) {
         return true;
     }
@@ -60,7 +34,7 @@ bool mkperf_soft_started(struct mkperf_profiler *p, struct mkperf_session_error 
 void mkperf_soft_ended(struct mkperf_profiler *p)
 {
     if (p->soft_view.on) {
-        p->soft_view.ended = note(p);
+        p->soft_view.ended = mkperf_counting_stamp(p, true);
     }
 }
 
@@ -86,6 +60,42 @@ static void take_view(struct mkperf_profiler *p)
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
         if (t->thread[i].key != 0) {
             v->thread[v->threads++] = t->thread[i];
+        }
+    }
+}
+
+/* The thread's row, maybe a new one; NULL: there is no room. */
+static struct mkperf_counts_thread *row_of(struct mkperf_counting *c, uint64_t key)
+{
+    for (uint32_t i = 0; i < c->threads; i++) {
+        if (c->thread[i].key == key) {
+            return &c->thread[i];
+        }
+    }
+    if (c->threads == MKPERF_COUNT_THREADS) {
+        return NULL;
+    }
+    c->thread[c->threads] = (struct mkperf_counts_thread){.key = key};
+    return &c->thread[c->threads++];
+}
+
+/* Software events have no halves; they happen in the kernel. */
+void mkperf_soft_count(struct mkperf_profiler *p)
+{
+    struct mkperf_counting *c = &p->counting;
+
+    for (unsigned e = 0; e < p->plan.events; e++) {
+        uint32_t kind = p->plan.event[e].soft;
+        if (kind == 0) {
+            continue;
+        }
+        c->count[2 * e + 1] = p->soft->total[kind - 1];
+        for (unsigned i = 0; i < MKPERF_COUNT_THREADS && p->plan.per_thread; i++) {
+            const struct mkperf_soft_thread *t = &p->soft->thread[i];
+            struct mkperf_counts_thread *row = t->key != 0 ? row_of(c, t->key) : NULL;
+            if (row != NULL) {
+                row->count[2 * e + 1] = t->count[kind - 1];
+            }
         }
     }
 }

@@ -14,6 +14,19 @@
 
 struct mkperf_profiler;
 
+struct mkperf_soft_name {
+    const char *name;
+    const char *description;
+};
+
+/* By kind. */
+extern const struct mkperf_soft_name mkperf_soft_events[MKPERF_SOFT_KINDS];
+/* The kind of that name (MKPERF_NAME_BYTES at most) + 1; 0: none. `cs` is context-switches, as in
+ * perf. */
+uint32_t mkperf_soft_named(const char *name);
+/* What an event of that kind has instead of a PMU's number, which has 16 bits. */
+#define MKPERF_SOFT_CODE UINT32_C(0x10000)
+
 struct mkperf_soft_view { /* what is told of the table */
     bool on;              /* the last session had software events */
     uint64_t began;       /* ticks */
@@ -34,6 +47,8 @@ void mkperf_soft_prepare(struct mkperf_profiler *p);
 bool mkperf_soft_started(struct mkperf_profiler *p, struct mkperf_session_error *error);
 /* The counters were stopped: the time, while the descriptor is published. */
 void mkperf_soft_ended(struct mkperf_profiler *p);
+/* Into the snapshot of a session that counts: its software events. */
+void mkperf_soft_count(struct mkperf_profiler *p);
 /* Answers EDGES in the session page: what the table holds now. False: *error says why not. */
 bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part,
                         struct mkperf_session_error *error);

@@ -124,16 +124,37 @@ streamed() {
         grep -q '^ *0 *300 .* talker -> sink$' "$D/stream" &&
         "$MKPERF" report --stdio -i "$D/stream.data" | grep 'victim: fault at 0x'
 }
+# Beside counters; and by PD where the kernel counts those by PD (pocket).
+counted() {
+    talk counted "\$MKPERF stat -t \$T -e cycles,context-switches,faults,ppcalls,notifications $1 -x , \
+        --duration 0.3 -o \$D/stat.csv --system $t/flight.system" || return 1
+    cat "$D/stat.csv"
+}
+stat_system() {
+    counted '' && awk -F, '{ count[$3] = $1 }
+        END { exit !(count["notifications"] == 301 && count["faults"] == 1 && count["ppcalls"] >= 500 &&
+                     count["context-switches"] >= 1600 && count["cycles"] > 40000000) }' "$D/stat.csv"
+}
+stat_pds() {
+    counted --per-pd && awk -F, '{ count[$1, $4] = $2; if ($1 != "system") sum[$4] += $2 }
+        END { for (e in sum) if (e != "cycles" && sum[e] != count["system", e]) bad = 1
+              exit bad || !(count["talker", "ppcalls"] == 500 && count["victim", "faults"] == 1 &&
+                            count["talker", "notifications"] == 301 && count["sink", "context-switches"] >= 300 &&
+                            count["server", "context-switches"] >= 500) }' "$D/stat.csv"
+}
 refusals() {
     talk refusals '! $MKPERF dump -t $T -o $D/none.data' \
         '! $MKPERF record -t $T --dump-on-fault victim $S -o $D/none.data' \
         '! $MKPERF record -t $T --overwrite --dump-on-fault nobody $S' \
-        '! $MKPERF record -t $T --overwrite -m 3K $S' || return 1
+        '! $MKPERF record -t $T --overwrite -m 3K $S' '! $MKPERF record -t $T -e faults -o $D/none.data' \
+        '! $MKPERF stat -t $T -e context-switches:u' || return 1
     for why in 'there is no flight recording' 'are for --overwrite' 'no PD is called "nobody"' \
-        'want a power of two'; do
+        'want a power of two' 'can be counted (mkperf stat), not sampled' 'no user half'; do
         grep -q "$why" "$D/refusals.log" || { cat "$D/refusals.log"; return 1; }
     done
     [ ! -e "$D/none.data" ]
 }
 check "interactions and faults of an ordinary recording" streamed
+check "software events beside counters, exactly" stat_system
+[ "$NAME" != flight ] || check "software events by PD" stat_pds
 check "bad requests are refused with the reason" refusals
