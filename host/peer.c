@@ -68,6 +68,13 @@ static uint16_t this_sequence(const struct mkperf_peer *l)
     return (uint16_t)(l->receiver.next - 1);
 }
 
+/* All of the target's connections are taken: it says so before it hears our hello. */
+static bool is_busy(const mkperf_ToHost *m)
+{
+    return m->request == 0 && m->which_msg == mkperf_ToHost_error_tag &&
+           m->msg.error.code == mkperf_ErrorCode_ERROR_BUSY;
+}
+
 /*
  * Before there is trust: the answer to our hello, or an error. A target without a key may be in
  * the midst of a stream (a serial line), which is none of our business yet.
@@ -79,8 +86,11 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
     pb_istream_t in = pb_istream_from_buffer(p, n);
     size_t length;
 
-    if (mkperf_batch_find(p, n, &length) != NULL || !pb_decode(&in, mkperf_ToHost_fields, m) ||
-        m->request == 0 || m->request > l->request || (l->has_key && m->request != l->request)) {
+    if (mkperf_batch_find(p, n, &length) != NULL || !pb_decode(&in, mkperf_ToHost_fields, m)) {
+        return MKPERF_OK;
+    }
+    if (!is_busy(m) &&
+        (m->request == 0 || m->request > l->request || (l->has_key && m->request != l->request))) {
         return MKPERF_OK;
     }
     if (m->which_msg == mkperf_ToHost_error_tag) {

@@ -45,6 +45,18 @@ $$(eval $$(call pocket_image,$(B)/tests/target/$(1)/$(1).img,$(B)/tests/target/$
     $(B)/tests/target/$(1),$(patsubst %,$(B)/tests/target/$(1)/%.elf,profiler client $(1))))
 TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-command
 endef
+# $(call test_net_system,NAME,CLIENT): tests/target/quiet.system with this client
+define test_net_system
+$(B)/tests/target/$(1)/client_net.elf: $(2)
+	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+$(B)/tests/target/$(1)/profiler.elf $(B)/tests/target/$(1)/ticker.elf: $(B)/tests/target/$(1)/%.elf: $(DEMO)/%.elf
+	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+$(eval $(call pocket_image,$(B)/tests/target/$(1)/$(1).img,tests/target/quiet.system,\
+    $(B)/tests/target/$(1),$(patsubst %,$(B)/tests/target/$(1)/%.elf,profiler client_net ticker)))
+$(B)/tests/target/$(1)/qemu-command: $(NET)/qemu-command
+	$$(Q)mkdir -p $$(@D) && sed 's|[^ ]*/net.img|$(B)/tests/target/$(1)/$(1).img|' $$< >$$@
+TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-command
+endef
 TEST_IMAGES :=
 ifeq ($(MICROKIT_SDK),)
 $(eval $(call test_system,exact,tests/target/exact.c))
@@ -64,6 +76,23 @@ $(eval $(call pocket_image,$(NETKEY)/netkey.img,$(NET)/net.system,$(NETKEY),\
 $(NETKEY)/qemu-command: $(NET)/qemu-command
 	$(Q)mkdir -p $(@D) && sed 's|[^ ]*/net.img|$(NETKEY)/netkey.img|' $< >$@
 TEST_IMAGES += $(NETKEY)/netkey.img $(NETKEY)/qemu-command $(B)/echo-load
+# A network client without a workload, and one that dials and has the key.
+$(eval $(call test_net_system,quiet,$(DEMO)/client_net.elf))
+$(TARGET_OBJ)/tests/target/net_dial.o: TARGET_CFLAGS += $(NET_CFLAGS) \
+    $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
+$(TARGET_OBJ)/tests/target/net_dial.o: $(B)/src/lwip.stamp
+$(eval $(call pd,$(B)/tests/target/client_dial.elf,$(patsubst target/net/tcp.c,tests/target/net_dial.c,\
+    $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC)))))
+$(eval $(call test_net_system,dial,$(B)/tests/target/client_dial.elf))
+# The demo over a serial line, with the key.
+DEMOKEY := $(B)/tests/target/demokey
+$(eval $(call pd,$(DEMOKEY)/client.elf,$(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_SRC))))
+$(filter-out $(DEMOKEY)/client.elf,$(patsubst $(DEMO)/%,$(DEMOKEY)/%,$(DEMO_ELFS))): \
+    $(DEMOKEY)/%.elf: $(DEMO)/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(eval $(call pocket_image,$(DEMOKEY)/demokey.img,$(DEMO)/demo.system,$(DEMOKEY),\
+    $(patsubst $(DEMO)/%,$(DEMOKEY)/%,$(DEMO_ELFS))))
+TEST_IMAGES += $(DEMOKEY)/demokey.img $(DEMOKEY)/qemu-command
 endif
 
 # For tests of connections: breaks them, and says what no mkperf says.

@@ -3,11 +3,12 @@
  * The client PD's medium: TCP, up to MKPERF_CONNECTIONS hosts at once.
  *
  * Owns: the network device (channel 0), lwIP, and the connections' sockets. Channel 2 is a ticker,
- * if there is one. Listens at MKPERF_TCP_PORT; with MKPERF_NET_DIAL (an address) it calls that host
- * at that port instead, again and again while there is no connection.
+ * if there is one. Listens at MKPERF_TCP_PORT; with MKPERF_NET_DIAL (ADDRESS or ADDRESS:PORT) it
+ * calls that host instead, once a second while there is no connection.
  */
 #include <microkit.h>
 
+#include <lwip/sys.h>
 #include <lwip/tcp.h>
 
 #include "../client/medium.h"
@@ -27,12 +28,19 @@ enum {
     KEEP_IDLE_MS = 10000,
     KEEP_EVERY_MS = 2000,
     KEEP_TRIES = 4,
+    DIAL_MS = 1000, /* between calls: a host that is not there must not keep us busy */
 };
 
 static struct mkperf_client *client;
 static struct tcp_pcb *socket[MKPERF_CONNECTIONS];
-static bool dialling;
-static const char *const dial_address = MKPERF_NET_DIAL; /* NULL: listen */
+static const char *const dial_text = MKPERF_NET_DIAL; /* NULL: listen */
+static struct {
+    bool wanted; /* dial_text makes sense */
+    bool busy;   /* a call is on its way */
+    ip_addr_t to;
+    uint16_t port;
+    uint32_t last_ms;
+} dialling;
 
 static unsigned *number(unsigned who)
 {
@@ -68,7 +76,7 @@ static void failed(void *arg, err_t err)
 {
     (void)err;
     if (arg == NULL) {
-        dialling = false;
+        dialling.busy = false;
         return;
     }
     unsigned who = *(unsigned *)arg;
@@ -135,30 +143,51 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
 
 static err_t dialled(void *arg, struct tcp_pcb *pcb, err_t err)
 {
-    dialling = false;
+    dialling.busy = false;
     return accepted(arg, pcb, err);
 }
 
-/* Calls the host that the build names. */
+/* Whom the build names. */
+static bool read_dial_text(void)
+{
+    char address[sizeof "255.255.255.255"];
+    const char *p = dial_text;
+    unsigned n = 0;
+    uint32_t number = 0;
+
+    while (*p != '\0' && *p != ':' && n + 1 < sizeof address) {
+        address[n++] = *p++;
+    }
+    address[n] = '\0';
+    dialling.port = MKPERF_TCP_PORT;
+    if (*p == ':') {
+        while (*++p >= '0' && *p <= '9' && number <= UINT16_MAX) {
+            number = 10 * number + (uint32_t)(*p - '0');
+        }
+        dialling.port = number <= UINT16_MAX ? (uint16_t)number : 0;
+    }
+    return *p == '\0' && dialling.port != 0 && ipaddr_aton(address, &dialling.to) != 0;
+}
+
+/* Calls that host, if nobody is connected and it is time. */
 static void dial(void)
 {
-    ip_addr_t to;
-
     for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
         if (socket[i] != NULL) {
             return;
         }
     }
-    if (dialling || !mkperf_stack_up() || ipaddr_aton(dial_address, &to) == 0) {
+    if (dialling.busy || !mkperf_stack_up() || sys_now() - dialling.last_ms < DIAL_MS) {
         return;
     }
     struct tcp_pcb *pcb = tcp_new();
     if (pcb == NULL) {
         return;
     }
+    dialling.last_ms = sys_now();
     tcp_err(pcb, failed);
-    dialling = tcp_connect(pcb, &to, MKPERF_TCP_PORT, dialled) == ERR_OK;
-    if (!dialling) {
+    dialling.busy = tcp_connect(pcb, &dialling.to, dialling.port, dialled) == ERR_OK;
+    if (!dialling.busy) {
         tcp_abort(pcb);
     }
 }
@@ -184,15 +213,23 @@ static void init_net(struct mkperf_client *c)
     };
 
     client = c;
-    if (mkperf_stack_init(&address) && dial_address == NULL) {
+    if (!mkperf_stack_init(&address)) {
+        return;
+    }
+    if (dial_text == NULL) {
         listen();
+        return;
+    }
+    dialling.wanted = read_dial_text();
+    if (!dialling.wanted) {
+        microkit_dbg_puts("mkperf: MKPERF_NET_DIAL is not ADDRESS[:PORT]\n");
     }
 }
 
 static void wake(unsigned channel)
 {
     mkperf_stack_notified(channel);
-    if (dial_address != NULL) {
+    if (dialling.wanted) {
         dial();
     }
 }

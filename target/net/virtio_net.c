@@ -143,6 +143,7 @@ static bool set_queue(unsigned q)
         return false;
     }
     virtio_set(device, QUEUE_NUM, ENTRIES);
+    *queue(q) = (struct queue){0}; /* after a warm reset, what was there before it is still there */
     for (unsigned i = 0; i < ENTRIES; i++) {
         queue(q)->descriptor[i] = (struct descriptor){
             .address = mkperf_nic_dma_paddr + buffer_offset(q, i),

@@ -5,7 +5,8 @@ tool=$B/net-tool
 # What was started with `start`, and QEMU, end with the test. check runs its command in a shell of its
 # own, so this is kept in a file.
 : >"$D/pids"
-trap 'kill $(cat "$D/pids") 2>/dev/null; wait 2>/dev/null' EXIT
+: >"$D/qemu.pid"
+trap 'kill -9 $(cat "$D/pids" "$D/qemu.pid") 2>/dev/null; wait 2>/dev/null' EXIT
 
 # start LOG COMMAND...: in the background, $pid
 start() {
@@ -43,6 +44,14 @@ boot() {
         -netdev "user,id=n1,hostfwd=tcp:127.0.0.1:$echo-:7,hostfwd=udp:127.0.0.1:$echo-:7" \
         -device virtio-net-device,netdev=n1,bus=virtio-mmio-bus.8
     qemu=$pid
+    echo $qemu >"$D/qemu.pid"
+    : >"$D/pids"
+}
+
+# What the last check left running.
+no_hosts() {
+    kill -9 $(cat "$D/pids") 2>/dev/null
+    : >"$D/pids"
 }
 
 stop_qemu() {

@@ -3,19 +3,24 @@
  * What tests of network connections need beside mkperf: ways of breaking one at a place that the
  * test chooses, and of saying what no mkperf would say.
  *
- *   net-tool port                        a free TCP port of 127.0.0.1
- *   net-tool proxy LISTEN PORT PLAN...   forwards connections; the k-th one by the k-th PLAN,
- * further ones by the last. PLAN is one of pass up:N, down:N     cut after N bytes to the target,
- * from the target; odd N: reset, even: closed freeze:N         after N bytes from the target
- * nothing moves; it is never closed stall:N,S        after N bytes from the target, it is not read
- * from for S seconds tap:FILE         passes, and what goes to the target is kept net-tool send
- * PORT FILE SECONDS      sends the file, prints what comes back. Exit status 0: the other end
- * closed it; 3: it is open after so many seconds net-tool pipe PORT                   standard
- * input and output to a connection and back net-tool monitor PATH COMMAND        a command for
- * QEMU's monitor
+ *   net-tool port
+ *     prints a free TCP port of 127.0.0.1
+ *   net-tool proxy LISTEN PORT PLAN...
+ *     forwards connections: the k-th one by the k-th PLAN, further ones by the last. A PLAN is
+ *     - pass
+ *     - up:N, down:N: cut after N bytes to the target, from the target; N odd: reset, even: closed
+ *     - freeze:N: after N bytes from the target nothing moves any more, and nothing is closed
+ *     - stall:N: after N bytes from the target it is not read from until the proxy gets SIGUSR1
+ *     - tap:FILE: passes, and what goes to the target is kept
+ *   net-tool send PORT FILE SECONDS
+ *     sends the file and prints what comes back; exit status 0: the other end closed it, 3: it is
+ *     open after so many seconds
+ *   net-tool pipe PORT
+ *     standard input and output to a connection and back
+ *   net-tool monitor PATH COMMAND
+ *     a command for QEMU's monitor
  *
- * Owns: its sockets. All of it is on loopback. One line on standard error for each connection's
- * end.
+ * Owns: its sockets, all on loopback. A line on standard error tells of each connection's end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -40,8 +45,7 @@ struct pair {
     int host, target, tap; /* descriptors, -1: none */
     enum kind kind;
     uint64_t limit, up, down;
-    double stall_s, until;
-    bool frozen;
+    bool frozen, stalled;
     unsigned number;
 };
 
@@ -71,10 +75,11 @@ static struct sockaddr_in loopback(const char *port)
 static int connect_to(const char *port, int receive)
 {
     struct sockaddr_in a = loopback(port);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, segment = 536;
 
-    if (receive != 0) {
+    if (receive != 0) { /* and the other end keeps little, too, when its segments are small */
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive, sizeof receive);
+        setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
     }
     if (connect(fd, (struct sockaddr *)&a, sizeof a) != 0) {
         close(fd);
@@ -122,6 +127,14 @@ static bool write_all(int fd, const uint8_t *p, size_t n)
 
 /* ---- proxy ---- */
 
+static volatile sig_atomic_t go_on;
+
+static void on_signal(int number)
+{
+    (void)number;
+    go_on = 1;
+}
+
 static void follow(struct pair *p, const char *plan)
 {
     static const char *const words[] = {
@@ -132,10 +145,8 @@ static void follow(struct pair *p, const char *plan)
     for (int k = UP; k <= STALL; k++) {
         size_t n = strlen(words[k]);
         if (strncmp(plan, words[k], n) == 0) {
-            char *end;
             p->kind = (enum kind)k;
-            p->limit = strtoull(plan + n, &end, 10);
-            p->stall_s = *end == ',' ? strtod(end + 1, NULL) : 0;
+            p->limit = strtoull(plan + n, NULL, 10);
         }
     }
     if (strncmp(plan, "tap:", 4) == 0) {
@@ -206,7 +217,7 @@ static void move(struct pair *p, bool up)
         fprintf(stderr, "connection %u: frozen, up %llu, down %llu\n", p->number,
                 (unsigned long long)p->up, (unsigned long long)p->down);
     } else if (p->kind == STALL) {
-        p->until = now_s() + p->stall_s;
+        p->stalled = true;
         fprintf(stderr, "connection %u: stalled\n", p->number);
     } else {
         end(p, "cut");
@@ -220,14 +231,14 @@ static _Noreturn void proxy(const char *listen_port, const char *to, char **plan
     unsigned n = 0;
     int listener = listen_at(listen_port);
 
+    signal(SIGUSR1, on_signal);
     for (;;) {
-        double now = now_s();
         fds[0] = (struct pollfd){.fd = listener, .events = POLLIN};
         for (unsigned i = 0; i < n; i++) {
             struct pair *p = &pairs[i];
             fds[1 + 2 * i] = (struct pollfd){.fd = p->frozen ? -1 : p->host, .events = POLLIN};
-            fds[2 + 2 * i] = (struct pollfd){.fd = p->frozen || now < p->until ? -1 : p->target,
-                                             .events = POLLIN};
+            fds[2 + 2 * i] = (struct pollfd){
+                .fd = p->frozen || (p->stalled && !go_on) ? -1 : p->target, .events = POLLIN};
         }
         if (poll(fds, 2 * n + 1, 50) <= 0) {
             continue;

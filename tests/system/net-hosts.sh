@@ -1,0 +1,197 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A target on the network, without a key, in QEMU, and hosts that look on, are slow, die, come back,
+# change what is sampled, and vanish; and a target that is restarted.
+# Environment: as for net.sh.
+set -u
+NAME=${NAME:-net-hosts}
+net=${NET_DIR:-$B/net}
+elfs=${NET_ELFS:-$B/demo}
+kernel=${KERNEL:-$B/demo/kernel.elf}
+D=$B/tests/run-$NAME
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+. tests/system/lib-net.sh
+key_option=
+qemu_command=${NET_QEMU:-$(cat "$net/qemu-command")}
+answers() {
+    wait_for 60 say --timeout 1 --watch -c status
+}
+
+# The network is gone for longer than the target waits for a sign of life, so that nobody tells it
+# that its four hosts are gone: one that records and three that only said hello. On a machine of its
+# own, meanwhile (without work, so that its time is ours).
+vanish() {
+    proxy "tap:$D/hello"
+    "$MKPERF" console -t "tcp:127.0.0.1:$proxy" --watch -c status >/dev/null 2>&1
+    kill "$proxy_pid"
+    RUN="start $D/vanish.log" record "$port" -F 1000 --timeout 2 --reconnect 600 -o "$D/vanish.data"
+    recorder=$pid
+    for i in 1 2 3; do
+        start "$D/hello.$i" "$tool" send "$port" "$D/hello" 600
+    done
+    sleep 6
+    say --watch --timeout 0.3 -c status >"$D/full" 2>&1 && { echo "a fifth host got in"; return 1; }
+    grep 'as many hosts are connected' "$D/full" || return 1
+    for patience in 25 50 100; do # of the target's seconds, which may be longer than ours
+        "$tool" monitor "$D/monitor" "set_link n0 off" >/dev/null
+        sleep $patience
+        "$tool" monitor "$D/monitor" "set_link n0 on" >/dev/null
+        wait_for 10 say --watch --timeout 1 -c status && break
+    done
+    say --watch -c status >"$D/after" || return 1
+    wait_for 30 grep 'samples arrive again' "$D/vanish.log" || { cat "$D/vanish.log"; return 1; }
+    sleep 1
+    kill -INT "$recorder"
+    wait "$recorder" || { cat "$D/vanish.log"; return 1; }
+    balanced "$D/vanish.log"
+}
+(
+    D=$D/vanish
+    mkdir -p "$D"
+    trap 'kill -9 $(cat "$D/pids" "$D/qemu.pid") 2>/dev/null' EXIT
+    boot "$(cat "$B/tests/target/quiet/qemu-command")" ""
+    check "a target without work answers" answers >"$D/result"
+    check "hosts that vanish lose their places, and the recorder comes back" vanish >>"$D/result"
+    stop_qemu
+) &
+vanishing=$!
+
+boot "$qemu_command" ""
+check "the target answers" answers
+
+written() { # FILE BYTES: has so many
+    [ "$(stat -c %s "$1")" -gt "$2" ]
+}
+
+# One controls, two watch, of whom one does not read for a while.
+watchers() {
+    proxy stall:3000
+    RUN="start $D/control.log" record "$port" -F 20000 -o "$D/control.data"
+    controller=$pid
+    RUN="start $D/watch.log" record "$port" --watch -o "$D/watch.data"
+    watcher=$pid
+    RUN="start $D/slow.log" record "$proxy" --watch --timeout 60 -o "$D/slow.data"
+    slow=$pid
+    wait_for 60 grep stalled "$D/proxy.log" || return 1
+    wait_for 120 written "$D/control.data.partial" 8000000 || return 1
+    kill -USR1 "$proxy_pid"
+    sleep 1
+    kill -INT $watcher $slow
+    wait $watcher && wait $slow || { cat "$D/watch.log" "$D/slow.log"; return 1; }
+    kill -INT $controller
+    wait $controller || { cat "$D/control.log"; return 1; }
+    kill "$proxy_pid"
+    cat "$D/control.log" "$D/watch.log" "$D/slow.log"
+    balanced "$D/control.log" || return 1
+    grep '^  lost' "$D/control.log" "$D/watch.log" && return 1
+    grep '^  lost *[0-9]* samples at the link' "$D/slow.log" || return 1
+    sed -n 's/^mkperf: .*: \([0-9]*\) samples in .* \([0-9]*\) lost.*/\1 \2/p' "$D/watch.log" "$D/slow.log" |
+        awk '{ n[NR] = $1 + $2 } END { d = n[1] - n[2]; exit !(NR == 2 && d * d <= 500 * 500) }'
+}
+check "two watch, one of them slowly, which costs nobody else a sample" watchers
+no_hosts
+
+# A controller that does not read. Its samples are lost and counted; the others' work goes on: the
+# server marks each 64 times that its table was emptied, with the target's time.
+marks() { # FILE: events a second of the target's time, for each two neighbouring marks of the server's
+    "$MKPERF" convert -q "$1" -o "$D/marks.jsonl" || return 1
+    sed -n 's/^{"type":"mark","time_ns":\([0-9]*\),"pd":"server".*"id":\([0-9]*\),.*/\1 \2/p' \
+        "$D/marks.jsonl" | awk 'NR > 1 { print 1e9 * ($2 - id) / ($1 - time) } { time = $1; id = $2 }'
+}
+slow() {
+    say -c "prof_qlimit 32" >/dev/null || return 1
+    proxy stall:3000
+    RUN="start $D/stalled.log" record "$proxy" -F 40000 --timeout 300 -o "$D/stalled.data"
+    controller=$pid
+    wait_for 60 grep stalled "$D/proxy.log" || return 1
+    RUN="start $D/marks.log" record "$port" --watch --timeout 300 -o "$D/marks.data"
+    watcher=$pid
+    wait_for 120 losing || { say --watch -c status; return 1; }
+    start "$D/load" "$B/echo-load" 127.0.0.1 "$echo" tcp 1000 4
+    load=$pid
+    sleep 8 # of which the target has a few seconds
+    wait $load || { cat "$D/load"; return 1; }
+    kill -USR1 "$proxy_pid"
+    sleep 1
+    kill -INT $controller
+    wait $controller || { cat "$D/stalled.log"; return 1; }
+    kill -INT $watcher
+    wait $watcher || { cat "$D/marks.log"; return 1; }
+    kill "$proxy_pid"
+    say -c "prof_qlimit 512" >/dev/null
+    cat "$D/load" "$D/stalled.log"
+    grep '^  lost *[0-9]* samples in the profiler.s output' "$D/stalled.log" && balanced "$D/stalled.log"
+}
+losing() {
+    say --watch -c status | grep 'output [1-9]'
+}
+check "who controls and does not read loses samples, which are counted" slow
+no_hosts
+unstalled() {
+    marks "$D/marks.data" | sort -n >"$D/progress"
+    awk '{ v[NR] = $1 } END { m = v[int((NR + 1) / 2)]; print NR, v[1], m
+         exit !(NR >= 2 && v[1] > 0.9 * m) }' "$D/progress" ||
+        { cat "$D/progress"; return 1; }
+}
+check "meanwhile the other programs are as quick as ever" unstalled
+
+# Events change while a session runs, and again, by commands of another host; the recording goes on.
+changes() {
+    RUN="start $D/changes.log" record "$port" --watch -o "$D/changes.data"
+    watcher=$pid
+    sleep 0.5
+    say -c "events cycles,freq=2000; start" >"$D/commands" && sleep 1 &&
+        say -c "events instructions,period=500000; stop; start" >>"$D/commands" && sleep 1 &&
+        say -c "stop" >>"$D/commands" || { cat "$D/commands"; return 1; }
+    sleep 0.5
+    kill -INT $watcher
+    wait $watcher || { cat "$D/changes.log"; return 1; }
+    cat "$D/changes.log"
+    perf_quiet script -i "$D/changes.data" -F event,ip >"$D/changes.script"
+    sed -n 's/^ *\([a-z]*\): *$/\1/p' "$D/changes.script" | sort | uniq -c | tee "$D/events"
+    grep -q ' cycles' "$D/events" && grep -q ' instructions' "$D/events"
+}
+check "events that change while it runs are in the recording" changes
+no_hosts
+
+# A host that is killed leaves its session to the next, which does not take its samples for its own.
+killed() {
+    for i in 1 2; do
+        rm -f "$D/killed.data.partial"
+        RUN="start $D/killed.log" record "$port" -F 10000 -o "$D/killed.data"
+        wait_for 60 written "$D/killed.data.partial" 20000 || return 1
+        kill -9 $pid
+        record "$port" -F 2000 --duration 0.5 -o "$D/next.data" >"$D/next.log" 2>&1 ||
+            { cat "$D/next.log"; return 1; }
+        grep 'a session was running: it is ended' "$D/next.log" && grep ' 0 lost' "$D/next.log" &&
+            balanced "$D/next.log" || { cat "$D/next.log"; return 1; }
+    done
+    "$MKPERF" recover "$D/killed.data.partial" -o "$D/killed.data" &&
+        "$MKPERF" report -i "$D/killed.data" | grep '^# *Samples: [1-9]'
+}
+check "the next host takes over from one that was killed, and the books are its own" killed
+no_hosts
+
+reboots() {
+    RUN="start $D/reboot.log" record "$port" -F 2000 --timeout 2 -o "$D/reboot.data"
+    recorder=$pid
+    sleep 1.5
+    "$tool" monitor "$D/monitor" system_reset >/dev/null
+    wait_for 60 grep 'the target was restarted' "$D/reboot.log" || { cat "$D/reboot.log"; return 1; }
+    sleep 2
+    kill -INT $recorder
+    wait $recorder || { cat "$D/reboot.log"; return 1; }
+    cat "$D/reboot.log"
+    grep '^  restarts 1' "$D/reboot.log" || return 1
+    n=$(sed -n 's/^mkperf: .*: \([0-9]*\) samples in .*/\1/p' "$D/reboot.log")
+    second=$(say --watch -c status | sed -n 's/^captured \([0-9]*\),.*/\1/p')
+    echo "$n samples, $second of them after the restart"
+    [ "$second" -gt 500 ] && [ "$n" -gt $((second + 500)) ]
+}
+check "a target that is restarted is noticed, and the same file goes on" reboots
+no_hosts
+
+wait $vanishing
+cat "$D/vanish/result"

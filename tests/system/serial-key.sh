@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The demo with a key over a serial line, QEMU's socket: who has the key records, nobody else does,
+# and a host that was killed leaves a line that the next one can use.
+set -u
+NAME=serial-key
+demo=$B/demo
+D=$B/tests/run-$NAME
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+. tests/system/lib-net.sh
+(umask 077 && cat tests/target/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
+line=$D/line
+# Not sleep=off: hosts come and go in real time.
+start "$D/qemu.log" $(sed 's/,sleep=off//' "$B/tests/target/demokey/qemu-command") \
+    -serial "unix:$line,server=on,wait=off"
+echo $pid >"$D/qemu.pid"
+wait_for 20 test -S "$line"
+
+serial() { # LOG ARGUMENTS...
+    log=$1
+    shift
+    "$MKPERF" record -t "unix:$line" -e cycles --system "$demo/demo.system" --elf-path "$demo" \
+        --kernel "$demo/kernel.elf" "$@" >"$log" 2>&1
+}
+recorded() { # NAME
+    serial "$D/$1.log" -F 1000 --duration 1 --key-file "$D/key" -o "$D/$1.data" ||
+        { cat "$D/$1.log"; return 1; }
+    cat "$D/$1.log"
+    grep ' 0 lost' "$D/$1.log" && ! grep -E 'seals|books|no key' "$D/$1.log"
+}
+check "recorded with the key" recorded first
+others() {
+    serial "$D/wrong.log" --duration 1 --key-file "$D/wrong.key" -o "$D/wrong.data" && return 1
+    serial "$D/none.log" --duration 1 -o "$D/none.data" && return 1
+    cat "$D/wrong.log" "$D/none.log"
+    grep 'wrong key' "$D/wrong.log" && grep 'wants a key' "$D/none.log" &&
+        [ ! -e "$D/wrong.data" ] && [ ! -e "$D/none.data" ]
+}
+check "not with another key, nor without" others
+check "the line is as good as before" recorded second
+killed() {
+    start "$D/killed.log" "$MKPERF" record -t "unix:$line" -e cycles -F 1000 --key-file "$D/key" \
+        --system "$demo/demo.system" --elf-path "$demo" -o "$D/killed.data"
+    wait_for 30 written "$D/killed.data.partial" || return 1
+    kill -9 $pid
+    recorded next && grep 'a session was running: it is ended' "$D/next.log"
+}
+written() {
+    [ "$(stat -c %s "$1")" -gt 20000 ]
+}
+check "another host takes over from one that was killed" killed
+commands() {
+    "$MKPERF" console -t "unix:$line" --key-file "$D/key" -c "timer all on; start; status" >"$D/console" 2>&1 ||
+        { cat "$D/console"; return 1; }
+    "$MKPERF" console -t "unix:$line" --key-file "$D/key" -c "stop; status" >>"$D/console" 2>&1
+    cat "$D/console"
+    grep 'with a key\|, runs' "$D/console" && grep 'does not run' "$D/console"
+}
+check "commands with the key" commands
