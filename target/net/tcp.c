@@ -147,11 +147,10 @@ static err_t dialled(void *arg, struct tcp_pcb *pcb, err_t err)
     return accepted(arg, pcb, err);
 }
 
-/* Whom the build names. */
-static bool read_dial_text(void)
+/* Whom the build names: ADDRESS[:PORT]. */
+static bool read_dial_text(const char *p)
 {
     char address[sizeof "255.255.255.255"];
-    const char *p = dial_text;
     unsigned n = 0;
     uint32_t number = 0;
 
@@ -220,7 +219,7 @@ static void init_net(struct mkperf_client *c)
         listen();
         return;
     }
-    dialling.wanted = read_dial_text();
+    dialling.wanted = read_dial_text(dial_text);
     if (!dialling.wanted) {
         microkit_dbg_puts("mkperf: MKPERF_NET_DIAL is not ADDRESS[:PORT]\n");
     }

@@ -30,7 +30,8 @@ void init(void)
     p->soft = mkperf_soft_table(mkperf_rings);
     p->output.ring = mkperf_output_ring(mkperf_output);
     p->output.size = MKPERF_OUTPUT_RING_BYTES;
-    /* After a warm reset, memory may hold the last boot's positions. The client is not there yet. */
+    /* After a warm reset, memory may hold the last boot's positions. The client is not there yet.
+     */
     p->output.ring->head = 0;
     p->output.ring->tail = 0;
     p->no_pmu = p->pmu->init();
