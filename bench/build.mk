@@ -30,7 +30,8 @@ $(BENCH)/echo/qemu-command: $(NET)/qemu-command
 
 bench: host target $(BENCH)/measure $(BENCH)/gen_capture $(BENCH)/cost/cost.img \
        $(BENCH)/cost/qemu-command $(POCKET_TEST)/sampling.img $(BENCH)/echo/echo.img \
-       $(BENCH)/echo/qemu-command $(B)/echo-load
+       $(BENCH)/echo/qemu-command $(B)/echo-load \
+       $(foreach t,accuracy lockstep,$(B)/tests/target/$(t)/$(t).img $(B)/tests/target/$(t)/qemu-command)
 	$(Q)B=$(B) MKPERF=$(B)/mkperf QEMU="$(QEMU)" CROSS="$(CROSS)" bench/run
 endif
 

@@ -59,6 +59,7 @@ TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-comma
 endef
 TEST_IMAGES :=
 ifeq ($(MICROKIT_SDK),)
+$(eval $(call test_system,accuracy,tests/target/accuracy.c tests/target/accuracy_work.S))
 $(eval $(call test_system,exact,tests/target/exact.c))
 $(eval $(call test_system,flight,tests/target/flight.c))
 $(eval $(call test_system,lockstep,tests/target/lockstep.c tests/target/lockstep_loop.S))

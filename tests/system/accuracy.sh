@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A quick form of bench/accuracy.sh (docs/accuracy.md): shares of known work within the errors that the
+# number of samples allows, kernel and user told apart, and each instruction of a loop seen equally often.
+set -u
+NAME=accuracy
+D=$B/tests/run-accuracy
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+
+# Five standard errors: one run in 100 000 fails by chance.
+shares() {
+    bench/accuracy-shares "$D" 10007 0.4 >"$D/shares" || return 1
+    sort "$D/shares"
+    awk '
+        $1 == "share" { kinds++; e = $5 / $6; if (e > 5 || e < -5) { print $2, "is wrong"; bad = 1 } }
+        $1 == "samples" { n = $2 }
+        $1 == "chi-square" { z = $4 }
+        END { exit bad || kinds != 12 || n < 20000 || z > 4.5 }' "$D/shares"
+}
+check "shares from 0.1 to 60 per cent, in user mode and in the kernel, are the counted ones" shares
+
+addresses() {
+    bench/accuracy-pcs "$D" 10007 0.5 >"$D/pcs" || return 1
+    cat "$D/pcs"
+    awk '$1 == "samples" { n = $2 } $1 == "pcs" { z = $4 } END { exit n < 20000 || z > 4.5 }' "$D/pcs"
+}
+check "a loop's 1000 instructions have equally many samples" addresses
+
+# The same measure finds what is wrong: it can fail.
+in_step() {
+    bench/accuracy-pcs "$D" 10000 0.1 --no-jitter >"$D/step" || return 1
+    cat "$D/step"
+    awk '$1 == "pcs" { z = $4 } END { exit z < 20 }' "$D/step"
+}
+check "and not so in step with it without jitter" in_step
