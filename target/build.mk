@@ -65,4 +65,4 @@ HOSTED_SRC += target/lib/text.c target/pmu/armv8_events.c target/profiler/policy
               $(addprefix target/client/,control.c report.c peer.c stream.c command.c words.c mark.c)
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
-$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_session*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel
+$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel

@@ -24,8 +24,8 @@ enum mkperf_pmu_rate {
 
 struct mkperf_pmu_event {
     const char *name; /* shorter than 32; a name may stand twice, then the first supported counts */
-    uint16_t code;
-    uint8_t rate;            /* enum mkperf_pmu_rate */
+    uint32_t code;    /* the back-end's number for it, and the user's: rNN */
+    uint8_t rate;     /* enum mkperf_pmu_rate */
     const char *description; /* shorter than 64 */
 };
 
@@ -66,6 +66,7 @@ struct mkperf_pmu {
 
 extern const struct mkperf_pmu mkperf_armv8_pmuv3;
 extern const struct mkperf_pmu mkperf_armv7_pmuv2;
+extern const struct mkperf_pmu mkperf_riscv_sscofpmf;
 
 /* The events of the Arm architecture, for back-ends that count them. */
 extern const struct mkperf_pmu_event mkperf_armv8_events[];

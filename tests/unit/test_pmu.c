@@ -135,6 +135,8 @@ static void pmu_write_pmevtyper(unsigned n, uint64_t v)
 
 #include "target/pmu/armv8_pmuv3.c" // NOLINT(bugprone-suspicious-include)
 
+#include "pmu_harness.h"
+
 static const struct mkperf_pmu *const pmu = &mkperf_armv8_pmuv3;
 
 /* Whether an event counts, Arm ARM "PMEVTYPER<n>_EL0", for a CPU with EL2 and EL3. */
@@ -357,9 +359,69 @@ static void test_event_table(void **state)
     assert_int_equal(code_of("LLC-load-misses"), code_of("ll_cache_miss_rd"));
 }
 
+/* ---- the checks of every back-end ----------------------------------------------------------- */
+
+static void model_run(unsigned counter, uint32_t events)
+{
+    if (m.enabled >> counter & 1 && m.pmcr & 1) {
+        uint32_t value = (uint32_t)m.value[counter];
+        m.overflow |= value + events < value ? UINT64_C(1) << counter : 0;
+        m.value[counter] = value + events;
+    }
+}
+
+static bool model_enabled(unsigned counter)
+{
+    return m.enabled >> counter & 1 && m.pmcr & 1;
+}
+
+static bool model_counts(unsigned counter, bool kernel)
+{
+    return counts(counter, kernel ? 1 : 0, false);
+}
+
+static uint32_t model_get(unsigned counter)
+{
+    return (uint32_t)m.value[counter];
+}
+
+static void model_set(unsigned counter, uint32_t value)
+{
+    m.value[counter] = value;
+}
+
+static uint32_t model_take_overflow(void)
+{
+    uint32_t taken = m.overflow & 0x7fffffff;
+
+    m.overflow &= UINT64_C(0x80000000);
+    return taken;
+}
+
+static unsigned model_misuse(void)
+{
+    return m.writes + m.reads_trapped + m.cycle_touched;
+}
+
+static const struct pmu_model model = {
+    .pmu = &mkperf_armv8_pmuv3,
+    .counters = COUNTERS,
+    .reset = reset,
+    .run = model_run,
+    .enabled = model_enabled,
+    .counts = model_counts,
+    .get = model_get,
+    .set = model_set,
+    .take_overflow = model_take_overflow,
+    .misuse = model_misuse,
+    .good = {0x11, 0x08},
+    .bad = 0x04,
+};
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        HARNESS_TESTS,
         cmocka_unit_test_setup(test_init, reset),
         cmocka_unit_test_setup(test_not_here, reset),
         cmocka_unit_test_setup(test_thirty_one_counters, reset),
