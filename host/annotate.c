@@ -12,6 +12,7 @@
 
 #include "annotate/print.h"
 #include "cmd.h"
+#include "colour.h"
 
 enum { OPTION_NO_SOURCE = 256, OPTION_LIMIT, OPTION_STDIO };
 
@@ -31,6 +32,7 @@ static const struct mkperf_option options[] = {
 struct command {
     const char *input, *symbol;
     double limit;
+    enum mkperf_colour colour;
     struct report_names names;
     struct annotate_style style;
     struct report_filter filter;
@@ -134,6 +136,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (args->n > 0) {
         c->symbol = args->operand[0];
     }
+    c->style.colour = mkperf_colour_wanted(c->colour, stdout);
     status = report_frames_read(&f, &p, c->input, false, e);
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
@@ -150,10 +153,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
 int mkperf_cmd_annotate(int argc, char **argv)
 {
-    struct command c = {
-        .input = "perf.data",
-        .limit = 1,
-        .style = {.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), .source = true}};
+    struct command c = {.input = "perf.data", .limit = 1, .style = {.source = true}};
 
     return mkperf_command_main(&mkperf_annotate_command, &c, argc, argv, run);
 }
@@ -169,7 +169,8 @@ const struct mkperf_command mkperf_annotate_command = {
     .options = {{&report_input_options, offsetof(struct command, input)},
                 {&group, 0},
                 {&report_names_options, offsetof(struct command, names)},
-                {&report_filter_options, offsetof(struct command, filter)}},
+                {&report_filter_options, offsetof(struct command, filter)},
+                {&mkperf_colour_options, offsetof(struct command, colour)}},
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .run = mkperf_cmd_annotate,

@@ -7,13 +7,40 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "progress.h"
 #include "sink/tap.h"
 
 static void warn(void *self, const char *text)
 {
     const struct mkperf_conversion *c = self;
 
+    mkperf_progress_clear();
     fprintf(stderr, "mkperf %s: warning: %s\n", c->command, text);
+}
+
+static void begin_progress(const struct mkperf_conversion *c, const char *path)
+{
+    if (!c->quiet && c->print == NULL) {
+        mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
+    }
+}
+
+/* Warnings of sinks go where the line of progress stands. */
+static ssize_t write_warning(void *self, const char *p, size_t n)
+{
+    (void)self;
+    mkperf_progress_clear();
+    return (ssize_t)fwrite(p, 1, n, stderr);
+}
+
+static FILE *open_warnings(void)
+{
+    FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_warning});
+
+    if (f != NULL) {
+        setvbuf(f, NULL, _IOLBF, 0);
+    }
+    return f;
 }
 
 /* Reads the profile to compare with. */
@@ -33,6 +60,7 @@ static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_c
     base->stack.inlined = !c->out.no_inlined;
     c->out.base = base;
     c->out.base_name = c->diff;
+    begin_progress(c, c->diff);
     return mkperf_input_read(c->diff, &in, &sink, e);
 }
 
@@ -62,7 +90,9 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
     }
     struct mkperf_tap tap = {.to = output.sink, .print = c->print};
     struct mkperf_sink sink = mkperf_tap_sink(&tap);
+    begin_progress(c, c->input);
     enum mkperf_status status = mkperf_input_read(c->input, &c->in, &sink, e);
+    mkperf_progress_end();
     mkperf_output_free(&output);
     if (status == MKPERF_OK) {
         say_summary(c, &tap);
@@ -81,10 +111,14 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
 
     c->in.warn = warn;
     c->in.self = c;
-    c->out.warnings = stderr;
+    c->out.warnings = open_warnings();
     enum mkperf_status status = read_base(c, &base, e);
     if (status == MKPERF_OK) {
         status = write_output(c, e);
+    }
+    mkperf_progress_end();
+    if (c->out.warnings != NULL) {
+        (void)fclose(c->out.warnings);
     }
     mkperf_collect_free(&base);
     return status;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "colour.h"
 #include "report/head.h"
 #include "report/rows.h"
 
@@ -47,6 +48,7 @@ struct command {
     struct report_names names;
     double confidence, limit;
     bool by_growth;
+    enum mkperf_colour colour;
 };
 
 struct entry {
@@ -189,8 +191,25 @@ static void judge(struct comparison *d, bool by_growth)
     qsort_r(d->entry, d->n, sizeof *d->entry, compare_entries, &by_growth);
 }
 
+static void print_share(double share, bool colour)
+{
+    printf("%s%8.2f%%%s ", mkperf_colour_begin(colour, share), share,
+           mkperf_colour_end(colour, share));
+}
+
+/* What certainly grew is red, what shrank green. */
+static void print_delta(double delta, bool colour)
+{
+    printf("%s%+9.2f%%%s",
+           !colour     ? ""
+           : delta > 0 ? "\033[31m"
+                       : "\033[32m",
+           delta, colour ? "\033[0m" : "");
+}
+
 static void print_rows(const struct comparison *d, const struct command *c)
 {
+    bool colour = mkperf_colour_wanted(c->colour, stdout);
     size_t left_out = 0, significant = 0;
     int width = 2;
 
@@ -207,8 +226,10 @@ static void print_rows(const struct comparison *d, const struct command *c)
             continue;
         }
         significant += sure;
-        printf("%8.2f%% %8.2f%% %+9.2f%% %8.2g  %c %-*s  [%c] %s\n", 100 * r->share[SIDE_A],
-               100 * r->share[SIDE_B], 100 * r->delta, r->chance, sure ? ' ' : '~', width, r->pd,
+        print_share(100 * r->share[SIDE_A], colour);
+        print_share(100 * r->share[SIDE_B], colour);
+        print_delta(100 * r->delta, colour && sure);
+        printf(" %8.2g  %c %-*s  [%c] %s\n", r->chance, sure ? ' ' : '~', width, r->pd,
                r->kernel ? 'k' : '.', r->name);
     }
     if (left_out) {
@@ -332,7 +353,9 @@ const struct mkperf_command mkperf_diff_command = {
     .description =
         "Each function's share in the recordings A (before) and B (after), and the difference.\n\n"
         "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.",
-    .options = {{&group, 0}, {&report_names_options, offsetof(struct command, names)}},
+    .options = {{&group, 0},
+                {&report_names_options, offsetof(struct command, names)},
+                {&mkperf_colour_options, offsetof(struct command, colour)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = SIDES,
     .operands_max = SIDES,

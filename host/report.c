@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "colour.h"
+#include "progress.h"
 #include "report/browser.h"
 #include "report/head.h"
 #include "report/interactions.h"
@@ -73,6 +75,7 @@ struct command {
     const char *input;
     bool stdio, interactions, dot;
     const char *output; /* of interactions */
+    enum mkperf_colour colour;
     struct report_options report;
     struct report_names names;
     struct report_filter filter;
@@ -165,8 +168,11 @@ static enum mkperf_status print_event(struct report_frames *f, const struct comm
 {
     const struct report_profile *p = f->profile;
     struct report_rows rows;
-    enum mkperf_status status = report_rows_build(&rows, f, &c->report, i, e);
+    enum mkperf_status status;
 
+    mkperf_progress_begin("names of functions");
+    status = report_rows_build(&rows, f, &c->report, i, e);
+    mkperf_progress_end();
     if (status == MKPERF_OK) {
         printf("#\n# Samples: %" PRIu64 " of event '%s', period sum %" PRIu64 "\n",
                p->total[i].samples, p->session.event[i].name, p->total[i].period);
@@ -217,6 +223,7 @@ static enum mkperf_status run_profile(void *self, const struct mkperf_args *args
     (void)args;
     c->report.pd = c->names.pd;
     c->report.event = c->names.event;
+    c->report.colour = mkperf_colour_wanted(c->colour, stdout);
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->report.pd, c->report.event, e);
     }
@@ -269,7 +276,8 @@ const struct mkperf_command mkperf_report_command = {
     .options = {{&report_input_options, offsetof(struct command, input)},
                 {&group, 0},
                 {&report_names_options, offsetof(struct command, names)},
-                {&report_filter_options, offsetof(struct command, filter)}},
+                {&report_filter_options, offsetof(struct command, filter)},
+                {&mkperf_colour_options, offsetof(struct command, colour)}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .run = mkperf_cmd_report,
 };

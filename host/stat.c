@@ -15,6 +15,7 @@
 #include "cmd.h"
 #include "events.h"
 #include "pmu/tables.h"
+#include "progress.h"
 #include "stat/stat.h"
 #include "talk.h"
 
@@ -62,6 +63,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
     s->first_ns = s->first_ns != 0 ? s->first_ns : sample->time_ns;
     s->last_ns = sample->time_ns;
     stat_sample(&s->work, sample);
+    mkperf_progress_seconds((double)(s->last_ns - s->first_ns) / 1e9, s->talk.options.duration_s);
     return MKPERF_OK;
 }
 
@@ -143,6 +145,9 @@ static enum mkperf_status count(struct stat *s, struct mkperf_error *e)
             return e->status;
         }
         time = s->work.seconds > 0 ? s->work.seconds : mkperf_now_s() - began;
+        if (s->interval_ms == 0) {
+            mkperf_progress_seconds(time, wanted > 0 ? wanted : 0);
+        }
         if (s->interval_ms != 0 && time >= next) {
             show_interval(s);
             next = time + (double)s->interval_ms / 1000;
@@ -207,6 +212,9 @@ static enum mkperf_status run_once(struct stat *s, struct mkperf_error *e)
     struct mkperf_recorder *r = &s->talk.recorder;
     bool by_pd = true;
 
+    if (s->interval_ms == 0) {
+        mkperf_progress_begin("counting");
+    }
     if (s->estimate) {
         return sample(s, e);
     }
@@ -230,8 +238,11 @@ static enum mkperf_status measure(struct stat *s, struct mkperf_error *e)
         return e->status;
     }
     for (uint64_t i = 0; i < s->runs && interrupts == 0; i++) {
-        if (run_once(s, e) != MKPERF_OK) {
-            return e->status;
+        enum mkperf_status status = run_once(s, e);
+
+        mkperf_progress_end();
+        if (status != MKPERF_OK) {
+            return status;
         }
         stat_repeat_add(&s->repeat, &s->work);
     }

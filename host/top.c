@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "colour.h"
 #include "plain_text.h"
 #include "recorder.h"
 #include "report/browser.h"
@@ -43,6 +44,7 @@ struct command {
     struct mkperf_record_options record;
     double delay_s, window_s;
     bool zero, stdio;
+    enum mkperf_colour colour;
     const char *pd;
     uint64_t rows;
 };
@@ -208,6 +210,7 @@ static void set_up_screen(struct top *t)
     t->counts.all = c->window_s == 0;
     t->screen.target = c->record.link.target;
     t->screen.rows = (unsigned)c->rows;
+    t->screen.colour = mkperf_colour_wanted(c->colour, stdout);
     t->screen.counts = &t->counts;
     t->screen.totals = &t->recorder.stream->totals;
     t->screen.pd = c->pd;
@@ -344,7 +347,8 @@ const struct mkperf_command mkperf_top_command = {
                 {&mkperf_names_options, offsetof(struct top, command.record)},
                 {&mkperf_kernel_options, offsetof(struct top, command.record)},
                 {&mkperf_control_options, offsetof(struct top, command.record.link)},
-                {&mkperf_reconnect_options, offsetof(struct top, command.record.link)}},
+                {&mkperf_reconnect_options, offsetof(struct top, command.record.link)},
+                {&mkperf_colour_options, offsetof(struct top, command.colour)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .run = mkperf_cmd_top,

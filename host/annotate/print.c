@@ -5,10 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../colour.h"
 #include "code.h"
-
-/* Per cent from which an instruction is hot, or warm: those of perf. */
-static const double HOT = 5.0, WARM = 0.5;
 
 struct place {
     char function[256];
@@ -62,10 +60,9 @@ static void print_insn(const struct annotate_insn *insn, const struct report_wei
                        const struct annotate_function *fn, bool colour, FILE *out)
 {
     double share = percent(w->period, fn->weight.period);
-    const char *begin = !colour ? "" : share >= HOT ? "\033[31m" : share >= WARM ? "\033[32m" : "";
 
-    fprintf(out, "%s%8.2f%s : %10" PRIx64 ":  %s\n", begin, share, *begin ? "\033[0m" : "",
-            insn->addr, insn->text);
+    fprintf(out, "%s%8.2f%s : %10" PRIx64 ":  %s\n", mkperf_colour_begin(colour, share), share,
+            mkperf_colour_end(colour, share), insn->addr, insn->text);
 }
 
 enum mkperf_status annotate_print(const struct annotate_hits *h,

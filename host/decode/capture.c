@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "../progress.h"
 #include "wire.h"
 #include "wire_stream.h"
 
@@ -61,9 +63,14 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_capture_
 static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
                                    struct mkperf_error *e)
 {
+    uint64_t done = 0;
+    struct stat st;
+    bool is_file = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode);
     size_t n;
 
     while ((n = fread(c->buffer, 1, sizeof c->buffer, f)) > 0) {
+        done += n;
+        mkperf_progress_bytes(done, is_file ? (uint64_t)st.st_size : 0);
         if (mkperf_receiver_push(&c->receiver, c->buffer, n, e) != MKPERF_OK) {
             return e->status;
         }

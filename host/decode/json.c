@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../progress.h"
+
 enum { SPACE = 1, WORD = 2, STRING_END = 4, ONE = 8 }; /* classes of bytes */
 
 static const uint8_t class_of[256] = {
@@ -52,11 +54,14 @@ static enum mkperf_status begin(struct mkperf_json *j, struct mkperf_error *e)
 
 enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path, struct mkperf_error *e)
 {
+    struct stat st;
+
     *j = (struct mkperf_json){.path = path, .fd = -1};
     j->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (j->fd < 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
+    j->size = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     return begin(j, e);
 }
 
@@ -115,6 +120,7 @@ static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
         j->ended = got == 0;
     }
     j->buffer[j->n] = 0; /* ends every scan */
+    mkperf_progress_bytes(j->base, j->size);
 }
 
 static inline void fill(struct mkperf_json *j)

@@ -43,6 +43,7 @@ struct mkperf_json {
     const uint8_t *memory; /* all of the input, or NULL: fd */
     size_t memory_size;
     int fd;
+    uint64_t size; /* of the file, 0: not known */
     bool ended;    /* buffer holds the rest */
     bool failed;   /* the system's error is in reason */
     uint64_t base; /* offset of buffer[0] */

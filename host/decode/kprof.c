@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../progress.h"
 #include "kprof_internal.h"
 
 enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason)
@@ -243,6 +244,7 @@ static enum mkperf_status second_reading(struct kprof *k)
         if (kprof_deliver(k, &s, r.type == KPROF_KERNEL) != MKPERF_OK) {
             return k->e->status;
         }
+        mkperf_progress_steps(i, k->index.count);
     }
     return MKPERF_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../progress.h"
 #include "../sink/perfdata.h"
 
 enum {
@@ -38,6 +39,7 @@ static bool fill(struct perfin_bytes *b, uint64_t offset)
         }
         b->buffered += (size_t)n;
     }
+    mkperf_progress_bytes(offset, b->size);
     return b->buffered > 0;
 }
 
@@ -60,6 +62,7 @@ static bool fill_stream(struct perfin_bytes *b, uint64_t offset, size_t n)
             return false;
         }
         b->buffered += (size_t)got;
+        mkperf_progress_bytes(offset, 0);
     }
     return offset >= b->buffered_at;
 }

@@ -278,16 +278,6 @@ static enum mkperf_status act(struct browser *b, int key, struct mkperf_error *e
     return MKPERF_OK;
 }
 
-static void start_screen(void)
-{
-    initscr();
-    cbreak();
-    noecho();
-    keypad(stdscr, TRUE);
-    set_escdelay(50);
-    curs_set(0);
-}
-
 enum mkperf_status report_browse(struct report_frames *f, const struct report_options *o,
                                  const char *path, struct mkperf_error *e)
 {
@@ -305,7 +295,7 @@ enum mkperf_status report_browse(struct report_frames *f, const struct report_op
     }
     status = build(&b, e);
     if (status == MKPERF_OK) {
-        start_screen();
+        report_screen_start(o->colour);
         while (status == MKPERF_OK && key != 'q' && key != ERR) {
             draw(&b);
             key = getch();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../decode/perfdata.h"
+#include "../progress.h"
 
 enum { TEXT_WORDS = 64, PAGE = 4096 };
 
@@ -62,10 +63,16 @@ enum mkperf_status report_frames_read(struct report_frames *f, struct report_pro
                                       const char *path, bool with_line, struct mkperf_error *e)
 {
     struct mkperf_sink sink = report_profile_sink(profile);
-    enum mkperf_status status = mkperf_perfdata_read(path, &sink, e);
+    enum mkperf_status status;
 
+    mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
+    status = mkperf_perfdata_read(path, &sink, e);
     *f = (struct report_frames){.profile = profile};
-    return status == MKPERF_OK ? report_frames_open(f, profile, with_line, e) : status;
+    if (status == MKPERF_OK) {
+        status = report_frames_open(f, profile, with_line, e);
+    }
+    mkperf_progress_end();
+    return status;
 }
 
 void report_frames_close(struct report_frames *f)

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_ESC = 27 };
+#include "../colour.h"
 
-static const double HOT = 5.0; /* per cent from which an instruction is hot, as in annotate */
+enum { KEY_ESC = 27, PAIR_HOT = 1, PAIR_WARM };
+
+static bool coloured;
 
 struct pager {
     char *text;
@@ -18,6 +20,36 @@ struct pager {
     char words[REPORT_SEARCH];
 };
 
+void report_screen_start(bool colour)
+{
+    initscr();
+    cbreak();
+    noecho();
+    keypad(stdscr, TRUE);
+    set_escdelay(50);
+    curs_set(0);
+    if (colour && has_colors() && start_color() == OK) {
+        short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
+
+        init_pair(PAIR_HOT, COLOR_RED, background);
+        init_pair(PAIR_WARM, COLOR_GREEN, background);
+        coloured = true;
+    }
+}
+
+static void colour_share(int y, const char *text, bool reverse)
+{
+    char *end;
+    double share = strtod(text, &end);
+    short pair = share >= MKPERF_COLOUR_HOT ? PAIR_HOT : PAIR_WARM;
+    bool is_share = end != text && (*end == '%' || strncmp(end, " :", 2) == 0);
+
+    if (coloured && is_share && share >= MKPERF_COLOUR_WARM) {
+        mvchgat(y, 0, (int)(end - text) + (*end == '%'), reverse ? A_REVERSE : A_NORMAL, pair,
+                NULL);
+    }
+}
+
 void report_put_line(int y, const char *text, bool reverse)
 {
     if (reverse) {
@@ -25,6 +57,7 @@ void report_put_line(int y, const char *text, bool reverse)
     }
     mvhline(y, 0, ' ', COLS);
     mvaddnstr(y, 0, text, COLS);
+    colour_share(y, text, reverse);
     if (reverse) {
         attroff(A_REVERSE);
     }
@@ -88,7 +121,7 @@ static void draw(const struct pager *p)
     for (int i = 0; i < LINES - 2 && p->top + i < p->n; i++) {
         const char *line = p->line[p->top + i];
 
-        attrset(line[0] != '#' && strtod(line, NULL) >= HOT ? A_BOLD : A_NORMAL);
+        attrset(line[0] != '#' && strtod(line, NULL) >= MKPERF_COLOUR_HOT ? A_BOLD : A_NORMAL);
         report_put_line(1 + i, line, false);
         attrset(A_NORMAL);
     }

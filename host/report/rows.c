@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../colour.h"
+#include "../progress.h"
 #include "tree.h"
 
 const char *const report_sort_names[REPORT_SORT_KEYS] = {
@@ -169,6 +171,7 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct report_fra
         if (report_chain_wanted(f, o, event, i) && !add_chain(rows, f, o, i)) {
             return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
         }
+        mkperf_progress_steps(i, f->profile->chains.count);
     }
     if (rows->n > 0) {
         qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, f);
@@ -270,6 +273,12 @@ static void print_titles(const struct layout *l, const struct report_options *o,
     fprintf(out, "\n#\n");
 }
 
+static void print_share(double share, bool colour, FILE *out)
+{
+    fprintf(out, "%s%9.2f%%%s", mkperf_colour_begin(colour, share), share,
+            mkperf_colour_end(colour, share));
+}
+
 static void print_row(const struct report_row *r, const struct layout *l,
                       const struct report_frames *f, const struct report_options *o, uint64_t whole,
                       FILE *out)
@@ -277,10 +286,10 @@ static void print_row(const struct report_row *r, const struct layout *l,
     char text[600];
 
     if (o->children) {
-        fprintf(out, "%9.2f%%", percent(r->children.period, whole));
+        print_share(percent(r->children.period, whole), o->colour, out);
     }
-    fprintf(out, "%9.2f%%  %7" PRIu64 "  %15" PRIu64, percent(r->self.period, whole),
-            r->self.samples, r->self.period);
+    print_share(percent(r->self.period, whole), o->colour, out);
+    fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
     for (unsigned i = 0; i < o->nkeys; i++) {
         column(f, r, o->key[i], text, sizeof text);
         fprintf(out, "  %-*s", i + 1 == o->nkeys ? 0 : l->width[i], text);

@@ -30,6 +30,7 @@ struct report_options {
     double graph_limit; /* the same for branches of call trees */
     const char *pd;     /* only samples of this PD, NULL: all */
     const char *event;  /* only this event, NULL: all */
+    bool colour;        /* of shares */
     const char *symbol; /* only rows of this function, NULL: all */
 };
 

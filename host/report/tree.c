@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../colour.h"
+
 bool report_tree_init(struct report_tree *t)
 {
     *t = (struct report_tree){.node = calloc(64, sizeof *t->node), .n = 1, .room = 64};
@@ -165,12 +167,13 @@ struct printer {
     uint64_t whole;
     double least;
     FILE *out;
+    bool colour;
     char indent[4 * REPORT_FRAMES_MAX + 8];
 };
 
 static void print_children(struct printer *p, uint32_t node, uint32_t pd)
 {
-    size_t depth = strlen(p->indent);
+    size_t depth = strlen(p->indent), share;
     uint32_t n, *list = report_tree_children(p->tree, p->frames, node, p->least, &n);
     char text[700];
 
@@ -178,7 +181,9 @@ static void print_children(struct printer *p, uint32_t node, uint32_t pd)
         uint32_t child_pd = report_function(p->frames, p->tree->node[list[i]].function).pd;
 
         report_tree_text(p->tree, p->frames, list[i], pd, p->whole, text, sizeof text);
-        fprintf(p->out, "%s|--%s\n", p->indent, text);
+        share = strcspn(text, "-");
+        fprintf(p->out, "%s|--%s%.*s%s%s\n", p->indent, mkperf_colour_begin(p->colour, atof(text)),
+                (int)share, text, mkperf_colour_end(p->colour, atof(text)), text + share);
         memcpy(p->indent + depth, i + 1 < n ? "|   " : "    ", 5);
         print_children(p, list[i], child_pd);
         p->indent[depth] = 0;
@@ -198,6 +203,7 @@ enum mkperf_status report_tree_print(const struct report_row *r, struct report_f
                         .whole = whole,
                         .least = o->graph_limit * (double)whole / 100,
                         .out = out,
+                        .colour = o->colour,
                         .indent = "        "};
 
     if (status == MKPERF_OK && t.node[0].child) {

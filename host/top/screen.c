@@ -6,6 +6,7 @@
 #include <ncurses.h>
 #include <string.h>
 
+#include "../colour.h"
 #include "../report/pager.h"
 
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
@@ -52,6 +53,18 @@ static void entry_text(const struct top_screen *s, const struct top_entry *at, c
     }
 }
 
+static void print_entry(const struct top_screen *s, const struct top_entry *at, FILE *out)
+{
+    double share = percent(at->weight.period, s->list.total.period);
+    char text[TOP_TEXT];
+    int n;
+
+    entry_text(s, at, text, sizeof text);
+    n = (int)strcspn(text, "%") + 1;
+    fprintf(out, "%s%.*s%s%s\n", mkperf_colour_begin(s->colour, share), n, text,
+            mkperf_colour_end(s->colour, share), text + n);
+}
+
 void top_screen_print(const struct top_screen *s, FILE *out)
 {
     char text[TOP_TEXT];
@@ -59,13 +72,11 @@ void top_screen_print(const struct top_screen *s, FILE *out)
     head_text(s, text, sizeof text);
     fprintf(out, "# %s\n#\n#  Share   Samples  PD\n", text);
     for (uint32_t i = 0; i < s->list.npds; i++) {
-        entry_text(s, &s->list.pd[i], text, sizeof text);
-        fprintf(out, "%s\n", text);
+        print_entry(s, &s->list.pd[i], out);
     }
     fprintf(out, "#\n#  Share   Samples  PD               Function\n");
     for (uint32_t i = 0; i < s->list.nfunctions && (s->rows == 0 || i < s->rows); i++) {
-        entry_text(s, &s->list.function[i], text, sizeof text);
-        fprintf(out, "%s\n", text);
+        print_entry(s, &s->list.function[i], out);
     }
     if (s->rows && s->list.nfunctions > s->rows) {
         fprintf(out, "# and %" PRIu32 " functions more\n", s->list.nfunctions - s->rows);
@@ -75,13 +86,8 @@ void top_screen_print(const struct top_screen *s, FILE *out)
 
 void top_screen_start(struct top_screen *s)
 {
-    initscr();
-    cbreak();
-    noecho();
-    keypad(stdscr, TRUE);
+    report_screen_start(s->colour);
     nodelay(stdscr, TRUE);
-    set_escdelay(50);
-    curs_set(0);
     s->curses = true;
 }
 

@@ -19,6 +19,7 @@ struct top_screen {
     unsigned rows;      /* set before: functions of a printed table, 0: all */
     struct top_counts *counts;
     const struct mkperf_totals *totals;
+    bool colour;
     bool curses, paused, quit;
     uint32_t event;
     enum top_sort sort;

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see colour.h. */
+#include "colour.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPTION_COLOR = 256, OPTION_STDIO_COLOR };
+
+static const struct mkperf_option options[] = {
+    {.id = OPTION_COLOR,
+     .name = "color",
+     .value = "[WHEN]",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "auto always never",
+     .help = "shares in red from 5 per cent on, in green from 0.5 on: auto (on a terminal, unless "
+             "NO_COLOR is set; the default), always (also without WHEN), never"},
+    {.id = OPTION_STDIO_COLOR,
+     .name = "stdio-color",
+     .value = "WHEN",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "auto always never",
+     .help = "the same, as perf calls it"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    enum mkperf_colour *when = self;
+
+    if (!g->value || strcmp(g->value, "always") == 0) {
+        *when = MKPERF_COLOUR_ALWAYS;
+    } else if (strcmp(g->value, "never") == 0) {
+        *when = MKPERF_COLOUR_NEVER;
+    } else if (strcmp(g->value, "auto") == 0) {
+        *when = MKPERF_COLOUR_AUTO;
+    } else {
+        return mkperf_given_bad(g, "auto, always or never");
+    }
+    return MKPERF_OK;
+}
+
+const struct mkperf_option_group mkperf_colour_options = {options, set};
+
+bool mkperf_colour_wanted(enum mkperf_colour when, FILE *out)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return when == MKPERF_COLOUR_ALWAYS || (when == MKPERF_COLOUR_AUTO && isatty(fileno(out)) &&
+                                            !(no && *no) && !(term && strcmp(term, "dumb") == 0));
+}
+
+const char *mkperf_colour_begin(bool on, double percent)
+{
+    return !on                             ? ""
+           : percent >= MKPERF_COLOUR_HOT  ? "\033[31m"
+           : percent >= MKPERF_COLOUR_WARM ? "\033[32m"
+                                           : "";
+}
+
+const char *mkperf_colour_end(bool on, double percent)
+{
+    return on && percent >= MKPERF_COLOUR_WARM ? "\033[0m" : "";
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Colours of shares, and the line of progress on a pseudo-terminal. */
+#include <fcntl.h>
+#include <pty.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "colour.h"
+#include "progress.h"
+
+static void test_colours_are_perfs(void **state)
+{
+    (void)state;
+    assert_string_equal(mkperf_colour_begin(true, 5.0), "\033[31m");
+    assert_string_equal(mkperf_colour_begin(true, 100), "\033[31m");
+    assert_string_equal(mkperf_colour_begin(true, 4.99), "\033[32m");
+    assert_string_equal(mkperf_colour_begin(true, 0.5), "\033[32m");
+    assert_string_equal(mkperf_colour_begin(true, 0.49), "");
+    assert_string_equal(mkperf_colour_end(true, 0.49), "");
+    assert_string_equal(mkperf_colour_end(true, 0.5), "\033[0m");
+    assert_string_equal(mkperf_colour_begin(false, 50), "");
+    assert_string_equal(mkperf_colour_end(false, 50), "");
+}
+
+/* What was written to the terminal since the last call. */
+static const char *shown(int terminal)
+{
+    static char text[4096];
+    ssize_t n = read(terminal, text, sizeof text - 1);
+
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+static void test_progress(void **state)
+{
+    int terminal, tty, was = dup(STDERR_FILENO);
+    const char *text;
+
+    (void)state;
+    assert_int_equal(openpty(&terminal, &tty, NULL, NULL, NULL), 0);
+    fcntl(terminal, F_SETFL, O_NONBLOCK);
+    dup2(tty, STDERR_FILENO);
+    mkperf_progress_bytes(1, 2); /* nobody has begun */
+    mkperf_progress_begin("x.data");
+    mkperf_progress_bytes(1, 2); /* too early */
+    assert_string_equal(shown(terminal), "");
+    usleep(2100000);
+    mkperf_progress_bytes(42000000, 100000000);
+    text = shown(terminal);
+    assert_non_null(strstr(text, "x.data [============..................]  42 %  42.0 MB, 2 s"));
+    mkperf_progress_bytes(43000000, 100000000); /* too soon */
+    assert_string_equal(shown(terminal), "");
+    usleep(250000);
+    mkperf_progress_seconds(3, 0); /* of no known end */
+    assert_non_null(strstr(shown(terminal), "x.data  3.0 s"));
+    usleep(250000);
+    mkperf_progress_steps(9, 9);
+    assert_non_null(strstr(shown(terminal), "[==============================] 100 %"));
+    mkperf_progress_end();
+    assert_string_equal(shown(terminal), "\r\033[K");
+    mkperf_progress_end();
+    mkperf_progress_steps(9, 9);
+    assert_string_equal(shown(terminal), "");
+    dup2(was, STDERR_FILENO);
+    close(was);
+    close(tty);
+    close(terminal);
+}
+
+static void test_no_progress_in_a_file(void **state)
+{
+    int pipes[2], was = dup(STDERR_FILENO);
+
+    (void)state;
+    assert_int_equal(pipe2(pipes, O_NONBLOCK), 0);
+    dup2(pipes[1], STDERR_FILENO);
+    mkperf_progress_begin("x.data");
+    usleep(2100000);
+    mkperf_progress_bytes(42, 100);
+    mkperf_progress_end();
+    assert_string_equal(shown(pipes[0]), "");
+    dup2(was, STDERR_FILENO);
+    close(was);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_colours_are_perfs),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_no_progress_in_a_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
