@@ -2,7 +2,6 @@
 /* Owns: see collect.h. */
 #include "collect.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,16 +111,46 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     return MKPERF_OK;
 }
 
+static bool sum_mark(struct mkperf_collect *c, const struct mkperf_mark *m, uint32_t name)
+{
+    uint64_t key[2] = {m->pd, name};
+    uint32_t known = c->mark_keys.count;
+    int64_t at = report_table_number(&c->mark_keys, key, 2);
+
+    if (at < 0) {
+        return false;
+    }
+    if (c->mark_keys.count != known) {
+        struct mkperf_mark_sum *grown = reallocarray(c->mark_sum, known + 1, sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        c->mark_sum = grown;
+        grown[at] = (struct mkperf_mark_sum){.points = 0};
+    }
+    struct mkperf_mark_sum *sum = &c->mark_sum[at];
+    sum->points += m->kind == MKPERF_MARK_POINT;
+    if (m->kind == MKPERF_MARK_BEGIN && sum->open++ == 0) {
+        sum->begin_ns = m->time_ns;
+    } else if (m->kind == MKPERF_MARK_END && sum->open > 0 && --sum->open == 0) {
+        uint64_t ns = m->time_ns > sum->begin_ns ? m->time_ns - sum->begin_ns : 0;
+        sum->phases++;
+        sum->sum_ns += ns;
+        sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
+    }
+    return true;
+}
+
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
     struct mkperf_collect *c = self;
 
+    int64_t name = mkperf_stack_text_number(&c->stack, m->name);
+    if (name < 0 || !sum_mark(c, m, (uint32_t)name)) {
+        return no_memory(e);
+    }
     if (!c->times) {
         return MKPERF_OK;
-    }
-    int64_t name = mkperf_stack_text_number(&c->stack, m->name);
-    if (name < 0) {
-        return no_memory(e);
     }
     c->first_ns = m->time_ns < c->first_ns ? m->time_ns : c->first_ns;
     c->last_ns = m->time_ns > c->last_ns ? m->time_ns : c->last_ns;
@@ -196,6 +225,21 @@ enum mkperf_status mkperf_collect_chain(struct mkperf_collect *c, uint32_t numbe
     return out->n < 0 ? no_memory(e) : MKPERF_OK;
 }
 
+enum mkperf_status mkperf_collect_cost(struct mkperf_collect *c, struct mkperf_error *e)
+{
+    struct mkperf_collected_chain chain;
+
+    memset(&c->cost, 0, sizeof c->cost);
+    for (uint32_t i = 0; i < c->chains.count; i++) {
+        if (mkperf_collect_chain(c, i, &chain, e) != MKPERF_OK) {
+            return e->status;
+        }
+        mkperf_cost_add(&c->cost, &c->stack, chain.event, chain.pd, chain.place[0],
+                        chain.weight.period);
+    }
+    return MKPERF_OK;
+}
+
 uint64_t mkperf_collect_lost(const struct mkperf_collect *c)
 {
     uint64_t n = 0;
@@ -253,56 +297,10 @@ void mkperf_collect_free(struct mkperf_collect *c)
     report_table_free(&c->chains);
     free(c->weight);
     c->weight = NULL;
+    report_table_free(&c->mark_keys);
+    free(c->mark_sum);
+    c->mark_sum = NULL;
     mkperf_spool_close(&c->samples);
     mkperf_spool_close(&c->losses);
     mkperf_spool_close(&c->marks);
-}
-
-static void note_event(const struct mkperf_collect *c, uint32_t i, char *line, size_t n)
-{
-    char room[32], how[64] = "";
-    const struct mkperf_event *event = &c->stack.session.event[i];
-
-    if (i < c->stack.session.nevents && event->period != 0) {
-        snprintf(how, sizeof how, ", one sample each %" PRIu64, event->period);
-    } else if (i < c->stack.session.nevents && event->frequency != 0) {
-        snprintf(how, sizeof how, ", %u samples per second and core", event->frequency);
-    }
-    snprintf(line, n, "event %s: %" PRIu64 " samples, period sum %" PRIu64 "%s",
-             mkperf_stack_event_name(&c->stack, i, room), c->total[i].samples, c->total[i].period,
-             how);
-}
-
-void mkperf_collect_notes(const struct mkperf_collect *c, void (*put)(void *self, const char *line),
-                          void *self)
-{
-    char line[1024];
-
-    for (uint32_t i = 0; i < c->nevents; i++) {
-        note_event(c, i, line, sizeof line);
-        put(self, line);
-    }
-    snprintf(line, sizeof line, "lost samples: %" PRIu64, mkperf_collect_lost(c));
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (c->lost[i] != 0) {
-            size_t used = strlen(line);
-            snprintf(line + used, sizeof line - used, ", %s %" PRIu64, mkperf_lost_names[i],
-                     c->lost[i]);
-        }
-    }
-    put(self, line);
-    snprintf(line, sizeof line, "late events: %" PRIu64 ", spurious: %" PRIu64,
-             c->totals.late_events, c->totals.spurious);
-    put(self, line);
-    if (c->totals.marks != 0 || c->totals.marks_lost != 0) {
-        snprintf(line, sizeof line, "marks: %" PRIu64 ", lost %" PRIu64, c->totals.marks,
-                 c->totals.marks_lost);
-        put(self, line);
-    }
-    put(self, c->totals.complete ? "complete: yes"
-                                 : "complete: unknown, no matching totals from the target");
-    if (c->stack.command != NULL) {
-        snprintf(line, sizeof line, "recorded by: %s", c->stack.command);
-        put(self, line);
-    }
 }

@@ -9,6 +9,7 @@
 #ifndef MKPERF_HOST_SINK_COLLECT_H
 #define MKPERF_HOST_SINK_COLLECT_H
 
+#include "cost.h"
 #include "spool.h"
 #include "stack.h"
 
@@ -37,6 +38,12 @@ struct mkperf_collected_mark { /* a mark in the spool */
     uint64_t order;              /* of arrival */
 };
 
+/* Marks of one PD and name: points, and phases from the outermost begin to its end. */
+struct mkperf_mark_sum {
+    uint64_t points, phases, sum_ns, longest_ns;
+    uint64_t open, begin_ns; /* phases that have no end yet; when the outermost began */
+};
+
 struct mkperf_collect {
     bool cores, times; /* set before begin: keep cores apart; keep what has a time in order */
     struct mkperf_stack stack;
@@ -48,6 +55,9 @@ struct mkperf_collect {
     uint64_t lost[MKPERF_LOST_PLACES], lost_events[MKPERF_LOST_PLACES];
     uint64_t first_ns, last_ns;
     struct mkperf_totals totals;
+    struct mkperf_cost cost;       /* after mkperf_collect_cost */
+    struct report_table mark_keys; /* PD, name (a text of the stack) */
+    struct mkperf_mark_sum *mark_sum;
     struct mkperf_spool samples, losses, marks; /* of struct mkperf_collected, mkperf_lost and
                                                  * mkperf_collected_mark */
 };
@@ -71,6 +81,8 @@ static inline uint64_t mkperf_collect_thread(const struct mkperf_collect *c, uin
 
     return report_table_key(&c->chains, chain, &words)[MKPERF_COLLECT_PD];
 }
+/* Resolves all chains, so that texts have their numbers, and sums up what the profiler took. */
+enum mkperf_status mkperf_collect_cost(struct mkperf_collect *c, struct mkperf_error *e);
 uint64_t mkperf_collect_lost(const struct mkperf_collect *c); /* samples, everywhere */
 
 /* With times: the spools in the order of time, and mapped. */
@@ -79,7 +91,8 @@ void mkperf_collect_free(struct mkperf_collect *c);
 
 /*
  * The head that formats with room for text carry, a line at a time, `put` once for each: events
- * with periods and sums, losses by place, completeness, the command.
+ * with periods and sums, losses by place, the cost of profiling, marks, interactions, completeness,
+ * the command.
  */
 void mkperf_collect_notes(const struct mkperf_collect *c, void (*put)(void *self, const char *line),
                           void *self);

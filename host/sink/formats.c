@@ -129,6 +129,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     struct collected_output *o = self;
 
     if (mkperf_collect_ops.end(self, totals, e) != MKPERF_OK ||
+        mkperf_collect_cost(&o->collect, e) != MKPERF_OK ||
         o->write(&o->export, &o->collect, &o->text, e) != MKPERF_OK) {
         return e->status;
     }

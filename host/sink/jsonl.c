@@ -15,23 +15,19 @@
  *            innermost first; reads: [{event, count}], of its group since its last sample
  *   mark     time_ns, pd, kind: "point" | "begin" | "end", id, name
  *   lost     time_ns, core, where, samples, events
+ *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
  *   totals   samples, lost: {where: n}, late_events, spurious, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of events that took turns,
- *            first_ns, last_ns, complete
+ *            first_ns, last_ns, overwritten, complete, cost: {event: {kernel, pds}}: the events
+ * that the profiler itself took, each only if it is known
  *
  * What is not known is left out. Numbers are exact integers, which some readers of JSON round
  * above 2^53.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "formats.h"
-
-struct jsonl {
-    struct mkperf_textout text;
-    struct mkperf_stack stack;
-    struct mkperf_export export;
-};
+#include "../model/interactions.h"
+#include "streamed.h"
 
 static void put_string(struct mkperf_textout *t, const char *key, const char *value)
 {
@@ -80,7 +76,7 @@ static void put_events(struct mkperf_textout *t, const struct mkperf_session *se
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
-    struct jsonl *j = self;
+    struct mkperf_streamed *j = self;
     struct mkperf_textout *t = &j->text;
 
     mkperf_textout_puts(t, "{\"type\":\"session\",\"version\":1");
@@ -97,7 +93,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
-    struct jsonl *j = self;
+    struct mkperf_streamed *j = self;
 
     mkperf_textout_printf(&j->text, "{\"type\":\"pd\",\"id\":%" PRIu32, pd->id);
     put_string(&j->text, "name", pd->name);
@@ -107,7 +103,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return mkperf_stack_pd(&j->stack, pd, e);
 }
 
-static void put_frame(struct jsonl *j, uint32_t pd, const struct mkperf_place *place,
+static void put_frame(struct mkperf_streamed *j, uint32_t pd, const struct mkperf_place *place,
                       const struct mkperf_frame *frame)
 {
     const struct mkperf_function *f = &j->stack.function[frame->function];
@@ -127,7 +123,7 @@ static void put_frame(struct jsonl *j, uint32_t pd, const struct mkperf_place *p
     mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
 }
 
-static void put_stack(struct jsonl *j, uint32_t pd, const uint32_t *place, int n)
+static void put_stack(struct mkperf_streamed *j, uint32_t pd, const uint32_t *place, int n)
 {
     for (int i = 0; i < n; i++) {
         uint32_t frames;
@@ -140,7 +136,7 @@ static void put_stack(struct jsonl *j, uint32_t pd, const uint32_t *place, int n
 }
 
 /* ,"reads":[{"event":"instructions","count":4711},...] */
-static void put_reads(struct jsonl *j, const struct mkperf_sample *s)
+static void put_reads(struct mkperf_streamed *j, const struct mkperf_sample *s)
 {
     char room[32];
 
@@ -156,14 +152,14 @@ static void put_reads(struct jsonl *j, const struct mkperf_sample *s)
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
-    struct jsonl *j = self;
+    struct mkperf_streamed *j = self;
     struct mkperf_textout *t = &j->text;
     uint32_t place[MKPERF_STACK_MAX];
     char room[32];
-    int n = mkperf_stack_of(&j->stack, s, place);
+    int n = mkperf_streamed_sample(j, s, place, e);
 
     if (n < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        return e->status;
     }
     mkperf_textout_puts(t, "{\"type\":\"sample\"");
     put_number(t, "time_ns", s->time_ns);
@@ -176,13 +172,13 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                                            : ",\"mode\":\"user\",\"stack\":[");
     put_stack(j, s->pd, place, n);
     mkperf_textout_puts(t, "]}\n");
-    return t->error.status == MKPERF_OK ? MKPERF_OK : (*e = t->error).status;
+    return mkperf_streamed_status(j, e);
 }
 
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
                                      struct mkperf_error *e)
 {
-    struct jsonl *j = self;
+    struct mkperf_streamed *j = self;
 
     (void)e;
     mkperf_stack_events(&j->stack, session);
@@ -193,7 +189,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
-    struct jsonl *j = self;
+    struct mkperf_streamed *j = self;
 
     (void)e;
     mkperf_textout_puts(&j->text, "{\"type\":\"mark\"");
@@ -208,7 +204,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
 
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
-    struct jsonl *j = self;
+    struct mkperf_streamed *j = self;
 
     (void)e;
     mkperf_textout_puts(&j->text, "{\"type\":\"lost\"");
@@ -222,7 +218,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
 }
 
 /* ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of events that took turns */
-static void put_counted(struct jsonl *j, const struct mkperf_totals *totals)
+static void put_counted(struct mkperf_streamed *j, const struct mkperf_totals *totals)
 {
     bool any = false;
     char room[32];
@@ -240,12 +236,47 @@ static void put_counted(struct jsonl *j, const struct mkperf_totals *totals)
     mkperf_textout_put(&j->text, "]", any);
 }
 
+static void put_cost(struct mkperf_streamed *j)
+{
+    bool kernel = mkperf_cost_kernel_known(&j->stack), pds = mkperf_cost_pds_known(&j->stack);
+    char room[32];
+
+    mkperf_textout_puts(&j->text, ",\"cost\":{");
+    for (uint32_t i = 0; (kernel || pds) && i < j->stack.session.nevents; i++) {
+        mkperf_textout_put(&j->text, ",", i > 0);
+        mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, i, room));
+        mkperf_textout_puts(&j->text, ":{");
+        if (kernel) {
+            mkperf_textout_printf(&j->text, "\"kernel\":%" PRIu64, j->cost.kernel[i]);
+        }
+        if (pds) {
+            mkperf_textout_printf(&j->text, "%s\"pds\":%" PRIu64, kernel ? "," : "",
+                                  j->cost.pds[i]);
+        }
+        mkperf_textout_put(&j->text, "}", 1);
+    }
+    mkperf_textout_put(&j->text, "}", 1);
+}
+
+static void put_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a)
+{
+    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+        mkperf_textout_puts(t, "{\"type\":\"calls\"");
+        put_string(t, "from", a->edge[i].from);
+        put_string(t, "to", a->edge[i].to);
+        put_number(t, "calls", a->edge[i].calls);
+        put_number(t, "notifications", a->edge[i].notifications);
+        mkperf_textout_puts(t, "}\n");
+    }
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
-    struct jsonl *j = self;
+    struct mkperf_streamed *j = self;
     struct mkperf_textout *t = &j->text;
 
+    put_interactions(t, totals->interactions);
     mkperf_textout_puts(t, "{\"type\":\"totals\"");
     put_number(t, "samples", totals->samples);
     mkperf_textout_puts(t, ",\"lost\":{");
@@ -263,27 +294,10 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     put_counted(j, totals);
     put_number(t, "first_ns", totals->first_ns);
     put_number(t, "last_ns", totals->last_ns);
+    put_number(t, "overwritten", totals->overwritten);
+    put_cost(j);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
-    if (j->export.warnings != NULL) {
-        mkperf_stack_warn(&j->stack, j->export.warnings, "mkperf");
-    }
-    return mkperf_textout_finish(t, e);
-}
-
-static void abandon(void *self)
-{
-    struct jsonl *j = self;
-
-    mkperf_textout_discard(&j->text);
-}
-
-static void jsonl_free(void *self)
-{
-    struct jsonl *j = self;
-
-    mkperf_textout_discard(&j->text);
-    mkperf_stack_free(&j->stack);
-    free(j);
+    return mkperf_streamed_finish(j, e);
 }
 
 enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkperf_output *out,
@@ -299,19 +313,8 @@ enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkper
         .mark = add_mark,
         .lost = add_lost,
         .end = end,
-        .abandon = abandon,
+        .abandon = mkperf_streamed_abandon,
     };
-    struct jsonl *j = calloc(1, sizeof *j);
 
-    if (j == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
-    j->export = *x;
-    j->stack.inlined = !x->no_inlined;
-    if (mkperf_textout_open(&j->text, x->path, e) != MKPERF_OK) {
-        free(j);
-        return e->status;
-    }
-    *out = (struct mkperf_output){.sink = {.ops = &ops, .self = j}, .free = jsonl_free};
-    return MKPERF_OK;
+    return mkperf_streamed_open(x, sizeof(struct mkperf_streamed), &ops, out, e);
 }

@@ -5,7 +5,8 @@
  *
  * Owns: the file. Called through the table of formats. Equal stacks in succession are one sample.
  * Weights are periods (unit none). The format has no field for losses: they are a profile
- * "[lost] EVENT" of their own, in samples, and the exporter's name says the totals.
+ * "[lost]" of their own, in samples, as marks are "[marks]", by how often, and what the profiler
+ * took "[cost of profiling]"; the exporter's name says the sum of losses.
  */
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@ struct speedscope {
     struct mkperf_textout *t;
     struct mkperf_collected_chain chain; /* scratch */
     bool comma;                          /* between profiles */
+    uint32_t event;                      /* whose cost is asked for */
 };
 
 static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)
@@ -34,10 +36,11 @@ static void put_frame(struct speedscope *s, const char *name, const char *note, 
     mkperf_textout_put(t, "}", 1);
 }
 
-/* Frames: functions, then PDs, then places of loss. */
+/* Frames: functions, PDs, places of loss, marks, the profiler's two parts. */
 static void put_frames(struct speedscope *s)
 {
     const struct mkperf_stack *stack = &s->c->stack;
+    char note[300];
 
     mkperf_textout_puts(s->t, "\"shared\":{\"frames\":[");
     for (uint32_t i = 0; i < stack->functions.count; i++) {
@@ -50,9 +53,20 @@ static void put_frames(struct speedscope *s)
         mkperf_textout_puts(s->t, ",\n");
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        mkperf_textout_put(s->t, ",", i > 0);
         put_frame(s, mkperf_lost_names[i], " [lost]", 0);
+        mkperf_textout_puts(s->t, ",\n");
     }
+    for (uint32_t i = 0; i < s->c->mark_keys.count; i++) {
+        uint32_t words;
+        const uint64_t *key = report_table_key(&s->c->mark_keys, i, &words);
+        snprintf(note, sizeof note, " [mark of %.255s]",
+                 mkperf_stack_pd_name(stack, (uint32_t)key[0]));
+        put_frame(s, mkperf_stack_text(stack, (uint32_t)key[1]), note, 0);
+        mkperf_textout_puts(s->t, ",\n");
+    }
+    put_frame(s, "mkperf_capture [kernel]", "", 0);
+    mkperf_textout_puts(s->t, ",\n");
+    put_frame(s, "profiler's PDs", "", 0);
     mkperf_textout_puts(s->t, "]},\n");
 }
 
@@ -176,32 +190,70 @@ static enum mkperf_status put_thread(struct speedscope *s, uint64_t thread, cons
     return MKPERF_OK;
 }
 
-static void put_lost(struct speedscope *s)
+/* A profile of n counts, value(s, i) of frame + i; nothing if they are all 0. */
+static void put_counts(struct speedscope *s, const char *name, const char *unit, uint32_t frame,
+                       uint32_t n, uint64_t (*value)(const struct speedscope *s, uint32_t i))
 {
-    const struct mkperf_collect *c = s->c;
-    uint32_t frame = c->stack.functions.count + c->stack.npds;
-    bool first = true;
+    uint64_t sum = 0;
+    bool comma = false;
 
-    if (mkperf_collect_lost(c) == 0) {
+    for (uint32_t i = 0; i < n; i++) {
+        sum += value(s, i);
+    }
+    if (sum == 0) {
         return;
     }
-    open_profile(s, "[lost]", "samples");
-    for (uint32_t i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (c->lost[i] != 0) {
-            mkperf_textout_printf(s->t, first ? "[%u]" : ",[%u]", frame + i);
-            first = false;
+    open_profile(s, name, unit);
+    for (uint32_t i = 0; i < n; i++) {
+        if (value(s, i) != 0) {
+            mkperf_textout_printf(s->t, comma ? ",[%u]" : "[%u]", frame + i);
+            comma = true;
         }
     }
     mkperf_textout_puts(s->t, "],\"weights\":[");
-    first = true;
-    for (uint32_t i = 0; i < MKPERF_LOST_PLACES; i++) {
-        if (c->lost[i] != 0) {
-            mkperf_textout_put(s->t, ",", !first);
-            mkperf_textout_u64(s->t, c->lost[i]);
-            first = false;
+    comma = false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (value(s, i) != 0) {
+            mkperf_textout_put(s->t, ",", comma);
+            mkperf_textout_u64(s->t, value(s, i));
+            comma = true;
         }
     }
-    close_profile(s, mkperf_collect_lost(c));
+    close_profile(s, sum);
+}
+
+static uint64_t lost_of(const struct speedscope *s, uint32_t i)
+{
+    return s->c->lost[i];
+}
+
+static uint64_t marks_of(const struct speedscope *s, uint32_t i)
+{
+    const struct mkperf_mark_sum *m = &s->c->mark_sum[i];
+
+    return m->points + m->phases + m->open;
+}
+
+static uint64_t cost_of(const struct speedscope *s, uint32_t i)
+{
+    return i == 0 ? s->c->cost.kernel[s->event] : s->c->cost.pds[s->event];
+}
+
+/* What has no other place in the format. */
+static void put_more(struct speedscope *s)
+{
+    const struct mkperf_collect *c = s->c;
+    uint32_t frame = c->stack.functions.count + c->stack.npds;
+    char room[32];
+
+    put_counts(s, "[lost]", "samples", frame, MKPERF_LOST_PLACES, lost_of);
+    frame += MKPERF_LOST_PLACES;
+    put_counts(s, "[marks]", "times", frame, c->mark_keys.count, marks_of);
+    frame += c->mark_keys.count;
+    for (s->event = 0; s->event < c->nevents; s->event++) {
+        put_counts(s, "[cost of profiling]", mkperf_stack_event_name(&c->stack, s->event, room),
+                   frame, 2, cost_of);
+    }
 }
 
 static enum mkperf_status put_event(struct speedscope *s, uint32_t event, struct mkperf_error *e)
@@ -252,7 +304,7 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
             return e->status;
         }
     }
-    put_lost(&s);
+    put_more(&s);
     mkperf_textout_puts(t, "]}\n");
     return MKPERF_OK;
 }

@@ -88,6 +88,7 @@ enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkper
     s->session.kernel_elf = s->kernel_elf;
     s->session.command = s->command;
     s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
+    s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
     return MKPERF_OK;
 }
 
@@ -113,6 +114,9 @@ enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_p
         return no_memory(e);
     }
     p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
+    p->profiler = p->module != NULL &&
+                  (mkperf_symbol_address(p->module, "mkperf_drain_ring") != 0 ||
+                   mkperf_symbol_address(p->module, "mkperf_client_pump") != 0);
     return MKPERF_OK;
 }
 

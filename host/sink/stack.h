@@ -25,6 +25,7 @@ struct mkperf_stack_pd {
     uint64_t thread;
     struct mkperf_module *module; /* NULL: none */
     char *problem;                /* why there is none, NULL: no ELF is known */
+    bool profiler;                /* its program is mkperf's own, the profiler or a client */
 };
 
 struct mkperf_function {
@@ -56,6 +57,7 @@ struct mkperf_stack {
     struct mkperf_symbols *symbols;
     struct mkperf_module *kernel;
     char *kernel_problem;
+    uint64_t capture; /* the kernel's function that takes samples, 0: unknown */
     struct report_table texts, functions, places;
     struct mkperf_function *function;
     struct mkperf_place *place;

@@ -235,3 +235,16 @@ bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symb
     *out = (struct mkperf_symbol){.name = f->name, .start = f->start, .size = f->size};
     return true;
 }
+
+uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name)
+{
+    if (!m->functions_loaded) {
+        load(m);
+    }
+    for (size_t i = 0; i < m->nfunctions; i++) {
+        if (strcmp(m->function[i].raw, name) == 0) {
+            return m->function[i].start;
+        }
+    }
+    return 0;
+}

@@ -60,6 +60,9 @@ const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *
 /* The function at addr. Strings live as long as s. False, with name NULL, if there is none. */
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out);
 
+/* Where the function of that name, as the linker knows it, begins. 0: there is none. */
+uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name);
+
 /* Source position of addr: inlined functions, innermost first, at most max. Returns how many. */
 size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_line *out, size_t max);
 

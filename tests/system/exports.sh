@@ -51,7 +51,8 @@ pprof() {
     want "$D/pprof" 'Showing nodes accounting for 16000, 100% of 16000 total' \
         '6000 37.50%.* leaf$' '4000 25.00%.* idle_thread$' '3000 18.75%.* handle$' &&
         go tool pprof -comments "$D/out.pb.gz" >"$D/pprof" 2>&1 &&
-        want "$D/pprof" 'lost samples: 12, ring 5, link 7' 'event cpu-cycles: 16 samples' &&
+        want "$D/pprof" 'lost samples: 12, ring 5, link 7' 'event cpu-cycles: 16 samples' \
+            'cost of profiling: unknown' 'phase request of PD client: ' &&
         go tool pprof -tags -sample_index=samples "$D/out.pb.gz" >"$D/pprof" 2>&1 &&
         want "$D/pprof" 'pd: Total 18.0' '11.0 (61.11%): client' 'core: Total 18' 'mode: Total 18' &&
         go tool pprof -top -sample_index=r17 -tagfocus=pd=client "$D/out.pb.gz" >"$D/pprof" 2>&1 &&
@@ -106,7 +107,7 @@ speedscope() {
     }
     want "$D/speedscope" '^all (cpu-cycles) 16000$' '^  leaf 6000 9000$' '^  client 0 9000$' \
         '^  handle \[kernel\] 3000 3000$' '^client (cpu-cycles) 9000$' '^client (r17) 50$' \
-        '^idle (cpu-cycles) 6000$' '^\[lost\] (samples) 12$'
+        '^idle (cpu-cycles) 6000$' '^\[lost\] (samples) 12$' '^\[marks\] (times) [1-9]'
 }
 
 # Its daemon is started here, because the command itself gives a busy machine half a second only.

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the profile cost: the part of what was sampled that the profiler itself took.
+ *
+ * Owns: sums by event. Sinks add each sample or chain. The profiler is recognised by functions of
+ * its own, so a cost is known only where the ELFs are: the kernel's mkperf_capture, and PDs whose
+ * program has the profiler's or a client's main function.
+ */
+#ifndef MKPERF_HOST_SINK_COST_H
+#define MKPERF_HOST_SINK_COST_H
+
+#include "stack.h"
+
+struct mkperf_cost { /* by event; sums of periods */
+    uint64_t kernel[MKPERF_MODEL_EVENTS], pds[MKPERF_MODEL_EVENTS];
+};
+
+/* Adds `period` events of PD pd whose innermost place is `leaf`. */
+void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_stack *s, uint32_t event,
+                     uint32_t pd, uint32_t leaf, uint64_t period);
+
+/* Whether the kernel's part, and that of PDs, can be told. */
+bool mkperf_cost_kernel_known(const struct mkperf_stack *s);
+bool mkperf_cost_pds_known(const struct mkperf_stack *s);
+
+#endif

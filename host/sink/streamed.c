@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see streamed.h. */
+#include "streamed.h"
+
+#include <stdlib.h>
+
+enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
+                                      struct mkperf_error *e)
+{
+    struct mkperf_streamed *s = self;
+
+    return mkperf_stack_pd(&s->stack, pd, e);
+}
+
+int mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
+                           uint32_t place[MKPERF_STACK_MAX], struct mkperf_error *e)
+{
+    int n = mkperf_stack_of(&s->stack, sample, place);
+
+    if (n < 0) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        return -1;
+    }
+    mkperf_cost_add(&s->cost, &s->stack, sample->event, sample->pd, place[0], sample->period);
+    for (unsigned i = 0; i < sample->nreads; i++) {
+        mkperf_cost_add(&s->cost, &s->stack, sample->reads[i].event, sample->pd, place[0],
+                        sample->reads[i].count);
+    }
+    return n;
+}
+
+enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e)
+{
+    if (s->text.error.status == MKPERF_OK) {
+        return MKPERF_OK;
+    }
+    *e = s->text.error;
+    return e->status;
+}
+
+enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e)
+{
+    if (s->export.warnings != NULL) {
+        mkperf_stack_warn(&s->stack, s->export.warnings, "mkperf");
+    }
+    return mkperf_textout_finish(&s->text, e);
+}
+
+void mkperf_streamed_abandon(void *self)
+{
+    struct mkperf_streamed *s = self;
+
+    mkperf_textout_discard(&s->text);
+}
+
+static void streamed_free(void *self)
+{
+    struct mkperf_streamed *s = self;
+
+    mkperf_textout_discard(&s->text);
+    mkperf_stack_free(&s->stack);
+    free(s);
+}
+
+enum mkperf_status mkperf_streamed_open(const struct mkperf_export *x, size_t size,
+                                        const struct mkperf_sink_ops *ops,
+                                        struct mkperf_output *out, struct mkperf_error *e)
+{
+    struct mkperf_streamed *s = calloc(1, size);
+
+    if (s == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    s->export = *x;
+    s->stack.inlined = !x->no_inlined;
+    if (mkperf_textout_open(&s->text, x->path, e) != MKPERF_OK) {
+        free(s);
+        return e->status;
+    }
+    *out = (struct mkperf_output){.sink = {.ops = ops, .self = s}, .free = streamed_free};
+    return MKPERF_OK;
+}

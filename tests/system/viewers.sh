@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The demo's recording, in every output, read by the program it is for: what each says of every function
+# is what mkperf report says. Environment: B and MKPERF. What needs a program that is not there is left
+# out, with a line that says so; the readers from npm are those that exports.sh installs.
+set -u
+NAME=viewers
+case $B in /*) D=$B/tests/run-viewers ;; *) D=$PWD/$B/tests/run-viewers ;; esac
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+demo=$B/demo
+data=$D/perf.data
+npm=$PWD/tests/npm
+modules=$B/tests/npm/node_modules
+MKPERF=$(realpath "$MKPERF")
+QEMU=$(cat "$demo/qemu-command")
+export QEMU MKPERF
+
+record() {
+    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 2 --system "$demo/demo.system" --elf-path "$demo" \
+        -o "$data" >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
+}
+check "recorded" record
+[ -s "$data" ] || exit 1
+
+# has PROGRAM WHAT
+has() {
+    command -v "$1" >/dev/null && return 0
+    echo "left out: $2: no $1"
+    return 1
+}
+convert() { # convert NAME: without inlined functions, which mkperf report adds to those around them
+    "$MKPERF" convert -q --no-inline "$data" -o "$D/$1"
+}
+
+# `function events`, over all PDs, sorted: what the report says.
+"$MKPERF" report --stdio -i "$data" >"$D/report"
+sums() {
+    awk '{ sum[$1] += $2 } END { for (f in sum) if (sum[f]) printf "%s %.0f\n", f, sum[f] }' | sort
+}
+awk '/^ / && $1 ~ /%$/ { print $6, $3 }' "$D/report" | sums >"$D/want"
+same() { # same FILE: of such lines
+    [ "$(wc -l <"$D/want")" -gt 10 ] && diff "$D/want" "$1"
+}
+
+perf_report() {
+    perf_quiet report --stdio --no-children -g none -F period,sym -i "$data" |
+        awk '/^ / { print $3, $1 }' | sums >"$D/perf"
+    same "$D/perf"
+}
+has perf "perf report" && check "perf report" perf_report
+
+pprof() {
+    export PPROF_TMPDIR="$D" HOME="$D"
+    convert out.pb.gz && go tool pprof -top -sample_index=cycles -nodecount 100000 -nodefraction 0 "$D/out.pb.gz" \
+        2>"$D/err" | awk 'body { print $6, $1 } $1 == "flat" { body = 1 }' | sums >"$D/pprof"
+    same "$D/pprof"
+}
+has go "pprof" && check "pprof" pprof
+
+callgrind() {
+    convert callgrind.out && callgrind_annotate --threshold=100 --auto=no --show=cycles "$D/callgrind.out" 2>"$D/err" |
+        sed -n 's/^ *\([0-9,]*\) *([ 0-9.]*%) *[^ ]*:\([^ :{]*\).*\[.*\]$/\2 \1/p' | tr -d , | sums >"$D/callgrind"
+    same "$D/callgrind"
+}
+has callgrind_annotate "callgrind" && check "callgrind_annotate" callgrind
+
+speedscope() {
+    convert out.speedscope.json && node "$npm/speedscope.mjs" "$modules" "$D/out.speedscope.json" 2>"$D/err" |
+        awk 'NR > 1 && !/^  / { exit } NR > 1 { print $1, $(NF - 1) }' | sums >"$D/speedscope"
+    same "$D/speedscope"
+}
+firefox() { # the front end's own command, thread by thread; it shows a PD's functions, the heaviest first
+    PROFILER_CLI_SESSION_DIR=$(mktemp -d /tmp/mkperf-pq-XXXXXX)
+    export PROFILER_CLI_SESSION_DIR PROFILER_CLI_NO_SYMBOLICATE=1
+    cli=$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
+    convert out.firefox.json || return 1
+    node "$cli" --daemon "$D/out.firefox.json" --session v >"$D/firefox.daemon" 2>&1 &
+    daemon=$!
+    tries=0
+    until [ -S "$PROFILER_CLI_SESSION_DIR/v.sock" ] || [ $tries -ge 100 ]; do
+        tries=$((tries + 1))
+        sleep 0.2
+    done
+    until node "$cli" profile info --all --session v >"$D/firefox.info" 2>&1 || [ $tries -ge 100 ]; do
+        tries=$((tries + 1))
+        sleep 0.2
+    done
+    for t in 0 1 2 3 4 5 6 7 8 9; do
+        node "$cli" thread functions --thread t-$t --include-idle --limit 1000 --session v 2>&1 || break
+    done >"$D/firefox.functions"
+    kill $daemon
+    wait $daemon 2>/dev/null
+    rm -rf "$PROFILER_CLI_SESSION_DIR"
+    sed -n 's/^ *\(f-[0-9]*\.\{0,1\}\)\{0,1\} *\([^ ]*\) - self: \([0-9]*\) .*/\2 \3/p' "$D/firefox.functions" | sums >"$D/firefox"
+    same "$D/firefox" || { head -n 20 "$D/firefox.functions"; return 1; }
+}
+if [ -s "$modules/speedscope/package.json" ] && has node "speedscope, Firefox Profiler"; then
+    check "speedscope" speedscope
+    check "Firefox Profiler" firefox
+else
+    echo "left out: speedscope, Firefox Profiler: not installed"
+fi
+
+text() { # the leaf of each line, whatever follows it
+    convert out.folded && sed 's/_\[k\] / /; s/.*;\([^;]*\) \([0-9]*\)$/\1 \2/' "$D/out.folded" | sums >"$D/folded"
+    convert out.csv && sed -n 's/^sample,[0-9]*,[0-9]*,[^,]*,[^,]*,[a-z]*,1,\([0-9]*\),,\([^,]*\),.*/\2 \1/p' "$D/out.csv" |
+        sums >"$D/csv"
+    convert out.jsonl && node -e '
+        for (const line of require("fs").readFileSync(process.argv[1], "utf8").split("\n")) {
+            const o = line === "" ? {} : JSON.parse(line);
+            if (o.type === "sample") console.log(o.stack[0].function, o.period);
+        }' "$D/out.jsonl" | sums >"$D/jsonl"
+    same "$D/folded" && same "$D/csv" && same "$D/jsonl"
+}
+has node "folded stacks, CSV, JSON Lines" && check "folded stacks, CSV, JSON Lines" text
+
+# What a reader of the graph sees of a PD: its width and share.
+svg() {
+    convert out.svg || return 1
+    for pd in known idle dummy1; do
+        node "$npm/svg.mjs" "$D/out.svg" "$pd" x | sed -n 's/^details [^ ]* *\([0-9]*\), .*/\1/p' >"$D/svg"
+        awk -v pd="$pd" '/^ / && $1 ~ /%$/ && $4 == pd { sum += $3 } END { printf "%.0f\n", sum }' "$D/report" |
+            cmp - "$D/svg" || return 1
+    done
+}
+has node "flame graph" && check "flame graph" svg
+
+# The cost that stands in the exports is that of the report's rows.
+cost() {
+    want=$(awk '/^ / && $1 ~ /%$/ && $6 != "mkperf_capture" && ($4 == "profiler" || $4 == "client") { sum += $3 }
+        END { printf "%.0f", sum }' "$D/report")
+    kernel=$(awk '/^ / && $1 ~ /%$/ && $6 == "mkperf_capture" { sum += $3 } END { printf "%.0f", sum }' "$D/report")
+    [ "$(sed -n 's/^cost,,,,cycles,user,,\([0-9]*\),.*/\1/p' "$D/out.csv")" = "$want" ] &&
+        [ "$(sed -n 's/^cost,,,,cycles,kernel,,\([0-9]*\),.*/\1/p' "$D/out.csv")" = "$kernel" ] &&
+        grep -q "\"cost\":{\"cycles\":{\"kernel\":$kernel,\"pds\":$want}}" "$D/out.jsonl" &&
+        grep -q '^cost of profiling: [0-9.]* % of cycles' "$D/out.svg"
+}
+check "the cost of profiling" cost
