@@ -77,7 +77,7 @@ $(eval $(call sddf_elf,net,net_copy_echo,$(SDDF_BUILD)/network_copy.elf,net_copy
 $(eval $(call sddf_elf,net,serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
     device_resources=serial_driver.device serial_driver_config=serial_driver_tx.serial))
 $(eval $(call sddf_elf,net,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_virt_tx_config=serial_virt_tx_net.serial))
-$(eval $(call sddf_elf,net,echo,$(SDDF_BUILD)/echo0.elf,serial_client_config=echo.serial net_client_config=echo.net \
+$(eval $(call sddf_elf,net,echo,$(or $(wildcard $(SDDF_BUILD)/echo0.elf),$(SDDF_BUILD)/echo.elf),serial_client_config=echo.serial net_client_config=echo.net \
     timer_client_config=client.timer lib_sddf_lwip_config=echo.lwip))
 $(eval $(call sddf_system,net))
 endif
@@ -86,6 +86,7 @@ endif
 .PHONY: check-sddf
 check-sddf: host target $(B)/echo-load
 	$(Q)$(if $(BOARD_QEMU),,echo "check-sddf: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
+	ECHO_TCP=$(if $(wildcard $(SDDF)/include/sddf/network/mac802.h),1236,1237) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
 	SERIAL_QEMU='$(subst $$(IMAGE),$(B)/sddf/serial/loader.img,$(value BOARD_QEMU))' \
 	NET_QEMU='$(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(B)/sddf/net/loader.img,$(value BOARD_QEMU)))'\

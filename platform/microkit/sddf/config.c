@@ -3,7 +3,7 @@
  * What each PD of net.system and serial.system is told of its queues and devices, in the structures
  * of sDDF's headers: what sdfgen makes for a system that it describes. sddf.mk takes each variable,
  * by the section of its name, and puts it into a copy of the PD's ELF. Nothing here is linked.
- * Written for sDDF 0.6.
+ * Written for sDDF 0.6 and 0.7.
  */
 #include <os/sddf.h>
 #include <sddf/network/config.h>
@@ -41,11 +41,30 @@ enum { BAUD = 115200 };
         .region = REGION(a, NET_DATA_BYTES), .io_addr = (physical) \
     }
 
-/* Locally administered addresses. */
-#define MAC(last)                          \
+/* Locally administered addresses. Then what sDDF 0.7 says otherwise than 0.6. */
+#define MAC_BYTES(last)                    \
     {                                      \
         0x52, 0x54, 0x01, 0x00, 0x00, last \
     }
+#if __has_include(<sddf/network/mac802.h>)
+#define MAC(last)               \
+    {                           \
+        .addr = MAC_BYTES(last) \
+    }
+#define RX_MAC(last) .mac_addrs = {MAC(last)}, .num_macs = 1
+#define TX_DATA(a, physical) \
+    .regions = {{.data = DMA(a, physical), .num_buffers = NET_BUFFERS}}, .num_regions = 1
+#define COPY_FROM(who)                                             \
+    .rx = NET_QUEUES(NET_##who##_VIRT_RX, NET_BUFFERS, CH_DRIVER), \
+    .rx_data = {REGION(NET_DATA, NET_DATA_BYTES)}
+#else
+#define MAC(last) MAC_BYTES(last)
+#define RX_MAC(last) .mac_addr = MAC(last)
+#define TX_DATA(a, physical) .data = DMA(a, physical)
+#define COPY_FROM(who)                                                  \
+    .virt_rx = NET_QUEUES(NET_##who##_VIRT_RX, NET_BUFFERS, CH_DRIVER), \
+    .device_data = REGION(NET_DATA, NET_DATA_BYTES)
+#endif
 enum { MAC_MKPERF = 0x10, MAC_ECHO = 0x11 };
 
 /* Devices. */
@@ -148,9 +167,8 @@ net_virt_rx_config_t net_virt_rx = {
     .data = DMA(NET_DATA, NET_DATA_PADDR),
     .buffer_metadata = REGION(NET_REFERENCES, NET_REFERENCES_BYTES),
     .clients = {{.conn = NET_QUEUES(NET_MKPERF_VIRT_RX, NET_BUFFERS, CH_MKPERF),
-                 .mac_addr = MAC(MAC_MKPERF)},
-                {.conn = NET_QUEUES(NET_ECHO_VIRT_RX, NET_BUFFERS, CH_ECHO),
-                 .mac_addr = MAC(MAC_ECHO)}},
+                 RX_MAC(MAC_MKPERF)},
+                {.conn = NET_QUEUES(NET_ECHO_VIRT_RX, NET_BUFFERS, CH_ECHO), RX_MAC(MAC_ECHO)}},
     .num_clients = 2,
 };
 PLACE("net_virt_tx.net")
@@ -158,17 +176,16 @@ net_virt_tx_config_t net_virt_tx = {
     .magic = MAGIC(NET),
     .driver = NET_QUEUES(NET_DRIVER_TX, NET_DRIVER_TX_BUFFERS, CH_DRIVER),
     .clients = {{.conn = NET_QUEUES(NET_MKPERF_TX, NET_BUFFERS, CH_MKPERF),
-                 .data = DMA(NET_MKPERF_TX_DATA, NET_MKPERF_TX_PADDR)},
+                 TX_DATA(NET_MKPERF_TX_DATA, NET_MKPERF_TX_PADDR)},
                 {.conn = NET_QUEUES(NET_ECHO_TX, NET_BUFFERS, CH_ECHO),
-                 .data = DMA(NET_ECHO_TX_DATA, NET_ECHO_TX_PADDR)}},
+                 TX_DATA(NET_ECHO_TX_DATA, NET_ECHO_TX_PADDR)}},
     .num_clients = 2,
 };
-#define COPIER(who)                                                                              \
-    {                                                                                            \
-        .magic = MAGIC(NET), .virt_rx = NET_QUEUES(NET_##who##_VIRT_RX, NET_BUFFERS, CH_DRIVER), \
-        .device_data = REGION(NET_DATA, NET_DATA_BYTES),                                         \
-        .client = NET_QUEUES(NET_##who##_RX, NET_BUFFERS, CH_MKPERF),                            \
-        .client_data = REGION(NET_##who##_RX_DATA, NET_DATA_BYTES),                              \
+#define COPIER(who)                                                   \
+    {                                                                 \
+        .magic = MAGIC(NET), COPY_FROM(who),                          \
+        .client = NET_QUEUES(NET_##who##_RX, NET_BUFFERS, CH_MKPERF), \
+        .client_data = REGION(NET_##who##_RX_DATA, NET_DATA_BYTES),   \
     }
 #define CLIENT(who)                                                                         \
     {                                                                                       \
