@@ -13,6 +13,8 @@
 #include <arpa/inet.h>
 #include <pb_decode.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -450,6 +452,7 @@ static inline pid_t start_target(struct how how, uint16_t *port)
     }
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails does not reap it */
         serve(&t);
     }
     close(t.listener);
