@@ -205,10 +205,11 @@ static inline void mkperf_ring_release(struct mkperf_ring_consumer *c, unsigned 
     __atomic_store_n(&c->ring->tail, c->tail, __ATOMIC_RELEASE);
 }
 
-/* Producer: bytes that the consumer has not released yet. */
+/* Producer: bytes that the consumer has not released yet. Acquire: what it has released, it has
+ * read; pairs with the release store in mkperf_ring_release. */
 static inline uint64_t mkperf_ring_used(const struct mkperf_ring_producer *p)
 {
-    return p->head - __atomic_load_n(&p->ring->tail, __ATOMIC_RELAXED);
+    return p->head - __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
 }
 
 #endif

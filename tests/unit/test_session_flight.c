@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whole sessions on a simulated machine (sim_machine.h, sim_host.h): flight recordings, and
+ * software events.
+ */
+#include "sim_host.h"
+
+#include <mkperf/client.h>
+
+enum { PERIOD = 20000, BYTES = 8192 };
+
+static mkperf_ToTarget flight(uint32_t bytes)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    m.msg.configure.events_count = 1;
+    m.msg.configure.events[0] = event("cycles", PERIOD, 0);
+    m.msg.configure.overwrite = true;
+    m.msg.configure.overwrite_bytes = bytes;
+    return m;
+}
+
+static void begin(mkperf_ToTarget m)
+{
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    assert_true(got.last.msg.session.overwrite);
+    assert_false(got.last.msg.session.running);
+}
+
+static const mkperf_Status *status(void)
+{
+    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    return &got.last.msg.status;
+}
+
+/* A whole dump; returns its Status, which comes unasked. */
+static uint64_t dump(void)
+{
+    unsigned before = got.statuses;
+
+    got.batch_samples = 0;
+    command(mkperf_ToTarget_dump_tag, mkperf_ToHost_session_tag);
+    assert_true(got.last.msg.session.running);
+    for (unsigned i = 0; i < 1000 && got.statuses == before; i++) {
+        run(1000);
+    }
+    assert_int_equal(got.statuses, before + 1);
+    assert_false(got.after_status);
+    return got.batch_samples;
+}
+
+static void test_keeps_the_newest(void **state)
+{
+    (void)state;
+    begin(flight(BYTES));
+    run(TICK_HZ / 2);
+    assert_int_equal(got.batch_samples, 0);
+    mkperf_Status s = *status();
+    assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_RECORDING);
+    assert_true(s.overwritten > 10 * s.held && s.held > BYTES / 8 / 9 / 2);
+    assert_int_equal(profiler.books.captured,
+                     profiler.flight.overwritten + profiler.flight.samples);
+    assert_int_equal(got.batch_samples, 0);
+
+    /* While it runs: as much as there is, and it goes on. */
+    uint64_t first = dump();
+    assert_in_range(first, s.held - 5, s.held + 5);
+    uint32_t session = got.last.msg.session.id;
+    run(TICK_HZ / 10);
+    assert_in_range(dump(), first - 5, first + 5);
+    assert_int_equal(got.last.msg.session.id, session + 1);
+    assert_int_equal(status()->flight, mkperf_FlightState_FLIGHT_RECORDING);
+
+    /* Held: the same as often as wanted. */
+    command(mkperf_ToTarget_stop_tag, mkperf_ToHost_status_tag);
+    s = *status();
+    assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_HELD);
+    run(TICK_HZ / 10);
+    assert_int_equal(dump(), s.held);
+    assert_int_equal(dump(), s.held);
+    assert_int_equal(status()->overwritten, s.overwritten);
+    assert_int_equal(profiler.books.captured, s.overwritten + s.held);
+    assert_int_equal(profiler.books.corrupt + client.corrupt, 0);
+
+    /* Until the next configuration; the ring is good for an ordinary session then. */
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+    m.msg.configure.events_count = 1;
+    m.msg.configure.events[0] = event("cycles", PERIOD, 0);
+    ask(&m, mkperf_ToHost_session_tag);
+    command(mkperf_ToTarget_dump_tag, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+    start_session();
+    run(TICK_HZ / 10);
+    s = *stop_session();
+    assert_true(s.captured != 0);
+    check_books(&s);
+}
+
+/* A line so slow that the core's ring overflows during the dump: counted, and the next is whole. */
+static void test_slow_dump(void **state)
+{
+    (void)state;
+    begin(flight(MKPERF_OUTPUT_RING_BYTES));
+    run(TICK_HZ);
+    sim.line = 1;
+    sim.user_rate *= 10;
+    uint64_t held = status()->held;
+    assert_in_range(dump(), held, held + 100);
+    sim.line = 1000;
+    mkperf_Status s = *status();
+    assert_true(s.lost_ring > 0);
+    assert_int_equal(s.lost_ring, sim.state.dropped_samples);
+    run(5000);
+    assert_true(dump() > 0);
+    assert_int_equal(profiler.books.captured,
+                     profiler.flight.overwritten + profiler.flight.samples);
+}
+
+static void fault_now(uint64_t thread)
+{
+    mkperf_soft_fault(profiler.descriptor, &sim.state, profiler.soft, thread, 0x200040, 0x10);
+}
+
+static void test_fault_holds(void **state)
+{
+    mkperf_ToTarget m = flight(BYTES);
+
+    (void)state;
+    sim.soft = true;
+    m.msg.configure.dump_on_fault_count = 1;
+    m.msg.configure.dump_on_fault[0] = 3 + 2;
+    begin(m);
+    run(TICK_HZ / 10);
+    fault_now(2); /* another's */
+    run(1000);
+    assert_int_equal(status()->flight, mkperf_FlightState_FLIGHT_RECORDING);
+    call(MKPERF_OP_DRAIN);
+    uint64_t captured = profiler.books.captured;
+    fault_now(3);
+    run(1000);
+    mkperf_Status s = *status();
+    assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_HELD);
+    assert_int_equal(s.trigger, mkperf_FlightTrigger_FLIGHT_FAULT);
+    assert_int_equal(s.trigger_thread, 3 + 2);
+    assert_in_range(profiler.books.captured, captured, captured + 2); /* at once */
+    assert_int_equal(dump(), s.held);
+    assert_int_equal(profiler.soft->total[MKPERF_SOFT_FAULT], 2);
+}
+
+static void test_mark_holds(void **state)
+{
+    uint64_t words[MKPERF_APP_MARK_WORDS] = {7, 0x657461 /* "ate" */};
+
+    (void)state;
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, MKPERF_APP_MARK_WORDS),
+                     MKPERF_APP_REFUSED);
+    begin(flight(BYTES));
+    run(TICK_HZ / 20);
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, 1), MKPERF_APP_MALFORMED);
+    assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, MKPERF_APP_MARK_WORDS),
+                     MKPERF_APP_OK);
+    mkperf_Status s = *status();
+    assert_int_equal(s.trigger, mkperf_FlightTrigger_FLIGHT_MARK);
+    assert_int_equal(dump(), s.held);
+    assert_int_equal(client.trigger.id, 7);
+}
+
+/* A client that writes into the ring while it is the profiler's: nothing but its samples suffers.
+ */
+static void test_hostile_client(void **state)
+{
+    struct mkperf_ring *ring = profiler.output.ring;
+
+    (void)state;
+    begin(flight(BYTES));
+    for (unsigned i = 0; i < 50; i++) {
+        run(TICK_HZ / 100);
+        memset(ring->data, i % 2 != 0 ? 0xff : 0, BYTES);
+        ring->tail = i * UINT64_C(0x123456789);
+        ring->head = ring->tail + i * 8;
+    }
+    assert_true(profiler.books.corrupt > 0);
+    assert_int_equal(profiler.books.captured,
+                     profiler.flight.overwritten + profiler.flight.samples);
+    run(TICK_HZ / 10);
+    assert_true(dump() > 0);
+}
+
+static void test_flight_refusals(void **state)
+{
+    mkperf_ToTarget m = flight(3000);
+
+    (void)state;
+    command(mkperf_ToTarget_dump_tag, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+    m = flight(0);
+    m.msg.configure.events[0] = event("cycles", 0, 0);
+    m.msg.configure.events[0].count = true;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+    m = flight(0);
+    m.msg.configure.overwrite = false;
+    m.msg.configure.dump_on_fault_count = 1;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+    /* A kernel without software events: an error and not a zero. */
+    m = flight(0);
+    m.msg.configure.interactions = true;
+    ask(&m, mkperf_ToHost_session_tag);
+    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
+    command(mkperf_ToTarget_get_interactions_tag, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+}
+
+static const mkperf_Interactions *interactions(uint32_t part)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_get_interactions_tag);
+
+    m.msg.get_interactions.part = part;
+    ask(&m, mkperf_ToHost_interactions_tag);
+    return &got.last.msg.interactions;
+}
+
+/* More edges and threads than the table holds: what is told adds up, and the rest is in the totals.
+ */
+static void test_interactions(void **state)
+{
+    mkperf_ToTarget m = flight(BYTES);
+    uint64_t calls = 0, by_threads = 0;
+    unsigned edges = 0;
+    enum { THREADS = 70, CALLEES = 20 };
+
+    (void)state;
+    sim.soft = true;
+    m.msg.configure.overwrite = false;
+    m.msg.configure.overwrite_bytes = 0;
+    m.msg.configure.interactions = true;
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    for (unsigned round = 0; round < 3; round++) {
+        for (uint64_t from = 1; from <= THREADS; from++) {
+            for (uint64_t to = 1; to <= CALLEES; to++) {
+                mkperf_soft_event(profiler.descriptor, profiler.soft, MKPERF_SOFT_PPCALL, from, to);
+            }
+        }
+    }
+    stop_session();
+    const mkperf_Interactions *i = interactions(0);
+    uint32_t parts = i->parts;
+    assert_int_equal(i->total[MKPERF_SOFT_PPCALL], 3 * THREADS * CALLEES);
+    assert_int_equal(i->total[MKPERF_SOFT_NOTIFICATION], 0);
+    assert_in_range(i->enabled_ticks, 1, TICK_HZ);
+    for (uint32_t part = 0; part < parts; part++) {
+        i = interactions(part);
+        assert_int_equal(i->part, part);
+        for (unsigned e = 0; e < i->edges_count; e++) {
+            assert_in_range(i->edges[e].from, 1 + 2, THREADS + 2);
+            assert_in_range(i->edges[e].to, 1 + 2, CALLEES + 2);
+            assert_int_equal(i->edges[e].calls, 3); /* a place is found each time, or never */
+            calls += i->edges[e].calls;
+            edges++;
+        }
+        for (unsigned t = 0; t < i->threads_count; t++) {
+            assert_int_equal(i->threads[t].count[MKPERF_SOFT_PPCALL], 3 * CALLEES);
+            by_threads += i->threads[t].count[MKPERF_SOFT_PPCALL];
+        }
+    }
+    assert_in_range(edges, MKPERF_SOFT_EDGES * 9 / 10, MKPERF_SOFT_EDGES);
+    assert_int_equal(calls, 3 * edges);
+    assert_int_equal(by_threads, 3 * CALLEES * MKPERF_COUNT_THREADS);
+    m = message(mkperf_ToTarget_get_interactions_tag);
+    m.msg.get_interactions.part = parts;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+}
+
+/* Counted beside a counter, by thread too; and without any counter. */
+static void test_software_events_are_counted(void **state)
+{
+    static const char *const names[] = {"cycles", "cs", "notifications"};
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    (void)state;
+    sim.soft = true;
+    for (unsigned first = 0; first < 2; first++) {
+        m.msg.configure.events_count = (pb_size_t)(3 - first);
+        m.msg.configure.per_pd = true;
+        for (unsigned i = first; i < 3; i++) {
+            m.msg.configure.events[i - first] = event(names[i], 0, 0);
+            m.msg.configure.events[i - first].count = true;
+        }
+        ask(&m, mkperf_ToHost_session_tag);
+        start_session();
+        for (unsigned i = 0; i < 10; i++) {
+            mkperf_soft_event(profiler.descriptor, profiler.soft, MKPERF_SOFT_SWITCH, i % 2, 0);
+        }
+        run(10000);
+        stop_session();
+        mkperf_ToTarget c = message(mkperf_ToTarget_get_counts_tag);
+        ask(&c, mkperf_ToHost_counts_tag);
+        const mkperf_Counts *counts = &got.last.msg.counts;
+        assert_int_equal(counts->events[1 - first].kernel, 10);
+        assert_int_equal(counts->events[1 - first].user, 0);
+        assert_int_equal(counts->events[1 - first].running_ticks, counts->enabled_ticks);
+        assert_int_equal(counts->events[2 - first].kernel, 0);
+        assert_int_equal(counts->by_pd, first == 1);
+        if (first == 1) {
+            c.msg.get_counts.part = 1;
+            ask(&c, mkperf_ToHost_counts_tag);
+            assert_int_equal(got.last.msg.counts.threads_count, 2);
+            assert_int_equal(got.last.msg.counts.threads[0].kernel[0], 5);
+        }
+    }
+    m.msg.configure.events[0].user = true;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_keeps_the_newest), T(test_slow_dump),
+        T(test_fault_holds),      T(test_mark_holds),
+        T(test_hostile_client),   T(test_flight_refusals),
+        T(test_interactions),     T(test_software_events_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
