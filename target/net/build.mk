@@ -40,7 +40,7 @@ ifneq ($(and $(SDDF),$(MICROKIT_SDK)),)
 SDDF_LWIP := $(SDDF)/network/ipstacks/lwip/src
 SDDF_OBJ := $(B)/obj/sddf
 SDDF_CFLAGS = $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
-    -isystem $(SDDF_LWIP)/include -isystem $(SDDF)/include -isystem $(SDDF)/include/microkit -Itarget/net/lwip \
+    -isystem $(SDDF_LWIP)/include -isystem $(SDDF)/include -isystem $(SDDF)/include/microkit -Itarget/net/lwip -DMKPERF_SDDF \
     $(NET_ADDRESS_CFLAGS)
 SDDF_LWIP_OBJ := $(patsubst $(LWIP)/%.c,$(SDDF_OBJ)/lwip/%.o,$(LWIP_SRC))
 SDDF_OWN_OBJ := $(addprefix $(SDDF_OBJ)/,target/net/tcp.o target/net/stack.o target/sddf/nic.o target/sddf/assert.o)
