@@ -26,14 +26,15 @@ static struct mkperf_counts_thread *find(struct mkperf_counts *t, uint64_t threa
     return NULL;
 }
 
-void mkperf_counts_switch(const struct mkperf_descriptor *d, struct mkperf_counts_state *s,
-                          struct mkperf_counts *t, uint64_t thread, uint64_t self)
+void mkperf_counts_entry(const struct mkperf_descriptor *d, struct mkperf_counts_state *s,
+                         struct mkperf_counts *t, uint64_t user, uint64_t kernel, uint64_t self)
 {
-    struct mkperf_counts_thread *entry = find(t, thread);
+    struct mkperf_counts_thread *of_user = find(t, user);
+    struct mkperf_counts_thread *of_kernel = user == kernel ? of_user : find(t, kernel);
     uint32_t epoch = d->count_epoch;
+    bool known = s->epoch == epoch && of_user != NULL && of_kernel != NULL;
 
-    if (s->epoch != epoch || entry == NULL) {
-        entry = NULL; /* counters were set anew since: only the next interval is known */
+    if (!known) { /* counters were set anew since: only the next interval is known */
         t->self = mkperf_counts_key(self);
         t->magic = MKPERF_COUNTS_MAGIC;
         s->epoch = epoch;
@@ -41,10 +42,17 @@ void mkperf_counts_switch(const struct mkperf_descriptor *d, struct mkperf_count
     for (uint32_t rest = d->count_mask & MKPERF_COUNT_BITS; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint32_t value = mkperf_port_counter_read(i);
-        if (entry != NULL) {
+        if (known) {
+            struct mkperf_counts_thread *entry = d->kernel_mask >> i & 1 ? of_kernel : of_user;
             entry->count[d->slot[i] % MKPERF_COUNT_SLOTS] += (value - s->last[i]) &
                                                              MKPERF_COUNT_BITS;
         }
         s->last[i] = value;
     }
+}
+
+void mkperf_counts_switch(const struct mkperf_descriptor *d, struct mkperf_counts_state *s,
+                          struct mkperf_counts *t, uint64_t thread, uint64_t self)
+{
+    mkperf_counts_entry(d, s, t, thread, thread, self);
 }

@@ -25,4 +25,12 @@ struct mkperf_counts_state { /* of one core; zero at boot */
 void mkperf_counts_switch(const struct mkperf_descriptor *d, struct mkperf_counts_state *s,
                           struct mkperf_counts *t, uint64_t thread, uint64_t self);
 
+/*
+ * The same where counts are read at each entry into the kernel instead: what was counted in user
+ * mode since the last call is `user`'s, who ran until the entry, and what was counted in the kernel
+ * is `kernel`'s, who had entered it before.
+ */
+void mkperf_counts_entry(const struct mkperf_descriptor *d, struct mkperf_counts_state *s,
+                         struct mkperf_counts *t, uint64_t user, uint64_t kernel, uint64_t self);
+
 #endif

@@ -192,8 +192,34 @@ static struct mkperf_soft *softTable(struct mkperf_node *node, const struct mkpe
     if (*d != NULL) {
         table = mkperf_port_soft(*d);
     }
-    node->watched = table != NULL;
+    node->watched = table != NULL || node->counted;
     return table;
+}
+
+/* What the counters counted since the last time. */
+static void count(struct mkperf_node *node, uint64_t user, uint64_t kernel)
+{
+    const struct mkperf_descriptor *d =
+        mkperf_published(node, CORE_IRQ_TO_IRQT(CURRENT_CPU_INDEX(), CONFIG_MKPERF_IRQ));
+    struct mkperf_counts *table = NULL;
+
+    node->counted = false;
+    if (d != NULL) {
+        table = mkperf_port_counts(d);
+    }
+    if (table != NULL) {
+        mkperf_counts_entry(d, &node->counting, table, user, kernel,
+                            mkperf_port_identity(node->consumer));
+    }
+}
+
+void mkperf_countIdle(void)
+{
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+
+    if (node->counted && node->entryKnown) {
+        count(node, node->entryId, node->entryId);
+    }
 }
 
 static void softEvent(word_t kind, uint64_t from, uint64_t to)
@@ -217,6 +243,12 @@ NO_INLINE void mkperf_softSwitch(void)
     tcb_t *thread = NODE_STATE(ksCurThread);
     uint64_t id = mkperf_port_identity(thread);
 
+    if (node->counted) {
+        /* The idle thread is the kernel's own code. */
+        bool_t before = node->entryKnown && thread != NODE_STATE(ksIdleThread);
+
+        count(node, id, before ? node->entryId : id);
+    }
     if (node->entryKnown && node->entryThread != thread) {
         softEvent(MKPERF_SOFT_SWITCH, node->entryId, id);
     }

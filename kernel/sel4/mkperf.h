@@ -18,6 +18,7 @@
 #include <types.h>
 
 #include <capture.h>
+#include <counts.h>
 #include <soft.h>
 
 /* An answer of mkperf_translate, and what the question was. */
@@ -36,11 +37,14 @@ struct mkperf_node {
     struct mkperf_translation ring;
     struct mkperf_translation stack;
     struct mkperf_translation soft;
+    struct mkperf_translation counts;
+    struct mkperf_counts_state counting;
     tcb_t *consumer;    /* during a capture: the thread that published the descriptor */
     tcb_t *subject;     /* and the one that the present sample is about */
     word_t entry;       /* the function of the last kernel entry, see MKPERF_ENTRY */
     tcb_t *entryThread; /* the thread that it was entered from; NULL if it is gone */
-    bool_t watched;     /* software events are wanted, or were a moment ago */
+    bool_t watched;     /* software events or counts are wanted, or were a moment ago */
+    bool_t counted;     /* counts by thread are */
     bool_t entryKnown;  /* while watched: the identity that the thread had then, which may */
     uint64_t entryId;   /* change with its scheduling context while another runs */
     bool_t captured;    /* the interrupt in service is a profiling interrupt, its sample taken */
@@ -88,6 +92,7 @@ static inline void mkperf_mappingsChanged(void)
         mkperf_node[i].ring.space = MKPERF_NO_SPACE;
         mkperf_node[i].stack.space = MKPERF_NO_SPACE;
         mkperf_node[i].soft.space = MKPERF_NO_SPACE;
+        mkperf_node[i].counts.space = MKPERF_NO_SPACE;
     }
 }
 
@@ -99,6 +104,16 @@ bool_t mkperf_handleInterrupt(irq_t irq);
 
 /* A thread is being deleted: forget it. */
 void mkperf_threadDeleted(tcb_t *tcb);
+
+/* In switchToIdleThread: what the kernel did until now is the work of who entered it. */
+void mkperf_countIdle(void);
+
+static inline void mkperf_idle(void)
+{
+    if (mkperf_watching()) {
+        mkperf_countIdle();
+    }
+}
 
 /* Software events, while somebody may want them. to: NULL if nobody is known. */
 void mkperf_softSwitch(void);

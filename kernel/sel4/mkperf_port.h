@@ -77,7 +77,21 @@ static inline struct mkperf_ring *mkperf_port_ring(const struct mkperf_descripto
     return likely(bytes <= node->ring.room) ? (struct mkperf_ring *)window : NULL;
 }
 
-/* Beside finding the table, this says whether events are wanted from now on. */
+/* The table of counts by thread, NULL if nobody wants them (any more). */
+static inline struct mkperf_counts *mkperf_port_counts(const struct mkperf_descriptor *d)
+{
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    word_t window = 0;
+
+    if (d->counts != 0) {
+        window = mkperf_port_window(&node->counts, node->consumer, d->counts, true);
+        window = node->counts.room >= sizeof(struct mkperf_counts) ? window : 0;
+    }
+    node->counted = window != 0;
+    return (struct mkperf_counts *)window;
+}
+
+/* Beside finding the table, this says whether events, or counts, are wanted from now on. */
 static inline struct mkperf_soft *mkperf_port_soft(const struct mkperf_descriptor *d)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
@@ -87,7 +101,8 @@ static inline struct mkperf_soft *mkperf_port_soft(const struct mkperf_descripto
         window = mkperf_port_window(&node->soft, node->consumer, d->soft, true);
         window = node->soft.room >= sizeof(struct mkperf_soft) ? window : 0;
     }
-    node->watched = window != 0;
+    mkperf_port_counts(d);
+    node->watched = window != 0 || node->counted;
     return (struct mkperf_soft *)window;
 }
 

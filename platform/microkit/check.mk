@@ -13,6 +13,13 @@ $(eval $(call pd,$(SEL4_TEST)/wildfp/wildfp.elf,tests/target/wildfp.c tests/targ
 $(eval $(call pd,$(SEL4_TEST)/flight/flight.elf,tests/target/flight.c))
 $(SEL4_TEST)/flight/profiler.elf $(SEL4_TEST)/flight/client.elf: $(SEL4_TEST)/flight/%.elf: $(B)/demo/%.elf
 	$(Q)mkdir -p $(@D) && cp $< $@
+$(eval $(call pd,$(SEL4_TEST)/exact/exact.elf,tests/target/exact.c))
+$(SEL4_TEST)/exact/profiler.elf $(SEL4_TEST)/exact/client.elf: $(SEL4_TEST)/exact/%.elf: $(B)/demo/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(SEL4_TEST)/exact/exact.system: tests/target/exact.system
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) $< >$@
+$(eval $(call microkit_image,$(SEL4_TEST)/exact/loader.img,$(SEL4_TEST)/exact/exact.system,\
+    $(SEL4_TEST)/exact,$(patsubst %,$(SEL4_TEST)/exact/%.elf,profiler client exact)))
 $(SEL4_TEST)/wildfp/profiler.elf $(SEL4_TEST)/wildfp/client.elf: $(SEL4_TEST)/wildfp/%.elf: $(B)/demo/%.elf
 	$(Q)mkdir -p $(@D) && cp $< $@
 $(SEL4_TEST)/wildfp/wildfp.system $(SEL4_TEST)/flight/flight.system: tests/target/wildfp.system tests/target/flight.system
@@ -24,7 +31,7 @@ $(eval $(call microkit_image,$(SEL4_TEST)/flight/loader.img,$(SEL4_TEST)/flight/
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
-            $(SEL4_TEST)/flight/loader.img
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img
 	$(Q)$(if $(BOARD_QEMU),,echo "check-sel4: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
 	DEMO_QEMU='$(subst $$(IMAGE),$(B)/loader.img,$(value BOARD_QEMU))' \
@@ -32,6 +39,8 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	WILDFP_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/wildfp/loader.img,$(value BOARD_QEMU))' \
 	FLIGHT_DIR=$(SEL4_TEST)/flight \
 	FLIGHT_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/flight/loader.img,$(value BOARD_QEMU))' \
+	EXACT_DIR=$(SEL4_TEST)/exact \
+	EXACT_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/exact/loader.img,$(value BOARD_QEMU))' \
 	NET_QEMU='$(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(B)/net/loader.img,$(value BOARD_QEMU)))'\
 	' -global virtio-mmio.force-legacy=false' \
 	PRINTING=$$(sed -n 's/^#define CONFIG_PRINTING *\([01]\).*/\1/p' \

@@ -243,6 +243,11 @@ static void snapshot(struct mkperf_profiler *p)
 {
     struct mkperf_counting *c = &p->counting;
 
+    if (p->plan.per_thread && p->running) {
+        /* A kernel that counts at its entries has given nobody what was done since the last: with
+         * an entry of this PD's own, the rest is its own. */
+        mkperf_counting_stamp(p, false);
+    }
     collect(p, c->count);
     c->threads = 0;
     if (p->plan.per_thread && p->counts->magic == MKPERF_COUNTS_MAGIC) {

@@ -254,6 +254,9 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
 {
     uint64_t bytes = 0;
 
+    if (p->plan.counting && p->plan.per_thread) {
+        mkperf_counting_stamp(p, false); /* as for a snapshot */
+    }
     p->pmu->stop(p->plan.counter_mask);
     mkperf_drain_ring(p, &bytes); /* all of it: nothing is added any more */
     if (p->plan.counting) {
