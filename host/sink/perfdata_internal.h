@@ -123,18 +123,12 @@ struct mkperf_perfdata {
     uint64_t round_offset; /* where that was in the file */
 };
 
-/* perfdata_head.c */
+/* perfdata_features.c */
 enum mkperf_status perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p,
                                          size_t n, struct mkperf_error *e);
 enum mkperf_status perfdata_features_at(struct perfdata_features *f, unsigned bit, uint64_t offset,
                                         size_t n, struct mkperf_error *e);
 void perfdata_features_free(struct perfdata_features *f);
-enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
-                                         const struct mkperf_session *session,
-                                         struct mkperf_error *e);
-enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e);
-/* Ends the features that grew with the PDs. */
-enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e);
 /* Table, the features that are not in the file yet, and the header's patch. */
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
                                        struct perfdata_features *f, struct mkperf_error *e);
@@ -142,6 +136,16 @@ enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data
 enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
                                        const struct mkperf_totals *totals, bool recovered,
                                        const struct mkperf_perfdata *w, struct mkperf_error *e);
+
+/* perfdata_head.c */
+enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
+                                         const struct mkperf_session *session,
+                                         struct mkperf_error *e);
+enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e);
+/* Ends the features that grew with the PDs. */
+enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e);
+/* The session's events from number `from` on, as lines of mkperf's own features. */
+void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from);
 void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n);
 /* The attribute of the session's event i. */
 void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned i);
@@ -152,6 +156,10 @@ void perfdata_put_mark_attr(struct mkperf_put *c);
 /* perfdata_pipe.c: the same for the pipe layout */
 enum mkperf_status perfdata_pipe_head(struct mkperf_perfdata *w, struct mkperf_error *e);
 enum mkperf_status perfdata_pipe_tail(struct mkperf_perfdata *w, struct mkperf_error *e);
+
+/* perfdata_sample.c; the file has begun */
+enum mkperf_status perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s,
+                                       struct mkperf_error *e);
 
 /* perfdata_events.c; the file has begun */
 /* The session's event i, to perf. */
