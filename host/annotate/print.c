@@ -51,7 +51,7 @@ static void print_source(struct place *last, const struct annotate_function *fn,
     }
     last->file = at.file;
     last->line = at.line;
-    text = annotate_source_line(sources, at.file, at.line);
+    text = annotate_source_line(sources, at.directory, at.file, at.line);
     file = strrchr(at.file, '/');
     fprintf(out, "           %s:%d  %s\n", file ? file + 1 : at.file, at.line, text ? text : "");
 }
@@ -86,7 +86,6 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
         fprintf(out, "# this machine's instructions are unknown to capstone %d.%d: words\n",
                 CS_API_MAJOR, CS_API_MINOR);
     }
-    annotate_sources_unit(sources, mkperf_module_path(function->module), function->symbol.start);
     while (annotate_code_next(&code, &insn)) {
         struct report_weight w = {0, 0};
 

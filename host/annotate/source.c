@@ -2,46 +2,10 @@
 /* Owns: see source.h. A file is read once; of very large ones only the beginning. */
 #include "source.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* The directory of the unit around addr; libdw does not put it before the file names of DWARF 5. */
-static char *unit_directory(Dwarf *dwarf, uint64_t addr)
-{
-    Dwarf_CU *cu = NULL;
-    Dwarf_Die die;
-    Dwarf_Attribute attr;
-    const char *name;
-
-    while (dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0) {
-        if (dwarf_haspc(&die, addr) == 1) {
-            name = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attr));
-            return name ? strdup(name) : NULL;
-        }
-    }
-    return NULL;
-}
-
-void annotate_sources_unit(struct annotate_sources *s, const char *elf, uint64_t addr)
-{
-    int fd = open(elf, O_RDONLY | O_CLOEXEC);
-    Dwarf *dwarf = fd >= 0 ? dwarf_begin(fd, DWARF_C_READ) : NULL;
-
-    free(s->directory);
-    s->directory = dwarf ? unit_directory(dwarf, addr) : NULL;
-    if (dwarf) {
-        dwarf_end(dwarf);
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-}
 
 static char *read_text(const char *path)
 {
@@ -111,12 +75,13 @@ static struct annotate_source *find(struct annotate_sources *s, const char *path
     return &s->file[s->n++];
 }
 
-const char *annotate_source_line(struct annotate_sources *s, const char *path, int line)
+const char *annotate_source_line(struct annotate_sources *s, const char *directory,
+                                 const char *path, int line)
 {
     const struct annotate_source *f = NULL;
     char *whole = NULL;
 
-    if (*path != '/' && s->directory && asprintf(&whole, "%s/%s", s->directory, path) >= 0) {
+    if (directory && asprintf(&whole, "%s/%s", directory, path) >= 0) {
         f = find(s, whole);
         free(whole);
     }
@@ -134,6 +99,5 @@ void annotate_sources_free(struct annotate_sources *s)
         free(s->file[i].line);
     }
     free(s->file);
-    free(s->directory);
     *s = (struct annotate_sources){.n = 0};
 }

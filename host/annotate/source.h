@@ -21,17 +21,14 @@ struct annotate_source {
 struct annotate_sources {
     struct annotate_source *file;
     size_t n;
-    char *directory; /* in which the unit at hand was compiled, NULL: unknown */
 };
-
-/* The unit of an ELF to which the code at addr belongs is at hand: relative paths are of it. */
-void annotate_sources_unit(struct annotate_sources *s, const char *elf, uint64_t addr);
 
 /*
  * Line number `line` (from 1) of a file; NULL if it is not to be had. A relative path is tried in
- * the unit's directory, then here.
+ * directory (NULL: none), then here.
  */
-const char *annotate_source_line(struct annotate_sources *s, const char *path, int line);
+const char *annotate_source_line(struct annotate_sources *s, const char *directory,
+                                 const char *path, int line);
 void annotate_sources_free(struct annotate_sources *s);
 
 #endif

@@ -168,12 +168,27 @@ static int64_t function_number(struct mkperf_stack *s, const struct mkperf_funct
     return number;
 }
 
+/* The number of a position's file, whole; 0: unknown. */
+static int64_t file_number(struct mkperf_stack *s, const struct mkperf_line *at)
+{
+    char whole[8 * TEXT_WORDS];
+
+    if (at == NULL || at->file == NULL) {
+        return 0;
+    }
+    if (at->directory == NULL) {
+        return mkperf_stack_text_number(s, at->file);
+    }
+    snprintf(whole, sizeof whole, "%s/%s", at->directory, at->file);
+    return mkperf_stack_text_number(s, whole);
+}
+
 /* Adds a frame of the function named `name` to those of the place that is being resolved. */
 static bool add_frame(struct mkperf_stack *s, struct mkperf_function f, const char *name,
                       const struct mkperf_line *at)
 {
     int64_t name_number = mkperf_stack_text_number(s, name);
-    int64_t file = at != NULL && at->file != NULL ? mkperf_stack_text_number(s, at->file) : 0;
+    int64_t file = file_number(s, at);
 
     if (name_number < 0 || file < 0 ||
         !reserve(&s->frame, &s->frame_room, s->nframes, sizeof *s->frame)) {

@@ -117,6 +117,17 @@ static const char *function_name(struct mkperf_module *m, Dwarf_Die *die)
     return name ? mkperf_demangle(m->owner, name) : dwarf_diename(die);
 }
 
+/* Where a unit was compiled: DWARF 5 has files relative to that, and libdw leaves them so. */
+static const char *directory_of(Dwarf_Die *unit, const char *file)
+{
+    Dwarf_Attribute attr;
+
+    if (!file || *file == '/' || !dwarf_attr(unit, DW_AT_comp_dir, &attr)) {
+        return NULL;
+    }
+    return dwarf_formstring(&attr);
+}
+
 /* Where the inlined function `die` was called: the position in the function around it. */
 static void call_site(Dwarf_Die *unit, Dwarf_Die *die, struct mkperf_line *out)
 {
@@ -134,6 +145,7 @@ static void call_site(Dwarf_Die *unit, Dwarf_Die *die, struct mkperf_line *out)
         dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n) {
         out->file = dwarf_filesrc(files, file, NULL, NULL);
     }
+    out->directory = directory_of(unit, out->file);
 }
 
 static void line_of(Dwarf_Die *unit, uint64_t addr, struct mkperf_line *out)
@@ -143,6 +155,7 @@ static void line_of(Dwarf_Die *unit, uint64_t addr, struct mkperf_line *out)
     *out = (struct mkperf_line){.function = NULL};
     if (line) {
         out->file = dwarf_linesrc(line, NULL, NULL);
+        out->directory = directory_of(unit, out->file);
         if (dwarf_lineno(line, &out->line) != 0) {
             out->line = 0;
         }

@@ -28,9 +28,10 @@ struct mkperf_symbol {
 };
 
 struct mkperf_line {
-    const char *function; /* innermost inlined function first; NULL if unknown */
-    const char *file;     /* NULL if unknown */
-    int line;             /* 0 if unknown */
+    const char *function;  /* innermost inlined function first; NULL if unknown */
+    const char *file;      /* NULL if unknown */
+    const char *directory; /* that a relative file is relative to; NULL: unknown, or it is not */
+    int line;              /* 0 if unknown */
 };
 
 struct mkperf_symbols *mkperf_symbols_new(void);
