@@ -28,7 +28,27 @@ $(eval $(call pocket_image,$(BENCH)/echo/echo.img,bench/target/echo.system,$(BEN
 $(BENCH)/echo/qemu-command: $(NET)/qemu-command
 	$(Q)mkdir -p $(@D) && sed 's|[^ ]*/net.img|$(BENCH)/echo/echo.img|' $< >$@
 
-bench: host target $(BENCH)/measure $(BENCH)/gen_capture $(BENCH)/cost/cost.img \
+# The demo on lines that are as slow as real ones (rates.sh): $(call paced_line,BAUD). The ticker is its
+# pacer: a console that is written to meanwhile spoils frames.
+define paced_line
+$$(eval $$(call pd,$(BENCH)/line$(1)/client.elf,bench/target/line_$(1).c \
+    $(filter-out target/client/serial.c,$(CLIENT_SRC))))
+$(patsubst %,$(BENCH)/line$(1)/%.elf,profiler $(LINE_PDS)): $(BENCH)/line$(1)/%.elf: $(DEMO)/%.elf
+	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+$(BENCH)/line$(1)/pacer.elf: $(DEMO)/ticker.elf
+	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+$(BENCH)/line$(1)/line$(1).system: demo/demo.system
+	$$(Q)mkdir -p $$(@D) && sed 's|.*irq="33".*|&<irq irq="27" id="2" trigger="level" />|' $$< >$$@
+$$(eval $$(call pocket_image,$(BENCH)/line$(1)/line$(1).img,$(BENCH)/line$(1)/line$(1).system,\
+    $(BENCH)/line$(1),$(patsubst %,$(BENCH)/line$(1)/%.elf,profiler client pacer $(LINE_PDS))))
+BENCH_LINES += $(BENCH)/line$(1)/line$(1).img $(BENCH)/line$(1)/qemu-command
+endef
+LINE_PDS := known dummy1 dummy2 requester server
+BENCH_LINES :=
+$(eval $(call paced_line,115200))
+$(eval $(call paced_line,3000000))
+
+bench: host target $(BENCH_LINES) $(BENCH)/measure $(BENCH)/gen_capture $(BENCH)/cost/cost.img \
        $(BENCH)/cost/qemu-command $(POCKET_TEST)/sampling.img $(BENCH)/echo/echo.img \
        $(BENCH)/echo/qemu-command $(B)/echo-load \
        $(foreach t,accuracy lockstep,$(B)/tests/target/$(t)/$(t).img $(B)/tests/target/$(t)/qemu-command)

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The client PD's serial medium on a line of 115200 baud (line.h). */
+#define LINE_BAUD 115200
+#include "line.h"
+
+#define MKPERF_TRANSPORT mkperf_line
+#include "../../target/client/serial.c" // NOLINT(bugprone-suspicious-include): that very file
