@@ -68,6 +68,13 @@ static void say_summary(const struct mkperf_conversion *c, const struct mkperf_t
 {
     uint64_t lost = mkperf_tap_lost(tap);
 
+    if (tap->cut) {
+        fprintf(
+            stderr,
+            "mkperf %s: warning: %s: cut off, or its end says nothing of losses (the last %" PRIu64
+            " bytes are no whole record): more may be missing than is known\n",
+            c->command, c->input, tap->cut_bytes);
+    }
     if (c->quiet) {
         return;
     }
@@ -77,7 +84,7 @@ static void say_summary(const struct mkperf_conversion *c, const struct mkperf_t
             fprintf(stderr, ", lost %s %" PRIu64, mkperf_lost_names[i], tap->lost[i]);
         }
     }
-    fprintf(stderr, lost == 0 ? ", none known to be lost\n" : "\n");
+    fprintf(stderr, lost == 0 && !tap->cut ? ", none known to be lost\n" : "\n");
 }
 
 static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkperf_error *e)

@@ -101,5 +101,10 @@ $(B)/net-tool: tests/tool/net_tool.c | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
 
-test: host target $(B)/net-tool $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
+# mkperf with sanitizers, for what shall not crash it.
+$(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(ASAN_FLAGS) $^ $(HOST_LIBS) -o $@
+
+test: host target $(B)/tests/mkperf-asan $(B)/net-tool $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
 	$(Q)B=$(B) tests/run

@@ -78,11 +78,19 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
     if (ferror(f)) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
+    c->stream->totals.cut_bytes = c->receiver.n;
     mkperf_receiver_idle(&c->receiver);
     if (c->receiver.frames == 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no frame of mkperf's in it", path);
     }
-    return mkperf_stream_finish(c->stream, e);
+    if (mkperf_stream_finish(c->stream, e) != MKPERF_OK) {
+        char reason[sizeof e->text];
+
+        memcpy(reason, e->text, sizeof reason);
+        return mkperf_error_set(e, e->status, "%s: %s", path, reason);
+    }
+    c->stream->totals.cut = !c->stream->totals.complete;
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_capture_config *config,

@@ -315,6 +315,7 @@ static enum mkperf_status read_records(struct perfin_reader *r)
             return r->e->status;
         }
     }
+    r->offset = r->offset < r->bytes.size ? r->offset : r->bytes.size;
     return r->frame.pipe ? perfin_read_totals(&r->bytes, &r->frame, &r->session, r->e) : MKPERF_OK;
 }
 
@@ -329,6 +330,10 @@ static enum mkperf_status finish(struct perfin_reader *r)
         t.last_ns = r->last_ns;
     }
     t.marks = r->marks;
+    /* A pipe's end has no mark but the totals, which only mkperf writes. */
+    t.cut_bytes = r->bytes.size != UINT64_MAX && r->frame.unfinished ? r->bytes.size - r->offset
+                                                                     : 0;
+    t.cut = r->frame.pipe ? !r->session.has_totals : r->frame.unfinished;
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t.lost[i] < r->lost[i]) {
             t.lost[i] = r->lost[i];

@@ -292,8 +292,8 @@ static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[HEA
         return perfin_bad(b, 8, "a file's layout cannot be read from a pipe: give its name", e);
     }
     p = perfin_at(b, 0, HEADER_BYTES);
-    if (!p || perfin_u64(p + 8) < HEADER_BYTES) {
-        return perfin_bad(b, 8, "its header is too short", e);
+    if (!p || perfin_u64(p + 8) != HEADER_BYTES) {
+        return perfin_bad(b, 8, "its header has an impossible size", e);
     }
     memcpy(header, p, HEADER_BYTES);
     return MKPERF_OK;

@@ -31,6 +31,7 @@ enum toperf_finding {
     TOPERF_NO_CPU,
     TOPERF_UNKNOWN_KEY,
     TOPERF_BACKWARDS,
+    TOPERF_DISORDER,
     TOPERF_FINDINGS,
 };
 

@@ -212,6 +212,8 @@ static uint64_t unwrapped(struct toperf *t, uint64_t time)
         } else {
             toperf_note(t, TOPERF_BACKWARDS);
         }
+    } else if (t->totals.samples > 0 && time < last) {
+        toperf_note(t, TOPERF_DISORDER);
     }
     return time + (t->wraps << 32);
 }

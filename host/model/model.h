@@ -147,6 +147,9 @@ struct mkperf_totals {
      * they were counted. 0: an event was counted all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     bool complete; /* the target's totals at stop agree with what arrived */
+    /* The input ends before it is whole: what came later is in no count. */
+    bool cut;
+    uint64_t cut_bytes; /* at its end, of no use */
 };
 
 /*

@@ -93,6 +93,12 @@ void report_frames_warn(const struct report_frames *f, FILE *out)
 {
     const struct report_profile *p = f->profile;
 
+    if (p->totals.cut) {
+        fprintf(out,
+                "# WARNING: cut off, or its end says nothing of losses (the last %" PRIu64
+                " bytes are no whole record): more may be missing than is known\n",
+                p->totals.cut_bytes);
+    }
     for (uint32_t i = 0; i <= p->npds; i++) {
         const char *who = i < p->npds ? report_pd_name(p, i) : "the kernel";
 

@@ -50,7 +50,7 @@ static inline struct mkperf_module *report_module(const struct report_frames *f,
     return kernel ? f->module[n] : pd < n ? f->module[pd] : NULL;
 }
 
-/* Says which ELFs are missing. */
+/* Says which ELFs are missing, and that the recording's end is. */
 void report_frames_warn(const struct report_frames *f, FILE *out);
 
 /*

@@ -107,6 +107,8 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
         t->lost[i] = t->lost[i] > totals->lost[i] ? t->lost[i] : totals->lost[i];
     }
     t->ended = true;
+    t->cut = totals->cut;
+    t->cut_bytes = totals->cut_bytes;
     return t->to.ops->end != NULL ? t->to.ops->end(t->to.self, totals, e) : MKPERF_OK;
 }
 

@@ -17,6 +17,8 @@ struct mkperf_tap {
     char **name; /* of the PDs, with print */
     uint32_t npds;
     bool ended;
+    bool cut; /* as in struct mkperf_totals */
+    uint64_t cut_bytes;
     uint64_t samples, lost[MKPERF_LOST_PLACES];
 };
 

@@ -448,7 +448,7 @@ static void test_errors(void **state)
     ours();
     finish(NULL, 0);
     expect(0, "test: offset 0: too short");
-    expect(50, "test: offset 8: its header is too short");
+    expect(50, "test: offset 8: its header has an impossible size");
     snprintf(where, sizeof where, "test: offset %zu: cut short", file.n - 1);
     expect(file.n - 1, where);
     snprintf(where, sizeof where, "test: offset %zu: a record of impossible size", file.data);
