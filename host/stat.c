@@ -19,12 +19,12 @@
 #include "stat/stat.h"
 #include "talk.h"
 
-enum { OPT_DURATION = 256, OPT_PER_PD, OPT_PD, OPT_ESTIMATE, OPT_SYSTEM };
+enum { OPT_DURATION = 256, OPT_PER_PD, OPT_PER_CORE, OPT_PD, OPT_ESTIMATE, OPT_SYSTEM };
 enum { POLL_MS = 50, ESTIMATE_HZ = 1000, MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
     struct mkperf_talk talk;
-    bool per_pd, estimate;
+    bool per_pd, per_core, estimate;
     const char *only, *output, *separator;
     uint64_t interval_ms, runs;
     mkperf_Session session;   /* as the target runs it */
@@ -274,6 +274,11 @@ static const struct mkperf_option options[] = {
      .name = "per-pd",
      .help = "also by protection domain: exactly if the target's kernel can, else estimated from "
              "samples, with the standard error"},
+    {.id = OPT_PER_CORE,
+     .name = "per-core",
+     .help =
+         "with the core that was counted on: the one that the profiler PD runs on, as the target "
+         "counts on no other"},
     {.id = OPT_PD,
      .name = "pd",
      .value = "NAME[,NAME]",
@@ -296,7 +301,7 @@ static const struct mkperf_option options[] = {
      .help =
          "fields for programs: count, unit, event, time counted in ns, share of the time in per "
          "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
-         "time, with --per-pd the PD"},
+         "time, with --per-core the core and a 1, with --per-pd the PD"},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
@@ -327,6 +332,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return mkperf_given_seconds(g, &o->duration_s);
     case OPT_PER_PD:
         s->per_pd = true;
+        return MKPERF_OK;
+    case OPT_PER_CORE:
+        s->per_core = true;
         return MKPERF_OK;
     case OPT_PD:
         s->only = g->value;
@@ -364,6 +372,7 @@ static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
     s->style = (struct stat_style){.out = stderr,
                                    .separator = s->separator,
                                    .interval = s->interval_ms != 0,
+                                   .per_core = s->per_core,
                                    .runs = 1,
                                    .only = s->only,
                                    .title = s->talk.options.link.target};

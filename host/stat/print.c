@@ -201,6 +201,9 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
             if (style->interval) {
                 fprintf(style->out, "%.9f%s", style->time_s, style->separator);
             }
+            if (style->per_core) {
+                fprintf(style->out, "C0%s1%s", style->separator, style->separator);
+            }
             fprintf(style->out, "%s%s", r->rows > 1 && k == 0 ? "system" : name,
                     r->rows > 1 ? style->separator : "");
             print_fields(r, &r->row[k], i, style);
@@ -208,6 +211,7 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
             if (style->interval) {
                 fprintf(style->out, "%16.9f", style->time_s);
             }
+            fputs(style->per_core ? "C0        1 " : "", style->out);
             if (r->rows > 1) {
                 fprintf(style->out, "%16s", k == 0 ? "system" : name);
             }
@@ -228,6 +232,10 @@ static void print_tail(const struct stat_reading *r, const struct stat_style *st
                 "\n  %u turns: more events than counters. Counts are scaled from the share of the\n"
                 "  time in parentheses, and wrong by what differed in the rest.\n",
                 r->turns);
+    }
+    if (style->per_core) {
+        fputs("\n  C0 is the core that the profiler PD runs on. Nothing is counted on others.\n",
+              style->out);
     }
     if (r->estimate) {
         fprintf(style->out,

@@ -68,6 +68,7 @@ void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out);
 struct stat_style {
     FILE *out;
     const char *separator; /* NULL: for people, as perf stat; else fields, as perf stat -x */
+    bool per_core;         /* name the core: the only one that a target counts on */
     bool interval;         /* the first column is the time of the reading's end */
     double time_s;
     unsigned runs;     /* that the reading is the mean of */

@@ -48,15 +48,58 @@ turns() {
 }
 check "events that take turns are scaled right" turns
 
+# A group's values in the samples of its first event: in QEMU an instruction takes a cycle, so a PD
+# counts as many of one as of the other, and idle has next to no instructions. In perf's own terms.
+leader() {
+    on "$demo" '$MKPERF record -t $T -e "{cycles,instructions}:S" -F 1000 --duration 2 \
+        --system $demo/demo.system --elf-path $demo -o $D/leader.data' || return 1
+    perf_quiet report -i "$D/leader.data" --stdio --group -g none --no-children --sort comm \
+        -F overhead,period,comm >"$D/group" || return 1
+    cat "$D/group"
+    grep -q "anon group { cycles, instructions }" "$D/group" &&
+        perf_quiet script -i "$D/leader.data" -F event,period -G >"$D/members" &&
+        awk '{ sum[$2] += $1; n[$2]++ }
+             END { exit !(n["cycles:"] > 1500 && sum["instructions:"] > 0.2 * sum["cycles:"] &&
+                          sum["instructions:"] < 0.6 * sum["cycles:"]) }' "$D/members" &&
+        $MKPERF convert "$D/leader.data" -o "$D/leader.csv" &&
+        awk -F, '$1 == "read" && $4 == "known" && $6 == "user" { read += $8 }
+             $1 == "sample" && $4 == "known" && $6 == "user" { period += $8 }
+             $1 == "read" && $4 == "idle" { idle += $8 }
+             END { print "known", period, read, "idle", idle
+                   exit !(period > 2e8 && read > 0.999 * period && read < 1.001 * period &&
+                          idle < 0.05 * read) }' "$D/leader.csv"
+}
+check "leader sampling: a group's values ride in samples, and perf shows them" leader
+
+# The same events all the time and in turns: scaled sums agree.
+record_turns() {
+    on "$demo" '$MKPERF record -t $T -F 1000 --duration 4 -o $D/turned.data \
+        -e cycles,instructions,{cycles:u,instructions:u},{cycles:k,instructions:k}' || return 1
+    $MKPERF report --stdio -i "$D/turned.data" --percent-limit 50 >"$D/turned" || return 1
+    grep '^# event\|turns' "$D/turned"
+    grep -q 'counted .* % of the time' "$D/talk.log" && awk '
+        /^# event / { name = $3; mode = /user only/ ? "u" : /kernel only/ ? "k" : "" }
+        /took turns/ { share[name mode] = $5; scaled[name mode] = $NF }
+        END {
+            all = scaled["cycles,"]
+            print all, scaled["cycles,u"] + scaled["cycles,k"], share["cycles,"], share["cycles,u"]
+            exit !(all > 3.9e9 && all < 4.1e9 &&
+                   scaled["cycles,u"] + scaled["cycles,k"] > 0.93 * all &&
+                   scaled["cycles,u"] + scaled["cycles,k"] < 1.07 * all &&
+                   share["cycles,"] > 30 && share["cycles,"] < 70)
+        }' "$D/turned"
+}
+check "record: more events than counters take turns" record_turns
+
 forms() {
     on "$demo" '$MKPERF stat -t $T -I 100 --duration 6 -o $D/intervals' \
-        '$MKPERF stat -t $T -r 3 --duration 0.5 -o $D/repeat' \
+        '$MKPERF stat -t $T -r 3 --per-core --duration 0.5 -o $D/repeat' \
         '$MKPERF stat -t $T --pd known,idle --duration 0.5 -o $D/pds --system $demo/demo.system' \
         '$MKPERF stat -t $T --estimate --duration 2 -o $D/estimate --system $demo/demo.system' ||
         return 1
     cat "$D/intervals" "$D/repeat" "$D/pds" "$D/estimate"
     [ "$(grep -c ' cycles ' "$D/intervals")" -ge 2 ] && grep -q '(3 runs)' "$D/repeat" &&
-        grep -q 'insn per cycle .*( +- ' "$D/repeat" && grep -q '^ *known .* cycles ' "$D/pds" &&
+        grep -q '^C0  *1 .*insn per cycle .*( +- ' "$D/repeat" && grep -q '^ *known .* cycles ' "$D/pds" &&
         ! grep -q dummy1 "$D/pds" && grep -q '^ *known~.*( +- ' "$D/estimate"
 }
 check "intervals, repeats, chosen PDs, estimates" forms
@@ -86,9 +129,12 @@ check "an estimate is as good as it says" estimate
 refusals() {
     on "$demo" '! $MKPERF stat -t $T -e no-such-event' '! $MKPERF stat -t $T -e branch-misses' \
         '! $MKPERF stat -t $T -e {cycles,instructions,cycles},cycles' \
-        '! $MKPERF record -t $T -e cycles -c 10 -o $D/none' '! $MKPERF stat -t $T -e {cycles' || return 1
+        '! $MKPERF record -t $T -e cycles -c 10 -o $D/none' '! $MKPERF stat -t $T -e {cycles' \
+        '! $MKPERF record -t $T -e cycles:k -c 1500 -o $D/none' '! $MKPERF record -t $T -e {cycles}:S' \
+        '! $MKPERF record -t $T -e cycles --max-frames 64 -c 1200 -o $D/none' || return 1
     for why in 'no event is called' 'PMU does not implement' 'needs 6 counters at the same time' \
-        'must be from 1000 to' 'a group { is not closed'; do
+        'must be from 1000 to' 'a group { is not closed' 'from 2000 to 2147483647 events' 'group of one event' \
+        'a sample costs about 1538 instructions'; do
         grep -q "$why" "$D/talk.log" || { cat "$D/talk.log"; return 1; }
     done
 }

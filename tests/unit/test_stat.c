@@ -36,9 +36,14 @@ static void test_groups(void **state)
     assert_true(c.events[1].group != 0 && c.events[3].group != c.events[1].group);
     assert_true(c.events[1].user && !c.events[1].kernel);
     assert_true(c.events[2].kernel && !c.events[2].user); /* its own modifier stands */
+    assert_int_equal(parse("{cycles,instructions,r10:k}:uS,branches", &c), MKPERF_OK);
+    assert_false(c.events[0].read);
+    assert_true(c.events[1].read && c.events[2].read && !c.events[3].read);
+    assert_true(c.events[1].user && c.events[2].kernel);
     for (const char *const *bad =
-             (const char *const[]){"{cycles", "cycles}", "{}", "{{cycles}}", "{cycles}x",
-                                   "{cycles}:z", "{cycles,}", "{cycles}:uu}", "", NULL};
+             (const char *const[]){"{cycles}:S", "{cycles,r1/period=5/}:S", "cycles:S", "{cycles",
+                                   "cycles}", "{}", "{{cycles}}", "{cycles}x", "{cycles}:z",
+                                   "{cycles,}", "{cycles}:uu}", "", NULL};
          *bad != NULL; bad++) {
         assert_int_equal(parse(*bad, &c), MKPERF_ERR_USAGE);
     }
