@@ -22,6 +22,11 @@ DEMO_ELFS := $(patsubst %,$(DEMO)/%.elf,profiler client pacer known dummy1 dummy
 $(DEMO)/demo.system: demo/demo.system
 	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
 
+# demo/stock.system: the same for a kernel without the extension.
+STOCK := $(B)/stock
+$(STOCK)/stock.system: demo/stock.system
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
+
 # demo/net.system: the same over the network.
 NET_ELFS := $(patsubst %,$(DEMO)/%.elf,profiler client_net ticker echo server requester dummy2 dummy1 known)
 NET := $(B)/net
@@ -50,4 +55,7 @@ NET_READY := $(NET)/net.img $(NET)/qemu-command
 target: $(DEMO_READY) $(NET_READY)
 demo: host $(DEMO_READY) $(NET_READY) $(B)/echo-load
 	$(Q)B=$(B) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
+
+$(eval $(call pocket_image,$(STOCK)/stock.img,$(STOCK)/stock.system,$(DEMO),$(DEMO_ELFS)))
+target: $(STOCK)/stock.img $(STOCK)/qemu-command
 endif

@@ -21,6 +21,8 @@
 
 enum { OPTION_CONFIDENCE = 256, OPTION_LIMIT, EXPECTED_MIN = 5 };
 
+static const char timer_event[] = "timer"; /* what knows no kernel time, docs/stock.md */
+
 static const struct mkperf_option options[] = {
     {.id = 'c',
      .name = "compute",
@@ -29,6 +31,12 @@ static const struct mkperf_option options[] = {
      .words = "delta delta-abs",
      .help = "order of rows: delta-abs (largest change first, the default), or delta (what grew "
              "first)"},
+    {.id = 's',
+     .name = "sort",
+     .value = "KEYS",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "pd,sym pd",
+     .help = "rows are functions of PDs (pd,sym, the default) or PDs (pd)"},
     {.id = OPTION_CONFIDENCE,
      .name = "confidence",
      .value = "N",
@@ -49,6 +57,7 @@ struct command {
     double confidence, limit;
     bool by_growth;
     enum mkperf_colour colour;
+    bool by_pd;
 };
 
 struct entry {
@@ -77,6 +86,10 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return c->by_growth || strcmp(g->value, "delta-abs") == 0
                    ? MKPERF_OK
                    : mkperf_given_bad(g, "delta or delta-abs");
+    case 's':
+        c->by_pd = strcmp(g->value, "pd") == 0;
+        return c->by_pd || strcmp(g->value, "pd,sym") == 0 ? MKPERF_OK
+                                                           : mkperf_given_bad(g, "pd,sym or pd");
     case OPTION_CONFIDENCE:
         return mkperf_given_percent(g, &c->confidence);
     case OPTION_LIMIT:
@@ -90,7 +103,7 @@ static const struct mkperf_option_group group = {options, set};
 
 /* The rows of one side as entries behind those that are there. */
 static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_t event,
-                                   const char *pd, struct mkperf_error *e)
+                                   const char *pd, bool by_pd, struct mkperf_error *e)
 {
     static const struct report_options by_function = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL},
                                                       .nkeys = 2};
@@ -101,6 +114,7 @@ static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_
     struct entry *more;
 
     o.pd = pd;
+    o.nkeys = by_pd ? 1 : 2;
     if (report_rows_build(&rows, f, &o, event, e) != MKPERF_OK) {
         report_rows_free(&rows);
         return e->status;
@@ -112,7 +126,7 @@ static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_
         struct entry *to = &d->entry[d->n++];
 
         *to = (struct entry){.pd = report_pd_name(p, r->key.pd),
-                             .name = report_text(f, r->key.name),
+                             .name = by_pd ? "" : report_text(f, r->key.name),
                              .kernel = r->key.kernel};
         to->share[side] = (double)r->self.period / (double)p->total[event].period;
     }
@@ -216,7 +230,8 @@ static void print_rows(const struct comparison *d, const struct command *c)
     for (size_t i = 0; i < d->n; i++) {
         width = (int)strlen(d->entry[i].pd) > width ? (int)strlen(d->entry[i].pd) : width;
     }
-    printf("#       A         B      Delta   Chance    %-*s  Symbol\n#\n", width, "PD");
+    printf("#       A         B      Delta   Chance    %-*s%s\n#\n", c->by_pd ? 1 : width, "PD",
+           c->by_pd ? "" : "  Symbol");
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *r = &d->entry[i];
         bool sure = r->chance <= 1 - c->confidence / 100;
@@ -229,8 +244,12 @@ static void print_rows(const struct comparison *d, const struct command *c)
         print_share(100 * r->share[SIDE_A], colour);
         print_share(100 * r->share[SIDE_B], colour);
         print_delta(100 * r->delta, colour && sure);
-        printf(" %8.2g  %c %-*s  [%c] %s\n", r->chance, sure ? ' ' : '~', width, r->pd,
-               r->kernel ? 'k' : '.', r->name);
+        printf(" %8.2g  %c ", r->chance, sure ? ' ' : '~');
+        if (c->by_pd) {
+            printf("%s\n", r->pd);
+        } else {
+            printf("%-*s  [%c] %s\n", width, r->pd, r->kernel ? 'k' : '.', r->name);
+        }
     }
     if (left_out) {
         printf("# %zu rows below %g %% are left out\n", left_out, c->limit);
@@ -243,8 +262,8 @@ static enum mkperf_status compare_event(struct comparison *d, const struct comma
                                         uint32_t b, struct mkperf_error *e)
 {
     d->n = 0;
-    if (add_side(d, SIDE_A, a, c->names.pd, e) != MKPERF_OK ||
-        add_side(d, SIDE_B, b, c->names.pd, e) != MKPERF_OK) {
+    if (add_side(d, SIDE_A, a, c->names.pd, c->by_pd, e) != MKPERF_OK ||
+        add_side(d, SIDE_B, b, c->names.pd, c->by_pd, e) != MKPERF_OK) {
         return e->status;
     }
     merge(d);
@@ -269,6 +288,24 @@ static int find_event(const struct mkperf_session *s, const char *name)
     return -1;
 }
 
+/*
+ * The timer's samples against another event's, if that is the only one: both tell where time goes.
+ * Not by function: the timer's kernel time is with the code that the kernel returned to.
+ */
+static enum mkperf_status compare_timer(struct comparison *d, const struct command *c,
+                                        struct mkperf_error *e)
+{
+    const struct mkperf_session *a = &d->profile[SIDE_A].session;
+    const struct mkperf_session *b = &d->profile[SIDE_B].session;
+    struct command by_pd = *c;
+
+    by_pd.by_pd = true;
+    printf("#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
+           "gives the\n# kernel's time to whom it returned to.\n",
+           a->event[0].name, b->event[0].name);
+    return compare_event(d, &by_pd, 0, 0, e);
+}
+
 static enum mkperf_status compare_all(struct comparison *d, const struct command *c,
                                       struct mkperf_error *e)
 {
@@ -291,7 +328,13 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
         }
         compared++;
     }
-    if (compared == 0) {
+    const struct mkperf_session *other = &d->profile[SIDE_B].session;
+    if (compared == 0 && !c->names.event && a->nevents == 1 && other->nevents == 1 &&
+        (find_event(a, timer_event) == 0 || find_event(other, timer_event) == 0)) {
+        if (compare_timer(d, c, e) != MKPERF_OK) {
+            return e->status;
+        }
+    } else if (compared == 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s and %s have no event%s%s in common",
                                 c->path[SIDE_A], c->path[SIDE_B], c->names.event ? " " : "",
                                 c->names.event ? c->names.event : "");

@@ -27,6 +27,7 @@ enum {
     OPT_TAKE_OVER,
     OPT_PD,
     OPT_SUBTREE,
+    OPT_CHECK_TIMER,
 };
 
 /* ---- the way to the target: struct mkperf_peer_options ----------------------------------------
@@ -254,6 +255,10 @@ static const struct mkperf_option own_options[] = {
      .name = "subtree",
      .value = "NAME",
      .help = "and this one with its children"},
+    {.id = OPT_CHECK_TIMER,
+     .name = "check-timer",
+     .help = "with -e timer and a kernel that has the extension: compare its threads with the "
+             "kernel's"},
     {.id = 'q', .name = "quiet", .help = "no progress, no summary"},
     {.id = 0},
 };
@@ -277,6 +282,9 @@ static enum mkperf_status set_own(void *self, const struct mkperf_given *g)
         return MKPERF_OK;
     case OPT_SUBTREE:
         o->subtree = g->value;
+        return MKPERF_OK;
+    case OPT_CHECK_TIMER:
+        o->configure.check = true;
         return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);

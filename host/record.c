@@ -15,6 +15,7 @@
 #include "cmd.h"
 #include "filter.h"
 #include "flight.h"
+#include "observe.h"
 #include "plain_text.h"
 #include "record.h"
 #include "recorder.h"
@@ -224,6 +225,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", sum_lost(t), bytes);
     show_events(&s->session, t);
     show_flight(rec);
+    mkperf_observe_summary(s, stderr);
     show_losses(s);
     if (rec->recorder.breaks != 0) {
         fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);

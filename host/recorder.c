@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "events.h"
+#include "observe.h"
 
 static const double REPEAT_S = 0.5;        /* between repetitions of a request */
 static const double STATUS_S = 1.0;        /* between requests for the target's counters */
@@ -209,6 +210,9 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
 
+    if (mkperf_observe_wanted(&r->options->configure) && mkperf_observe(r, e) != MKPERF_OK) {
+        return e->status;
+    }
     m.msg.configure = r->options->configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
     if (mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK) {

@@ -40,7 +40,7 @@ $$(eval $$(call pd,$(B)/tests/target/$(1)/$(1).elf,$(2)))
 $(B)/tests/target/$(1)/%.elf: $(DEMO)/%.elf
 	$$(Q)mkdir -p $$(@D) && cp $$< $$@
 $(B)/tests/target/$(1)/%.system: tests/target/%.system
-	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+	$$(Q)mkdir -p $$(@D) && sed $$(PLATFORM_SYSTEM_SED) $$< >$$@
 $$(eval $$(call pocket_image,$(B)/tests/target/$(1)/$(1).img,$(B)/tests/target/$(1)/$(1).system,\
     $(B)/tests/target/$(1),$(patsubst %,$(B)/tests/target/$(1)/%.elf,profiler client $(1))))
 TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-command
@@ -64,6 +64,18 @@ $(eval $(call test_system,exact,tests/target/exact.c))
 $(eval $(call test_system,flight,tests/target/flight.c))
 $(eval $(call test_system,lockstep,tests/target/lockstep.c tests/target/lockstep_loop.S))
 $(eval $(call test_system,wildfp,tests/target/wildfp.c tests/target/wildfp_spin.S))
+$(eval $(call test_system,robin,tests/target/robin.c))
+$(eval $(call test_system,pair,tests/target/pair.c))
+$(eval $(call test_system,steps,tests/target/lockstep.c tests/target/lockstep_loop.S))
+# The timer's demo on a kernel whose hook stays out of it, since nobody has the PMU's interrupt.
+NOHOOK := $(B)/tests/target/nohook
+$(NOHOOK)/nohook.system: demo/stock.system
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '/irq="23"/d' $< >$@
+$(NOHOOK)/%.elf: $(DEMO)/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(eval $(call pocket_image,$(NOHOOK)/nohook.img,$(NOHOOK)/nohook.system,$(NOHOOK),\
+    $(patsubst $(DEMO)/%,$(NOHOOK)/%,$(DEMO_ELFS))))
+TEST_IMAGES += $(NOHOOK)/nohook.img $(NOHOOK)/qemu-command
 # The network demo with a key (tests/target/test.key).
 NETKEY := $(B)/tests/target/netkey
 $(B)/tests/key/key.c: tests/target/test.key scripts/key-source

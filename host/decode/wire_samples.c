@@ -96,7 +96,8 @@ static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, un
 static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
                                                const struct mkperf_stream_slot *slot, uint64_t pc)
 {
-    if (s->session.max_frames == 0 || slot->flags & MKPERF_SAMPLE_NO_USER) {
+    if (s->session.max_frames == 0 || slot->flags & MKPERF_SAMPLE_NO_USER ||
+        mkperf_confidence(slot->flags) == MKPERF_AMBIGUOUS) {
         return &slot->chain.plain;
     }
     switch (mkperf_repair_decide(&s->repair, slot->module, pc)) {
@@ -160,6 +161,7 @@ static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stre
     sample.reads = reads;
     sample.callers = choose_chain(s, slot, sample.pc);
     s->totals.samples++;
+    s->totals.confidence[mkperf_confidence(slot->flags)]++;
     return mkperf_sink_sample(sink, &sample, e);
 }
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mkperf/observe.h>
 #include <mkperf/record.h>
 
 #include "../error.h"
@@ -139,7 +140,8 @@ struct mkperf_totals {
     uint64_t unrepaired; /* samples whose leaf's caller could not be decided (no unwind data) */
     uint64_t marks;
     uint64_t marks_lost;
-    uint64_t restarts; /* of the target, seen in the stream */
+    uint64_t restarts;      /* of the target, seen in the stream */
+    uint64_t confidence[4]; /* samples, by enum mkperf_confidence */
     uint64_t first_ns, last_ns;
     uint64_t overwritten; /* samples of a flight recording that had given way to these */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */

@@ -216,6 +216,9 @@ static char *other_name(const struct mkperf_pds *p, uint64_t thread)
     if (thread == MKPERF_THREAD_INITIAL) {
         return strdup("monitor");
     }
+    if (thread == MKPERF_THREAD_AMBIGUOUS) {
+        return strdup("ambiguous");
+    }
     return asprintf(&name, "unknown-%llx", (unsigned long long)thread) < 0 ? NULL : name;
 }
 
@@ -262,4 +265,9 @@ struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id)
 const char *mkperf_pds_kernel(const struct mkperf_pds *p)
 {
     return p->kernel;
+}
+
+const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p)
+{
+    return p->system;
 }

@@ -15,6 +15,7 @@
 enum { MKPERF_MAX_PDS = 1024 };
 
 struct mkperf_pds;
+struct mkperf_system;
 
 struct mkperf_pds_config {
     const char *system;   /* path of the .system file, NULL */
@@ -40,6 +41,8 @@ uint32_t mkperf_pds_count(const struct mkperf_pds *p);
 /* Valid until the next mkperf_pds_find; its strings live as long as p. */
 const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
 struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id); /* or NULL */
+/* The .system file's content, NULL without one: its PDs have the ids of their indices. */
+const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p);
 const char *mkperf_pds_kernel(const struct mkperf_pds *p); /* the kernel ELF's path, or NULL */
 
 #endif

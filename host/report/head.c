@@ -119,6 +119,18 @@ static void print_doubts(const struct report_profile *p, FILE *out)
     if (t->spurious) {
         fprintf(out, "# spurious    %" PRIu64 " interrupts without an overflow\n", t->spurious);
     }
+    uint64_t timed = t->confidence[MKPERF_PROVED] + t->confidence[MKPERF_INFERRED] +
+                     t->confidence[MKPERF_AMBIGUOUS];
+    if (timed) {
+        fprintf(out,
+                "# attributed  by the timer's registers: %.2f %% proved, %.2f %% by priority, "
+                "%.2f %% ambiguous\n"
+                "#             kernel time is in the code that it returned to; callers only as far "
+                "as they could be read\n",
+                percent(t->confidence[MKPERF_PROVED], timed),
+                percent(t->confidence[MKPERF_INFERRED], timed),
+                percent(t->confidence[MKPERF_AMBIGUOUS], timed));
+    }
     if (t->unrepaired) {
         fprintf(out,
                 "# callers     of %" PRIu64 " samples (%.2f %%) may lack the innermost one: no "

@@ -81,6 +81,10 @@ static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
         if (t->interactions != NULL) {
             mkperf_interactions_write(t->interactions, f);
         }
+        fprintf(f, "proved %llu\ninferred %llu\nambiguous %llu\n",
+                (unsigned long long)t->confidence[MKPERF_PROVED],
+                (unsigned long long)t->confidence[MKPERF_INFERRED],
+                (unsigned long long)t->confidence[MKPERF_AMBIGUOUS]);
         fprintf(f, "marks_lost %llu\nrestarts %llu\n", (unsigned long long)t->marks_lost,
                 (unsigned long long)t->restarts);
     }

@@ -134,7 +134,7 @@ struct mkperf_system_pd *system_current_pd(struct reader *r)
 }
 
 /* Budget and period are the kernel's business; here they only have to make sense. */
-static bool budget(struct reader *r, const char **attrs)
+static bool budget(struct reader *r, const char **attrs, bool *limited)
 {
     uint64_t b;
     uint64_t p;
@@ -143,6 +143,7 @@ static bool budget(struct reader *r, const char **attrs)
         !optional_number(r, attrs, "period", UINT64_MAX, b, &p)) {
         return false;
     }
+    *limited = b < p;
     return b <= p || system_error(&r->at, "budget must not be above period");
 }
 
@@ -151,7 +152,7 @@ static bool pd_numbers(struct reader *r, const char **attrs, struct mkperf_syste
     uint64_t priority;
     uint64_t cpu;
 
-    if (!budget(r, attrs) ||
+    if (!budget(r, attrs, &pd->limited) ||
         !optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority) ||
         !optional_number(r, attrs, "cpu", 63, 0, &cpu) ||
         !optional_number(r, attrs, "stack_size", MAX_STACK_BYTES, SMALL_PAGE, &pd->stack_size) ||
@@ -360,6 +361,7 @@ bool system_start_vm(struct reader *r, const char **attrs)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *name;
+    bool limited;
     uint64_t priority;
 
     if (pd->virtual_machine != 0) {
@@ -367,7 +369,7 @@ bool system_start_vm(struct reader *r, const char **attrs)
                             pd->name);
     }
     pd->virtual_machine = r->at.line;
-    return required(r, attrs, "name", &name) && budget(r, attrs) &&
+    return required(r, attrs, "name", &name) && budget(r, attrs, &limited) &&
            optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority);
 }
 

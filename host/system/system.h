@@ -71,6 +71,7 @@ struct mkperf_system_pd {
     unsigned child_id; /* with a parent */
     uint64_t stack_size;
     bool passive;
+    bool limited;  /* its budget is below its period: the kernel may hold it back */
     char *program; /* path of program_image, as written */
     unsigned nmaps;
     struct mkperf_system_map *map;

@@ -64,6 +64,7 @@ enum mkperf_sample_flags {
     MKPERF_SAMPLE_DEPTH_LIMIT = 1 << 2, /* the chain goes on beyond the configured depth */
     MKPERF_SAMPLE_BAD_FP = 1 << 3,      /* the walk ended at a frame pointer that failed a check */
     MKPERF_SAMPLE_READ = 1 << 5,        /* values of other counters follow the frames */
+    /* bits 6 and 7: enum mkperf_confidence, observe.h */
 };
 
 /* Where samples can be lost. The names are those that users see; keep in step with the wire. */
@@ -112,6 +113,9 @@ enum mkperf_limits {
     (MKPERF_THREAD_CHILD_BIT | (0x100 + (uint64_t)(number)) << 8 | (uint64_t)(id))
 #define MKPERF_THREAD_IDLE UINT64_MAX       /* the core's idle thread */
 #define MKPERF_THREAD_NONE (UINT64_MAX - 1) /* a thread without a fault handler's badge */
+/* Not the hook's: the profiler PD's timer interrupted one of several; a frame of each is behind a
+ * MKPERF_FRAME_PD, at the address after its pc. */
+#define MKPERF_THREAD_AMBIGUOUS (UINT64_MAX - 2)
 
 /*
  * A frame with this value is not an address: the next frame is the thread identity of the PD that

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include <mkperf/counts.h>
+#include <mkperf/observe.h>
 #include <mkperf/ring.h>
 #include <mkperf/soft.h>
 #include <mkperf/wire.h>
@@ -38,6 +39,7 @@ enum mkperf_session_op {
                                 on; fills state, status, flight */
     MKPERF_OP_HOLD = 26,     /* an application's wish: ends the flight recording and keeps it */
     MKPERF_OP_EDGES = 27,    /* takes request.counts_part; fills edges, as COUNTS does */
+    MKPERF_OP_OBSERVE = 30,  /* takes observe; with part 0 fills observer. Only while stopped */
 };
 
 /* Why a flight recording is held. The numbers are those of FlightTrigger in proto/mkperf.proto. */
@@ -65,6 +67,7 @@ enum mkperf_session_result {
     MKPERF_RESULT_NO_PMU = 8,
     MKPERF_RESULT_NO_HOOK = 9,
     MKPERF_RESULT_INTERNAL = 10,
+    MKPERF_RESULT_NO_TIMER = 30,
 };
 
 enum mkperf_session_limits {
@@ -106,6 +109,7 @@ struct mkperf_session_request {
     uint32_t output_bytes; /* the sizes below; 0: those */
     uint32_t counts_part;  /* COUNTS: 0 totals, from 1 on threads */
     uint32_t per_thread;   /* != 0: count by thread, if the kernel does */
+    uint32_t check;        /* != 0: compare the timer's samples with the hook's */
     uint32_t filters;      /* 0: all threads are sampled; else how many of the next */
     uint64_t filter[MKPERF_MAX_FILTERS]; /* identities */
     uint32_t overwrite;                  /* != 0: a flight recording, in output_bytes */
@@ -136,6 +140,7 @@ struct mkperf_session_state {
     uint32_t output_bytes; /* data bytes of the output ring in this session */
     uint32_t turns;        /* more than 1: events take turns */
     uint32_t overwrite;    /* != 0: there is a flight recording; runs only while it is dumped */
+    uint32_t timer;        /* != 0: the timer takes the samples, not the hook */
     uint64_t tick_hz;      /* of every time in the session's records; 0 before the first start */
     struct mkperf_session_event event[MKPERF_MAX_EVENTS];
 };
@@ -152,6 +157,7 @@ struct mkperf_session_status {
     uint64_t period[MKPERF_MAX_EVENTS];  /* present, by event */
     uint64_t enabled;                    /* ticks since the start, where events take turns */
     uint64_t running[MKPERF_MAX_EVENTS]; /* and of those while the event had counters */
+    struct mkperf_attribution attribution;
 };
 
 struct mkperf_session_flight {
@@ -249,6 +255,8 @@ struct mkperf_session_page {
     struct mkperf_session_counts counts;
     struct mkperf_session_flight flight;
     struct mkperf_session_edges edges;
+    struct mkperf_observe_part observe; /* written by the client, too */
+    struct mkperf_observer observer;
     struct mkperf_session_error error;
 };
 

@@ -27,6 +27,7 @@ include $(BOARD_MK)
 PLATFORM_CFLAGS := -std=gnu11 -mcpu=$(BOARD_CPU) $(BOARD_CFLAGS) -isystem $(MICROKIT_BOARD_DIR)/include \
                    -fno-data-sections -DMKPERF_TRANSPORT=mkperf_$(BOARD_UART_DRIVER)
 PLATFORM_CLOCK := $(BOARD_CLOCK)
+PROFILER_TIMER := $(BOARD_TIMER)
 PLATFORM_LDFLAGS := -T platform/microkit/build-id.ld -T $(MICROKIT_BOARD_DIR)/lib/microkit.ld
 PLATFORM_LIBS := $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a
 PLATFORM_READY := $(PLATFORM_LIBS) $(MICROKIT_BOARD_DIR)/lib/microkit.ld platform/microkit/build-id.ld
@@ -34,13 +35,14 @@ PLATFORM_READY := $(PLATFORM_LIBS) $(MICROKIT_BOARD_DIR)/lib/microkit.ld platfor
 PLATFORM_SYSTEM_SED := -e 's/phys_addr="0x9000000"/phys_addr="$(BOARD_UART_BASE)"/' \
     -e 's/irq="33"/irq="$(BOARD_UART_IRQ)"/' -e 's/irq="23"/irq="$(BOARD_PMU_IRQ)"/' \
     -e 's/phys_addr="0x9010000"/phys_addr="$(BOARD_PACER_BASE)"/' \
-    -e 's/irq="34"/irq="$(BOARD_PACER_IRQ)"/'
+    -e 's/irq="34"/irq="$(BOARD_PACER_IRQ)"/' -e 's/irq="27"/irq="$(BOARD_TIMER_IRQ)"/' \
+    -e '$(if $(BOARD_TIMER_BASE),s/phys_addr="0x9020000"/phys_addr="$(BOARD_TIMER_BASE)"/,/mkperf_timer/d)'
 DEMO_PACER := $(BOARD_PACER)
 
 # One build directory serves one board and configuration at a time: what was made for another goes.
 MICROKIT_FOR := $(abspath $(MICROKIT_BOARD_DIR)) $(BOARD_CFLAGS)
 ifneq ($(shell cat $(B)/microkit-for 2>/dev/null),$(MICROKIT_FOR))
-$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/loader.* $(B)/tests/sel4 && mkdir -p $(B) && \
+$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/stock $(B)/loader.* $(B)/tests/sel4 && mkdir -p $(B) && \
     echo '$(MICROKIT_FOR)' >$(B)/microkit-for)
 endif
 
@@ -55,7 +57,10 @@ endef
 
 $(eval $(call microkit_image,$(B)/loader.img,$(B)/demo/demo.system,$(B)/demo,\
     $(patsubst %,$(B)/demo/%.elf,profiler client pacer known dummy1 dummy2 requester server)))
-target: $(B)/loader.img
+# The same for a kernel without the extension, docs/stock.md.
+$(eval $(call microkit_image,$(B)/stock/loader.img,$(B)/stock/stock.system,$(B)/demo,\
+    $(patsubst %,$(B)/demo/%.elf,profiler client pacer known dummy1 dummy2 requester server)))
+target: $(B)/loader.img $(B)/stock/loader.img
 
 # The demo over the network, on a board with QEMU's virtio devices.
 ifeq ($(BOARD_NET),virtio)

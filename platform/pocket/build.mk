@@ -7,6 +7,9 @@ include $(POCKET)/qemu.mk
 PLATFORM_CFLAGS := -I$(POCKET)/include
 PLATFORM_LDFLAGS := -T $(POCKET)/lib/pd.ld
 PLATFORM_CLOCK := cntvct_el0
+PROFILER_TIMER := generic_timer
+PLATFORM_SYSTEM_SED := -e '/mkperf_timer/d'
+PROFILER_TIMER_CFLAGS := -DMKPERF_TIMER_VIRTUAL
 PLATFORM_LIBS := $(B)/pocket/libmicrokit.a
 PLATFORM_READY := $(PLATFORM_LIBS) $(POCKET)/lib/pd.ld
 

@@ -50,6 +50,7 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
     for (unsigned i = 0; i < m->dump_on_fault_count; i++) {
         r->fault[i] = m->dump_on_fault[i] - 2;
     }
+    r->check = m->check;
     r->filters = m->only_count;
     for (unsigned i = 0; i < m->only_count; i++) {
         r->filter[i] = m->only[i] - 2;
@@ -200,6 +201,8 @@ static void carry_out_control(struct mkperf_client *c, unsigned who)
         if (c->dumping || !busy(c, who, m->request)) {
             mkperf_report_result(c, who, m->request, dump(c));
         }
+    } else if (m->which_msg == mkperf_ToTarget_observe_tag) {
+        mkperf_client_observe(c, who, m->request, &m->msg.observe);
     } else if (!busy(c, who, m->request)) {
         mkperf_report_result(c, who, m->request, mkperf_control_start(c));
     }
@@ -225,6 +228,7 @@ static void carry_out(struct mkperf_client *c, unsigned who)
     case mkperf_ToTarget_start_tag:
     case mkperf_ToTarget_stop_tag:
     case mkperf_ToTarget_dump_tag:
+    case mkperf_ToTarget_observe_tag:
         carry_out_control(c, who);
         break;
     case mkperf_ToTarget_get_status_tag:

@@ -178,6 +178,7 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
 bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request); /* LIST's */
+bool mkperf_report_observer(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
 bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t request,
@@ -197,5 +198,9 @@ size_t mkperf_report_busy(struct mkperf_client *c, uint8_t *frame);
 /* The error in the page, which a call left that returned `result`. */
 bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
                            uint32_t result);
+
+/* observe.c: Observe, from the controller. */
+void mkperf_client_observe(struct mkperf_client *c, unsigned who, uint32_t request,
+                           const mkperf_Observe *m);
 
 #endif

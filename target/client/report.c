@@ -83,6 +83,7 @@ bool mkperf_report_session(struct mkperf_client *c, unsigned who, uint32_t reque
     m->no_jitter = s->no_jitter != 0;
     m->overwrite = s->overwrite != 0;
     m->turns = s->turns;
+    m->source = s->timer ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK;
     m->events_count = (pb_size_t)at_most(s->events, MKPERF_MAX_EVENTS);
     for (unsigned i = 0; i < m->events_count; i++) {
         const struct mkperf_session_event *e = &s->event[i];
@@ -148,7 +149,29 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     m->links_lost = c->links_lost;
     m->marks_lost = c->marks_lost;
     fill_flight(&c->page->flight, m);
+    m->has_attribution = state->timer != 0;
+    m->attribution = (mkperf_Attribution){
+        .proved = s->attribution.proved,
+        .inferred = s->attribution.inferred,
+        .ambiguous = s->attribution.ambiguous,
+        .right = s->attribution.right,
+        .wrong = s->attribution.wrong,
+        .marked = s->attribution.marked,
+        .faults = s->attribution.faults,
+        .cost_ns = s->attribution.cost_ns,
+        .spent_us = s->attribution.spent_us,
+    };
     return send(c, who, request, mkperf_ToHost_status_tag);
+}
+
+bool mkperf_report_observer(struct mkperf_client *c, unsigned who, uint32_t request)
+{
+    const struct mkperf_observer *o = &c->page->observer;
+    mkperf_Observer *m = &c->out.msg.observer;
+
+    mkperf_text_copy(m->pd, o->pd, sizeof m->pd);
+    mkperf_text_copy(m->timer, o->timer, sizeof m->timer);
+    return send(c, who, request, mkperf_ToHost_observer_tag);
 }
 
 bool mkperf_report_events(struct mkperf_client *c, unsigned who, uint32_t request)

@@ -7,6 +7,7 @@
  */
 #include <microkit.h>
 
+#include "fault.h"
 #include "profiler.h"
 
 #include "../lib/text.h"
@@ -34,9 +35,13 @@ void init(void)
      */
     p->output.ring->head = 0;
     p->output.ring->tail = 0;
-    p->no_pmu = p->pmu->init();
+    p->no_pmu = microkit_irqs >> MKPERF_CHANNEL_PMU & 1
+                    ? p->pmu->init()
+                    : "the profiler PD does not have the PMU's interrupt (channel 0)";
+    mkperf_ticks_init(p);
     if (p->no_pmu != NULL) {
-        microkit_dbg_puts("mkperf: no profiling: ");
+        microkit_dbg_puts(p->ticks.no_timer != NULL ? "mkperf: no profiling: "
+                                                    : "mkperf: `-e timer` only: ");
         microkit_dbg_puts(p->no_pmu);
         microkit_dbg_puts("\n");
     }
@@ -54,6 +59,14 @@ void notified(microkit_channel ch)
 {
     struct mkperf_profiler *p = &profiler;
 
+    if (ch == MKPERF_CHANNEL_TIMER || (ch == MKPERF_CHANNEL_PMU && p->running && p->ticks.on)) {
+        p->books.wakeups++;
+        if (mkperf_ticks_interrupt(p, ch == MKPERF_CHANNEL_PMU)) {
+            microkit_notify(MKPERF_CHANNEL_CLIENT);
+        }
+        mkperf_ticks_leave(p);
+        return;
+    }
     if (ch != MKPERF_CHANNEL_PMU) {
         return;
     }
@@ -78,6 +91,7 @@ static void fill_state(const struct mkperf_profiler *p)
     s->running = p->flight.on ? p->flight.dumping : p->running;
     s->overwrite = p->flight.on;
     s->events = p->plan.events;
+    s->timer = p->ticks.on;
     s->max_frames = p->plan.max_frames;
     s->no_jitter = p->plan.no_jitter;
     s->tick_hz = p->tick_hz;
@@ -104,6 +118,11 @@ static void fill_status(const struct mkperf_profiler *p)
     if (p->flight.on) {
         s.captured = p->flight.dumped; /* of the session that its dump is */
     }
+    if (p->ticks.on) {
+        s.late_events = p->ticks.late_us;
+        s.attribution = p->ticks.books;
+    }
+    s.attribution.faults = p->ticks.books.faults;
     for (unsigned i = 0; i < p->plan.events; i++) {
         s.period[i] = p->pace[i].period;
     }
@@ -153,8 +172,19 @@ static uint32_t list(struct mkperf_profiler *p)
         out->event[n].code = e->code;
         out->event[n].supported = p->no_pmu == NULL && p->pmu->supported(e->code);
     }
+    if (n < MKPERF_LIST_EVENTS && e->name == NULL) {
+        struct mkperf_session_listed *l = &out->event[n++];
+        mkperf_text_copy(l->name, MKPERF_TIMER_EVENT, sizeof l->name);
+        mkperf_text_copy(l->description, "microseconds, by a timer; needs no kernel extension",
+                         sizeof l->description);
+        l->code = MKPERF_TIMER_CODE;
+        l->supported = p->ticks.no_timer == NULL;
+        out->events = n;
+        out->more = 0;
+        return MKPERF_RESULT_OK;
+    }
     out->events = n;
-    out->more = e->name != NULL;
+    out->more = 1;
     return MKPERF_RESULT_OK;
 }
 
@@ -165,22 +195,27 @@ static uint32_t configure(struct mkperf_profiler *p, struct mkperf_session_error
     request = *(volatile struct mkperf_session_request *)&p->page->request;
     if (p->running) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
+    } else if (mkperf_ticks_wanted(&request)) {
+        mkperf_ticks_plan(p, &request, error);
     } else if (p->no_pmu != NULL) {
         mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
     } else if (mkperf_plan_make(&p->plan, &request, p->pmu, error)) {
         mkperf_flight_forget(p); /* its events are no longer known */
+        p->ticks.on = false;
     }
     return error->code;
 }
 
 static uint32_t start(struct mkperf_profiler *p, struct mkperf_session_error *error)
 {
-    if (p->no_pmu != NULL) {
+    if (p->no_pmu != NULL && !p->ticks.on) {
         mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
     } else if (p->running) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
     } else if (p->plan.events == 0) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "nothing is configured");
+    } else if (p->ticks.on) {
+        mkperf_ticks_start(p, error);
     } else {
         mkperf_sampling_start(p, error);
     }
@@ -193,7 +228,11 @@ static uint32_t stop(struct mkperf_profiler *p, struct mkperf_session_error *err
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "no session is running");
         return error->code;
     }
-    mkperf_sampling_stop(p);
+    if (p->ticks.on) {
+        mkperf_ticks_stop(p);
+    } else {
+        mkperf_sampling_stop(p);
+    }
     return MKPERF_RESULT_OK;
 }
 
@@ -232,6 +271,9 @@ static uint32_t operation(struct mkperf_profiler *p, uint64_t op,
         mkperf_counting_answer(p, __atomic_load_n(&p->page->request.counts_part, __ATOMIC_RELAXED),
                                error);
         return error->code;
+    case MKPERF_OP_OBSERVE:
+        mkperf_ticks_observe(p, error);
+        return error->code;
     default:
         mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0, "no such operation");
         return error->code;
@@ -250,6 +292,21 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
         fill_status(p);
         mkperf_flight_fill(p);
         p->page->error = error;
+        mkperf_ticks_leave(p);
     }
     return microkit_msginfo_new(result, 0);
+}
+
+/* Stays stopped, as a PD without a parent does. What faulted is remembered, since it looks like a
+ * PD that was interrupted. */
+seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo *reply_msginfo)
+{
+    struct mkperf_ticks *t = &profiler.ticks;
+
+    (void)reply_msginfo;
+    t->observation.stopped |= child <= MKPERF_MAX_CHILD_ID ? UINT64_C(1) << child : 0;
+    t->books.faults++;
+    mkperf_fault_tell(child, msginfo);
+    mkperf_ticks_leave(&profiler);
+    return seL4_False;
 }

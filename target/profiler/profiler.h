@@ -22,10 +22,15 @@
 #include "plan.h"
 #include "policy.h"
 #include "soft.h"
+#include "ticks.h"
 #include "turns.h"
 
-/* Channels of the profiler PD: its interrupt (the PMU's overflow), and its client. */
-enum mkperf_profiler_channels { MKPERF_CHANNEL_PMU = 0, MKPERF_CHANNEL_CLIENT = 1 };
+/* Channels of the profiler PD: the PMU's interrupt, its client, a timer's interrupt. */
+enum mkperf_profiler_channels {
+    MKPERF_CHANNEL_PMU = 0,
+    MKPERF_CHANNEL_CLIENT = 1,
+    MKPERF_CHANNEL_TIMER = 2,
+};
 
 /* What is known of an event while a session runs. Times are ticks. */
 struct mkperf_pace {
@@ -78,6 +83,8 @@ struct mkperf_profiler {
     uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the present turn */
     uint32_t skip_mask;                  /* counters that were set forward, */
     uint32_t skip[MKPERF_MAX_COUNTERS];  /* and by how much: their next sample weighs less */
+
+    struct mkperf_ticks ticks;
 };
 
 /* drain.c: moves what the core's ring holds to the output ring; tells losses in the stream. Returns
@@ -102,5 +109,15 @@ bool mkperf_sampling_program(struct mkperf_profiler *p, const struct mkperf_plan
 /* Finds out whether there is a hook, and takes the boot id from the time it saw. Only while
  * stopped. */
 bool mkperf_sampling_probe(struct mkperf_profiler *p, struct mkperf_session_error *error);
+
+/* A new session: its number, and nothing in its books and rings. */
+void mkperf_sampling_reset(struct mkperf_profiler *p);
+/* For ticks.c: the hook takes a sample of whatever runs, and wakes this PD, when counter 0
+ * overflows, which counts cycles in either mode once it is armed and started. False: *error says
+ * why not. */
+bool mkperf_sampling_check_begin(struct mkperf_profiler *p, struct mkperf_session_error *error);
+void mkperf_sampling_check_end(struct mkperf_profiler *p);
+
+extern uintptr_t mkperf_rings;
 
 #endif

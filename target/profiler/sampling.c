@@ -68,11 +68,10 @@ static int64_t probe_event(const struct mkperf_pmu *pmu)
     return -1;
 }
 
-/* Lets counter 0 overflow once and waits, boundedly, for the hook to have seen it. */
-static bool provoke(struct mkperf_profiler *p)
+/* A session of counter 0 alone, published. */
+static void publish_one(struct mkperf_profiler *p, uint32_t first, uint32_t watermark)
 {
     struct mkperf_descriptor *d = p->descriptor;
-    bool seen = false;
 
     empty_ring(p);
     d->counter_mask = 1;
@@ -87,9 +86,17 @@ static bool provoke(struct mkperf_profiler *p)
     d->soft_mask = 1; /* whether the kernel has software events is seen, too */
     d->soft = (uintptr_t)p->soft;
     d->max_frames = 0;
-    d->watermark = NEVER_WAKE;
-    d->counter[0] = (struct mkperf_descriptor_counter){PROBE_PERIOD, MKPERF_MAX_PERIOD, 0};
+    d->watermark = watermark;
+    d->counter[0] = (struct mkperf_descriptor_counter){first, MKPERF_MAX_PERIOD, 0};
     publish(p);
+}
+
+/* Lets counter 0 overflow once and waits, boundedly, for the hook to have seen it. */
+static bool provoke(struct mkperf_profiler *p)
+{
+    bool seen = false;
+
+    publish_one(p, PROBE_PERIOD, NEVER_WAKE);
     microkit_irq_ack(MKPERF_CHANNEL_PMU); /* unmasked, whatever happened before */
     p->pmu->arm(0, PROBE_PERIOD);
     p->pmu->start(1);
@@ -198,13 +205,8 @@ static void set_filters(struct mkperf_profiler *p)
     d->filters = p->plan.counting ? 0 : p->plan.filters;
 }
 
-uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error)
+void mkperf_sampling_reset(struct mkperf_profiler *p)
 {
-    struct mkperf_descriptor *d = p->descriptor;
-
-    if (!mkperf_sampling_probe(p, error) || !program(p, error) || !mkperf_flight_begin(p, error)) {
-        return error->code;
-    }
     p->core.size = p->plan.core_bytes;
     if (mkperf_ring_used(&p->output) == 0) {
         p->output.size = p->plan.output_bytes; /* positions fit any size while nothing is in it */
@@ -217,6 +219,33 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_
         p->lost[where] = (struct mkperf_lost){0};
     }
     p->untold = false;
+}
+
+bool mkperf_sampling_check_begin(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    if (!mkperf_sampling_probe(p, error)) {
+        return false;
+    }
+    p->ticks.cycles = (uint32_t)probe_event(p->pmu); /* the probe had one */
+    publish_one(p, MKPERF_MAX_PERIOD, 1);
+    return true;
+}
+
+void mkperf_sampling_check_end(struct mkperf_profiler *p)
+{
+    p->pmu->stop(1);
+    withdraw(p);
+    p->pmu->clear(1);
+}
+
+uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    struct mkperf_descriptor *d = p->descriptor;
+
+    if (!mkperf_sampling_probe(p, error) || !program(p, error) || !mkperf_flight_begin(p, error)) {
+        return error->code;
+    }
+    mkperf_sampling_reset(p);
     mkperf_pace_begin(p);
     d->max_frames = p->plan.max_frames;
     d->watermark = first_watermark(p);

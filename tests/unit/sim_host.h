@@ -15,6 +15,8 @@
 
 #include "target/client/control.h"
 
+enum { SIM_THREADS = 16 };
+
 static struct mkperf_client client;
 static struct mkperf_link host; /* the host's end */
 static struct {
@@ -30,6 +32,10 @@ static struct {
     bool after_status; /* a batch came after the last status */
     uint32_t chain_counter[MKPERF_CHAIN_SLOTS];
     uint32_t chain_reads[MKPERF_CHAIN_SLOTS];
+    uint32_t chain_flags[MKPERF_CHAIN_SLOTS];
+    uint64_t chain_thread[MKPERF_CHAIN_SLOTS];
+    uint64_t of_confidence[4];
+    uint64_t of_thread[SIM_THREADS]; /* by bits 8 and up of identity + 2 */
 } got;
 static uint32_t request;
 
@@ -95,11 +101,15 @@ static void host_batch(pb_istream_t *stream)
         for (; at < nchains && chains[at].at == i; at++) {
             got.chain_counter[chains[at].slot] = chains[at].counter;
             got.chain_reads[chains[at].slot] = chains[at].reads;
+            got.chain_flags[chains[at].slot] = chains[at].flags;
+            got.chain_thread[chains[at].slot] = chains[at].thread;
         }
         uint32_t counter = got.chain_counter[b.slot[i]];
         uint64_t weight = b.base_period[counter] + (uint64_t)b.period[i];
         assert_in_range(weight, 1, UINT64_C(0xc0000000));
         got.weight[counter] += weight;
+        got.of_confidence[got.chain_flags[b.slot[i]] >> 6 & 3]++;
+        got.of_thread[(got.chain_thread[b.slot[i]] >> 8) % SIM_THREADS]++;
         got.of[counter]++;
         read = host_reads(got.chain_reads[b.slot[i]], read);
     }
@@ -164,6 +174,11 @@ static void run(uint64_t ticks)
 {
     for (uint64_t i = 0; i < ticks; i++) {
         tick();
+        sim_children_tick();
+        if (sim_alarm != 0 && sim.ticks >= sim_alarm && !sim.asleep) {
+            sim_alarm = 0;
+            notified(MKPERF_CHANNEL_TIMER);
+        }
         if (sim.woken && !sim.asleep) {
             sim.woken = false;
             notified(MKPERF_CHANNEL_PMU);

@@ -21,6 +21,10 @@
 #include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
 #include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
+#define MKPERF_TIMER sim_timer
+#include "target/profiler/fault.c"   // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/observe.c" // NOLINT(bugprone-suspicious-include)
+
 #include "target/profiler/counting.c" // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/drain.c"    // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/flight.c"   // NOLINT(bugprone-suspicious-include)
@@ -29,6 +33,10 @@
 #include "target/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/soft.c"     // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/turns.c"    // NOLINT(bugprone-suspicious-include)
+
+#include "target/timer/timer.h"
+static const struct mkperf_timer sim_timer;
+#include "target/profiler/ticks.c" // NOLINT(bugprone-suspicious-include)
 
 enum { COUNTERS = 6 };
 #define TICK_HZ UINT64_C(1000000)
@@ -65,6 +73,82 @@ static uint8_t ipc_page[4096] __attribute__((aligned(4096)));
 void *__sel4_ipc_buffer = ipc_page;
 static uint8_t *rings, *output;
 
+/* ---- child PDs and the timer ------------------------------------------------------------------
+ */
+
+enum { SIM_CHILDREN = 4 };
+char microkit_name[64] = "profiler";
+seL4_Word microkit_irqs = 1; /* the PMU's; 5: the timer's, too */
+static seL4_UserContext sim_child[SIM_CHILDREN];
+static seL4_Word sim_message[8];
+static uint64_t sim_alarm; /* 0: none */
+
+int seL4_TCB_ReadRegisters(seL4_Word tcb, seL4_Bool suspend, uint8_t arch_flags, seL4_Word count,
+                           seL4_UserContext *regs)
+{
+    (void)arch_flags;
+    assert_int_equal(suspend, seL4_False);
+    assert_int_equal(count, sizeof *regs / 8);
+    if (tcb - BASE_TCB_CAP >= SIM_CHILDREN) {
+        return 1;
+    }
+    *regs = sim_child[tcb - BASE_TCB_CAP];
+    return 0;
+}
+
+seL4_Word seL4_GetMR(int i)
+{
+    return sim_message[i];
+}
+
+/* Child PDs: who runs, -1: nobody. The others stand at their system call. */
+static int sim_running = -1;
+enum { SIM_SITE = 0x210000 };
+
+static void sim_children_tick(void)
+{
+    for (int i = 0; i < SIM_CHILDREN; i++) {
+        sim_child[i].x7 = (seL4_Word)-7; /* Recv */
+        sim_child[i].pc = i == sim_running ? 0x200000 + sim.ticks % 64 * 4 : SIM_SITE;
+    }
+}
+
+static const char *sim_timer_find(void)
+{
+    return NULL;
+}
+
+static uint64_t sim_timer_now(void)
+{
+    return sim.ticks;
+}
+
+static uint64_t sim_timer_hz(void)
+{
+    return TICK_HZ;
+}
+
+static void sim_timer_arm(uint64_t at)
+{
+    sim_alarm = at;
+}
+
+static void sim_timer_stop(void)
+{
+    sim_alarm = 0;
+}
+
+static const struct mkperf_timer sim_timer = {
+    .name = "simulated",
+    .init = sim_timer_find,
+    .now = sim_timer_now,
+    .hz = sim_timer_hz,
+    .arm = sim_timer_arm,
+    .stop = sim_timer_stop,
+};
+
+/* ---- Microkit -------------------------------------------------------------------------------- */
+
 void microkit_dbg_puts(const char *s)
 {
     (void)s;
@@ -78,6 +162,9 @@ void microkit_notify(microkit_channel ch)
 
 void microkit_irq_ack(microkit_channel ch)
 {
+    if (ch == MKPERF_CHANNEL_TIMER) {
+        return;
+    }
     assert_int_equal(ch, MKPERF_CHANNEL_PMU);
     sim.acks++;
 }

@@ -8,6 +8,10 @@ BOARD_UART_DRIVER := imx_uart
 BOARD_UART_BASE := 0x30890000
 BOARD_UART_IRQ := 59
 BOARD_PMU_IRQ := 23
+# The profiler's own timer, docs/stock.md: GPT2. The kernel keeps the generic timer to itself.
+BOARD_TIMER := imx_gpt
+BOARD_TIMER_IRQ := 86
+BOARD_TIMER_BASE := 0x302e0000
 BOARD_PACER := demo/pacer_gpt.c
 BOARD_PACER_BASE := 0x302d0000
 BOARD_PACER_IRQ := 87

@@ -7,6 +7,9 @@ BOARD_UART_DRIVER := pl011
 BOARD_UART_BASE := 0x9000000
 BOARD_UART_IRQ := 33
 BOARD_PMU_IRQ := 23
+# The profiler's own timer, docs/stock.md.
+BOARD_TIMER := generic_timer
+BOARD_TIMER_IRQ := 30
 # The demo's pacer: its source, its device, its interrupt.
 BOARD_PACER := demo/pacer.c
 BOARD_PACER_BASE := 0x9010000

@@ -86,6 +86,26 @@ static inline seL4_Word seL4_GetMR(int i)
     return __sel4_ipc_buffer->msg[i];
 }
 
+/* A thread's registers, in the order in which seL4 tells them. */
+typedef struct seL4_UserContext_ {
+    seL4_Word pc, sp, spsr, x0, x1, x2, x3, x4, x5, x6, x7, x8, x16, x17, x18, x29, x30;
+    seL4_Word x9, x10, x11, x12, x13, x14, x15, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28;
+    seL4_Word tpidr_el0, tpidrro_el0;
+} seL4_UserContext;
+
+typedef seL4_Word seL4_CPtr;
+typedef seL4_CPtr seL4_TCB;
+#define BASE_TCB_CAP 202 /* + the id of a child */
+
+/*
+ * The first `count` words of a child's registers as they were when it last entered the kernel: pc
+ * is that of the instruction that was interrupted, or of its system call instruction while it is in
+ * one. Returns 0, or not if the PD has no such child. A child is never suspended: suspend is not
+ * looked at.
+ */
+int seL4_TCB_ReadRegisters(seL4_TCB tcb, seL4_Bool suspend, seL4_Uint8 arch_flags, seL4_Word count,
+                           seL4_UserContext *regs);
+
 typedef unsigned int microkit_channel;
 typedef unsigned int microkit_child;
 typedef seL4_MessageInfo_t microkit_msginfo;

@@ -47,6 +47,8 @@ struct task {
     struct task *server;  /* while SENDING or AWAITING: to whom */
     uint64_t badge;       /* of the message being sent */
     uint64_t info;        /* of the message being sent */
+    uint64_t slice;       /* what a preempted task has left of its time slice, ticks; 0: all */
+    bool calling;         /* entered the kernel by a system call, and has not run since */
     bool faulted;         /* the message being sent is the fault below, not the IPC buffer's */
     uint64_t fault[FAULT_WORDS];
 };
@@ -120,6 +122,7 @@ void sys_recv(struct task *t);
 void sys_reply_recv(struct task *t);
 void sys_pd_restart(struct task *t);
 void sys_pd_stop(struct task *t);
+void sys_tcb_read_registers(struct task *t);
 
 /* trap.c */
 struct task *trap_from_user(void);

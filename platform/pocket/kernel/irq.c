@@ -238,6 +238,7 @@ void irq_entry(struct core *core)
 
 struct task *irq_slow(void)
 {
+    core_self()->current->calling = false;
     irq_entry(core_self());
     return sched_exit();
 }

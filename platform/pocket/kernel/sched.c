@@ -95,7 +95,8 @@ static void switch_to(struct core *core, struct task *t)
 }
 
 /*
- * Starts or stops the time slice of t. A switch starts it afresh. The PMU's holder is always
+ * Starts or stops the time slice of t. A switch starts it, afresh unless t was preempted, who gets
+ * what was left: else whoever is interrupted often would never give way. The PMU's holder is always
  * interrupted now and then, since it may wait for an overflow of counters that it has just armed,
  * and QEMU has to be made to look (see qemu_pmu.c).
  */
@@ -105,12 +106,21 @@ static void set_slice(struct core *core, const struct task *t, bool switched)
     bool on = peers || t == pmu_task;
 
     if (on && (switched || !core->ticking)) {
-        WRITE_REG(cntp_tval_el0, READ_REG(cntfrq_el0) / (t == pmu_task ? LOOK_HZ : SLICE_HZ));
+        uint64_t full = READ_REG(cntfrq_el0) / (t == pmu_task ? LOOK_HZ : SLICE_HZ);
+        WRITE_REG(cntp_tval_el0, t->slice != 0 ? t->slice : full);
         WRITE_REG(cntp_ctl_el0, 1);
     } else if (!on && core->ticking) {
         WRITE_REG(cntp_ctl_el0, 0);
     }
     core->ticking = on;
+}
+
+/* What is left of the slice of the current task, which is preempted: at least a tick. */
+static uint64_t left_of_slice(const struct core *core)
+{
+    int32_t left = core->ticking ? (int32_t)READ_REG(cntp_tval_el0) : 0;
+
+    return !core->ticking ? 0 : left > 0 ? (uint64_t)left : 1;
 }
 
 void sched_tick(void)
@@ -142,6 +152,7 @@ struct task *sched_exit(void)
         next = &core->idle;
     } else if (!runs || (next != NULL && (next->priority > now->priority || turn))) {
         sched_remove(next);
+        now->slice = runs && !turn && now != pmu_task ? left_of_slice(core) : 0;
         if (runs && now->pd != NULL) {
             sched_ready(now, !turn);
             core->reschedule = false;

@@ -123,10 +123,15 @@ void fault_entry(struct task *t, uint64_t esr, uint64_t far)
 }
 
 static void (*const system_calls[POCKET_SYSCALLS])(struct task *t) = {
-    [POCKET_SYS_NOTIFY] = sys_notify,         [POCKET_SYS_IRQ_ACK] = sys_irq_ack,
-    [POCKET_SYS_PPCALL] = sys_ppcall,         [POCKET_SYS_RECV] = sys_recv,
-    [POCKET_SYS_REPLY_RECV] = sys_reply_recv, [POCKET_SYS_DBG_PUTC] = sys_dbg_putc,
-    [POCKET_SYS_PD_RESTART] = sys_pd_restart, [POCKET_SYS_PD_STOP] = sys_pd_stop,
+    [POCKET_SYS_NOTIFY] = sys_notify,
+    [POCKET_SYS_IRQ_ACK] = sys_irq_ack,
+    [POCKET_SYS_PPCALL] = sys_ppcall,
+    [POCKET_SYS_RECV] = sys_recv,
+    [POCKET_SYS_REPLY_RECV] = sys_reply_recv,
+    [POCKET_SYS_DBG_PUTC] = sys_dbg_putc,
+    [POCKET_SYS_PD_RESTART] = sys_pd_restart,
+    [POCKET_SYS_PD_STOP] = sys_pd_stop,
+    [POCKET_SYS_TCB_READ_REGISTERS] = sys_tcb_read_registers,
 };
 
 /* Called by vectors.S with the current task's registers saved. */
@@ -138,6 +143,7 @@ struct task *trap_from_user(void)
     unsigned number = esr & 0xffff;
 
     core->entered = t;
+    t->calling = class_of(esr) == EC_SVC;
     if (class_of(esr) == EC_SVC && number < POCKET_SYSCALLS) {
         core->last_entry = (uint64_t)system_calls[number];
         system_calls[number](t);

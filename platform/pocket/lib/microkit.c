@@ -30,11 +30,14 @@ struct message {
     microkit_msginfo info;
 };
 
-/* One system call: x0 and x1 in and out. Message words in memory may change, hence "memory". */
-#define SYSCALL(number, a, b)                 \
-    register uint64_t x0 __asm__("x0") = (a); \
-    register uint64_t x1 __asm__("x1") = (b); \
-    __asm__ volatile("svc %2" : "+r"(x0), "+r"(x1) : "i"(number) : "memory")
+/* One system call: x0 and x1 in and out. Message words in memory may change, hence "memory". x7 is
+ * for those who look at the PD's registers, as on seL4. */
+#define SYSCALL_X7(number, a, b, kind)           \
+    register uint64_t x0 __asm__("x0") = (a);    \
+    register uint64_t x1 __asm__("x1") = (b);    \
+    register uint64_t x7 __asm__("x7") = (kind); \
+    __asm__ volatile("svc %2" : "+r"(x0), "+r"(x1) : "i"(number), "r"(x7) : "memory")
+#define SYSCALL(number, a, b) SYSCALL_X7(number, a, b, POCKET_X7_OTHER)
 
 static enum { NOTHING, NOTIFY, IRQ_ACK } deferred;
 static microkit_channel deferred_channel;
@@ -77,7 +80,7 @@ microkit_msginfo microkit_ppcall(microkit_channel ch, microkit_msginfo msginfo)
     if (!valid(microkit_pps, ch, "microkit_ppcall")) {
         return microkit_msginfo_new(0, 0);
     }
-    SYSCALL(POCKET_SYS_PPCALL, ch, msginfo.words[0]);
+    SYSCALL_X7(POCKET_SYS_PPCALL, ch, msginfo.words[0], POCKET_X7_CALL);
     return (microkit_msginfo){{x1}};
 }
 
@@ -122,15 +125,29 @@ void microkit_pd_stop(microkit_child pd)
     }
 }
 
+int seL4_TCB_ReadRegisters(seL4_TCB tcb, seL4_Bool suspend, seL4_Uint8 arch_flags, seL4_Word count,
+                           seL4_UserContext *regs)
+{
+    seL4_Word *word = (seL4_Word *)regs;
+
+    (void)suspend;
+    (void)arch_flags;
+    SYSCALL(POCKET_SYS_TCB_READ_REGISTERS, tcb - BASE_TCB_CAP, count);
+    for (seL4_Word i = 0; x0 != 0 && i < count; i++) {
+        word[i] = __sel4_ipc_buffer->msg[i];
+    }
+    return x0 == 0;
+}
+
 static struct message recv(void)
 {
-    SYSCALL(POCKET_SYS_RECV, 0, 0);
+    SYSCALL_X7(POCKET_SYS_RECV, 0, 0, POCKET_X7_RECV);
     return (struct message){x0, {{x1}}};
 }
 
 static struct message reply_recv(microkit_msginfo reply)
 {
-    SYSCALL(POCKET_SYS_REPLY_RECV, 0, reply.words[0]);
+    SYSCALL_X7(POCKET_SYS_REPLY_RECV, 0, reply.words[0], POCKET_X7_REPLY_RECV);
     return (struct message){x0, {{x1}}};
 }
 

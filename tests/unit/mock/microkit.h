@@ -8,6 +8,26 @@
 
 #include <stdint.h>
 
+typedef uint64_t seL4_Word;
+typedef int8_t seL4_Bool;
+#define seL4_False 0
+#define seL4_True 1
+enum { seL4_Fault_UserException = 3, seL4_Fault_VMFault = 6, seL4_VMFault_Addr = 1 };
+
+typedef struct {
+    seL4_Word pc, sp, spsr, x0, x1, x2, x3, x4, x5, x6, x7, x8, x16, x17, x18, x29, x30;
+    seL4_Word rest[19];
+} seL4_UserContext;
+
+#define BASE_TCB_CAP 202
+int seL4_TCB_ReadRegisters(seL4_Word tcb, seL4_Bool suspend, uint8_t arch_flags, seL4_Word count,
+                           seL4_UserContext *regs);
+seL4_Word seL4_GetMR(int i);
+
+extern char microkit_name[64];
+extern seL4_Word microkit_irqs;
+
+typedef unsigned int microkit_child;
 typedef unsigned int microkit_channel;
 typedef struct {
     uint64_t label;
@@ -18,6 +38,7 @@ extern void *__sel4_ipc_buffer;
 void init(void);
 void notified(microkit_channel ch);
 microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo);
+seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo *reply_msginfo);
 
 void microkit_dbg_puts(const char *s);
 void microkit_notify(microkit_channel ch);

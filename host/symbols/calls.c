@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a program enters the kernel by itself: its SVC instructions.
+ *
+ * Owns: the search. Called by `mkperf record -e timer`, see docs/stock.md. Every word of the
+ * executable segments that reads as one counts: data among the code can look like it, which does no
+ * harm, since no thread stands there.
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* Arm ARM, C6.2.365: SVC #imm16. */
+#define SVC_MASK UINT32_C(0xffe0001f)
+#define SVC UINT32_C(0xd4000001)
+
+static uint32_t word_at(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+enum mkperf_status mkperf_module_system_calls(const struct mkperf_module *m, uint64_t **out,
+                                              size_t *n, struct mkperf_error *e)
+{
+    size_t room = 64;
+    uint64_t *site = malloc(room * sizeof *site);
+
+    *n = 0;
+    for (size_t i = 0; site != NULL && i < m->nsegments; i++) {
+        for (uint64_t at = 0; at + 4 <= m->segment[i].size; at += 4) {
+            const uint8_t *p = mkperf_module_code(m, m->segment[i].vaddr + at, 4);
+            if (p == NULL || (word_at(p) & SVC_MASK) != SVC) {
+                continue;
+            }
+            if (*n == room) {
+                uint64_t *more = reallocarray(site, room *= 2, sizeof *site);
+                if (more == NULL) {
+                    free(site);
+                }
+                site = more;
+            }
+            if (site == NULL) {
+                break;
+            }
+            site[(*n)++] = m->segment[i].vaddr + at;
+        }
+    }
+    if (site == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    qsort(site, *n, sizeof *site, compare);
+    *out = site;
+    return MKPERF_OK;
+}

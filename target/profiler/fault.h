@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Faults of the profiler PD's children: see fault.c. */
+#ifndef MKPERF_FAULT_H
+#define MKPERF_FAULT_H
+
+#include <microkit.h>
+
+/* Says on the console that the child stopped, and why. While its fault's message is at hand. */
+void mkperf_fault_tell(microkit_child child, microkit_msginfo msginfo);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the looks at other threads' registers, see observe.h.
+ *
+ * What the host told is believed in one respect: whose registers mean what. An address that it told
+ * is read only if it is a multiple of 8 within a window, and windows are of this PD's own mappings:
+ * a wrong one makes this PD fault and nothing else.
+ */
+#include "observe.h"
+
+#include "plan.h"
+
+/* seL4's system call numbers on its MCS kernels, in x7 (libsel4, sel4/arch/syscall.h). */
+#define SYS_CALL UINT64_C(-1)
+#define SYS_REPLY_RECV UINT64_C(-2)
+#define SYS_NB_SEND_RECV UINT64_C(-3)
+#define SYS_NB_SEND_WAIT UINT64_C(-4)
+#define SYS_RECV UINT64_C(-7)
+#define SYS_WAIT UINT64_C(-9)
+
+enum { CONTEXT_WORDS = sizeof(seL4_UserContext) / sizeof(seL4_Word) };
+
+static bool read_registers(const struct mkperf_observed *t, seL4_UserContext *regs)
+{
+    return seL4_TCB_ReadRegisters(BASE_TCB_CAP + t->child, seL4_False, 0, CONTEXT_WORDS, regs) == 0;
+}
+
+static bool take_sites(struct mkperf_observation *o, struct mkperf_observed *t,
+                       const struct mkperf_observe_part *part, struct mkperf_session_error *error)
+{
+    if (part->sites > MKPERF_OBSERVE_SITES || part->sites > MKPERF_ALL_SITES - o->all_sites) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "more system call instructions than there is room for");
+    }
+    for (unsigned i = 0; i < part->sites; i++) {
+        uint64_t site = part->site[i] / 4;
+        if (site > UINT32_MAX || (t->sites != 0 && site <= o->site[o->all_sites - 1])) {
+            return mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0,
+                                      "addresses of system calls are not ascending");
+        }
+        o->site[o->all_sites++] = (uint32_t)site;
+        t->sites++;
+    }
+    return true;
+}
+
+static bool take_windows(struct mkperf_observed *t, const struct mkperf_observe_part *part,
+                         struct mkperf_session_error *error)
+{
+    for (unsigned i = 0; i < part->windows; i++) {
+        if (t->windows == MKPERF_OBSERVE_WINDOWS || i == MKPERF_OBSERVE_WINDOWS) {
+            return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                      "a PD's stacks can be in at most 2 memory regions");
+        }
+        t->window[t->windows++] = part->window[i];
+    }
+    return true;
+}
+
+static bool begin(struct mkperf_observation *o, const struct mkperf_observe_part *part)
+{
+    o->told = true;
+    o->part = 0;
+    o->self = part->thread;
+    o->unobserved = (int32_t)part->priority - 1;
+    o->n = 0;
+    o->all_sites = 0;
+    return true;
+}
+
+/* A child that was not told of before; NULL: *error says why there cannot be one. */
+static struct mkperf_observed *add(struct mkperf_observation *o,
+                                   const struct mkperf_observe_part *part,
+                                   struct mkperf_session_error *error)
+{
+    if (o->n == MKPERF_OBSERVED || part->child > MKPERF_MAX_CHILD_ID) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "child ids are 0 to 61");
+        return NULL;
+    }
+    struct mkperf_observed *t = &o->thread[o->n];
+    *t = (struct mkperf_observed){
+        .thread = part->thread, .child = part->child, .first_site = o->all_sites};
+    if (!read_registers(t, &t->regs)) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                           "the profiler PD has no child of that id: is --system this target's?");
+        return NULL;
+    }
+    o->evidence[o->n++] = (struct mkperf_evidence){.priority = (int32_t)part->priority,
+                                                   .limited = part->limited != 0};
+    return t;
+}
+
+bool mkperf_observe_told(struct mkperf_observation *o, const struct mkperf_observe_part *part,
+                         struct mkperf_session_error *error)
+{
+    if (part->part == 0) {
+        return begin(o, part);
+    }
+    if (!o->told) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe comes first");
+    }
+    if (part->part == o->part) {
+        return true; /* asked again, since the answer was lost */
+    }
+    if (part->part != o->part + 1) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0,
+                                  "a part of Observe is missing");
+    }
+    o->part = part->part;
+    struct mkperf_observed *t = o->n != 0 ? &o->thread[o->n - 1] : NULL;
+    if (t == NULL || t->child != part->child) {
+        t = add(o, part, error);
+    }
+    if (t != NULL && take_sites(o, t, part, error) && take_windows(t, part, error)) {
+        return true;
+    }
+    o->told = false;
+    return false;
+}
+
+/* Whether one of the thread's system call instructions is at pc. */
+static bool at_site(const struct mkperf_observation *o, const struct mkperf_observed *t,
+                    uint64_t pc)
+{
+    const uint32_t *site = o->site + t->first_site;
+    uint32_t from = 0;
+    uint32_t to = t->sites;
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (site[middle] < pc / 4) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from < t->sites && site[from] == pc / 4;
+}
+
+static bool same(const seL4_UserContext *a, const seL4_UserContext *b)
+{
+    const seL4_Word *x = (const seL4_Word *)a;
+    const seL4_Word *y = (const seL4_Word *)b;
+
+    for (unsigned i = 0; i < CONTEXT_WORDS; i++) {
+        if (x[i] != y[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void mkperf_observe_look(struct mkperf_observation *o)
+{
+    static seL4_UserContext regs;
+
+    for (unsigned i = 0; i < o->n; i++) {
+        struct mkperf_observed *t = &o->thread[i];
+        struct mkperf_evidence *e = &o->evidence[i];
+        if (!read_registers(t, &regs)) {
+            o->unreadable++;
+            continue;
+        }
+        e->ran = !same(&regs, &t->regs);
+        e->at_call = at_site(o, t, regs.pc);
+        e->calls = e->at_call && regs.x7 == SYS_CALL;
+        e->waits = e->at_call &&
+                   (regs.x7 == SYS_REPLY_RECV || regs.x7 == SYS_NB_SEND_RECV ||
+                    regs.x7 == SYS_NB_SEND_WAIT || regs.x7 == SYS_RECV || regs.x7 == SYS_WAIT);
+        e->stopped = o->stopped >> t->child & 1;
+        t->regs = regs;
+    }
+}
+
+/* The frame record at fp as this PD sees it, or NULL. */
+static const uint64_t *frame_record(const struct mkperf_observed *t, uint64_t fp)
+{
+    for (unsigned i = 0; i < t->windows; i++) {
+        const struct mkperf_observe_window *w = &t->window[i];
+        uint64_t offset = fp - w->theirs;
+        if (offset % 8 == 0 && w->bytes >= 16 && offset <= w->bytes - 16) {
+            return (const uint64_t *)(uintptr_t)(w->ours + offset);
+        }
+    }
+    return NULL;
+}
+
+unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uint64_t *frame,
+                             unsigned max, unsigned *flags)
+{
+    const struct mkperf_observed *t = &o->thread[i];
+    uint64_t fp = t->regs.x29;
+    unsigned n = 0;
+
+    *flags = 0;
+    while (n < max && fp != 0) {
+        const uint64_t *record = frame_record(t, fp);
+        if (record == NULL) {
+            *flags = t->windows != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
+            return n;
+        }
+        uint64_t caller = record[0];
+        if (record[1] == 0) {
+            return n; /* start code: the outermost frame */
+        }
+        frame[n++] = record[1];
+        if (caller != 0 && caller <= fp) {
+            *flags = MKPERF_SAMPLE_BAD_FP;
+            return n;
+        }
+        fp = caller;
+    }
+    *flags = fp != 0 ? MKPERF_SAMPLE_DEPTH_LIMIT : 0;
+    return n;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The threads that the profiler PD observes: its child PDs, whose TCBs' capabilities it holds.
+ *
+ * Owns: struct mkperf_observation: what the host told of each child (priority, where its system
+ * call instructions are, stacks that both map), its registers at the last look, and what that says.
+ * Called by ticks.c, main.c and fault.c. A look costs a system call for each child.
+ */
+#ifndef MKPERF_OBSERVE_PD_H
+#define MKPERF_OBSERVE_PD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <microkit.h>
+
+#include <mkperf/observe.h>
+#include <mkperf/session.h>
+
+#include "attribute.h"
+
+enum mkperf_observation_limits {
+    MKPERF_OBSERVED = 62,    /* child ids are 0 .. 61 */
+    MKPERF_ALL_SITES = 8192, /* of all children */
+    MKPERF_MAX_CHILD_ID = 61,
+};
+
+struct mkperf_observed {
+    uint64_t thread;
+    uint32_t child;
+    uint32_t first_site; /* in the observation's list */
+    uint32_t sites;
+    bool seen; /* regs are of this session */
+    uint32_t windows;
+    struct mkperf_observe_window window[MKPERF_OBSERVE_WINDOWS];
+    seL4_UserContext regs;
+};
+
+struct mkperf_observation {
+    bool told;           /* part 0 came */
+    uint32_t part;       /* the last one */
+    uint64_t self;       /* identity of the profiler PD */
+    int32_t unobserved;  /* highest priority of PDs that cannot be observed, -1 */
+    uint32_t unreadable; /* looks at a child that the kernel refused */
+    uint64_t stopped;    /* children that faulted, bit = id */
+    unsigned n;
+    struct mkperf_observed thread[MKPERF_OBSERVED];
+    struct mkperf_evidence evidence[MKPERF_OBSERVED];
+    uint32_t all_sites;
+    uint32_t site[MKPERF_ALL_SITES]; /* addresses / 4 */
+};
+
+/* Takes a part (private memory: nobody changes it meanwhile). False: *error says why not, and the
+ * part is forgotten. */
+bool mkperf_observe_told(struct mkperf_observation *o, const struct mkperf_observe_part *part,
+                         struct mkperf_session_error *error);
+
+/* Looks at all threads. evidence[].ran: compared with the look before. */
+void mkperf_observe_look(struct mkperf_observation *o);
+
+/*
+ * The callers of thread i at the last look, by its frame pointer, as far as its stack is in memory
+ * that this PD maps too: at most max return addresses into frame, innermost first. *flags: of enum
+ * mkperf_sample_flags, why it ended. Bounded, and reads only within the windows that were told.
+ */
+unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uint64_t *frame,
+                             unsigned max, unsigned *flags);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sessions whose samples a timer takes, with a kernel that knows nothing of mkperf: `-e timer`.
+ *
+ * Owns: struct mkperf_ticks: when to look, the attribution's books, and the ring that samples go
+ * into on their way to drain.c, in the hook's place. Called by main.c. Each sample takes two
+ * interrupts: a look at all threads' registers, and shortly afterwards another one, which is the
+ * sample. What ran between the two is known for certain.
+ */
+#ifndef MKPERF_TICKS_H
+#define MKPERF_TICKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/observe.h>
+#include <mkperf/ring.h>
+#include <mkperf/session.h>
+
+#include "../timer/timer.h"
+#include "observe.h"
+
+struct mkperf_profiler;
+
+/* The event's name, and its number in a list of events, which no PMU has. Counted in microseconds.
+ */
+#define MKPERF_TIMER_EVENT "timer"
+#define MKPERF_TIMER_CODE UINT32_C(0x10000)
+
+struct mkperf_ticks {
+    const struct mkperf_timer *timer;
+    const char *no_timer; /* why there is none, or NULL */
+    bool on;              /* the session at hand is the timer's */
+    bool check;           /* compares with the hook */
+    bool sample_next;     /* the first look was taken */
+    uint32_t cycles;      /* check: the event whose overflow makes the sample */
+    uint64_t due;         /* of the sample: ticks */
+    uint64_t from;        /* due of the sample before */
+    uint64_t late_us;     /* by which samples were moved */
+    uint64_t rest;        /* of a microsecond, in ticks * 10^6, not yet in a sample's weight */
+    uint64_t entered;     /* when it began with an interrupt; 0: it does not */
+    uint64_t spent;       /* ticks, at interrupts */
+    uint64_t left;        /* when this PD had last done its work */
+    uint64_t random;
+    uint64_t period; /* ticks */
+    uint64_t window; /* ticks between the two looks */
+    uint64_t mask;   /* of the jitter */
+    uint64_t cost;   /* ticks: of a look */
+    uint32_t wake;   /* samples between two drains */
+    uint32_t waiting;
+    struct mkperf_ring_producer ring;
+    struct mkperf_ring_consumer hook; /* check: what the hook says */
+    struct mkperf_attribution books;
+    struct mkperf_observation observation;
+};
+
+/* Finds the timer, once. */
+void mkperf_ticks_init(struct mkperf_profiler *p);
+/* Whether the request is for the timer. */
+bool mkperf_ticks_wanted(const struct mkperf_session_request *request);
+/* CONFIGURE, START, STOP, OBSERVE. False: *error says why not. */
+bool mkperf_ticks_plan(struct mkperf_profiler *p, const struct mkperf_session_request *request,
+                       struct mkperf_session_error *error);
+bool mkperf_ticks_start(struct mkperf_profiler *p, struct mkperf_session_error *error);
+void mkperf_ticks_stop(struct mkperf_profiler *p);
+bool mkperf_ticks_observe(struct mkperf_profiler *p, struct mkperf_session_error *error);
+/* The timer's interrupt, or the hook's wake-up while it checks. Returns whether the output ring has
+ * something new. */
+bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook);
+/* This PD goes back to wait. */
+void mkperf_ticks_leave(struct mkperf_profiler *p);
+
+#endif

@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# -e timer: samples that the profiler PD takes itself, of its child PDs, without the kernel's hook. Where
+# there is a hook, --check-timer compares each sample's thread with it.
+set -u
+NAME=stock
+D=$B/tests/run-stock
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+
+# record SYSTEM-DIRECTORY NAME OUTPUT ARGUMENTS...
+record() {
+    dir=$1 name=$2 output=$3
+    shift 3
+    QEMU=$(cat "$dir/qemu-command") scripts/qemu-record "$D" --system "$dir/$name.system" \
+        --elf-path "$dir:$B/demo" --kernel "$B/demo/kernel.elf" -o "$D/$output.data" "$@" \
+        >"$D/$output.log" 2>&1 || { cat "$D/$output.log"; return 1; }
+}
+t=$B/tests/target
+
+# shares OUTPUT: lines `per-mille PD symbol`
+shares() {
+    "$MKPERF" report --stdio -i "$D/$1.data" --sort pd,sym | awk '
+        $1 ~ /%$/ { sub("%", "", $1); print int($1 * 10 + 0.5), $4, $6 }'
+}
+
+# The known-answer functions are 10, 20, 30 and 40 % of their sum; its standard error with 1000
+# samples is 1.5 points at most.
+known_shares() {
+    record "$t/nohook" nohook nohook -e timer -c 500 --duration 4 || return 1
+    grep '^  threads' "$D/nohook.log"
+    shares nohook | awk '
+        $3 ~ /^known_(leaf|framed|deep)_/ { sum += $1; part[$3] = $1 }
+        END {
+            split("known_leaf_10 known_framed_20 known_deep_30 known_leaf_40", name)
+            if (sum < 100) { print "known has only", sum / 10, "%"; exit 1 }
+            for (i = 1; i <= 4; i++) {
+                off = 100 * part[name[i]] / sum - 10 * i
+                printf "%s %.1f %%\n", name[i], 100 * part[name[i]] / sum
+                bad = bad || off > 5 || off < -5
+            }
+            exit bad
+        }'
+}
+
+# The summary of a checked recording: at least 99 % right or ambiguous, of at least N samples, and
+# not more than M % ambiguous.
+checked() {
+    grep '^  checked' "$D/$1.log"
+    awk -v least="$2" -v most="$3" '
+        $1 == "checked" { n = $2; right = $6; wrong = $9; marked = $12 }
+        END { exit !(n >= least && wrong <= 1 && marked <= most && right + wrong + marked > 99.9) }
+        ' "$D/$1.log"
+}
+checked_demo() {
+    record "$B/stock" stock demo -e timer --check-timer --duration 3 && checked demo 1500 1
+}
+checked_robin() {
+    record "$t/robin" robin robin -e timer --check-timer --duration 3 && checked robin 2500 3 || return 1
+    shares robin | awk '
+        $2 ~ /^robin/ { part[$2] += $1 }
+        END { for (i = 1; i <= 3; i++) { print i, part["robin" i]; bad = bad || part["robin" i] < 300 || part["robin" i] > 366 } exit bad }'
+}
+checked_pair() {
+    record "$t/pair" pair pair -e timer --check-timer --duration 1 && checked pair 100 3
+}
+
+# By PD, against the hook's profile of the same system. The demo works in the first third of a second, so
+# that the share of idle depends on when a recording began: shares are those of what is not idle, and
+# within 4 points, some two standard errors of what is left.
+as_the_hook() {
+    record "$B/stock" stock hook -e cycles --duration 3 || return 1
+    "$MKPERF" diff "$D/hook.data" "$D/demo.data" >"$D/diff" || return 1
+    awk '/^ .*%/ && $NF != "idle" { pd[++n] = $NF; a[n] = $1 + 0; b[n] = $2 + 0; sa += $1; sb += $2 }
+        END {
+            for (i = 1; i <= n; i++) {
+                x = 100 * a[i] / sa; y = 100 * b[i] / sb
+                printf "%s %.1f %.1f\n", pd[i], x, y
+                bad = bad || x - y > 4 || y - x > 4
+            }
+            exit bad || n < 5
+        }' "$D/diff"
+}
+
+# chi-square of ten phases that have equal shares (9 degrees of freedom), and the samples
+chi_square() {
+    record "$t/steps" steps steps -e timer -c 1000 "$@" --duration 2 || return 1
+    shares steps | awk '
+        $3 ~ /^phase_[0-9]/ { count[substr($3, 1, 7)] = $1; n += $1 }
+        END { for (i = 0; i < 10; i++) { d = 2 * (count["phase_" i] - n / 10); x += d * d / (2 * n / 10) }
+              print int(x), 2 * n }'
+}
+in_step() {
+    set -- $(chi_square)
+    echo "chi-square $1 with about $2 samples; 27.9 is one in a thousand"
+    [ "$1" -lt 28 ]
+}
+
+only_known() {
+    record "$t/nohook" nohook filter -e timer --pd known --duration 2 || return 1
+    shares filter | awk '$2 == "known" { n += $1 } $2 != "known" && $2 != "ambiguous" { print; bad = 1 }
+        END { exit bad || n < 900 }'
+}
+
+# refused WORDS ARGUMENTS...
+refused() {
+    words=$1
+    shift
+    if record "$t/nohook" nohook refused --duration 1 "$@" >/dev/null; then
+        echo "was accepted"
+        return 1
+    fi
+    cat "$D/refused.log"
+    grep -q "$words" "$D/refused.log"
+}
+
+check "without a hook: the known shares" known_shares
+check "the demo, checked" checked_demo
+check "three of one priority, checked" checked_robin
+check "system calls all the time, checked" checked_pair
+check "shares are those of the hook" as_the_hook
+check "jitter: not in step with a loop" in_step
+check "--pd" only_known
+check "a period below the cost of looking" refused "must be from" -e timer -c 10
+check "user mode alone" refused "cannot tell user mode" -e timer:u
+check "with other events" refused "only event" -e timer,cycles
+check "PMU events without its interrupt" refused "does not have the PMU's interrupt" -e cycles
+check "checking without a hook" refused "nothing to check" -e timer --check-timer

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sessions of the timer on the simulated machine: what the host has to tell first, what comes of
+ * it, and what is refused. The rule of attribution has a test of its own.
+ */
+#include "sim_host.h"
+
+#define CHILD(i) ((UINT64_C(1) + (i)) << 8)
+
+static int boot_with_timer(void **state)
+{
+    microkit_irqs = 5;
+    sim_running = -1;
+    return boot(state);
+}
+
+static mkperf_ToTarget observe(uint32_t part, uint32_t child, uint32_t priority)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_observe_tag);
+    mkperf_Observe *o = &m.msg.observe;
+
+    o->part = part;
+    o->child = child;
+    o->priority = priority;
+    o->thread = part == 0 ? 14 << 8 : CHILD(child) + 2;
+    if (part != 0) {
+        o->site_count = 2;
+        o->site[0] = SIM_SITE / 4;
+        o->site[1] = 100;
+    }
+    return m;
+}
+
+static void tell(unsigned children)
+{
+    mkperf_ToTarget m = observe(0, 0, 0);
+
+    ask(&m, mkperf_ToHost_observer_tag);
+    assert_string_equal(got.last.msg.observer.pd, "profiler");
+    assert_string_equal(got.last.msg.observer.timer, "simulated");
+    for (uint32_t i = 0; i < children; i++) {
+        m = observe(1 + i, i, 10 + i);
+        ask(&m, mkperf_ToHost_ack_tag);
+        ask(&m, mkperf_ToHost_ack_tag); /* the answer was lost */
+    }
+}
+
+static void configure_timer(uint64_t period, uint32_t frequency, pb_size_t answer)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    m.msg.configure.events_count = 1;
+    m.msg.configure.events[0] = event("timer", period, frequency);
+    m.msg.configure.max_frames = 8;
+    ask(&m, answer);
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    tell(SIM_CHILDREN);
+    configure_timer(0, 1000, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.source, mkperf_SampleSource_SOURCE_TIMER);
+    for (unsigned i = 1; i <= 2; i++) {
+        memset(got.weight, 0, sizeof got.weight);
+        memset(got.of_thread, 0, sizeof got.of_thread);
+        start_session();
+        uint64_t began = sim.ticks;
+        sim_running = 0;
+        run(TICK_HZ / 2);
+        sim_running = 2;
+        run(TICK_HZ);
+        sim_running = -1;
+        run(TICK_HZ / 2);
+        const mkperf_Status *s = stop_session();
+        check_books(s);
+        uint64_t us = sim.ticks - began;
+        assert_true(s->captured > 1900 && s->captured < 2100);
+        assert_true(got.weight[0] <= us && got.weight[0] + 2000 > us);
+        assert_true(got.of_thread[1] > 480 && got.of_thread[1] < 520);
+        assert_true(got.of_thread[3] > 980 && got.of_thread[3] < 1020);
+        assert_int_equal(s->attribution.proved + s->attribution.inferred + s->attribution.ambiguous,
+                         s->captured);
+        assert_true(s->attribution.inferred + s->attribution.ambiguous <= 3);
+        assert_int_equal(s->attribution.right + s->attribution.wrong, 0);
+    }
+    /* And then the hook's again. */
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+    m.msg.configure.events_count = 1;
+    m.msg.configure.events[0] = event("cycles", 100000, 0);
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.source, mkperf_SampleSource_SOURCE_HOOK);
+    start_session();
+    run(TICK_HZ);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_true(s->captured > 9000);
+}
+
+/* More samples than the line takes: what is lost is told. */
+static void test_losses(void **state)
+{
+    (void)state;
+    tell(SIM_CHILDREN);
+    configure_timer(100, 0, mkperf_ToHost_session_tag);
+    start_session();
+    sim.line = 0;
+    sim_running = 1;
+    run(8 * TICK_HZ);
+    sim.line = 1000;
+    run(TICK_HZ);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_true(s->lost_output + s->lost_link > 0);
+}
+
+/* The profiler PD did not get to run: the weight is in the sample, and it says that it is late. */
+static void test_late(void **state)
+{
+    (void)state;
+    tell(SIM_CHILDREN);
+    configure_timer(1000, 0, mkperf_ToHost_session_tag);
+    start_session();
+    uint64_t began = sim.ticks;
+    run(100000);
+    sim.asleep = true;
+    run(50000);
+    sim.asleep = false;
+    run(100000);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_true(s->late_events > 45000 && s->late_events < 55000);
+    uint64_t us = sim.ticks - began;
+    assert_true(got.weight[0] <= us && got.weight[0] + 2000 > us);
+}
+
+static void test_fault(void **state)
+{
+    microkit_msginfo reply;
+
+    (void)state;
+    tell(SIM_CHILDREN);
+    configure_timer(1000, 0, mkperf_ToHost_session_tag);
+    start_session();
+    sim_running = 3; /* stays where it is, and is not running: */
+    run(5000);
+    assert_int_equal(fault(3, microkit_msginfo_new(seL4_Fault_VMFault, 4), &reply), seL4_False);
+    memset(got.of_thread, 0, sizeof got.of_thread);
+    for (unsigned i = 0; i < 100; i++) {
+        sim.ticks--; /* its pc does not move */
+        run(1);
+        sim.ticks += 999;
+    }
+    const mkperf_Status *s = stop_session();
+    assert_int_equal(s->attribution.faults, 1);
+    assert_true(profiler.ticks.observation.stopped == 8);
+    assert_false(fault(200, microkit_msginfo_new(seL4_Fault_UserException, 5), &reply));
+}
+
+static void test_refusals(void **state)
+{
+    mkperf_ToTarget m;
+
+    (void)state;
+    configure_timer(1000, 0, mkperf_ToHost_error_tag); /* nobody to observe */
+    refused(mkperf_ErrorCode_ERROR_NO_TIMER, 1);
+    m = observe(1, 0, 10); /* no part 0 */
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+    tell(1);
+    m = observe(3, 1, 10); /* part 2 is missing */
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_MALFORMED, 0);
+    tell(1);
+    m = observe(2, SIM_CHILDREN, 10); /* no such child */
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+    tell(1);
+    m = observe(2, 0, 10); /* addresses go on from the part before */
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_MALFORMED, 0);
+    configure_timer(1000, 0, mkperf_ToHost_error_tag); /* what was told is void now */
+    refused(mkperf_ErrorCode_ERROR_NO_TIMER, 1);
+    tell(1);
+    configure_timer(99, 0, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+    configure_timer(0, 20000, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+    configure_timer(1000001, 0, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+    configure_timer(0, 0, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 1);
+    configure_timer(1000, 0, mkperf_ToHost_session_tag);
+    start_session();
+    m = observe(0, 0, 0); /* a session is running */
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_STATE, 0);
+    stop_session();
+}
+
+static void test_too_many_sites(void **state)
+{
+    mkperf_ToTarget m = observe(1, 0, 10);
+    uint32_t part = 1;
+
+    (void)state;
+    tell(0);
+    m.msg.observe.site_count = MKPERF_OBSERVE_SITES;
+    for (unsigned i = 0; i < MKPERF_OBSERVE_SITES; i++) {
+        m.msg.observe.site[i] = 1;
+    }
+    for (unsigned all = 0; all < MKPERF_ALL_SITES; all += MKPERF_OBSERVE_SITES) {
+        m.msg.observe.site[0] = 1 + all;
+        m.msg.observe.part = part++;
+        ask(&m, mkperf_ToHost_ack_tag);
+    }
+    m.msg.observe.site[0] = 1 + MKPERF_ALL_SITES;
+    m.msg.observe.part = part;
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+}
+
+static void test_no_interrupt(void **state)
+{
+    (void)state;
+    mkperf_ToTarget m = observe(0, 0, 0);
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_NO_TIMER, 0);
+    configure_timer(1000, 0, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_NO_TIMER, 0);
+}
+
+static int boot_without_timer(void **state)
+{
+    microkit_irqs = 1;
+    return boot(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TIMER_TEST(test) cmocka_unit_test_setup_teardown(test, boot_with_timer, halt)
+        TIMER_TEST(test_shares),
+        TIMER_TEST(test_losses),
+        TIMER_TEST(test_late),
+        TIMER_TEST(test_fault),
+        TIMER_TEST(test_refusals),
+        TIMER_TEST(test_too_many_sites),
+        cmocka_unit_test_setup_teardown(test_no_interrupt, boot_without_timer, halt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
