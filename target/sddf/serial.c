@@ -45,7 +45,8 @@ static void init_line(void)
 {
     if (!serial_config_check_magic(&serial_config) || !usable(&serial_config.rx) ||
         !usable(&serial_config.tx)) {
-        microkit_dbg_puts("mkperf: .serial_client_config has no queues in both directions\n");
+        microkit_dbg_puts(
+            "mkperf: .serial_client_config: no queues in both directions, of a power of two\n");
         return;
     }
     serial_queue_init(&rx, serial_config.rx.queue.vaddr, (uint32_t)serial_config.rx.data.size,
