@@ -84,7 +84,7 @@ endif
 
 # Both, booted and recorded from.
 .PHONY: check-sddf
-check-sddf: host target $(B)/echo-load
+check-sddf: host target $(B)/echo-load $(B)/net-tool
 	$(Q)$(if $(BOARD_QEMU),,echo "check-sddf: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
 	ECHO_TCP=$(if $(wildcard $(SDDF)/include/sddf/network/mac802.h),1236,1237) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
