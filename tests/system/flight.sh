@@ -95,6 +95,7 @@ edges() {
     "$MKPERF" report -i "$D/fault.data" --interactions >"$D/edges" || return 1
     cat "$D/edges"
     grep -q '^ *500 *0 .* talker -> server$' "$D/edges" &&
+        grep -q '^ *200 *0 .* talker -> quick$' "$D/edges" &&
         grep -q '^ *0 *300 .* talker -> sink$' "$D/edges" &&
         grep -q '^ *0 *1 .* talker -> victim$' "$D/edges" &&
         grep -q '^# faults  *1$' "$D/edges" && ! grep -q WARNING "$D/edges" &&
@@ -132,15 +133,15 @@ counted() {
 }
 stat_system() {
     counted '' && awk -F, '{ count[$3] = $1 }
-        END { exit !(count["notifications"] == 301 && count["faults"] == 1 && count["ppcalls"] >= 500 &&
-                     count["context-switches"] >= 1600 && count["cycles"] > 40000000) }' "$D/stat.csv"
+        END { exit !(count["notifications"] == 301 && count["faults"] == 1 && count["ppcalls"] >= 700 &&
+                     count["context-switches"] >= 2000 && count["cycles"] > 40000000) }' "$D/stat.csv"
 }
 stat_pds() {
     counted --per-pd && awk -F, '{ count[$1, $4] = $2; if ($1 != "system") sum[$4] += $2 }
         END { for (e in sum) if (e != "cycles" && sum[e] != count["system", e]) bad = 1
-              exit bad || !(count["talker", "ppcalls"] == 500 && count["victim", "faults"] == 1 &&
+              exit bad || !(count["talker", "ppcalls"] == 700 && count["victim", "faults"] == 1 &&
                             count["talker", "notifications"] == 301 && count["sink", "context-switches"] >= 300 &&
-                            count["server", "context-switches"] >= 500) }' "$D/stat.csv"
+                            count["server", "context-switches"] >= 500 && count["quick", "context-switches"] >= 200) }' "$D/stat.csv"
 }
 refusals() {
     talk refusals '! $MKPERF dump -t $T -o $D/none.data' \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls, notifications and a fault of known numbers and places, for tests/system/flight.sh and, on
- * real seL4, tests/sel4/check. One program, five PDs, told apart by their names.
+ * real seL4, tests/sel4/check. One program, six PDs, told apart by their names.
  *
- * In the first session that samples, `talker` calls `server` and notifies `sink` so many times, and
- * then `victim` once, whose work ends in a fault. Its parent `boss` leaves it stopped. In the
- * second one the talker has a flight recording held. Whatever comes after either is
+ * In the first session that samples, `talker` calls `server` and `quick` and notifies `sink` so
+ * many times, and then `victim` once, whose work ends in a fault. Its parent `boss` leaves it
+ * stopped. In the second one the talker has a flight recording held. Whatever comes after either is
  * after_all_is_over.
  */
 #include <microkit.h>
@@ -14,8 +14,8 @@
 
 #include <mkperf/client.h>
 
-enum { CH_SERVER = 1, CH_SINK = 2, CH_VICTIM = 3, CH_MKPERF = 7 };
-enum { CALLS = 500, NOTIFICATIONS = 300, CHILD_VICTIM = 5, MARK = 42 };
+enum { CH_SERVER = 1, CH_SINK = 2, CH_VICTIM = 3, CH_QUICK = 4, CH_MKPERF = 7 };
+enum { CALLS = 500, QUICK_CALLS = 200, NOTIFICATIONS = 300, CHILD_VICTIM = 5, MARK = 42 };
 enum { WORK = 20000000, REST = 1000 };
 
 static uint64_t counters_on(void)
@@ -88,6 +88,9 @@ static void first_session(void)
 {
     for (int i = 0; i < CALLS; i++) {
         microkit_ppcall(CH_SERVER, microkit_msginfo_new(0, 0));
+    }
+    for (int i = 0; i < QUICK_CALLS; i++) {
+        microkit_ppcall(CH_QUICK, microkit_msginfo_new(0, 0));
     }
     for (int i = 0; i < NOTIFICATIONS; i++) {
         microkit_notify(CH_SINK);
