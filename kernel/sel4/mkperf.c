@@ -160,8 +160,8 @@ bool_t mkperf_handleInterrupt(irq_t irq)
         return false;
     }
     node->captured = false;
-    if (node->wake) {
-        node->wake = false;
+    if (node->attention & MKPERF_ATTENTION_WAKE) {
+        node->attention &= ~(word_t)MKPERF_ATTENTION_WAKE;
         cap_t cap = mkperf_notificationOf(irq);
 
         if (cap_get_capType(cap) == cap_notification_cap) {
@@ -192,7 +192,9 @@ static struct mkperf_soft *softTable(struct mkperf_node *node, const struct mkpe
     if (*d != NULL) {
         table = mkperf_port_soft(*d);
     }
-    node->watched = table != NULL || node->counted;
+    if (table == NULL && !node->counted) {
+        node->attention &= ~(word_t)MKPERF_ATTENTION_WATCH;
+    }
     return table;
 }
 
@@ -253,7 +255,7 @@ NO_INLINE void mkperf_softSwitch(void)
         softEvent(MKPERF_SOFT_SWITCH, node->entryId, id);
     }
     node->entryId = id;
-    node->entryKnown = node->watched;
+    node->entryKnown = mkperf_watching();
 }
 
 /* What a thread itself did wrong: not a guest's exit, nor a budget that is used up. */

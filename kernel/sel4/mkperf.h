@@ -32,6 +32,15 @@ struct mkperf_translation {
 /* No address space: a root table is aligned. */
 #define MKPERF_NO_SPACE (~SEL4_WORD_CONST(0))
 
+/* Bits of mkperf_node.attention: the way of a sample looks at both at once. */
+enum {
+    /* The consumer is to be signalled at a profiling interrupt: this or, after a fault, the next.
+     */
+    MKPERF_ATTENTION_WAKE = BIT(0),
+    /* Software events or counts by thread are wanted, or were a moment ago. */
+    MKPERF_ATTENTION_WATCH = BIT(1),
+};
+
 struct mkperf_node {
     struct mkperf_capture_state capture;
     struct mkperf_translation ring;
@@ -43,13 +52,11 @@ struct mkperf_node {
     tcb_t *subject;     /* and the one that the present sample is about */
     word_t entry;       /* the function of the last kernel entry, see MKPERF_ENTRY */
     tcb_t *entryThread; /* the thread that it was entered from; NULL if it is gone */
-    bool_t watched;     /* software events or counts are wanted, or were a moment ago */
-    bool_t counted;     /* counts by thread are */
+    word_t attention;   /* 0 but for the bits above */
+    bool_t counted;     /* counts by thread are wanted */
     bool_t entryKnown;  /* while watched: the identity that the thread had then, which may */
     uint64_t entryId;   /* change with its scheduling context while another runs */
     bool_t captured;    /* the interrupt in service is a profiling interrupt, its sample taken */
-    bool_t wake;        /* the consumer is to be signalled at a profiling interrupt: this or, after
-                           a fault, the next */
 };
 
 extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
@@ -64,7 +71,7 @@ extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
         struct mkperf_node *n = &mkperf_node[CURRENT_CPU_INDEX()]; \
                                                                    \
         n->entry = (word_t)(function);                             \
-        if (unlikely(n->watched)) {                                \
+        if (unlikely(n->attention & MKPERF_ATTENTION_WATCH)) {     \
             mkperf_softSwitch();                                   \
         }                                                          \
         n->entryThread = NODE_STATE(ksCurThread);                  \
@@ -73,7 +80,7 @@ extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
 /* Whether somebody wants software events (soft.h), or did a moment ago. */
 static inline bool_t mkperf_watching(void)
 {
-    return unlikely(mkperf_node[CURRENT_CPU_INDEX()].watched);
+    return unlikely(mkperf_node[CURRENT_CPU_INDEX()].attention & MKPERF_ATTENTION_WATCH);
 }
 
 /*
@@ -218,7 +225,12 @@ static inline bool_t mkperf_sample(struct mkperf_node *node, irq_t irq)
         return false;
     }
     mkperf_capture(d, &node->capture);
-    MKPERF_ENTRY(mkperf_capture);
+    if (unlikely(node->attention != 0)) {
+        MKPERF_ENTRY(mkperf_capture);
+        return true;
+    }
+    node->entry = (word_t)mkperf_capture; /* the same, when there is nothing to look at */
+    node->entryThread = NODE_STATE(ksCurThread);
     return true;
 }
 
@@ -245,7 +257,7 @@ static inline bool_t mkperf_handleInterruptEarly(void)
     if (IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ || !mkperf_sample(node, irq)) {
         return false;
     }
-    if (unlikely(node->wake)) {
+    if (unlikely(node->attention & MKPERF_ATTENTION_WAKE)) {
         node->captured = true;
         return false;
     }

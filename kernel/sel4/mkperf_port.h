@@ -102,7 +102,8 @@ static inline struct mkperf_soft *mkperf_port_soft(const struct mkperf_descripto
         window = node->soft.room >= sizeof(struct mkperf_soft) ? window : 0;
     }
     mkperf_port_counts(d);
-    node->watched = window != 0 || node->counted;
+    node->attention &= ~(word_t)MKPERF_ATTENTION_WATCH;
+    node->attention |= window != 0 || node->counted ? MKPERF_ATTENTION_WATCH : 0;
     return (struct mkperf_soft *)window;
 }
 
@@ -283,7 +284,7 @@ static inline void mkperf_port_counter_write(unsigned i, uint32_t value)
 /* The signal itself is given where the kernel delivers interrupts: mkperf_handleInterrupt. */
 static inline void mkperf_port_wake(void)
 {
-    mkperf_node[CURRENT_CPU_INDEX()].wake = true;
+    mkperf_node[CURRENT_CPU_INDEX()].attention |= MKPERF_ATTENTION_WAKE;
 }
 
 #endif
