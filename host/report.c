@@ -195,6 +195,7 @@ static enum mkperf_status print_report(const struct command *c, struct report_fr
 
     report_head_print(p, c->input, stdout);
     report_filter_print(&p->filter, stdout);
+    report_frames_cost(f, stdout);
     report_frames_warn(f, stdout);
     for (uint32_t i = 0; status == MKPERF_OK && i < p->session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->session.event[i].name) == 0) {

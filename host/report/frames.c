@@ -8,54 +8,30 @@
 
 #include "../decode/perfdata.h"
 #include "../progress.h"
-
-enum { TEXT_WORDS = 64, PAGE = 4096 };
-
-/* A text's number; texts are cut at 511 bytes. */
-static int64_t text_number(struct report_frames *f, const char *text)
-{
-    uint64_t words[TEXT_WORDS];
-    size_t n = strnlen(text, sizeof words - 1);
-
-    words[n / 8] = 0;
-    memcpy(words, text, n);
-    memset((char *)words + n, 0, 8 - n % 8);
-    return report_table_number(&f->texts, words, (uint32_t)(n / 8 + 1));
-}
+#include "../sink/cost.h"
 
 const char *report_text(const struct report_frames *f, uint32_t number)
 {
-    uint32_t words;
-
-    return (const char *)report_table_key(&f->texts, number, &words);
-}
-
-static void open_module(struct report_frames *f, uint32_t at, const char *elf,
-                        const struct mkperf_build_id *id)
-{
-    struct mkperf_error e;
-
-    if (elf && mkperf_symbols_recorded(f->symbols, elf, id, &f->module[at], &e) != MKPERF_OK) {
-        f->problem[at] = strdup(e.text);
-    }
+    return mkperf_stack_text(&f->stack, number);
 }
 
 enum mkperf_status report_frames_open(struct report_frames *f, const struct report_profile *profile,
                                       bool with_line, struct mkperf_error *e)
 {
-    uint32_t n = profile->npds + 1;
-
-    *f = (struct report_frames){.profile = profile, .with_line = with_line};
-    f->symbols = mkperf_symbols_new();
-    f->module = calloc(n, sizeof(struct mkperf_module *));
-    f->problem = calloc(n, sizeof(char *));
-    if (!f->symbols || !f->module || !f->problem || text_number(f, "") < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    *f = (struct report_frames){
+        .profile = profile, .with_line = with_line, .stack = {.no_lines = true}};
+    if (mkperf_stack_begin(&f->stack, &profile->session, e) != MKPERF_OK) {
+        return e->status;
     }
     for (uint32_t i = 0; i < profile->npds; i++) {
-        open_module(f, i, profile->pd[i].elf, &profile->pd[i].build_id);
+        struct mkperf_pd pd = {.id = i,
+                               .name = profile->pd[i].name,
+                               .elf = profile->pd[i].elf,
+                               .build_id = profile->pd[i].build_id};
+        if (mkperf_stack_pd(&f->stack, &pd, e) != MKPERF_OK) {
+            return e->status;
+        }
     }
-    open_module(f, profile->npds, profile->kernel_elf, &profile->session.kernel_build_id);
     return MKPERF_OK;
 }
 
@@ -77,21 +53,21 @@ enum mkperf_status report_frames_read(struct report_frames *f, struct report_pro
 
 void report_frames_close(struct report_frames *f)
 {
-    for (uint32_t i = 0; f->problem && i <= f->profile->npds; i++) {
-        free(f->problem[i]);
-    }
-    free(f->problem);
-    free(f->module);
+    mkperf_stack_free(&f->stack);
     free(f->function_of);
-    report_table_free(&f->texts);
     report_table_free(&f->functions);
-    report_table_free(&f->addresses);
-    mkperf_symbols_free(f->symbols);
+}
+
+static void warn_of(FILE *out, const char *who, const char *problem)
+{
+    fprintf(out, "# WARNING: no symbols for %s: %s\n", who,
+            problem != NULL ? problem : "no ELF of it is known");
 }
 
 void report_frames_warn(const struct report_frames *f, FILE *out)
 {
     const struct report_profile *p = f->profile;
+    const struct mkperf_stack *s = &f->stack;
 
     if (p->totals.cut) {
         fprintf(out,
@@ -99,16 +75,42 @@ void report_frames_warn(const struct report_frames *f, FILE *out)
                 " bytes are no whole record): more may be missing than is known\n",
                 p->totals.cut_bytes);
     }
-    for (uint32_t i = 0; i <= p->npds; i++) {
-        const char *who = i < p->npds ? report_pd_name(p, i) : "the kernel";
-
-        if (f->problem[i]) {
-            fprintf(out, "# WARNING: no symbols for %s: %s\n", who, f->problem[i]);
-        } else if (!f->module[i] && i < p->npds && p->pd[i].samples > 0 && !p->pd[i].idle) {
-            fprintf(out, "# WARNING: no symbols for %s: no ELF of it is known\n", who);
-        } else if (!f->module[i] && i == p->npds) {
-            fprintf(out, "# note: no symbols for the kernel: no ELF of it is known\n");
+    for (uint32_t i = 0; i < s->npds; i++) {
+        bool asked = p->pd[i].samples > 0 && !p->pd[i].idle;
+        if (s->pd[i].problem != NULL || (s->pd[i].module == NULL && asked)) {
+            warn_of(out, report_pd_name(p, i), s->pd[i].problem);
         }
+    }
+    if (s->kernel_problem != NULL) {
+        warn_of(out, "the kernel", s->kernel_problem);
+    } else if (s->kernel == NULL) {
+        fprintf(out, "# note: no symbols for the kernel: no ELF of it is known\n");
+    }
+}
+
+void report_frames_cost(struct report_frames *f, FILE *out)
+{
+    const struct report_profile *p = f->profile;
+    struct mkperf_cost cost = {.kernel = {0}};
+    struct report_address address[REPORT_FRAMES_MAX];
+    char text[256];
+
+    for (uint32_t i = 0; i < p->chains.count; i++) {
+        uint32_t words;
+        const uint64_t *key = report_table_key(&p->chains, i, &words);
+        if (report_chain_addresses(p, i, address) > 0) {
+            int64_t leaf =
+                mkperf_stack_place(&f->stack, address[0].pd, address[0].kernel, address[0].addr);
+            if (leaf >= 0) {
+                mkperf_cost_add(&cost, &f->stack, (uint32_t)key[REPORT_CHAIN_EVENT],
+                                (uint32_t)key[REPORT_CHAIN_PD], (uint32_t)leaf,
+                                p->weight[i].period);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < p->session.nevents; i++) {
+        mkperf_cost_text(&cost, &f->stack, i, p->total[i].period, text, sizeof text);
+        fprintf(out, "# cost        of profiling: %s\n", text);
     }
 }
 
@@ -123,31 +125,14 @@ static int64_t line_number(struct report_frames *f, struct mkperf_module *m, uin
         return 0;
     }
     if (!m || mkperf_lines_at(m, addr, &line, 1) == 0 || !line.file) {
-        return text_number(f, "??:0");
+        return mkperf_stack_text_number(&f->stack, "??:0");
     }
     file = strrchr(line.file, '/');
     snprintf(text, sizeof text, "%s:%d", file ? file + 1 : line.file, line.line);
-    return text_number(f, text);
+    return mkperf_stack_text_number(&f->stack, text);
 }
 
-static int64_t name_number(struct report_frames *f, struct mkperf_module *m, bool kernel,
-                           uint64_t addr)
-{
-    struct mkperf_symbol symbol;
-    char text[64];
-    uint64_t page = addr & ~(uint64_t)(PAGE - 1);
-
-    if (m && mkperf_symbol_at(m, addr, &symbol)) {
-        return text_number(f, symbol.name);
-    }
-    if (kernel && addr == 0) {
-        return text_number(f, "[unknown]");
-    }
-    snprintf(text, sizeof text, "[unknown] 0x%" PRIx64 "-0x%" PRIx64, page, page + PAGE - 1);
-    return text_number(f, text);
-}
-
-/* Makes room for the function of address number `at`. */
+/* Makes room for the function of place number `at`. */
 static bool reserve(struct report_frames *f, uint32_t at)
 {
     uint32_t room = f->room ? 2 * f->room : 256;
@@ -156,10 +141,12 @@ static bool reserve(struct report_frames *f, uint32_t at)
     if (at < f->room) {
         return true;
     }
+    room = room > at ? room : at + 1;
     more = reallocarray(f->function_of, room, sizeof *more);
     if (!more) {
         return false;
     }
+    memset(more + f->room, 0, (room - f->room) * sizeof *more);
     f->function_of = more;
     f->room = room;
     return true;
@@ -167,27 +154,23 @@ static bool reserve(struct report_frames *f, uint32_t at)
 
 static int64_t resolve(struct report_frames *f, uint32_t pd, bool kernel, uint64_t addr)
 {
-    uint64_t key[3] = {pd, kernel, addr};
-    uint32_t known = f->addresses.count;
-    int64_t number = report_table_number(&f->addresses, key, 3), name, line, function;
-    struct mkperf_module *m;
+    int64_t place = mkperf_stack_place(&f->stack, pd, kernel, addr), line, function;
+    uint32_t n;
 
-    if (number < 0 || !reserve(f, (uint32_t)number)) {
+    if (place < 0 || !reserve(f, (uint32_t)place)) {
         return -1;
     }
-    if ((uint32_t)number < known) {
-        return f->function_of[number];
+    if (f->function_of[place] != 0) {
+        return f->function_of[place] - 1;
     }
-    m = report_module(f, pd, kernel);
-    name = name_number(f, m, kernel, addr);
-    line = line_number(f, m, addr);
-    function = name < 0 || line < 0
-                   ? -1
-                   : report_table_number(&f->functions,
-                                         (uint64_t[4]){pd, kernel, (uint64_t)name, (uint64_t)line},
-                                         4);
+    const struct mkperf_frame *frame = mkperf_stack_frames(&f->stack, (uint32_t)place, &n);
+    uint64_t name = f->stack.function[frame->function].name;
+    line = line_number(f, report_module(f, pd, kernel), addr);
+    function = line < 0 ? -1
+                        : report_table_number(&f->functions,
+                                              (uint64_t[4]){pd, kernel, name, (uint64_t)line}, 4);
     if (function >= 0) {
-        f->function_of[number] = (uint32_t)function;
+        f->function_of[place] = (uint32_t)function + 1;
     }
     return function;
 }

@@ -2,15 +2,14 @@
 /*
  * From addresses to functions, for the commands that look at a recording.
  *
- * Owns: the functions that chains consist of, each once, and the ELFs that name them. An address
- * is resolved once. What has no name is [unknown] with the page of its address.
+ * Owns: the functions that chains consist of, each once, as sink/stack.h names them.
  */
 #ifndef MKPERF_HOST_REPORT_FRAMES_H
 #define MKPERF_HOST_REPORT_FRAMES_H
 
 #include <stdio.h>
 
-#include "../symbols/symbols.h"
+#include "../sink/stack.h"
 #include "profile.h"
 
 struct report_function {
@@ -22,13 +21,9 @@ struct report_function {
 struct report_frames {
     const struct report_profile *profile;
     bool with_line;
-    struct mkperf_symbols *symbols;
-    struct mkperf_module **module; /* of each PD, then of the kernel; NULL: none */
-    char **problem;                /* why there is none, NULL: no ELF is known */
-    struct report_table texts;
+    struct mkperf_stack stack; /* the ELFs, texts, and what each address is called */
     struct report_table functions;
-    struct report_table addresses;
-    uint32_t *function_of; /* of each address */
+    uint32_t *function_of; /* of each place of the stack, + 1; 0: not asked for yet */
     uint32_t room;
 };
 
@@ -45,13 +40,16 @@ enum mkperf_status report_frames_read(struct report_frames *f, struct report_pro
 static inline struct mkperf_module *report_module(const struct report_frames *f, uint64_t pd,
                                                   bool kernel)
 {
-    uint32_t n = f->profile->npds;
+    const struct mkperf_stack *s = &f->stack;
 
-    return kernel ? f->module[n] : pd < n ? f->module[pd] : NULL;
+    return kernel ? s->kernel : pd < s->npds ? s->pd[pd].module : NULL;
 }
 
 /* Says which ELFs are missing, and that the recording's end is. */
 void report_frames_warn(const struct report_frames *f, FILE *out);
+
+/* Says what profiling cost, for each event, as far as that is known. */
+void report_frames_cost(struct report_frames *f, FILE *out);
 
 /*
  * The functions of a chain, innermost first, as numbers. Returns how many; 0: out of memory (every

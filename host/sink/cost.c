@@ -32,3 +32,29 @@ void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_stack *s, uint32
         c->pds[event] += period;
     }
 }
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_stack *s, uint32_t event,
+                      uint64_t all, char *text, size_t n)
+{
+    bool kernel = mkperf_cost_kernel_known(s), pds = mkperf_cost_pds_known(s);
+    char room[32], of_kernel[32] = "unknown", of_pds[48] = "no samples, or unknown";
+
+    if (!kernel && !pds) {
+        snprintf(text, n, "unknown, no ELF of the profiler");
+        return;
+    }
+    if (kernel) {
+        snprintf(of_kernel, sizeof of_kernel, "%.2f %%", percent(c->kernel[event], all));
+    }
+    if (pds) {
+        snprintf(of_pds, sizeof of_pds, "%.2f %%", percent(c->pds[event], all));
+    }
+    snprintf(text, n, "%.2f %% of %s (kernel: %s, PDs: %s)",
+             percent(c->kernel[event] + c->pds[event], all),
+             mkperf_stack_event_name(s, event, room), of_kernel, of_pds);
+}

@@ -83,20 +83,11 @@ static void note_losses(const struct notes *n)
 static void note_cost(const struct notes *n)
 {
     const struct mkperf_collect *c = n->c;
-    bool kernel = mkperf_cost_kernel_known(&c->stack), pds = mkperf_cost_pds_known(&c->stack);
-    char room[32];
+    char text[256];
 
-    if (!kernel && !pds) {
-        note(n, "cost of profiling: unknown, no ELF of the profiler");
-        return;
-    }
     for (uint32_t i = 0; i < c->nevents; i++) {
-        uint64_t all = c->total[i].period;
-        note(n, "cost of profiling: %s%.2f %% of %s (kernel %s%.2f %%, PDs %s%.2f %%)",
-             kernel && pds ? "" : "at least ", percent(c->cost.kernel[i] + c->cost.pds[i], all),
-             mkperf_stack_event_name(&c->stack, i, room),
-             kernel ? "" : "unknown: ", percent(c->cost.kernel[i], all),
-             pds ? "" : "unknown: ", percent(c->cost.pds[i], all));
+        mkperf_cost_text(&c->cost, &c->stack, i, c->total[i].period, text, sizeof text);
+        note(n, "cost of profiling: %s", text);
     }
 }
 

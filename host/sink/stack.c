@@ -229,7 +229,7 @@ static bool resolve(struct mkperf_stack *s, const struct mkperf_place *p)
     if (m == NULL || !mkperf_symbol_at(m, p->addr, &symbol)) {
         return add_unknown(s, f, p->addr);
     }
-    size_t n = mkperf_lines_at(m, p->addr, line, MKPERF_STACK_INLINED);
+    size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p->addr, line, MKPERF_STACK_INLINED);
     f.known = true;
     for (size_t i = 0; s->inlined && i + 1 < n; i++) {
         struct mkperf_function in = f;
@@ -244,8 +244,7 @@ static bool resolve(struct mkperf_stack *s, const struct mkperf_place *p)
     return add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
 }
 
-/* The number of a place, resolved. */
-static int64_t place_number(struct mkperf_stack *s, uint32_t pd, bool kernel, uint64_t addr)
+int64_t mkperf_stack_place(struct mkperf_stack *s, uint32_t pd, bool kernel, uint64_t addr)
 {
     uint64_t key[2] = {pd | (uint64_t)kernel << 32, addr};
     uint32_t known = s->places.count;
@@ -273,24 +272,24 @@ int mkperf_stack_of(struct mkperf_stack *s, const struct mkperf_sample *sample,
     int n = 0;
 
     if (sample->flags & MKPERF_SAMPLE_KERNEL) {
-        int64_t number = place_number(s, sample->pd, true, sample->kernel_pc);
+        int64_t number = mkperf_stack_place(s, sample->pd, true, sample->kernel_pc);
         ok = number >= 0;
         place[n++] = (uint32_t)number;
     }
     if (ok && user) {
-        int64_t number = place_number(s, sample->pd, false, sample->pc);
+        int64_t number = mkperf_stack_place(s, sample->pd, false, sample->pc);
         ok = number >= 0;
         place[n++] = (uint32_t)number;
     }
     for (unsigned i = 0; ok && i < sample->callers->n; i++) {
         const struct mkperf_caller *c = &sample->callers->caller[i];
         int64_t number =
-            place_number(s, c->pd, !user, c->addr - (c->addr != 0)); /* the call itself */
+            mkperf_stack_place(s, c->pd, !user, c->addr - (c->addr != 0)); /* the call itself */
         ok = number >= 0;
         place[n++] = (uint32_t)number;
     }
     if (ok && n == 0) { /* neither kernel nor user: nothing is known of it */
-        int64_t number = place_number(s, sample->pd, true, 0);
+        int64_t number = mkperf_stack_place(s, sample->pd, true, 0);
         ok = number >= 0;
         place[n++] = (uint32_t)number;
     }

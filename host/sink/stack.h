@@ -49,7 +49,8 @@ struct mkperf_place {
 };
 
 struct mkperf_stack {
-    bool inlined; /* set before begin: inlined functions are frames of their own */
+    bool inlined;  /* set before begin: inlined functions are frames of their own */
+    bool no_lines; /* the same: frames have no files and lines, which is quicker */
     struct mkperf_session session;
     char *platform, *cpu, *kernel_elf, *command;
     struct mkperf_stack_pd *pd;
@@ -79,6 +80,9 @@ void mkperf_stack_free(struct mkperf_stack *s);
  */
 int mkperf_stack_of(struct mkperf_stack *s, const struct mkperf_sample *sample,
                     uint32_t place[MKPERF_STACK_MAX]);
+
+/* The number of a place, resolved; addr is in the call if it is of a caller. -1: out of memory. */
+int64_t mkperf_stack_place(struct mkperf_stack *s, uint32_t pd, bool kernel, uint64_t addr);
 
 /* The frames of a place, innermost first; at least one. Valid until the next mkperf_stack_of. */
 static inline const struct mkperf_frame *mkperf_stack_frames(const struct mkperf_stack *s,
