@@ -25,8 +25,7 @@ static const char *const said[TOPERF_FINDINGS] = {
     [TOPERF_ELF] = "ELFs unusable: their PDs' addresses get no names",
     [TOPERF_NO_CPU] = "samples without cpu: taken as core 0",
     [TOPERF_UNKNOWN_KEY] = "unknown keys ignored",
-    [TOPERF_DISORDER] = "samples are earlier than the one before them: kept in the input's order, "
-                        "but for perf.data",
+    [TOPERF_DISORDER] = "samples are earlier than the one before: left so, but in perf.data",
     [TOPERF_BACKWARDS] = "times jump back by more than 2 s: wrapped? --lenient unwraps",
 };
 

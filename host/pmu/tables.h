@@ -34,7 +34,7 @@ const struct mkperf_pmu_table *mkperf_pmu_table(const char *cpu);
 const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_pmu_table *t,
                                                            const char *name);
 
-/* The names of all tables, each once, for completion. */
+/* The names that perf has too, and those of all tables, each once, for completion. */
 void mkperf_pmu_events(mkperf_put *put, void *to);
 
 #endif

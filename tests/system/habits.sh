@@ -92,6 +92,8 @@ mkperf report --sort = co|core
 mkperf record -t ser|serial:
 mkperf record -t file : tests/ru|tests/run
 mkperf record -e cycles,l1d_cache_ref|cycles,l1d_cache_refill
+mkperf record -e cyc|cycles
+mkperf stat -e context|context-switches
 mkperf record --take|--take-over
 mkperf convert --to fl|flamegraph
 mkperf convert tests/ru|tests/run
