@@ -198,17 +198,18 @@ void irq_fault(struct core *core, const struct task *t, uint64_t address)
  */
 bool irq_fast(struct core *core)
 {
+    const struct mkperf_descriptor *d = pmu_descriptor;
     uint32_t iar = *gicc(GICC_IAR);
 
     core->iar = iar;
     if ((iar & IRQ_NUMBER) != PMU_IRQ || !pmu_published()) {
         return false;
     }
-    mkperf_capture(pmu_descriptor, &core->capture);
-    if (pmu_descriptor->counts != 0) {
+    mkperf_capture(d, &core->capture);
+    if (watched(core)) {
         irq_count(core);
     }
-    qemu_pmu_arm(pmu_descriptor, core->current->pd == NULL);
+    qemu_pmu_arm(d, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;
     core->entered = core->current;
