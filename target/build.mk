@@ -35,8 +35,11 @@ endef
 
 # What each of the two PDs is made of.
 TARGET_LIB_SRC := target/lib/string.c target/lib/text.c
+# The back-end for the CPU's counters: target/pmu/NAME.c, which has struct mkperf_pmu mkperf_NAME.
+MKPERF_PMU ?= armv8_pmuv3
+TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)
 # MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER).
-PROFILER_SRC := $(wildcard target/profiler/*.c target/timer/*.c) target/pmu/armv8_pmuv3.c \
+PROFILER_SRC := $(wildcard target/profiler/*.c target/timer/*.c) target/pmu/$(MKPERF_PMU).c \
                 target/pmu/armv8_events.c $(TARGET_LIB_SRC)
 $(TARGET_OBJ)/target/profiler/ticks.o: private TARGET_CFLAGS += -DMKPERF_TIMER=mkperf_$(PROFILER_TIMER)
 $(TARGET_OBJ)/target/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)

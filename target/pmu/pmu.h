@@ -68,6 +68,12 @@ extern const struct mkperf_pmu mkperf_armv8_pmuv3;
 extern const struct mkperf_pmu mkperf_armv7_pmuv2;
 extern const struct mkperf_pmu mkperf_riscv_sscofpmf;
 
+/* The one that this build of the profiler PD uses: `make MKPERF_PMU=NAME` (target/build.mk). */
+#ifndef MKPERF_PMU
+#define MKPERF_PMU mkperf_armv8_pmuv3
+#endif
+extern const struct mkperf_pmu MKPERF_PMU; // NOLINT(readability-redundant-declaration)
+
 /* The events of the Arm architecture, for back-ends that count them. */
 extern const struct mkperf_pmu_event mkperf_armv8_events[];
 

@@ -21,7 +21,7 @@ void init(void)
 {
     struct mkperf_profiler *p = &profiler;
 
-    p->pmu = &mkperf_armv8_pmuv3;
+    p->pmu = &MKPERF_PMU;
     p->page = (struct mkperf_session_page *)mkperf_output;
     p->descriptor =
         (struct mkperf_descriptor *)((uintptr_t)__sel4_ipc_buffer + MKPERF_DESCRIPTOR_OFFSET);
