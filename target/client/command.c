@@ -240,7 +240,7 @@ static bool stop(struct line *l)
 
 static bool flush(struct line *l)
 {
-    if (l->c->running) {
+    if (l->c->running || mkperf_control_active(l->c)) {
         l->c->call(MKPERF_OP_DRAIN);
     }
     return true;
@@ -290,6 +290,15 @@ static void put_settings(struct line *l)
                (s->core_bytes != 0 ? s->core_bytes : MKPERF_CORE_RING_BYTES) / 1024, " KB\n");
 }
 
+static void put_flight(struct line *l, const struct mkperf_session_flight *f)
+{
+    if (f->state != MKPERF_FLIGHT_NONE) {
+        put(l, f->state == MKPERF_FLIGHT_RECORDING ? "flight recording runs" : "flight recording");
+        put_number(l, ", holds ", f->samples, "");
+        put_number(l, " samples, overwritten ", f->overwritten, "\n");
+    }
+}
+
 static bool status(struct line *l)
 {
     struct mkperf_client *c = l->c;
@@ -312,6 +321,7 @@ static bool status(struct line *l)
     put_number(l, ", wrong keys ", c->bad_auth, "");
     put_number(l, ", rate limited ", c->rate_limited, "");
     put_number(l, ", marks lost ", c->marks_lost, "\n");
+    put_flight(l, &c->page->flight);
     put_settings(l);
     return true;
 }
