@@ -7,21 +7,7 @@
  * include entry and return; the callers' few instructions (below 0.01 per cent) are not counted.
  */
 
-/* name: a leaf without a frame, 2 * n + 3 instructions */
-.macro LEAF name, n
-    .globl \name
-    .type \name, %function
-    .balign 16
-\name:
-    .cfi_startproc
-    movz x9, #((\n) & 0xffff)
-    movk x9, #((\n) >> 16), lsl #16
-1:  subs x9, x9, #1
-    b.ne 1b
-    ret
-    .cfi_endproc
-    .size \name, . - \name
-.endm
+#include "leaf.inc"
 
 /* name: a function with a frame of its own, 2 * n + 6 instructions */
 .macro FRAMED name, n
