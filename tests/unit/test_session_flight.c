@@ -20,7 +20,7 @@ static mkperf_ToTarget flight(uint32_t bytes)
     return m;
 }
 
-static void begin(mkperf_ToTarget m)
+static void begin_recording(mkperf_ToTarget m)
 {
     ask(&m, mkperf_ToHost_session_tag);
     start_session();
@@ -53,7 +53,7 @@ static uint64_t dump(void)
 static void test_keeps_the_newest(void **state)
 {
     (void)state;
-    begin(flight(BYTES));
+    begin_recording(flight(BYTES));
     run(TICK_HZ / 2);
     assert_int_equal(got.batch_samples, 0);
     mkperf_Status s = *status();
@@ -101,7 +101,7 @@ static void test_keeps_the_newest(void **state)
 static void test_slow_dump(void **state)
 {
     (void)state;
-    begin(flight(MKPERF_OUTPUT_RING_BYTES));
+    begin_recording(flight(MKPERF_OUTPUT_RING_BYTES));
     run(TICK_HZ);
     sim.line = 1;
     sim.user_rate *= 10;
@@ -130,7 +130,7 @@ static void test_fault_holds(void **state)
     sim.soft = true;
     m.msg.configure.dump_on_fault_count = 1;
     m.msg.configure.dump_on_fault[0] = 3 + 2;
-    begin(m);
+    begin_recording(m);
     run(TICK_HZ / 10);
     fault_now(2); /* another's */
     run(1000);
@@ -155,7 +155,7 @@ static void test_mark_holds(void **state)
     (void)state;
     assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, MKPERF_APP_MARK_WORDS),
                      MKPERF_APP_REFUSED);
-    begin(flight(BYTES));
+    begin_recording(flight(BYTES));
     run(TICK_HZ / 20);
     assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, 1), MKPERF_APP_MALFORMED);
     assert_int_equal(mkperf_client_app(&client, MKPERF_APP_DUMP, words, MKPERF_APP_MARK_WORDS),
@@ -173,7 +173,7 @@ static void test_hostile_client(void **state)
     struct mkperf_ring *ring = profiler.output.ring;
 
     (void)state;
-    begin(flight(BYTES));
+    begin_recording(flight(BYTES));
     for (unsigned i = 0; i < 50; i++) {
         run(TICK_HZ / 100);
         memset(ring->data, i % 2 != 0 ? 0xff : 0, BYTES);
