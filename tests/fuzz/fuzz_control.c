@@ -91,7 +91,8 @@ static void frame(void)
 /* With the seal that it has to have. */
 static void sealed_frame(void)
 {
-    struct mkperf_link *l = &client.connection[connection()].link;
+    unsigned who = connection();
+    struct mkperf_link *l = &client.connection[who].link;
     uint8_t message[256 + MKPERF_SEAL_BYTES];
     uint8_t out[MKPERF_FRAME_BYTES];
     size_t n = byte();
@@ -104,7 +105,7 @@ static void sealed_frame(void)
     n = mkperf_auth_seal(l->in_key, number, message, n);
     n = mkperf_frame_encode(out, (uint16_t)number, message, n);
     for (size_t i = 0; i < n; i++) {
-        mkperf_client_byte(&client, connection(), out[i]);
+        mkperf_client_byte(&client, who, out[i]);
     }
 }
 
