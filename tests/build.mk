@@ -45,6 +45,8 @@ $$(eval $$(call pocket_image,$(B)/tests/target/$(1)/$(1).img,$(B)/tests/target/$
     $(B)/tests/target/$(1),$(patsubst %,$(B)/tests/target/$(1)/%.elf,profiler client $(1))))
 TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-command
 endef
+$(B)/tests/key/key.c: tests/target/test.key scripts/key-source
+	$(Q)scripts/key-source $@ $<
 # $(call test_net_system,NAME,CLIENT): tests/target/quiet.system with this client
 define test_net_system
 $(B)/tests/target/$(1)/client_net.elf: $(2)
@@ -78,8 +80,6 @@ $(eval $(call pocket_image,$(NOHOOK)/nohook.img,$(NOHOOK)/nohook.system,$(NOHOOK
 TEST_IMAGES += $(NOHOOK)/nohook.img $(NOHOOK)/qemu-command
 # The network demo with a key (tests/target/test.key).
 NETKEY := $(B)/tests/target/netkey
-$(B)/tests/key/key.c: tests/target/test.key scripts/key-source
-	$(Q)scripts/key-source $@ $<
 $(eval $(call pd,$(NETKEY)/client_net.elf,\
     $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC))))
 $(NETKEY)/%.elf: $(DEMO)/%.elf

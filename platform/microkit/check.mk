@@ -29,9 +29,25 @@ $(eval $(call microkit_image,$(SEL4_TEST)/wildfp/loader.img,$(SEL4_TEST)/wildfp/
 $(eval $(call microkit_image,$(SEL4_TEST)/flight/loader.img,$(SEL4_TEST)/flight/flight.system,\
     $(SEL4_TEST)/flight,$(patsubst %,$(SEL4_TEST)/flight/%.elf,profiler client flight)))
 
+# The network demo with a key, and a network client without a workload: see tests/build.mk.
+$(eval $(call pd,$(SEL4_TEST)/netkey/client_net.elf,\
+    $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC))))
+$(SEL4_TEST)/netkey/%.elf $(SEL4_TEST)/quiet/%.elf: $(B)/demo/%.elf
+	$(Q)mkdir -p $(SEL4_TEST)/netkey $(SEL4_TEST)/quiet && cp $< $(SEL4_TEST)/netkey/ && cp $< $(SEL4_TEST)/quiet/
+$(eval $(call microkit_image,$(SEL4_TEST)/netkey/loader.img,$(NET)/net.system,$(SEL4_TEST)/netkey,\
+    $(patsubst $(DEMO)/%,$(SEL4_TEST)/netkey/%,$(NET_ELFS))))
+$(SEL4_TEST)/quiet/quiet.system: tests/target/quiet.system
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
+$(eval $(call microkit_image,$(SEL4_TEST)/quiet/loader.img,$(SEL4_TEST)/quiet/quiet.system,\
+    $(SEL4_TEST)/quiet,$(patsubst %,$(SEL4_TEST)/quiet/%.elf,profiler client_net ticker)))
+SEL4_NET_TESTS := $(if $(findstring qemu,$(MICROKIT_BOARD)),$(B)/net-tool $(SEL4_TEST)/netkey/loader.img \
+    $(SEL4_TEST)/quiet/loader.img)
+# $(call net_qemu,IMAGE): boots it in real time, with room for network devices
+net_qemu = $(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(1),$(value BOARD_QEMU))) -global virtio-mmio.force-legacy=false
+
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_NET_TESTS)
 	$(Q)$(if $(BOARD_QEMU),,echo "check-sel4: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
 	DEMO_QEMU='$(subst $$(IMAGE),$(B)/loader.img,$(value BOARD_QEMU))' \
@@ -41,8 +57,9 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	FLIGHT_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/flight/loader.img,$(value BOARD_QEMU))' \
 	EXACT_DIR=$(SEL4_TEST)/exact \
 	EXACT_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/exact/loader.img,$(value BOARD_QEMU))' \
-	NET_QEMU='$(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(B)/net/loader.img,$(value BOARD_QEMU)))'\
-	' -global virtio-mmio.force-legacy=false' \
+	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
+	NETKEY_QEMU='$(call net_qemu,$(SEL4_TEST)/netkey/loader.img)' \
+	QUIET_QEMU='$(call net_qemu,$(SEL4_TEST)/quiet/loader.img)' \
 	PRINTING=$$(sed -n 's/^#define CONFIG_PRINTING *\([01]\).*/\1/p' \
 	    $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h) \
 	PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
