@@ -11,6 +11,7 @@
 #include "fake_target.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <pb_decode.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,6 +25,7 @@ enum {
 
 /* What the target is like. */
 struct how {
+    bool v6; /* on ::1 */
     bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks;
     bool abandoned;    /* a host that is gone left a session, whose end takes a while */
     unsigned cut;      /* the first connection ends after so many frames; 0: never */
@@ -47,6 +49,27 @@ struct target {
     struct mkperf_auth_hellos hellos;
     char name[32];
 };
+
+union net_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+static inline union net_address net_loopback(const struct how *how, uint16_t port)
+{
+    union net_address a;
+
+    memset(&a, 0, sizeof a);
+    if (how->v6) {
+        a.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(port)};
+        a.v6.sin6_addr = in6addr_loopback;
+    } else {
+        a.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
+        a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    }
+    return a;
+}
 
 static inline void hang_up(struct target *t)
 {
@@ -372,12 +395,11 @@ static inline void send_samples(struct target *t)
 static inline void greet_again(struct target *t)
 {
     int on = 1;
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(t->port)};
+    union net_address a = net_loopback(&t->how, t->port);
 
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     while (t->how.dials) {
-        t->fd = socket(AF_INET, SOCK_STREAM, 0);
-        if (connect(t->fd, (struct sockaddr *)&a, sizeof a) == 0) {
+        t->fd = socket(a.any.sa_family, SOCK_STREAM, 0);
+        if (connect(t->fd, &a.any, sizeof a) == 0) {
             break;
         }
         close(t->fd);
@@ -386,7 +408,7 @@ static inline void greet_again(struct target *t)
     if (!t->how.dials) {
         t->fd = accept(t->listener, NULL, NULL);
     }
-    setsockopt(t->fd, IPPROTO_TCP, 1 /* TCP_NODELAY */, &on, sizeof on);
+    setsockopt(t->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (t->connections++ > 0 && t->how.reboots) {
         t->boot++;
         t->configured = t->running = false;
@@ -427,15 +449,14 @@ static inline void serve(struct target *t)
 static inline pid_t start_target(struct how how, uint16_t *port)
 {
     static struct target t;
-    struct sockaddr_in a = {.sin_family = AF_INET};
+    union net_address a = net_loopback(&how, 0);
     socklen_t n = sizeof a;
 
     memset(&t, 0, sizeof t);
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    t.listener = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(t.listener, (struct sockaddr *)&a, sizeof a), 0);
-    assert_int_equal(getsockname(t.listener, (struct sockaddr *)&a, &n), 0);
-    t.port = *port = ntohs(a.sin_port);
+    t.listener = socket(a.any.sa_family, SOCK_STREAM, 0);
+    assert_int_equal(bind(t.listener, &a.any, sizeof a), 0);
+    assert_int_equal(getsockname(t.listener, &a.any, &n), 0);
+    t.port = *port = ntohs(how.v6 ? a.v6.sin6_port : a.v4.sin_port);
     if (how.dials) {
         close(t.listener);
     } else {

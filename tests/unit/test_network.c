@@ -6,6 +6,7 @@
 #include "fake_net.h"
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -63,8 +64,9 @@ static int record_from(struct how how, const char *more)
     pid_t child = start_target(how, &port);
     int ended;
 
-    snprintf(arguments, sizeof arguments, "-t %s:127.0.0.1:%u -o %s --duration 0.05 %s",
-             how.dials ? "listen" : "tcp", port, in_directory("out.data"), more);
+    snprintf(arguments, sizeof arguments, "-t %s:%s:%u -o %s --duration 0.05 %s",
+             how.dials ? "listen" : "tcp", how.v6 ? "[::1]" : "127.0.0.1", port,
+             in_directory("out.data"), more);
     unlink(in_directory("out.data"));
     int status = record(arguments);
     kill(child, SIGKILL);
@@ -189,6 +191,49 @@ static void both_ways(void **state)
     expect(0, 0, "listening on port");
     expect(0, 0, "connection from 127.0.0.1");
     assert_true(read_back().complete);
+}
+
+/* Between hosts that have IPv6, as this one has or the test is skipped. */
+static void both_ways_v6(void **state)
+{
+    struct how how = {.v6 = true};
+    union net_address a = net_loopback(&how, 0);
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    bool there = fd >= 0 && bind(fd, &a.any, sizeof a) == 0;
+
+    (void)state;
+    close(fd);
+    if (!there) {
+        skip();
+    }
+    expect(record_from(how, ""), 0, " 0 lost");
+    assert_true(read_back().complete);
+    how.dials = true;
+    expect(record_from(how, ""), 0, "connection from ::1");
+    assert_true(read_back().complete);
+}
+
+/* A peer that is gone is noticed by the kernel in about 20 s. */
+static void tuned(void **state)
+{
+    static const struct {
+        int level, option, least, most;
+    } wanted[] = {
+        {SOL_SOCKET, SO_KEEPALIVE, 1, 1},   {IPPROTO_TCP, TCP_NODELAY, 1, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, 1, 10}, {IPPROTO_TCP, TCP_KEEPINTVL, 1, 5},
+        {IPPROTO_TCP, TCP_KEEPCNT, 1, 3},   {IPPROTO_TCP, TCP_USER_TIMEOUT, 1, 20000},
+    };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    (void)state;
+    mkperf_address_tune(fd);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        int value = 0;
+        socklen_t n = sizeof value;
+        assert_int_equal(getsockopt(fd, wanted[i].level, wanted[i].option, &value, &n), 0);
+        assert_in_range(value, wanted[i].least, wanted[i].most);
+    }
+    close(fd);
 }
 
 /* Cut off after each frame of a session's beginning, and in the midst of it: nothing is unknown. */
@@ -409,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses),     cmocka_unit_test(both_ways),
+        cmocka_unit_test(both_ways_v6),  cmocka_unit_test(tuned),
         cmocka_unit_test(cuts),          cmocka_unit_test(cut_capture),
         cmocka_unit_test(no_second_try), cmocka_unit_test(reboots),
         cmocka_unit_test(keys),          cmocka_unit_test(replayed_message),

@@ -172,6 +172,31 @@ static void test_frequency_of_a_rare_event(void **state)
     check_events(s);
 }
 
+/*
+ * A rate that falls from one wake-up in 64 samples: fewer than that wait in the ring for the next
+ * GetStatus, which hosts send once a second, and then are all there.
+ */
+static void test_sudden_fall(void **state)
+{
+    (void)state;
+    configure_one(event("cycles", 1000, 0), mkperf_ToHost_session_tag);
+    start_session();
+    run(TICK_HZ / 10); /* a thousand samples a wake-up's tenth: the watermark is at its highest */
+    sim.user_rate = sim.user_rate / 1000 != 0 ? sim.user_rate / 1000 : 1;
+    sim.kernel_rate = 0;
+    run(TICK_HZ / 100); /* what was on its way arrives */
+    uint64_t before = got.batch_samples;
+    run(TICK_HZ / 100); /* about ten more, which nobody is woken for */
+    assert_int_equal(got.batch_samples, before);
+    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    run(TICK_HZ / 1000);
+    assert_in_range(got.batch_samples - before, 1, 63);
+    assert_int_equal(got.batch_samples, got.last.msg.status.captured);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    check_events(s);
+}
+
 /* An event that stops to come: the period is lowered when the host asks for the status. */
 static void test_silence(void **state)
 {
@@ -467,6 +492,7 @@ int main(void)
         T(test_frequency_follows),
         T(test_frequency_of_a_rare_event),
         T(test_silence),
+        T(test_sudden_fall),
         T(test_no_hook),
         T(test_no_pmu),
         T(test_refusals),
