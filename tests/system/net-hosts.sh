@@ -110,7 +110,7 @@ slow() {
     "$B/echo-load" 127.0.0.1 "$echo" tcp 1000 2 >"$D/load" 2>&1 || { cat "$D/load"; return 1; }
     RUN="start $D/marks.log" record "$port" --watch --timeout 300 -o "$D/marks.data"
     watcher=$pid
-    sleep 8 # of which the target has a few seconds
+    wait_for 200 four_marks || { echo "no marks"; return 1; }
     kill -USR1 "$proxy_pid"
     sleep 1
     kill -INT $controller
@@ -121,6 +121,9 @@ slow() {
     say -c "prof_qlimit 512" >/dev/null
     cat "$D/load" "$D/stalled.log"
     grep '^  lost *[0-9]* samples in the profiler.s output' "$D/stalled.log" && balanced "$D/stalled.log"
+}
+four_marks() { # in what the watcher has written so far
+    [ "$(grep -ao 'table emptied' "$D/marks.data.partial" | wc -l)" -ge 4 ]
 }
 losing() {
     say --watch -c status | grep 'output [1-9]'
