@@ -406,6 +406,9 @@ int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char
     if (status == MKPERF_OK && !args.helped) {
         status = mkperf_flight_check(&rec->options, &e);
     }
+    if (status == MKPERF_OK && !args.helped && dump && rec->options.link.watch) {
+        status = mkperf_usage_error(&e, c->name, "a dump is asked for: --watch asks for nothing");
+    }
     if (status == MKPERF_OK && !args.helped) {
         catch_signals();
         rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
