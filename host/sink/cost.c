@@ -52,7 +52,8 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_stack *s,
         snprintf(of_kernel, sizeof of_kernel, "%.2f %%", percent(c->kernel[event], all));
     }
     if (pds) {
-        snprintf(of_pds, sizeof of_pds, "%.2f %%", percent(c->pds[event], all));
+        /* Too little: they run right after samples, and have few themselves (docs/accuracy.md). */
+        snprintf(of_pds, sizeof of_pds, "at least %.2f %%", percent(c->pds[event], all));
     }
     snprintf(text, n, "%.2f %% of %s (kernel: %s, PDs: %s)",
              percent(c->kernel[event] + c->pds[event], all),
