@@ -239,41 +239,9 @@ static void test_refusals(void **state)
 
 /* ---- the checks of every back-end ----------------------------------------------------------- */
 
-static void model_run(unsigned counter, uint32_t events)
-{
-    if (m.enabled >> counter & 1 && m.pmcr & 1) {
-        uint32_t value = (uint32_t)m.value[counter];
-        m.overflow |= value + events < value ? UINT32_C(1) << counter : 0;
-        m.value[counter] = value + events;
-    }
-}
-
-static bool model_enabled(unsigned counter)
-{
-    return m.enabled >> counter & 1 && m.pmcr & 1;
-}
-
 static bool model_counts(unsigned counter, bool kernel)
 {
     return counts(counter, kernel ? 1 : 0);
-}
-
-static uint32_t model_get(unsigned counter)
-{
-    return (uint32_t)m.value[counter];
-}
-
-static void model_set(unsigned counter, uint32_t value)
-{
-    m.value[counter] = value;
-}
-
-static uint32_t model_take_overflow(void)
-{
-    uint32_t taken = m.overflow & 0x7fffffff;
-
-    m.overflow &= UINT32_C(0x80000000);
-    return taken;
 }
 
 static unsigned model_misuse(void)
@@ -281,20 +249,8 @@ static unsigned model_misuse(void)
     return m.running_writes + m.trapped + m.cycle_touched;
 }
 
-static const struct pmu_model model = {
-    .pmu = &mkperf_armv7_pmuv2,
-    .counters = COUNTERS,
-    .reset = reset,
-    .run = model_run,
-    .enabled = model_enabled,
-    .counts = model_counts,
-    .get = model_get,
-    .set = model_set,
-    .take_overflow = model_take_overflow,
-    .misuse = model_misuse,
-    .good = {0x11, 0x08},
-    .bad = 0x04,
-};
+#define ARM_PMU mkperf_armv7_pmuv2
+#include "pmu_model_arm.h"
 
 int main(void)
 {
