@@ -65,7 +65,7 @@ else
 include platform/microkit/build.mk
 endif
 include demo/build.mk
-include tests/build.mk bench/build.mk platform/microkit/check.mk
+include tests/build.mk bench/build.mk platform/microkit/check.mk platform/microkit/check_stock.mk
 
 FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] target/*/*.[ch] \
              target/net/lwip/*.h target/net/lwip/*/*.h \

@@ -186,7 +186,7 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "-e timer: needs --system, to know whose registers to look at");
     }
-    if (find_profiler(&t, e) != MKPERF_OK) {
+    if (find_profiler(&t, e) != MKPERF_OK || t.profiler == NULL) {
         return e->status;
     }
     name_unobserved(&t);

@@ -2,9 +2,8 @@
 /*
  * Owns: the looks at other threads' registers, see observe.h.
  *
- * What the host told is believed in one respect: whose registers mean what. An address that it told
- * is read only if it is a multiple of 8 within a window, and windows are of this PD's own mappings:
- * a wrong one makes this PD fault and nothing else.
+ * What the host told is believed in one respect: whose registers mean what. Memory is read only
+ * within the region that the system description gives this PD for that, whatever the host says.
  */
 #include "observe.h"
 
@@ -19,6 +18,10 @@
 #define SYS_WAIT UINT64_C(-9)
 
 enum { CONTEXT_WORDS = sizeof(seL4_UserContext) / sizeof(seL4_Word) };
+
+/* A memory region with other PDs' stacks, mapped readable (setvar_vaddr, setvar_size); 0: none. */
+uintptr_t mkperf_stacks;
+uintptr_t mkperf_stacks_bytes;
 
 static bool read_registers(const struct mkperf_observed *t, seL4_UserContext *regs)
 {
@@ -51,6 +54,10 @@ static bool take_windows(struct mkperf_observed *t, const struct mkperf_observe_
         if (t->windows == MKPERF_OBSERVE_WINDOWS || i == MKPERF_OBSERVE_WINDOWS) {
             return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                       "a PD's stacks can be in at most 2 memory regions");
+        }
+        uint64_t offset = part->window[i].ours - mkperf_stacks;
+        if (offset > mkperf_stacks_bytes || part->window[i].bytes > mkperf_stacks_bytes - offset) {
+            continue; /* another region that both map: not for reading stacks */
         }
         t->window[t->windows++] = part->window[i];
     }

@@ -13,6 +13,10 @@
 #include "../lib/text.h"
 #include "profiler.h"
 
+#ifndef MKPERF_TIMER
+#define MKPERF_TIMER mkperf_generic_timer
+#endif
+
 enum {
     WINDOW_US = 20, /* between two looks: many times the way back to the interrupted thread */
     MIN_PERIOD_US = 100,
@@ -340,8 +344,9 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
     uint64_t *w = mkperf_ring_reserve(&t->ring, MKPERF_MAX_RECORD_BYTES);
 
     if (w == NULL) {
-        t->ring.ring->dropped_samples++;
-        t->ring.ring->dropped_events += weight;
+        struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, 1);
+        ring->dropped_samples++;
+        ring->dropped_events += weight;
         return;
     }
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;

@@ -20,10 +20,12 @@ enum {
     OCR1 = 0x10 / 4,
     CNT = 0x24 / 4,
     CR_EN = 1 << 0,
-    CR_ENMOD = 1 << 1,  /* begin at 0 */
-    CR_WAITEN = 1 << 3, /* go on while the processor waits */
-    CR_CLKSRC_IPG = 1 << 6,
-    CR_FRR = 1 << 9, /* go on after a compare */
+    CR_ENMOD = 1 << 1,      /* begin at 0 */
+    CR_WAITEN = 1 << 3,     /* go on while the processor waits */
+    CR_CLKSRC_24M = 5 << 6, /* the crystal */
+    CR_FRR = 1 << 9,        /* go on after a compare */
+    CR_EN_24M = 1 << 10,
+    CR_ALWAYS = CR_ENMOD | CR_WAITEN | CR_FRR | CR_CLKSRC_24M | CR_EN_24M,
     OF1 = 1 << 0,
     ALL_FLAGS = 0x3f,
     MARGIN = 4,        /* of a compare value that must not have passed when it is written */
@@ -72,8 +74,8 @@ static const char *find(void)
     *gpt(IR) = 0;
     *gpt(PR) = 0;
     *gpt(SR) = ALL_FLAGS;
-    *gpt(CR) = CR_ENMOD | CR_WAITEN | CR_FRR | CR_CLKSRC_IPG;
-    *gpt(CR) = CR_ENMOD | CR_WAITEN | CR_FRR | CR_CLKSRC_IPG | CR_EN;
+    *gpt(CR) = CR_ALWAYS;
+    *gpt(CR) = CR_ALWAYS | CR_EN;
     uint64_t ticks = hz() * MEASURE_MS / 1000;
     uint64_t began = now();
     uint32_t from = *gpt(CNT);

@@ -97,6 +97,57 @@ static void test_shares(void **state)
     assert_true(s->captured > 9000);
 }
 
+/* A stack in memory that the profiler PD maps, too: its frames, and nothing outside of it. */
+static void test_walk(void **state)
+{
+    static uint64_t stack[8] __attribute__((aligned(16)));
+    const struct mkperf_observation *o = &profiler.ticks.observation;
+    uint64_t frame[8];
+    unsigned flags;
+
+    (void)state;
+    tell(0);
+    mkperf_ToTarget m = observe(1, 0, 10);
+    mkperf_stacks = (uintptr_t)stack;
+    mkperf_stacks_bytes = sizeof stack - 8; /* less than the host says: */
+    m.msg.observe.stack_count = 1;
+    m.msg.observe.stack[0] =
+        (mkperf_StackWindow){.theirs = 0x20000000, .ours = (uintptr_t)stack, .bytes = sizeof stack};
+    ask(&m, mkperf_ToHost_ack_tag);
+    struct mkperf_observed *t = &profiler.ticks.observation.thread[0];
+    assert_int_equal(t->windows, 0);
+    mkperf_stacks_bytes = sizeof stack;
+    tell(0);
+    ask(&m, mkperf_ToHost_ack_tag);
+    assert_int_equal(t->windows, 1);
+    stack[0] = 0x20000020; /* frame record: the caller's, the return address */
+    stack[1] = 0x200100;
+    stack[4] = 0;
+    stack[5] = 0x200200;
+    t->regs.x29 = 0x20000000;
+    assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 2);
+    assert_int_equal(flags, 0);
+    assert_int_equal(frame[0], 0x200100);
+    assert_int_equal(frame[1], 0x200200);
+    assert_int_equal(mkperf_observe_walk(o, 0, frame, 1, &flags), 1);
+    assert_int_equal(flags, MKPERF_SAMPLE_DEPTH_LIMIT);
+    stack[4] = 0x20000000; /* downwards: a circle */
+    assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 2);
+    assert_int_equal(flags, MKPERF_SAMPLE_BAD_FP);
+    stack[5] = 0; /* start code */
+    assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 1);
+    const uint64_t wild[] = {0x20000000 + sizeof stack - 8, 0x20000004, 0x1ffffff8, UINT64_MAX - 7,
+                             0x20000000 + sizeof stack};
+    for (unsigned i = 0; i < sizeof wild / sizeof *wild; i++) {
+        t->regs.x29 = wild[i];
+        assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 0);
+        assert_int_equal(flags, MKPERF_SAMPLE_BAD_FP);
+    }
+    t->windows = 0;
+    assert_int_equal(mkperf_observe_walk(o, 0, frame, 8, &flags), 0);
+    assert_int_equal(flags, 0);
+}
+
 /* More samples than the line takes: what is lost is told. */
 static void test_losses(void **state)
 {
@@ -142,15 +193,9 @@ static void test_fault(void **state)
     tell(SIM_CHILDREN);
     configure_timer(1000, 0, mkperf_ToHost_session_tag);
     start_session();
-    sim_running = 3; /* stays where it is, and is not running: */
+    sim_running = 3;
     run(5000);
     assert_int_equal(fault(3, microkit_msginfo_new(seL4_Fault_VMFault, 4), &reply), seL4_False);
-    memset(got.of_thread, 0, sizeof got.of_thread);
-    for (unsigned i = 0; i < 100; i++) {
-        sim.ticks--; /* its pc does not move */
-        run(1);
-        sim.ticks += 999;
-    }
     const mkperf_Status *s = stop_session();
     assert_int_equal(s->attribution.faults, 1);
     assert_true(profiler.ticks.observation.stopped == 8);
@@ -242,6 +287,7 @@ int main(void)
 #define TIMER_TEST(test) cmocka_unit_test_setup_teardown(test, boot_with_timer, halt)
         TIMER_TEST(test_shares),
         TIMER_TEST(test_losses),
+        TIMER_TEST(test_walk),
         TIMER_TEST(test_late),
         TIMER_TEST(test_fault),
         TIMER_TEST(test_refusals),
