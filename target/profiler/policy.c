@@ -21,7 +21,9 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 
 uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads)
 {
-    return MKPERF_COST_SAMPLE + MKPERF_COST_FRAME * frames + MKPERF_COST_READ * reads;
+    uint32_t group = reads != 0 ? MKPERF_COST_GROUP + MKPERF_COST_READ * reads : 0;
+
+    return MKPERF_COST_SAMPLE + MKPERF_COST_FRAME * frames + group;
 }
 
 uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t cost)

@@ -14,10 +14,12 @@ enum mkperf_policy {
     MKPERF_MIN_PERIOD_BUSY = 1000, /* events that can occur every cycle: or what a sample costs, if
                                       that is more */
     MKPERF_MIN_PERIOD_RARE = 100,
-    /* What a sample costs the target, in instructions (`make bench`), rounded up: */
+    /* What a sample costs the target, in instructions, rounded up (docs/sel4.md, docs/events.md):
+     */
     MKPERF_COST_SAMPLE = 450, /* the hook without frames, and the copy, */
     MKPERF_COST_FRAME = 17,   /* each return address, */
-    MKPERF_COST_READ = 60,    /* each event whose value rides in it, with both its counters */
+    MKPERF_COST_GROUP = 70,   /* values of other events that ride in it, */
+    MKPERF_COST_READ = 45,    /* and each of them */
     MKPERF_WAKES_PER_SECOND = 10,
     MKPERF_WAKE_SAMPLES = 64, /* most samples between two wake-ups: the cost of one is spread well
                                  enough, and the ring is never near full */

@@ -181,7 +181,7 @@ static void test_refusals(void **state)
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
     assert_non_null(strstr(got.last.msg.error.text, "must be from 1000 to 2147483647 events; a "
-                                                    "sample costs about 510 instructions"));
+                                                    "sample costs about 565 instructions"));
     m.msg.configure.events[0] = event("cycles", 1900, 0);
     m.msg.configure.events[0].kernel = true;
     m.msg.configure.events_count = 1;
