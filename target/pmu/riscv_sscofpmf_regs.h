@@ -20,14 +20,21 @@ struct pmu_sbi_result {
 /* SBI's extension `eid`, function `fid`. */
 static inline struct pmu_sbi_result pmu_sbi(uint64_t eid, uint64_t fid, const uint64_t arg[5])
 {
-    register uint64_t a0 __asm__("a0") = arg[0];
-    register uint64_t a1 __asm__("a1") = arg[1];
-    register uint64_t a2 __asm__("a2") = arg[2];
-    register uint64_t a3 __asm__("a3") = arg[3];
-    register uint64_t a4 __asm__("a4") = arg[4];
-    register uint64_t a6 __asm__("a6") = fid;
-    register uint64_t a7 __asm__("a7") = eid;
+    register uint64_t a0 __asm__("a0");
+    register uint64_t a1 __asm__("a1");
+    register uint64_t a2 __asm__("a2");
+    register uint64_t a3 __asm__("a3");
+    register uint64_t a4 __asm__("a4");
+    register uint64_t a6 __asm__("a6");
+    register uint64_t a7 __asm__("a7");
 
+    a0 = arg[0];
+    a1 = arg[1];
+    a2 = arg[2];
+    a3 = arg[3];
+    a4 = arg[4];
+    a6 = fid;
+    a7 = eid;
     __asm__ volatile("ecall"
                      : "+r"(a0), "+r"(a1)
                      : "r"(a2), "r"(a3), "r"(a4), "r"(a6), "r"(a7)

@@ -198,8 +198,9 @@ static void harness_publish(uint32_t period, uint32_t jitter)
     static uint32_t generation;
     struct mkperf_descriptor *d = &harness_descriptor;
 
+    generation++;
     *d = (struct mkperf_descriptor){.magic = MKPERF_DESCRIPTOR_MAGIC,
-                                    .generation = ++generation,
+                                    .generation = generation,
                                     .counter_mask = 1 << 2,
                                     .watermark = UINT32_MAX,
                                     .ring_bytes = MKPERF_RING_MIN_BYTES};
