@@ -155,7 +155,15 @@ refusals() {
     done
     [ ! -e "$D/none.data" ]
 }
+# A PD and its children, chosen in the kernel: the child alone works here, others spin beside it.
+subtree() {
+    talk subtree '$MKPERF record -t $T -c 200000 --subtree boss --duration 0.5 -o $D/tree.data $S' || return 1
+    chains "$D/tree.data" | awk '{ n[$1]++ }
+        END { for (pd in n) { print n[pd], pd; if (pd != "victim" && pd != "boss") others = 1 }
+              exit others || n["victim"] < 50 }'
+}
 check "interactions and faults of an ordinary recording" streamed
+check "samples of a PD and its children only" subtree
 check "software events beside counters, exactly" stat_system
 [ "$NAME" != flight ] || check "software events by PD" stat_pds
 check "bad requests are refused with the reason" refusals
