@@ -4,57 +4,19 @@
  * controls, and connections that break at each message, between hosts and targets of all kinds.
  */
 #include "fake_net.h"
+#include "run_record.h"
 
 #include <fcntl.h>
 #include <netinet/tcp.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd.h"
 #include "decode/perfdata.h"
 #include "key.h"
 #include "source/address.h"
 
-static char directory[] = "/tmp/mkperf-network-XXXXXX";
-
 /* ---- the host ---- */
-
-static const char *in_directory(const char *name)
-{
-    static char path[4][96];
-    static unsigned i;
-
-    i = (i + 1) % 4;
-    snprintf(path[i], sizeof path[i], "%s/%s", directory, name);
-    return path[i];
-}
-
-static char said[1 << 16];
-
-static int record(const char *arguments)
-{
-    char copy[1024], *argv[40] = {(char[]){"record"}};
-    int argc = 1, saved = dup(STDERR_FILENO);
-
-    snprintf(copy, sizeof copy, "%s", arguments);
-    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) {
-        argv[argc++] = word;
-    }
-    argv[argc] = NULL;
-    assert_non_null(freopen(in_directory("stderr"), "w", stderr));
-    int status = mkperf_cmd_record(argc, argv);
-    assert_int_equal(fflush(stderr), 0);
-    dup2(saved, STDERR_FILENO);
-    close(saved);
-    FILE *f = fopen(in_directory("stderr"), "r");
-    assert_non_null(f);
-    said[fread(said, 1, sizeof said - 1, f)] = '\0';
-    assert_int_equal(fclose(f), 0);
-    return status;
-}
 
 /* Records from such a target; it must not have seen what it cannot bear. */
 static int record_from(struct how how, const char *more)
@@ -439,15 +401,6 @@ static int setup(void **state)
     }
     write_key("key", right_key, 0600);
     return 0;
-}
-
-static int teardown(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command);
 }
 
 int main(void)

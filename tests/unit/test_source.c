@@ -4,22 +4,18 @@
  * misbehaves, in one particular way.
  */
 #include "fake_target.h"
+#include "run_record.h"
 
 #include <fcntl.h>
 #include <pb_decode.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd.h"
 #include "source/source.h"
-
-static char directory[] = "/tmp/mkperf-source-XXXXXX";
 
 enum behaviour {
     GOOD,
@@ -45,16 +41,6 @@ struct target {
     uint32_t epoch;
     bool new_epoch;
 };
-
-static const char *in_directory(const char *name)
-{
-    static char path[4][96];
-    static unsigned i;
-
-    i = (i + 1) % 4;
-    snprintf(path[i], sizeof path[i], "%s/%s", directory, name);
-    return path[i];
-}
 
 static void flush_out(struct target *t)
 {
@@ -218,31 +204,6 @@ static pid_t start_target(enum behaviour how)
     return child;
 }
 
-static char said[1 << 16]; /* what record wrote to stderr */
-
-/* `mkperf record` with these arguments (separated by spaces); its exit status. */
-static int record(const char *arguments)
-{
-    char copy[1024], *argv[40] = {(char[]){"record"}};
-    int argc = 1, saved = dup(STDERR_FILENO);
-
-    snprintf(copy, sizeof copy, "%s", arguments);
-    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) {
-        argv[argc++] = word;
-    }
-    argv[argc] = NULL;
-    assert_non_null(freopen(in_directory("stderr"), "w", stderr));
-    int status = mkperf_cmd_record(argc, argv);
-    assert_int_equal(fflush(stderr), 0);
-    dup2(saved, STDERR_FILENO);
-    close(saved);
-    FILE *f = fopen(in_directory("stderr"), "r");
-    assert_non_null(f);
-    said[fread(said, 1, sizeof said - 1, f)] = '\0';
-    assert_int_equal(fclose(f), 0);
-    return status;
-}
-
 static int record_from(enum behaviour how, const char *more)
 {
     char arguments[512];
@@ -402,15 +363,6 @@ static int setup(void **state)
     (void)state;
     signal(SIGPIPE, SIG_IGN);
     return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command);
 }
 
 int main(void)
