@@ -3,7 +3,8 @@
  * What the files of the perf.data decoder share while they walk over records.
  *
  * Owns: the reader's state and the cursor over a record. perfdata.c owns the walk and the records
- * about processes and losses, perfdata_sample.c samples and marks.
+ * about losses and events, perfdata_process.c those about processes, perfdata_sample.c samples and
+ * marks.
  */
 #ifndef MKPERF_HOST_DECODE_PERFDATA_READER_H
 #define MKPERF_HOST_DECODE_PERFDATA_READER_H
@@ -78,8 +79,13 @@ static inline uint32_t perfin_take32(struct perfin_cursor *c)
 enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason);
 /* Tells the sink of the session, once. */
 enum mkperf_status perfin_begin(struct perfin_reader *r);
-/* The PD of a pid, announced to the sink. */
+
+/* perfdata_process.c. The PD of a pid, announced to the sink. */
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id);
+/* A COMM record; an MMAP or MMAP2 record. */
+enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c);
+enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor c, bool mmap2,
+                                   unsigned misc);
 
 /* perfdata_sample.c. The event of an id, PERFIN_MARK for that of marks; -1: none. */
 int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id);

@@ -37,7 +37,10 @@ struct perfin_session {
 
 enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
                                        struct perfin_session *s, struct mkperf_error *e);
-/* The totals of a pipe, which has them behind its data. */
+/* perfdata_own.c. The session as mkperf's own feature says, if there is one. */
+enum mkperf_status perfin_read_own(struct perfin_bytes *b, const struct perfin_frame *f,
+                                   struct perfin_session *s, struct mkperf_error *e);
+/* The totals, which a pipe has behind its data. */
 enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
                                       struct perfin_session *s, struct mkperf_error *e);
 void perfin_free_session(struct perfin_session *s);
@@ -49,6 +52,8 @@ void perfin_name_event(struct perfin_session *s, uint32_t index, const char *nam
 
 /* The PD id of a pid, made if it is new; -1: out of memory or too many. */
 int64_t perfin_process_of(struct perfin_session *s, uint32_t pid);
+
+void perfin_set_event_name(struct mkperf_event *event, const char *name);
 
 /* Replaces *to by a copy of n bytes at p, up to the first 0. False: out of memory. */
 bool perfin_set_text(char **to, const void *p, size_t n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the files of the samples.json decoder share: toperf.c owns the structure of the file,
- * toperf_sample.c a sample (toperf_fast.c: nearly all of them), toperf_pds.c the mapping of ELFs to
- * ids.
+ * toperf_walk.c that of an object and an array, toperf_sample.c a sample (toperf_fast.c: nearly all
+ * of them), toperf_pds.c the mapping of ELFs to ids.
  */
 #ifndef MKPERF_HOST_DECODE_TOPERF_INTERNAL_H
 #define MKPERF_HOST_DECODE_TOPERF_INTERNAL_H
