@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
+#include "progress.h"
 #include "sink/perfdata.h"
 
 static const struct mkperf_option options[] = {
@@ -29,8 +30,11 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     struct mkperf_totals totals;
     uint64_t lost = 0;
 
-    if (mkperf_perfdata_recover(path, output, &totals, e) != MKPERF_OK) {
-        return e->status;
+    mkperf_progress_begin(path);
+    enum mkperf_status status = mkperf_perfdata_recover(path, output, &totals, e);
+    mkperf_progress_end();
+    if (status != MKPERF_OK) {
+        return status;
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         lost += totals.lost[i];

@@ -24,6 +24,8 @@ enum sample_field { /* bits of sample_type */
                     FIELD_STREAM_ID = 1 << 9,
                     FIELD_RAW = 1 << 10,
                     FIELD_IDENTIFIER = 1 << 16,
+                    /* what a sample that is read to its end may have */
+                    FIELDS_READ = FIELD_IDENTIFIER | (FIELD_RAW - 1),
 };
 
 enum { PERFIN_MODE_MASK = 7, PERFIN_MODE_KERNEL = 1 }; /* of a record's misc */

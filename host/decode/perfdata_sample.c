@@ -68,6 +68,7 @@ struct raw_sample {
     uint64_t nchain;
     const uint8_t *raw; /* nraw bytes, of a mark */
     uint32_t nraw;
+    bool longer; /* than its fields, all of which we know: nr is wrong */
     unsigned nreads;
     struct mkperf_read read[MKPERF_MODEL_EVENTS]; /* of the group's other events */
 };
@@ -173,6 +174,7 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
         s->nraw = perfin_take32(c);
         s->raw = perfin_take(c, s->nraw);
     }
+    s->longer = s->event != PERFIN_MARK && c->n > 0 && !(type & ~(uint64_t)FIELDS_READ);
     return !c->cut;
 }
 
@@ -304,6 +306,10 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     }
     if (!take_fields(r, &c, &raw)) {
         return perfin_fail(r, "a sample is cut");
+    }
+    if (raw.longer) {
+        return perfin_fail(r,
+                           "a sample is longer than its fields: it has more frames than nr says");
     }
     if (raw.event == PERFIN_MARK) {
         return read_mark(r, &raw);

@@ -9,6 +9,7 @@
 
 enum { /* feature bits of perf */
        FEATURE_HOSTNAME = 3,
+       FEATURE_ARCH = 6,
        FEATURE_NRCPUS = 7,
        FEATURE_CPUDESC = 8,
        FEATURE_CMDLINE = 11,
@@ -85,6 +86,16 @@ static void read_string(struct perfin_bytes *b, const struct perfin_frame *f, un
         perf_string(p, n, out);
         free(p);
     }
+}
+
+static void read_arch(struct perfin_bytes *b, const struct perfin_frame *f,
+                      char arch[MKPERF_ARCH_BYTES])
+{
+    char *text = NULL;
+
+    read_string(b, f, FEATURE_ARCH, &text);
+    snprintf(arch, MKPERF_ARCH_BYTES, "%s", text ? text : "");
+    free(text);
 }
 
 /* The words of the command line, joined by blanks. */
@@ -231,6 +242,7 @@ enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perf
     read_string(b, f, FEATURE_HOSTNAME, &s->platform);
     read_string(b, f, FEATURE_CPUDESC, &s->cpu);
     read_command(b, f, &s->command);
+    read_arch(b, f, s->model.arch);
     if (perfin_read_own(b, f, s, e) != MKPERF_OK || perfin_read_totals(b, f, s, e) != MKPERF_OK) {
         return e->status;
     }

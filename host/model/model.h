@@ -49,6 +49,7 @@ struct mkperf_pd {
 struct mkperf_session {
     const char *platform; /* of the target: "pocket", "microkit"; "" if unknown */
     const char *cpu;
+    char arch[MKPERF_ARCH_BYTES];           /* perf's name: "aarch64", "x86_64"; "" if unknown */
     const char *kernel_elf;                 /* path, NULL if none is known */
     struct mkperf_build_id kernel_build_id; /* of the kernel that ran, if the decoder knows */
     unsigned cores;

@@ -4,19 +4,22 @@
  *
  * Owns: the columns. Called through the table of formats. Memory grows with distinct places only.
  *
- *   kind: sample | read | mark | lost | total | cost. A read stands behind a sample: what another
- *       event of its group counted since the sample before (period). A cost: what the profiler
- *       took, in the kernel (mode kernel) and as PDs (mode user), if that is known
+ *   kind: sample | read | mark | lost | total | cost | soft | call | notification. A read stands
+ *       behind a sample: what another event of its group counted since the sample before (period).
+ *       A cost: what the profiler took, in the kernel (mode kernel) and as PDs (mode user), if
+ *       that is known. A soft: how often a software event happened, in all and to a PD; a call, a
+ *       notification: how often a PD called or notified another; if interactions were recorded
  *   time_ns: target's clock; of a report of losses, 0 = unknown
  *   core, pd, event, mode: user | kernel; of a mark point | begin | end
  *   samples: 1, of a read 0; of losses how many; of a total the sum for its event or its place of
- *       loss
+ *       loss; of a soft, call, notification how often
  *   period: events it stands for; of losses 0 = unknown
- *   where: place of the loss
+ *   where: place of the loss; the PD that was called or notified
  *   function, file, line: of the innermost frame; of a mark: its name, nothing, its number
  *   stack: functions from the outermost in, separated by ';'
  */
 
+#include "../model/interactions.h"
 #include "streamed.h"
 
 struct csv {
@@ -182,6 +185,48 @@ static void put_cost(struct csv *c)
     }
 }
 
+static void put_soft(struct mkperf_textout *t, const char *pd, const uint64_t *count, bool zeros)
+{
+    for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+        if (zeros || count[kind] != 0) {
+            mkperf_textout_puts(t, "soft,,,");
+            mkperf_textout_csv(t, pd);
+            mkperf_textout_printf(t, ",%s,,", mkperf_soft_names[kind]);
+            mkperf_textout_u64(t, count[kind]);
+            mkperf_textout_puts(t, ",,,,,,\n");
+        }
+    }
+}
+
+static void put_edge(struct mkperf_textout *t, const char *kind,
+                     const struct mkperf_interaction *edge, uint64_t count)
+{
+    if (count != 0) {
+        mkperf_textout_printf(t, "%s,,,", kind);
+        mkperf_textout_csv(t, edge->from);
+        mkperf_textout_puts(t, ",,,");
+        mkperf_textout_u64(t, count);
+        mkperf_textout_puts(t, ",,");
+        mkperf_textout_csv(t, edge->to);
+        mkperf_textout_puts(t, ",,,,\n");
+    }
+}
+
+static void put_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a)
+{
+    if (a == NULL) {
+        return;
+    }
+    put_soft(t, "", a->total, true);
+    for (unsigned i = 0; i < a->npds; i++) {
+        put_soft(t, a->pd[i].pd, a->pd[i].count, false);
+    }
+    for (unsigned i = 0; i < a->nedges; i++) {
+        put_edge(t, "call", &a->edge[i], a->edge[i].calls);
+        put_edge(t, "notification", &a->edge[i], a->edge[i].notifications);
+    }
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -203,6 +248,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
         mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_lost_names[i]);
     }
     put_cost(c);
+    put_interactions(&c->out.text, totals->interactions);
     return mkperf_streamed_finish(&c->out, e);
 }
 

@@ -15,6 +15,8 @@
  *            innermost first; reads: [{event, count}], of its group since its last sample
  *   mark     time_ns, pd, kind: "point" | "begin" | "end", id, name
  *   lost     time_ns, core, where, samples, events
+ *   soft     pd (none: the system), how often: context-switches, faults, ppcalls, notifications,
+ *            counted by the kernel
  *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
  *   totals   samples, lost: {where: n}, late_events, spurious, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of events that took turns,
@@ -258,9 +260,26 @@ static void put_cost(struct mkperf_streamed *j)
     mkperf_textout_put(&j->text, "}", 1);
 }
 
+static void put_soft(struct mkperf_textout *t, const char *pd, const uint64_t *count)
+{
+    mkperf_textout_puts(t, "{\"type\":\"soft\"");
+    put_string(t, "pd", pd);
+    for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+        put_number(t, mkperf_soft_names[kind], count[kind]);
+    }
+    mkperf_textout_puts(t, "}\n");
+}
+
 static void put_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a)
 {
-    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+    if (a == NULL) {
+        return;
+    }
+    put_soft(t, NULL, a->total);
+    for (unsigned i = 0; i < a->npds; i++) {
+        put_soft(t, a->pd[i].pd, a->pd[i].count);
+    }
+    for (unsigned i = 0; i < a->nedges; i++) {
         mkperf_textout_puts(t, "{\"type\":\"calls\"");
         put_string(t, "from", a->edge[i].from);
         put_string(t, "to", a->edge[i].to);

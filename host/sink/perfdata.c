@@ -89,6 +89,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     for (unsigned i = 0; i < session->nevents; i++) {
         w->chains[i] = session->max_frames > 0;
     }
+    mkperf_symbols_expect(w->symbols, session->arch);
     if (session->kernel_elf != NULL &&
         mkperf_symbols_recorded(w->symbols, session->kernel_elf, &session->kernel_build_id,
                                 &w->kernel, e) != MKPERF_OK) {

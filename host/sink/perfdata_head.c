@@ -248,7 +248,7 @@ enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
     return MKPERF_OK;
 }
 
-/* What the kernel's ELF is for, or the first PD's that has one. */
+/* What the kernel's ELF is for, or the first PD's that has one; else what the input said. */
 static const char *machine_name(const struct mkperf_perfdata *w)
 {
     const struct mkperf_module *m = w->kernel;
@@ -256,14 +256,10 @@ static const char *machine_name(const struct mkperf_perfdata *w)
     for (uint32_t i = 0; m == NULL && i < w->npds; i++) {
         m = w->pd[i].module;
     }
-    switch (m != NULL ? mkperf_module_machine(m) : EM_AARCH64) {
-    case EM_RISCV:
-        return "riscv64";
-    case EM_X86_64:
-        return "x86_64";
-    default:
-        return "aarch64";
+    if (m != NULL) {
+        return mkperf_module_arch(m);
     }
+    return w->session.arch[0] != '\0' ? w->session.arch : "aarch64";
 }
 
 enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e)

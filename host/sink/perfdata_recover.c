@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../progress.h"
 #include "perfdata_internal.h"
 
 #define PARTIAL ".partial"
@@ -125,6 +126,7 @@ static void scan(struct reader *r, struct mkperf_totals *t)
         }
         count(record, size, t);
         r->end += size;
+        mkperf_progress_bytes(r->end, r->size);
     }
 }
 
@@ -142,6 +144,7 @@ static enum mkperf_status copy(struct reader *r, struct mkperf_outfile *out, str
             return e->status;
         }
         at += n;
+        mkperf_progress_bytes(at, r->end);
     }
     return MKPERF_OK;
 }

@@ -5,12 +5,14 @@
  *
  * Owns: the file. Called through the table of formats. Equal stacks in succession are one sample.
  * Weights are periods (unit none). The format has no field for losses: they are a profile
- * "[lost]" of their own, in samples, as marks are "[marks]", by how often, and what the profiler
- * took "[cost of profiling]"; the exporter's name says the sum of losses.
+ * "[lost]" of their own, in samples, as marks are "[marks]", by how often, who called and notified
+ * whom "[interactions]", and what the profiler took "[cost of profiling]"; the exporter's name says
+ * the sum of losses.
  */
 #include <stdlib.h>
 
 #include "../cmd.h"
+#include "../model/interactions.h"
 #include "formats.h"
 
 struct speedscope {
@@ -36,7 +38,12 @@ static void put_frame(struct speedscope *s, const char *name, const char *note, 
     mkperf_textout_put(t, "}", 1);
 }
 
-/* Frames: functions, PDs, places of loss, marks, the profiler's two parts. */
+static uint32_t edges_of(const struct speedscope *s)
+{
+    return s->c->totals.interactions != NULL ? s->c->totals.interactions->nedges : 0;
+}
+
+/* Frames: functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts. */
 static void put_frames(struct speedscope *s)
 {
     const struct mkperf_stack *stack = &s->c->stack;
@@ -62,6 +69,12 @@ static void put_frames(struct speedscope *s)
         snprintf(note, sizeof note, " [mark of %.255s]",
                  mkperf_stack_pd_name(stack, (uint32_t)key[0]));
         put_frame(s, mkperf_stack_text(stack, (uint32_t)key[1]), note, 0);
+        mkperf_textout_puts(s->t, ",\n");
+    }
+    for (uint32_t i = 0; i < edges_of(s); i++) {
+        const struct mkperf_interaction *edge = &s->c->totals.interactions->edge[i];
+        snprintf(note, sizeof note, " -> %s", edge->to);
+        put_frame(s, edge->from, note, 0);
         mkperf_textout_puts(s->t, ",\n");
     }
     put_frame(s, "mkperf_capture [kernel]", "", 0);
@@ -234,6 +247,16 @@ static uint64_t marks_of(const struct speedscope *s, uint32_t i)
     return m->points + m->phases + m->open;
 }
 
+static uint64_t calls_of(const struct speedscope *s, uint32_t i)
+{
+    return s->c->totals.interactions->edge[i].calls;
+}
+
+static uint64_t notifications_of(const struct speedscope *s, uint32_t i)
+{
+    return s->c->totals.interactions->edge[i].notifications;
+}
+
 static uint64_t cost_of(const struct speedscope *s, uint32_t i)
 {
     return i == 0 ? s->c->cost.kernel[s->event] : s->c->cost.pds[s->event];
@@ -250,6 +273,9 @@ static void put_more(struct speedscope *s)
     frame += MKPERF_LOST_PLACES;
     put_counts(s, "[marks]", "times", frame, c->mark_keys.count, marks_of);
     frame += c->mark_keys.count;
+    put_counts(s, "[interactions]", "ppcalls", frame, edges_of(s), calls_of);
+    put_counts(s, "[interactions]", "notifications", frame, edges_of(s), notifications_of);
+    frame += edges_of(s);
     for (s->event = 0; s->event < c->nevents; s->event++) {
         put_counts(s, "[cost of profiling]", mkperf_stack_event_name(&c->stack, s->event, room),
                    frame, 2, cost_of);

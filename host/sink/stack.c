@@ -87,6 +87,7 @@ enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkper
     s->session.cpu = s->cpu;
     s->session.kernel_elf = s->kernel_elf;
     s->session.command = s->command;
+    mkperf_symbols_expect(s->symbols, session->arch);
     s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
     s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
     return MKPERF_OK;

@@ -21,6 +21,7 @@
 struct mkperf_symbols {
     struct mkperf_module *modules;
     struct mkperf_demangler *demangler;
+    char arch[MKPERF_ARCH_BYTES]; /* expected; "": any */
 };
 
 struct mkperf_symbols *mkperf_symbols_new(void)
@@ -299,6 +300,11 @@ static void put_hex(char *to, const uint8_t *id, size_t n)
     }
 }
 
+void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch)
+{
+    snprintf(s->arch, sizeof s->arch, "%s", arch);
+}
+
 enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
                                            const struct mkperf_build_id *recorded,
                                            struct mkperf_module **out, struct mkperf_error *e)
@@ -307,6 +313,11 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
     enum mkperf_status status = mkperf_symbols_module(s, path, out, e);
     const struct mkperf_module *m = *out;
 
+    if (m != NULL && s->arch[0] != '\0' && strcmp(s->arch, mkperf_module_arch(m)) != 0) {
+        *out = NULL;
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an ELF for %s, the recording is of %s",
+                                path, mkperf_module_arch(m), s->arch);
+    }
     if (m == NULL || recorded->n == 0 || m->build_id_bytes == 0 ||
         (m->build_id_bytes == recorded->n &&
          memcmp(m->build_id, recorded->byte, recorded->n) == 0)) {
@@ -327,6 +338,18 @@ const char *mkperf_module_path(const struct mkperf_module *m)
 uint16_t mkperf_module_machine(const struct mkperf_module *m)
 {
     return m->machine;
+}
+
+const char *mkperf_module_arch(const struct mkperf_module *m)
+{
+    switch (m->machine) {
+    case EM_RISCV:
+        return "riscv64";
+    case EM_X86_64:
+        return "x86_64";
+    default:
+        return "aarch64";
+    }
 }
 
 const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n)

@@ -44,8 +44,13 @@ void mkperf_symbols_free(struct mkperf_symbols *s);
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
                                          struct mkperf_module **out, struct mkperf_error *e);
 
-/* The same, if the file is the build that was recorded; ERR_ELF as well if both are known and
- * differ.
+/* From now on mkperf_symbols_recorded takes ELFs for this architecture only (perf's name; "": any).
+ */
+void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch);
+
+/*
+ * As mkperf_symbols_module, if the file is the build that was recorded, for the architecture that
+ * is expected; MKPERF_ERR_INPUT as well if both are known and differ.
  */
 enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
                                            const struct mkperf_build_id *recorded,
@@ -53,6 +58,7 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
 
 const char *mkperf_module_path(const struct mkperf_module *m); /* absolute */
 uint16_t mkperf_module_machine(const struct mkperf_module *m); /* e_machine */
+const char *mkperf_module_arch(const struct mkperf_module *m); /* perf's name of it */
 /* Build id: length 0..20 in *n. NULL if none. */
 const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n);
 /* Executable segments; *n of them. */

@@ -222,7 +222,6 @@ perf_data() {
             complain "cut at $i: status $status: $(cat said)"
         fi
     done
-    # A sample that claims more frames than its record has.
     for command in report script annotate view; do
         run 2 'text: offset 0: ' $command -i text
         run 2 'missing.data: No such file' $command -i missing.data
@@ -236,6 +235,64 @@ perf_data() {
     finish
 }
 check "perf.data" perf_data
+
+# records FILE: those of the data, a line each: offset, type, size
+records() {
+    od -An -v -tu1 -w1 "$1" | awk '
+        { byte[n++] = $1 }
+        function le(at, bytes,  v) { for (v = 0; bytes-- > 0;) v = 256 * v + byte[at + bytes]; return v }
+        END { at = le(40, 8); end = at + le(48, 8)
+              for (; at + 8 <= end && (size = le(at + 6, 2)) >= 8; at += size) print at, le(at, 4), size }'
+}
+# A sample whose nr is not what its record has. A record of mkperf's: identifier, ip, pid and tid, time,
+# id or core, period, nr, chain; nr is the number that fits what is left.
+frames() {
+    records good.data | awk '$2 == 9 && $3 >= 88' >samples
+    [ "$(wc -l <samples)" -gt 50 ] || { echo "too few samples"; return 1; }
+    read -r at _ size <samples
+    where=
+    for field in $(seq 8 8 $((size - 8))); do
+        nr=$(od -An -tu8 -j $((at + field)) -N 8 good.data | tr -d ' ')
+        [ "$nr" = $(((size - field) / 8 - 1)) ] && where=$((at + field)) && break
+    done
+    [ -n "$where" ] || { echo "no nr in a sample of $size bytes"; return 1; }
+    for wrong in $((nr + 1)) $((nr + 100)) $(((1 << 61) + nr)) -1; do
+        patch good.data bad.data "$where" 8 "$wrong"
+        bad "bad.data: offset $at: a sample is cut" bad.data
+        run 2 "bad.data: offset $at: a sample is cut" report -i bad.data --stdio
+    done
+    for wrong in $((nr - 1)) 1 0; do
+        patch good.data bad.data "$where" 8 "$wrong"
+        bad "bad.data: offset $at: a sample is longer than its fields" bad.data
+        run 2 "bad.data: offset $at: a sample is longer" script -i bad.data
+    done
+    finish
+}
+check "perf.data: frames that are not as many as nr says" frames
+
+# Of another architecture than the ELFs that are there now, one that is known and one that is not; and a
+# real one of this machine's perf, if it may record.
+architecture() {
+    for arch in 'x86_64\x00' 'riscv64' 'mips64\x00' 'ppc64le'; do
+        LC_ALL=C sed "s/aarch64/$arch/" good.data >bad.data
+        [ "$(wc -c <bad.data)" = "$(wc -c <good.data)" ] && ! cmp -s good.data bad.data ||
+            { echo "$arch is not in it"; return 1; }
+        name=$(printf '%s' "$arch" | sed 's/.x00//')
+        warns "warning: no symbols for known: .*known.elf: an ELF for aarch64, the recording is of $name\$" bad.data
+        run 0 "WARNING: no symbols for the kernel: .*an ELF for aarch64, the recording is of $name" \
+            report -i bad.data --stdio
+        grep -Eq 'known_leaf_40|idle_loop' said && complain "$arch: a name out of nowhere"
+        run 2 "an ELF for aarch64, the recording is of $name" convert bad.data -o older.out --to perf
+    done
+    if perf record -q -e cpu-clock -o here.data -- true >perf.log 2>&1 && [ -s here.data ]; then
+        run 0 '^# Samples: [0-9]* of event' report -i here.data --stdio
+        run 0 '' convert here.data -o older.out --to folded
+    else
+        echo "perf may not record here: $(tail -n 1 perf.log)"
+    fi
+    finish
+}
+check "perf.data of another architecture" architecture
 
 pipe_data() {
     size=$(wc -c <good.pipe)

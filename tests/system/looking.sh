@@ -194,6 +194,38 @@ svg_search() { # what it says is what mkperf report says
         waits "document.getElementById('matched').textContent === ''"
 }
 
+# The colours as the browser shows them, the root below or on top, and a comparison with another recording
+# whose numbers are mkperf diff's.
+svg_seen() { # svg_seen FILE: into seen, and the same by line into rows
+    wd POST "$session/url" "{\"url\":\"file://$1\"}" >"$D/log"
+    waits "document.querySelectorAll('#frames g').length > 20" || return 1
+    js "$(grep -v '^//' tests/npm/flame.js | sed 's|// .*||' | tr '\n' ' ' | sed 's/\\/\\\\/g; s/"/\\"/g')" >"$D/seen"
+    sed 's/.* rows://' "$D/seen" | tr ';' '\n' >"$D/seen-rows"
+    grep -q '^wrong=0 ' "$D/seen" || { cat "$D/seen"; return 1; }
+}
+svg_colours() {
+    svg_seen "$D/demo.svg" || return 1
+    grep -Eq ' kernel=[1-9][0-9]* pds=[5-9] down=0 up=[1-9][0-9]+ ' "$D/seen" || { cat "$D/seen"; return 1; }
+}
+svg_icicle() {
+    "$MKPERF" convert -q "$data" -o "$D/icicle.svg" --icicle && svg_seen "$D/icicle.svg" || return 1
+    grep -Eq ' down=[1-9][0-9]+ up=0 ' "$D/seen" || { cat "$D/seen"; return 1; }
+}
+svg_diff() {
+    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 0.4 $system -o "$D/before.data" >"$D/record.log" 2>&1 ||
+        { cat "$D/record.log"; return 1; }
+    "$MKPERF" convert -q "$data" -o "$D/change.svg" --diff "$D/before.data" && svg_seen "$D/change.svg" || return 1
+    grep -Eq ' grew=[1-9][0-9]* shrank=[1-9]' "$D/seen" || { cat "$D/seen"; return 1; }
+    picture "$D/svg-diff.png" || return 1
+    # name, before, now, change; of PDs that have a frame, and of functions that are in one place
+    "$MKPERF" diff -s pd "$D/before.data" "$data" | awk '/^ / { print ($5 == "~" ? $6 : $5), $1, $2, $3 }' >"$D/diff-rows"
+    "$MKPERF" diff "$D/before.data" "$data" | awk '/^ / && $NF ~ /^known_/ { print $NF, $1, $2, $3 }' >>"$D/diff-rows"
+    tr -d % <"$D/diff-rows" | sort >"$D/diff-want"
+    [ "$(grep -c '^known_' "$D/seen-rows")" -eq 4 ] && [ "$(wc -l <"$D/seen-rows")" -ge 8 ] || { cat "$D/seen"; return 1; }
+    sort "$D/seen-rows" | comm -23 - "$D/diff-want" >"$D/differ"
+    [ ! -s "$D/differ" ] || { cat "$D/differ" "$D/diff-want"; return 1; }
+}
+
 port= session= url=
 if start_view && start_browser; then
     check "view's table equals the report" table
@@ -207,6 +239,9 @@ if start_view && start_browser; then
     fi
     check "flame graph: a click zooms" svg_click
     check "flame graph: a search's share is the report's" svg_search
+    check "flame graph: colours by PD and by kernel and user" svg_colours
+    check "flame graph: an icicle's root is on top" svg_icicle
+    check "flame graph: a comparison has the numbers of mkperf diff, and its colours" svg_diff
     check "flame graph: no error, nothing from outside" quiet
     wd DELETE "$session" >"$D/log"
 else

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The body of a function that runs in a flame graph's page: what the browser made of the colours and
+// places, as an object. Colours by PD and kernel, or, in a differential graph, by change.
+var all = [...document.querySelectorAll('#frames g')].map((g) => {
+  var rgb = getComputedStyle(g.children[1]).fill.match(/[0-9]+/g).map(Number);
+  var most = Math.max(...rgb), range = most - Math.min(...rgb);
+  var [r, g1, b] = rgb;
+  var hue = range === 0 ? -1 : 60 * (most === r ? ((g1 - b) / range + 6) % 6 :
+    most === g1 ? (b - r) / range + 2 : (r - g1) / range + 4);
+  var title = g.children[0].textContent, box = g.children[1].getBoundingClientRect();
+  var change = /before ([0-9.]+)%, change ([-+][0-9.]+) points/.exec(title);
+  return { name: g.dataset.n, d: +g.dataset.d, x: +g.dataset.x, w: +g.dataset.w, rgb, hue, y: box.top,
+    share: /, ([0-9.]+)%/.exec(title)[1], kernel: /\nkernel/.test(title), before: change && change[1],
+    change: change && change[2] };
+});
+var pds = all.filter((f) => f.d === 1);
+var pdOf = (f) => pds.find((p) => f.x >= p.x && f.x + f.w <= p.x + p.w);
+var wrong = [], bad = (f, why) => wrong.push(f.name + ': ' + why + ' ' + JSON.stringify(f));
+var differential = all[0].change !== null;
+all.slice(1).forEach((f) => {
+  var pd = pdOf(f), unknown = /unknown/.test(f.name);
+  if (differential) {
+    if (+f.change > 0 && !(f.rgb[0] > f.rgb[2])) bad(f, 'grew and is not red');
+    if (+f.change < 0 && !(f.rgb[2] > f.rgb[0])) bad(f, 'shrank and is not blue');
+  } else if (f.kernel) {
+    if (f.hue < 15 || f.hue > 32) bad(f, 'in the kernel and not orange');
+  } else if (!unknown && Math.abs(f.hue - pd.hue) > 3) {
+    bad(f, 'not in the hue of its PD');
+  }
+});
+// The larger the change, the stronger the colour.
+[1, -1].forEach((sign) => {
+  var f = all.slice(1).filter((x) => sign * x.change > 0).sort((a, b) => Math.abs(a.change) - Math.abs(b.change));
+  f.forEach((x, i) => { if (i && x.rgb[1] > f[i - 1].rgb[1]) bad(x, 'paler than a smaller change'); });
+});
+// PDs are told apart from each other and from the kernel.
+if (!differential) {
+  pds.forEach((a, i) => {
+    if (a.hue >= 0 && a.hue < 60) bad(a, 'as orange as the kernel');
+    pds.slice(0, i).forEach((b) => { if (Math.abs(a.hue - b.hue) < 3) bad(a, 'as ' + b.name); });
+  });
+}
+return 'wrong=' + wrong.length + ' ' + wrong.slice(0, 3).join('; ') + ' kernel=' + all.filter((f) => f.kernel).length +
+  ' pds=' + pds.length + ' down=' + all.slice(1).filter((f) => f.y > all[0].y).length +
+  ' up=' + all.slice(1).filter((f) => f.y < all[0].y).length +
+  ' grew=' + all.filter((f) => +f.change > 0).length + ' shrank=' + all.filter((f) => +f.change < 0).length +
+  ' rows:' + all.filter((f) => f.change !== null && (f.d === 1 || /^known_/.test(f.name)))
+  .map((f) => [f.name, f.before, f.share, f.change].join(' ')).join(';');
