@@ -4,7 +4,8 @@
  *
  * Owns: layout and colours. Called through the table of formats. Widths are periods. Each PD has a
  * hue of its own; the kernel is orange, unknown code grey, inlined functions are lighter. With a
- * profile to compare with, red grew and blue shrank, by share of the whole. Frames narrower than a
+ * profile to compare with, red grew and blue shrank, by share of the whole; frames that only the
+ * other one has have no width, their share stands in the subtitle. Frames narrower than a
  * tenth of a pixel are left out; how many stands in the description. Losses are in the subtitle.
  */
 #include "flamegraph.h"
@@ -200,7 +201,7 @@ static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t de
         uint64_t width = p->tree->node[i].total[0];
         if ((double)width * p->scale >= NARROWEST) {
             put_branch(p, i, x, depth + 1);
-        } else {
+        } else if (width > 0) {
             p->left_out++;
         }
         x += width;
@@ -219,6 +220,17 @@ static uint32_t rows_of(const struct picture *p, uint32_t node)
         }
     }
     return most + 1;
+}
+
+/* What the other profile has in frames that this one does not have. */
+static uint64_t gone(const struct mkperf_tree *tree, uint32_t node)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = tree->node[node].child; i != MKPERF_TREE_NONE; i = tree->node[i].next) {
+        sum += tree->node[i].total[0] == 0 ? tree->node[i].total[1] : gone(tree, i);
+    }
+    return sum;
 }
 
 static void put_subtitle(const struct picture *p, const struct mkperf_collect *c, uint32_t event)
@@ -240,8 +252,11 @@ static void put_subtitle(const struct picture *p, const struct mkperf_collect *c
     if (p->x->base != NULL) {
         mkperf_textout_puts(p->t, "; compared with ");
         mkperf_textout_xml(p->t, p->x->base_name != NULL ? p->x->base_name : "another profile");
-        mkperf_textout_printf(p->t, " (%" PRIu64 " samples, lost %" PRIu64 ")",
-                              p->x->base->total[event].samples, mkperf_collect_lost(p->x->base));
+        uint64_t was = p->tree->node[0].total[1];
+        mkperf_textout_printf(
+            p->t, " (%" PRIu64 " samples, lost %" PRIu64 "; %.2f%% in frames that are gone)",
+            p->x->base->total[event].samples, mkperf_collect_lost(p->x->base),
+            was != 0 ? 100.0 * (double)gone(p->tree, 0) / (double)was : 0);
     }
     mkperf_textout_puts(p->t, "</text>\n");
 }

@@ -31,7 +31,11 @@ all.slice(1).forEach((f) => {
 // The larger the change, the stronger the colour.
 [1, -1].forEach((sign) => {
   var f = all.slice(1).filter((x) => sign * x.change > 0).sort((a, b) => Math.abs(a.change) - Math.abs(b.change));
-  f.forEach((x, i) => { if (i && x.rgb[1] > f[i - 1].rgb[1]) bad(x, 'paler than a smaller change'); });
+  f.forEach((x, i) => {
+    if (i && x.rgb[1] > f[i - 1].rgb[1] && Math.abs(x.change - f[i - 1].change) > 0.015) { // beyond rounding
+      bad(x, 'paler than a smaller change');
+    }
+  });
 });
 // PDs are told apart from each other and from the kernel.
 if (!differential) {

@@ -249,7 +249,7 @@ static void flame_graphs(void **state)
     feed(&sink);
     text = write_as("flamegraph", "diff.svg",
                     (struct mkperf_export){.base = &base, .base_name = "older"}, NULL);
-    expect(text, "compared with older (16 samples, lost 12)");
+    expect(text, "compared with older (16 samples, lost 12; ");
     expect(text, "before 18.75%, change +0.00 points");
     free(text);
     mkperf_collect_free(&base);
