@@ -75,7 +75,7 @@ format: $(SETUP)
 	clang-format -i $(FORMATTED)
 
 # FIREFOX_PROFILER: a built front end of it.
-pictures: host target
+pictures: host target $(B)/echo-load
 	$(Q)B=$(B) MKPERF=$(B)/mkperf scripts/pictures
 
 clean:
