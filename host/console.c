@@ -123,6 +123,7 @@ const struct mkperf_command mkperf_console_command = {
     .options = {{&mkperf_link_options, offsetof(struct console, talk.options.link)},
                 {&group, 0},
                 {&mkperf_names_options, offsetof(struct console, talk.options)},
+                {&mkperf_watch_options, offsetof(struct console, talk.options.link)},
                 {&mkperf_control_options, offsetof(struct console, talk.options.link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,

@@ -47,7 +47,7 @@ const struct mkperf_command mkperf_dump_command = {
                 {&mkperf_names_options, 0},
                 {&mkperf_kernel_options, 0},
                 {&group, 0},
-                {&mkperf_record_own_options, 0},
+                {&mkperf_output_options, 0},
                 {&mkperf_control_options, offsetof(struct mkperf_record_options, link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples =

@@ -52,10 +52,14 @@ static const struct mkperf_option link_options[] = {
     {.id = 0},
 };
 
-static const struct mkperf_option control_options[] = {
+static const struct mkperf_option watch_options[] = {
     {.id = OPT_WATCH,
      .name = "watch",
      .help = "look at what runs anyway: change nothing, stop nothing"},
+    {.id = 0},
+};
+
+static const struct mkperf_option control_options[] = {
     {.id = OPT_TAKE_OVER,
      .name = "take-over",
      .help = "control the target although another host does"},
@@ -102,6 +106,7 @@ static enum mkperf_status set_link(void *self, const struct mkperf_given *g)
 }
 
 const struct mkperf_option_group mkperf_link_options = {link_options, set_link};
+const struct mkperf_option_group mkperf_watch_options = {watch_options, set_link};
 const struct mkperf_option_group mkperf_control_options = {control_options, set_link};
 const struct mkperf_option_group mkperf_reconnect_options = {reconnect_options, set_link};
 
@@ -233,20 +238,10 @@ const struct mkperf_option_group mkperf_sampling_options = {sampling_options, se
 const struct mkperf_option_group mkperf_names_options = {names_options, set_names};
 const struct mkperf_option_group mkperf_kernel_options = {kernel_options, set_names};
 
-/* ---- record's own -----------------------------------------------------------------------------
+/* ---- what is sampled, and where it goes -------------------------------------------------------
  */
 
-static const struct mkperf_option own_options[] = {
-    {.id = 'o',
-     .name = "output",
-     .value = "FILE",
-     .kind = MKPERF_VALUE_FILE,
-     .help = "output (default perf.data); - is standard output, for perf report -i -"},
-    {.id = OPT_RAW,
-     .name = "raw",
-     .value = "FILE",
-     .kind = MKPERF_VALUE_FILE,
-     .help = "keep the line's bytes too, for -t file:FILE"},
+static const struct mkperf_option choice_options[] = {
     {.id = OPT_PD,
      .name = "pd",
      .value = "NAME[,NAME]",
@@ -259,6 +254,20 @@ static const struct mkperf_option own_options[] = {
      .name = "check-timer",
      .help = "with -e timer and a kernel that has the extension: compare its threads with the "
              "kernel's"},
+    {.id = 0},
+};
+
+static const struct mkperf_option output_options[] = {
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "output (default perf.data); - is standard output, for perf report -i -"},
+    {.id = OPT_RAW,
+     .name = "raw",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "keep the line's bytes too, for -t file:FILE"},
     {.id = 'q', .name = "quiet", .help = "no progress, no summary"},
     {.id = 0},
 };
@@ -291,7 +300,8 @@ static enum mkperf_status set_own(void *self, const struct mkperf_given *g)
     }
 }
 
-const struct mkperf_option_group mkperf_record_own_options = {own_options, set_own};
+const struct mkperf_option_group mkperf_choice_options = {choice_options, set_own};
+const struct mkperf_option_group mkperf_output_options = {output_options, set_own};
 
 void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv)
 {

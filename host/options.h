@@ -29,12 +29,13 @@ struct mkperf_record_options {
 
 enum { MKPERF_DEFAULT_FREQUENCY = 1000, MKPERF_DEFAULT_TIMEOUT_S = 5 };
 
-/* Of a struct mkperf_peer_options: -t, --timeout, --key-file; --watch, --take-over; --reconnect. */
-extern const struct mkperf_option_group mkperf_link_options, mkperf_control_options,
-    mkperf_reconnect_options;
-/* Of a struct mkperf_record_options: -e -c -F ...; --system, --elf-path; --kernel; the rest. */
+/* Of a struct mkperf_peer_options: -t, --timeout, --key-file; --watch; --take-over; --reconnect. */
+extern const struct mkperf_option_group mkperf_link_options, mkperf_watch_options,
+    mkperf_control_options, mkperf_reconnect_options;
+/* Of a struct mkperf_record_options: -e -c -F ...; --system, --elf-path; --kernel; which PDs; where
+ * it goes. */
 extern const struct mkperf_option_group mkperf_sampling_options, mkperf_names_options,
-    mkperf_kernel_options, mkperf_record_own_options;
+    mkperf_kernel_options, mkperf_choice_options, mkperf_output_options;
 
 /* The kinds of TARGET, for a section of help. */
 void mkperf_target_help(mkperf_put *put, void *to);

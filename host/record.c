@@ -406,9 +406,6 @@ int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char
     if (status == MKPERF_OK && !args.helped) {
         status = mkperf_flight_check(&rec->options, &e);
     }
-    if (status == MKPERF_OK && !args.helped && dump && rec->options.link.watch) {
-        status = mkperf_usage_error(&e, c->name, "a dump is asked for: --watch asks for nothing");
-    }
     if (status == MKPERF_OK && !args.helped) {
         catch_signals();
         rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
@@ -439,8 +436,10 @@ const struct mkperf_command mkperf_record_command = {
                 {&mkperf_sampling_options, 0},
                 {&mkperf_names_options, 0},
                 {&mkperf_kernel_options, 0},
-                {&mkperf_record_own_options, 0},
+                {&mkperf_choice_options, 0},
+                {&mkperf_output_options, 0},
                 {&mkperf_flight_options, 0},
+                {&mkperf_watch_options, offsetof(struct mkperf_record_options, link)},
                 {&mkperf_control_options, offsetof(struct mkperf_record_options, link)},
                 {&mkperf_reconnect_options, offsetof(struct mkperf_record_options, link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},

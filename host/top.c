@@ -346,6 +346,7 @@ const struct mkperf_command mkperf_top_command = {
                 {&mkperf_sampling_options, offsetof(struct top, command.record)},
                 {&mkperf_names_options, offsetof(struct top, command.record)},
                 {&mkperf_kernel_options, offsetof(struct top, command.record)},
+                {&mkperf_watch_options, offsetof(struct top, command.record.link)},
                 {&mkperf_control_options, offsetof(struct top, command.record.link)},
                 {&mkperf_reconnect_options, offsetof(struct top, command.record.link)},
                 {&mkperf_colour_options, offsetof(struct top, command.colour)}},
