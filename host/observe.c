@@ -229,6 +229,12 @@ void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out)
                 "time, which no sample shows\n",
                 (double)a->cost_ns / 1000, span > 0 ? 100.0 * (double)a->spent_us / span : 0);
     }
+    if (s->has_status && a->unread != 0) {
+        fprintf(out,
+                "  unread  %" PRIu64
+                " samples without their events' counts: too long an interval\n",
+                a->unread);
+    }
     if (s->has_status && a->faults != 0) {
         fprintf(out, "  %" PRIu32 " children of the profiler PD faulted, and stand still\n",
                 a->faults);

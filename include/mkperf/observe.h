@@ -68,6 +68,7 @@ struct mkperf_attribution {
     uint32_t faults;
     uint32_t cost_ns;
     uint64_t spent_us;
+    uint64_t unread;
 };
 
 #endif

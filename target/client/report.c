@@ -160,6 +160,7 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
         .faults = s->attribution.faults,
         .cost_ns = s->attribution.cost_ns,
         .spent_us = s->attribution.spent_us,
+        .unread = s->attribution.unread,
     };
     return send(c, who, request, mkperf_ToHost_status_tag);
 }

@@ -58,7 +58,7 @@ static const char *init(void)
 {
     if (!(pmu_read_pmuserenr() & PMUSERENR_EN)) {
         return "the kernel does not let user mode use the PMU (PMUSERENR_EL0.EN = 0): build it "
-               "with KernelMkperf, which opens it, see docs/sel4.md";
+               "with KernelMkperf, or KernelArmExportPMUUser for -e timer";
     }
     if (counters() == 0) {
         return "the PMU has no event counters for this exception level (PMCR_EL0.N = 0)";

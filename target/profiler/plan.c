@@ -81,8 +81,7 @@ static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i,
     return true;
 }
 
-/* What to count. */
-static bool plan_event(struct mkperf_plan_event *e, unsigned i,
+bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i,
                        const struct mkperf_session_want *want, const struct mkperf_pmu *pmu,
                        struct mkperf_session_error *error)
 {
@@ -360,7 +359,7 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i,
     struct mkperf_plan_event *e = &plan->event[i];
     uint32_t cost = mkperf_sample_cost(request->max_frames, reads_of(request, i));
 
-    if (!plan_event(e, i, want, pmu, error)) {
+    if (!mkperf_plan_named(e, i, want, pmu, error)) {
         return false;
     }
     e->group = want->group;

@@ -73,6 +73,12 @@ struct mkperf_plan {
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_pmu *pmu, struct mkperf_session_error *error);
 
+/* What event i of a request counts: fills e->name and e->code, and e->soft of a software event that
+ * is counted. False: *error says why it cannot be. */
+bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i,
+                       const struct mkperf_session_want *want, const struct mkperf_pmu *pmu,
+                       struct mkperf_session_error *error);
+
 /* The counters of the event's turn whose values ride in the samples of its counter (hardware,
  * from 0), which is a leader's. */
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter);

@@ -21,6 +21,7 @@
 #include "flight.h"
 #include "plan.h"
 #include "policy.h"
+#include "riders.h"
 #include "soft.h"
 #include "ticks.h"
 #include "turns.h"
@@ -85,6 +86,7 @@ struct mkperf_profiler {
     uint32_t skip[MKPERF_MAX_COUNTERS];  /* and by how much: their next sample weighs less */
 
     struct mkperf_ticks ticks;
+    struct mkperf_riders riders;
 };
 
 /* drain.c: moves what the core's ring holds to the output ring; tells losses in the stream. Returns

@@ -146,9 +146,9 @@ static bool plan_limits(const struct mkperf_session_request *request,
 {
     const struct mkperf_session_want *want = &request->event[0];
 
-    if (request->events != 1 || want->count || want->group != 0) {
+    if (request->events == 0 || request->events > MKPERF_MAX_EVENTS || want->count) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
-                                  "'timer' samples, and is its session's only event");
+                                  "'timer' samples, in a session of at most 16 events");
     }
     if (request->overwrite || request->interactions || request->per_thread) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
@@ -198,7 +198,9 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const struct mkperf_session_re
     e->code = MKPERF_TIMER_CODE;
     e->user_number = 1; /* nobody's, but samples name their event by it */
     e->kernel_number = 1;
-    if (!plan_period(p, &request->event[0], e, error)) {
+    e->group = request->event[0].group;
+    if (!plan_period(p, &request->event[0], e, error) ||
+        !mkperf_riders_plan(p, &plan, request, error)) {
         return false;
     }
     for (unsigned i = 0; i < plan.filters; i++) {
@@ -268,6 +270,10 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, struct mkperf_session_error *
     t->observation.unreadable = 0;
     t->from = t->timer->now();
     t->due = t->from + interval(p);
+    if (!mkperf_riders_start(p, t->from, error)) {
+        p->core = t->hook;
+        return false;
+    }
     p->running = true;
     t->timer->arm(first_look_at(t));
     microkit_irq_ack(MKPERF_CHANNEL_TIMER);
@@ -280,6 +286,7 @@ void mkperf_ticks_stop(struct mkperf_profiler *p)
     uint64_t bytes = 0;
 
     t->timer->stop();
+    mkperf_riders_stop(p);
     if (t->check) {
         mkperf_sampling_check_end(p);
     }
@@ -336,8 +343,13 @@ static unsigned put_frames(const struct mkperf_profiler *p, const struct mkperf_
     return n;
 }
 
+struct values { /* of mkperf_riders_take */
+    unsigned n;
+    uint64_t word[1 + MKPERF_MAX_READS];
+};
+
 static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v, uint64_t thread,
-                       uint64_t now, uint64_t weight)
+                       uint64_t now, uint64_t weight, const struct values *values)
 {
     struct mkperf_ticks *t = &p->ticks;
     bool idle = thread == MKPERF_THREAD_IDLE;
@@ -367,6 +379,10 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
     }
     unsigned frames = put_frames(p, v, w + words, &flags);
     words += frames;
+    for (unsigned i = 0; i < values->n; i++) {
+        w[words++] = values->word[i];
+        flags |= MKPERF_SAMPLE_READ;
+    }
     flags |= (unsigned)v->confidence << MKPERF_CONFIDENCE_SHIFT;
     w[MKPERF_WORD_HEADER] =
         mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, 0);
@@ -419,8 +435,10 @@ static void take_sample(struct mkperf_profiler *p, uint64_t now, const uint64_t 
     struct mkperf_ticks *t = &p->ticks;
     struct mkperf_observation *o = &t->observation;
     struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
+    struct values values;
     uint64_t thread = o->self;
 
+    values.n = mkperf_riders_take(p, now, values.word);
     mkperf_observe_look(o);
     if (truth != NULL || (int64_t)(t->left - t->due) < 0) {
         v = mkperf_attribute(o->evidence, o->n, o->unobserved);
@@ -434,7 +452,7 @@ static void take_sample(struct mkperf_profiler *p, uint64_t now, const uint64_t 
     }
     uint64_t weight = take_weight(t);
     if (!unwanted(p, &v, thread)) {
-        put_sample(p, &v, thread, now, weight);
+        put_sample(p, &v, thread, now, weight, &values);
     }
 }
 
@@ -522,11 +540,14 @@ bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook)
     bool fresh = false;
 
     t->entered = now;
-
+    mkperf_riders_pause(p);
     if (!t->on || !p->running) {
         t->timer->stop();
+    } else if (hook && !t->check) {
+        microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a counter came round, which riders.c forgets */
+        return false;
     } else if (hook) {
-        bool seen = t->check && take_truth(t, &now, &truth);
+        bool seen = take_truth(t, &now, &truth);
         if (seen && t->sample_next) {
             p->pmu->stop(1);
             t->due = now;
@@ -556,10 +577,14 @@ void mkperf_ticks_leave(struct mkperf_profiler *p)
     }
     t->left = t->timer->now();
     t->spent += t->entered != 0 ? t->left - t->entered : 0;
+    if (t->entered != 0) {
+        mkperf_riders_resume(p);
+    }
     t->entered = 0;
     if (t->check) {
         p->descriptor->watermark = 8; /* each of its samples wakes */
     }
     t->books.cost_ns = (uint32_t)(t->cost * 1000 * US_PER_S / t->timer->hz());
     t->books.spent_us = to_us(t, t->spent);
+    t->books.unread = p->riders.unread;
 }

@@ -93,8 +93,40 @@ chi_square() {
 }
 in_step() {
     set -- $(chi_square)
+    [ $# -eq 2 ] || return 1
     echo "chi-square $1 with about $2 samples; 27.9 is one in a thousand"
     [ "$1" -lt 28 ]
+}
+without_jitter() {
+    set -- $(chi_square --no-jitter)
+    [ $# -eq 2 ] || return 1
+    echo "chi-square $1 with about $2 samples: not wrong enough to prove anything"
+    [ "$1" -gt 100 ]
+}
+
+# One instruction, one cycle, one nanosecond: in an interval in which no PD waits, cycles are instructions.
+# And no interval is left out: the sum of all is the time, but for what the profiler PD took at its
+# interrupts (and the last interval).
+intervals() {
+    record "$t/robin" robin intervals -e '{timer,cycles,instructions}:S' -c 1000 --duration 2 || return 1
+    took=$(sed -n 's/.*its profiler PD took \([0-9.]*\) %.*/\1/p' "$D/intervals.log")
+    "$MKPERF" convert -q "$D/intervals.data" -o "$D/intervals.jsonl" || return 1
+    jq -r 'select(.type == "sample") | [.period, (.reads[] | .count)] | @tsv' "$D/intervals.jsonl" |
+        awk -v took="$took" '
+        { n++; us += $1; cycles += $2; instructions += $3; bad += NF != 3 || $2 < $3 * 0.99 || $2 > $3 * 1.01 }
+        END {
+            printf "%d samples, %d us; cycles %d, instructions %d; %s %% of the time at interrupts; %d odd\n",
+                n, us, cycles, instructions, took, bad
+            exit !(n > 1500 && bad == 0 && cycles / 1000 < us && cycles / 1000 > us * (0.99 - took / 100))
+        }'
+}
+# Events that are read have their shares in the report, csv and perf, as the leader's own.
+interval_outputs() {
+    "$MKPERF" report --stdio -i "$D/intervals.data" >"$D/intervals.report" || return 1
+    grep -e 'instructions' "$D/intervals.report" | head -3
+    grep -q 'instructions' "$D/intervals.report" || return 1
+    "$MKPERF" convert -q "$D/intervals.data" -o "$D/intervals.csv" && awk -F, '$1 == "read" { n++ } $1 == "sample" { s++ }
+        END { print s, n; exit !(n == 2 * s && s > 1500) }' "$D/intervals.csv"
 }
 
 only_known() {
@@ -121,9 +153,17 @@ check "three of one priority, checked" checked_robin
 check "system calls all the time, checked" checked_pair
 check "shares are those of the hook" as_the_hook
 check "jitter: not in step with a loop" in_step
+check "counts of the interval" intervals
+check "and what becomes of them" interval_outputs
 check "--pd" only_known
 check "a period below the cost of looking" refused "must be from" -e timer -c 10
 check "user mode alone" refused "cannot tell user mode" -e timer:u
-check "with other events" refused "only event" -e timer,cycles
+check "with other events" refused "only be read with it" -e timer,cycles
+check "counts over too long an interval" refused "at most" -e '{timer,cycles}:S' -c 200000
+counts_and_check() {
+    record "$t/robin" robin refused -e '{timer,cycles}:S' --check-timer --duration 1 && return 1
+    grep -q "needs the counters" "$D/refused.log"
+}
+check "counts and the check" counts_and_check
 check "PMU events without its interrupt" refused "does not have the PMU's interrupt" -e cycles
 check "checking without a hook" refused "nothing to check" -e timer --check-timer

@@ -18,7 +18,8 @@
 enum { SIM_THREADS = 16 };
 
 static struct mkperf_client client;
-static struct mkperf_link host; /* the host's end */
+static struct mkperf_link host; /* the host's end, */
+static struct mkperf_link to;   /* and what it sends */
 static struct {
     mkperf_ToHost last; /* answer */
     uint64_t batch_samples;
@@ -195,7 +196,6 @@ static void run(uint64_t ticks)
 /* Sends a message to the target. */
 static void say(mkperf_ToTarget *m)
 {
-    static struct mkperf_link to;
     uint8_t message[MKPERF_MESSAGE_BYTES];
     pb_ostream_t stream = pb_ostream_from_buffer(message, sizeof message);
     size_t n;
@@ -269,6 +269,7 @@ static int boot(void **state)
     memset(&profiler, 0, sizeof profiler);
     memset(&client, 0, sizeof client);
     memset(&host, 0, sizeof host);
+    memset(&to, 0, sizeof to);
     memset(&got, 0, sizeof got);
     memset(ipc_page, 0, sizeof ipc_page);
     pmu_reason = NULL;

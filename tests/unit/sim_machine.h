@@ -30,6 +30,7 @@
 #include "target/profiler/flight.c"   // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/riders.c"   // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/soft.c"     // NOLINT(bugprone-suspicious-include)
 #include "target/profiler/turns.c"    // NOLINT(bugprone-suspicious-include)
@@ -335,7 +336,7 @@ static void sim_start(uint32_t mask)
     for (unsigned i = 0; i < COUNTERS; i++) {
         sim.counter[i].on |= mask >> i & 1;
     }
-    for (unsigned i = 0; i < 200; i++) {
+    for (unsigned i = 0; i < 200 && profiler.riders.mask == 0; i++) {
         tick(); /* the probe waits in a loop in which nothing else can move the time */
     }
 }

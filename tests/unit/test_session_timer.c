@@ -97,6 +97,154 @@ static void test_shares(void **state)
     assert_true(s->captured > 9000);
 }
 
+static mkperf_ToTarget with_riders(unsigned n)
+{
+    static const char *const name[] = {"timer",    "cycles",    "instructions", "l1d_cache_refill",
+                                       "branches", "l1d_cache", "l1d_tlb",      "mem_access"};
+    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+
+    m.msg.configure.events_count = (pb_size_t)(1 + n);
+    for (unsigned i = 0; i <= n; i++) {
+        m.msg.configure.events[i] = event(name[i], i == 0 ? 1000 : 0, 0);
+        m.msg.configure.events[i].group = 1;
+        m.msg.configure.events[i].read = i != 0;
+    }
+    return m;
+}
+
+/* What arrived of a counter is all that it counted until the last sample, over its coming round. */
+static void check_rider(unsigned i, uint32_t rate)
+{
+    const struct sim_counter *c = &sim.counter[i - 1];
+    uint32_t rest = c->value - profiler.riders.last[i - 1];
+
+    assert_int_equal(got.reads[i], c->total - rest);
+    assert_true(rest <= 1200 * rate);
+    assert_true(got.most_read[i] <= UINT64_C(1600) * rate);
+}
+
+static void test_riders(void **state)
+{
+    mkperf_ToTarget m = with_riders(3);
+
+    (void)state;
+    tell(SIM_CHILDREN);
+    m.msg.configure.events[1].user = true;
+    m.msg.configure.events[2].kernel = true;
+    ask(&m, mkperf_ToHost_session_tag);
+    const mkperf_Session *session = &got.last.msg.session;
+    assert_int_equal(session->events_count, 4);
+    assert_int_equal(session->events[1].user_counter, 2);
+    assert_int_equal(session->events[1].kernel_counter, 0);
+    assert_int_equal(session->events[3].user_counter, 4);
+    assert_int_equal(session->events[3].kernel_counter, 4);
+    assert_true(session->events[3].read);
+    start_session();
+    assert_int_equal(sim.counter[0].user + 2 * sim.counter[0].kernel, 1);
+    assert_int_equal(sim.counter[1].user + 2 * sim.counter[1].kernel, 2);
+    assert_int_equal(sim.counter[2].user + 2 * sim.counter[2].kernel, 3);
+    sim_running = 1;
+    run(5 * TICK_HZ); /* 4.5 * 10^9 cycles: more than 32 bits */
+    assert_true(got.reads[1] > UINT64_C(1) << 32);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    check_rider(1, 900);
+    check_rider(2, 100);
+    check_rider(3, 1000);
+    assert_true(got.reads[3] != 0 && got.reads[3] < got.reads[1] / 50);
+    assert_int_equal(got.of[0], s->sent);
+    assert_int_equal(s->attribution.unread, 0);
+    assert_false(sim.counter[0].on);
+    /* Its PD was away longer than a counter can tell. */
+    start_session();
+    run(100000);
+    sim.asleep = true;
+    run(600000);
+    sim.asleep = false;
+    run(100000);
+    s = stop_session();
+    check_books(s);
+    assert_int_equal(s->attribution.unread, 1);
+    /* And a session of the timer alone. */
+    uint64_t before = got.reads[1];
+    configure_timer(1000, 0, mkperf_ToHost_session_tag);
+    start_session();
+    run(100000);
+    stop_session();
+    assert_int_equal(got.reads[1], before);
+}
+
+static void refuse_riders(mkperf_ToTarget m, mkperf_ErrorCode code, uint32_t about)
+{
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(code, about);
+}
+
+static void test_riders_refused(void **state)
+{
+    mkperf_ToTarget m;
+
+    (void)state;
+    tell(SIM_CHILDREN);
+    m = with_riders(6);
+    ask(&m, mkperf_ToHost_session_tag);
+    refuse_riders(with_riders(7), mkperf_ErrorCode_ERROR_COUNTERS, 2);
+    m = with_riders(2);
+    m.msg.configure.events[2].read = false;
+    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 3);
+    m = with_riders(2);
+    m.msg.configure.events[2].group = 2;
+    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 3);
+    m = with_riders(1);
+    m.msg.configure.events[1].group = m.msg.configure.events[0].group = 0;
+    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 2);
+    m = with_riders(2);
+    m.msg.configure.events[0].period = 100001;
+    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 1);
+    m = with_riders(2);
+    m.msg.configure.check = true;
+    refuse_riders(m, mkperf_ErrorCode_ERROR_COUNTERS, 2);
+    m = with_riders(2);
+    m.msg.configure.events[2] = event("context-switches", 0, 0);
+    m.msg.configure.events[2].group = 1;
+    m.msg.configure.events[2].read = true;
+    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 3);
+    m = with_riders(1);
+    snprintf(m.msg.configure.events[1].name, sizeof m.msg.configure.events[1].name, "nonsense");
+    refuse_riders(m, mkperf_ErrorCode_ERROR_EVENT_UNKNOWN, 2);
+    m.msg.configure.events[1].name[0] = '\0';
+    m.msg.configure.events[1].raw = 0x23;
+    refuse_riders(m, mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
+    m.msg.configure.events[1].raw = 0xbad;
+    ask(&m, mkperf_ToHost_session_tag);
+    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
+    m = with_riders(1); /* and nothing was left of that */
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run(10000);
+    stop_session();
+}
+
+/* Without the PMU's interrupt the counters are there; where user mode may not use them, not. */
+static void test_riders_alone(void **state)
+{
+    mkperf_ToTarget m = with_riders(1);
+
+    (void)state;
+    tell(1);
+    ask(&m, mkperf_ToHost_session_tag);
+    start_session();
+    run(10000);
+    stop_session();
+    assert_true(got.reads[1] > 7000000);
+    pmu_reason = "user mode may not";
+    m = with_riders(1);
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_NO_PMU, 2);
+    assert_string_equal(got.last.msg.error.text, pmu_reason);
+}
+
 /* A stack in memory that the profiler PD maps, too: its frames, and nothing outside of it. */
 static void test_walk(void **state)
 {
@@ -281,11 +429,21 @@ static int boot_without_timer(void **state)
     return boot(state);
 }
 
+static int boot_without_pmu(void **state)
+{
+    microkit_irqs = 4;
+    sim_running = -1;
+    return boot(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TIMER_TEST(test) cmocka_unit_test_setup_teardown(test, boot_with_timer, halt)
         TIMER_TEST(test_shares),
+        TIMER_TEST(test_riders),
+        TIMER_TEST(test_riders_refused),
+        cmocka_unit_test_setup_teardown(test_riders_alone, boot_without_pmu, halt),
         TIMER_TEST(test_losses),
         TIMER_TEST(test_walk),
         TIMER_TEST(test_late),

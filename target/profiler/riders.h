@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counters of the PMU whose values ride in the timer's samples: `-e '{timer,cycles,...}:S'`.
+ *
+ * Owns: struct mkperf_riders: what each counter said at the last sample. Called by ticks.c. Needs
+ * no kernel extension, only a kernel that lets user mode use the PMU. Each event has one counter,
+ * for both modes unless the host wants one of them. Counters stand still while this PD is at its
+ * interrupts, so that what it does there is in no value.
+ *
+ * What may be lost: the values of an interval that was too long for counters of 32 bits. Its sample
+ * has none, and is counted.
+ */
+#ifndef MKPERF_RIDERS_H
+#define MKPERF_RIDERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/record.h>
+#include <mkperf/session.h>
+
+#include "plan.h"
+
+struct mkperf_profiler;
+
+struct mkperf_riders {
+    uint32_t mask; /* of hardware counters, from 0 on without a gap; 0: none */
+    uint32_t last[MKPERF_MAX_READS];
+    uint64_t at;     /* ticks: when those were read */
+    uint64_t unread; /* samples without values */
+};
+
+/* Plans the events behind the first of a timer's session (plan->event[0]), at most
+ * MKPERF_MAX_READS. False: *error says why not, and *plan is of no use. */
+bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
+                        const struct mkperf_session_request *request,
+                        struct mkperf_session_error *error);
+/* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
+ * says which could not be. */
+bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now,
+                         struct mkperf_session_error *error);
+void mkperf_riders_stop(struct mkperf_profiler *p);
+/* This PD begins with an interrupt, and is at its end. */
+void mkperf_riders_pause(struct mkperf_profiler *p);
+void mkperf_riders_resume(struct mkperf_profiler *p);
+/*
+ * What was counted since the last call, until this PD's interrupt at `now` (ticks), as words of a
+ * sample with MKPERF_SAMPLE_READ (record.h) into out, of 1 + MKPERF_MAX_READS words. Returns how
+ * many; 0: there is nothing to be told.
+ */
+unsigned mkperf_riders_take(struct mkperf_profiler *p, uint64_t now, uint64_t *out);
+
+#endif
