@@ -14,6 +14,7 @@
 
 static const double REPEAT_S = 0.5;        /* between repetitions of a request */
 static const double STATUS_S = 1.0;        /* between requests for the target's counters */
+static const double STATUS_DUE_S = 1.5;    /* in the target's time, which sends them each second */
 static const double STOP_PATIENCE_S = 3.0; /* for the last status */
 static const double DRAIN_PATIENCE_S = 60; /* for what is queued before it */
 static const double STANDSTILL_S = 2.0;    /* of the target's time, at the end of the duration */
@@ -112,6 +113,10 @@ enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
     } else if (m->which_msg == mkperf_ToHost_status_tag && s->has_session && s->running &&
                m->msg.status.session != s->session_id && !m->msg.status.running) {
         r->forgotten = true;
+    }
+    if (m->which_msg == mkperf_ToHost_status_tag) {
+        r->status_s = mkperf_now_s();
+        r->status_ns = s->totals.last_ns;
     }
     mkperf_peer_control(&r->link, m);
     return MKPERF_OK;
@@ -267,6 +272,25 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
     return status == MKPERF_ERR_LINK ? mkperf_recorder_resume(r, e) : status;
 }
 
+/*
+ * Whether to ask for the target's counters. While batches come it tells them itself, each second of
+ * its own time, which is not ours: each request that it did not need would cost it as much as
+ * dozens of samples. So it is asked when no batch has come for a while, or when its own status is
+ * overdue.
+ */
+static bool status_due(struct mkperf_recorder *r, double now)
+{
+    uint64_t last = r->stream->totals.last_ns;
+
+    if (last != r->moved_ns) {
+        r->moved_ns = last;
+        r->moved_s = now;
+    }
+    return now - r->status_s >= STATUS_S &&
+           (now - r->moved_s >= STATUS_S ||
+            (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9);
+}
+
 /* Asks for what the stream needs, and for the target's counters, without waiting. */
 static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e)
 {
@@ -292,8 +316,9 @@ static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e
         r->reset_s = now;
         return mkperf_peer_send(&r->link, &reset, e);
     }
-    if (now - r->status_s >= STATUS_S) {
+    if (status_due(r, now)) {
         r->status_s = now;
+        r->status_ns = s->totals.last_ns;
         return mkperf_peer_send(&r->link, &status, e);
     }
     return MKPERF_OK;

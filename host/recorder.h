@@ -30,7 +30,10 @@ struct mkperf_recorder {
     unsigned breaks;           /* of the link */
     bool gap_open;             /* what it cost is not known yet */
     uint64_t gap_samples, gap_lost;
-    double synced_s, reset_s, status_s; /* when each was last done */
+    double synced_s, reset_s, status_s; /* when each was last done, a status asked for or come */
+    uint64_t status_ns;                 /* the samples' time then */
+    uint64_t moved_ns;                  /* the samples' time, */
+    double moved_s;                     /* and when it was seen to move last */
     /* To the command: */
     void (*text)(void *self, const char *p, size_t n);
     void (*notice)(void *self, const char *text);
