@@ -182,8 +182,8 @@ static inline const uint64_t *mkperf_ring_peek(struct mkperf_ring_consumer *c, u
         uint64_t at = c->tail & (c->size - 1);
         uint64_t header = c->ring->data[at / 8];
         unsigned bytes = mkperf_record_size(header);
-        if (used > c->size || head % 8 != 0 || bytes < 8 || bytes % 8 != 0 || bytes > used ||
-            at + bytes > c->size) {
+        if (used > c->size || (head | bytes) % 8 != 0 || bytes - UINT64_C(1) >= used ||
+            at + bytes > c->size) { /* no bytes: more than used */
             break;
         }
         if (mkperf_record_type(header) != MKPERF_RECORD_PAD) {

@@ -18,6 +18,7 @@ enum {
      */
     FIXED_BYTES = 3 + 6 + 6 + 6 + 11 + 11 + 11 + 11 + 3 + 4 * 3 + 4,
     KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
+    STRIDE = 4,              /* words */
     VARINT = 10,
     ONE_SAMPLE = 2 + 3 * VARINT + 8 * MKPERF_MAX_READS,
 };
@@ -41,6 +42,16 @@ static inline uint32_t put_varint(uint8_t *at, uint64_t v)
     }
     at[n++] = (uint8_t)v;
     return n;
+}
+
+/* The same for a column: returns where it goes on. */
+static inline uint8_t *put_value(uint8_t *at, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7) {
+        *at++ = (uint8_t)(v | 0x80);
+    }
+    *at++ = (uint8_t)v;
+    return at;
 }
 
 static uint32_t varint_size(uint64_t v)
@@ -98,10 +109,9 @@ static void empty_batch(struct mkperf_encoder *e)
     e->losses = 0;
     e->bytes = 0;
     e->chains.n = 0;
-    e->slot.n = 0;
-    e->pc.n = 0;
-    e->time.n = 0;
-    e->period.n = 0;
+    for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
+        e->end[i] = e->column[i];
+    }
     e->loss.n = 0;
     e->read.n = 0;
     for (unsigned i = 0; i < e->bases; i++) {
@@ -161,89 +171,113 @@ static void predict(struct mkperf_encoder *e)
 
 /*
  * What makes the chain of a sample whose size was checked. Its words stay in the record; they are
- * looked at two at a time, since this is most of what a sample costs here.
+ * looked at four at a time, the last four once more than needed, since this is most of what a
+ * sample costs here.
  */
-static void make_key(struct mkperf_encoder *e, uint64_t header, const uint64_t *record)
+static inline struct mkperf_key make_key(const struct mkperf_encoder *e, uint64_t header,
+                                         const uint64_t *record, uint32_t reads)
 {
     const uint64_t mix = UINT64_C(0x9e3779b97f4a7c15);
     unsigned flags = mkperf_record_flags(header);
     unsigned kernel_pc = flags & MKPERF_SAMPLE_KERNEL;
-    struct mkperf_key *k = &e->key;
+    struct mkperf_key k = {
+        .header = (header >> 32 & KEY_HEADER) | (uint64_t)reads << 32,
+        .thread = record[MKPERF_WORD_THREAD],
+        .lr = record[MKPERF_WORD_LR],
+        .words = record + MKPERF_SAMPLE_FIXED_WORDS,
+        .n = kernel_pc + mkperf_record_nframes(header),
+    };
 
-    k->header = (header >> 32 & KEY_HEADER) | (uint64_t)e->reads.mask << 32;
-    k->thread = record[MKPERF_WORD_THREAD];
-    k->lr = record[MKPERF_WORD_LR];
-    k->words = record + MKPERF_SAMPLE_FIXED_WORDS;
-    k->n = kernel_pc + mkperf_record_nframes(header);
     if (flags & MKPERF_SAMPLE_NO_USER) { /* kernel_pc stands for pc */
-        k->words += kernel_pc;
-        k->n -= kernel_pc;
+        k.words += kernel_pc;
+        k.n -= kernel_pc;
     }
-    const uint64_t *w = k->words;
-    unsigned n = k->n;
-    uint64_t h = ((k->header * mix ^ k->thread) * mix ^ k->lr) * mix;
-    for (; n >= 2; n -= 2, w += 2) {
-        h = (h ^ w[0] ^ w[1] << 32) * mix;
+    const uint64_t *w = k.words;
+    uint64_t a = k.header * mix + k.thread;
+    uint64_t b = k.lr;
+    if (k.n >= STRIDE) {
+        for (const uint64_t *last = w + k.n - STRIDE;; w = w + STRIDE < last ? w + STRIDE : last) {
+            a = a * mix + w[0];
+            b = b * mix + w[1];
+            a = a * mix + w[2];
+            b = b * mix + w[3];
+            if (w == last) {
+                break;
+            }
+        }
+    } else {
+        for (const uint64_t *end = w + k.n; w != end; w++) {
+            a = a * mix + *w;
+        }
     }
-    if (n != 0) {
-        h = (h ^ w[0]) * mix;
-    }
-    k->hash = (uint32_t)(h >> 32);
+    k.tag = (uint64_t)e->epoch << 32 | ((a * mix + b) * mix) >> 32;
+    return k;
 }
 
-static bool same_chain(const struct mkperf_key *k, const struct mkperf_chain *c, uint32_t epoch)
+static inline bool same_words(const uint64_t *a, const uint64_t *b, unsigned n)
 {
-    const uint64_t *a = k->words;
-    const uint64_t *b = c->word;
-    unsigned n = k->n;
-
-    if (c->hash != k->hash || c->epoch != epoch || c->n != n || c->header != k->header ||
-        c->thread != k->thread || c->lr != k->lr) {
-        return false;
-    }
-    for (; n >= 2; n -= 2, a += 2, b += 2) {
-        if (a[0] != b[0] || a[1] != b[1]) {
+    for (; n > STRIDE; n -= STRIDE, a += STRIDE, b += STRIDE) {
+        uint64_t a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+        uint64_t b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+        if (a0 != b0 || a1 != b1 || a2 != b2 || a3 != b3) {
             return false;
         }
     }
-    return n == 0 || a[0] == b[0];
+    for (; n != 0; n--) {
+        if (*a++ != *b++) {
+            return false;
+        }
+    }
+    return true;
 }
 
-/* The slot of the chain e->key, or with *known false the one to put it in: a void one, the lowest
- * first, or the one unused for longest. */
-static unsigned find_slot(const struct mkperf_encoder *e, bool *known)
+static inline bool same_chain(const struct mkperf_key *k, const struct mkperf_chain *c)
 {
-    unsigned set = (e->key.hash >> 16) % MKPERF_ENCODE_SETS;
+    return c->tag == k->tag && c->header == k->header && c->thread == k->thread && c->lr == k->lr &&
+           same_words(k->words, c->word, k->n);
+}
+
+/* Where a chain is to go that no slot of its set has: a void one, the lowest first, or the one
+ * unused for longest. */
+static unsigned oldest_slot(const struct mkperf_encoder *e, unsigned set)
+{
     unsigned oldest = set;
     uint32_t oldest_age = 0;
 
-    *known = true;
     for (unsigned slot = set; slot < MKPERF_CHAIN_SLOTS; slot += MKPERF_ENCODE_SETS) {
         const struct mkperf_chain *c = &e->chain[slot];
-        if (same_chain(&e->key, c, e->epoch)) {
-            return slot;
-        }
-        uint32_t age = c->epoch != e->epoch ? UINT32_MAX : e->additions - c->used;
+        uint32_t age = c->tag >> 32 != e->epoch ? UINT32_MAX : e->additions - c->used;
         if (age > oldest_age) {
             oldest = slot;
             oldest_age = age;
         }
     }
-    *known = false;
     return oldest;
 }
 
-static void keep_chain(const struct mkperf_encoder *e, struct mkperf_chain *c, uint64_t pc)
+/* The slot of a chain, or with *known false the one to put it in. */
+static inline unsigned find_slot(const struct mkperf_encoder *e, const struct mkperf_key *k,
+                                 bool *known)
 {
-    const struct mkperf_key *k = &e->key;
+    unsigned set = (uint32_t)k->tag >> 16 & (MKPERF_ENCODE_SETS - 1);
 
-    c->epoch = e->epoch;
-    c->hash = k->hash;
-    c->n = k->n;
-    c->pc = pc;
+    *known = true;
+    for (unsigned slot = set; slot < MKPERF_CHAIN_SLOTS; slot += MKPERF_ENCODE_SETS) {
+        if (same_chain(k, &e->chain[slot])) {
+            return slot;
+        }
+    }
+    *known = false;
+    return oldest_slot(e, set);
+}
+
+static void keep_chain(const struct mkperf_key *k, struct mkperf_chain *c, uint64_t pc)
+{
+    c->tag = k->tag;
     c->header = k->header;
     c->thread = k->thread;
     c->lr = k->lr;
+    c->pc = pc;
     memcpy(c->word, k->words, k->n * sizeof *c->word);
 }
 
@@ -287,7 +321,9 @@ static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64
     n += put_field(at + n, mkperf_Chain_lr_tag, record[MKPERF_WORD_LR]);
     n += put_field(at + n, mkperf_Chain_kernel_pc_tag, kernel_pc);
     n += put_frames(at + n, frames, mkperf_record_nframes(header), pc);
-    n += put_field(at + n, mkperf_Chain_reads_tag, e->reads.mask);
+    if (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) {
+        n += put_field(at + n, mkperf_Chain_reads_tag, e->reads.mask);
+    }
     e->definition.n = n;
 }
 
@@ -303,6 +339,7 @@ static bool take_reads(struct mkperf_reads *r, const uint64_t *at, unsigned word
 {
     uint64_t n = words != 0 ? at[0] : 0;
 
+    r->mask = r->n = r->bytes = 0;
     if (n == 0 || n > MKPERF_MAX_READS || n >= words) {
         return false;
     }
@@ -328,48 +365,51 @@ static unsigned reads_at(uint64_t header)
            mkperf_record_nframes(header);
 }
 
-static bool sample_ok(uint64_t header, unsigned size)
+static inline bool sample_ok(uint64_t header, unsigned size)
 {
     unsigned flags = mkperf_record_flags(header);
     unsigned nframes = mkperf_record_nframes(header);
 
-    return size >= 8 * MKPERF_SAMPLE_FIXED_WORDS && nframes <= MKPERF_MAX_FRAMES &&
+    return nframes <= MKPERF_MAX_FRAMES &&
            size >= 8 * (MKPERF_SAMPLE_FIXED_WORDS + (flags & MKPERF_SAMPLE_KERNEL) + nframes) &&
            mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Takes a sample that fits; `put` are the bytes that were written behind the columns' ends. */
-static void append(struct mkperf_encoder *e, unsigned slot, const uint32_t put[4], uint64_t header,
-                   const uint64_t *record)
+/* Where the value stands that is a sample's pc on the wire. */
+static inline unsigned pc_word(uint64_t header)
 {
-    struct mkperf_predicted *p = &e->predicted[mkperf_record_counter(header)];
-
-    e->slot.n += put[0];
-    e->pc.n += put[1];
-    e->time.n += put[2];
-    e->period.n += put[3];
-    for (unsigned i = 0; i < e->reads.n; i++) {
-        e->read.n += put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
-    }
-    p->sum += record[MKPERF_WORD_PERIOD];
-    p->samples++;
-    if (e->samples == 0) {
-        e->core = mkperf_record_core(header);
-        e->first_time = record[MKPERF_WORD_TIME];
-    }
-    e->last_time = record[MKPERF_WORD_TIME];
-    e->samples++;
-    e->chain[slot].used = e->additions++;
+    return mkperf_record_flags(header) & MKPERF_SAMPLE_NO_USER ? MKPERF_SAMPLE_FIXED_WORDS
+                                                               : MKPERF_WORD_PC;
 }
 
-static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t header,
-                                            const uint64_t *record)
+/* Defines the chain of the sample being added, whose columns take `more` bytes; returns what it
+ * takes. 0: there is no room. */
+static __attribute__((noinline)) uint32_t add_chain(struct mkperf_encoder *e,
+                                                    const struct mkperf_key *k, unsigned slot,
+                                                    uint64_t header, const uint64_t *record,
+                                                    uint32_t more)
+{
+    define_chain(e, header, record, slot);
+    uint32_t takes = 1 + varint_size(e->definition.n) + e->definition.n;
+    if (!fits(e, more + takes)) {
+        return 0;
+    }
+    keep_chain(k, &e->chain[slot], record[pc_word(header)]);
+    e->chains.n +=
+        put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
+    e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
+    return takes;
+}
+
+/* The order of loads is that of use: the record and the columns may be the same bytes to a
+ * compiler, which would otherwise put each value aside. */
+static inline enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t header,
+                                                   const uint64_t *record)
 {
     unsigned counter = mkperf_record_counter(header);
-    uint64_t time = record[MKPERF_WORD_TIME];
-    bool no_user = mkperf_record_flags(header) & MKPERF_SAMPLE_NO_USER;
-    uint64_t pc = record[no_user ? MKPERF_SAMPLE_FIXED_WORDS : MKPERF_WORD_PC];
+    bool read = (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) != 0;
+    bool known;
 
     if (e->samples == MKPERF_BATCH_SAMPLES ||
         (e->samples != 0 && e->core != mkperf_record_core(header))) {
@@ -378,34 +418,50 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     if (e->predicted[counter].base == 0) {
         mkperf_encoder_expect(e, counter, record[MKPERF_WORD_PERIOD]);
     }
-    bool known;
-    make_key(e, header, record);
-    unsigned slot = find_slot(e, &known);
+    struct mkperf_key key = make_key(e, header, record, read ? e->reads.mask : 0);
+    unsigned slot = find_slot(e, &key, &known);
     struct mkperf_chain *c = &e->chain[slot];
+    uint8_t *slot_end = put_value(e->end[MKPERF_COLUMN_SLOT], slot);
+    uint8_t *pc_end =
+        put_value(e->end[MKPERF_COLUMN_PC], known ? zigzag(record[pc_word(header)] - c->pc) : 0);
+    uint64_t time = record[MKPERF_WORD_TIME];
     uint64_t off = e->samples != 0 ? time - e->last_time - e->step : 0;
-    uint64_t weight = record[MKPERF_WORD_PERIOD] - e->predicted[counter].base;
-    uint32_t put[4] = {
-        put_varint(e->slot.bytes + e->slot.n, slot),
-        put_varint(e->pc.bytes + e->pc.n, zigzag(known ? pc - c->pc : 0)),
-        put_varint(e->time.bytes + e->time.n, zigzag(off)),
-        put_varint(e->period.bytes + e->period.n, zigzag(weight)),
-    };
-    uint32_t more = put[0] + put[1] + put[2] + put[3] + e->reads.bytes;
-    if (!known) {
-        define_chain(e, header, record, slot);
-        more += 1 + varint_size(e->definition.n) + e->definition.n;
+    uint8_t *time_end = put_value(e->end[MKPERF_COLUMN_TIME], zigzag(off));
+    struct mkperf_predicted *p = &e->predicted[counter];
+    uint64_t period = record[MKPERF_WORD_PERIOD];
+    uint8_t *period_end = put_value(e->end[MKPERF_COLUMN_PERIOD], zigzag(period - p->base));
+    uintptr_t put = (uintptr_t)slot_end - (uintptr_t)e->end[MKPERF_COLUMN_SLOT] +
+                    ((uintptr_t)pc_end - (uintptr_t)e->end[MKPERF_COLUMN_PC]) +
+                    ((uintptr_t)time_end - (uintptr_t)e->end[MKPERF_COLUMN_TIME]) +
+                    ((uintptr_t)period_end - (uintptr_t)e->end[MKPERF_COLUMN_PERIOD]);
+    uint32_t more = (uint32_t)put + (read ? e->reads.bytes : 0);
+    if (known) {
+        if (!fits(e, more)) {
+            return MKPERF_ENCODE_FULL;
+        }
+    } else {
+        uint32_t takes = add_chain(e, &key, slot, header, record, more);
+        if (takes == 0) {
+            return MKPERF_ENCODE_FULL;
+        }
+        more += takes;
     }
-    if (!fits(e, more)) {
-        return MKPERF_ENCODE_FULL;
-    }
-    if (!known) {
-        keep_chain(e, c, pc);
-        e->chains.n +=
-            put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
-        e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
+    e->end[MKPERF_COLUMN_SLOT] = slot_end;
+    e->end[MKPERF_COLUMN_PC] = pc_end;
+    e->end[MKPERF_COLUMN_TIME] = time_end;
+    e->end[MKPERF_COLUMN_PERIOD] = period_end;
+    for (unsigned i = 0; read && i < e->reads.n; i++) {
+        e->read.n += put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
     }
     e->bytes += more;
-    append(e, slot, put, header, record);
+    p->sum += period;
+    p->samples++;
+    if (e->samples++ == 0) {
+        e->core = mkperf_record_core(header);
+        e->first_time = time;
+    }
+    e->last_time = time;
+    c->used = e->additions++;
     return MKPERF_ENCODE_ADDED;
 }
 
@@ -439,11 +495,11 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
     uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
 
     if (mkperf_record_type(header) == MKPERF_RECORD_SAMPLE && sample_ok(header, size)) {
-        unsigned at = reads_at(header);
-        e->reads.mask = e->reads.n = e->reads.bytes = 0;
-        if (mkperf_record_flags(header) & MKPERF_SAMPLE_READ &&
-            !take_reads(&e->reads, record + at, size / 8 - at)) {
-            return MKPERF_ENCODE_BAD;
+        if (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) {
+            unsigned at = reads_at(header);
+            if (!take_reads(&e->reads, record + at, size / 8 - at)) {
+                return MKPERF_ENCODE_BAD;
+            }
         }
         return add_sample(e, header, record);
     }
@@ -474,17 +530,24 @@ static uint32_t put_head(const struct mkperf_encoder *e, uint8_t *at)
     return n;
 }
 
-static uint32_t put_column(uint8_t *at, unsigned field, const struct mkperf_column *c)
+static uint32_t put_packed(uint8_t *at, unsigned field, const uint8_t *bytes, uint32_t length)
 {
-    if (c->n == 0) {
+    if (length == 0) {
         return 0;
     }
-    uint32_t n = put_length(at, field, c->n);
-    return n + put_bytes(at + n, c);
+    uint32_t n = put_length(at, field, length);
+    memcpy(at + n, bytes, length);
+    return n + length;
 }
 
 size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
 {
+    static const uint8_t field[MKPERF_SAMPLE_COLUMNS] = {
+        [MKPERF_COLUMN_SLOT] = mkperf_Batch_slot_tag,
+        [MKPERF_COLUMN_PC] = mkperf_Batch_pc_tag,
+        [MKPERF_COLUMN_TIME] = mkperf_Batch_time_tag,
+        [MKPERF_COLUMN_PERIOD] = mkperf_Batch_period_tag,
+    };
     uint32_t start = 3; /* tag and length, once that is known; at most 16383 */
     uint32_t n = start;
 
@@ -493,12 +556,11 @@ size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
     }
     n += put_head(e, out + n);
     n += put_bytes(out + n, &e->chains);
-    n += put_column(out + n, mkperf_Batch_slot_tag, &e->slot);
-    n += put_column(out + n, mkperf_Batch_pc_tag, &e->pc);
-    n += put_column(out + n, mkperf_Batch_time_tag, &e->time);
-    n += put_column(out + n, mkperf_Batch_period_tag, &e->period);
+    for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
+        n += put_packed(out + n, field[i], e->column[i], (uint32_t)(e->end[i] - e->column[i]));
+    }
     n += put_bytes(out + n, &e->loss);
-    n += put_column(out + n, mkperf_Batch_read_tag, &e->read);
+    n += put_packed(out + n, mkperf_Batch_read_tag, e->read.bytes, e->read.n);
     /* A length of two bytes whatever its value: a varint may end in a zero. */
     out[0] = mkperf_ToHost_batch_tag << 3 | 2;
     out[1] = (uint8_t)((n - start) | 0x80);

@@ -35,29 +35,35 @@ enum mkperf_encode_limits {
 };
 
 struct mkperf_chain {
-    uint32_t epoch; /* the slot is void in any other */
-    uint32_t used;  /* when last, in additions */
-    uint32_t hash;
-    uint32_t n;  /* words */
-    uint64_t pc; /* what samples of the chain are told relative to */
-    uint64_t header;
+    uint64_t tag;    /* epoch, and the hash below it: void in any other epoch */
+    uint64_t header; /* the next four as in the key */
     uint64_t thread;
     uint64_t lr;
+    uint64_t pc;   /* what samples of the chain are told relative to */
+    uint32_t used; /* when last, in additions */
     uint64_t word[MKPERF_CHAIN_WORDS];
 };
 
-struct mkperf_key { /* what makes a chain, of the record being added */
-    uint32_t hash;
-    uint32_t n;
+struct mkperf_key {  /* what makes a chain, of the record being added */
+    uint64_t tag;    /* as in struct mkperf_chain */
     uint64_t header; /* nframes, counter, flags, and above them the counters that are read */
     uint64_t thread;
     uint64_t lr;
     const uint64_t *words; /* in the record */
+    unsigned n;            /* which the header says, too */
 };
 
 struct mkperf_column { /* encoded values of one field */
     uint32_t n;
     uint8_t bytes[MKPERF_CONTENT_BYTES];
+};
+
+enum mkperf_sample_columns { /* that have a value for each sample */
+                             MKPERF_COLUMN_SLOT,
+                             MKPERF_COLUMN_PC,
+                             MKPERF_COLUMN_TIME,
+                             MKPERF_COLUMN_PERIOD,
+                             MKPERF_SAMPLE_COLUMNS,
 };
 
 struct mkperf_predicted { /* about one hardware counter */
@@ -90,12 +96,13 @@ struct mkperf_encoder {
     uint64_t last_time;
     uint64_t step;
     struct mkperf_predicted predicted[MKPERF_MAX_COUNTERS];
-    uint32_t bases;      /* counters up to the highest known */
-    uint32_t base_bytes; /* what those take */
-    struct mkperf_column chains, slot, pc, time, period, loss, read;
+    uint32_t bases;                      /* counters up to the highest known */
+    uint32_t base_bytes;                 /* what those take */
+    uint8_t *end[MKPERF_SAMPLE_COLUMNS]; /* where each column goes on */
+    uint8_t column[MKPERF_SAMPLE_COLUMNS][MKPERF_CONTENT_BYTES];
+    struct mkperf_column chains, loss, read;
 
     /* the record being added */
-    struct mkperf_key key;
     struct mkperf_reads reads;
     struct mkperf_column definition;
 

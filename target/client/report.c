@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include <pb_common.h>
 #include <pb_encode.h>
 
 #include <mkperf/frame.h>
@@ -24,15 +25,38 @@ static uint32_t at_most(uint32_t value, uint32_t limit)
     return value < limit ? value : limit;
 }
 
-/* c->out into c->message; its length, 0 if it does not fit. */
+/*
+ * c->out into c->message; its length, 0 if it does not fit. The outer message is written here: to
+ * learn a part's length nanopb encodes it twice.
+ */
 static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which)
 {
-    pb_ostream_t stream = pb_ostream_from_buffer(c->message, sizeof c->message);
+    enum { LENGTH = 2, TAIL = 6 }; /* a length of two bytes whatever it is; the request behind */
+    pb_field_iter_t part;
+    pb_ostream_t head = pb_ostream_from_buffer(c->message, sizeof c->message);
 
-    c->out.request = request;
-    c->out.which_msg = which;
-    c->out.seal.size = 0;
-    return pb_encode(&stream, mkperf_ToHost_fields, &c->out) ? stream.bytes_written : 0;
+    if (!pb_field_iter_begin(&part, mkperf_ToHost_fields, &c->out) ||
+        !pb_field_iter_find(&part, which)) {
+        return 0;
+    }
+    if (!pb_encode_tag(&head, PB_WT_STRING, which)) {
+        return 0;
+    }
+    uint8_t *at = c->message + head.bytes_written;
+    size_t room = sizeof c->message - head.bytes_written - LENGTH - TAIL;
+    pb_ostream_t inner = pb_ostream_from_buffer(at + LENGTH, room);
+    if (!pb_encode(&inner, part.submsg_desc, part.pData)) {
+        return 0;
+    }
+    at[0] = (uint8_t)(inner.bytes_written | 0x80);
+    at[1] = (uint8_t)(inner.bytes_written >> 7);
+    size_t n = head.bytes_written + LENGTH + inner.bytes_written;
+    pb_ostream_t rest = pb_ostream_from_buffer(c->message + n, TAIL);
+    if (request != 0 && (!pb_encode_tag(&rest, PB_WT_VARINT, mkperf_ToHost_request_tag) ||
+                         !pb_encode_varint(&rest, request))) {
+        return 0;
+    }
+    return n + rest.bytes_written;
 }
 
 static bool send(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which)

@@ -277,15 +277,13 @@ static void take_fault(struct mkperf_client *c, const uint64_t *record)
 
 /* Takes one record. False: frames were queued, and the step is over; where the batch was full the
  * record stays for the next one. */
-static bool take(struct mkperf_client *c, const uint64_t *record, unsigned size)
+static inline bool take(struct mkperf_client *c, struct mkperf_ring_consumer *ring,
+                        const uint64_t *record, unsigned size)
 {
-    if (c->announce) {
-        announce(c);
-    }
     if (mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_FAULT &&
         size == 8 * MKPERF_FAULT_WORDS) {
         take_fault(c, record);
-        mkperf_ring_release(&c->ring, size);
+        mkperf_ring_release(ring, size);
         return false;
     }
     switch (mkperf_encoder_add(&c->encoder, record, size)) {
@@ -298,7 +296,7 @@ static bool take(struct mkperf_client *c, const uint64_t *record, unsigned size)
     case MKPERF_ENCODE_ADDED:
         break;
     }
-    mkperf_ring_release(&c->ring, size);
+    mkperf_ring_release(ring, size);
     return true;
 }
 
@@ -315,17 +313,23 @@ static bool step(struct mkperf_client *c)
         c->announce = true;
         return true;
     }
-    const uint64_t *record = mkperf_ring_peek(&c->ring, &size, &corrupt);
+    struct mkperf_ring_consumer ring = c->ring; /* in registers while records are taken */
+    const uint64_t *record = mkperf_ring_peek(&ring, &size, &corrupt);
     if (record != NULL) {
+        if (c->announce) {
+            announce(c);
+        }
         for (unsigned i = 0; i < MKPERF_BATCH_SAMPLES && record != NULL; i++) {
-            if (!take(c, record, size)) {
+            if (!take(c, &ring, record, size)) {
                 break;
             }
-            record = mkperf_ring_peek(&c->ring, &size, &corrupt);
+            record = mkperf_ring_peek(&ring, &size, &corrupt);
         }
+        c->ring = ring;
         c->corrupt += corrupt;
         return true;
     }
+    c->ring = ring;
     c->corrupt += corrupt;
     if (!mkperf_encoder_empty(&c->encoder)) {
         mkperf_stream_flush(c);

@@ -31,15 +31,36 @@ static void copy_words(word *to, const uint8_t *from, size_t n)
     const word *f = (const word *)(const void *)(from - (uintptr_t)from % 8);
 
     if (shift == 0) {
+        for (; n >= 4; n -= 4, to += 4, f += 4) { /* loads first: they become pairs */
+            uint64_t a = f[0];
+            uint64_t b = f[1];
+            uint64_t c = f[2];
+            uint64_t d = f[3];
+            to[0] = a;
+            to[1] = b;
+            to[2] = c;
+            to[3] = d;
+        }
         for (; n > 0; n--) {
             *to++ = *f++;
         }
         return;
     }
     uint64_t now = n > 0 ? *f++ : 0;
+    for (; n >= 4; n -= 4, to += 4, f += 4) {
+        uint64_t a = f[0];
+        uint64_t b = f[1];
+        uint64_t c = f[2];
+        uint64_t d = f[3];
+        to[0] = now >> shift | a << (64 - shift); /* little-endian */
+        to[1] = a >> shift | b << (64 - shift);
+        to[2] = b >> shift | c << (64 - shift);
+        to[3] = c >> shift | d << (64 - shift);
+        now = d;
+    }
     for (; n > 0; n--) {
         uint64_t next = *f++;
-        *to++ = now >> shift | next << (64 - shift); /* little-endian */
+        *to++ = now >> shift | next << (64 - shift);
         now = next;
     }
 }

@@ -39,8 +39,16 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned bytes
         from += 4;
         to += 4;
     }
-    for (bytes &= 31; bytes != 0; bytes -= 8) {
-        *to++ = *from++;
+    if (bytes & 16) {
+        uint64_t a = from[0];
+        uint64_t b = from[1];
+        to[0] = a;
+        to[1] = b;
+        from += 2;
+        to += 2;
+    }
+    if (bytes & 8) {
+        *to = *from;
     }
 }
 

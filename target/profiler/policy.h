@@ -21,8 +21,8 @@ enum mkperf_policy {
     MKPERF_COST_GROUP = 70,   /* values of other events that ride in it, */
     MKPERF_COST_READ = 45,    /* and each of them */
     MKPERF_WAKES_PER_SECOND = 10,
-    MKPERF_WAKE_SAMPLES = 64, /* most samples between two wake-ups: the cost of one is spread well
-                                 enough, and the ring is never near full */
+    MKPERF_WAKE_SAMPLES = 100, /* most samples between two wake-ups: the cost of one is spread well
+                                  enough, one frame holds them, and the ring is never near full */
 };
 
 /*

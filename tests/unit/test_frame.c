@@ -73,6 +73,54 @@ static void test_every_length(void **state)
     }
 }
 
+/* COBS as the paper says it, a byte at a time. */
+static size_t plain_cobs(uint8_t *out, const uint8_t *p, size_t n)
+{
+    size_t code = 0;
+    size_t at = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] != 0) {
+            out[at++] = p[i];
+        }
+        if (p[i] == 0 || at - code == 0xff) {
+            out[code] = (uint8_t)(at - code);
+            code = at++;
+        }
+    }
+    out[code] = (uint8_t)(at - code);
+    return at;
+}
+
+/* Zeros at any place of a word, none, many, and runs about as long as a block; from any alignment.
+ */
+static void test_cobs_is_the_plain_one(void **state)
+{
+    static uint8_t in[MKPERF_MESSAGE_BYTES + 8];
+    static uint8_t out[2 * MKPERF_FRAME_BYTES];
+    static uint8_t expected[2 * MKPERF_FRAME_BYTES];
+    uint32_t random = 1;
+
+    (void)state;
+    for (unsigned round = 0; round < 20000; round++) {
+        unsigned one_in = 1U << round % 12;
+        size_t skip = round % 8;
+        random = random * 1664525 + 1013904223;
+        size_t n = (random >> 8) % MKPERF_MESSAGE_BYTES;
+        for (size_t i = 0; i < n; i++) {
+            random = random * 1664525 + 1013904223;
+            in[skip + i] =
+                (random >> 8) % one_in == 0 && one_in < 2048 ? 0 : (uint8_t)(random >> 24 | 1);
+        }
+        struct mkperf_cobs c = {.out = out, .n = 1, .code = 0};
+        mkperf_cobs_put(&c, in + skip, n / 3);
+        mkperf_cobs_put(&c, in + skip + n / 3, n - n / 3);
+        out[c.code] = (uint8_t)(c.n - c.code);
+        assert_int_equal(c.n, plain_cobs(expected, in + skip, n));
+        assert_memory_equal(out, expected, c.n);
+    }
+}
+
 static void test_too_long(void **state)
 {
     uint8_t frame[MKPERF_FRAME_BYTES];
@@ -238,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_cobs_is_the_plain_one),
         cmocka_unit_test(test_too_long),
         cmocka_unit_test(test_crc_is_zlibs),
         cmocka_unit_test(test_every_flipped_bit_is_seen),

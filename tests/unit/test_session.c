@@ -83,7 +83,8 @@ static void test_fixed_period(void **state)
         assert_in_range(got.of[1], 1970, 2030);
         assert_int_equal(s->lost_output + s->lost_ring, 0);
         assert_int_equal(s->spurious, 0);
-        assert_in_range(s->wakeups, 20000 / 64 - 5, 20000 / 64 + 20);
+        assert_in_range(s->wakeups, 20000 / MKPERF_WAKE_SAMPLES - 5,
+                        20000 / MKPERF_WAKE_SAMPLES + 20);
         assert_int_equal(profiler.descriptor->magic, 0);
     }
     assert_true(got.statuses > 3); /* some came unasked */
@@ -415,8 +416,8 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_wake_samples(0, 0, 0, TICK_HZ), 1);
     assert_int_equal(mkperf_wake_samples(0, 10, TICK_HZ, TICK_HZ), 1);
     assert_int_equal(mkperf_wake_samples(0, 300, TICK_HZ, TICK_HZ), 30);
-    assert_int_equal(mkperf_wake_samples(0, 1000, TICK_HZ, TICK_HZ), 64);
-    assert_int_equal(mkperf_wake_samples(0, UINT64_MAX, 1, UINT64_MAX), 64);
+    assert_int_equal(mkperf_wake_samples(0, 1000, TICK_HZ, TICK_HZ), MKPERF_WAKE_SAMPLES);
+    assert_int_equal(mkperf_wake_samples(0, UINT64_MAX, 1, UINT64_MAX), MKPERF_WAKE_SAMPLES);
     assert_int_equal(mkperf_wake_samples(200, 1, 1, 1), 200);
     assert_int_equal(mkperf_watermark(64, 136, 262144), 64 * 136);
     assert_int_equal(mkperf_watermark(1, 0, 262144), 48);
@@ -440,8 +441,8 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_starved_period(2000, 1000), 1000);
 }
 
-/* A watermark for 64 records of one size wakes with exactly the 64th. */
-static void test_wakes_at_64(void **state)
+/* A watermark for so many records of one size wakes with exactly the last of them. */
+static void test_wakes_at_the_most(void **state)
 {
     (void)state;
     sim.kernel_rate = 0;
@@ -451,7 +452,8 @@ static void test_wakes_at_64(void **state)
     uint64_t wakeups = profiler.books.wakeups;
     uint64_t captured = profiler.books.captured;
     run(TICK_HZ / 2);
-    assert_int_equal(profiler.books.captured - captured, 64 * (profiler.books.wakeups - wakeups));
+    assert_int_equal(profiler.books.captured - captured,
+                     MKPERF_WAKE_SAMPLES * (profiler.books.wakeups - wakeups));
     check_books(stop_session());
 }
 
@@ -501,7 +503,7 @@ int main(void)
         T(test_epochs_and_malformed),
         T(test_list),
         T(test_policy),
-        T(test_wakes_at_64),
+        T(test_wakes_at_the_most),
         T(test_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
