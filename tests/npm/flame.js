@@ -11,7 +11,7 @@ var all = [...document.querySelectorAll('#frames g')].map((g) => {
   var change = /before ([0-9.]+)%, change ([-+][0-9.]+) points/.exec(title);
   return { name: g.dataset.n, d: +g.dataset.d, x: +g.dataset.x, w: +g.dataset.w, rgb, hue, y: box.top,
     share: /, ([0-9.]+)%/.exec(title)[1], kernel: /\nkernel/.test(title), before: change && change[1],
-    change: change && change[2] };
+    change: change && change[2], range };
 });
 var pds = all.filter((f) => f.d === 1);
 var pdOf = (f) => pds.find((p) => f.x >= p.x && f.x + f.w <= p.x + p.w);
@@ -24,7 +24,7 @@ all.slice(1).forEach((f) => {
     if (+f.change < 0 && !(f.rgb[2] > f.rgb[0])) bad(f, 'shrank and is not blue');
   } else if (f.kernel) {
     if (f.hue < 15 || f.hue > 32) bad(f, 'in the kernel and not orange');
-  } else if (!unknown && Math.abs(f.hue - pd.hue) > 3) {
+  } else if (!unknown && Math.abs(f.hue - pd.hue) > 3 + 60 / f.range) { // of whole numbers in rgb
     bad(f, 'not in the hue of its PD');
   }
 });
