@@ -68,7 +68,7 @@ $(eval $(call test_system,lockstep,tests/target/lockstep.c tests/target/lockstep
 $(eval $(call test_system,wildfp,tests/target/wildfp.c tests/target/wildfp_spin.S))
 $(eval $(call test_system,robin,tests/target/robin.c))
 $(eval $(call test_system,pair,tests/target/pair.c))
-$(eval $(call test_system,steps,tests/target/lockstep.c tests/target/lockstep_loop.S))
+$(eval $(call test_system,steps,tests/target/steps.c))
 # The timer's demo on a kernel whose hook stays out of it, since nobody has the PMU's interrupt.
 NOHOOK := $(B)/tests/target/nohook
 $(NOHOOK)/nohook.system: demo/stock.system

@@ -154,6 +154,7 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         {"marks_lost", &t->marks_lost},
         {"restarts", &t->restarts},
         {"overwritten", &t->overwritten},
+        {"looks_us", &t->looks_us},
         {"first_ns", &t->first_ns},
         {"last_ns", &t->last_ns},
     };

@@ -144,6 +144,8 @@ struct mkperf_totals {
     uint64_t restarts;      /* of the target, seen in the stream */
     uint64_t confidence[4]; /* samples, by enum mkperf_confidence */
     uint64_t first_ns, last_ns;
+    uint64_t
+        looks_us; /* that the timer's looks took, which no sample shows; 0: not known, or none */
     uint64_t overwritten; /* samples of a flight recording that had given way to these */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
     /* Of events that took turns in the counters: how long their sessions ran, and of that, how long

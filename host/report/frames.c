@@ -108,6 +108,7 @@ void report_frames_cost(struct report_frames *f, FILE *out)
             }
         }
     }
+    mkperf_cost_looks(&cost, &f->stack, p->totals.looks_us);
     for (uint32_t i = 0; i < p->session.nevents; i++) {
         mkperf_cost_text(&cost, &f->stack, i, p->total[i].period, text, sizeof text);
         fprintf(out, "# cost        of profiling: %s\n", text);

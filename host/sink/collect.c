@@ -237,6 +237,7 @@ enum mkperf_status mkperf_collect_cost(struct mkperf_collect *c, struct mkperf_e
         mkperf_cost_add(&c->cost, &c->stack, chain.event, chain.pd, chain.place[0],
                         chain.weight.period);
     }
+    mkperf_cost_looks(&c->cost, &c->stack, c->totals.looks_us);
     return MKPERF_OK;
 }
 

@@ -2,13 +2,48 @@
 /* Owns: see cost.h. */
 #include "cost.h"
 
-bool mkperf_cost_kernel_known(const struct mkperf_stack *s)
+#include <string.h>
+
+enum { TIMER_CODE = 0x10000 }; /* of the event `timer`: no PMU's */
+
+static bool is_timer(const struct mkperf_stack *s, uint32_t event)
 {
-    return s->capture != 0;
+    return event < s->session.nevents && s->session.event[event].code == TIMER_CODE &&
+           strcmp(s->session.event[event].name, "timer") == 0;
 }
 
-bool mkperf_cost_pds_known(const struct mkperf_stack *s)
+static bool with_timer(const struct mkperf_stack *s)
 {
+    for (uint32_t i = 0; i < s->session.nevents; i++) {
+        if (is_timer(s, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void mkperf_cost_looks(struct mkperf_cost *c, const struct mkperf_stack *s, uint64_t us)
+{
+    for (uint32_t i = 0; i < s->session.nevents && i < MKPERF_MODEL_EVENTS; i++) {
+        if (is_timer(s, i)) {
+            c->looks_us = us;
+            c->pds[i] += us;
+            return;
+        }
+    }
+}
+
+bool mkperf_cost_kernel_known(const struct mkperf_stack *s)
+{
+    return s->capture != 0 && !with_timer(s);
+}
+
+bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_stack *s,
+                           uint32_t event)
+{
+    if (with_timer(s)) {
+        return is_timer(s, event) && c->looks_us != 0;
+    }
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].profiler) {
             return true;
@@ -41,9 +76,21 @@ static double percent(uint64_t part, uint64_t whole)
 void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_stack *s, uint32_t event,
                       uint64_t all, char *text, size_t n)
 {
-    bool kernel = mkperf_cost_kernel_known(s), pds = mkperf_cost_pds_known(s);
+    bool kernel = mkperf_cost_kernel_known(s), pds = mkperf_cost_pds_known(c, s, event);
     char room[32], of_kernel[32] = "unknown", of_pds[48] = "no samples, or unknown";
 
+    if (with_timer(s) && !pds) {
+        snprintf(text, n,
+                 is_timer(s, event) ? "unknown, the recording does not say"
+                                    : "unknown, not counted while the profiler PD works");
+        return;
+    }
+    if (with_timer(s)) {
+        snprintf(text, n, "at least %.2f %% of %s (profiler PD at its interrupts %.2f %%)",
+                 percent(c->pds[event], all), mkperf_stack_event_name(s, event, room),
+                 percent(c->looks_us, all));
+        return;
+    }
     if (!kernel && !pds) {
         snprintf(text, n, "unknown, no ELF of the profiler");
         return;

@@ -169,10 +169,11 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
 static void put_cost(struct csv *c)
 {
     const uint64_t *const sums[] = {c->out.cost.kernel, c->out.cost.pds};
-    bool known[] = {mkperf_cost_kernel_known(&c->out.stack), mkperf_cost_pds_known(&c->out.stack)};
     char room[32];
 
     for (uint32_t i = 0; i < c->nevents; i++) {
+        bool known[] = {mkperf_cost_kernel_known(&c->out.stack),
+                        mkperf_cost_pds_known(&c->out.cost, &c->out.stack, i)};
         for (unsigned k = 0; k < 2; k++) {
             if (known[k]) {
                 mkperf_textout_puts(&c->out.text, "cost,,,,");
@@ -247,6 +248,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
         mkperf_textout_u64(&c->out.text, totals->lost[i]);
         mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_lost_names[i]);
     }
+    mkperf_cost_looks(&c->out.cost, &c->out.stack, totals->looks_us);
     put_cost(c);
     put_interactions(&c->out.text, totals->interactions);
     return mkperf_streamed_finish(&c->out, e);

@@ -240,12 +240,17 @@ static void put_counted(struct mkperf_streamed *j, const struct mkperf_totals *t
 
 static void put_cost(struct mkperf_streamed *j)
 {
-    bool kernel = mkperf_cost_kernel_known(&j->stack), pds = mkperf_cost_pds_known(&j->stack);
+    bool kernel = mkperf_cost_kernel_known(&j->stack), any = false;
     char room[32];
 
     mkperf_textout_puts(&j->text, ",\"cost\":{");
-    for (uint32_t i = 0; (kernel || pds) && i < j->stack.session.nevents; i++) {
-        mkperf_textout_put(&j->text, ",", i > 0);
+    for (uint32_t i = 0; i < j->stack.session.nevents; i++) {
+        bool pds = mkperf_cost_pds_known(&j->cost, &j->stack, i);
+        if (!kernel && !pds) {
+            continue;
+        }
+        mkperf_textout_put(&j->text, ",", any);
+        any = true;
         mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, i, room));
         mkperf_textout_puts(&j->text, ":{");
         if (kernel) {
@@ -314,6 +319,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     put_number(t, "first_ns", totals->first_ns);
     put_number(t, "last_ns", totals->last_ns);
     put_number(t, "overwritten", totals->overwritten);
+    mkperf_cost_looks(&j->cost, &j->stack, totals->looks_us);
     put_cost(j);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
     return mkperf_streamed_finish(j, e);

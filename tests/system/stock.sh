@@ -125,6 +125,12 @@ interval_outputs() {
     "$MKPERF" report --stdio -i "$D/intervals.data" >"$D/intervals.report" || return 1
     grep -e 'instructions' "$D/intervals.report" | head -3
     grep -q 'instructions' "$D/intervals.report" || return 1
+    # The cost of profiling is what the summary says, of the samples' time, and not what samples show.
+    took=$(sed -n 's/.*its profiler PD took \([0-9.]*\) %.*/\1/p' "$D/intervals.log")
+    grep '^# cost' "$D/intervals.report"
+    awk -v took="$took" '/^# cost .*% of timer/ { x = $7 } /^# cost .*unknown/ { n++ }
+        END { exit !(x > took - 0.05 && x < took + 0.1 && n == 2) }' "$D/intervals.report" || return 1
+    jq -e 'select(.type == "totals") | .cost.timer.pds > 10000' "$D/intervals.jsonl" >/dev/null || return 1
     "$MKPERF" convert -q "$D/intervals.data" -o "$D/intervals.csv" && awk -F, '$1 == "read" { n++ } $1 == "sample" { s++ }
         END { print s, n; exit !(n == 2 * s && s > 1500) }' "$D/intervals.csv"
 }
@@ -152,7 +158,8 @@ check "the demo, checked" checked_demo
 check "three of one priority, checked" checked_robin
 check "system calls all the time, checked" checked_pair
 check "shares are those of the hook" as_the_hook
-check "jitter: not in step with a loop" in_step
+check "jitter: not in step with a program by the clock" in_step
+check "without jitter it is seen to be in step" without_jitter
 check "counts of the interval" intervals
 check "and what becomes of them" interval_outputs
 check "--pd" only_known
