@@ -42,7 +42,7 @@ DEMO_PACER := $(BOARD_PACER)
 # One build directory serves one board and configuration at a time: what was made for another goes.
 MICROKIT_FOR := $(abspath $(MICROKIT_BOARD_DIR)) $(BOARD_CFLAGS)
 ifneq ($(shell cat $(B)/microkit-for 2>/dev/null),$(MICROKIT_FOR))
-$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/stock $(B)/loader.* $(B)/tests/sel4 && mkdir -p $(B) && \
+$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/net $(B)/stock $(B)/loader.* $(B)/tests/sel4 && mkdir -p $(B) && \
     echo '$(MICROKIT_FOR)' >$(B)/microkit-for)
 endif
 
@@ -61,6 +61,19 @@ $(eval $(call microkit_image,$(B)/loader.img,$(B)/demo/demo.system,$(B)/demo,\
 $(eval $(call microkit_image,$(B)/stock/loader.img,$(B)/stock/stock.system,$(B)/demo,\
     $(patsubst %,$(B)/demo/%.elf,profiler client pacer known dummy1 dummy2 requester server)))
 target: $(B)/loader.img $(B)/stock/loader.img
+
+# $(call boot,IMAGE): the command that boots IMAGE in QEMU. $(need_qemu): a recipe's beginning, which ends it
+# where there is no QEMU with the board's machine.
+boot = $(foreach IMAGE,$(1),$(BOARD_QEMU))
+need_qemu = $(if $(BOARD_QEMU),,echo "$@: give it MICROKIT_QEMU=<a qemu-system-aarch64 with a machine for" \
+    "$(MICROKIT_BOARD)>" >&2; exit 1;) \
+    $(MICROKIT_QEMU) -machine help | grep -q '^$(firstword $(subst $(comma), ,$(word 3,$(BOARD_QEMU)))) ' || { \
+        echo "$@: $(MICROKIT_QEMU) has no machine for $(MICROKIT_BOARD)" >&2; exit 1; };
+ifneq ($(BOARD_FIRMWARE),)
+$(B)/firmware.bin: $(BOARD_FIRMWARE)
+	$(Q)mkdir -p $(@D) && $(CROSS)gcc -nostdlib -static -no-pie -Wl,--build-id=none $< -o $@.elf && \
+	    $(CROSS)objcopy -O binary $@.elf $@
+endif
 
 # The demo over the network, on a board with QEMU's virtio devices.
 ifeq ($(BOARD_NET),virtio)

@@ -32,8 +32,11 @@ $(eval $(call microkit_image,$(SEL4_TEST)/flight/loader.img,$(SEL4_TEST)/flight/
 # The network demo with a key, and a network client without a workload: see tests/build.mk.
 $(eval $(call pd,$(SEL4_TEST)/netkey/client_net.elf,\
     $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC))))
-$(SEL4_TEST)/netkey/%.elf $(SEL4_TEST)/quiet/%.elf: $(B)/demo/%.elf
-	$(Q)mkdir -p $(SEL4_TEST)/netkey $(SEL4_TEST)/quiet && cp $< $(SEL4_TEST)/netkey/ && cp $< $(SEL4_TEST)/quiet/
+# Two rules: one with both targets would put the client without the key over the one with it.
+$(SEL4_TEST)/netkey/%.elf: $(B)/demo/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(SEL4_TEST)/quiet/%.elf: $(B)/demo/%.elf
+	$(Q)mkdir -p $(@D) && cp $< $@
 $(eval $(call microkit_image,$(SEL4_TEST)/netkey/loader.img,$(NET)/net.system,$(SEL4_TEST)/netkey,\
     $(patsubst $(DEMO)/%,$(SEL4_TEST)/netkey/%,$(NET_ELFS))))
 $(SEL4_TEST)/quiet/quiet.system: tests/target/quiet.system
@@ -43,20 +46,21 @@ $(eval $(call microkit_image,$(SEL4_TEST)/quiet/loader.img,$(SEL4_TEST)/quiet/qu
 SEL4_NET_TESTS := $(if $(findstring qemu,$(MICROKIT_BOARD)),$(B)/net-tool $(SEL4_TEST)/netkey/loader.img \
     $(SEL4_TEST)/quiet/loader.img)
 # $(call net_qemu,IMAGE): boots it in real time, with room for network devices
-net_qemu = $(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(1),$(value BOARD_QEMU))) -global virtio-mmio.force-legacy=false
+net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.force-legacy=false
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_NET_TESTS)
-	$(Q)$(if $(BOARD_QEMU),,echo "check-sel4: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_NET_TESTS) \
+            $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
-	DEMO_QEMU='$(subst $$(IMAGE),$(B)/loader.img,$(value BOARD_QEMU))' \
+	DEMO_QEMU='$(call boot,$(B)/loader.img)' \
 	WILDFP_DIR=$(SEL4_TEST)/wildfp \
-	WILDFP_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/wildfp/loader.img,$(value BOARD_QEMU))' \
+	WILDFP_QEMU='$(call boot,$(SEL4_TEST)/wildfp/loader.img)' \
 	FLIGHT_DIR=$(SEL4_TEST)/flight \
-	FLIGHT_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/flight/loader.img,$(value BOARD_QEMU))' \
+	FLIGHT_QEMU='$(call boot,$(SEL4_TEST)/flight/loader.img)' \
 	EXACT_DIR=$(SEL4_TEST)/exact \
-	EXACT_QEMU='$(subst $$(IMAGE),$(SEL4_TEST)/exact/loader.img,$(value BOARD_QEMU))' \
+	EXACT_QEMU='$(call boot,$(SEL4_TEST)/exact/loader.img)' \
 	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
 	NETKEY_QEMU='$(call net_qemu,$(SEL4_TEST)/netkey/loader.img)' \
 	QUIET_QEMU='$(call net_qemu,$(SEL4_TEST)/quiet/loader.img)' \

@@ -21,8 +21,9 @@ endef
 $(eval $(call stock_test,robin,tests/target/robin.c))
 $(eval $(call stock_test,pair,tests/target/pair.c))
 
-check-stock: host $(B)/stock/loader.img $(foreach t,robin pair,$(B)/tests/stock/$(t)/loader.img)
-	$(Q)$(if $(BOARD_QEMU),,echo "check-stock: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
+check-stock: host $(B)/stock/loader.img $(foreach t,robin pair,$(B)/tests/stock/$(t)/loader.img) \
+             $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
-	STOCK_QEMU='$(value BOARD_QEMU)' tests/sel4/check-stock
+	STOCK_QEMU='$(call boot,@IMAGE@)' tests/sel4/check-stock
 endif

@@ -85,10 +85,10 @@ endif
 # Both, booted and recorded from.
 .PHONY: check-sddf
 check-sddf: host target $(B)/echo-load $(B)/net-tool
-	$(Q)$(if $(BOARD_QEMU),,echo "check-sddf: QEMU has no machine for $(MICROKIT_BOARD)" >&2; exit 1;) \
+	$(Q)$(need_qemu) \
 	ECHO_TCP=$(if $(wildcard $(SDDF)/include/sddf/network/mac802.h),1236,1237) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
-	SERIAL_QEMU='$(subst $$(IMAGE),$(B)/sddf/serial/loader.img,$(value BOARD_QEMU))' \
-	NET_QEMU='$(subst $(comma)sleep=off,,$(subst $$(IMAGE),$(B)/sddf/net/loader.img,$(value BOARD_QEMU)))'\
+	SERIAL_QEMU='$(call boot,$(B)/sddf/serial/loader.img)' \
+	NET_QEMU='$(subst $(comma)sleep=off,,$(call boot,$(B)/sddf/net/loader.img))'\
 	' -global virtio-mmio.force-legacy=false' tests/sel4/sddf
 endif

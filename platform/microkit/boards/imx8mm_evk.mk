@@ -15,3 +15,13 @@ BOARD_TIMER_BASE := 0x302e0000
 BOARD_PACER := demo/pacer_gpt.c
 BOARD_PACER_BASE := 0x302d0000
 BOARD_PACER_IRQ := 87
+# Boots $(IMAGE) in QEMU, serial port left to the caller. Debian 12's QEMU does not know the board, so this
+# is for MICROKIT_QEMU=<one that does>. It has no firmware for it either.
+ifneq ($(MICROKIT_QEMU),)
+BOARD_FIRMWARE := tests/sel4/imx8mm_firmware.S
+BOARD_CFLAGS := -DMKPERF_PERIOD_STEP=2
+BOARD_QEMU = $(MICROKIT_QEMU) -machine imx8mm-evk -m 2G -display none -monitor none -nodefaults \
+    -rtc clock=vm -icount shift=1,sleep=off -serial null \
+    -device loader,file=$(B)/firmware.bin,addr=0x40000000,force-raw=on,cpu-num=0 \
+    -device loader,file=$(IMAGE),addr=0x41000000,force-raw=on
+endif

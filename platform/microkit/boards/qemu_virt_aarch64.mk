@@ -18,6 +18,7 @@ BOARD_NET := virtio
 # For `-icount shift=1` below, see target/profiler/policy.h.
 BOARD_CFLAGS := -DMKPERF_PERIOD_STEP=2
 # Boots $(IMAGE), serial port left to the caller.
-BOARD_QEMU = qemu-system-aarch64 -machine virt,virtualization=on -cpu cortex-a53 -m size=2G \
+MICROKIT_QEMU ?= qemu-system-aarch64
+BOARD_QEMU = $(MICROKIT_QEMU) -machine virt,virtualization=on -cpu cortex-a53 -m size=2G \
     -display none -monitor none -nodefaults -rtc clock=vm -icount shift=1,sleep=off \
     -device loader,file=$(IMAGE),addr=0x70000000,cpu-num=0
