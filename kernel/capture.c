@@ -293,7 +293,7 @@ static inline void take_special(const struct mkperf_descriptor *d, struct mkperf
                                 struct mkperf_ring_producer *p, unsigned i, bool kernel,
                                 uint64_t now, uint64_t weight)
 {
-    uint32_t reads = d->reads[i] & d->read_mask & MKPERF_COUNT_BITS;
+    uint32_t reads = d->reads[i] & d->read_mask & mkperf_port_counters();
 
     if (d->turn_mask >> i & 1) {
         tell_turn(d, s, p, now);

@@ -39,7 +39,7 @@ void mkperf_counts_entry(const struct mkperf_descriptor *d, struct mkperf_counts
         t->magic = MKPERF_COUNTS_MAGIC;
         s->epoch = epoch;
     }
-    for (uint32_t rest = d->count_mask & MKPERF_COUNT_BITS; rest != 0; rest &= rest - 1) {
+    for (uint32_t rest = d->count_mask & mkperf_port_counters(); rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint32_t value = mkperf_port_counter_read(i);
         if (known) {

@@ -242,6 +242,15 @@ static inline uint32_t mkperf_port_overflow_take(void)
     return bits;
 }
 
+/* The counters that there are: an access to another is undefined. mkperf_initCPU set the bits of
+ * all, and those of others read as zero. */
+static inline uint32_t mkperf_port_counters(void)
+{
+    word_t bits;
+    MRS("pmintenset_el1", bits);
+    return bits & MASK(MKPERF_MAX_COUNTERS);
+}
+
 /*
  * Event counters have a register each and no index. This branches to the right one of 31 pairs of
  * instructions; going through PMSELR_EL0 would have to save and restore what its user has there.

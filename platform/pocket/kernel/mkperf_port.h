@@ -100,6 +100,15 @@ static inline uint32_t mkperf_port_overflow_take(void)
     ".endr\n"                                                                            \
     "2:\n\t"
 
+/* The counters that there are, of which boot.S set all bits; an access to another is undefined. */
+static inline uint32_t mkperf_port_counters(void)
+{
+    uint64_t bits;
+
+    __asm__ volatile("mrs %0, pmintenset_el1" : "=r"(bits));
+    return (uint32_t)bits & MKPERF_COUNT_BITS;
+}
+
 static inline uint32_t mkperf_port_counter_read(unsigned i)
 {
     uint64_t at;
