@@ -18,8 +18,8 @@
 enum { SIM_THREADS = 16 };
 
 static struct mkperf_client client;
-static struct mkperf_link host; /* the host's end, */
-static struct mkperf_link to;   /* and what it sends */
+static struct mkperf_link host;      /* the host's end, */
+static struct mkperf_link host_line; /* and what it sends */
 static struct {
     mkperf_ToHost last; /* answer */
     uint64_t batch_samples;
@@ -202,10 +202,10 @@ static void say(mkperf_ToTarget *m)
 
     m->request = ++request;
     assert_true(pb_encode(&stream, mkperf_ToTarget_fields, m));
-    assert_true(mkperf_link_send(&to, message, stream.bytes_written));
-    while (mkperf_link_out(&to, &n), n != 0) {
-        mkperf_client_byte(&client, 0, *mkperf_link_out(&to, &n));
-        mkperf_link_sent(&to, 1);
+    assert_true(mkperf_link_send(&host_line, message, stream.bytes_written));
+    while (mkperf_link_out(&host_line, &n), n != 0) {
+        mkperf_client_byte(&client, 0, *mkperf_link_out(&host_line, &n));
+        mkperf_link_sent(&host_line, 1);
     }
 }
 
@@ -269,7 +269,7 @@ static int boot(void **state)
     memset(&profiler, 0, sizeof profiler);
     memset(&client, 0, sizeof client);
     memset(&host, 0, sizeof host);
-    memset(&to, 0, sizeof to);
+    memset(&host_line, 0, sizeof host_line);
     memset(&got, 0, sizeof got);
     memset(ipc_page, 0, sizeof ipc_page);
     pmu_reason = NULL;
