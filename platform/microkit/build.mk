@@ -42,7 +42,8 @@ DEMO_PACER := $(BOARD_PACER)
 # One build directory serves one board and configuration at a time: what was made for another goes.
 MICROKIT_FOR := $(abspath $(MICROKIT_BOARD_DIR)) $(BOARD_CFLAGS)
 ifneq ($(shell cat $(B)/microkit-for 2>/dev/null),$(MICROKIT_FOR))
-$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/net $(B)/stock $(B)/loader.* $(B)/tests/sel4 && mkdir -p $(B) && \
+$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/net $(B)/stock $(B)/loader.* $(B)/tests/sel4 \
+    $(B)/tests/stock && mkdir -p $(B) && \
     echo '$(MICROKIT_FOR)' >$(B)/microkit-for)
 endif
 
