@@ -40,11 +40,12 @@ beginnings() {
 }
 check "cut once, anywhere from hello to Stop: recorded, and the books balance" beginnings
 
-# One recording over many connections: the handshake's, the return's and the stream's bytes.
+# One recording over many connections: the handshake's, the return's and the stream's bytes. A return
+# sends 124; later ones, while samples flow, there need not be.
 sweep() {
     plan=
     for i in $(seq 0 12); do
-        plan="$plan up:$((i * 12 + 1)) down:$((i * 340 + 110)) down:$((i * 10)) down:$((4000 + i * 631))"
+        plan="$plan up:$((i * 10 + 1)) down:$((i * 340 + 110)) down:$((i * 10)) down:$((4000 + i * 631))"
     done
     proxy $plan pass
     RUN="start $D/sweep.log" record "$proxy" -F 4000 -o "$D/sweep.data"
