@@ -16,6 +16,7 @@ void mkperf_client_init(struct mkperf_client *c)
     c->controller = MKPERF_NOBODY;
     c->stop_by = MKPERF_NOBODY;
     mkperf_command_defaults(&c->settings);
+    mkperf_encoder_begin(&c->encoder, 0, 0); /* a sample may come before a session is known */
     c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
     c->call(MKPERF_OP_INFO);
 }
