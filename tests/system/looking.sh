@@ -215,7 +215,7 @@ share_of() {
     "$MKPERF" report --stdio --children -S "$1" -i "$2" | awk -v name="$1" '$NF == name { print $1 }'
 }
 svg_diff() {
-    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 0.4 $system -o "$D/before.data" >"$D/record.log" 2>&1 ||
+    scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 1.3 $system -o "$D/before.data" >"$D/record.log" 2>&1 ||
         { cat "$D/record.log"; return 1; }
     "$MKPERF" convert -q "$data" -o "$D/change.svg" --diff "$D/before.data" && svg_seen "$D/change.svg" || return 1
     grep -Eq ' grew=[1-9][0-9]* shrank=[1-9]' "$D/seen" || { cat "$D/seen"; return 1; }
