@@ -63,7 +63,7 @@ cut() {
         --system tests/target/quiet.system --key-file "$D/key" -o "$D/cut.data"
     recorder=$pid
     wait_for 20 grep 'listening on port' "$D/cut.log"
-    start "$D/proxy.log" "$tool" proxy "$called" "$behind" up:150 up:5000 down:150 up:9001 pass
+    start "$D/proxy.log" "$tool" proxy "$called" "$behind" up:150 up:5000 down:110 up:9001 pass
     wait $recorder || { cat "$D/cut.log"; return 1; }
     cat "$D/proxy.log" "$D/cut.log"
     [ "$(grep -c ' cut, ' "$D/proxy.log")" -eq 4 ] && grep 'connected again' "$D/cut.log" &&
