@@ -176,7 +176,7 @@ enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *wa
 
 enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g)
 {
-    return mkperf_error_set(g->e, MKPERF_ERR_FAILED, "%s: %s is not implemented", g->command,
+    return mkperf_error_set(g->e, MKPERF_ERR_FAILED, "%s: no code takes %s", g->command,
                             g->name);
 }
 

@@ -18,7 +18,7 @@ export QEMU MKPERF
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1
 
 record() {
-    scripts/qemu-record "$D" -e cycles -F 400 -g --duration 1 --system "$demo/demo.system" \
+    scripts/qemu-record "$D" -e cycles -F 400 -g --duration 2 --system "$demo/demo.system" \
         --elf-path "$demo" -o "$D/good.data" --raw "$D/good.raw" >"$D/record.log" 2>&1 ||
         { cat "$D/record.log"; return 1; }
     "$MKPERF" convert -q "$D/good.data" -o - --to perf >"$D/good.pipe"
