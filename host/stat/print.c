@@ -240,6 +240,13 @@ static void print_tail(const struct stat_reading *r, const struct stat_style *st
     if (r->estimate) {
         fprintf(style->out,
                 "\n  ~ estimated from samples, with the standard error in parentheses.\n");
+    } else if (r->rows > 1) {
+        fputs(
+            "\n  To tell PDs apart the kernel reads the counters at each switch or entry. That "
+            "work is\n"
+            "  in the kernel counts of who entered: much where system calls are many (--estimate\n"
+            "  does without it).\n",
+            style->out);
     }
     fputc('\n', style->out);
 }

@@ -49,7 +49,8 @@ turns() {
 check "events that take turns are scaled right" turns
 
 # A group's values in the samples of its first event: in QEMU an instruction takes a cycle, so a PD
-# counts as many of one as of the other, and idle has next to no instructions. In perf's own terms.
+# counts as many of one as of the other, and idle has next to no instructions. In perf's own terms. The
+# demo works for some 0.35 of each second but the first.
 leader() {
     on "$demo" '$MKPERF record -t $T -e "{cycles,instructions}:S" -F 1000 --duration 2 \
         --system $demo/demo.system --elf-path $demo -o $D/leader.data' || return 1
@@ -59,7 +60,7 @@ leader() {
     grep -q "anon group { cycles, instructions }" "$D/group" &&
         perf_quiet script -i "$D/leader.data" -F event,period -G >"$D/members" &&
         awk '{ sum[$2] += $1; n[$2]++ }
-             END { exit !(n["cycles:"] > 1500 && sum["instructions:"] > 0.2 * sum["cycles:"] &&
+             END { exit !(n["cycles:"] > 1500 && sum["instructions:"] > 0.1 * sum["cycles:"] &&
                           sum["instructions:"] < 0.6 * sum["cycles:"]) }' "$D/members" &&
         $MKPERF convert "$D/leader.data" -o "$D/leader.csv" &&
         awk -F, '$1 == "read" && $4 == "known" && $6 == "user" { read += $8 }
@@ -100,16 +101,17 @@ forms() {
     cat "$D/intervals" "$D/repeat" "$D/pds" "$D/estimate"
     [ "$(grep -c ' cycles ' "$D/intervals")" -ge 2 ] && grep -q '(3 runs)' "$D/repeat" &&
         grep -q '^C0  *1 .*insn per cycle .*( +- ' "$D/repeat" && grep -q '^ *known .* cycles ' "$D/pds" &&
-        ! grep -q dummy1 "$D/pds" && grep -q '^ *known~.*( +- ' "$D/estimate"
+        ! grep -q dummy1 "$D/pds" && grep -q 'That work is' "$D/pds" && ! grep -q 'That work is' "$D/estimate" && grep -q '^ *known~.*( +- ' "$D/estimate"
 }
 check "intervals, repeats, chosen PDs, estimates" forms
 
-# Shares of three PDs among themselves, which the demo fixes whatever the window: an estimate lies
-# within four of its standard errors of the exact count's.
+# Shares of three PDs among themselves, which the demo fixes but for the second that a window of nine cuts
+# in two: an estimate lies within four standard errors, and that ninth, of the exact count's. The standard
+# error that stands for a fair chance is that of the count to be expected, not of the one that was got.
 estimate() {
-    on "$demo" '$MKPERF stat -t $T -e cycles -x , --per-pd --duration 3 -o $D/a.csv \
+    on "$demo" '$MKPERF stat -t $T -e cycles -x , --per-pd --duration 9 -o $D/a.csv \
             --system $demo/demo.system' \
-        '$MKPERF stat -t $T -e cycles -x , --estimate --duration 3 -o $D/b.csv \
+        '$MKPERF stat -t $T -e cycles -x , --estimate --duration 9 -o $D/b.csv \
             --system $demo/demo.system' || return 1
     awk -F, '
         $1 != "known" && $1 != "dummy1" && $1 != "server" { next }
@@ -117,9 +119,10 @@ estimate() {
         { got[$1] = $2; error[$1] = $11; all += $2; n++ }
         END {
             for (pd in got) {
-                off = (got[pd] - exact[pd] / all_exact * all) / error[pd]
-                print pd, got[pd], "expected", exact[pd] / all_exact * all, "standard errors", off
-                if (off > 4 || off < -4) bad = 1
+                want = exact[pd] / all_exact * all
+                far = 4 * error[pd] * sqrt(want / got[pd]) + want / 9
+                print pd, got[pd], "expected", want, "standard error", error[pd]
+                if (got[pd] > want + far || got[pd] < want - far) bad = 1
             }
             exit bad || n != 3
         }' "$D/a.csv" "$D/b.csv"
