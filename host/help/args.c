@@ -176,8 +176,7 @@ enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *wa
 
 enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g)
 {
-    return mkperf_error_set(g->e, MKPERF_ERR_FAILED, "%s: no code takes %s", g->command,
-                            g->name);
+    return mkperf_error_set(g->e, MKPERF_ERR_FAILED, "%s: no code takes %s", g->command, g->name);
 }
 
 enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
