@@ -69,6 +69,8 @@ $(eval $(call test_system,wildfp,tests/target/wildfp.c tests/target/wildfp_spin.
 $(eval $(call test_system,robin,tests/target/robin.c))
 $(eval $(call test_system,pair,tests/target/pair.c))
 $(eval $(call test_system,steps,tests/target/steps.c))
+$(eval $(call test_system,deep,tests/target/deep.c tests/target/wildfp_spin.S target/lib/own_stack.S))
+$(B)/tests/target/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
 # The timer's demo on a kernel whose hook stays out of it, since nobody has the PMU's interrupt.
 NOHOOK := $(B)/tests/target/nohook
 $(NOHOOK)/nohook.system: demo/stock.system

@@ -3,7 +3,7 @@
  * Owns: the looks at other threads' registers, see observe.h.
  *
  * What the host told is believed in one respect: whose registers mean what. Memory is read only
- * within the region that the system description gives this PD for that, whatever the host says.
+ * within the regions that the system description gives this PD for that, whatever the host says.
  */
 #include "observe.h"
 
@@ -19,9 +19,34 @@
 
 enum { CONTEXT_WORDS = sizeof(seL4_UserContext) / sizeof(seL4_Word) };
 
-/* A memory region with other PDs' stacks, mapped readable (setvar_vaddr, setvar_size); 0: none. */
-uintptr_t mkperf_stacks;
-uintptr_t mkperf_stacks_bytes;
+/* Memory regions with other PDs' stacks, mapped readable: mkperf_stack1 and mkperf_stack1_bytes to
+ * mkperf_stack8 and mkperf_stack8_bytes (setvar_vaddr, setvar_size). 0: none. */
+#define STACKS(x) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8)
+#define STACK_VARIABLES(n)     \
+    uintptr_t mkperf_stack##n; \
+    uintptr_t mkperf_stack##n##_bytes;
+STACKS(STACK_VARIABLES)
+
+struct region {
+    const volatile uintptr_t *vaddr;
+    const volatile uintptr_t *bytes;
+};
+
+#define STACK_REGION(n) {&mkperf_stack##n, &mkperf_stack##n##_bytes},
+static const struct region regions[] = {STACKS(STACK_REGION)};
+
+/* Whether these bytes are for reading stacks. */
+static bool is_stack(uint64_t ours, uint64_t bytes)
+{
+    for (unsigned i = 0; i < sizeof regions / sizeof *regions; i++) {
+        uint64_t offset = ours - *regions[i].vaddr;
+        uint64_t size = *regions[i].bytes;
+        if (offset <= size && bytes <= size - offset) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool read_registers(const struct mkperf_observed *t, seL4_UserContext *regs)
 {
@@ -55,9 +80,8 @@ static bool take_windows(struct mkperf_observed *t, const struct mkperf_observe_
             return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                       "a PD's stacks can be in at most 2 memory regions");
         }
-        uint64_t offset = part->window[i].ours - mkperf_stacks;
-        if (offset > mkperf_stacks_bytes || part->window[i].bytes > mkperf_stacks_bytes - offset) {
-            continue; /* another region that both map: not for reading stacks */
+        if (!is_stack(part->window[i].ours, part->window[i].bytes)) {
+            continue; /* another region that both map */
         }
         t->window[t->windows++] = part->window[i];
     }
@@ -180,13 +204,13 @@ void mkperf_observe_look(struct mkperf_observation *o)
 }
 
 /* The frame record at fp as this PD sees it, or NULL. */
-static const uint64_t *frame_record(const struct mkperf_observed *t, uint64_t fp)
+static const volatile uint64_t *frame_record(const struct mkperf_observed *t, uint64_t fp)
 {
     for (unsigned i = 0; i < t->windows; i++) {
         const struct mkperf_observe_window *w = &t->window[i];
         uint64_t offset = fp - w->theirs;
         if (offset % 8 == 0 && w->bytes >= 16 && offset <= w->bytes - 16) {
-            return (const uint64_t *)(uintptr_t)(w->ours + offset);
+            return (const volatile uint64_t *)(uintptr_t)(w->ours + offset);
         }
     }
     return NULL;
@@ -201,16 +225,17 @@ unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uin
 
     *flags = 0;
     while (n < max && fp != 0) {
-        const uint64_t *record = frame_record(t, fp);
+        const volatile uint64_t *record = frame_record(t, fp);
         if (record == NULL) {
             *flags = t->windows != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
             return n;
         }
         uint64_t caller = record[0];
-        if (record[1] == 0) {
+        uint64_t return_address = record[1];
+        if (return_address == 0) {
             return n; /* start code: the outermost frame */
         }
-        frame[n++] = record[1];
+        frame[n++] = return_address;
         if (caller != 0 && caller <= fp) {
             *flags = MKPERF_SAMPLE_BAD_FP;
             return n;

@@ -8,6 +8,7 @@ D=$B/tests/run-stock
 rm -rf "$D"
 mkdir -p "$D"
 . tests/system/lib.sh
+. tests/system/lib-stock.sh
 
 # record SYSTEM-DIRECTORY NAME OUTPUT ARGUMENTS...
 record() {
@@ -135,6 +136,12 @@ interval_outputs() {
         END { print s, n; exit !(n == 2 * s && s > 1500) }' "$D/intervals.csv"
 }
 
+# Stacks that the profiler PD maps as well; 3 s are ten rounds of the broken frame pointers.
+deep() {
+    record "$t/deep" deep deep -e timer --duration 3 || return 1
+    ! grep 'stopped: a' "$D/deep.log" && deep_chains "$D/deep.data"
+}
+
 only_known() {
     record "$t/nohook" nohook filter -e timer --pd known --duration 2 || return 1
     shares filter | awk '$2 == "known" { n += $1 } $2 != "known" && $2 != "ambiguous" { print; bad = 1 }
@@ -162,6 +169,8 @@ check "jitter: not in step with a program by the clock" in_step
 check "without jitter it is seen to be in step" without_jitter
 check "counts of the interval" intervals
 check "and what becomes of them" interval_outputs
+check "stacks in the profiler PD's reach: whole chains, and no harm from broken ones" deep
+check "the example in docs/stock.md" deep_example
 check "--pd" only_known
 check "a period below the cost of looking" refused "must be from" -e timer -c 10
 check "user mode alone" refused "cannot tell user mode" -e timer:u

@@ -256,15 +256,15 @@ static void test_walk(void **state)
     (void)state;
     tell(0);
     mkperf_ToTarget m = observe(1, 0, 10);
-    mkperf_stacks = (uintptr_t)stack;
-    mkperf_stacks_bytes = sizeof stack - 8; /* less than the host says: */
+    mkperf_stack2 = (uintptr_t)stack;
+    mkperf_stack2_bytes = sizeof stack - 8; /* less than the host says: */
     m.msg.observe.stack_count = 1;
     m.msg.observe.stack[0] =
         (mkperf_StackWindow){.theirs = 0x20000000, .ours = (uintptr_t)stack, .bytes = sizeof stack};
     ask(&m, mkperf_ToHost_ack_tag);
     struct mkperf_observed *t = &profiler.ticks.observation.thread[0];
     assert_int_equal(t->windows, 0);
-    mkperf_stacks_bytes = sizeof stack;
+    mkperf_stack2_bytes = sizeof stack;
     tell(0);
     ask(&m, mkperf_ToHost_ack_tag);
     assert_int_equal(t->windows, 1);

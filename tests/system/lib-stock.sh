@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What tests/system/stock.sh and tests/sel4/check-stock share. Sourced behind lib.sh.
+
+# deep_chains DATA: a recording of tests/target/deep.system. Each sample of worker has the part of the known
+# chain from its own function to the start; of wild, the leaf, its caller and as many callers as the frame
+# records have that are good: 0, 1, 2, or the 16 that a chain may have.
+deep_chains() {
+    chains "$1" | awk '
+        BEGIN { full = ";wildfp_spin;deep_d;deep_c;deep_b;deep_a;init;main" }
+        { chain = ";" $3; sub(/;pocket_main;_start$/, ";main", chain) }
+        $1 == "worker" {
+            n++
+            whole += chain == full
+            if (substr(full, length(full) - length(chain) + 1) != chain && wrong++ < 5) print
+        }
+        $1 == "wild" && chain ~ /^;wildfp_spin;wild_case(;wild_mark)*$/ {
+            marks[split(chain, part, ";") - 3]++
+            next
+        }
+        $1 == "wild" && chain ~ /;init;main$/ && chain !~ /wild_mark/ {
+            done += chain ~ /^;wild_done;/
+            next
+        }
+        $1 == "wild" && wrong++ < 5 { print }
+        END {
+            printf "  deep    %d chains of worker, %d with all 7 frames; wild:", n, whole
+            for (m in marks) {
+                printf " %d with %d callers,", marks[m], m
+                known += m == 0 || m == 1 || m == 2 || m == 16
+                kinds++
+            }
+            printf " %d behind all; %d wrong\n", done, wrong
+            exit !(n >= 500 && whole > 0.9 * n && kinds == 4 && known == 4 && done > 0 && wrong == 0)
+        }'
+}
+
+# The lines of the example in docs/stock.md are in the system that is booted.
+deep_example() {
+    sed -n '/^## Deeper/,/^## [^D]/s/^  *</</p' docs/stock.md >"$D/example"
+    sed 's/^ *//' tests/target/deep.system >"$D/deep.lines"
+    [ "$(grep -c . "$D/example")" -ge 5 ] || { echo "there is no example"; return 1; }
+    ! grep -vxFf "$D/deep.lines" "$D/example"
+}
