@@ -72,4 +72,4 @@ HOSTED_SRC += target/lib/text.c target/pmu/armv8_events.c target/profiler/policy
               target/profiler/attribute.c
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
-$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel
+$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel

@@ -82,6 +82,11 @@ uint32_t mkperf_port_overflow_take(void)
     return model.take_overflow();
 }
 
+uint32_t mkperf_port_counters(void)
+{
+    return (UINT32_C(1) << model.counters) - 1;
+}
+
 uint32_t mkperf_port_counter_read(unsigned i)
 {
     return model.get(i);

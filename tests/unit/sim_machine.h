@@ -210,13 +210,20 @@ uint32_t mkperf_port_overflow_take(void)
     return taken;
 }
 
+uint32_t mkperf_port_counters(void)
+{
+    return (UINT32_C(1) << COUNTERS) - 1;
+}
+
 uint32_t mkperf_port_counter_read(unsigned i)
 {
+    assert_true(i < COUNTERS);
     return sim.counter[i].value;
 }
 
 void mkperf_port_counter_write(unsigned i, uint32_t value)
 {
+    assert_true(i < COUNTERS);
     sim.counter[i].value = value;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel hook's port to a test program: the simulated machine of test_session.c. */
+/* The kernel hook's port to a test program: the machine that the program simulates. */
 #ifndef MOCK_MKPERF_PORT_H
 #define MOCK_MKPERF_PORT_H
 
@@ -21,10 +21,7 @@ unsigned mkperf_port_core(void);
 uint64_t mkperf_port_time(void);
 uint64_t mkperf_port_tick_hz(void);
 uint32_t mkperf_port_overflow_take(void);
-static inline uint32_t mkperf_port_counters(void) /* that there are */
-{
-    return (UINT32_C(1) << 31) - 1;
-}
+uint32_t mkperf_port_counters(void);
 uint32_t mkperf_port_counter_read(unsigned i);
 void mkperf_port_counter_write(unsigned i, uint32_t value);
 uintptr_t mkperf_port_user_page(uint64_t va);
