@@ -155,6 +155,7 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         {"restarts", &t->restarts},
         {"overwritten", &t->overwritten},
         {"looks_us", &t->looks_us},
+        {"unread", &t->unread},
         {"first_ns", &t->first_ns},
         {"last_ns", &t->last_ns},
     };

@@ -156,6 +156,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     s->totals.late_events += t->late_events;
     s->totals.spurious += t->spurious;
     s->totals.looks_us += t->has_attribution ? t->attribution.spent_us : 0;
+    s->totals.unread += t->has_attribution ? t->attribution.unread : 0;
     add_turns(s);
     s->totals.complete = s->totals.complete && s->from_start && !t->running &&
                          s->next_sample - s->passed_over == t->sent &&

@@ -145,7 +145,8 @@ struct mkperf_totals {
     uint64_t confidence[4]; /* samples, by enum mkperf_confidence */
     uint64_t first_ns, last_ns;
     uint64_t
-        looks_us; /* that the timer's looks took, which no sample shows; 0: not known, or none */
+        looks_us;    /* that the timer's looks took, which no sample shows; 0: not known, or none */
+    uint64_t unread; /* the timer's samples without their events' counts: too long an interval */
     uint64_t overwritten; /* samples of a flight recording that had given way to these */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
     /* Of events that took turns in the counters: how long their sessions ran, and of that, how long

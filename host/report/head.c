@@ -131,6 +131,12 @@ static void print_doubts(const struct report_profile *p, FILE *out)
                 percent(t->confidence[MKPERF_INFERRED], timed),
                 percent(t->confidence[MKPERF_AMBIGUOUS], timed));
     }
+    if (t->unread) {
+        fprintf(out,
+                "# unread      %" PRIu64 " samples without their events' counts: too long an "
+                "interval\n",
+                t->unread);
+    }
     if (t->unrepaired) {
         fprintf(out,
                 "# callers     of %" PRIu64 " samples (%.2f %%) may lack the innermost one: no "

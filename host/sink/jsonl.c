@@ -20,8 +20,8 @@
  *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
  *   totals   samples, lost: {where: n}, late_events, spurious, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of events that took turns,
- *            first_ns, last_ns, overwritten, complete, cost: {event: {kernel, pds}}: the events
- * that the profiler itself took, each only if it is known
+ *            first_ns, last_ns, overwritten, unread, complete, cost: {event: {kernel, pds}}: the
+ * events that the profiler itself took, each only if it is known
  *
  * What is not known is left out. Numbers are exact integers, which some readers of JSON round
  * above 2^53.
@@ -319,6 +319,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     put_number(t, "first_ns", totals->first_ns);
     put_number(t, "last_ns", totals->last_ns);
     put_number(t, "overwritten", totals->overwritten);
+    put_number(t, "unread", totals->unread);
     mkperf_cost_looks(&j->cost, &j->stack, totals->looks_us);
     put_cost(j);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");

@@ -74,6 +74,9 @@ static void note_losses(const struct notes *n)
     n->put(n->self, line);
     note(n, "late events: %" PRIu64 ", spurious: %" PRIu64, c->totals.late_events,
          c->totals.spurious);
+    if (c->totals.unread != 0) {
+        note(n, "samples without their events' counts: %" PRIu64, c->totals.unread);
+    }
     if (c->totals.overwritten != 0) {
         note(n, "overwritten by the flight recorder before the first sample: %" PRIu64,
              c->totals.overwritten);

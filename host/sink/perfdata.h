@@ -25,9 +25,10 @@
  *   MKPERF_PERFDATA_TOTALS: `event` as above for those that came later, marks, marks_lost,
  * restarts, samples, lost_ring, lost_output, lost_link, lost_transit, lost_chain, late_events,
  * spurious, unrepaired, proved, inferred,
- * ambiguous (samples by how surely their thread is known, none of them for the hook's), first_ns,
- * last_ns, complete 0|1, recovered 0|1; each a decimal number. With `recovered 1`, late_events,
- * spurious, unrepaired and those three are missing.
+ * ambiguous (samples by how surely their thread is known, none of them for the hook's),
+ * overwritten, looks_us, unread (mkperf_totals in model.h), first_ns, last_ns, complete 0|1,
+ * recovered 0|1; each a decimal number. With `recovered 1`, those from late_events to unread,
+ * marks_lost and restarts are missing.
  *
  * A pipe, standard output among them, gets perf's layout for pipes, where nothing is patched:
  * header of 16 bytes | HEADER_ATTR and EVENT_UPDATE of each event | HEADER_FEATURE, HEADER_BUILD_ID

@@ -77,8 +77,9 @@ static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
         fprintf(f, "late_events %llu\nspurious %llu\nunrepaired %llu\n",
                 (unsigned long long)t->late_events, (unsigned long long)t->spurious,
                 (unsigned long long)t->unrepaired);
-        fprintf(f, "overwritten %llu\nlooks_us %llu\n", (unsigned long long)t->overwritten,
-                (unsigned long long)t->looks_us);
+        fprintf(f, "overwritten %llu\nlooks_us %llu\nunread %llu\n",
+                (unsigned long long)t->overwritten, (unsigned long long)t->looks_us,
+                (unsigned long long)t->unread);
         if (t->interactions != NULL) {
             mkperf_interactions_write(t->interactions, f);
         }

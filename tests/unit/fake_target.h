@@ -125,7 +125,9 @@ static inline void fake_status(struct fake *f, uint32_t request, uint32_t id, bo
                                    .sent = sent,
                                    .lost_ring = lost_ring,
                                    .late_events = 5,
-                                   .spurious = 6};
+                                   .spurious = 6,
+                                   .has_attribution = true,
+                                   .attribution = {.spent_us = 7, .unread = 8}};
     fake_send(f, &m);
 }
 

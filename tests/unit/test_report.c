@@ -132,6 +132,7 @@ static void finish(struct maker *m, uint64_t lost, bool complete)
                               .last_ns = m->time,
                               .late_events = 77,
                               .unrepaired = 3,
+                              .unread = 4,
                               .complete = complete};
     struct mkperf_lost l = {.samples = lost, .where = MKPERF_LOST_LINK};
 
@@ -321,6 +322,7 @@ static void test_head(void **state)
     assert_non_null(strstr(text, "link too slow"));
     assert_non_null(strstr(text, "77 events"));
     assert_non_null(strstr(text, "of 3 samples"));
+    assert_non_null(strstr(text, "unread      4 samples without"));
     assert_non_null(strstr(text, "jitter      on"));
     assert_null(strstr(text, "totals are incomplete"));
 }
