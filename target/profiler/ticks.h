@@ -5,7 +5,8 @@
  * Owns: struct mkperf_ticks: when to look, the attribution's books, and the ring that samples go
  * into on their way to drain.c, in the hook's place. Called by main.c. Each sample takes two
  * interrupts: a look at all threads' registers, and shortly afterwards another one, which is the
- * sample. What ran between the two is known for certain.
+ * sample. What ran between the two is known for certain. ticks_plan.c says what a session may be,
+ * ticks.c when to look, ticks_sample.c makes the samples.
  */
 #ifndef MKPERF_TICKS_H
 #define MKPERF_TICKS_H
@@ -26,6 +27,12 @@ struct mkperf_profiler;
  */
 #define MKPERF_TIMER_EVENT "timer"
 #define MKPERF_TIMER_CODE UINT32_C(0x10000)
+
+enum {
+    /* Between the two looks: many times the way back to the interrupted thread. */
+    MKPERF_TICKS_WINDOW_US = 20,
+    MKPERF_TICKS_US_PER_S = 1000000,
+};
 
 struct mkperf_ticks {
     const struct mkperf_timer *timer;
@@ -69,5 +76,11 @@ bool mkperf_ticks_observe(struct mkperf_profiler *p, struct mkperf_session_error
 bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook);
 /* This PD goes back to wait. */
 void mkperf_ticks_leave(struct mkperf_profiler *p);
+
+/* Among the three files. The sample that is due, taken at `now` (ticks); truth: NULL, or the
+ * identity of the thread that the hook saw. */
+void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now, const uint64_t *truth);
+/* Microseconds, rounded down. */
+uint64_t mkperf_ticks_us(const struct mkperf_ticks *t, uint64_t ticks);
 
 #endif

@@ -1,6 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What tests/system/stock.sh and tests/sel4/check-stock share. Sourced behind lib.sh.
 
+# known_shares DATA: the known-answer functions have 10, 20, 30 and 40 % of their samples, by a chi-square test
+# (3 degrees of freedom; 25 is one in sixty thousand), of at least 300 samples.
+known_shares() {
+    "$MKPERF" report --stdio -i "$1" --sort pd,sym | awk '
+        $1 ~ /%$/ && $6 ~ /^known_(leaf|framed|deep)_/ { n += $2; part[$6] = $2 }
+        END {
+            split("known_leaf_10 known_framed_20 known_deep_30 known_leaf_40", name)
+            printf "  known  "
+            for (i = 1; i <= 4 && n > 0; i++) {
+                d = part[name[i]] - n * i / 10
+                x += d * d / (n * i / 10)
+                printf " %.1f %%", 100 * part[name[i]] / n
+            }
+            printf " of %d samples, chi-square %.1f\n", n, x
+            exit !(n >= 300 && x < 25)
+        }'
+}
+
 # deep_chains DATA: a recording of tests/target/deep.system. Each sample of worker has the part of the known
 # chain from its own function to the start; of wild, the leaf, its caller and as many callers as the frame
 # records have that are good: 0, 1, 2, or the 16 that a chain may have.

@@ -26,23 +26,8 @@ shares() {
         $1 ~ /%$/ { sub("%", "", $1); print int($1 * 10 + 0.5), $4, $6 }'
 }
 
-# The known-answer functions are 10, 20, 30 and 40 % of their sum; its standard error with 1000
-# samples is 1.5 points at most.
-known_shares() {
-    record "$t/nohook" nohook nohook -e timer -c 500 --duration 4 || return 1
-    grep '^  threads' "$D/nohook.log"
-    shares nohook | awk '
-        $3 ~ /^known_(leaf|framed|deep)_/ { sum += $1; part[$3] = $1 }
-        END {
-            split("known_leaf_10 known_framed_20 known_deep_30 known_leaf_40", name)
-            if (sum < 100) { print "known has only", sum / 10, "%"; exit 1 }
-            for (i = 1; i <= 4; i++) {
-                off = 100 * part[name[i]] / sum - 10 * i
-                printf "%s %.1f %%\n", name[i], 100 * part[name[i]] / sum
-                bad = bad || off > 5 || off < -5
-            }
-            exit bad
-        }'
+nohook() {
+    record "$t/nohook" nohook nohook -e timer -c 500 --duration 4 && known_shares "$D/nohook.data"
 }
 
 # The summary of a checked recording: at least 99 % right or ambiguous, of at least N samples, and
@@ -55,7 +40,8 @@ checked() {
         ' "$D/$1.log"
 }
 checked_demo() {
-    record "$B/stock" stock demo -e timer --check-timer --duration 3 && checked demo 1500 1
+    record "$B/stock" stock demo -e timer --check-timer --duration 3 && checked demo 1500 1 &&
+        known_shares "$D/demo.data"
 }
 checked_robin() {
     record "$t/robin" robin robin -e timer --check-timer --duration 3 && checked robin 2500 3 || return 1
@@ -160,8 +146,8 @@ refused() {
     grep -q "$words" "$D/refused.log"
 }
 
-check "without a hook: the known shares" known_shares
-check "the demo, checked" checked_demo
+check "without a hook: the known shares" nohook
+check "the demo, checked, and its known shares" checked_demo
 check "three of one priority, checked" checked_robin
 check "system calls all the time, checked" checked_pair
 check "shares are those of the hook" as_the_hook

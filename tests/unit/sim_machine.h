@@ -37,7 +37,9 @@
 
 #include "target/timer/timer.h"
 static const struct mkperf_timer sim_timer;
-#include "target/profiler/ticks.c" // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/ticks.c"        // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/ticks_plan.c"   // NOLINT(bugprone-suspicious-include)
+#include "target/profiler/ticks_sample.c" // NOLINT(bugprone-suspicious-include)
 
 enum { COUNTERS = 6 };
 #define TICK_HZ UINT64_C(1000000)

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: what a session of the timer may be: OBSERVE and CONFIGURE, see ticks.h. Called by main.c
+ * between sessions. Nothing can be lost here: what cannot be is refused with its reason, and the
+ * plan before stays.
+ */
+#include <microkit.h>
+
+#include "../lib/text.h"
+#include "profiler.h"
+#include "ticks.h"
+
+enum {
+    MIN_PERIOD_US = 100,
+    MAX_PERIOD_US = 1000000,
+};
+
+bool mkperf_ticks_wanted(const struct mkperf_session_request *request)
+{
+    return mkperf_text_is(request->event[0].name, MKPERF_NAME_BYTES, MKPERF_TIMER_EVENT);
+}
+
+static bool no_timer(const struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    if (p->ticks.no_timer != NULL) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_NO_TIMER, 0, p->ticks.no_timer);
+        return true;
+    }
+    return false;
+}
+
+bool mkperf_ticks_observe(struct mkperf_profiler *p, struct mkperf_session_error *error)
+{
+    static struct mkperf_observe_part part; /* ours: the client may write on meanwhile */
+
+    if (p->running) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0,
+                                  "a session is running: stop it first");
+    }
+    if (no_timer(p, error)) {
+        return false;
+    }
+    part = *(volatile struct mkperf_observe_part *)&p->page->observe;
+    if (part.part == 0) {
+        struct mkperf_observer *out = &p->page->observer;
+        mkperf_text_copy(out->pd, microkit_name, sizeof out->pd);
+        mkperf_text_copy(out->timer, p->ticks.timer->name, sizeof out->timer);
+    }
+    return mkperf_observe_told(&p->ticks.observation, &part, error);
+}
+
+/* How long a look takes, and so how often there may be one. */
+static uint64_t shortest_period_us(struct mkperf_ticks *t)
+{
+    uint64_t began = t->timer->now();
+
+    mkperf_observe_look(&t->observation);
+    t->cost = t->timer->now() - began;
+    uint64_t us = mkperf_ticks_us(t, 4 * t->cost) + 2 * (uint64_t)MKPERF_TICKS_WINDOW_US;
+    return us > MIN_PERIOD_US ? us : MIN_PERIOD_US;
+}
+
+static bool refuse_period(struct mkperf_session_error *error, uint64_t shortest)
+{
+    struct mkperf_text text = mkperf_text_begin(error->text, sizeof error->text);
+
+    error->code = MKPERF_RESULT_RANGE;
+    error->event = 1;
+    mkperf_text_put(&text, "the period of 'timer' must be from ");
+    mkperf_text_dec(&text, (uint32_t)shortest);
+    mkperf_text_put(&text, " (what looking at these PDs costs, four times) to 1000000 us");
+    return false;
+}
+
+static bool plan_period(struct mkperf_profiler *p, const struct mkperf_session_want *want,
+                        struct mkperf_plan_event *e, struct mkperf_session_error *error)
+{
+    uint64_t shortest = shortest_period_us(&p->ticks);
+    uint64_t period = want->period;
+
+    if (period == 0 && want->frequency != 0 && want->frequency <= MKPERF_MAX_FREQUENCY) {
+        e->frequency = want->frequency;
+        period = MKPERF_TICKS_US_PER_S / want->frequency;
+    }
+    if (period < shortest || period > MAX_PERIOD_US) {
+        return refuse_period(error, shortest);
+    }
+    e->period = (uint32_t)period;
+    e->minimum = (uint32_t)shortest;
+    return true;
+}
+
+static bool plan_limits(const struct mkperf_session_request *request,
+                        struct mkperf_session_error *error)
+{
+    const struct mkperf_session_want *want = &request->event[0];
+
+    if (request->events == 0 || request->events > MKPERF_MAX_EVENTS || want->count) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
+                                  "'timer' samples, in a session of at most 16 events");
+    }
+    if (request->overwrite || request->interactions || request->per_thread) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
+                                  "'timer' makes no flight recording and counts nothing");
+    }
+    if (!want->user != !want->kernel) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
+                                  "'timer' cannot tell user mode from the kernel");
+    }
+    if (request->max_frames > MKPERF_MAX_FRAMES || request->filters > MKPERF_MAX_FILTERS) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "the call chain's depth must be from 0 to 64, and at most 16 "
+                                  "protection domains can be chosen");
+    }
+    return true;
+}
+
+bool mkperf_ticks_plan(struct mkperf_profiler *p, const struct mkperf_session_request *request,
+                       struct mkperf_session_error *error)
+{
+    struct mkperf_plan plan = {
+        .events = 1,
+        .max_frames = request->max_frames,
+        .no_jitter = request->no_jitter != 0,
+        .core_bytes = MKPERF_CORE_RING_BYTES,
+        .output_bytes = MKPERF_OUTPUT_RING_BYTES,
+        .counter_mask = 1,
+        .turns = 1,
+        .filters = request->filters,
+        .wake_samples = request->wake_samples,
+    };
+    struct mkperf_plan_event *e = &plan.event[0];
+
+    if (no_timer(p, error) || !plan_limits(request, error)) {
+        return false;
+    }
+    if (!p->ticks.observation.told || p->ticks.observation.n == 0) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_NO_TIMER, 1,
+                                  "the timer has no PD to observe: only children of the profiler "
+                                  "PD can be, and the host has to name them (--system)");
+    }
+    if (request->check != 0 && p->no_pmu != NULL) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 1,
+                                  "nothing to check the timer's samples against: there is no PMU");
+    }
+    mkperf_text_copy(e->name, MKPERF_TIMER_EVENT, sizeof e->name);
+    e->code = MKPERF_TIMER_CODE;
+    e->user_number = 1; /* nobody's, but samples name their event by it */
+    e->kernel_number = 1;
+    e->group = request->event[0].group;
+    if (!plan_period(p, &request->event[0], e, error) ||
+        !mkperf_riders_plan(p, &plan, request, error)) {
+        return false;
+    }
+    for (unsigned i = 0; i < plan.filters; i++) {
+        plan.filter[i] = request->filter[i];
+    }
+    mkperf_flight_forget(p); /* its events are no longer known */
+    p->plan = plan;
+    p->ticks.on = true;
+    p->ticks.check = request->check != 0;
+    return true;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the making of one sample out of what was looked at: whose it is (attribute.c), its record,
+ * its place in the books, see ticks.h. Called by ticks.c at the interrupt that is the sample.
+ *
+ * What may be lost: a sample that the ring has no room for, counted there as the hook's are.
+ */
+#include "profiler.h"
+#include "ticks.h"
+
+enum {
+    RETURN_BYTES = 4, /* from a pc to what stands for it as a return address */
+};
+
+static bool filtered(const struct mkperf_profiler *p, uint64_t thread)
+{
+    for (unsigned i = 0; i < p->plan.filters; i++) {
+        if (p->plan.filter[i] == thread) {
+            return false;
+        }
+    }
+    return p->plan.filters != 0;
+}
+
+/* Whether a sample of that verdict is left out: with a choice of PDs, one that is certainly not of
+ * one of them. */
+static bool unwanted(const struct mkperf_profiler *p, const struct mkperf_verdict *v,
+                     uint64_t thread)
+{
+    if (v->confidence != MKPERF_AMBIGUOUS) {
+        return filtered(p, thread);
+    }
+    for (unsigned i = 0; i < v->candidates; i++) {
+        if (!filtered(p, p->ticks.observation.thread[v->candidate[i]].thread)) {
+            return false;
+        }
+    }
+    return p->plan.filters != 0;
+}
+
+/* The words behind the fixed ones. Returns the frames. */
+static unsigned put_frames(const struct mkperf_profiler *p, const struct mkperf_verdict *v,
+                           uint64_t *w, unsigned *flags)
+{
+    const struct mkperf_observation *o = &p->ticks.observation;
+    unsigned n = 0;
+
+    if (v->confidence != MKPERF_AMBIGUOUS) {
+        return v->who < 0 ? 0
+                          : mkperf_observe_walk(o, (unsigned)v->who, w, p->plan.max_frames, flags);
+    }
+    for (unsigned i = 0; i < v->candidates && n + 3 <= p->plan.max_frames; i++) {
+        const struct mkperf_observed *c = &o->thread[v->candidate[i]];
+        w[n++] = MKPERF_FRAME_PD;
+        w[n++] = c->thread;
+        w[n++] = c->regs.pc + RETURN_BYTES;
+    }
+    return n;
+}
+
+struct values { /* of mkperf_riders_take */
+    unsigned n;
+    uint64_t word[1 + MKPERF_MAX_READS];
+};
+
+static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v, uint64_t thread,
+                       uint64_t now, uint64_t weight, const struct values *values)
+{
+    struct mkperf_ticks *t = &p->ticks;
+    bool idle = thread == MKPERF_THREAD_IDLE;
+    uint64_t *w = mkperf_ring_reserve(&t->ring, MKPERF_MAX_RECORD_BYTES);
+
+    if (w == NULL) {
+        struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, 1);
+        ring->dropped_samples++;
+        ring->dropped_events += weight;
+        return;
+    }
+    unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
+    unsigned flags = 0;
+    w[MKPERF_WORD_TIME] = now;
+    w[MKPERF_WORD_THREAD] = thread;
+    w[MKPERF_WORD_PERIOD] = weight;
+    w[MKPERF_WORD_PC] = 0;
+    w[MKPERF_WORD_LR] = 0;
+    if (idle) {
+        flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
+        w[words++] = 0;
+    } else if (thread == t->observation.self) {
+        w[MKPERF_WORD_PC] = (uintptr_t) protected; /* its entry stands for its work */
+    } else if (v->who >= 0) {
+        w[MKPERF_WORD_PC] = t->observation.thread[v->who].regs.pc;
+        w[MKPERF_WORD_LR] = t->observation.thread[v->who].regs.x30;
+    }
+    unsigned frames = put_frames(p, v, w + words, &flags);
+    words += frames;
+    for (unsigned i = 0; i < values->n; i++) {
+        w[words++] = values->word[i];
+        flags |= MKPERF_SAMPLE_READ;
+    }
+    flags |= (unsigned)v->confidence << MKPERF_CONFIDENCE_SHIFT;
+    w[MKPERF_WORD_HEADER] =
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, 0);
+    mkperf_ring_commit(&t->ring, UINT64_C(8) * words);
+}
+
+static void book(struct mkperf_ticks *t, const struct mkperf_verdict *v)
+{
+    t->books.proved += v->confidence == MKPERF_PROVED;
+    t->books.inferred += v->confidence == MKPERF_INFERRED;
+    t->books.ambiguous += v->confidence == MKPERF_AMBIGUOUS;
+}
+
+/* The weight of the sample that is due, in microseconds; what is left of one goes to the next. */
+static uint64_t take_weight(struct mkperf_ticks *t)
+{
+    uint64_t hz = t->timer->hz();
+    uint64_t sum = (t->due - t->from) * MKPERF_TICKS_US_PER_S + t->rest;
+
+    t->from = t->due;
+    t->rest = sum % hz;
+    return sum / hz;
+}
+
+/* The hook knows a child on another's scheduling context by another name (record.h). */
+static bool same_thread(uint64_t a, uint64_t b)
+{
+    uint64_t child = MKPERF_THREAD_CHILD_BIT | 0xff;
+    bool special = a >= MKPERF_THREAD_AMBIGUOUS || b >= MKPERF_THREAD_AMBIGUOUS;
+
+    return a == b ||
+           (!special && (a & b & MKPERF_THREAD_CHILD_BIT) != 0 && (a & child) == (b & child));
+}
+
+static void compare(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread,
+                    uint64_t truth)
+{
+    if (v->confidence == MKPERF_AMBIGUOUS) {
+        t->books.marked++;
+    } else if (same_thread(thread, truth)) {
+        t->books.right++;
+    } else {
+        t->books.wrong++;
+    }
+}
+
+void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now, const uint64_t *truth)
+{
+    struct mkperf_ticks *t = &p->ticks;
+    struct mkperf_observation *o = &t->observation;
+    struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
+    struct values values;
+    uint64_t thread = o->self;
+
+    values.n = mkperf_riders_take(p, now, values.word);
+    mkperf_observe_look(o);
+    if (truth != NULL || (int64_t)(t->left - t->due) < 0) {
+        v = mkperf_attribute(o->evidence, o->n, o->unobserved);
+        thread = v.confidence == MKPERF_AMBIGUOUS ? MKPERF_THREAD_AMBIGUOUS
+                 : v.who >= 0                     ? o->thread[v.who].thread
+                                                  : MKPERF_THREAD_IDLE;
+    }
+    book(t, &v);
+    if (truth != NULL) {
+        compare(t, &v, thread, *truth);
+    }
+    uint64_t weight = take_weight(t);
+    if (!unwanted(p, &v, thread)) {
+        put_sample(p, &v, thread, now, weight, &values);
+    }
+}
