@@ -165,6 +165,41 @@ static inline void mkperf_ring_commit(struct mkperf_ring_producer *p, uint64_t b
 }
 
 /*
+ * Producer: where the next record may go, and in *bytes (maybe 0) how much there is room for from
+ * there on without going round. For several records at once: those are written one behind the
+ * other, and one mkperf_ring_commit publishes them all. Barrier: as mkperf_ring_reserve.
+ */
+static inline uint64_t *mkperf_ring_room(struct mkperf_ring_producer *p, uint64_t *bytes)
+{
+    p->tail = __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);
+    uint64_t used = p->head - p->tail;
+    uint64_t at = p->head & (p->size - 1);
+    uint64_t free = used <= p->size ? p->size - used : 0;
+
+    *bytes = free < p->size - at ? free : p->size - at;
+    return &p->ring->data[at / 8];
+}
+
+/*
+ * Consumer: where the next record begins, and in *bytes (maybe 0) how much stands there from the
+ * producer's position `head` at most without going round. `head` was loaded from the ring with
+ * acquire. What stands there is not looked at: the sizes of the records in it are the caller's to
+ * check, and what he does not like is mkperf_ring_peek's.
+ */
+static inline const uint64_t *mkperf_ring_stretch(const struct mkperf_ring_consumer *c,
+                                                  uint64_t head, uint64_t *bytes)
+{
+    uint64_t used = head - c->tail;
+    uint64_t at = c->tail & (c->size - 1);
+
+    if (used > c->size || head % 8 != 0) {
+        used = 0;
+    }
+    *bytes = used < c->size - at ? used : c->size - at;
+    return &c->ring->data[at / 8];
+}
+
+/*
  * Consumer: the next record that is not padding, whole and within the ring, or NULL. *corrupt is
  * set (never cleared) if the producer's position or a record's size is impossible; everything up
  * to the producer's position is then skipped. The record stays valid until mkperf_ring_release.
@@ -198,7 +233,8 @@ static inline const uint64_t *mkperf_ring_peek(struct mkperf_ring_consumer *c, u
     return NULL;
 }
 
-/* Consumer: gives back `bytes` of the record last peeked. Pairs with the load in reserve. */
+/* Consumer: gives back `bytes`, of the record last peeked or of a stretch. Pairs with the load in
+ * reserve. */
 static inline void mkperf_ring_release(struct mkperf_ring_consumer *c, unsigned bytes)
 {
     c->tail += bytes;

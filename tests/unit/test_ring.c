@@ -255,6 +255,87 @@ static void test_random_header(void **state)
     }
 }
 
+/* Records of any size through both rings' stretches: one behind the other, the same bytes, and at
+ * the end of the ring by the ordinary way. */
+static void test_stretches(void **state)
+{
+    struct pair *x = *state;
+    uint64_t in = 0;
+    uint64_t out = 0;
+    unsigned most = 0;
+
+    for (unsigned round = 0; round < 2000; round++) {
+        uint64_t room;
+        uint64_t *to = mkperf_ring_room(&x->p, &room);
+        uint64_t bytes = 0;
+        assert_true(room <= SIZE - mkperf_ring_used(&x->p));
+        for (unsigned i = 0; i < 1 + round % 9; i++) {
+            unsigned size = 8 * (2 + (unsigned)in % 69);
+            if (bytes + size > room) {
+                break;
+            }
+            to[bytes / 8] = mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 0, 0, 0, 0);
+            for (unsigned k = 1; k < size / 8; k++) {
+                to[bytes / 8 + k] = in * 100 + k;
+            }
+            bytes += size;
+            in++;
+        }
+        mkperf_ring_commit(&x->p, bytes);
+        if (bytes == 0 && put(x, in, 8 * (2 + (unsigned)in % 69))) {
+            in++;
+        }
+        if (round % 3 == 0) {
+            continue;
+        }
+        uint64_t there;
+        const uint64_t *from = mkperf_ring_stretch(&x->c, x->ring->head, &there);
+        unsigned records = 0;
+        while (there != 0 && mkperf_record_type(*from) == MKPERF_RECORD_SAMPLE) {
+            unsigned size = mkperf_record_size(*from);
+            assert_int_equal(size, 8 * (2 + out % 69));
+            assert_true(size <= there);
+            for (unsigned k = 1; k < size / 8; k++) {
+                assert_int_equal(from[k], out * 100 + k);
+            }
+            mkperf_ring_release(&x->c, size);
+            from += size / 8;
+            there -= size;
+            out++;
+            records++;
+        }
+        most = records > most ? records : most;
+        if (out < in) { /* behind a pad */
+            expect(x, out, 8 * (2 + (unsigned)out % 69));
+            out++;
+        }
+    }
+    assert_true(most > 5);
+    assert_true(x->p.head > UINT64_C(20) * SIZE);
+}
+
+/* Whatever the other side says, nothing is there that is not in the ring. */
+static void test_stretches_of_a_spoiled_ring(void **state)
+{
+    struct pair *x = *state;
+    const uint64_t positions[] = {0, 1, 7, 8, SIZE, SIZE + 8, UINT64_MAX - 7, UINT64_MAX};
+
+    for (unsigned i = 0; i < sizeof positions / sizeof positions[0]; i++) {
+        for (unsigned at = 0; at <= SIZE; at += 8 * 31) {
+            uint64_t n;
+            x->c.tail = at;
+            const uint64_t *from = mkperf_ring_stretch(&x->c, at + positions[i], &n);
+            assert_true((uintptr_t)from + n <= (uintptr_t)x->ring->data + SIZE);
+            assert_true(n == 0 || (positions[i] % 8 == 0 && positions[i] <= SIZE));
+            x->p.head = at;
+            x->ring->tail = at - positions[i];
+            const uint64_t *to = mkperf_ring_room(&x->p, &n);
+            assert_true((uintptr_t)to + n <= (uintptr_t)x->ring->data + SIZE);
+            assert_true(n == 0 || positions[i] + n <= SIZE);
+        }
+    }
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -281,6 +362,8 @@ int main(void)
         T(test_consumer_skips_bad_sizes),
         T(test_consumer_does_not_follow_pads_for_ever),
         T(test_random_header),
+        T(test_stretches),
+        T(test_stretches_of_a_spoiled_ring),
         cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
