@@ -20,16 +20,17 @@ enum {
     KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
     STRIDE = 4,              /* words */
     VARINT = 10,
-    ONE_SAMPLE = 2 + 3 * VARINT + 8 * MKPERF_MAX_READS,
+    ONE_SAMPLE = 2 + 3 * VARINT, /* in the columns, at its longest */
+    KERNEL_BIT = 48,             /* of a header: the flags */
+    NO_USER_BIT = 49,
+    SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
 };
 
 /* The longest chain and a sample of it fit an empty batch. */
-_Static_assert(FIXED_BYTES + 10 * MKPERF_MAX_COUNTERS + 3 + mkperf_Chain_size + ONE_SAMPLE <=
+_Static_assert(FIXED_BYTES + 10 * MKPERF_MAX_COUNTERS + 3 + mkperf_Chain_size + ONE_SAMPLE +
+                       8 * MKPERF_MAX_READS <=
                    MKPERF_CONTENT_BYTES,
                "message size");
-
-/* Columns are written before it is known whether all of a sample fits. */
-_Static_assert(FIXED_BYTES >= VARINT, "a column has room for a value too many");
 
 /* Writes v at `at` (room for VARINT). Returns the bytes written. */
 static inline uint32_t put_varint(uint8_t *at, uint64_t v)
@@ -106,6 +107,7 @@ bool mkperf_encoder_empty(const struct mkperf_encoder *e)
 static void empty_batch(struct mkperf_encoder *e)
 {
     e->samples = 0;
+    e->sure = 0;
     e->losses = 0;
     e->bytes = 0;
     e->chains.n = 0;
@@ -127,6 +129,7 @@ void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t t
         e->predicted[i] = (struct mkperf_predicted){0};
     }
     e->session = session;
+    e->mix = UINT64_C(0x9e3779b97f4a7c15);
     e->tick_hz = tick_hz;
     e->sent = 0;
     e->step = 0;
@@ -142,6 +145,7 @@ void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t 
         return;
     }
     e->predicted[counter].base = period;
+    e->sure = e->samples;
     e->bases = counter + 1 > e->bases ? counter + 1 : e->bases;
     e->base_bytes = 0;
     for (unsigned i = 0; i < e->bases; i++) {
@@ -170,58 +174,71 @@ static void predict(struct mkperf_encoder *e)
 }
 
 /*
- * What makes the chain of a sample whose size was checked. Its words stay in the record; they are
- * looked at four at a time, the last four once more than needed, since this is most of what a
- * sample costs here.
+ * What makes the chain of a sample whose size was checked. Its words stay in the record, behind the
+ * word that its pc is told with; they are looked at four at a time, the last four maybe once more
+ * than needed, since this is most of what a sample costs here.
  */
-static inline struct mkperf_key make_key(const struct mkperf_encoder *e, uint64_t header,
-                                         const uint64_t *record, uint32_t reads)
+static inline __attribute__((always_inline)) struct mkperf_key
+make_key(uint64_t mix, uint64_t epoch, uint64_t header, const uint64_t *record, uint32_t reads)
 {
-    const uint64_t mix = UINT64_C(0x9e3779b97f4a7c15);
-    unsigned flags = mkperf_record_flags(header);
-    unsigned kernel_pc = flags & MKPERF_SAMPLE_KERNEL;
+    unsigned idle = header >> NO_USER_BIT & 1; /* whose kernel_pc stands for its pc */
     struct mkperf_key k = {
         .header = (header >> 32 & KEY_HEADER) | (uint64_t)reads << 32,
         .thread = record[MKPERF_WORD_THREAD],
-        .lr = record[MKPERF_WORD_LR],
-        .words = record + MKPERF_SAMPLE_FIXED_WORDS,
-        .n = kernel_pc + mkperf_record_nframes(header),
+        .words = record + MKPERF_WORD_LR + 2 * idle,
+        .n = 1 + (header >> KERNEL_BIT & 1) + mkperf_record_nframes(header) - 2 * idle,
     };
-
-    if (flags & MKPERF_SAMPLE_NO_USER) { /* kernel_pc stands for pc */
-        k.words += kernel_pc;
-        k.n -= kernel_pc;
-    }
     const uint64_t *w = k.words;
     uint64_t a = k.header * mix + k.thread;
-    uint64_t b = k.lr;
+    uint64_t b = 0;
+
     if (k.n >= STRIDE) {
-        for (const uint64_t *last = w + k.n - STRIDE;; w = w + STRIDE < last ? w + STRIDE : last) {
+        const uint64_t *last = w + k.n - STRIDE;
+        for (; w < last; w += STRIDE) {
             a = a * mix + w[0];
             b = b * mix + w[1];
             a = a * mix + w[2];
             b = b * mix + w[3];
-            if (w == last) {
-                break;
-            }
         }
+        a = a * mix + last[0];
+        b = b * mix + last[1];
+        a = a * mix + last[2];
+        b = b * mix + last[3];
     } else {
         for (const uint64_t *end = w + k.n; w != end; w++) {
             a = a * mix + *w;
         }
     }
-    k.tag = (uint64_t)e->epoch << 32 | ((a * mix + b) * mix) >> 32;
+    k.tag = epoch << 32 | ((a * mix + b) * mix) >> 32;
     return k;
 }
 
-static inline bool same_words(const uint64_t *a, const uint64_t *b, unsigned n)
+/* Loads first, so that they become pairs, and one jump. */
+static inline bool same_four(const uint64_t *a, const uint64_t *b)
 {
-    for (; n > STRIDE; n -= STRIDE, a += STRIDE, b += STRIDE) {
-        uint64_t a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
-        uint64_t b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
-        if (a0 != b0 || a1 != b1 || a2 != b2 || a3 != b3) {
-            return false;
+    uint64_t a0 = a[0];
+    uint64_t a1 = a[1];
+    uint64_t b0 = b[0];
+    uint64_t b1 = b[1];
+    uint64_t a2 = a[2];
+    uint64_t a3 = a[3];
+    uint64_t b2 = b[2];
+    uint64_t b3 = b[3];
+
+    return ((a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3)) == 0;
+}
+
+static inline bool same_words(const uint64_t *a, const uint64_t *b, size_t n)
+{
+    if (n >= STRIDE) {
+        const uint64_t *last = a + n - STRIDE;
+        const uint64_t *last_b = b + n - STRIDE;
+        for (; a < last; a += STRIDE, b += STRIDE) {
+            if (!same_four(a, b)) {
+                return false;
+            }
         }
+        return same_four(last, last_b);
     }
     for (; n != 0; n--) {
         if (*a++ != *b++) {
@@ -231,22 +248,50 @@ static inline bool same_words(const uint64_t *a, const uint64_t *b, unsigned n)
     return true;
 }
 
+/* The header says how many words there are, so a chain of the same header has as many. */
 static inline bool same_chain(const struct mkperf_key *k, const struct mkperf_chain *c)
 {
-    return c->tag == k->tag && c->header == k->header && c->thread == k->thread && c->lr == k->lr &&
-           same_words(k->words, c->word, k->n);
+    return c->header == k->header && c->thread == k->thread && same_words(k->words, c->word, k->n);
 }
 
-/* Where a chain is to go that no slot of its set has: a void one, the lowest first, or the one
- * unused for longest. */
-static unsigned oldest_slot(const struct mkperf_encoder *e, unsigned set)
+static inline unsigned set_of(uint64_t tag)
+{
+    return (uint32_t)tag >> 16 & (MKPERF_ENCODE_SETS - 1);
+}
+
+/* The first slot of its set, from `slot` on, that has the tag; MKPERF_CHAIN_SLOTS or above: none.
+ */
+static inline unsigned find_tag(const struct mkperf_encoder *e, uint64_t tag, unsigned slot)
+{
+    const uint64_t *t = &e->tag[slot % MKPERF_ENCODE_SETS][slot / MKPERF_ENCODE_SETS];
+
+    for (; slot < MKPERF_CHAIN_SLOTS && *t != tag; t++) {
+        slot += MKPERF_ENCODE_SETS;
+    }
+    return slot;
+}
+
+/* The slot of a chain; MKPERF_CHAIN_SLOTS or above: it has none. */
+static unsigned find_slot(const struct mkperf_encoder *e, const struct mkperf_key *k)
+{
+    unsigned slot = find_tag(e, k->tag, set_of(k->tag));
+
+    while (slot < MKPERF_CHAIN_SLOTS && !same_chain(k, &e->chain[slot])) {
+        slot = find_tag(e, k->tag, slot + MKPERF_ENCODE_SETS);
+    }
+    return slot;
+}
+
+/* Where a chain is to go that has no slot: a void one of its set, the lowest first, or the one
+ * unused for longest at that time. */
+static unsigned oldest_slot(const struct mkperf_encoder *e, unsigned set, uint64_t time)
 {
     unsigned oldest = set;
-    uint32_t oldest_age = 0;
+    uint64_t oldest_age = 0;
 
-    for (unsigned slot = set; slot < MKPERF_CHAIN_SLOTS; slot += MKPERF_ENCODE_SETS) {
-        const struct mkperf_chain *c = &e->chain[slot];
-        uint32_t age = c->tag >> 32 != e->epoch ? UINT32_MAX : e->additions - c->used;
+    for (unsigned way = 0; way < MKPERF_ENCODE_WAYS; way++) {
+        unsigned slot = way * MKPERF_ENCODE_SETS + set;
+        uint64_t age = e->tag[set][way] >> 32 != e->epoch ? UINT64_MAX : time - e->chain[slot].used;
         if (age > oldest_age) {
             oldest = slot;
             oldest_age = age;
@@ -255,29 +300,14 @@ static unsigned oldest_slot(const struct mkperf_encoder *e, unsigned set)
     return oldest;
 }
 
-/* The slot of a chain, or with *known false the one to put it in. */
-static inline unsigned find_slot(const struct mkperf_encoder *e, const struct mkperf_key *k,
-                                 bool *known)
+static void keep_chain(struct mkperf_encoder *e, const struct mkperf_key *k, unsigned slot)
 {
-    unsigned set = (uint32_t)k->tag >> 16 & (MKPERF_ENCODE_SETS - 1);
+    struct mkperf_chain *c = &e->chain[slot];
 
-    *known = true;
-    for (unsigned slot = set; slot < MKPERF_CHAIN_SLOTS; slot += MKPERF_ENCODE_SETS) {
-        if (same_chain(k, &e->chain[slot])) {
-            return slot;
-        }
-    }
-    *known = false;
-    return oldest_slot(e, set);
-}
-
-static void keep_chain(const struct mkperf_key *k, struct mkperf_chain *c, uint64_t pc)
-{
-    c->tag = k->tag;
+    e->tag[slot % MKPERF_ENCODE_SETS][slot / MKPERF_ENCODE_SETS] = k->tag;
     c->header = k->header;
     c->thread = k->thread;
-    c->lr = k->lr;
-    c->pc = pc;
+    c->pc = k->words[-1];
     memcpy(c->word, k->words, k->n * sizeof *c->word);
 }
 
@@ -318,7 +348,8 @@ static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64
     n += put_field(at + n, mkperf_Chain_counter_tag, mkperf_record_counter(header));
     n += put_field(at + n, mkperf_Chain_flags_tag, mkperf_record_flags(header));
     n += put_field(at + n, mkperf_Chain_pc_tag, pc);
-    n += put_field(at + n, mkperf_Chain_lr_tag, record[MKPERF_WORD_LR]);
+    n += put_field(at + n, mkperf_Chain_lr_tag,
+                   header >> NO_USER_BIT & 1 ? 0 : record[MKPERF_WORD_LR]);
     n += put_field(at + n, mkperf_Chain_kernel_pc_tag, kernel_pc);
     n += put_frames(at + n, frames, mkperf_record_nframes(header), pc);
     if (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) {
@@ -327,10 +358,15 @@ static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64
     e->definition.n = n;
 }
 
-/* Whether so many bytes more still fit the message. */
-static bool fits(const struct mkperf_encoder *e, uint32_t more)
+/* How many bytes more still fit the message. */
+static uint32_t room(const struct mkperf_encoder *e)
 {
-    return FIXED_BYTES + e->base_bytes + e->bytes + more <= MKPERF_CONTENT_BYTES;
+    uintptr_t used = FIXED_BYTES + e->base_bytes + e->bytes;
+
+    for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
+        used += (uintptr_t)(e->end[i] - e->column[i]);
+    }
+    return used < MKPERF_CONTENT_BYTES ? MKPERF_CONTENT_BYTES - (uint32_t)used : 0;
 }
 
 /* Takes the values that ride in a sample out of it: `words` from `at` on. False: they make no
@@ -376,93 +412,166 @@ static inline bool sample_ok(uint64_t header, unsigned size)
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Where the value stands that is a sample's pc on the wire. */
-static inline unsigned pc_word(uint64_t header)
+/* Defines the chain of the sample being added, whose columns take at most `more` bytes. Returns its
+ * slot; MKPERF_CHAIN_SLOTS: there is no room. */
+static __attribute__((noinline)) unsigned add_chain(struct mkperf_encoder *e,
+                                                    const struct mkperf_key *k, uint64_t header,
+                                                    const uint64_t *record, uint32_t more)
 {
-    return mkperf_record_flags(header) & MKPERF_SAMPLE_NO_USER ? MKPERF_SAMPLE_FIXED_WORDS
-                                                               : MKPERF_WORD_PC;
-}
+    unsigned slot = oldest_slot(e, set_of(k->tag), record[MKPERF_WORD_TIME]);
 
-/* Defines the chain of the sample being added, whose columns take `more` bytes; returns what it
- * takes. 0: there is no room. */
-static __attribute__((noinline)) uint32_t add_chain(struct mkperf_encoder *e,
-                                                    const struct mkperf_key *k, unsigned slot,
-                                                    uint64_t header, const uint64_t *record,
-                                                    uint32_t more)
-{
     define_chain(e, header, record, slot);
     uint32_t takes = 1 + varint_size(e->definition.n) + e->definition.n;
-    if (!fits(e, more + takes)) {
-        return 0;
+    if (more + takes > room(e)) {
+        return MKPERF_CHAIN_SLOTS;
     }
-    keep_chain(k, &e->chain[slot], record[pc_word(header)]);
+    keep_chain(e, k, slot);
     e->chains.n +=
         put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
     e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
-    return takes;
+    e->bytes += takes;
+    return slot;
 }
 
-/* The order of loads is that of use: the record and the columns may be the same bytes to a
- * compiler, which would otherwise put each value aside. */
-static inline enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t header,
-                                                   const uint64_t *record)
+/* What changes with each sample of a batch, to be kept in registers. */
+struct going {
+    uint8_t *end[MKPERF_SAMPLE_COLUMNS];
+    uint64_t next; /* time that the next sample is expected at */
+};
+
+static inline struct going begin_going(const struct mkperf_encoder *e)
 {
-    unsigned counter = mkperf_record_counter(header);
+    return (struct going){
+        .end = {e->end[0], e->end[1], e->end[2], e->end[3]},
+        .next = e->last_time + e->step,
+    };
+}
+
+static inline void end_going(struct mkperf_encoder *e, const struct going *g)
+{
+    for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
+        e->end[i] = g->end[i];
+    }
+    e->last_time = g->next - e->step;
+}
+
+/* Puts a sample into the columns. The order of loads is that of use: the record and the columns may
+ * be the same bytes to a compiler, which would otherwise put each value aside. */
+static inline __attribute__((always_inline)) void put_sample(struct going *g,
+                                                             const uint64_t *record, uint64_t pc,
+                                                             unsigned slot, struct mkperf_chain *c,
+                                                             uint64_t step, uint64_t base)
+{
+    uint64_t time = record[MKPERF_WORD_TIME];
+
+    g->end[MKPERF_COLUMN_SLOT] = put_value(g->end[MKPERF_COLUMN_SLOT], slot);
+    g->end[MKPERF_COLUMN_PC] = put_value(g->end[MKPERF_COLUMN_PC], zigzag(pc - c->pc));
+    g->end[MKPERF_COLUMN_TIME] = put_value(g->end[MKPERF_COLUMN_TIME], zigzag(time - g->next));
+    g->next = time + step;
+    c->used = time;
+    g->end[MKPERF_COLUMN_PERIOD] =
+        put_value(g->end[MKPERF_COLUMN_PERIOD], zigzag(record[MKPERF_WORD_PERIOD] - base));
+}
+
+/* Any sample whose size was checked. */
+static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t header,
+                                            const uint64_t *record)
+{
+    struct mkperf_predicted *p = &e->predicted[mkperf_record_counter(header)];
     bool read = (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) != 0;
-    bool known;
+    uint32_t most = ONE_SAMPLE + (read ? e->reads.bytes : 0);
 
     if (e->samples == MKPERF_BATCH_SAMPLES ||
         (e->samples != 0 && e->core != mkperf_record_core(header))) {
         return MKPERF_ENCODE_FULL;
     }
-    if (e->predicted[counter].base == 0) {
-        mkperf_encoder_expect(e, counter, record[MKPERF_WORD_PERIOD]);
+    if (p->base == 0) {
+        mkperf_encoder_expect(e, mkperf_record_counter(header), record[MKPERF_WORD_PERIOD]);
     }
-    struct mkperf_key key = make_key(e, header, record, read ? e->reads.mask : 0);
-    unsigned slot = find_slot(e, &key, &known);
-    struct mkperf_chain *c = &e->chain[slot];
-    uint8_t *slot_end = put_value(e->end[MKPERF_COLUMN_SLOT], slot);
-    uint8_t *pc_end =
-        put_value(e->end[MKPERF_COLUMN_PC], known ? zigzag(record[pc_word(header)] - c->pc) : 0);
-    uint64_t time = record[MKPERF_WORD_TIME];
-    uint64_t off = e->samples != 0 ? time - e->last_time - e->step : 0;
-    uint8_t *time_end = put_value(e->end[MKPERF_COLUMN_TIME], zigzag(off));
-    struct mkperf_predicted *p = &e->predicted[counter];
-    uint64_t period = record[MKPERF_WORD_PERIOD];
-    uint8_t *period_end = put_value(e->end[MKPERF_COLUMN_PERIOD], zigzag(period - p->base));
-    uintptr_t put = (uintptr_t)slot_end - (uintptr_t)e->end[MKPERF_COLUMN_SLOT] +
-                    ((uintptr_t)pc_end - (uintptr_t)e->end[MKPERF_COLUMN_PC]) +
-                    ((uintptr_t)time_end - (uintptr_t)e->end[MKPERF_COLUMN_TIME]) +
-                    ((uintptr_t)period_end - (uintptr_t)e->end[MKPERF_COLUMN_PERIOD]);
-    uint32_t more = (uint32_t)put + (read ? e->reads.bytes : 0);
-    if (known) {
-        if (!fits(e, more)) {
+    if (room(e) < most) {
+        return MKPERF_ENCODE_FULL;
+    }
+    struct mkperf_key key = make_key(e->mix, e->epoch, header, record, read ? e->reads.mask : 0);
+    unsigned slot = find_slot(e, &key);
+    if (slot >= MKPERF_CHAIN_SLOTS) {
+        slot = add_chain(e, &key, header, record, most);
+        if (slot == MKPERF_CHAIN_SLOTS) {
             return MKPERF_ENCODE_FULL;
         }
-    } else {
-        uint32_t takes = add_chain(e, &key, slot, header, record, more);
-        if (takes == 0) {
-            return MKPERF_ENCODE_FULL;
-        }
-        more += takes;
     }
-    e->end[MKPERF_COLUMN_SLOT] = slot_end;
-    e->end[MKPERF_COLUMN_PC] = pc_end;
-    e->end[MKPERF_COLUMN_TIME] = time_end;
-    e->end[MKPERF_COLUMN_PERIOD] = period_end;
+    struct going g = begin_going(e);
+    if (e->samples == 0) {
+        e->core = mkperf_record_core(header);
+        g.next = e->first_time = record[MKPERF_WORD_TIME];
+    }
+    put_sample(&g, record, key.words[-1], slot, &e->chain[slot], e->step, p->base);
+    end_going(e, &g);
     for (unsigned i = 0; read && i < e->reads.n; i++) {
         e->read.n += put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
     }
-    e->bytes += more;
-    p->sum += period;
+    e->bytes += read ? e->reads.bytes : 0;
+    p->sum += record[MKPERF_WORD_PERIOD];
     p->samples++;
-    if (e->samples++ == 0) {
-        e->core = mkperf_record_core(header);
-        e->first_time = time;
-    }
-    e->last_time = time;
-    c->used = e->additions++;
+    e->samples++;
+    e->sure = e->samples + room(e) / ONE_SAMPLE;
+    e->sure = e->sure < MKPERF_BATCH_SAMPLES ? e->sure : MKPERF_BATCH_SAMPLES;
     return MKPERF_ENCODE_ADDED;
+}
+
+/* Whether a run may go on with a sample of another kind than the last one's. */
+static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
+{
+    unsigned flags = mkperf_record_flags(header);
+
+    return mkperf_record_type(header) == MKPERF_RECORD_SAMPLE &&
+           mkperf_record_core(header) == e->core &&
+           mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
+           e->predicted[mkperf_record_counter(header)].base != 0 && !(flags & MKPERF_SAMPLE_READ) &&
+           (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
+}
+
+size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes)
+{
+    const uint64_t kind = UINT64_C(0xff23ff000000ffff); /* what kind_ok looks at */
+    struct going g = begin_going(e);
+    struct mkperf_predicted *p = NULL;
+    const uint64_t *record = records;
+    uint64_t like = UINT64_MAX;
+    uint64_t step = e->step;
+    uint64_t epoch = e->epoch;
+    uint64_t mix = e->mix;
+    uint32_t left = e->sure - e->samples;
+    size_t rest = bytes;
+
+    for (; left != 0 && rest >= SMALLEST_SAMPLE; left--) {
+        uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
+        size_t size = mkperf_record_size(header);
+        if (((header ^ like) & kind) != 0) {
+            if (!kind_ok(e, header)) {
+                break;
+            }
+            p = &e->predicted[mkperf_record_counter(header)];
+            like = header;
+        }
+        if (size > rest || size != 8 * (MKPERF_SAMPLE_FIXED_WORDS + (header >> KERNEL_BIT & 1) +
+                                        mkperf_record_nframes(header))) {
+            break;
+        }
+        struct mkperf_key key = make_key(mix, epoch, header, record, 0);
+        unsigned slot = find_tag(e, key.tag, set_of(key.tag));
+        struct mkperf_chain *c = &e->chain[slot];
+        if (slot >= MKPERF_CHAIN_SLOTS || !same_chain(&key, c)) {
+            break;
+        }
+        put_sample(&g, record, key.words[-1], slot, c, step, p->base);
+        p->sum += record[MKPERF_WORD_PERIOD];
+        p->samples++;
+        record += size / 8;
+        rest -= size;
+    }
+    end_going(e, &g);
+    e->samples = e->sure - left;
+    return bytes - rest;
 }
 
 static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t header,
@@ -470,7 +579,7 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
 {
     struct mkperf_column *d = &e->definition;
 
-    if (e->losses == MKPERF_LOSS_PLACES || !fits(e, 2 + mkperf_Loss_size)) {
+    if (e->losses == MKPERF_LOSS_PLACES || room(e) < 2 + mkperf_Loss_size) {
         return MKPERF_ENCODE_FULL;
     }
     d->n = put_field(d->bytes, mkperf_Loss_where_tag, mkperf_record_counter(header));
@@ -481,6 +590,7 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
     e->loss.n += put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, d->n);
     e->loss.n += put_bytes(e->loss.bytes + e->loss.n, d);
     e->bytes += e->loss.n - before;
+    e->sure = e->samples;
     if (mkperf_encoder_empty(e)) {
         e->first_time = record[MKPERF_WORD_TIME];
         e->core = mkperf_record_core(header);

@@ -31,26 +31,23 @@ enum mkperf_encode_result {
 enum mkperf_encode_limits {
     MKPERF_ENCODE_WAYS = 4,
     MKPERF_ENCODE_SETS = MKPERF_CHAIN_SLOTS / MKPERF_ENCODE_WAYS,
-    MKPERF_CHAIN_WORDS = 1 + MKPERF_MAX_FRAMES, /* kernel_pc and frames */
+    MKPERF_CHAIN_WORDS = 2 + MKPERF_MAX_FRAMES, /* lr, kernel_pc and frames */
 };
 
 struct mkperf_chain {
-    uint64_t tag;    /* epoch, and the hash below it: void in any other epoch */
-    uint64_t header; /* the next four as in the key */
+    uint64_t header; /* the first two as in the key */
     uint64_t thread;
-    uint64_t lr;
     uint64_t pc;   /* what samples of the chain are told relative to */
-    uint32_t used; /* when last, in additions */
+    uint64_t used; /* time of the last sample */
     uint64_t word[MKPERF_CHAIN_WORDS];
 };
 
 struct mkperf_key {  /* what makes a chain, of the record being added */
-    uint64_t tag;    /* as in struct mkperf_chain */
     uint64_t header; /* nframes, counter, flags, and above them the counters that are read */
     uint64_t thread;
-    uint64_t lr;
-    const uint64_t *words; /* in the record */
-    unsigned n;            /* which the header says, too */
+    const uint64_t *words; /* in the record: lr, kernel_pc, frames; idle's: frames */
+    size_t n;              /* which the header says, too */
+    uint64_t tag;          /* epoch, and the hash below it */
 };
 
 struct mkperf_column { /* encoded values of one field */
@@ -69,7 +66,7 @@ enum mkperf_sample_columns { /* that have a value for each sample */
 struct mkperf_predicted { /* about one hardware counter */
     uint64_t base;        /* its periods are told relative to this; 0: not known */
     uint64_t sum;         /* of the batch's periods, */
-    uint32_t samples;     /* and how many */
+    uint64_t samples;     /* and how many */
 };
 
 struct mkperf_reads { /* values in a sample */
@@ -83,14 +80,15 @@ struct mkperf_encoder {
     uint32_t session;
     uint32_t epoch;
     uint32_t batches; /* of this epoch */
-    uint32_t additions;
+    uint64_t mix;     /* the hash's factor: here, since a constant is loaded anew for each use */
     uint64_t tick_hz;
     uint64_t sent; /* samples in finished batches of this session */
 
     /* the batch being made */
     uint32_t samples;
+    uint32_t sure; /* it has room for so many samples of known chains, without another look */
     uint32_t losses;
-    uint32_t bytes; /* of all columns */
+    uint32_t bytes; /* of all but the samples' columns */
     uint32_t core;
     uint64_t first_time;
     uint64_t last_time;
@@ -106,7 +104,8 @@ struct mkperf_encoder {
     struct mkperf_reads reads;
     struct mkperf_column definition;
 
-    struct mkperf_chain chain[MKPERF_CHAIN_SLOTS];
+    uint64_t tag[MKPERF_ENCODE_SETS][MKPERF_ENCODE_WAYS]; /* void in any other epoch */
+    struct mkperf_chain chain[MKPERF_CHAIN_SLOTS];        /* way * MKPERF_ENCODE_SETS + set */
 };
 
 /* Begins a session with an empty batch and a new epoch. The encoder is all zeros before the first.
@@ -125,6 +124,13 @@ bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e);
 /* Adds a record (size bytes, as the ring gave it) to the batch. */
 enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uint64_t *record,
                                              unsigned size);
+
+/*
+ * Adds records that stand one behind the other, `bytes` of them and of parts of them, as long as
+ * they are what most are: samples of chains that are known, for which the batch has room. Returns
+ * the bytes of those that were added; the record behind them is for mkperf_encoder_add to look at.
+ */
+size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes);
 
 bool mkperf_encoder_empty(const struct mkperf_encoder *e);
 

@@ -300,6 +300,16 @@ static inline bool take(struct mkperf_client *c, struct mkperf_ring_consumer *ri
     return true;
 }
 
+/* Takes what follows, as far as it is what most of it is. */
+static inline void take_run(struct mkperf_client *c, struct mkperf_ring_consumer *ring)
+{
+    uint64_t bytes;
+    uint64_t head = __atomic_load_n(&ring->ring->head, __ATOMIC_ACQUIRE);
+    const uint64_t *records = mkperf_ring_stretch(ring, head, &bytes);
+
+    mkperf_ring_release(ring, (unsigned)mkperf_encoder_add_run(&c->encoder, records, bytes));
+}
+
 /* One thing that is to be done for all. False: nothing is left. */
 static bool step(struct mkperf_client *c)
 {
@@ -323,6 +333,7 @@ static bool step(struct mkperf_client *c)
             if (!take(c, &ring, record, size)) {
                 break;
             }
+            take_run(c, &ring);
             record = mkperf_ring_peek(&ring, &size, &corrupt);
         }
         c->ring = ring;

@@ -52,6 +52,7 @@ static struct {
     uint64_t bytes;
     uint64_t batches;
     uint64_t definitions;
+    uint64_t short_ways;
 } d;
 
 static bool decode_chain(pb_istream_t *stream, const pb_field_t *field, void **arg)
@@ -169,21 +170,33 @@ static void flush(void)
     }
 }
 
-static void add(const uint64_t *record)
+/* By the short way, if it takes it and `run` says so, or by the one for everything. */
+static void add_by(const uint64_t *record, bool run)
 {
     unsigned size = mkperf_record_size(record[0]);
-    enum mkperf_encode_result result = mkperf_encoder_add(&e, record, size);
+    size_t taken = run ? mkperf_encoder_add_run(&e, record, size) : 0;
 
-    if (result == MKPERF_ENCODE_FULL) {
-        flush();
-        result = mkperf_encoder_add(&e, record, size);
+    if (taken == 0) {
+        enum mkperf_encode_result result = mkperf_encoder_add(&e, record, size);
+        if (result == MKPERF_ENCODE_FULL) {
+            flush();
+            result = mkperf_encoder_add(&e, record, size);
+        }
+        assert_int_equal(result, MKPERF_ENCODE_ADDED);
+    } else {
+        assert_int_equal(taken, size);
     }
-    assert_int_equal(result, MKPERF_ENCODE_ADDED);
+    d.short_ways += taken != 0;
     if (mkperf_record_type(record[0]) == MKPERF_RECORD_LOSS) {
         memcpy(expected.loss[expected.losses++], record, size);
     } else {
         memcpy(expected.word[expected.n++], record, size);
     }
+}
+
+static void add(const uint64_t *record)
+{
+    add_by(record, next() % 2 == 0);
 }
 
 static int begin(void **state)
@@ -379,6 +392,87 @@ static void test_cores_do_not_mix(void **state)
     assert_int_equal(d.batches, 10);
 }
 
+/* Many records in a piece of memory that ends where they do, maybe in the midst of one: what a run
+ * takes are the first of them, whole, and it takes most of them. */
+static void test_runs(void **state)
+{
+    enum { RECORDS = 300 };
+    uint64_t time = 0;
+    uint64_t taken = 0;
+    uint64_t all = 0;
+
+    (void)state;
+    for (unsigned round = 0; round < 400; round++) {
+        unsigned chains = round % 4 ? 20 : 4000;
+        uint64_t *words = malloc(sizeof(uint64_t) * MAX_WORDS * RECORDS);
+        size_t bytes = 0;
+        for (unsigned i = 0; i < RECORDS; i++) {
+            unsigned counter = (unsigned)(next() % 10 == 0);
+            bool idle = next() % 20 == 0;
+            unsigned flags = counter ? MKPERF_SAMPLE_KERNEL : 0;
+            flags |= idle ? MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER : 0;
+            uint64_t chain = next() % chains;
+            uint64_t *w = words + bytes / 8;
+            time += 1000 + next() % 300;
+            bytes += make(w, counter, flags, chain, idle ? 0 : (unsigned)(chain % 20), time,
+                          900 + next() % 200, 0x200000 + next() % 64);
+            if (next() % 200 == 0) { /* another core's */
+                w[0] |= UINT64_C(1) << 56;
+            } else if (next() % 200 == 0) {
+                bytes = bytes - mkperf_record_size(w[0]) + sizeof(uint64_t) * MKPERF_LOSS_WORDS;
+                w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, 8 * MKPERF_LOSS_WORDS, 0, 1, 0, 0);
+            }
+        }
+        size_t cut = next() % 3 ? 0 : 8 * (1 + next() % 5);
+        uint64_t *exact = malloc(bytes - cut); /* the sanitizer sees each byte too far */
+        memcpy(exact, words, bytes - cut);
+        free(words);
+        const uint64_t *w = exact;
+        size_t rest = bytes - cut;
+        while (rest >= 8 && mkperf_record_size(*w) <= rest) {
+            size_t n = mkperf_encoder_add_run(&e, w, rest);
+            assert_true(n <= rest);
+            while (n != 0) {
+                unsigned size = mkperf_record_size(*w);
+                assert_true(size <= n);
+                memcpy(expected.word[expected.n++], w, size);
+                w += size / 8;
+                n -= size;
+                rest -= size;
+                taken++;
+                all++;
+            }
+            if (rest >= 8 && mkperf_record_size(*w) <= rest) {
+                unsigned size = mkperf_record_size(*w);
+                add_by(w, false);
+                w += size / 8;
+                rest -= size;
+                all++;
+            }
+        }
+        free(exact);
+    }
+    flush();
+    assert_true(taken > all / 2);
+}
+
+/* The short way takes no more than the batch has room for, to the last byte. */
+static void test_runs_fill_a_batch(void **state)
+{
+    uint64_t w[MAX_WORDS];
+    uint64_t big = UINT64_C(1) << 62;
+
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        bool far = i / 1000 % 2;
+        make(w, i % 2, 0, i % 7, 5, far ? next() * big : UINT64_C(1000) * i,
+             far ? big + next() : 1000, far ? next() * big : 0x200000);
+        add_by(w, true);
+    }
+    flush();
+    assert_true(d.short_ways > 15000);
+}
+
 static void test_bad_records(void **state)
 {
     uint64_t w[MAX_WORDS] = {0};
@@ -398,6 +492,33 @@ static void test_bad_records(void **state)
     w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, 32, 0, MKPERF_LOSS_PLACES, 0, 0);
     assert_int_equal(mkperf_encoder_add(&e, w, 32), MKPERF_ENCODE_BAD);
     assert_true(mkperf_encoder_empty(&e));
+    /* Nor in a batch that is under way: a run ends there and has touched nothing. */
+    for (unsigned i = 0; i < 2; i++) {
+        make(w, 0, 0, 1, 4, i, 1000, 0x200000);
+        add_by(w, false);
+    }
+    const uint64_t bad[] = {
+        mkperf_record_header(7, size, 4, 0, 0, 0),
+        mkperf_record_header(MKPERF_RECORD_PAD, size, 4, 0, 0, 0),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size - 8, 4, 0, 0, 0),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size + 8, 4, 0, 0, 0),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size - 4, 3, 0, 0, 0),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, 0, 0, 0, 0, 0),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 31, 0, 0),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 1, 0, 0), /* its first sample */
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 0, MKPERF_SAMPLE_NO_USER, 0),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 0, MKPERF_SAMPLE_READ, 0),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 4, 0, 0, 1),
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, size, 65, 0, 0, 0),
+    };
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        w[0] = bad[i];
+        assert_int_equal(mkperf_encoder_add_run(&e, w, size), 0);
+    }
+    make(w, 0, 0, 1, 4, 2, 1000, 0x200000);
+    add_by(w, true);
+    assert_int_equal(d.short_ways, 1);
+    flush();
 }
 
 #define T(name) cmocka_unit_test_setup(name, begin)
@@ -405,9 +526,16 @@ static void test_bad_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_bytes_per_sample), T(test_eviction),    T(test_epochs),
-        T(test_losses),           T(test_extremes),    T(test_counters_flags_idle),
-        T(test_cores_do_not_mix), T(test_bad_records),
+        T(test_bytes_per_sample),
+        T(test_eviction),
+        T(test_epochs),
+        T(test_losses),
+        T(test_extremes),
+        T(test_counters_flags_idle),
+        T(test_cores_do_not_mix),
+        T(test_bad_records),
+        T(test_runs),
+        T(test_runs_fill_a_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
