@@ -27,6 +27,11 @@ STOCK := $(B)/stock
 $(STOCK)/stock.system: demo/stock.system
 	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
 
+# demo/shared.system: the same with Microkit 2.3's capabilities for PDs.
+SHARED := $(B)/shared
+$(SHARED)/shared.system: demo/shared.system
+	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
+
 # demo/net.system: the same over the network.
 NET_ELFS := $(patsubst %,$(DEMO)/%.elf,profiler client_net ticker echo server requester dummy2 dummy1 known)
 NET := $(B)/net
@@ -57,5 +62,6 @@ demo: host $(DEMO_READY) $(NET_READY) $(B)/echo-load
 	$(Q)B=$(B) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
 
 $(eval $(call pocket_image,$(STOCK)/stock.img,$(STOCK)/stock.system,$(DEMO),$(DEMO_ELFS)))
-target: $(STOCK)/stock.img $(STOCK)/qemu-command
+$(eval $(call pocket_image,$(SHARED)/shared.img,$(SHARED)/shared.system,$(DEMO),$(DEMO_ELFS)))
+target: $(STOCK)/stock.img $(STOCK)/qemu-command $(SHARED)/shared.img $(SHARED)/qemu-command
 endif

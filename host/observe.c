@@ -26,12 +26,24 @@ bool mkperf_observe_wanted(const mkperf_Configure *c)
     return false;
 }
 
-/* A child with registers to look at, and an ELF that tells where it makes system calls. */
+/* The slot of the profiler PD's cspace with that PD's TCB; 0: none. */
+static unsigned slot_of(const struct telling *t, unsigned pd)
+{
+    for (unsigned i = 0; i < t->profiler->ntcbs; i++) {
+        if (t->profiler->tcb[i].pd == pd) {
+            return t->profiler->tcb[i].slot;
+        }
+    }
+    return 0;
+}
+
+/* A PD with registers to look at, and an ELF that tells where it makes system calls. */
 static bool observable(const struct telling *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
 
-    return pd->parent == (int)t->index && mkperf_pds_module(t->r->pds, i) != NULL;
+    return i != t->index && (pd->parent == (int)t->index || slot_of(t, i) != 0) &&
+           mkperf_pds_module(t->r->pds, i) != NULL;
 }
 
 /* The highest priority of what cannot be observed, + 1; 0: there is nothing. A virtual machine's
@@ -63,7 +75,8 @@ static void name_unobserved(const struct telling *t)
     if (n != 0) {
         char all[1200];
         snprintf(all, sizeof all,
-                 "not observed, since not children of %s or without an ELF: %s. Samples that may "
+                 "not observed, since neither children of %s nor in its <cspace>, or without an "
+                 "ELF: %s. Samples that may "
                  "be theirs are marked ambiguous (docs/stock.md)",
                  t->profiler->name, text);
         t->r->notice(t->r->self, all);
@@ -116,7 +129,7 @@ static void add_stacks(const struct telling *t, const struct mkperf_system_pd *p
     }
 }
 
-static enum mkperf_status tell_child(struct telling *t, unsigned i, struct mkperf_error *e)
+static enum mkperf_status tell_pd(struct telling *t, unsigned i, struct mkperf_error *e)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
     const size_t max = sizeof((mkperf_Observe *)0)->site / sizeof(uint32_t);
@@ -130,7 +143,11 @@ static enum mkperf_status tell_child(struct telling *t, unsigned i, struct mkper
         mkperf_Observe o = mkperf_Observe_init_zero;
         uint64_t before = 0;
         o.thread = pd->thread + 2;
-        o.child = pd->child_id;
+        if (pd->parent == (int)t->index) {
+            o.child = pd->child_id;
+        } else {
+            o.slot = slot_of(t, i);
+        }
         o.priority = pd->priority;
         o.limited = pd->limited;
         if (done == 0) {
@@ -191,7 +208,7 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     }
     name_unobserved(&t);
     for (unsigned i = 0; i < t.system->npds; i++) {
-        if (observable(&t, i) && tell_child(&t, i, e) != MKPERF_OK) {
+        if (observable(&t, i) && tell_pd(&t, i, e) != MKPERF_OK) {
             return e->status;
         }
     }

@@ -123,7 +123,8 @@ static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_s
         const struct mkperf_system_pd *pd = &system->pd[i];
         char *parent = pd->parent >= 0 ? strdup(system->pd[pd->parent].name) : NULL;
         uint32_t id = add(p, pd->thread, strdup(pd->name), parent);
-        found += pd->program != NULL && find_elf(p, id, pd->program);
+        found += (pd->symbols != NULL && find_elf(p, id, pd->symbols)) ||
+                 (pd->program != NULL && find_elf(p, id, pd->program));
     }
     if (p->config.elf_path != NULL && found == 0 && system->npds > 0) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "--elf-path %s: none of the programs of %s",

@@ -87,11 +87,26 @@ static bool resolve_ends(struct draft *d, struct place at)
     return true;
 }
 
+static bool resolve_tcbs(struct draft *d, struct place at)
+{
+    for (unsigned i = 0; i < d->tcbs.n; i++) {
+        struct reference *r = &d->tcbs.at[i];
+        int pd = find_pd(d->system, r->name);
+        at.line = r->line;
+        if (pd < 0) {
+            return system_error(&at, "cap_tcb of unknown protection_domain '%s'", r->name);
+        }
+        d->system->pd[r->pd].tcb[r->item].pd = (unsigned)pd;
+    }
+    return true;
+}
+
 bool system_resolve(struct draft *d, const char *path, struct mkperf_error *e)
 {
     struct place at = {path, 1, e};
 
-    return resolve_maps(d, at) && resolve_setvars(d, at) && resolve_ends(d, at);
+    return resolve_maps(d, at) && resolve_setvars(d, at) && resolve_ends(d, at) &&
+           resolve_tcbs(d, at);
 }
 
 static bool check_pd_names(const struct mkperf_system *s, struct place at)

@@ -4,7 +4,6 @@
  * checked of an element by itself. Called by parse.c, which has seen to it that the element may
  * stand where it does and has no attribute that it should not have.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -12,121 +11,6 @@
 enum { MAX_STACK_BYTES = 16 << 20, SMALL_PAGE = 0x1000, LARGE_PAGE = 0x200000 };
 
 #define MAX_ADDRESS (UINT64_C(1) << 47)
-
-static const char *attribute(const char **attrs, const char *name)
-{
-    for (; *attrs != NULL; attrs += 2) {
-        if (strcmp(attrs[0], name) == 0) {
-            return attrs[1];
-        }
-    }
-    return NULL;
-}
-
-static bool required(struct reader *r, const char **attrs, const char *name, const char **value)
-{
-    *value = attribute(attrs, name);
-    if (*value == NULL) {
-        return system_error(&r->at, "attribute '%s' is missing", name);
-    }
-    return true;
-}
-
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 87 : 16;
-}
-
-/* Decimal or 0x hexadecimal, with underscores anywhere; at most max. */
-static bool number(struct reader *r, const char *name, const char *text, uint64_t max,
-                   uint64_t *value)
-{
-    const char *p = text;
-    int base = 10;
-    unsigned digits = 0;
-
-    if (p[0] == '0' && p[1] == 'x') {
-        base = 16;
-        p += 2;
-    }
-    *value = 0;
-    for (; *p != '\0'; p++) {
-        int d = digit(*p);
-        if (*p == '_') {
-            continue;
-        }
-        if (d >= base || __builtin_mul_overflow(*value, (uint64_t)base, value) ||
-            __builtin_add_overflow(*value, (uint64_t)d, value)) {
-            return system_error(&r->at, "%s: '%.64s' is not a number", name, text);
-        }
-        digits++;
-    }
-    if (digits == 0) {
-        return system_error(&r->at, "%s: '%.64s' is not a number", name, text);
-    }
-    if (*value > max) {
-        return system_error(&r->at, "%s: %.64s is above the maximum, %llu", name, text,
-                            (unsigned long long)max);
-    }
-    return true;
-}
-
-static bool required_number(struct reader *r, const char **attrs, const char *name, uint64_t max,
-                            uint64_t *value)
-{
-    const char *text;
-
-    return required(r, attrs, name, &text) && number(r, name, text, max, value);
-}
-
-static bool optional_number(struct reader *r, const char **attrs, const char *name, uint64_t max,
-                            uint64_t otherwise, uint64_t *value)
-{
-    const char *text = attribute(attrs, name);
-
-    *value = otherwise;
-    return text == NULL || number(r, name, text, max, value);
-}
-
-static bool optional_bool(struct reader *r, const char **attrs, const char *name, bool otherwise,
-                          bool *value)
-{
-    const char *text = attribute(attrs, name);
-
-    *value = text == NULL ? otherwise : strcmp(text, "true") == 0;
-    if (text != NULL && !*value && strcmp(text, "false") != 0) {
-        return system_error(&r->at, "%s must be 'true' or 'false', not '%.64s'", name, text);
-    }
-    return true;
-}
-
-static bool copy_string(struct reader *r, const char *name, const char *text, char **copy)
-{
-    if (*text == '\0') {
-        return system_error(&r->at, "%s is empty", name);
-    }
-    *copy = strdup(text);
-    return *copy != NULL || system_error(&r->at, "out of memory");
-}
-
-/* Remembers that `name` is to be looked up for an item of a PD or channel. */
-static bool refer(struct reader *r, struct references *list, const char *name, unsigned pd,
-                  unsigned item)
-{
-    char *copy = NULL;
-
-    if (!copy_string(r, "reference", name, &copy)) {
-        return false;
-    }
-    struct reference *ref =
-        system_append(&r->at, (void **)&list->at, &list->n, sizeof *ref, "references");
-    if (ref == NULL) {
-        free(copy);
-        return false;
-    }
-    *ref = (struct reference){copy, pd, item, r->at.line};
-    return true;
-}
 
 struct mkperf_system_pd *system_current_pd(struct reader *r)
 {
@@ -139,8 +23,8 @@ static bool budget(struct reader *r, const char **attrs, bool *limited)
     uint64_t b;
     uint64_t p;
 
-    if (!optional_number(r, attrs, "budget", UINT64_MAX, 1000, &b) ||
-        !optional_number(r, attrs, "period", UINT64_MAX, b, &p)) {
+    if (!system_optional_number(r, attrs, "budget", UINT64_MAX, 1000, &b) ||
+        !system_optional_number(r, attrs, "period", UINT64_MAX, b, &p)) {
         return false;
     }
     *limited = b < p;
@@ -151,14 +35,20 @@ static bool pd_numbers(struct reader *r, const char **attrs, struct mkperf_syste
 {
     uint64_t priority;
     uint64_t cpu;
+    bool fpu;
 
     if (!budget(r, attrs, &pd->limited) ||
-        !optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority) ||
-        !optional_number(r, attrs, "cpu", 63, 0, &cpu) ||
-        !optional_number(r, attrs, "stack_size", MAX_STACK_BYTES, SMALL_PAGE, &pd->stack_size) ||
-        !optional_bool(r, attrs, "passive", false, &pd->passive) ||
-        !optional_bool(r, attrs, "smc", false, &pd->smc)) {
+        !system_optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority) ||
+        !system_optional_number(r, attrs, "cpu", 63, 0, &cpu) ||
+        !system_optional_number(r, attrs, "stack_size", MAX_STACK_BYTES, SMALL_PAGE,
+                                &pd->stack_size) ||
+        !system_optional_bool(r, attrs, "passive", false, &pd->passive) ||
+        !system_optional_bool(r, attrs, "smc", false, &pd->smc) ||
+        !system_optional_bool(r, attrs, "fpu", true, &fpu)) {
         return false;
+    }
+    if (system_attribute(attrs, "domain") != NULL) {
+        system_beyond(r, "domains");
     }
     pd->priority = (unsigned)priority;
     pd->cpu = (unsigned)cpu;
@@ -172,6 +62,7 @@ bool system_start_pd(struct reader *r, const char **attrs)
 {
     struct mkperf_system *s = r->draft.system;
     int parent = r->pd_open[r->depth];
+    const char *symbol = system_attribute(attrs, "setvar_id");
     const char *name;
     uint64_t id = 0;
 
@@ -179,11 +70,11 @@ bool system_start_pd(struct reader *r, const char **attrs)
         return system_error(&r->at, "too many protection_domains, the maximum is %d",
                             MKPERF_SYSTEM_MAX_PDS);
     }
-    if (parent < 0 && attribute(attrs, "id") != NULL) {
+    if (parent < 0 && (system_attribute(attrs, "id") != NULL || symbol != NULL)) {
         return system_error(&r->at, "id belongs to a child protection_domain only");
     }
-    if (!required(r, attrs, "name", &name) ||
-        (parent >= 0 && !required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id))) {
+    if (!system_required(r, attrs, "name", &name) ||
+        (parent >= 0 && !system_required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id))) {
         return false;
     }
     struct mkperf_system_pd *pd =
@@ -195,25 +86,33 @@ bool system_start_pd(struct reader *r, const char **attrs)
     pd->parent = parent;
     pd->child_id = (unsigned)id;
     r->pd_open[r->depth] = (int)s->npds - 1;
-    return copy_string(r, "name", name, &pd->name) && pd_numbers(r, attrs, pd);
+    return system_copy_string(r, "name", name, &pd->name) && pd_numbers(r, attrs, pd) &&
+           (symbol == NULL ||
+            system_add_setvar(&r->at, &s->pd[parent], symbol, MKPERF_SETVAR_ID, 0, id));
 }
 
 bool system_start_program(struct reader *r, const char **attrs)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *path;
+    const char *symbols = system_attribute(attrs, "path_for_symbols");
 
     if (pd->program != NULL) {
         return system_error(&r->at, "protection_domain '%s' has a program_image already", pd->name);
     }
-    return required(r, attrs, "path", &path) && copy_string(r, "path", path, &pd->program);
+    return system_required(r, attrs, "path", &path) &&
+           system_copy_string(r, "path", path, &pd->program) &&
+           (symbols == NULL || system_copy_string(r, "path_for_symbols", symbols, &pd->symbols));
 }
 
 bool system_start_region(struct reader *r, const char **attrs)
 {
     struct mkperf_system *s = r->draft.system;
     const char *name;
-    const char *phys = attribute(attrs, "phys_addr");
+    const char *phys = system_attribute(attrs, "phys_addr");
+    bool filled = system_attribute(attrs, "prefill_path") != NULL;
+    bool of_file = filled &&
+                   system_attribute(attrs, "size") == NULL; /* 0: it has the file's size */
     struct mkperf_system_region *region =
         system_append(&r->at, (void **)&s->region, &s->nregions, sizeof *region, "memory_regions");
 
@@ -221,22 +120,28 @@ bool system_start_region(struct reader *r, const char **attrs)
         return false;
     }
     region->line = r->at.line;
-    if (!required(r, attrs, "name", &name) || !copy_string(r, "name", name, &region->name) ||
-        !required_number(r, attrs, "size", MAX_ADDRESS, &region->size) ||
-        !optional_number(r, attrs, "page_size", UINT64_MAX, SMALL_PAGE, &region->page_size)) {
+    if (filled || system_attribute(attrs, "prefill_bootinfo") != NULL) {
+        system_beyond(r, "prefilled memory_regions");
+    }
+    if (!system_required(r, attrs, "name", &name) ||
+        !system_copy_string(r, "name", name, &region->name) ||
+        !(of_file ? system_optional_number(r, attrs, "size", 0, 0, &region->size)
+                  : system_required_number(r, attrs, "size", MAX_ADDRESS, &region->size)) ||
+        !system_optional_number(r, attrs, "page_size", UINT64_MAX, SMALL_PAGE,
+                                &region->page_size)) {
         return false;
     }
     if (region->page_size != SMALL_PAGE && region->page_size != LARGE_PAGE) {
         return system_error(&r->at, "page_size must be 0x1000 or 0x200000");
     }
-    if (region->size == 0 || region->size % region->page_size != 0) {
+    if ((region->size == 0 && !of_file) || region->size % region->page_size != 0) {
         return system_error(&r->at, "size is not a positive multiple of the page size");
     }
     if (phys == NULL) {
         return true;
     }
     region->has_phys_addr = true;
-    if (!number(r, "phys_addr", phys, MAX_ADDRESS, &region->phys_addr)) {
+    if (!system_number(r, "phys_addr", phys, MAX_ADDRESS, &region->phys_addr)) {
         return false;
     }
     return region->phys_addr % region->page_size == 0 ||
@@ -271,7 +176,7 @@ static bool map_setvars(struct reader *r, const char **attrs, const char *region
     unsigned index = (unsigned)r->pd_open[r->depth];
 
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const char *symbol = attribute(attrs, kinds[i].name);
+        const char *symbol = system_attribute(attrs, kinds[i].name);
         if (symbol == NULL) {
             continue;
         }
@@ -279,7 +184,7 @@ static bool map_setvars(struct reader *r, const char **attrs, const char *region
             return false;
         }
         if (kinds[i].kind != MKPERF_SETVAR_VADDR &&
-            !refer(r, &r->draft.setvars, region, index, pd->nsetvars - 1)) {
+            !system_refer(r, &r->draft.setvars, region, index, pd->nsetvars - 1)) {
             return false;
         }
     }
@@ -288,12 +193,12 @@ static bool map_setvars(struct reader *r, const char **attrs, const char *region
 
 static bool read_map(struct reader *r, const char **attrs, struct mkperf_system_map *map)
 {
-    const char *perms = attribute(attrs, "perms");
+    const char *perms = system_attribute(attrs, "perms");
 
     map->line = r->at.line;
-    return required_number(r, attrs, "vaddr", MAX_ADDRESS - 1, &map->vaddr) &&
+    return system_required_number(r, attrs, "vaddr", MAX_ADDRESS - 1, &map->vaddr) &&
            permissions(r, perms != NULL ? perms : "rw", map) &&
-           optional_bool(r, attrs, "cached", true, &map->cached);
+           system_optional_bool(r, attrs, "cached", true, &map->cached);
 }
 
 /* A virtual machine's maps are read for their form alone. */
@@ -303,13 +208,13 @@ bool system_start_map(struct reader *r, const char **attrs)
     struct mkperf_system_map map = {0};
     const char *region;
 
-    if (!required(r, attrs, "mr", &region) || !read_map(r, attrs, &map)) {
+    if (!system_required(r, attrs, "mr", &region) || !read_map(r, attrs, &map)) {
         return false;
     }
     if (r->open[r->depth - 1] == VM) {
-        return (attribute(attrs, "setvar_vaddr") == NULL &&
-                attribute(attrs, "setvar_size") == NULL &&
-                attribute(attrs, "setvar_paddr") == NULL) ||
+        return (system_attribute(attrs, "setvar_vaddr") == NULL &&
+                system_attribute(attrs, "setvar_size") == NULL &&
+                system_attribute(attrs, "setvar_paddr") == NULL) ||
                system_error(&r->at, "a virtual_machine has no symbols to set");
     }
     struct mkperf_system_map *kept =
@@ -318,19 +223,23 @@ bool system_start_map(struct reader *r, const char **attrs)
         return false;
     }
     *kept = map;
-    return refer(r, &r->draft.maps, region, (unsigned)r->pd_open[r->depth], pd->nmaps - 1) &&
+    if (system_attribute(attrs, "setvar_prefill_size") != NULL) {
+        system_beyond(r, "prefilled memory_regions");
+    }
+    return system_refer(r, &r->draft.maps, region, (unsigned)r->pd_open[r->depth], pd->nmaps - 1) &&
            map_setvars(r, attrs, region);
 }
 
 bool system_start_irq(struct reader *r, const char **attrs)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    const char *trigger = attribute(attrs, "trigger");
+    const char *trigger = system_attribute(attrs, "trigger");
+    const char *symbol = system_attribute(attrs, "setvar_id");
     uint64_t irq;
     uint64_t id;
 
-    if (!required_number(r, attrs, "irq", 1019, &irq) ||
-        !required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id)) {
+    if (!system_required_number(r, attrs, "irq", 1019, &irq) ||
+        !system_required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id)) {
         return false;
     }
     bool edge = trigger != NULL && strcmp(trigger, "edge") == 0;
@@ -343,7 +252,7 @@ bool system_start_irq(struct reader *r, const char **attrs)
         return false;
     }
     *kept = (struct mkperf_system_irq){(uint32_t)irq, (uint32_t)id, edge, r->at.line};
-    return true;
+    return symbol == NULL || system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_ID, 0, id);
 }
 
 bool system_start_setvar(struct reader *r, const char **attrs)
@@ -352,9 +261,11 @@ bool system_start_setvar(struct reader *r, const char **attrs)
     const char *symbol;
     const char *region;
 
-    return required(r, attrs, "symbol", &symbol) && required(r, attrs, "region_paddr", &region) &&
+    return system_required(r, attrs, "symbol", &symbol) &&
+           system_required(r, attrs, "region_paddr", &region) &&
            system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_PADDR, 0, 0) &&
-           refer(r, &r->draft.setvars, region, (unsigned)r->pd_open[r->depth], pd->nsetvars - 1);
+           system_refer(r, &r->draft.setvars, region, (unsigned)r->pd_open[r->depth],
+                        pd->nsetvars - 1);
 }
 
 bool system_start_vm(struct reader *r, const char **attrs)
@@ -369,16 +280,16 @@ bool system_start_vm(struct reader *r, const char **attrs)
                             pd->name);
     }
     pd->virtual_machine = r->at.line;
-    return required(r, attrs, "name", &name) && budget(r, attrs, &limited) &&
-           optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority);
+    return system_required(r, attrs, "name", &name) && budget(r, attrs, &limited) &&
+           system_optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority);
 }
 
 bool system_start_vcpu(struct reader *r, const char **attrs)
 {
     uint64_t value;
 
-    return required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &value) &&
-           optional_number(r, attrs, "cpu", 63, 0, &value);
+    return system_required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &value) &&
+           system_optional_number(r, attrs, "cpu", 63, 0, &value);
 }
 
 bool system_start_channel(struct reader *r, const char **attrs)
@@ -402,21 +313,21 @@ bool system_start_end(struct reader *r, const char **attrs)
     struct mkperf_system_end end = {.line = r->at.line};
     unsigned channel = s->nchannels - 1;
     unsigned item = r->ends++;
-    const char *symbol = attribute(attrs, "setvar_id");
+    const char *symbol = system_attribute(attrs, "setvar_id");
     const char *pd;
     uint64_t id;
 
     if (item == 2) {
         return system_error(&r->at, "channel with more than two ends");
     }
-    if (!required(r, attrs, "pd", &pd) ||
-        !required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id) ||
-        !optional_bool(r, attrs, "pp", false, &end.pp) ||
-        !optional_bool(r, attrs, "notify", true, &end.notify)) {
+    if (!system_required(r, attrs, "pd", &pd) ||
+        !system_required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id) ||
+        !system_optional_bool(r, attrs, "pp", false, &end.pp) ||
+        !system_optional_bool(r, attrs, "notify", true, &end.notify)) {
         return false;
     }
     end.id = (uint32_t)id;
     s->channel[channel].end[item] = end;
-    return refer(r, &r->draft.ends, pd, channel, item) &&
-           (symbol == NULL || refer(r, &r->draft.ids, symbol, channel, item));
+    return system_refer(r, &r->draft.ends, pd, channel, item) &&
+           (symbol == NULL || system_refer(r, &r->draft.ids, symbol, channel, item));
 }

@@ -29,6 +29,7 @@ struct draft {
     struct references setvars; /* setvar -> region */
     struct references ends;    /* channel end -> PD */
     struct references ids;     /* symbol of setvar_id: channel end -> that PD's setvar */
+    struct references tcbs;    /* cap_tcb -> PD */
 };
 
 /* Messages "path:line: ...". Always returns false. */
@@ -66,6 +67,16 @@ enum element {
     VCPU,
     CHANNEL,
     END,
+    CSPACE,
+    CAP_TCB,
+    CAP_SC,
+    CAP_VSPACE,
+    DOMAINS,
+    DOMAIN,
+    SCHEDULE,
+    SCHEDULE_ENTRY,
+    SCHEDULE_END,
+    ELEMENTS,
 };
 
 struct reader {
@@ -79,6 +90,23 @@ struct reader {
     unsigned ends;                 /* of the channel being read */
 };
 
+/* attributes.c: false after an error. NULL: the element does not have it. */
+const char *system_attribute(const char **attrs, const char *name);
+bool system_required(struct reader *r, const char **attrs, const char *name, const char **value);
+/* Decimal or 0x hexadecimal, with underscores anywhere; at most max. */
+bool system_number(struct reader *r, const char *name, const char *text, uint64_t max,
+                   uint64_t *value);
+bool system_required_number(struct reader *r, const char **attrs, const char *name, uint64_t max,
+                            uint64_t *value);
+bool system_optional_number(struct reader *r, const char **attrs, const char *name, uint64_t max,
+                            uint64_t otherwise, uint64_t *value);
+bool system_optional_bool(struct reader *r, const char **attrs, const char *name, bool otherwise,
+                          bool *value);
+bool system_copy_string(struct reader *r, const char *name, const char *text, char **copy);
+/* Remembers that `name` is to be looked up for an item of a PD or channel. */
+bool system_refer(struct reader *r, struct references *list, const char *name, unsigned pd,
+                  unsigned item);
+
 /* elements.c */
 bool system_start_pd(struct reader *r, const char **attrs);
 bool system_start_program(struct reader *r, const char **attrs);
@@ -91,5 +119,16 @@ bool system_start_vcpu(struct reader *r, const char **attrs);
 bool system_start_channel(struct reader *r, const char **attrs);
 bool system_start_end(struct reader *r, const char **attrs);
 struct mkperf_system_pd *system_current_pd(struct reader *r);
+
+/* newer.c: what Microkit 2.0.1 does not know. */
+void system_beyond(struct reader *r, const char *what);
+bool system_start_cspace(struct reader *r, const char **attrs);
+bool system_start_cap_tcb(struct reader *r, const char **attrs);
+bool system_start_cap_other(struct reader *r, const char **attrs);
+bool system_start_domains(struct reader *r, const char **attrs);
+bool system_start_domain(struct reader *r, const char **attrs);
+bool system_start_schedule(struct reader *r, const char **attrs);
+bool system_start_schedule_entry(struct reader *r, const char **attrs);
+bool system_start_schedule_end(struct reader *r, const char **attrs);
 
 #endif

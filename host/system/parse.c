@@ -30,23 +30,37 @@ static const struct {
 } language[] = {
     [SYSTEM] = {"system", IN(DOCUMENT), "", start_system},
     [PD] = {"protection_domain", IN(SYSTEM) | IN(PD),
-            " name priority budget period passive stack_size smc cpu id ", system_start_pd},
-    [PROGRAM] = {"program_image", IN(PD), " path ", system_start_program},
-    [REGION] = {"memory_region", IN(SYSTEM), " name size page_size phys_addr ",
+            " name priority budget period passive stack_size smc cpu id setvar_id fpu domain ",
+            system_start_pd},
+    [PROGRAM] = {"program_image", IN(PD), " path path_for_symbols ", system_start_program},
+    [REGION] = {"memory_region", IN(SYSTEM),
+                " name size page_size phys_addr prefill_path prefill_bootinfo ",
                 system_start_region},
     [MAP] = {"map", IN(PD) | IN(VM),
-             " mr vaddr perms cached setvar_vaddr setvar_size setvar_paddr ", system_start_map},
-    [IRQ] = {"irq", IN(PD), " irq id trigger ", system_start_irq},
+             " mr vaddr perms cached setvar_vaddr setvar_size setvar_paddr setvar_prefill_size ",
+             system_start_map},
+    [IRQ] = {"irq", IN(PD), " irq id trigger setvar_id ", system_start_irq},
     [SETVAR] = {"setvar", IN(PD), " symbol region_paddr ", system_start_setvar},
     [VM] = {"virtual_machine", IN(PD), " name budget period priority ", system_start_vm},
-    [VCPU] = {"vcpu", IN(VM), " id cpu ", system_start_vcpu},
+    [VCPU] = {"vcpu", IN(VM), " id cpu setvar_id ", system_start_vcpu},
     [CHANNEL] = {"channel", IN(SYSTEM), "", system_start_channel},
     [END] = {"end", IN(CHANNEL), " pd id pp notify setvar_id ", system_start_end},
+    [CSPACE] = {"cspace", IN(PD), "", system_start_cspace},
+    [CAP_TCB] = {"cap_tcb", IN(CSPACE), " slot pd ", system_start_cap_tcb},
+    [CAP_SC] = {"cap_sc", IN(CSPACE), " slot pd ", system_start_cap_other},
+    [CAP_VSPACE] = {"cap_vspace", IN(CSPACE), " slot pd ", system_start_cap_other},
+    [DOMAINS] = {"domains", IN(SYSTEM), "", system_start_domains},
+    [DOMAIN] = {"domain", IN(DOMAINS), " name id ", system_start_domain},
+    [SCHEDULE] = {"domain_schedule", IN(DOMAINS), " start_index index_shift ",
+                  system_start_schedule},
+    [SCHEDULE_ENTRY] = {"schedule_entry", IN(SCHEDULE), " domain duration ",
+                        system_start_schedule_entry},
+    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", system_start_schedule_end},
 };
 
 static enum element element_named(const char *name)
 {
-    for (unsigned i = SYSTEM; i <= END; i++) {
+    for (unsigned i = SYSTEM; i < ELEMENTS; i++) {
         if (strcmp(language[i].name, name) == 0) {
             return (enum element)i;
         }
@@ -209,6 +223,7 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
     free_references(&r.draft.setvars);
     free_references(&r.draft.ends);
     free_references(&r.draft.ids);
+    free_references(&r.draft.tcbs);
     if (!ok) {
         mkperf_system_free(s);
         return e->status;

@@ -118,6 +118,8 @@ static void free_pd(struct mkperf_system_pd *pd)
     }
     free(pd->name);
     free(pd->program);
+    free(pd->symbols);
+    free(pd->tcb);
     free(pd->map);
     free(pd->irq);
     free(pd->setvar);

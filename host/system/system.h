@@ -5,8 +5,8 @@
  * Owns: parsing and checking. Used by the host command, to name PDs and find their ELFs, and by
  * platform/pocket/pack, to build an image. Every error names file, line and reason.
  *
- * The language is that of Microkit 2.0.1, and three attributes of its successors that do no harm:
- * `cpu` of a protection_domain, `setvar_paddr` of a map, `setvar_id` of a channel's end.
+ * The language is that of Microkit 2.3 for AArch64 and RISC-V, which has those of its predecessors
+ * in it, and a map's `setvar_paddr` (Microkit's manual, "System Description File").
  */
 #ifndef MKPERF_HOST_SYSTEM_H
 #define MKPERF_HOST_SYSTEM_H
@@ -21,6 +21,7 @@ enum mkperf_system_limits {
     MKPERF_SYSTEM_MAX_PDS = 63, /* Microkit's */
     MKPERF_SYSTEM_MAX_ID = 61,  /* of a channel, an irq, a child: Microkit's */
     MKPERF_SYSTEM_MAX_PRIORITY = 254,
+    MKPERF_SYSTEM_MAX_SLOT = 63,       /* of a cspace: Microkit's */
     MKPERF_SYSTEM_MAX_ITEMS = 4096,    /* ours: regions, channels, maps, ... of each kind */
     MKPERF_SYSTEM_MAX_BYTES = 4 << 20, /* ours: of a .system file */
 };
@@ -64,6 +65,12 @@ struct mkperf_system_irq {
     int line;
 };
 
+struct mkperf_system_tcb { /* cap_tcb in a cspace: the PD may read and write another's registers */
+    unsigned slot;         /* 1 .. MKPERF_SYSTEM_MAX_SLOT */
+    unsigned pd;           /* index, maybe its own */
+    int line;
+};
+
 struct mkperf_system_pd {
     char *name;
     unsigned priority; /* 0 .. 254 */
@@ -73,12 +80,16 @@ struct mkperf_system_pd {
     bool passive;
     bool limited;  /* its budget is below its period: the kernel may hold it back */
     char *program; /* path of program_image, as written */
+    char *symbols; /* its path_for_symbols, NULL */
     unsigned nmaps;
     struct mkperf_system_map *map;
     unsigned nirqs;
     struct mkperf_system_irq *irq;
     unsigned nsetvars;
     struct mkperf_system_setvar *setvar;
+    int cspace; /* line of its cspace, 0 = none */
+    unsigned ntcbs;
+    struct mkperf_system_tcb *tcb;
     bool smc;            /* may make secure monitor calls */
     int virtual_machine; /* line of its virtual_machine, 0 = none; what is in it is not kept */
     unsigned cpu;        /* Microkit 2.1 and later; 0 before */
@@ -106,6 +117,8 @@ struct mkperf_system {
     struct mkperf_system_region *region;
     unsigned nchannels;
     struct mkperf_system_channel *channel;
+    const char *beyond; /* the first element or attribute that is read for its form alone, NULL */
+    int beyond_line;
 };
 
 /*

@@ -45,6 +45,7 @@ struct mkperf_observe_part {
     uint64_t thread;   /* identity */
     uint32_t priority; /* of part 0: the highest of PDs that cannot be observed + 1; 0: all can */
     uint32_t limited;  /* != 0: the budget is below the period */
+    uint32_t slot; /* 0: a child; else where in the profiler PD's cspace its TCB's capability is */
     uint32_t sites;
     uint32_t windows;
     uint64_t site[MKPERF_OBSERVE_SITES]; /* addresses of system call instructions, ascending over

@@ -14,6 +14,7 @@ static void fill(struct mkperf_observe_part *part, const mkperf_Observe *m)
 
     part->part = m->part;
     part->child = m->child;
+    part->slot = m->slot;
     part->thread = m->thread - 2;
     part->priority = m->priority;
     part->limited = m->limited;

@@ -48,9 +48,24 @@ static bool is_stack(uint64_t ours, uint64_t bytes)
     return false;
 }
 
+/* The capability of its TCB; 0: this Microkit gives PDs no capabilities beside their children's. */
+static seL4_CPtr tcb(const struct mkperf_observed *t)
+{
+    if (t->slot == 0) {
+        return BASE_TCB_CAP + t->child;
+    }
+#ifdef MICROKIT_MAX_USER_CAPS
+    return microkit_cspace_root_slot_to_cptr(t->slot);
+#else
+    return 0;
+#endif
+}
+
 static bool read_registers(const struct mkperf_observed *t, seL4_UserContext *regs)
 {
-    return seL4_TCB_ReadRegisters(BASE_TCB_CAP + t->child, seL4_False, 0, CONTEXT_WORDS, regs) == 0;
+    seL4_CPtr cap = tcb(t);
+
+    return cap != 0 && seL4_TCB_ReadRegisters(cap, seL4_False, 0, CONTEXT_WORDS, regs) == 0;
 }
 
 static bool take_sites(struct mkperf_observation *o, struct mkperf_observed *t,
@@ -99,7 +114,7 @@ static bool begin(struct mkperf_observation *o, const struct mkperf_observe_part
     return true;
 }
 
-/* A child that was not told of before; NULL: *error says why there cannot be one. */
+/* A PD that was not told of before; NULL: *error says why there cannot be one. */
 static struct mkperf_observed *add(struct mkperf_observation *o,
                                    const struct mkperf_observe_part *part,
                                    struct mkperf_session_error *error)
@@ -109,15 +124,19 @@ static struct mkperf_observed *add(struct mkperf_observation *o,
         return NULL;
     }
     struct mkperf_observed *t = &o->thread[o->n];
-    *t = (struct mkperf_observed){
-        .thread = part->thread, .child = part->child, .first_site = o->all_sites};
+    *t = (struct mkperf_observed){.thread = part->thread,
+                                  .child = part->child,
+                                  .slot = part->slot,
+                                  .first_site = o->all_sites};
     if (!read_registers(t, &t->regs)) {
         mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                           "the profiler PD has no child of that id: is --system this target's?");
+                           "the profiler PD has no child of that id, or no such capability: is "
+                           "--system this target's?");
         return NULL;
     }
-    o->evidence[o->n++] = (struct mkperf_evidence){.priority = (int32_t)part->priority,
-                                                   .limited = part->limited != 0};
+    /* The fault of another's child is told to others: it may stand still anywhere, too. */
+    o->evidence[o->n++] = (struct mkperf_evidence){
+        .priority = (int32_t)part->priority, .limited = part->limited != 0 || part->slot != 0};
     return t;
 }
 
@@ -139,7 +158,7 @@ bool mkperf_observe_told(struct mkperf_observation *o, const struct mkperf_obser
     }
     o->part = part->part;
     struct mkperf_observed *t = o->n != 0 ? &o->thread[o->n - 1] : NULL;
-    if (t == NULL || t->child != part->child) {
+    if (t == NULL || t->child != part->child || t->slot != part->slot) {
         t = add(o, part, error);
     }
     if (t != NULL && take_sites(o, t, part, error) && take_windows(t, part, error)) {
@@ -198,7 +217,7 @@ void mkperf_observe_look(struct mkperf_observation *o)
         e->waits = e->at_call &&
                    (regs.x7 == SYS_REPLY_RECV || regs.x7 == SYS_NB_SEND_RECV ||
                     regs.x7 == SYS_NB_SEND_WAIT || regs.x7 == SYS_RECV || regs.x7 == SYS_WAIT);
-        e->stopped = o->stopped >> t->child & 1;
+        e->stopped = t->slot == 0 && (o->stopped >> t->child & 1);
         t->regs = regs;
     }
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The threads that the profiler PD observes: its child PDs, whose TCBs' capabilities it holds.
+ * The threads that the profiler PD observes: those whose TCBs' capabilities it holds, which are its
+ * child PDs' with any Microkit, and any PD's that its <cspace> names with Microkit 2.3.
  *
- * Owns: struct mkperf_observation: what the host told of each child (priority, where its system
- * call instructions are, stacks that both map), its registers at the last look, and what that says.
- * Called by ticks.c, main.c and fault.c. A look costs a system call for each child.
+ * Owns: struct mkperf_observation: what the host told of each PD (priority, where its system call
+ * instructions are, stacks that both map), its registers at the last look, and what that says.
+ * Called by ticks.c, main.c and fault.c. A look costs a system call for each PD.
  */
 #ifndef MKPERF_OBSERVE_PD_H
 #define MKPERF_OBSERVE_PD_H
@@ -20,14 +21,15 @@
 #include "attribute.h"
 
 enum mkperf_observation_limits {
-    MKPERF_OBSERVED = 62,    /* child ids are 0 .. 61 */
-    MKPERF_ALL_SITES = 8192, /* of all children */
+    MKPERF_OBSERVED = 62,    /* a Microkit system has at most 63 PDs */
+    MKPERF_ALL_SITES = 8192, /* of all of them */
     MKPERF_MAX_CHILD_ID = 61,
 };
 
 struct mkperf_observed {
     uint64_t thread;
-    uint32_t child;
+    uint32_t child;      /* id, if slot is 0 */
+    uint32_t slot;       /* of the cspace */
     uint32_t first_site; /* in the observation's list */
     uint32_t sites;
     bool seen; /* regs are of this session */
@@ -41,7 +43,7 @@ struct mkperf_observation {
     uint32_t part;       /* the last one */
     uint64_t self;       /* identity of the profiler PD */
     int32_t unobserved;  /* highest priority of PDs that cannot be observed, -1 */
-    uint32_t unreadable; /* looks at a child that the kernel refused */
+    uint32_t unreadable; /* looks at a PD that the kernel refused */
     uint64_t stopped;    /* children that faulted, bit = id */
     unsigned n;
     struct mkperf_observed thread[MKPERF_OBSERVED];

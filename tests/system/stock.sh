@@ -52,6 +52,12 @@ checked_robin() {
 checked_pair() {
     record "$t/pair" pair pair -e timer --check-timer --duration 1 && checked pair 100 3
 }
+# Nobody is the profiler PD's child: it has capabilities, as Microkit 2.3 gives them.
+checked_shared() {
+    record "$B/shared" shared shared -e timer --check-timer --duration 3 && checked shared 1500 1 || return 1
+    ! grep 'not observed' "$D/shared.log" &&
+        shares shared | awk '{ n[$2] += $1 } END { exit !(n["known"] > 50 && n["idle"] > 300 && n["requester"] > 0) }'
+}
 
 # By PD, against the hook's profile of the same system. The demo works in the first third of a second, so
 # that the share of idle depends on when a recording began: shares are those of what is not idle, and
@@ -148,6 +154,7 @@ refused() {
 
 check "without a hook: the known shares" nohook
 check "the demo, checked, and its known shares" checked_demo
+check "capabilities of a cspace, checked" checked_shared
 check "three of one priority, checked" checked_robin
 check "system calls all the time, checked" checked_pair
 check "shares are those of the hook" as_the_hook

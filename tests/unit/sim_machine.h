@@ -92,10 +92,12 @@ int seL4_TCB_ReadRegisters(seL4_Word tcb, seL4_Bool suspend, uint8_t arch_flags,
     (void)arch_flags;
     assert_int_equal(suspend, seL4_False);
     assert_int_equal(count, sizeof *regs / 8);
-    if (tcb - BASE_TCB_CAP >= SIM_CHILDREN) {
+    /* cspace: the TCB of child i is in slot i + 1, too */
+    seL4_Word child = tcb >> 58 != 0 ? (tcb >> 58) - 1 : tcb - BASE_TCB_CAP;
+    if (child >= SIM_CHILDREN) {
         return 1;
     }
-    *regs = sim_child[tcb - BASE_TCB_CAP];
+    *regs = sim_child[child];
     return 0;
 }
 
@@ -104,15 +106,19 @@ seL4_Word seL4_GetMR(int i)
     return sim_message[i];
 }
 
-/* Child PDs: who runs, -1: nobody. The others stand at their system call. */
+/* Child PDs: who runs, -1: nobody; who stands still in midst of its code. The others stand at their
+ * system call. */
 static int sim_running = -1;
+static int sim_stuck = -1;
 enum { SIM_SITE = 0x210000 };
 
 static void sim_children_tick(void)
 {
     for (int i = 0; i < SIM_CHILDREN; i++) {
         sim_child[i].x7 = (seL4_Word)-7; /* Recv */
-        sim_child[i].pc = i == sim_running ? 0x200000 + sim.ticks % 64 * 4 : SIM_SITE;
+        sim_child[i].pc = i == sim_running ? 0x200000 + sim.ticks % 64 * 4
+                          : i == sim_stuck ? 0x200000
+                                           : SIM_SITE;
     }
 }
 

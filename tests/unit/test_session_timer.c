@@ -11,6 +11,7 @@ static int boot_with_timer(void **state)
 {
     microkit_irqs = 5;
     sim_running = -1;
+    sim_stuck = -1;
     return boot(state);
 }
 
@@ -350,6 +351,40 @@ static void test_fault(void **state)
     assert_false(fault(200, microkit_msginfo_new(seL4_Fault_UserException, 5), &reply));
 }
 
+/* The same PDs by capabilities of a cspace. What such a PD's faults are, another is told: one that
+ * stands still in the midst of its code may have been stopped there. */
+static void test_shared(void **state)
+{
+    mkperf_ToTarget m;
+
+    (void)state;
+    tell(0);
+    for (uint32_t i = 0; i < SIM_CHILDREN; i++) {
+        m = observe(1 + i, i, 10 + i);
+        m.msg.observe.child = 0;
+        m.msg.observe.slot = i + 1;
+        ask(&m, mkperf_ToHost_ack_tag);
+    }
+    configure_timer(0, 1000, mkperf_ToHost_session_tag);
+    start_session();
+    sim_running = 2;
+    run(TICK_HZ);
+    sim_running = -1;
+    sim_stuck = 3;
+    run(TICK_HZ / 2);
+    const mkperf_Status *s = stop_session();
+    check_books(s);
+    assert_true(s->captured > 1450 && s->captured < 1550);
+    assert_true(got.of_thread[3] > 980 && got.of_thread[3] < 1020);
+    assert_true(s->attribution.ambiguous > 480 && s->attribution.ambiguous < 520);
+    m = observe(0, 0, 0);
+    ask(&m, mkperf_ToHost_observer_tag);
+    m = observe(1, 0, 10);
+    m.msg.observe.slot = SIM_CHILDREN + 1; /* nothing is there */
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+}
+
 static void test_refusals(void **state)
 {
     mkperf_ToTarget m;
@@ -448,6 +483,7 @@ int main(void)
         TIMER_TEST(test_walk),
         TIMER_TEST(test_late),
         TIMER_TEST(test_fault),
+        TIMER_TEST(test_shared),
         TIMER_TEST(test_refusals),
         TIMER_TEST(test_too_many_sites),
         cmocka_unit_test_setup_teardown(test_no_interrupt, boot_without_timer, halt),

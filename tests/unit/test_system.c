@@ -140,6 +140,60 @@ static void virtual_machine(void **state)
     mkperf_system_free(s);
 }
 
+/* What came with Microkit 2.1 to 2.3. */
+static void newer(void **state)
+{
+    (void)state;
+    struct mkperf_system *s =
+        parse("<system><protection_domain name='a' fpu='false'>"
+              "<program_image path='p.elf' path_for_symbols='s.elf'/>\n"
+              "<irq irq='40' id='5' setvar_id='line'/>"
+              "<cspace><cap_tcb slot='63' pd='c'/><cap_tcb slot='1' pd='a'/></cspace>"
+              "<protection_domain name='b' id='7' setvar_id='child'>" PROGRAM
+              "<virtual_machine name='v'><vcpu id='0' setvar_id='x'/></virtual_machine>"
+              "</protection_domain></protection_domain>"
+              "<protection_domain name='c'>" PROGRAM "</protection_domain></system>");
+    const struct mkperf_system_pd *a = &s->pd[0];
+
+    assert_null(s->beyond);
+    assert_string_equal(a->symbols, "s.elf");
+    assert_int_equal(a->cspace, 2);
+    assert_int_equal(a->ntcbs, 2);
+    assert_true(a->tcb[0].slot == 63 && a->tcb[0].pd == 2 && a->tcb[1].slot == 1 &&
+                a->tcb[1].pd == 0);
+    assert_true(a->nsetvars == 2 && a->setvar[0].value == 5 && a->setvar[1].value == 7);
+    assert_string_equal(a->setvar[1].symbol, "child");
+    mkperf_system_free(s);
+    s = parse("<system><domains><domain name='d' id='1'/><domain_schedule start_index='0'>"
+              "<schedule_entry domain='d' duration='10 "
+              "us'/><schedule_end_marker/></domain_schedule></domains>\n"
+              "<memory_region name='m' prefill_path='f'/>"
+              "<protection_domain name='a' domain='d'>" PROGRAM
+              "<map mr='m' vaddr='0' setvar_prefill_size='n'/>"
+              "<cspace><cap_sc slot='2' pd='a'/><cap_vspace slot='3' pd='a'/></cspace>"
+              "</protection_domain></system>");
+    assert_string_equal(s->beyond, "domains");
+    assert_int_equal(s->beyond_line, 1);
+    assert_int_equal(s->region[0].size, 0);
+    mkperf_system_free(s);
+
+#define CSPACE(caps) \
+    "<protection_domain name='a'>" PROGRAM "<cspace>" caps "</cspace></protection_domain>"
+    body_refused(CSPACE("<cap_tcb slot='1' pd='b'/>"),
+                 "t.system:1: cap_tcb of unknown protection_domain 'b'");
+    body_refused(CSPACE("<cap_tcb slot='0' pd='a'/>"), "t.system:1: slot must not be 0");
+    body_refused(CSPACE("<cap_tcb slot='64' pd='a'/>"),
+                 "t.system:1: slot: 64 is above the maximum, 63");
+    body_refused(CSPACE("<cap_tcb slot='1' pd='a'/>\n<cap_tcb slot='1' pd='a'/>"),
+                 "t.system:2: slot 1 is already used on line 1");
+    body_refused(CSPACE("") CSPACE("</cspace><cspace>"),
+                 "t.system:1: protection_domain 'a' has a cspace already");
+    body_refused("<cspace/>", "t.system:1: element 'cspace' may not stand here");
+    body_refused("<protection_domain name='a' setvar_id='x'/>",
+                 "t.system:1: id belongs to a child protection_domain only");
+    body_refused("<memory_region name='m'/>", "t.system:1: attribute 'size' is missing");
+}
+
 static void bad_form(void **state)
 {
     (void)state;
@@ -285,10 +339,15 @@ static void file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything),      cmocka_unit_test(identities),
-        cmocka_unit_test(virtual_machine), cmocka_unit_test(bad_form),
-        cmocka_unit_test(bad_numbers),     cmocka_unit_test(bad_context),
-        cmocka_unit_test(bad_channels),    cmocka_unit_test(file),
+        cmocka_unit_test(everything),
+        cmocka_unit_test(identities),
+        cmocka_unit_test(virtual_machine),
+        cmocka_unit_test(newer),
+        cmocka_unit_test(bad_form),
+        cmocka_unit_test(bad_numbers),
+        cmocka_unit_test(bad_context),
+        cmocka_unit_test(bad_channels),
+        cmocka_unit_test(file),
     };
     return cmocka_run_group_tests_name("system", tests, NULL, NULL);
 }

@@ -97,11 +97,20 @@ typedef seL4_Word seL4_CPtr;
 typedef seL4_CPtr seL4_TCB;
 #define BASE_TCB_CAP 202 /* + the id of a child */
 
+/* Capabilities that the system description's <cspace> gives, as Microkit 2.3 does: its slots have
+ * CPtrs of their own. 0 = seL4_CapNull: there is no such slot. */
+#define MICROKIT_MAX_USER_CAPS 64
+#define MICROKIT_SLOT_SHIFT 58
+static inline seL4_CPtr microkit_cspace_root_slot_to_cptr(seL4_Word slot)
+{
+    return slot < MICROKIT_MAX_USER_CAPS ? slot << MICROKIT_SLOT_SHIFT : 0;
+}
+
 /*
- * The first `count` words of a child's registers as they were when it last entered the kernel: pc
- * is that of the instruction that was interrupted, or of its system call instruction while it is in
- * one. Returns 0, or not if the PD has no such child. A child is never suspended: suspend is not
- * looked at.
+ * The first `count` words of a PD's registers, of a child or one whose cap_tcb this PD has, as they
+ * were when it last entered the kernel: pc is that of the instruction that was interrupted, or of
+ * its system call instruction while it is in one. Returns 0, or not if there is no such capability.
+ * A PD is never suspended: suspend is not looked at.
  */
 int seL4_TCB_ReadRegisters(seL4_TCB tcb, seL4_Bool suspend, seL4_Uint8 arch_flags, seL4_Word count,
                            seL4_UserContext *regs);

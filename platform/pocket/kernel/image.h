@@ -33,6 +33,7 @@ enum pocket_limits {
     POCKET_MAX_PDS = 63,
     POCKET_MAX_IRQS = 288, /* the interrupt controller of QEMU's virt machine */
     POCKET_CHANNELS = 62,
+    POCKET_SLOTS = 64, /* of a cspace; 0 is never used */
     POCKET_NAME_BYTES = 64,
 };
 
@@ -62,6 +63,7 @@ struct pocket_pd {
     uint32_t child_id;
     uint32_t reserved;
     struct pocket_channel channel[POCKET_CHANNELS];
+    uint8_t tcb[POCKET_SLOTS]; /* index + 1 of the PD whose TCB's capability is there, 0: none */
 };
 
 struct pocket_image {

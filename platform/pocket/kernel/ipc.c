@@ -194,6 +194,14 @@ struct task *task_child(const struct task *t, uint64_t child_id)
     return NULL;
 }
 
+/* The task whose TCB's capability is in that slot of t's cspace, NULL if there is none. */
+static const struct task *task_shared(const struct task *t, uint64_t slot)
+{
+    unsigned of = slot < POCKET_SLOTS ? t->pd->tcb[slot] : 0;
+
+    return of != 0 && of <= ntasks ? &tasks[of - 1] : NULL;
+}
+
 void sys_pd_restart(struct task *t)
 {
     struct task *child = task_child(t, t->context.x[0]);
@@ -221,7 +229,9 @@ void sys_tcb_read_registers(struct task *t)
 {
     static const uint8_t order[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  16, 17, 18, 29, 30, 9, 10,
                                     11, 12, 13, 14, 15, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
-    const struct task *child = task_child(t, t->context.x[0]);
+    uint64_t which = t->context.x[0];
+    const struct task *child = which & POCKET_TCB_SLOT ? task_shared(t, which & ~POCKET_TCB_SLOT)
+                                                       : task_child(t, which);
     uint64_t *word = t->message;
 
     t->context.x[0] = child != NULL;

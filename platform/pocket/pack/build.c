@@ -10,7 +10,9 @@
 
 static bool unsupported(struct packer *p, const struct mkperf_system_pd *pd)
 {
-    if (pd->virtual_machine != 0) {
+    if (p->system->beyond != NULL) {
+        refuse(p, p->system->beyond_line, "pocket does not support %s", p->system->beyond);
+    } else if (pd->virtual_machine != 0) {
         refuse(p, pd->virtual_machine, "pocket does not support virtual machines");
     } else if (pd->smc) {
         refuse(p, pd->line, "pocket does not support secure monitor calls (smc)");
@@ -225,6 +227,9 @@ bool build_pd(struct packer *p, unsigned index)
         return false;
     }
     add_channels(p, index, out);
+    for (unsigned i = 0; i < pd->ntcbs; i++) {
+        out->tcb[pd->tcb[i].slot] = (uint8_t)(pd->tcb[i].pd + 1);
+    }
     snprintf(path, sizeof path, "%s/%s", p->elf_path, pd->program);
     ok = program_load(p, path, pd->line, false, &g) && patch_setvars(p, pd, &g) &&
          patch_library(p, out, pd->line, &g) && build_space(p, pd, out, &g);

@@ -19,7 +19,13 @@ typedef struct {
     seL4_Word rest[19];
 } seL4_UserContext;
 
+typedef seL4_Word seL4_CPtr;
 #define BASE_TCB_CAP 202
+#define MICROKIT_MAX_USER_CAPS 64
+static inline seL4_CPtr microkit_cspace_root_slot_to_cptr(seL4_Word slot)
+{
+    return slot < MICROKIT_MAX_USER_CAPS ? slot << 58 : 0;
+}
 int seL4_TCB_ReadRegisters(seL4_Word tcb, seL4_Bool suspend, uint8_t arch_flags, seL4_Word count,
                            seL4_UserContext *regs);
 seL4_Word seL4_GetMR(int i);
