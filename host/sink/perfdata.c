@@ -175,7 +175,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     if (added->module != NULL) {
         const uint8_t *id = mkperf_module_build_id(added->module, &n);
         perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_USER,
-                                mkperf_module_path(added->module), id, id != NULL ? n : 0);
+                                mkperf_module_path(added->module), id, n);
     }
     return MKPERF_OK;
 }

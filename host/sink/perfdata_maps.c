@@ -36,7 +36,7 @@ void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uin
     size_t length = strlen(path);
     size_t room = (length + 1 + PERF_STRING_ALIGN - 1) / PERF_STRING_ALIGN * PERF_STRING_ALIGN;
 
-    if (n == 0 || n > BUILD_ID_MAX || length >= PERF_PATH_MAX) {
+    if (id == NULL || n == 0 || n > BUILD_ID_MAX || length >= PERF_PATH_MAX) {
         return;
     }
     /* in a pipe it is a record among others; in a file nobody reads the type */

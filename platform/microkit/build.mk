@@ -42,7 +42,7 @@ DEMO_PACER := $(BOARD_PACER)
 # One build directory serves one board and configuration at a time: what was made for another goes.
 MICROKIT_FOR := $(abspath $(MICROKIT_BOARD_DIR)) $(BOARD_CFLAGS)
 ifneq ($(shell cat $(B)/microkit-for 2>/dev/null),$(MICROKIT_FOR))
-$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/net $(B)/stock $(B)/loader.* $(B)/tests/sel4 \
+$(shell rm -rf $(B)/obj/target $(B)/demo $(B)/net $(B)/stock $(B)/shared $(B)/loader.* $(B)/tests/sel4 \
     $(B)/tests/stock && mkdir -p $(B) && \
     echo '$(MICROKIT_FOR)' >$(B)/microkit-for)
 endif
@@ -61,7 +61,11 @@ $(eval $(call microkit_image,$(B)/loader.img,$(B)/demo/demo.system,$(B)/demo,\
 # The same for a kernel without the extension, docs/stock.md.
 $(eval $(call microkit_image,$(B)/stock/loader.img,$(B)/stock/stock.system,$(B)/demo,\
     $(patsubst %,$(B)/demo/%.elf,profiler client pacer known dummy1 dummy2 requester server)))
-target: $(B)/loader.img $(B)/stock/loader.img
+# With Microkit 2.3 the profiler PD has capabilities of the other PDs instead.
+MICROKIT_CAPS := $(shell grep -l MICROKIT_MAX_USER_CAPS $(MICROKIT_BOARD_DIR)/include/microkit.h)
+$(eval $(call microkit_image,$(B)/shared/loader.img,$(B)/shared/shared.system,$(B)/demo,\
+    $(patsubst %,$(B)/demo/%.elf,profiler client pacer known dummy1 dummy2 requester server)))
+target: $(B)/loader.img $(B)/stock/loader.img $(if $(MICROKIT_CAPS),$(B)/shared/loader.img)
 
 # $(call boot,IMAGE): the command that boots IMAGE in QEMU. $(need_qemu): a recipe's beginning, which ends it
 # where there is no QEMU with the board's machine.

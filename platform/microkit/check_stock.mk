@@ -23,7 +23,7 @@ $(eval $(call stock_test,pair,tests/target/pair.c))
 $(eval $(call stock_test,deep,tests/target/deep.c tests/target/wildfp_spin.S target/lib/own_stack.S))
 $(B)/tests/stock/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
 
-check-stock: host $(B)/stock/loader.img $(foreach t,robin pair deep,$(B)/tests/stock/$(t)/loader.img) \
+check-stock: host $(B)/stock/loader.img $(if $(MICROKIT_CAPS),$(B)/shared/loader.img) $(foreach t,robin pair deep,$(B)/tests/stock/$(t)/loader.img) \
              $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \

@@ -181,10 +181,12 @@ no_hosts
 reboots() {
     RUN="start $D/reboot.log" record "$port" -F 2000 --timeout 2 -o "$D/reboot.data"
     recorder=$pid
-    sleep 1.5
+    # A sample has some 100 bytes: a thousand before the restart, and after it.
+    wait_for 60 written "$D/reboot.data.partial" 100000 || { cat "$D/reboot.log"; return 1; }
     "$tool" monitor "$D/monitor" system_reset >/dev/null
     wait_for 60 grep 'the target was restarted' "$D/reboot.log" || { cat "$D/reboot.log"; return 1; }
-    sleep 2
+    wait_for 60 written "$D/reboot.data.partial" $(($(stat -c %s "$D/reboot.data.partial") + 100000)) ||
+        { cat "$D/reboot.log"; return 1; }
     kill -INT $recorder
     wait $recorder || { cat "$D/reboot.log"; return 1; }
     cat "$D/reboot.log"
