@@ -56,6 +56,7 @@ struct top {
     struct top_screen screen;
     struct mkperf_error error; /* of drawing */
     double drawn_s;
+    uint64_t session; /* whose events are shown: its id, and the target's restarts above */
     char line[TOP_TEXT]; /* console text of the target, until its end of line */
     size_t n;
     struct mkperf_plain_text text;
@@ -150,8 +151,31 @@ static void warn(void *self, const char *text)
     fprintf(stderr, "mkperf: warning: %s\n", text);
 }
 
+/* Another session may have other events; then its first one is shown from here on. A picture that
+ * pauses stays what it is. */
+static void follow_session(struct top *t)
+{
+    const struct mkperf_stream *s = t->recorder.stream;
+    uint64_t session = s->totals.restarts << 32 | s->session_id;
+    unsigned first;
+
+    if (!s->running || session == t->session || t->screen.paused) {
+        return;
+    }
+    t->session = session;
+    if (!mkperf_stream_samples(s, t->screen.event, &first) && first < s->session.nevents) {
+        char text[128];
+
+        t->screen.event = first;
+        snprintf(text, sizeof text, "another session began: %s from here on",
+                 s->session.event[first].name);
+        show_notice(t, text);
+    }
+}
+
 static void show(struct top *t)
 {
+    follow_session(t);
     t->drawn_s = mkperf_now_s();
     if (top_screen_refresh(&t->screen, &t->error) != MKPERF_OK) {
         interrupts++;

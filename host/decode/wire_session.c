@@ -5,6 +5,7 @@
  * over all of them, and time goes on.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,6 +99,22 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
     return s->began && s->session.nevents > before.nevents
                ? sink->ops->events(sink->self, &s->session, e)
                : MKPERF_OK;
+}
+
+bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first)
+{
+    bool found = false;
+
+    *first = UINT_MAX;
+    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
+        if (s->event_of[i] >= 0) {
+            unsigned number = (unsigned)s->event_of[i];
+
+            found |= number == event;
+            *first = number < *first ? number : *first;
+        }
+    }
+    return found;
 }
 
 /* What the target lost beyond what its Loss records told us: they may have been in lost frames. */

@@ -91,6 +91,10 @@ void mkperf_stream_free(struct mkperf_stream *s);
 enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                          struct mkperf_error *e);
 
+/* Whether the session that the stream is in samples this event (a number of the stream's list), and
+ * which is the first that it samples; UINT_MAX: none. */
+bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first);
+
 /*
  * The stream is over: reconciles the books with the target's last Status and fills s->totals.
  * The sink's end is the caller's. Errors: the sink's; INPUT: no session was in it.

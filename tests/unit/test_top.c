@@ -132,6 +132,77 @@ static void test_replay(void **state)
     assert_null(strstr(text, "0x200000"));
 }
 
+/* A running session of another event on counter 0. */
+static void other_session(struct fake *f, uint32_t id)
+{
+    static mkperf_ToHost m;
+    mkperf_Session *s = &m.msg.session;
+
+    memset(&m, 0, sizeof m);
+    m.which_msg = mkperf_ToHost_session_tag;
+    *s = (mkperf_Session){.id = id, .running = true, .max_frames = 16, .events_count = 1};
+    strcpy(s->events[0].name, "instructions");
+    s->events[0].code = 0x08;
+    s->events[0].user_counter = 1;
+    s->events[0].period = 500;
+    fake_send(f, &m);
+}
+
+/* A session of that id with four samples in the PD `thread`. */
+static void four_samples(struct fake *f, uint32_t id, uint64_t time, uint64_t thread)
+{
+    struct fake_batch batch;
+
+    fake_batch_init(&batch, 0, 4, time);
+    batch.batch.session = id;
+    fake_chain(&batch, 0, 0, thread, 0x200000);
+    fake_batch(f, &batch);
+    fake_status(f, 0, id, false, 4, 0);
+}
+
+/*
+ * Another host changes the events: the new ones are shown from there on, nothing of the old ones is
+ * among them, and when the first come again, they are where they were.
+ */
+static void test_other_events(void **state)
+{
+    static struct fake f;
+    char target[400], *text;
+    int status;
+
+    (void)state;
+    for (unsigned sessions = 2; sessions <= 3; sessions++) {
+        f = (struct fake){.n = 0};
+        fake_hello(&f, 0, 7, 1);
+        fake_session(&f, 0, 1, true);
+        four_samples(&f, 1, 1000, 0x10);
+        other_session(&f, 2);
+        four_samples(&f, 2, 2000, 0x20);
+        if (sessions == 3) {
+            fake_session(&f, 0, 3, true);
+            four_samples(&f, 3, 3000, 0x30);
+        }
+        FILE *out = fopen(recording_path("others"), "w");
+        assert_non_null(out);
+        assert_int_equal(fwrite(f.bytes, 1, f.n, out), f.n);
+        assert_int_equal(fclose(out), 0);
+        snprintf(target, sizeof target, "file:%s", recording_path("others"));
+        text = RUN(top, &status, "-t", target, "--stdio", "--window", "0");
+        assert_int_equal(status, 0);
+        if (sessions == 2) {
+            assert_non_null(strstr(text, "another session began: instructions from here on"));
+            assert_non_null(strstr(text, "(0.00 %)  instructions: "));
+            assert_non_null(strstr(text, " 100.00%        4  unknown-20"));
+            assert_null(strstr(text, "unknown-10"));
+        } else { /* read at one go: the picture is of the last session's event */
+            assert_non_null(strstr(text, "(0.00 %)  cycles: "));
+            assert_non_null(strstr(text, "  50.00%        4  unknown-10"));
+            assert_non_null(strstr(text, "  50.00%        4  unknown-30"));
+            assert_null(strstr(text, "unknown-20"));
+        }
+    }
+}
+
 static void test_bad_input(void **state)
 {
     char *text;
@@ -178,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_other_events),
         cmocka_unit_test(test_bad_input),
     };
 
