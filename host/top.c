@@ -56,7 +56,7 @@ struct top {
     struct top_screen screen;
     struct mkperf_error error; /* of drawing */
     double drawn_s;
-    uint64_t session; /* whose events are shown: its id, and the target's restarts above */
+    uint64_t session;    /* whose events are shown: its id, and the target's restarts above */
     char line[TOP_TEXT]; /* console text of the target, until its end of line */
     size_t n;
     struct mkperf_plain_text text;

@@ -27,6 +27,9 @@ enum {
 struct how {
     bool v6; /* on ::1 */
     bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks;
+    /* It counts by PD, and after `readings` of its totals somebody ends the session. */
+    enum { NOT_COUNTED, COUNTED, ENDED_HERE, BOB_CONFIGURES, BOB_STARTS, BOB_SAMPLES } counts;
+    unsigned readings;
     bool abandoned;    /* a host that is gone left a session, whose end takes a while */
     unsigned cut;      /* the first connection ends after so many frames; 0: never */
     bool cut_midframe; /* within the last of them */
@@ -40,7 +43,7 @@ struct target {
     uint64_t sent, boot;
     uint32_t session, epoch;
     bool configured, running, new_epoch, greeted, proved, told;
-    unsigned connections, batches, of_session;
+    unsigned connections, batches, of_session, readings, all_readings;
     uint32_t stop_request; /* to be answered when the last session's samples are out */
     unsigned draining;     /* batches until then */
     size_t replay_from, replay_n;
@@ -217,7 +220,7 @@ static inline void start(struct target *t, uint32_t request)
     t->running = t->new_epoch = true;
     t->epoch++;
     t->session++;
-    t->sent = t->of_session = 0;
+    t->sent = t->of_session = t->readings = 0;
     send_session(t, request);
 }
 
@@ -273,6 +276,64 @@ static inline bool on_abandoned(struct target *t, const mkperf_ToTarget *m)
     return true;
 }
 
+/*
+ * A reading each 10 ms, of 7 events a tick in user mode, all of one PD. What bob's session counts
+ * is seen from FAKE_BOBS on.
+ */
+enum { FAKE_COUNTS_HZ = 1000000, FAKE_READING_TICKS = 10000, FAKE_BOBS = 1000000000 };
+
+static inline void end_counting(struct target *t)
+{
+    bool bob = t->how.counts != ENDED_HERE;
+
+    if (bob) {
+        t->how.bob = true;
+        send_role(t, false, "bob@desk");
+    }
+    t->running = t->how.counts == BOB_STARTS;
+    fake_status(&t->out, 0, t->session, false, 0, 0);
+    t->session += t->running;
+    t->told = bob; /* what it tells is of bob's session */
+}
+
+static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
+{
+    static mkperf_ToHost m;
+    mkperf_Counts *c = &m.msg.counts;
+
+    if (part == 0 && t->running) {
+        t->readings++;
+        if (t->all_readings++ == t->how.readings && t->how.counts != COUNTED) {
+            end_counting(t);
+        }
+    }
+    if (t->told && t->how.counts == BOB_SAMPLES) {
+        fake_error(&t->out, request, mkperf_ErrorCode_ERROR_STATE, 0, "no session that counts");
+        flush_out(t);
+        return;
+    }
+    memset(&m, 0, sizeof m);
+    m.request = request;
+    m.which_msg = mkperf_ToHost_counts_tag;
+    *c = (mkperf_Counts){.session = t->session,
+                         .running = t->running,
+                         .tick_hz = FAKE_COUNTS_HZ,
+                         .enabled_ticks = (uint64_t)t->readings * FAKE_READING_TICKS,
+                         .part = part,
+                         .parts = 2,
+                         .turns = 1,
+                         .by_pd = true};
+    uint64_t user = c->enabled_ticks * 7 + (t->told ? FAKE_BOBS : 0);
+    if (part == 0) {
+        c->events_count = 1;
+        c->events[0] = (mkperf_EventCount){.user = user, .running_ticks = c->enabled_ticks};
+    } else {
+        c->threads_count = 1;
+        c->threads[0] = (mkperf_ThreadCount){.thread = 3 + 2, .user_count = 1, .user = {user}};
+    }
+    send_message(t, &m);
+}
+
 static inline void on_request(struct target *t, const mkperf_ToTarget *m)
 {
     bool controls = m->which_msg == mkperf_ToTarget_configure_tag ||
@@ -291,6 +352,8 @@ static inline void on_request(struct target *t, const mkperf_ToTarget *m)
         refuse_control(t, m->request);
     } else if (t->how.abandoned && on_abandoned(t, m)) {
         return;
+    } else if (t->how.counts && m->which_msg == mkperf_ToTarget_get_counts_tag) {
+        on_counts(t, m->request, m->msg.get_counts.part);
     } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
         t->configured = true;
         send_session(t, m->request);
@@ -440,7 +503,7 @@ static inline void serve(struct target *t)
                 on_frame(t, chunk, n);
                 n = 0;
             }
-        } else if (t->running && t->greeted) {
+        } else if (t->running && t->greeted && !t->how.counts) {
             send_samples(t);
         }
     }

@@ -246,10 +246,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_other_events),
+        cmocka_unit_test(test_window),    cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_replay),    cmocka_unit_test(test_other_events),
         cmocka_unit_test(test_bad_input),
     };
 

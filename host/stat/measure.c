@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: a measurement's conversation with the target, see measure.h.
+ *
+ * Another host may take over control, end the session and begin its own. The end is told before
+ * that, so what comes behind it is known to be another's: then the last reading before it counts.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "progress.h"
+#include "stat/measure.h"
+
+static const double WHOLE_S = 1.0; /* between readings with counts by PD, in case of an early end */
+enum { POLL_MS = 50, ESTIMATE_HZ = 1000 };
+
+static bool stopped(const struct stat_measure *s)
+{
+    return mkperf_peer_stopped(&s->talk.recorder.link);
+}
+
+/* ---- what the target says ------------------------------------------------------------------- */
+
+static void on_end(struct stat_measure *s)
+{
+    s->counting = false;
+    s->ended = s->talk.recorder.ended = true;
+}
+
+static void on_control(void *self, const mkperf_ToHost *m)
+{
+    struct stat_measure *s = self;
+
+    if (m->which_msg == mkperf_ToHost_session_tag && m->request != 0) {
+        s->session = m->msg.session; /* the answer to our request */
+    } else if (s->counting &&
+               ((m->which_msg == mkperf_ToHost_session_tag && m->msg.session.id != s->session.id) ||
+                (m->which_msg == mkperf_ToHost_status_tag &&
+                 (m->msg.status.session != s->session.id || !m->msg.status.running)))) {
+        on_end(s);
+    }
+}
+
+/* Another session with other events begins. */
+static enum mkperf_status on_events(void *self, const struct mkperf_session *session,
+                                    struct mkperf_error *e)
+{
+    struct stat_measure *s = self;
+
+    (void)session;
+    (void)e;
+    if (s->counting) {
+        on_end(s);
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *sample,
+                                    struct mkperf_error *e)
+{
+    struct stat_measure *s = self;
+
+    (void)e;
+    if (s->talk.recorder.stream->session_id != s->session.id) {
+        return MKPERF_OK; /* another host's */
+    }
+    s->first_ns = s->first_ns != 0 ? s->first_ns : sample->time_ns;
+    s->last_ns = sample->time_ns;
+    stat_sample(&s->work, sample);
+    mkperf_progress_seconds((double)(s->last_ns - s->first_ns) / 1e9, s->talk.options.duration_s);
+    return MKPERF_OK;
+}
+
+static const struct mkperf_sink_ops sink = {
+    .name = "stat", .events = on_events, .sample = on_sample};
+
+/*
+ * Whether the answer is about our session. One that does not run is, unless somebody else could
+ * have configured another meanwhile, which would have the same number until it begins.
+ */
+static bool ours(const struct stat_measure *s)
+{
+    const struct mkperf_recorder *r = &s->talk.recorder;
+    const mkperf_Counts *c = &r->link.answer.msg.counts;
+
+    return r->link.answer.which_msg == mkperf_ToHost_counts_tag && c->session == s->session.id &&
+           (c->running || !r->watching);
+}
+
+static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &s->talk.recorder;
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_counts_tag};
+
+    m.msg.get_counts.part = part;
+    if (mkperf_recorder_ask(r, &m, "GetCounts", e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->foreign = !ours(s) &&
+                 (s->ended || r->watching || r->link.answer.which_msg == mkperf_ToHost_counts_tag);
+    if (s->foreign) {
+        on_end(s);
+        return MKPERF_OK;
+    }
+    if (mkperf_recorder_refused(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    const mkperf_Counts *c = &r->link.answer.msg.counts;
+    if (r->link.answer.which_msg != mkperf_ToHost_counts_tag || c->part != part ||
+        c->events_count > STAT_EVENTS) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
+                                s->talk.options.link.target);
+    }
+    return MKPERF_OK;
+}
+
+/* A reading into s->work; with the counts by PD if `all`. *by_pd: the kernel has them. If they are
+ * another session's, the last good reading instead, which has the counts by PD if they are wanted.
+ */
+static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by_pd,
+                                      struct mkperf_error *e)
+{
+    const mkperf_Counts *c = &s->talk.recorder.link.answer.msg.counts;
+
+    if (ask_part(s, 0, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (s->foreign) {
+        s->work = s->good;
+        return MKPERF_OK;
+    }
+    *by_pd = c->by_pd;
+    stat_begin(&s->work, c);
+    for (uint32_t part = 1, parts = all ? c->parts : 1; part < parts; part++) {
+        if (ask_part(s, part, e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (s->foreign) {
+            s->work = s->good;
+            return MKPERF_OK;
+        }
+        stat_add(&s->work, c, s->talk.recorder.pds);
+    }
+    if (all || !s->per_pd) {
+        s->good = s->work;
+    }
+    return MKPERF_OK;
+}
+
+/* ---- a run ---------------------------------------------------------------------------------- */
+
+static void show(struct stat_measure *s, const struct stat_reading *r, double time_s)
+{
+    s->style.time_s = time_s;
+    s->style.session = &s->session;
+    s->style.pds = s->talk.recorder.pds;
+    stat_print(r, &s->style);
+}
+
+static void show_interval(struct stat_measure *s)
+{
+    static struct stat_reading step;
+
+    stat_difference(&step, &s->work, &s->before);
+    show(s, &step, s->work.seconds);
+    s->before = s->work;
+}
+
+/* Asks again and again until the duration is over, in the target's time if that is known. */
+static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
+{
+    double began = mkperf_now_s(), wanted = s->talk.options.duration_s;
+    double next = (double)s->interval_ms / 1000, time = 0, whole = 0;
+    bool by_pd;
+
+    memset(&s->before, 0, sizeof s->before);
+    while (!stopped(s) && !s->ended && (wanted <= 0 || time < wanted)) {
+        double until = mkperf_now_s() + POLL_MS / 1000.0;
+        while (mkperf_now_s() < until && !stopped(s)) {
+            if (mkperf_peer_pump(&s->talk.recorder.link, 10, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
+        bool all = s->per_pd && (s->interval_ms != 0 || mkperf_now_s() - whole >= WHOLE_S);
+        if (read_counts(s, all, &by_pd, e) != MKPERF_OK) {
+            return e->status;
+        }
+        whole = all ? mkperf_now_s() : whole;
+        time = s->work.seconds > 0 ? s->work.seconds : mkperf_now_s() - began;
+        if (s->interval_ms == 0) {
+            mkperf_progress_seconds(time, wanted > 0 ? wanted : 0);
+        }
+        if (s->interval_ms != 0 && time >= next) {
+            show_interval(s);
+            next = time + (double)s->interval_ms / 1000;
+        }
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
+{
+    enum mkperf_status status = mkperf_recorder_begin(&s->talk.recorder, e);
+
+    s->counting = status == MKPERF_OK;
+    return status;
+}
+
+static enum mkperf_status stop(struct stat_measure *s, struct mkperf_error *e)
+{
+    s->counting = false;
+    return mkperf_recorder_stop(&s->talk.recorder, e);
+}
+
+/* Our session is over before its time: says what the numbers are then. REFUSED: there are none. */
+static enum mkperf_status tell_end(const struct stat_measure *s, struct mkperf_error *e)
+{
+    if (s->estimate ? s->first_ns == 0 : s->work.rows == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "the session was ended before anything was counted");
+    }
+    fprintf(stderr, "mkperf: the session was ended %s after %.3f s: ",
+            s->talk.recorder.watching ? "by another host" : "on the target", s->work.seconds);
+    fprintf(stderr,
+            s->repeat.runs == 0 ? "the counts are of this time\n"
+                                : "run %u and what would follow are left out\n",
+            s->repeat.runs + 1);
+    return MKPERF_OK;
+}
+
+/* The session of an estimate runs: samples come by themselves. */
+static enum mkperf_status sample(struct stat_measure *s, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &s->talk.recorder;
+
+    if (s->interval_ms != 0 || s->runs > 1) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "stat: -I and -r want counts: no estimate");
+    }
+
+    memset(&s->work, 0, sizeof s->work);
+    s->first_ns = s->last_ns = 0;
+    if (begin(s, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK ||
+        stop(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    stat_estimate(&s->work, s->session.events_count, (double)(s->last_ns - s->first_ns) / 1e9);
+    return MKPERF_OK;
+}
+
+/* Events as they are configured: to be counted, or for an estimate to be sampled. */
+static void set_events(struct stat_measure *s, bool estimate)
+{
+    mkperf_Configure *c = &s->talk.options.configure;
+
+    s->estimate = estimate;
+    c->per_pd = s->per_pd && !estimate;
+    for (unsigned i = 0; i < c->events_count; i++) {
+        c->events[i].count = !estimate;
+        c->events[i].read = false; /* all is counted as it is */
+        if (estimate) {
+            c->events[i].group = 0;
+            if (c->events[i].period == 0 && c->events[i].frequency == 0) {
+                c->events[i].frequency = ESTIMATE_HZ;
+            }
+        }
+    }
+}
+
+/* The kernel does not count by PD: samples instead. */
+static enum mkperf_status fall_back(struct stat_measure *s, struct mkperf_error *e)
+{
+    fprintf(stderr, "mkperf: this kernel does not count by PD: estimating from samples\n");
+    if (stop(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_talk_close(&s->talk); /* a session of other events is another conversation */
+    memset(&s->talk.recorder, 0, sizeof s->talk.recorder);
+    set_events(s, true);
+    return mkperf_talk_open(&s->talk, e) == MKPERF_OK ? sample(s, e) : e->status;
+}
+
+static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *e)
+{
+    bool by_pd = true;
+
+    if (s->interval_ms == 0) {
+        mkperf_progress_begin("counting");
+    }
+    if (s->estimate) {
+        return sample(s, e);
+    }
+    if (begin(s, e) != MKPERF_OK || (s->per_pd && read_counts(s, false, &by_pd, e) != MKPERF_OK)) {
+        return e->status;
+    }
+    if (!by_pd) {
+        return fall_back(s, e);
+    }
+    if (count(s, e) != MKPERF_OK || stop(s, e) != MKPERF_OK ||
+        read_counts(s, s->per_pd, &by_pd, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (s->ended && s->interval_ms != 0 && s->work.seconds > s->before.seconds) {
+        show_interval(s);
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
+{
+    enum mkperf_status status = MKPERF_OK;
+
+    s->talk.sink = (struct mkperf_sink){.ops = &sink, .self = s};
+    s->talk.control = on_control;
+    s->talk.self = s;
+    set_events(s, s->estimate);
+    if (mkperf_talk_open(&s->talk, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (uint64_t i = 0; i < s->runs && !stopped(s); i++) {
+        status = run_once(s, e);
+        mkperf_progress_end();
+        if (status != MKPERF_OK) {
+            return status;
+        }
+        if (s->ended) {
+            status = tell_end(s, e);
+        } else if (s->talk.recorder.watching && i + 1 < s->runs) {
+            fprintf(stderr,
+                    "mkperf: another host controls the target now: run %" PRIu64 " was the last\n",
+                    i + 1);
+        }
+        if (!s->ended || s->repeat.runs == 0) {
+            stat_repeat_add(&s->repeat, &s->work);
+        }
+        if (s->ended || s->talk.recorder.watching) {
+            break;
+        }
+    }
+    if (status != MKPERF_OK) {
+        return status;
+    }
+    if (s->interval_ms != 0) {
+        return MKPERF_OK;
+    }
+    if (s->runs > 1) {
+        stat_repeat_mean(&s->repeat, &s->mean);
+        s->style.runs = s->repeat.runs;
+        show(s, &s->mean, s->mean.seconds);
+    } else {
+        show(s, &s->work, s->work.seconds);
+    }
+    return MKPERF_OK;
+}

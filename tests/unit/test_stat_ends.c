@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf stat` whose session is ended by somebody else: what was counted until then is printed,
+ * and said so, and nothing of another's session is in it.
+ */
+#include "fake_net.h"
+#include "recording.h"
+
+#include <sys/wait.h>
+
+static char target[64];
+static pid_t child;
+
+static void serve_counts(struct how how)
+{
+    uint16_t port;
+
+    child = start_target(how, &port);
+    snprintf(target, sizeof target, "tcp:127.0.0.1:%u", port);
+}
+
+static void over(void)
+{
+    int ended;
+
+    kill(child, SIGKILL);
+    waitpid(child, &ended, 0);
+    assert_true(WIFSIGNALED(ended));
+}
+
+/* A line's fields with -x ,: of the first with this PD ("": the system) and event. */
+static bool counted(const char *text, const char *pd, uint64_t *count, uint64_t *time_ns)
+{
+    char wanted[64];
+
+    snprintf(wanted, sizeof wanted, "%s%s", pd, *pd ? "," : "");
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, wanted, strlen(wanted)) == 0 &&
+            sscanf(line + strlen(wanted), "%" SCNu64 ",,cycles,%" SCNu64, count, time_ns) == 2) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check(const char *text, const char *pd, unsigned readings)
+{
+    uint64_t count, time_ns;
+
+    if (!counted(text, pd, &count, &time_ns)) {
+        fail_msg("no count: %s", text);
+    }
+    /* Whole readings of 10 ms, 7 events a microsecond: of this session, and of one moment. */
+    assert_int_equal(time_ns, readings * UINT64_C(10000000));
+    assert_int_equal(count, time_ns / 1000 * 7);
+}
+
+/* However another's session comes after it: the last reading of ours counts. */
+static void test_taken_over(void **state)
+{
+    (void)state;
+    for (int how = BOB_CONFIGURES; how <= BOB_SAMPLES; how++) {
+        int status;
+
+        serve_counts((struct how){.counts = how, .readings = 5});
+        char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "--duration", "9");
+        over();
+        assert_int_equal(status, 0);
+        check(text, "", 5);
+        assert_non_null(strstr(text, "the session was ended by another host after 0.050 s: the "
+                                     "counts are of this time"));
+    }
+}
+
+/* The same, by PD: of the last reading that has them, the totals too. */
+static void test_by_pd(void **state)
+{
+    (void)state;
+    for (int how = BOB_CONFIGURES; how <= BOB_SAMPLES; how++) {
+        uint64_t count, time_ns;
+        int status;
+
+        serve_counts((struct how){.counts = how, .readings = 5});
+        char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "--duration", "9",
+                         "--per-pd");
+        over();
+        assert_int_equal(status, 0);
+        assert_true(counted(text, "system", &count, &time_ns));
+        check(text, "system", (unsigned)(time_ns / 10000000));
+        check(text, "unknown-3", (unsigned)(time_ns / 10000000));
+        assert_in_range(time_ns, 10000000, 50000000);
+    }
+}
+
+/* Ended on the target, whose counts stay: they are final. */
+static void test_ended_on_target(void **state)
+{
+    int status;
+
+    (void)state;
+    serve_counts((struct how){.counts = ENDED_HERE, .readings = 5});
+    char *text =
+        RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "--duration", "9", "--per-pd");
+    over();
+    assert_int_equal(status, 0);
+    check(text, "system", 6);
+    check(text, "unknown-3", 6);
+    assert_non_null(strstr(text, "ended on the target after 0.060 s"));
+}
+
+/* -I: the interval that was begun is closed. -r: a run that was cut short is in no mean. */
+static void test_intervals_and_runs(void **state)
+{
+    int status;
+
+    (void)state;
+    serve_counts((struct how){.counts = BOB_STARTS, .readings = 5});
+    char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "-I", "30");
+    over();
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "0.030000000,210000,,cycles,30000000,"));
+    assert_non_null(strstr(text, "0.050000000,140000,,cycles,20000000,"));
+    assert_null(strstr(text, "0.060000000,"));
+
+    serve_counts((struct how){.counts = BOB_STARTS, .readings = 5});
+    text = RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "-r", "9", "--duration",
+               "0.03");
+    over();
+    assert_int_equal(status, 0);
+    check(text, "", 3);
+    assert_non_null(strstr(text, "run 2 and what would follow are left out"));
+}
+
+/* Nothing at all: an error, not zeros. */
+static void test_nothing(void **state)
+{
+    int status;
+
+    (void)state;
+    serve_counts((struct how){.counts = BOB_STARTS, .readings = 0});
+    char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "--duration", "9");
+    over();
+    assert_int_equal(status, MKPERF_ERR_REFUSED);
+    assert_non_null(strstr(text, "the session was ended before anything was counted"));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return mkdtemp(recording_dir) != NULL ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_taken_over),      cmocka_unit_test(test_by_pd),
+        cmocka_unit_test(test_ended_on_target), cmocka_unit_test(test_intervals_and_runs),
+        cmocka_unit_test(test_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, setup, recording_teardown);
+}
