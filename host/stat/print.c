@@ -187,14 +187,20 @@ static bool selected(const char *list, const char *name)
     return list == NULL;
 }
 
+/* Row 0 is the system's. */
+static const char *pd_of(const struct stat_reading *r, unsigned k, const struct stat_style *style)
+{
+    return mkperf_pds_at(style->pds, r->row[k].pd)->name;
+}
+
 static bool shown(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
-    return k == 0 || selected(style->only, mkperf_pds_at(style->pds, r->row[k].pd)->name);
+    return k == 0 || selected(style->only, pd_of(r, k, style));
 }
 
 static void print_row(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
-    const char *name = k != 0 ? mkperf_pds_at(style->pds, r->row[k].pd)->name : "";
+    const char *name = k != 0 ? pd_of(r, k, style) : "";
 
     for (unsigned i = 0; i < r->events; i++) {
         if (style->separator != NULL) {

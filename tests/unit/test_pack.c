@@ -158,6 +158,8 @@ static void refusals(void **state)
     refused(PD("cpu='1'", "server.elf", ""), "has one core");
     refused(PD("", "server.elf", "<virtual_machine name='v'><vcpu id='0'/></virtual_machine>"),
             "does not support virtual machines");
+    refused(PD("", "server.elf", "<cspace><cap_sc slot='1' pd='a'/></cspace>"),
+            "does not support capabilities but cap_tcb");
     refused(PD("", "none.elf", ""), "none.elf: No such file or directory");
     refused(PD("", "selftest.img", ""), "selftest.img has");
     refused(PD("", "../../pocket-pack", ""), "is not for little-endian AArch64");

@@ -130,11 +130,11 @@ int seL4_TCB_ReadRegisters(seL4_TCB tcb, seL4_Bool suspend, seL4_Uint8 arch_flag
 {
     seL4_Word *word = (seL4_Word *)regs;
     seL4_Word slot = tcb >> MICROKIT_SLOT_SHIFT;
+    seL4_Word which = slot != 0 ? POCKET_TCB_SLOT | slot : tcb - BASE_TCB_CAP;
 
     (void)suspend;
     (void)arch_flags;
-    SYSCALL(POCKET_SYS_TCB_READ_REGISTERS, slot != 0 ? POCKET_TCB_SLOT | slot : tcb - BASE_TCB_CAP,
-            count);
+    SYSCALL(POCKET_SYS_TCB_READ_REGISTERS, which, count);
     for (seL4_Word i = 0; x0 != 0 && i < count; i++) {
         word[i] = __sel4_ipc_buffer->msg[i];
     }
