@@ -164,7 +164,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 static const struct mkperf_option_group group = {options, set};
 
 static enum mkperf_status print_event(struct report_frames *f, const struct command *c, uint32_t i,
-                                      struct mkperf_error *e)
+                                      uint64_t *shown, struct mkperf_error *e)
 {
     const struct report_profile *p = f->profile;
     struct report_rows rows;
@@ -173,7 +173,8 @@ static enum mkperf_status print_event(struct report_frames *f, const struct comm
     mkperf_progress_begin("names of functions");
     status = report_rows_build(&rows, f, &c->report, i, e);
     mkperf_progress_end();
-    if (status == MKPERF_OK) {
+    *shown += rows.n;
+    if (status == MKPERF_OK && (rows.n != 0 || !c->report.symbol)) {
         printf("#\n# Samples: %" PRIu64 " of event '%s', period sum %" PRIu64 "\n",
                p->total[i].samples, p->session.event[i].name, p->total[i].period);
         if (c->report.pd) {
@@ -192,6 +193,7 @@ static enum mkperf_status print_report(const struct command *c, struct report_fr
 {
     const struct report_profile *p = f->profile;
     enum mkperf_status status = MKPERF_OK;
+    uint64_t shown = 0;
 
     report_head_print(p, c->input, stdout);
     report_filter_print(&p->filter, stdout);
@@ -199,11 +201,16 @@ static enum mkperf_status print_report(const struct command *c, struct report_fr
     report_frames_warn(f, stdout);
     for (uint32_t i = 0; status == MKPERF_OK && i < p->session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->session.event[i].name) == 0) {
-            status = print_event(f, c, i, e);
+            status = print_event(f, c, i, &shown, e);
         }
     }
     if (status == MKPERF_OK && (fflush(stdout) != 0 || ferror(stdout))) {
         status = mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    }
+    if (status == MKPERF_OK && c->report.symbol && shown == 0) {
+        status = mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function %s%s%s",
+                                  c->input, c->report.symbol, c->report.pd ? " in PD " : "",
+                                  c->report.pd ? c->report.pd : "");
     }
     return status;
 }

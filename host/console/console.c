@@ -136,6 +136,9 @@ enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
         c->talk.sink = mkperf_perfdata_sink(c->perfdata);
     }
     c->connected = mkperf_talk_open(&c->talk, e) == MKPERF_OK;
+    if (c->connected && c->talk.options.link.take_over) {
+        return mkperf_recorder_take_control(&c->talk.recorder, e);
+    }
     return c->connected ? MKPERF_OK : e->status;
 }
 

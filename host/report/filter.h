@@ -49,7 +49,8 @@ void report_filter_print(const struct report_filter *f, FILE *out);
 
 struct report_profile;
 
-/* Names that match nothing would give an empty table: an error instead. NULL: not asked for. */
+/* Names, and filters, that match nothing would give an empty table: an error instead. NULL: not
+ * asked for. */
 enum mkperf_status report_check_names(const struct report_profile *p, const char *path,
                                       const char *pd, const char *event, struct mkperf_error *e);
 

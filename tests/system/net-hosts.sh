@@ -160,6 +160,34 @@ changes() {
 check "events that change while it runs are in the recording" changes
 no_hosts
 
+# The same before the eyes of `top`, and taken out of the hands of `stat`, whose counts of cycles are
+# then those of its own time: a cycle is a nanosecond or, on seL4, half of one.
+three_lines() {
+    [ "$(grep -c ',cycles,' "$D/stat.log")" -ge 3 ]
+}
+changed() {
+    start "$D/top.log" "$MKPERF" top -t "tcp:127.0.0.1:$port" --watch --stdio -d 0.2 --rows 1
+    watcher=$pid
+    start "$D/stat.log" "$MKPERF" stat -t "tcp:127.0.0.1:$port" -e cycles -x , -I 100
+    counter=$pid
+    wait_for 60 three_lines || { cat "$D/stat.log"; return 1; }
+    say --take-over -c "stop; events cycles,freq=2000; start" >"$D/taken" || { cat "$D/taken"; return 1; }
+    wait $counter || { cat "$D/stat.log"; return 1; }
+    cat "$D/stat.log"
+    grep 'the session was ended by another host after' "$D/stat.log" || return 1
+    awk -F, '$4 == "cycles" { r = $2 / $5; if (r > 1.5) r /= 2; n++; bad += r < 0.98 || r > 1.02 }
+             END { exit !(n >= 3 && bad == 0) }' "$D/stat.log" || return 1
+    wait_for 60 grep '%)  cycles: ' "$D/top.log" || { cat "$D/top.log"; return 1; }
+    say -c "stop; events instructions,freq=2000; start" >>"$D/taken" || { cat "$D/taken"; return 1; }
+    wait_for 60 grep '%)  instructions: ' "$D/top.log" || { tail "$D/top.log"; return 1; }
+    say -c "stop" >>"$D/taken"
+    kill -INT $watcher
+    wait $watcher || { tail "$D/top.log"; return 1; }
+    grep 'another session began: instructions from here on' "$D/top.log"
+}
+check "events that change while others look: top shows the new ones, stat keeps to its own" changed
+no_hosts
+
 # A host that is killed leaves its session to the next, which does not take its samples for its own.
 killed() {
     for i in 1 2; do

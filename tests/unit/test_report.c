@@ -363,6 +363,17 @@ static void test_errors(void **state)
     (void)state;
     assert_int_equal(status, MKPERF_ERR_USAGE);
     assert_non_null(strstr(text, "no sample of a PD 'nobody'"));
+    text = RUN(&status, "-C", "9");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    assert_non_null(strstr(text, "no sample of core 9\n"));
+    assert_null(strstr(text, "Overhead"));
+    text = RUN(&status, "--time", "1000000,1000001");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    assert_non_null(strstr(text, "no sample in that time (the first is at "));
+    text = RUN(&status, "-S", "nothing", "--pd", "server");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    assert_non_null(strstr(text, "no sample hit a function nothing in PD server"));
+    assert_null(strstr(text, "Overhead"));
     RUN(&status, "--sort", "colour");
     assert_int_equal(status, MKPERF_ERR_USAGE);
     RUN(&status, "--percent-limit", "x");

@@ -71,6 +71,9 @@ static void test_bad_input(void **state)
     assert_int_equal(status, MKPERF_ERR_USAGE);
     RUN(script, &status, "-i", in, "-C", "-1");
     assert_int_equal(status, MKPERF_ERR_USAGE);
+    text = RUN(script, &status, "-i", in, "-C", "9");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    assert_non_null(strstr(text, "no sample of core 9\n"));
     text = RUN(script, &status, "-i", in, "--pd", "nobody");
     assert_int_equal(status, MKPERF_ERR_USAGE);
     assert_non_null(strstr(text, "no sample of a PD 'nobody'"));
