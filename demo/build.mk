@@ -58,7 +58,7 @@ $(NET)/qemu-command: $(MAKEFILE_LIST)
 
 NET_READY := $(NET)/net.img $(NET)/qemu-command
 target: $(DEMO_READY) $(NET_READY)
-demo: host $(DEMO_READY) $(NET_READY) $(B)/echo-load
+demo: host $(DEMO_READY) $(SHARED)/shared.img $(SHARED)/qemu-command $(NET_READY) $(B)/echo-load
 	$(Q)B=$(B) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
 
 $(eval $(call pocket_image,$(STOCK)/stock.img,$(STOCK)/stock.system,$(DEMO),$(DEMO_ELFS)))

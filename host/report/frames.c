@@ -76,7 +76,7 @@ void report_frames_warn(const struct report_frames *f, FILE *out)
                 p->totals.cut_bytes);
     }
     for (uint32_t i = 0; i < s->npds; i++) {
-        bool asked = p->pd[i].samples > 0 && !p->pd[i].idle;
+        bool asked = p->pd[i].samples > 0 && !p->pd[i].idle && !p->pd[i].ambiguous;
         if (s->pd[i].problem != NULL || (s->pd[i].module == NULL && asked)) {
             warn_of(out, report_pd_name(p, i), s->pd[i].problem);
         }

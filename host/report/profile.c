@@ -50,6 +50,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     }
     p->pd[pd->id].build_id = pd->build_id;
     p->pd[pd->id].idle = pd->thread == MKPERF_THREAD_IDLE;
+    p->pd[pd->id].ambiguous = pd->thread == MKPERF_THREAD_AMBIGUOUS;
     if (!copy(&p->pd[pd->id].name, pd->name) || !copy(&p->pd[pd->id].elf, pd->elf)) {
         return out_of_memory(e);
     }

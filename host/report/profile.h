@@ -20,6 +20,7 @@ struct report_pd {
     char *name, *elf;
     struct mkperf_build_id build_id; /* of the ELF that ran */
     bool idle;
+    bool ambiguous; /* samples that may be of several PDs */
     uint64_t samples;
 };
 
