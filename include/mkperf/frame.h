@@ -14,11 +14,29 @@
 
 #include <mkperf/wire.h>
 
-#ifdef __ARM_FEATURE_CRC32 /* the processor's own instructions, where the build says it has them \
-                            */
+/* CRC-32 of n bytes at p, anywhere; crc is 0 at first or the result over the bytes before. */
+static inline uint32_t mkperf_crc32_table(uint32_t crc, const void *p, size_t n)
+{
+    static const uint32_t nibble[16] = {
+        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+        0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+    };
+    const uint8_t *b = p;
+
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++) {
+        crc = nibble[(crc ^ b[i]) & 15] ^ crc >> 4;
+        crc = nibble[(crc ^ b[i] >> 4) & 15] ^ crc >> 4;
+    }
+    return ~crc;
+}
+
+#ifdef __ARM_FEATURE_CRC32
 #include <arm_acle.h>
 
-static inline uint32_t mkperf_crc32(uint32_t crc, const void *p, size_t n)
+/* The same with the processor's own instructions, where the build says that it has them. */
+static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
 {
     typedef uint64_t __attribute__((may_alias)) word;
     const uint8_t *b = p;
@@ -36,107 +54,105 @@ static inline uint32_t mkperf_crc32(uint32_t crc, const void *p, size_t n)
     return ~crc;
 }
 
+#define mkperf_crc32 mkperf_crc32_arm
 #else
-
-/* CRC-32 of n bytes at p; crc is 0 at first or the result over the bytes before. */
-static inline uint32_t mkperf_crc32(uint32_t crc, const void *p, size_t n)
-{
-    static const uint32_t nibble[16] = {
-        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-        0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-    };
-    const uint8_t *b = p;
-
-    crc = ~crc;
-    for (size_t i = 0; i < n; i++) {
-        crc = nibble[(crc ^ b[i]) & 15] ^ crc >> 4;
-        crc = nibble[(crc ^ b[i] >> 4) & 15] ^ crc >> 4;
-    }
-    return ~crc;
-}
-
+#define mkperf_crc32 mkperf_crc32_table
 #endif
 
-/* An encoder that writes a frame byte by byte into out, which holds at least MKPERF_FRAME_BYTES. */
-struct mkperf_cobs {
-    uint8_t *out;
-    size_t n;    /* bytes written */
-    size_t code; /* where the current block's length goes */
-};
-
-/* How many of n bytes stand before the first zero: n if there is none. By words, for this is on the
- * target's path of every sample. */
-static inline size_t mkperf_cobs_run(const uint8_t *p, size_t n)
+/*
+ * COBS of the bytes from code + 1 to *end, where they stand; *code is for the first block's length.
+ * One more step of it: the bytes up to `at` have no zero, and there is one, or the end. Writes the
+ * block's length and returns where the zero, or the end, is: further on if the block was longer
+ * than a length can say, since another byte had to go in between. *end moves with it.
+ */
+static inline uint8_t *mkperf_cobs_block(uint8_t *code, uint8_t *at, uint8_t **end)
 {
-    typedef uint64_t __attribute__((may_alias)) word;
-    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    size_t i = 0;
-
-    for (; i < n && (uintptr_t)(p + i) % sizeof(word) != 0; i++) {
-        if (p[i] == 0) {
-            return i;
-        }
+    while (at - code >= 0xff) {
+        uint8_t *next = code + 0xff;
+        memmove(next + 1, next, (size_t)(*end - next));
+        *code = 0xff;
+        code = next;
+        at++;
+        (*end)++;
     }
-    for (; n - i >= sizeof(word); i += sizeof(word)) {
-        word w = *(const word *)(const void *)(p + i);
-        if ((((w & low) + low) | w | low) != UINT64_MAX) { /* the highest bit of a zero byte is 0 */
-            break;
-        }
-    }
-    while (i < n && p[i] != 0) {
-        i++;
-    }
-    return i;
+    *code = (uint8_t)(at - code);
+    return at;
 }
 
-/* Adds n bytes. */
-static inline void mkperf_cobs_put(struct mkperf_cobs *c, const uint8_t *p, size_t n)
+/*
+ * COBS of n bytes from code + 1 on, where they stand, with the first block's length in *code. There
+ * is room for one more byte for each 254, rounded up. Returns the end. By words, for this is on the
+ * target's path of every sample.
+ */
+static inline uint8_t *mkperf_cobs_encode(uint8_t *code, size_t n)
 {
-    uint8_t *out = c->out + c->n;
-    uint8_t *code = c->out + c->code;
-    const uint8_t *end = p + n;
+    typedef uint64_t __attribute__((may_alias)) word;
+    const word low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint8_t *p = code + 1;
+    uint8_t *end = p + n;
 
     while (p < end) {
-        size_t room = (size_t)(code + 0xff - out);
-        const uint8_t *stop = (size_t)(end - p) < room ? end : p + room;
-        size_t run = mkperf_cobs_run(p, (size_t)(stop - p));
-        memcpy(out, p, run);
-        out += run;
-        p += run;
-        if (p < stop || out == code + 0xff) { /* a zero, or a full block */
-            p += p < stop;
-            *code = (uint8_t)(out - code);
-            code = out++;
+        if ((uintptr_t)p % sizeof(word) != 0 || (size_t)(end - p) < sizeof(word)) {
+            if (*p == 0) {
+                p = code = mkperf_cobs_block(code, p, &end);
+            }
+            p++;
+            continue;
         }
+        word w = *(const word *)(const void *)p;
+        if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
+            w = __builtin_bswap64(w);
+        }
+        word zeros = ~(((w & low) + low) | w | low); /* the highest bit of each zero byte */
+        uint8_t *next = p + sizeof(word);
+        while (zeros != 0) {
+            uint8_t *zero = p + (unsigned)__builtin_ctzll(zeros) / 8;
+            zeros &= zeros - 1;
+            code = mkperf_cobs_block(code, zero, &end);
+            if (code != zero) { /* the rest stands elsewhere now */
+                next = code + 1;
+                break;
+            }
+        }
+        p = next;
     }
-    c->n = (size_t)(out - c->out);
-    c->code = (size_t)(code - c->out);
+    mkperf_cobs_block(code, end, &end);
+    return end;
+}
+
+enum { MKPERF_FRAME_HEAD = 4 }; /* delimiter, first block's length, sequence */
+
+/*
+ * Makes a frame with both delimiters of the message that stands at frame + MKPERF_FRAME_HEAD: n
+ * bytes, at most MKPERF_MESSAGE_BYTES. frame: room for MKPERF_FRAME_BYTES. Returns the frame's
+ * length.
+ */
+static inline size_t mkperf_frame_enclose(uint8_t *frame, uint16_t sequence, size_t n)
+{
+    frame[0] = 0;
+    frame[2] = (uint8_t)sequence;
+    frame[3] = (uint8_t)(sequence >> 8);
+    uint32_t crc = mkperf_crc32(0, frame + 2, 2 + n);
+    for (unsigned i = 0; i < 4; i++) {
+        frame[MKPERF_FRAME_HEAD + n + i] = (uint8_t)(crc >> 8 * i);
+    }
+    uint8_t *end = mkperf_cobs_encode(frame + 1, n + MKPERF_FRAME_OVERHEAD);
+    *end++ = 0;
+    return (size_t)(end - frame);
 }
 
 /*
  * Encodes one frame with both delimiters. message: n bytes, at most MKPERF_MESSAGE_BYTES; out: room
- * for MKPERF_FRAME_BYTES. Returns the frame's length, 0 if the message is too long.
+ * for MKPERF_FRAME_BYTES, elsewhere. Returns the frame's length, 0 if the message is too long.
  */
 static inline size_t mkperf_frame_encode(uint8_t *out, uint16_t sequence, const uint8_t *message,
                                          size_t n)
 {
-    const uint8_t seq[2] = {(uint8_t)sequence, (uint8_t)(sequence >> 8)};
-    uint32_t crc = mkperf_crc32(mkperf_crc32(0, seq, sizeof seq), message, n);
-    const uint8_t end[4] = {(uint8_t)crc, (uint8_t)(crc >> 8), (uint8_t)(crc >> 16),
-                            (uint8_t)(crc >> 24)};
-    struct mkperf_cobs c = {.out = out, .n = 2, .code = 1};
-
     if (n > MKPERF_MESSAGE_BYTES) {
         return 0;
     }
-    out[0] = 0;
-    mkperf_cobs_put(&c, seq, sizeof seq);
-    mkperf_cobs_put(&c, message, n);
-    mkperf_cobs_put(&c, end, sizeof end);
-    out[c.code] = (uint8_t)(c.n - c.code);
-    out[c.n++] = 0;
-    return c.n;
+    memcpy(out + MKPERF_FRAME_HEAD, message, n);
+    return mkperf_frame_enclose(out, sequence, n);
 }
 
 /*

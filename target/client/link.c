@@ -21,17 +21,26 @@ static void queue(struct mkperf_link *l, const void *bytes, size_t n)
     l->head += (uint32_t)n;
 }
 
+/* The frame is made where it is going to be sent from, but for one that would go round the end. */
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
 {
+    uint32_t at = l->head % MKPERF_LINK_BYTES;
+    bool whole = MKPERF_LINK_BYTES - at >= MKPERF_FRAME_BYTES;
+    uint8_t *frame = whole ? &l->out[at] : l->frame;
+
     if (n > (l->sealed ? MKPERF_CONTENT_BYTES : MKPERF_MESSAGE_BYTES) || mkperf_link_room(l) == 0) {
         return false;
     }
+    memcpy(frame + MKPERF_FRAME_HEAD, message, n);
     if (l->sealed) {
-        memcpy(l->message, message, n);
-        n = mkperf_auth_seal(l->out_key, l->number, l->message, n);
-        message = l->message;
+        n = mkperf_auth_seal(l->out_key, l->number, frame + MKPERF_FRAME_HEAD, n);
     }
-    queue(l, l->frame, mkperf_frame_encode(l->frame, (uint16_t)l->number, message, n));
+    n = mkperf_frame_enclose(frame, (uint16_t)l->number, n);
+    if (whole) {
+        l->head += (uint32_t)n;
+    } else {
+        queue(l, frame, n);
+    }
     l->number++;
     return true;
 }
@@ -59,6 +68,22 @@ void mkperf_link_sent(struct mkperf_link *l, size_t n)
     l->tail += (uint32_t)n;
 }
 
+static bool newline(uint8_t byte)
+{
+    return byte == '\n' || byte == '\r';
+}
+
+/* Whether what came in is newlines, and too short for a frame. */
+static bool empty(const struct mkperf_link *l)
+{
+    uint32_t n = 0;
+
+    while (n < l->received && newline(l->in[n])) {
+        n++;
+    }
+    return n == l->received && n <= MKPERF_FRAME_OVERHEAD;
+}
+
 int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **message)
 {
     if (byte != 0) {
@@ -71,11 +96,13 @@ int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **messag
     }
     uint32_t n = l->received;
     bool skipped = l->skipping;
+    bool nothing = empty(l);
 
     l->received = 0;
     l->skipping = false;
-    if (n == 0) {
-        return -1; /* two delimiters in a row are no frame */
+    l->delimited = true;
+    if (nothing) {
+        return -1; /* two delimiters in a row are no frame, nor with empty lines in between */
     }
     int length = skipped ? -1 : mkperf_frame_decode(l->in, n, &l->sequence);
     if (length < 0) {
@@ -100,16 +127,24 @@ bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n)
 int mkperf_link_line(struct mkperf_link *l, const char **line)
 {
     uint32_t n = l->received;
+    uint32_t first = 0; /* of the last line */
 
-    if (n == 0 || l->skipping || (l->in[n - 1] != '\n' && l->in[n - 1] != '\r')) {
+    if (n == 0 || l->skipping || !newline(l->in[n - 1])) {
         return -1;
     }
     for (uint32_t i = 0; i + 1 < n; i++) {
-        if ((l->in[i] < ' ' && l->in[i] != '\t') || l->in[i] > '~') {
+        if (newline(l->in[i])) {
+            first = i + 1;
+        } else if ((l->in[i] < ' ' && l->in[i] != '\t') || l->in[i] > '~') {
             return -1;
         }
     }
+    uint32_t length = n - 1 - first;
+    if (l->delimited && length < MKPERF_LINK_MAYBE_FRAME) {
+        return -1;
+    }
     l->received = 0;
-    *line = (const char *)l->in;
-    return (int)(n - 1);
+    l->delimited = false;
+    *line = (const char *)l->in + first;
+    return (int)length;
 }

@@ -16,12 +16,18 @@
 #include <mkperf/auth.h>
 #include <mkperf/wire.h>
 
-enum { MKPERF_LINK_BYTES = 32 * 1024 }; /* of the queue out, a power of two */
+enum {
+    MKPERF_LINK_BYTES = 32 * 1024, /* of the queue out, a power of two */
+    /* So many bytes of text and a newline may be a frame's beginning: a block's length, a sequence,
+     * and the tag of field 1. No command is as short. */
+    MKPERF_LINK_MAYBE_FRAME = 4,
+};
 
 struct mkperf_link {
     uint32_t head; /* bytes ever queued, and ever taken by the transport; modulo 2^32 */
     uint32_t tail;
     bool skipping;     /* what comes in is too long: wait for a delimiter */
+    bool delimited;    /* a delimiter came, and no line since: what comes may be a frame */
     bool sealed;       /* the keys below hold */
     uint32_t received; /* bytes in `in` */
     uint64_t bad_frames;
@@ -32,8 +38,7 @@ struct mkperf_link {
     uint8_t in_key[MKPERF_KEY_BYTES];
     uint8_t out[MKPERF_LINK_BYTES];
     uint8_t in[MKPERF_FRAME_BYTES];
-    uint8_t message[MKPERF_MESSAGE_BYTES]; /* being sealed */
-    uint8_t frame[MKPERF_FRAME_BYTES];     /* being encoded */
+    uint8_t frame[MKPERF_FRAME_BYTES]; /* being made, if it goes round the end of `out` */
 };
 
 /* How many more frames of the longest kind the queue takes. */
@@ -57,9 +62,10 @@ int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **messag
 /* Whether the message of n bytes that came in last has the right seal; it is then accepted. */
 bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n);
 
-/* If what came in since the last delimiter is a line of text with its newline: takes it, and
- * returns its length without the newline, *line pointing at it (valid until the next byte); else
- * -1. */
+/* If what came in since the last delimiter or line ends in a line of text with its newline: takes
+ * it, and returns its length without the newline (0: an empty one), *line pointing at it (valid
+ * until the next byte); else -1. Behind a delimiter, what is shorter than MKPERF_LINK_MAYBE_FRAME
+ * is no line yet. */
 int mkperf_link_line(struct mkperf_link *l, const char **line);
 
 #endif

@@ -86,6 +86,27 @@ WEAK void *memcpy(void *restrict to, const void *restrict from, size_t n)
     return to;
 }
 
+/* The same from the ends down: n words that end at an aligned address, from those that end anywhere
+ * below. */
+static void copy_words_down(word *to, const uint8_t *from, size_t n)
+{
+    unsigned shift = 8 * (unsigned)((uintptr_t)from % 8);
+    const word *f = (const word *)(const void *)(from - (uintptr_t)from % 8);
+
+    if (shift == 0) {
+        for (; n > 0; n--) {
+            *--to = *--f;
+        }
+        return;
+    }
+    uint64_t now = n > 0 ? *f : 0;
+    for (; n > 0; n--) {
+        uint64_t before = *--f;
+        *--to = before >> shift | now << (64 - shift);
+        now = before;
+    }
+}
+
 WEAK void *memmove(void *to, const void *from, size_t n)
 {
     uint8_t *t = to;
@@ -93,6 +114,13 @@ WEAK void *memmove(void *to, const void *from, size_t n)
 
     if ((uintptr_t)t - (uintptr_t)f >= n) {
         return memcpy(to, from, n);
+    }
+    if (n >= SHORT) {
+        for (; (uintptr_t)(t + n) % 8 != 0; n--) {
+            t[n - 1] = f[n - 1];
+        }
+        copy_words_down((word *)(void *)(t + n), f + n, n / 8);
+        n %= 8;
     }
     while (n-- > 0) {
         t[n] = f[n];

@@ -112,12 +112,36 @@ static void test_cobs_is_the_plain_one(void **state)
             in[skip + i] =
                 (random >> 8) % one_in == 0 && one_in < 2048 ? 0 : (uint8_t)(random >> 24 | 1);
         }
-        struct mkperf_cobs c = {.out = out, .n = 1, .code = 0};
-        mkperf_cobs_put(&c, in + skip, n / 3);
-        mkperf_cobs_put(&c, in + skip + n / 3, n - n / 3);
-        out[c.code] = (uint8_t)(c.n - c.code);
-        assert_int_equal(c.n, plain_cobs(expected, in + skip, n));
-        assert_memory_equal(out, expected, c.n);
+        uint8_t *code = out + round / 8 % 8;
+        memcpy(code + 1, in + skip, n);
+        size_t length = (size_t)(mkperf_cobs_encode(code, n) - code);
+        assert_int_equal(length, plain_cobs(expected, in + skip, n));
+        assert_memory_equal(code, expected, length);
+    }
+}
+
+/* Runs of every length about a block's and two, and where they begin: each place for the byte that
+ * goes in between. */
+static void test_cobs_at_every_full_block(void **state)
+{
+    static uint8_t in[600];
+    static uint8_t out[8 + 1 + 600 + 4];
+    static uint8_t expected[sizeof out];
+
+    (void)state;
+    for (size_t run = 240; run < 520; run++) {
+        for (size_t before = 0; before < 40; before++) {
+            for (size_t n = before + run - 2; n < before + run + 12; n += 3) {
+                uint8_t *code = out + run % 8;
+                for (size_t i = 0; i < n; i++) {
+                    in[i] = i + 1 == before || i == before + run ? 0 : (uint8_t)(i | 1);
+                }
+                memcpy(code + 1, in, n);
+                size_t length = (size_t)(mkperf_cobs_encode(code, n) - code);
+                assert_int_equal(length, plain_cobs(expected, in, n));
+                assert_memory_equal(code, expected, length);
+            }
+        }
     }
 }
 
@@ -282,11 +306,83 @@ static void test_link_survives_endless_text(void **state)
     assert_int_equal(in.bad_frames, 1);
 }
 
+/* Bytes into the link as control.c does it before anything else came; lines and frames are
+ * collected. */
+static char lines[256];
+static unsigned frames;
+
+static void type(const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *m;
+        uint8_t byte = ((const uint8_t *)bytes)[i];
+        int length = mkperf_link_byte(&in, byte, &m);
+        if (length >= 0) {
+            frames++;
+            assert_memory_equal(m, message, (size_t)length);
+        } else if (byte == '\n' || byte == '\r') {
+            const char *line;
+            int chars = mkperf_link_line(&in, &line);
+            if (chars > 0) {
+                strncat(lines, line, (size_t)chars);
+                strcat(lines, "|");
+            }
+        }
+    }
+}
+
+static int reset_lines(void **state)
+{
+    lines[0] = '\0';
+    frames = 0;
+    return reset(state);
+}
+
+static void test_lines(void **state)
+{
+    static const char text[] = "\r\n\nstatus\r\nhelp\n\n\nno\1text\n";
+
+    (void)state;
+    type(text, sizeof text - 1);
+    assert_string_equal(lines, "status|help|");
+    type("\0", 1); /* that was neither */
+    assert_int_equal(in.bad_frames, 1);
+    type("\r\n\rls\ntimer all on\r\nls\n", 23); /* behind a delimiter `ls` may be a frame */
+    assert_string_equal(lines, "status|help|timer all on|ls|");
+    type("\r\n\0\n\0", 5);
+    assert_int_equal(in.bad_frames, 1);
+}
+
+/* A frame may begin with a newline, and have some anywhere. */
+static void test_frames_are_no_lines(void **state)
+{
+    uint8_t frame[MKPERF_FRAME_BYTES];
+
+    (void)state;
+    for (unsigned zero = 4; zero < 0x80; zero++) {
+        const uint16_t sequence[] = {0x0d0a, 0x0a61, 0x6161};
+        for (unsigned i = 0; i < 200; i++) {
+            message[i] = i == 0 ? '\n' : i == 1 ? 1 : (uint8_t)(zero + i) | 1;
+        }
+        message[zero - 3] = 0; /* the first length is `zero`: 10 and 13 are newlines */
+        size_t n = mkperf_frame_encode(frame, sequence[zero % 3], message, 200);
+        assert_int_equal(frame[1], zero);
+        type(frame, n);
+        type(frame + 1, n - 1); /* with one delimiter between the two */
+    }
+    assert_int_equal(frames, 2 * (0x80 - 4));
+    assert_int_equal(in.bad_frames, 0);
+    assert_string_equal(lines, "");
+    type("help\n", 5);
+    assert_string_equal(lines, "help|");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_cobs_is_the_plain_one),
+        cmocka_unit_test(test_cobs_at_every_full_block),
         cmocka_unit_test(test_too_long),
         cmocka_unit_test(test_crc_is_zlibs),
         cmocka_unit_test(test_every_flipped_bit_is_seen),
@@ -295,6 +391,8 @@ int main(void)
         cmocka_unit_test_setup(test_link_in_step_after_noise, reset),
         cmocka_unit_test_setup(test_link_joined_late, reset),
         cmocka_unit_test_setup(test_link_survives_endless_text, reset),
+        cmocka_unit_test_setup(test_lines, reset_lines),
+        cmocka_unit_test_setup(test_frames_are_no_lines, reset_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
