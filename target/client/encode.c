@@ -559,8 +559,11 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
         }
         struct mkperf_key key = make_key(mix, epoch, header, record, 0);
         unsigned slot = find_tag(e, key.tag, set_of(key.tag));
+        if (slot >= MKPERF_CHAIN_SLOTS) {
+            break;
+        }
         struct mkperf_chain *c = &e->chain[slot];
-        if (slot >= MKPERF_CHAIN_SLOTS || !same_chain(&key, c)) {
+        if (!same_chain(&key, c)) {
             break;
         }
         put_sample(&g, record, key.words[-1], slot, c, step, p->base);
