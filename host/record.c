@@ -184,6 +184,12 @@ static void show_losses(const struct mkperf_stream *s)
     if (t->spurious != 0) {
         fprintf(stderr, "  spurious %" PRIu64 " interrupts without an overflow\n", t->spurious);
     }
+    if (t->fill.size != 0) {
+        char text[96];
+
+        mkperf_fill_text(&t->fill, text, sizeof text);
+        fprintf(stderr, "  ring    %s waited for the link\n", text);
+    }
     if (t->unrepaired != 0) {
         fprintf(stderr, "  %" PRIu64 " samples may lack the caller of the innermost function\n",
                 t->unrepaired);

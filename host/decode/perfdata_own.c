@@ -175,6 +175,8 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         group_line(s, value);
     } else if (strcmp(key, "counted") == 0) {
         counted_line(t, value);
+    } else {
+        mkperf_fill_line(&t->fill, key, value);
     }
     return true;
 }

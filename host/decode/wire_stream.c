@@ -99,6 +99,9 @@ static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
         s->status = *m;
         s->has_status = true;
         s->totals.marks_lost = m->marks_lost - s->marks_lost;
+        if (s->began && s->totals.samples != 0) {
+            mkperf_fill_add(&s->totals.fill, s->totals.last_ns, m->ring_peak, m->ring_bytes);
+        }
     }
 }
 

@@ -18,6 +18,7 @@
 
 #include "../error.h"
 #include "../symbols/build_id.h"
+#include "fill.h"
 
 enum mkperf_model_limits {
     MKPERF_MODEL_EVENTS = 32,
@@ -152,6 +153,7 @@ struct mkperf_totals {
     /* Of events that took turns in the counters: how long their sessions ran, and of that, how long
      * they were counted. 0: an event was counted all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
+    struct mkperf_fill fill;
     bool complete; /* the target's totals at stop agree with what arrived */
     /* The input ends before it is whole: what came later is in no count. */
     bool cut;

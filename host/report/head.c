@@ -96,6 +96,12 @@ static void print_losses(const struct report_profile *p, FILE *out)
                     percent(t->lost[i], t->samples + lost), places[i]);
         }
     }
+    if (t->fill.size != 0) {
+        char text[96];
+
+        mkperf_fill_text(&t->fill, text, sizeof text);
+        fprintf(out, "# ring        %s waited for the link\n", text);
+    }
     if (percent(lost, t->samples + lost) > LOUD) {
         fprintf(out,
                 "# WARNING: %.2f %% of the samples were lost. The numbers below are biased\n"

@@ -4,7 +4,8 @@
  * samples stand for, and lost samples, over time.
  *
  * Owns: the steps of time. A counter has a value for each step, of the same length all through the
- * recording; the target says nothing about how full its rings are, so there is no track of that.
+ * recording. How full the target's output ring was is told about once a second; what is told stands
+ * for all the time since it was told last.
  */
 #include <stdlib.h>
 
@@ -33,12 +34,12 @@ static unsigned step_of(const struct steps *s, uint64_t ns)
     return at < s->n ? (unsigned)at : s->n - 1;
 }
 
-static void put_counter(struct firefox_tables *f, const struct steps *s, const uint64_t *value,
-                        const char *name, const char *description, uint32_t pid, uint32_t thread)
+static void put_head(struct firefox_tables *f, const struct steps *s, const char *name,
+                     const char *category, const char *description, uint32_t pid, uint32_t thread)
 {
     mkperf_textout_puts(f->t, "{\"name\":");
     mkperf_textout_json(f->t, name);
-    mkperf_textout_puts(f->t, ",\"category\":\"PMU\",\"description\":");
+    mkperf_textout_printf(f->t, ",\"category\":\"%s\",\"description\":", category);
     mkperf_textout_json(f->t, description);
     mkperf_textout_printf(f->t, ",\"pid\":\"%u\",\"mainThreadIndex\":%u,\"samples\":{\"time\":[",
                           pid, thread);
@@ -47,6 +48,12 @@ static void put_counter(struct firefox_tables *f, const struct steps *s, const u
         mkperf_textout_ms(f->t, i * s->step_ns);
     }
     mkperf_textout_puts(f->t, "],\"count\":[");
+}
+
+static void put_counter(struct firefox_tables *f, const struct steps *s, const uint64_t *value,
+                        const char *name, const char *description, uint32_t pid, uint32_t thread)
+{
+    put_head(f, s, name, "PMU", description, pid, thread);
     for (unsigned i = 0; i < s->n; i++) {
         mkperf_textout_put(f->t, ",", i > 0);
         mkperf_textout_u64(f->t, value[i]);
@@ -84,6 +91,42 @@ static void put_lost(struct firefox_tables *f, const struct steps *s, uint64_t *
     put_counter(f, s, value, "lost samples", "Samples lost, at the time of the report", 0, thread);
 }
 
+/* A level: of counters of this category the front end adds up the values, so they are differences.
+ */
+static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t thread)
+{
+    const struct mkperf_fill *fill = &f->c->totals.fill;
+    uint64_t before = 0;
+    uint32_t at = 0;
+    char text[160];
+
+    snprintf(text, sizeof text,
+             "Bytes that waited for the link at most, of %llu in the target's output ring",
+             (unsigned long long)fill->size);
+    put_head(f, s, "output ring", "Memory", text, 0, thread);
+    for (unsigned i = 0; i < s->n; i++) {
+        uint64_t now = 0;
+
+        /* The highest of what was told in this step, and of what stands for it though told later.
+         */
+        while (at < fill->n && step_of(s, fill->point[at].time_ns) <= i) {
+            now = fill->point[at].bytes > now ? fill->point[at].bytes : now;
+            at++;
+        }
+        if (at < fill->n && fill->point[at].bytes > now) {
+            now = fill->point[at].bytes;
+        }
+        mkperf_textout_put(f->t, ",", i > 0);
+        mkperf_textout_printf(f->t, "%lld", (long long)(now - before));
+        before = now;
+    }
+    mkperf_textout_printf(f->t,
+                          "],\"length\":%u},\"display\":{\"graphType\":\"line-accumulated\","
+                          "\"unit\":\"bytes\",\"color\":\"orange\",\"markerSchemaLocation\":null,"
+                          "\"sortWeight\":60,\"label\":\"output ring\"}}",
+                          s->n);
+}
+
 bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n)
 {
     struct mkperf_collect *c = f->c;
@@ -111,6 +154,10 @@ bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32
         if (c->losses.count > 0) {
             mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
             put_lost(f, &s, values, n);
+        }
+        if (c->totals.fill.n > 0) {
+            mkperf_textout_puts(f->t, n > 0 || c->losses.count > 0 ? ",\n" : "");
+            put_fill(f, &s, n);
         }
         mkperf_textout_puts(f->t, "]");
     }

@@ -87,6 +87,7 @@ static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
                 (unsigned long long)t->confidence[MKPERF_PROVED],
                 (unsigned long long)t->confidence[MKPERF_INFERRED],
                 (unsigned long long)t->confidence[MKPERF_AMBIGUOUS]);
+        mkperf_fill_write(&t->fill, f);
         fprintf(f, "marks_lost %llu\nrestarts %llu\n", (unsigned long long)t->marks_lost,
                 (unsigned long long)t->restarts);
     }

@@ -311,6 +311,8 @@ static bool status(struct line *l)
     put_number(l, ", lost: ring ", s->lost_ring, "");
     put_number(l, ", output ", s->lost_output, "");
     put_number(l, ", link ", c->connection[l->who].lost + c->dropped, "\n");
+    put_number(l, "output ring: at most ", c->ring_peak, "");
+    put_number(l, " of ", c->ring.size, " bytes waited in the last second\n");
     put_number(l, "late events ", s->late_events, "");
     put_number(l, ", spurious ", s->spurious, "");
     put_number(l, ", corrupt ", s->corrupt + c->corrupt, "");

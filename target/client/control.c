@@ -99,6 +99,7 @@ static void begin_session(struct mkperf_client *c)
     c->corrupt = 0;
     c->dropped = 0;
     c->status_time = 0;
+    c->ring_peak = 0;
     c->new_epoch = false;
     c->announce = true;
     c->running = true;

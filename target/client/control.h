@@ -103,6 +103,7 @@ struct mkperf_client {
     uint64_t corrupt;     /* records that made no sense */
     uint64_t dropped;     /* samples of this session that `clear` dropped */
     uint64_t status_time; /* ticks: of the last unasked status */
+    uint64_t ring_peak;   /* bytes: the most that waited in `ring` since then */
 
     uint32_t bad_auth, refused, rate_limited, connections, links_lost, marks_lost; /* since boot */
     uint32_t wrong_proofs;                                                         /* in a row */

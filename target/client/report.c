@@ -172,6 +172,8 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     m->connections = c->connections;
     m->links_lost = c->links_lost;
     m->marks_lost = c->marks_lost;
+    m->ring_peak = c->ring_peak;
+    m->ring_bytes = c->ring.size;
     fill_flight(&c->page->flight, m);
     m->has_attribution = state->timer != 0;
     m->attribution = (mkperf_Attribution){

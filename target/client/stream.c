@@ -127,6 +127,7 @@ void mkperf_stream_flush(struct mkperf_client *c)
                 mkperf_report_status(c, i, 0);
             }
         }
+        c->ring_peak = 0;
     }
 }
 
@@ -310,6 +311,17 @@ static inline void take_run(struct mkperf_client *c, struct mkperf_ring_consumer
     mkperf_ring_release(ring, (unsigned)mkperf_encoder_add_run(&c->encoder, records, bytes));
 }
 
+/* What waits now, before anything is taken: between two looks, less than a step's records more. */
+static void note_fill(struct mkperf_client *c)
+{
+    uint64_t head = __atomic_load_n(&c->ring.ring->head, __ATOMIC_RELAXED);
+    uint64_t used = head - c->ring.tail;
+
+    if (used > c->ring_peak && used <= c->ring.size) {
+        c->ring_peak = used;
+    }
+}
+
 /* One thing that is to be done for all. False: nothing is left. */
 static bool step(struct mkperf_client *c)
 {
@@ -323,6 +335,7 @@ static bool step(struct mkperf_client *c)
         c->announce = true;
         return true;
     }
+    note_fill(c);
     struct mkperf_ring_consumer ring = c->ring; /* in registers while records are taken */
     const uint64_t *record = mkperf_ring_peek(&ring, &size, &corrupt);
     if (record != NULL) {
@@ -352,6 +365,7 @@ static bool step(struct mkperf_client *c)
 void mkperf_client_pump(struct mkperf_client *c)
 {
     c->calls++;
+    note_fill(c);
     for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
         for (unsigned n = 0; n < MAX_STEPS && serve(c, i); n++) {
         }

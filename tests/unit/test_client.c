@@ -209,6 +209,43 @@ static void lost_link(void **state)
     assert_int_equal(b->status.links_lost, 1);
 }
 
+/* The most that waited in the output ring, until a status that nobody asked for has told it. */
+static void ring_fill(void **state)
+{
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    greet(a, false, "a");
+    start(a);
+    sample(500);
+    settle(a);
+    sample(3);
+    for (unsigned i = 0; i < 2; i++) { /* asking changes nothing */
+        ask_for(a, mkperf_ToTarget_get_status_tag);
+        assert_int_equal(a->status.ring_peak, 500 * 64);
+        assert_int_equal(a->status.ring_bytes, RING);
+    }
+    unsigned statuses = a->statuses;
+    test_time += 1000000;
+    sample(100);
+    settle(a);
+    assert_int_equal(a->statuses, statuses + 1);
+    assert_int_equal(a->status.ring_peak, 500 * 64);
+    test_time += 1000000;
+    sample(100);
+    settle(a);
+    assert_int_equal(a->statuses, statuses + 2);
+    assert_int_equal(a->status.ring_peak, 100 * 64);
+    sample(2 * RING / 64); /* it is full, and no more */
+    ask_for(a, mkperf_ToTarget_stop_tag);
+    assert_int_equal(a->status.ring_peak, RING);
+    assert_true(a->status.lost_output > 0);
+    assert_int_equal(configure(a, false)->which_msg, mkperf_ToHost_session_tag);
+    start(a);
+    ask_for(a, mkperf_ToTarget_get_status_tag);
+    assert_int_equal(a->status.ring_peak, 0); /* another session */
+}
+
 static void reconfigured_while_running(void **state)
 {
     (void)state;
@@ -275,13 +312,10 @@ static void marks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_controls),
-        cmocka_unit_test(all_taken),
-        cmocka_unit_test(idlers),
-        cmocka_unit_test(malformed),
-        cmocka_unit_test(slow_watcher),
-        cmocka_unit_test(lost_link),
-        cmocka_unit_test(reconfigured_while_running),
+        cmocka_unit_test(who_controls), cmocka_unit_test(all_taken),
+        cmocka_unit_test(idlers),       cmocka_unit_test(malformed),
+        cmocka_unit_test(slow_watcher), cmocka_unit_test(lost_link),
+        cmocka_unit_test(ring_fill),    cmocka_unit_test(reconfigured_while_running),
         cmocka_unit_test(marks),
     };
 
