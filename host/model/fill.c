@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void raise(uint64_t *to, uint64_t value)
+static void at_least(uint64_t *to, uint64_t value)
 {
     *to = value > *to ? value : *to;
 }
@@ -14,9 +14,9 @@ static void raise(uint64_t *to, uint64_t value)
 /* Two points become one. */
 static void merge(struct mkperf_fill *f)
 {
-    for (uint32_t i = 0; i < MKPERF_FILL_POINTS / 2; i++) {
+    for (size_t i = 0; i < MKPERF_FILL_POINTS / 2; i++) {
         f->point[i] = f->point[2 * i + 1];
-        raise(&f->point[i].bytes, f->point[2 * i].bytes);
+        at_least(&f->point[i].bytes, f->point[2 * i].bytes);
     }
     f->n = MKPERF_FILL_POINTS / 2;
     f->merged *= 2;
@@ -31,12 +31,12 @@ void mkperf_fill_add(struct mkperf_fill *f, uint64_t time_ns, uint64_t bytes, ui
         return;
     }
     f->size = size;
-    raise(&f->peak, bytes);
+    at_least(&f->peak, bytes);
     f->merged = f->merged != 0 ? f->merged : 1;
     if (last != NULL && (time_ns <= last->time_ns || f->in_last < f->merged)) {
         f->in_last += time_ns > last->time_ns;
-        raise(&last->time_ns, time_ns);
-        raise(&last->bytes, bytes);
+        at_least(&last->time_ns, time_ns);
+        at_least(&last->bytes, bytes);
         return;
     }
     if (f->n == MKPERF_FILL_POINTS) {

@@ -27,9 +27,9 @@
  * spurious, unrepaired, proved, inferred,
  * ambiguous (samples by how surely their thread is known, none of them for the hook's),
  * overwritten, looks_us, unread (mkperf_totals in model.h), ring_bytes and ring_peak, and with two
- * numbers ring_fill TIME_NS BYTES (model/fill.h; only if the target told), first_ns, last_ns, complete 0|1,
- * recovered 0|1; each a decimal number. With `recovered 1`, those from late_events to unread and from
- * ring_bytes on, marks_lost and restarts are missing.
+ * numbers ring_fill TIME_NS BYTES (model/fill.h; only if the target told), first_ns, last_ns,
+ * complete 0|1, recovered 0|1; each a decimal number. With `recovered 1`, those from late_events to
+ * unread and from ring_bytes on, marks_lost and restarts are missing.
  *
  * A pipe, standard output among them, gets perf's layout for pipes, where nothing is patched:
  * header of 16 bytes | HEADER_ATTR and EVENT_UPDATE of each event | HEADER_FEATURE, HEADER_BUILD_ID
