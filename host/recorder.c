@@ -18,6 +18,7 @@ static const double STATUS_DUE_S = 1.5;    /* in the target's time, which sends 
 static const double STOP_PATIENCE_S = 3.0; /* for the last status */
 static const double DRAIN_PATIENCE_S = 60; /* for what is queued before it */
 static const double STANDSTILL_S = 2.0;    /* of the target's time, at the end of the duration */
+static const double MOST_SLOWER = 10;      /* that the target's time is thought to be for that */
 
 static void on_text(void *self, const char *p, size_t n)
 {
@@ -324,11 +325,17 @@ static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e
     return MKPERF_OK;
 }
 
-/* Whether the duration is over: in the target's time, bounded by the host's. */
+/*
+ * Whether the duration is over: in the target's time, which the samples tell. A target that takes
+ * no more of them has none to tell: then it is over when the host's time is, and they have not come
+ * for as long as the target, in an emulator that is short of processor time maybe, would need for a
+ * little.
+ */
 static bool over(const struct mkperf_recorder *r, double began_s, double *moved_s, uint64_t *last)
 {
     const struct mkperf_totals *t = &r->stream->totals;
-    double wanted = r->options->duration_s, now = mkperf_now_s();
+    double wanted = r->options->duration_s, now = mkperf_now_s(), slower = 1;
+    double went = t->samples > 0 ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
 
     if (t->last_ns != *last) {
         *last = t->last_ns;
@@ -337,11 +344,14 @@ static bool over(const struct mkperf_recorder *r, double began_s, double *moved_
     if (wanted <= 0) {
         return false;
     }
-    if (t->samples > 0 && (double)(t->last_ns - t->first_ns) >= wanted * 1e9) {
+    if (t->samples > 0 && went >= wanted) {
         return true;
     }
-    return (now - began_s >= wanted && now - *moved_s >= STANDSTILL_S) ||
-           now - began_s >= 10 * wanted + 10;
+    if (t->samples > 0 && *moved_s - began_s > went) {
+        slower = went > 0 ? (*moved_s - began_s) / went : MOST_SLOWER;
+        slower = slower < MOST_SLOWER ? slower : MOST_SLOWER;
+    }
+    return now - began_s >= wanted && now - *moved_s >= STANDSTILL_S * slower;
 }
 
 enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_error *e)

@@ -40,14 +40,17 @@ checked() {
         ' "$D/$1.log"
 }
 checked_demo() {
-    record "$B/stock" stock demo -e timer --check-timer --duration 3 && checked demo 1500 1 &&
+    record "$B/stock" stock demo -e timer --check-timer --duration 3 && checked demo 1000 1 &&
         known_shares "$D/demo.data"
 }
 checked_robin() {
-    record "$t/robin" robin robin -e timer --check-timer --duration 3 && checked robin 2500 3 || return 1
-    shares robin | awk '
-        $2 ~ /^robin/ { part[$2] += $1 }
-        END { for (i = 1; i <= 3; i++) { print i, part["robin" i]; bad = bad || part["robin" i] < 300 || part["robin" i] > 366 } exit bad }'
+    record "$t/robin" robin robin -e timer --check-timer --duration 3 && checked robin 1000 3 || return 1
+    "$MKPERF" report --stdio -i "$D/robin.data" --sort pd | awk '
+        $1 ~ /%$/ && $NF ~ /^robin/ { part[$NF] = $2; n += $2 }
+        END {
+            for (pd in part) { print pd, part[pd]; d = part[pd] - n / 3; x += d * d / (n / 3); pds++ }
+            print "chi-square", x; exit !(pds == 3 && x < 25)
+        }'
 }
 checked_pair() {
     record "$t/pair" pair pair -e timer --check-timer --duration 1 && checked pair 100 3
@@ -60,40 +63,45 @@ checked_shared() {
 }
 
 # By PD, against the hook's profile of the same system. The demo works in the first third of a second, so
-# that the share of idle depends on when a recording began: shares are those of what is not idle, and
-# within 4 points, some two standard errors of what is left.
+# that the share of idle depends on when a recording began: shares are those of what is not idle. A PD's may
+# differ by 4.5 standard errors of what chance makes of so many samples (one in 20,000 for any of seven PDs).
 as_the_hook() {
     record "$B/stock" stock hook -e cycles --duration 3 || return 1
     "$MKPERF" diff "$D/hook.data" "$D/demo.data" >"$D/diff" || return 1
-    awk '/^ .*%/ && $NF != "idle" { pd[++n] = $NF; a[n] = $1 + 0; b[n] = $2 + 0; sa += $1; sb += $2 }
+    awk '
+        /^# Event .* samples in A/ { na = $4; for (i = 5; i <= NF; i++) if ($i == "in" && $(i + 1) == "B") nb = $(i - 1) }
+        /^ .*%/ && $NF != "idle" { pd[++n] = $NF; a[n] = $1 + 0; b[n] = $2 + 0; sa += $1; sb += $2 }
         END {
+            na *= sa / 100; nb *= sb / 100
             for (i = 1; i <= n; i++) {
-                x = 100 * a[i] / sa; y = 100 * b[i] / sb
-                printf "%s %.1f %.1f\n", pd[i], x, y
-                bad = bad || x - y > 4 || y - x > 4
+                x = a[i] / sa; y = b[i] / sb; p = (a[i] + b[i]) / (sa + sb)
+                z = p > 0 && p < 1 ? (x - y) / sqrt(p * (1 - p) * (1 / na + 1 / nb)) : 0
+                printf "%s %.1f %.1f: %.1f standard errors\n", pd[i], 100 * x, 100 * y, z
+                bad = bad || z > 4.5 || z < -4.5
             }
-            exit bad || n < 5
+            print int(na), int(nb), "samples"
+            exit bad || n < 5 || na < 100 || nb < 100
         }' "$D/diff"
 }
 
 # chi-square of ten phases that have equal shares (9 degrees of freedom), and the samples
 chi_square() {
     record "$t/steps" steps steps -e timer -c 1000 "$@" --duration 2 || return 1
-    shares steps | awk '
-        $3 ~ /^phase_[0-9]/ { count[substr($3, 1, 7)] = $1; n += $1 }
-        END { for (i = 0; i < 10; i++) { d = 2 * (count["phase_" i] - n / 10); x += d * d / (2 * n / 10) }
-              print int(x), 2 * n }'
+    "$MKPERF" report --stdio -i "$D/steps.data" --sort pd,sym | awk '
+        $1 ~ /%$/ && $6 ~ /^phase_[0-9]/ { count[substr($6, 1, 7)] += $2; n += $2 }
+        END { for (i = 0; i < 10 && n > 0; i++) { d = count["phase_" i] - n / 10; x += d * d / (n / 10) }
+              print int(x), n + 0 }'
 }
 in_step() {
     set -- $(chi_square)
     [ $# -eq 2 ] || return 1
-    echo "chi-square $1 with about $2 samples; 27.9 is one in a thousand"
-    [ "$1" -lt 28 ]
+    echo "chi-square $1 with $2 samples; 50 is one in ten million, and for what is left of step one in a hundred thousand"
+    [ "$2" -ge 100 ] && [ "$1" -lt 50 ]
 }
 without_jitter() {
     set -- $(chi_square --no-jitter)
     [ $# -eq 2 ] || return 1
-    echo "chi-square $1 with about $2 samples: not wrong enough to prove anything"
+    echo "chi-square $1 with $2 samples: not wrong enough to prove anything"
     [ "$1" -gt 100 ]
 }
 
