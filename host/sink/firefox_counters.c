@@ -91,9 +91,11 @@ static void put_lost(struct firefox_tables *f, const struct steps *s, uint64_t *
     put_counter(f, s, value, "lost samples", "Samples lost, at the time of the report", 0, thread);
 }
 
-/* A level: of counters of this category the front end adds up the values, so they are differences.
+/*
+ * A level: of counters of this category the front end adds up the values, so they are differences.
+ * It is no PD's and stands with the first one's thread, for a counter has to have one.
  */
-static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t thread)
+static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t pid)
 {
     const struct mkperf_fill *fill = &f->c->totals.fill;
     uint64_t before = 0;
@@ -103,7 +105,7 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t t
     snprintf(text, sizeof text,
              "Bytes that waited for the link at most, of %llu in the target's output ring",
              (unsigned long long)fill->size);
-    put_head(f, s, "output ring", "Memory", text, 0, thread);
+    put_head(f, s, "output ring", "Memory", text, pid, 0);
     for (unsigned i = 0; i < s->n; i++) {
         uint64_t now = 0;
 
@@ -155,9 +157,9 @@ bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32
             mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
             put_lost(f, &s, values, n);
         }
-        if (c->totals.fill.n > 0) {
-            mkperf_textout_puts(f->t, n > 0 || c->losses.count > 0 ? ",\n" : "");
-            put_fill(f, &s, n);
+        if (c->totals.fill.n > 0 && n > 0) {
+            mkperf_textout_puts(f->t, ",\n");
+            put_fill(f, &s, (uint32_t)list[0] + 1);
         }
         mkperf_textout_puts(f->t, "]");
     }

@@ -100,6 +100,7 @@ static void check_track(const char *path)
     unsigned n = 0, of_most = 0, of_500 = 0;
 
     assert_non_null(at);
+    assert_non_null(strstr(at, ",\"mainThreadIndex\":0,")); /* the only thread that there is */
     assert_non_null(strstr(at, "of 65536 in the target's output ring"));
     at = strstr(at, "\"count\":[");
     assert_non_null(at);
