@@ -43,8 +43,8 @@ PROFILER_SRC := $(wildcard target/profiler/*.c target/timer/*.c) target/pmu/$(MK
                 target/pmu/armv8_events.c $(TARGET_LIB_SRC)
 $(TARGET_OBJ)/target/profiler/ticks.o: private TARGET_CFLAGS += -DMKPERF_TIMER=mkperf_$(PROFILER_TIMER)
 $(TARGET_OBJ)/target/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
-CLIENT_COMMON_SRC := $(addprefix target/client/,main.c control.c peer.c stream.c command.c words.c mark.c \
-                     report.c encode.c link.c observe.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
+CLIENT_COMMON_SRC := $(addprefix target/client/,main.c control.c peer.c stream.c command.c command_settings.c \
+                     words.c mark.c report.c encode.c link.c observe.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
                      $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
 CLIENT_SRC := target/client/serial.c $(wildcard target/client/*uart*.c target/client/pl011.c) \
               $(CLIENT_COMMON_SRC)
@@ -68,8 +68,8 @@ include target/net/build.mk
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += target/lib/text.c target/pmu/armv8_events.c target/profiler/policy.c \
               target/profiler/plan.c target/profiler/soft_events.c target/client/encode.c target/client/link.c \
-              $(addprefix target/client/,control.c report.c peer.c stream.c command.c words.c mark.c observe.c) \
-              target/profiler/attribute.c
+              $(addprefix target/client/,control.c report.c peer.c stream.c command.c command_settings.c words.c mark.c \
+              observe.c) target/profiler/attribute.c
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
 $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel

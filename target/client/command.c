@@ -1,179 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The commands: see command.h, which says what is owned and who calls. */
-#include "control.h"
+/* The commands: see command.h, which says what is owned and who calls. Settings are carried out in
+ * command_settings.c. */
+#include "command_line.h"
 
 #include "../lib/text.h"
 
-enum { DEFAULT_US = 1000, DEFAULT_DEPTH = 16 };
+static struct mkperf_line line; /* too large for a PD's stack */
 
-struct line {
-    struct mkperf_client *c;
-    unsigned who;
-    uint32_t request;
-    unsigned words;
-    const char *word[MKPERF_COMMAND_WORDS];
-    char bytes[MKPERF_COMMAND_BYTES + 1];
-    struct mkperf_text out;
-    char answer[sizeof((mkperf_Reply *)0)->text];
-};
-
-static struct line line; /* too large for a PD's stack */
-
-void mkperf_command_defaults(struct mkperf_settings *s)
-{
-    *s = (struct mkperf_settings){.period_us = DEFAULT_US, .depth = DEFAULT_DEPTH};
-}
-
-static void put(struct line *l, const char *text)
+void mkperf_line_put(struct mkperf_line *l, const char *text)
 {
     mkperf_text_put(&l->out, text);
 }
 
-static void put_number(struct line *l, const char *before, uint64_t value, const char *after)
+void mkperf_line_number(struct mkperf_line *l, const char *before, uint64_t value,
+                        const char *after)
 {
-    put(l, before);
+    mkperf_line_put(l, before);
     mkperf_text_dec(&l->out, value);
-    put(l, after);
+    mkperf_line_put(l, after);
 }
 
-static bool say(struct line *l, const char *text)
+bool mkperf_line_say(struct mkperf_line *l, const char *text)
 {
-    put(l, text);
+    mkperf_line_put(l, text);
     return true;
 }
 
-static bool refuse(struct line *l, const char *text)
+bool mkperf_line_refuse(struct mkperf_line *l, const char *text)
 {
-    put(l, text);
+    mkperf_line_put(l, text);
     return false;
 }
 
 /* An error in the page, as text. */
-static bool refuse_result(struct line *l, uint32_t result)
+static bool refuse_result(struct mkperf_line *l, uint32_t result)
 {
     const struct mkperf_session_error *e = &l->c->page->error;
     char text[MKPERF_TEXT_BYTES];
 
     mkperf_text_copy(text, e->text, sizeof text);
-    put(l, e->code == result ? text : "the profiler PD refused and gave no reason");
-    return refuse(l, "\n");
-}
-
-/* ---- settings ---- */
-
-static const char timer_usage[] = "usage: timer {{all, N} {on, off}, period USEC}\n";
-
-static bool timer_period(struct line *l)
-{
-    uint64_t us;
-
-    if (!mkperf_command_number(l->word[2], false, MKPERF_TIMER_MAX_US, &us) ||
-        us < MKPERF_TIMER_MIN_US) {
-        return refuse(l, "timer period USEC: from 10 to 1000000\n");
-    }
-    l->c->settings.period_us = (uint32_t)us;
-    return true;
-}
-
-static bool timer(struct line *l)
-{
-    uint64_t core = 0;
-
-    if (l->words != 3) {
-        return refuse(l, timer_usage);
-    }
-    if (mkperf_command_same(l->word[1], "period")) {
-        return timer_period(l);
-    }
-    bool on = mkperf_command_same(l->word[2], "on");
-    if (!on && !mkperf_command_same(l->word[2], "off")) {
-        return refuse(l, "timer needs on|off\n");
-    }
-    if (!mkperf_command_same(l->word[1], "all")) {
-        if (!mkperf_command_number(l->word[1], false, UINT32_MAX, &core)) {
-            return refuse(l, timer_usage);
-        }
-        if (core >= l->c->page->info.cores) {
-            put(l, "No such coreid ");
-            put_number(l, "", core, "\n");
-            return false;
-        }
-    }
-    l->c->settings.timer = on;
-    return true;
-}
-
-/* A ring's size: the largest power of two that is not above KB. */
-static bool ring_size(struct line *l, uint32_t max, uint32_t *out)
-{
-    uint32_t size = MKPERF_RING_MIN_BYTES;
-    uint64_t kb;
-
-    if (l->words != 2 || !mkperf_command_number(l->word[1], true, UINT32_MAX, &kb) ||
-        kb * 1024 < MKPERF_RING_MIN_BYTES || kb * 1024 > max) {
-        put(l, "usage: ");
-        put(l, l->word[0]);
-        put_number(l, " KB, from ", MKPERF_RING_MIN_BYTES / 1024, " to ");
-        put_number(l, "", max / 1024, "\n");
-        return false;
-    }
-    while (UINT64_C(2) * size <= kb * 1024) {
-        size *= 2;
-    }
-    *out = size;
-    put_number(l, "", size / 1024, " KB from the next start\n");
-    return true;
-}
-
-static bool qlimit(struct line *l)
-{
-    return ring_size(l, MKPERF_OUTPUT_RING_BYTES, &l->c->settings.output_bytes);
-}
-
-static bool cpubufsz(struct line *l)
-{
-    return ring_size(l, MKPERF_CORE_RING_BYTES, &l->c->settings.core_bytes);
-}
-
-static bool btdepth(struct line *l)
-{
-    uint64_t depth;
-
-    if (l->words != 2 || !mkperf_command_number(l->word[1], true, MKPERF_MAX_FRAMES, &depth)) {
-        return refuse(l, "usage: prof_btdepth DEPTH, from 0 to 64\n");
-    }
-    l->c->settings.depth = (uint32_t)depth;
-    return true;
-}
-
-static bool events(struct line *l)
-{
-    static struct mkperf_session_want want[MKPERF_MAX_EVENTS - 1];
-    struct mkperf_settings *s = &l->c->settings;
-    struct mkperf_connection *p = &l->c->connection[l->who];
-
-    if (l->words == 1) {
-        p->listing = true;
-        p->list_text = true;
-        p->list_request = l->request;
-        p->list_next = 0;
-        return true;
-    }
-    if (l->words - 1 > MKPERF_MAX_EVENTS - 1) {
-        return refuse(l, "at most 15 events\n");
-    }
-    for (unsigned i = 1; i < l->words; i++) {
-        if (!mkperf_command_event(l->word[i], s->period_us, &want[i - 1])) {
-            put(l, "not an event: ");
-            put(l, l->word[i]);
-            return refuse(l, "\nusage: events NAME|rHEX[:u|:k][,period=N|,freq=N] ...\n");
-        }
-    }
-    for (unsigned i = 0; i + 1 < l->words; i++) {
-        s->event[i] = want[i];
-    }
-    s->events = l->words - 1;
-    return true;
+    mkperf_line_put(l, e->code == result ? text : "the profiler PD refused and gave no reason");
+    return mkperf_line_refuse(l, "\n");
 }
 
 /* ---- sessions ---- */
@@ -212,10 +79,10 @@ uint32_t mkperf_command_start(struct mkperf_client *c)
     return result == MKPERF_RESULT_OK ? mkperf_control_start(c) : result;
 }
 
-static bool start(struct line *l)
+static bool start(struct mkperf_line *l)
 {
     if (l->c->stopping) {
-        return refuse(l, "the last session's samples are still on their way\n");
+        return mkperf_line_refuse(l, "the last session's samples are still on their way\n");
     }
     if (!mkperf_control_active(l->c)) {
         uint32_t result = mkperf_command_start(l->c);
@@ -223,11 +90,11 @@ static bool start(struct line *l)
             return refuse_result(l, result);
         }
     }
-    put_number(l, "session ", l->c->page->state.id, " runs\n");
+    mkperf_line_number(l, "session ", l->c->page->state.id, " runs\n");
     return true;
 }
 
-static bool stop(struct line *l)
+static bool stop(struct mkperf_line *l)
 {
     if (mkperf_control_active(l->c)) {
         uint32_t result = mkperf_control_stop(l->c, MKPERF_NOBODY, 0);
@@ -238,7 +105,7 @@ static bool stop(struct line *l)
     return true;
 }
 
-static bool flush(struct line *l)
+static bool flush(struct mkperf_line *l)
 {
     if (l->c->running || mkperf_control_active(l->c)) {
         l->c->call(MKPERF_OP_DRAIN);
@@ -246,83 +113,88 @@ static bool flush(struct line *l)
     return true;
 }
 
-static bool clear(struct line *l)
+static bool clear(struct mkperf_line *l)
 {
     if (l->c->running && !l->c->stopping) {
-        return refuse(l, "a session is running: stop it first\n");
+        return mkperf_line_refuse(l, "a session is running: stop it first\n");
     }
-    put_number(l, "", mkperf_stream_clear(l->c), " samples dropped\n");
+    mkperf_line_number(l, "", mkperf_stream_clear(l->c), " samples dropped\n");
     return true;
 }
 
-static bool leave(struct line *l)
+static bool leave(struct mkperf_line *l)
 {
     mkperf_peer_give_up_control(l->c, l->who);
     l->c->connection[l->who].ending = l->c->connection[l->who].ends;
-    return say(l, "bye\n");
+    return mkperf_line_say(l, "bye\n");
 }
 
 /* ---- what only tells ---- */
 
-static bool connected(struct line *l)
+static bool connected(struct mkperf_line *l)
 {
     struct mkperf_client *c = l->c;
 
-    put(l, "mkperf on ");
-    put(l, c->platform);
-    put(l, c->key == NULL ? ", no key: anybody may connect\n" : ", with a key\n");
-    put_number(l, "you are connection ", c->connection[l->who].number, "");
-    return say(l, c->controller == l->who          ? " and control\n"
-                  : c->controller == MKPERF_NOBODY ? "; nobody controls\n"
-                                                   : "; another controls\n");
+    mkperf_line_put(l, "mkperf on ");
+    mkperf_line_put(l, c->platform);
+    mkperf_line_put(l, c->key == NULL ? ", no key: anybody may connect\n" : ", with a key\n");
+    mkperf_line_number(l, "you are connection ", c->connection[l->who].number, "");
+    return mkperf_line_say(l, c->controller == l->who          ? " and control\n"
+                              : c->controller == MKPERF_NOBODY ? "; nobody controls\n"
+                                                               : "; another controls\n");
 }
 
-static void put_settings(struct line *l)
+static void put_settings(struct mkperf_line *l)
 {
     const struct mkperf_settings *s = &l->c->settings;
 
-    put_number(l, s->timer ? "timer on, period " : "timer off, period ", s->period_us, " us");
-    put_number(l, ", events ", s->events, "");
-    put_number(l, ", prof_btdepth ", s->depth, "");
-    put_number(l, ", prof_qlimit ",
-               (s->output_bytes != 0 ? s->output_bytes : MKPERF_OUTPUT_RING_BYTES) / 1024, " KB");
-    put_number(l, ", prof_cpubufsz ",
-               (s->core_bytes != 0 ? s->core_bytes : MKPERF_CORE_RING_BYTES) / 1024, " KB\n");
+    mkperf_line_number(l, s->timer ? "timer on, period " : "timer off, period ", s->period_us,
+                       " us");
+    mkperf_line_number(l, ", events ", s->events, "");
+    mkperf_line_number(l, ", prof_btdepth ", s->depth, "");
+    mkperf_line_number(l, ", prof_qlimit ",
+                       (s->output_bytes != 0 ? s->output_bytes : MKPERF_OUTPUT_RING_BYTES) / 1024,
+                       " KB");
+    mkperf_line_number(l, ", prof_cpubufsz ",
+                       (s->core_bytes != 0 ? s->core_bytes : MKPERF_CORE_RING_BYTES) / 1024,
+                       " KB\n");
 }
 
-static void put_flight(struct line *l, const struct mkperf_session_flight *f)
+static void put_flight(struct mkperf_line *l, const struct mkperf_session_flight *f)
 {
     if (f->state != MKPERF_FLIGHT_NONE) {
-        put(l, f->state == MKPERF_FLIGHT_RECORDING ? "flight recording runs" : "flight recording");
-        put_number(l, ", holds ", f->samples, "");
-        put_number(l, " samples, overwritten ", f->overwritten, "\n");
+        mkperf_line_put(l, f->state == MKPERF_FLIGHT_RECORDING ? "flight recording runs"
+                                                               : "flight recording");
+        mkperf_line_number(l, ", holds ", f->samples, "");
+        mkperf_line_number(l, " samples, overwritten ", f->overwritten, "\n");
     }
 }
 
-static bool status(struct line *l)
+static bool status(struct mkperf_line *l)
 {
     struct mkperf_client *c = l->c;
     const struct mkperf_session_status *s = &c->page->status;
 
     c->call(MKPERF_OP_STATUS);
-    put_number(l, "session ", c->page->state.id, c->running ? ", runs\n" : ", does not run\n");
-    put_number(l, "captured ", s->captured, "");
-    put_number(l, ", sent ", c->encoder.sent, "");
-    put_number(l, ", lost: ring ", s->lost_ring, "");
-    put_number(l, ", output ", s->lost_output, "");
-    put_number(l, ", link ", c->connection[l->who].lost + c->dropped, "\n");
-    put_number(l, "output ring: at most ", c->ring_peak, "");
-    put_number(l, " of ", c->ring.size, " bytes waited in the last second\n");
-    put_number(l, "late events ", s->late_events, "");
-    put_number(l, ", spurious ", s->spurious, "");
-    put_number(l, ", corrupt ", s->corrupt + c->corrupt, "");
-    put_number(l, ", bad frames ", c->connection[l->who].link.bad_frames, "\n");
-    put_number(l, "connections ", c->connections, "");
-    put_number(l, ", links lost ", c->links_lost, "");
-    put_number(l, ", refused ", c->refused, "");
-    put_number(l, ", wrong keys ", c->bad_auth, "");
-    put_number(l, ", rate limited ", c->rate_limited, "");
-    put_number(l, ", marks lost ", c->marks_lost, "\n");
+    mkperf_line_number(l, "session ", c->page->state.id,
+                       c->running ? ", runs\n" : ", does not run\n");
+    mkperf_line_number(l, "captured ", s->captured, "");
+    mkperf_line_number(l, ", sent ", c->encoder.sent, "");
+    mkperf_line_number(l, ", lost: ring ", s->lost_ring, "");
+    mkperf_line_number(l, ", output ", s->lost_output, "");
+    mkperf_line_number(l, ", link ", c->connection[l->who].lost + c->dropped, "\n");
+    mkperf_line_number(l, "output ring: at most ", c->ring_peak, "");
+    mkperf_line_number(l, " of ", c->ring.size, " bytes waited in the last second\n");
+    mkperf_line_number(l, "late events ", s->late_events, "");
+    mkperf_line_number(l, ", spurious ", s->spurious, "");
+    mkperf_line_number(l, ", corrupt ", s->corrupt + c->corrupt, "");
+    mkperf_line_number(l, ", bad frames ", c->connection[l->who].link.bad_frames, "\n");
+    mkperf_line_number(l, "connections ", c->connections, "");
+    mkperf_line_number(l, ", links lost ", c->links_lost, "");
+    mkperf_line_number(l, ", refused ", c->refused, "");
+    mkperf_line_number(l, ", wrong keys ", c->bad_auth, "");
+    mkperf_line_number(l, ", rate limited ", c->rate_limited, "");
+    mkperf_line_number(l, ", marks lost ", c->marks_lost, "\n");
     put_flight(l, &c->page->flight);
     put_settings(l);
     return true;
@@ -339,33 +211,33 @@ void mkperf_command_events(struct mkperf_client *c, unsigned who, uint32_t reque
             continue;
         }
         mkperf_text_copy(name, list->event[i].name, MKPERF_NAME_BYTES);
-        put(&line, name);
-        put(&line, "  ");
+        mkperf_line_put(&line, name);
+        mkperf_line_put(&line, "  ");
         mkperf_text_copy(name, list->event[i].description, sizeof name);
-        put(&line, name);
-        put(&line, "\n");
+        mkperf_line_put(&line, name);
+        mkperf_line_put(&line, "\n");
     }
     mkperf_report_reply(c, who, request, true, line.answer, more);
 }
 
-static bool help(struct line *l);
+static bool help(struct mkperf_line *l);
 
 /* ---- which is which ---- */
 
 static const struct command {
     const char *word;
-    bool (*run)(struct line *l); /* false: refused, and nothing has changed */
-    bool control;                /* changes something: the controller's alone */
+    bool (*run)(struct mkperf_line *l); /* false: refused, and nothing has changed */
+    bool control;                       /* changes something: the controller's alone */
     const char *arguments;
 } commands[] = {
     {"help", help, false, ""},
     {"connect", connected, false, ""},
     {"status", status, false, ""},
-    {"events", events, false, " [NAME|rHEX[:u|:k][,period=N|,freq=N] ...]"},
-    {"timer", timer, true, " {{all, N} {on, off}, period USEC}"},
-    {"prof_btdepth", btdepth, true, " DEPTH"},
-    {"prof_qlimit", qlimit, true, " KB"},
-    {"prof_cpubufsz", cpubufsz, true, " KB"},
+    {"events", mkperf_settings_events, false, " [NAME|rHEX[:u|:k][,period=N|,freq=N] ...]"},
+    {"timer", mkperf_settings_timer, true, " {{all, N} {on, off}, period USEC}"},
+    {"prof_btdepth", mkperf_settings_btdepth, true, " DEPTH"},
+    {"prof_qlimit", mkperf_settings_qlimit, true, " KB"},
+    {"prof_cpubufsz", mkperf_settings_cpubufsz, true, " KB"},
     {"start", start, true, ""},
     {"stop", stop, true, ""},
     {"flush", flush, true, ""},
@@ -373,37 +245,37 @@ static const struct command {
     {"exit", leave, false, ""},
 };
 
-static bool help(struct line *l)
+static bool help(struct mkperf_line *l)
 {
     for (unsigned i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        put(l, commands[i].word);
-        put(l, commands[i].arguments);
-        put(l, "\n");
+        mkperf_line_put(l, commands[i].word);
+        mkperf_line_put(l, commands[i].arguments);
+        mkperf_line_put(l, "\n");
     }
     return true;
 }
 
-static bool usage(struct line *l)
+static bool usage(struct mkperf_line *l)
 {
-    put(l, "usage: ");
+    mkperf_line_put(l, "usage: ");
     for (unsigned i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        put(l, i == 0 ? "" : "|");
-        put(l, commands[i].word);
+        mkperf_line_put(l, i == 0 ? "" : "|");
+        mkperf_line_put(l, commands[i].word);
     }
-    return refuse(l, "\n");
+    return mkperf_line_refuse(l, "\n");
 }
 
-static bool carry_out(struct line *l)
+static bool carry_out(struct mkperf_line *l)
 {
     for (unsigned i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         const struct command *m = &commands[i];
         if (!mkperf_command_same(l->word[0], m->word)) {
             continue;
         }
-        bool control = m->control || (m->run == events && l->words > 1);
+        bool control = m->control || (m->run == mkperf_settings_events && l->words > 1);
         if (control && !mkperf_peer_may_control(l->c, l->who)) {
             l->c->refused++;
-            return refuse(l, "this connection does not control the target\n");
+            return mkperf_line_refuse(l, "this connection does not control the target\n");
         }
         return m->run(l);
     }
@@ -412,7 +284,7 @@ static bool carry_out(struct line *l)
 
 /* Splits the line: blanks between words, '...' around blanks, '' in that a quote. False: a quote
  * without its end, a character that is none, or too much. */
-static bool split(struct line *l, const char *text, size_t n)
+static bool split(struct mkperf_line *l, const char *text, size_t n)
 {
     size_t out = 0;
     bool word = false;
@@ -452,7 +324,7 @@ static bool split(struct line *l, const char *text, size_t n)
 void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, const char *text,
                     size_t n)
 {
-    struct line *l = &line;
+    struct mkperf_line *l = &line;
 
     l->c = c;
     l->who = who;
