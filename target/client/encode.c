@@ -181,7 +181,7 @@ static void predict(struct mkperf_encoder *e)
 static inline __attribute__((always_inline)) struct mkperf_key
 make_key(uint64_t mix, uint64_t epoch, uint64_t header, const uint64_t *record, uint32_t reads)
 {
-    unsigned idle = header >> NO_USER_BIT & 1; /* whose kernel_pc stands for its pc */
+    size_t idle = header >> NO_USER_BIT & 1; /* whose kernel_pc stands for its pc */
     struct mkperf_key k = {
         .header = (header >> 32 & KEY_HEADER) | (uint64_t)reads << 32,
         .thread = record[MKPERF_WORD_THREAD],
@@ -534,7 +534,7 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
 {
     const uint64_t kind = UINT64_C(0xff23ff000000ffff); /* what kind_ok looks at */
     struct going g = begin_going(e);
-    struct mkperf_predicted *p = NULL;
+    struct mkperf_predicted *p = e->predicted;
     const uint64_t *record = records;
     uint64_t like = UINT64_MAX;
     uint64_t step = e->step;
