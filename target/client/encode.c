@@ -179,8 +179,9 @@ static void predict(struct mkperf_encoder *e)
  * than needed, since this is most of what a sample costs here.
  */
 static inline __attribute__((always_inline)) struct mkperf_key
-make_key(uint64_t mix, uint64_t epoch, uint64_t header, const uint64_t *record, uint32_t reads)
+make_key(const struct mkperf_encoder *e, uint64_t header, const uint64_t *record, uint32_t reads)
 {
+    uint64_t mix = e->mix;
     size_t idle = header >> NO_USER_BIT & 1; /* whose kernel_pc stands for its pc */
     struct mkperf_key k = {
         .header = (header >> 32 & KEY_HEADER) | (uint64_t)reads << 32,
@@ -209,8 +210,14 @@ make_key(uint64_t mix, uint64_t epoch, uint64_t header, const uint64_t *record, 
             a = a * mix + *w;
         }
     }
-    k.tag = epoch << 32 | ((a * mix + b) * mix) >> 32;
+    k.tag = (uint64_t)e->epoch << 32 | ((a * mix + b) * mix) >> 32;
     return k;
+}
+
+/* Where the value stands that is a sample's pc on the wire: before the words of its key. */
+static inline const uint64_t *pc_word(uint64_t header, const uint64_t *record)
+{
+    return record + MKPERF_WORD_PC + 2 * (header >> NO_USER_BIT & 1);
 }
 
 /* Loads first, so that they become pairs, and one jump. */
@@ -272,7 +279,8 @@ static inline unsigned find_tag(const struct mkperf_encoder *e, uint64_t tag, un
 }
 
 /* The slot of a chain; MKPERF_CHAIN_SLOTS or above: it has none. */
-static unsigned find_slot(const struct mkperf_encoder *e, const struct mkperf_key *k)
+static inline __attribute__((always_inline)) unsigned find_slot(const struct mkperf_encoder *e,
+                                                                const struct mkperf_key *k)
 {
     unsigned slot = find_tag(e, k->tag, set_of(k->tag));
 
@@ -280,6 +288,20 @@ static unsigned find_slot(const struct mkperf_encoder *e, const struct mkperf_ke
         slot = find_tag(e, k->tag, slot + MKPERF_ENCODE_SETS);
     }
     return slot;
+}
+
+/*
+ * The slot of a sample's chain; MKPERF_CHAIN_SLOTS or above: none. A function of its own, which
+ * calls nothing, since a loop that needs as many registers as this and its caller would keep values
+ * in the link register: in a profile of the profiler each of its samples would have a chain of its
+ * own.
+ */
+static __attribute__((noinline)) unsigned known_slot(const struct mkperf_encoder *e,
+                                                     uint64_t header, const uint64_t *record)
+{
+    struct mkperf_key key = make_key(e, header, record, 0);
+
+    return find_slot(e, &key);
 }
 
 /* Where a chain is to go that has no slot: a void one of its set, the lowest first, or the one
@@ -491,7 +513,7 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     if (room(e) < most) {
         return MKPERF_ENCODE_FULL;
     }
-    struct mkperf_key key = make_key(e->mix, e->epoch, header, record, read ? e->reads.mask : 0);
+    struct mkperf_key key = make_key(e, header, record, read ? e->reads.mask : 0);
     unsigned slot = find_slot(e, &key);
     if (slot >= MKPERF_CHAIN_SLOTS) {
         slot = add_chain(e, &key, header, record, most);
@@ -504,7 +526,7 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
         e->core = mkperf_record_core(header);
         g.next = e->first_time = record[MKPERF_WORD_TIME];
     }
-    put_sample(&g, record, key.words[-1], slot, &e->chain[slot], e->step, p->base);
+    put_sample(&g, record, *pc_word(header, record), slot, &e->chain[slot], e->step, p->base);
     end_going(e, &g);
     for (unsigned i = 0; read && i < e->reads.n; i++) {
         e->read.n += put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
@@ -537,9 +559,6 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
     struct mkperf_predicted *p = e->predicted;
     const uint64_t *record = records;
     uint64_t like = UINT64_MAX;
-    uint64_t step = e->step;
-    uint64_t epoch = e->epoch;
-    uint64_t mix = e->mix;
     uint32_t left = e->sure - e->samples;
     size_t rest = bytes;
 
@@ -557,16 +576,11 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
                                         mkperf_record_nframes(header))) {
             break;
         }
-        struct mkperf_key key = make_key(mix, epoch, header, record, 0);
-        unsigned slot = find_tag(e, key.tag, set_of(key.tag));
+        unsigned slot = known_slot(e, header, record);
         if (slot >= MKPERF_CHAIN_SLOTS) {
             break;
         }
-        struct mkperf_chain *c = &e->chain[slot];
-        if (!same_chain(&key, c)) {
-            break;
-        }
-        put_sample(&g, record, key.words[-1], slot, c, step, p->base);
+        put_sample(&g, record, *pc_word(header, record), slot, &e->chain[slot], e->step, p->base);
         p->sum += record[MKPERF_WORD_PERIOD];
         p->samples++;
         record += size / 8;
