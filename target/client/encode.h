@@ -80,7 +80,6 @@ struct mkperf_encoder {
     uint32_t session;
     uint32_t epoch;
     uint32_t batches; /* of this epoch */
-    uint64_t mix;     /* the hash's factor: here, since a constant is loaded anew for each use */
     uint64_t mix; /* the hash's factor: here, since a constant is made anew, in four steps, for each
                      use */
     uint64_t tick_hz;
