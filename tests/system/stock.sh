@@ -86,7 +86,7 @@ as_the_hook() {
 
 # chi-square of ten phases that have equal shares (9 degrees of freedom), and the samples
 chi_square() {
-    record "$t/steps" steps steps -e timer -c 1000 "$@" --duration 2 || return 1
+    record "$t/steps" steps steps -e timer -c 1000 "$@" --duration 1 || return 1
     "$MKPERF" report --stdio -i "$D/steps.data" --sort pd,sym | awk '
         $1 ~ /%$/ && $6 ~ /^phase_[0-9]/ { count[substr($6, 1, 7)] += $2; n += $2 }
         END { for (i = 0; i < 10 && n > 0; i++) { d = count["phase_" i] - n / 10; x += d * d / (n / 10) }
