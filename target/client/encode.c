@@ -7,9 +7,9 @@
  * nanopb's way would keep every value twice and visit it three times, and this is what a sample
  * costs on its way out: bench/echo.sh measures it.
  */
-#include "encode.h"
-
 #include <string.h>
+
+#include "chains.h"
 
 #include "mkperf.pb.h"
 
@@ -17,12 +17,8 @@ enum {
     /* Everything of a message but what grows: tag, length and value of each field at its longest.
      */
     FIXED_BYTES = 3 + 6 + 6 + 6 + 11 + 11 + 11 + 11 + 3 + 4 * 3 + 4,
-    KEY_HEADER = 0x00ffffff, /* of a header's upper half: nframes, counter, flags; not core */
-    STRIDE = 4,              /* words */
     VARINT = 10,
     ONE_SAMPLE = 2 + 3 * VARINT, /* in the columns, at its longest */
-    KERNEL_BIT = 48,             /* of a header: the flags */
-    NO_USER_BIT = 49,
     SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
 };
 
@@ -171,166 +167,6 @@ static void predict(struct mkperf_encoder *e)
     if (e->samples > 1) {
         e->step = (e->last_time - e->first_time) / (e->samples - 1);
     }
-}
-
-/*
- * What makes the chain of a sample whose size was checked. Its words stay in the record, behind the
- * word that its pc is told with; they are looked at four at a time, the last four maybe once more
- * than needed, since this is most of what a sample costs here.
- */
-static inline __attribute__((always_inline)) struct mkperf_key
-make_key(const struct mkperf_encoder *e, uint64_t header, const uint64_t *record, uint32_t reads)
-{
-    uint64_t mix = e->mix;
-    size_t idle = header >> NO_USER_BIT & 1; /* whose kernel_pc stands for its pc */
-    struct mkperf_key k = {
-        .header = (header >> 32 & KEY_HEADER) | (uint64_t)reads << 32,
-        .thread = record[MKPERF_WORD_THREAD],
-        .words = record + MKPERF_WORD_LR + 2 * idle,
-        .n = 1 + (header >> KERNEL_BIT & 1) + mkperf_record_nframes(header) - 2 * idle,
-    };
-    const uint64_t *w = k.words;
-    uint64_t a = k.header * mix + k.thread;
-    uint64_t b = 0;
-
-    if (k.n >= STRIDE) {
-        const uint64_t *last = w + k.n - STRIDE;
-        for (; w < last; w += STRIDE) {
-            a = a * mix + w[0];
-            b = b * mix + w[1];
-            a = a * mix + w[2];
-            b = b * mix + w[3];
-        }
-        a = a * mix + last[0];
-        b = b * mix + last[1];
-        a = a * mix + last[2];
-        b = b * mix + last[3];
-    } else {
-        for (const uint64_t *end = w + k.n; w != end; w++) {
-            a = a * mix + *w;
-        }
-    }
-    k.tag = (uint64_t)e->epoch << 32 | ((a * mix + b) * mix) >> 32;
-    return k;
-}
-
-/* Where the value stands that is a sample's pc on the wire: before the words of its key. */
-static inline const uint64_t *pc_word(uint64_t header, const uint64_t *record)
-{
-    return record + MKPERF_WORD_PC + 2 * (header >> NO_USER_BIT & 1);
-}
-
-/* Loads first, so that they become pairs, and one jump. */
-static inline bool same_four(const uint64_t *a, const uint64_t *b)
-{
-    uint64_t a0 = a[0];
-    uint64_t a1 = a[1];
-    uint64_t b0 = b[0];
-    uint64_t b1 = b[1];
-    uint64_t a2 = a[2];
-    uint64_t a3 = a[3];
-    uint64_t b2 = b[2];
-    uint64_t b3 = b[3];
-
-    return ((a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3)) == 0;
-}
-
-static inline bool same_words(const uint64_t *a, const uint64_t *b, size_t n)
-{
-    if (n >= STRIDE) {
-        const uint64_t *last = a + n - STRIDE;
-        const uint64_t *last_b = b + n - STRIDE;
-        for (; a < last; a += STRIDE, b += STRIDE) {
-            if (!same_four(a, b)) {
-                return false;
-            }
-        }
-        return same_four(last, last_b);
-    }
-    for (; n != 0; n--) {
-        if (*a++ != *b++) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The header says how many words there are, so a chain of the same header has as many. */
-static inline bool same_chain(const struct mkperf_key *k, const struct mkperf_chain *c)
-{
-    return c->header == k->header && c->thread == k->thread && same_words(k->words, c->word, k->n);
-}
-
-static inline unsigned set_of(uint64_t tag)
-{
-    return (uint32_t)tag >> 16 & (MKPERF_ENCODE_SETS - 1);
-}
-
-/* The first slot of its set, from `slot` on, that has the tag; MKPERF_CHAIN_SLOTS or above: none.
- */
-static inline unsigned find_tag(const struct mkperf_encoder *e, uint64_t tag, unsigned slot)
-{
-    const uint64_t *t = &e->tag[slot % MKPERF_ENCODE_SETS][slot / MKPERF_ENCODE_SETS];
-
-    for (; slot < MKPERF_CHAIN_SLOTS && *t != tag; t++) {
-        slot += MKPERF_ENCODE_SETS;
-    }
-    return slot;
-}
-
-/* The slot of a chain; MKPERF_CHAIN_SLOTS or above: it has none. */
-static inline __attribute__((always_inline)) unsigned find_slot(const struct mkperf_encoder *e,
-                                                                const struct mkperf_key *k)
-{
-    unsigned slot = find_tag(e, k->tag, set_of(k->tag));
-
-    while (slot < MKPERF_CHAIN_SLOTS && !same_chain(k, &e->chain[slot])) {
-        slot = find_tag(e, k->tag, slot + MKPERF_ENCODE_SETS);
-    }
-    return slot;
-}
-
-/*
- * The slot of a sample's chain; MKPERF_CHAIN_SLOTS or above: none. A function of its own, which
- * calls nothing, since a loop that needs as many registers as this and its caller would keep values
- * in the link register: in a profile of the profiler each of its samples would have a chain of its
- * own.
- */
-static __attribute__((noinline)) unsigned known_slot(const struct mkperf_encoder *e,
-                                                     uint64_t header, const uint64_t *record)
-{
-    struct mkperf_key key = make_key(e, header, record, 0);
-
-    return find_slot(e, &key);
-}
-
-/* Where a chain is to go that has no slot: a void one of its set, the lowest first, or the one
- * unused for longest at that time. */
-static unsigned oldest_slot(const struct mkperf_encoder *e, unsigned set, uint64_t time)
-{
-    unsigned oldest = set;
-    uint64_t oldest_age = 0;
-
-    for (unsigned way = 0; way < MKPERF_ENCODE_WAYS; way++) {
-        unsigned slot = way * MKPERF_ENCODE_SETS + set;
-        uint64_t age = e->tag[set][way] >> 32 != e->epoch ? UINT64_MAX : time - e->chain[slot].used;
-        if (age > oldest_age) {
-            oldest = slot;
-            oldest_age = age;
-        }
-    }
-    return oldest;
-}
-
-static void keep_chain(struct mkperf_encoder *e, const struct mkperf_key *k, unsigned slot)
-{
-    struct mkperf_chain *c = &e->chain[slot];
-
-    e->tag[slot % MKPERF_ENCODE_SETS][slot / MKPERF_ENCODE_SETS] = k->tag;
-    c->header = k->header;
-    c->thread = k->thread;
-    c->pc = k->words[-1];
-    memcpy(c->word, k->words, k->n * sizeof *c->word);
 }
 
 /* Frames of a chain as field `frames`, differences packed. Returns the bytes written. */
