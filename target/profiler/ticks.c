@@ -74,11 +74,25 @@ static void own_ring(struct mkperf_profiler *p)
     p->dropped_events = 0;
 }
 
+/* Uniform over `jitter` ticks around the period. As wide as the period, it leaves nothing of what
+ * has the period's frequency or a multiple of it (the transform of that window is zero there); an
+ * eighth of that leaves a loop of three periods in step for hundreds of samples. */
 static uint64_t interval(struct mkperf_profiler *p)
 {
     struct mkperf_ticks *t = &p->ticks;
 
-    return t->mask == 0 ? t->period : t->period - (t->mask / 2 + 1) + (next_random(t) & t->mask);
+    return t->period - t->jitter / 2 + (next_random(t) * t->jitter >> 32);
+}
+
+/* As wide as there is time for two looks in the shortest interval. */
+static uint64_t jitter(const struct mkperf_ticks *t)
+{
+    uint64_t shortest = 2 * t->window + 3 * t->cost;
+
+    if (t->period <= shortest) {
+        return 0;
+    }
+    return t->period >= 2 * shortest ? t->period : 2 * (t->period - shortest);
 }
 
 /* When to look first: so that the second look comes a window after the end of this one. */
@@ -104,7 +118,7 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, struct mkperf_session_error *
     t->books = (struct mkperf_attribution){.faults = faults};
     t->period = from_us(t, p->plan.event[0].period);
     t->window = from_us(t, MKPERF_TICKS_WINDOW_US);
-    t->mask = p->plan.no_jitter ? 0 : mkperf_jitter_mask((uint32_t)t->period);
+    t->jitter = p->plan.no_jitter ? 0 : jitter(t);
     t->wake = mkperf_wake_samples(p->plan.wake_samples, t->timer->hz(), t->timer->hz() * t->period,
                                   t->timer->hz());
     t->waiting = 0;

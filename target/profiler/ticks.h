@@ -51,7 +51,7 @@ struct mkperf_ticks {
     uint64_t random;
     uint64_t period; /* ticks */
     uint64_t window; /* ticks between the two looks */
-    uint64_t mask;   /* of the jitter */
+    uint64_t jitter; /* ticks: the width of what intervals are drawn from */
     uint64_t cost;   /* ticks: of a look */
     uint32_t wake;   /* samples between two drains */
     uint32_t waiting;
