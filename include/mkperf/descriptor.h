@@ -33,7 +33,7 @@ struct mkperf_descriptor_counter {
     uint32_t first;       /* the interval that it is in at the start */
     uint32_t period;      /* events between samples, before jitter; at least 2; of a kernel counter
                              the hook makes at least MKPERF_MIN_KERNEL_PERIOD */
-    uint32_t jitter_mask; /* 2^k - 1 <= period / 4, low bits may be clear; 0 = no jitter */
+    uint32_t jitter_mask; /* 2^k - 1 <= period, low bits may be clear; 0 = no jitter */
 };
 
 /*

@@ -37,7 +37,7 @@ uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t cost)
 
 uint32_t mkperf_jitter_mask(uint32_t period)
 {
-    unsigned k = 31 - (unsigned)__builtin_clz(period / 4 + 1);
+    unsigned k = 31 - (unsigned)__builtin_clz(period + 1);
 
     return mkperf_in_steps((UINT32_C(1) << k) - 1);
 }

@@ -75,8 +75,7 @@ static void own_ring(struct mkperf_profiler *p)
 }
 
 /* Uniform over `jitter` ticks around the period. As wide as the period, it leaves nothing of what
- * has the period's frequency or a multiple of it (the transform of that window is zero there); an
- * eighth of that leaves a loop of three periods in step for hundreds of samples. */
+ * has the period's frequency or a multiple of it (the transform of that window is zero there). */
 static uint64_t interval(struct mkperf_profiler *p)
 {
     struct mkperf_ticks *t = &p->ticks;

@@ -239,7 +239,7 @@ static void check_times(const mkperf_Status *s, unsigned turns)
 static void test_turns(void **state)
 {
     const mkperf_EventSpec events[] = {event("cycles", 100000, 0), event("instructions", 70000, 0),
-                                       event("branches", 50000, 0), event("cache-misses", 2000, 0)};
+                                       event("branches", 50000, 0), event("cache-misses", 4000, 0)};
     mkperf_ToTarget m = configuration(events, 4);
 
     (void)state;
