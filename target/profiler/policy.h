@@ -48,9 +48,9 @@ uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads);
 uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t cost);
 
 /*
- * The jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the period, in
- * steps. So intervals are drawn from a width of half a period to a whole one: the less, the longer does a
- * loop that takes a few periods stay in step (docs/accuracy.md).
+ * The jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the period,
+ * in steps. So intervals are drawn from a width of half a period to a whole one: the less, the
+ * longer does a loop that takes a few periods stay in step (docs/design.md, "Jitter").
  */
 uint32_t mkperf_jitter_mask(uint32_t period);
 
