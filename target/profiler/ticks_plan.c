@@ -136,8 +136,8 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const struct mkperf_session_re
     }
     if (!p->ticks.observation.told || p->ticks.observation.n == 0) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_TIMER, 1,
-                                  "the timer has no PD to observe: only children of the profiler "
-                                  "PD can be, and the host has to name them (--system)");
+                                  "the timer has no PD to observe: it can be the profiler PD's "
+                                  "children and its cspace's; the host names them (--system)");
     }
     if (request->check != 0 && p->no_pmu != NULL) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 1,

@@ -18,6 +18,7 @@
 #include <mkperf/session.h>
 
 #include "target/client/encode.h"
+#include "target/profiler/policy.h"
 
 #include "mkperf.pb.h"
 
@@ -238,13 +239,9 @@ static unsigned make(uint64_t *w, unsigned counter, unsigned flags, uint64_t cha
 /* The demo's shape: cycles at 1 kHz on QEMU, user and kernel, jitter, 60 chains, depth 8. */
 static double bytes_per_sample(uint64_t period, unsigned samples, unsigned per_wake)
 {
-    uint32_t jitter = (uint32_t)(period / 4);
+    uint32_t jitter = mkperf_jitter_mask((uint32_t)period);
     uint64_t time = 1000000;
 
-    while (jitter & (jitter + 1)) {
-        jitter |= jitter >> 1;
-        jitter >>= 1;
-    }
     mkperf_encoder_expect(&e, 0, period);
     mkperf_encoder_expect(&e, 1, period);
     for (unsigned i = 0; i < samples; i++) {
