@@ -58,7 +58,7 @@ $(B)/setup-%.stamp: scripts/packages scripts/setup scripts/check-depends
 	$(Q)HOST_CC="$(HOST_CC)" CROSS="$(CROSS)" SYSTEM_LIBS="$(SYSTEM_LIBS)" scripts/check-depends $*
 	$(Q)mkdir -p $(@D) && touch $@
 
-include proto/build.mk host/build.mk target/build.mk
+include proto/build.mk host/build.mk pd/build.mk
 ifeq ($(MICROKIT_SDK),)
 include platform/pocket/build.mk
 else
@@ -67,8 +67,8 @@ endif
 include demo/build.mk
 include tests/build.mk bench/build.mk platform/microkit/check.mk platform/microkit/check_stock.mk
 
-FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] target/*/*.[ch] \
-             target/net/lwip/*.h target/net/lwip/*/*.h \
+FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] pd/*/*.[ch] \
+             pd/net/lwip/*.h pd/net/lwip/*/*.h \
              platform/*/*.[ch] platform/*/*/*.[ch] host/*.[ch] host/*/*.[ch] demo/*.[ch] \
              tests/*/*.[ch] bench/*.[ch])
 format: $(SETUP)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Compares a profile of tests/target/accuracy.c with the truth.
+# Compares a profile of tests/pd/accuracy.c with the truth.
 #   awk -f bench/accuracy.awk LOG SCRIPT
 # LOG: what the system printed (`truth NAME INSTRUCTIONS`); SCRIPT: mkperf script -F comm,period,event,ip,sym.
 # Prints for each kind of work

@@ -3,7 +3,7 @@
 # What a profile costs the demo's echo server: instructions for each echoed KiB, and latencies, without
 # a profile and with one at 1, 4 and 10 kHz that is sent away over TCP. Everything in the machine is
 # counted, kernel and profiler included, and the processor is never idle. The echoes go over a wire
-# within the machine (bench/target/echo.system), so that they are the same each time; where the profiler's
+# within the machine (bench/pd/echo.system), so that they are the same each time; where the profiler's
 # wake-ups fall in them, and how many packets the host acknowledges the profile with, is not. So what 1 kHz
 # costs is measured ECHO_RUNS times, and the standard deviation of one run goes with the mean. More
 # than 0.1 % there is a failure. One instruction is one nanosecond.
@@ -14,10 +14,10 @@ set -eu
 seconds=${ECHO_SECONDS:-3} # of each recording, the machine's; three times as many at 1 kHz
 runs=${ECHO_RUNS:-3}
 
-# echoes RATE RUN SECONDS: a line `RATE RUN udp|tcp ...` for each batch that bench/target/load.c told of
+# echoes RATE RUN SECONDS: a line `RATE RUN udp|tcp ...` for each batch that bench/pd/load.c told of
 echoes() {
     rate=$1
-    record="record -q -t \$T -e cycles -g --duration $3 --system bench/target/echo.system"
+    record="record -q -t \$T -e cycles -g --duration $3 --system bench/pd/echo.system"
     record="$record --elf-path $d/echo:$B/demo -o $d/echo.data"
     if [ "$rate" = 0 ]; then
         command="n=0; until [ \$(grep -c '^batch' $d/echo.run/console) -ge 6 ] || [ \$n -ge 600 ]; do

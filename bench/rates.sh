@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The highest rates of samples without loss: over TCP (QEMU's user network, a busy system: that of
-# echo.sh), and over serial lines of 115200 and 3,000,000 baud (the demo; bench/target/line.h paces the
+# echo.sh), and over serial lines of 115200 and 3,000,000 baud (the demo; bench/pd/line.h paces the
 # line by the target's clock). Seconds are the target's; a host that is slower than them waits for nothing.
 set -eu
 . bench/lib.sh
@@ -10,7 +10,7 @@ mkdir -p "$r"
 
 # tcp PERIOD: whether nothing is lost with a sample each PERIOD cycles; $r/tcp has what came
 tcp() {
-    "$MKPERF" record -t "$T" -e cycles -c "$1" -g --duration 0.3 --system bench/target/echo.system \
+    "$MKPERF" record -t "$T" -e cycles -c "$1" -g --duration 0.3 --system bench/pd/echo.system \
         --elf-path "$d/echo:$B/demo" -o "$r/data" >"$r/tcp" 2>&1 || {
         cat "$r/tcp" >&2
         exit 1

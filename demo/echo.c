@@ -14,9 +14,9 @@
 
 #include <mkperf/client.h>
 
-#include "../target/lib/clock.h"
-#include "../target/lib/text.h"
-#include "../target/net/stack.h"
+#include "../pd/lib/clock.h"
+#include "../pd/lib/text.h"
+#include "../pd/net/stack.h"
 #include "demo.h"
 
 #ifndef ECHO_ADDRESS

@@ -34,46 +34,46 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhos
 	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. \
 	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
 
-# Systems that only tests run: tests/target/NAME.system with NAME.c and what it needs beside it.
+# Systems that only tests run: tests/pd/NAME.system with NAME.c and what it needs beside it.
 # $(call test_system,NAME,SOURCES)
 define test_system
-$$(eval $$(call pd,$(B)/tests/target/$(1)/$(1).elf,$(2)))
-$(B)/tests/target/$(1)/%.elf: $(DEMO)/%.elf
+$$(eval $$(call pd,$(B)/tests/pd/$(1)/$(1).elf,$(2)))
+$(B)/tests/pd/$(1)/%.elf: $(DEMO)/%.elf
 	$$(Q)mkdir -p $$(@D) && cp $$< $$@
-$(B)/tests/target/$(1)/%.system: tests/target/%.system
+$(B)/tests/pd/$(1)/%.system: tests/pd/%.system
 	$$(Q)mkdir -p $$(@D) && sed $$(PLATFORM_SYSTEM_SED) $$< >$$@
-$$(eval $$(call pocket_image,$(B)/tests/target/$(1)/$(1).img,$(B)/tests/target/$(1)/$(1).system,\
-    $(B)/tests/target/$(1),$(patsubst %,$(B)/tests/target/$(1)/%.elf,profiler client $(1))))
-TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-command
+$$(eval $$(call pocket_image,$(B)/tests/pd/$(1)/$(1).img,$(B)/tests/pd/$(1)/$(1).system,\
+    $(B)/tests/pd/$(1),$(patsubst %,$(B)/tests/pd/$(1)/%.elf,profiler client $(1))))
+TEST_IMAGES += $(B)/tests/pd/$(1)/$(1).img $(B)/tests/pd/$(1)/qemu-command
 endef
-$(B)/tests/key/key.c: tests/target/test.key scripts/key-source
+$(B)/tests/key/key.c: tests/pd/test.key scripts/key-source
 	$(Q)scripts/key-source $@ $<
-# $(call test_net_system,NAME,CLIENT): tests/target/quiet.system with this client
+# $(call test_net_system,NAME,CLIENT): tests/pd/quiet.system with this client
 define test_net_system
-$(B)/tests/target/$(1)/client_net.elf: $(2)
+$(B)/tests/pd/$(1)/client_net.elf: $(2)
 	$$(Q)mkdir -p $$(@D) && cp $$< $$@
-$(B)/tests/target/$(1)/profiler.elf $(B)/tests/target/$(1)/ticker.elf: $(B)/tests/target/$(1)/%.elf: $(DEMO)/%.elf
+$(B)/tests/pd/$(1)/profiler.elf $(B)/tests/pd/$(1)/ticker.elf: $(B)/tests/pd/$(1)/%.elf: $(DEMO)/%.elf
 	$$(Q)mkdir -p $$(@D) && cp $$< $$@
-$(eval $(call pocket_image,$(B)/tests/target/$(1)/$(1).img,tests/target/quiet.system,\
-    $(B)/tests/target/$(1),$(patsubst %,$(B)/tests/target/$(1)/%.elf,profiler client_net ticker)))
-$(B)/tests/target/$(1)/qemu-command: $(NET)/qemu-command
-	$$(Q)mkdir -p $$(@D) && sed 's|[^ ]*/net.img|$(B)/tests/target/$(1)/$(1).img|' $$< >$$@
-TEST_IMAGES += $(B)/tests/target/$(1)/$(1).img $(B)/tests/target/$(1)/qemu-command
+$(eval $(call pocket_image,$(B)/tests/pd/$(1)/$(1).img,tests/pd/quiet.system,\
+    $(B)/tests/pd/$(1),$(patsubst %,$(B)/tests/pd/$(1)/%.elf,profiler client_net ticker)))
+$(B)/tests/pd/$(1)/qemu-command: $(NET)/qemu-command
+	$$(Q)mkdir -p $$(@D) && sed 's|[^ ]*/net.img|$(B)/tests/pd/$(1)/$(1).img|' $$< >$$@
+TEST_IMAGES += $(B)/tests/pd/$(1)/$(1).img $(B)/tests/pd/$(1)/qemu-command
 endef
 TEST_IMAGES :=
 ifeq ($(MICROKIT_SDK),)
-$(eval $(call test_system,accuracy,tests/target/accuracy.c tests/target/accuracy_work.S))
-$(eval $(call test_system,exact,tests/target/exact.c))
-$(eval $(call test_system,flight,tests/target/flight.c))
-$(eval $(call test_system,lockstep,tests/target/lockstep.c tests/target/lockstep_loop.S))
-$(eval $(call test_system,wildfp,tests/target/wildfp.c tests/target/wildfp_spin.S))
-$(eval $(call test_system,robin,tests/target/robin.c))
-$(eval $(call test_system,pair,tests/target/pair.c))
-$(eval $(call test_system,steps,tests/target/steps.c))
-$(eval $(call test_system,deep,tests/target/deep.c tests/target/wildfp_spin.S target/lib/own_stack.S))
-$(B)/tests/target/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
+$(eval $(call test_system,accuracy,tests/pd/accuracy.c tests/pd/accuracy_work.S))
+$(eval $(call test_system,exact,tests/pd/exact.c))
+$(eval $(call test_system,flight,tests/pd/flight.c))
+$(eval $(call test_system,lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S))
+$(eval $(call test_system,wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S))
+$(eval $(call test_system,robin,tests/pd/robin.c))
+$(eval $(call test_system,pair,tests/pd/pair.c))
+$(eval $(call test_system,steps,tests/pd/steps.c))
+$(eval $(call test_system,deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S))
+$(B)/tests/pd/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
 # The timer's demo on a kernel whose hook stays out of it, since nobody has the PMU's interrupt.
-NOHOOK := $(B)/tests/target/nohook
+NOHOOK := $(B)/tests/pd/nohook
 $(NOHOOK)/nohook.system: demo/stock.system
 	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '/irq="23"/d' $< >$@
 $(NOHOOK)/%.elf: $(DEMO)/%.elf
@@ -81,8 +81,8 @@ $(NOHOOK)/%.elf: $(DEMO)/%.elf
 $(eval $(call pocket_image,$(NOHOOK)/nohook.img,$(NOHOOK)/nohook.system,$(NOHOOK),\
     $(patsubst $(DEMO)/%,$(NOHOOK)/%,$(DEMO_ELFS))))
 TEST_IMAGES += $(NOHOOK)/nohook.img $(NOHOOK)/qemu-command
-# The network demo with a key (tests/target/test.key).
-NETKEY := $(B)/tests/target/netkey
+# The network demo with a key (tests/pd/test.key).
+NETKEY := $(B)/tests/pd/netkey
 $(eval $(call pd,$(NETKEY)/client_net.elf,\
     $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC))))
 $(NETKEY)/%.elf: $(DEMO)/%.elf
@@ -94,14 +94,14 @@ $(NETKEY)/qemu-command: $(NET)/qemu-command
 TEST_IMAGES += $(NETKEY)/netkey.img $(NETKEY)/qemu-command $(B)/echo-load
 # A network client without a workload, and one that dials and has the key.
 $(eval $(call test_net_system,quiet,$(DEMO)/client_net.elf))
-$(TARGET_OBJ)/tests/target/net_dial.o: TARGET_CFLAGS += $(NET_CFLAGS) \
+$(TARGET_OBJ)/tests/pd/net_dial.o: TARGET_CFLAGS += $(NET_CFLAGS) \
     $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
-$(TARGET_OBJ)/tests/target/net_dial.o: $(B)/src/lwip.stamp
-$(eval $(call pd,$(B)/tests/target/client_dial.elf,$(patsubst target/net/tcp.c,tests/target/net_dial.c,\
+$(TARGET_OBJ)/tests/pd/net_dial.o: $(B)/src/lwip.stamp
+$(eval $(call pd,$(B)/tests/pd/client_dial.elf,$(patsubst pd/net/tcp.c,tests/pd/net_dial.c,\
     $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC)))))
-$(eval $(call test_net_system,dial,$(B)/tests/target/client_dial.elf))
+$(eval $(call test_net_system,dial,$(B)/tests/pd/client_dial.elf))
 # The demo over a serial line, with the key.
-DEMOKEY := $(B)/tests/target/demokey
+DEMOKEY := $(B)/tests/pd/demokey
 $(eval $(call pd,$(DEMOKEY)/client.elf,$(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_SRC))))
 $(filter-out $(DEMOKEY)/client.elf,$(patsubst $(DEMO)/%,$(DEMOKEY)/%,$(DEMO_ELFS))): \
     $(DEMOKEY)/%.elf: $(DEMO)/%.elf

@@ -28,7 +28,7 @@ const struct mkperf_pmu_table_event *mkperf_pmu_table_find(const struct mkperf_p
     return NULL;
 }
 
-/* What targets call the events that perf has names for (target/pmu). */
+/* What targets call the events that perf has names for (pd/pmu). */
 static const char *const generic[] = {
     "cycles",
     "instructions",

@@ -19,9 +19,9 @@ ifneq ($(shell cat $(B)/sddf-for 2>/dev/null),$(subst ',,$(SDDF_FOR)))
 $(shell rm -rf $(SDDF_OBJ) $(B)/sddf $(B)/demo/client_sddf* && echo '$(subst ',,$(SDDF_FOR))' >$(B)/sddf-for)
 endif
 
-# The other one is in target/net/build.mk.
-SDDF_SERIAL_OBJ := $(addprefix $(SDDF_OBJ)/target/,client/serial.o sddf/serial.o sddf/assert.o)
-$(SDDF_OBJ)/target/client/%.o: SDDF_CFLAGS += -UMKPERF_TRANSPORT -DMKPERF_TRANSPORT=mkperf_sddf_serial
+# The other one is in pd/net/build.mk.
+SDDF_SERIAL_OBJ := $(addprefix $(SDDF_OBJ)/pd/,client/serial.o sddf/serial.o sddf/assert.o)
+$(SDDF_OBJ)/pd/client/%.o: SDDF_CFLAGS += -UMKPERF_TRANSPORT -DMKPERF_TRANSPORT=mkperf_sddf_serial
 $(B)/demo/client_sddf_serial.elf: $(SDDF_SERIAL_OBJ) $(call target_objects,$(CLIENT_COMMON_SRC)) $(PLATFORM_READY)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id \

@@ -11,7 +11,7 @@
 
 #include <mkperf/frame.h>
 
-#include "target/client/control.h"
+#include "pd/client/control.h"
 
 enum { RING = 4096 };
 

@@ -9,7 +9,7 @@
 
 #include <mkperf/frame.h>
 
-#include "target/client/link.h"
+#include "pd/client/link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 set -u
 NAME=${NAME:-exact}
 D=$B/tests/run-$NAME
-EXACT_DIR=${EXACT_DIR:-$B/tests/target/exact}
+EXACT_DIR=${EXACT_DIR:-$B/tests/pd/exact}
 QEMU=${EXACT_QEMU:-$(cat "$EXACT_DIR/qemu-command")}
 export QEMU D EXACT_DIR
 rm -rf "$D"

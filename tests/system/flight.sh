@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The flight recorder and software events, with tests/target/flight.c: calls, notifications and a
+# The flight recorder and software events, with tests/pd/flight.c: calls, notifications and a
 # fault whose number and place are known. Environment: as demo.sh, with FLIGHT_DIR and FLIGHT_QEMU;
 # KERNEL: the kernel's ELF.
 set -u
 NAME=${NAME:-flight}
-t=${FLIGHT_DIR:-$B/tests/target/flight}
+t=${FLIGHT_DIR:-$B/tests/pd/flight}
 D=$B/tests/run-$NAME
 rm -rf "$D"
 mkdir -p "$D"

@@ -25,7 +25,7 @@ install_all() {
     # From there, a system's own build gets the two PDs: all that the rules want is there.
     make -n -C "$D/root/usr/share/mkperf" BUILD_DIR="$D/target" SETUP_PACKAGES=no MAKEFLAGS= \
         "$D/target/demo/profiler.elf" "$D/target/demo/client.elf" >"$D/dry" 2>&1 &&
-        grep -q 'kernel/\|target/profiler' "$D/dry" || { tail -n 3 "$D/dry"; return 1; }
+        grep -q 'kernel/\|pd/profiler' "$D/dry" || { tail -n 3 "$D/dry"; return 1; }
 }
 check "make install with DESTDIR and PREFIX" install_all
 

@@ -8,7 +8,7 @@ D=$B/tests/run-lockstep
 rm -rf "$D"
 mkdir -p "$D"
 . tests/system/lib.sh
-t=$B/tests/target/lockstep
+t=$B/tests/pd/lockstep
 QEMU=$(cat "$t/qemu-command")
 export QEMU
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A target on the network with a key, in QEMU, over connections that are cut at any byte, that freeze, and
 # among others who do not have the key, say what somebody else said before, or talk nonsense.
-# Environment: as for net.sh, but NETKEY_QEMU boots the image, whose key is tests/target/test.key.
+# Environment: as for net.sh, but NETKEY_QEMU boots the image, whose key is tests/pd/test.key.
 set -u
 NAME=${NAME:-net-cut}
 net=${NET_DIR:-$B/net}
@@ -13,10 +13,10 @@ rm -rf "$D"
 mkdir -p "$D"
 . tests/system/lib.sh
 . tests/system/lib-net.sh
-(umask 077 && cat tests/target/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
+(umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
 key_option="--key-file $D/key"
 
-boot "${NETKEY_QEMU:-$(cat "$B/tests/target/netkey/qemu-command")}" ""
+boot "${NETKEY_QEMU:-$(cat "$B/tests/pd/netkey/qemu-command")}" ""
 answers() {
     wait_for 60 say --timeout 1 --watch -c status
 }

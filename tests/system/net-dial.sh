@@ -13,20 +13,20 @@ rm -rf "$D"
 mkdir -p "$D"
 . tests/system/lib.sh
 . tests/system/lib-net.sh
-(umask 077 && cat tests/target/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
+(umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
 
-# What the target dials (tests/target/net_dial.c) and who answers: `net-tool pipe` to mkperf, or on the
+# What the target dials (tests/pd/net_dial.c) and who answers: `net-tool pipe` to mkperf, or on the
 # way to it a proxy.
 called=$("$tool" port)
-boot "$(cat "$B/tests/target/dial/qemu-command")" \
+boot "$(cat "$B/tests/pd/dial/qemu-command")" \
     ",guestfwd=tcp:10.0.2.100:1237-cmd:$tool pipe $called"
 
 listen() { # PORT LOG ARGUMENTS...
     at=$1
     log=$2
     shift 2
-    "$MKPERF" record -t "listen:127.0.0.1:$at" -e cycles --system tests/target/quiet.system \
-        --elf-path "$B/tests/target/dial" --kernel "$kernel" "$@" >"$log" 2>&1 ||
+    "$MKPERF" record -t "listen:127.0.0.1:$at" -e cycles --system tests/pd/quiet.system \
+        --elf-path "$B/tests/pd/dial" --kernel "$kernel" "$@" >"$log" 2>&1 ||
         { cat "$log"; return 1; }
 }
 recorded() {
@@ -60,7 +60,7 @@ check "which is counted; a console may be called, too" refused
 cut() {
     behind=$("$tool" port)
     start "$D/cut.log" "$MKPERF" record -t "listen:127.0.0.1:$behind" -e cycles -F 4000 --duration 3 \
-        --system tests/target/quiet.system --key-file "$D/key" -o "$D/cut.data"
+        --system tests/pd/quiet.system --key-file "$D/key" -o "$D/cut.data"
     recorder=$pid
     wait_for 20 grep 'listening on port' "$D/cut.log"
     start "$D/proxy.log" "$tool" proxy "$called" "$behind" up:150 up:5000 down:110 up:9001 pass

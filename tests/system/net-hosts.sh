@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A target on the network, without a key, in QEMU, and hosts that look on, are slow, die, come back,
 # change what is sampled, and vanish; and a target that is restarted.
-# Environment: as for net.sh; QUIET_QEMU boots tests/target/quiet.system.
+# Environment: as for net.sh; QUIET_QEMU boots tests/pd/quiet.system.
 set -u
 NAME=${NAME:-net-hosts}
 net=${NET_DIR:-$B/net}
@@ -51,7 +51,7 @@ vanish() {
     D=$D/vanish
     mkdir -p "$D"
     trap 'kill -9 $(cat "$D/pids" "$D/qemu.pid") 2>/dev/null' EXIT
-    boot "${QUIET_QEMU:-$(cat "$B/tests/target/quiet/qemu-command")}" ""
+    boot "${QUIET_QEMU:-$(cat "$B/tests/pd/quiet/qemu-command")}" ""
     check "a target without work answers" answers >"$D/result"
     check "hosts that vanish lose their places, and the recorder comes back" vanish >>"$D/result"
     stop_qemu

@@ -142,8 +142,8 @@ wait $qemu 2>/dev/null
 [ -z "${NET_QEMU:-}" ] || exit 0
 
 key=$D/key
-(umask 077 && cat tests/target/test.key >"$key")
-boot "$(cat "$B/tests/target/netkey/qemu-command")"
+(umask 077 && cat tests/pd/test.key >"$key")
+boot "$(cat "$B/tests/pd/netkey/qemu-command")"
 good_key() {
     record 2 5000 -o "$D/key.data" --key-file "$key" >"$D/key.log" 2>&1 || { cat "$D/key.log"; return 1; }
     grep ' 0 lost' "$D/key.log"

@@ -26,7 +26,7 @@ run() {
     "$D/root/usr/bin/kprof2perf" --help | grep -q '^usage: mkperf kprof2perf' || return 1
     for f in man/man1/mkperf-report.1.gz bash-completion/completions/mkperf \
         zsh/vendor-completions/_mkperf doc/mkperf/user-guide.md.gz mkperf/kernel/capture.c \
-        mkperf/platform/microkit/mkperf.mk mkperf/target/profiler; do
+        mkperf/platform/microkit/mkperf.mk mkperf/pd/profiler; do
         [ -e "$D/root/usr/share/$f" ] || { echo "no $f"; return 1; }
     done
     # mkperf with the system's nanopb and mbed TLS reads and writes what the other does.

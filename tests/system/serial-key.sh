@@ -10,10 +10,10 @@ rm -rf "$D"
 mkdir -p "$D"
 . tests/system/lib.sh
 . tests/system/lib-net.sh
-(umask 077 && cat tests/target/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
+(umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
 line=$D/line
 # Not sleep=off: hosts come and go in real time.
-start "$D/qemu.log" $(sed 's/,sleep=off//' "$B/tests/target/demokey/qemu-command") \
+start "$D/qemu.log" $(sed 's/,sleep=off//' "$B/tests/pd/demokey/qemu-command") \
     -serial "unix:$line,server=on,wait=off"
 echo $pid >"$D/qemu.pid"
 wait_for 20 test -S "$line"

@@ -18,7 +18,7 @@ record() {
         --elf-path "$dir:$B/demo" --kernel "$B/demo/kernel.elf" -o "$D/$output.data" "$@" \
         >"$D/$output.log" 2>&1 || { cat "$D/$output.log"; return 1; }
 }
-t=$B/tests/target
+t=$B/tests/pd
 
 # shares OUTPUT: lines `per-mille PD symbol`
 shares() {

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A PD that runs with 27 kinds of broken frame pointer (tests/target/wildfp.c) is sampled: nothing
+# A PD that runs with 27 kinds of broken frame pointer (tests/pd/wildfp.c) is sampled: nothing
 # faults, all cases are run, each sample has its leaf and its true caller and no invented depth.
 # Environment: as demo.sh, with WILDFP_DIR and WILDFP_QEMU.
 set -u
 NAME=${NAME:-wildfp}
-t=${WILDFP_DIR:-$B/tests/target/wildfp}
+t=${WILDFP_DIR:-$B/tests/pd/wildfp}
 D=$B/tests/run-$NAME
 rm -rf "$D"
 mkdir -p "$D"

@@ -12,7 +12,7 @@
 #include <sys/time.h>
 
 #define MOCK_SDDF_PAUSE() sched_yield()
-#include "target/sddf/serial.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/sddf/serial.c" // NOLINT(bugprone-suspicious-include)
 
 enum { CAPACITY = 512, STREAM = 2000000, MOST = 700, PATIENCE_S = 60 };
 

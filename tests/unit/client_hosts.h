@@ -13,7 +13,7 @@
 #include <mkperf/client.h>
 #include <mkperf/frame.h>
 
-#include "target/client/control.h"
+#include "pd/client/control.h"
 
 enum { HOSTS = 6, RING = 64 * 1024 };
 

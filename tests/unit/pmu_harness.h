@@ -16,7 +16,7 @@
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
 
-#include "target/profiler/policy.h"
+#include "pd/profiler/policy.h"
 
 struct pmu_model {
     const struct mkperf_pmu *pmu;

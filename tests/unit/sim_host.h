@@ -13,7 +13,7 @@
 
 #include <mkperf/frame.h>
 
-#include "target/client/control.h"
+#include "pd/client/control.h"
 
 enum { SIM_THREADS = 16 };
 

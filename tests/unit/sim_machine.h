@@ -22,24 +22,24 @@
 #include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
 #define MKPERF_TIMER sim_timer
-#include "target/profiler/fault.c"   // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/observe.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/fault.c"   // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/observe.c" // NOLINT(bugprone-suspicious-include)
 
-#include "target/profiler/counting.c" // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/drain.c"    // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/flight.c"   // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/riders.c"   // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/soft.c"     // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/turns.c"    // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/counting.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/drain.c"    // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/flight.c"   // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/riders.c"   // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/soft.c"     // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/turns.c"    // NOLINT(bugprone-suspicious-include)
 
-#include "target/timer/timer.h"
+#include "pd/timer/timer.h"
 static const struct mkperf_timer sim_timer;
-#include "target/profiler/ticks.c"        // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/ticks_plan.c"   // NOLINT(bugprone-suspicious-include)
-#include "target/profiler/ticks_sample.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/ticks.c"        // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/ticks_plan.c"   // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/ticks_sample.c" // NOLINT(bugprone-suspicious-include)
 
 enum { COUNTERS = 6 };
 #define TICK_HZ UINT64_C(1000000)

@@ -17,8 +17,8 @@
 #include <mkperf/frame.h>
 #include <mkperf/session.h>
 
-#include "target/client/encode.h"
-#include "target/profiler/policy.h"
+#include "pd/client/encode.h"
+#include "pd/profiler/policy.h"
 
 #include "mkperf.pb.h"
 

@@ -12,7 +12,7 @@
 
 #include <mkperf/frame.h>
 
-#include "target/client/link.h"
+#include "pd/client/link.h"
 
 static uint8_t message[MKPERF_MESSAGE_BYTES + 1];
 

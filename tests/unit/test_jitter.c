@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "target/profiler/policy.h"
+#include "pd/profiler/policy.h"
 
 enum { PHASES = 10, SAMPLES = 1000, RUNS = 60 };
 

@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-/* In place of target/client/pl011_regs.h. */
+/* In place of pd/client/pl011_regs.h. */
 #define MKPERF_PL011_REGS_H
 static uint32_t pl011_get(unsigned reg);
 static void pl011_set(unsigned reg, uint32_t value);
 
-#include "target/client/pl011.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/client/pl011.c" // NOLINT(bugprone-suspicious-include)
 
 enum { DEPTH = 16, LEVEL = 2, STREAM = 5000 };
 

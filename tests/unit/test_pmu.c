@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* In place of target/pmu/armv8_pmuv3_regs.h. */
+/* In place of pd/pmu/armv8_pmuv3_regs.h. */
 #define MKPERF_ARMV8_PMUV3_REGS_H
 
 enum { COUNTERS = 6 };
@@ -133,7 +133,7 @@ static void pmu_write_pmevtyper(unsigned n, uint64_t v)
     m.unsynchronized++;
 }
 
-#include "target/pmu/armv8_pmuv3.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/pmu/armv8_pmuv3.c" // NOLINT(bugprone-suspicious-include)
 
 #include "pmu_harness.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* In place of target/pmu/armv7_pmuv2_regs.h. */
+/* In place of pd/pmu/armv7_pmuv2_regs.h. */
 #define MKPERF_ARMV7_PMUV2_REGS_H
 
 enum { COUNTERS = 6 };
@@ -124,7 +124,7 @@ static void pmu_isb(void)
     m.selection_pending = false;
 }
 
-#include "target/pmu/armv7_pmuv2.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/pmu/armv7_pmuv2.c" // NOLINT(bugprone-suspicious-include)
 
 #include "pmu_harness.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* In place of target/pmu/riscv_sscofpmf_regs.h. */
+/* In place of pd/pmu/riscv_sscofpmf_regs.h. */
 #define MKPERF_RISCV_SSCOFPMF_REGS_H
 
 struct pmu_sbi_result {
@@ -168,7 +168,7 @@ static uint32_t pmu_read_scountovf(void)
     return bits;
 }
 
-#include "target/pmu/riscv_sscofpmf.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/pmu/riscv_sscofpmf.c" // NOLINT(bugprone-suspicious-include)
 
 #include "pmu_harness.h"
 

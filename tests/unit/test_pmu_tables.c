@@ -10,7 +10,7 @@
 
 #include "events.h"
 #include "pmu/tables.h"
-#include "target/pmu/pmu.h"
+#include "pd/pmu/pmu.h"
 
 static uint32_t code_of(const char *cpu, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD's end of a line through sDDF's serial class (target/sddf/serial.c) against a model
+ * The client PD's end of a line through sDDF's serial class (pd/sddf/serial.c) against a model
  * of the virtualiser that it meets.
  */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "target/sddf/serial.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/sddf/serial.c" // NOLINT(bugprone-suspicious-include)
 
 enum { CAPACITY = 256, STREAM = 40000, LONGEST = 100, RX = 5, TX = 6 };
 

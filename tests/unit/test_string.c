@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The target's string functions (target/lib/string.c) against the C library's: every length about
+ * The target's string functions (pd/lib/string.c) against the C library's: every length about
  * some words, every place of a word, every distance of two pieces that overlap.
  */
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #define memcmp target_memcmp
 #define strlen target_strlen
 #define strcmp target_strcmp
-#include "target/lib/string.c" // NOLINT(bugprone-suspicious-include): under other names
+#include "pd/lib/string.c" // NOLINT(bugprone-suspicious-include): under other names
 #undef memcpy
 #undef memmove
 #undef memset

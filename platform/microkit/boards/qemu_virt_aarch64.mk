@@ -15,7 +15,7 @@ BOARD_PACER := demo/pacer.c
 BOARD_PACER_BASE := 0x9010000
 BOARD_PACER_IRQ := 34
 BOARD_NET := virtio
-# For `-icount shift=1` below, see target/profiler/policy.h.
+# For `-icount shift=1` below, see pd/profiler/policy.h.
 BOARD_CFLAGS := -DMKPERF_PERIOD_STEP=2
 # Boots $(IMAGE), serial port left to the caller.
 MICROKIT_QEMU ?= qemu-system-aarch64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As much of sDDF's serial interface as target/sddf/serial.c uses, for programs that test it on the
+ * As much of sDDF's serial interface as pd/sddf/serial.c uses, for programs that test it on the
  * host: a queue is two indices and a flag in one region, and bytes in another. The test defines
  * sddf_notify.
  */

@@ -68,7 +68,7 @@ extern const struct mkperf_pmu mkperf_armv8_pmuv3;
 extern const struct mkperf_pmu mkperf_armv7_pmuv2;
 extern const struct mkperf_pmu mkperf_riscv_sscofpmf;
 
-/* The one that this build of the profiler PD uses: `make MKPERF_PMU=NAME` (target/build.mk). */
+/* The one that this build of the profiler PD uses: `make MKPERF_PMU=NAME` (pd/build.mk). */
 #ifndef MKPERF_PMU
 #define MKPERF_PMU mkperf_armv8_pmuv3
 #endif

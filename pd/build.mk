@@ -34,19 +34,19 @@ $(1): $$(call target_objects,$(2)) $$$$(PLATFORM_READY)
 endef
 
 # What each of the two PDs is made of.
-TARGET_LIB_SRC := target/lib/string.c target/lib/text.c
-# The back-end for the CPU's counters: target/pmu/NAME.c, which has struct mkperf_pmu mkperf_NAME.
+TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c
+# The back-end for the CPU's counters: pd/pmu/NAME.c, which has struct mkperf_pmu mkperf_NAME.
 MKPERF_PMU ?= armv8_pmuv3
 TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)
 # MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER).
-PROFILER_SRC := $(wildcard target/profiler/*.c target/timer/*.c) target/pmu/$(MKPERF_PMU).c \
-                target/pmu/armv8_events.c $(TARGET_LIB_SRC)
-$(TARGET_OBJ)/target/profiler/ticks.o: private TARGET_CFLAGS += -DMKPERF_TIMER=mkperf_$(PROFILER_TIMER)
-$(TARGET_OBJ)/target/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
-CLIENT_COMMON_SRC := $(addprefix target/client/,main.c control.c peer.c stream.c command.c command_settings.c \
+PROFILER_SRC := $(wildcard pd/profiler/*.c pd/timer/*.c) pd/pmu/$(MKPERF_PMU).c \
+                pd/pmu/armv8_events.c $(TARGET_LIB_SRC)
+$(TARGET_OBJ)/pd/profiler/ticks.o: private TARGET_CFLAGS += -DMKPERF_TIMER=mkperf_$(PROFILER_TIMER)
+$(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
+CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c peer.c stream.c command.c command_settings.c \
                      words.c mark.c report.c encode.c link.c observe.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
                      $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
-CLIENT_SRC := target/client/serial.c $(wildcard target/client/*uart*.c target/client/pl011.c) \
+CLIENT_SRC := pd/client/serial.c $(wildcard pd/client/*uart*.c pd/client/pl011.c) \
               $(CLIENT_COMMON_SRC)
 
 # MKPERF_KEY_FILE: 64 hexadecimal digits, the key that hosts have to have. Without it: none needed.
@@ -56,20 +56,20 @@ $(error $(KEY_PROBLEM))
 endif
 
 # The client tells the host where it runs.
-$(TARGET_OBJ)/target/client/main.o: private TARGET_CFLAGS += \
+$(TARGET_OBJ)/pd/client/main.o: private TARGET_CFLAGS += \
     -DMKPERF_PLATFORM='"$(if $(MICROKIT_SDK),microkit,pocket)"' \
     $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
 
 $(eval $(call pd,$(B)/demo/profiler.elf,$(PROFILER_SRC)))
 $(eval $(call pd,$(B)/demo/client.elf,$(CLIENT_SRC)))
 
-include target/net/build.mk
+include pd/net/build.mk
 
 # Tested on the host: everything without registers and without a platform.
-HOSTED_SRC += target/lib/text.c target/pmu/armv8_events.c target/profiler/policy.c \
-              target/profiler/plan.c target/profiler/soft_events.c target/client/encode.c target/client/link.c \
-              $(addprefix target/client/,control.c report.c peer.c stream.c command.c command_settings.c words.c mark.c \
-              observe.c) target/profiler/attribute.c
+HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
+              pd/profiler/plan.c pd/profiler/soft_events.c pd/client/encode.c pd/client/link.c \
+              $(addprefix pd/client/,control.c report.c peer.c stream.c command.c command_settings.c words.c mark.c \
+              observe.c) pd/profiler/attribute.c
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
 $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel

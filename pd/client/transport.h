@@ -29,11 +29,11 @@ struct mkperf_transport {
     void (*done)(unsigned channel);
 };
 
-/* Arm PL011 (target/client/pl011.c): registers in the region `mkperf_uart`. */
+/* Arm PL011 (pd/client/pl011.c): registers in the region `mkperf_uart`. */
 extern const struct mkperf_transport mkperf_pl011;
-/* The UART of NXP's i.MX processors (target/client/imx_uart.c): the same region. */
+/* The UART of NXP's i.MX processors (pd/client/imx_uart.c): the same region. */
 extern const struct mkperf_transport mkperf_imx_uart;
-/* A client's share of sDDF's serial class (target/sddf/serial.c). */
+/* A client's share of sDDF's serial class (pd/sddf/serial.c). */
 extern const struct mkperf_transport mkperf_sddf_serial;
 
 #endif

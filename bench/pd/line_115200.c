@@ -4,4 +4,4 @@
 #include "line.h"
 
 #define MKPERF_TRANSPORT mkperf_line
-#include "../../target/client/serial.c" // NOLINT(bugprone-suspicious-include): that very file
+#include "../../pd/client/serial.c" // NOLINT(bugprone-suspicious-include): that very file

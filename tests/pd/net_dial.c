@@ -2,4 +2,4 @@
 /* The client PD's TCP as a build with MKPERF_NET_DIAL has it: tests/system/net-dial.sh. */
 #undef MKPERF_NET_DIAL
 #define MKPERF_NET_DIAL "10.0.2.100:1237"
-#include "../../target/net/tcp.c" // NOLINT(bugprone-suspicious-include)
+#include "../../pd/net/tcp.c" // NOLINT(bugprone-suspicious-include)

@@ -8,7 +8,7 @@
  */
 #include <microkit.h>
 
-#include "../../target/net/nic.h"
+#include "../../pd/net/nic.h"
 #include "wire.h"
 
 uintptr_t wire;     /* WIRE_REGION_BYTES (setvar_vaddr) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What main.c needs of that over which hosts are reached: a serial line (serial.c, one connection)
- * or TCP (target/net/tcp.c, up to MKPERF_CONNECTIONS). A client PD is linked with one of them.
+ * or TCP (pd/net/tcp.c, up to MKPERF_CONNECTIONS). A client PD is linked with one of them.
  */
 #ifndef MKPERF_MEDIUM_H
 #define MKPERF_MEDIUM_H

@@ -4,7 +4,7 @@
  * every UART that sDDF has a driver for.
  *
  * Owns: the PD's end of the two queues that the section .serial_client_config describes; sDDF's
- * tools fill that in. Called by target/client/serial.c. What the other side writes into a queue's
+ * tools fill that in. Called by pd/client/serial.c. What the other side writes into a queue's
  * head and tail is bounded before it is used.
  *
  * The virtualiser sends whatever stands in a client's queue at once, and puts other clients' text,

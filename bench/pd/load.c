@@ -16,8 +16,8 @@
 #include <lwip/tcp.h>
 #include <lwip/udp.h>
 
-#include "../../target/lib/text.h"
-#include "../../target/net/stack.h"
+#include "../../pd/lib/text.h"
+#include "../../pd/net/stack.h"
 
 enum {
     PORT = 7,

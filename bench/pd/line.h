@@ -12,7 +12,7 @@
 
 #include <microkit.h>
 
-#include "../../target/client/transport.h"
+#include "../../pd/client/transport.h"
 
 enum { LINE_FIFO = 32, LINE_LOW = LINE_FIFO / 8, LINE_CHANNEL = 2, LINE_FRACTION = 256 };
 

@@ -13,26 +13,26 @@ NET_ADDRESS_CFLAGS := \
     $(if $(MKPERF_NET_ADDRESS),-DMKPERF_NET_ADDRESS='"$(MKPERF_NET_ADDRESS)"' \
         -DMKPERF_NET_MASK='"$(MKPERF_NET_MASK)"' -DMKPERF_NET_GATEWAY='"$(MKPERF_NET_GATEWAY)"') \
     $(if $(MKPERF_NET_DIAL),-DMKPERF_NET_DIAL='"$(MKPERF_NET_DIAL)"')
-NET_CFLAGS := -isystem $(LWIP)/include -Itarget/net/lwip
+NET_CFLAGS := -isystem $(LWIP)/include -Ipd/net/lwip
 
 $(B)/src/lwip.stamp: scripts/debian-source | $(SETUP) $(B)/src/mbedtls.stamp
 	$(Q)scripts/debian-source lwip $(B)/src
 	$(Q)touch $@
 $(LWIP_SRC): $(B)/src/lwip.stamp ;
 
-STACK_SRC := target/net/stack.c target/net/virtio_net.c $(LWIP_SRC)
-CLIENT_NET_SRC := target/net/tcp.c $(STACK_SRC) $(CLIENT_COMMON_SRC)
+STACK_SRC := pd/net/stack.c pd/net/virtio_net.c $(LWIP_SRC)
+CLIENT_NET_SRC := pd/net/tcp.c $(STACK_SRC) $(CLIENT_COMMON_SRC)
 
 # Named, since lwIP's headers are system headers and what those include is not looked for.
-$(call target_objects,$(STACK_SRC) target/net/tcp.c demo/echo.c): $(B)/src/lwip.stamp \
-    $(wildcard target/net/lwip/*.h target/net/lwip/arch/*.h)
-$(TARGET_OBJ)/target/net/%.o: TARGET_CFLAGS += $(NET_CFLAGS) \
+$(call target_objects,$(STACK_SRC) pd/net/tcp.c demo/echo.c): $(B)/src/lwip.stamp \
+    $(wildcard pd/net/lwip/*.h pd/net/lwip/arch/*.h)
+$(TARGET_OBJ)/pd/net/%.o: TARGET_CFLAGS += $(NET_CFLAGS) \
     $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
     $(NET_ADDRESS_CFLAGS)
 $(TARGET_OBJ)/gen/src/lwip/%.o: TARGET_CFLAGS += $(NET_CFLAGS)
 
 $(eval $(call pd,$(B)/demo/client_net.elf,$(CLIENT_NET_SRC)))
-$(eval $(call pd,$(B)/demo/ticker.elf,target/net/ticker.c))
+$(eval $(call pd,$(B)/demo/ticker.elf,pd/net/ticker.c))
 
 # SDDF=<path>: the same over the seL4 Device Driver Framework's network and timer classes, with its own
 # copy of lwIP. For Microkit only; docs/net.md has what the system description needs. More: platform/microkit/sddf.mk.
@@ -40,10 +40,10 @@ ifneq ($(and $(SDDF),$(MICROKIT_SDK)),)
 SDDF_LWIP := $(SDDF)/network/ipstacks/lwip/src
 SDDF_OBJ := $(B)/obj/sddf
 SDDF_CFLAGS = $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK)) \
-    -isystem $(SDDF_LWIP)/include -isystem $(SDDF)/include -isystem $(SDDF)/include/microkit -Itarget/net/lwip -DMKPERF_SDDF \
+    -isystem $(SDDF_LWIP)/include -isystem $(SDDF)/include -isystem $(SDDF)/include/microkit -Ipd/net/lwip -DMKPERF_SDDF \
     $(NET_ADDRESS_CFLAGS)
 SDDF_LWIP_OBJ := $(patsubst $(LWIP)/%.c,$(SDDF_OBJ)/lwip/%.o,$(LWIP_SRC))
-SDDF_OWN_OBJ := $(addprefix $(SDDF_OBJ)/,target/net/tcp.o target/net/stack.o target/sddf/nic.o target/sddf/assert.o)
+SDDF_OWN_OBJ := $(addprefix $(SDDF_OBJ)/,pd/net/tcp.o pd/net/stack.o pd/sddf/nic.o pd/sddf/assert.o)
 
 $(SDDF_OBJ)/lwip/%.o: $(SDDF_LWIP)/%.c $(PROTO_READY)
 	$(Q)mkdir -p $(@D)
