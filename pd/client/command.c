@@ -51,6 +51,7 @@ static void set_request(struct mkperf_client *c)
     struct mkperf_session_request *r = &c->page->request;
     uint32_t n = s->events;
 
+    *r = (struct mkperf_session_request){0}; /* nothing of a host's request stays */
     for (uint32_t i = 0; i < n; i++) {
         r->event[i] = s->event[i];
     }
@@ -59,13 +60,8 @@ static void set_request(struct mkperf_client *c)
     }
     r->events = n;
     r->max_frames = s->depth;
-    r->no_jitter = 0;
-    r->wake_samples = 0;
     r->core_bytes = s->core_bytes;
     r->output_bytes = s->output_bytes;
-    r->overwrite = 0;
-    r->interactions = 0;
-    r->faults = 0;
 }
 
 uint32_t mkperf_command_start(struct mkperf_client *c)

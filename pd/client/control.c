@@ -35,10 +35,10 @@ static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
 {
     struct mkperf_session_request *r = &c->page->request;
 
+    *r = (struct mkperf_session_request){0};
     r->events = m->events_count;
     r->max_frames = m->max_frames;
     r->no_jitter = m->no_jitter;
-    r->wake_samples = 0;
     r->core_bytes = c->settings.core_bytes;
     r->output_bytes = c->settings.output_bytes;
     r->per_thread = m->per_pd;

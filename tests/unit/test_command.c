@@ -197,11 +197,51 @@ static void plain_text(void **state)
     assert_string_equal(type(b, "\n"), ""); /* too long for anything */
 }
 
+/* A request of a host's leaves nothing behind: what a text command does not say has its default. */
+static void nothing_left_of_a_host(void **state)
+{
+    struct test_host *h = controller();
+    mkperf_ToTarget m = mkperf_ToTarget_init_zero;
+
+    (void)state;
+    m.which_msg = mkperf_ToTarget_configure_tag;
+    m.msg.configure.events_count = 1;
+    strcpy(m.msg.configure.events[0].name, "cycles");
+    m.msg.configure.events[0].period = 1000;
+    m.msg.configure.only_count = 1;
+    m.msg.configure.only[0] = 5 + 2;
+    m.msg.configure.dump_on_fault_count = 1;
+    m.msg.configure.dump_on_fault[0] = 5 + 2;
+    m.msg.configure.check = true;
+    m.msg.configure.per_pd = true;
+    m.msg.configure.no_jitter = true;
+    m.msg.configure.overwrite = true;
+    m.msg.configure.overwrite_bytes = 8192;
+    m.msg.configure.interactions = true;
+    ask(h, &m);
+    const struct mkperf_session_request *r = &page_memory.page.request;
+    assert_int_equal(r->filters, 1);
+    assert_true(command(h, "events instructions")->ok);
+    assert_true(command(h, "start")->ok);
+    assert_int_equal(r->events, 1);
+    assert_string_equal(r->event[0].name, "instructions");
+    assert_int_equal(r->event[0].period, 0);
+    assert_int_equal(r->filters, 0);
+    assert_int_equal(r->faults, 0);
+    assert_int_equal(r->check, 0);
+    assert_int_equal(r->per_thread, 0);
+    assert_int_equal(r->no_jitter, 0);
+    assert_int_equal(r->overwrite, 0);
+    assert_int_equal(r->output_bytes, 0);
+    assert_int_equal(r->interactions, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings), cmocka_unit_test(sessions),   cmocka_unit_test(refused),
-        cmocka_unit_test(watchers), cmocka_unit_test(plain_text),
+        cmocka_unit_test(settings),   cmocka_unit_test(sessions),
+        cmocka_unit_test(refused),    cmocka_unit_test(watchers),
+        cmocka_unit_test(plain_text), cmocka_unit_test(nothing_left_of_a_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
