@@ -243,6 +243,9 @@ static void carry_out(struct mkperf_client *c, unsigned who)
     case mkperf_ToTarget_get_interactions_tag:
         mkperf_report_interactions(c, who, m->request, m->msg.get_interactions.part);
         break;
+    case mkperf_ToTarget_get_stamp_tag:
+        mkperf_client_stamp(c, who, m->request, m->msg.get_stamp.offset);
+        break;
     case mkperf_ToTarget_list_events_tag:
         p->listing = true;
         p->list_text = false;

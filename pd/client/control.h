@@ -20,6 +20,7 @@
 #include <mkperf/auth.h>
 #include <mkperf/ring.h>
 #include <mkperf/session.h>
+#include <mkperf/stamp.h>
 
 #include "mkperf.pb.h"
 
@@ -75,7 +76,9 @@ struct mkperf_connection {
 struct mkperf_client {
     /* Set before mkperf_client_init. */
     const char *platform;
-    const uint8_t *key; /* MKPERF_KEY_BYTES, or NULL: anybody may connect */
+    const uint8_t *key;      /* MKPERF_KEY_BYTES, or NULL: anybody may connect */
+    const uint8_t *stamp;    /* the image's table of programs (mkperf/stamp.h), or NULL */
+    uint32_t stamp_reserved; /* bytes reserved for it */
     struct mkperf_session_page *page;
     struct mkperf_ring_consumer ring; /* the output ring */
     uint32_t (*call)(uint32_t op);    /* a protected call: enum mkperf_session_op in, _result out */
@@ -113,7 +116,7 @@ struct mkperf_client {
     uint64_t challenges;
 };
 
-/* Prepares the client; everything but the seven fields above is zero before. */
+/* Prepares the client; everything but the fields above is zero before. */
 void mkperf_client_init(struct mkperf_client *c);
 
 /* A new connection: its index, or -1 if all are in use (counted). ends: see the struct. */
@@ -199,6 +202,13 @@ size_t mkperf_report_busy(struct mkperf_client *c, uint8_t *frame);
 /* The error in the page, which a call left that returned `result`. */
 bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
                            uint32_t result);
+
+/* The message that c->out.msg holds, whose field in ToHost is `which`. */
+bool mkperf_report_send(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which);
+
+/* stamp.c: GetStamp, from any host; and what TargetHello says of the stamp. */
+void mkperf_client_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset);
+void mkperf_client_stamp_hello(const struct mkperf_client *c, mkperf_TargetHello *m);
 
 /* observe.c: Observe, from the controller. */
 void mkperf_client_observe(struct mkperf_client *c, unsigned who, uint32_t request,

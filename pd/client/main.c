@@ -11,6 +11,7 @@
 #include "../lib/clock.h"
 #include "key.h"
 #include "medium.h"
+#include "stamp.h"
 
 #ifndef MKPERF_PLATFORM
 #define MKPERF_PLATFORM "microkit"
@@ -34,6 +35,8 @@ void init(void)
 {
     client.platform = MKPERF_PLATFORM;
     client.key = mkperf_key_present ? mkperf_key : NULL;
+    client.stamp = mkperf_stamp;
+    client.stamp_reserved = sizeof mkperf_stamp;
     client.page = (struct mkperf_session_page *)mkperf_output;
     client.ring.ring = mkperf_output_ring(mkperf_output);
     client.ring.size = MKPERF_OUTPUT_RING_BYTES;

@@ -66,6 +66,11 @@ static bool send(struct mkperf_client *c, unsigned who, uint32_t request, pb_siz
     return n != 0 && mkperf_link_send(&c->connection[who].link, c->message, n);
 }
 
+bool mkperf_report_send(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which)
+{
+    return send(c, who, request, which);
+}
+
 bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     const struct mkperf_session_info *info = &c->page->info;
@@ -85,6 +90,7 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
     mkperf_text_put(&version, MKPERF_VERSION);
     m->authentication = c->key != NULL ? mkperf_Authentication_AUTHENTICATION_KEY
                                        : mkperf_Authentication_AUTHENTICATION_NONE;
+    mkperf_client_stamp_hello(c, m);
     m->nonce.size = 0;
     m->proof.size = 0;
     if (request != 0 && p->challenged) {

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The stamp: the table of programs that an image carries, as bytes.
+ *
+ * Owns: the layout. `mkperf stamp` writes it into the client PD's ELF when the image is built, the
+ * client PD sends it to hosts unread but for its size, the host reads it (host/system/image.c).
+ * docs/formats.md describes it for other programs. All numbers are little-endian.
+ *
+ *   bytes  0.. 8  magic: MKPERF_STAMP_MAGIC, or MKPERF_STAMP_EMPTY in an ELF without a stamp
+ *          8..12  size of the table in bytes, these included
+ *         12..16  CRC-32 (frame.h) of bytes 16 to size
+ *         16..32  image: identifies the image as a whole
+ *         32..64  SHA-256 of the .system file
+ *         64..66  number of programs n
+ *         66..68  0
+ *   then n + 1 entries, the kernel's first:
+ *          0.. 8  the PD's identity in samples (record.h); 0 for the kernel
+ *              8  index of the parent PD + 1 among the programs, 0 = none
+ *              9  flags, enum mkperf_stamp_flags
+ *             10  bytes of the build id, 0 to 20
+ *             11  bytes of the PD's name, 1 to 64 (kernel: 0)
+ *             12  bytes of the program's file name, 0 to 64
+ *         13..    build id, name, file name; no terminating zeros, no zeros inside
+ */
+#ifndef MKPERF_STAMP_H
+#define MKPERF_STAMP_H
+
+#define MKPERF_STAMP_SYMBOL "mkperf_stamp" /* of the client PD's ELF */
+#define MKPERF_STAMP_MAGIC "mkpstmp1"
+#define MKPERF_STAMP_EMPTY "mkpempty"
+
+enum mkperf_stamp {
+    MKPERF_STAMP_MAGIC_BYTES = 8,
+    MKPERF_STAMP_SIZE_AT = 8,
+    MKPERF_STAMP_CRC_AT = 12,
+    MKPERF_STAMP_IMAGE_AT = 16,
+    MKPERF_STAMP_SYSTEM_AT = 32,
+    MKPERF_STAMP_COUNT_AT = 64,
+    MKPERF_STAMP_HEADER_BYTES = 68,
+    MKPERF_STAMP_ENTRY_BYTES = 13, /* without its strings */
+    MKPERF_STAMP_IMAGE_BYTES = 16,
+    MKPERF_STAMP_SYSTEM_BYTES = 32,
+    MKPERF_STAMP_ID_BYTES = 20,
+    MKPERF_STAMP_NAME_BYTES = 64,
+    MKPERF_STAMP_FILE_BYTES = 64,
+    MKPERF_STAMP_PROGRAMS = 63,     /* Microkit's limit */
+    MKPERF_STAMP_BYTES = 10496,     /* reserved in the ELF: the largest table fits */
+    MKPERF_STAMP_PART_BYTES = 1024, /* of the table, in one message */
+};
+
+enum mkperf_stamp_flags {
+    MKPERF_STAMP_PASSIVE = 1,
+    MKPERF_STAMP_DERIVED = 2, /* the ELF has no build id: this is a hash of what is loaded of it */
+};
+
+_Static_assert(MKPERF_STAMP_HEADER_BYTES +
+                       (MKPERF_STAMP_PROGRAMS + 1) *
+                           (MKPERF_STAMP_ENTRY_BYTES + MKPERF_STAMP_ID_BYTES +
+                            MKPERF_STAMP_NAME_BYTES + MKPERF_STAMP_FILE_BYTES) <=
+                   MKPERF_STAMP_BYTES,
+               "the largest stamp fits");
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the bytes that `mkperf stamp` replaces. In a file of its own, so that no compiler that
+ * reads the table knows its content.
+ */
+#include "stamp.h"
+
+/* The magic makes the array part of the file: a table in .bss could not be written there. */
+const uint8_t mkperf_stamp[MKPERF_STAMP_BYTES] = MKPERF_STAMP_EMPTY;
