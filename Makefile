@@ -17,6 +17,8 @@
 
 BUILD_DIR ?= build
 B := $(BUILD_DIR)
+DEMO := $(B)/demo
+comma := ,
 DEMO_SECONDS ?= 3
 
 MAKEFLAGS += --no-builtin-rules
@@ -58,14 +60,11 @@ $(B)/setup-%.stamp: scripts/packages scripts/setup scripts/check-depends
 	$(Q)HOST_CC="$(HOST_CC)" CROSS="$(CROSS)" SYSTEM_LIBS="$(SYSTEM_LIBS)" scripts/check-depends $*
 	$(Q)mkdir -p $(@D) && touch $@
 
-include proto/build.mk host/build.mk pd/build.mk
-ifeq ($(MICROKIT_SDK),)
-include platform/pocket/build.mk
-else
-include platform/microkit/build.mk
-endif
-include demo/build.mk
-include tests/build.mk bench/build.mk platform/microkit/check.mk platform/microkit/check_stock.mk
+include proto/build.mk host/build.mk
+PLATFORM_DIR := platform/$(if $(MICROKIT_SDK),microkit,pocket)
+include $(PLATFORM_DIR)/settings.mk pd/rules.mk pd/build.mk pd/net/build.mk demo/build.mk
+include $(PLATFORM_DIR)/build.mk tests/build.mk bench/build.mk
+include platform/microkit/check.mk platform/microkit/check_stock.mk
 
 FORMATTED := $(wildcard include/mkperf/*.h kernel/*.[ch] kernel/*/*.[ch] pd/*/*.[ch] \
              pd/net/lwip/*.h pd/net/lwip/*/*.h \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The echo server: TCP and UDP echo at port 7, the network workload of demo/net.system. With a
+ * The echo server: TCP and UDP echo at port 7, the network workload of demo/demo.system.in with NET. With a
  * channel to the client PD (16) it marks each TCP connection as a phase; on the console it says
  * what each was given, and how fast.
  *

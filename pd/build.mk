@@ -1,37 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Protection domains: how one is compiled and linked, and mkperf's own two.
-#
-# The platform's fragment says PLATFORM_CFLAGS, PLATFORM_LDFLAGS (linker script), PLATFORM_LIBS
-# (libmicrokit) and PLATFORM_READY (files that must exist before a PD is linked).
-
-TARGET_OBJ := $(B)/obj/target
-target_objects = $(patsubst %.c,$(TARGET_OBJ)/%.o,$(patsubst %.S,$(TARGET_OBJ)/%.o,\
-                 $(patsubst $(B)/%,gen/%,$(1))))
-
-# Recursive on purpose: the platform's fragment comes later.
-target_cc = $(TARGET_CC) $(TARGET_CFLAGS) $(PLATFORM_CFLAGS) -MMD -MP -c $< -o $@
-
-$(TARGET_OBJ)/%.o: %.c $(PROTO_READY) | $(SETUP)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(target_cc)
-$(TARGET_OBJ)/%.o: %.S | $(SETUP)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(target_cc)
-# nanopb is not ours to warn about.
-$(TARGET_OBJ)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(target_cc) -I. -w
-
-# $(call pd,ELF,SOURCES): rules that make the PD's ELF at the path ELF from SOURCES. (Expanded twice,
-# since the platform's fragment comes later.)
-.SECONDEXPANSION:
-define pd
-$(1): $$(call target_objects,$(2)) $$$$(PLATFORM_READY)
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id \
-	    -Wl,-z,max-page-size=4096 $$(PLATFORM_LDFLAGS) $$(call target_objects,$(2)) \
-	    $$(PLATFORM_LIBS) -o $$@
-endef
+# mkperf's own protection domains. How one is compiled and linked is in rules.mk.
 
 # What each of the two PDs is made of.
 TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c
@@ -60,10 +28,8 @@ $(TARGET_OBJ)/pd/client/main.o: private TARGET_CFLAGS += \
     -DMKPERF_PLATFORM='"$(if $(MICROKIT_SDK),microkit,pocket)"' \
     $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
 
-$(eval $(call pd,$(B)/demo/profiler.elf,$(PROFILER_SRC)))
-$(eval $(call pd,$(B)/demo/client.elf,$(CLIENT_SRC)))
-
-include pd/net/build.mk
+$(call pd,$(DEMO)/profiler.elf,$(PROFILER_SRC))
+$(call pd,$(DEMO)/client.elf,$(CLIENT_SRC))
 
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \

@@ -34,82 +34,61 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhos
 	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. \
 	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
 
-# Systems that only tests run: tests/pd/NAME.system with NAME.c and what it needs beside it.
-# $(call test_system,NAME,SOURCES)
-define test_system
-$$(eval $$(call pd,$(B)/tests/pd/$(1)/$(1).elf,$(2)))
-$(B)/tests/pd/$(1)/%.elf: $(DEMO)/%.elf
-	$$(Q)mkdir -p $$(@D) && cp $$< $$@
-$(B)/tests/pd/$(1)/%.system: tests/pd/%.system
-	$$(Q)mkdir -p $$(@D) && sed $$(PLATFORM_SYSTEM_SED) $$< >$$@
-$$(eval $$(call pocket_image,$(B)/tests/pd/$(1)/$(1).img,$(B)/tests/pd/$(1)/$(1).system,\
-    $(B)/tests/pd/$(1),$(patsubst %,$(B)/tests/pd/$(1)/%.elf,profiler client $(1))))
-TEST_IMAGES += $(B)/tests/pd/$(1)/$(1).img $(B)/tests/pd/$(1)/qemu-command
-endef
+# Systems that only tests run, on the built-in platform: $(TEST_PD)/NAME with NAME.img and qemu-command.
+TEST_PD := $(B)/tests/pd
+# A client that requires the key tests/pd/test.key.
 $(B)/tests/key/key.c: tests/pd/test.key scripts/key-source
 	$(Q)scripts/key-source $@ $<
-# $(call test_net_system,NAME,CLIENT): tests/pd/quiet.system with this client
-define test_net_system
-$(B)/tests/pd/$(1)/client_net.elf: $(2)
-	$$(Q)mkdir -p $$(@D) && cp $$< $$@
-$(B)/tests/pd/$(1)/profiler.elf $(B)/tests/pd/$(1)/ticker.elf: $(B)/tests/pd/$(1)/%.elf: $(DEMO)/%.elf
-	$$(Q)mkdir -p $$(@D) && cp $$< $$@
-$(eval $(call pocket_image,$(B)/tests/pd/$(1)/$(1).img,tests/pd/quiet.system,\
-    $(B)/tests/pd/$(1),$(patsubst %,$(B)/tests/pd/$(1)/%.elf,profiler client_net ticker)))
-$(B)/tests/pd/$(1)/qemu-command: $(NET)/qemu-command
-	$$(Q)mkdir -p $$(@D) && sed 's|[^ ]*/net.img|$(B)/tests/pd/$(1)/$(1).img|' $$< >$$@
-TEST_IMAGES += $(B)/tests/pd/$(1)/$(1).img $(B)/tests/pd/$(1)/qemu-command
-endef
-TEST_IMAGES :=
+with_test_key = $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(1))
+
+QUIET_PDS := profiler client_net ticker # tests/pd/quiet.system.in
+
+TEST_SYSTEMS :=
 ifeq ($(MICROKIT_SDK),)
-$(eval $(call test_system,accuracy,tests/pd/accuracy.c tests/pd/accuracy_work.S))
-$(eval $(call test_system,exact,tests/pd/exact.c))
-$(eval $(call test_system,flight,tests/pd/flight.c))
-$(eval $(call test_system,lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S))
-$(eval $(call test_system,wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S))
-$(eval $(call test_system,robin,tests/pd/robin.c))
-$(eval $(call test_system,pair,tests/pd/pair.c))
-$(eval $(call test_system,steps,tests/pd/steps.c))
-$(eval $(call test_system,deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S))
-$(B)/tests/pd/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-# The timer's demo on a kernel whose hook stays out of it, since nobody has the PMU's interrupt.
-NOHOOK := $(B)/tests/pd/nohook
-$(NOHOOK)/nohook.system: demo/stock.system
-	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '/irq="23"/d' $< >$@
-$(NOHOOK)/%.elf: $(DEMO)/%.elf
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(eval $(call pocket_image,$(NOHOOK)/nohook.img,$(NOHOOK)/nohook.system,$(NOHOOK),\
-    $(patsubst $(DEMO)/%,$(NOHOOK)/%,$(DEMO_ELFS))))
-TEST_IMAGES += $(NOHOOK)/nohook.img $(NOHOOK)/qemu-command
-# The network demo with a key (tests/pd/test.key).
-NETKEY := $(B)/tests/pd/netkey
-$(eval $(call pd,$(NETKEY)/client_net.elf,\
-    $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC))))
-$(NETKEY)/%.elf: $(DEMO)/%.elf
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(eval $(call pocket_image,$(NETKEY)/netkey.img,$(NET)/net.system,$(NETKEY),\
-    $(patsubst $(DEMO)/%,$(NETKEY)/%,$(NET_ELFS))))
-$(NETKEY)/qemu-command: $(NET)/qemu-command
-	$(Q)mkdir -p $(@D) && sed 's|[^ ]*/net.img|$(NETKEY)/netkey.img|' $< >$@
-TEST_IMAGES += $(NETKEY)/netkey.img $(NETKEY)/qemu-command $(B)/echo-load
-# A network client without a workload, and one that dials and has the key.
-$(eval $(call test_net_system,quiet,$(DEMO)/client_net.elf))
+$(call program_system,$(TEST_PD),accuracy,tests/pd/accuracy.c tests/pd/accuracy_work.S)
+$(call program_system,$(TEST_PD),exact,tests/pd/exact.c)
+$(call program_system,$(TEST_PD),flight,tests/pd/flight.c)
+$(call program_system,$(TEST_PD),lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S)
+$(call program_system,$(TEST_PD),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
+$(call program_system,$(TEST_PD),robin,tests/pd/robin.c)
+$(call program_system,$(TEST_PD),pair,tests/pd/pair.c)
+$(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
+$(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
+$(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
+TEST_SYSTEMS += accuracy exact flight lockstep wildfp robin pair steps deep
+
+# The demo with a timer and without the hook: no PD has the PMU's interrupt.
+$(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)
+$(call copies,$(TEST_PD)/nohook,$(DEMO),$(DEMO_PDS))
+$(call image,$(TEST_PD)/nohook/nohook.img,$(TEST_PD)/nohook/nohook.system,$(TEST_PD)/nohook,$(DEMO_PDS))
+TEST_SYSTEMS += nohook
+
+# The demo over a serial line and over the network, with the key.
+$(call pd,$(TEST_PD)/demokey/client.elf,$(call with_test_key,$(CLIENT_SRC)))
+$(call copies,$(TEST_PD)/demokey,$(DEMO),$(filter-out client,$(DEMO_PDS)))
+$(call image,$(TEST_PD)/demokey/demokey.img,$(DEMO)/demo.system,$(TEST_PD)/demokey,$(DEMO_PDS))
+$(call pd,$(TEST_PD)/netkey/client_net.elf,$(call with_test_key,$(CLIENT_NET_SRC)))
+$(call copies,$(TEST_PD)/netkey,$(DEMO),$(filter-out client_net,$(NET_PDS)))
+$(call image,$(TEST_PD)/netkey/netkey.img,$(NET)/net.system,$(TEST_PD)/netkey,$(NET_PDS))
+$(call network_machine,$(TEST_PD)/netkey)
+TEST_SYSTEMS += demokey netkey
+
+# A network client without a workload; one that dials and has the key.
+$(call system,$(TEST_PD)/quiet/quiet.system,tests/pd/quiet.system.in)
+$(call copies,$(TEST_PD)/quiet,$(DEMO),$(QUIET_PDS))
+$(call image,$(TEST_PD)/quiet/quiet.img,$(TEST_PD)/quiet/quiet.system,$(TEST_PD)/quiet,$(QUIET_PDS))
+$(call network_machine,$(TEST_PD)/quiet)
 $(TARGET_OBJ)/tests/pd/net_dial.o: TARGET_CFLAGS += $(NET_CFLAGS) \
     $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
 $(TARGET_OBJ)/tests/pd/net_dial.o: $(B)/src/lwip.stamp
-$(eval $(call pd,$(B)/tests/pd/client_dial.elf,$(patsubst pd/net/tcp.c,tests/pd/net_dial.c,\
-    $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC)))))
-$(eval $(call test_net_system,dial,$(B)/tests/pd/client_dial.elf))
-# The demo over a serial line, with the key.
-DEMOKEY := $(B)/tests/pd/demokey
-$(eval $(call pd,$(DEMOKEY)/client.elf,$(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_SRC))))
-$(filter-out $(DEMOKEY)/client.elf,$(patsubst $(DEMO)/%,$(DEMOKEY)/%,$(DEMO_ELFS))): \
-    $(DEMOKEY)/%.elf: $(DEMO)/%.elf
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(eval $(call pocket_image,$(DEMOKEY)/demokey.img,$(DEMO)/demo.system,$(DEMOKEY),\
-    $(patsubst $(DEMO)/%,$(DEMOKEY)/%,$(DEMO_ELFS))))
-TEST_IMAGES += $(DEMOKEY)/demokey.img $(DEMOKEY)/qemu-command
+$(call pd,$(TEST_PD)/dial/client_net.elf,\
+    $(call with_test_key,$(patsubst pd/net/tcp.c,tests/pd/net_dial.c,$(CLIENT_NET_SRC))))
+$(call copies,$(TEST_PD)/dial,$(DEMO),profiler ticker)
+$(call image,$(TEST_PD)/dial/dial.img,$(TEST_PD)/quiet/quiet.system,$(TEST_PD)/dial,$(QUIET_PDS))
+$(call network_machine,$(TEST_PD)/dial)
+TEST_SYSTEMS += quiet dial
 endif
+TEST_IMAGES := $(call bootable,$(addprefix $(TEST_PD)/,$(TEST_SYSTEMS))) $(if $(TEST_SYSTEMS),$(B)/echo-load)
 
 # For tests of connections: breaks them, and says what no mkperf says.
 $(B)/net-tool: tests/tool/net_tool.c | $(SETUP)

@@ -31,8 +31,9 @@ $(TARGET_OBJ)/pd/net/%.o: TARGET_CFLAGS += $(NET_CFLAGS) \
     $(NET_ADDRESS_CFLAGS)
 $(TARGET_OBJ)/gen/src/lwip/%.o: TARGET_CFLAGS += $(NET_CFLAGS)
 
-$(eval $(call pd,$(B)/demo/client_net.elf,$(CLIENT_NET_SRC)))
-$(eval $(call pd,$(B)/demo/ticker.elf,pd/net/ticker.c))
+$(call pd,$(DEMO)/client_net.elf,$(CLIENT_NET_SRC))
+# PLATFORM_TICK: the device's file.
+$(call pd,$(DEMO)/ticker.elf,pd/net/ticker.c $(PLATFORM_TICK))
 
 # SDDF=<path>: the same over the seL4 Device Driver Framework's network and timer classes, with its own
 # copy of lwIP. For Microkit only; docs/net.md has what the system description needs. More: platform/microkit/sddf.mk.
@@ -54,7 +55,6 @@ $(SDDF_OBJ)/%.o: %.c $(PROTO_READY)
 $(B)/demo/client_sddf.elf: $(SDDF_OWN_OBJ) $(SDDF_LWIP_OBJ) $(call target_objects,$(CLIENT_COMMON_SRC)) \
                            $(PLATFORM_READY)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id \
-	    -Wl,-z,max-page-size=4096 $(PLATFORM_LDFLAGS) $(filter %.o,$^) $(PLATFORM_LIBS) -o $@
+	$(Q)$(target_link)
 target: $(B)/demo/client_sddf.elf
 endif

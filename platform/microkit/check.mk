@@ -9,40 +9,17 @@ check-sel4:
 	    "MICROKIT_BOARD=qemu_virt_aarch64 MICROKIT_CONFIG=<its configuration>" >&2; exit 1
 else
 SEL4_TEST := $(B)/tests/sel4
-$(eval $(call pd,$(SEL4_TEST)/wildfp/wildfp.elf,tests/pd/wildfp.c tests/pd/wildfp_spin.S))
-$(eval $(call pd,$(SEL4_TEST)/flight/flight.elf,tests/pd/flight.c))
-$(SEL4_TEST)/flight/profiler.elf $(SEL4_TEST)/flight/client.elf: $(SEL4_TEST)/flight/%.elf: $(B)/demo/%.elf
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(eval $(call pd,$(SEL4_TEST)/exact/exact.elf,tests/pd/exact.c))
-$(SEL4_TEST)/exact/profiler.elf $(SEL4_TEST)/exact/client.elf: $(SEL4_TEST)/exact/%.elf: $(B)/demo/%.elf
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(SEL4_TEST)/exact/exact.system: tests/pd/exact.system
-	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) $< >$@
-$(eval $(call microkit_image,$(SEL4_TEST)/exact/loader.img,$(SEL4_TEST)/exact/exact.system,\
-    $(SEL4_TEST)/exact,$(patsubst %,$(SEL4_TEST)/exact/%.elf,profiler client exact)))
-$(SEL4_TEST)/wildfp/profiler.elf $(SEL4_TEST)/wildfp/client.elf: $(SEL4_TEST)/wildfp/%.elf: $(B)/demo/%.elf
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(SEL4_TEST)/wildfp/wildfp.system $(SEL4_TEST)/flight/flight.system: tests/pd/wildfp.system tests/pd/flight.system
-	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) tests/pd/$(@F) >$@
-$(eval $(call microkit_image,$(SEL4_TEST)/wildfp/loader.img,$(SEL4_TEST)/wildfp/wildfp.system,\
-    $(SEL4_TEST)/wildfp,$(patsubst %,$(SEL4_TEST)/wildfp/%.elf,profiler client wildfp)))
-$(eval $(call microkit_image,$(SEL4_TEST)/flight/loader.img,$(SEL4_TEST)/flight/flight.system,\
-    $(SEL4_TEST)/flight,$(patsubst %,$(SEL4_TEST)/flight/%.elf,profiler client flight)))
+$(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
+$(call program_system,$(SEL4_TEST),flight,tests/pd/flight.c)
+$(call program_system,$(SEL4_TEST),exact,tests/pd/exact.c)
 
 # The network demo with a key, and a network client without a workload: see tests/build.mk.
-$(eval $(call pd,$(SEL4_TEST)/netkey/client_net.elf,\
-    $(patsubst $(B)/key/key.c,$(B)/tests/key/key.c,$(CLIENT_NET_SRC))))
-# Two rules: one with both targets would put the client without the key over the one with it.
-$(SEL4_TEST)/netkey/%.elf: $(B)/demo/%.elf
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(SEL4_TEST)/quiet/%.elf: $(B)/demo/%.elf
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(eval $(call microkit_image,$(SEL4_TEST)/netkey/loader.img,$(NET)/net.system,$(SEL4_TEST)/netkey,\
-    $(patsubst $(DEMO)/%,$(SEL4_TEST)/netkey/%,$(NET_ELFS))))
-$(SEL4_TEST)/quiet/quiet.system: tests/pd/quiet.system
-	$(Q)mkdir -p $(@D) && sed $(PLATFORM_SYSTEM_SED) -e '' $< >$@
-$(eval $(call microkit_image,$(SEL4_TEST)/quiet/loader.img,$(SEL4_TEST)/quiet/quiet.system,\
-    $(SEL4_TEST)/quiet,$(patsubst %,$(SEL4_TEST)/quiet/%.elf,profiler client_net ticker)))
+$(call pd,$(SEL4_TEST)/netkey/client_net.elf,$(call with_test_key,$(CLIENT_NET_SRC)))
+$(call copies,$(SEL4_TEST)/netkey,$(DEMO),$(filter-out client_net,$(NET_PDS)))
+$(call image,$(SEL4_TEST)/netkey/loader.img,$(NET)/net.system,$(SEL4_TEST)/netkey,$(NET_PDS))
+$(call system,$(SEL4_TEST)/quiet/quiet.system,tests/pd/quiet.system.in)
+$(call copies,$(SEL4_TEST)/quiet,$(DEMO),$(QUIET_PDS))
+$(call image,$(SEL4_TEST)/quiet/loader.img,$(SEL4_TEST)/quiet/quiet.system,$(SEL4_TEST)/quiet,$(QUIET_PDS))
 SEL4_NET_TESTS := $(if $(findstring qemu,$(MICROKIT_BOARD)),$(B)/net-tool $(SEL4_TEST)/netkey/loader.img \
     $(SEL4_TEST)/quiet/loader.img)
 # $(call net_qemu,IMAGE): boots it in real time, with room for network devices

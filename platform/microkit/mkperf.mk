@@ -6,7 +6,7 @@
 #   $(BUILD_DIR)/loader.img: $(BUILD_DIR)/mkperf/my.system $(MKPERF_PDS)
 #   	$(MICROKIT_TOOL) $< --search-path $(BUILD_DIR) $(MKPERF_SEARCH_PATH) ...
 #
-# $(BUILD_DIR)/mkperf/NAME.system is NAME.system with mkperf.system put in at its end; the PDs that it
+# $(BUILD_DIR)/mkperf/NAME.system is NAME.system with mkperf.system.in put in at its end; the PDs that it
 # describes do not change. MKPERF_PDS are mkperf's two ELFs, built by mkperf's own make.
 
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
@@ -23,6 +23,6 @@ mkperf-pds:
 $(MKPERF_PDS): $(BUILD_DIR)/mkperf/%.elf: mkperf-pds
 	cmp -s $(MKPERF_BUILD)/build/demo/$*.elf $@ || cp $(MKPERF_BUILD)/build/demo/$*.elf $@
 
-$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system
+$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in
 	mkdir -p $(@D)
 	$(MKPERF_MAKE) --no-print-directory -s microkit-system SYSTEM=$(abspath $<) OUT=$(abspath $@)

@@ -24,8 +24,7 @@ SDDF_SERIAL_OBJ := $(addprefix $(SDDF_OBJ)/pd/,client/serial.o sddf/serial.o sdd
 $(SDDF_OBJ)/pd/client/%.o: SDDF_CFLAGS += -UMKPERF_TRANSPORT -DMKPERF_TRANSPORT=mkperf_sddf_serial
 $(B)/demo/client_sddf_serial.elf: $(SDDF_SERIAL_OBJ) $(call target_objects,$(CLIENT_COMMON_SRC)) $(PLATFORM_READY)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id \
-	    -Wl,-z,max-page-size=4096 $(PLATFORM_LDFLAGS) $(filter %.o,$^) $(PLATFORM_LIBS) -o $@
+	$(Q)$(target_link)
 
 # Only the PDs, for somebody else's system and any board.
 .PHONY: sddf-pds
@@ -34,52 +33,49 @@ target: sddf-pds
 
 ifneq ($(SDDF_BUILD),)
 SDDF_CONFIG := $(SDDF_OBJ)/$(SDDF_DIR)/config.o
-SDDF_SED := $(SDDF_OBJ)/layout.sed
-$(SDDF_SED): $(SDDF_DIR)/layout.h
-	$(Q)mkdir -p $(@D)
-	$(Q)sed -n 's/^#define \([A-Z_]*\) \([0-9a-fx]*\)$$/s,@\1@,\2,g/p' $< >$@
+SDDF_LAYOUT := $(shell sed -n 's/^\#define \([A-Z_]*\) \([0-9a-fx]*\)$$/\1=\2/p' $(SDDF_DIR)/layout.h)
 
 # $(call sddf_elf,SYSTEM,PD,ELF,SECTION=CONFIG ...): $(B)/sddf/SYSTEM/PD.elf is ELF with those variables
 # of config.c in those sections.
-define sddf_elf
-$(B)/sddf/$(1)/$(2).elf: $(3) $(if $(4),$$(SDDF_CONFIG))
+config_of = $(lastword $(subst =, ,$(1)))
+section_of = $(firstword $(subst =, ,$(1)))
+define sddf_elf_rules
+$(B)/sddf/$(1)/$(2).elf: $(3) $(if $(4),$(SDDF_CONFIG))
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(foreach c,$(4),$$(CROSS)objcopy -O binary -j .config.$(lastword $(subst =, ,$(c))) $$(SDDF_CONFIG) $$@.$(lastword $(subst =, ,$(c))) &&) \
-	    $$(CROSS)objcopy $(foreach c,$(4),--update-section .$(firstword $(subst =, ,$(c)))=$$@.$(lastword $(subst =, ,$(c)))) $$< $$@
+	$$(Q)$(foreach c,$(4),$(CROSS)objcopy -O binary -j .config.$(call config_of,$(c)) $(SDDF_CONFIG) $$@.$(call config_of,$(c)) &&) \
+	    $(CROSS)objcopy $(foreach c,$(4),--update-section .$(call section_of,$(c))=$$@.$(call config_of,$(c))) $$< $$@
 	$$(Q)rm -f $$@.*
-SDDF_ELFS_$(1) += $(B)/sddf/$(1)/$(2).elf
+SDDF_PDS_$(1) += $(2)
 endef
+sddf_elf = $(eval $(call sddf_elf_rules,$(1),$(2),$(3),$(4)))
 # $(call sddf_system,SYSTEM)
-define sddf_system
-$(foreach e,profiler pacer known dummy1 dummy2 requester server,$(eval $(call sddf_elf,$(1),$(e),$(B)/demo/$(e).elf)))
-$(B)/sddf/$(1)/$(1).system: $$(SDDF_DIR)/$(1).system $$(SDDF_SED)
-	$$(Q)mkdir -p $$(@D) && sed $$(PLATFORM_SYSTEM_SED) -f $$(SDDF_SED) $$< >$$@
-$(call microkit_image,$(B)/sddf/$(1)/loader.img,$(B)/sddf/$(1)/$(1).system,$(B)/sddf/$(1),$(SDDF_ELFS_$(1)))
-target: $(B)/sddf/$(1)/loader.img
-endef
+sddf_system = $(foreach e,$(DEMO_WORK) profiler pacer,$(call sddf_elf,$(1),$(e),$(DEMO)/$(e).elf))\
+    $(call system,$(B)/sddf/$(1)/$(1).system,$(SDDF_DIR)/$(1).system.in,$(SDDF_LAYOUT))\
+    $(call image,$(B)/sddf/$(1)/loader.img,$(B)/sddf/$(1)/$(1).system,$(B)/sddf/$(1),$(SDDF_PDS_$(1)))
+target: $(foreach s,serial $(if $(filter virtio,$(BOARD_NET)),net),$(B)/sddf/$(s)/loader.img)
 
-$(eval $(call sddf_elf,serial,client,$(B)/demo/client_sddf_serial.elf,serial_client_config=client.serial))
-$(eval $(call sddf_elf,serial,serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
-    device_resources=serial_driver.device serial_driver_config=serial_driver.serial))
-$(eval $(call sddf_elf,serial,serial_virt_rx,$(SDDF_BUILD)/serial_virt_rx.elf,serial_virt_rx_config=serial_virt_rx.serial))
-$(eval $(call sddf_elf,serial,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_virt_tx_config=serial_virt_tx.serial))
-$(eval $(call sddf_system,serial))
+$(call sddf_elf,serial,client,$(B)/demo/client_sddf_serial.elf,serial_client_config=client.serial)
+$(call sddf_elf,serial,serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
+    device_resources=serial_driver.device serial_driver_config=serial_driver.serial)
+$(call sddf_elf,serial,serial_virt_rx,$(SDDF_BUILD)/serial_virt_rx.elf,serial_virt_rx_config=serial_virt_rx.serial)
+$(call sddf_elf,serial,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_virt_tx_config=serial_virt_tx.serial)
+$(call sddf_system,serial)
 
 ifeq ($(BOARD_NET),virtio)
-$(eval $(call sddf_elf,net,client,$(B)/demo/client_sddf.elf,net_client_config=client.net timer_client_config=client.timer))
-$(eval $(call sddf_elf,net,timer_driver,$(SDDF_BUILD)/timer_driver.elf,device_resources=timer_driver.device))
-$(eval $(call sddf_elf,net,eth_driver,$(SDDF_BUILD)/eth_driver.elf,\
-    device_resources=eth_driver.device net_driver_config=eth_driver.net))
-$(eval $(call sddf_elf,net,net_virt_rx,$(SDDF_BUILD)/network_virt_rx.elf,net_virt_rx_config=net_virt_rx.net))
-$(eval $(call sddf_elf,net,net_virt_tx,$(SDDF_BUILD)/network_virt_tx.elf,net_virt_tx_config=net_virt_tx.net))
-$(eval $(call sddf_elf,net,net_copy_mkperf,$(SDDF_BUILD)/network_copy.elf,net_copy_config=net_copy_mkperf.net))
-$(eval $(call sddf_elf,net,net_copy_echo,$(SDDF_BUILD)/network_copy.elf,net_copy_config=net_copy_echo.net))
-$(eval $(call sddf_elf,net,serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
-    device_resources=serial_driver.device serial_driver_config=serial_driver_tx.serial))
-$(eval $(call sddf_elf,net,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_virt_tx_config=serial_virt_tx_net.serial))
-$(eval $(call sddf_elf,net,echo,$(or $(wildcard $(SDDF_BUILD)/echo0.elf),$(SDDF_BUILD)/echo.elf),serial_client_config=echo.serial net_client_config=echo.net \
-    timer_client_config=client.timer lib_sddf_lwip_config=echo.lwip))
-$(eval $(call sddf_system,net))
+$(call sddf_elf,net,client,$(B)/demo/client_sddf.elf,net_client_config=client.net timer_client_config=client.timer)
+$(call sddf_elf,net,timer_driver,$(SDDF_BUILD)/timer_driver.elf,device_resources=timer_driver.device)
+$(call sddf_elf,net,eth_driver,$(SDDF_BUILD)/eth_driver.elf,\
+    device_resources=eth_driver.device net_driver_config=eth_driver.net)
+$(call sddf_elf,net,net_virt_rx,$(SDDF_BUILD)/network_virt_rx.elf,net_virt_rx_config=net_virt_rx.net)
+$(call sddf_elf,net,net_virt_tx,$(SDDF_BUILD)/network_virt_tx.elf,net_virt_tx_config=net_virt_tx.net)
+$(call sddf_elf,net,net_copy_mkperf,$(SDDF_BUILD)/network_copy.elf,net_copy_config=net_copy_mkperf.net)
+$(call sddf_elf,net,net_copy_echo,$(SDDF_BUILD)/network_copy.elf,net_copy_config=net_copy_echo.net)
+$(call sddf_elf,net,serial_driver,$(SDDF_BUILD)/serial_driver.elf,\
+    device_resources=serial_driver.device serial_driver_config=serial_driver_tx.serial)
+$(call sddf_elf,net,serial_virt_tx,$(SDDF_BUILD)/serial_virt_tx.elf,serial_virt_tx_config=serial_virt_tx_net.serial)
+$(call sddf_elf,net,echo,$(or $(wildcard $(SDDF_BUILD)/echo0.elf),$(SDDF_BUILD)/echo.elf),serial_client_config=echo.serial net_client_config=echo.net \
+    timer_client_config=client.timer lib_sddf_lwip_config=echo.lwip)
+$(call sddf_system,net)
 endif
 
 # Both, booted and recorded from.

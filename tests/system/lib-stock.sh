@@ -19,7 +19,7 @@ known_shares() {
         }'
 }
 
-# deep_chains DATA: a recording of tests/pd/deep.system. Each sample of worker has the part of the known
+# deep_chains DATA: a recording of tests/pd/deep.system.in. Each sample of worker has the part of the known
 # chain from its own function to the start; of wild, the leaf, its caller and as many callers as the frame
 # records have that are good: 0, 1, 2, or the 16 that a chain may have.
 deep_chains() {
@@ -55,7 +55,7 @@ deep_chains() {
 # The lines of the example in docs/stock.md are in the system that is booted.
 deep_example() {
     sed -n '/^## Deeper/,/^## [^D]/s/^  *</</p' docs/stock.md >"$D/example"
-    sed 's/^ *//' tests/pd/deep.system >"$D/deep.lines"
+    sed 's/^ *//' "$B/tests/pd/deep/deep.system" >"$D/deep.lines"
     [ "$(grep -c . "$D/example")" -ge 5 ] || { echo "there is no example"; return 1; }
     ! grep -vxFf "$D/deep.lines" "$D/example"
 }

@@ -25,7 +25,7 @@ listen() { # PORT LOG ARGUMENTS...
     at=$1
     log=$2
     shift 2
-    "$MKPERF" record -t "listen:127.0.0.1:$at" -e cycles --system tests/pd/quiet.system \
+    "$MKPERF" record -t "listen:127.0.0.1:$at" -e cycles --system "$B/tests/pd/quiet/quiet.system" \
         --elf-path "$B/tests/pd/dial" --kernel "$kernel" "$@" >"$log" 2>&1 ||
         { cat "$log"; return 1; }
 }
@@ -60,7 +60,7 @@ check "which is counted; a console may be called, too" refused
 cut() {
     behind=$("$tool" port)
     start "$D/cut.log" "$MKPERF" record -t "listen:127.0.0.1:$behind" -e cycles -F 4000 --duration 3 \
-        --system tests/pd/quiet.system --key-file "$D/key" -o "$D/cut.data"
+        --system "$B/tests/pd/quiet/quiet.system" --key-file "$D/key" -o "$D/cut.data"
     recorder=$pid
     wait_for 20 grep 'listening on port' "$D/cut.log"
     start "$D/proxy.log" "$tool" proxy "$called" "$behind" up:150 up:5000 down:110 up:9001 pass

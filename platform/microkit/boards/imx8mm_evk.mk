@@ -12,7 +12,7 @@ BOARD_PMU_IRQ := 23
 BOARD_TIMER := imx_gpt
 BOARD_TIMER_IRQ := 86
 BOARD_TIMER_BASE := 0x302e0000
-BOARD_PACER := demo/pacer_gpt.c
+BOARD_TICK := pd/net/tick_gpt.c
 BOARD_PACER_BASE := 0x302d0000
 BOARD_PACER_IRQ := 87
 # Boots $(IMAGE) in QEMU, serial port left to the caller. Debian 12's QEMU does not know the board, so this

@@ -10,8 +10,8 @@ BOARD_PMU_IRQ := 23
 # The profiler's own timer, docs/stock.md.
 BOARD_TIMER := generic_timer
 BOARD_TIMER_IRQ := 30
-# The demo's pacer: its source, its device, its interrupt.
-BOARD_PACER := demo/pacer.c
+# What interrupts the demo's pacer once a second: its source, its device, its interrupt.
+BOARD_TICK := pd/net/tick_pl031.c
 BOARD_PACER_BASE := 0x9010000
 BOARD_PACER_IRQ := 34
 BOARD_NET := virtio

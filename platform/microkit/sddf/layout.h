@@ -8,7 +8,7 @@
 #define MKPERF_SDDF_LAYOUT_H
 
 /* QEMU's virt machine: virtio-mmio-bus.31, the generic timer's EL1 physical interrupt. (The UART
- * and the pacer's device are the board's, as in demo/demo.system.) */
+ * and the pacer's device are the board's, as in demo/demo.system.in.) */
 #define ETH_PADDR 0xa003000
 #define ETH_OFFSET 0xe00
 #define ETH_IRQ 79

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pacer on NXP's i.MX processors: as pacer.c, from a general purpose timer that counts the
- * 32768 Hz clock and starts again at its compare value (i.MX 8M Mini reference manual, rev. 3,
- * chapter 12.1).
+ * tick.h from a general purpose timer of NXP's i.MX processors. It counts the 32768 Hz clock and
+ * restarts at its compare value (i.MX 8M Mini reference manual, rev. 3, chapter 12.1).
  */
-#include <microkit.h>
+#include "tick.h"
+
 #include <stdint.h>
 
 enum {
-    CH_TIMER = 0,
-    CH_KNOWN = 1,
     CR = 0x00 / 4,
     PR = 0x04 / 4,
     SR = 0x08 / 4,
     IR = 0x0c / 4,
     OCR1 = 0x10 / 4,
     CR_EN = 1 << 0,
-    CR_ENMOD = 1 << 1,  /* begin at 0 */
-    CR_WAITEN = 1 << 3, /* go on while the processor waits */
+    CR_ENMOD = 1 << 1,  /* start at 0 */
+    CR_WAITEN = 1 << 3, /* count while the processor waits */
     CR_CLKSRC_32K = 4 << 6,
     CLOCK_HZ = 32768,
     OF1 = 1 << 0,
@@ -30,7 +28,7 @@ static volatile uint32_t *gpt(unsigned word)
     return (volatile uint32_t *)rtc_base + word;
 }
 
-void init(void)
+void mkperf_tick_start(void)
 {
     *gpt(CR) = 0;
     *gpt(PR) = 0;
@@ -39,16 +37,9 @@ void init(void)
     *gpt(IR) = OF1;
     *gpt(CR) = CR_ENMOD | CR_WAITEN | CR_CLKSRC_32K;
     *gpt(CR) = CR_ENMOD | CR_WAITEN | CR_CLKSRC_32K | CR_EN;
-    microkit_dbg_puts("demo: running\n");
 }
 
-void notified(microkit_channel ch)
+void mkperf_tick_rearm(void)
 {
-    if (ch != CH_TIMER) {
-        return;
-    }
     *gpt(SR) = OF1;
-    microkit_irq_ack(ch);
-    microkit_dbg_puts("demo: tick\n");
-    microkit_notify(CH_KNOWN);
 }
