@@ -23,6 +23,7 @@ const struct mkperf_command *const mkperf_commands[] = {&mkperf_record_command,
                                                         &mkperf_toperf_command,
                                                         &mkperf_kprof2perf_command,
                                                         &mkperf_recover_command,
+                                                        &mkperf_stamp_command,
                                                         &mkperf_help_command,
                                                         NULL};
 

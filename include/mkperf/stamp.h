@@ -43,8 +43,8 @@ enum mkperf_stamp {
     MKPERF_STAMP_ID_BYTES = 20,
     MKPERF_STAMP_NAME_BYTES = 64,
     MKPERF_STAMP_FILE_BYTES = 64,
-    MKPERF_STAMP_PROGRAMS = 63,     /* Microkit's limit */
-    MKPERF_STAMP_BYTES = 10496,     /* reserved in the ELF: the largest table fits */
+    MKPERF_STAMP_PROGRAMS = 64,     /* 63 PDs, which is Microkit's limit, and its monitor */
+    MKPERF_STAMP_BYTES = 10752,     /* reserved in the ELF: the largest table fits */
     MKPERF_STAMP_PART_BYTES = 1024, /* of the table, in one message */
 };
 

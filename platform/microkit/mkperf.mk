@@ -3,25 +3,36 @@
 # MICROKIT_BOARD, MICROKIT_CONFIG and BUILD_DIR are set, below its first target:
 #
 #   include /path/to/mkperf/platform/microkit/mkperf.mk
-#   $(BUILD_DIR)/loader.img: $(BUILD_DIR)/mkperf/my.system $(MKPERF_PDS)
-#   	$(MICROKIT_TOOL) $< --search-path $(BUILD_DIR) $(MKPERF_SEARCH_PATH) ...
+#   $(BUILD_DIR)/loader.img: $(BUILD_DIR)/mkperf/my.system $(MKPERF_PDS) $(MY_ELFS)
+#   	$(call mkperf_stamp,$<,$(BUILD_DIR))
+#   	$(MICROKIT_TOOL) $< --search-path $(MKPERF_SEARCH_PATH) $(BUILD_DIR) ...
 #
 # $(BUILD_DIR)/mkperf/NAME.system is NAME.system with mkperf.system.in put in at its end; the PDs that it
 # describes do not change. MKPERF_PDS are mkperf's two ELFs, built by mkperf's own make.
+#
+# $(call mkperf_stamp,SYSTEM,DIR[:DIR]) writes the list of the programs in SYSTEM, whose ELFs are in
+# DIR, into the client PD's ELF, so that hosts get the names from the image that runs. MKPERF is the
+# command, from this tree if it has the sources.
 
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 MKPERF_BUILD := $(abspath $(BUILD_DIR))/mkperf
 MKPERF_PDS := $(BUILD_DIR)/mkperf/profiler.elf $(BUILD_DIR)/mkperf/client.elf
-MKPERF_SEARCH_PATH := $(BUILD_DIR)/mkperf
+MKPERF_STAMPED := $(BUILD_DIR)/mkperf/stamped
+MKPERF_SEARCH_PATH := $(MKPERF_STAMPED) $(BUILD_DIR)/mkperf
 MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
     MICROKIT_SDK=$(abspath $(MICROKIT_SDK)) MICROKIT_BOARD=$(MICROKIT_BOARD) \
     MICROKIT_CONFIG=$(MICROKIT_CONFIG)
+MKPERF ?= $(if $(wildcard $(MKPERF_DIR)/host/main.c),$(MKPERF_BUILD)/build/mkperf,mkperf)
+mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/client.elf \
+    --kernel $(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf
 
 .PHONY: mkperf-pds
 mkperf-pds:
-	$(MKPERF_MAKE) microkit-pds
+	mkdir -p $(MKPERF_STAMPED)
+	$(MKPERF_MAKE) microkit-pds $(if $(filter $(MKPERF_BUILD)/%,$(MKPERF)),host)
 $(MKPERF_PDS): $(BUILD_DIR)/mkperf/%.elf: mkperf-pds
-	cmp -s $(MKPERF_BUILD)/build/demo/$*.elf $@ || cp $(MKPERF_BUILD)/build/demo/$*.elf $@
+	cmp -s $(MKPERF_BUILD)/build/demo/$*.elf $@ || \
+	    { rm -f $(MKPERF_STAMPED)/$*.elf; cp $(MKPERF_BUILD)/build/demo/$*.elf $@; }
 
 $(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in
 	mkdir -p $(@D)

@@ -48,8 +48,9 @@ endif
 # Images are made by the SDK's tool, with a report beside each.
 image_name := loader.img
 define image_rules
-$(1): $(2) $(4) $(MICROKIT_BOARD_DIR)/elf/sel4.elf
-	$$(Q)$$(MICROKIT_TOOL) $(2) --search-path $(3) --board $$(MICROKIT_BOARD) \
+$(1): $(2) $(4) $(MICROKIT_BOARD_DIR)/elf/sel4.elf | $(B)/mkperf
+	$(call stamp_client,$(1:.img=.stamped),$(2),$(3),$(MICROKIT_BOARD_DIR)/elf/sel4.elf,$(4))
+	$$(Q)$$(MICROKIT_TOOL) $(2) --search-path $(1:.img=.stamped) $(3) --board $$(MICROKIT_BOARD) \
 	    --config $$(MICROKIT_CONFIG) -o $(1) -r $(1:.img=.txt) >$(1:.img=.log) || \
 	    { cat $(1:.img=.log) >&2; exit 1; }
 endef

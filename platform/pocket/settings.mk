@@ -21,8 +21,9 @@ SYSTEM_VALUES := PMU_IRQ=23 UART_BASE=0x9000000 UART_IRQ=33 PACER_BASE=0x9010000
 POCKET_KERNEL := $(DEMO)/kernel.elf
 image_name = $(1).img
 define image_rules
-$(1): $(2) $(4) $(POCKET_KERNEL) $(B)/pocket-pack
-	$$(Q)$(B)/pocket-pack $(2) --elf-path $(3) --kernel $(POCKET_KERNEL) -o $$@
+$(1): $(2) $(4) $(POCKET_KERNEL) $(B)/pocket-pack | $(B)/mkperf
+	$(call stamp_client,$(1:.img=.stamped),$(2),$(3),$(POCKET_KERNEL),$(4))
+	$$(Q)$(B)/pocket-pack $(2) --elf-path $(1:.img=.stamped):$(3) --kernel $(POCKET_KERNEL) -o $$@
 endef
 POCKET_QEMU = $(QEMU)
 POCKET_MAKEFILES := $(MAKEFILE_LIST)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pack.h"
 
@@ -207,6 +208,21 @@ static void add_channels(const struct packer *p, unsigned index, struct pocket_p
     }
 }
 
+/* The first directory of the ELF path that has the program; the last one if none has. */
+static void find_program(const struct packer *p, const char *program, char *path, size_t n)
+{
+    const char *at = p->elf_path;
+
+    for (;;) {
+        size_t length = strcspn(at, ":");
+        snprintf(path, n, "%.*s/%s", (int)length, at, program);
+        if (at[length] == '\0' || access(path, R_OK) == 0) {
+            return;
+        }
+        at += length + 1;
+    }
+}
+
 bool build_pd(struct packer *p, unsigned index)
 {
     const struct mkperf_system_pd *pd = &p->system->pd[index];
@@ -230,7 +246,7 @@ bool build_pd(struct packer *p, unsigned index)
     for (unsigned i = 0; i < pd->ntcbs; i++) {
         out->tcb[pd->tcb[i].slot] = (uint8_t)(pd->tcb[i].pd + 1);
     }
-    snprintf(path, sizeof path, "%s/%s", p->elf_path, pd->program);
+    find_program(p, pd->program, path, sizeof path);
     ok = program_load(p, path, pd->line, false, &g) && patch_setvars(p, pd, &g) &&
          patch_library(p, out, pd->line, &g) && build_space(p, pd, out, &g);
     program_free(&g);

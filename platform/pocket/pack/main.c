@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pocket-pack SYSTEM --elf-path DIR --kernel KERNEL.elf -o IMAGE
+ * pocket-pack SYSTEM --elf-path DIR[:DIR] --kernel KERNEL.elf -o IMAGE
  *
  * Makes an image that QEMU boots. Exit status and messages as host/error.h defines them.
  */
@@ -152,7 +152,8 @@ int main(int argc, char **argv)
     bool ok;
 
     if (!arguments(&p, argc, argv)) {
-        fprintf(stderr, "usage: pocket-pack SYSTEM --elf-path DIR --kernel KERNEL.elf -o IMAGE\n");
+        fprintf(stderr,
+                "usage: pocket-pack SYSTEM --elf-path DIR[:DIR] --kernel KERNEL.elf -o IMAGE\n");
         return MKPERF_ERR_USAGE;
     }
     elf_version(EV_CURRENT);

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf stamp`: writes an image's table of programs into the client PD's ELF, before the image is
+ * packed.
+ *
+ * Owns: what goes into the table, and the changed ELF. The client PD's build id stays as it is: a
+ * stamped and an unstamped ELF have the same code, symbols and lines, and a host may use either.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <mbedtls/sha256.h>
+#include <mkperf/record.h>
+
+#include "../cmd.h"
+#include "../sink/outfile.h"
+#include "../symbols/identity.h"
+#include "../symbols/symbols.h"
+#include "../system/image.h"
+#include "../system/system.h"
+
+struct stamp {
+    const char *elf_path, *kernel, *output; /* options */
+    bool quiet;
+    const char *path; /* of the .system file */
+    struct mkperf_system *system;
+    struct mkperf_symbols *symbols;
+    struct mkperf_image image;
+    mbedtls_sha256_context hash; /* of the image */
+    struct mkperf_module *client;
+    struct mkperf_blank reserved; /* where its table stands in its file */
+};
+
+static const struct mkperf_option options[] = {
+    {.id = 256,
+     .name = "elf-path",
+     .value = "DIR[:DIR]",
+     .kind = MKPERF_VALUE_DIRS,
+     .help = "where the programs are (the .system file's directory)"},
+    {.id = 257,
+     .name = "kernel",
+     .value = "ELF",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the kernel that the image gets; Microkit's monitor.elf is looked for beside it"},
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the client PD's ELF with the table (the ELF itself is changed)"},
+    {.id = 'q', .name = "quiet", .help = "print errors alone"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct stamp *s = self;
+
+    switch (g->id) {
+    case 256:
+        s->elf_path = g->value;
+        return MKPERF_OK;
+    case 257:
+        s->kernel = g->value;
+        return MKPERF_OK;
+    case 'o':
+        s->output = g->value;
+        return MKPERF_OK;
+    case 'q':
+        s->quiet = true;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The program as the packer finds it, the first of the directories that has it: a new string. */
+static char *find_program(const struct stamp *s, const char *program)
+{
+    const char *slash = strrchr(s->path, '/');
+    char *path = NULL;
+
+    if (program[0] == '/') {
+        return access(program, R_OK) == 0 ? strdup(program) : NULL;
+    }
+    if (s->elf_path == NULL) {
+        int n = slash != NULL ? (int)(slash - s->path) + 1 : 0;
+        return asprintf(&path, "%.*s%s", n, s->path, program) < 0 ? NULL : path;
+    }
+    for (const char *at = s->elf_path; at != NULL;) {
+        size_t n = strcspn(at, ":");
+        if (asprintf(&path, "%.*s%s%s", (int)n, at, n != 0 ? "/" : "", program) < 0) {
+            return NULL;
+        }
+        if (access(path, R_OK) == 0) {
+            return path;
+        }
+        free(path);
+        path = NULL;
+        at = at[n] == ':' ? at + n + 1 : NULL;
+    }
+    return NULL;
+}
+
+/* The client PD's ELF has the symbol; there is one such file in a system. */
+static enum mkperf_status look_for_table(struct stamp *s, struct mkperf_module *m,
+                                         struct mkperf_error *e)
+{
+    struct mkperf_blank at;
+
+    if (m == s->client || !mkperf_module_object(m, MKPERF_STAMP_SYMBOL, MKPERF_STAMP_HEADER_BYTES,
+                                                &at.offset, &at.n)) {
+        return MKPERF_OK;
+    }
+    if (s->client != NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: two programs have a place for the table: %s and %s", s->path,
+                                mkperf_module_path(s->client), mkperf_module_path(m));
+    }
+    s->client = m;
+    s->reserved = at;
+    return MKPERF_OK;
+}
+
+/* Opens the ELF, looks for the table in it, and fills the program's identity and file name. */
+static enum mkperf_status identify(struct stamp *s, const char *path, struct mkperf_module **m,
+                                   struct mkperf_image_program *out, struct mkperf_error *e)
+{
+    const char *file = base_name(path);
+
+    if (mkperf_symbols_module(s->symbols, path, m, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_module_identity(*m, &out->build_id);
+    snprintf(out->file, sizeof out->file, "%s", strlen(file) < sizeof out->file ? file : "");
+    return out == &s->image.kernel ? MKPERF_OK : look_for_table(s, *m, e);
+}
+
+static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_module **m,
+                                 struct mkperf_error *e)
+{
+    const struct mkperf_system_pd *pd = &s->system->pd[i];
+    struct mkperf_image_program *out = &s->image.program[s->image.n++];
+
+    *out = (struct mkperf_image_program){
+        .thread = pd->thread, .parent = pd->parent, .passive = pd->passive};
+    if (strlen(pd->name) >= sizeof out->name) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: the name of a PD may have %d bytes",
+                                s->path, pd->line, MKPERF_STAMP_NAME_BYTES);
+    }
+    strcpy(out->name, pd->name);
+    if (pd->program == NULL) {
+        return MKPERF_OK;
+    }
+    char *path = find_program(s, pd->program);
+    if (path == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: %s: its program %s is not in %s",
+                                s->path, pd->line, pd->name, pd->program,
+                                s->elf_path != NULL ? s->elf_path : "the file's directory");
+    }
+    enum mkperf_status status = identify(s, path, m, out, e);
+    free(path);
+    return status;
+}
+
+/* Microkit's monitor is a file of the SDK, beside the kernel. pocket has none. */
+static enum mkperf_status add_monitor(struct stamp *s, struct mkperf_module **m,
+                                      struct mkperf_error *e)
+{
+    const char *slash = strrchr(s->kernel, '/');
+    char *path;
+    enum mkperf_status status = MKPERF_OK;
+
+    if (asprintf(&path, "%.*smonitor.elf", slash != NULL ? (int)(slash - s->kernel) + 1 : 0,
+                 s->kernel) < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (access(path, R_OK) == 0) {
+        struct mkperf_image_program *out = &s->image.program[s->image.n++];
+        *out = (struct mkperf_image_program){
+            .thread = MKPERF_THREAD_INITIAL, .parent = -1, .name = "monitor"};
+        status = identify(s, path, m, out, e);
+    }
+    free(path);
+    return status;
+}
+
+/* What the packer loads, but for the table itself. */
+static enum mkperf_status hash_module(struct stamp *s, const struct mkperf_module *m,
+                                      struct mkperf_error *e)
+{
+    uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
+    struct mkperf_blank blank = m == s->client ? s->reserved : (struct mkperf_blank){0};
+
+    if (!mkperf_module_content(m, blank, hash)) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing in it is loaded",
+                                mkperf_module_path(m));
+    }
+    (void)mbedtls_sha256_update_ret(&s->hash, hash, sizeof hash);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status check_client(const struct stamp *s, struct mkperf_error *e)
+{
+    size_t n;
+
+    if (s->client == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: none of its programs is mkperf's client PD (with the symbol "
+                                "%s), or it is of an older mkperf",
+                                s->path, MKPERF_STAMP_SYMBOL);
+    }
+    (void)mkperf_module_build_id(s->client, &n);
+    if (n == 0) { /* an identity derived from the content would change with the table */
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: has no build id: link it with --build-id",
+                                mkperf_module_path(s->client));
+    }
+    return MKPERF_OK;
+}
+
+/* Everything but the image's identity, which is a hash of the table and of all that is loaded. */
+static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP_BYTES], size_t *n,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_module *module[MKPERF_STAMP_PROGRAMS + 1] = {0};
+    uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
+
+    s->image.kernel.parent = -1;
+    if (mkperf_file_hash(s->path, s->image.system, e) != MKPERF_OK ||
+        identify(s, s->kernel, &module[MKPERF_STAMP_PROGRAMS], &s->image.kernel, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < s->system->npds; i++) {
+        if (add_pd(s, i, &module[i], e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (add_monitor(s, &module[s->image.n], e) != MKPERF_OK || check_client(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    *n = mkperf_image_write(&s->image, table);
+    (void)mbedtls_sha256_update_ret(&s->hash, table + MKPERF_STAMP_SYSTEM_AT,
+                                    *n - MKPERF_STAMP_SYSTEM_AT);
+    for (unsigned i = 0; i <= MKPERF_STAMP_PROGRAMS; i++) {
+        if (module[i] != NULL && hash_module(s, module[i], e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    (void)mbedtls_sha256_finish_ret(&s->hash, hash);
+    memcpy(s->image.id, hash, sizeof s->image.id);
+    *n = mkperf_image_write(&s->image, table);
+    return *n <= s->reserved.n
+               ? mkperf_image_read(table, *n, &s->image,
+                                   e) /* what a host would not read is no stamp */
+               : mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                  "%s: the table needs %zu bytes, %" PRIu64 " are reserved",
+                                  mkperf_module_path(s->client), *n, s->reserved.n);
+}
+
+static enum mkperf_status write_client(const struct stamp *s, const uint8_t *table, size_t n,
+                                       struct mkperf_error *e)
+{
+    const char *from = mkperf_module_path(s->client), *to = s->output != NULL ? s->output : from;
+    size_t size;
+    const uint8_t *file = mkperf_module_file(s->client, &size);
+    uint8_t *changed = malloc(size);
+    struct mkperf_outfile out;
+    struct stat st = {.st_mode = 0755};
+
+    if (changed == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    (void)stat(from, &st);
+    memcpy(changed, file, size);
+    memset(changed + s->reserved.offset, 0, s->reserved.n);
+    memcpy(changed + s->reserved.offset, table, n);
+    enum mkperf_status status = mkperf_outfile_open(&out, to, e);
+    if (status == MKPERF_OK) {
+        status = mkperf_outfile_write(&out, changed, size, e);
+        status = status == MKPERF_OK ? mkperf_outfile_finish(&out, e) : status;
+        mkperf_outfile_close(&out);
+    }
+    free(changed);
+    if (status == MKPERF_OK && strcmp(to, "-") != 0) {
+        (void)chmod(to, st.st_mode & 0777); /* a program stays executable */
+    }
+    return status;
+}
+
+static enum mkperf_status stamp(struct stamp *s, struct mkperf_error *e)
+{
+    uint8_t table[MKPERF_STAMP_BYTES];
+    char text[MKPERF_IMAGE_TEXT];
+    size_t n = 0;
+
+    if (mkperf_system_load(s->path, &s->system, e) != MKPERF_OK ||
+        make_table(s, table, &n, e) != MKPERF_OK || write_client(s, table, n, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (s->quiet) {
+        return MKPERF_OK;
+    }
+    fprintf(stderr, "mkperf: %s: %u programs, image %s\n",
+            s->output != NULL ? s->output : mkperf_module_path(s->client), s->image.n,
+            mkperf_image_text(&s->image, text));
+    return MKPERF_OK;
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct stamp *s = self;
+
+    if (s->kernel == NULL) {
+        return mkperf_usage_error(e, "stamp", "want --kernel ELF, the kernel that the image gets");
+    }
+    s->path = args->operand[0];
+    s->symbols = mkperf_symbols_new();
+    if (s->symbols == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    mbedtls_sha256_init(&s->hash);
+    (void)mbedtls_sha256_starts_ret(&s->hash, 0);
+    enum mkperf_status status = stamp(s, e);
+    mbedtls_sha256_free(&s->hash);
+    mkperf_system_free(s->system);
+    mkperf_symbols_free(s->symbols);
+    return status;
+}
+
+int mkperf_cmd_stamp(int argc, char **argv)
+{
+    struct stamp s = {0};
+
+    return mkperf_command_main(&mkperf_stamp_command, &s, argc, argv, run);
+}
+
+const struct mkperf_command mkperf_stamp_command = {
+    .name = "stamp",
+    .summary = "write the list of an image's programs into its client PD",
+    .synopsis = "--kernel ELF [--elf-path DIR[:DIR]] [-o FILE] SYSTEM",
+    .description =
+        "Writes a table into the ELF of mkperf's client PD: the number, the name and the build id "
+        "of "
+        "each PD of the .system file, the kernel's build id, and an identity of the whole image. "
+        "Hosts ask the target for it, so that names come from the image that runs, and an ELF "
+        "of another build is not used.\n\n"
+        "Run it when all programs are built, and before the image is packed. The packer must find "
+        "the changed ELF: give its directory first. The client PD's build id stays the same.",
+    .options = {{&group, 0}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_min = 1,
+    .operands_max = 1,
+    .examples =
+        "mkperf stamp my.system --elf-path build --kernel sel4.elf -o build/stamped/client.elf\n"
+        "microkit my.system --search-path build/stamped build ...",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_stamp,
+};

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see identity.h. Nothing in the ELF is believed before it is compared with the file's size.
+ */
+#include "identity.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <mbedtls/sha256.h>
+
+static bool note_id(Elf_Data *data, struct mkperf_build_id *out)
+{
+    size_t at = 0, name, desc;
+    GElf_Nhdr note;
+
+    while ((at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" && note.n_descsz != 0 &&
+            note.n_descsz <= MKPERF_BUILD_ID_BYTES &&
+            memcmp((const char *)data->d_buf + name, "GNU", sizeof "GNU") == 0) {
+            out->n = (uint8_t)note.n_descsz;
+            memcpy(out->byte, (const uint8_t *)data->d_buf + desc, out->n);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mkperf_elf_build_id(Elf *elf, struct mkperf_build_id *out)
+{
+    Elf_Scn *section = NULL;
+
+    *out = (struct mkperf_build_id){0};
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr h;
+        Elf_Data *data;
+        if (gelf_getshdr(section, &h) != NULL && h.sh_type == SHT_NOTE &&
+            (data = elf_getdata(section, NULL)) != NULL && note_id(data, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void hash_number(mbedtls_sha256_context *hash, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    for (unsigned i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    }
+    (void)mbedtls_sha256_update_ret(hash, bytes, sizeof bytes);
+}
+
+/* The file's bytes from `from` to `to`, those of the blank as zeros. */
+static void hash_bytes(mbedtls_sha256_context *hash, const uint8_t *file, uint64_t from,
+                       uint64_t to, struct mkperf_blank blank)
+{
+    static const uint8_t zeros[256];
+
+    while (from < to) {
+        bool in = from >= blank.offset && from - blank.offset < blank.n;
+        uint64_t end = in ? blank.offset + blank.n : from < blank.offset ? blank.offset : to;
+        uint64_t n = (end < to ? end : to) - from;
+        if (in) {
+            n = n < sizeof zeros ? n : sizeof zeros;
+        }
+        (void)mbedtls_sha256_update_ret(hash, in ? zeros : file + from, n);
+        from += n;
+    }
+}
+
+bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_blank blank,
+                        uint8_t out[MKPERF_CONTENT_HASH_BYTES])
+{
+    mbedtls_sha256_context hash;
+    size_t headers = 0;
+    bool any = false, whole = elf_getphdrnum(elf, &headers) == 0;
+
+    mbedtls_sha256_init(&hash);
+    (void)mbedtls_sha256_starts_ret(&hash, 0);
+    for (size_t i = 0; whole && i < headers; i++) {
+        GElf_Phdr h;
+        if (gelf_getphdr(elf, (int)i, &h) == NULL) {
+            whole = false;
+        } else if (h.p_type == PT_LOAD && h.p_filesz != 0) {
+            whole = h.p_offset <= n && h.p_filesz <= n - h.p_offset;
+            any = true;
+            hash_number(&hash, h.p_vaddr);
+            hash_number(&hash, h.p_filesz);
+            hash_bytes(&hash, file, h.p_offset, whole ? h.p_offset + h.p_filesz : 0, blank);
+        }
+    }
+    (void)mbedtls_sha256_finish_ret(&hash, out);
+    mbedtls_sha256_free(&hash);
+    return whole && any;
+}
+
+bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_build_id *out)
+{
+    uint8_t hash[MKPERF_CONTENT_HASH_BYTES];
+
+    if (mkperf_elf_build_id(elf, out)) {
+        return true;
+    }
+    if (!mkperf_elf_content(elf, file, n, (struct mkperf_blank){0}, hash)) {
+        return false;
+    }
+    out->n = MKPERF_BUILD_ID_BYTES;
+    out->derived = true;
+    memcpy(out->byte, hash, out->n);
+    return true;
+}
+
+/* Where the address stands in the file, if all n bytes from there on do. */
+static bool file_offset(Elf *elf, size_t file_bytes, uint64_t addr, uint64_t n, uint64_t *offset)
+{
+    size_t headers = 0;
+
+    for (size_t i = 0; elf_getphdrnum(elf, &headers) == 0 && i < headers; i++) {
+        GElf_Phdr h;
+        if (gelf_getphdr(elf, (int)i, &h) == NULL || h.p_type != PT_LOAD || addr < h.p_vaddr ||
+            addr - h.p_vaddr > h.p_filesz || n > h.p_filesz - (addr - h.p_vaddr)) {
+            continue;
+        }
+        *offset = h.p_offset + (addr - h.p_vaddr);
+        return h.p_offset <= file_bytes && h.p_filesz <= file_bytes - h.p_offset;
+    }
+    return false;
+}
+
+bool mkperf_elf_object(Elf *elf, size_t file_bytes, const char *name, uint64_t at_least,
+                       uint64_t *offset, uint64_t *size)
+{
+    Elf_Scn *section = NULL;
+
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr h;
+        Elf_Data *data;
+        if (gelf_getshdr(section, &h) == NULL || h.sh_type != SHT_SYMTAB || h.sh_entsize == 0 ||
+            (data = elf_getdata(section, NULL)) == NULL) {
+            continue;
+        }
+        for (size_t i = 0; i < data->d_size / h.sh_entsize; i++) {
+            GElf_Sym s;
+            const char *found = gelf_getsym(data, (int)i, &s) != NULL && s.st_shndx != SHN_UNDEF
+                                    ? elf_strptr(elf, h.sh_link, s.st_name)
+                                    : NULL;
+            if (found != NULL && strcmp(found, name) == 0 && s.st_size >= at_least &&
+                file_offset(elf, file_bytes, s.st_value, s.st_size, offset)) {
+                *size = s.st_size;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+enum mkperf_status mkperf_file_hash(const char *path, uint8_t out[MKPERF_CONTENT_HASH_BYTES],
+                                    struct mkperf_error *e)
+{
+    FILE *f = fopen(path, "rb");
+    mbedtls_sha256_context hash;
+    uint8_t bytes[4096];
+    size_t n;
+
+    if (f == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    }
+    mbedtls_sha256_init(&hash);
+    (void)mbedtls_sha256_starts_ret(&hash, 0);
+    while ((n = fread(bytes, 1, sizeof bytes, f)) != 0) {
+        (void)mbedtls_sha256_update_ret(&hash, bytes, n);
+    }
+    (void)mbedtls_sha256_finish_ret(&hash, out);
+    mbedtls_sha256_free(&hash);
+    bool failed = ferror(f) != 0;
+    (void)fclose(f);
+    return failed ? mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: it cannot be read", path)
+                  : MKPERF_OK;
+}
+
+const char *mkperf_build_id_text(const struct mkperf_build_id *id, char text[MKPERF_BUILD_ID_TEXT])
+{
+    strcpy(text, "none");
+    for (unsigned i = 0; i < id->n && i < MKPERF_BUILD_ID_BYTES; i++) {
+        snprintf(text + 2 * (size_t)i, 3, "%02x", id->byte[i]);
+    }
+    return text;
+}

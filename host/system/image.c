@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see image.h. */
+#include "image.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <mkperf/frame.h>
+#include <mkperf/record.h>
+
+struct cursor {
+    const uint8_t *p;
+    size_t n, at; /* at <= n */
+    struct mkperf_error *e;
+};
+
+static bool invalid(const struct cursor *c, const char *why)
+{
+    mkperf_error_set(c->e, MKPERF_ERR_INPUT, "the image's stamp, byte %zu: %s", c->at, why);
+    return false;
+}
+
+static uint64_t get(const uint8_t *p, unsigned bytes)
+{
+    uint64_t value = 0;
+
+    for (unsigned i = 0; i < bytes; i++) {
+        value |= (uint64_t)p[i] << 8 * i;
+    }
+    return value;
+}
+
+static void put(uint8_t *p, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) {
+        p[i] = (uint8_t)(value >> 8 * i);
+    }
+}
+
+/* n bytes of text, without control characters, into out. */
+static bool read_text(struct cursor *c, size_t n, char *out, size_t most)
+{
+    if (n > most || n > c->n - c->at) {
+        return invalid(c, "a text that is too long");
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint8_t byte = c->p[c->at + i];
+        if (byte < ' ' || byte == 0x7f) {
+            return invalid(c, "a control character in a name");
+        }
+        out[i] = (char)byte;
+    }
+    out[n] = '\0';
+    c->at += n;
+    return true;
+}
+
+static bool read_program(struct cursor *c, unsigned npds, bool kernel,
+                         struct mkperf_image_program *out)
+{
+    if (c->n - c->at < MKPERF_STAMP_ENTRY_BYTES) {
+        return invalid(c, "it ends within an entry");
+    }
+    const uint8_t *p = c->p + c->at;
+    unsigned parent = p[8], flags = p[9], id = p[10], name = p[11], file = p[12];
+    out->thread = get(p, 8);
+    out->parent = (int)parent - 1;
+    out->passive = (flags & MKPERF_STAMP_PASSIVE) != 0;
+    out->build_id.derived = (flags & MKPERF_STAMP_DERIVED) != 0;
+    if (parent > npds) {
+        return invalid(c, "a parent that is not in the table");
+    }
+    if (!kernel && out->thread >= MKPERF_THREAD_AMBIGUOUS) {
+        return invalid(c, "a number that no PD has");
+    }
+    if ((name != 0) == kernel) {
+        return invalid(c, kernel ? "the kernel's entry is missing" : "a PD without a name");
+    }
+    c->at += MKPERF_STAMP_ENTRY_BYTES;
+    if (id > MKPERF_BUILD_ID_BYTES || id > c->n - c->at) {
+        return invalid(c, "a build id that is too long");
+    }
+    out->build_id.n = (uint8_t)id;
+    memcpy(out->build_id.byte, c->p + c->at, id);
+    c->at += id;
+    return read_text(c, name, out->name, sizeof out->name - 1) &&
+           read_text(c, file, out->file, sizeof out->file - 1);
+}
+
+/* Two entries for one identity, or with one name, would make names ambiguous. */
+static bool distinct(const struct cursor *c, const struct mkperf_image *image, unsigned i)
+{
+    const struct mkperf_image_program *a = &image->program[i];
+
+    for (unsigned k = 0; k < i; k++) {
+        const struct mkperf_image_program *b = &image->program[k];
+        if (a->thread == b->thread || strcmp(a->name, b->name) == 0) {
+            return invalid(c, "two PDs with the same number or name");
+        }
+    }
+    return true;
+}
+
+static bool read_header(struct cursor *c, struct mkperf_image *out)
+{
+    if (c->n < MKPERF_STAMP_HEADER_BYTES || c->n > MKPERF_STAMP_BYTES) {
+        return invalid(c, "its size is invalid");
+    }
+    if (memcmp(c->p, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES) != 0) {
+        return invalid(c, "not a stamp, or one of another version");
+    }
+    if (get(c->p + MKPERF_STAMP_SIZE_AT, 4) != c->n) {
+        return invalid(c, "its size is another than what was sent");
+    }
+    if (get(c->p + MKPERF_STAMP_CRC_AT, 4) !=
+        mkperf_crc32(0, c->p + MKPERF_STAMP_IMAGE_AT, c->n - MKPERF_STAMP_IMAGE_AT)) {
+        return invalid(c, "the CRC is wrong");
+    }
+    memcpy(out->id, c->p + MKPERF_STAMP_IMAGE_AT, sizeof out->id);
+    memcpy(out->system, c->p + MKPERF_STAMP_SYSTEM_AT, sizeof out->system);
+    out->n = (unsigned)get(c->p + MKPERF_STAMP_COUNT_AT, 2);
+    if (out->n > MKPERF_STAMP_PROGRAMS) {
+        return invalid(c, "too many programs");
+    }
+    c->at = MKPERF_STAMP_HEADER_BYTES;
+    return true;
+}
+
+enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_image *out,
+                                     struct mkperf_error *e)
+{
+    struct cursor c = {p, n, 0, e};
+
+    memset(out, 0, sizeof *out);
+    if (!read_header(&c, out) || !read_program(&c, 0, true, &out->kernel)) {
+        return MKPERF_ERR_INPUT;
+    }
+    for (unsigned i = 0; i < out->n; i++) {
+        if (!read_program(&c, out->n, false, &out->program[i]) || !distinct(&c, out, i)) {
+            return MKPERF_ERR_INPUT;
+        }
+    }
+    if (c.at != n) {
+        invalid(&c, "more bytes than entries");
+        return MKPERF_ERR_INPUT;
+    }
+    return MKPERF_OK;
+}
+
+static size_t write_program(const struct mkperf_image_program *from, uint8_t *out)
+{
+    size_t name = strlen(from->name), file = strlen(from->file), at = MKPERF_STAMP_ENTRY_BYTES;
+
+    put(out, from->thread, 8);
+    out[8] = (uint8_t)(from->parent + 1);
+    out[9] = (uint8_t)((from->passive ? MKPERF_STAMP_PASSIVE : 0) |
+                       (from->build_id.derived ? MKPERF_STAMP_DERIVED : 0));
+    out[10] = from->build_id.n;
+    out[11] = (uint8_t)name;
+    out[12] = (uint8_t)file;
+    memcpy(out + at, from->build_id.byte, from->build_id.n);
+    at += from->build_id.n;
+    memcpy(out + at, from->name, name);
+    memcpy(out + at + name, from->file, file);
+    return at + name + file;
+}
+
+size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES])
+{
+    size_t n = MKPERF_STAMP_HEADER_BYTES;
+
+    memset(out, 0, n);
+    memcpy(out, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES);
+    memcpy(out + MKPERF_STAMP_IMAGE_AT, image->id, sizeof image->id);
+    memcpy(out + MKPERF_STAMP_SYSTEM_AT, image->system, sizeof image->system);
+    put(out + MKPERF_STAMP_COUNT_AT, image->n, 2);
+    n += write_program(&image->kernel, out + n);
+    for (unsigned i = 0; i < image->n; i++) {
+        n += write_program(&image->program[i], out + n);
+    }
+    put(out + MKPERF_STAMP_SIZE_AT, n, 4);
+    put(out + MKPERF_STAMP_CRC_AT,
+        mkperf_crc32(0, out + MKPERF_STAMP_IMAGE_AT, n - MKPERF_STAMP_IMAGE_AT), 4);
+    return n;
+}
+
+/* A passive child runs on the scheduling context of its caller: its id alone is left. */
+static bool passive_child(const struct mkperf_image_program *p, uint64_t thread)
+{
+    return p->passive && p->parent >= 0 && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
+           (p->thread & 0xff) == (thread & 0xff);
+}
+
+int mkperf_image_find(const struct mkperf_image *image, uint64_t thread)
+{
+    int found = -1;
+
+    if (thread >= MKPERF_THREAD_AMBIGUOUS) {
+        return -1;
+    }
+    for (unsigned i = 0; i < image->n; i++) {
+        if (image->program[i].thread == thread) {
+            return (int)i;
+        }
+    }
+    for (unsigned i = 0; i < image->n; i++) {
+        if (passive_child(&image->program[i], thread)) {
+            if (found >= 0) {
+                return -1;
+            }
+            found = (int)i;
+        }
+    }
+    return found;
+}
+
+const char *mkperf_image_text(const struct mkperf_image *image, char text[MKPERF_IMAGE_TEXT])
+{
+    for (unsigned i = 0; i < sizeof image->id; i++) {
+        snprintf(text + 2 * (size_t)i, 3, "%02x", image->id[i]);
+    }
+    return text;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The programs of an image, as its stamp lists them (include/mkperf/stamp.h).
+ *
+ * Owns: reading and writing the table's bytes. Written by `mkperf stamp`, read from what a target
+ * sent. The bytes come from a target that may be hostile: each length is checked.
+ */
+#ifndef MKPERF_HOST_SYSTEM_IMAGE_H
+#define MKPERF_HOST_SYSTEM_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mkperf/stamp.h>
+
+#include "../error.h"
+#include "../symbols/build_id.h"
+
+struct mkperf_image_program {
+    uint64_t thread; /* the PD's identity in samples; 0 for the kernel */
+    int parent;      /* index among the programs, -1 = none */
+    bool passive;
+    struct mkperf_build_id build_id;        /* n = 0: the program could not be identified */
+    char name[MKPERF_STAMP_NAME_BYTES + 1]; /* of the PD; "" for the kernel */
+    char file[MKPERF_STAMP_FILE_BYTES + 1]; /* its program's, without directories; "" = unknown */
+};
+
+struct mkperf_image {
+    uint8_t id[MKPERF_STAMP_IMAGE_BYTES];
+    uint8_t system[MKPERF_STAMP_SYSTEM_BYTES]; /* SHA-256 of the .system file */
+    struct mkperf_image_program kernel;
+    unsigned n;
+    struct mkperf_image_program program[MKPERF_STAMP_PROGRAMS]; /* in the .system file's order */
+};
+
+/* Reads the n bytes at p. MKPERF_ERR_INPUT with the place and the reason: the table is invalid. */
+enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_image *out,
+                                     struct mkperf_error *e);
+
+/* Writes the table and its CRC, at most MKPERF_STAMP_BYTES. Returns its size. The image is one that
+ * mkperf_image_read would return. */
+size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES]);
+
+/* The program whose samples carry this identity, -1 = none; a passive child on its caller's
+ * scheduling context is found by its id, unless two have it. */
+int mkperf_image_find(const struct mkperf_image *image, uint64_t thread);
+
+/* The image's identity in hexadecimal. */
+enum { MKPERF_IMAGE_TEXT = 2 * MKPERF_STAMP_IMAGE_BYTES + 1 };
+const char *mkperf_image_text(const struct mkperf_image *image, char text[MKPERF_IMAGE_TEXT]);
+
+#endif
