@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
+#include "cmd/cmd.h"
 
 /* A link to mkperf that is named as an old command is that command; NULL: it is not. */
 static const struct mkperf_command *command_of_link(const char *path)

@@ -4,6 +4,7 @@
 #   tests/unit/test_*.c    cmocka programs, host code, address and undefined-behaviour sanitizers
 #   tests/tsan/test_*.c    programs under ThreadSanitizer, exit status
 #   tests/fuzz/fuzz_*.c    libFuzzer targets, a short run over tests/fuzz/corpus/NAME and beyond
+#   tests/check-layers     the include graph of the sources
 #   tests/system/*.sh      whole runs; print `ok NAME` or `not ok NAME: why`
 
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))

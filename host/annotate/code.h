@@ -4,14 +4,14 @@
  *
  * Owns: the bytes of a stretch of an ELF's code and the way through them, instruction by
  * instruction. What capstone cannot read (data among the code, or RISC-V before capstone 5) is a
- * word. Called by print.c.
+ * word. Called by listing.c.
  */
 #ifndef MKPERF_HOST_ANNOTATE_CODE_H
 #define MKPERF_HOST_ANNOTATE_CODE_H
 
 #include <capstone/capstone.h>
 
-#include "../symbols/symbols.h"
+#include "symbols/symbols.h"
 
 enum { ANNOTATE_BYTES_MAX = 1 << 20 };
 

@@ -19,7 +19,7 @@ static bool find_hit(const struct report_frames *f, const struct annotate_choice
     const struct report_profile *p = f->profile;
     struct report_address address[REPORT_FRAMES_MAX];
     uint32_t words;
-    const uint64_t *key = report_table_key(&p->chains, chain, &words);
+    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
 
     if (key[REPORT_CHAIN_EVENT] != c->event ||
         (c->pd && strcmp(c->pd, report_pd_name(p, key[REPORT_CHAIN_PD])) != 0) ||

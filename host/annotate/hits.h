@@ -9,7 +9,7 @@
 #ifndef MKPERF_HOST_ANNOTATE_HITS_H
 #define MKPERF_HOST_ANNOTATE_HITS_H
 
-#include "../report/frames.h"
+#include "profile/frames.h"
 
 struct annotate_hit {
     struct mkperf_module *module;

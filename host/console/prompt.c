@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "console.h"
+#include "conversation.h"
 
 enum { HISTORY = 500, PATH_ROOM = 4096 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: completion for bash, from the descriptions of help.h: two functions that say which options
+ * Owns: completion for bash, from the descriptions of args.h: two functions that say which options
  * a command has and what an option's value is, and one that is the same for all.
  */
 #include <string.h>

@@ -1,149 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a command is called with: one description of each, from which come parsing (args.c),
- * --help (text.c), the man pages (man.c) and shell completion (bash.c, zsh.c).
+ * Help about all commands together: the overview, man pages, and completion for bash and zsh.
  *
- * Owns: the shape of descriptions, which are constants in the commands' own files. To add an
- * option: a line in the command's (or a shared group's) table and a case in that group's set
- * function.
+ * Owns: their texts, which come from the descriptions of base/args.h. Called by `mkperf help` and
+ * by main.
  */
 #ifndef MKPERF_HOST_HELP_HELP_H
 #define MKPERF_HOST_HELP_HELP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/args.h"
 
-#include "../error.h"
+/* All commands, in the order in which they are shown. Ends with NULL; cmd/commands.c defines it. */
+extern const struct mkperf_command *const mkperf_commands[];
 
-enum { MKPERF_OPTION_GROUPS = 10, MKPERF_OPTIONS_MAX = 64, MKPERF_SECTIONS = 4 };
-
-/* Called for each item of a list that a shell can complete or the help shows. help may be "". */
-typedef void mkperf_put(void *to, const char *word, const char *help);
-typedef void mkperf_list(mkperf_put *put, void *to);
-
-/* What a value or an operand is, for completion. */
-enum mkperf_value {
-    MKPERF_VALUE_TEXT, /* nothing that a shell knows */
-    MKPERF_VALUE_FILE,
-    MKPERF_VALUE_DIR,
-    MKPERF_VALUE_DIRS, /* DIR[:DIR] */
-    MKPERF_VALUE_TARGET,
-    MKPERF_VALUE_WORD,  /* one of words or list */
-    MKPERF_VALUE_WORDS, /* several, with commas between */
-};
-
-struct mkperf_option {
-    int id;            /* the letter of its short form; from 256 on: it has none */
-    const char *name;  /* the long form, without dashes; NULL: none */
-    const char *value; /* what its argument is called; "[X]": it may be left out; NULL: none */
-    const char *help;  /* "%d" in it stands for number */
-    int number;
-    enum mkperf_value kind;
-    const char *words; /* separated by blanks; NULL */
-    mkperf_list *list; /* more words; NULL */
-};
-
-/* An option as it was given. */
-struct mkperf_given {
-    int id;
-    const char *name;  /* as it is typed, "--core" or "-c" */
-    const char *value; /* NULL: none */
-    const char *command;
-    struct mkperf_error *e;
-};
-
-struct mkperf_option_group {
-    const struct mkperf_option *options; /* ends with id 0 */
-    /* Takes one into self. Errors: USAGE, said with mkperf_given_bad or in words of its own. */
-    enum mkperf_status (*set)(void *self, const struct mkperf_given *g);
-};
-
-struct mkperf_help_section {
-    const char *title; /* NULL: the end */
-    const char *text;  /* as description; NULL */
-    mkperf_list *list; /* terms, below the text; NULL */
-};
-
-struct mkperf_command {
-    const char *name, *summary;
-    const char *synopsis;    /* behind the name */
-    const char *description; /* paragraphs with an empty line between; lines are filled anew */
-    struct {
-        const struct mkperf_option_group *group; /* NULL: the end */
-        size_t offset;                           /* of what its set function takes, in self */
-    } options[MKPERF_OPTION_GROUPS];
-    enum mkperf_value operand; /* what stands without an option */
-    mkperf_list *operand_list;
-    int operands_min, operands_max;
-    struct mkperf_help_section sections[MKPERF_SECTIONS];
-    const char *examples; /* lines, shown as they are; NULL */
-    unsigned statuses;    /* 1 << status for each that it may end with; see error.h */
-    int (*run)(int argc, char **argv);
-};
-
-extern const struct mkperf_command *const mkperf_commands[];           /* ends with NULL */
-const struct mkperf_command *mkperf_command_by_name(const char *name); /* NULL: none */
-
-/* ---- parsing ---- */
-
-struct mkperf_args {
-    bool helped; /* --help was answered: there is nothing more to do */
-    int n;
-    char **operand;
-};
-
-/*
- * Options into self, in their order; what is left into *args (of argv, whose order may change).
- * -h and --help of every command are answered here, on standard output. USAGE.
+/* The lists of words that options and operands of all commands have, each once. Returns how many.
  */
-enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
-                                     char **argv, struct mkperf_args *args, struct mkperf_error *e);
-
-/* For set functions: a value into *out, or USAGE with what would be right. */
-enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want);
-enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
-                                       uint64_t *out);
-enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out); /* > 0 */
-enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out); /* 0 to 100 */
-/* For the default of a set function's switch: the table has more than the function. */
-enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g);
-
-/* USAGE with a text of the caller and the way to the help. */
-enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *command,
-                                      const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/*
- * What most commands are: parse into self, run unless help was wanted, print the error behind the
- * command's name. The result is the exit status.
- */
-int mkperf_command_main(const struct mkperf_command *c, void *self, int argc, char **argv,
-                        enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
-                                                     struct mkperf_error *e));
-
-/* "mkperf ARGV..." as one string, to be freed; NULL: out of memory. */
-char *mkperf_command_line(int argc, char **argv);
-
-/* ---- walking and printing ---- */
-
-/* The option number i of a command over all groups; NULL: no more. */
-const struct mkperf_option *mkperf_command_option(const struct mkperf_command *c, unsigned i);
-/* Its help text with the number in it, in buffer. */
-enum { MKPERF_HELP_BYTES = 1024 };
-const char *mkperf_option_help(const struct mkperf_option *o, char buffer[MKPERF_HELP_BYTES]);
-/* Words of an option or operand, from words and list. */
-void mkperf_words(const char *words, mkperf_list *list, mkperf_put *put, void *to);
-/* The lists that options and operands of all commands have, each once; returns how many. */
 enum { MKPERF_LISTS_MAX = 32 };
 unsigned mkperf_lists(mkperf_list *out[MKPERF_LISTS_MAX]);
-/* The number of a list among them. */
+/* The number of a list among them; n: it is none of them. */
 unsigned mkperf_list_number(mkperf_list *const lists[], unsigned n, mkperf_list *list);
 
-void mkperf_help_text(const struct mkperf_command *c, FILE *out); /* --help */
-void mkperf_help_overview(FILE *out);                             /* mkperf --help */
-void mkperf_help_man(const struct mkperf_command *c, FILE *out);  /* NULL: mkperf(1) */
+void mkperf_help_overview(FILE *out);                            /* mkperf --help */
+void mkperf_help_man(const struct mkperf_command *c, FILE *out); /* NULL: mkperf(1) */
 void mkperf_help_bash(FILE *out);
 void mkperf_help_zsh(FILE *out);
 

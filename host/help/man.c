@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: man pages in man(7), from the descriptions of help.h. */
+/* Owns: man pages in man(7), from the descriptions of base/args.h. */
 #include <ctype.h>
 #include <string.h>
 
-#include "../cmd.h"
+#include <mkperf/version.h>
+
+#include "help.h"
 
 enum { LINE = 66 }; /* leaves room for escapes: mandoc counts bytes, up to 80 */
 

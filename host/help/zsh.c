@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: completion for zsh, from the descriptions of help.h: one _arguments call a command. */
+/* Owns: completion for zsh, from the descriptions of base/args.h: one _arguments call a command. */
 #include <string.h>
 
 #include "help.h"

@@ -10,8 +10,8 @@
 #ifndef MKPERF_HOST_MODEL_CHAIN_H
 #define MKPERF_HOST_MODEL_CHAIN_H
 
-#include "../symbols/symbols.h"
 #include "model.h"
+#include "symbols/symbols.h"
 
 enum { MKPERF_REPAIR_CACHE = 8192 };
 

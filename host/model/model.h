@@ -6,8 +6,8 @@
  * sink's functions in the order of the stream; nothing is kept for longer than a call, so memory
  * does not grow with the stream.
  */
-#ifndef MKPERF_HOST_MODEL_H
-#define MKPERF_HOST_MODEL_H
+#ifndef MKPERF_HOST_MODEL_MODEL_H
+#define MKPERF_HOST_MODEL_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,9 +16,9 @@
 #include <mkperf/observe.h>
 #include <mkperf/record.h>
 
-#include "../error.h"
-#include "../symbols/build_id.h"
+#include "base/error.h"
 #include "fill.h"
+#include "symbols/build_id.h"
 
 enum mkperf_model_limits {
     MKPERF_MODEL_EVENTS = 32,
@@ -39,7 +39,7 @@ struct mkperf_event {
 
 /* Who ran: a protection domain, the idle thread, or a thread that nobody named. */
 struct mkperf_pd {
-    uint64_t thread;                 /* identity, record.h */
+    uint64_t thread;                 /* identity, cmd/cmd_record.h */
     uint32_t id;                     /* index in the model, from 0; dense; never reused */
     const char *name;                /* never NULL; "idle", "unknown-<thread in hex>" */
     const char *elf;                 /* path of its program, NULL if none is known */

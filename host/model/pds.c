@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../system/system.h"
+#include "system/system.h"
 
 struct mkperf_pds {
     struct mkperf_symbols *symbols;

@@ -9,8 +9,8 @@
 #ifndef MKPERF_HOST_MODEL_PDS_H
 #define MKPERF_HOST_MODEL_PDS_H
 
-#include "../symbols/symbols.h"
 #include "model.h"
+#include "symbols/symbols.h"
 
 enum { MKPERF_MAX_PDS = 1024 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../annotate/print.h"
+#include "annotate/listing.h"
 #include "head.h"
 #include "items.h"
 #include "pager.h"

@@ -7,7 +7,7 @@
 #ifndef MKPERF_HOST_REPORT_BROWSER_H
 #define MKPERF_HOST_REPORT_BROWSER_H
 
-#include "tree.h"
+#include "row_tree.h"
 
 /* Whether standard input and output are a terminal that can be drawn on. */
 bool report_browser_usable(void);

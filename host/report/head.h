@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "profile.h"
+#include "profile/profile.h"
 
 void report_head_print(const struct report_profile *p, const char *path, FILE *out);
 

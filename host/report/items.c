@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows_print.h"
+
 enum { TEXT = REPORT_ITEM_TEXT / 2 };
 
 static bool make_room(struct report_items *l, size_t at, size_t count)

@@ -8,7 +8,7 @@
 #ifndef MKPERF_HOST_REPORT_ITEMS_H
 #define MKPERF_HOST_REPORT_ITEMS_H
 
-#include "tree.h"
+#include "row_tree.h"
 
 enum { REPORT_ITEM_TEXT = 1400 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../colour.h"
+#include "base/colour.h"
 
 enum { KEY_ESC = 27, PAIR_HOT = 1, PAIR_WARM };
 

@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../colour.h"
-#include "../progress.h"
-#include "tree.h"
+#include "base/progress.h"
 
 const char *const report_sort_names[REPORT_SORT_KEYS] = {
     [REPORT_SORT_PD] = "pd",     [REPORT_SORT_SYMBOL] = "symbol", [REPORT_SORT_EVENT] = "event",
@@ -33,7 +31,7 @@ bool report_chain_wanted(const struct report_frames *f, const struct report_opti
                          uint32_t event, uint32_t chain)
 {
     uint32_t words;
-    const uint64_t *key = report_table_key(&f->profile->chains, chain, &words);
+    const uint64_t *key = mkperf_hash_key(&f->profile->chains, chain, &words);
 
     return key[REPORT_CHAIN_EVENT] == event && f->profile->weight[chain].samples > 0 &&
            (!o->pd || strcmp(o->pd, report_pd_name(f->profile, key[REPORT_CHAIN_PD])) == 0);
@@ -43,7 +41,7 @@ struct report_row_key report_row_key(const struct report_frames *f, const struct
                                      uint32_t chain, uint32_t function)
 {
     uint32_t words;
-    const uint64_t *key = report_table_key(&f->profile->chains, chain, &words);
+    const uint64_t *key = mkperf_hash_key(&f->profile->chains, chain, &words);
     struct report_function fn = report_function(f, function);
     bool symbol = report_sorts_by(o, REPORT_SORT_SYMBOL);
 
@@ -60,7 +58,7 @@ struct report_row_key report_row_key(const struct report_frames *f, const struct
 static struct report_row *row_of(struct report_rows *rows, struct report_row_key k)
 {
     uint64_t key[6] = {k.pd, k.name, k.core, k.kernel, k.line, k.event};
-    int64_t number = report_table_number(&rows->numbers, key, 6);
+    int64_t number = mkperf_hash_number(&rows->numbers, key, 6);
 
     if (number < 0) {
         return NULL;
@@ -181,140 +179,7 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct report_fra
 
 void report_rows_free(struct report_rows *rows)
 {
-    report_table_free(&rows->numbers);
+    mkperf_hash_free(&rows->numbers);
     free(rows->row);
     memset(rows, 0, sizeof *rows);
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-/* A row's text under one of the keys that it is sorted by. */
-static void column(const struct report_frames *f, const struct report_row *r,
-                   enum report_sort_key key, char *text, size_t n)
-{
-    switch (key) {
-    case REPORT_SORT_PD:
-        snprintf(text, n, "%s", report_pd_name(f->profile, r->key.pd));
-        break;
-    case REPORT_SORT_SYMBOL:
-        snprintf(text, n, "[%c] %s", r->key.kernel ? 'k' : '.', report_text(f, r->key.name));
-        break;
-    case REPORT_SORT_EVENT:
-        snprintf(text, n, "%s", f->profile->session.event[r->key.event].name);
-        break;
-    case REPORT_SORT_CORE:
-        snprintf(text, n, "%03" PRIu32, r->key.core); /* as perf */
-        break;
-    case REPORT_SORT_MODE:
-        snprintf(text, n, "[%c]", r->key.kernel ? 'k' : '.');
-        break;
-    default:
-        snprintf(text, n, "%s", report_text(f, r->key.line));
-        break;
-    }
-}
-
-static const char *const titles[REPORT_SORT_KEYS] = {
-    [REPORT_SORT_PD] = "PD",     [REPORT_SORT_SYMBOL] = "Symbol", [REPORT_SORT_EVENT] = "Event",
-    [REPORT_SORT_CORE] = "Core", [REPORT_SORT_MODE] = "Mode",     [REPORT_SORT_LINE] = "Line",
-};
-
-struct layout {
-    int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
-    uint32_t rows;               /* that are printed */
-};
-
-static struct layout lay_out(const struct report_rows *rows, const struct report_frames *f,
-                             const struct report_options *o, uint64_t whole)
-{
-    struct layout l = {.rows = 0};
-    char text[600];
-
-    for (unsigned i = 0; i < o->nkeys; i++) {
-        l.width[i] = (int)strlen(titles[o->key[i]]);
-    }
-    while (l.rows < rows->n && percent(rows->row[l.rows].children.period, whole) >= o->limit) {
-        for (unsigned i = 0; i < o->nkeys; i++) {
-            column(f, &rows->row[l.rows], o->key[i], text, sizeof text);
-            if ((int)strlen(text) > l.width[i]) {
-                l.width[i] = (int)strlen(text);
-            }
-        }
-        l.rows++;
-    }
-    return l;
-}
-
-void report_row_text(const struct report_frames *f, const struct report_options *o,
-                     const struct report_row *r, char *text, size_t n)
-{
-    char part[600];
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (unsigned i = 0; i < o->nkeys && used < n; i++) {
-        column(f, r, o->key[i], part, sizeof part);
-        used += (size_t)snprintf(text + used, n - used, i + 1 < o->nkeys ? "%-12s  " : "%s", part);
-    }
-}
-
-static void print_titles(const struct layout *l, const struct report_options *o, FILE *out)
-{
-    fprintf(out, o->children ? "# Children      Self  Samples           Period"
-                             : "# Overhead  Samples           Period");
-    for (unsigned i = 0; i < o->nkeys; i++) {
-        bool last = i + 1 == o->nkeys;
-
-        fprintf(out, "  %-*s", last ? 0 : l->width[i], titles[o->key[i]]);
-    }
-    fprintf(out, "\n#\n");
-}
-
-static void print_share(double share, bool colour, FILE *out)
-{
-    fprintf(out, "%s%9.2f%%%s", mkperf_colour_begin(colour, share), share,
-            mkperf_colour_end(colour, share));
-}
-
-static void print_row(const struct report_row *r, const struct layout *l,
-                      const struct report_frames *f, const struct report_options *o, uint64_t whole,
-                      FILE *out)
-{
-    char text[600];
-
-    if (o->children) {
-        print_share(percent(r->children.period, whole), o->colour, out);
-    }
-    print_share(percent(r->self.period, whole), o->colour, out);
-    fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
-    for (unsigned i = 0; i < o->nkeys; i++) {
-        column(f, r, o->key[i], text, sizeof text);
-        fprintf(out, "  %-*s", i + 1 == o->nkeys ? 0 : l->width[i], text);
-    }
-    fputc('\n', out);
-}
-
-enum mkperf_status report_rows_print(const struct report_rows *rows, struct report_frames *f,
-                                     const struct report_options *o, uint32_t event, FILE *out,
-                                     struct mkperf_error *e)
-{
-    uint64_t whole = f->profile->total[event].period;
-    struct layout l = lay_out(rows, f, o, whole);
-
-    print_titles(&l, o, out);
-    for (uint32_t i = 0; i < l.rows; i++) {
-        print_row(&rows->row[i], &l, f, o, whole, out);
-        if (o->graph != REPORT_GRAPH_NONE &&
-            report_tree_print(&rows->row[i], f, o, event, out, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    if (l.rows < rows->n) {
-        fprintf(out, "# %" PRIu32 " rows below %g %% are left out\n", rows->n - l.rows, o->limit);
-    }
-    fputc('\n', out);
-    return MKPERF_OK;
 }

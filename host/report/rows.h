@@ -2,12 +2,12 @@
 /*
  * The rows of a report: chains summed by what the user sorts by.
  *
- * Owns: the options of the table, the rows, their order and how they are printed.
+ * Owns: the options of the table, the rows and their order.
  */
 #ifndef MKPERF_HOST_REPORT_ROWS_H
 #define MKPERF_HOST_REPORT_ROWS_H
 
-#include "frames.h"
+#include "profile/frames.h"
 
 enum report_sort_key {
     REPORT_SORT_PD,
@@ -46,7 +46,7 @@ struct report_row {
 };
 
 struct report_rows {
-    struct report_table numbers;
+    struct mkperf_hash numbers;
     struct report_row *row;
     uint32_t n, room;
     struct report_weight shown; /* of the event, after the filter by PD */
@@ -68,14 +68,5 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct report_fra
                                      const struct report_options *o, uint32_t event,
                                      struct mkperf_error *e);
 void report_rows_free(struct report_rows *rows);
-
-/* A row's columns in one line. */
-void report_row_text(const struct report_frames *f, const struct report_options *o,
-                     const struct report_row *r, char *text, size_t n);
-
-/* The table; trees below its rows with o->graph. */
-enum mkperf_status report_rows_print(const struct report_rows *rows, struct report_frames *f,
-                                     const struct report_options *o, uint32_t event, FILE *out,
-                                     struct mkperf_error *e);
 
 #endif

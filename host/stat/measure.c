@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "progress.h"
-#include "stat/measure.h"
+#include "base/progress.h"
+#include "measure.h"
 
 static const double WHOLE_S = 1.0; /* between readings with counts by PD, in case of an early end */
 enum { POLL_MS = 50, ESTIMATE_HZ = 1000 };

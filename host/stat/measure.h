@@ -9,8 +9,8 @@
 #ifndef MKPERF_HOST_STAT_MEASURE_H
 #define MKPERF_HOST_STAT_MEASURE_H
 
-#include "stat/stat.h"
-#include "talk.h"
+#include "link/talk.h"
+#include "stat.h"
 
 struct stat_measure {
     /* Set before: talk's options, stop; events are set up here. */

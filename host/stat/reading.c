@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "stat/stat.h"
+#include "stat.h"
 
 struct stat_row *stat_row(struct stat_reading *r, uint32_t pd)
 {

@@ -4,8 +4,8 @@
  *
  * Owns: struct stat_reading and the arithmetic on it. Row 0 is the whole system, the others PDs.
  */
-#ifndef MKPERF_HOST_STAT_H
-#define MKPERF_HOST_STAT_H
+#ifndef MKPERF_HOST_STAT_STAT_H
+#define MKPERF_HOST_STAT_STAT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "internal.h"
+#include "symbols_internal.h"
 
 /* Arm ARM, C6.2.365: SVC #imm16. */
 #define SVC_MASK UINT32_C(0xffe0001f)

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "internal.h"
+#include "symbols_internal.h"
 
 enum {
     MAX_INSTRUCTIONS = 16384, /* of a function that is followed */

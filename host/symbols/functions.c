@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "symbols_internal.h"
 
 void mkperf_functions_free(struct mkperf_module *m)
 {

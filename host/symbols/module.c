@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "demangle.h"
-#include "internal.h"
+#include "symbols_internal.h"
 
 struct mkperf_symbols {
     struct mkperf_module *modules;

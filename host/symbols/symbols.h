@@ -5,14 +5,14 @@
  * Owns: opened ELFs and caches over them. Each ELF is a module, addressed by its link-time
  * addresses (no slide). Bounded memory: caches are dropped when they reach their limit.
  */
-#ifndef MKPERF_HOST_SYMBOLS_H
-#define MKPERF_HOST_SYMBOLS_H
+#ifndef MKPERF_HOST_SYMBOLS_SYMBOLS_H
+#define MKPERF_HOST_SYMBOLS_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../error.h"
+#include "base/error.h"
 #include "build_id.h"
 
 struct mkperf_symbols;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "flow.h"
-#include "internal.h"
+#include "symbols_internal.h"
 
 enum {
     AARCH64_FP = 29,

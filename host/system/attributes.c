@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "system_internal.h"
 
 const char *system_attribute(const char **attrs, const char *name)
 {

@@ -11,7 +11,7 @@
 
 #include <mkperf/record.h>
 
-#include "internal.h"
+#include "system_internal.h"
 
 #define USER_TOP UINT64_C(0x800000000000) /* the largest of Microkit's AArch64 boards */
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "system_internal.h"
 
 enum { MAX_STACK_BYTES = 16 << 20, SMALL_PAGE = 0x1000, LARGE_PAGE = 0x200000 };
 

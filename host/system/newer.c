@@ -7,7 +7,7 @@
  * rest is read for its form, and remembered as "beyond" what mkperf's own packer can build. Called
  * by parse.c, as elements.c is.
  */
-#include "internal.h"
+#include "system_internal.h"
 
 void system_beyond(struct reader *r, const char *what)
 {

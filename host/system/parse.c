@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "system_internal.h"
 
 static bool start_system(struct reader *r, const char **attrs)
 {

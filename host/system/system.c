@@ -13,7 +13,7 @@
 
 #include <mkperf/record.h>
 
-#include "internal.h"
+#include "system_internal.h"
 
 bool system_error(const struct place *at, const char *format, ...)
 {

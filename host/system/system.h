@@ -8,14 +8,14 @@
  * The language is that of Microkit 2.3 for AArch64 and RISC-V, which has those of its predecessors
  * in it, and a map's `setvar_paddr` (Microkit's manual, "System Description File").
  */
-#ifndef MKPERF_HOST_SYSTEM_H
-#define MKPERF_HOST_SYSTEM_H
+#ifndef MKPERF_HOST_SYSTEM_SYSTEM_H
+#define MKPERF_HOST_SYSTEM_SYSTEM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../error.h"
+#include "base/error.h"
 
 enum mkperf_system_limits {
     MKPERF_SYSTEM_MAX_PDS = 63, /* Microkit's */

@@ -6,8 +6,8 @@
 #include <ncurses.h>
 #include <string.h>
 
-#include "../colour.h"
-#include "../report/pager.h"
+#include "base/colour.h"
+#include "report/pager.h"
 
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
 

@@ -3,14 +3,14 @@
  * What mkperf top shows: on a terminal in place, or as tables one after the other.
  *
  * Owns: the picture, the keys and what they have chosen. The first line always says what is lost.
- * Called by top.c, which owns the session.
+ * Called by cmd/cmd_top.c, which owns the session.
  */
 #ifndef MKPERF_HOST_TOP_SCREEN_H
 #define MKPERF_HOST_TOP_SCREEN_H
 
 #include <stdio.h>
 
-#include "counts.h"
+#include "top_counts.h"
 
 enum { TOP_TEXT = 512 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see answer.h. */
-#include "answer.h"
+/* Owns: see http_server_internal.h. */
+#include "http_server_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../decode/perfdata.h"
-#include "../sink/formats.h"
-#include "json.h"
+#include "export/formats.h"
 #include "page.h"
+#include "perfdata/reader.h"
+#include "view_json.h"
 
 static const char own_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
                                  "'self' data:; connect-src 'self'; "

@@ -2,7 +2,7 @@
 /*
  * The page's files, part of the program.
  *
- * Owns: nothing but their bytes. Served by server.c.
+ * Owns: nothing but their bytes. Served by http_server.c.
  */
 #ifndef MKPERF_HOST_VIEW_PAGE_H
 #define MKPERF_HOST_VIEW_PAGE_H

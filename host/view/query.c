@@ -16,7 +16,7 @@ bool view_query_select(const struct view_query *q, const struct report_profile *
     out->weight = calloc((size_t)whole->chains.count + 1, sizeof *out->weight);
     for (uint32_t i = 0; out->weight && i < whole->nsamples; i++) {
         const struct report_sample *s = &whole->sample[i];
-        const uint64_t *key = report_table_key(&whole->chains, s->chain, &words);
+        const uint64_t *key = mkperf_hash_key(&whole->chains, s->chain, &words);
         uint64_t event = key[REPORT_CHAIN_EVENT];
 
         if (event != q->event ||

@@ -8,7 +8,7 @@
 #ifndef MKPERF_HOST_VIEW_QUERY_H
 #define MKPERF_HOST_VIEW_QUERY_H
 
-#include "../report/frames.h"
+#include "profile/frames.h"
 
 struct view_query {
     uint32_t event;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "decode/kprof.h"
+#include "import/kprof.h"
 #include "tests/unit/log_sink.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -12,9 +12,9 @@
 
 #include <mkperf/frame.h>
 
-#include "key.h"
-#include "peer.h"
-#include "source/address.h"
+#include "link/address.h"
+#include "link/connection.h"
+#include "link/key_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

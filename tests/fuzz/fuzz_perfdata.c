@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/perfdata.h"
+#include "perfdata/reader.h"
 
 struct seen {
     unsigned nevents;

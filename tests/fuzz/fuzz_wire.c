@@ -9,8 +9,8 @@
 
 #include <mkperf/frame.h>
 
-#include "decode/wire.h"
-#include "decode/wire_stream.h"
+#include "wire/receiver.h"
+#include "wire/wire_stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -41,7 +41,7 @@ help_is_one() {
     ! "$MKPERF" help nonsense 2>"$D/err" && grep -q nonsense "$D/err"
     ! "$MKPERF" nonsense 2>"$D/err" && grep -q nonsense "$D/err"
     # Nothing parses options beside the tables.
-    [ "$(git grep -l 'getopt_long(' -- host)" = host/help/args.c ]
+    [ "$(git grep -l 'getopt_long(' -- host)" = host/base/args.c ]
 }
 check "mkperf help CMD, CMD --help and -h say the same" help_is_one
 

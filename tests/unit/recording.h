@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "sink/perfdata.h"
+#include "cmd/cmd.h"
+#include "perfdata/writer.h"
 
 static char recording_dir[] = "/tmp/mkperf-looking-XXXXXX";
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
+#include "cmd/cmd.h"
 
 static char directory[] = "/tmp/mkperf-record-XXXXXX";
 

@@ -5,7 +5,7 @@
  */
 #include "recording.h"
 
-#include "decode/perfdata.h"
+#include "perfdata/reader.h"
 
 static const char another_program[] =
     "volatile int sink;\n"

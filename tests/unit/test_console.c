@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "cmd.h"
-#include "error.h"
+#include "base/error.h"
+#include "cmd/cmd.h"
 
 static char directory[] = "/tmp/mkperf-console-XXXXXX";
 static char said[1 << 16]; /* by the console */

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "error.h"
+#include "base/error.h"
+#include "cmd/cmd.h"
 
 static char dir[] = "/tmp/mkperf-convert-XXXXXX";
 static char said[8192]; /* what the last command said on stderr */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cmd.h"
+#include "cmd/cmd.h"
 
 enum { SELF_BYTES = 16 << 20 };
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "decode/kprof.h"
+#include "import/kprof.h"
 #include "unit/log_sink.h"
 
 static struct {

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "events.h"
 #include "model/chain.h"
 #include "model/pds.h"
+#include "pmu/events.h"
 
 static char directory[] = "/tmp/mkperf-model-XXXXXX";
 

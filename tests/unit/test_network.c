@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "decode/perfdata.h"
-#include "key.h"
-#include "source/address.h"
+#include "link/address.h"
+#include "link/key_file.h"
+#include "perfdata/reader.h"
 
 /* ---- the host ---- */
 

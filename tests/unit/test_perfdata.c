@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "progress.h"
-#include "sink/perfdata.h"
+#include "base/progress.h"
+#include "perfdata/writer.h"
 #include "symbols/symbols.h"
 
 static char directory[] = "/tmp/mkperf-test-XXXXXX";

@@ -7,8 +7,8 @@
 
 #include <sys/stat.h>
 
-#include "decode/perfdata.h"
 #include "log_sink.h"
+#include "perfdata/reader.h"
 
 enum { ROUNDS = 40, LOST = 3, MANY = 1000 };
 

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decode/perfdata.h"
-#include "sink/perfdata.h"
+#include "perfdata/reader.h"
+#include "perfdata/writer.h"
 
 /* A file under construction. */
 struct file {

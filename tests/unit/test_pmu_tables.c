@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "events.h"
-#include "pmu/tables.h"
 #include "pd/pmu/pmu.h"
+#include "pmu/cpu_events.h"
+#include "pmu/events.h"
 
 static uint32_t code_of(const char *cpu, const char *name)
 {

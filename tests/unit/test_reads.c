@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decode/perfdata.h"
 #include "model/model.h"
-#include "sink/perfdata.h"
+#include "perfdata/reader.h"
+#include "perfdata/writer.h"
 
 static char path[] = "/tmp/mkperf-reads-XXXXXX";
 

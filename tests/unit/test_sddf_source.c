@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "source/source.h"
+#include "link/source.h"
 
 /* The receiving virtualiser, up to one byte. */
 static struct {

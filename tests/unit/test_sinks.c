@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sink/formats.h"
+#include "export/formats.h"
 
 static char temporary[] = "/tmp/mkperf-sinks-XXXXXX";
 static const char *dir = temporary;

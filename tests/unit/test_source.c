@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "source/source.h"
+#include "link/source.h"
 
 enum behaviour {
     GOOD,

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "events.h"
-#include "filter.h"
+#include "link/pd_choice.h"
+#include "pmu/events.h"
 #include "stat/stat.h"
 
 static struct stat_reading reading, other, out;

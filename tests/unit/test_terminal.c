@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "colour.h"
-#include "progress.h"
+#include "base/colour.h"
+#include "base/progress.h"
 
 static void test_colours_are_perfs(void **state)
 {

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "decode/wire.h"
-#include "decode/wire_stream.h"
+#include "wire/receiver.h"
+#include "wire/wire_stream.h"
 
 enum { KEEP = 4096 };
 

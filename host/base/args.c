@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: parsing of command lines by their description, see args.h. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+
+enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX, ID_LETTERS = 256 };
+
+/* getopt's view of a command: values are FIRST + the option's number. */
+struct table {
+    struct option option[MKPERF_OPTIONS_MAX + 2];
+    char letters[3 * MKPERF_OPTIONS_MAX + 8];
+    const struct mkperf_option *from[MKPERF_OPTIONS_MAX];
+    unsigned group[MKPERF_OPTIONS_MAX], n, nlong;
+};
+
+static int argument_of(const struct mkperf_option *o)
+{
+    return o->value == NULL     ? no_argument
+           : o->value[0] == '[' ? optional_argument
+                                : required_argument;
+}
+
+static void add_option(struct table *t, const struct mkperf_option *o, unsigned group)
+{
+    static const char *const colons[] = {
+        [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"};
+    size_t n = strlen(t->letters);
+
+    if (o->id < ID_LETTERS) {
+        snprintf(t->letters + n, sizeof t->letters - n, "%c%s", o->id, colons[argument_of(o)]);
+    }
+    if (o->name != NULL) {
+        t->option[t->nlong++] = (struct option){o->name, argument_of(o), NULL, FIRST + (int)t->n};
+    }
+    t->from[t->n] = o;
+    t->group[t->n++] = group;
+}
+
+static void make_table(const struct mkperf_command *c, struct table *t)
+{
+    memset(t, 0, sizeof *t);
+    memcpy(t->letters, ":h", 3);
+    for (unsigned i = 0; i < MKPERF_OPTION_GROUPS && c->options[i].group != NULL; i++) {
+        for (const struct mkperf_option *o = c->options[i].group->options;
+             o->id != 0 && t->n < MKPERF_OPTIONS_MAX; o++) {
+            add_option(t, o, i);
+        }
+    }
+    t->option[t->nlong] = (struct option){"help", no_argument, NULL, HELP};
+}
+
+/* The number of the option that getopt found. */
+static unsigned number_of(const struct table *t, int found)
+{
+    unsigned i = 0;
+
+    if (found >= FIRST) {
+        return (unsigned)(found - FIRST);
+    }
+    while (i < t->n && t->from[i]->id != found) {
+        i++;
+    }
+    return i;
+}
+
+struct find {
+    const char *word;
+    bool found;
+};
+
+static void find_word(void *to, const char *word, const char *help)
+{
+    struct find *f = to;
+
+    (void)help;
+    f->found |= strcmp(word, f->word) == 0;
+}
+
+/* A value that may be left out may also be a word of its own, as perf's -g may. */
+static const char *value_of(const struct mkperf_option *o, int argc, char **argv)
+{
+    struct find f = {.found = false};
+
+    if (optarg == NULL && o->value != NULL && optind < argc) {
+        f.word = argv[optind];
+        mkperf_words(o->words, o->list, find_word, &f);
+    }
+    return f.found ? argv[optind++] : optarg;
+}
+
+static enum mkperf_status set(const struct mkperf_command *c, const struct table *t, void *self,
+                              int found, int argc, char **argv, struct mkperf_error *e)
+{
+    unsigned i = number_of(t, found);
+    const struct mkperf_option *o = t->from[i];
+    struct mkperf_given g = {.id = o->id, .command = c->name, .e = e};
+    char name[64];
+
+    if (found >= FIRST) {
+        snprintf(name, sizeof name, "--%s", o->name);
+    } else {
+        snprintf(name, sizeof name, "-%c", found);
+    }
+    g.name = name;
+    g.value = value_of(o, argc, argv);
+    return c->options[t->group[i]].group->set((char *)self + c->options[t->group[i]].offset, &g);
+}
+
+static enum mkperf_status complain(const struct mkperf_command *c, int found, char **argv,
+                                   struct mkperf_error *e)
+{
+    char letter[3] = {'-', (char)optopt, '\0'};
+    bool is_letter = optopt > 0 && optopt < FIRST;
+
+    return mkperf_usage_error(e, c->name, found == ':' ? "%s: needs a value" : "no such option: %s",
+                              is_letter ? letter : argv[optind - 1]);
+}
+
+enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
+                                     char **argv, struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct table t;
+    int found;
+
+    *args = (struct mkperf_args){.helped = false};
+    make_table(c, &t);
+    optind = 0; /* begin anew, should it be called twice */
+    while ((found = getopt_long(argc, argv, t.letters, t.option, NULL)) != -1) {
+        if (found == HELP || (found == 'h' && number_of(&t, 'h') == t.n)) {
+            mkperf_help_text(c, stdout);
+            args->helped = true;
+            return MKPERF_OK;
+        }
+        if (found == '?' || found == ':') {
+            return complain(c, found, argv, e);
+        }
+        if (set(c, &t, self, found, argc, argv, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    args->n = argc - optind;
+    args->operand = argv + optind;
+    if (args->n > c->operands_max) {
+        return mkperf_usage_error(e, c->name, "what is '%s'?", argv[optind + c->operands_max]);
+    }
+    return args->n >= c->operands_min ? MKPERF_OK
+                                      : mkperf_usage_error(e, c->name, "want %s", c->synopsis);
+}
+
+enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *command,
+                                      const char *format, ...)
+{
+    va_list list;
+    size_t n;
+
+    e->status = MKPERF_ERR_USAGE;
+    va_start(list, format);
+    vsnprintf(e->text, sizeof e->text, format, list);
+    va_end(list);
+    n = strlen(e->text);
+    snprintf(e->text + n, sizeof e->text - n, "; see mkperf %s --help", command);
+    return e->status;
+}
+
+enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want)
+{
+    return mkperf_usage_error(g->e, g->command, "%s: want %s, not '%s'", g->name, want,
+                              g->value != NULL ? g->value : "");
+}
+
+enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g)
+{
+    return mkperf_error_set(g->e, MKPERF_ERR_FAILED, "%s: no code takes %s", g->command, g->name);
+}
+
+enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
+                                       uint64_t *out)
+{
+    char *end, want[80];
+    const char *text = g->value;
+
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *out >= min && *out <= max) {
+        return MKPERF_OK;
+    }
+    snprintf(want, sizeof want, "a number from %llu to %llu", (unsigned long long)min,
+             (unsigned long long)max);
+    return mkperf_given_bad(g, want);
+}
+
+static bool real(const char *text, double *out)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*out);
+}
+
+enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out)
+{
+    return real(g->value, out) && *out > 0 && *out < 1e9 ? MKPERF_OK
+                                                         : mkperf_given_bad(g, "seconds");
+}
+
+enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out)
+{
+    return real(g->value, out) && *out >= 0 && *out <= 100 ? MKPERF_OK
+                                                           : mkperf_given_bad(g, "a percentage");
+}
+
+int mkperf_command_main(const struct mkperf_command *c, void *self, int argc, char **argv,
+                        enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
+                                                     struct mkperf_error *e))
+{
+    struct mkperf_error e = {.status = MKPERF_OK};
+    struct mkperf_args args;
+    enum mkperf_status status = mkperf_args_parse(c, self, argc, argv, &args, &e);
+
+    if (status == MKPERF_OK && !args.helped) {
+        status = parsed(self, &args, &e);
+    }
+    if (status != MKPERF_OK) {
+        fprintf(stderr, "mkperf %s: %s\n", c->name, e.text);
+    }
+    return (int)status;
+}
+
+char *mkperf_command_line(int argc, char **argv)
+{
+    char *line = NULL;
+    size_t n;
+    FILE *f = open_memstream(&line, &n);
+
+    if (f == NULL) {
+        return NULL;
+    }
+    fputs("mkperf", f);
+    for (int i = 0; i < argc; i++) {
+        fprintf(f, " %s", argv[i]);
+    }
+    if (fclose(f) != 0) {
+        free(line);
+        return NULL;
+    }
+    return line;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A hash table from keys of 64-bit words to dense numbers.
+ *
+ * Owns: the keys. Used by mkperf report for chains, addresses, names and rows. A key's number is
+ * the order of its first appearance, which makes everything that is built on it deterministic.
+ */
+#ifndef MKPERF_HOST_BASE_HASH_H
+#define MKPERF_HOST_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mkperf_hash_key {
+    size_t at; /* in words */
+    uint32_t words;
+};
+
+struct mkperf_hash_slot {
+    uint32_t hash, number; /* number + 1; 0 = free */
+};
+
+struct mkperf_hash {
+    struct mkperf_hash_key *key;
+    uint32_t count, room;
+    struct mkperf_hash_slot *slot;
+    uint32_t nslots;
+    uint64_t *words;
+    size_t used, words_room;
+};
+
+/* The number of a key, made if it is new; -1: out of memory. */
+int64_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t words);
+
+/* A key by its number; valid until the next key is added. */
+const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, uint32_t *words);
+
+void mkperf_hash_free(struct mkperf_hash *t);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records that must be looked at again, or in another order: in a file, not in memory.
+ *
+ * Owns: an unnamed temporary file (in $TMPDIR, else /var/tmp) of records of one size. Used by sinks
+ * whose format groups samples by thread, and by decoders that must sort. Whatever the number of
+ * records, memory is one buffer while they are added; later the file is mapped, so its pages are
+ * the page cache's.
+ */
+#ifndef MKPERF_HOST_BASE_SPOOL_H
+#define MKPERF_HOST_BASE_SPOOL_H
+
+#include <stdio.h>
+
+#include "error.h"
+
+struct mkperf_spool {
+    FILE *file;
+    size_t size, count; /* of a record; records */
+    void *map;          /* all of them, after mkperf_spool_map; NULL if there are none */
+};
+
+enum mkperf_status mkperf_spool_open(struct mkperf_spool *s, size_t size, struct mkperf_error *e);
+enum mkperf_status mkperf_spool_add(struct mkperf_spool *s, const void *record,
+                                    struct mkperf_error *e);
+/* After the last record: makes them accessible. */
+enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error *e);
+
+/* Sorts in place, without further memory. Not stable. */
+void mkperf_spool_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b));
+void mkperf_spool_close(struct mkperf_spool *s); /* idempotent */
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see textout.h. */
+#include "textout.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
+                                       struct mkperf_error *e)
+{
+    t->error.status = MKPERF_OK;
+    return mkperf_outfile_open(&t->out, path, e);
+}
+
+enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e)
+{
+    char *partial = t->out.partial != NULL ? strdup(t->out.partial) : NULL;
+
+    if (t->error.status != MKPERF_OK) {
+        *e = t->error;
+        mkperf_textout_discard(t);
+    } else if (mkperf_outfile_finish(&t->out, e) != MKPERF_OK) {
+        t->error = *e;
+        if (partial != NULL) {
+            unlink(partial);
+        }
+    }
+    free(partial);
+    return t->error.status;
+}
+
+void mkperf_textout_discard(struct mkperf_textout *t)
+{
+    if (t->out.fd >= 0 && t->out.partial != NULL) {
+        unlink(t->out.partial);
+    }
+    t->out.used = 0;
+    mkperf_outfile_close(&t->out);
+}
+
+void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n)
+{
+    if (t->error.status == MKPERF_OK) {
+        mkperf_outfile_write(&t->out, p, n, &t->error);
+    }
+}
+
+void mkperf_textout_puts(struct mkperf_textout *t, const char *s)
+{
+    mkperf_textout_put(t, s, strlen(s));
+}
+
+void mkperf_textout_u64(struct mkperf_textout *t, uint64_t n)
+{
+    char digits[20], *at = digits + sizeof digits;
+
+    do {
+        *--at = (char)('0' + n % 10);
+        n /= 10;
+    } while (n != 0);
+    mkperf_textout_put(t, at, (size_t)(digits + sizeof digits - at));
+}
+
+void mkperf_textout_printf(struct mkperf_textout *t, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    mkperf_textout_put(t, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns)
+{
+    char fraction[8];
+
+    mkperf_textout_u64(t, ns / 1000000);
+    if (ns % 1000000 != 0) {
+        snprintf(fraction, sizeof fraction, ".%06u", (unsigned)(ns % 1000000));
+        mkperf_textout_put(t, fraction, 7);
+    }
+}
+
+static bool continues(const char *s, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)s[i] & 0xc0) != 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t mkperf_textout_utf8(const char *s)
+{
+    unsigned char a = (unsigned char)s[0], b = a != 0 ? (unsigned char)s[1] : 0;
+
+    if (a < 0x80) {
+        return 1;
+    }
+    if (a >= 0xc2 && a <= 0xdf) {
+        return continues(s, 2) ? 2 : 0;
+    }
+    if (a >= 0xe0 && a <= 0xef) { /* neither overlong nor a surrogate nor a noncharacter */
+        bool bad = (a == 0xe0 && b < 0xa0) || (a == 0xed && b > 0x9f) ||
+                   (a == 0xef && b == 0xbf && (unsigned char)s[2] >= 0xbe);
+        return !bad && continues(s, 3) ? 3 : 0;
+    }
+    if (a >= 0xf0 && a <= 0xf4) {
+        bool bad = (a == 0xf0 && b < 0x90) || (a == 0xf4 && b > 0x8f);
+        return !bad && continues(s, 4) ? 4 : 0;
+    }
+    return 0;
+}
+
+/* Writes s; escape gives what stands for a character, NULL for itself. */
+static void put_escaped(struct mkperf_textout *t, const char *s,
+                        const char *(*escape)(char c, char room[8]))
+{
+    const char *from = s, *instead;
+    char room[8];
+
+    while (*s != '\0') {
+        size_t n = mkperf_textout_utf8(s);
+        instead = n == 0 ? "\xef\xbf\xbd" : n == 1 ? escape(*s, room) : NULL;
+        if (instead != NULL) {
+            mkperf_textout_put(t, from, (size_t)(s - from));
+            mkperf_textout_puts(t, instead);
+        }
+        s += n > 0 ? n : 1;
+        if (instead != NULL) {
+            from = s;
+        }
+    }
+    mkperf_textout_put(t, from, (size_t)(s - from));
+}
+
+static const char *escape_json(char c, char room[8])
+{
+    if (c == '"' || c == '\\') {
+        snprintf(room, 8, "\\%c", c);
+        return room;
+    }
+    if ((unsigned char)c < 0x20 || c == 0x7f) {
+        snprintf(room, 8, "\\u%04x", (unsigned)c);
+        return room;
+    }
+    return NULL;
+}
+
+void mkperf_textout_json(struct mkperf_textout *t, const char *s)
+{
+    mkperf_textout_put(t, "\"", 1);
+    put_escaped(t, s, escape_json);
+    mkperf_textout_put(t, "\"", 1);
+}
+
+static const char *escape_xml(char c, char room[8])
+{
+    (void)room;
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\n':
+        return "&#10;";
+    default:
+        return (unsigned char)c < 0x20 ? "\xef\xbf\xbd" : NULL;
+    }
+}
+
+void mkperf_textout_xml(struct mkperf_textout *t, const char *s)
+{
+    put_escaped(t, s, escape_xml);
+}
+
+static const char *escape_csv(char c, char room[8])
+{
+    (void)room;
+    return c == '"' ? "\"\"" : c == '\n' || c == '\r' ? " " : NULL;
+}
+
+void mkperf_textout_csv(struct mkperf_textout *t, const char *s)
+{
+    /* A leading =, +, - or @ would be a formula to a spreadsheet. */
+    bool formula = *s != '\0' && strchr("=+-@\t", *s) != NULL;
+    bool quote = formula || strpbrk(s, ",\"\r\n ;") != NULL;
+
+    if (quote) {
+        mkperf_textout_put(t, formula ? "\"'" : "\"", formula ? 2 : 1);
+    }
+    put_escaped(t, s, escape_csv);
+    if (quote) {
+        mkperf_textout_put(t, "\"", 1);
+    }
+}
+
+void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead)
+{
+    const char *from = s;
+
+    while (*s != '\0') {
+        size_t n = mkperf_textout_utf8(s);
+        if (n == 0 || (unsigned char)*s < 0x20 || *s == but) {
+            mkperf_textout_put(t, from, (size_t)(s - from));
+            mkperf_textout_put(t,
+                               n == 0      ? "\xef\xbf\xbd"
+                               : *s == but ? &instead
+                                           : " ",
+                               n == 0 ? 3 : 1);
+            n = 1;
+            from = s + 1;
+        }
+        s += n;
+    }
+    mkperf_textout_put(t, from, (size_t)(s - from));
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A text file being written by a sink: numbers, and strings quoted for JSON, XML and CSV.
+ *
+ * Owns: the output file and its first error, which sticks, so that writers need not ask after
+ * every word. Used by the text sinks. Strings of any bytes give valid UTF-8: what is not becomes
+ * U+FFFD. A file that is not finished is removed.
+ */
+#ifndef MKPERF_HOST_BASE_TEXTOUT_H
+#define MKPERF_HOST_BASE_TEXTOUT_H
+
+#include <stdbool.h>
+
+#include "outfile.h"
+
+struct mkperf_textout {
+    struct mkperf_outfile out;
+    struct mkperf_error error; /* status MKPERF_OK: none so far */
+};
+
+/* "-" is standard output. */
+enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
+                                       struct mkperf_error *e);
+enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e);
+void mkperf_textout_discard(struct mkperf_textout *t); /* idempotent, also after finish */
+
+void mkperf_textout_put(struct mkperf_textout *t, const void *p, size_t n);
+void mkperf_textout_puts(struct mkperf_textout *t, const char *s);
+void mkperf_textout_u64(struct mkperf_textout *t, uint64_t n);
+void mkperf_textout_printf(struct mkperf_textout *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));                     /* at most 1023 bytes */
+void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns); /* milliseconds, to the nanosecond */
+
+void mkperf_textout_json(struct mkperf_textout *t, const char *s); /* with its quotes */
+void mkperf_textout_xml(struct mkperf_textout *t, const char *s);  /* text or attribute */
+void mkperf_textout_csv(struct mkperf_textout *t, const char *s);  /* quoted if it must be */
+/* As it is, but control characters become blanks and `but` becomes `instead`. */
+void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead);
+
+/* The length of the UTF-8 sequence at s, 0 if it is none. s ends with 0. */
+size_t mkperf_textout_utf8(const char *s);
+
+#endif

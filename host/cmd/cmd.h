@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The commands of mkperf: one description a file, whose run is called by main with argv[0] = the
+ * command's name. The result is the process's exit status (enum mkperf_status). commands.c has them
+ * in a table.
+ */
+#ifndef MKPERF_HOST_CMD_CMD_H
+#define MKPERF_HOST_CMD_CMD_H
+
+#include <mkperf/version.h>
+
+#include "help/help.h"
+
+/* NULL: there is no command of that name. */
+const struct mkperf_command *mkperf_command_by_name(const char *name);
+
+extern const struct mkperf_command mkperf_annotate_command;
+extern const struct mkperf_command mkperf_console_command;
+extern const struct mkperf_command mkperf_convert_command;
+extern const struct mkperf_command mkperf_diff_command;
+extern const struct mkperf_command mkperf_dump_command;
+extern const struct mkperf_command mkperf_help_command;
+extern const struct mkperf_command mkperf_kprof2perf_command;
+extern const struct mkperf_command mkperf_list_command;
+extern const struct mkperf_command mkperf_record_command;
+extern const struct mkperf_command mkperf_recover_command;
+extern const struct mkperf_command mkperf_report_command;
+extern const struct mkperf_command mkperf_script_command;
+extern const struct mkperf_command mkperf_stamp_command;
+extern const struct mkperf_command mkperf_stat_command;
+extern const struct mkperf_command mkperf_top_command;
+extern const struct mkperf_command mkperf_toperf_command;
+extern const struct mkperf_command mkperf_view_command;
+
+int mkperf_cmd_annotate(int argc, char **argv);
+int mkperf_cmd_console(int argc, char **argv);
+int mkperf_cmd_convert(int argc, char **argv);
+int mkperf_cmd_diff(int argc, char **argv);
+int mkperf_cmd_dump(int argc, char **argv);
+int mkperf_cmd_kprof2perf(int argc, char **argv);
+int mkperf_cmd_list(int argc, char **argv);
+int mkperf_cmd_record(int argc, char **argv);
+int mkperf_cmd_recover(int argc, char **argv);
+int mkperf_cmd_report(int argc, char **argv);
+int mkperf_cmd_stamp(int argc, char **argv);
+int mkperf_cmd_stat(int argc, char **argv);
+int mkperf_cmd_script(int argc, char **argv);
+int mkperf_cmd_top(int argc, char **argv);
+int mkperf_cmd_toperf(int argc, char **argv);
+int mkperf_cmd_view(int argc, char **argv);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf annotate: the instructions of functions with the shares of samples that hit them.
+ *
+ * Owns: the command's options and the choice of functions. The parts are in annotate/: hits, code
+ * (disassembly), source, print.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "annotate/listing.h"
+#include "base/colour.h"
+#include "cmd.h"
+
+enum { OPTION_NO_SOURCE = 256, OPTION_LIMIT, OPTION_STDIO };
+
+static const struct mkperf_option options[] = {
+    {.id = 's', .name = "symbol", .value = "SYMBOL", .help = "the same as SYMBOL"},
+    {.id = OPTION_NO_SOURCE, .name = "no-source", .help = "no source lines"},
+    {.id = OPTION_LIMIT,
+     .name = "percent-limit",
+     .value = "N",
+     .help = "without SYMBOL: functions of at least N per cent (1)"},
+    {.id = OPTION_STDIO,
+     .name = "stdio",
+     .help = "accepted: there is no other output; mkperf report has one"},
+    {.id = 0},
+};
+
+struct command {
+    const char *input, *symbol;
+    double limit;
+    enum mkperf_colour colour;
+    struct report_names names;
+    struct annotate_style style;
+    struct report_filter filter;
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct command *c = self;
+
+    switch (g->id) {
+    case 's':
+        c->symbol = g->value;
+        return MKPERF_OK;
+    case OPTION_NO_SOURCE:
+        c->style.source = false;
+        return MKPERF_OK;
+    case OPTION_LIMIT:
+        return mkperf_given_percent(g, &c->limit);
+    case OPTION_STDIO:
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static enum mkperf_status print_functions(const struct command *c, const struct report_frames *f,
+                                          const struct annotate_hits *h,
+                                          const struct annotate_choice *choice,
+                                          struct annotate_sources *sources, uint32_t *printed,
+                                          struct mkperf_error *e)
+{
+    double least = c->limit * (double)f->profile->total[choice->event].period / 100;
+
+    for (uint32_t i = 0; i < h->nfunctions; i++) {
+        if (!c->symbol && (double)h->function[i].weight.period < least) {
+            break;
+        }
+        if (annotate_print(h, &h->function[i], f, choice, &c->style, sources, stdout, e) !=
+            MKPERF_OK) {
+            return e->status;
+        }
+        (*printed)++;
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status print_events(const struct command *c, const struct report_frames *f,
+                                       struct annotate_sources *sources, uint32_t *printed,
+                                       struct mkperf_error *e)
+{
+    const struct mkperf_session *s = &f->profile->session;
+    struct annotate_choice choice = {.symbol = c->symbol, .pd = c->names.pd};
+
+    for (choice.event = 0; choice.event < s->nevents; choice.event++) {
+        struct annotate_hits h;
+        enum mkperf_status status;
+
+        if (c->names.event && strcmp(c->names.event, s->event[choice.event].name) != 0) {
+            continue;
+        }
+        status = annotate_hits_find(&h, f, &choice, e);
+        if (status == MKPERF_OK) {
+            status = print_functions(c, f, &h, &choice, sources, printed, e);
+        }
+        annotate_hits_free(&h);
+        if (status != MKPERF_OK) {
+            return status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status print_all(const struct command *c, const struct report_frames *f,
+                                    struct mkperf_error *e)
+{
+    struct annotate_sources sources = {.n = 0};
+    uint32_t printed = 0;
+    enum mkperf_status status = print_events(c, f, &sources, &printed, e);
+
+    annotate_sources_free(&sources);
+    if (status == MKPERF_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    }
+    if (status == MKPERF_OK && printed == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function%s%s%s%s",
+                                c->input, c->symbol ? " " : "", c->symbol ? c->symbol : "",
+                                c->names.pd ? " in PD " : "", c->names.pd ? c->names.pd : "");
+    }
+    return status;
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct command *c = self;
+    struct report_profile p = {.filter = c->filter};
+    struct report_frames f;
+    enum mkperf_status status;
+
+    if (args->n > 0) {
+        c->symbol = args->operand[0];
+    }
+    c->style.colour = mkperf_colour_wanted(c->colour, stdout);
+    status = report_frames_read(&f, &p, c->input, false, e);
+    if (status == MKPERF_OK) {
+        status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
+    }
+    if (status == MKPERF_OK) {
+        report_filter_print(&p.filter, stdout);
+        report_frames_warn(&f, stderr);
+        status = print_all(c, &f, e);
+    }
+    report_frames_close(&f);
+    report_profile_free(&p);
+    return status;
+}
+
+int mkperf_cmd_annotate(int argc, char **argv)
+{
+    struct command c = {.input = "perf.data", .limit = 1, .style = {.source = true}};
+
+    return mkperf_command_main(&mkperf_annotate_command, &c, argc, argv, run);
+}
+
+const struct mkperf_command mkperf_annotate_command = {
+    .name = "annotate",
+    .summary = "show a function's instructions and what hit them",
+    .synopsis = "[options] [SYMBOL]",
+    .description =
+        "The instructions of a function, each with its share of the function's weight, between the "
+        "source lines that they are of. Without SYMBOL: of all functions above --percent-limit.\n\n"
+        "The kernel's functions are counted for all PDs that entered it, unless --pd names one.",
+    .options = {{&report_input_options, offsetof(struct command, input)},
+                {&group, 0},
+                {&report_names_options, offsetof(struct command, names)},
+                {&report_filter_options, offsetof(struct command, filter)},
+                {&mkperf_colour_options, offsetof(struct command, colour)}},
+    .operands_max = 1,
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_annotate,
+};

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf console`: commands for the profiler of a running system, typed or from a script.
+ *
+ * Owns: the command's options, commands that the host itself understands, and what is printed.
+ * Everything else travels as text and is understood by the target (docs/protocol.md, "Commands").
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "console/conversation.h"
+
+static volatile int interrupts;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupts++;
+}
+
+static const struct mkperf_option options[] = {
+    {.id = 'c',
+     .name = "command",
+     .value = "\"CMD; CMD\"",
+     .help = "these commands, and no prompt; status %d if one was refused",
+     .number = MKPERF_ERR_REFUSED},
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "samples that arrive go into this perf.data file"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct console *c = self;
+
+    switch (g->id) {
+    case 'c':
+        c->commands = g->value;
+        return MKPERF_OK;
+    case 'o':
+        c->talk.options.output = g->value;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static enum mkperf_status from_text(struct console *c, struct mkperf_error *e)
+{
+    char *copy = strdup(c->commands), *rest = NULL;
+    enum mkperf_status status = MKPERF_OK;
+
+    if (copy == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    for (char *line = strtok_r(copy, ";\n", &rest);
+         line != NULL && status == MKPERF_OK && !c->done && !mkperf_peer_stopped(console_peer(c));
+         line = strtok_r(NULL, ";\n", &rest)) {
+        status = console_line(c, line, e);
+    }
+    free(copy);
+    return status;
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    struct console *c = self;
+    enum mkperf_status status;
+
+    (void)args;
+    if (c->talk.options.link.target == NULL) {
+        return mkperf_usage_error(e, "console", "no target (-t)");
+    }
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    status = console_open(c, e);
+    if (status == MKPERF_OK && c->commands != NULL) {
+        status = from_text(c, e);
+    } else if (status == MKPERF_OK && isatty(STDIN_FILENO)) {
+        status = console_prompt(c, e);
+    } else if (status == MKPERF_OK) {
+        status = console_stream(c, e);
+    }
+    return console_close(c, status, e);
+}
+
+int mkperf_cmd_console(int argc, char **argv)
+{
+    struct console *c = calloc(1, sizeof *c);
+    int status;
+
+    if (c == NULL) {
+        return MKPERF_ERR_FAILED;
+    }
+    interrupts = 0;
+    c->talk.stop = &interrupts;
+    c->talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
+    c->talk.options.link.reconnect_s = MKPERF_RECONNECT_S;
+    status = mkperf_command_main(&mkperf_console_command, c, argc, argv, run);
+    status = status == MKPERF_OK && c->refused ? MKPERF_ERR_REFUSED : status;
+    free(c);
+    return status;
+}
+
+const struct mkperf_command mkperf_console_command = {
+    .name = "console",
+    .summary = "commands for the profiler of a running system",
+    .synopsis = "-t TARGET [options]",
+    .description =
+        "Commands for the profiler of a running system: typed at a prompt, from standard "
+        "input, or from -c. help at the prompt lists them.",
+    .options = {{&mkperf_link_options, offsetof(struct console, talk.options.link)},
+                {&group, 0},
+                {&mkperf_names_options, offsetof(struct console, talk.options)},
+                {&mkperf_watch_options, offsetof(struct console, talk.options.link)},
+                {&mkperf_control_options, offsetof(struct console, talk.options.link)}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_console,
+};

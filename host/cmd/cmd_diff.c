@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf diff: what became heavier between two recordings, and whether chance explains it.
+ *
+ * Owns: the command's options, the comparison, its table. A row is a function of a PD; its shares
+ * are those of mkperf report. Significance is that of two proportions: samples of unequal weight
+ * count as (sum of weights)^2 / (sum of squared weights) equal ones, and since a table has many
+ * rows, the chance of a deviation is multiplied by their number (Bonferroni). Samples are taken to
+ * be independent: a program that changes slowly has fewer independent ones than it has samples.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/colour.h"
+#include "cmd.h"
+#include "report/head.h"
+#include "report/rows.h"
+
+enum { OPTION_CONFIDENCE = 256, OPTION_LIMIT, EXPECTED_MIN = 5 };
+
+static const char timer_event[] = "timer"; /* what knows no kernel time, docs/stock.md */
+
+static const struct mkperf_option options[] = {
+    {.id = 'c',
+     .name = "compute",
+     .value = "HOW",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "delta delta-abs",
+     .help = "order of rows: delta-abs (largest change first, the default), or delta (what grew "
+             "first)"},
+    {.id = 's',
+     .name = "sort",
+     .value = "KEYS",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "pd,sym pd",
+     .help = "rows are functions of PDs (pd,sym, the default) or PDs (pd)"},
+    {.id = OPTION_CONFIDENCE,
+     .name = "confidence",
+     .value = "N",
+     .help = "per cent (95): in 100 - N of 100 comparisons of equal systems, some row is called "
+             "significant"},
+    {.id = OPTION_LIMIT,
+     .name = "percent-limit",
+     .value = "N",
+     .help = "leave out rows below N per cent in both (0)"},
+    {.id = 0},
+};
+
+enum side { SIDE_A, SIDE_B, SIDES };
+
+struct command {
+    const char *path[SIDES];
+    struct report_names names;
+    double confidence, limit;
+    bool by_growth;
+    enum mkperf_colour colour;
+    bool by_pd;
+};
+
+struct entry {
+    const char *pd, *name;
+    bool kernel;
+    double share[SIDES]; /* 0 to 1 */
+    double delta;
+    double chance; /* of such a deviation between equal systems, in any row; 1: or of no use */
+};
+
+struct comparison {
+    struct report_profile profile[SIDES];
+    struct report_frames frames[SIDES];
+    struct entry *entry;
+    size_t n;
+    double samples[SIDES]; /* effective, of the event at hand */
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct command *c = self;
+
+    switch (g->id) {
+    case 'c':
+        c->by_growth = strcmp(g->value, "delta") == 0;
+        return c->by_growth || strcmp(g->value, "delta-abs") == 0
+                   ? MKPERF_OK
+                   : mkperf_given_bad(g, "delta or delta-abs");
+    case 's':
+        c->by_pd = strcmp(g->value, "pd") == 0;
+        return c->by_pd || strcmp(g->value, "pd,sym") == 0 ? MKPERF_OK
+                                                           : mkperf_given_bad(g, "pd,sym or pd");
+    case OPTION_CONFIDENCE:
+        return mkperf_given_percent(g, &c->confidence);
+    case OPTION_LIMIT:
+        return mkperf_given_percent(g, &c->limit);
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+/* The rows of one side as entries behind those that are there. */
+static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_t event,
+                                   const char *pd, bool by_pd, struct mkperf_error *e)
+{
+    static const struct report_options by_function = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL},
+                                                      .nkeys = 2};
+    struct report_options o = by_function;
+    struct report_frames *f = &d->frames[side];
+    const struct report_profile *p = f->profile;
+    struct report_rows rows;
+    struct entry *more;
+
+    o.pd = pd;
+    o.nkeys = by_pd ? 1 : 2;
+    if (report_rows_build(&rows, f, &o, event, e) != MKPERF_OK) {
+        report_rows_free(&rows);
+        return e->status;
+    }
+    more = reallocarray(d->entry, d->n + rows.n + 1, sizeof *more);
+    d->entry = more ? more : d->entry;
+    for (uint32_t i = 0; more && i < rows.n; i++) {
+        const struct report_row *r = &rows.row[i];
+        struct entry *to = &d->entry[d->n++];
+
+        *to = (struct entry){.pd = report_pd_name(p, r->key.pd),
+                             .name = by_pd ? "" : report_text(f, r->key.name),
+                             .kernel = r->key.kernel};
+        to->share[side] = (double)r->self.period / (double)p->total[event].period;
+    }
+    report_rows_free(&rows);
+    d->samples[side] = p->squares[event] > 0
+                           ? (double)p->total[event].period * (double)p->total[event].period /
+                                 p->squares[event]
+                           : 0;
+    return more ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+static int compare_names(const void *pa, const void *pb)
+{
+    const struct entry *a = pa, *b = pb;
+    int order = strcmp(a->pd, b->pd);
+
+    if (order == 0) {
+        order = strcmp(a->name, b->name);
+    }
+    return order ? order : a->kernel - b->kernel;
+}
+
+/* One entry for each function, of the two that it may have. */
+static void merge(struct comparison *d)
+{
+    size_t n = 0;
+
+    qsort(d->entry, d->n, sizeof *d->entry, compare_names);
+    for (size_t i = 0; i < d->n; i++) {
+        if (n > 0 && compare_names(&d->entry[n - 1], &d->entry[i]) == 0) {
+            d->entry[n - 1].share[SIDE_A] += d->entry[i].share[SIDE_A];
+            d->entry[n - 1].share[SIDE_B] += d->entry[i].share[SIDE_B];
+        } else {
+            d->entry[n++] = d->entry[i];
+        }
+    }
+    d->n = n;
+}
+
+/*
+ * The chance of the deviation, for one row. The normal approximation needs a few samples on each
+ * side: with less, nothing is claimed.
+ */
+static double chance(const double share[SIDES], const double samples[SIDES])
+{
+    double a = samples[SIDE_A], b = samples[SIDE_B], pooled, error;
+
+    if (a <= 0 || b <= 0) {
+        return 1;
+    }
+    pooled = (share[SIDE_A] * a + share[SIDE_B] * b) / (a + b);
+    error = sqrt(pooled * (1 - pooled) * (1 / a + 1 / b));
+    if (pooled * a < EXPECTED_MIN || pooled * b < EXPECTED_MIN || !(error > 0)) {
+        return 1;
+    }
+    return erfc(fabs(share[SIDE_B] - share[SIDE_A]) / error / M_SQRT2);
+}
+
+static int compare_entries(const void *pa, const void *pb, void *by_growth)
+{
+    const struct entry *a = pa, *b = pb;
+    double x = *(bool *)by_growth ? a->delta : fabs(a->delta);
+    double y = *(bool *)by_growth ? b->delta : fabs(b->delta);
+
+    return x != y ? (x > y ? -1 : 1) : compare_names(a, b);
+}
+
+static void judge(struct comparison *d, bool by_growth)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct entry *at = &d->entry[i];
+
+        at->delta = at->share[SIDE_B] - at->share[SIDE_A];
+        at->chance = fmin(1, chance(at->share, d->samples) * (double)d->n);
+    }
+    qsort_r(d->entry, d->n, sizeof *d->entry, compare_entries, &by_growth);
+}
+
+static void print_share(double share, bool colour)
+{
+    printf("%s%8.2f%%%s ", mkperf_colour_begin(colour, share), share,
+           mkperf_colour_end(colour, share));
+}
+
+/* What certainly grew is red, what shrank green. */
+static void print_delta(double delta, bool colour)
+{
+    printf("%s%+9.2f%%%s",
+           !colour     ? ""
+           : delta > 0 ? "\033[31m"
+                       : "\033[32m",
+           delta, colour ? "\033[0m" : "");
+}
+
+static void print_rows(const struct comparison *d, const struct command *c)
+{
+    bool colour = mkperf_colour_wanted(c->colour, stdout);
+    size_t left_out = 0, significant = 0;
+    int width = 2;
+
+    for (size_t i = 0; i < d->n; i++) {
+        width = (int)strlen(d->entry[i].pd) > width ? (int)strlen(d->entry[i].pd) : width;
+    }
+    printf("#       A         B      Delta   Chance    %-*s%s\n#\n", c->by_pd ? 1 : width, "PD",
+           c->by_pd ? "" : "  Symbol");
+    for (size_t i = 0; i < d->n; i++) {
+        const struct entry *r = &d->entry[i];
+        bool sure = r->chance <= 1 - c->confidence / 100;
+
+        if (100 * fmax(r->share[SIDE_A], r->share[SIDE_B]) < c->limit) {
+            left_out++;
+            continue;
+        }
+        significant += sure;
+        print_share(100 * r->share[SIDE_A], colour);
+        print_share(100 * r->share[SIDE_B], colour);
+        print_delta(100 * r->delta, colour && sure);
+        printf(" %8.2g  %c ", r->chance, sure ? ' ' : '~');
+        if (c->by_pd) {
+            printf("%s\n", r->pd);
+        } else {
+            printf("%-*s  [%c] %s\n", width, r->pd, r->kernel ? 'k' : '.', r->name);
+        }
+    }
+    if (left_out) {
+        printf("# %zu rows below %g %% are left out\n", left_out, c->limit);
+    }
+    printf("# %zu of the rows above differ significantly; ~ marks those that may be chance\n\n",
+           significant);
+}
+
+static enum mkperf_status compare_event(struct comparison *d, const struct command *c, uint32_t a,
+                                        uint32_t b, struct mkperf_error *e)
+{
+    d->n = 0;
+    if (add_side(d, SIDE_A, a, c->names.pd, c->by_pd, e) != MKPERF_OK ||
+        add_side(d, SIDE_B, b, c->names.pd, c->by_pd, e) != MKPERF_OK) {
+        return e->status;
+    }
+    merge(d);
+    judge(d, c->by_growth);
+    printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
+           " in B (%.0f)\n",
+           d->profile[SIDE_A].session.event[a].name, d->profile[SIDE_A].total[a].samples,
+           d->samples[SIDE_A], d->profile[SIDE_B].total[b].samples, d->samples[SIDE_B]);
+    printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->n);
+    print_rows(d, c);
+    return MKPERF_OK;
+}
+
+/* Number of the event in a session, or -1. */
+static int find_event(const struct mkperf_session *s, const char *name)
+{
+    for (unsigned i = 0; i < s->nevents; i++) {
+        if (strcmp(s->event[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/*
+ * The timer's samples against another event's, if that is the only one: both tell where time goes.
+ * Not by function: the timer's kernel time is with the code that the kernel returned to.
+ */
+static enum mkperf_status compare_timer(struct comparison *d, const struct command *c,
+                                        struct mkperf_error *e)
+{
+    const struct mkperf_session *a = &d->profile[SIDE_A].session;
+    const struct mkperf_session *b = &d->profile[SIDE_B].session;
+    struct command by_pd = *c;
+
+    by_pd.by_pd = true;
+    printf("#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
+           "gives the\n# kernel's time to whom it returned to.\n",
+           a->event[0].name, b->event[0].name);
+    return compare_event(d, &by_pd, 0, 0, e);
+}
+
+static enum mkperf_status compare_all(struct comparison *d, const struct command *c,
+                                      struct mkperf_error *e)
+{
+    const struct mkperf_session *a = &d->profile[SIDE_A].session;
+    unsigned compared = 0;
+
+    for (int side = SIDE_A; side < SIDES; side++) {
+        printf("# %c:\n", "AB"[side]);
+        report_head_print(&d->profile[side], c->path[side], stdout);
+        report_frames_warn(&d->frames[side], stdout);
+    }
+    for (unsigned i = 0; i < a->nevents; i++) {
+        int b = find_event(&d->profile[SIDE_B].session, a->event[i].name);
+
+        if (b < 0 || (c->names.event && strcmp(c->names.event, a->event[i].name) != 0)) {
+            continue;
+        }
+        if (compare_event(d, c, i, (uint32_t)b, e) != MKPERF_OK) {
+            return e->status;
+        }
+        compared++;
+    }
+    const struct mkperf_session *other = &d->profile[SIDE_B].session;
+    if (compared == 0 && !c->names.event && a->nevents == 1 && other->nevents == 1 &&
+        (find_event(a, timer_event) == 0 || find_event(other, timer_event) == 0)) {
+        if (compare_timer(d, c, e) != MKPERF_OK) {
+            return e->status;
+        }
+    } else if (compared == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s and %s have no event%s%s in common",
+                                c->path[SIDE_A], c->path[SIDE_B], c->names.event ? " " : "",
+                                c->names.event ? c->names.event : "");
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    }
+    return MKPERF_OK;
+}
+
+/* A PD that is in one recording only is no mistake. */
+static enum mkperf_status check_pd(const struct comparison *d, const struct command *c,
+                                   struct mkperf_error *e)
+{
+    if (report_check_names(&d->profile[SIDE_A], c->path[SIDE_A], c->names.pd, NULL, e) ==
+        MKPERF_OK) {
+        return MKPERF_OK;
+    }
+    return report_check_names(&d->profile[SIDE_B], c->path[SIDE_B], c->names.pd, NULL, e);
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct command *c = self;
+    struct comparison d = {.n = 0};
+    enum mkperf_status status = MKPERF_OK;
+
+    for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
+        c->path[side] = args->operand[side];
+        status = report_frames_read(&d.frames[side], &d.profile[side], c->path[side], false, e);
+    }
+    if (status == MKPERF_OK) {
+        status = check_pd(&d, c, e);
+    }
+    if (status == MKPERF_OK) {
+        status = compare_all(&d, c, e);
+    }
+    for (int side = SIDE_A; side < SIDES; side++) {
+        if (d.frames[side].profile) {
+            report_frames_close(&d.frames[side]);
+        }
+        report_profile_free(&d.profile[side]);
+    }
+    free(d.entry);
+    return status;
+}
+
+int mkperf_cmd_diff(int argc, char **argv)
+{
+    struct command c = {.confidence = 95};
+
+    return mkperf_command_main(&mkperf_diff_command, &c, argc, argv, run);
+}
+
+const struct mkperf_command mkperf_diff_command = {
+    .name = "diff",
+    .summary = "compare two profiles: what became heavier",
+    .synopsis = "[options] A B",
+    .description =
+        "Each function's share in the recordings A (before) and B (after), and the difference.\n\n"
+        "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.",
+    .options = {{&group, 0},
+                {&report_names_options, offsetof(struct command, names)},
+                {&mkperf_colour_options, offsetof(struct command, colour)}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_min = SIDES,
+    .operands_max = SIDES,
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_diff,
+};

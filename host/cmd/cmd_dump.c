@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf dump`: what a flight recording holds, into a perf.data file.
+ *
+ * Owns: the command's description and its one option. The rest is record's.
+ */
+#include "cmd.h"
+#include "cmd_record.h"
+#include "link/record_options.h"
+
+enum { OPT_WAIT = 384 };
+
+static const struct mkperf_option options[] = {
+    {.id = OPT_WAIT,
+     .name = "wait",
+     .help = "wait until a fault, a mark or a stop has ended the recording"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_record_options *o = self;
+
+    if (g->id != OPT_WAIT) {
+        return mkperf_given_unknown(g);
+    }
+    o->wait = true;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+int mkperf_cmd_dump(int argc, char **argv)
+{
+    return mkperf_record_main(&mkperf_dump_command, true, argc, argv);
+}
+
+const struct mkperf_command mkperf_dump_command = {
+    .name = "dump",
+    .summary = "fetch what the flight recorder holds",
+    .synopsis = "-t TARGET [options]",
+    .description =
+        "Writes the samples that mkperf record --overwrite has kept on the target into a perf.data "
+        "file. They stay there and can be fetched again, until the next recording. A recording "
+        "that still runs goes on.",
+    .options = {{&mkperf_link_options, offsetof(struct mkperf_record_options, link)},
+                {&mkperf_names_options, 0},
+                {&mkperf_kernel_options, 0},
+                {&group, 0},
+                {&mkperf_output_options, 0},
+                {&mkperf_control_options, offsetof(struct mkperf_record_options, link)}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .examples =
+        "mkperf record -t tcp:10.0.0.5 --overwrite --dump-on-fault server --system my.system\n"
+        "mkperf dump -t tcp:10.0.0.5 --wait --system my.system --elf-path build",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_dump,
+};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf list`: events by name, number and description, and whether the target has them.
+ *
+ * Owns: the merging of what the target says with the table of its CPU, and the print. The target
+ * is the authority on what it knows; events of the table that it does not know are marked so.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "link/talk.h"
+#include "pmu/cpu_events.h"
+
+enum { MAX_LISTED = 1024, ATTEMPTS = 3, OPT_CPU = 256 };
+
+struct list {
+    struct mkperf_talk talk;
+    const char *cpu;     /* NULL: as the target says */
+    const char *pattern; /* part of a name, NULL: all */
+    bool last;           /* the last part of the target's list came */
+    unsigned n;
+    mkperf_EventInfo event[MAX_LISTED];
+};
+
+static void put_tables(mkperf_put *put, void *to)
+{
+    for (const struct mkperf_pmu_table *t = mkperf_pmu_tables; t->cpu != NULL; t++) {
+        put(to, t->cpu, "");
+    }
+}
+
+static const struct mkperf_option options[] = {
+    {.id = OPT_CPU,
+     .name = "cpu",
+     .value = "NAME",
+     .kind = MKPERF_VALUE_WORD,
+     .list = put_tables,
+     .help = "the CPU, where the target cannot say which it has"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct list *l = self;
+
+    l->cpu = g->value;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static void add(struct list *l, const mkperf_EventInfo *info)
+{
+    for (unsigned i = 0; i < l->n; i++) {
+        if (strcmp(l->event[i].name, info->name) == 0) {
+            /* A name may stand for several numbers: the one that the CPU has counts. */
+            if (info->supported && !l->event[i].supported) {
+                l->event[i] = *info;
+            }
+            return;
+        }
+    }
+    if (l->n < MAX_LISTED) {
+        l->event[l->n++] = *info;
+    }
+}
+
+static void on_control(void *self, const mkperf_ToHost *m)
+{
+    struct list *l = self;
+
+    if (m->which_msg == mkperf_ToHost_events_tag) {
+        for (unsigned i = 0; i < m->msg.events.events_count; i++) {
+            add(l, &m->msg.events.events[i]);
+        }
+        l->last = !m->msg.events.more;
+    }
+}
+
+/* All parts of the list: a second time, should a frame have been lost. */
+static enum mkperf_status fetch(struct list *l, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &l->talk.recorder;
+
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_list_events_tag};
+        uint64_t gaps = r->stream->gaps;
+        double began = mkperf_now_s();
+        l->last = false;
+        if (mkperf_recorder_ask(r, &m, "ListEvents", e) != MKPERF_OK ||
+            mkperf_recorder_refused(r, e) != MKPERF_OK) {
+            return e->status;
+        }
+        while (!l->last && mkperf_now_s() - began < l->talk.options.link.timeout_s) {
+            if (mkperf_peer_pump(&r->link, 20, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
+        if (l->last && r->stream->gaps == gaps) {
+            return MKPERF_OK;
+        }
+    }
+    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: the list of events does not arrive whole",
+                            l->talk.options.link.target);
+}
+
+static void print_event(const struct list *l, const char *name, uint32_t code, const char *has,
+                        const char *description)
+{
+    if (l->pattern == NULL || strstr(name, l->pattern) != NULL) {
+        printf("  %-28s r%-5" PRIx32 " %-4s %s\n", name, code, has, description);
+    }
+}
+
+static bool listed(const struct list *l, const char *name)
+{
+    for (unsigned i = 0; i < l->n; i++) {
+        if (strcmp(l->event[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_table(const struct list *l, const char *cpu)
+{
+    const struct mkperf_pmu_table *t = mkperf_pmu_table(cpu);
+
+    if (t == NULL) {
+        printf("\nNo table of %s here: its own events can be had by number, rNN.\n",
+               cpu[0] != '\0' ? cpu : "this CPU (it does not say its name, see --cpu)");
+        return;
+    }
+    printf("\nFrom the table of %s (\"?\": the CPU cannot be asked):\n\n", t->cpu);
+    for (unsigned i = 0; i < t->n; i++) {
+        if (!listed(l, t->event[i].name)) {
+            print_event(l, t->event[i].name, t->event[i].code, "?", t->event[i].description);
+        }
+    }
+}
+
+static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
+{
+    if (mkperf_talk_open(&l->talk, e) != MKPERF_OK || fetch(l, e) != MKPERF_OK) {
+        return e->status;
+    }
+    const mkperf_TargetHello *h = mkperf_talk_hello(&l->talk);
+    printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
+           l->talk.options.link.target, h->platform, h->cpu[0] != '\0' ? h->cpu : "unknown", h->pmu,
+           h->counters);
+    for (unsigned i = 0; i < l->n; i++) {
+        const mkperf_EventInfo *v = &l->event[i];
+        print_event(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
+    }
+    print_table(l, l->cpu != NULL ? l->cpu : h->cpu);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct list *l = self;
+
+    l->pattern = args->n > 0 ? args->operand[0] : NULL;
+    if (l->talk.options.link.target != NULL) {
+        return list_target(l, e);
+    }
+    if (l->cpu == NULL) {
+        return mkperf_usage_error(e, "list", "want -t TARGET or --cpu NAME");
+    }
+    if (mkperf_pmu_table(l->cpu) == NULL) {
+        return mkperf_usage_error(e, "list", "no table of \"%s\"", l->cpu);
+    }
+    print_table(l, l->cpu);
+    return MKPERF_OK;
+}
+
+int mkperf_cmd_list(int argc, char **argv)
+{
+    struct list *l = calloc(1, sizeof *l);
+    int status;
+
+    if (l == NULL) {
+        return MKPERF_ERR_FAILED;
+    }
+    l->talk.control = on_control;
+    l->talk.self = l;
+    l->talk.options.link =
+        (struct mkperf_peer_options){.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .watch = true};
+    status = mkperf_command_main(&mkperf_list_command, l, argc, argv, run);
+    mkperf_talk_close(&l->talk);
+    free(l);
+    return status;
+}
+
+const struct mkperf_command mkperf_list_command = {
+    .name = "list",
+    .summary = "show the events that a target can count",
+    .synopsis = "[-t TARGET] [--cpu NAME] [PART-OF-NAME]",
+    .description =
+        "Shows the events that a target can count, asked from the target, and those of its CPU's "
+        "table, whose presence the CPU itself does not tell. Without -t: the table of --cpu.\n\n"
+        "rNN counts any event by its number in hexadecimal, listed or not.",
+    .options = {{&mkperf_link_options, offsetof(struct list, talk.options.link)}, {&group, 0}},
+    .operand = MKPERF_VALUE_WORD,
+    .operand_list = mkperf_pmu_events,
+    .operands_max = 1,
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help},
+                 {.title = "Tables", .list = put_tables}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_list,
+};

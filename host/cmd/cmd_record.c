@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf record`: a target's samples, or a capture's, into a perf.data file.
+ *
+ * Owns: what is printed (console text of the target, progress, summary), signals, and the fate of
+ * the output. Once samples came, every end but a failing disk finishes the file.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/plain_text.h"
+#include "cmd.h"
+#include "cmd_record.h"
+#include "link/flight_start.h"
+#include "link/pd_choice.h"
+#include "link/recorder.h"
+
+enum { LINE = 512 };
+
+struct record {
+    struct mkperf_record_options options;
+    struct mkperf_recorder recorder;
+    struct mkperf_perfdata *perfdata;
+    bool dump;        /* a flight recording is fetched, nothing started */
+    bool terminal;    /* stderr is one: show progress */
+    bool drawn;       /* a progress line stands there */
+    double drawn_s;   /* when */
+    uint64_t samples; /* that it showed */
+    char line[LINE];  /* console text of the target, until its end of line */
+    size_t n;
+    struct mkperf_plain_text text;
+};
+
+static volatile int interrupts;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupts++;
+}
+
+static void clear_progress(struct record *rec)
+{
+    if (rec->drawn) {
+        fputs("\r\033[K", stderr);
+        rec->drawn = false;
+    }
+}
+
+static void warn(void *self, const char *text)
+{
+    clear_progress(self);
+    fprintf(stderr, "mkperf: warning: %s\n", text);
+}
+
+static void notice(void *self, const char *text)
+{
+    clear_progress(self);
+    fprintf(stderr, "mkperf: %s\n", text);
+}
+
+static void end_line(struct record *rec)
+{
+    if (rec->n > 0) {
+        clear_progress(rec);
+        fprintf(stderr, "target: %.*s\n", (int)rec->n, rec->line);
+        rec->n = 0;
+    }
+}
+
+/* Console text: whole lines, without what would move the cursor. */
+static void show_text(void *self, const char *p, size_t n)
+{
+    struct record *rec = self;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)p[i];
+        if (c == '\n' || rec->n == sizeof rec->line) {
+            end_line(rec);
+        }
+        if (mkperf_plain_text(&rec->text, c)) {
+            rec->line[rec->n++] = p[i];
+        }
+    }
+}
+
+static uint64_t sum_lost(const struct mkperf_totals *t)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        sum += t->lost[i];
+    }
+    return sum;
+}
+
+/* With what the target's last Status knows beyond what arrived. */
+static uint64_t live_loss(const struct mkperf_stream *s, enum mkperf_lost_where where)
+{
+    const uint64_t status[MKPERF_LOST_PLACES] = {[MKPERF_LOST_RING] = s->status.lost_ring,
+                                                 [MKPERF_LOST_OUTPUT] = s->status.lost_output,
+                                                 [MKPERF_LOST_LINK] = s->status.lost_link};
+    bool more = s->has_status && s->from_start && status[where] > s->seen[where];
+
+    return s->totals.lost[where] + (more ? status[where] - s->seen[where] : 0);
+}
+
+static void show_progress(void *self)
+{
+    struct record *rec = self;
+    const struct mkperf_stream *s = rec->recorder.stream;
+    const struct mkperf_totals *t = &s->totals;
+    uint64_t lost[MKPERF_LOST_PLACES];
+    double now;
+
+    if (!rec->terminal || t->samples == 0 || (now = mkperf_now_s()) - rec->drawn_s < 0.5) {
+        return;
+    }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        lost[i] = live_loss(s, (enum mkperf_lost_where)i);
+    }
+    double rate = (double)(t->samples - rec->samples) / (now - rec->drawn_s);
+    fprintf(stderr,
+            "\r\033[K%8.1f s  %" PRIu64 " samples  %.0f/s  lost: ring %" PRIu64 " output %" PRIu64
+            " link %" PRIu64 " way %" PRIu64 " chain %" PRIu64 "  %.1f MB",
+            (double)(t->last_ns - t->first_ns) / 1e9, t->samples, rate, lost[MKPERF_LOST_RING],
+            lost[MKPERF_LOST_OUTPUT], lost[MKPERF_LOST_LINK], lost[MKPERF_LOST_TRANSIT],
+            lost[MKPERF_LOST_CHAIN], (double)rec->recorder.link.receiver.bytes / 1e6);
+    rec->drawn = true;
+    rec->drawn_s = now;
+    rec->samples = t->samples;
+}
+
+static void show_events(const struct mkperf_session *s, const struct mkperf_totals *t)
+{
+    for (unsigned i = 0; i < s->nevents; i++) {
+        const struct mkperf_event *v = &s->event[i];
+        const char *modes = v->user == v->kernel ? "" : v->user ? ":u" : ":k";
+        fprintf(stderr, "  event   %s%s, ", v->name, modes);
+        if (v->read) {
+            fprintf(stderr, "read in samples of its group");
+        } else if (v->period != 0) {
+            fprintf(stderr, "every %" PRIu64, v->period);
+        } else {
+            fprintf(stderr, "%" PRIu32 " samples/s and core", v->frequency);
+        }
+        if (t->enabled_ns[i] != 0) { /* it took turns */
+            fprintf(stderr, ", counted %.2f %% of the time (%.3f of %.3f s)",
+                    100 * (double)t->running_ns[i] / (double)t->enabled_ns[i],
+                    (double)t->running_ns[i] / 1e9, (double)t->enabled_ns[i] / 1e9);
+        }
+        fputc('\n', stderr);
+    }
+}
+
+static void show_losses(const struct mkperf_stream *s)
+{
+    static const char *const place[MKPERF_LOST_PLACES] = {"in the kernel's ring",
+                                                          "in the profiler's output", "at the link",
+                                                          "on the way", "with a lost chain"};
+    const struct mkperf_totals *t = &s->totals;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (t->lost[i] != 0) {
+            fprintf(stderr, "  lost    %" PRIu64 " samples %s\n", t->lost[i], place[i]);
+        }
+    }
+    if (s->skipped != 0) {
+        fprintf(stderr, "  joined  after %" PRIu64 " samples of the session\n", s->skipped);
+    }
+    if (s->others != 0) {
+        fprintf(stderr, "  others  %" PRIu64 " samples of a session before this one: not kept\n",
+                s->others);
+    }
+    if (t->late_events != 0) {
+        fprintf(stderr, "  late    %" PRIu64 " events counted to a neighbouring sample\n",
+                t->late_events);
+    }
+    if (t->spurious != 0) {
+        fprintf(stderr, "  spurious %" PRIu64 " interrupts without an overflow\n", t->spurious);
+    }
+    if (t->fill.size != 0) {
+        char text[96];
+
+        mkperf_fill_text(&t->fill, text, sizeof text);
+        fprintf(stderr, "  ring    %s waited for the link\n", text);
+    }
+    if (t->unrepaired != 0) {
+        fprintf(stderr, "  %" PRIu64 " samples may lack the caller of the innermost function\n",
+                t->unrepaired);
+    }
+    if (t->restarts != 0) {
+        fprintf(stderr, "  restarts %" PRIu64 " of the target: what it did meanwhile is missing\n",
+                t->restarts);
+    }
+    if (t->marks != 0 || t->marks_lost != 0) {
+        fprintf(stderr, "  marks   %" PRIu64 ", %" PRIu64 " lost\n", t->marks, t->marks_lost);
+    }
+    if (s->has_status && s->status.running) {
+        fprintf(stderr, "  the session went on after this recording\n");
+    } else if (!t->complete) {
+        fprintf(stderr, "  the books could not be balanced with the target's: more may be lost\n");
+    }
+}
+
+static void show_flight(const struct record *rec)
+{
+    const struct mkperf_stream *s = rec->recorder.stream;
+    char why[128];
+
+    if (rec->dump && s->has_status) {
+        mkperf_flight_reason(&s->status, rec->recorder.pds, why, sizeof why);
+        fprintf(stderr, "  flight  %" PRIu64 " older samples were overwritten; %s\n",
+                s->totals.overwritten, why[0] != '\0' ? why : "the recording goes on");
+    }
+}
+
+static void show_summary(const struct record *rec, uint64_t bytes)
+{
+    const struct mkperf_stream *s = rec->recorder.stream;
+    const struct mkperf_receiver *w = &rec->recorder.link.receiver;
+    const struct mkperf_totals *t = &s->totals;
+
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples in %.3f s", rec->options.output, t->samples,
+            (double)(t->last_ns - t->first_ns) / 1e9);
+    fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", sum_lost(t), bytes);
+    show_events(&s->session, t);
+    show_flight(rec);
+    mkperf_observe_summary(s, stderr);
+    show_losses(s);
+    if (rec->recorder.breaks != 0) {
+        fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);
+    }
+    if (rec->recorder.link.bad_seals != 0) {
+        fprintf(stderr, "  seals   %" PRIu64 " messages without the right one were dropped\n",
+                rec->recorder.link.bad_seals);
+    }
+    if (t->samples != 0) {
+        fprintf(stderr, "  line    %" PRIu64 " bytes, %.1f a sample; %" PRIu64 " frames", w->bytes,
+                (double)w->bytes / (double)t->samples, w->frames);
+        fprintf(stderr, ", %" PRIu64 " missing, %" PRIu64 " noise, %" PRIu64 " malformed\n",
+                s->gaps, w->noise, s->malformed);
+    }
+}
+
+static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+    struct mkperf_record_options *o = &rec->options;
+    struct mkperf_pds_config pds = {.system = o->system,
+                                    .elf_path = o->elf_path,
+                                    .kernel = o->kernel,
+                                    .warn = warn,
+                                    .self = rec};
+
+    r->symbols = mkperf_symbols_new();
+    if (r->symbols == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (o->system == NULL) {
+        warn(rec, "no --system: PDs have numbers instead of names");
+    }
+    if (mkperf_filter(o->pd, o->subtree, r->pds, &o->configure, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_recorder_init(r, e);
+}
+
+static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+
+    r->options = &rec->options;
+    r->text = show_text;
+    r->notice = notice;
+    r->progress = show_progress;
+    r->stop = &interrupts;
+    r->self = rec;
+    if (set_up_inputs(rec, e) != MKPERF_OK ||
+        mkperf_perfdata_new(rec->options.output, r->symbols, &rec->perfdata, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->perfdata = rec->perfdata;
+    if (rec->options.raw != NULL &&
+        mkperf_outfile_open(&r->raw, rec->options.raw, e) != MKPERF_OK) {
+        return e->status;
+    }
+    struct mkperf_stream_config config = {.sink = mkperf_perfdata_sink(rec->perfdata),
+                                          .pds = r->pds,
+                                          .command = rec->options.command,
+                                          .decide = mkperf_lr_is_caller,
+                                          .control = mkperf_recorder_control,
+                                          .self = r};
+    r->stream = mkperf_stream_new(&config);
+    return r->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+static enum mkperf_status receive(struct record *rec, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+
+    if (!r->link.source.ops->interactive) {
+        return mkperf_recorder_replay(r, e);
+    }
+    if (rec->dump) {
+        return mkperf_recorder_dump(r, e);
+    }
+    if (mkperf_recorder_start(r, e) != MKPERF_OK || mkperf_recorder_run(r, e) != MKPERF_OK ||
+        mkperf_recorder_stop(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return r->options->configure.interactions ? mkperf_recorder_interactions(r, e) : MKPERF_OK;
+}
+
+/* The file's end. What came before an error is kept, unless it was the disk's. */
+static enum mkperf_status finish(struct record *rec, enum mkperf_status received,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+    struct mkperf_sink sink = mkperf_perfdata_sink(rec->perfdata);
+    struct mkperf_error why = *e;
+
+    if (received == MKPERF_ERR_OUTPUT || (received != MKPERF_OK && !r->stream->began)) {
+        sink.ops->abandon(sink.self);
+        return received;
+    }
+    if (mkperf_stream_finish(r->stream, e) != MKPERF_OK ||
+        sink.ops->end(sink.self, &r->stream->totals, e) != MKPERF_OK) {
+        sink.ops->abandon(sink.self);
+        return e->status;
+    }
+    if (r->raw.path != NULL && mkperf_outfile_finish(&r->raw, e) != MKPERF_OK) {
+        return e->status;
+    }
+    *e = why;
+    return received;
+}
+
+static void tear_down(struct record *rec)
+{
+    struct mkperf_recorder *r = &rec->recorder;
+
+    mkperf_peer_end(&r->link);
+    if (r->raw.path != NULL) {
+        mkperf_outfile_close(&r->raw);
+    }
+    mkperf_stream_free(r->stream);
+    mkperf_perfdata_free(rec->perfdata);
+    mkperf_pds_free(r->pds);
+    mkperf_symbols_free(r->symbols);
+}
+
+static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
+{
+    enum mkperf_status status = set_up(rec, e);
+
+    if (status == MKPERF_OK) {
+        status = finish(rec, receive(rec, e), e);
+        end_line(rec);
+        clear_progress(rec);
+        if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT && !rec->options.quiet) {
+            show_summary(rec, mkperf_perfdata_bytes(rec->perfdata));
+        }
+    }
+    return status;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_signal};
+
+    interrupts = 0;
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+static void complain(const struct record *rec, const struct mkperf_error *e)
+{
+    fprintf(stderr, "mkperf: %s\n", e->text);
+    if (e->status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
+        rec->recorder.stream->began && strcmp(rec->options.output, "-") != 0) {
+        fprintf(stderr, "mkperf: what was written can be had with: mkperf recover %s.partial\n",
+                rec->options.output);
+    }
+}
+
+/* What record and dump have in common. */
+int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char **argv)
+{
+    struct record *rec = calloc(1, sizeof *rec);
+    struct mkperf_error e = {.status = MKPERF_OK};
+    struct mkperf_args args;
+    enum mkperf_status status;
+
+    if (rec == NULL) {
+        return MKPERF_ERR_FAILED;
+    }
+    rec->dump = dump;
+    mkperf_record_options_init(&rec->options, argc, argv);
+    status = mkperf_args_parse(c, &rec->options, argc, argv, &args, &e);
+    if (status == MKPERF_OK && !args.helped) {
+        status = mkperf_record_options_finish(&rec->options, c->name, &e);
+    }
+    if (status == MKPERF_OK && !args.helped) {
+        status = mkperf_flight_check(&rec->options, &e);
+    }
+    if (status == MKPERF_OK && !args.helped) {
+        catch_signals();
+        rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
+        status = rec->options.configure.overwrite ? mkperf_flight_start(&rec->options, &e)
+                                                  : record(rec, &e);
+    }
+    if (status != MKPERF_OK) {
+        complain(rec, &e);
+    }
+    tear_down(rec);
+    mkperf_record_options_free(&rec->options);
+    free(rec);
+    return (int)status;
+}
+
+int mkperf_cmd_record(int argc, char **argv)
+{
+    return mkperf_record_main(&mkperf_record_command, false, argc, argv);
+}
+
+const struct mkperf_command mkperf_record_command = {
+    .name = "record",
+    .summary = "sample a running system into a perf.data file",
+    .synopsis = "-t TARGET [options]",
+    .description = "Samples a running seL4/Microkit system into a perf.data file. Ends after "
+                   "--duration or with Ctrl-C.",
+    .options = {{&mkperf_link_options, offsetof(struct mkperf_record_options, link)},
+                {&mkperf_sampling_options, 0},
+                {&mkperf_names_options, 0},
+                {&mkperf_kernel_options, 0},
+                {&mkperf_choice_options, 0},
+                {&mkperf_output_options, 0},
+                {&mkperf_flight_options, 0},
+                {&mkperf_watch_options, offsetof(struct mkperf_record_options, link)},
+                {&mkperf_control_options, offsetof(struct mkperf_record_options, link)},
+                {&mkperf_reconnect_options, offsetof(struct mkperf_record_options, link)}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .examples = "mkperf record -t serial:/dev/ttyUSB0,115200 --system my.system\n"
+                "mkperf record -t tcp:192.168.1.5 -e cycles:k,r16 -F 2000 --duration 10\n"
+                "mkperf record -t file:capture.raw -o perf.data",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_record,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `mkperf recover`: finishes the perf.data file of a recorder that was killed. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/progress.h"
+#include "cmd.h"
+#include "perfdata/writer.h"
+
+static const struct mkperf_option options[] = {
+    {.id = 'o',
+     .name = "output",
+     .value = "OUTPUT",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the finished file; without it FILE is finished in place and loses its \".partial\""},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    *(const char **)self = g->value;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    const char *path = args->operand[0], *output = *(const char **)self;
+    struct mkperf_totals totals;
+    uint64_t lost = 0;
+
+    mkperf_progress_begin(path);
+    enum mkperf_status status = mkperf_perfdata_recover(path, output, &totals, e);
+    mkperf_progress_end();
+    if (status != MKPERF_OK) {
+        return status;
+    }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        lost += totals.lost[i];
+    }
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples over %.3f s, %" PRIu64 " known to be lost\n",
+            path, totals.samples, (double)(totals.last_ns - totals.first_ns) / 1e9, lost);
+    return MKPERF_OK;
+}
+
+int mkperf_cmd_recover(int argc, char **argv)
+{
+    const char *output = NULL;
+
+    return mkperf_command_main(&mkperf_recover_command, &output, argc, argv, run);
+}
+
+const struct mkperf_command mkperf_recover_command = {
+    .name = "recover",
+    .summary = "finish the file of a recorder that was killed",
+    .synopsis = "FILE [-o OUTPUT]",
+    .description =
+        "Finishes FILE (OUT.partial), which mkperf record -o OUT left when it was killed.",
+    .options = {{&group, 0}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_min = 1,
+    .operands_max = 1,
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_recover,
+};

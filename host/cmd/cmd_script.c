@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf script: every sample of a recording in perf script's format, in the order of time.
+ *
+ * Owns: the command's options and the format. Addresses are those of the ELFs, as nm and objdump
+ * show them (perf shows offsets in the file for PDs). Callers are named by the call, not by the
+ * instruction behind it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "profile/frames.h"
+
+enum { OPTION_NS = 256 };
+
+enum field {
+    FIELD_COMM = 1 << 0,
+    FIELD_TID = 1 << 1,
+    FIELD_PID = 1 << 2,
+    FIELD_CPU = 1 << 3,
+    FIELD_TIME = 1 << 4,
+    FIELD_PERIOD = 1 << 5,
+    FIELD_EVENT = 1 << 6,
+    FIELD_IP = 1 << 7,
+    FIELD_SYM = 1 << 8,
+    FIELD_SYMOFF = 1 << 9,
+    FIELD_DSO = 1 << 10,
+    FIELD_SRCLINE = 1 << 11,
+    FIELD_DEFAULT = FIELD_SRCLINE - 1 - FIELD_PID,
+    FIELD_FRAME = FIELD_IP | FIELD_SYM | FIELD_DSO | FIELD_SRCLINE,
+};
+
+static const char *const field_names[] = {"comm",  "tid", "pid", "cpu",    "time", "period",
+                                          "event", "ip",  "sym", "symoff", "dso",  "srcline"};
+
+struct command {
+    const char *input;
+    unsigned fields;
+    bool flat, ns;
+    struct report_names names;
+    struct report_filter filter;
+    int event_width;
+};
+
+static unsigned field_of(const char *name, size_t n)
+{
+    for (unsigned i = 0; i < sizeof field_names / sizeof *field_names; i++) {
+        if (strlen(field_names[i]) == n && strncmp(field_names[i], name, n) == 0) {
+            return 1U << i;
+        }
+    }
+    return 0;
+}
+
+static enum mkperf_status set_fields(struct command *c, const struct mkperf_given *g)
+{
+    const char *list = g->value;
+
+    c->fields = *list == '+' || *list == '-' ? FIELD_DEFAULT : 0;
+    for (const char *p = list;; p++) {
+        bool less = *p == '-';
+        size_t n;
+        unsigned field;
+
+        p += *p == '+' || less;
+        n = strcspn(p, ",");
+        field = field_of(p, n);
+        if (field == 0) {
+            return mkperf_usage_error(g->e, g->command, "--fields: no such field in '%s'", list);
+        }
+        c->fields = less ? c->fields & ~field : c->fields | field;
+        p += n;
+        if (*p == '\0') {
+            return MKPERF_OK;
+        }
+    }
+}
+
+static void put_fields(mkperf_put *put, void *to)
+{
+    for (size_t i = 0; i < sizeof field_names / sizeof *field_names; i++) {
+        put(to, field_names[i], "");
+    }
+}
+
+static const struct mkperf_option options[] = {
+    {.id = 'F',
+     .name = "fields",
+     .value = "LIST",
+     .kind = MKPERF_VALUE_WORDS,
+     .list = put_fields,
+     .help = "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
+             "adds to the default, -NAME takes from it "
+             "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)"},
+    {.id = 'G',
+     .name = "hide-call-graph",
+     .help = "the innermost frame only, on the sample's line"},
+    {.id = OPTION_NS, .name = "ns", .help = "times in nanoseconds"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct command *c = self;
+
+    switch (g->id) {
+    case 'F':
+        return set_fields(c, g);
+    case 'G':
+        c->flat = true;
+        return MKPERF_OK;
+    case OPTION_NS:
+        c->ns = true;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static void print_time(const struct command *c, uint64_t ns)
+{
+    if (c->ns) {
+        printf("%5" PRIu64 ".%09" PRIu64 ": ", ns / 1000000000, ns % 1000000000);
+    } else {
+        printf("%5" PRIu64 ".%06" PRIu64 ": ", ns / 1000000000, ns % 1000000000 / 1000);
+    }
+}
+
+/* What stands before the frames. pid = tid = the PD's number + 1, as in the file. */
+static void print_start(const struct command *c, const struct report_profile *p,
+                        const struct report_sample *s)
+{
+    uint32_t words;
+    const uint64_t *key = mkperf_hash_key(&p->chains, s->chain, &words);
+    uint64_t pid = key[REPORT_CHAIN_PD] + 1;
+    bool chains = c->fields & FIELD_FRAME && !c->flat;
+
+    if (c->fields & FIELD_COMM) {
+        printf("%*s ", chains ? 0 : 16, report_pd_name(p, key[REPORT_CHAIN_PD]));
+    }
+    if ((c->fields & FIELD_PID) && (c->fields & FIELD_TID)) {
+        printf("%5" PRIu64 "/%-5" PRIu64 " ", pid, pid);
+    } else if (c->fields & (FIELD_PID | FIELD_TID)) {
+        printf("%5" PRIu64 " ", pid);
+    }
+    if (c->fields & FIELD_CPU) {
+        printf("[%03" PRIu64 "] ", key[REPORT_CHAIN_CORE]);
+    }
+    if (c->fields & FIELD_TIME) {
+        print_time(c, s->time_ns);
+    }
+    if (c->fields & FIELD_PERIOD) {
+        printf("%10" PRIu64 " ", s->period);
+    }
+    if (c->fields & FIELD_EVENT) {
+        printf("%*s: ", c->event_width, p->session.event[key[REPORT_CHAIN_EVENT]].name);
+    }
+}
+
+static void print_source(struct mkperf_module *m, uint64_t addr)
+{
+    struct mkperf_line line;
+    const char *file;
+
+    if (m && mkperf_lines_at(m, addr, &line, 1) > 0 && line.file) {
+        file = strrchr(line.file, '/');
+        printf("\n  %s:%d", file ? file + 1 : line.file, line.line);
+    }
+}
+
+static void print_dso(const struct report_frames *f, const struct report_address *a)
+{
+    const struct mkperf_module *m = report_module(f, a->pd, a->kernel);
+    const char *path = m ? mkperf_module_path(m) : NULL;
+
+    if (!path && !a->kernel && a->pd < f->profile->npds) {
+        path = f->profile->pd[a->pd].elf;
+    }
+    if (path && a->kernel && strrchr(path, '/')) {
+        path = strrchr(path, '/') + 1;
+    }
+    printf(" (%s)", path ? path : "[unknown]");
+}
+
+static void print_frame(const struct command *c, const struct report_frames *f,
+                        const struct report_address *a)
+{
+    struct mkperf_module *m = report_module(f, a->pd, a->kernel);
+    uint64_t inside = a->is_return && a->addr ? a->addr - 1 : a->addr;
+    struct mkperf_symbol symbol;
+
+    putchar(c->flat ? ' ' : '\t');
+    if (c->fields & FIELD_IP) {
+        printf("%16" PRIx64, a->addr);
+    }
+    if ((c->fields & FIELD_SYM) && m && mkperf_symbol_at(m, inside, &symbol)) {
+        printf(" %s", symbol.name);
+        if (c->fields & FIELD_SYMOFF) {
+            printf("+0x%" PRIx64, a->addr - symbol.start);
+        }
+    } else if (c->fields & FIELD_SYM) {
+        printf(" [unknown]");
+    }
+    if (c->fields & FIELD_DSO) {
+        print_dso(f, a);
+    }
+    if (c->fields & FIELD_SRCLINE) {
+        print_source(m, inside);
+    }
+    if (!c->flat) {
+        putchar('\n');
+    }
+}
+
+static void print_sample(const struct command *c, const struct report_frames *f,
+                         const struct report_sample *s)
+{
+    struct report_address address[REPORT_FRAMES_MAX];
+    uint32_t n = report_chain_addresses(f->profile, s->chain, address);
+
+    print_start(c, f->profile, s);
+    if (c->fields & FIELD_FRAME) {
+        if (!c->flat) {
+            putchar('\n');
+        }
+        for (uint32_t i = 0; i < n && (i == 0 || !c->flat); i++) {
+            print_frame(c, f, &address[i]);
+        }
+    }
+    putchar('\n');
+}
+
+static bool is_wanted(const struct command *c, const struct report_profile *p, uint32_t chain)
+{
+    uint32_t words;
+    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
+
+    return (!c->names.pd || strcmp(c->names.pd, report_pd_name(p, key[REPORT_CHAIN_PD])) == 0) &&
+           (!c->names.event ||
+            strcmp(c->names.event, p->session.event[key[REPORT_CHAIN_EVENT]].name) == 0);
+}
+
+static enum mkperf_status print_all(struct command *c, const struct report_frames *f,
+                                    struct mkperf_error *e)
+{
+    const struct report_profile *p = f->profile;
+
+    for (unsigned i = 0; i < p->session.nevents; i++) {
+        int n = (int)strlen(p->session.event[i].name);
+
+        c->event_width = n > c->event_width ? n : c->event_width;
+    }
+    for (uint32_t i = 0; i < p->nsamples && !ferror(stdout); i++) {
+        if (is_wanted(c, p, p->sample[i].chain)) {
+            print_sample(c, f, &p->sample[i]);
+        }
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct command *c = self;
+    struct report_profile p = {.with_core = true, .keep_samples = true, .filter = c->filter};
+    struct report_frames f;
+    enum mkperf_status status = report_frames_read(&f, &p, c->input, false, e);
+
+    (void)args;
+    if (status == MKPERF_OK) {
+        status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
+    }
+    if (status == MKPERF_OK) {
+        report_profile_sort(&p);
+        report_frames_warn(&f, stderr);
+        status = print_all(c, &f, e);
+    }
+    report_frames_close(&f);
+    report_profile_free(&p);
+    return status;
+}
+
+int mkperf_cmd_script(int argc, char **argv)
+{
+    struct command c = {.input = "perf.data", .fields = FIELD_DEFAULT};
+
+    return mkperf_command_main(&mkperf_script_command, &c, argc, argv, run);
+}
+
+const struct mkperf_command mkperf_script_command = {
+    .name = "script",
+    .summary = "print every sample",
+    .synopsis = "[options]",
+    .description =
+        "Every sample of a recording in perf script's format, in the order of time, with "
+        "its callchain. Addresses are those of the ELFs, as nm and objdump show them.",
+    .options = {{&report_input_options, offsetof(struct command, input)},
+                {&group, 0},
+                {&report_names_options, offsetof(struct command, names)},
+                {&report_filter_options, offsetof(struct command, filter)}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
+    .run = mkperf_cmd_script,
+};

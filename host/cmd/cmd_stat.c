@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf stat`: counts of events, of the whole system and by PD.
+ *
+ * Owns: the command line and the output. The measurement is stat/measure.c's.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd.h"
+#include "pmu/cpu_events.h"
+#include "pmu/events.h"
+#include "stat/measure.h"
+
+enum { OPT_DURATION = 256, OPT_PER_PD, OPT_PER_CORE, OPT_PD, OPT_ESTIMATE, OPT_SYSTEM };
+enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
+
+struct stat {
+    struct stat_measure measure;
+    bool per_core;
+    const char *only, *output, *separator;
+};
+
+static volatile int interrupts;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupts++;
+}
+
+static const struct mkperf_option options[] = {
+    {.id = 'e',
+     .name = "event",
+     .value = "EVENTS",
+     .kind = MKPERF_VALUE_WORDS,
+     .list = mkperf_pmu_events,
+     .help = "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
+             "More events than counters take turns: counts are scaled then, and the share of the "
+             "time is printed"},
+    {.id = OPT_PER_PD,
+     .name = "per-pd",
+     .help = "also by protection domain: exactly if the target's kernel can, else estimated from "
+             "samples, with the standard error"},
+    {.id = OPT_PER_CORE,
+     .name = "per-core",
+     .help =
+         "with the core that was counted on: the one that the profiler PD runs on, as the target "
+         "counts on no other"},
+    {.id = OPT_PD,
+     .name = "pd",
+     .value = "NAME[,NAME]",
+     .help = "only these PDs (implies --per-pd)"},
+    {.id = OPT_ESTIMATE, .name = "estimate", .help = "by PD from samples, whatever the kernel can"},
+    {.id = OPT_SYSTEM,
+     .name = "system",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the .system file: names of PDs"},
+    {.id = OPT_DURATION, .name = "duration", .value = "S", .help = "seconds of the target's time"},
+    {.id = 'I', .name = "interval-print", .value = "MS", .help = "a reading every MS milliseconds"},
+    {.id = 'r',
+     .name = "repeat",
+     .value = "N",
+     .help = "N runs of --duration: mean and its standard error"},
+    {.id = 'x',
+     .name = "field-separator",
+     .value = "SEP",
+     .help =
+         "fields for programs: count, unit, event, time counted in ns, share of the time in per "
+         "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
+         "time, with --per-core the core and a 1, with --per-pd the PD"},
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "print there (default: standard error)"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct stat *s = self;
+    struct mkperf_record_options *o = &s->measure.talk.options;
+
+    switch (g->id) {
+    case 'e':
+        return mkperf_events_parse(g->value, &o->configure, g->e);
+    case 'I':
+        return mkperf_given_number(g, 1, MAX_INTERVAL_MS, &s->measure.interval_ms);
+    case 'r':
+        return mkperf_given_number(g, 1, MAX_RUNS, &s->measure.runs);
+    case 'x':
+        s->separator = g->value;
+        return MKPERF_OK;
+    case 'o':
+        s->output = g->value;
+        return MKPERF_OK;
+    case OPT_DURATION:
+        return mkperf_given_seconds(g, &o->duration_s);
+    case OPT_PER_PD:
+        s->measure.per_pd = true;
+        return MKPERF_OK;
+    case OPT_PER_CORE:
+        s->per_core = true;
+        return MKPERF_OK;
+    case OPT_PD:
+        s->only = g->value;
+        s->measure.per_pd = true;
+        return MKPERF_OK;
+    case OPT_ESTIMATE:
+        s->measure.estimate = true;
+        s->measure.per_pd = true;
+        return MKPERF_OK;
+    case OPT_SYSTEM:
+        o->system = g->value;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
+{
+    mkperf_Configure *c = &s->measure.talk.options.configure;
+
+    if (s->measure.talk.options.link.target == NULL) {
+        return mkperf_usage_error(e, "stat", "no target (-t)");
+    }
+    if (s->measure.runs > 1 &&
+        (s->measure.talk.options.duration_s <= 0 || s->measure.interval_ms != 0)) {
+        return mkperf_usage_error(e, "stat", "-r wants --duration, and no -I");
+    }
+    return c->events_count != 0 ? MKPERF_OK : mkperf_events_parse("cycles,instructions", c, e);
+}
+
+static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
+{
+    s->measure.style = (struct stat_style){.out = stderr,
+                                           .separator = s->separator,
+                                           .interval = s->measure.interval_ms != 0,
+                                           .per_core = s->per_core,
+                                           .runs = 1,
+                                           .only = s->only,
+                                           .title = s->measure.talk.options.link.target};
+    if (s->output != NULL && (s->measure.style.out = fopen(s->output, "w")) == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: cannot be written", s->output);
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status close_output(struct stat *s, struct mkperf_error *e)
+{
+    if (s->measure.style.out != NULL && s->measure.style.out != stderr &&
+        (ferror(s->measure.style.out) | fclose(s->measure.style.out)) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: writing failed", s->output);
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct sigaction a = {.sa_handler = on_signal};
+    struct stat *s = self;
+    struct mkperf_error late = {.status = MKPERF_OK};
+
+    (void)args;
+    if (check_options(s, e) != MKPERF_OK || open_output(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    stat_measure(&s->measure, e);
+    if (close_output(s, &late) != MKPERF_OK && e->status == MKPERF_OK) {
+        *e = late;
+    }
+    return e->status;
+}
+
+int mkperf_cmd_stat(int argc, char **argv)
+{
+    struct stat *s = calloc(1, sizeof *s);
+    int status;
+
+    if (s == NULL) {
+        return MKPERF_ERR_FAILED;
+    }
+    s->measure.runs = 1;
+    s->measure.talk.stop = &interrupts;
+    s->measure.talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
+    status = mkperf_command_main(&mkperf_stat_command, s, argc, argv, run);
+    mkperf_talk_close(&s->measure.talk);
+    free(s);
+    return status;
+}
+
+const struct mkperf_command mkperf_stat_command = {
+    .name = "stat",
+    .summary = "count events: whole system and PDs",
+    .synopsis = "-t TARGET [options]",
+    .description =
+        "Counts events on a running system, exactly, until --duration is over or Ctrl-C.",
+    .options = {{&mkperf_link_options, offsetof(struct stat, measure.talk.options.link)},
+                {&group, 0}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .examples = "mkperf stat -t tcp:192.168.1.5 -e cycles,instructions --per-pd --duration 5",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_stat,
+};

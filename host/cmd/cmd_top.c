@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mkperf top: a running target's PDs and functions, refreshed in place.
+ *
+ * Owns: the command's options and the life of the session; the conversation with the target is
+ * recorder.c's, as for mkperf record. The parts are in top/: counts (the sink), screen.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/colour.h"
+#include "base/plain_text.h"
+#include "cmd.h"
+#include "link/recorder.h"
+#include "report/browser.h"
+#include "top/screen.h"
+
+enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256, OPT_PD, OPT_ROWS, OPT_STDIO };
+
+static const struct mkperf_option options[] = {
+    {.id = 'd', .name = "delay", .value = "S", .help = "seconds between refreshes (2)"},
+    {.id = OPT_WINDOW,
+     .name = "window",
+     .value = "S",
+     .help = "show the last S seconds of the target's time (%d); 0: all",
+     .number = DEFAULT_WINDOW_S},
+    {.id = 'z',
+     .name = "zero",
+     .help = "show what came since the last refresh: --window of --delay"},
+    {.id = OPT_PD,
+     .name = "pd",
+     .value = "NAME",
+     .help = "only functions of this protection domain"},
+    {.id = OPT_ROWS,
+     .name = "rows",
+     .value = "N",
+     .help = "with --stdio: functions of a table (20); 0: all"},
+    {.id = OPT_STDIO, .name = "stdio", .help = "print tables; also if there is no terminal"},
+    {.id = 0},
+};
+
+struct command {
+    struct mkperf_record_options record;
+    double delay_s, window_s;
+    bool zero, stdio;
+    enum mkperf_colour colour;
+    const char *pd;
+    uint64_t rows;
+};
+
+struct top {
+    struct command command;
+    struct mkperf_recorder recorder;
+    struct top_counts counts;
+    struct top_screen screen;
+    struct mkperf_error error; /* of drawing */
+    double drawn_s;
+    uint64_t session;    /* whose events are shown: its id, and the target's restarts above */
+    char line[TOP_TEXT]; /* console text of the target, until its end of line */
+    size_t n;
+    struct mkperf_plain_text text;
+};
+
+static volatile int interrupts;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupts++;
+}
+
+static enum mkperf_status set_real(const struct mkperf_given *g, double least, double *out)
+{
+    char *end, want[64];
+
+    *out = strtod(g->value, &end);
+    if (end != g->value && !*end && *out >= least && *out <= 1e6) {
+        return MKPERF_OK;
+    }
+    snprintf(want, sizeof want, "a number of at least %g", least);
+    return mkperf_given_bad(g, want);
+}
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct command *c = self;
+
+    switch (g->id) {
+    case 'd':
+        return set_real(g, 0.1, &c->delay_s);
+    case OPT_WINDOW:
+        if (set_real(g, 0, &c->window_s) != MKPERF_OK) {
+            return g->e->status;
+        }
+        return c->window_s == 0 || c->window_s >= 0.1 ? MKPERF_OK
+                                                      : mkperf_given_bad(g, "0 or at least 0.1");
+    case 'z':
+        c->zero = true;
+        return MKPERF_OK;
+    case OPT_PD:
+        c->pd = g->value;
+        return MKPERF_OK;
+    case OPT_ROWS:
+        return mkperf_given_number(g, 0, 1000000, &c->rows);
+    case OPT_STDIO:
+        c->stdio = true;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+/* Console text: whole lines, without what would move the cursor. */
+static void show_text(void *self, const char *p, size_t n)
+{
+    struct top *t = self;
+
+    for (size_t i = 0; i < n; i++) {
+        if ((p[i] == '\n' || t->n == sizeof t->line - 1) && t->n > 0) {
+            t->line[t->n] = '\0';
+            t->n = 0;
+            if (t->screen.curses) {
+                snprintf(t->screen.message, sizeof t->screen.message, "target: %.400s", t->line);
+            } else {
+                fprintf(stderr, "target: %s\n", t->line);
+            }
+        }
+        if (mkperf_plain_text(&t->text, (unsigned char)p[i])) {
+            t->line[t->n++] = p[i];
+        }
+    }
+}
+
+static void show_notice(void *self, const char *text)
+{
+    struct top *t = self;
+
+    if (t->screen.curses) {
+        snprintf(t->screen.message, sizeof t->screen.message, "%.400s", text);
+    } else {
+        fprintf(stderr, "mkperf: %s\n", text);
+    }
+}
+
+static void warn(void *self, const char *text)
+{
+    (void)self;
+    fprintf(stderr, "mkperf: warning: %s\n", text);
+}
+
+/* Another session may have other events; then its first one is shown from here on. A picture that
+ * pauses stays what it is. */
+static void follow_session(struct top *t)
+{
+    const struct mkperf_stream *s = t->recorder.stream;
+    uint64_t session = s->totals.restarts << 32 | s->session_id;
+    unsigned first;
+
+    if (!s->running || session == t->session || t->screen.paused) {
+        return;
+    }
+    t->session = session;
+    if (!mkperf_stream_samples(s, t->screen.event, &first) && first < s->session.nevents) {
+        char text[128];
+
+        t->screen.event = first;
+        snprintf(text, sizeof text, "another session began: %s from here on",
+                 s->session.event[first].name);
+        show_notice(t, text);
+    }
+}
+
+static void show(struct top *t)
+{
+    follow_session(t);
+    t->drawn_s = mkperf_now_s();
+    if (top_screen_refresh(&t->screen, &t->error) != MKPERF_OK) {
+        interrupts++;
+    } else if (t->screen.curses) {
+        top_screen_draw(&t->screen);
+    } else if (t->recorder.stream->began) {
+        top_screen_print(&t->screen, stdout);
+        (void)fflush(stdout);
+    }
+}
+
+/* After every read: keys, and a new picture when it is due. */
+static void on_progress(void *self)
+{
+    struct top *t = self;
+    bool typed = top_screen_keys(&t->screen);
+
+    if (t->screen.quit) {
+        t->screen.quit = false;
+        interrupts++;
+        return;
+    }
+    if (typed || mkperf_now_s() - t->drawn_s >= t->command.delay_s) {
+        show(t);
+    }
+}
+
+static enum mkperf_status set_up_inputs(struct top *t, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &t->recorder;
+    const struct mkperf_record_options *o = &t->command.record;
+    struct mkperf_pds_config pds = {
+        .system = o->system, .elf_path = o->elf_path, .kernel = o->kernel, .warn = warn, .self = t};
+    const char *kernel;
+
+    r->symbols = mkperf_symbols_new();
+    if (!r->symbols) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
+        return e->status;
+    }
+    kernel = mkperf_pds_kernel(r->pds);
+    if (kernel && mkperf_symbols_module(r->symbols, kernel, &t->counts.kernel, e) != MKPERF_OK) {
+        warn(t, e->text);
+    }
+    return mkperf_recorder_init(r, e);
+}
+
+static void set_up_screen(struct top *t)
+{
+    struct command *c = &t->command;
+
+    t->counts.pds = t->recorder.pds;
+    t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
+    t->counts.all = c->window_s == 0;
+    t->screen.target = c->record.link.target;
+    t->screen.rows = (unsigned)c->rows;
+    t->screen.colour = mkperf_colour_wanted(c->colour, stdout);
+    t->screen.counts = &t->counts;
+    t->screen.totals = &t->recorder.stream->totals;
+    t->screen.pd = c->pd;
+    c->stdio |= !report_browser_usable();
+}
+
+static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &t->recorder;
+    struct mkperf_stream_config config = {.sink = top_counts_sink(&t->counts),
+                                          .decide = mkperf_lr_is_caller,
+                                          .control = mkperf_recorder_control,
+                                          .self = r};
+
+    r->options = &t->command.record;
+    r->text = show_text;
+    r->notice = show_notice;
+    r->progress = on_progress;
+    r->stop = &interrupts;
+    r->self = t;
+    if (set_up_inputs(t, e) != MKPERF_OK) {
+        return e->status;
+    }
+    config.pds = r->pds;
+    r->stream = mkperf_stream_new(&config);
+    if (!r->stream) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    set_up_screen(t);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status watch(struct top *t, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &t->recorder;
+    bool live = r->link.source.ops->interactive;
+    enum mkperf_status status = live ? mkperf_recorder_start(r, e) : MKPERF_OK;
+
+    if (status != MKPERF_OK) {
+        return status;
+    }
+    t->drawn_s = mkperf_now_s();
+    if (!t->command.stdio) {
+        top_screen_start(&t->screen);
+    }
+    status = live ? mkperf_recorder_run(r, e) : mkperf_recorder_replay(r, e);
+    top_screen_stop(&t->screen);
+    if (status == MKPERF_OK && live) {
+        status = mkperf_recorder_stop(r, e);
+    }
+    return status;
+}
+
+static enum mkperf_status top(struct top *t, struct mkperf_error *e)
+{
+    enum mkperf_status status = set_up(t, e);
+
+    if (status == MKPERF_OK) {
+        status = watch(t, e);
+    }
+    if (status == MKPERF_OK && t->error.status != MKPERF_OK) {
+        *e = t->error;
+        status = e->status;
+    }
+    if (status == MKPERF_OK) {
+        status = mkperf_stream_finish(t->recorder.stream, e);
+    }
+    if (status == MKPERF_OK) { /* the last picture stays */
+        t->screen.paused = false;
+        show(t);
+    }
+    return status;
+}
+
+static void tear_down(struct top *t)
+{
+    struct mkperf_recorder *r = &t->recorder;
+
+    top_screen_stop(&t->screen);
+    top_list_free(&t->screen.list);
+    top_counts_free(&t->counts);
+    mkperf_peer_end(&r->link);
+    mkperf_stream_free(r->stream);
+    mkperf_pds_free(r->pds);
+    mkperf_symbols_free(r->symbols);
+    mkperf_record_options_free(&t->command.record);
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    struct top *t = self;
+    struct command *c = &t->command;
+
+    (void)args;
+    if (mkperf_record_options_finish(&c->record, "top", e) != MKPERF_OK) {
+        return e->status;
+    }
+    c->window_s = c->zero ? c->delay_s : c->window_s;
+    interrupts = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return top(t, e);
+}
+
+int mkperf_cmd_top(int argc, char **argv)
+{
+    struct top *t = calloc(1, sizeof *t);
+    int status;
+
+    if (!t) {
+        return MKPERF_ERR_FAILED;
+    }
+    t->command = (struct command){.delay_s = 2, .window_s = DEFAULT_WINDOW_S, .rows = 20};
+    mkperf_record_options_init(&t->command.record, argc, argv);
+    status = mkperf_command_main(&mkperf_top_command, t, argc, argv, run);
+    tear_down(t);
+    free(t);
+    return status;
+}
+
+const struct mkperf_command mkperf_top_command = {
+    .name = "top",
+    .summary = "watch a running system",
+    .synopsis = "-t TARGET [options]",
+    .description =
+        "What a running seL4/Microkit system is doing, by protection domain and function. Nothing "
+        "is "
+        "written to a file.\n\n"
+        "Keys: Enter shows one PD, u all; s sort; z window or all; Tab event; p pause; q quit.",
+    .options = {{&mkperf_link_options, offsetof(struct top, command.record.link)},
+                {&group, offsetof(struct top, command)},
+                {&mkperf_sampling_options, offsetof(struct top, command.record)},
+                {&mkperf_names_options, offsetof(struct top, command.record)},
+                {&mkperf_kernel_options, offsetof(struct top, command.record)},
+                {&mkperf_watch_options, offsetof(struct top, command.record.link)},
+                {&mkperf_control_options, offsetof(struct top, command.record.link)},
+                {&mkperf_reconnect_options, offsetof(struct top, command.record.link)},
+                {&mkperf_colour_options, offsetof(struct top, command.colour)}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = mkperf_cmd_top,
+};

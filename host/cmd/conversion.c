@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see conversion.h. */
+#include "conversion.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/progress.h"
+#include "export/tap.h"
+
+static void warn(void *self, const char *text)
+{
+    const struct mkperf_conversion *c = self;
+
+    mkperf_progress_clear();
+    fprintf(stderr, "mkperf %s: warning: %s\n", c->command, text);
+}
+
+static void begin_progress(const struct mkperf_conversion *c, const char *path)
+{
+    if (!c->quiet && c->print == NULL) {
+        mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
+    }
+}
+
+/* Warnings of sinks go where the line of progress stands. */
+static ssize_t write_warning(void *self, const char *p, size_t n)
+{
+    (void)self;
+    mkperf_progress_clear();
+    return (ssize_t)fwrite(p, 1, n, stderr);
+}
+
+static FILE *open_warnings(void)
+{
+    FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_warning});
+
+    if (f != NULL) {
+        setvbuf(f, NULL, _IOLBF, 0);
+    }
+    return f;
+}
+
+/* Reads the profile to compare with. */
+static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_collect *base,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_sink sink = {.ops = &mkperf_collect_ops, .self = base};
+    struct mkperf_input in = c->in;
+
+    if (c->diff == NULL) {
+        return MKPERF_OK;
+    }
+    if (strcmp(c->format->name, "flamegraph") != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs");
+    }
+    in.from = NULL;
+    base->stack.inlined = !c->out.no_inlined;
+    c->out.base = base;
+    c->out.base_name = c->diff;
+    begin_progress(c, c->diff);
+    return mkperf_input_read(c->diff, &in, &sink, e);
+}
+
+static void say_summary(const struct mkperf_conversion *c, const struct mkperf_tap *tap)
+{
+    uint64_t lost = mkperf_tap_lost(tap);
+
+    if (tap->cut) {
+        fprintf(
+            stderr,
+            "mkperf %s: warning: %s: cut off, or its end says nothing of losses (the last %" PRIu64
+            " bytes are no whole record): more may be missing than is known\n",
+            c->command, c->input, tap->cut_bytes);
+    }
+    if (c->quiet) {
+        return;
+    }
+    fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command, c->out.path, tap->samples);
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (tap->lost[i] > 0) {
+            fprintf(stderr, ", lost %s %" PRIu64, mkperf_lost_names[i], tap->lost[i]);
+        }
+    }
+    fprintf(stderr, lost == 0 && !tap->cut ? ", none known to be lost\n" : "\n");
+}
+
+static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkperf_error *e)
+{
+    struct mkperf_output output;
+    char *partial;
+
+    if (c->format->open(&c->out, &output, e) != MKPERF_OK) {
+        return e->status;
+    }
+    struct mkperf_tap tap = {.to = output.sink, .print = c->print};
+    struct mkperf_sink sink = mkperf_tap_sink(&tap);
+    begin_progress(c, c->input);
+    enum mkperf_status status = mkperf_input_read(c->input, &c->in, &sink, e);
+    mkperf_progress_end();
+    mkperf_output_free(&output);
+    if (status == MKPERF_OK) {
+        say_summary(c, &tap);
+    } else if (strcmp(c->out.path, "-") != 0 &&
+               asprintf(&partial, "%s.partial", c->out.path) >= 0) {
+        unlink(partial); /* perf.data's writer keeps it, for recordings */
+        free(partial);
+    }
+    mkperf_tap_free(&tap);
+    return status;
+}
+
+enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkperf_error *e)
+{
+    struct mkperf_collect base = {.cores = false};
+
+    c->in.warn = warn;
+    c->in.self = c;
+    c->out.warnings = open_warnings();
+    enum mkperf_status status = read_base(c, &base, e);
+    if (status == MKPERF_OK) {
+        status = write_output(c, e);
+    }
+    mkperf_progress_end();
+    if (c->out.warnings != NULL) {
+        (void)fclose(c->out.warnings);
+    }
+    mkperf_collect_free(&base);
+    return status;
+}
+
+enum mkperf_status mkperf_conversion_era(struct mkperf_input *in, const struct mkperf_given *g)
+{
+    if (g->value[0] < 'A' || g->value[0] > 'C' || g->value[1] != '\0') {
+        return mkperf_given_bad(g, "A, B or C");
+    }
+    in->era = (enum mkperf_kprof_era)(MKPERF_KPROF_A + (g->value[0] - 'A'));
+    return MKPERF_OK;
+}
+
+int mkperf_conversion_main(const struct mkperf_command *command, struct mkperf_conversion *c,
+                           int argc, char **argv,
+                           enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
+                                                        struct mkperf_error *e))
+{
+    char *line = mkperf_command_line(argc, argv);
+    int status;
+
+    c->command = command->name;
+    c->in.command = line;
+    status = mkperf_command_main(command, c, argc, argv, parsed);
+    free(line);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A conversion: an input, a format, an output, and what is said about it.
+ *
+ * Owns: the order of things, so that bad input never costs an older output. Called by `mkperf
+ * convert`, `mkperf toperf` and `mkperf kprof2perf`, which own their options.
+ */
+#ifndef MKPERF_HOST_CMD_CONVERSION_H
+#define MKPERF_HOST_CMD_CONVERSION_H
+
+#include "base/args.h"
+#include "export/formats.h"
+#include "import/input.h"
+
+struct mkperf_conversion {
+    const char *command; /* the command's name, before messages */
+    const char *input;
+    const char *diff; /* another input, to compare with; NULL */
+    const struct mkperf_format *format;
+    FILE *print; /* samples, one line each; NULL */
+    bool quiet;  /* no summary */
+    struct mkperf_input in;
+    struct mkperf_export out;
+};
+
+enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkperf_error *e);
+
+/* mkperf_command_main, with the command line and the command's name in c. */
+int mkperf_conversion_main(const struct mkperf_command *command, struct mkperf_conversion *c,
+                           int argc, char **argv,
+                           enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
+                                                        struct mkperf_error *e));
+
+/* --kprof-era. */
+enum mkperf_status mkperf_conversion_era(struct mkperf_input *in, const struct mkperf_given *g);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see conversation.h. */
+#include "conversation.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double REPEAT_S = 2.0; /* of a command, on a line that may lose it */
+static const double BYE_S = 1.0;    /* for the answer to exit */
+
+static void before(struct console *c)
+{
+    if (c->before != NULL) {
+        c->before(c);
+    }
+}
+
+static void on_text(void *self, const char *p, size_t n)
+{
+    struct console *c = self;
+
+    for (size_t i = 0; i < n; i++) {
+        if ((p[i] == '\n' || c->ntext == sizeof c->text) && c->ntext > 0) {
+            before(c);
+            printf("target: %.*s\n", (int)c->ntext, c->text);
+            c->ntext = 0;
+        }
+        if ((unsigned char)p[i] >= 0x20 || p[i] == '\t') {
+            c->text[c->ntext++] = p[i];
+        }
+    }
+    (void)fflush(stdout);
+}
+
+static void on_notice(void *self, const char *text)
+{
+    before(self);
+    fprintf(stderr, "mkperf: %s\n", text);
+}
+
+static void show_session(struct console *c, const mkperf_Session *s)
+{
+    if (s->running == c->running && s->id == c->session) {
+        return;
+    }
+    if (s->running || c->running) {
+        before(c);
+        printf("session %" PRIu32 " %s\n", s->id, s->running ? "runs" : "is stopped");
+    }
+    c->running = s->running;
+    c->session = s->id;
+}
+
+static void show_status(struct console *c, const mkperf_Status *s)
+{
+    if (c->running && !s->running && s->session == c->session) {
+        c->running = false;
+        before(c);
+        printf("session %" PRIu32 " is stopped: %" PRIu64 " samples, %" PRIu64
+               " sent; lost: ring %" PRIu64 " output %" PRIu64 " link %" PRIu64 "\n",
+               s->session, s->captured, s->sent, s->lost_ring, s->lost_output, s->lost_link);
+    }
+}
+
+static void show_mark(struct console *c, const mkperf_Mark *m)
+{
+    static const char *const kinds[] = {"", "begin ", "end "};
+    double seconds = m->tick_hz != 0 ? (double)m->time_ticks / (double)m->tick_hz : 0;
+
+    before(c);
+    printf("mark %.6f s  %s: %s%s (%" PRIu32 ")\n", seconds, m->pd,
+           (unsigned)m->kind < 3 ? kinds[m->kind] : "", m->name, m->id);
+}
+
+static void show_role(struct console *c, const mkperf_Role *r)
+{
+    before(c);
+    if (r->control) {
+        printf("this console controls the target");
+    } else if (r->controlled) {
+        printf("%s controls the target", r->controller);
+    } else {
+        printf("nobody controls the target");
+    }
+    printf(", %" PRIu32 " watch\n", r->watchers);
+}
+
+static void on_control(void *self, const mkperf_ToHost *m)
+{
+    struct console *c = self;
+
+    switch (m->which_msg) {
+    case mkperf_ToHost_reply_tag:
+        before(c);
+        fputs(m->msg.reply.text, stdout);
+        c->refused |= !m->msg.reply.ok;
+        c->replied |= !m->msg.reply.more;
+        break;
+    case mkperf_ToHost_session_tag:
+        show_session(c, &m->msg.session);
+        break;
+    case mkperf_ToHost_status_tag:
+        show_status(c, &m->msg.status);
+        break;
+    case mkperf_ToHost_mark_tag:
+        show_mark(c, &m->msg.mark);
+        break;
+    case mkperf_ToHost_role_tag:
+        show_role(c, &m->msg.role);
+        break;
+    default:
+        break;
+    }
+    (void)fflush(stdout);
+}
+
+enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
+{
+    c->talk.control = on_control;
+    c->talk.notice = on_notice;
+    c->talk.text = on_text;
+    c->talk.self = c;
+    if (c->talk.options.output != NULL) {
+        c->symbols = mkperf_symbols_new();
+        if (c->symbols == NULL) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        }
+        if (mkperf_perfdata_new(c->talk.options.output, c->symbols, &c->perfdata, e) != MKPERF_OK) {
+            return e->status;
+        }
+        c->talk.sink = mkperf_perfdata_sink(c->perfdata);
+    }
+    c->connected = mkperf_talk_open(&c->talk, e) == MKPERF_OK;
+    if (c->connected && c->talk.options.link.take_over) {
+        return mkperf_recorder_take_control(&c->talk.recorder, e);
+    }
+    return c->connected ? MKPERF_OK : e->status;
+}
+
+static enum mkperf_status finish_file(struct console *c, struct mkperf_error *e)
+{
+    struct mkperf_stream *s = c->talk.recorder.stream;
+    struct mkperf_sink sink = c->talk.sink;
+
+    if (s == NULL || !s->began) {
+        sink.ops->abandon(sink.self);
+        return MKPERF_OK;
+    }
+    if (mkperf_stream_finish(s, e) != MKPERF_OK ||
+        sink.ops->end(sink.self, &s->totals, e) != MKPERF_OK) {
+        sink.ops->abandon(sink.self);
+        return e->status;
+    }
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples\n", c->talk.options.output, s->totals.samples);
+    return MKPERF_OK;
+}
+
+enum mkperf_status console_close(struct console *c, enum mkperf_status status,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_error late = {.status = MKPERF_OK};
+
+    if (c->perfdata != NULL && finish_file(c, &late) != MKPERF_OK && status == MKPERF_OK) {
+        *e = late;
+        status = late.status;
+    }
+    mkperf_talk_close(&c->talk);
+    mkperf_perfdata_free(c->perfdata);
+    mkperf_symbols_free(c->symbols);
+    return status;
+}
+
+/* After an error: the link is made again if it broke, else the console goes on without it. */
+static enum mkperf_status mend(struct console *c, struct mkperf_error *e)
+{
+    if (e->status != MKPERF_ERR_LINK) {
+        return e->status;
+    }
+    c->connected = mkperf_peer_reconnect(console_peer(c), e) == MKPERF_OK;
+    if (!c->connected) {
+        on_notice(c, e->text);
+        on_notice(c, "not connected any more; `connect` tries again");
+        return c->commands != NULL ? e->status : MKPERF_OK;
+    }
+    c->talk.recorder.stream->damaged = true;
+    return MKPERF_OK;
+}
+
+enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkperf_error *e)
+{
+    struct mkperf_stream *s = c->talk.recorder.stream;
+    mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
+    double now = mkperf_now_s();
+
+    if (!c->connected) {
+        poll(NULL, 0, timeout_ms);
+        return MKPERF_OK;
+    }
+    if (s->damaged && now - c->talk.recorder.reset_s > 0.5) {
+        c->talk.recorder.reset_s = now;
+        if (mkperf_peer_send(console_peer(c), &reset, e) != MKPERF_OK) {
+            return mend(c, e);
+        }
+    }
+    return mkperf_peer_pump(console_peer(c), timeout_ms, e) == MKPERF_OK ? MKPERF_OK : mend(c, e);
+}
+
+/* Sends a command and prints all parts of its answer. */
+static enum mkperf_status ask(struct console *c, const char *text, double patience_s,
+                              struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_command_tag};
+    struct mkperf_peer *peer = console_peer(c);
+    double began = mkperf_now_s();
+
+    if (strlen(text) >= sizeof m.msg.command.text) {
+        on_notice(c, "a command has at most 159 characters");
+        c->refused = true;
+        return MKPERF_OK;
+    }
+    memcpy(m.msg.command.text, text, strlen(text) + 1);
+    c->replied = false;
+    if (mkperf_peer_ask(peer, &m, peer->source.ops->network ? 0 : REPEAT_S, patience_s, e) !=
+        MKPERF_OK) {
+        return e->status;
+    }
+    if (peer->answer.which_msg == mkperf_ToHost_error_tag) {
+        on_notice(c, peer->answer.msg.error.text);
+        c->refused = true;
+        return MKPERF_OK;
+    }
+    while (!c->replied && mkperf_now_s() - began < patience_s) {
+        if (mkperf_peer_pump(peer, 20, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status reconnect(struct console *c, struct mkperf_error *e)
+{
+    mkperf_source_close(&console_peer(c)->source);
+    c->connected = mkperf_peer_connect(console_peer(c), e) == MKPERF_OK;
+    if (!c->connected) {
+        on_notice(c, e->text);
+        c->refused = true;
+    }
+    return MKPERF_OK;
+}
+
+static void local_help(void)
+{
+    puts("Of this console: help; connect (again, after the connection was lost); exit or quit.\n"
+         "Of the target:");
+    (void)fflush(stdout);
+}
+
+enum mkperf_status console_line(struct console *c, char *line, struct mkperf_error *e)
+{
+    size_t n = strlen(line);
+    enum mkperf_status status;
+
+    while (n > 0 && isspace((unsigned char)line[n - 1])) {
+        line[--n] = '\0';
+    }
+    line += strspn(line, " \t\r\n");
+    if (*line == '\0' || *line == '#') {
+        return MKPERF_OK;
+    }
+    c->done = strcmp(line, "exit") == 0 || strcmp(line, "quit") == 0;
+    if (strcmp(line, "help") == 0) {
+        local_help();
+    } else if (strcmp(line, "connect") == 0 && !c->connected) {
+        return reconnect(c, e);
+    }
+    if (!c->connected) {
+        if (!c->done) {
+            on_notice(c, "not connected; `connect` tries it");
+        }
+        return MKPERF_OK;
+    }
+    status = ask(c, c->done ? "exit" : line, c->done ? BYE_S : c->talk.options.link.timeout_s, e);
+    if (c->done) {
+        return MKPERF_OK;
+    }
+    if (status == MKPERF_ERR_SILENT) {
+        on_notice(c, "no answer from the target");
+        c->refused = true;
+        return MKPERF_OK;
+    }
+    return status == MKPERF_OK ? MKPERF_OK : mend(c, e);
+}
+
+enum mkperf_status console_stream(struct console *c, struct mkperf_error *e)
+{
+    enum mkperf_status status = MKPERF_OK;
+    char line[CONSOLE_LINE];
+    size_t n = 0;
+
+    while (status == MKPERF_OK && !c->done && !mkperf_peer_stopped(console_peer(c))) {
+        struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+        char byte;
+        if (poll(&ready, 1, 0) <= 0) {
+            status = console_listen(c, 50, e);
+            continue;
+        }
+        bool end = read(STDIN_FILENO, &byte, 1) != 1;
+        if (end || byte == '\n' || n == sizeof line - 1) {
+            line[n] = '\0';
+            n = 0;
+            status = console_line(c, line, e);
+        } else {
+            line[n++] = byte;
+        }
+        if (end) {
+            break;
+        }
+    }
+    return status;
+}

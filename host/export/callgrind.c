@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Callgrind's format, for callgrind_annotate and KCachegrind.
+ *
+ * Owns: the file. Called through the table of formats. Costs are periods, a column for each event,
+ * and samples; a call's count is the number of samples that saw it (calls themselves are not
+ * counted by sampling). The object of a function is its PD ("kernel" for the kernel's). Where PDs
+ * share a program, the PD is part of its functions' names as well, because callgrind_annotate adds
+ * up what has the same file and name. A call that occurs more than once in a stack (recursion) adds
+ * to the inclusive cost once. Losses and periods stand in desc: lines.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats.h"
+#include <mkperf/version.h>
+
+enum { SELF = 0 }; /* callee + 1 of a row that is no call */
+
+struct row {
+    uint32_t function, line, callee; /* callee: number + 1 */
+    uint32_t last;                   /* chain + 1 that was added last: recursion */
+};
+
+struct callgrind {
+    struct mkperf_collect *c;
+    struct mkperf_textout *t;
+    uint32_t columns; /* events, then samples */
+    struct mkperf_hash rows;
+    struct row *row;
+    uint64_t *cost; /* columns for each row */
+    uint32_t room;
+    bool *named_function, *named_file; /* names stand in the file once */
+    struct mkperf_hash names;          /* keys: name, file */
+    uint32_t *object_of_name;          /* PD + 2, 1: kernel; of each name */
+    bool *ambiguous;                   /* of each name: more than one object has it */
+};
+
+static int64_t row_number(struct callgrind *g, uint32_t function, uint32_t line, uint32_t callee)
+{
+    uint64_t key[2] = {function | (uint64_t)line << 32, callee};
+    uint32_t known = g->rows.count;
+    int64_t number = mkperf_hash_number(&g->rows, key, 2);
+
+    if (number < 0 || g->rows.count == known) {
+        return number;
+    }
+    if ((uint32_t)number >= g->room) {
+        uint32_t room = g->room != 0 ? 2 * g->room : 256;
+        struct row *row = reallocarray(g->row, room, sizeof *row);
+        if (row == NULL) {
+            return -1;
+        }
+        g->row = row;
+        uint64_t *cost = reallocarray(g->cost, room, g->columns * sizeof *cost);
+        if (cost == NULL) {
+            return -1;
+        }
+        g->cost = cost;
+        g->room = room;
+    }
+    g->row[number] = (struct row){.function = function, .line = line, .callee = callee};
+    memset(g->cost + (size_t)number * g->columns, 0, g->columns * sizeof *g->cost);
+    return number;
+}
+
+static bool add_cost(struct callgrind *g, int64_t number,
+                     const struct mkperf_collected_chain *chain, uint32_t chain_number)
+{
+    if (number < 0) {
+        return false;
+    }
+    if (g->row[number].last != chain_number + 1) {
+        uint64_t *cost = g->cost + (size_t)number * g->columns;
+        cost[chain->event] += chain->weight.period;
+        cost[g->columns - 1] += chain->weight.samples;
+        g->row[number].last = chain_number + 1;
+    }
+    return true;
+}
+
+/*
+ * Above the outermost function of every stack stands its PD, as a function of that name: readers
+ * take what callers say for a function's inclusive cost, and would miss stacks that begin with it.
+ */
+static uint32_t root_of(const struct mkperf_stack *s, uint32_t pd)
+{
+    return s->functions.count + (pd < s->npds ? pd : 0);
+}
+
+static struct mkperf_function function_at(const struct mkperf_stack *s, uint32_t number)
+{
+    return number < s->functions.count
+               ? s->function[number]
+               : (struct mkperf_function){.pd = number - s->functions.count};
+}
+
+static const char *name_at(const struct mkperf_stack *s, uint32_t number)
+{
+    return number < s->functions.count ? mkperf_stack_name(s, number)
+                                       : mkperf_stack_pd_name(s, number - s->functions.count);
+}
+
+/* The line of a frame in its function's file. */
+static uint32_t line_of(const struct mkperf_stack *s, const struct mkperf_frame *frame)
+{
+    return frame->file == s->function[frame->function].file ? frame->line : 0;
+}
+
+static bool add_chain(struct callgrind *g, const struct mkperf_collected_chain *chain,
+                      uint32_t number)
+{
+    const struct mkperf_stack *s = &g->c->stack;
+    uint32_t callee = SELF;
+
+    for (int i = 0; i < chain->n; i++) {
+        uint32_t n;
+        const struct mkperf_frame *f = mkperf_stack_frames(s, chain->place[i], &n);
+        for (uint32_t k = 0; k < n; k++) {
+            if (!add_cost(g, row_number(g, f[k].function, line_of(s, &f[k]), callee), chain,
+                          number)) {
+                return false;
+            }
+            callee = f[k].function + 1;
+        }
+    }
+    return add_cost(g, row_number(g, root_of(s, chain->pd), 0, callee), chain, number);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    if (x->function != y->function) {
+        return x->function < y->function ? -1 : 1;
+    }
+    if ((x->callee == SELF) != (y->callee == SELF)) {
+        return x->callee == SELF ? -1 : 1;
+    }
+    if (x->line != y->line) {
+        return x->line < y->line ? -1 : 1;
+    }
+    return (x->callee > y->callee) - (x->callee < y->callee);
+}
+
+static const char *object_of(const struct mkperf_stack *s, const struct mkperf_function *f)
+{
+    return f->kernel ? "kernel" : mkperf_stack_pd_name(s, f->pd);
+}
+
+/* Finds the names that more than one object has. False: out of memory. */
+static bool find_ambiguous(struct callgrind *g)
+{
+    const struct mkperf_stack *s = &g->c->stack;
+
+    g->object_of_name = calloc((size_t)s->functions.count + 1, sizeof *g->object_of_name);
+    g->ambiguous = calloc((size_t)s->functions.count + 1, 1);
+    for (uint32_t i = 0; g->object_of_name && g->ambiguous && i < s->functions.count; i++) {
+        const struct mkperf_function *f = &s->function[i];
+        uint32_t object = f->kernel ? 1 : f->pd + 2;
+        uint64_t key[2] = {f->name, f->file};
+        int64_t number = mkperf_hash_number(&g->names, key, 2);
+        if (number < 0) {
+            return false;
+        }
+        g->ambiguous[number] |= g->object_of_name[number] != 0 &&
+                                g->object_of_name[number] != object;
+        g->object_of_name[number] = object;
+    }
+    return g->object_of_name != NULL && g->ambiguous != NULL;
+}
+
+static void put_function_name(struct callgrind *g, const struct mkperf_function *f,
+                              uint32_t function)
+{
+    uint64_t key[2] = {f->name, f->file};
+    bool root = function >= g->c->stack.functions.count;
+    int64_t number = root ? -1 : mkperf_hash_number(&g->names, key, 2);
+
+    mkperf_textout_put(g->t, " ", 1);
+    mkperf_textout_plain(g->t, name_at(&g->c->stack, function), '\n', ' ');
+    if (number >= 0 && g->ambiguous[number]) {
+        mkperf_textout_puts(g->t, " {");
+        mkperf_textout_plain(g->t, object_of(&g->c->stack, f), '\n', ' ');
+        mkperf_textout_put(g->t, "}", 1);
+    }
+}
+
+/* ob=, fl= and fn= of a function, with `prefix` "" or "c" (a callee's). */
+static void put_function(struct callgrind *g, uint32_t number, const char *prefix)
+{
+    const struct mkperf_stack *s = &g->c->stack;
+    struct mkperf_function f = function_at(s, number);
+    struct mkperf_textout *t = g->t;
+
+    mkperf_textout_printf(t, "%sob=", prefix);
+    mkperf_textout_plain(t, object_of(s, &f), '\n', ' ');
+    mkperf_textout_printf(t, "\n%s=(%u)", *prefix != '\0' ? "cfi" : "fl", f.file + 1);
+    if (!g->named_file[f.file]) {
+        g->named_file[f.file] = true;
+        mkperf_textout_put(t, " ", 1);
+        mkperf_textout_plain(t, f.file != 0 ? mkperf_stack_text(s, f.file) : "???", '\n', ' ');
+    }
+    mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
+    if (!g->named_function[number]) {
+        g->named_function[number] = true;
+        put_function_name(g, &f, number);
+    }
+    mkperf_textout_put(t, "\n", 1);
+}
+
+static void put_row(struct callgrind *g, const struct row *row, bool fresh)
+{
+    uint64_t key[2] = {row->function | (uint64_t)row->line << 32, row->callee};
+    int64_t number = mkperf_hash_number(&g->rows, key, 2);
+    const uint64_t *cost = g->cost + (size_t)number * g->columns;
+
+    if (fresh) {
+        mkperf_textout_put(g->t, "\n", 1);
+        put_function(g, row->function, "");
+    }
+    if (row->callee != SELF) {
+        put_function(g, row->callee - 1, "c");
+        mkperf_textout_puts(g->t, "calls=");
+        mkperf_textout_u64(g->t, cost[g->columns - 1]);
+        mkperf_textout_puts(g->t, " 0\n");
+    }
+    mkperf_textout_u64(g->t, row->line);
+    for (uint32_t i = 0; i < g->columns; i++) {
+        mkperf_textout_put(g->t, " ", 1);
+        mkperf_textout_u64(g->t, cost[i]);
+    }
+    mkperf_textout_put(g->t, "\n", 1);
+}
+
+static enum mkperf_status put_rows(struct callgrind *g, struct mkperf_error *e)
+{
+    uint32_t n = g->rows.count;
+    struct row *order = reallocarray(NULL, n + 1, sizeof *order);
+
+    g->named_function = calloc((size_t)root_of(&g->c->stack, 0) + g->c->stack.npds + 1, 1);
+    g->named_file = calloc(g->c->stack.texts.count + 1, 1);
+    if (order == NULL || g->named_function == NULL || g->named_file == NULL || !find_ambiguous(g)) {
+        free(order);
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (n > 0) {
+        memcpy(order, g->row, n * sizeof *order);
+        qsort(order, n, sizeof *order, compare);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        put_row(g, &order[i], i == 0 || order[i].function != order[i - 1].function);
+    }
+    free(order);
+    return MKPERF_OK;
+}
+
+/* Event names are words. */
+static void put_event_name(struct callgrind *g, uint32_t event)
+{
+    char room[32], name[MKPERF_MODEL_NAME];
+
+    snprintf(name, sizeof name, "%s", mkperf_stack_event_name(&g->c->stack, event, room));
+    for (char *p = name; *p != '\0'; p++) {
+        *p = isalnum((unsigned char)*p) ? *p : '_';
+    }
+    mkperf_textout_puts(g->t, isdigit((unsigned char)name[0]) ? " _" : " ");
+    mkperf_textout_puts(g->t, name);
+}
+
+static void put_note(void *self, const char *line)
+{
+    struct callgrind *g = self;
+
+    mkperf_textout_puts(g->t, "desc: ");
+    mkperf_textout_plain(g->t, line, '\n', ' ');
+    mkperf_textout_put(g->t, "\n", 1);
+}
+
+static void put_head(struct callgrind *g, const char *title)
+{
+    uint64_t samples = 0;
+
+    mkperf_textout_puts(g->t,
+                        "# callgrind format\nversion: 1\ncreator: mkperf " MKPERF_VERSION "\n");
+    mkperf_textout_puts(g->t, "cmd: ");
+    mkperf_textout_plain(g->t, title != NULL ? title : "mkperf", '\n', ' ');
+    mkperf_textout_put(g->t, "\n", 1);
+    mkperf_collect_notes(g->c, put_note, g);
+    mkperf_textout_puts(g->t, "positions: line\nevents:");
+    for (uint32_t i = 0; i + 1 < g->columns; i++) {
+        put_event_name(g, i);
+    }
+    mkperf_textout_puts(g->t, " Samples\nsummary:");
+    for (uint32_t i = 0; i + 1 < g->columns; i++) {
+        mkperf_textout_put(g->t, " ", 1);
+        mkperf_textout_u64(g->t, g->c->total[i].period);
+        samples += g->c->total[i].samples;
+    }
+    mkperf_textout_put(g->t, " ", 1);
+    mkperf_textout_u64(g->t, samples);
+    mkperf_textout_put(g->t, "\n", 1);
+}
+
+static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct mkperf_collect *c,
+                                          struct mkperf_textout *t, struct mkperf_error *e)
+{
+    struct callgrind g = {.c = c, .t = t, .columns = c->nevents + 1};
+    struct mkperf_collected_chain chain;
+    enum mkperf_status status = MKPERF_OK;
+
+    for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
+        status = mkperf_collect_chain(c, i, &chain, e); /* all functions must have their numbers */
+    }
+    for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
+        status = mkperf_collect_chain(c, i, &chain, e);
+        if (status == MKPERF_OK && !add_chain(&g, &chain, i)) {
+            status = mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        }
+    }
+    put_head(&g, x->title);
+    status = status == MKPERF_OK ? put_rows(&g, e) : status;
+    mkperf_hash_free(&g.rows);
+    free(g.row);
+    free(g.cost);
+    free(g.named_function);
+    free(g.named_file);
+    mkperf_hash_free(&g.names);
+    free(g.object_of_name);
+    free(g.ambiguous);
+    return status;
+}
+
+enum mkperf_status mkperf_callgrind_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                         struct mkperf_error *e)
+{
+    return mkperf_collected_open(x, false, false, write_callgrind, out, e);
+}

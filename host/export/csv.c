@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CSV: one row for each sample, mark and report of losses, written as they come, then totals.
+ *
+ * Owns: the columns. Called through the table of formats. Memory grows with distinct places only.
+ *
+ *   kind: sample | read | mark | lost | total | cost | soft | call | notification. A read stands
+ *       behind a sample: what another event of its group counted since the sample before (period).
+ *       A cost: what the profiler took, in the kernel (mode kernel) and as PDs (mode user), if
+ *       that is known. A soft: how often a software event happened, in all and to a PD; a call, a
+ *       notification: how often a PD called or notified another; if interactions were recorded
+ *   time_ns: target's clock; of a report of losses, 0 = unknown
+ *   core, pd, event, mode: user | kernel; of a mark point | begin | end
+ *   samples: 1, of a read 0; of losses how many; of a total the sum for its event or its place of
+ *       loss; of a soft, call, notification how often
+ *   period: events it stands for; of losses 0 = unknown
+ *   where: place of the loss; the PD that was called or notified
+ *   function, file, line: of the innermost frame; of a mark: its name, nothing, its number
+ *   stack: functions from the outermost in, separated by ';'
+ */
+
+#include "model/interactions.h"
+#include "streamed.h"
+
+struct csv {
+    struct mkperf_streamed out; /* first: self */
+    struct mkperf_weight total[MKPERF_MODEL_EVENTS];
+    uint32_t nevents;
+};
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct csv *c = self;
+
+    c->nevents = session->nevents;
+    mkperf_textout_puts(&c->out.text,
+                        "kind,time_ns,core,pd,event,mode,samples,period,where,function,file,"
+                        "line,stack\n");
+    return mkperf_stack_begin(&c->out.stack, session, e);
+}
+
+static void put_stack(struct csv *c, const uint32_t *place, int n)
+{
+    bool first = true;
+
+    mkperf_textout_put(&c->out.text, "\"", 1);
+    while (n-- > 0) {
+        uint32_t frames;
+        const struct mkperf_frame *f = mkperf_stack_frames(&c->out.stack, place[n], &frames);
+        while (frames-- > 0) {
+            if (!first) {
+                mkperf_textout_put(&c->out.text, ";", 1);
+            }
+            first = false;
+            mkperf_textout_plain(&c->out.text, mkperf_stack_name(&c->out.stack, f[frames].function),
+                                 '"', '\'');
+        }
+    }
+    mkperf_textout_puts(&c->out.text, "\"\n");
+}
+
+static void put_code(struct csv *c, const uint32_t *place, int n)
+{
+    struct mkperf_textout *t = &c->out.text;
+    uint32_t frames;
+
+    const struct mkperf_frame *f = mkperf_stack_frames(&c->out.stack, place[0], &frames);
+    mkperf_textout_csv(t, mkperf_stack_name(&c->out.stack, f->function));
+    mkperf_textout_put(t, ",", 1);
+    mkperf_textout_csv(t, mkperf_stack_text(&c->out.stack, f->file));
+    mkperf_textout_put(t, ",", 1);
+    if (f->line != 0) {
+        mkperf_textout_u64(t, f->line);
+    }
+    mkperf_textout_put(t, ",", 1);
+    put_stack(c, place, n);
+}
+
+/* A sample, or what another event of its group counted: the columns up to the code. */
+static void put_row(struct csv *c, const struct mkperf_sample *s, const char *kind, uint32_t event,
+                    uint64_t period)
+{
+    bool read = kind[0] == 'r';
+    char room[32];
+
+    if (event < MKPERF_MODEL_EVENTS) {
+        c->total[event].samples += !read;
+        c->total[event].period += period;
+        c->nevents = event >= c->nevents ? event + 1 : c->nevents;
+    }
+    mkperf_textout_puts(&c->out.text, kind);
+    mkperf_textout_put(&c->out.text, ",", 1);
+    mkperf_textout_u64(&c->out.text, s->time_ns);
+    mkperf_textout_put(&c->out.text, ",", 1);
+    mkperf_textout_u64(&c->out.text, s->core);
+    mkperf_textout_put(&c->out.text, ",", 1);
+    mkperf_textout_csv(&c->out.text, mkperf_stack_pd_name(&c->out.stack, s->pd));
+    mkperf_textout_put(&c->out.text, ",", 1);
+    mkperf_textout_csv(&c->out.text, mkperf_stack_event_name(&c->out.stack, event, room));
+    mkperf_textout_puts(&c->out.text, s->flags & MKPERF_SAMPLE_KERNEL ? ",kernel," : ",user,");
+    mkperf_textout_puts(&c->out.text, read ? "0," : "1,");
+    mkperf_textout_u64(&c->out.text, period);
+    mkperf_textout_puts(&c->out.text, ",,");
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct csv *c = self;
+    uint32_t place[MKPERF_STACK_MAX];
+    int n = mkperf_streamed_sample(&c->out, s, place, e);
+
+    if (n < 0) {
+        return e->status;
+    }
+    put_row(c, s, "sample", s->event, s->period);
+    put_code(c, place, n);
+    for (unsigned i = 0; i < s->nreads; i++) {
+        put_row(c, s, "read", s->reads[i].event, s->reads[i].count);
+        put_code(c, place, n);
+    }
+    return mkperf_streamed_status(&c->out, e);
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct csv *c = self;
+
+    (void)e;
+    c->nevents = session->nevents;
+    mkperf_stack_events(&c->out.stack, session);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct csv *c = self;
+
+    (void)e;
+    mkperf_textout_puts(&c->out.text, "mark,");
+    mkperf_textout_u64(&c->out.text, m->time_ns);
+    mkperf_textout_put(&c->out.text, ",,", 2);
+    mkperf_textout_csv(&c->out.text, mkperf_stack_pd_name(&c->out.stack, m->pd));
+    mkperf_textout_printf(&c->out.text, ",,%s,,,,", mkperf_mark_names[m->kind]);
+    mkperf_textout_csv(&c->out.text, m->name);
+    mkperf_textout_printf(&c->out.text, ",,%u,\n", m->id);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
+{
+    struct csv *c = self;
+
+    (void)e;
+    mkperf_textout_puts(&c->out.text, "lost,");
+    mkperf_textout_u64(&c->out.text, l->time_ns);
+    mkperf_textout_put(&c->out.text, ",", 1);
+    mkperf_textout_u64(&c->out.text, l->core);
+    mkperf_textout_puts(&c->out.text, ",,,,");
+    mkperf_textout_u64(&c->out.text, l->samples);
+    mkperf_textout_put(&c->out.text, ",", 1);
+    mkperf_textout_u64(&c->out.text, l->events);
+    mkperf_textout_printf(&c->out.text, ",%s,,,,\n", mkperf_lost_names[l->where]);
+    return MKPERF_OK;
+}
+
+static void put_cost(struct csv *c)
+{
+    const uint64_t *const sums[] = {c->out.cost.kernel, c->out.cost.pds};
+    char room[32];
+
+    for (uint32_t i = 0; i < c->nevents; i++) {
+        bool known[] = {mkperf_cost_kernel_known(&c->out.stack),
+                        mkperf_cost_pds_known(&c->out.cost, &c->out.stack, i)};
+        for (unsigned k = 0; k < 2; k++) {
+            if (known[k]) {
+                mkperf_textout_puts(&c->out.text, "cost,,,,");
+                mkperf_textout_csv(&c->out.text, mkperf_stack_event_name(&c->out.stack, i, room));
+                mkperf_textout_puts(&c->out.text, k == 0 ? ",kernel,," : ",user,,");
+                mkperf_textout_u64(&c->out.text, sums[k][i]);
+                mkperf_textout_puts(&c->out.text, ",,,,,\n");
+            }
+        }
+    }
+}
+
+static void put_soft(struct mkperf_textout *t, const char *pd, const uint64_t *count, bool zeros)
+{
+    for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+        if (zeros || count[kind] != 0) {
+            mkperf_textout_puts(t, "soft,,,");
+            mkperf_textout_csv(t, pd);
+            mkperf_textout_printf(t, ",%s,,", mkperf_soft_names[kind]);
+            mkperf_textout_u64(t, count[kind]);
+            mkperf_textout_puts(t, ",,,,,,\n");
+        }
+    }
+}
+
+static void put_edge(struct mkperf_textout *t, const char *kind,
+                     const struct mkperf_interaction *edge, uint64_t count)
+{
+    if (count != 0) {
+        mkperf_textout_printf(t, "%s,,,", kind);
+        mkperf_textout_csv(t, edge->from);
+        mkperf_textout_puts(t, ",,,");
+        mkperf_textout_u64(t, count);
+        mkperf_textout_puts(t, ",,");
+        mkperf_textout_csv(t, edge->to);
+        mkperf_textout_puts(t, ",,,,\n");
+    }
+}
+
+static void put_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a)
+{
+    if (a == NULL) {
+        return;
+    }
+    put_soft(t, "", a->total, true);
+    for (unsigned i = 0; i < a->npds; i++) {
+        put_soft(t, a->pd[i].pd, a->pd[i].count, false);
+    }
+    for (unsigned i = 0; i < a->nedges; i++) {
+        put_edge(t, "call", &a->edge[i], a->edge[i].calls);
+        put_edge(t, "notification", &a->edge[i], a->edge[i].notifications);
+    }
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct csv *c = self;
+    char room[32];
+
+    for (uint32_t i = 0; i < c->nevents; i++) {
+        mkperf_textout_puts(&c->out.text, "total,,,,");
+        mkperf_textout_csv(&c->out.text, mkperf_stack_event_name(&c->out.stack, i, room));
+        mkperf_textout_put(&c->out.text, ",,", 2);
+        mkperf_textout_u64(&c->out.text, c->total[i].samples);
+        mkperf_textout_put(&c->out.text, ",", 1);
+        mkperf_textout_u64(&c->out.text, c->total[i].period);
+        mkperf_textout_puts(&c->out.text, ",,,,,\n");
+    }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        mkperf_textout_puts(&c->out.text, "total,,,,,,");
+        mkperf_textout_u64(&c->out.text, totals->lost[i]);
+        mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_lost_names[i]);
+    }
+    mkperf_cost_looks(&c->out.cost, &c->out.stack, totals->looks_us);
+    put_cost(c);
+    put_interactions(&c->out.text, totals->interactions);
+    return mkperf_streamed_finish(&c->out, e);
+}
+
+enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                   struct mkperf_error *e)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "csv",
+        .reads = true,
+        .begin = begin,
+        .pd = mkperf_streamed_pd,
+        .events = add_events,
+        .sample = add_sample,
+        .mark = add_mark,
+        .lost = add_lost,
+        .end = end,
+        .abandon = mkperf_streamed_abandon,
+    };
+
+    return mkperf_streamed_open(x, sizeof(struct csv), &ops, out, e);
+}

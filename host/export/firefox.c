@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Firefox Profiler's processed format, version 48 (later ones upgrade it when they load it).
+ *
+ * Owns: the file. Called through the table of formats. A PD is a process with one thread for each
+ * event; samples are in the order of time, their weight is the period. Categories: user, kernel,
+ * idle. Marks are markers of their PD. Losses are markers in a thread of their own, with place,
+ * core and numbers; sums, periods and the command stand in the profile's "more info".
+ */
+#include "firefox.h"
+
+#include <stdlib.h>
+
+#include <mkperf/version.h>
+
+enum { GAP_STEPS = 2 }; /* sampling intervals without a sample: the PD did not run */
+
+struct firefox {
+    struct mkperf_collect *c;
+    struct mkperf_textout *t;
+    struct firefox_tables tables;
+    uint32_t nthreads;
+    unsigned notes;
+};
+
+static void put_note(void *self, const char *line)
+{
+    struct firefox *f = self;
+
+    mkperf_textout_printf(f->t, "%s{\"label\":\"note %u\",\"format\":\"string\",\"value\":",
+                          f->notes > 0 ? "," : "", f->notes + 1);
+    mkperf_textout_json(f->t, line);
+    mkperf_textout_put(f->t, "}", 1);
+    f->notes++;
+}
+
+static const char categories[] =
+    "\"categories\":["
+    "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+    "{\"name\":\"User\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
+    "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+    "{\"name\":\"Idle\",\"color\":\"transparent\",\"subcategories\":[\"Other\"]}],\n";
+
+static const char schema[] =
+    "\"markerSchema\":[{\"name\":\"lost\",\"tooltipLabel\":\"{marker.data.samples} samples lost\","
+    "\"tableLabel\":\"{marker.data.samples} samples lost: {marker.data.where}\","
+    "\"chartLabel\":\"lost {marker.data.samples}\","
+    "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":["
+    "{\"key\":\"where\",\"label\":\"Place\",\"format\":\"string\",\"searchable\":true},"
+    "{\"key\":\"samples\",\"label\":\"Samples lost\",\"format\":\"integer\"},"
+    "{\"key\":\"events\",\"label\":\"Events they stood for (0: unknown)\",\"format\":\"integer\"},"
+    "{\"key\":\"core\",\"label\":\"Core\",\"format\":\"integer\"}]},\n"
+    "{\"name\":\"mark\",\"tooltipLabel\":\"{marker.name} ({marker.data.id})\","
+    "\"tableLabel\":\"{marker.name} ({marker.data.id})\",\"chartLabel\":\"{marker.name}\","
+    "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":["
+    "{\"key\":\"id\",\"label\":\"Number\",\"format\":\"integer\"}]}],\n";
+
+/* Milliseconds between samples of a core, on average. */
+static double interval_ms(const struct mkperf_collect *c)
+{
+    double span = (double)(c->last_ns - c->first_ns) / 1e6;
+    double cores = c->stack.session.cores > 0 ? c->stack.session.cores : 1;
+
+    double count = (double)c->samples.count;
+
+    return count > cores && span > 0 ? span * cores / count : 1;
+}
+
+static void put_optional(struct mkperf_textout *t, const char *key, const char *value)
+{
+    if (value != NULL && *value != '\0') {
+        mkperf_textout_printf(t, "\"%s\":", key);
+        mkperf_textout_json(t, value);
+        mkperf_textout_puts(t, ",");
+    }
+}
+
+static void put_meta(struct firefox *f, const char *title)
+{
+    const struct mkperf_session *s = &f->c->stack.session;
+    struct mkperf_textout *t = f->t;
+
+    mkperf_textout_printf(t, "{\"meta\":{\"interval\":%.6f,\"startTime\":0,\"processType\":0,",
+                          interval_ms(f->c));
+    mkperf_textout_puts(t, "\"product\":");
+    mkperf_textout_json(t, title != NULL ? title : "mkperf");
+    mkperf_textout_puts(t, ",\"stackwalk\":1,\"version\":27,\"preprocessedProfileVersion\":48,\n");
+    put_optional(t, "platform", s->platform);
+    put_optional(t, "CPUName", s->cpu);
+    put_optional(t, "arguments", s->command);
+    mkperf_textout_printf(t, "\"logicalCPUs\":%u,\n", s->cores);
+    mkperf_textout_puts(t, categories);
+    mkperf_textout_puts(t, schema);
+    mkperf_textout_puts(
+        t, "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":"
+           "\"variable CPU cycles\"},\"symbolicated\":true,"
+           "\"symbolicationNotSupported\":true,\"importedFrom\":\"mkperf " MKPERF_VERSION
+           "\",\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,"
+           "\"keepProfileThreadOrder\":true,\"initialVisibleThreads\":[");
+    for (uint32_t i = 0; i < f->nthreads; i++) {
+        mkperf_textout_printf(t, i > 0 ? ",%u" : "%u", i);
+    }
+    mkperf_textout_puts(t, "],\n\"extra\":[{\"label\":\"Recording\",\"entries\":[");
+    mkperf_collect_notes(f->c, put_note, f);
+    mkperf_textout_puts(t, "]}]},\n\"libs\":[],\"threads\":[\n");
+}
+
+enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT, COLUMN_ACTIVE };
+
+/* A column being written. */
+struct put {
+    struct firefox *f;
+    enum column which;
+    uint64_t step_ns, at_ns; /* between samples of a core; of the value before */
+    size_t n;
+};
+
+/* One value; stack 0, weight 0: nothing was running. */
+static void put_value(struct put *p, uint64_t time_ns, uint32_t stack, uint64_t weight)
+{
+    struct mkperf_textout *t = p->f->t;
+    uint64_t since = p->n > 0 ? time_ns - p->at_ns : 0;
+
+    mkperf_textout_put(t, ",", p->n++ > 0);
+    p->at_ns = time_ns;
+    if (p->which == COLUMN_TIME) {
+        mkperf_textout_ms(t, time_ns - p->f->c->first_ns);
+    } else if (p->which == COLUMN_WEIGHT) {
+        mkperf_textout_u64(t, weight);
+    } else if (p->which == COLUMN_ACTIVE) {
+        mkperf_textout_u64(t, stack == 0 ? 0 : since < p->step_ns ? since : p->step_ns);
+    } else if (stack == 0) {
+        mkperf_textout_puts(t, "null");
+    } else {
+        mkperf_textout_u64(t, stack - 1);
+    }
+}
+
+/*
+ * One column of a thread's samples; returns how many there are. A sample is drawn half the way to
+ * its neighbours, so where a PD did not run, there are empty ones around it; the column of activity
+ * (called threadCPUDelta there) says that nothing ran.
+ */
+static size_t put_column(struct firefox *f, uint64_t thread, const char *name, enum column which)
+{
+    const struct mkperf_collected *sample = f->c->samples.map;
+    struct put p = {.f = f, .which = which, .step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
+    uint64_t last = f->c->first_ns;
+
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
+    for (size_t i = 0; i <= f->c->samples.count; i++) {
+        bool end = i == f->c->samples.count;
+        uint64_t time = end ? f->c->last_ns : sample[i].time_ns;
+        if (!end && mkperf_collect_thread(f->c, sample[i].chain) != thread) {
+            continue;
+        }
+        if (time - last > GAP_STEPS * p.step_ns) {
+            put_value(&p, last + (p.n > 0 ? p.step_ns : 0), 0, 0);
+            put_value(&p, end ? time : time - p.step_ns, 0, 0);
+        }
+        if (!end) {
+            put_value(&p, time, f->tables.stack_of[sample[i].chain], sample[i].period);
+            last = time;
+        }
+    }
+    mkperf_textout_puts(f->t, "],");
+    return p.n;
+}
+
+static void open_thread(struct firefox *f, const char *name, const char *process, uint32_t pid,
+                        uint32_t tid, bool is_main)
+{
+    mkperf_textout_puts(f->t, "{\"processType\":\"default\",\"processStartupTime\":0,"
+                              "\"processShutdownTime\":null,\"registerTime\":0,"
+                              "\"unregisterTime\":null,\"pausedRanges\":[],\"name\":");
+    mkperf_textout_json(f->t, name);
+    mkperf_textout_puts(f->t, ",\"processName\":");
+    mkperf_textout_json(f->t, process);
+    mkperf_textout_printf(f->t, ",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\n",
+                          is_main ? "true" : "false", pid, tid);
+}
+
+static const char no_markers[] = "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],"
+                                 "\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0},\n";
+
+static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is_main,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_collect *c = f->c;
+    uint32_t pd = (uint32_t)thread, event = (uint32_t)(thread >> 32);
+    const char *process = mkperf_stack_pd_name(&c->stack, pd);
+    char room[32], name[400];
+
+    firefox_tables_reset(&f->tables, mkperf_stack_idle(&c->stack, pd));
+    for (uint32_t i = 0; i < c->chains.count; i++) {
+        if (mkperf_collect_thread(c, i) == thread &&
+            firefox_tables_add(&f->tables, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    snprintf(name, sizeof name, c->nevents > 1 ? "%.255s (%.128s)" : "%.255s", process,
+             mkperf_stack_event_name(&c->stack, event, room));
+    open_thread(f, name, process, pd + 1, (pd + 1) * MKPERF_MODEL_EVENTS + event, is_main);
+    mkperf_textout_puts(f->t, "\"samples\":{");
+    put_column(f, thread, "stack", COLUMN_STACK);
+    put_column(f, thread, "time", COLUMN_TIME);
+    put_column(f, thread, "threadCPUDelta", COLUMN_ACTIVE);
+    size_t n = put_column(f, thread, "weight", COLUMN_WEIGHT);
+    mkperf_textout_printf(f->t, "\"weightType\":\"samples\",\"length\":%zu},\n", n);
+    if (is_main) {
+        firefox_marks_put(&f->tables, pd);
+    } else {
+        mkperf_textout_puts(f->t, no_markers);
+    }
+    firefox_tables_put(&f->tables, "");
+    mkperf_textout_put(f->t, "}", 1);
+    return MKPERF_OK;
+}
+
+/* n equal elements. */
+static void put_same(struct firefox *f, const char *name, const char *value, size_t n)
+{
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
+    for (size_t i = 0; i < n; i++) {
+        mkperf_textout_put(f->t, ",", i > 0);
+        mkperf_textout_puts(f->t, value);
+    }
+    mkperf_textout_puts(f->t, "],");
+}
+
+static void put_lost_times(struct firefox *f)
+{
+    const struct mkperf_lost *lost = f->c->losses.map;
+    uint64_t first = f->c->first_ns;
+
+    mkperf_textout_puts(f->t, "\"startTime\":[");
+    for (size_t i = 0; i < f->c->losses.count; i++) {
+        mkperf_textout_put(f->t, ",", i > 0);
+        mkperf_textout_ms(f->t, lost[i].time_ns > first ? lost[i].time_ns - first : 0);
+    }
+    mkperf_textout_puts(f->t, "],");
+}
+
+static void put_lost_data(struct firefox *f)
+{
+    const struct mkperf_lost *lost = f->c->losses.map;
+
+    mkperf_textout_puts(f->t, "\"markers\":{\"data\":[");
+    for (size_t i = 0; i < f->c->losses.count; i++) {
+        mkperf_textout_printf(f->t,
+                              "%s{\"type\":\"lost\",\"where\":\"%s\",\"core\":%u,\"samples\":",
+                              i > 0 ? "," : "", mkperf_lost_names[lost[i].where], lost[i].core);
+        mkperf_textout_u64(f->t, lost[i].samples);
+        mkperf_textout_puts(f->t, ",\"events\":");
+        mkperf_textout_u64(f->t, lost[i].events);
+        mkperf_textout_put(f->t, "}", 1);
+    }
+    mkperf_textout_puts(f->t, "],");
+}
+
+/* The thread of losses: no samples, a marker for each report. */
+static void put_losses(struct firefox *f)
+{
+    size_t n = f->c->losses.count;
+
+    firefox_tables_reset(&f->tables, false);
+    open_thread(f, "lost samples", "lost samples", 0, 0, true);
+    mkperf_textout_puts(f->t, "\"samples\":{\"stack\":[],\"time\":[],\"weight\":[],"
+                              "\"weightType\":\"samples\",\"length\":0},\n");
+    put_lost_data(f);
+    put_same(f, "name", "0", n);
+    put_lost_times(f);
+    put_same(f, "endTime", "null", n);
+    put_same(f, "phase", "0", n);
+    put_same(f, "category", "0", n);
+    mkperf_textout_printf(f->t, "\"length\":%zu},\n", n);
+    firefox_tables_put(&f->tables, "Lost samples");
+    mkperf_textout_put(f->t, "}", 1);
+}
+
+/* The threads that have samples, in the order of their first chain, PD by PD. */
+static uint64_t *list_threads(struct firefox *f)
+{
+    uint32_t npds = f->c->stack.npds, nevents = f->c->nevents;
+    bool *seen = calloc((size_t)npds * nevents + 1, 1);
+    uint64_t *list = calloc((size_t)npds * nevents + 1, sizeof *list);
+
+    for (uint32_t i = 0; seen != NULL && list != NULL && i < f->c->chains.count; i++) {
+        uint64_t thread = mkperf_collect_thread(f->c, i);
+        if ((uint32_t)thread < npds) {
+            seen[(size_t)(uint32_t)thread * nevents + (thread >> 32)] = true;
+        }
+    }
+    const struct mkperf_collected_mark *mark = f->c->marks.map;
+    for (size_t i = 0; seen != NULL && i < f->c->marks.count; i++) {
+        if (mark[i].pd < npds && nevents > 0) {
+            seen[(size_t)mark[i].pd * nevents] = true; /* has a thread, though without samples */
+        }
+    }
+    for (uint32_t i = 0; seen != NULL && list != NULL && i < npds * nevents; i++) {
+        if (seen[i]) {
+            list[f->nthreads++] = i / nevents | (uint64_t)(i % nevents) << 32;
+        }
+    }
+    free(seen);
+    return list;
+}
+
+static enum mkperf_status put_threads(struct firefox *f, const char *title, struct mkperf_error *e)
+{
+    uint64_t *list = list_threads(f);
+    enum mkperf_status status = MKPERF_OK;
+    uint32_t n = f->nthreads;
+
+    if (list == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    f->nthreads += f->c->losses.count > 0;
+    put_meta(f, title);
+    for (uint32_t i = 0; status == MKPERF_OK && i < n; i++) {
+        mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
+        status = put_thread(f, list[i], i == 0 || (uint32_t)list[i - 1] != (uint32_t)list[i], e);
+    }
+    if (status == MKPERF_OK && f->c->losses.count > 0) {
+        mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
+        put_losses(f);
+    }
+    mkperf_textout_puts(f->t, "],\n");
+    if (status == MKPERF_OK && !firefox_counters_put(&f->tables, list, n)) {
+        status = mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    mkperf_textout_puts(f->t, "}\n");
+    free(list);
+    return status;
+}
+
+static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mkperf_collect *c,
+                                        struct mkperf_textout *t, struct mkperf_error *e)
+{
+    struct firefox f = {.c = c, .t = t};
+    struct mkperf_collected_chain chain;
+    enum mkperf_status status = mkperf_collect_order(c, e);
+
+    for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
+        status = mkperf_collect_chain(c, i, &chain, e);
+    }
+    if (status != MKPERF_OK) {
+        return status;
+    }
+    status = firefox_tables_open(&f.tables, c, t) && firefox_marks_pair(&f.tables)
+                 ? put_threads(&f, x->title, e)
+                 : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    firefox_tables_close(&f.tables);
+    return status;
+}
+
+enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                       struct mkperf_error *e)
+{
+    return mkperf_collected_open(x, false, true, write_firefox, out, e);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the Firefox Profiler format share: firefox.c owns the profile and its
+ * threads, firefox_tables.c a thread's tables of strings, functions, frames and stacks,
+ * firefox_marks.c the markers that programs made, firefox_counters.c the tracks of counters.
+ */
+#ifndef MKPERF_HOST_EXPORT_FIREFOX_H
+#define MKPERF_HOST_EXPORT_FIREFOX_H
+
+#include "formats.h"
+
+enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL, FIREFOX_IDLE };
+
+/* Numbers of the profile (of texts, functions, frames) that a thread uses, renumbered from 0. */
+struct firefox_set {
+    uint32_t *local; /* of each number, + 1; 0: not used */
+    uint32_t *used;  /* the numbers, in local order */
+    uint32_t count;
+};
+
+struct firefox_tables {
+    struct mkperf_collect *c;
+    struct mkperf_textout *t;
+    uint32_t functions, frames, texts;      /* how many the profile has */
+    struct firefox_set string, func, frame; /* of the thread at hand */
+    struct mkperf_hash stacks;              /* keys: prefix + 1, frame of the profile */
+    uint32_t *stack_of;                     /* of each chain: stack + 1 */
+    uint32_t *place_of;                     /* of each frame of the profile: its place */
+    uint64_t *mark_end;                     /* of each mark: firefox_marks.c's */
+    bool idle;
+};
+
+/* For the whole profile, whose chains must all have been resolved. False: out of memory. */
+bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c,
+                         struct mkperf_textout *t);
+void firefox_tables_close(struct firefox_tables *f);
+
+/* Begins a thread: its tables are empty. */
+void firefox_tables_reset(struct firefox_tables *f, bool idle);
+enum mkperf_status firefox_tables_add(struct firefox_tables *f, uint32_t chain,
+                                      struct mkperf_error *e);
+/* A text's number in the thread's stringArray. */
+uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);
+
+/* Once for the profile. False: out of memory. */
+bool firefox_marks_pair(struct firefox_tables *f);
+/* The markers of a PD, as a member of its first thread. */
+void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
+
+/* The member counters, for the n threads of list (as mkperf_collect_thread has them) and the one of
+ * losses behind them. False: out of memory. */
+bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n);
+
+/* stackTable to stringArray; `extra` is one more string, after all others (the first in a thread
+ * without samples). */
+void firefox_tables_put(struct firefox_tables *f, const char *extra);
+
+#endif

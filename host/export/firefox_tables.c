@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: a thread's tables in Firefox Profiler's processed format, see firefox.h. */
+#include "firefox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool set_open(struct firefox_set *s, uint32_t n)
+{
+    s->local = calloc((size_t)n + 1, sizeof *s->local);
+    s->used = calloc((size_t)n + 1, sizeof *s->used);
+    return s->local != NULL && s->used != NULL;
+}
+
+static void set_close(struct firefox_set *s)
+{
+    free(s->local);
+    free(s->used);
+}
+
+static void set_reset(struct firefox_set *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->local[s->used[i]] = 0;
+    }
+    s->count = 0;
+}
+
+static uint32_t set_add(struct firefox_set *s, uint32_t number)
+{
+    if (s->local[number] == 0) {
+        s->used[s->count++] = number;
+        s->local[number] = s->count;
+    }
+    return s->local[number] - 1;
+}
+
+uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text)
+{
+    return set_add(&f->string, text);
+}
+
+bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c,
+                         struct mkperf_textout *t)
+{
+    const struct mkperf_stack *s = &c->stack;
+
+    *f = (struct firefox_tables){.c = c, .t = t};
+    f->functions = s->functions.count;
+    f->frames = s->nframes;
+    f->texts = s->texts.count;
+    f->stack_of = calloc((size_t)c->chains.count + 1, sizeof *f->stack_of);
+    f->place_of = calloc((size_t)f->frames + 1, sizeof *f->place_of);
+    if (f->stack_of == NULL || f->place_of == NULL || !set_open(&f->string, f->texts) ||
+        !set_open(&f->func, f->functions) || !set_open(&f->frame, f->frames)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->places.count; i++) {
+        for (uint32_t k = 0; k < s->place[i].nframes; k++) {
+            f->place_of[s->place[i].first + k] = i;
+        }
+    }
+    return true;
+}
+
+void firefox_tables_close(struct firefox_tables *f)
+{
+    set_close(&f->string);
+    set_close(&f->func);
+    set_close(&f->frame);
+    mkperf_hash_free(&f->stacks);
+    free(f->stack_of);
+    free(f->place_of);
+    free(f->mark_end);
+}
+
+void firefox_tables_reset(struct firefox_tables *f, bool idle)
+{
+    set_reset(&f->string);
+    set_reset(&f->func);
+    set_reset(&f->frame);
+    mkperf_hash_free(&f->stacks);
+    memset(&f->stacks, 0, sizeof f->stacks);
+    f->idle = idle;
+}
+
+enum mkperf_status firefox_tables_add(struct firefox_tables *f, uint32_t chain,
+                                      struct mkperf_error *e)
+{
+    struct mkperf_collected_chain c;
+    int64_t stack = -1;
+
+    if (mkperf_collect_chain(f->c, chain, &c, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (int i = c.n; i-- > 0;) {
+        const struct mkperf_place *p = &f->c->stack.place[c.place[i]];
+        for (uint32_t k = p->nframes; k-- > 0;) {
+            uint64_t key[2] = {(uint64_t)(stack + 1), p->first + k};
+            set_add(&f->frame, p->first + k);
+            stack = mkperf_hash_number(&f->stacks, key, 2);
+            if (stack < 0) {
+                return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+            }
+        }
+    }
+    f->stack_of[chain] = (uint32_t)(stack + 1);
+    return MKPERF_OK;
+}
+
+/* One column: n numbers, as `of` gives them. INT64_MIN: null. */
+static void column(struct firefox_tables *f, const char *name, uint32_t n,
+                   int64_t (*of)(struct firefox_tables *f, uint32_t i))
+{
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t v = of(f, i);
+        mkperf_textout_put(f->t, ",", i > 0);
+        if (v == INT64_MIN) {
+            mkperf_textout_puts(f->t, "null");
+        } else if (v < 0) {
+            mkperf_textout_puts(f->t, "-1");
+        } else {
+            mkperf_textout_u64(f->t, (uint64_t)v);
+        }
+    }
+    mkperf_textout_puts(f->t, "],");
+}
+
+static const struct mkperf_function *func_at(const struct firefox_tables *f, uint32_t i)
+{
+    return &f->c->stack.function[f->func.used[i]];
+}
+
+static const struct mkperf_frame *frame_at(const struct firefox_tables *f, uint32_t i)
+{
+    return &f->c->stack.frame[f->frame.used[i]];
+}
+
+static const struct mkperf_place *place_at(const struct firefox_tables *f, uint32_t i)
+{
+    return &f->c->stack.place[f->place_of[f->frame.used[i]]];
+}
+
+static int64_t none(struct firefox_tables *f, uint32_t i)
+{
+    (void)f;
+    (void)i;
+    return INT64_MIN;
+}
+
+static int64_t zero(struct firefox_tables *f, uint32_t i)
+{
+    (void)f;
+    (void)i;
+    return 0;
+}
+
+static int64_t frame_category(struct firefox_tables *f, uint32_t i)
+{
+    return f->idle ? FIREFOX_IDLE : place_at(f, i)->kernel ? FIREFOX_KERNEL : FIREFOX_USER;
+}
+
+static int64_t stack_frame(struct firefox_tables *f, uint32_t i)
+{
+    uint32_t words;
+
+    return f->frame.local[mkperf_hash_key(&f->stacks, i, &words)[1]] - 1;
+}
+
+static int64_t stack_prefix(struct firefox_tables *f, uint32_t i)
+{
+    uint32_t words;
+    uint64_t prefix = mkperf_hash_key(&f->stacks, i, &words)[0];
+
+    return prefix == 0 ? INT64_MIN : (int64_t)prefix - 1;
+}
+
+static int64_t stack_category(struct firefox_tables *f, uint32_t i)
+{
+    return frame_category(f, (uint32_t)stack_frame(f, i));
+}
+
+/* Addresses are relative to the first executable segment's page in the file. */
+static int64_t frame_address(struct firefox_tables *f, uint32_t i)
+{
+    const struct mkperf_place *p = place_at(f, i);
+    const struct mkperf_stack *s = &f->c->stack;
+    struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
+    size_t n = 0;
+    const struct mkperf_segment *segment = m != NULL ? mkperf_module_segments(m, &n) : NULL;
+
+    if (n == 0 || p->addr < segment[0].vaddr - segment[0].offset) {
+        return p->addr <= INT64_MAX >> 10 ? (int64_t)p->addr : -1;
+    }
+    uint64_t relative = p->addr - (segment[0].vaddr - segment[0].offset);
+    return relative <= INT64_MAX >> 10 ? (int64_t)relative : -1;
+}
+
+static int64_t frame_depth(struct firefox_tables *f, uint32_t i)
+{
+    const struct mkperf_place *p = place_at(f, i);
+
+    return (int64_t)p->nframes - 1 - (f->frame.used[i] - p->first);
+}
+
+static int64_t frame_func(struct firefox_tables *f, uint32_t i)
+{
+    return set_add(&f->func, frame_at(f, i)->function);
+}
+
+static int64_t frame_line(struct firefox_tables *f, uint32_t i)
+{
+    return frame_at(f, i)->line != 0 ? (int64_t)frame_at(f, i)->line : INT64_MIN;
+}
+
+static int64_t func_name(struct firefox_tables *f, uint32_t i)
+{
+    return set_add(&f->string, func_at(f, i)->name);
+}
+
+static int64_t func_file(struct firefox_tables *f, uint32_t i)
+{
+    return func_at(f, i)->file != 0 ? (int64_t)set_add(&f->string, func_at(f, i)->file) : INT64_MIN;
+}
+
+static void put_flags(struct firefox_tables *f, const char *name)
+{
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
+    for (uint32_t i = 0; i < f->func.count; i++) {
+        mkperf_textout_puts(f->t, i > 0 ? ",false" : "false");
+    }
+    mkperf_textout_puts(f->t, "],");
+}
+
+static int64_t func_resource(struct firefox_tables *f, uint32_t i)
+{
+    (void)f;
+    (void)i;
+    return -1;
+}
+
+static void put_strings(struct firefox_tables *f, const char *last)
+{
+    mkperf_textout_puts(f->t, "\"stringArray\":[");
+    for (uint32_t i = 0; i < f->string.count; i++) {
+        mkperf_textout_json(f->t, mkperf_stack_text(&f->c->stack, f->string.used[i]));
+        mkperf_textout_put(f->t, ",", 1);
+    }
+    mkperf_textout_json(f->t, last);
+    mkperf_textout_put(f->t, "]", 1);
+}
+
+static void put_frames(struct firefox_tables *f)
+{
+    uint32_t n = f->frame.count;
+
+    mkperf_textout_puts(f->t, "\"frameTable\":{");
+    column(f, "address", n, frame_address);
+    column(f, "inlineDepth", n, frame_depth);
+    column(f, "category", n, frame_category);
+    column(f, "subcategory", n, zero);
+    column(f, "func", n, frame_func);
+    column(f, "nativeSymbol", n, none);
+    column(f, "innerWindowID", n, none);
+    column(f, "implementation", n, none);
+    column(f, "line", n, frame_line);
+    column(f, "column", n, none);
+    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
+}
+
+void firefox_tables_put(struct firefox_tables *f, const char *extra)
+{
+    uint32_t n = f->stacks.count;
+
+    mkperf_textout_puts(f->t, "\"stackTable\":{");
+    column(f, "frame", n, stack_frame);
+    column(f, "prefix", n, stack_prefix);
+    column(f, "category", n, stack_category);
+    column(f, "subcategory", n, zero);
+    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
+    put_frames(f);
+    n = f->func.count;
+    mkperf_textout_puts(f->t, "\"funcTable\":{");
+    column(f, "name", n, func_name);
+    put_flags(f, "isJS");
+    put_flags(f, "relevantForJS");
+    column(f, "resource", n, func_resource);
+    column(f, "fileName", n, func_file);
+    column(f, "lineNumber", n, none);
+    column(f, "columnNumber", n, none);
+    mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
+    mkperf_textout_puts(f->t, "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
+                              "\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
+                              "\"name\":[],\"functionSize\":[],\"length\":0},\n");
+    put_strings(f, extra);
+}

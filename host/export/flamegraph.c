@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The flame graph: one SVG that needs nothing else, with its script inside.
+ *
+ * Owns: layout and colours. Called through the table of formats. Widths are periods. Each PD has a
+ * hue of its own; the kernel is orange, unknown code grey, inlined functions are lighter. With a
+ * profile to compare with, red grew and blue shrank, by share of the whole; frames that only the
+ * other one has have no width, their share stands in the subtitle. Frames narrower than a
+ * tenth of a pixel are left out; how many stands in the description. Losses are in the subtitle.
+ */
+#include "flamegraph.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats.h"
+#include "profile/tree.h"
+
+enum { WIDTH = 1200, MARGIN = 10, ROW = 16, TOP = 64, BOTTOM = 44, CHARACTER = 7 };
+
+static const double NARROWEST = 0.1;
+
+struct picture {
+    const struct mkperf_tree *tree;
+    const struct mkperf_export *x;
+    struct mkperf_textout *t;
+    uint32_t rows;     /* of frames */
+    uint64_t left_out; /* frames */
+    double scale;      /* pixels an event */
+};
+
+static uint32_t hash(const char *s)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *s != '\0'; s++) {
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    }
+    return h ^ h >> 15;
+}
+
+/* #rrggbb of hue (degrees), saturation and lightness (0 to 1). */
+static void put_hsl(char out[8], double hue, double saturation, double lightness)
+{
+    double a = saturation * (lightness < 0.5 ? lightness : 1 - lightness);
+    unsigned rgb[3];
+
+    for (int i = 0; i < 3; i++) {
+        static const int offset[3] = {0, 8, 4};
+        double k = offset[i] + hue / 30;
+        k -= 12 * (int)(k / 12);
+        double ramp = k - 3 < 9 - k ? k - 3 : 9 - k;
+        ramp = ramp > 1 ? 1 : ramp < -1 ? -1 : ramp;
+        rgb[i] = (unsigned)(255 * (lightness - a * ramp) + 0.5) & 255;
+    }
+    snprintf(out, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+}
+
+/* A PD's hue, away from the kernel's: by its place among the PDs in the order of names. */
+static double pd_hue(const struct mkperf_tree *tree, uint32_t pd)
+{
+    uint32_t at = tree->node[0].child, i = 0;
+
+    while (at != MKPERF_TREE_NONE && tree->node[at].pd != pd) {
+        at = tree->node[at].next;
+        i++;
+    }
+    uint32_t turn = at != MKPERF_TREE_NONE ? i * 137 : hash(mkperf_tree_text(tree, pd));
+    return 70 + turn % 250;
+}
+
+static void colour_of(const struct picture *p, const struct mkperf_tree_node *n, char out[8])
+{
+    double shade = hash(mkperf_tree_text(p->tree, n->name)) % 100 / 1000.0;
+
+    switch (n->kind) {
+    case MKPERF_TREE_ROOT:
+        put_hsl(out, 0, 0, 0.92);
+        break;
+    case MKPERF_TREE_KERNEL:
+        put_hsl(out, 18 + 100 * shade, 0.9, 0.6 + shade);
+        break;
+    case MKPERF_TREE_UNKNOWN:
+        put_hsl(out, 0, 0, 0.7 + shade);
+        break;
+    case MKPERF_TREE_PD:
+        put_hsl(out, pd_hue(p->tree, n->pd), 0.55, 0.68);
+        break;
+    case MKPERF_TREE_INLINED:
+        put_hsl(out, pd_hue(p->tree, n->pd), 0.5, 0.84 + shade);
+        break;
+    default:
+        put_hsl(out, pd_hue(p->tree, n->pd), 0.55, 0.74 + shade);
+        break;
+    }
+}
+
+static double share(const struct mkperf_tree *tree, const struct mkperf_tree_node *n, unsigned side)
+{
+    uint64_t all = tree->node[0].total[side];
+
+    return all != 0 ? 100.0 * (double)n->total[side] / (double)all : 0;
+}
+
+/* Red for what grew, blue for what shrank; the square root makes small changes visible. */
+static void change_colour(double points, char out[8])
+{
+    double strength = (points < 0 ? -points : points) / 10;
+
+    strength = strength > 1 ? 1 : strength;
+    for (double root = strength, i = 0; i < 8 && root > 0; i++) {
+        root = (root + strength / root) / 2;
+        if (i == 7) {
+            strength = root;
+        }
+    }
+    put_hsl(out, points > 0 ? 0 : 220, points == 0 ? 0 : 0.9, 0.93 - 0.33 * strength);
+}
+
+static void put_tooltip(const struct picture *p, const struct mkperf_tree_node *n)
+{
+    const char *file = n->file != 0 ? mkperf_tree_text(p->tree, n->file) : NULL;
+
+    mkperf_textout_puts(p->t, "<title>");
+    mkperf_textout_xml(p->t, mkperf_tree_text(p->tree, n->name));
+    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total[0], share(p->tree, n, 0));
+    if (n->self[0] != 0) {
+        mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples", n->self[0],
+                              n->samples[0]);
+    }
+    if (p->x->base != NULL) {
+        mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p->tree, n, 1),
+                              share(p->tree, n, 0) - share(p->tree, n, 1));
+    }
+    if (n->kind == MKPERF_TREE_KERNEL || n->kind == MKPERF_TREE_INLINED) {
+        mkperf_textout_puts(p->t, n->kind == MKPERF_TREE_KERNEL ? "&#10;kernel" : "&#10;inlined");
+    }
+    if (file != NULL) {
+        mkperf_textout_puts(p->t, "&#10;");
+        mkperf_textout_xml(p->t, file);
+    }
+    mkperf_textout_puts(p->t, "</title>");
+}
+
+/* As much of the name as fits, cut where a character begins. */
+static void put_label(const struct picture *p, const char *name, double width)
+{
+    size_t room = width > 6 ? (size_t)((width - 6) / CHARACTER) : 0, n = strlen(name);
+    char cut[256];
+
+    if (room < 3) {
+        return;
+    }
+    if (n <= room) {
+        mkperf_textout_xml(p->t, name);
+        return;
+    }
+    n = room - 2;
+    while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80) {
+        n--;
+    }
+    snprintf(cut, sizeof cut, "%.*s..", (int)n, name);
+    mkperf_textout_xml(p->t, cut);
+}
+
+static void put_frame(const struct picture *p, const struct mkperf_tree_node *n, uint64_t x,
+                      uint32_t depth)
+{
+    uint32_t row = p->x->icicle ? depth : p->rows - 1 - depth;
+    double at = MARGIN + (double)x * p->scale, width = (double)n->total[0] * p->scale;
+    const char *name = mkperf_tree_text(p->tree, n->name);
+    char colour[8];
+
+    if (p->x->base != NULL && depth > 0) {
+        change_colour(share(p->tree, n, 0) - share(p->tree, n, 1), colour);
+    } else {
+        colour_of(p, n, colour);
+    }
+    mkperf_textout_printf(
+        p->t, "<g data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%u\" data-n=\"", x,
+        n->total[0], depth);
+    mkperf_textout_xml(p->t, name);
+    mkperf_textout_puts(p->t, "\">");
+    put_tooltip(p, n);
+    mkperf_textout_printf(p->t,
+                          "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
+                          "rx=\"2\"/><text x=\"%.2f\" y=\"%u\">",
+                          at, TOP + row * ROW, width, ROW - 1, colour, at + 3,
+                          TOP + row * ROW + 11);
+    put_label(p, name, width);
+    mkperf_textout_puts(p->t, "</text></g>\n");
+}
+
+/* The node and what is above it, from event x on. */
+static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
+{
+    const struct mkperf_tree_node *n = &p->tree->node[node];
+
+    put_frame(p, n, x, depth);
+    for (uint32_t i = n->child; i != MKPERF_TREE_NONE; i = p->tree->node[i].next) {
+        uint64_t width = p->tree->node[i].total[0];
+        if ((double)width * p->scale >= NARROWEST) {
+            put_branch(p, i, x, depth + 1);
+        } else if (width > 0) {
+            p->left_out++;
+        }
+        x += width;
+    }
+}
+
+/* Rows that frames wide enough to be drawn need. */
+static uint32_t rows_of(const struct picture *p, uint32_t node)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = p->tree->node[node].child; i != MKPERF_TREE_NONE; i = p->tree->node[i].next) {
+        if ((double)p->tree->node[i].total[0] * p->scale >= NARROWEST) {
+            uint32_t rows = rows_of(p, i);
+            most = rows > most ? rows : most;
+        }
+    }
+    return most + 1;
+}
+
+/* What the other profile has in frames that this one does not have. */
+static uint64_t gone(const struct mkperf_tree *tree, uint32_t node)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = tree->node[node].child; i != MKPERF_TREE_NONE; i = tree->node[i].next) {
+        sum += tree->node[i].total[0] == 0 ? tree->node[i].total[1] : gone(tree, i);
+    }
+    return sum;
+}
+
+static void put_subtitle(const struct picture *p, const struct mkperf_collect *c, uint32_t event)
+{
+    uint64_t lost = mkperf_collect_lost(c), all = 0;
+    char room[32];
+
+    for (uint32_t i = 0; i < c->nevents; i++) {
+        all += c->total[i].samples;
+    }
+    mkperf_textout_puts(p->t, "<text id=\"subtitle\" x=\"600\" y=\"38\" text-anchor=\"middle\">");
+    mkperf_textout_xml(p->t, mkperf_stack_event_name(&c->stack, event, room));
+    mkperf_textout_printf(p->t,
+                          ": %" PRIu64 " samples, period sum %" PRIu64 "; lost samples: %" PRIu64,
+                          c->total[event].samples, c->total[event].period, lost);
+    if (lost > 0) {
+        mkperf_textout_printf(p->t, " (%.2f%%)", 100.0 * (double)lost / (double)(lost + all));
+    }
+    if (p->x->base != NULL) {
+        mkperf_textout_puts(p->t, "; compared with ");
+        mkperf_textout_xml(p->t, p->x->base_name != NULL ? p->x->base_name : "another profile");
+        uint64_t was = p->tree->node[0].total[1];
+        mkperf_textout_printf(
+            p->t, " (%" PRIu64 " samples, lost %" PRIu64 "; %.2f%% in frames that are gone)",
+            p->x->base->total[event].samples, mkperf_collect_lost(p->x->base),
+            was != 0 ? 100.0 * (double)gone(p->tree, 0) / (double)was : 0);
+    }
+    mkperf_textout_puts(p->t, "</text>\n");
+}
+
+static void put_description(void *self, const char *line)
+{
+    struct mkperf_textout *t = self;
+
+    mkperf_textout_xml(t, line);
+    mkperf_textout_put(t, "\n", 1);
+}
+
+static void put_head(const struct picture *p, const struct mkperf_collect *c, uint32_t event)
+{
+    const char *title = p->x->title != NULL ? p->x->title : "Flame graph";
+    uint32_t height = TOP + p->rows * ROW + BOTTOM;
+
+    mkperf_textout_printf(p->t,
+                          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg version=\"1.1\" "
+                          "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+                          "viewBox=\"0 0 %d %u\" onload=\"init()\">\n<title>",
+                          WIDTH, height, WIDTH, height);
+    mkperf_textout_xml(p->t, title);
+    mkperf_textout_puts(p->t, "</title>\n<desc>mkperf flame graph\n");
+    mkperf_collect_notes(c, put_description, p->t);
+    mkperf_textout_puts(p->t,
+                        "</desc>\n<style>text{font:12px monospace;fill:#111}#title{font-size:17px}"
+                        "#frames g{cursor:pointer}#frames text{pointer-events:none}"
+                        "#frames g:hover rect{stroke:#000;stroke-width:1}"
+                        ".button{cursor:pointer;fill:#05c}</style>\n<script><![CDATA[\n");
+    mkperf_textout_puts(p->t, mkperf_flamegraph_script);
+    mkperf_textout_printf(p->t,
+                          "]]></script>\n<rect width=\"%d\" height=\"%u\" fill=\"#fdfdfa\"/>\n"
+                          "<text id=\"title\" x=\"600\" y=\"20\" text-anchor=\"middle\">",
+                          WIDTH, height);
+    mkperf_textout_xml(p->t, title);
+    mkperf_textout_puts(p->t, "</text>\n");
+    put_subtitle(p, c, event);
+    mkperf_textout_printf(
+        p->t,
+        "<text id=\"reset\" class=\"button\" x=\"10\" y=\"20\" display=\"none\">Reset"
+        "</text>\n<text id=\"search\" class=\"button\" x=\"1190\" y=\"20\" "
+        "text-anchor=\"end\">Search</text>\n<text id=\"matched\" x=\"1190\" y=\"56\" "
+        "text-anchor=\"end\"> </text>\n<text id=\"details\" x=\"10\" y=\"%u\"> </text>\n",
+        height - 26);
+    mkperf_textout_printf(
+        p->t, "<text id=\"legend\" x=\"10\" y=\"%u\">%s</text>\n<g id=\"frames\">\n", height - 8,
+        p->x->base != NULL ? "red: more than before; blue: less"
+                           : "a hue for each PD; orange: kernel; light: inlined; "
+                             "grey: unknown");
+}
+
+static void draw(struct picture *p, const struct mkperf_collect *c, uint32_t event)
+{
+    uint64_t all = p->tree->node[0].total[0];
+
+    p->scale = all != 0 ? (WIDTH - 2 * MARGIN) / (double)all : 0;
+    p->rows = rows_of(p, 0);
+    put_head(p, c, event);
+    put_branch(p, 0, 0, 0);
+    mkperf_textout_printf(p->t,
+                          "</g>\n<desc>frames too narrow to be drawn: %" PRIu64 "</desc>\n</svg>\n",
+                          p->left_out);
+}
+
+static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct mkperf_collect *c,
+                                           struct mkperf_textout *t, struct mkperf_error *e)
+{
+    struct mkperf_tree tree = {.count = 0};
+    struct picture p = {.tree = &tree, .x = x, .t = t};
+    uint32_t event, base_event;
+    enum mkperf_status status = mkperf_export_event(x, c, &event, e);
+
+    if (status == MKPERF_OK) {
+        status = mkperf_tree_add(&tree, c, event, 0, e);
+    }
+    if (status == MKPERF_OK && x->base != NULL) {
+        status = mkperf_export_event(x, x->base, &base_event, e);
+        if (status == MKPERF_OK) {
+            status = mkperf_tree_add(&tree, x->base, base_event, 1, e);
+        }
+    }
+    if (status == MKPERF_OK && mkperf_tree_finish(&tree, e) == MKPERF_OK) {
+        draw(&p, c, event);
+    } else {
+        status = e->status;
+    }
+    mkperf_tree_free(&tree);
+    return status;
+}
+
+enum mkperf_status mkperf_flamegraph_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                          struct mkperf_error *e)
+{
+    return mkperf_collected_open(x, false, false, write_flamegraph, out, e);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the table of formats, and the sink of those that are written at the end, see formats.h. */
+#include "formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/writer.h"
+
+static void perfdata_free(void *self)
+{
+    mkperf_perfdata_free(self);
+}
+
+/* The symbols must outlive the writer, which has no place for them: they live as long as mkperf. */
+static enum mkperf_status perfdata_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                        struct mkperf_error *e)
+{
+    static struct mkperf_symbols *symbols;
+    struct mkperf_perfdata *writer;
+
+    symbols = symbols != NULL ? symbols : mkperf_symbols_new();
+    if (symbols == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (mkperf_perfdata_new(x->path, symbols, &writer, e) != MKPERF_OK) {
+        return e->status;
+    }
+    *out = (struct mkperf_output){.sink = mkperf_perfdata_sink(writer), .free = perfdata_free};
+    return MKPERF_OK;
+}
+
+const struct mkperf_format mkperf_formats[] = {
+    {"perf", "perf.data .data .perf", "perf.data: perf, hotspot, samply; mkperf report",
+     perfdata_open},
+    {"flamegraph", ".svg", "flame graph, one interactive page", mkperf_flamegraph_open},
+    {"folded", ".folded .collapsed .txt", "folded stacks: one line for each distinct stack",
+     mkperf_folded_open},
+    {"firefox", ".firefox.json .profile.json", "Firefox Profiler (profiler.firefox.com)",
+     mkperf_firefox_open},
+    {"speedscope", ".speedscope.json .speedscope", "speedscope (speedscope.app)",
+     mkperf_speedscope_open},
+    {"pprof", ".pb.gz .pprof", "pprof (go tool pprof)", mkperf_pprof_open},
+    {"callgrind", "callgrind.out .callgrind", "callgrind_annotate, KCachegrind",
+     mkperf_callgrind_open},
+    {"jsonl", ".jsonl .ndjson", "JSON Lines: one object for each sample and loss",
+     mkperf_jsonl_open},
+    {"csv", ".csv", "a table: one row for each sample and loss", mkperf_csv_open},
+};
+const size_t mkperf_nformats = sizeof mkperf_formats / sizeof *mkperf_formats;
+
+const struct mkperf_format *mkperf_format_by_name(const char *name)
+{
+    for (size_t i = 0; i < mkperf_nformats; i++) {
+        if (strcmp(name, mkperf_formats[i].name) == 0) {
+            return &mkperf_formats[i];
+        }
+    }
+    return NULL;
+}
+
+static bool ends_with(const char *path, const char *suffix, size_t n)
+{
+    size_t length = strlen(path);
+
+    return length >= n && strncmp(path + length - n, suffix, n) == 0;
+}
+
+const struct mkperf_format *mkperf_format_by_path(const char *path)
+{
+    for (size_t i = 0; i < mkperf_nformats; i++) {
+        const char *at = mkperf_formats[i].suffixes;
+        while (*at != '\0') {
+            size_t n = strcspn(at, " ");
+            if (ends_with(path, at, n)) {
+                return &mkperf_formats[i];
+            }
+            at += n + (at[n] == ' ');
+        }
+    }
+    return NULL;
+}
+
+struct collected_output {
+    struct mkperf_collect collect; /* first: the collecting functions' self */
+    struct mkperf_export export;
+    struct mkperf_textout text;
+    enum mkperf_status (*write)(const struct mkperf_export *x, struct mkperf_collect *c,
+                                struct mkperf_textout *t, struct mkperf_error *e);
+};
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    return mkperf_collect_ops.begin(self, session, e);
+}
+
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    return mkperf_collect_ops.pd(self, pd, e);
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *sample,
+                                     struct mkperf_error *e)
+{
+    return mkperf_collect_ops.sample(self, sample, e);
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    return mkperf_collect_ops.events(self, session, e);
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    return mkperf_collect_ops.mark(self, m, e);
+}
+
+static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
+                                   struct mkperf_error *e)
+{
+    return mkperf_collect_ops.lost(self, lost, e);
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct collected_output *o = self;
+
+    if (mkperf_collect_ops.end(self, totals, e) != MKPERF_OK ||
+        mkperf_collect_cost(&o->collect, e) != MKPERF_OK ||
+        o->write(&o->export, &o->collect, &o->text, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (o->export.warnings != NULL) {
+        mkperf_stack_warn(&o->collect.stack, o->export.warnings, "mkperf");
+    }
+    return mkperf_textout_finish(&o->text, e);
+}
+
+static void abandon(void *self)
+{
+    struct collected_output *o = self;
+
+    mkperf_textout_discard(&o->text);
+}
+
+static void collected_free(void *self)
+{
+    struct collected_output *o = self;
+
+    mkperf_textout_discard(&o->text);
+    mkperf_collect_free(&o->collect);
+    free(o);
+}
+
+static const struct mkperf_sink_ops collected_ops = {
+    .name = "collected",
+    .begin = begin,
+    .pd = add_pd,
+    .events = add_events,
+    .sample = add_sample,
+    .mark = add_mark,
+    .lost = add_lost,
+    .end = end,
+    .abandon = abandon,
+};
+
+enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cores, bool times,
+                                         enum mkperf_status (*write)(const struct mkperf_export *x,
+                                                                     struct mkperf_collect *c,
+                                                                     struct mkperf_textout *t,
+                                                                     struct mkperf_error *e),
+                                         struct mkperf_output *out, struct mkperf_error *e)
+{
+    struct collected_output *o = calloc(1, sizeof *o);
+
+    if (o == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    o->collect.cores = cores;
+    o->collect.times = times;
+    o->collect.stack.inlined = !x->no_inlined;
+    o->export = *x;
+    o->write = write;
+    if (mkperf_textout_open(&o->text, x->path, e) != MKPERF_OK) {
+        free(o);
+        return e->status;
+    }
+    *out =
+        (struct mkperf_output){.sink = {.ops = &collected_ops, .self = o}, .free = collected_free};
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
+                                       const struct mkperf_collect *c, uint32_t *event,
+                                       struct mkperf_error *e)
+{
+    char room[32];
+
+    *event = 0;
+    if (x->event == NULL) {
+        if (c->nevents > 1 && x->warnings != NULL) {
+            fprintf(x->warnings,
+                    "mkperf: note: shown is event %s of %u; --event NAME for another\n",
+                    mkperf_stack_event_name(&c->stack, 0, room), c->nevents);
+        }
+        return MKPERF_OK;
+    }
+    for (; *event < c->nevents; ++*event) {
+        if (strcmp(x->event, mkperf_stack_event_name(&c->stack, *event, room)) == 0) {
+            return MKPERF_OK;
+        }
+    }
+    return mkperf_error_set(e, MKPERF_ERR_USAGE, "the profile has no event '%s'", x->event);
+}

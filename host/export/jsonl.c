@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * JSON Lines: one object in a line, written as samples come.
+ *
+ * Owns: the objects. Called through the table of formats. Memory grows with distinct places only.
+ * `type` tells them apart:
+ *
+ *   session  platform, cpu, cores, kernel_elf, command, jitter, max_frames,
+ *            events: [{name, code, user, kernel, period | frequency, group, read: true: its
+ *            counts ride in samples of its group}]
+ *   pd       id, name, elf, parent, thread (hex)
+ *   events   events: as above, all of them: a later session has more
+ *   sample   time_ns, core, pd, event, period, mode: "user" | "kernel",
+ *            stack: [{function, pd (of another PD), addr (hex), file, line, kernel, inlined}],
+ *            innermost first; reads: [{event, count}], of its group since its last sample
+ *   mark     time_ns, pd, kind: "point" | "begin" | "end", id, name
+ *   lost     time_ns, core, where, samples, events
+ *   soft     pd (none: the system), how often: context-switches, faults, ppcalls, notifications,
+ *            counted by the kernel
+ *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
+ *   totals   samples, lost: {where: n}, late_events, spurious, unrepaired, marks, marks_lost,
+ *            restarts, counted: [{event, running_ns, enabled_ns}] of events that took turns,
+ *            first_ns, last_ns, overwritten, unread, complete, cost: {event: {kernel, pds}}: the
+ * events that the profiler itself took, each only if it is known
+ *
+ * What is not known is left out. Numbers are exact integers, which some readers of JSON round
+ * above 2^53.
+ */
+#include <inttypes.h>
+
+#include "model/interactions.h"
+#include "streamed.h"
+
+static void put_string(struct mkperf_textout *t, const char *key, const char *value)
+{
+    if (value != NULL && *value != '\0') {
+        mkperf_textout_printf(t, ",\"%s\":", key);
+        mkperf_textout_json(t, value);
+    }
+}
+
+static void put_number(struct mkperf_textout *t, const char *key, uint64_t value)
+{
+    mkperf_textout_put(t, ",\"", 2);
+    mkperf_textout_puts(t, key);
+    mkperf_textout_put(t, "\":", 2);
+    mkperf_textout_u64(t, value);
+}
+
+static void put_event(struct mkperf_textout *t, const struct mkperf_event *event)
+{
+    mkperf_textout_puts(t, "{\"name\":");
+    mkperf_textout_json(t, event->name);
+    mkperf_textout_printf(t, ",\"code\":%" PRIu32 ",\"user\":%s,\"kernel\":%s", event->code,
+                          event->user ? "true" : "false", event->kernel ? "true" : "false");
+    if (event->period != 0) {
+        put_number(t, "period", event->period);
+    } else if (event->frequency != 0) {
+        put_number(t, "frequency", event->frequency);
+    }
+    if (event->group != 0) {
+        put_number(t, "group", event->group);
+    }
+    mkperf_textout_puts(t, event->read ? ",\"read\":true" : "");
+    mkperf_textout_put(t, "}", 1);
+}
+
+static void put_events(struct mkperf_textout *t, const struct mkperf_session *session)
+{
+    mkperf_textout_puts(t, ",\"events\":[");
+    for (unsigned i = 0; i < session->nevents; i++) {
+        mkperf_textout_put(t, ",", i > 0);
+        put_event(t, &session->event[i]);
+    }
+    mkperf_textout_puts(t, "]}\n");
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct mkperf_streamed *j = self;
+    struct mkperf_textout *t = &j->text;
+
+    mkperf_textout_puts(t, "{\"type\":\"session\",\"version\":1");
+    put_string(t, "platform", session->platform);
+    put_string(t, "cpu", session->cpu);
+    put_number(t, "cores", session->cores);
+    put_string(t, "kernel_elf", session->kernel_elf);
+    put_string(t, "command", session->command);
+    put_number(t, "max_frames", session->max_frames);
+    mkperf_textout_puts(t, session->jitter ? ",\"jitter\":true" : ",\"jitter\":false");
+    put_events(t, session);
+    return mkperf_stack_begin(&j->stack, session, e);
+}
+
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct mkperf_streamed *j = self;
+
+    mkperf_textout_printf(&j->text, "{\"type\":\"pd\",\"id\":%" PRIu32, pd->id);
+    put_string(&j->text, "name", pd->name);
+    put_string(&j->text, "elf", pd->elf);
+    put_string(&j->text, "parent", pd->parent);
+    mkperf_textout_printf(&j->text, ",\"thread\":\"0x%" PRIx64 "\"}\n", pd->thread);
+    return mkperf_stack_pd(&j->stack, pd, e);
+}
+
+static void put_frame(struct mkperf_streamed *j, uint32_t pd, const struct mkperf_place *place,
+                      const struct mkperf_frame *frame)
+{
+    const struct mkperf_function *f = &j->stack.function[frame->function];
+    struct mkperf_textout *t = &j->text;
+
+    mkperf_textout_puts(t, "{\"function\":");
+    mkperf_textout_json(t, mkperf_stack_text(&j->stack, f->name));
+    if (f->pd != pd) {
+        put_string(t, "pd", mkperf_stack_pd_name(&j->stack, f->pd));
+    }
+    mkperf_textout_printf(t, ",\"addr\":\"0x%" PRIx64 "\"", place->addr);
+    put_string(t, "file", mkperf_stack_text(&j->stack, frame->file));
+    if (frame->line != 0) {
+        put_number(t, "line", frame->line);
+    }
+    mkperf_textout_puts(t, f->kernel ? ",\"kernel\":true" : "");
+    mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
+}
+
+static void put_stack(struct mkperf_streamed *j, uint32_t pd, const uint32_t *place, int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t frames;
+        const struct mkperf_frame *f = mkperf_stack_frames(&j->stack, place[i], &frames);
+        for (uint32_t k = 0; k < frames; k++) {
+            mkperf_textout_put(&j->text, ",", i > 0 || k > 0);
+            put_frame(j, pd, &j->stack.place[place[i]], &f[k]);
+        }
+    }
+}
+
+/* ,"reads":[{"event":"instructions","count":4711},...] */
+static void put_reads(struct mkperf_streamed *j, const struct mkperf_sample *s)
+{
+    char room[32];
+
+    for (unsigned i = 0; i < s->nreads; i++) {
+        mkperf_textout_puts(&j->text, i == 0 ? ",\"reads\":[{\"event\":" : ",{\"event\":");
+        mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, s->reads[i].event, room));
+        put_number(&j->text, "count", s->reads[i].count);
+        mkperf_textout_put(&j->text, "}", 1);
+    }
+    mkperf_textout_put(&j->text, "]", s->nreads != 0);
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_streamed *j = self;
+    struct mkperf_textout *t = &j->text;
+    uint32_t place[MKPERF_STACK_MAX];
+    char room[32];
+    int n = mkperf_streamed_sample(j, s, place, e);
+
+    if (n < 0) {
+        return e->status;
+    }
+    mkperf_textout_puts(t, "{\"type\":\"sample\"");
+    put_number(t, "time_ns", s->time_ns);
+    put_number(t, "core", s->core);
+    put_string(t, "pd", mkperf_stack_pd_name(&j->stack, s->pd));
+    put_string(t, "event", mkperf_stack_event_name(&j->stack, s->event, room));
+    put_number(t, "period", s->period);
+    put_reads(j, s);
+    mkperf_textout_puts(t, s->flags & MKPERF_SAMPLE_KERNEL ? ",\"mode\":\"kernel\",\"stack\":["
+                                                           : ",\"mode\":\"user\",\"stack\":[");
+    put_stack(j, s->pd, place, n);
+    mkperf_textout_puts(t, "]}\n");
+    return mkperf_streamed_status(j, e);
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_streamed *j = self;
+
+    (void)e;
+    mkperf_stack_events(&j->stack, session);
+    mkperf_textout_puts(&j->text, "{\"type\":\"events\"");
+    put_events(&j->text, session);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct mkperf_streamed *j = self;
+
+    (void)e;
+    mkperf_textout_puts(&j->text, "{\"type\":\"mark\"");
+    put_number(&j->text, "time_ns", m->time_ns);
+    put_string(&j->text, "pd", mkperf_stack_pd_name(&j->stack, m->pd));
+    put_string(&j->text, "kind", mkperf_mark_names[m->kind]);
+    put_number(&j->text, "id", m->id);
+    put_string(&j->text, "name", m->name);
+    mkperf_textout_puts(&j->text, "}\n");
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
+{
+    struct mkperf_streamed *j = self;
+
+    (void)e;
+    mkperf_textout_puts(&j->text, "{\"type\":\"lost\"");
+    put_number(&j->text, "time_ns", l->time_ns);
+    put_number(&j->text, "core", l->core);
+    put_string(&j->text, "where", mkperf_lost_names[l->where]);
+    put_number(&j->text, "samples", l->samples);
+    put_number(&j->text, "events", l->events);
+    mkperf_textout_puts(&j->text, "}\n");
+    return MKPERF_OK;
+}
+
+/* ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of events that took turns */
+static void put_counted(struct mkperf_streamed *j, const struct mkperf_totals *totals)
+{
+    bool any = false;
+    char room[32];
+
+    for (uint32_t i = 0; i < MKPERF_MODEL_EVENTS; i++) {
+        if (totals->enabled_ns[i] != 0) {
+            mkperf_textout_puts(&j->text, any ? ",{\"event\":" : ",\"counted\":[{\"event\":");
+            mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, i, room));
+            put_number(&j->text, "running_ns", totals->running_ns[i]);
+            put_number(&j->text, "enabled_ns", totals->enabled_ns[i]);
+            mkperf_textout_put(&j->text, "}", 1);
+            any = true;
+        }
+    }
+    mkperf_textout_put(&j->text, "]", any);
+}
+
+static void put_cost(struct mkperf_streamed *j)
+{
+    bool kernel = mkperf_cost_kernel_known(&j->stack), any = false;
+    char room[32];
+
+    mkperf_textout_puts(&j->text, ",\"cost\":{");
+    for (uint32_t i = 0; i < j->stack.session.nevents; i++) {
+        bool pds = mkperf_cost_pds_known(&j->cost, &j->stack, i);
+        if (!kernel && !pds) {
+            continue;
+        }
+        mkperf_textout_put(&j->text, ",", any);
+        any = true;
+        mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, i, room));
+        mkperf_textout_puts(&j->text, ":{");
+        if (kernel) {
+            mkperf_textout_printf(&j->text, "\"kernel\":%" PRIu64, j->cost.kernel[i]);
+        }
+        if (pds) {
+            mkperf_textout_printf(&j->text, "%s\"pds\":%" PRIu64, kernel ? "," : "",
+                                  j->cost.pds[i]);
+        }
+        mkperf_textout_put(&j->text, "}", 1);
+    }
+    mkperf_textout_put(&j->text, "}", 1);
+}
+
+static void put_soft(struct mkperf_textout *t, const char *pd, const uint64_t *count)
+{
+    mkperf_textout_puts(t, "{\"type\":\"soft\"");
+    put_string(t, "pd", pd);
+    for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+        put_number(t, mkperf_soft_names[kind], count[kind]);
+    }
+    mkperf_textout_puts(t, "}\n");
+}
+
+static void put_interactions(struct mkperf_textout *t, const struct mkperf_interactions *a)
+{
+    if (a == NULL) {
+        return;
+    }
+    put_soft(t, NULL, a->total);
+    for (unsigned i = 0; i < a->npds; i++) {
+        put_soft(t, a->pd[i].pd, a->pd[i].count);
+    }
+    for (unsigned i = 0; i < a->nedges; i++) {
+        mkperf_textout_puts(t, "{\"type\":\"calls\"");
+        put_string(t, "from", a->edge[i].from);
+        put_string(t, "to", a->edge[i].to);
+        put_number(t, "calls", a->edge[i].calls);
+        put_number(t, "notifications", a->edge[i].notifications);
+        mkperf_textout_puts(t, "}\n");
+    }
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct mkperf_streamed *j = self;
+    struct mkperf_textout *t = &j->text;
+
+    put_interactions(t, totals->interactions);
+    mkperf_textout_puts(t, "{\"type\":\"totals\"");
+    put_number(t, "samples", totals->samples);
+    mkperf_textout_puts(t, ",\"lost\":{");
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        mkperf_textout_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", mkperf_lost_names[i],
+                              totals->lost[i]);
+    }
+    mkperf_textout_put(t, "}", 1);
+    put_number(t, "late_events", totals->late_events);
+    put_number(t, "spurious", totals->spurious);
+    put_number(t, "unrepaired", totals->unrepaired);
+    put_number(t, "marks", totals->marks);
+    put_number(t, "marks_lost", totals->marks_lost);
+    put_number(t, "restarts", totals->restarts);
+    put_counted(j, totals);
+    put_number(t, "first_ns", totals->first_ns);
+    put_number(t, "last_ns", totals->last_ns);
+    put_number(t, "overwritten", totals->overwritten);
+    put_number(t, "unread", totals->unread);
+    mkperf_cost_looks(&j->cost, &j->stack, totals->looks_us);
+    put_cost(j);
+    mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
+    return mkperf_streamed_finish(j, e);
+}
+
+enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                     struct mkperf_error *e)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "jsonl",
+        .reads = true,
+        .begin = begin,
+        .pd = add_pd,
+        .events = add_events,
+        .sample = add_sample,
+        .mark = add_mark,
+        .lost = add_lost,
+        .end = end,
+        .abandon = mkperf_streamed_abandon,
+    };
+
+    return mkperf_streamed_open(x, sizeof(struct mkperf_streamed), &ops, out, e);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * speedscope's own format: for each event all PDs together, by distinct stack, and then each PD by
+ * itself, in the order of time.
+ *
+ * Owns: the file. Called through the table of formats. Equal stacks in succession are one sample.
+ * Weights are periods (unit none). The format has no field for losses: they are a profile
+ * "[lost]" of their own, in samples, as marks are "[marks]", by how often, who called and notified
+ * whom "[interactions]", and what the profiler took "[cost of profiling]"; the exporter's name says
+ * the sum of losses.
+ */
+#include <stdlib.h>
+
+#include "formats.h"
+#include "model/interactions.h"
+#include <mkperf/version.h>
+
+struct speedscope {
+    struct mkperf_collect *c;
+    struct mkperf_textout *t;
+    struct mkperf_collected_chain chain; /* scratch */
+    bool comma;                          /* between profiles */
+    uint32_t event;                      /* whose cost is asked for */
+};
+
+static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)
+{
+    struct mkperf_textout *t = s->t;
+    char label[1200];
+
+    snprintf(label, sizeof label, "%s%s", name, note);
+    mkperf_textout_puts(t, "{\"name\":");
+    mkperf_textout_json(t, label);
+    if (file != 0) {
+        mkperf_textout_puts(t, ",\"file\":");
+        mkperf_textout_json(t, mkperf_stack_text(&s->c->stack, file));
+    }
+    mkperf_textout_put(t, "}", 1);
+}
+
+static uint32_t edges_of(const struct speedscope *s)
+{
+    return s->c->totals.interactions != NULL ? s->c->totals.interactions->nedges : 0;
+}
+
+/* Frames: functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts. */
+static void put_frames(struct speedscope *s)
+{
+    const struct mkperf_stack *stack = &s->c->stack;
+    char note[300];
+
+    mkperf_textout_puts(s->t, "\"shared\":{\"frames\":[");
+    for (uint32_t i = 0; i < stack->functions.count; i++) {
+        const struct mkperf_function *f = &stack->function[i];
+        put_frame(s, mkperf_stack_name(stack, i), f->kernel ? " [kernel]" : "", f->file);
+        mkperf_textout_puts(s->t, ",\n");
+    }
+    for (uint32_t i = 0; i < stack->npds; i++) {
+        put_frame(s, mkperf_stack_pd_name(stack, i), "", 0);
+        mkperf_textout_puts(s->t, ",\n");
+    }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        put_frame(s, mkperf_lost_names[i], " [lost]", 0);
+        mkperf_textout_puts(s->t, ",\n");
+    }
+    for (uint32_t i = 0; i < s->c->mark_keys.count; i++) {
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&s->c->mark_keys, i, &words);
+        snprintf(note, sizeof note, " [mark of %.255s]",
+                 mkperf_stack_pd_name(stack, (uint32_t)key[0]));
+        put_frame(s, mkperf_stack_text(stack, (uint32_t)key[1]), note, 0);
+        mkperf_textout_puts(s->t, ",\n");
+    }
+    for (uint32_t i = 0; i < edges_of(s); i++) {
+        const struct mkperf_interaction *edge = &s->c->totals.interactions->edge[i];
+        snprintf(note, sizeof note, " -> %s", edge->to);
+        put_frame(s, edge->from, note, 0);
+        mkperf_textout_puts(s->t, ",\n");
+    }
+    put_frame(s, "mkperf_capture [kernel]", "", 0);
+    mkperf_textout_puts(s->t, ",\n");
+    put_frame(s, "profiler's PDs", "", 0);
+    mkperf_textout_puts(s->t, "]},\n");
+}
+
+static void open_profile(struct speedscope *s, const char *name, const char *event)
+{
+    char label[400];
+
+    snprintf(label, sizeof label, "%.255s (%.128s)", name, event);
+    mkperf_textout_puts(s->t, s->comma ? ",\n" : "");
+    s->comma = true;
+    mkperf_textout_puts(s->t, "{\"type\":\"sampled\",\"unit\":\"none\",\"name\":");
+    mkperf_textout_json(s->t, label);
+    mkperf_textout_puts(s->t, ",\"startValue\":0,\"samples\":[");
+}
+
+static void close_profile(struct speedscope *s, uint64_t sum)
+{
+    mkperf_textout_puts(s->t, "],\"endValue\":");
+    mkperf_textout_u64(s->t, sum);
+    mkperf_textout_put(s->t, "}", 1);
+}
+
+/* The chain's functions, outermost first, with its PD before them if asked. */
+static enum mkperf_status put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool first,
+                                    struct mkperf_error *e)
+{
+    const struct mkperf_stack *stack = &s->c->stack;
+    const char *comma = "";
+
+    if (mkperf_collect_chain(s->c, number, &s->chain, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_textout_puts(s->t, first ? "[" : ",[");
+    if (with_pd) {
+        mkperf_textout_u64(s->t, stack->functions.count + s->chain.pd);
+        comma = ",";
+    }
+    for (int i = s->chain.n; i-- > 0;) {
+        uint32_t n;
+        const struct mkperf_frame *frame = mkperf_stack_frames(stack, s->chain.place[i], &n);
+        while (n-- > 0) {
+            mkperf_textout_puts(s->t, comma);
+            mkperf_textout_u64(s->t, frame[n].function);
+            comma = ",";
+        }
+    }
+    mkperf_textout_put(s->t, "]", 1);
+    return MKPERF_OK;
+}
+
+/* All PDs: each distinct chain once. */
+static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const char *name,
+                                  struct mkperf_error *e)
+{
+    struct mkperf_collect *c = s->c;
+    bool first = true;
+
+    open_profile(s, "all", name);
+    for (uint32_t i = 0; i < c->chains.count; i++) {
+        if (mkperf_collect_thread(c, i) >> 32 != event) {
+            continue;
+        }
+        if (put_chain(s, i, true, first, e) != MKPERF_OK) {
+            return e->status;
+        }
+        first = false;
+    }
+    mkperf_textout_puts(s->t, "],\"weights\":[");
+    first = true;
+    for (uint32_t i = 0; i < c->chains.count; i++) {
+        if (mkperf_collect_thread(c, i) >> 32 == event) {
+            mkperf_textout_put(s->t, ",", !first);
+            mkperf_textout_u64(s->t, c->weight[i].period);
+            first = false;
+        }
+    }
+    close_profile(s, c->total[event].period);
+    return MKPERF_OK;
+}
+
+/* The next run of equal chains of a thread, from *i on. False: there is none. */
+static bool next_run(const struct mkperf_collect *c, uint64_t thread, size_t *i, uint32_t *chain,
+                     uint64_t *weight)
+{
+    const struct mkperf_collected *sample = c->samples.map;
+    bool any = false;
+
+    for (; *i < c->samples.count; ++*i) {
+        if (mkperf_collect_thread(c, sample[*i].chain) != thread) {
+            continue;
+        }
+        if (any && sample[*i].chain != *chain) {
+            break;
+        }
+        *weight = any ? *weight + sample[*i].period : sample[*i].period;
+        *chain = sample[*i].chain;
+        any = true;
+    }
+    return any;
+}
+
+static enum mkperf_status put_thread(struct speedscope *s, uint64_t thread, const char *event,
+                                     struct mkperf_error *e)
+{
+    uint64_t weight = 0, sum = 0;
+    uint32_t chain = 0;
+
+    open_profile(s, mkperf_stack_pd_name(&s->c->stack, (uint32_t)thread), event);
+    for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
+        if (put_chain(s, chain, false, n == 0, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    mkperf_textout_puts(s->t, "],\"weights\":[");
+    for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
+        mkperf_textout_put(s->t, ",", n > 0);
+        mkperf_textout_u64(s->t, weight);
+        sum += weight;
+    }
+    close_profile(s, sum);
+    return MKPERF_OK;
+}
+
+/* A profile of n counts, value(s, i) of frame + i; nothing if they are all 0. */
+static void put_counts(struct speedscope *s, const char *name, const char *unit, uint32_t frame,
+                       uint32_t n, uint64_t (*value)(const struct speedscope *s, uint32_t i))
+{
+    uint64_t sum = 0;
+    bool comma = false;
+
+    for (uint32_t i = 0; i < n; i++) {
+        sum += value(s, i);
+    }
+    if (sum == 0) {
+        return;
+    }
+    open_profile(s, name, unit);
+    for (uint32_t i = 0; i < n; i++) {
+        if (value(s, i) != 0) {
+            mkperf_textout_printf(s->t, comma ? ",[%u]" : "[%u]", frame + i);
+            comma = true;
+        }
+    }
+    mkperf_textout_puts(s->t, "],\"weights\":[");
+    comma = false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (value(s, i) != 0) {
+            mkperf_textout_put(s->t, ",", comma);
+            mkperf_textout_u64(s->t, value(s, i));
+            comma = true;
+        }
+    }
+    close_profile(s, sum);
+}
+
+static uint64_t lost_of(const struct speedscope *s, uint32_t i)
+{
+    return s->c->lost[i];
+}
+
+static uint64_t marks_of(const struct speedscope *s, uint32_t i)
+{
+    const struct mkperf_mark_sum *m = &s->c->mark_sum[i];
+
+    return m->points + m->phases + m->open;
+}
+
+static uint64_t calls_of(const struct speedscope *s, uint32_t i)
+{
+    return s->c->totals.interactions->edge[i].calls;
+}
+
+static uint64_t notifications_of(const struct speedscope *s, uint32_t i)
+{
+    return s->c->totals.interactions->edge[i].notifications;
+}
+
+static uint64_t cost_of(const struct speedscope *s, uint32_t i)
+{
+    return i == 0 ? s->c->cost.kernel[s->event] : s->c->cost.pds[s->event];
+}
+
+/* What has no other place in the format. */
+static void put_more(struct speedscope *s)
+{
+    const struct mkperf_collect *c = s->c;
+    uint32_t frame = c->stack.functions.count + c->stack.npds;
+    char room[32];
+
+    put_counts(s, "[lost]", "samples", frame, MKPERF_LOST_PLACES, lost_of);
+    frame += MKPERF_LOST_PLACES;
+    put_counts(s, "[marks]", "times", frame, c->mark_keys.count, marks_of);
+    frame += c->mark_keys.count;
+    put_counts(s, "[interactions]", "ppcalls", frame, edges_of(s), calls_of);
+    put_counts(s, "[interactions]", "notifications", frame, edges_of(s), notifications_of);
+    frame += edges_of(s);
+    for (s->event = 0; s->event < c->nevents; s->event++) {
+        put_counts(s, "[cost of profiling]", mkperf_stack_event_name(&c->stack, s->event, room),
+                   frame, 2, cost_of);
+    }
+}
+
+static enum mkperf_status put_event(struct speedscope *s, uint32_t event, struct mkperf_error *e)
+{
+    struct mkperf_collect *c = s->c;
+    char room[32];
+    const char *name = mkperf_stack_event_name(&c->stack, event, room);
+    bool *seen = calloc(c->stack.npds + 1, 1);
+    enum mkperf_status status = seen != NULL
+                                    ? put_all(s, event, name, e)
+                                    : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+
+    for (uint32_t i = 0; seen != NULL && status == MKPERF_OK && i < c->chains.count; i++) {
+        uint64_t thread = mkperf_collect_thread(c, i);
+        if (thread >> 32 == event && (uint32_t)thread < c->stack.npds && !seen[(uint32_t)thread]) {
+            seen[(uint32_t)thread] = true;
+            status = put_thread(s, thread, name, e);
+        }
+    }
+    free(seen);
+    return status;
+}
+
+static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct mkperf_collect *c,
+                                           struct mkperf_textout *t, struct mkperf_error *e)
+{
+    struct speedscope s = {.c = c, .t = t};
+
+    if (mkperf_collect_order(c, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (uint32_t i = 0; i < c->chains.count; i++) { /* all functions must have their numbers */
+        if (mkperf_collect_chain(c, i, &s.chain, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    mkperf_textout_puts(t,
+                        "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
+    mkperf_textout_printf(t, "\"exporter\":\"mkperf " MKPERF_VERSION " (lost samples: %llu)\",\n",
+                          (unsigned long long)mkperf_collect_lost(c));
+    mkperf_textout_puts(t, "\"activeProfileIndex\":0,\"name\":");
+    mkperf_textout_json(t, x->title != NULL ? x->title : "mkperf");
+    mkperf_textout_puts(t, ",\n");
+    put_frames(&s);
+    mkperf_textout_puts(t, "\"profiles\":[");
+    for (uint32_t i = 0; i < c->nevents; i++) {
+        if (put_event(&s, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    put_more(&s);
+    mkperf_textout_puts(t, "]}\n");
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_speedscope_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                          struct mkperf_error *e)
+{
+    return mkperf_collected_open(x, false, true, write_speedscope, out, e);
+}

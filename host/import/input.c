@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the table of inputs and their detection, see input.h. */
+#include "input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perfdata/reader.h"
+#include "toperf.h"
+#include "wire/raw_capture.h"
+
+enum { HEAD = 4096, RECORDS = 4 };
+
+static bool is_perf(const uint8_t *p, size_t n)
+{
+    return n >= 8 && memcmp(p, "PERFILE2", 8) == 0;
+}
+
+static bool is_json(const uint8_t *p, size_t n)
+{
+    size_t i = n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+    while (i < n && (p[i] == ' ' || p[i] == '\n' || p[i] == '\r' || p[i] == '\t')) {
+        i++;
+    }
+    return i < n && p[i] == '{';
+}
+
+/* The first records have types that exist and sizes that a record can have. */
+static bool is_kprof(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+
+    for (int records = 0; i < n && records < RECORDS; records++) {
+        uint64_t size = 0;
+        unsigned shift = 0;
+        if (p[i] < 1 || p[i] > 4) {
+            return false;
+        }
+        while (++i < n && shift < 28) {
+            size |= (uint64_t)(p[i] & 0x7f) << shift;
+            shift += 7;
+            if (p[i] < 0x80) {
+                break;
+            }
+        }
+        if (size < 13 || size > 65536 + 24) {
+            return false;
+        }
+        i += 1 + (size_t)size;
+    }
+    return n > 0;
+}
+
+/* The delimiter of a frame is a 0, which text does not have. */
+static bool is_capture(const uint8_t *p, size_t n)
+{
+    return memchr(p, 0, n) != NULL;
+}
+
+static enum mkperf_status read_perf(const char *path, const struct mkperf_input *in,
+                                    const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    (void)in;
+    return mkperf_perfdata_read(path, sink, e);
+}
+
+static enum mkperf_status read_toperf(const char *path, const struct mkperf_input *in,
+                                      const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct mkperf_toperf_config config = {.build_dir = in->build_dir,
+                                          .lenient = in->lenient,
+                                          .time_hz = in->time_hz,
+                                          .command = in->command,
+                                          .warn = in->warn,
+                                          .self = in->self};
+
+    return mkperf_toperf_read(path, &config, sink, e);
+}
+
+static enum mkperf_status read_kprof(const char *path, const struct mkperf_input *in,
+                                     const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct mkperf_kprof_config config = {.kernel = in->kernel,
+                                         .root_dir = in->root_dir,
+                                         .era = in->era,
+                                         .lenient = in->lenient,
+                                         .command = in->command,
+                                         .warn = in->warn,
+                                         .self = in->self};
+
+    return mkperf_kprof_read(path, &config, sink, e);
+}
+
+static enum mkperf_status read_capture(const char *path, const struct mkperf_input *in,
+                                       const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct mkperf_capture_config config = {.system = in->system,
+                                           .elf_path = in->elf_path,
+                                           .kernel = in->kernel,
+                                           .command = in->command,
+                                           .warn = in->warn,
+                                           .self = in->self};
+
+    return mkperf_capture_read(path, &config, sink, e);
+}
+
+static const struct {
+    const char *name, *help;
+    bool (*is)(const uint8_t *p, size_t n);
+    enum mkperf_status (*read)(const char *path, const struct mkperf_input *in,
+                               const struct mkperf_sink *sink, struct mkperf_error *e);
+} inputs[] = {
+    {"perf", "perf.data, as mkperf record writes it", is_perf, read_perf},
+    {"toperf", "samples.json of the seL4 profiler", is_json, read_toperf},
+    {"kprof", "kpdata of Akaros", is_kprof, read_kprof},
+    {"raw", "a raw capture (mkperf record --raw)", is_capture, read_capture},
+};
+enum { INPUTS = sizeof inputs / sizeof *inputs };
+
+void mkperf_input_help(void (*put)(void *self, const char *name, const char *help), void *self)
+{
+    for (unsigned i = 0; i < INPUTS; i++) {
+        put(self, inputs[i].name, inputs[i].help);
+    }
+}
+
+/* The number of the format by contents, INPUTS if it is none; -1 with *e set. */
+static int detect(const char *path, struct mkperf_error *e)
+{
+    uint8_t head[HEAD];
+    FILE *f = strcmp(path, "-") != 0 ? fopen(path, "rbe") : NULL;
+    size_t n = f != NULL ? fread(head, 1, sizeof head, f) : 0;
+    int i = 0;
+
+    if (strcmp(path, "-") == 0) {
+        mkperf_error_set(e, MKPERF_ERR_USAGE, "standard input: say what it is, with --from");
+        return -1;
+    }
+    if (f == NULL || ferror(f)) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+        i = -1;
+    } else if (n == 0) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: the file is empty", path);
+        i = -1;
+    }
+    while (i >= 0 && i < INPUTS && !inputs[i].is(head, n)) {
+        i++;
+    }
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+    return i;
+}
+
+static int by_name(const char *name, struct mkperf_error *e)
+{
+    for (int i = 0; i < INPUTS; i++) {
+        if (strcmp(inputs[i].name, name) == 0) {
+            return i;
+        }
+    }
+    mkperf_error_set(e, MKPERF_ERR_USAGE, "--from: no input format '%s'", name);
+    return -1;
+}
+
+enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
+                                     const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    int i = in->from != NULL ? by_name(in->from, e) : detect(path, e);
+
+    if (i == INPUTS) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT,
+                         "%s: neither perf.data nor samples.json nor kpdata nor a raw capture; "
+                         "--from says otherwise",
+                         path);
+    }
+    if (i < 0 || i == INPUTS) {
+        if (sink->ops->abandon != NULL) {
+            sink->ops->abandon(sink->self);
+        }
+        return e->status;
+    }
+    return inputs[i].read(path, in, sink, e);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see json.h. At least a token's length is in the buffer while a token is read. */
+#include "json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/progress.h"
+
+enum { SPACE = 1, WORD = 2, STRING_END = 4, ONE = 8 }; /* classes of bytes */
+
+static const uint8_t class_of[256] = {
+    [0 ... 8] = STRING_END,
+    ['\t'] = SPACE | STRING_END,
+    ['\n'] = SPACE | STRING_END,
+    [11 ... 12] = STRING_END,
+    ['\r'] = SPACE | STRING_END,
+    [14 ... 31] = STRING_END,
+    [' '] = SPACE,
+    ['"'] = STRING_END,
+    ['\\'] = STRING_END,
+    ['+'] = WORD,
+    ['-'] = WORD,
+    ['.'] = WORD,
+    ['_'] = WORD,
+    ['0' ... '9'] = WORD,
+    ['A' ... 'Z'] = WORD,
+    ['a' ... 'z'] = WORD,
+    ['{'] = ONE,
+    ['}'] = ONE,
+    ['['] = ONE,
+    [']'] = ONE,
+    [':'] = ONE,
+    [','] = ONE,
+};
+
+static enum mkperf_status begin(struct mkperf_json *j, struct mkperf_error *e)
+{
+    j->buffer = calloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
+    j->line = 1;
+    if (j->buffer == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", j->path);
+    }
+    j->buffer[0] = 0;
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path, struct mkperf_error *e)
+{
+    struct stat st;
+
+    *j = (struct mkperf_json){.path = path, .fd = -1};
+    j->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (j->fd < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    }
+    j->size = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    return begin(j, e);
+}
+
+enum mkperf_status mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p,
+                                           size_t n, struct mkperf_error *e)
+{
+    *j = (struct mkperf_json){.path = name, .fd = -1, .memory = p, .memory_size = n};
+    return begin(j, e);
+}
+
+void mkperf_json_close(struct mkperf_json *j)
+{
+    if (j->fd >= 0) {
+        close(j->fd);
+    }
+    j->fd = -1;
+    free(j->buffer);
+    j->buffer = NULL;
+}
+
+static size_t read_some(struct mkperf_json *j, uint8_t *to, size_t n)
+{
+    uint64_t offset = j->base + j->n;
+
+    if (j->fd < 0) {
+        size_t left = j->memory_size > offset ? j->memory_size - (size_t)offset : 0;
+        n = n < left ? n : left;
+        if (n > 0) {
+            memcpy(to, j->memory + offset, n);
+        }
+        return n;
+    }
+    for (;;) {
+        ssize_t got = read(j->fd, to, n);
+        if (got >= 0) {
+            return (size_t)got;
+        }
+        if (errno != EINTR) {
+            j->failed = true;
+            j->reason = strerror(errno);
+            return 0;
+        }
+    }
+}
+
+/* Sees to it that a token fits into what is left of the buffer. */
+static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
+{
+    memmove(j->buffer, j->buffer + j->at, j->n - j->at);
+    j->base += j->at;
+    j->n -= j->at;
+    j->at = 0;
+    while (!j->ended && j->n < MKPERF_JSON_BUFFER / 2) {
+        size_t got = read_some(j, j->buffer + j->n, MKPERF_JSON_BUFFER - j->n);
+        j->n += got;
+        j->ended = got == 0;
+    }
+    j->buffer[j->n] = 0; /* ends every scan */
+    mkperf_progress_bytes(j->base, j->size);
+}
+
+static inline void fill(struct mkperf_json *j)
+{
+    if (j->n - j->at <= 2 * (size_t)MKPERF_JSON_TOKEN && !j->ended) {
+        fill_slow(j);
+    }
+}
+
+static inline void skip_space(struct mkperf_json *j)
+{
+    for (;;) {
+        while (class_of[j->buffer[j->at]] & SPACE) {
+            if (j->buffer[j->at++] == '\n') {
+                j->line++;
+                j->line_start = j->base + j->at;
+            }
+        }
+        if (j->at < j->n || j->ended) {
+            return;
+        }
+        fill(j);
+    }
+}
+
+static enum mkperf_json_token bad(struct mkperf_json *j, const char *reason)
+{
+    j->text = (const char *)j->buffer + j->at;
+    j->length = j->at < j->n;
+    j->at += j->length;
+    j->reason = reason;
+    return j->token = MKPERF_JSON_BAD;
+}
+
+static bool hex4(const uint8_t *p, unsigned *out)
+{
+    *out = 0;
+    for (int i = 0; i < 4; i++) {
+        int digit = p[i] >= '0' && p[i] <= '9'   ? p[i] - '0'
+                    : p[i] >= 'a' && p[i] <= 'f' ? p[i] - 'a' + 10
+                    : p[i] >= 'A' && p[i] <= 'F' ? p[i] - 'A' + 10
+                                                 : -1;
+        if (digit < 0) {
+            return false;
+        }
+        *out = *out << 4 | (unsigned)digit;
+    }
+    return true;
+}
+
+static size_t put_utf8(char *to, unsigned c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        to[0] = (char)(0xc0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    to[0] = (char)(0xe0 | c >> 12); /* surrogates stay what they are: names have none */
+    to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+    to[2] = (char)(0x80 | (c & 0x3f));
+    return 3;
+}
+
+/* Resolves the escapes of a string of n raw bytes. False: one that does not exist. */
+static bool unescape(struct mkperf_json *j, const uint8_t *p, size_t n)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    size_t used = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *known;
+        unsigned c;
+        if (p[i] != '\\') {
+            j->unescaped[used++] = (char)p[i];
+            continue;
+        }
+        i++;
+        if (i + 4 < n && p[i] == 'u' && hex4(p + i + 1, &c) && c != 0) {
+            used += put_utf8(j->unescaped + used, c);
+            i += 4;
+        } else if (p[i] != 0 && (known = strchr(from, p[i])) != NULL) {
+            j->unescaped[used++] = to[known - from];
+        } else {
+            return false;
+        }
+    }
+    j->text = j->unescaped;
+    j->length = used;
+    return true;
+}
+
+static enum mkperf_json_token string(struct mkperf_json *j)
+{
+    const uint8_t *p = j->buffer + j->at + 1;
+    bool escaped = false;
+    size_t n = 0;
+
+    for (;;) {
+        while (!(class_of[p[n]] & STRING_END)) {
+            n++;
+        }
+        if (p[n] != '\\' || p[n + 1] < 0x20 || n >= MKPERF_JSON_TOKEN) {
+            break;
+        }
+        escaped = true;
+        n += 2;
+    }
+    if (n >= MKPERF_JSON_TOKEN) {
+        return bad(j, "a string longer than 4095 bytes");
+    }
+    if (p[n] != '"') {
+        return bad(j, "a string without its closing quote");
+    }
+    j->text = (const char *)p;
+    j->length = n;
+    if (escaped && !unescape(j, p, n)) {
+        return bad(j, "an escape that does not exist");
+    }
+    j->at += n + 2;
+    return j->token = MKPERF_JSON_STRING;
+}
+
+static enum mkperf_json_token word(struct mkperf_json *j)
+{
+    const uint8_t *p = j->buffer + j->at;
+    size_t n = 0;
+
+    while (class_of[p[n]] & WORD) {
+        n++;
+    }
+    if (n == 0 || n >= MKPERF_JSON_TOKEN) {
+        return bad(j, n == 0 ? NULL : "a word longer than 4095 bytes");
+    }
+    j->text = (const char *)p;
+    j->length = n;
+    j->at += n;
+    return j->token = MKPERF_JSON_WORD;
+}
+
+enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
+{
+    skip_space(j);
+    fill(j);
+    j->place = (struct mkperf_json_place){j->base + j->at, j->line, j->line_start};
+    if (j->at >= j->n) {
+        j->length = 0;
+        return j->token = j->failed ? MKPERF_JSON_BAD : MKPERF_JSON_END;
+    }
+    uint8_t c = j->buffer[j->at];
+    if (c == '"') {
+        return string(j);
+    }
+    if (class_of[c] & ONE) {
+        j->at++;
+        return j->token = (enum mkperf_json_token)c;
+    }
+    return word(j);
+}
+
+void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start)
+{
+    j->place = (struct mkperf_json_place){j->base + to - 1, j->line + lines,
+                                          lines != 0 ? j->base + line_start : j->line_start};
+    j->token = (enum mkperf_json_token)j->buffer[to - 1];
+    j->line = j->place.line;
+    j->line_start = j->place.line_start;
+    j->at = to;
+}
+
+bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)
+{
+    if (j->fd >= 0 && lseek(j->fd, (off_t)place.offset, SEEK_SET) < 0) {
+        return false;
+    }
+    j->base = place.offset;
+    j->at = j->n = 0;
+    j->ended = false;
+    j->buffer[0] = 0;
+    j->line = place.line;
+    j->line_start = place.line_start;
+    return true;
+}
+
+/* The last bytes of the input, at most n, in `to`. Returns how many; 0 of a pipe. */
+static size_t read_tail(const struct mkperf_json *j, uint8_t *to, size_t n)
+{
+    struct stat st;
+
+    if (j->fd < 0) {
+        n = n < j->memory_size ? n : j->memory_size;
+        memcpy(to, j->memory + j->memory_size - n, n);
+        return n;
+    }
+    if (fstat(j->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return 0;
+    }
+    ssize_t got = pread(j->fd, to, n, (size_t)st.st_size > n ? st.st_size - (off_t)n : 0);
+    return got > 0 ? (size_t)got : 0;
+}
+
+bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text)
+{
+    uint8_t *tail = malloc(MKPERF_JSON_TAIL);
+    size_t n = tail != NULL ? read_tail(j, tail, MKPERF_JSON_TAIL) : 0;
+    bool has = n > 0 && memmem(tail, n, text, strlen(text)) != NULL;
+
+    free(tail);
+    return has;
+}
+
+enum mkperf_status mkperf_json_bad(const struct mkperf_json *j, struct mkperf_error *e,
+                                   const char *format, ...)
+{
+    char reason[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+    if (j->token == MKPERF_JSON_BAD && j->reason != NULL) {
+        snprintf(reason, sizeof reason, "%s", j->reason);
+    }
+    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%" PRIu64 ":%" PRIu64 ": %s", j->path,
+                            j->place.line, j->place.offset - j->place.line_start + 1, reason);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * JSON as a stream of tokens, with places.
+ *
+ * Owns: the input and one buffer, whatever the input's size. Called by the decoder of samples.json.
+ * What a token means is the caller's business: words (numbers, true, ...) come as they stand.
+ */
+#ifndef MKPERF_HOST_IMPORT_JSON_H
+#define MKPERF_HOST_IMPORT_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum {
+    MKPERF_JSON_TOKEN = 4096, /* longest string or word */
+    MKPERF_JSON_BUFFER = 256 * 1024,
+    MKPERF_JSON_TAIL = 1024 * 1024,
+    MKPERF_JSON_SLACK = 8, /* readable bytes behind the 0 that ends the buffer's contents */
+};
+
+enum mkperf_json_token {
+    MKPERF_JSON_END,
+    MKPERF_JSON_STRING,
+    MKPERF_JSON_WORD,
+    MKPERF_JSON_BAD, /* something else: text has its first byte */
+    MKPERF_JSON_OPEN_OBJECT = '{',
+    MKPERF_JSON_CLOSE_OBJECT = '}',
+    MKPERF_JSON_OPEN_ARRAY = '[',
+    MKPERF_JSON_CLOSE_ARRAY = ']',
+    MKPERF_JSON_COLON = ':',
+    MKPERF_JSON_COMMA = ',',
+};
+
+struct mkperf_json_place {
+    uint64_t offset, line, line_start; /* offsets in the input; lines from 1 */
+};
+
+struct mkperf_json {
+    const char *path;      /* for messages */
+    const uint8_t *memory; /* all of the input, or NULL: fd */
+    size_t memory_size;
+    int fd;
+    uint64_t size; /* of the file, 0: not known */
+    bool ended;    /* buffer holds the rest */
+    bool failed;   /* the system's error is in reason */
+    uint64_t base; /* offset of buffer[0] */
+    size_t at, n;
+    uint64_t line, line_start;
+    uint8_t *buffer;
+    /* the token at hand */
+    enum mkperf_json_token token;
+    const char *text; /* of strings and words, not ended with 0; valid until the next token */
+    size_t length;
+    struct mkperf_json_place place;
+    const char *reason; /* of MKPERF_JSON_BAD, NULL: an unexpected character */
+    char unescaped[MKPERF_JSON_TOKEN];
+};
+
+/* "-" is standard input. */
+enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path,
+                                    struct mkperf_error *e);
+enum mkperf_status mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p,
+                                           size_t n, struct mkperf_error *e);
+void mkperf_json_close(struct mkperf_json *j);
+
+enum mkperf_json_token mkperf_json_next(struct mkperf_json *j);
+
+/* The next token is the one at hand again. */
+static inline void mkperf_json_unread(struct mkperf_json *j)
+{
+    j->at = (size_t)(j->place.offset - j->base);
+}
+
+/*
+ * For who reads the buffer itself: goes on at buffer[to], to > at, as if the byte before it, which
+ * is a token of one byte, had been the token at hand. In between there are `lines` ends of lines;
+ * the last line begins at buffer[line_start].
+ */
+void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start);
+
+/* Goes back to a token's place: the next token is that one again. False: a pipe. */
+bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place);
+
+/* Whether text stands in the last MKPERF_JSON_TAIL bytes of the input. False: a pipe. */
+bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text);
+
+/* MKPERF_ERR_INPUT "path:line:col: reason", at the token at hand. */
+enum mkperf_status mkperf_json_bad(const struct mkperf_json *j, struct mkperf_error *e,
+                                   const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static inline bool mkperf_json_is(const struct mkperf_json *j, const char *text, size_t n)
+{
+    return j->length == n && __builtin_memcmp(j->text, text, n) == 0;
+}
+
+#endif

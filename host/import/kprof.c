@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: framing and eras of kpdata, and its two readings; see kprof.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/progress.h"
+#include "kprof_internal.h"
+
+enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason)
+{
+    return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: offset %" PRIu64 ": %s", k->path, offset,
+                            reason);
+}
+
+void kprof_warn(const struct kprof *k, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    int n = snprintf(line, sizeof line, "%.200s: ", k->path);
+
+    if (k->config->warn != NULL) {
+        va_start(args, format);
+        vsnprintf(line + n, sizeof line - (size_t)n, format, args);
+        va_end(args);
+        k->config->warn(k->config->self, line);
+    }
+}
+
+/* An unsigned LEB128 number of at most 64 bits. False: it is cut, or longer. */
+static bool varint(const struct kprof *k, uint64_t *at, uint64_t *out)
+{
+    *out = 0;
+    for (unsigned shift = 0; shift < 64 && *at < k->n; shift += 7) {
+        uint8_t byte = k->p[(*at)++];
+        if (shift == 63 && byte > 1) {
+            return false;
+        }
+        *out |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The record at *at, which moves behind it. NULL: *out is one; else why it is none. */
+static const char *record_at(const struct kprof *k, uint64_t *at, struct kprof_record *out)
+{
+    uint64_t size;
+
+    out->offset = *at;
+    if (!varint(k, at, &out->type) || !varint(k, at, &size)) {
+        return "a record's head makes no sense";
+    }
+    if (size > KPROF_RECORD_MAX) {
+        return "a record of more than 32 MiB";
+    }
+    if (size > k->n - *at) {
+        return "the file ends inside a record";
+    }
+    out->p = k->p + *at;
+    out->n = (size_t)size;
+    *at += size;
+    return NULL;
+}
+
+bool kprof_fits(enum mkperf_kprof_era era, const struct kprof_record *r, struct kprof_sample *out)
+{
+    bool has_info = era != MKPERF_KPROF_A;
+    bool has_pid = r->type == KPROF_USER || era == MKPERF_KPROF_C;
+    size_t head = 8 + 4 + (has_info ? 8 : 0) + (has_pid ? 4 : 0);
+    const uint8_t *p = r->p;
+
+    if (r->n < head + 8 || (r->n - head) % 8 != 0 || kprof_u16(p + head - 2) != (r->n - head) / 8) {
+        return false;
+    }
+    *out = (struct kprof_sample){.pid = KPROF_NO_PID};
+    if (has_info) {
+        out->info = kprof_u64(p);
+        p += 8;
+    }
+    out->time_ns = kprof_u64(p);
+    p += 8;
+    if (has_pid) {
+        out->pid = kprof_u32(p) == UINT32_MAX ? KPROF_NO_PID : (int64_t)kprof_u32(p);
+        p += 4;
+    }
+    out->cpu = kprof_u16(p);
+    out->n = kprof_u16(p + 2);
+    out->pc = p + 4;
+    return true;
+}
+
+static bool is_sample(const struct kprof_record *r)
+{
+    return r->type == KPROF_KERNEL || r->type == KPROF_USER;
+}
+
+/* Calls visit for every record; lenient readings stop at what is none. */
+static enum mkperf_status
+each(struct kprof *k, enum mkperf_status (*visit)(struct kprof *k, const struct kprof_record *r))
+{
+    struct kprof_record r;
+
+    for (uint64_t at = 0; at < k->n;) {
+        const char *reason = record_at(k, &at, &r);
+        if (reason != NULL) {
+            k->unread = k->n - r.offset;
+            return k->config->lenient ? MKPERF_OK : kprof_bad(k, r.offset, reason);
+        }
+        if (visit(k, &r) != MKPERF_OK) {
+            return k->e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status vote(struct kprof *k, const struct kprof_record *r)
+{
+    struct kprof_sample ignored;
+
+    if (is_sample(r)) {
+        k->samples++;
+        for (int era = MKPERF_KPROF_A; era < MKPERF_KPROF_ERAS; era++) {
+            k->fits[era] += kprof_fits((enum mkperf_kprof_era)era, r, &ignored);
+        }
+        return MKPERF_OK;
+    }
+    if (r->type == KPROF_MMAP) {
+        return kprof_add_map(k, r);
+    }
+    if (r->type == KPROF_PROCESS) {
+        return kprof_add_process(k, r);
+    }
+    k->unknown_types++;
+    return MKPERF_OK;
+}
+
+/*
+ * The era that most samples fit. B and C differ in kernel samples alone; without any, the reading
+ * is the same and only the meaning of info is not: see kprof_name_events.
+ */
+static enum mkperf_status choose_era(struct kprof *k)
+{
+    enum mkperf_kprof_era best = MKPERF_KPROF_C;
+
+    if (k->config->era != MKPERF_KPROF_AUTO) {
+        k->era = k->config->era;
+        return MKPERF_OK;
+    }
+    for (int era = MKPERF_KPROF_B; era >= MKPERF_KPROF_A; era--) {
+        best = k->fits[era] > k->fits[best] ? (enum mkperf_kprof_era)era : best;
+    }
+    if (k->samples > 0 && k->fits[best] == 0) {
+        return kprof_bad(k, 0, "no sample fits any era of kpdata");
+    }
+    if (k->samples > 0 && best == MKPERF_KPROF_C && k->fits[MKPERF_KPROF_A] == k->fits[best]) {
+        return kprof_bad(k, 0, "samples fit two eras; say which with --kprof-era");
+    }
+    k->era = best;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status index_sample(struct kprof *k, const struct kprof_record *r)
+{
+    struct kprof_sample s;
+    char reason[128];
+
+    if (!is_sample(r)) {
+        return MKPERF_OK;
+    }
+    if (!kprof_fits(k->era, r, &s)) {
+        snprintf(reason, sizeof reason,
+                 "a sample that does not fit era %c (%" PRIu64 " of %" PRIu64 " do)",
+                 'A' + (char)(k->era - MKPERF_KPROF_A), k->fits[k->era], k->samples);
+        k->not_fitting++;
+        return k->config->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+    }
+    kprof_note_event(k, s.info);
+    k->cores = s.cpu >= k->cores ? s.cpu + 1 : k->cores;
+    struct kprof_index index = {.time_ns = s.time_ns, .offset = r->offset};
+    return mkperf_spool_add(&k->index, &index, k->e);
+}
+
+static int compare_index(const void *a, const void *b)
+{
+    const struct kprof_index *x = a, *y = b;
+
+    if (x->time_ns != y->time_ns) {
+        return x->time_ns < y->time_ns ? -1 : 1;
+    }
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static enum mkperf_status first_reading(struct kprof *k)
+{
+    if (mkperf_spool_open(&k->index, sizeof(struct kprof_index), k->e) != MKPERF_OK ||
+        each(k, vote) != MKPERF_OK || choose_era(k) != MKPERF_OK ||
+        each(k, index_sample) != MKPERF_OK || mkperf_spool_map(&k->index, k->e) != MKPERF_OK) {
+        return k->e->status;
+    }
+    mkperf_spool_sort(&k->index, compare_index);
+    kprof_sort_maps(k);
+    kprof_name_events(k);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status open_kernel(struct kprof *k)
+{
+    struct mkperf_module *kernel;
+
+    k->symbols = mkperf_symbols_new();
+    if (k->symbols == NULL) {
+        return mkperf_error_set(k->e, MKPERF_ERR_FAILED, "%s: out of memory", k->path);
+    }
+    if (k->config->kernel == NULL) {
+        return MKPERF_OK;
+    }
+    if (mkperf_symbols_module(k->symbols, k->config->kernel, &kernel, k->e) != MKPERF_OK) {
+        return k->e->status;
+    }
+    k->session.kernel_elf = mkperf_module_path(kernel); /* absolute */
+    return MKPERF_OK;
+}
+
+static enum mkperf_status second_reading(struct kprof *k)
+{
+    const struct kprof_index *index = k->index.map;
+
+    for (size_t i = 0; i < k->index.count; i++) {
+        uint64_t at = index[i].offset;
+        struct kprof_record r;
+        struct kprof_sample s;
+        if (record_at(k, &at, &r) != NULL || !kprof_fits(k->era, &r, &s)) {
+            return kprof_bad(k, index[i].offset, "the file changed while it was read");
+        }
+        if (kprof_deliver(k, &s, r.type == KPROF_KERNEL) != MKPERF_OK) {
+            return k->e->status;
+        }
+        mkperf_progress_steps(i, k->index.count);
+    }
+    return MKPERF_OK;
+}
+
+static void say_findings(const struct kprof *k)
+{
+    if (k->unread > 0) {
+        kprof_warn(k, "the last %" PRIu64 " bytes are no whole record and were left out",
+                   k->unread);
+    }
+    if (k->not_fitting > 0) {
+        kprof_warn(k, "%" PRIu64 " samples that do not fit the era were left out", k->not_fitting);
+    }
+    if (k->unknown_types > 0) {
+        kprof_warn(k, "%" PRIu64 " records of unknown types were skipped", k->unknown_types);
+    }
+    if (k->deep > 0) {
+        kprof_warn(k, "%" PRIu64 " chains were cut at %d callers", k->deep, MKPERF_MAX_FRAMES);
+    }
+    if (k->other_infos > 0) {
+        kprof_warn(k, "%" PRIu64 " samples of further events were counted as the last event",
+                   k->other_infos);
+    }
+}
+
+static enum mkperf_status read_both(struct kprof *k)
+{
+    const struct mkperf_sink_ops *ops = k->sink->ops;
+
+    if (k->n == 0) {
+        return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: the file is empty", k->path);
+    }
+    if (first_reading(k) != MKPERF_OK || open_kernel(k) != MKPERF_OK) {
+        return k->e->status;
+    }
+    k->session.command = k->config->command;
+    k->session.platform = "akaros";
+    k->session.cpu = "";
+    k->session.cores = k->cores;
+    k->session.max_frames = MKPERF_DEFAULT_FRAMES;
+    if (ops->begin != NULL && ops->begin(k->sink->self, &k->session, k->e) != MKPERF_OK) {
+        return k->e->status;
+    }
+    if (second_reading(k) != MKPERF_OK) {
+        return k->e->status;
+    }
+    say_findings(k);
+    return ops->end != NULL ? ops->end(k->sink->self, &k->totals, k->e) : MKPERF_OK;
+}
+
+enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, size_t n,
+                                            const struct mkperf_kprof_config *config,
+                                            const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct kprof *k = calloc(1, sizeof *k);
+    enum mkperf_status status;
+
+    if (k == NULL) {
+        status = mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", name);
+    } else {
+        k->path = name;
+        k->p = p;
+        k->n = n;
+        k->config = config;
+        k->sink = sink;
+        k->e = e;
+        k->kernel_pd = -1;
+        status = read_both(k);
+        kprof_free_maps(k);
+        mkperf_spool_close(&k->index);
+        mkperf_symbols_free(k->symbols);
+        free(k);
+    }
+    if (status != MKPERF_OK && sink->ops->abandon != NULL) {
+        sink->ops->abandon(sink->self);
+    }
+    return status;
+}
+
+/* A descriptor of an unnamed copy of what fd gives, to be mapped. */
+static int copy_of(int fd)
+{
+    FILE *f = tmpfile();
+    char buffer[65536];
+    ssize_t n = 0;
+    int copy = -1;
+
+    while (f != NULL && (n = read(fd, buffer, sizeof buffer)) > 0) {
+        if (fwrite(buffer, 1, (size_t)n, f) != (size_t)n) {
+            n = -1;
+            break;
+        }
+    }
+    if (f != NULL) {
+        copy = n == 0 && fflush(f) == 0 ? dup(fileno(f)) : -1;
+        (void)fclose(f);
+    }
+    return copy;
+}
+
+static int open_file(const char *path, struct stat *st)
+{
+    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && fstat(fd, st) == 0 && !S_ISREG(st->st_mode)) {
+        int copy = S_ISDIR(st->st_mode) ? -1 : copy_of(fd);
+        errno = S_ISDIR(st->st_mode) ? EISDIR : errno;
+        close(fd);
+        fd = copy;
+    }
+    return fd >= 0 && fstat(fd, st) == 0 ? fd : -1;
+}
+
+enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_kprof_config *config,
+                                     const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct stat st;
+    void *p = NULL;
+    int fd = open_file(path, &st);
+
+    if (fd >= 0 && st.st_size > 0) {
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    if (fd < 0 || p == MAP_FAILED) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        if (sink->ops->abandon != NULL) {
+            sink->ops->abandon(sink->self);
+        }
+        return e->status;
+    }
+    close(fd);
+    enum mkperf_status status =
+        mkperf_kprof_read_memory(path, p, (size_t)st.st_size, config, sink, e);
+    if (p != NULL) {
+        munmap(p, (size_t)st.st_size);
+    }
+    return status;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the kpdata decoder share: kprof.c owns framing, eras and the two readings,
+ * kprof_maps.c processes and mappings, kprof_sample.c a sample's way to the sink.
+ */
+#ifndef MKPERF_HOST_IMPORT_KPROF_INTERNAL_H
+#define MKPERF_HOST_IMPORT_KPROF_INTERNAL_H
+
+#include "base/spool.h"
+#include "kprof.h"
+#include "symbols/symbols.h"
+
+enum {
+    KPROF_RECORD_MAX = 32 << 20, /* the Akaros readers' limit */
+    KPROF_PATH_MAX = 4096,
+    KPROF_MAPS_MAX = 1 << 20,
+    KPROF_PDS_MAX = 1 << 16,
+    KPROF_NO_PID = -1,
+};
+
+enum kprof_type { KPROF_KERNEL = 1, KPROF_USER = 2, KPROF_MMAP = 3, KPROF_PROCESS = 4 };
+
+struct kprof_record {
+    uint64_t offset; /* of the record, for messages */
+    uint64_t type;
+    const uint8_t *p; /* payload */
+    size_t n;
+};
+
+struct kprof_index { /* of a sample */
+    uint64_t time_ns, offset;
+};
+
+struct kprof_map {
+    uint64_t time_ns, start, length, file_offset;
+    uint32_t pid, order; /* order: of the records, to keep sorting stable */
+    char *path;
+    int64_t pd;                   /* -1: not yet needed */
+    struct mkperf_module *module; /* of that PD */
+};
+
+struct kprof_process {
+    uint64_t time_ns;
+    uint32_t pid;
+    char *path;
+};
+
+struct kprof_pd {
+    uint32_t pid;
+    char *name, *path; /* path on the target, "" if unknown */
+    struct mkperf_module *module;
+    bool announced;
+};
+
+struct kprof {
+    const char *path;
+    const uint8_t *p;
+    size_t n;
+    const struct mkperf_kprof_config *config;
+    const struct mkperf_sink *sink;
+    struct mkperf_error *e;
+    enum mkperf_kprof_era era;
+    uint64_t fits[MKPERF_KPROF_ERAS];
+    uint64_t samples, unknown_types, not_fitting, deep, unread;
+    struct mkperf_spool index;
+    struct kprof_map *map; /* after the first reading: by pid, then time */
+    struct kprof_process *process;
+    struct kprof_pd *pd;
+    uint32_t nmaps, map_room, nprocesses, process_room, npds, pd_room;
+    int64_t kernel_pd; /* for kernel samples without a process; -1: not yet needed */
+    struct mkperf_symbols *symbols;
+    uint64_t info[MKPERF_MODEL_EVENTS]; /* of each event */
+    uint64_t other_infos;               /* samples that had no room for an event of their own */
+    uint32_t cores;
+    struct mkperf_session session;
+    struct mkperf_totals totals;
+    struct mkperf_chain chain;
+};
+
+/* A sample's fields, where its era has them. */
+struct kprof_sample {
+    uint64_t info, time_ns;
+    int64_t pid; /* or KPROF_NO_PID */
+    uint32_t cpu, n;
+    const uint8_t *pc; /* n of 8 bytes */
+};
+
+static inline uint64_t kprof_u64(const uint8_t *p)
+{
+    uint64_t v = 0;
+
+    for (int i = 8; i-- > 0;) {
+        v = v << 8 | p[i];
+    }
+    return v;
+}
+
+static inline uint32_t kprof_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint32_t kprof_u16(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
+
+enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason);
+void kprof_warn(const struct kprof *k, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Whether the sample fits the era; *out is filled if it does. */
+bool kprof_fits(enum mkperf_kprof_era era, const struct kprof_record *r, struct kprof_sample *out);
+
+enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r);
+enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record *r);
+void kprof_sort_maps(struct kprof *k);
+/*
+ * The PD whose code is at a user address of a process at a time; *addr becomes its address in that
+ * PD's ELF. -1: *k->e says why.
+ */
+int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t *addr);
+int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns);
+int64_t kprof_kernel_pd(struct kprof *k);
+void kprof_free_maps(struct kprof *k);
+
+enum mkperf_status kprof_deliver(struct kprof *k, const struct kprof_sample *s, bool kernel);
+void kprof_note_event(struct kprof *k, uint64_t info); /* first reading */
+void kprof_name_events(struct kprof *k);
+
+#endif

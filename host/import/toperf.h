@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The seL4 profiler's samples.json into the model.
+ *
+ * Owns: the reading of its fields and what is wrong with them. Called by `mkperf toperf` and
+ * `mkperf convert`. Memory does not grow with the input. The format has no word on losses, so the
+ * totals are never `complete`; its samples are all of user code and of one event, named cycles.
+ *
+ * Strict unless told otherwise: the first thing that makes no sense is an error with its place. A
+ * lenient reading repairs or drops it, counts it, and says so at the end, one line a kind. It also
+ * takes the log of the serial client: objects without commas, ip in hexadecimal, text between.
+ */
+#ifndef MKPERF_HOST_IMPORT_TOPERF_H
+#define MKPERF_HOST_IMPORT_TOPERF_H
+
+#include "model/model.h"
+
+struct mkperf_toperf_config {
+    const char *build_dir; /* the ELFs, and sample_header.json; NULL: no ELFs */
+    bool lenient;
+    uint64_t time_hz;                           /* of the file's clock; 0: nanoseconds */
+    const char *command;                        /* for the session, NULL */
+    void (*warn)(void *self, const char *text); /* NULL: nobody listens */
+    void *self;
+};
+
+/*
+ * Reads path ("-": standard input) into sink, from begin to end (abandon on error). Errors:
+ * MKPERF_ERR_INPUT "path:line:col: reason", or the path of an ELF that is not there; the
+ * sink's.
+ */
+enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_toperf_config *config,
+                                      const struct mkperf_sink *sink, struct mkperf_error *e);
+enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, size_t n,
+                                             const struct mkperf_toperf_config *config,
+                                             const struct mkperf_sink *sink,
+                                             struct mkperf_error *e);
+
+#endif

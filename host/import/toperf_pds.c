@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: elf_tcb_mappings. A PD is called as its ELF, without directory and ".elf"; if two PDs run
+ * the same ELF, the later ones get "#id" behind it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/symbols.h"
+#include "toperf_internal.h"
+
+static enum mkperf_status no_memory(struct toperf *t)
+{
+    return mkperf_error_set(t->e, MKPERF_ERR_FAILED, "%s: out of memory", t->json.path);
+}
+
+static int64_t find(struct toperf *t, uint64_t pid)
+{
+    if (t->last < t->npds && t->pd[t->last].pid == pid) {
+        return t->last;
+    }
+    for (uint32_t i = 0; i < t->npds; i++) {
+        if (t->pd[i].pid == pid) {
+            t->last = i;
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* name and elf become t's. */
+static enum mkperf_status add(struct toperf *t, uint64_t pid, char *name, char *elf)
+{
+    if (t->npds == t->room) {
+        uint32_t room = t->room != 0 ? 2 * t->room : 16;
+        struct toperf_pd *pd = reallocarray(t->pd, room, sizeof *pd);
+        if (pd != NULL) {
+            t->pd = pd;
+            t->room = room;
+        }
+    }
+    if (t->npds == t->room || name == NULL) {
+        free(name);
+        free(elf);
+        return no_memory(t);
+    }
+    t->pd[t->npds++] = (struct toperf_pd){.name = name, .elf = elf, .pid = (uint32_t)pid};
+    return MKPERF_OK;
+}
+
+/* A file name that stays below the build directory. */
+static const char *bad_name(const char *name, size_t n)
+{
+    if (n == 0 || n > 1000 || memchr(name, 0, n) != NULL) {
+        return "elf_tcb_mappings: not a file name";
+    }
+    if (name[0] == '/') {
+        return "elf_tcb_mappings: an absolute file name";
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool begins = i == 0 || name[i - 1] == '/';
+        if (begins && n - i >= 2 && name[i] == '.' && name[i + 1] == '.' &&
+            (i + 2 == n || name[i + 2] == '/')) {
+            return "elf_tcb_mappings: a file name that leaves the build directory";
+        }
+    }
+    return NULL;
+}
+
+static bool name_taken(const struct toperf *t, const char *name)
+{
+    for (uint32_t i = 0; i < t->npds; i++) {
+        if (strcmp(t->pd[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *pd_name(const struct toperf *t, const char *file, uint64_t pid)
+{
+    const char *slash = strrchr(file, '/');
+    const char *base = slash != NULL ? slash + 1 : file;
+    size_t n = strlen(base);
+    char *name, *numbered;
+
+    if (n > 4 && strcmp(base + n - 4, ".elf") == 0) {
+        n -= 4;
+    }
+    name = strndup(base, n);
+    if (name == NULL || !name_taken(t, name)) {
+        return name;
+    }
+    if (asprintf(&numbered, "%s#%" PRIu64, name, pid) < 0) {
+        numbered = NULL;
+    }
+    free(name);
+    return numbered;
+}
+
+static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const char *key, size_t n)
+{
+    uint64_t pid = 0;
+    const char *reason = toperf_number(&t->json, &pid);
+    char file[1024], *elf = NULL;
+
+    (void)self;
+    if (reason == NULL && pid > UINT32_MAX) {
+        reason = "an id beyond 32 bits";
+    }
+    reason = reason != NULL ? reason : bad_name(key, n);
+    reason = reason != NULL || t->npds < TOPERF_PDS_MAX ? reason : "more than 1024 PDs";
+    if (reason != NULL) {
+        return mkperf_json_bad(&t->json, t->e, "%s", reason);
+    }
+    snprintf(file, sizeof file, "%.*s", (int)n, key);
+    if (find(t, pid) >= 0) {
+        return toperf_found(t, TOPERF_SAME_ID, "two ELFs with the same id");
+    }
+    if (t->config->build_dir != NULL && asprintf(&elf, "%s/%s", t->config->build_dir, file) < 0) {
+        return no_memory(t);
+    }
+    if (elf != NULL && access(elf, R_OK) != 0) {
+        if (!t->config->lenient) {
+            mkperf_error_set(t->e, MKPERF_ERR_INPUT, "%s: %s (elf_tcb_mappings names it)", elf,
+                             strerror(errno));
+            free(elf);
+            return t->e->status;
+        }
+        toperf_note(t, TOPERF_ELF);
+        free(elf);
+        elf = NULL;
+    }
+    return add(t, pid, pd_name(t, file, pid), elf);
+}
+
+enum mkperf_status toperf_mapping(struct toperf *t)
+{
+    bool cut = false;
+
+    t->has_mapping = true;
+    return toperf_object(t, &cut, member_of_mapping, NULL);
+}
+
+static enum mkperf_status member_of_header(struct toperf *t, void *self, const char *key, size_t n)
+{
+    (void)self;
+    if (n == 16 && memcmp(key, "elf_tcb_mappings", n) == 0 &&
+        t->json.token == MKPERF_JSON_OPEN_OBJECT && !t->has_mapping) {
+        return toperf_mapping(t);
+    }
+    toperf_note(t, TOPERF_UNKNOWN_KEY);
+    return toperf_skip(t);
+}
+
+enum mkperf_status toperf_header_file(struct toperf *t)
+{
+    struct mkperf_json samples = t->json;
+    enum mkperf_status status;
+    bool cut = false;
+    char *path;
+
+    if (t->config->build_dir == NULL) {
+        return MKPERF_OK;
+    }
+    if (asprintf(&path, "%s/sample_header.json", t->config->build_dir) < 0) {
+        return no_memory(t);
+    }
+    if (access(path, F_OK) != 0) {
+        free(path);
+        return MKPERF_OK;
+    }
+    status = mkperf_json_open(&t->json, path, t->e);
+    if (status == MKPERF_OK) {
+        status = mkperf_json_next(&t->json) == MKPERF_JSON_OPEN_OBJECT
+                     ? toperf_object(t, &cut, member_of_header, NULL)
+                     : mkperf_json_bad(&t->json, t->e, "expected an object");
+        if (status == MKPERF_OK && !t->has_mapping) {
+            status = mkperf_json_bad(&t->json, t->e, "no elf_tcb_mappings");
+        }
+    }
+    mkperf_json_close(&t->json);
+    t->json = samples;
+    free(path);
+    return status;
+}
+
+/* Tells the sink of a PD; its ELF only if it can be used. */
+static enum mkperf_status announce(struct toperf *t, struct mkperf_symbols *symbols, uint32_t i)
+{
+    struct mkperf_pd pd = {.thread = t->pd[i].pid, .id = i, .name = t->pd[i].name};
+    struct mkperf_module *module;
+    struct mkperf_error why;
+
+    if (t->pd[i].elf != NULL && symbols != NULL) {
+        if (mkperf_symbols_module(symbols, t->pd[i].elf, &module, &why) == MKPERF_OK) {
+            pd.elf = t->pd[i].elf;
+        } else {
+            toperf_note(t, TOPERF_ELF);
+            if (t->config->warn != NULL) {
+                t->config->warn(t->config->self, why.text);
+            }
+        }
+    }
+    t->pd[i].announced = true;
+    return t->sink->ops->pd != NULL ? t->sink->ops->pd(t->sink->self, &pd, t->e) : MKPERF_OK;
+}
+
+enum mkperf_status toperf_announce(struct toperf *t)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    enum mkperf_status status = symbols != NULL ? MKPERF_OK : no_memory(t);
+
+    for (uint32_t i = 0; status == MKPERF_OK && i < t->npds; i++) {
+        status = announce(t, symbols, i);
+    }
+    mkperf_symbols_free(symbols);
+    return status;
+}
+
+int64_t toperf_pd_of(struct toperf *t, uint64_t pid)
+{
+    int64_t i = find(t, pid);
+    char *name, reason[96];
+
+    if (i >= 0) {
+        return i;
+    }
+    snprintf(reason, sizeof reason, "pid %" PRIu64 " is not in elf_tcb_mappings", pid);
+    if (t->npds == TOPERF_PDS_MAX) {
+        mkperf_json_bad(&t->json, t->e, "more than 1024 PDs");
+        return -1;
+    }
+    if (toperf_found(t, TOPERF_UNKNOWN_PID, reason) != MKPERF_OK) {
+        return -1;
+    }
+    if (asprintf(&name, "unknown-%" PRIx64, pid) < 0) {
+        name = NULL;
+    }
+    if (add(t, pid, name, NULL) != MKPERF_OK || announce(t, NULL, t->npds - 1) != MKPERF_OK) {
+        return -1;
+    }
+    return t->npds - 1;
+}
+
+void toperf_free_pds(struct toperf *t)
+{
+    for (uint32_t i = 0; i < t->npds; i++) {
+        free(t->pd[i].name);
+        free(t->pd[i].elf);
+    }
+    free(t->pd);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: frames both ways and requests, see connection.h. What comes before the handshake is over is
+ * looked at here and goes no further; after it, only what has the right seal.
+ */
+#include "connection.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mkperf/frame.h>
+#include <pb_decode.h>
+#include <pb_encode.h>
+
+#include "key_file.h"
+#include "wire/wire_batch.h"
+
+void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    l->ops->notice(l->self, text);
+}
+
+bool mkperf_peer_stopped(const struct mkperf_peer *l)
+{
+    return l->stop != NULL && *l->stop != 0;
+}
+
+bool mkperf_peer_pause(const struct mkperf_peer *l, double seconds)
+{
+    double until = mkperf_now_s() + seconds;
+
+    while (!mkperf_peer_stopped(l) && mkperf_now_s() < until) {
+        usleep(20000);
+    }
+    return mkperf_peer_stopped(l);
+}
+
+void mkperf_peer_control(struct mkperf_peer *l, const mkperf_ToHost *m)
+{
+    if (m->which_msg == mkperf_ToHost_role_tag) {
+        l->role = m->msg.role;
+        l->has_role = true;
+    }
+    if (m->request != 0 && m->request == l->request) {
+        l->answered = true;
+        l->answer = *m;
+    }
+}
+
+bool mkperf_peer_is_error(const struct mkperf_peer *l, mkperf_ErrorCode code)
+{
+    return l->answer.which_msg == mkperf_ToHost_error_tag && l->answer.msg.error.code == code;
+}
+
+static uint16_t this_sequence(const struct mkperf_peer *l)
+{
+    return (uint16_t)(l->receiver.next - 1);
+}
+
+/* All of the target's connections are taken: it says so before it hears our hello. */
+static bool is_busy(const mkperf_ToHost *m)
+{
+    return m->request == 0 && m->which_msg == mkperf_ToHost_error_tag &&
+           m->msg.error.code == mkperf_ErrorCode_ERROR_BUSY;
+}
+
+/*
+ * Before there is trust: the answer to our hello, or an error. A target without a key may be in
+ * the midst of a stream (a serial line), which is none of our business yet.
+ */
+static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, size_t n,
+                                      struct mkperf_error *e)
+{
+    mkperf_ToHost *m = &l->message;
+    pb_istream_t in = pb_istream_from_buffer(p, n);
+    size_t length;
+
+    if (mkperf_batch_find(p, n, &length) != NULL || !pb_decode(&in, mkperf_ToHost_fields, m)) {
+        return MKPERF_OK;
+    }
+    if (!is_busy(m) &&
+        (m->request == 0 || m->request > l->request || (l->has_key && m->request != l->request))) {
+        return MKPERF_OK;
+    }
+    if (m->which_msg == mkperf_ToHost_error_tag) {
+        l->answered = true;
+        l->answer = *m;
+        return MKPERF_OK;
+    }
+    if (m->which_msg != mkperf_ToHost_hello_tag) {
+        return MKPERF_OK;
+    }
+    l->number_in = this_sequence(l);
+    mkperf_peer_judge(l, &m->msg.hello);
+    l->answered = true;
+    l->answer = *m;
+    return l->refusal.status == MKPERF_OK ? l->ops->message(l->self, p, n, 0, e) : MKPERF_OK;
+}
+
+/* The answer to Prove: sealed if it is Ack; what else it says can only end the attempt. */
+static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
+{
+    pb_istream_t in = pb_istream_from_buffer(p, n);
+
+    if (!pb_decode(&in, mkperf_ToHost_fields, &l->message) || l->message.request != l->request ||
+        l->message.which_msg != mkperf_ToHost_error_tag) {
+        return false;
+    }
+    l->answered = true;
+    l->answer = l->message;
+    return true;
+}
+
+static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, size_t n, unsigned gap,
+                                    struct mkperf_error *e)
+{
+    uint64_t number = mkperf_auth_number(l->number_in, this_sequence(l));
+
+    if (mkperf_auth_sealed(l->seal_in, number, p, n)) {
+        l->number_in = number;
+        gap += l->dropped;
+        l->dropped = 0;
+        l->state = MKPERF_PEER_SEALED;
+        return l->ops->message(l->self, p, n, gap, e);
+    }
+    if (l->state == MKPERF_PEER_PROVING && is_refusal(l, p, n)) {
+        return MKPERF_OK;
+    }
+    l->dropped += gap + 1;
+    l->bad_seals++;
+    if (l->source.ops->network && l->state == MKPERF_PEER_SEALED) {
+        return mkperf_error_set(e, MKPERF_ERR_LINK,
+                                "%s: a message without the right seal: repeated, altered, or not "
+                                "from the target",
+                                l->source.spec);
+    }
+    return MKPERF_OK; /* on a serial line, noise can look like that */
+}
+
+static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_peer *l = self;
+
+    switch (l->state) {
+    case MKPERF_PEER_GREETING:
+        return on_greeting(l, p, n, e);
+    case MKPERF_PEER_PROVING:
+    case MKPERF_PEER_SEALED:
+        return on_sealed(l, p, n, gap, e);
+    case MKPERF_PEER_OPEN:
+        return l->ops->message(l->self, p, n, gap, e);
+    default:
+        return MKPERF_OK;
+    }
+}
+
+static void on_text(void *self, const char *p, size_t n)
+{
+    struct mkperf_peer *l = self;
+
+    l->ops->text(l->self, p, n);
+}
+
+static void on_notice(void *self, const char *text)
+{
+    mkperf_peer_say(self, "%s", text);
+}
+
+enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
+                                    const struct mkperf_peer_options *options,
+                                    const struct mkperf_peer_ops *ops, void *self,
+                                    volatile int *stop, struct mkperf_error *e)
+{
+    static const struct mkperf_receiver_ops receiver_ops = {.text = on_text, .message = on_message};
+    const char *user = getenv("USER");
+    char host[HOST_NAME_MAX + 1] = "";
+
+    memset(l, 0, sizeof *l);
+    l->source.fd = l->source.listener = -1;
+    l->options = options;
+    l->ops = ops;
+    l->self = self;
+    l->stop = stop;
+    (void)gethostname(host, sizeof host - 1);
+    snprintf(l->name, sizeof l->name, "%.8s@%.12s:%d", user != NULL ? user : "host", host,
+             (int)getpid());
+    mkperf_receiver_init(&l->receiver, &receiver_ops, l);
+    if (mkperf_source_init(&l->source, options->target, e) != MKPERF_OK) {
+        return e->status;
+    }
+    l->source.stop = stop;
+    l->source.notice = on_notice;
+    l->source.self = l;
+    l->has_key = options->key_file != NULL;
+    return l->has_key ? mkperf_key_read(options->key_file, l->key, e) : MKPERF_OK;
+}
+
+void mkperf_peer_end(struct mkperf_peer *l)
+{
+    mkperf_source_end(&l->source);
+    mbedtls_platform_zeroize(l->key, sizeof l->key);
+    mbedtls_platform_zeroize(l->seal_out, sizeof l->seal_out);
+    mbedtls_platform_zeroize(l->seal_in, sizeof l->seal_in);
+}
+
+enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struct mkperf_error *e)
+{
+    struct pollfd ready = {.fd = l->source.fd, .events = POLLIN};
+    size_t n = 0;
+
+    if (poll(&ready, 1, timeout_ms) > 0 &&
+        l->source.ops->read(&l->source, l->buffer, sizeof l->buffer, &n, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (n == 0) {
+        mkperf_receiver_idle(&l->receiver);
+    } else {
+        l->heard_s = mkperf_now_s();
+        if (l->ops->bytes != NULL && l->ops->bytes(l->self, l->buffer, n, e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (mkperf_receiver_push(&l->receiver, l->buffer, n, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return l->ops->tick(l->self, e);
+}
+
+static enum mkperf_status put(struct mkperf_peer *l, const mkperf_ToTarget *m,
+                              struct mkperf_error *e)
+{
+    uint8_t message[MKPERF_MESSAGE_BYTES], frame[MKPERF_FRAME_BYTES];
+    pb_ostream_t out = pb_ostream_from_buffer(message, MKPERF_CONTENT_BYTES);
+
+    if (!pb_encode(&out, mkperf_ToTarget_fields, m)) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "a request that does not fit one message");
+    }
+    size_t n = out.bytes_written;
+    l->number_out = m->which_msg == mkperf_ToTarget_hello_tag ? l->sequence : l->number_out + 1;
+    if (l->state == MKPERF_PEER_SEALED) {
+        n = mkperf_auth_seal(l->seal_out, l->number_out, message, n);
+    }
+    n = mkperf_frame_encode(frame, l->sequence++, message, n);
+    l->asked_s = mkperf_now_s();
+    return l->source.ops->write(&l->source, frame, n, e);
+}
+
+enum mkperf_status mkperf_peer_send(struct mkperf_peer *l, mkperf_ToTarget *m,
+                                    struct mkperf_error *e)
+{
+    m->request = ++l->request;
+    l->answered = false;
+    return put(l, m, e);
+}
+
+enum mkperf_status mkperf_peer_ask(struct mkperf_peer *l, mkperf_ToTarget *m, double repeat_s,
+                                   double patience_s, struct mkperf_error *e)
+{
+    double begin = mkperf_now_s(), sent = begin;
+
+    if (mkperf_peer_send(l, m, e) != MKPERF_OK) {
+        return e->status;
+    }
+    while (!l->answered) {
+        double now = mkperf_now_s();
+        if (now - begin > patience_s) {
+            return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s", "");
+        }
+        if (repeat_s > 0 && now - sent >= repeat_s) {
+            sent = now;
+            if (put(l, m, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
+        if (mkperf_peer_pump(l, 20, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}

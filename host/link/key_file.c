@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see key_file.h. */
+#include "key_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_ROOM = 256, OTHERS = S_IRWXG | S_IRWXO };
+
+static int digit(uint8_t c)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const char *at = c != 0 ? strchr(digits, c) : NULL;
+
+    if (at == NULL) {
+        return -1;
+    }
+    return (int)(at - digits) < 16 ? (int)(at - digits) : (int)(at - digits) - 6;
+}
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+bool mkperf_key_parse(const uint8_t *p, size_t n, uint8_t key[MKPERF_KEY_BYTES])
+{
+    if (n == MKPERF_KEY_BYTES) {
+        memcpy(key, p, n);
+        return true;
+    }
+    while (n > 0 && is_space(p[0])) {
+        p++;
+        n--;
+    }
+    while (n > 0 && is_space(p[n - 1])) {
+        n--;
+    }
+    if (n != (size_t)2 * MKPERF_KEY_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < MKPERF_KEY_BYTES; i++) {
+        int high = digit(p[2 * i]), low = digit(p[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            return false;
+        }
+        key[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+/* What the open file is, so that nothing changes between the look and the reading. */
+static enum mkperf_status check(int fd, const char *path, struct mkperf_error *e)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    }
+    if (S_ISREG(st.st_mode) && (st.st_mode & OTHERS) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: others can read or write this key: chmod 600 %s, and if "
+                                "anybody did, a new key",
+                                path, path);
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_key_read(const char *path, uint8_t key[MKPERF_KEY_BYTES],
+                                   struct mkperf_error *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    uint8_t text[FILE_ROOM];
+    size_t n = 0;
+    ssize_t got = 0;
+
+    if (fd < 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    }
+    if (check(fd, path, e) != MKPERF_OK) {
+        close(fd);
+        return e->status;
+    }
+    while (n < sizeof text && (got = read(fd, text + n, sizeof text - n)) > 0) {
+        n += (size_t)got;
+    }
+    close(fd);
+    bool ok = got >= 0 && mkperf_key_parse(text, n, key);
+    mbedtls_platform_zeroize(text, sizeof text);
+    return ok ? MKPERF_OK
+              : mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                 "%s: not a key: want 32 bytes, or 64 hexadecimal digits", path);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the options of `mkperf record` and those it shares, see record_options.h. */
+#include "record_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <mkperf/record.h>
+
+#include "pmu/cpu_events.h"
+#include "pmu/events.h"
+#include "source.h"
+
+enum {
+    OPT_MAX_FRAMES = 256,
+    OPT_NO_JITTER,
+    OPT_DURATION,
+    OPT_RAW,
+    OPT_SYSTEM,
+    OPT_ELF_PATH,
+    OPT_KERNEL,
+    OPT_TIMEOUT,
+    OPT_KEY_FILE,
+    OPT_RECONNECT,
+    OPT_NO_RECONNECT,
+    OPT_WATCH,
+    OPT_TAKE_OVER,
+    OPT_PD,
+    OPT_SUBTREE,
+    OPT_CHECK_TIMER,
+};
+
+/* ---- the way to the target: struct mkperf_peer_options ----------------------------------------
+ */
+
+static const struct mkperf_option link_options[] = {
+    {.id = 't',
+     .name = "target",
+     .value = "TARGET",
+     .kind = MKPERF_VALUE_TARGET,
+     .help = "where the target is, see below"},
+    {.id = OPT_TIMEOUT,
+     .name = "timeout",
+     .value = "S",
+     .help = "patience with a silent target (default %d)",
+     .number = MKPERF_DEFAULT_TIMEOUT_S},
+    {.id = OPT_KEY_FILE,
+     .name = "key-file",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the target's key, 32 bytes or 64 hexadecimal digits"},
+    {.id = 0},
+};
+
+static const struct mkperf_option watch_options[] = {
+    {.id = OPT_WATCH,
+     .name = "watch",
+     .help = "look at what runs anyway: change nothing, stop nothing"},
+    {.id = 0},
+};
+
+static const struct mkperf_option control_options[] = {
+    {.id = OPT_TAKE_OVER,
+     .name = "take-over",
+     .help = "control the target although another host does"},
+    {.id = 0},
+};
+
+static const struct mkperf_option reconnect_options[] = {
+    {.id = OPT_RECONNECT,
+     .name = "reconnect",
+     .value = "S",
+     .help = "try a broken connection again for S seconds (default %d)",
+     .number = MKPERF_RECONNECT_S},
+    {.id = OPT_NO_RECONNECT, .name = "no-reconnect", .help = "a broken connection is the end"},
+    {.id = 0},
+};
+
+static enum mkperf_status set_link(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_peer_options *o = self;
+
+    switch (g->id) {
+    case 't':
+        o->target = g->value;
+        return MKPERF_OK;
+    case OPT_KEY_FILE:
+        o->key_file = g->value;
+        return MKPERF_OK;
+    case OPT_TIMEOUT:
+        return mkperf_given_seconds(g, &o->timeout_s);
+    case OPT_WATCH:
+        o->watch = true;
+        return MKPERF_OK;
+    case OPT_TAKE_OVER:
+        o->take_over = true;
+        return MKPERF_OK;
+    case OPT_RECONNECT:
+        return mkperf_given_seconds(g, &o->reconnect_s);
+    case OPT_NO_RECONNECT:
+        o->reconnect_s = 0;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+const struct mkperf_option_group mkperf_link_options = {link_options, set_link};
+const struct mkperf_option_group mkperf_watch_options = {watch_options, set_link};
+const struct mkperf_option_group mkperf_control_options = {control_options, set_link};
+const struct mkperf_option_group mkperf_reconnect_options = {reconnect_options, set_link};
+
+void mkperf_target_help(mkperf_put *put, void *to)
+{
+    char word[64];
+
+    for (size_t i = 0; mkperf_source_kinds[i] != NULL; i++) {
+        snprintf(word, sizeof word, "%s:%s", mkperf_source_kinds[i]->scheme,
+                 mkperf_source_kinds[i]->where);
+        put(to, word, mkperf_source_kinds[i]->help);
+    }
+}
+
+/* ---- what is sampled, and names for it: struct mkperf_record_options --------------------------
+ */
+
+static const struct mkperf_option sampling_options[] = {
+    {.id = 'e',
+     .name = "event",
+     .value = "EVENTS",
+     .kind = MKPERF_VALUE_WORDS,
+     .list = mkperf_pmu_events,
+     .help = "events, as perf: cycles, instructions:u, r1b:k, ...; NAME/period=N/ or NAME/freq=N/ "
+             "for one event (default cycles)"},
+    {.id = 'c', .name = "count", .value = "N", .help = "events between samples"},
+    {.id = 'F',
+     .name = "freq",
+     .value = "N",
+     .help = "samples per second and core (default %d)",
+     .number = MKPERF_DEFAULT_FREQUENCY},
+    {.id = 'g', .help = "callchains (on by default)"},
+    {.id = OPT_MAX_FRAMES,
+     .name = "max-frames",
+     .value = "N",
+     .help = "depth of callchains; 0 = none (default %d)",
+     .number = MKPERF_DEFAULT_FRAMES},
+    {.id = OPT_NO_JITTER,
+     .name = "no-jitter",
+     .help = "exact periods: samples may run in step with the program"},
+    {.id = OPT_DURATION,
+     .name = "duration",
+     .value = "S",
+     .help =
+         "seconds of the target's time; in host time at most 10 times that and 10 s, or less if "
+         "its time stands still"},
+    {.id = 0},
+};
+
+static const struct mkperf_option names_options[] = {
+    {.id = OPT_SYSTEM,
+     .name = "system",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the .system file: names of PDs"},
+    {.id = OPT_ELF_PATH,
+     .name = "elf-path",
+     .value = "DIR[:DIR]",
+     .kind = MKPERF_VALUE_DIRS,
+     .help = "directories of the PDs' ELFs (default: that of the .system file)"},
+    {.id = 0},
+};
+
+static const struct mkperf_option kernel_options[] = {
+    {.id = OPT_KERNEL,
+     .name = "kernel",
+     .value = "ELF",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)"},
+    {.id = 0},
+};
+
+static enum mkperf_status set_frames(struct mkperf_record_options *o, const struct mkperf_given *g)
+{
+    uint64_t frames;
+
+    if (mkperf_given_number(g, 0, MKPERF_MAX_FRAMES, &frames) != MKPERF_OK) {
+        return g->e->status;
+    }
+    o->configure.max_frames = (uint32_t)frames;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_record_options *o = self;
+
+    switch (g->id) {
+    case 'e':
+        return mkperf_events_parse(g->value, &o->configure, g->e);
+    case 'c':
+        return mkperf_given_number(g, 1, UINT32_MAX, &o->count);
+    case 'F':
+        return mkperf_given_number(g, 1, UINT32_MAX, &o->frequency);
+    case 'g':
+        return MKPERF_OK;
+    case OPT_MAX_FRAMES:
+        return set_frames(o, g);
+    case OPT_NO_JITTER:
+        o->configure.no_jitter = true;
+        return MKPERF_OK;
+    case OPT_DURATION:
+        return mkperf_given_seconds(g, &o->duration_s);
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static enum mkperf_status set_names(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_record_options *o = self;
+
+    switch (g->id) {
+    case OPT_SYSTEM:
+        o->system = g->value;
+        return MKPERF_OK;
+    case OPT_ELF_PATH:
+        o->elf_path = g->value;
+        return MKPERF_OK;
+    case OPT_KERNEL:
+        o->kernel = g->value;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+const struct mkperf_option_group mkperf_sampling_options = {sampling_options, set_sampling};
+const struct mkperf_option_group mkperf_names_options = {names_options, set_names};
+const struct mkperf_option_group mkperf_kernel_options = {kernel_options, set_names};
+
+/* ---- what is sampled, and where it goes -------------------------------------------------------
+ */
+
+static const struct mkperf_option choice_options[] = {
+    {.id = OPT_PD,
+     .name = "pd",
+     .value = "NAME[,NAME]",
+     .help = "sample these PDs only (at most 16 in all)"},
+    {.id = OPT_SUBTREE,
+     .name = "subtree",
+     .value = "NAME",
+     .help = "and this one with its children"},
+    {.id = OPT_CHECK_TIMER,
+     .name = "check-timer",
+     .help = "with -e timer and a kernel that has the extension: compare its threads with the "
+             "kernel's"},
+    {.id = 0},
+};
+
+static const struct mkperf_option output_options[] = {
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "output (default perf.data); - is standard output, for perf report -i -"},
+    {.id = OPT_RAW,
+     .name = "raw",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "keep the line's bytes too, for -t file:FILE"},
+    {.id = 'q', .name = "quiet", .help = "no progress, no summary"},
+    {.id = 0},
+};
+
+static enum mkperf_status set_own(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_record_options *o = self;
+
+    switch (g->id) {
+    case 'o':
+        o->output = g->value;
+        return MKPERF_OK;
+    case 'q':
+        o->quiet = true;
+        return MKPERF_OK;
+    case OPT_RAW:
+        o->raw = g->value;
+        return MKPERF_OK;
+    case OPT_PD:
+        o->pd = g->value;
+        return MKPERF_OK;
+    case OPT_SUBTREE:
+        o->subtree = g->value;
+        return MKPERF_OK;
+    case OPT_CHECK_TIMER:
+        o->configure.check = true;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+const struct mkperf_option_group mkperf_choice_options = {choice_options, set_own};
+const struct mkperf_option_group mkperf_output_options = {output_options, set_own};
+
+void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv)
+{
+    *o = (struct mkperf_record_options){
+        .output = "perf.data",
+        .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S},
+        .command = mkperf_command_line(argc, argv)};
+    o->configure.max_frames = MKPERF_DEFAULT_FRAMES;
+}
+
+enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
+                                                const char *command, struct mkperf_error *e)
+{
+    if (o->link.target == NULL) {
+        return mkperf_usage_error(e, command, "no target (-t)");
+    }
+    if (o->link.watch && o->link.take_over) {
+        return mkperf_usage_error(e, command, "--watch and --take-over exclude each other");
+    }
+    if (o->count != 0 && o->frequency != 0) {
+        return mkperf_usage_error(e, command, "-c and -F exclude each other");
+    }
+    if (o->configure.events_count == 0 &&
+        mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < o->configure.events_count; i++) {
+        mkperf_EventSpec *spec = &o->configure.events[i];
+        if (spec->period == 0 && spec->frequency == 0 && !spec->read) {
+            spec->period = o->count;
+            spec->frequency = o->count != 0       ? 0
+                              : o->frequency != 0 ? (uint32_t)o->frequency
+                                                  : MKPERF_DEFAULT_FREQUENCY;
+        }
+    }
+    return MKPERF_OK;
+}
+
+void mkperf_record_options_free(struct mkperf_record_options *o)
+{
+    free(o->command);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the conversation with the target, see recorder.h. A request is repeated until it is
+ * answered, so a frame that is lost in either direction costs time and nothing else.
+ */
+#include "recorder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pmu/events.h"
+
+static const double REPEAT_S = 0.5;        /* between repetitions of a request */
+static const double STATUS_S = 1.0;        /* between requests for the target's counters */
+static const double STATUS_DUE_S = 1.5;    /* in the target's time, which sends them each second */
+static const double STOP_PATIENCE_S = 3.0; /* for the last status */
+static const double DRAIN_PATIENCE_S = 60; /* for what is queued before it */
+static const double STANDSTILL_S = 2.0;    /* of the target's time, at the end of the duration */
+static const double MOST_SLOWER = 10;      /* that the target's time is thought to be for that */
+
+static void on_text(void *self, const char *p, size_t n)
+{
+    struct mkperf_recorder *r = self;
+
+    r->text(r->self, p, n);
+}
+
+static void on_notice(void *self, const char *text)
+{
+    struct mkperf_recorder *r = self;
+
+    r->notice(r->self, text);
+}
+
+static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = self;
+
+    return r->raw.path != NULL ? mkperf_outfile_write(&r->raw, p, n, e) : MKPERF_OK;
+}
+
+static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = self;
+
+    return mkperf_stream_message(r->stream, p, n, gap, e);
+}
+
+static void tell_gap(struct mkperf_recorder *r)
+{
+    const struct mkperf_totals *t = &r->stream->totals;
+
+    if (r->gap_open && t->samples > r->gap_samples) {
+        r->gap_open = false;
+        mkperf_peer_say(&r->link, "samples arrive again; lost on the way meanwhile: %" PRIu64,
+                        t->lost[MKPERF_LOST_TRANSIT] - r->gap_lost);
+    }
+}
+
+static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = self;
+    double now = mkperf_now_s();
+
+    tell_gap(r);
+    r->progress(r->self);
+    if (now - r->synced_s < 1.0) {
+        return MKPERF_OK;
+    }
+    r->synced_s = now;
+    if (r->raw.path != NULL && mkperf_outfile_flush(&r->raw, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return r->perfdata != NULL ? mkperf_perfdata_sync(r->perfdata, e) : MKPERF_OK;
+}
+
+enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    static const struct mkperf_peer_ops ops = {.text = on_text,
+                                               .notice = on_notice,
+                                               .bytes = on_bytes,
+                                               .message = on_message,
+                                               .tick = on_tick};
+
+    r->watching = r->options->link.watch;
+    return mkperf_peer_init(&r->link, &r->options->link, &ops, r, r->stop, e);
+}
+
+static void on_role(struct mkperf_recorder *r, const mkperf_Role *role)
+{
+    if (!r->watching && r->link.has_role && r->link.role.control && !role->control) {
+        r->watching = true;
+        mkperf_peer_say(&r->link, "%s took over control of the target: going on as a watcher",
+                        role->controller[0] != '\0' ? role->controller : "another host");
+    }
+}
+
+enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
+                                           struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = self;
+    struct mkperf_stream *s = r->stream;
+
+    (void)e;
+    /* The first hello of a boot: what follows until our Start is another host's. */
+    if (m->which_msg == mkperf_ToHost_hello_tag && r->own && !r->watching && !s->has_session &&
+        !s->starting) {
+        s->waiting = true;
+    } else if (m->which_msg == mkperf_ToHost_role_tag) {
+        on_role(r, &m->msg.role);
+    } else if (m->which_msg == mkperf_ToHost_status_tag && s->has_session && s->running &&
+               m->msg.status.session != s->session_id && !m->msg.status.running) {
+        r->forgotten = true;
+    }
+    if (m->which_msg == mkperf_ToHost_status_tag) {
+        r->status_s = mkperf_now_s();
+        r->status_ns = s->totals.last_ns;
+    }
+    mkperf_peer_control(&r->link, m);
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    const mkperf_Error *m = &r->link.answer.msg.error;
+    const mkperf_Configure *c = &r->options->configure;
+
+    if (r->link.answer.which_msg != mkperf_ToHost_error_tag) {
+        return MKPERF_OK;
+    }
+    if (m->event - 1 < c->events_count) {
+        const mkperf_EventSpec *spec = &c->events[m->event - 1];
+        char raw[16];
+        snprintf(raw, sizeof raw, "r%" PRIx32, spec->raw);
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "the target refuses event %s: %s",
+                                spec->name[0] != '\0' ? spec->name : raw, m->text);
+    }
+    return mkperf_error_set(e, MKPERF_ERR_REFUSED, "the target refuses: %s", m->text);
+}
+
+enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                       const char *what, struct mkperf_error *e)
+{
+    if (mkperf_peer_ask(&r->link, m, REPEAT_S, r->options->link.timeout_s, e) == MKPERF_OK) {
+        return MKPERF_OK;
+    }
+    if (e->status != MKPERF_ERR_SILENT) {
+        return e->status;
+    }
+    return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: no answer to %s", r->link.source.spec, what);
+}
+
+enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_take_control_tag};
+    const mkperf_Role *role = &r->link.role;
+
+    m.msg.take_control.force = r->options->link.take_over;
+    if (mkperf_recorder_ask(r, &m, "TakeControl", e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) && r->link.has_role &&
+        strcmp(role->controller, r->link.name) == 0) {
+        m.msg.take_control.force =
+            true; /* our own connection that broke, which is not noticed yet */
+        if (mkperf_recorder_ask(r, &m, "TakeControl", e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER)) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "%s: %s controls the target. --watch records what runs anyway, "
+                                "--take-over takes the control",
+                                r->link.source.spec,
+                                r->link.has_role && role->controller[0] != '\0' ? role->controller
+                                                                                : "another host");
+    }
+    return MKPERF_OK;
+}
+
+/*
+ * Ends a session that another host left running, and configures. The target refuses while that
+ * session's last samples are on their way, which on a slow line takes a while: as long as bytes
+ * come, we wait.
+ */
+static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                            struct mkperf_error *e)
+{
+    mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
+    double began = mkperf_now_s();
+
+    mkperf_peer_say(&r->link, "a session was running: it is ended (--watch would join it)");
+    do {
+        if (mkperf_recorder_ask(r, &stop, "Stop", e) != MKPERF_OK ||
+            mkperf_recorder_ask(r, m, "Configure", e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (!mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE)) {
+            break;
+        }
+        double until = mkperf_now_s() + REPEAT_S;
+        while (mkperf_now_s() < until && !mkperf_peer_stopped(&r->link)) {
+            if (mkperf_peer_pump(&r->link, 20, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
+    } while (!mkperf_peer_stopped(&r->link) && mkperf_now_s() - r->link.heard_s < STOP_PATIENCE_S &&
+             mkperf_now_s() - began < DRAIN_PATIENCE_S);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
+
+    if (mkperf_observe_wanted(&r->options->configure) && mkperf_observe(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    m.msg.configure = r->options->configure;
+    mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
+    if (mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
+        (mkperf_recorder_take_control(r, e) != MKPERF_OK ||
+         mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK)) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE) &&
+        end_and_configure(r, &m, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_recorder_refused(r, e);
+}
+
+enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_start_tag};
+
+    r->forgotten = false;
+    if (r->watching) {
+        return MKPERF_OK;
+    }
+    r->begun = r->stream->starting = false;
+    r->stream->waiting = true;
+    if (configure(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->stream->waiting = false;
+    r->stream->starting = true; /* even if the answer is lost with the link */
+    if (mkperf_recorder_ask(r, &m, "Start", e) != MKPERF_OK) {
+        return e->status;
+    }
+    /* Running already: the answer to our first Start was lost. */
+    r->begun = r->stream->running;
+    return r->begun ? MKPERF_OK : mkperf_recorder_refused(r, e);
+}
+
+enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    r->own = true;
+    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK) {
+        return e->status;
+    }
+    r->status_s = mkperf_now_s();
+    if (r->watching) {
+        mkperf_peer_say(&r->link, "watching: what runs is recorded, nothing is changed");
+    }
+    enum mkperf_status status = mkperf_recorder_begin(r, e);
+    return status == MKPERF_ERR_LINK ? mkperf_recorder_resume(r, e) : status;
+}
+
+/*
+ * Whether to ask for the target's counters. While batches come it tells them itself, each second of
+ * its own time, which is not ours: each request that it did not need would cost it as much as
+ * dozens of samples. So it is asked when no batch has come for a while, or when its own status is
+ * overdue.
+ */
+static bool status_due(struct mkperf_recorder *r, double now)
+{
+    uint64_t last = r->stream->totals.last_ns;
+
+    if (last != r->moved_ns) {
+        r->moved_ns = last;
+        r->moved_s = now;
+    }
+    return now - r->status_s >= STATUS_S &&
+           (now - r->moved_s >= STATUS_S ||
+            (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9);
+}
+
+/* Asks for what the stream needs, and for the target's counters, without waiting. */
+static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
+    mkperf_ToTarget status = {.which_msg = mkperf_ToTarget_get_status_tag};
+    const struct mkperf_stream *s = r->stream;
+    double now = mkperf_now_s();
+
+    if (now - r->link.heard_s > r->options->link.timeout_s) {
+        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: the target has been silent for %g s",
+                                r->link.source.spec, r->options->link.timeout_s);
+    }
+    if (r->forgotten) {
+        return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: the target no longer knows the session",
+                                r->link.source.spec);
+    }
+    if (!r->watching && s->has_status && !s->status.running) {
+        r->ended = true;
+        mkperf_peer_say(&r->link, "the session was ended on the target");
+        return MKPERF_OK;
+    }
+    if (s->damaged && now - r->reset_s >= REPEAT_S) {
+        r->reset_s = now;
+        return mkperf_peer_send(&r->link, &reset, e);
+    }
+    if (status_due(r, now)) {
+        r->status_s = now;
+        r->status_ns = s->totals.last_ns;
+        return mkperf_peer_send(&r->link, &status, e);
+    }
+    return MKPERF_OK;
+}
+
+/*
+ * Whether the duration is over: in the target's time, which the samples tell. A target that takes
+ * no more of them has none to tell: then it is over when the host's time is, and they have not come
+ * for as long as the target, in an emulator that is short of processor time maybe, would need for a
+ * little.
+ */
+static bool over(const struct mkperf_recorder *r, double began_s, double *moved_s, uint64_t *last)
+{
+    const struct mkperf_totals *t = &r->stream->totals;
+    double wanted = r->options->duration_s, now = mkperf_now_s(), slower = 1;
+    double went = t->samples > 0 ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
+
+    if (t->last_ns != *last) {
+        *last = t->last_ns;
+        *moved_s = now;
+    }
+    if (wanted <= 0) {
+        return false;
+    }
+    if (t->samples > 0 && went >= wanted) {
+        return true;
+    }
+    if (t->samples > 0 && *moved_s - began_s > went) {
+        slower = went > 0 ? (*moved_s - began_s) / went : MOST_SLOWER;
+        slower = slower < MOST_SLOWER ? slower : MOST_SLOWER;
+    }
+    return now - began_s >= wanted && now - *moved_s >= STANDSTILL_S * slower;
+}
+
+enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    double began = mkperf_now_s(), moved = began;
+    uint64_t last = 0;
+
+    while (!mkperf_peer_stopped(&r->link) && !r->ended && !over(r, began, &moved, &last)) {
+        if (mkperf_peer_pump(&r->link, 100, e) == MKPERF_OK && tend(r, e) == MKPERF_OK) {
+            continue;
+        }
+        if (e->status != MKPERF_ERR_LINK || mkperf_recorder_resume(r, e) != MKPERF_OK) {
+            return e->status;
+        }
+        moved = mkperf_now_s();
+    }
+    return MKPERF_OK;
+}
+
+/* A watcher goes: the books as far as they are. */
+static enum mkperf_status leave(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+
+    if (!r->ended && mkperf_peer_ask(&r->link, &m, REPEAT_S, STOP_PATIENCE_S, e) != MKPERF_OK &&
+        e->status != MKPERF_ERR_SILENT && e->status != MKPERF_ERR_LINK) {
+        return e->status;
+    }
+    e->status = MKPERF_OK;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status no_end(const struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_LINK,
+                            "%s: no answer to Stop: the end of the session may be missing",
+                            r->link.source.spec);
+}
+
+/*
+ * A slow line may still be busy with what the target has queued: as long as bytes come, we wait.
+ * A Stop that is repeated is refused by a target that got the first one, which does no harm.
+ */
+enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_stop_tag};
+    const struct mkperf_stream *s = r->stream;
+    double began = mkperf_now_s(), sent = 0;
+    int stops = r->stop != NULL ? *r->stop : 0;
+    uint64_t restarts = s->totals.restarts;
+
+    if (r->watching || r->ended) {
+        return leave(r, e);
+    }
+    r->link.heard_s = began;
+    while ((!s->has_status || s->status.running) && restarts == s->totals.restarts) {
+        double now = mkperf_now_s();
+        enum mkperf_status status = MKPERF_OK;
+        if (now - r->link.heard_s > STOP_PATIENCE_S || now - began > DRAIN_PATIENCE_S ||
+            (r->stop != NULL && *r->stop != stops)) {
+            return no_end(r, e);
+        }
+        if (now - sent >= STOP_PATIENCE_S) {
+            sent = now;
+            status = mkperf_peer_send(&r->link, &m, e);
+        }
+        if (status == MKPERF_OK) {
+            status = mkperf_peer_pump(&r->link, 20, e);
+        }
+        if (status == MKPERF_ERR_LINK && stops == 0) {
+            status = mkperf_recorder_resume(r, e);
+            sent = 0;
+        }
+        if (status != MKPERF_OK) {
+            return status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    enum mkperf_status status = mkperf_source_open(&r->link.source, e);
+
+    r->link.state = MKPERF_PEER_OPEN;
+    while (!mkperf_peer_stopped(&r->link) && status == MKPERF_OK) {
+        status = mkperf_peer_pump(&r->link, -1, e);
+    }
+    mkperf_receiver_idle(&r->link.receiver);
+    return r->link.source.ended ? MKPERF_OK : status;
+}

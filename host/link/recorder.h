@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording: a link, the decoder, the output, and the conversation with the target.
+ *
+ * Owns: the order of a recording, and what happens when the link breaks, the target is restarted,
+ * or another host takes over. Called by `mkperf record`, which owns what is printed.
+ */
+#ifndef MKPERF_HOST_LINK_RECORDER_H
+#define MKPERF_HOST_LINK_RECORDER_H
+
+#include "base/outfile.h"
+#include "connection.h"
+#include "perfdata/writer.h"
+#include "record_options.h"
+#include "wire/wire_stream.h"
+
+struct mkperf_recorder {
+    const struct mkperf_record_options *options;
+    struct mkperf_peer link;
+    struct mkperf_symbols *symbols;
+    struct mkperf_pds *pds;
+    struct mkperf_stream *stream;
+    struct mkperf_perfdata *perfdata;
+    struct mkperf_outfile raw; /* path NULL: none */
+    bool own;                  /* unless watching, only sessions that it started count */
+    bool begun;                /* our session was, and its target knows */
+    bool watching;             /* does not control, or no longer */
+    bool ended;                /* the session was, by somebody else */
+    bool forgotten;            /* the target does not know the session */
+    unsigned breaks;           /* of the link */
+    bool gap_open;             /* what it cost is not known yet */
+    uint64_t gap_samples, gap_lost;
+    double synced_s, reset_s, status_s; /* when each was last done, a status asked for or come */
+    uint64_t status_ns;                 /* the samples' time then */
+    uint64_t moved_ns;                  /* the samples' time, */
+    double moved_s;                     /* and when it was seen to move last */
+    /* To the command: */
+    void (*text)(void *self, const char *p, size_t n);
+    void (*notice)(void *self, const char *text);
+    void (*progress)(void *self); /* after every read, and at least ten times a second */
+    volatile int *stop;           /* not 0: the user wants an end */
+    void *self;
+};
+
+/* Prepares r->link: r->options, stop and the functions above are set. Errors: USAGE, INPUT. */
+enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Hello, Configure, Start. Errors: SILENT, NOISE, PROTOCOL, REFUSED, LINK. */
+enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/*
+ * Takes in samples until the duration is over, the user stops it or the session is ended by others.
+ * A link that breaks is made again, a target that was restarted gets a new session.
+ */
+enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Stop, and what is still on its way, for at most 3 s without a byte. */
+enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Reads a capture to its end. */
+enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/*
+ * For conversations that are not recordings (perfdata NULL, the stream's sink without functions):
+ * mkperf_peer_connect, then mkperf_recorder_ask, which sends m, again until it is answered; the
+ * answer is in r->link.answer, an Error from the target, too. SILENT: no answer in time.
+ */
+enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                       const char *what, struct mkperf_error *e);
+/* REFUSED with the target's reason, if that is what r->link.answer holds. */
+enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* For r->stream's config, self = r. */
+enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
+                                           struct mkperf_error *e);
+
+/* recorder_resume.c: after an error LINK, which *e holds. That, or another one, if it was in vain.
+ */
+enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Control, Configure and Start, or as a watcher nothing. */
+enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e);
+/* Control of the target: from nobody, from our own lost connection, or from whoever has it. */
+enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* ---- recorder_dump.c ---- */
+
+/* Instead of start, run and stop: fetches what a flight recording holds; with options->wait, once
+ * it is held. Errors: as mkperf_recorder_start. */
+enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Asks for the software events of the session, which the decoder then has; none: no error. */
+enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* ---- recorder_observe.c: what a target needs for `-e timer`, before Configure ---- */
+
+/* Whether the configuration is for the timer. */
+bool mkperf_observe_wanted(const mkperf_Configure *c);
+
+/*
+ * Tells the target. PDs that cannot be observed are named to the user. Errors: USAGE without a
+ * .system file, or one without the target's profiler PD; REFUSED by the target; those of the link.
+ */
+enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* For a recording's summary: how the timer's samples came by their threads, and what the target
+ * says of it. Nothing for other recordings. */
+void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: what a target needs for `-e timer`: which PDs the profiler PD can observe, and what of
+ * them. docs/stock.md says what the target does with it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder.h"
+#include "system/system.h"
+
+struct telling {
+    struct mkperf_recorder *r;
+    const struct mkperf_system *system;
+    const struct mkperf_system_pd *profiler;
+    unsigned index; /* of it */
+    uint32_t part;
+};
+
+bool mkperf_observe_wanted(const mkperf_Configure *c)
+{
+    for (unsigned i = 0; i < c->events_count; i++) {
+        if (strcmp(c->events[i].name, "timer") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The slot of the profiler PD's cspace with that PD's TCB; 0: none. */
+static unsigned slot_of(const struct telling *t, unsigned pd)
+{
+    for (unsigned i = 0; i < t->profiler->ntcbs; i++) {
+        if (t->profiler->tcb[i].pd == pd) {
+            return t->profiler->tcb[i].slot;
+        }
+    }
+    return 0;
+}
+
+/* A PD with registers to look at, and an ELF that tells where it makes system calls. */
+static bool observable(const struct telling *t, unsigned i)
+{
+    const struct mkperf_system_pd *pd = &t->system->pd[i];
+
+    return i != t->index && (pd->parent == (int)t->index || slot_of(t, i) != 0) &&
+           mkperf_pds_module(t->r->pds, i) != NULL;
+}
+
+/* The highest priority of what cannot be observed, + 1; 0: there is nothing. A virtual machine's
+ * priority is not known: it may be any. */
+static uint32_t unobserved(const struct telling *t)
+{
+    uint32_t most = 0;
+
+    for (unsigned i = 0; i < t->system->npds; i++) {
+        const struct mkperf_system_pd *pd = &t->system->pd[i];
+        uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
+        bool hidden = pd->virtual_machine || (i != t->index && !observable(t, i));
+        most = hidden && priority + 1 > most ? priority + 1 : most;
+    }
+    return most;
+}
+
+static void name_unobserved(const struct telling *t)
+{
+    char text[1024] = "";
+    size_t n = 0;
+
+    for (unsigned i = 0; i < t->system->npds; i++) {
+        if (i != t->index && !observable(t, i) && n < sizeof text) {
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n != 0 ? ", " : "",
+                                  t->system->pd[i].name);
+        }
+    }
+    if (n != 0) {
+        char all[1200];
+        snprintf(all, sizeof all,
+                 "not observed, since neither children of %s nor in its <cspace>, or without an "
+                 "ELF: %s. Samples that may "
+                 "be theirs are marked ambiguous (docs/stock.md)",
+                 t->profiler->name, text);
+        t->r->notice(t->r->self, all);
+    }
+}
+
+static enum mkperf_status ask(struct telling *t, mkperf_Observe *o, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_observe_tag};
+
+    o->part = t->part++;
+    m.msg.observe = *o;
+    if (mkperf_recorder_ask(t->r, &m, "Observe", e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&t->r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER)) {
+        if (mkperf_recorder_take_control(t->r, e) != MKPERF_OK ||
+            mkperf_recorder_ask(t->r, &m, "Observe", e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (mkperf_peer_is_error(&t->r->link, mkperf_ErrorCode_ERROR_STATE)) {
+        mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
+        mkperf_peer_say(&t->r->link, "a session was running: it is ended (--watch would join it)");
+        if (mkperf_recorder_ask(t->r, &stop, "Stop", e) != MKPERF_OK ||
+            mkperf_recorder_ask(t->r, &m, "Observe", e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return mkperf_recorder_refused(t->r, e);
+}
+
+/* The regions that the PD may write and the profiler PD maps as well: its stack may be there. */
+static void add_stacks(const struct telling *t, const struct mkperf_system_pd *pd,
+                       mkperf_Observe *o)
+{
+    const pb_size_t max = sizeof o->stack / sizeof *o->stack;
+
+    for (unsigned i = 0; i < pd->nmaps; i++) {
+        for (unsigned k = 0; k < t->profiler->nmaps && o->stack_count < max; k++) {
+            const struct mkperf_system_map *theirs = &pd->map[i], *ours = &t->profiler->map[k];
+            if (theirs->region == ours->region && theirs->write && ours->read) {
+                o->stack[o->stack_count++] = (mkperf_StackWindow){
+                    .theirs = theirs->vaddr,
+                    .ours = ours->vaddr,
+                    .bytes = t->system->region[theirs->region].size,
+                };
+            }
+        }
+    }
+}
+
+static enum mkperf_status tell_pd(struct telling *t, unsigned i, struct mkperf_error *e)
+{
+    const struct mkperf_system_pd *pd = &t->system->pd[i];
+    const size_t max = sizeof((mkperf_Observe *)0)->site / sizeof(uint32_t);
+    uint64_t *site;
+    size_t n, done = 0;
+
+    if (mkperf_module_system_calls(mkperf_pds_module(t->r->pds, i), &site, &n, e) != MKPERF_OK) {
+        return e->status;
+    }
+    do {
+        mkperf_Observe o = mkperf_Observe_init_zero;
+        uint64_t before = 0;
+        o.thread = pd->thread + 2;
+        if (pd->parent == (int)t->index) {
+            o.child = pd->child_id;
+        } else {
+            o.slot = slot_of(t, i);
+        }
+        o.priority = pd->priority;
+        o.limited = pd->limited;
+        if (done == 0) {
+            add_stacks(t, pd, &o);
+        }
+        for (; done < n && o.site_count < max; done++) {
+            o.site[o.site_count++] = (uint32_t)((site[done] - before) / 4);
+            before = site[done];
+        }
+        if (ask(t, &o, e) != MKPERF_OK) {
+            break;
+        }
+    } while (done < n);
+    free(site);
+    return e->status;
+}
+
+/* Part 0 goes twice: the answer to the first says which PD the profiler is. */
+static enum mkperf_status find_profiler(struct telling *t, struct mkperf_error *e)
+{
+    mkperf_Observe o = mkperf_Observe_init_zero;
+    const mkperf_ToHost *answer = &t->r->link.answer;
+
+    if (ask(t, &o, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (answer->which_msg != mkperf_ToHost_observer_tag) {
+        return mkperf_error_set(e, MKPERF_ERR_PROTOCOL, "the target does not know -e timer");
+    }
+    for (unsigned i = 0; i < t->system->npds && t->profiler == NULL; i++) {
+        if (strcmp(t->system->pd[i].name, answer->msg.observer.pd) == 0) {
+            t->profiler = &t->system->pd[i];
+            t->index = i;
+        }
+    }
+    if (t->profiler == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "--system describes another system: the target's profiler PD is "
+                                "\"%s\", which is not in it",
+                                answer->msg.observer.pd);
+    }
+    t->part = 0;
+    o.thread = t->profiler->thread + 2;
+    o.priority = unobserved(t);
+    return ask(t, &o, e);
+}
+
+enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    struct telling t = {.r = r, .system = mkperf_pds_system(r->pds)};
+
+    if (t.system == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-e timer: needs --system, to know whose registers to look at");
+    }
+    if (find_profiler(&t, e) != MKPERF_OK || t.profiler == NULL) {
+        return e->status;
+    }
+    name_unobserved(&t);
+    for (unsigned i = 0; i < t.system->npds; i++) {
+        if (observable(&t, i) && tell_pd(&t, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out)
+{
+    const mkperf_Attribution *a = &s->status.attribution;
+    const uint64_t *n = s->totals.confidence;
+    uint64_t all = n[MKPERF_PROVED] + n[MKPERF_INFERRED] + n[MKPERF_AMBIGUOUS];
+    uint64_t checked = a->right + a->wrong + a->marked;
+
+    if (all == 0) {
+        return;
+    }
+    fprintf(out,
+            "  threads %.2f %% proved, %.2f %% by priority, %.2f %% ambiguous; no kernel time, no "
+            "kernel addresses\n",
+            100.0 * (double)n[MKPERF_PROVED] / (double)all,
+            100.0 * (double)n[MKPERF_INFERRED] / (double)all,
+            100.0 * (double)n[MKPERF_AMBIGUOUS] / (double)all);
+    if (s->has_status && checked != 0) {
+        fprintf(out,
+                "  checked %" PRIu64 " against the kernel: %.2f %% right, %.2f %% wrong, %.2f %% "
+                "ambiguous\n",
+                checked, 100.0 * (double)a->right / (double)checked,
+                100.0 * (double)a->wrong / (double)checked,
+                100.0 * (double)a->marked / (double)checked);
+    }
+    if (s->has_status && s->status.has_attribution) {
+        double span = (double)(s->totals.last_ns - s->totals.first_ns) / 1000;
+        fprintf(out,
+                "  looks   take the target up to %.1f us each; its profiler PD took %.2f %% of the "
+                "time, which no sample shows\n",
+                (double)a->cost_ns / 1000, span > 0 ? 100.0 * (double)a->spent_us / span : 0);
+    }
+    if (s->has_status && a->unread != 0) {
+        fprintf(out,
+                "  unread  %" PRIu64
+                " samples without their events' counts: too long an interval\n",
+                a->unread);
+    }
+    if (s->has_status && a->faults != 0) {
+        fprintf(out, "  %" PRIu32 " children of the profiler PD faulted, and stand still\n",
+                a->faults);
+    }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A conversation with a target that is not a recording: for `mkperf list` and `mkperf stat`.
+ *
+ * Owns: the recorder without an output file. Console text of the target is not shown.
+ */
+#ifndef MKPERF_HOST_LINK_TALK_H
+#define MKPERF_HOST_LINK_TALK_H
+
+#include "recorder.h"
+
+struct mkperf_talk {
+    /* Set before mkperf_talk_open; what is not needed stays 0. */
+    struct mkperf_record_options options; /* link; system and elf_path for names */
+    struct mkperf_sink sink;              /* of samples; ops NULL: nobody wants them */
+    /* Every message but batches. */
+    void (*control)(void *self, const mkperf_ToHost *m);
+    void (*text)(void *self, const char *p, size_t n); /* console text; NULL */
+    void (*notice)(void *self, const char *text);      /* NULL: nobody listens */
+    volatile int *stop;                                /* NULL: never */
+    void *self;
+
+    struct mkperf_recorder recorder;
+};
+
+/* Opens the source and greets the target. Errors: as mkperf_recorder_start. Close it in any case.
+ */
+enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *e);
+void mkperf_talk_close(struct mkperf_talk *t);
+
+/* What the target said in its hello. */
+const mkperf_TargetHello *mkperf_talk_hello(const struct mkperf_talk *t);
+
+#endif

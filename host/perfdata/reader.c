@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: see reader.h. The walk over a file's records. A record's fields are at places that its
+ * event's attributes say; struct perfin_cursor takes them one after the other and remembers a cut.
+ */
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader_internal.h"
+
+enum record_type {
+    RECORD_MMAP = 1,
+    RECORD_LOST = 2,
+    RECORD_COMM = 3,
+    RECORD_SAMPLE = 9,
+    RECORD_MMAP2 = 10,
+    RECORD_LOST_SAMPLES = 13,
+    RECORD_AUXTRACE = 71,
+    RECORD_COMPRESSED = 81,
+    RECORD_COMPRESSED2 = 83,
+};
+
+enum { EVENT_UPDATE_NAME = 2 };
+
+enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)
+{
+    return perfin_bad(&r->bytes, r->offset, reason, r->e);
+}
+
+enum mkperf_status perfin_begin(struct perfin_reader *r)
+{
+    struct perfin_session *s = &r->session;
+
+    if (r->began) {
+        return MKPERF_OK;
+    }
+    r->began = true;
+    s->model.kernel_elf = s->kernel_elf;
+    r->events = s->model.nevents;
+    return r->sink->ops->begin ? r->sink->ops->begin(r->sink->self, &s->model, r->e) : MKPERF_OK;
+}
+
+/* What stands behind every other record: whose it is and when. The last fields of it are fixed. */
+static void read_trailer(struct perfin_reader *r, struct perfin_cursor c, uint32_t *tid,
+                         uint64_t *time, uint32_t *core)
+{
+    const struct perfin_attr *a = &r->frame.attr[0];
+    uint64_t type = a->sample_type;
+
+    *tid = *core = 0;
+    *time = 0;
+    if (!(a->flags >> PERFIN_ATTR_ID_ALL & 1)) {
+        return;
+    }
+    if (type & FIELD_TID) {
+        perfin_take(&c, 4);
+        *tid = perfin_take32(&c);
+    }
+    if (type & FIELD_TIME) {
+        *time = perfin_take64(&c);
+    }
+    perfin_take(&c, (type & FIELD_ID ? 8 : 0) + (type & FIELD_STREAM_ID ? 8 : 0));
+    if (type & FIELD_CPU) {
+        *core = perfin_take32(&c);
+    }
+}
+
+static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_cursor c, unsigned type)
+{
+    struct mkperf_lost lost = {.where = MKPERF_LOST_RING};
+    uint32_t where;
+
+    if (type == RECORD_LOST) {
+        perfin_take64(&c);
+    }
+    lost.samples = perfin_take64(&c);
+    if (c.cut) {
+        return perfin_fail(r, "a LOST record is cut");
+    }
+    read_trailer(r, c, &where, &lost.time_ns, &lost.core);
+    if (r->session.native && where < MKPERF_LOST_PLACES) {
+        lost.where = (enum mkperf_lost_where)where;
+    }
+    r->lost[lost.where] += lost.samples;
+    if (perfin_begin(r) != MKPERF_OK) {
+        return r->e->status;
+    }
+    return r->sink->ops->lost ? r->sink->ops->lost(r->sink->self, &lost, r->e) : MKPERF_OK;
+}
+
+static enum mkperf_status read_attr(struct perfin_reader *r, struct perfin_cursor c)
+{
+    if (!perfin_more_attrs(&r->frame, c.p, c.n)) {
+        return perfin_fail(r, "a HEADER_ATTR record is cut, or of one event too many");
+    }
+    while (r->session.model.nevents < r->frame.nattrs) {
+        perfin_more_event(&r->session, &r->frame.attr[r->session.model.nevents]);
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status read_event_name(struct perfin_reader *r, struct perfin_cursor c)
+{
+    uint64_t what = perfin_take64(&c);
+    int64_t event = perfin_event_of(r, perfin_take64(&c));
+
+    if (what != EVENT_UPDATE_NAME || event < 0 || event == PERFIN_MARK) {
+        return MKPERF_OK;
+    }
+    if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
+        return perfin_fail(r, "an EVENT_UPDATE record is cut");
+    }
+    perfin_name_event(&r->session, (uint32_t)event, (const char *)c.p);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cursor c,
+                                      unsigned type, unsigned misc)
+{
+    switch (type) {
+    case RECORD_SAMPLE:
+        return perfin_read_sample(r, c, misc);
+    case RECORD_COMM:
+        return perfin_read_comm(r, c);
+    case RECORD_MMAP:
+    case RECORD_MMAP2:
+        return perfin_read_map(r, c, type == RECORD_MMAP2, misc);
+    case RECORD_LOST:
+    case RECORD_LOST_SAMPLES:
+        return read_lost(r, c, type);
+    case PERFIN_HEADER_ATTR:
+        return read_attr(r, c);
+    case PERFIN_EVENT_UPDATE:
+        return read_event_name(r, c);
+    case PERFIN_HEADER_EVENT_TYPE:
+        return perfin_keep_feature(&r->frame, type, c.p, c.n) ? MKPERF_OK
+                                                              : perfin_fail(r, "a feature is cut");
+    case PERFIN_FINISHED_ROUND:
+        if (perfin_begin(r) != MKPERF_OK) {
+            return r->e->status;
+        }
+        return r->sink->ops->flush ? r->sink->ops->flush(r->sink->self, r->e) : MKPERF_OK;
+    case RECORD_COMPRESSED:
+    case RECORD_COMPRESSED2:
+        return perfin_fail(r, "compressed records; only perf reads them");
+    default:
+        return MKPERF_OK;
+    }
+}
+
+/* The size of the record at r->offset with what follows it, 0 if there is no whole one. */
+static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, uint64_t left)
+{
+    size_t size = header[6] | (size_t)header[7] << 8;
+    uint64_t extent = size;
+
+    if (size < 8 || size > left) {
+        return 0;
+    }
+    if (perfin_u32(header) == RECORD_AUXTRACE && size >= 16) {
+        const uint8_t *p = perfin_at(&r->bytes, r->offset, 16);
+        uint64_t trace = p ? perfin_u64(p + 8) : UINT64_MAX;
+
+        extent = trace > left - size ? 0 : size + trace;
+    }
+    return extent;
+}
+
+/* The record at r->offset. *extent is 0 behind the last whole one of a file that may be cut. */
+static enum mkperf_status next_record(struct perfin_reader *r, uint64_t *extent)
+{
+    uint64_t left = r->frame.data.offset + r->frame.data.size - r->offset;
+    const uint8_t *p = left >= 8 ? perfin_at(&r->bytes, r->offset, 8) : NULL;
+
+    *extent = p ? record_extent(r, p, left) : 0;
+    if (*extent == 0) {
+        bool cut = r->frame.unfinished && !(r->frame.pipe && p && p[6] < 8 && p[7] == 0);
+        return cut ? MKPERF_OK : perfin_fail(r, "a record of impossible size");
+    }
+    size_t size = p[6] | (size_t)p[7] << 8;
+    p = perfin_at(&r->bytes, r->offset, size);
+    if (!p) {
+        *extent = 0;
+        return r->frame.pipe ? MKPERF_OK
+                             : perfin_fail(r, "the file became shorter while it was read");
+    }
+    return read_record(r, (struct perfin_cursor){.p = p + 8, .n = size - 8}, perfin_u32(p),
+                       p[4] | (unsigned)p[5] << 8);
+}
+
+static enum mkperf_status read_records(struct perfin_reader *r)
+{
+    uint64_t end = r->frame.data.offset + r->frame.data.size, extent = 1;
+
+    for (r->offset = r->frame.data.offset; r->offset < end && extent > 0; r->offset += extent) {
+        if (next_record(r, &extent) != MKPERF_OK) {
+            return r->e->status;
+        }
+    }
+    r->offset = r->offset < r->bytes.size ? r->offset : r->bytes.size;
+    return r->frame.pipe ? perfin_read_totals(&r->bytes, &r->frame, &r->session, r->e) : MKPERF_OK;
+}
+
+static enum mkperf_status finish(struct perfin_reader *r)
+{
+    struct mkperf_totals t = r->session.totals;
+
+    if (!r->session.has_totals || t.samples != r->samples) {
+        t.complete = false;
+        t.samples = r->samples;
+        t.first_ns = r->first_ns;
+        t.last_ns = r->last_ns;
+    }
+    t.marks = r->marks;
+    /* A pipe's end has no mark but the totals, which only mkperf writes. */
+    t.cut_bytes = r->bytes.size != UINT64_MAX && r->frame.unfinished ? r->bytes.size - r->offset
+                                                                     : 0;
+    t.cut = r->frame.pipe ? !r->session.has_totals : r->frame.unfinished;
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (t.lost[i] < r->lost[i]) {
+            t.lost[i] = r->lost[i];
+        }
+    }
+    if (perfin_begin(r) != MKPERF_OK) {
+        return r->e->status;
+    }
+    return r->sink->ops->end ? r->sink->ops->end(r->sink->self, &t, r->e) : MKPERF_OK;
+}
+
+static enum mkperf_status read_all(struct perfin_reader *r)
+{
+    enum mkperf_status status = perfin_read_frame(&r->bytes, &r->frame, r->e);
+
+    if (status == MKPERF_OK) {
+        status = perfin_read_session(&r->bytes, &r->frame, &r->session, r->e);
+    }
+    if (status == MKPERF_OK) {
+        status = read_records(r);
+    }
+    if (status == MKPERF_OK) {
+        status = finish(r);
+    }
+    if (status != MKPERF_OK && r->sink->ops->abandon) {
+        r->sink->ops->abandon(r->sink->self);
+    }
+    perfin_free_session(&r->session);
+    perfin_free_frame(&r->frame);
+    return status;
+}
+
+enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, size_t n,
+                                               const struct mkperf_sink *sink,
+                                               struct mkperf_error *e)
+{
+    struct perfin_reader r = {.sink = sink, .e = e};
+
+    r.bytes = (struct perfin_bytes){.path = name, .memory = p, .size = n, .fd = -1};
+    return read_all(&r);
+}
+
+/* Opens a file, or what gives its bytes once. */
+static enum mkperf_status open_bytes(struct perfin_bytes *b, const char *path,
+                                     struct mkperf_error *e)
+{
+    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                    : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    *b = (struct perfin_bytes){.path = path, .fd = fd};
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    }
+    b->stream = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode);
+    if (!b->stream && !S_ISREG(st.st_mode)) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", path);
+    }
+    b->size = b->stream ? UINT64_MAX : (uint64_t)st.st_size;
+    b->buffer = malloc(PERFIN_BUFFER);
+    return b->buffer ? MKPERF_OK
+                     : mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+}
+
+enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,
+                                        struct mkperf_error *e)
+{
+    struct perfin_reader r = {.sink = sink, .e = e};
+    enum mkperf_status status = open_bytes(&r.bytes, path, e);
+
+    if (status == MKPERF_OK) {
+        status = read_all(&r);
+    } else if (sink->ops->abandon) {
+        sink->ops->abandon(sink->self);
+    }
+    free(r.bytes.buffer);
+    if (r.bytes.fd >= 0) {
+        close(r.bytes.fd);
+    }
+    return status;
+}

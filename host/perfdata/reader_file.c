@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see reader_file.h. The layout is that of the kernel tree's perf.data-file-format.txt. */
+#include "reader_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/progress.h"
+#include "writer.h"
+
+enum {
+    HEADER_BYTES = 104,
+    HEADER_ATTR_SIZE = 16,
+    HEADER_ATTRS = 24,
+    HEADER_DATA = 40,
+    HEADER_FEATURES = 72,
+    ATTR_MIN_BYTES = 64, /* PERF_ATTR_SIZE_VER0 */
+    ATTR_MAX_BYTES = 4096,
+    TYPE_SOFTWARE = 1,
+    BPF_OUTPUT = 10,
+};
+
+static bool fill(struct perfin_bytes *b, uint64_t offset)
+{
+    b->buffered_at = offset;
+    b->buffered = 0;
+    while (b->buffered < PERFIN_BUFFER) {
+        ssize_t n = pread(b->fd, b->buffer + b->buffered, PERFIN_BUFFER - b->buffered,
+                          (off_t)(offset + b->buffered));
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            break;
+        }
+        b->buffered += (size_t)n;
+    }
+    mkperf_progress_bytes(offset, b->size);
+    return b->buffered > 0;
+}
+
+/* Reads on until n bytes from offset on are there, drops what is before them. */
+static bool fill_stream(struct perfin_bytes *b, uint64_t offset, size_t n)
+{
+    while (b->buffered_at + b->buffered < offset + n) {
+        uint64_t skip = offset - b->buffered_at < b->buffered ? offset - b->buffered_at
+                                                              : b->buffered;
+
+        memmove(b->buffer, b->buffer + skip, b->buffered - skip);
+        b->buffered_at += skip;
+        b->buffered -= skip;
+        ssize_t got = read(b->fd, b->buffer + b->buffered, PERFIN_BUFFER - b->buffered);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            b->size = b->buffered_at + b->buffered;
+            return false;
+        }
+        b->buffered += (size_t)got;
+        mkperf_progress_bytes(offset, 0);
+    }
+    return offset >= b->buffered_at;
+}
+
+const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n)
+{
+    if (offset > b->size || n > b->size - offset || n > PERFIN_BUFFER) {
+        return NULL;
+    }
+    if (b->memory) {
+        return b->memory + offset;
+    }
+    if (offset < b->buffered_at || offset - b->buffered_at > b->buffered ||
+        n > b->buffered - (offset - b->buffered_at)) {
+        if (b->stream ? offset < b->buffered_at || !fill_stream(b, offset, n)
+                      : !fill(b, offset) || n > b->buffered) {
+            return NULL;
+        }
+    }
+    return b->buffer + (offset - b->buffered_at);
+}
+
+enum mkperf_status perfin_bad(const struct perfin_bytes *b, uint64_t offset, const char *reason,
+                              struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: offset %" PRIu64 ": %s", b->path, offset,
+                            reason);
+}
+
+static struct perfin_section section(const uint8_t *p)
+{
+    return (struct perfin_section){perfin_u64(p), perfin_u64(p + 8)};
+}
+
+static bool inside(const struct perfin_bytes *b, struct perfin_section s)
+{
+    return s.offset <= b->size && s.size <= b->size - s.offset;
+}
+
+static bool reserve_ids(struct perfin_frame *f, size_t n)
+{
+    struct perfin_id *more = reallocarray(f->id, f->nids + n, sizeof *more);
+
+    f->id = more ? more : f->id;
+    return more;
+}
+
+static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *f,
+                                   struct perfin_section s, uint32_t event, struct mkperf_error *e)
+{
+    size_t n = (size_t)(s.size / 8);
+
+    if (!inside(b, s) || s.size / 8 > PERFIN_IDS_MAX - f->nids) {
+        return perfin_bad(b, s.offset, "an event's ids lie outside the file", e);
+    }
+    if (n == 0) {
+        return MKPERF_OK;
+    }
+    if (!reserve_ids(f, n)) {
+        return perfin_bad(b, s.offset, "out of memory", e);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *p = perfin_at(b, s.offset + 8 * i, 8);
+
+        if (!p) {
+            return perfin_bad(b, s.offset, "an event's ids cannot be read", e);
+        }
+        f->id[f->nids++] = (struct perfin_id){.id = perfin_u64(p), .event = event};
+    }
+    return MKPERF_OK;
+}
+
+static struct perfin_attr read_attr(const uint8_t *p, size_t n)
+{
+    return (struct perfin_attr){
+        .type = perfin_u32(p),
+        .config = perfin_u64(p + 8),
+        .period = perfin_u64(p + 16),
+        .sample_type = perfin_u64(p + 24),
+        .read_format = perfin_u64(p + 32),
+        .flags = perfin_u64(p + 40),
+        .max_stack = n >= 112 ? perfin_u32(p + 108) & 0xffff : 0,
+    };
+}
+
+static int compare_ids(const void *pa, const void *pb)
+{
+    const struct perfin_id *a = pa, *b = pb;
+
+    if (a->id != b->id) {
+        return a->id < b->id ? -1 : 1;
+    }
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame *f,
+                                     struct perfin_section s, uint64_t each, struct mkperf_error *e)
+{
+    if (each < ATTR_MIN_BYTES + 16 || each > ATTR_MAX_BYTES) {
+        return perfin_bad(b, HEADER_ATTR_SIZE, "an impossible size of attributes", e);
+    }
+    if (!inside(b, s) || s.size < each) {
+        return perfin_bad(b, HEADER_ATTRS, "its attributes lie outside the file", e);
+    }
+    if (s.size / each > MKPERF_MODEL_EVENTS) {
+        return perfin_bad(b, s.offset, "more than 32 events", e);
+    }
+    for (uint64_t i = 0; i < s.size / each; i++) {
+        const uint8_t *p = perfin_at(b, s.offset + i * each, (size_t)each);
+        enum mkperf_status status;
+
+        if (!p) {
+            return perfin_bad(b, s.offset, "its attributes cannot be read", e);
+        }
+        f->attr[f->nattrs++] = read_attr(p, (size_t)each - 16);
+        status = read_ids(b, f, section(p + each - 16), (uint32_t)i, e);
+        if (status != MKPERF_OK) {
+            return status;
+        }
+    }
+    if (f->nids) {
+        qsort(f->id, f->nids, sizeof *f->id, compare_ids);
+    }
+    return MKPERF_OK;
+}
+
+/* Ids of marks name no event: they are not sampled. */
+static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, uint64_t first_id)
+{
+    if (a->type == TYPE_SOFTWARE && a->config == BPF_OUTPUT && first_id == MKPERF_PERFDATA_MARK) {
+        f->mark = *a;
+        return PERFIN_MARK;
+    }
+    f->attr[f->nattrs] = *a;
+    return f->nattrs++;
+}
+
+bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
+{
+    size_t each = n >= ATTR_MIN_BYTES ? perfin_u32(p + 4) : 0, ids;
+
+    if (each < ATTR_MIN_BYTES || each > n || n - each < 8 || f->nattrs == MKPERF_MODEL_EVENTS) {
+        return false;
+    }
+    ids = (n - each) / 8;
+    if (ids > PERFIN_IDS_MAX - f->nids || !reserve_ids(f, ids)) {
+        return false;
+    }
+    struct perfin_attr attr = read_attr(p, each);
+    uint32_t event = event_for(f, &attr, perfin_u64(p + each));
+    for (size_t i = 0; i < ids; i++) {
+        f->id[f->nids++] = (struct perfin_id){.id = perfin_u64(p + each + 8 * i), .event = event};
+    }
+    qsort(f->id, f->nids, sizeof *f->id, compare_ids);
+    return true;
+}
+
+/* Features of a finished file: a table behind the data, ordered by the bits in the header. */
+static enum mkperf_status read_feature_table(struct perfin_bytes *b, struct perfin_frame *f,
+                                             const uint8_t bits[PERFIN_FEATURES / 8],
+                                             struct mkperf_error *e)
+{
+    uint64_t at = f->data.offset + f->data.size;
+
+    for (unsigned i = 0; i < PERFIN_FEATURES; i++) {
+        const uint8_t *p;
+
+        if (!(bits[i / 8] >> i % 8 & 1)) {
+            continue;
+        }
+        p = perfin_at(b, at, 16);
+        if (!p) {
+            return perfin_bad(b, at, "cut short in its feature table", e);
+        }
+        f->feature[i] = section(p);
+        if (!inside(b, f->feature[i])) {
+            return perfin_bad(b, at, "a feature lies outside the file", e);
+        }
+        at += 16;
+    }
+    return MKPERF_OK;
+}
+
+/* Features of an unfinished file of ours: those that stood before the data. */
+static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t at)
+{
+    const uint8_t *p = perfin_at(b, at, 16);
+    uint64_t n;
+
+    if (!p || memcmp(p, MKPERF_PERFDATA_INDEX, 8) != 0) {
+        return;
+    }
+    n = perfin_u64(p + 8);
+    for (uint64_t i = 0; i < n && i < PERFIN_FEATURES; i++) {
+        uint64_t bit;
+
+        p = perfin_at(b, at + 16 + 24 * i, 24);
+        if (!p) {
+            return;
+        }
+        bit = perfin_u64(p);
+        if (bit < PERFIN_FEATURES && inside(b, section(p + 8))) {
+            f->feature[bit] = section(p + 8);
+        }
+    }
+}
+
+static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[HEADER_BYTES],
+                                      struct mkperf_error *e)
+{
+    const uint8_t *p = perfin_at(b, 0, 16);
+
+    if (!p) {
+        return perfin_bad(b, 0, "too short for a perf.data file", e);
+    }
+    if (memcmp(p, "2ELIFREP", 8) == 0) {
+        return perfin_bad(b, 0, "written on a big-endian machine; only perf reads it", e);
+    }
+    if (memcmp(p, "PERFILE2", 8) != 0) {
+        return perfin_bad(b, 0, "not a perf.data file", e);
+    }
+    if (perfin_u64(p + 8) == PERFIN_PIPE_HEADER_BYTES) {
+        memcpy(header, p, PERFIN_PIPE_HEADER_BYTES);
+        return MKPERF_OK;
+    }
+    if (b->stream) {
+        return perfin_bad(b, 8, "a file's layout cannot be read from a pipe: give its name", e);
+    }
+    p = perfin_at(b, 0, HEADER_BYTES);
+    if (!p || perfin_u64(p + 8) != HEADER_BYTES) {
+        return perfin_bad(b, 8, "its header has an impossible size", e);
+    }
+    memcpy(header, p, HEADER_BYTES);
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
+                                     struct mkperf_error *e)
+{
+    uint8_t header[HEADER_BYTES] = {0};
+    struct perfin_section attrs;
+    enum mkperf_status status = read_header(b, header, e);
+
+    memset(f, 0, sizeof *f);
+    if (status != MKPERF_OK) {
+        return status;
+    }
+    if (perfin_u64(header + 8) == PERFIN_PIPE_HEADER_BYTES) {
+        return perfin_read_pipe_head(b, f, e);
+    }
+    attrs = section(header + HEADER_ATTRS);
+    status = read_attrs(b, f, attrs, perfin_u64(header + HEADER_ATTR_SIZE), e);
+    if (status != MKPERF_OK) {
+        return status;
+    }
+    f->data = section(header + HEADER_DATA);
+    if (!inside(b, f->data)) {
+        return perfin_bad(b, b->size, "cut short: the file ends before its data does", e);
+    }
+    if (f->data.size == 0) {
+        f->unfinished = true;
+        f->data.size = b->size - f->data.offset;
+        read_index(b, f, attrs.offset + attrs.size);
+        return MKPERF_OK;
+    }
+    return read_feature_table(b, f, header + HEADER_FEATURES, e);
+}
+
+void perfin_free_frame(struct perfin_frame *f)
+{
+    free(f->id);
+    for (unsigned i = 0; i < PERFIN_FEATURES; i++) {
+        free(f->kept[i].p);
+    }
+}
+
+uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
+                        size_t *n)
+{
+    struct perfin_section s = f->pipe ? (struct perfin_section){0, f->kept[bit].n}
+                                      : f->feature[bit];
+    uint8_t *out;
+
+    *n = 0;
+    if (s.size == 0 || s.size > PERFIN_FEATURE_MAX || !(out = calloc((size_t)s.size + 1, 1))) {
+        return NULL;
+    }
+    if (f->pipe) {
+        memcpy(out, f->kept[bit].p, f->kept[bit].n);
+        *n = f->kept[bit].n;
+    }
+    while (*n < s.size) {
+        size_t part = s.size - *n < 4096 ? (size_t)s.size - *n : 4096;
+        const uint8_t *p = perfin_at(b, s.offset + *n, part);
+
+        if (!p) {
+            free(out);
+            return NULL;
+        }
+        memcpy(out + *n, p, part);
+        *n += part;
+    }
+    return out;
+}

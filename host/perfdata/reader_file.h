@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A perf.data file's bytes and its frame: header, attributes, features.
+ *
+ * Owns: reading with every length checked, through one buffer whatever the file's size. Called by
+ * the perf.data decoder's own files alone. Nothing here is trusted: what lies outside the file, or
+ * is larger than its limit, is an error with the offset where it stands.
+ */
+#ifndef MKPERF_HOST_PERFDATA_READER_FILE_H
+#define MKPERF_HOST_PERFDATA_READER_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/model.h"
+
+enum {
+    PERFIN_BUFFER = 1 << 18,      /* holds at least one record (64 KiB) */
+    PERFIN_FEATURE_MAX = 1 << 24, /* bytes of a feature that is read */
+    PERFIN_IDS_MAX = 1 << 20,     /* sample ids of all events */
+    PERFIN_FEATURES = 256,        /* bits in the header */
+};
+
+struct perfin_bytes {
+    const char *path;      /* for messages */
+    uint64_t size;         /* UINT64_MAX: of a stream whose end was not met */
+    bool stream;           /* fd gives its bytes once: offsets only grow */
+    const uint8_t *memory; /* all of it, or NULL: fd and buffer */
+    int fd;
+    uint8_t *buffer;
+    uint64_t buffered_at;
+    size_t buffered;
+};
+
+enum perfin_record_type { /* of the records that stand for a pipe's head */
+                          PERFIN_HEADER_ATTR = 64,
+                          PERFIN_HEADER_EVENT_TYPE = 65,
+                          PERFIN_HEADER_TRACING_DATA = 66,
+                          PERFIN_FINISHED_ROUND = 68,
+                          PERFIN_EVENT_UPDATE = 78,
+                          PERFIN_HEADER_FEATURE = 80,
+                          PERFIN_PIPE_HEADER_BYTES = 16,
+};
+
+struct perfin_section {
+    uint64_t offset, size;
+};
+
+struct perfin_attr {
+    uint64_t type, config, period, sample_type, read_format, flags;
+    unsigned max_stack;
+};
+
+enum { PERFIN_ATTR_FREQ = 10, PERFIN_ATTR_ID_ALL = 18 }; /* bits of flags */
+
+struct perfin_id {
+    uint64_t id;
+    uint32_t event; /* PERFIN_MARK: not one */
+    uint64_t count; /* that the last sample with it had, of a group whose counts ride in samples */
+};
+
+#define PERFIN_MARK UINT32_MAX
+
+struct perfin_frame {
+    unsigned nattrs;
+    struct perfin_attr attr[MKPERF_MODEL_EVENTS];
+    struct perfin_attr mark; /* of the event of marks */
+    struct perfin_id *id;    /* sorted */
+    size_t nids;
+    struct perfin_section data;
+    bool unfinished; /* the writer died: no feature table, data reaches to the file's end */
+    bool pipe;       /* recorded into a pipe: all is records, data reaches to the end */
+    struct perfin_section feature[PERFIN_FEATURES]; /* size 0: absent */
+    struct {
+        uint8_t *p;
+        size_t n;
+    } kept[PERFIN_FEATURES]; /* of a pipe */
+};
+
+/* n bytes at offset, valid until the next call; NULL if the file does not have them. */
+const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n);
+
+/* MKPERF_ERR_INPUT "path: offset N: reason". */
+enum mkperf_status perfin_bad(const struct perfin_bytes *b, uint64_t offset, const char *reason,
+                              struct mkperf_error *e);
+
+enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
+                                     struct mkperf_error *e);
+void perfin_free_frame(struct perfin_frame *f);
+
+/* One more event, or marks, from a HEADER_ATTR record: attribute, then ids. False: it is damaged.
+ */
+bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n);
+
+/* reader_pipe.c: the records before the first of the data. */
+enum mkperf_status perfin_read_pipe_head(struct perfin_bytes *b, struct perfin_frame *f,
+                                         struct mkperf_error *e);
+/* Keeps a feature from a HEADER_FEATURE or HEADER_EVENT_TYPE record. False: cut, or no memory. */
+bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n);
+
+/* A feature's bytes with a 0 behind them, to be freed; NULL if absent or too large. */
+uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
+                        size_t *n);
+
+static inline uint32_t perfin_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t perfin_u64(const uint8_t *p)
+{
+    return perfin_u32(p) | (uint64_t)perfin_u32(p + 4) << 32;
+}
+
+#endif

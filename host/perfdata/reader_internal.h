@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the perf.data decoder share while they walk over records.
+ *
+ * Owns: the reader's state and the cursor over a record. reader.c owns the walk and the records
+ * about losses and events, reader_process.c those about processes, reader_sample.c samples and
+ * marks.
+ */
+#ifndef MKPERF_HOST_PERFDATA_READER_INTERNAL_H
+#define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
+
+#include "reader_session.h"
+
+enum sample_field { /* bits of sample_type */
+                    FIELD_IP = 1 << 0,
+                    FIELD_TID = 1 << 1,
+                    FIELD_TIME = 1 << 2,
+                    FIELD_ADDR = 1 << 3,
+                    FIELD_READ = 1 << 4,
+                    FIELD_CALLCHAIN = 1 << 5,
+                    FIELD_ID = 1 << 6,
+                    FIELD_CPU = 1 << 7,
+                    FIELD_PERIOD = 1 << 8,
+                    FIELD_STREAM_ID = 1 << 9,
+                    FIELD_RAW = 1 << 10,
+                    FIELD_IDENTIFIER = 1 << 16,
+                    /* what a sample that is read to its end may have */
+                    FIELDS_READ = FIELD_IDENTIFIER | (FIELD_RAW - 1),
+};
+
+enum { PERFIN_MODE_MASK = 7, PERFIN_MODE_KERNEL = 1 }; /* of a record's misc */
+
+struct perfin_cursor {
+    const uint8_t *p;
+    size_t n;
+    bool cut;
+};
+
+struct perfin_reader {
+    struct perfin_bytes bytes;
+    struct perfin_frame frame;
+    struct perfin_session session;
+    const struct mkperf_sink *sink;
+    bool began;
+    unsigned events; /* that the sink knows */
+    uint64_t offset; /* of the record at hand */
+    uint64_t samples, marks, first_ns, last_ns;
+    uint64_t lost[MKPERF_LOST_PLACES];
+    struct mkperf_chain chain;
+    struct mkperf_error *e;
+};
+
+static inline const uint8_t *perfin_take(struct perfin_cursor *c, size_t n)
+{
+    const uint8_t *p = c->p;
+
+    if (n > c->n) {
+        c->cut = true;
+        return NULL;
+    }
+    c->p += n;
+    c->n -= n;
+    return p;
+}
+
+static inline uint64_t perfin_take64(struct perfin_cursor *c)
+{
+    const uint8_t *p = perfin_take(c, 8);
+
+    return p ? perfin_u64(p) : 0;
+}
+
+static inline uint32_t perfin_take32(struct perfin_cursor *c)
+{
+    const uint8_t *p = perfin_take(c, 4);
+
+    return p ? perfin_u32(p) : 0;
+}
+
+/* INPUT, with the offset of the record at hand. */
+enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason);
+/* Tells the sink of the session, once. */
+enum mkperf_status perfin_begin(struct perfin_reader *r);
+
+/* reader_process.c. The PD of a pid, announced to the sink. */
+enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id);
+/* A COMM record; an MMAP or MMAP2 record. */
+enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c);
+enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor c, bool mmap2,
+                                   unsigned misc);
+
+/* reader_sample.c. The event of an id, PERFIN_MARK for that of marks; -1: none. */
+int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id);
+/* A SAMPLE record: a sample, or a mark. */
+enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,
+                                      unsigned misc);
+
+#endif

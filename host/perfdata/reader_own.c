@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: what mkperf's own features of a perf.data file say, lines `key value` about the session and
+ * its totals. A line that makes no sense is passed over. See reader_session.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader_session.h"
+#include "writer.h"
+
+static void event_line(struct perfin_session *in, const char *text)
+{
+    struct mkperf_session *s = &in->model;
+    unsigned index, user, kernel;
+    struct mkperf_event v = {.code = 0};
+    int at = 0;
+
+    if (sscanf(text, "%u %" SCNu32 " %u %u %" SCNu64 " %" SCNu32 " %n", &index, &v.code, &user,
+               &kernel, &v.period, &v.frequency, &at) == 6 &&
+        at > 0 && index < MKPERF_MODEL_EVENTS && index <= s->nevents) {
+        s->nevents += index == s->nevents; /* of a later session */
+        in->described = in->described <= index ? index + 1 : in->described;
+        v.user = user;
+        v.kernel = kernel;
+        perfin_set_event_name(&v, text + at);
+        s->event[index] = v;
+    }
+}
+
+/* group INDEX NUMBER READ, behind the event's own line */
+static void group_line(struct perfin_session *in, const char *text)
+{
+    unsigned index, read;
+    uint32_t group;
+
+    if (sscanf(text, "%u %" SCNu32 " %u", &index, &group, &read) == 3 &&
+        index < in->model.nevents) {
+        in->model.event[index].group = group;
+        in->model.event[index].read = read != 0;
+    }
+}
+
+/* counted INDEX RUNNING_NS ENABLED_NS */
+static void counted_line(struct mkperf_totals *t, const char *text)
+{
+    uint64_t running, enabled;
+    unsigned index;
+
+    if (sscanf(text, "%u %" SCNu64 " %" SCNu64, &index, &running, &enabled) == 3 &&
+        index < MKPERF_MODEL_EVENTS && running <= enabled) {
+        t->running_ns[index] = running;
+        t->enabled_ns[index] = enabled;
+    }
+}
+
+static bool pd_line(struct perfin_session *s, const char *text)
+{
+    uint32_t id;
+    uint64_t thread;
+    int parent = 0, after = 0, name = 0;
+    int64_t index;
+
+    if (sscanf(text, "%" SCNu32 " %" SCNx64 " %n%*s%n %n", &id, &thread, &parent, &after, &name) <
+            2 ||
+        name <= after || id >= MKPERF_PERFDATA_PDS) {
+        return true;
+    }
+    index = perfin_process_of(s, id + 1);
+    if (index < 0) {
+        return false;
+    }
+    s->process[index].thread = thread;
+    s->process[index].has_thread = true;
+    if (strncmp(text + parent, "- ", 2) != 0 &&
+        !perfin_set_text(&s->process[index].parent, text + parent, (size_t)(after - parent))) {
+        return false;
+    }
+    return perfin_set_text(&s->process[index].name, text + name, strlen(text + name));
+}
+
+static struct mkperf_build_id from_hex(const char *text)
+{
+    struct mkperf_build_id id = {.n = 0};
+    unsigned byte;
+
+    for (; id.n < MKPERF_BUILD_ID_BYTES && text[0] && text[1]; text += 2) {
+        if (sscanf(text, "%2x", &byte) != 1) {
+            break;
+        }
+        id.byte[id.n++] = (uint8_t)byte;
+    }
+    return id;
+}
+
+static bool session_line(struct perfin_session *s, const char *key, const char *value)
+{
+    struct mkperf_session *m = &s->model;
+
+    if (strcmp(key, "platform") == 0) {
+        return perfin_set_text(&s->platform, value, strlen(value));
+    } else if (strcmp(key, "kernel_elf") == 0) {
+        return perfin_set_text(&s->kernel_elf, value, strlen(value));
+    } else if (strcmp(key, "kernel_build_id") == 0) {
+        m->kernel_build_id = from_hex(value);
+    } else if (strcmp(key, "cores") == 0) {
+        m->cores = (unsigned)strtoul(value, NULL, 10);
+    } else if (strcmp(key, "frames") == 0) {
+        m->max_frames = (unsigned)strtoul(value, NULL, 10);
+    } else if (strcmp(key, "jitter") == 0) {
+        m->jitter = value[0] == '1';
+    } else if (strcmp(key, "event") == 0) {
+        event_line(s, value);
+    } else if (strcmp(key, "group") == 0) {
+        group_line(s, value);
+    } else if (strcmp(key, "pd") == 0) {
+        return pd_line(s, value);
+    }
+    return true;
+}
+
+static bool interactions_line(struct perfin_session *s, const char *key, const char *value)
+{
+    if (s->interactions == NULL) {
+        s->interactions = calloc(1, sizeof *s->interactions);
+        s->totals.interactions = s->interactions;
+    }
+    return s->interactions != NULL && mkperf_interactions_line(s->interactions, key, value);
+}
+
+static bool totals_line(struct perfin_session *s, const char *key, const char *value)
+{
+    struct mkperf_totals *t = &s->totals;
+    uint64_t number = strtoull(value, NULL, 10);
+    const struct {
+        const char *key;
+        uint64_t *to;
+    } fields[] = {
+        {"samples", &t->samples},
+        {"lost_ring", &t->lost[MKPERF_LOST_RING]},
+        {"lost_output", &t->lost[MKPERF_LOST_OUTPUT]},
+        {"lost_link", &t->lost[MKPERF_LOST_LINK]},
+        {"lost_transit", &t->lost[MKPERF_LOST_TRANSIT]},
+        {"lost_chain", &t->lost[MKPERF_LOST_CHAIN]},
+        {"late_events", &t->late_events},
+        {"spurious", &t->spurious},
+        {"unrepaired", &t->unrepaired},
+        {"proved", &t->confidence[MKPERF_PROVED]},
+        {"inferred", &t->confidence[MKPERF_INFERRED]},
+        {"ambiguous", &t->confidence[MKPERF_AMBIGUOUS]},
+        {"marks", &t->marks},
+        {"marks_lost", &t->marks_lost},
+        {"restarts", &t->restarts},
+        {"overwritten", &t->overwritten},
+        {"looks_us", &t->looks_us},
+        {"unread", &t->unread},
+        {"first_ns", &t->first_ns},
+        {"last_ns", &t->last_ns},
+    };
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (strcmp(key, fields[i].key) == 0) {
+            *fields[i].to = number;
+        }
+    }
+    if (strcmp(key, "complete") == 0) {
+        t->complete = number != 0;
+    } else if (mkperf_interactions_is_line(key)) {
+        return interactions_line(s, key, value);
+    } else if (strcmp(key, "event") == 0) {
+        event_line(s, value);
+    } else if (strcmp(key, "group") == 0) {
+        group_line(s, value);
+    } else if (strcmp(key, "counted") == 0) {
+        counted_line(t, value);
+    } else {
+        mkperf_fill_line(&t->fill, key, value);
+    }
+    return true;
+}
+
+/* Calls line for each `key value` of one of our features. True if the feature is there. */
+static bool each_line(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
+                      struct perfin_session *s,
+                      bool (*line)(struct perfin_session *, const char *, const char *),
+                      bool *memory)
+{
+    size_t n;
+    uint8_t *p = perfin_feature(b, f, bit, &n);
+    char *rest = NULL, *text;
+
+    if (!p) {
+        return false;
+    }
+    for (text = strtok_r((char *)p, "\n", &rest); text && *memory;
+         text = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(text, ' ');
+
+        if (value) {
+            *value = 0;
+            *memory = line(s, text, value + 1);
+        }
+    }
+    free(p);
+    return true;
+}
+
+enum mkperf_status perfin_read_own(struct perfin_bytes *b, const struct perfin_frame *f,
+                                   struct perfin_session *s, struct mkperf_error *e)
+{
+    bool memory = true;
+
+    s->native = each_line(b, f, MKPERF_PERFDATA_SESSION, s, session_line, &memory);
+    return memory ? MKPERF_OK : perfin_bad(b, 0, "out of memory", e);
+}
+
+enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
+                                      struct perfin_session *s, struct mkperf_error *e)
+{
+    bool memory = true;
+
+    s->has_totals = each_line(b, f, MKPERF_PERFDATA_TOTALS, s, totals_line, &memory);
+    return memory ? MKPERF_OK : perfin_bad(b, 0, "out of memory", e);
+}

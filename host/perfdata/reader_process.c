@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the records of a perf.data file that say what a process is called and which program it
+ * runs, and the PDs that the sink is told of. Called by the walk over the records; see
+ * reader_internal.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader_internal.h"
+#include "writer.h"
+
+enum { MISC_MMAP_BUILD_ID = 1 << 14 };
+
+/* The PD of a pid, announced to the sink. */
+enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id)
+{
+    int64_t index = perfin_process_of(&r->session, pid);
+    struct perfin_process *p;
+
+    if (index < 0) {
+        return perfin_fail(r, "more processes than memory or sense allow");
+    }
+    *id = (uint32_t)index;
+    p = &r->session.process[index];
+    if (p->announced || !r->sink->ops->pd) {
+        return MKPERF_OK;
+    }
+    p->announced = true;
+    return r->sink->ops->pd(r->sink->self,
+                            &(struct mkperf_pd){.thread = p->thread,
+                                                .id = *id,
+                                                .name = p->name,
+                                                .elf = p->elf,
+                                                .build_id = p->build_id,
+                                                .parent = p->parent},
+                            r->e);
+}
+
+enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c)
+{
+    uint32_t pid = perfin_take32(&c), tid = perfin_take32(&c);
+    struct perfin_process *p;
+    int64_t index;
+
+    if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
+        return perfin_fail(r, "a COMM record is cut");
+    }
+    index = pid == tid ? perfin_process_of(&r->session, pid) : -1;
+    if (index < 0) {
+        return pid == tid ? perfin_fail(r, "more processes than memory or sense allow") : MKPERF_OK;
+    }
+    p = &r->session.process[index];
+    if (!p->has_thread && r->session.native && strncmp((const char *)c.p, "unknown-", 8) == 0) {
+        p->thread = strtoull((const char *)c.p + 8, NULL, 16);
+    }
+    if (!p->announced && !perfin_set_text(&p->name, c.p, c.n)) {
+        return perfin_fail(r, "out of memory");
+    }
+    return MKPERF_OK;
+}
+
+/* Programs have a path; [heap] and //anon have none. */
+static bool is_program(const char *path)
+{
+    return path[0] == '/' && path[1] != '/';
+}
+
+/* The program of a process, unless it is known or the sink has been told. */
+static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, const char *path,
+                                      size_t n, const struct mkperf_build_id *id)
+{
+    int64_t index = perfin_process_of(&r->session, pid);
+
+    if (index < 0) {
+        return perfin_fail(r, "more processes than memory or sense allow");
+    }
+    struct perfin_process *p = &r->session.process[index];
+    if (p->announced || p->elf) {
+        return MKPERF_OK;
+    }
+    p->build_id = *id;
+    return perfin_set_text(&p->elf, path, n) ? MKPERF_OK : perfin_fail(r, "out of memory");
+}
+
+/* MMAP2 has device and inode there, or the size of a build id, three bytes, and the id. */
+static struct mkperf_build_id map_build_id(const uint8_t *p, unsigned misc)
+{
+    struct mkperf_build_id id = {.n = 0};
+
+    if (p && misc & MISC_MMAP_BUILD_ID && p[0] <= MKPERF_BUILD_ID_BYTES) {
+        id.n = p[0];
+        memcpy(id.byte, p + 4, id.n);
+    }
+    return id;
+}
+
+enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor c, bool mmap2,
+                                   unsigned misc)
+{
+    uint32_t pid = perfin_take32(&c), owner = pid - 1;
+    uint64_t addr;
+
+    perfin_take(&c, 4);
+    addr = perfin_take64(&c);
+    perfin_take(&c, 16);
+    struct mkperf_build_id id = map_build_id(mmap2 ? perfin_take(&c, 24 + 8) : NULL, misc);
+    if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
+        return perfin_fail(r, "an MMAP record is cut");
+    }
+    const char *path = (const char *)c.p;
+    if (!is_program(path)) {
+        return MKPERF_OK;
+    }
+    if ((misc & PERFIN_MODE_MASK) == PERFIN_MODE_KERNEL || pid == UINT32_MAX) {
+        bool ok = r->session.kernel_elf || perfin_set_text(&r->session.kernel_elf, path, c.n);
+        return ok ? MKPERF_OK : perfin_fail(r, "out of memory");
+    }
+    if (r->session.native) {
+        mkperf_perfdata_unslid(&owner, addr);
+    }
+    return set_program(r, owner + 1, path, c.n, &id);
+}

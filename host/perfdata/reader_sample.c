@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Samples and marks of a perf.data: from a record's fields to the model.
+ *
+ * Owns: which fields a sample has, and what its callchain means. Called by reader.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader_internal.h"
+#include "writer.h"
+
+enum { MARK_BYTES = 128, MODE_HYPERVISOR = 3, MODE_GUEST_KERNEL = 4 };
+
+/* Values in a callchain from here on are markers, and these two start the kernel's frames. */
+#define CONTEXT_MAX ((uint64_t)-4095)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+
+static struct perfin_id *find_id(const struct perfin_reader *r, uint64_t id)
+{
+    size_t low = 0, high = r->frame.nids;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (r->frame.id[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < r->frame.nids && r->frame.id[low].id == id ? &r->frame.id[low] : NULL;
+}
+
+int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id)
+{
+    const struct perfin_id *found = find_id(r, id);
+
+    return found != NULL ? (int64_t)found->event : -1;
+}
+
+static enum mkperf_status tell_events(struct perfin_reader *r)
+{
+    const struct mkperf_sink_ops *ops = r->sink->ops;
+
+    if (!ops->events) {
+        return perfin_fail(
+            r, "a session with other events begins here, which this output cannot hold");
+    }
+    r->events = r->session.model.nevents;
+    return ops->events(r->sink->self, &r->session.model, r->e);
+}
+
+enum {
+    FORMAT_ENABLED = 1 << 0,
+    FORMAT_RUNNING = 1 << 1,
+    FORMAT_ID = 1 << 2,
+    FORMAT_GROUP = 1 << 3,
+    FORMAT_LOST = 1 << 4,
+};
+
+struct raw_sample {
+    unsigned misc;
+    uint64_t ip, time, period;
+    uint32_t pid, core, event;
+    const uint8_t *chain; /* nchain words */
+    uint64_t nchain;
+    const uint8_t *raw; /* nraw bytes, of a mark */
+    uint32_t nraw;
+    bool longer; /* than its fields, all of which we know: nr is wrong */
+    unsigned nreads;
+    struct mkperf_read read[MKPERF_MODEL_EVENTS]; /* of the group's other events */
+};
+
+/* What an event has counted in all, in a sample of its group: the difference is the sample's. */
+static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint64_t count,
+                      uint64_t id)
+{
+    struct perfin_id *of = find_id(r, id);
+
+    if (of == NULL || of->event == PERFIN_MARK) {
+        return;
+    }
+    uint64_t since = count - of->count;
+    of->count = count;
+    if (of->event == s->event) {
+        s->period = since != 0 ? since : s->period;
+    } else if (s->nreads < MKPERF_MODEL_EVENTS) {
+        s->read[s->nreads++] = (struct mkperf_read){.event = of->event, .count = since};
+    }
+}
+
+/* Counter values in a sample. Of one counter alone there is nothing that its period does not say.
+ */
+static void take_read(const struct perfin_reader *r, struct perfin_cursor *c, uint64_t format,
+                      struct raw_sample *s)
+{
+    size_t times = (format & FORMAT_ENABLED ? 8 : 0) + (format & FORMAT_RUNNING ? 8 : 0);
+    size_t rest = format & FORMAT_LOST ? 8 : 0;
+    size_t each = 8 + (format & FORMAT_ID ? 8 : 0) + rest;
+
+    if (!(format & FORMAT_GROUP)) {
+        perfin_take(c, times + each);
+        return;
+    }
+    uint64_t n = perfin_take64(c);
+    perfin_take(c, times);
+    if (n > c->n / each) {
+        c->cut = true;
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t count = perfin_take64(c);
+        if (format & FORMAT_ID) {
+            add_count(r, s, count, perfin_take64(c));
+        }
+        perfin_take(c, rest);
+    }
+}
+
+/* The event first: its id is at a fixed place, or there is one event only. */
+static bool find_event(const struct perfin_reader *r, const struct perfin_cursor *record,
+                       struct raw_sample *s)
+{
+    uint64_t type = r->frame.attr[0].sample_type;
+    struct perfin_cursor c = *record;
+    int64_t event = -1;
+
+    if (type & FIELD_IDENTIFIER) {
+        event = perfin_event_of(r, perfin_take64(&c));
+    } else if (type & FIELD_ID) {
+        perfin_take(&c, (type & FIELD_IP ? 8 : 0) + (type & FIELD_TID ? 8 : 0) +
+                            (type & FIELD_TIME ? 8 : 0) + (type & FIELD_ADDR ? 8 : 0));
+        event = perfin_event_of(r, perfin_take64(&c));
+    }
+    if (event < 0 && r->frame.nattrs == 1) {
+        event = 0;
+    }
+    s->event = event < 0 ? 0 : (uint32_t)event; /* or PERFIN_MARK */
+    return event >= 0 && !c.cut;
+}
+
+static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
+                        struct raw_sample *s)
+{
+    const struct perfin_attr *a = s->event == PERFIN_MARK ? &r->frame.mark
+                                                          : &r->frame.attr[s->event];
+    uint64_t type = a->sample_type;
+
+    perfin_take(c, type & FIELD_IDENTIFIER ? 8 : 0);
+    s->ip = type & FIELD_IP ? perfin_take64(c) : 0;
+    if (type & FIELD_TID) {
+        s->pid = perfin_take32(c);
+        perfin_take(c, 4);
+    }
+    s->time = type & FIELD_TIME ? perfin_take64(c) : 0;
+    perfin_take(c, (type & FIELD_ADDR ? 8 : 0) + (type & FIELD_ID ? 8 : 0) +
+                       (type & FIELD_STREAM_ID ? 8 : 0));
+    s->core = type & FIELD_CPU ? (uint32_t)perfin_take64(c) : 0;
+    s->period = a->flags >> PERFIN_ATTR_FREQ & 1 ? 1 : a->period;
+    if (type & FIELD_PERIOD) {
+        s->period = perfin_take64(c);
+    }
+    if (type & FIELD_READ) {
+        take_read(r, c, a->read_format, s);
+    }
+    if (type & FIELD_CALLCHAIN) {
+        s->nchain = perfin_take64(c);
+        s->chain = s->nchain <= c->n / 8 ? perfin_take(c, 8 * (size_t)s->nchain) : NULL;
+        c->cut |= !s->chain;
+    }
+    if (s->event == PERFIN_MARK && type & FIELD_RAW) {
+        s->nraw = perfin_take32(c);
+        s->raw = perfin_take(c, s->nraw);
+    }
+    s->longer = s->event != PERFIN_MARK && c->n > 0 && !(type & ~(uint64_t)FIELDS_READ);
+    return !c->cut;
+}
+
+static bool is_kernel_mode(unsigned misc)
+{
+    unsigned mode = misc & PERFIN_MODE_MASK;
+
+    return mode == PERFIN_MODE_KERNEL || mode == MODE_HYPERVISOR || mode == MODE_GUEST_KERNEL;
+}
+
+/* The kernel's callers are kept as long as no user frame follows: see model.h. */
+static void add_kernel_frame(struct perfin_reader *r, struct mkperf_sample *out, uint64_t addr)
+{
+    if (!(out->flags & MKPERF_SAMPLE_KERNEL)) {
+        out->flags |= MKPERF_SAMPLE_KERNEL;
+        out->kernel_pc = addr;
+    } else if (out->flags & MKPERF_SAMPLE_NO_USER && r->chain.n <= MKPERF_MAX_FRAMES) {
+        r->chain.caller[r->chain.n++] = (struct mkperf_caller){.addr = addr, .pd = out->pd};
+    } else if (out->flags & MKPERF_SAMPLE_NO_USER) {
+        out->flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
+    }
+}
+
+static enum mkperf_status add_user_frame(struct perfin_reader *r, struct mkperf_sample *out,
+                                         uint32_t pid, uint64_t addr)
+{
+    uint32_t pd = pid - 1;
+
+    if (r->session.native) {
+        addr = mkperf_perfdata_unslid(&pd, addr);
+    }
+    if (out->flags & MKPERF_SAMPLE_NO_USER) {
+        out->flags &= ~(uint32_t)(MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_DEPTH_LIMIT);
+        out->pc = addr;
+        r->chain.n = 0;
+        return MKPERF_OK;
+    }
+    if (r->chain.n == MKPERF_MAX_FRAMES + 1) {
+        out->flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
+        return MKPERF_OK;
+    }
+    struct mkperf_caller *to = &r->chain.caller[r->chain.n++];
+    to->addr = addr;
+    to->pd = out->pd;
+    return pd == pid - 1 ? MKPERF_OK : perfin_pd_of(r, pd + 1, &to->pd);
+}
+
+/* Sorts the chain's frames into kernel, user pc and callers. */
+static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_sample *raw,
+                                      struct mkperf_sample *out)
+{
+    bool kernel = is_kernel_mode(raw->misc);
+
+    for (uint64_t i = 0; i < raw->nchain; i++) {
+        uint64_t addr = perfin_u64(raw->chain + 8 * i);
+
+        if (r->sink->leaves_only && !(out->flags & MKPERF_SAMPLE_NO_USER)) {
+            break;
+        }
+        if (addr >= CONTEXT_MAX) {
+            kernel = addr == CONTEXT_KERNEL || addr == CONTEXT_GUEST_KERNEL;
+        } else if (kernel) {
+            add_kernel_frame(r, out, addr);
+        } else if (add_user_frame(r, out, raw->pid, addr) != MKPERF_OK) {
+            return r->e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+static void count_sample(struct perfin_reader *r, uint64_t time)
+{
+    if (r->samples == 0 || time < r->first_ns) {
+        r->first_ns = time;
+    }
+    if (time > r->last_ns) {
+        r->last_ns = time;
+    }
+    r->samples++;
+}
+
+/* The text of a mark, see perfdata/writer.h. False: it is none. */
+static bool parse_mark(char *text, struct mkperf_mark *m)
+{
+    static const char *const kinds[] = {
+        [MKPERF_MARK_POINT] = "point ", [MKPERF_MARK_BEGIN] = "begin ", [MKPERF_MARK_END] = "end "};
+
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t n = strlen(kinds[i]);
+        char *rest;
+        if (strncmp(text, kinds[i], n) == 0) {
+            m->kind = (enum mkperf_mark_kind)i;
+            m->id = (uint32_t)strtoul(text + n, &rest, 10);
+            m->name = rest + 1;
+            return rest != text + n && *rest == ' ';
+        }
+    }
+    return false;
+}
+
+static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sample *raw)
+{
+    struct mkperf_mark mark = {.time_ns = raw->time};
+    char text[MARK_BYTES];
+    size_t n = raw->nraw < sizeof text - 1 ? raw->nraw : sizeof text - 1;
+
+    if (raw->raw != NULL) {
+        memcpy(text, raw->raw, n);
+    }
+    text[raw->raw != NULL ? n : 0] = '\0';
+    if (!parse_mark(text, &mark)) {
+        return perfin_fail(r, "a mark without kind, number and name");
+    }
+    r->marks++;
+    if (perfin_begin(r) != MKPERF_OK || perfin_pd_of(r, raw->pid, &mark.pd) != MKPERF_OK) {
+        return r->e->status;
+    }
+    return r->sink->ops->mark ? r->sink->ops->mark(r->sink->self, &mark, r->e) : MKPERF_OK;
+}
+
+enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,
+                                      unsigned misc)
+{
+    struct raw_sample raw = {.misc = misc};
+    struct mkperf_sample out = {.flags = MKPERF_SAMPLE_NO_USER, .callers = &r->chain};
+
+    if (!find_event(r, &c, &raw)) {
+        return perfin_fail(r, "a sample of no known event");
+    }
+    if (!take_fields(r, &c, &raw)) {
+        return perfin_fail(r, "a sample is cut");
+    }
+    if (raw.longer) {
+        return perfin_fail(r,
+                           "a sample is longer than its fields: it has more frames than nr says");
+    }
+    if (raw.event == PERFIN_MARK) {
+        return read_mark(r, &raw);
+    }
+    if (raw.core >= MKPERF_MODEL_CORES) {
+        return perfin_fail(r, "a sample of a core beyond 4095");
+    }
+    out.time_ns = raw.time;
+    out.period = raw.period;
+    out.event = raw.event;
+    out.core = raw.core;
+    out.nreads = raw.nreads;
+    out.reads = raw.read;
+    r->chain.n = 0;
+    if (perfin_begin(r) != MKPERF_OK || (raw.event >= r->events && tell_events(r) != MKPERF_OK) ||
+        perfin_pd_of(r, raw.pid, &out.pd) != MKPERF_OK || split_chain(r, &raw, &out) != MKPERF_OK) {
+        return r->e->status;
+    }
+    if (raw.nchain == 0 && is_kernel_mode(misc)) {
+        add_kernel_frame(r, &out, raw.ip);
+    } else if (raw.nchain == 0 && add_user_frame(r, &out, raw.pid, raw.ip) != MKPERF_OK) {
+        return r->e->status;
+    }
+    count_sample(r, raw.time);
+    return mkperf_sink_sample(r->sink, &out, r->e);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: what perf's own features say; see reader_session.h. */
+#include "reader_session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { /* feature bits of perf */
+       FEATURE_HOSTNAME = 3,
+       FEATURE_ARCH = 6,
+       FEATURE_NRCPUS = 7,
+       FEATURE_CPUDESC = 8,
+       FEATURE_CMDLINE = 11,
+       FEATURE_EVENT_DESC = 12,
+       ATTR_EXCLUDE_USER = 4,
+       ATTR_EXCLUDE_KERNEL = 5,
+       TYPE_HARDWARE = 0,
+       TYPE_SOFTWARE = 1,
+       TYPE_RAW = 4,
+};
+
+bool perfin_set_text(char **to, const void *p, size_t n)
+{
+    char *copy = strndup(p, n);
+
+    if (!copy) {
+        return false;
+    }
+    free(*to);
+    *to = copy;
+    return true;
+}
+
+int64_t perfin_process_of(struct perfin_session *s, uint32_t pid)
+{
+    struct perfin_process *more;
+    char name[32];
+
+    if (s->last < s->nprocesses && s->process[s->last].pid == pid) {
+        return s->last;
+    }
+    for (uint32_t i = 0; i < s->nprocesses; i++) {
+        if (s->process[i].pid == pid) {
+            return s->last = i;
+        }
+    }
+    if (s->nprocesses == PERFIN_PROCESSES_MAX) {
+        return -1;
+    }
+    if (s->nprocesses == s->room) {
+        more = reallocarray(s->process, s->room ? 2 * s->room : 16, sizeof *more);
+        if (!more) {
+            return -1;
+        }
+        s->process = more;
+        s->room = s->room ? 2 * s->room : 16;
+    }
+    s->process[s->nprocesses] = (struct perfin_process){.pid = pid, .thread = pid};
+    snprintf(name, sizeof name, ":%" PRId32, (int32_t)pid);
+    if (!perfin_set_text(&s->process[s->nprocesses].name, name, sizeof name)) {
+        return -1;
+    }
+    return s->nprocesses++;
+}
+
+/* perf's string: length with padding, then the text. Returns the bytes used, 0 if cut. */
+static size_t perf_string(const uint8_t *p, size_t n, char **out)
+{
+    uint32_t length;
+
+    if (n < 4 || (length = perfin_u32(p)) > n - 4 || !perfin_set_text(out, p + 4, length)) {
+        return 0;
+    }
+    return 4 + (size_t)length;
+}
+
+static void read_string(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
+                        char **out)
+{
+    size_t n;
+    uint8_t *p = perfin_feature(b, f, bit, &n);
+
+    if (p) {
+        perf_string(p, n, out);
+        free(p);
+    }
+}
+
+static void read_arch(struct perfin_bytes *b, const struct perfin_frame *f,
+                      char arch[MKPERF_ARCH_BYTES])
+{
+    char *text = NULL;
+
+    read_string(b, f, FEATURE_ARCH, &text);
+    snprintf(arch, MKPERF_ARCH_BYTES, "%s", text ? text : "");
+    free(text);
+}
+
+/* The words of the command line, joined by blanks. */
+static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, char **out)
+{
+    size_t n, at = 4;
+    uint8_t *p = perfin_feature(b, f, FEATURE_CMDLINE, &n);
+    char *word = NULL, *text = NULL;
+    size_t size;
+    FILE *joined = open_memstream(&text, &size);
+
+    if (p && joined && n >= 4) {
+        for (uint32_t i = 0, words = perfin_u32(p); i < words; i++) {
+            size_t used = perf_string(p + at, n - at, &word);
+            if (used == 0) {
+                break;
+            }
+            fprintf(joined, "%s%s", i ? " " : "", word);
+            at += used;
+        }
+    }
+    if (joined && fclose(joined) == 0 && size > 0) {
+        perfin_set_text(out, text, size);
+    }
+    free(text);
+    free(word);
+    free(p);
+}
+
+void perfin_set_event_name(struct mkperf_event *event, const char *name)
+{
+    snprintf(event->name, sizeof event->name, "%s", name);
+}
+
+static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *f,
+                             struct mkperf_session *s)
+{
+    size_t n, at = 8;
+    uint8_t *p = perfin_feature(b, f, FEATURE_EVENT_DESC, &n);
+    uint32_t events = p && n >= 8 ? perfin_u32(p) : 0;
+    size_t attr = events ? perfin_u32(p + 4) : 0;
+
+    for (uint32_t i = 0; i < events && i < s->nevents; i++) {
+        char *name = NULL;
+        size_t used, ids;
+
+        if (attr > n - at || n - at - attr < 4) {
+            break;
+        }
+        ids = perfin_u32(p + at + attr);
+        at += attr + 4;
+        used = perf_string(p + at, n - at, &name);
+        if (used > 0) {
+            perfin_set_event_name(&s->event[i], name);
+        }
+        free(name);
+        at += used;
+        if (used == 0 || ids > (n - at) / 8) {
+            break;
+        }
+        at += 8 * ids;
+    }
+    free(p);
+}
+
+/* An event by what perf's attribute says, for files without names. */
+static struct mkperf_event event_of(const struct perfin_attr *a)
+{
+    static const char *const hardware[] = {
+        "cycles",
+        "instructions",
+        "cache-references",
+        "cache-misses",
+        "branches",
+        "branch-misses",
+        "bus-cycles",
+        "stalled-cycles-frontend",
+        "stalled-cycles-backend",
+        "ref-cycles",
+    };
+    bool frequency = a->flags >> PERFIN_ATTR_FREQ & 1;
+    struct mkperf_event event = {
+        .code = (uint32_t)a->config,
+        .user = !(a->flags >> ATTR_EXCLUDE_USER & 1),
+        .kernel = !(a->flags >> ATTR_EXCLUDE_KERNEL & 1),
+        .period = frequency ? 0 : a->period,
+        .frequency = frequency ? (uint32_t)a->period : 0,
+    };
+
+    if (a->type == TYPE_HARDWARE && a->config < sizeof hardware / sizeof *hardware) {
+        perfin_set_event_name(&event, hardware[a->config]);
+    } else if (a->type == TYPE_SOFTWARE && a->config <= 1) {
+        perfin_set_event_name(&event, a->config ? "task-clock" : "cpu-clock");
+    } else if (a->type == TYPE_RAW) {
+        snprintf(event.name, sizeof event.name, "r%" PRIx64, a->config);
+    } else {
+        snprintf(event.name, sizeof event.name, "event-%" PRIu64 ":%" PRIu64, a->type, a->config);
+    }
+    return event;
+}
+
+void perfin_more_event(struct perfin_session *s, const struct perfin_attr *a)
+{
+    s->model.event[s->model.nevents++] = event_of(a);
+}
+
+void perfin_name_event(struct perfin_session *s, uint32_t index, const char *name)
+{
+    struct mkperf_event *event = &s->model.event[index];
+    size_t n = strlen(name);
+
+    if (index < s->described || index >= s->model.nevents) {
+        return;
+    }
+    perfin_set_event_name(event, name);
+    if (n > 2 && n < sizeof event->name && name[n - 2] == ':' && event->user != event->kernel) {
+        event->name[n - 2] = '\0'; /* the modes, which the attribute says */
+    }
+}
+
+static void read_cores(struct perfin_bytes *b, const struct perfin_frame *f,
+                       struct mkperf_session *s)
+{
+    size_t n;
+    uint8_t *p = perfin_feature(b, f, FEATURE_NRCPUS, &n);
+
+    if (p && n >= 8) {
+        s->cores = perfin_u32(p);
+    }
+    free(p);
+}
+
+enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perfin_frame *f,
+                                       struct perfin_session *s, struct mkperf_error *e)
+{
+    memset(s, 0, sizeof *s);
+    s->model.nevents = f->nattrs;
+    for (unsigned i = 0; i < f->nattrs; i++) {
+        s->model.event[i] = event_of(&f->attr[i]);
+        s->model.max_frames = f->attr[i].max_stack;
+    }
+    read_event_names(b, f, &s->model);
+    read_cores(b, f, &s->model);
+    read_string(b, f, FEATURE_HOSTNAME, &s->platform);
+    read_string(b, f, FEATURE_CPUDESC, &s->cpu);
+    read_command(b, f, &s->command);
+    read_arch(b, f, s->model.arch);
+    if (perfin_read_own(b, f, s, e) != MKPERF_OK || perfin_read_totals(b, f, s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->model.platform = s->platform ? s->platform : "";
+    s->model.cpu = s->cpu ? s->cpu : "";
+    s->model.command = s->command;
+    return MKPERF_OK;
+}
+
+void perfin_free_session(struct perfin_session *s)
+{
+    for (uint32_t i = 0; i < s->nprocesses; i++) {
+        free(s->process[i].name);
+        free(s->process[i].elf);
+        free(s->process[i].parent);
+    }
+    free(s->process);
+    free(s->platform);
+    free(s->cpu);
+    free(s->kernel_elf);
+    free(s->command);
+    free(s->interactions);
+}

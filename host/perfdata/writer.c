@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The perf.data writer's sink functions: PDs, losses, rounds, and what comes before a sample.
+ *
+ * Owns: struct mkperf_perfdata. The head is written with the first record, when the PDs that are
+ * known from the start have been announced.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "writer_internal.h"
+
+enum { ROUND_BYTES = 64 * 1024 };
+
+enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
+                                       struct mkperf_perfdata **out, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = calloc(1, sizeof *w);
+
+    if (w == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+    }
+    w->symbols = symbols;
+    if (mkperf_outfile_open(&w->out, path, e) != MKPERF_OK) {
+        free(w);
+        return e->status;
+    }
+    *out = w;
+    return MKPERF_OK;
+}
+
+uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w)
+{
+    return mkperf_outfile_offset(&w->out);
+}
+
+enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    return w->began ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
+}
+
+/* A file without a head is of no use to anybody. */
+static void close_file(struct mkperf_perfdata *w)
+{
+    if (w->out.fd >= 0 && !w->began && w->out.partial != NULL) {
+        unlink(w->out.partial);
+    }
+    mkperf_outfile_close(&w->out);
+}
+
+static void release(struct mkperf_perfdata *w)
+{
+    close_file(w);
+    perfdata_features_free(&w->head);
+    if (w->build_ids != NULL) {
+        (void)fclose(w->build_ids);
+    }
+    if (w->about != NULL) {
+        (void)fclose(w->about);
+    }
+    free(w->build_ids_text);
+    free(w->about_text);
+    for (uint32_t i = 0; i < w->npds; i++) {
+        free(w->pd[i].name);
+        free(w->pd[i].mapped);
+    }
+    free(w->pd);
+    free(w->core_ns);
+}
+
+void mkperf_perfdata_free(struct mkperf_perfdata *w)
+{
+    if (w != NULL) {
+        release(w);
+        free(w);
+    }
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    w->session = *session;
+    w->head_events = session->nevents;
+    if (session->nevents == 0 || session->nevents > MKPERF_MODEL_EVENTS) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
+    }
+    for (unsigned i = 0; i < session->nevents; i++) {
+        w->chains[i] = session->max_frames > 0;
+    }
+    mkperf_symbols_expect(w->symbols, session->arch);
+    if (session->kernel_elf != NULL &&
+        mkperf_symbols_recorded(w->symbols, session->kernel_elf, &session->kernel_build_id,
+                                &w->kernel, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_head_prepare(w, session, e);
+}
+
+static enum mkperf_status introduce(struct mkperf_perfdata *w, uint32_t id, struct mkperf_error *e)
+{
+    if (perfdata_pd_comm(w, id + 1, w->pd[id].name, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_pd_map(w, id, id, e);
+}
+
+static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
+{
+    return id < w->npds && w->pd[id].name != NULL;
+}
+
+/* Everything that stands before the first record of the stream. */
+static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    if (w->build_ids == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed", w->out.path);
+    }
+    perfdata_kernel_build_ids(w);
+    if (perfdata_head_close(w, e) != MKPERF_OK ||
+        (w->out.stream ? perfdata_pipe_head(w, e) : perfdata_head_write(w, e)) != MKPERF_OK ||
+        perfdata_kernel_maps(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    w->began = true;
+    for (uint32_t i = 0; i < w->npds; i++) {
+        if (known_pd(w, i) && introduce(w, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return mkperf_outfile_flush(&w->out, e); /* from here on a killed writer's file is of use */
+}
+
+/* Room for PD id, which may come before those of smaller ids; NULL with *e set. */
+static struct perfdata_pd *room_for(struct mkperf_perfdata *w, uint32_t id, const char *name,
+                                    struct mkperf_error *e)
+{
+    uint32_t n = id < w->npds ? w->npds : id + 1;
+    struct perfdata_pd *grown = id < MKPERF_PERFDATA_PDS ? realloc(w->pd, n * sizeof *grown) : NULL;
+
+    if (grown == NULL) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: no room for PD %u", name, id);
+        return NULL;
+    }
+    w->pd = grown;
+    for (; w->npds < n; w->npds++) {
+        w->pd[w->npds] = (struct perfdata_pd){.name = NULL};
+    }
+    return &w->pd[id];
+}
+
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+    struct perfdata_pd *added = room_for(w, pd->id, pd->name, e);
+    size_t n = 0;
+
+    if (added == NULL) {
+        return e->status;
+    }
+    if (added->name != NULL || (added->name = strdup(pd->name)) == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s: announced twice, or no memory",
+                                pd->name);
+    }
+    if (pd->elf != NULL && mkperf_symbols_recorded(w->symbols, pd->elf, &pd->build_id,
+                                                   &added->module, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (w->began) {
+        return introduce(w, pd->id, e);
+    }
+    fprintf(w->about, "pd %u %llx %s %s\n", pd->id, (unsigned long long)pd->thread,
+            pd->parent != NULL ? pd->parent : "-", pd->name);
+    if (added->module != NULL) {
+        const uint8_t *id = mkperf_module_build_id(added->module, &n);
+        perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_USER,
+                                mkperf_module_path(added->module), id, n);
+    }
+    return MKPERF_OK;
+}
+
+/* Makes the addresses of PD `pd` known to perf in samples of PD `in`. */
+static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
+                                      struct mkperf_error *e)
+{
+    struct perfdata_pd *to = &w->pd[in];
+
+    if (!known_pd(w, pd)) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "a caller of a PD that was not announced");
+    }
+    if (to->mapped == NULL && (to->mapped = calloc(1, MKPERF_PERFDATA_PDS / 8 + 1)) == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (to->mapped[pd / 8] >> pd % 8 & 1) {
+        return MKPERF_OK;
+    }
+    to->mapped[pd / 8] |= (uint8_t)(1 << pd % 8);
+    return perfdata_pd_map(w, pd, in, e);
+}
+
+/* False: no memory, or more cores than make sense. */
+static bool room_for_core(struct mkperf_perfdata *w, uint32_t core, struct mkperf_error *e)
+{
+    if (core >= MKPERF_MODEL_CORES) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "a sample of core %u: there can be %d cores", core,
+                         MKPERF_MODEL_CORES);
+        return false;
+    }
+    uint64_t *grown = reallocarray(w->core_ns, core + 1, sizeof *grown);
+    if (grown == NULL) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        return false;
+    }
+    memset(grown + w->ncores, 0, (core + 1 - w->ncores) * sizeof *grown);
+    w->core_ns = grown;
+    w->ncores = core + 1;
+    return true;
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (!known_pd(w, s->pd) || s->event >= w->session.nevents) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED,
+                                "a sample of a PD or event that was not announced");
+    }
+    if (s->core >= w->ncores && !room_for_core(w, s->core, e)) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < s->nreads; i++) {
+        if (s->reads[i].event >= w->session.nevents) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED, "a count of an event that is not there");
+        }
+    }
+    for (unsigned i = 0; i < s->callers->n; i++) {
+        uint32_t pd = s->callers->caller[i].pd;
+        if (pd != s->pd && map_foreign(w, pd, s->pd, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    w->core_ns[s->core] = s->time_ns;
+    if (s->time_ns > w->last_ns) {
+        w->last_ns = s->time_ns;
+    }
+    return perfdata_sample_add(w, s, e);
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_events_add(w, session, e);
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_mark_add(w, m, e);
+}
+
+static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+    size_t n = 8 + 8 + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    c.p = mkperf_outfile_reserve(&w->out, n, e);
+    if (c.p == NULL) {
+        return e->status;
+    }
+    /* Its own time may lie before samples that were handed over already. */
+    perfdata_record(&c, PERF_RECORD_LOST_SAMPLES, 0, n);
+    mkperf_put64(&c, lost->samples);
+    perfdata_sample_id(&c, UINT32_MAX, lost->where, 0, lost->core);
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}
+
+/* The time of the core that is; 0 if there are cores without a sample, or nobody knows how many. */
+static uint64_t furthest_behind(const struct mkperf_perfdata *w)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    if (w->session.cores == 0 || w->session.cores > w->ncores) {
+        return 0;
+    }
+    for (unsigned i = 0; i < w->ncores; i++) {
+        oldest = w->core_ns[i] < oldest ? w->core_ns[i] : oldest;
+    }
+    return oldest;
+}
+
+/*
+ * A round promises perf that nothing follows that is older than the newest event before the
+ * previous round. Each core's samples are in order, so the oldest that can follow is at the core
+ * that is furthest behind.
+ */
+static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    if (mkperf_outfile_offset(&w->out) - w->round_offset < ROUND_BYTES ||
+        furthest_behind(w) < w->round_ns) {
+        return MKPERF_OK;
+    }
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, 8, e)};
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_FINISHED_ROUND, 0, 8);
+    mkperf_outfile_commit(&w->out, 8);
+    w->round_ns = w->last_ns;
+    w->round_offset = mkperf_outfile_offset(&w->out);
+    return MKPERF_OK;
+}
+
+/* Who reads a pipe has each batch at once. */
+static enum mkperf_status flush(void *self, struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began || finish_round(w, e) != MKPERF_OK) {
+        return w->began ? e->status : MKPERF_OK;
+    }
+    return w->out.stream ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (perfdata_kernel_dummy(&w->out, w->last_ns, e) != MKPERF_OK ||
+        perfdata_totals_add(&w->head, totals, false, w, e) != MKPERF_OK ||
+        (w->out.stream ? perfdata_pipe_tail(w, e)
+                       : perfdata_tail_write(&w->out, w->data_offset, &w->head, e)) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_outfile_finish(&w->out, e);
+}
+
+static void abandon(void *self)
+{
+    close_file(self);
+}
+
+struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "perf.data",
+        .reads = true,
+        .begin = begin,
+        .pd = add_pd,
+        .events = add_events,
+        .sample = add_sample,
+        .mark = add_mark,
+        .lost = add_lost,
+        .flush = flush,
+        .end = end,
+        .abandon = abandon,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = w};
+}

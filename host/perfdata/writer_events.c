@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a perf.data file's head did not know: events of a later session, and marks.
+ *
+ * Owns: HEADER_ATTR and EVENT_UPDATE records, and the form of marks. perf takes both records in the
+ * midst of a file, so a killed writer's file has them, too. A pipe has all its events so.
+ */
+#include <stdio.h>
+
+#include "writer_internal.h"
+
+enum { EVENT_UPDATE_NAME = 2, NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
+
+static size_t align8(size_t n)
+{
+    return (n + 7) / 8 * 8;
+}
+
+/* An attribute with the one id that its samples carry, and the name that perf shows. */
+static enum mkperf_status announce(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
+                                   const char *name, struct mkperf_error *e)
+{
+    size_t first = 8 + PERF_ATTR_BYTES + 8, text = align8(strlen(name) + 1);
+    size_t second = 8 + 16 + text;
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, first + second, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_HEADER_ATTR, 0, first);
+    memcpy(c.p, attr, PERF_ATTR_BYTES);
+    c.p += PERF_ATTR_BYTES;
+    mkperf_put64(&c, id);
+    perfdata_record(&c, PERF_RECORD_EVENT_UPDATE, 0, second);
+    mkperf_put64(&c, EVENT_UPDATE_NAME);
+    mkperf_put64(&c, id);
+    mkperf_put_padded(&c, name, strlen(name), text);
+    mkperf_outfile_commit(&w->out, first + second);
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i,
+                                           struct mkperf_error *e)
+{
+    const struct mkperf_event *event = &w->session.event[i];
+    uint8_t attr[PERF_ATTR_BYTES];
+    struct mkperf_put c = {attr};
+    char name[NAME_ROOM];
+
+    perfdata_event_name(event, name, sizeof name);
+    perfdata_put_attr(&c, w, i);
+    return announce(w, attr, i + 1, name, e);
+}
+
+enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
+                                       const struct mkperf_session *session, struct mkperf_error *e)
+{
+    bool chains = session->max_frames > 0;
+
+    if (session->nevents < w->session.nevents || session->nevents > MKPERF_MODEL_EVENTS) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
+    }
+    unsigned before = w->session.nevents;
+    w->session.nevents = session->nevents;
+    for (unsigned i = before; i < session->nevents; i++) {
+        w->chains[i] = chains;
+        w->session.event[i] = session->event[i];
+    }
+    for (unsigned i = before; i < session->nevents; i++) {
+        if (perfdata_event_announce(w, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status announce_marks(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t attr[PERF_ATTR_BYTES];
+    struct mkperf_put c = {attr};
+
+    perfdata_put_mark_attr(&c);
+    w->has_marks = true;
+    return announce(w, attr, MKPERF_PERFDATA_MARK, "mkperf:mark", e);
+}
+
+/* "begin 7 request", "end 7 request", "point 0 ready" */
+static size_t mark_text(const struct mkperf_mark *m, char *text, size_t room)
+{
+    static const char *const kinds[] = {
+        [MKPERF_MARK_POINT] = "point", [MKPERF_MARK_BEGIN] = "begin", [MKPERF_MARK_END] = "end"};
+    int n = snprintf(text, room, "%s %u %s", kinds[m->kind], m->id, m->name);
+
+    return n < (int)room ? (size_t)n : room - 1;
+}
+
+enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m,
+                                     struct mkperf_error *e)
+{
+    char text[TEXT_ROOM];
+    size_t length = mark_text(m, text, sizeof text), raw = align8(4 + length + 1) - 4;
+    size_t n = 8 + 6 * 8 + 4 + raw;
+
+    if (!w->has_marks && announce_marks(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, n);
+    mkperf_put64(&c, MKPERF_PERFDATA_MARK);
+    mkperf_put64(&c, 0);
+    mkperf_put32(&c, m->pd + 1);
+    mkperf_put32(&c, m->pd + 1);
+    mkperf_put64(&c, m->time_ns > w->round_ns ? m->time_ns : w->round_ns); /* see flush */
+    mkperf_put64(&c, 0);
+    mkperf_put64(&c, 1);
+    mkperf_put32(&c, (uint32_t)raw);
+    mkperf_put_padded(&c, text, length, raw);
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}

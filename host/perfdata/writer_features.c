@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.data's features, and its tail: the totals and the table of all features.
+ *
+ * Owns: the list of features on their way into the file. Called by the writer and by recovery.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/interactions.h"
+#include "writer_internal.h"
+
+enum mkperf_status perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p,
+                                         size_t n, struct mkperf_error *e)
+{
+    unsigned i = 0;
+
+    if (perfdata_features_at(f, bit, 0, n, e) != MKPERF_OK) {
+        return e->status;
+    }
+    while (f->at[i].bit != bit) {
+        i++;
+    }
+    f->at[i].text = malloc(n + 1);
+    if (f->at[i].text == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    memcpy(f->at[i].text, p, n);
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_features_at(struct perfdata_features *f, unsigned bit, uint64_t offset,
+                                        size_t n, struct mkperf_error *e)
+{
+    unsigned i = f->n;
+
+    if (f->n == PERF_FEATURES_MAX || bit >= HEADER_FEAT_BITS) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "more features than a file of mkperf's has");
+    }
+    for (; i > 0 && f->at[i - 1].bit > bit; i--) {
+        f->at[i] = f->at[i - 1];
+    }
+    f->at[i] = (struct perfdata_feature){.bit = bit, .size = n, .offset = offset};
+    f->n++;
+    return MKPERF_OK;
+}
+
+void perfdata_features_free(struct perfdata_features *f)
+{
+    for (unsigned i = 0; i < f->n; i++) {
+        free(f->at[i].text);
+    }
+    f->n = 0;
+}
+
+size_t perfdata_string(uint8_t *p, const char *text)
+{
+    size_t n = strnlen(text, PERF_PATH_MAX - 1);
+    size_t room = (n + 1 + PERF_STRING_ALIGN - 1) / PERF_STRING_ALIGN * PERF_STRING_ALIGN;
+    struct mkperf_put c = {p};
+
+    mkperf_put32(&c, (uint32_t)room);
+    mkperf_put_padded(&c, text, n, room);
+    return (size_t)(c.p - p);
+}
+
+static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
+{
+    static const char *const place[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
+                                                          "chain"};
+
+    fprintf(f, "samples %llu\n", (unsigned long long)t->samples);
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        fprintf(f, "lost_%s %llu\n", place[i], (unsigned long long)t->lost[i]);
+    }
+    if (!recovered) {
+        fprintf(f, "late_events %llu\nspurious %llu\nunrepaired %llu\n",
+                (unsigned long long)t->late_events, (unsigned long long)t->spurious,
+                (unsigned long long)t->unrepaired);
+        fprintf(f, "overwritten %llu\nlooks_us %llu\nunread %llu\n",
+                (unsigned long long)t->overwritten, (unsigned long long)t->looks_us,
+                (unsigned long long)t->unread);
+        if (t->interactions != NULL) {
+            mkperf_interactions_write(t->interactions, f);
+        }
+        fprintf(f, "proved %llu\ninferred %llu\nambiguous %llu\n",
+                (unsigned long long)t->confidence[MKPERF_PROVED],
+                (unsigned long long)t->confidence[MKPERF_INFERRED],
+                (unsigned long long)t->confidence[MKPERF_AMBIGUOUS]);
+        mkperf_fill_write(&t->fill, f);
+        fprintf(f, "marks_lost %llu\nrestarts %llu\n", (unsigned long long)t->marks_lost,
+                (unsigned long long)t->restarts);
+    }
+    for (unsigned i = 0; i < MKPERF_MODEL_EVENTS; i++) {
+        if (t->enabled_ns[i] != 0) {
+            fprintf(f, "counted %u %llu %llu\n", i, (unsigned long long)t->running_ns[i],
+                    (unsigned long long)t->enabled_ns[i]);
+        }
+    }
+    fprintf(f, "marks %llu\nfirst_ns %llu\nlast_ns %llu\ncomplete %d\nrecovered %d\n",
+            (unsigned long long)t->marks, (unsigned long long)t->first_ns,
+            (unsigned long long)t->last_ns, t->complete, recovered);
+}
+
+enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
+                                       const struct mkperf_totals *totals, bool recovered,
+                                       const struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t times[16];
+    struct mkperf_put c = {times};
+    char *text = NULL;
+    size_t n;
+    FILE *lines = open_memstream(&text, &n);
+
+    if (lines != NULL && w != NULL) {
+        perfdata_write_events(lines, &w->session, w->head_events);
+    }
+    if (lines != NULL) {
+        write_totals(lines, totals, recovered);
+    }
+    if (lines == NULL || fclose(lines) != 0) {
+        free(text);
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    mkperf_put64(&c, totals->first_ns);
+    mkperf_put64(&c, totals->last_ns);
+    enum mkperf_status status =
+        perfdata_features_add(f, HEADER_SAMPLE_TIME, times, sizeof times, e);
+    if (status == MKPERF_OK) {
+        status = perfdata_features_add(f, MKPERF_PERFDATA_TOTALS, text, n, e);
+    }
+    free(text);
+    return status;
+}
+
+enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
+                                       struct perfdata_features *f, struct mkperf_error *e)
+{
+    uint64_t end = mkperf_outfile_offset(out), at = end + UINT64_C(16) * f->n;
+    uint8_t table[16 * PERF_FEATURES_MAX], patch[16 + 8 + 8 + HEADER_FEAT_BITS / 8] = {0};
+    struct mkperf_put c = {table};
+
+    for (unsigned i = 0; i < f->n; i++) {
+        if (f->at[i].text != NULL) {
+            f->at[i].offset = at;
+            at += f->at[i].size;
+        }
+        mkperf_put64(&c, f->at[i].offset);
+        mkperf_put64(&c, f->at[i].size);
+        patch[32 + f->at[i].bit / 8] |= (uint8_t)(1 << f->at[i].bit % 8);
+    }
+    if (mkperf_outfile_write(out, table, (size_t)(c.p - table), e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < f->n; i++) {
+        if (f->at[i].text != NULL &&
+            mkperf_outfile_write(out, f->at[i].text, f->at[i].size, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    c.p = patch;
+    mkperf_put64(&c, data_offset);
+    mkperf_put64(&c, end - data_offset); /* then event_types: none; then the features' bits */
+    return mkperf_outfile_patch(out, PERF_HEADER_DATA, patch, sizeof patch, e);
+}

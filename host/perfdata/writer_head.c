@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.data's head: header, attributes, mkperf's index, and the features that are known from the
+ * start.
+ *
+ * Owns: their layout. Called by the writer and by recovery.
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "writer_internal.h"
+#include <mkperf/version.h>
+
+enum { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4 };
+
+enum { PERF_COUNT_SW_BPF_OUTPUT = 10 };
+
+enum perf_attr_flags {
+    ATTR_EXCLUDE_USER = 1 << 4,
+    ATTR_EXCLUDE_KERNEL = 1 << 5,
+    ATTR_MMAP = 1 << 8,
+    ATTR_COMM = 1 << 9,
+    ATTR_FREQ = 1 << 10,
+    ATTR_SAMPLE_ID_ALL = 1 << 18,
+    ATTR_EXCLUDE_GUEST = 1 << 20,
+    ATTR_MMAP2 = 1 << 23,
+    ATTR_ALWAYS = ATTR_MMAP | ATTR_COMM | ATTR_SAMPLE_ID_ALL | ATTR_EXCLUDE_GUEST | ATTR_MMAP2,
+};
+
+/* Events that perf has names of its own for. */
+static const struct {
+    const char *name;
+    uint32_t type, config;
+} generic[] = {
+    {"cycles", PERF_TYPE_HARDWARE, 0},
+    {"cpu-cycles", PERF_TYPE_HARDWARE, 0},
+    {"instructions", PERF_TYPE_HARDWARE, 1},
+    {"cache-references", PERF_TYPE_HARDWARE, 2},
+    {"cache-misses", PERF_TYPE_HARDWARE, 3},
+    {"branches", PERF_TYPE_HARDWARE, 4},
+    {"branch-instructions", PERF_TYPE_HARDWARE, 4},
+    {"branch-misses", PERF_TYPE_HARDWARE, 5},
+    {"bus-cycles", PERF_TYPE_HARDWARE, 6},
+    {"stalled-cycles-frontend", PERF_TYPE_HARDWARE, 7},
+    {"stalled-cycles-backend", PERF_TYPE_HARDWARE, 8},
+    {"cpu-clock", PERF_TYPE_SOFTWARE, 0},
+};
+
+static enum mkperf_status add_string(struct mkperf_perfdata *w, unsigned bit, const char *text,
+                                     struct mkperf_error *e)
+{
+    uint8_t buffer[PERF_PATH_MAX + 2 * PERF_STRING_ALIGN];
+
+    return perfdata_features_add(&w->head, bit, buffer, perfdata_string(buffer, text), e);
+}
+
+void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
+{
+    const char *modes = event->user == event->kernel ? "" : event->user ? ":u" : ":k";
+
+    snprintf(name, n, "%s%s", event->name, modes);
+}
+
+static void put_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint64_t period,
+                     uint64_t more_fields, uint64_t read_format, uint64_t flags)
+{
+    mkperf_put32(c, type);
+    mkperf_put32(c, PERF_ATTR_BYTES);
+    mkperf_put64(c, config);
+    mkperf_put64(c, period);
+    mkperf_put64(c, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                        PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER | more_fields);
+    mkperf_put64(c, read_format);
+    mkperf_put64(c, flags);
+    memset(c->p, 0, PERF_ATTR_BYTES - 48);
+    c->p += PERF_ATTR_BYTES - 48;
+}
+
+bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *leader)
+{
+    uint32_t group = s->event[i].group;
+    unsigned first = i, last = i;
+    bool read = false;
+
+    while (group != 0 && first > 0 && s->event[first - 1].group == group) {
+        first--;
+    }
+    while (group != 0 && last + 1 < s->nevents && s->event[last + 1].group == group) {
+        last++;
+    }
+    for (unsigned k = first; k <= last; k++) {
+        read |= s->event[k].read;
+    }
+    *leader = first;
+    return read && (i == first || s->event[i].read);
+}
+
+void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned i)
+{
+    const struct mkperf_event *event = &w->session.event[i];
+    unsigned leader;
+    bool read = perfdata_is_read(&w->session, i, &leader);
+    uint64_t flags = ATTR_ALWAYS;
+    uint32_t type = PERF_TYPE_RAW, config = event->code;
+
+    for (size_t k = 0; k < sizeof generic / sizeof *generic; k++) {
+        if (strcmp(generic[k].name, event->name) == 0) {
+            type = generic[k].type;
+            config = generic[k].config;
+        }
+    }
+    flags |= event->frequency != 0 && event->period == 0 ? ATTR_FREQ : 0;
+    flags |= event->kernel && !event->user ? ATTR_EXCLUDE_USER : 0;
+    flags |= event->user && !event->kernel ? ATTR_EXCLUDE_KERNEL : 0;
+    put_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
+             (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) | (read ? PERF_SAMPLE_READ : 0),
+             read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);
+}
+
+void perfdata_put_mark_attr(struct mkperf_put *c)
+{
+    put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1, PERF_SAMPLE_RAW, 0, ATTR_ALWAYS);
+}
+
+static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t buffer[8 + MKPERF_MODEL_EVENTS * (PERF_ATTR_BYTES + 4 + 4 + 2 * PERF_STRING_ALIGN + 8)];
+    struct mkperf_put c = {buffer};
+
+    mkperf_put32(&c, w->session.nevents);
+    mkperf_put32(&c, PERF_ATTR_BYTES);
+    for (unsigned i = 0; i < w->session.nevents; i++) {
+        char name[MKPERF_MODEL_NAME + 4];
+        perfdata_event_name(&w->session.event[i], name, sizeof name);
+        perfdata_put_attr(&c, w, i);
+        mkperf_put32(&c, 1);
+        c.p += perfdata_string(c.p, name);
+        mkperf_put64(&c, i + 1);
+    }
+    return perfdata_features_add(&w->head, HEADER_EVENT_DESC, buffer, (size_t)(c.p - buffer), e);
+}
+
+/* Groups of events that count together, of which perf shows columns (perf report --group). */
+static enum mkperf_status add_groups(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t buffer[4 + MKPERF_MODEL_EVENTS * (4 + PERF_STRING_ALIGN + 8)];
+    const struct mkperf_session *s = &w->session;
+    struct mkperf_put c = {buffer + 4};
+    uint32_t groups = 0;
+
+    for (unsigned i = 0, n; i < s->nevents; i += n) {
+        for (n = 1; i + n < s->nevents && s->event[i].group != 0 &&
+                    s->event[i + n].group == s->event[i].group;
+             n++) {
+        }
+        if (n > 1) {
+            c.p += perfdata_string(c.p, "{anon_group}");
+            mkperf_put32(&c, i);
+            mkperf_put32(&c, n);
+            groups++;
+        }
+    }
+    if (groups == 0) {
+        return MKPERF_OK;
+    }
+    size_t size = (size_t)(c.p - buffer);
+    c.p = buffer;
+    mkperf_put32(&c, groups);
+    return perfdata_features_add(&w->head, HEADER_GROUP_DESC, buffer, size, e);
+}
+
+static enum mkperf_status add_numbers(struct mkperf_perfdata *w, const char *command,
+                                      struct mkperf_error *e)
+{
+    uint8_t buffer[PERF_PATH_MAX + 2 * PERF_STRING_ALIGN];
+    struct mkperf_put c = {buffer};
+    unsigned cores = w->session.cores != 0 ? w->session.cores : 1;
+
+    mkperf_put32(&c, cores);
+    mkperf_put32(&c, cores);
+    if (perfdata_features_add(&w->head, HEADER_NRCPUS, buffer, 8, e) != MKPERF_OK) {
+        return e->status;
+    }
+    c.p = buffer;
+    mkperf_put32(&c, 1);
+    c.p += perfdata_string(c.p, command != NULL ? command : "mkperf record");
+    return perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer), e);
+}
+
+void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from)
+{
+    for (unsigned i = from; i < s->nevents; i++) {
+        const struct mkperf_event *v = &s->event[i];
+        fprintf(f, "event %u %u %d %d %llu %u %s\n", i, v->code, v->user, v->kernel,
+                (unsigned long long)v->period, v->frequency, v->name);
+        if (v->group != 0) {
+            fprintf(f, "group %u %u %d\n", i, v->group, v->read);
+        }
+    }
+}
+
+static void write_hex(FILE *f, const struct mkperf_module *m)
+{
+    size_t n;
+    const uint8_t *id = mkperf_module_build_id(m, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        fprintf(f, "%02x", id[i]);
+    }
+    fputc('\n', f);
+}
+
+static void write_about(struct mkperf_perfdata *w)
+{
+    const struct mkperf_session *s = &w->session;
+
+    fprintf(w->about, "platform %s\ncores %u\nframes %u\njitter %d\n",
+            s->platform != NULL ? s->platform : "", s->cores, s->max_frames, s->jitter);
+    if (w->kernel != NULL) {
+        fprintf(w->about, "kernel_elf %s\nkernel_build_id ", mkperf_module_path(w->kernel));
+        write_hex(w->about, w->kernel);
+    }
+    perfdata_write_events(w->about, s, 0);
+}
+
+enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
+                                         const struct mkperf_session *session,
+                                         struct mkperf_error *e)
+{
+    const char *platform =
+        session->platform != NULL && session->platform[0] != '\0' ? session->platform : "unknown";
+    const char *cpu = session->cpu != NULL && session->cpu[0] != '\0' ? session->cpu : "unknown";
+
+    w->build_ids = open_memstream(&w->build_ids_text, &w->build_ids_size);
+    w->about = open_memstream(&w->about_text, &w->about_size);
+    if (w->build_ids == NULL || w->about == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    write_about(w);
+    if (add_string(w, HEADER_HOSTNAME, platform, e) != MKPERF_OK ||
+        add_string(w, HEADER_OSRELEASE, platform, e) != MKPERF_OK ||
+        add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION, e) != MKPERF_OK ||
+        add_string(w, HEADER_CPUDESC, cpu, e) != MKPERF_OK || add_event_desc(w, e) != MKPERF_OK ||
+        add_groups(w, e) != MKPERF_OK || add_numbers(w, session->command, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return MKPERF_OK;
+}
+
+/* What the kernel's ELF is for, or the first PD's that has one; else what the input said. */
+static const char *machine_name(const struct mkperf_perfdata *w)
+{
+    const struct mkperf_module *m = w->kernel;
+
+    for (uint32_t i = 0; m == NULL && i < w->npds; i++) {
+        m = w->pd[i].module;
+    }
+    if (m != NULL) {
+        return mkperf_module_arch(m);
+    }
+    return w->session.arch[0] != '\0' ? w->session.arch : "aarch64";
+}
+
+enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    int closed = fclose(w->build_ids) | fclose(w->about);
+
+    w->build_ids = w->about = NULL;
+    if (closed != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (add_string(w, HEADER_ARCH, machine_name(w), e) != MKPERF_OK ||
+        perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size, e) !=
+            MKPERF_OK) {
+        return e->status;
+    }
+    return perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size,
+                                 e);
+}
+
+static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t buffer[MKPERF_MODEL_EVENTS * (8 + PERF_ATTR_BYTES + 16)];
+    struct mkperf_put c = {buffer};
+
+    for (unsigned i = 0; i < w->session.nevents; i++) {
+        mkperf_put64(&c, i + 1);
+    }
+    for (unsigned i = 0; i < w->session.nevents; i++) {
+        perfdata_put_attr(&c, w, i);
+        mkperf_put64(&c, PERF_HEADER_BYTES + 8 * i);
+        mkperf_put64(&c, 8);
+    }
+    return mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer), e);
+}
+
+static enum mkperf_status write_index(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t buffer[16 + PERF_FEATURES_MAX * 24];
+    struct mkperf_put c = {buffer};
+    uint64_t at = mkperf_outfile_offset(&w->out) + 16 + UINT64_C(24) * w->head.n;
+
+    mkperf_put_padded(&c, MKPERF_PERFDATA_INDEX, 8, 8);
+    mkperf_put64(&c, w->head.n);
+    for (unsigned i = 0; i < w->head.n; i++) {
+        w->head.at[i].offset = at;
+        at += w->head.at[i].size;
+        mkperf_put64(&c, w->head.at[i].bit);
+        mkperf_put64(&c, w->head.at[i].offset);
+        mkperf_put64(&c, w->head.at[i].size);
+    }
+    if (mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer), e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < w->head.n; i++) {
+        struct perfdata_feature *f = &w->head.at[i];
+        if (mkperf_outfile_write(&w->out, f->text, f->size, e) != MKPERF_OK) {
+            return e->status;
+        }
+        free(f->text);
+        f->text = NULL;
+    }
+    return mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -at % 8, e);
+}
+
+enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t header[PERF_HEADER_BYTES] = {0};
+    struct mkperf_put c = {header};
+    uint64_t n = w->session.nevents;
+
+    mkperf_put_padded(&c, "PERFILE2", 8, 8);
+    mkperf_put64(&c, PERF_HEADER_BYTES);
+    mkperf_put64(&c, PERF_ATTR_BYTES + 16);
+    mkperf_put64(&c, PERF_HEADER_BYTES + 8 * n);
+    mkperf_put64(&c, (PERF_ATTR_BYTES + 16) * n);
+    if (mkperf_outfile_write(&w->out, header, sizeof header, e) != MKPERF_OK ||
+        write_attrs(w, e) != MKPERF_OK || write_index(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    w->data_offset = mkperf_outfile_offset(&w->out);
+    c.p = header;
+    mkperf_put64(&c, w->data_offset);
+    return mkperf_outfile_patch(&w->out, PERF_HEADER_DATA, header, 8, e);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the perf.data writer share. Numbers carry the names of Linux's perf_event.h and
+ * of perf's header.h.
+ */
+#ifndef MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
+#define MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
+
+#include <stdio.h>
+
+#include "base/outfile.h"
+#include "base/put.h"
+#include "writer.h"
+
+enum perf_record {
+    PERF_RECORD_MMAP = 1,
+    PERF_RECORD_COMM = 3,
+    PERF_RECORD_SAMPLE = 9,
+    PERF_RECORD_MMAP2 = 10,
+    PERF_RECORD_LOST_SAMPLES = 13,
+    PERF_RECORD_HEADER_ATTR = 64,
+    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* of old; perf skips it */
+    PERF_RECORD_HEADER_BUILD_ID = 67,
+    PERF_RECORD_FINISHED_ROUND = 68,
+    PERF_RECORD_EVENT_UPDATE = 78,
+    PERF_RECORD_HEADER_FEATURE = 80,
+};
+
+enum perf_misc {
+    PERF_RECORD_MISC_KERNEL = 1,
+    PERF_RECORD_MISC_USER = 2,
+    PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14,
+    PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15,
+};
+
+enum perf_sample_format {
+    PERF_SAMPLE_IP = 1 << 0,
+    PERF_SAMPLE_TID = 1 << 1,
+    PERF_SAMPLE_TIME = 1 << 2,
+    PERF_SAMPLE_READ = 1 << 4,
+    PERF_SAMPLE_CALLCHAIN = 1 << 5,
+    PERF_SAMPLE_CPU = 1 << 7,
+    PERF_SAMPLE_PERIOD = 1 << 8,
+    PERF_SAMPLE_RAW = 1 << 10,
+    PERF_SAMPLE_IDENTIFIER = 1 << 16,
+};
+
+enum perf_read_format { PERF_FORMAT_ID = 1 << 2, PERF_FORMAT_GROUP = 1 << 3 };
+
+#define PERF_CONTEXT_KERNEL ((uint64_t)-128)
+#define PERF_CONTEXT_USER ((uint64_t)-512)
+
+enum perf_feature {
+    HEADER_BUILD_ID = 2,
+    HEADER_HOSTNAME = 3,
+    HEADER_OSRELEASE = 4,
+    HEADER_VERSION = 5,
+    HEADER_ARCH = 6,
+    HEADER_NRCPUS = 7,
+    HEADER_CPUDESC = 8,
+    HEADER_CMDLINE = 11,
+    HEADER_EVENT_DESC = 12,
+    HEADER_GROUP_DESC = 17,
+    HEADER_SAMPLE_TIME = 21,
+    HEADER_FEAT_BITS = 256,
+};
+
+enum perf_layout {
+    PERF_HEADER_BYTES = 104,
+    PERF_PIPE_HEADER_BYTES = 16,
+    PERF_HEADER_DATA = 40, /* where the data section's offset and size stand */
+    PERF_ATTR_BYTES = 112,
+    PERF_SAMPLE_ID_BYTES = 32,
+    PERF_SAMPLE_ID_AT = 8,
+    PERF_SAMPLE_TIME_AT = 32, /* offsets in our SAMPLE and LOST_SAMPLES records */
+    PERF_LOST_COUNT_AT = 8,
+    PERF_LOST_PLACE_AT = 20,
+    PERF_LOST_TIME_AT = 24,
+    PERF_STRING_ALIGN = 64,
+    PERF_PATH_MAX = 4096,
+    PERF_FEATURES_MAX = 24,
+};
+
+/* A feature's content, or where in the file it is already. */
+struct perfdata_feature {
+    unsigned bit;
+    char *text; /* NULL: in the file at offset */
+    size_t size;
+    uint64_t offset;
+};
+
+struct perfdata_features {
+    unsigned n;
+    struct perfdata_feature at[PERF_FEATURES_MAX]; /* ascending bits */
+};
+
+struct perfdata_pd {
+    char *name;
+    struct mkperf_module *module; /* NULL: no ELF */
+    uint8_t *mapped;              /* bit for each PD whose ELF is mapped here too, NULL: none */
+};
+
+struct mkperf_perfdata {
+    struct mkperf_outfile out;
+    struct mkperf_symbols *symbols;
+    struct mkperf_session session; /* strings are not used after begin */
+    struct mkperf_module *kernel;  /* NULL: no ELF */
+    bool began, has_marks;
+    bool chains[MKPERF_MODEL_EVENTS];    /* whether an event's samples have one */
+    uint64_t count[MKPERF_MODEL_EVENTS]; /* of events in groups that are read: so far */
+    unsigned head_events;                /* that the head knows */
+    struct perfdata_features head;
+    FILE *build_ids, *about; /* features in the making, until the head is written */
+    char *build_ids_text, *about_text;
+    size_t build_ids_size, about_size;
+    uint64_t data_offset;
+    uint32_t npds;
+    struct perfdata_pd *pd;
+    unsigned ncores;       /* with room for their times: up to the highest seen */
+    uint64_t *core_ns;     /* time of each core's last sample */
+    uint64_t last_ns;      /* of all cores */
+    uint64_t round_ns;     /* last_ns when the last round was finished */
+    uint64_t round_offset; /* where that was in the file */
+};
+
+/* writer_features.c */
+enum mkperf_status perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p,
+                                         size_t n, struct mkperf_error *e);
+enum mkperf_status perfdata_features_at(struct perfdata_features *f, unsigned bit, uint64_t offset,
+                                        size_t n, struct mkperf_error *e);
+void perfdata_features_free(struct perfdata_features *f);
+/* Table, the features that are not in the file yet, and the header's patch. */
+enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
+                                       struct perfdata_features *f, struct mkperf_error *e);
+/* w: whose later events are added, NULL when recovered */
+enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
+                                       const struct mkperf_totals *totals, bool recovered,
+                                       const struct mkperf_perfdata *w, struct mkperf_error *e);
+
+/* writer_head.c */
+enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
+                                         const struct mkperf_session *session,
+                                         struct mkperf_error *e);
+enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e);
+/* Ends the features that grew with the PDs. */
+enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e);
+/* The session's events from number `from` on, as lines of mkperf's own features. */
+void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from);
+void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n);
+/* The attribute of the session's event i. */
+void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, unsigned i);
+/* Whether event i is in a group whose values ride in samples, and the group's first event then. */
+bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *leader);
+void perfdata_put_mark_attr(struct mkperf_put *c);
+
+/* writer_pipe.c: the same for the pipe layout */
+enum mkperf_status perfdata_pipe_head(struct mkperf_perfdata *w, struct mkperf_error *e);
+enum mkperf_status perfdata_pipe_tail(struct mkperf_perfdata *w, struct mkperf_error *e);
+
+/* writer_sample.c; the file has begun */
+enum mkperf_status perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s,
+                                       struct mkperf_error *e);
+
+/* writer_events.c; the file has begun */
+/* The session's event i, to perf. */
+enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i,
+                                           struct mkperf_error *e);
+enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
+                                       const struct mkperf_session *session,
+                                       struct mkperf_error *e);
+enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m,
+                                     struct mkperf_error *e);
+
+/* writer_maps.c */
+void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n);
+void perfdata_kernel_build_ids(struct mkperf_perfdata *w);
+enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e);
+/* The last record of the data, at the time of the last sample. */
+enum mkperf_status perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns,
+                                         struct mkperf_error *e);
+enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,
+                                    struct mkperf_error *e);
+/* Maps PD's ELF, at PD's own addresses, into the process of PD `in`. */
+enum mkperf_status perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
+                                   struct mkperf_error *e);
+
+/* Features whose content is strings, as perf pads them: into p (room for n + 68), the size. */
+size_t perfdata_string(uint8_t *p, const char *text);
+
+static inline void perfdata_record(struct mkperf_put *c, unsigned type, unsigned misc, size_t size)
+{
+    mkperf_put32(c, type);
+    mkperf_put16(c, (uint16_t)misc);
+    mkperf_put16(c, (uint16_t)size);
+}
+
+/* What sample_id_all puts behind every other record. */
+static inline void perfdata_sample_id(struct mkperf_put *c, uint32_t pid, uint32_t tid,
+                                      uint64_t time, uint32_t core)
+{
+    mkperf_put32(c, pid);
+    mkperf_put32(c, tid);
+    mkperf_put64(c, time);
+    mkperf_put32(c, core);
+    mkperf_put32(c, 0);
+    mkperf_put64(c, 1); /* identifier: the first event's */
+}
+
+#endif

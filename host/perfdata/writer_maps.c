@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.data's address spaces: the kernel, and each PD as a process.
+ *
+ * Owns: MMAP, MMAP2 and COMM records and the build-id table. Called by the writer.
+ */
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "writer_internal.h"
+
+enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 };
+
+/*
+ * perf wants a kernel of its own; without one it complains, and with a real one at the address of
+ * ours it would look up the names of the machine that it runs on. So: one page where no kernel has
+ * code, with a build id that belongs to nothing. It comes last of all: a perf that meets it before
+ * a sample, and takes the machine for its own (from a pipe it always does), looks for its symbols
+ * and says that there are none.
+ */
+#define DUMMY_KERNEL UINT64_C(0xfffffffffff00000)
+#define DUMMY_NAME "[kernel.kallsyms]"
+static const uint8_t dummy_build_id[BUILD_ID_MAX] = "mkperf: no linux";
+
+static size_t align8(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n)
+{
+    uint8_t entry[8 + 4 + 24 + PERF_PATH_MAX + PERF_STRING_ALIGN];
+    struct mkperf_put c = {entry};
+    size_t length = strlen(path);
+    size_t room = (length + 1 + PERF_STRING_ALIGN - 1) / PERF_STRING_ALIGN * PERF_STRING_ALIGN;
+
+    if (id == NULL || n == 0 || n > BUILD_ID_MAX || length >= PERF_PATH_MAX) {
+        return;
+    }
+    /* in a pipe it is a record among others; in a file nobody reads the type */
+    perfdata_record(&c, PERF_RECORD_HEADER_BUILD_ID, misc | PERF_RECORD_MISC_BUILD_ID_SIZE,
+                    8 + 4 + 24 + room);
+    mkperf_put32(&c, UINT32_MAX); /* the host's machine, not a guest's */
+    mkperf_put_padded(&c, id, n, BUILD_ID_MAX);
+    mkperf_put32(&c, (uint32_t)n);
+    mkperf_put_padded(&c, path, length, room);
+    (void)fwrite(entry, 1, (size_t)(c.p - entry), f); /* into memory; fclose tells */
+}
+
+static enum mkperf_status kernel_map(struct mkperf_outfile *out, struct mkperf_segment s,
+                                     const char *path, uint64_t ns, struct mkperf_error *e)
+{
+    size_t length = strlen(path), room = align8(length + 1);
+    size_t n = 8 + 8 + 24 + room + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c = {mkperf_outfile_reserve(out, n, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, n);
+    mkperf_put32(&c, UINT32_MAX);
+    mkperf_put32(&c, 0);
+    mkperf_put64(&c, s.vaddr);
+    mkperf_put64(&c, s.size);
+    mkperf_put64(&c, s.offset);
+    mkperf_put_padded(&c, path, length, room);
+    perfdata_sample_id(&c, 0, 0, ns, 0);
+    mkperf_outfile_commit(out, n);
+    return MKPERF_OK;
+}
+
+/* The pages of a segment that is mapped whole, as a loader would. */
+static struct mkperf_segment pages(struct mkperf_segment s)
+{
+    uint64_t front = s.vaddr % PAGE == s.offset % PAGE ? s.vaddr % PAGE : 0;
+
+    s.vaddr -= front;
+    s.offset -= front;
+    s.size = (s.size + front + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    return s;
+}
+
+/*
+ * The dummy's alone. Of our kernel's ELF, perf 6.1 would look for the build id everywhere but in
+ * the file and complain; listed as a user's file, it would not resolve its addresses.
+ */
+void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
+{
+    perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_KERNEL, DUMMY_NAME, dummy_build_id,
+                            BUILD_ID_MAX);
+}
+
+/* The section .text of the ELF at path; false if it has none. */
+static bool text_section(const char *path, struct mkperf_segment *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    Elf_Scn *section = NULL;
+    bool found = false;
+    size_t names;
+    GElf_Shdr h;
+
+    if (elf != NULL && elf_getshdrstrndx(elf, &names) == 0) {
+        while (!found && (section = elf_nextscn(elf, section)) != NULL) {
+            const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(elf, names, h.sh_name)
+                                                                 : NULL;
+            found = name != NULL && strcmp(name, ".text") == 0;
+        }
+    }
+    if (found) {
+        *out =
+            (struct mkperf_segment){.vaddr = h.sh_addr, .size = h.sh_size, .offset = h.sh_offset};
+    }
+    elf_end(elf);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return found;
+}
+
+/*
+ * The map of our kernel is that of .text, exactly: perf 6.1 moves the first map of a kernel's ELF
+ * there when it loads the symbols, and makes maps of its own for the other sections. A map of
+ * another segment would give its addresses wrong names. Until perf has met an address in .text,
+ * those of other sections have none.
+ */
+enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    const char *path = w->kernel != NULL ? mkperf_module_path(w->kernel) : NULL;
+    struct mkperf_segment text;
+
+    if (path == NULL || !text_section(path, &text)) {
+        return MKPERF_OK;
+    }
+    return kernel_map(&w->out, text, path, 0, e);
+}
+
+enum mkperf_status perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns,
+                                         struct mkperf_error *e)
+{
+    struct mkperf_segment page = {.vaddr = DUMMY_KERNEL, .size = PAGE, .offset = DUMMY_KERNEL};
+
+    return kernel_map(out, page, DUMMY_NAME "_text", ns, e);
+}
+
+enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,
+                                    struct mkperf_error *e)
+{
+    size_t length = strnlen(name, PAGE), room = align8(length + 1);
+    size_t n = 8 + 8 + room + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_COMM, 0, n);
+    mkperf_put32(&c, pid);
+    mkperf_put32(&c, pid);
+    mkperf_put_padded(&c, name, length, room);
+    perfdata_sample_id(&c, pid, pid, 0, 0);
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status user_map(struct mkperf_perfdata *w, struct mkperf_module *module,
+                                   struct mkperf_segment s, uint32_t pid, struct mkperf_error *e)
+{
+    const char *path = mkperf_module_path(module);
+    size_t id_size = 0, length = strlen(path), room = align8(length + 1);
+    const uint8_t *id = mkperf_module_build_id(module, &id_size);
+    size_t n = 8 + 8 + 24 + 24 + 8 + room + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    bool has_id = id != NULL && id_size > 0 && id_size <= BUILD_ID_MAX;
+    perfdata_record(&c, PERF_RECORD_MMAP2,
+                    PERF_RECORD_MISC_USER | (has_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0), n);
+    mkperf_put32(&c, pid);
+    mkperf_put32(&c, pid);
+    mkperf_put64(&c, s.vaddr);
+    mkperf_put64(&c, s.size);
+    mkperf_put64(&c, s.offset);
+    mkperf_put32(&c, has_id ? (uint32_t)id_size : 0);
+    mkperf_put_padded(&c, has_id ? id : (const uint8_t *)"", has_id ? id_size : 0, BUILD_ID_MAX);
+    mkperf_put32(&c, PROT_READ_EXEC);
+    mkperf_put32(&c, MAP_PRIVATE_FLAG);
+    mkperf_put_padded(&c, path, length, room);
+    perfdata_sample_id(&c, pid, pid, 0, 0);
+    mkperf_outfile_commit(&w->out, n);
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_module *module = w->pd[pd].module;
+    size_t n = 0;
+    const struct mkperf_segment *s = module ? mkperf_module_segments(module, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        struct mkperf_segment p = pages(s[i]);
+        if (p.vaddr >= MKPERF_PERFDATA_WINDOW || p.size > MKPERF_PERFDATA_WINDOW - p.vaddr) {
+            continue; /* addresses there are written as unknown */
+        }
+        p.vaddr = mkperf_perfdata_slid(pd, p.vaddr);
+        if (user_map(w, module, p, in + 1, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}

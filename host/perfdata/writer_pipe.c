@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.data's layout for pipes: what a file has in its head and tail, as records.
+ *
+ * Owns: those records. Called by the writer in place of writer_head.c's functions. perf takes no
+ * feature from a pipe that it does not know, so mkperf's own are records of a kind that perf skips.
+ */
+#include <stdlib.h>
+
+#include "writer_internal.h"
+
+enum { OWN_TEXT_MAX = 32 * 1024 }; /* of a record; a multiple of 8 */
+
+/* A record of a number and n bytes. */
+static enum mkperf_status put_record(struct mkperf_perfdata *w, unsigned type, uint64_t number,
+                                     const char *p, size_t n, struct mkperf_error *e)
+{
+    size_t room = (n + 7) / 8 * 8, size = 8 + 8 + room;
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, size, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, type, 0, size);
+    mkperf_put64(&c, number);
+    mkperf_put_padded(&c, p, n, room);
+    mkperf_outfile_commit(&w->out, size);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status put_own(struct mkperf_perfdata *w, const struct perfdata_feature *f,
+                                  struct mkperf_error *e)
+{
+    for (size_t at = 0; at < f->size; at += OWN_TEXT_MAX) {
+        size_t n = f->size - at < OWN_TEXT_MAX ? f->size - at : OWN_TEXT_MAX;
+        if (put_record(w, PERF_RECORD_HEADER_EVENT_TYPE, f->bit, f->text + at, n, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* Writes the features there are and forgets them. */
+static enum mkperf_status put_features(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    enum mkperf_status status = MKPERF_OK;
+
+    for (unsigned i = 0; status == MKPERF_OK && i < w->head.n; i++) {
+        const struct perfdata_feature *f = &w->head.at[i];
+        if (f->bit == HEADER_BUILD_ID) { /* its entries are records */
+            status = mkperf_outfile_write(&w->out, f->text, f->size, e);
+        } else if (f->bit == MKPERF_PERFDATA_SESSION || f->bit == MKPERF_PERFDATA_TOTALS) {
+            status = put_own(w, f, e);
+        } else {
+            status = put_record(w, PERF_RECORD_HEADER_FEATURE, f->bit, f->text, f->size, e);
+        }
+    }
+    perfdata_features_free(&w->head);
+    return status;
+}
+
+enum mkperf_status perfdata_pipe_head(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    uint8_t header[PERF_PIPE_HEADER_BYTES];
+    struct mkperf_put c = {header};
+
+    mkperf_put_padded(&c, "PERFILE2", 8, 8);
+    mkperf_put64(&c, PERF_PIPE_HEADER_BYTES);
+    if (mkperf_outfile_write(&w->out, header, sizeof header, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < w->session.nevents; i++) {
+        if (perfdata_event_announce(w, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return put_features(w, e);
+}
+
+enum mkperf_status perfdata_pipe_tail(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    return put_features(w, e);
+}

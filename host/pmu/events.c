@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the syntax of -e, see events.h. */
+#include "events.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_events.h"
+
+bool mkperf_parse_number(const char *text, uint64_t max, uint64_t *out)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)text[0])) {
+        return false;
+    }
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0' && *out >= 1 && *out <= max;
+}
+
+static bool is_raw(const char *name, size_t n)
+{
+    if (n < 2 || n > 9 || name[0] != 'r') {
+        return false;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if (!isxdigit((unsigned char)name[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum mkperf_status parse_name(const char **at, mkperf_EventSpec *spec,
+                                     struct mkperf_error *e)
+{
+    const char *name = *at;
+    size_t n = 0;
+
+    while (isalnum((unsigned char)name[n]) || (name[n] != '\0' && strchr("-_.", name[n]))) {
+        n++;
+    }
+    *at += n;
+    if (n == 0 || n >= sizeof spec->name) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_USAGE, "-e: %s \"%.60s\"",
+            n == 0 ? "want an event's name at" : "no event has a name as long as", name);
+    }
+    if (is_raw(name, n)) {
+        spec->raw = (uint32_t)strtoul(name + 1, NULL, 16);
+    } else {
+        memcpy(spec->name, name, n);
+    }
+    return MKPERF_OK;
+}
+
+/* One term of /period=N,freq=N/ */
+static enum mkperf_status parse_term(const char *term, size_t n, mkperf_EventSpec *spec,
+                                     struct mkperf_error *e)
+{
+    char number[24] = "";
+    const char *equals = memchr(term, '=', n);
+    size_t key = equals != NULL ? (size_t)(equals - term) : n;
+    uint64_t value;
+
+    if (key < n && n - key - 1 < sizeof number) {
+        memcpy(number, equals + 1, n - key - 1);
+    }
+    if (key == 6 && memcmp(term, "period", key) == 0 &&
+        mkperf_parse_number(number, UINT64_MAX, &value)) {
+        spec->period = value;
+        spec->frequency = 0;
+        return MKPERF_OK;
+    }
+    if (key == 4 && memcmp(term, "freq", key) == 0 &&
+        mkperf_parse_number(number, UINT32_MAX, &value)) {
+        spec->frequency = (uint32_t)value;
+        spec->period = 0;
+        return MKPERF_OK;
+    }
+    return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N", (int)n,
+                            term);
+}
+
+static enum mkperf_status parse_terms(const char **at, mkperf_EventSpec *spec,
+                                      struct mkperf_error *e)
+{
+    const char *end = strchr(*at, '/');
+
+    if (end == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: no closing / after \"%.60s\"", *at);
+    }
+    while (*at < end) {
+        size_t n = strcspn(*at, ",/");
+        if (parse_term(*at, n, spec, e) != MKPERF_OK) {
+            return e->status;
+        }
+        *at += n + (*at + n < end);
+    }
+    *at = end + 1;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
+                                      struct mkperf_error *e)
+{
+    const char *start = *at;
+    bool modifiers = false;
+
+    if (parse_name(at, spec, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (**at == '/') {
+        ++*at;
+        if (parse_terms(at, spec, e) != MKPERF_OK) {
+            return e->status;
+        }
+        modifiers = true;
+    }
+    if (**at == ':') {
+        ++*at;
+        modifiers = true;
+    }
+    for (; modifiers && (**at == 'u' || **at == 'k'); ++*at) {
+        spec->user |= **at == 'u';
+        spec->kernel |= **at == 'k';
+    }
+    if (**at != '\0' && **at != ',' && **at != '}') {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-e: \"%.60s\": '%c' is not a modifier (u user, k kernel)", start,
+                                **at);
+    }
+    return MKPERF_OK;
+}
+
+/* Modifiers behind a group: of all its events, where they have none of their own. */
+static enum mkperf_status end_group(const char **at, mkperf_Configure *c, pb_size_t first,
+                                    struct mkperf_error *e)
+{
+    const char *start = *at;
+    bool user = false, kernel = false, read = false;
+
+    if (**at == ':') {
+        for (++*at; **at != '\0' && strchr("ukS", **at) != NULL; ++*at) {
+            user |= **at == 'u';
+            kernel |= **at == 'k';
+            read |= **at == 'S';
+        }
+    }
+    if (**at != '\0' && **at != ',') {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-e: behind a group at \"%.60s\": want a comma, :u, :k or :S",
+                                start);
+    }
+    if (read && c->events_count - first < 2) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-e: :S behind a group of one event: there is none to be read");
+    }
+    for (pb_size_t i = first; i < c->events_count; i++) {
+        mkperf_EventSpec *spec = &c->events[i];
+        spec->read = read && i > first;
+        if (spec->read && (spec->period != 0 || spec->frequency != 0)) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                    "-e: with :S only the first event of a group samples: no "
+                                    "period= or freq= for the others");
+        }
+        if (!spec->user && !spec->kernel) {
+            spec->user = user;
+            spec->kernel = kernel;
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* A group that is open: its number, and the index of its first event. */
+struct group {
+    uint32_t number;
+    pb_size_t first;
+};
+
+static enum mkperf_status append(const char **at, mkperf_Configure *c, uint32_t group,
+                                 struct mkperf_error *e)
+{
+    const pb_size_t max = sizeof c->events / sizeof *c->events;
+    mkperf_EventSpec spec = mkperf_EventSpec_init_zero;
+
+    if (c->events_count == max) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: more than %d events", max);
+    }
+    if (parse_event(at, &spec, e) != MKPERF_OK) {
+        return e->status;
+    }
+    spec.group = group;
+    c->events[c->events_count++] = spec;
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
+                                       struct mkperf_error *e)
+{
+    struct group group = {0, 0};
+
+    for (const char *at = text;; at++) {
+        if (*at == '{' && group.number == 0) {
+            group = (struct group){c->events_count + 1U, c->events_count};
+            at++;
+        }
+        if (append(&at, c, group.number, e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (*at == '}' && group.number != 0) {
+            at++;
+            if (end_group(&at, c, group.first, e) != MKPERF_OK) {
+                return e->status;
+            }
+            group.number = 0;
+        }
+        if (*at == '\0') {
+            return group.number == 0
+                       ? MKPERF_OK
+                       : mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: a group { is not closed");
+        }
+        if (*at != ',') {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: a } without a {: \"%.60s\"", text);
+        }
+    }
+}
+
+void mkperf_events_resolve(mkperf_Configure *c, const char *cpu)
+{
+    const struct mkperf_pmu_table *table = mkperf_pmu_table(cpu);
+
+    for (unsigned i = 0; i < c->events_count; i++) {
+        mkperf_EventSpec *spec = &c->events[i];
+        const struct mkperf_pmu_table_event *known = mkperf_pmu_table_find(table, spec->name);
+        if (known != NULL) {
+            spec->raw = known->code;
+        }
+    }
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see filter.h. */
+#include "filter.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmu/cpu_events.h"
+
+enum { DECIMALS = 9 };
+
+static const uint64_t SECOND = 1000000000;
+
+/* Seconds with up to nine decimals, exactly. Returns what follows; NULL: not a time. */
+static const char *parse_seconds(const char *text, uint64_t *ns)
+{
+    uint64_t whole = 0, part = 0;
+    unsigned digits = 0;
+
+    if (!isdigit((unsigned char)*text)) {
+        return NULL;
+    }
+    while (isdigit((unsigned char)*text) && whole < UINT64_MAX / SECOND / 10 - 1) {
+        whole = 10 * whole + (uint64_t)(*text++ - '0');
+    }
+    if (*text == '.') {
+        for (text++; isdigit((unsigned char)*text) && digits < DECIMALS; digits++) {
+            part = 10 * part + (uint64_t)(*text++ - '0');
+        }
+    }
+    while (digits++ < DECIMALS) {
+        part *= 10;
+    }
+    *ns = whole * SECOND + part;
+    return text;
+}
+
+enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
+                                      struct mkperf_error *e)
+{
+    const char *p = text;
+
+    f->has_time = true;
+    f->from_ns = 0;
+    f->to_ns = UINT64_MAX;
+    if (*p != ',') {
+        p = parse_seconds(p, &f->from_ns);
+    }
+    if (p && *p == ',' && p[1]) {
+        p = parse_seconds(p + 1, &f->to_ns);
+    } else if (p && *p == ',') {
+        p++;
+    }
+    if (!p || *p || f->from_ns > f->to_ns) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "--time: not START,STOP in seconds (as in 1.5,2): '%s'", text);
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status report_filter_core(struct report_filter *f, const char *text,
+                                      struct mkperf_error *e)
+{
+    char *end;
+    unsigned long core = strtoul(text, &end, 10);
+
+    if (!isdigit((unsigned char)*text) || *end || core > UINT32_MAX) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--core: not the number of a core: '%s'",
+                                text);
+    }
+    f->has_core = true;
+    f->core = (uint32_t)core;
+    return MKPERF_OK;
+}
+
+static void print_seconds(uint64_t ns, FILE *out)
+{
+    fprintf(out, "%" PRIu64 ".%09" PRIu64 " s", ns / SECOND, ns % SECOND);
+}
+
+void report_filter_print(const struct report_filter *f, FILE *out)
+{
+    if (!f->has_core && !f->has_time) {
+        return;
+    }
+    fprintf(out, "# only       ");
+    if (f->has_core) {
+        fprintf(out, " core %" PRIu32, f->core);
+    }
+    if (f->has_time) {
+        fprintf(out, "%s from ", f->has_core ? "," : "");
+        print_seconds(f->from_ns, out);
+        if (f->to_ns != UINT64_MAX) {
+            fprintf(out, " to ");
+            print_seconds(f->to_ns, out);
+        }
+    }
+    fputc('\n', out);
+}
+
+static enum mkperf_status set_input(void *self, const struct mkperf_given *g)
+{
+    *(const char **)self = g->value;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status set_name(void *self, const struct mkperf_given *g)
+{
+    struct report_names *n = self;
+
+    if (g->id == 'e') {
+        n->event = g->value;
+    } else {
+        n->pd = g->value;
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status set_filter(void *self, const struct mkperf_given *g)
+{
+    return g->id == 'C' ? report_filter_core(self, g->value, g->e)
+                        : report_filter_time(self, g->value, g->e);
+}
+
+enum { OPTION_NO_LETTER = 256 };
+
+const struct mkperf_option_group report_input_options = {
+    (const struct mkperf_option[]){{.id = 'i',
+                                    .name = "input",
+                                    .value = "FILE",
+                                    .kind = MKPERF_VALUE_FILE,
+                                    .help = "the recording (perf.data); - is standard input"},
+                                   {.id = 0}},
+    set_input};
+
+const struct mkperf_option_group report_names_options = {
+    (const struct mkperf_option[]){{.id = OPTION_NO_LETTER,
+                                    .name = "pd",
+                                    .value = "NAME",
+                                    .help = "only samples of this protection domain"},
+                                   {.id = 'e',
+                                    .name = "event",
+                                    .value = "NAME",
+                                    .kind = MKPERF_VALUE_WORD,
+                                    .list = mkperf_pmu_events,
+                                    .help = "only this event"},
+                                   {.id = 0}},
+    set_name};
+
+const struct mkperf_option_group report_filter_options = {
+    (const struct mkperf_option[]){
+        {.id = 'C', .name = "core", .value = "N", .help = "only samples of this core"},
+        {.id = OPTION_NO_LETTER,
+         .name = "time",
+         .value = "START,STOP",
+         .help = "only samples of this time, seconds of the target's clock; either may be missing"},
+        {.id = 0}},
+    set_filter};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which samples of a recording are looked at.
+ *
+ * Owns: the filters that the looking commands share, and the texts of their options. What is left
+ * out counts nowhere: percentages are of what passes.
+ */
+#ifndef MKPERF_HOST_PROFILE_FILTER_H
+#define MKPERF_HOST_PROFILE_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/args.h"
+
+struct report_filter {
+    bool has_core, has_time;
+    uint32_t core;
+    uint64_t from_ns, to_ns; /* both included, as in perf */
+};
+
+static inline bool report_filter_passes(const struct report_filter *f, uint64_t time_ns,
+                                        uint32_t core)
+{
+    return (!f->has_core || core == f->core) &&
+           (!f->has_time || (time_ns >= f->from_ns && time_ns <= f->to_ns));
+}
+
+/*
+ * Options that the looking commands share. -i: of a const char *, the path; --pd and -e: of a
+ * struct report_names; --core and --time: of a struct report_filter.
+ */
+struct report_names {
+    const char *pd, *event; /* NULL: all */
+};
+extern const struct mkperf_option_group report_input_options, report_names_options,
+    report_filter_options;
+
+/* --time START,STOP: seconds of the target's clock; either may be missing. USAGE. */
+enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
+                                      struct mkperf_error *e);
+/* --core N. USAGE. */
+enum mkperf_status report_filter_core(struct report_filter *f, const char *text,
+                                      struct mkperf_error *e);
+
+/* Says in a head which samples are shown; nothing if all are. */
+void report_filter_print(const struct report_filter *f, FILE *out);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The head that formats with room for text carry, see mkperf_collect_notes.
+ *
+ * Owns: its lines. What a format has a better place for stands there as well.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collect.h"
+#include "model/interactions.h"
+
+enum { LINE = 1024, MARKS_SHOWN = 100 };
+
+struct notes {
+    const struct mkperf_collect *c;
+    void (*put)(void *self, const char *line);
+    void *self;
+};
+
+static void note(const struct notes *n, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void note(const struct notes *n, const char *format, ...)
+{
+    char line[LINE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    n->put(n->self, line);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void note_event(const struct notes *n, uint32_t i)
+{
+    const struct mkperf_collect *c = n->c;
+    const struct mkperf_event *event = &c->stack.session.event[i];
+    char room[32], how[64] = "";
+
+    if (i < c->stack.session.nevents && event->period != 0) {
+        snprintf(how, sizeof how, ", one sample each %" PRIu64, event->period);
+    } else if (i < c->stack.session.nevents && event->frequency != 0) {
+        snprintf(how, sizeof how, ", %u samples per second and core", event->frequency);
+    }
+    note(n, "event %s: %" PRIu64 " samples, period sum %" PRIu64 "%s",
+         mkperf_stack_event_name(&c->stack, i, room), c->total[i].samples, c->total[i].period, how);
+    if (c->totals.enabled_ns[i] != 0) {
+        note(n, "event %s took turns: counted %.2f %% of the time",
+             mkperf_stack_event_name(&c->stack, i, room),
+             percent(c->totals.running_ns[i], c->totals.enabled_ns[i]));
+    }
+}
+
+static void note_losses(const struct notes *n)
+{
+    char line[LINE];
+    const struct mkperf_collect *c = n->c;
+
+    snprintf(line, sizeof line, "lost samples: %" PRIu64, mkperf_collect_lost(c));
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        if (c->lost[i] != 0) {
+            size_t used = strlen(line);
+            snprintf(line + used, sizeof line - used, ", %s %" PRIu64, mkperf_lost_names[i],
+                     c->lost[i]);
+        }
+    }
+    n->put(n->self, line);
+    note(n, "late events: %" PRIu64 ", spurious: %" PRIu64, c->totals.late_events,
+         c->totals.spurious);
+    if (c->totals.unread != 0) {
+        note(n, "samples without their events' counts: %" PRIu64, c->totals.unread);
+    }
+    if (c->totals.overwritten != 0) {
+        note(n, "overwritten by the flight recorder before the first sample: %" PRIu64,
+             c->totals.overwritten);
+    }
+}
+
+static void note_cost(const struct notes *n)
+{
+    const struct mkperf_collect *c = n->c;
+    char text[256];
+
+    for (uint32_t i = 0; i < c->nevents; i++) {
+        mkperf_cost_text(&c->cost, &c->stack, i, c->total[i].period, text, sizeof text);
+        note(n, "cost of profiling: %s", text);
+    }
+}
+
+static void note_marks(const struct notes *n)
+{
+    const struct mkperf_collect *c = n->c;
+    const struct mkperf_totals *t = &c->totals;
+
+    if (t->marks == 0 && t->marks_lost == 0) {
+        return;
+    }
+    note(n, "marks: %" PRIu64 ", lost %" PRIu64, t->marks, t->marks_lost);
+    for (uint32_t i = 0; i < c->mark_keys.count && i < MARKS_SHOWN; i++) {
+        const struct mkperf_mark_sum *m = &c->mark_sum[i];
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&c->mark_keys, i, &words);
+        const char *pd = mkperf_stack_pd_name(&c->stack, (uint32_t)key[0]);
+        const char *name = mkperf_stack_text(&c->stack, (uint32_t)key[1]);
+        if (m->points != 0) {
+            note(n, "mark %s of PD %s: %" PRIu64 " times", name, pd, m->points);
+        }
+        if (m->phases != 0 || m->open != 0) {
+            note(n,
+                 "phase %s of PD %s: %" PRIu64 " times, %.6f ms in all, longest %.6f ms, %" PRIu64
+                 " without an end",
+                 name, pd, m->phases, (double)m->sum_ns / 1e6, (double)m->longest_ns / 1e6,
+                 m->open);
+        }
+    }
+    if (c->mark_keys.count > MARKS_SHOWN) {
+        note(n, "and marks of %u other names", c->mark_keys.count - MARKS_SHOWN);
+    }
+}
+
+static void note_interactions(const struct notes *n)
+{
+    const struct mkperf_interactions *a = n->c->totals.interactions;
+
+    for (unsigned i = 0; a != NULL && i < MKPERF_SOFT_KINDS; i++) {
+        if (a->total[i] != 0) {
+            note(n, "%s: %" PRIu64, mkperf_soft_names[i], a->total[i]);
+        }
+    }
+    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+        note(n, "%s to %s: %" PRIu64 " calls, %" PRIu64 " notifications", a->edge[i].from,
+             a->edge[i].to, a->edge[i].calls, a->edge[i].notifications);
+    }
+}
+
+void mkperf_collect_notes(const struct mkperf_collect *c, void (*put)(void *self, const char *line),
+                          void *self)
+{
+    struct notes n = {c, put, self};
+
+    for (uint32_t i = 0; i < c->nevents; i++) {
+        note_event(&n, i);
+    }
+    note_losses(&n);
+    note_cost(&n);
+    note_marks(&n);
+    note_interactions(&n);
+    put(self, c->totals.complete ? "complete: yes"
+                                 : "complete: unknown, no matching totals from the target");
+    if (c->stack.command != NULL) {
+        note(&n, "recorded by: %s", c->stack.command);
+    }
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see places.h. */
+#include "places.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_WORDS = 128, PAGE = 4096 };
+
+const char *const mkperf_lost_names[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
+                                                           "chain"};
+
+const char *const mkperf_mark_names[MKPERF_MARK_END + 1] = {"point", "begin", "end"};
+
+static enum mkperf_status no_memory(struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+/* Whether *array has room for element n. */
+static bool reserve(void *array, uint32_t *room, uint32_t n, size_t size)
+{
+    void **at = array;
+    uint32_t more = *room != 0 ? 2 * *room : 64;
+
+    if (n < *room) {
+        return true;
+    }
+    more = more > n ? more : n + 1;
+    void *p = reallocarray(*at, more, size);
+    if (p == NULL) {
+        return false;
+    }
+    *at = p;
+    *room = more;
+    return true;
+}
+
+int64_t mkperf_stack_text_number(struct mkperf_stack *s, const char *text)
+{
+    uint64_t words[TEXT_WORDS];
+    size_t n = strnlen(text, sizeof words - 1);
+
+    words[n / 8] = 0;
+    memcpy(words, text, n);
+    memset((char *)words + n, 0, 8 - n % 8);
+    return mkperf_hash_number(&s->texts, words, (uint32_t)(n / 8 + 1));
+}
+
+const char *mkperf_stack_text(const struct mkperf_stack *s, uint32_t number)
+{
+    uint32_t words;
+
+    return (const char *)mkperf_hash_key(&s->texts, number, &words);
+}
+
+static bool copy(char **to, const char *text)
+{
+    *to = text != NULL ? strdup(text) : NULL;
+    return *to != NULL || text == NULL;
+}
+
+static struct mkperf_module *open_module(struct mkperf_stack *s, const char *elf,
+                                         const struct mkperf_build_id *id, char **problem)
+{
+    struct mkperf_module *m = NULL;
+    struct mkperf_error e;
+
+    if (elf != NULL && mkperf_symbols_recorded(s->symbols, elf, id, &m, &e) != MKPERF_OK) {
+        *problem = strdup(e.text);
+    }
+    return m;
+}
+
+enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkperf_session *session,
+                                      struct mkperf_error *e)
+{
+    s->session = *session;
+    s->symbols = mkperf_symbols_new();
+    if (s->symbols == NULL || mkperf_stack_text_number(s, "") < 0 ||
+        !copy(&s->platform, session->platform) || !copy(&s->cpu, session->cpu) ||
+        !copy(&s->kernel_elf, session->kernel_elf) || !copy(&s->command, session->command)) {
+        return no_memory(e);
+    }
+    s->session.platform = s->platform;
+    s->session.cpu = s->cpu;
+    s->session.kernel_elf = s->kernel_elf;
+    s->session.command = s->command;
+    mkperf_symbols_expect(s->symbols, session->arch);
+    s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
+    s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_pd *pd,
+                                   struct mkperf_error *e)
+{
+    uint32_t n = s->npds > pd->id ? s->npds : pd->id + 1;
+    struct mkperf_stack_pd *p = reallocarray(s->pd, n, sizeof *p);
+
+    if (p == NULL) {
+        return no_memory(e);
+    }
+    s->pd = p;
+    for (; s->npds < n; s->npds++) {
+        s->pd[s->npds] = (struct mkperf_stack_pd){.name = NULL};
+    }
+    p += pd->id;
+    if (p->name != NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s is announced twice", p->name);
+    }
+    p->thread = pd->thread;
+    if (!copy(&p->name, pd->name) || !copy(&p->elf, pd->elf) || !copy(&p->parent, pd->parent)) {
+        return no_memory(e);
+    }
+    p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
+    p->profiler = p->module != NULL &&
+                  (mkperf_symbol_address(p->module, "mkperf_drain_ring") != 0 ||
+                   mkperf_symbol_address(p->module, "mkperf_client_pump") != 0);
+    return MKPERF_OK;
+}
+
+void mkperf_stack_events(struct mkperf_stack *s, const struct mkperf_session *session)
+{
+    s->session.nevents = session->nevents;
+    memcpy(s->session.event, session->event, sizeof s->session.event);
+}
+
+void mkperf_stack_free(struct mkperf_stack *s)
+{
+    for (uint32_t i = 0; i < s->npds; i++) {
+        free(s->pd[i].name);
+        free(s->pd[i].elf);
+        free(s->pd[i].parent);
+        free(s->pd[i].problem);
+    }
+    free(s->pd);
+    free(s->platform);
+    free(s->cpu);
+    free(s->kernel_elf);
+    free(s->command);
+    free(s->kernel_problem);
+    free(s->function);
+    free(s->place);
+    free(s->frame);
+    mkperf_hash_free(&s->texts);
+    mkperf_hash_free(&s->functions);
+    mkperf_hash_free(&s->places);
+    mkperf_symbols_free(s->symbols);
+    *s = (struct mkperf_stack){.npds = 0};
+}
+
+/* The number of a function; f->name and f->file are texts. */
+static int64_t function_number(struct mkperf_stack *s, const struct mkperf_function *f)
+{
+    uint64_t key[3] = {f->pd | (uint64_t)f->kernel << 32 | (uint64_t)f->inlined << 33, f->name,
+                       f->inlined ? f->file : f->start};
+    uint32_t known = s->functions.count;
+    int64_t number = mkperf_hash_number(&s->functions, key, 3);
+
+    if (number < 0 ||
+        !reserve(&s->function, &s->function_room, (uint32_t)number, sizeof *s->function)) {
+        return -1;
+    }
+    if (s->functions.count != known) {
+        s->function[number] = *f;
+    }
+    return number;
+}
+
+/* The number of a position's file, whole; 0: unknown. */
+static int64_t file_number(struct mkperf_stack *s, const struct mkperf_line *at)
+{
+    char whole[8 * TEXT_WORDS];
+
+    if (at == NULL || at->file == NULL) {
+        return 0;
+    }
+    if (at->directory == NULL) {
+        return mkperf_stack_text_number(s, at->file);
+    }
+    snprintf(whole, sizeof whole, "%s/%s", at->directory, at->file);
+    return mkperf_stack_text_number(s, whole);
+}
+
+/* Adds a frame of the function named `name` to those of the place that is being resolved. */
+static bool add_frame(struct mkperf_stack *s, struct mkperf_function f, const char *name,
+                      const struct mkperf_line *at)
+{
+    int64_t name_number = mkperf_stack_text_number(s, name);
+    int64_t file = file_number(s, at);
+
+    if (name_number < 0 || file < 0 ||
+        !reserve(&s->frame, &s->frame_room, s->nframes, sizeof *s->frame)) {
+        return false;
+    }
+    f.name = (uint32_t)name_number;
+    f.file = (uint32_t)file;
+    int64_t number = function_number(s, &f);
+    s->frame[s->nframes++] = (struct mkperf_frame){
+        .function = (uint32_t)number,
+        .file = (uint32_t)file,
+        .line = at != NULL && at->line > 0 ? (uint32_t)at->line : 0,
+    };
+    return number >= 0;
+}
+
+static bool add_unknown(struct mkperf_stack *s, struct mkperf_function f, uint64_t addr)
+{
+    uint64_t page = addr & ~(uint64_t)(PAGE - 1);
+    char name[64];
+
+    if (f.kernel && addr == 0) {
+        return add_frame(s, f, "[unknown]", NULL);
+    }
+    snprintf(name, sizeof name, "[unknown] 0x%" PRIx64 "-0x%" PRIx64, page, page + PAGE - 1);
+    f.start = page;
+    f.size = PAGE;
+    return add_frame(s, f, name, NULL);
+}
+
+static bool resolve(struct mkperf_stack *s, const struct mkperf_place *p)
+{
+    struct mkperf_function f = {.pd = p->pd, .kernel = p->kernel};
+    struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
+    struct mkperf_line line[MKPERF_STACK_INLINED];
+    struct mkperf_symbol symbol;
+
+    if (m == NULL || !mkperf_symbol_at(m, p->addr, &symbol)) {
+        return add_unknown(s, f, p->addr);
+    }
+    size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p->addr, line, MKPERF_STACK_INLINED);
+    f.known = true;
+    for (size_t i = 0; s->inlined && i + 1 < n; i++) {
+        struct mkperf_function in = f;
+        in.inlined = true;
+        if (!add_frame(s, in, line[i].function != NULL ? line[i].function : "[inlined]",
+                       &line[i])) {
+            return false;
+        }
+    }
+    f.start = symbol.start;
+    f.size = symbol.size;
+    return add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
+}
+
+int64_t mkperf_stack_place(struct mkperf_stack *s, uint32_t pd, bool kernel, uint64_t addr)
+{
+    uint64_t key[2] = {pd | (uint64_t)kernel << 32, addr};
+    uint32_t known = s->places.count;
+    int64_t number = mkperf_hash_number(&s->places, key, 2);
+
+    if (number < 0 || !reserve(&s->place, &s->place_room, (uint32_t)number, sizeof *s->place)) {
+        return -1;
+    }
+    if (s->places.count != known) {
+        struct mkperf_place p = {.pd = pd, .kernel = kernel, .addr = addr, .first = s->nframes};
+        if (!resolve(s, &p)) {
+            return -1;
+        }
+        p.nframes = s->nframes - p.first;
+        s->place[number] = p;
+    }
+    return number;
+}
+
+int mkperf_stack_of(struct mkperf_stack *s, const struct mkperf_sample *sample,
+                    uint32_t place[MKPERF_STACK_MAX])
+{
+    bool user = !(sample->flags & MKPERF_SAMPLE_NO_USER);
+    bool ok = true;
+    int n = 0;
+
+    if (sample->flags & MKPERF_SAMPLE_KERNEL) {
+        int64_t number = mkperf_stack_place(s, sample->pd, true, sample->kernel_pc);
+        ok = number >= 0;
+        place[n++] = (uint32_t)number;
+    }
+    if (ok && user) {
+        int64_t number = mkperf_stack_place(s, sample->pd, false, sample->pc);
+        ok = number >= 0;
+        place[n++] = (uint32_t)number;
+    }
+    for (unsigned i = 0; ok && i < sample->callers->n; i++) {
+        const struct mkperf_caller *c = &sample->callers->caller[i];
+        int64_t number =
+            mkperf_stack_place(s, c->pd, !user, c->addr - (c->addr != 0)); /* the call itself */
+        ok = number >= 0;
+        place[n++] = (uint32_t)number;
+    }
+    if (ok && n == 0) { /* neither kernel nor user: nothing is known of it */
+        int64_t number = mkperf_stack_place(s, sample->pd, true, 0);
+        ok = number >= 0;
+        place[n++] = (uint32_t)number;
+    }
+    return ok ? n : -1;
+}
+
+const char *mkperf_stack_pd_name(const struct mkperf_stack *s, uint32_t pd)
+{
+    return pd < s->npds && s->pd[pd].name != NULL ? s->pd[pd].name : "[unknown]";
+}
+
+bool mkperf_stack_idle(const struct mkperf_stack *s, uint32_t pd)
+{
+    return pd < s->npds && s->pd[pd].thread == MKPERF_THREAD_IDLE;
+}
+
+const char *mkperf_stack_event_name(const struct mkperf_stack *s, uint32_t event, char room[32])
+{
+    if (event < s->session.nevents && s->session.event[event].name[0] != '\0') {
+        return s->session.event[event].name;
+    }
+    snprintf(room, 32, "event-%" PRIu32, event);
+    return room;
+}
+
+void mkperf_stack_warn(const struct mkperf_stack *s, FILE *out, const char *prefix)
+{
+    for (uint32_t i = 0; i < s->npds; i++) {
+        if (s->pd[i].problem != NULL) {
+            fprintf(out, "%s: warning: no symbols for %s: %s\n", prefix, s->pd[i].name,
+                    s->pd[i].problem);
+        }
+    }
+    if (s->kernel_problem != NULL) {
+        fprintf(out, "%s: warning: no symbols for the kernel: %s\n", prefix, s->kernel_problem);
+    }
+}

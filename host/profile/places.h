@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From a sample to named frames: the one step between the model and every sink that names code.
+ *
+ * Owns: PDs and session of the profile as copies, the ELFs, and each place (an address in a PD or
+ * in the kernel) resolved once into frames. Memory grows with the number of distinct places. What
+ * has no name is "[unknown]" with the page of its address; nothing is left out.
+ */
+#ifndef MKPERF_HOST_PROFILE_PLACES_H
+#define MKPERF_HOST_PROFILE_PLACES_H
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "model/model.h"
+#include "symbols/symbols.h"
+
+enum {
+    MKPERF_STACK_MAX = MKPERF_MAX_FRAMES + 3, /* places of a sample: kernel, pc, callers */
+    MKPERF_STACK_INLINED = 16,                /* frames of a place */
+};
+
+struct mkperf_stack_pd {
+    char *name, *elf, *parent; /* elf, parent: NULL if unknown */
+    uint64_t thread;
+    struct mkperf_module *module; /* NULL: none */
+    char *problem;                /* why there is none, NULL: no ELF is known */
+    bool profiler;                /* its program is mkperf's own, the profiler or a client */
+};
+
+struct mkperf_function {
+    uint32_t pd; /* of the address space; a kernel function has the PD it worked for */
+    bool kernel, inlined, known;
+    uint32_t name, file; /* texts; file 0: unknown */
+    uint64_t start;      /* link address; 0 if unknown or inlined */
+    uint64_t size;
+};
+
+struct mkperf_frame {
+    uint32_t function;
+    uint32_t file, line; /* of the code, 0: unknown */
+};
+
+struct mkperf_place {
+    uint32_t pd;
+    bool kernel;
+    uint64_t addr; /* of code: for callers, inside the call */
+    uint32_t first, nframes;
+};
+
+struct mkperf_stack {
+    bool inlined;  /* set before begin: inlined functions are frames of their own */
+    bool no_lines; /* the same: frames have no files and lines, which is quicker */
+    struct mkperf_session session;
+    char *platform, *cpu, *kernel_elf, *command;
+    struct mkperf_stack_pd *pd;
+    uint32_t npds;
+    struct mkperf_symbols *symbols;
+    struct mkperf_module *kernel;
+    char *kernel_problem;
+    uint64_t capture; /* the kernel's function that takes samples, 0: unknown */
+    struct mkperf_hash texts, functions, places;
+    struct mkperf_function *function;
+    struct mkperf_place *place;
+    struct mkperf_frame *frame;
+    uint32_t function_room, place_room, nframes, frame_room;
+};
+
+enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkperf_session *session,
+                                      struct mkperf_error *e);
+enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_pd *pd,
+                                   struct mkperf_error *e);
+/* Takes over the events of a later session; its texts stay those of begin. */
+void mkperf_stack_events(struct mkperf_stack *s, const struct mkperf_session *session);
+void mkperf_stack_free(struct mkperf_stack *s);
+
+/*
+ * The places of a sample, innermost first, at least one. Returns how many, -1: out of memory. In a
+ * sample with KERNEL and NO_USER the callers are the kernel's own.
+ */
+int mkperf_stack_of(struct mkperf_stack *s, const struct mkperf_sample *sample,
+                    uint32_t place[MKPERF_STACK_MAX]);
+
+/* The number of a place, resolved; addr is in the call if it is of a caller. -1: out of memory. */
+int64_t mkperf_stack_place(struct mkperf_stack *s, uint32_t pd, bool kernel, uint64_t addr);
+
+/* The frames of a place, innermost first; at least one. Valid until the next mkperf_stack_of. */
+static inline const struct mkperf_frame *mkperf_stack_frames(const struct mkperf_stack *s,
+                                                             uint32_t place, uint32_t *n)
+{
+    *n = s->place[place].nframes;
+    return s->frame + s->place[place].first;
+}
+
+/* A text's number; -1: out of memory. Texts are cut at 1023 bytes. */
+int64_t mkperf_stack_text_number(struct mkperf_stack *s, const char *text);
+const char *mkperf_stack_text(const struct mkperf_stack *s, uint32_t number);
+static inline const char *mkperf_stack_name(const struct mkperf_stack *s, uint32_t function)
+{
+    return mkperf_stack_text(s, s->function[function].name);
+}
+
+const char *mkperf_stack_pd_name(const struct mkperf_stack *s, uint32_t pd);
+bool mkperf_stack_idle(const struct mkperf_stack *s, uint32_t pd);
+/* The event's name, "event-N" if the session does not say. */
+const char *mkperf_stack_event_name(const struct mkperf_stack *s, uint32_t event, char room[32]);
+
+/* Says which ELFs are missing, one line each, with `prefix` in front. */
+void mkperf_stack_warn(const struct mkperf_stack *s, FILE *out, const char *prefix);
+
+/* What users call a place of loss, and a kind of mark. */
+extern const char *const mkperf_lost_names[MKPERF_LOST_PLACES];
+extern const char *const mkperf_mark_names[MKPERF_MARK_END + 1];
+
+#endif

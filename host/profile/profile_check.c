@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: whether a recording has the PD, event, core and time that a user asks for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profile.h"
+
+/* --core and --time that let no sample through, where there are samples. */
+static enum mkperf_status check_filter(const struct report_profile *p, const char *path,
+                                       struct mkperf_error *e)
+{
+    const struct report_filter *f = &p->filter;
+    uint64_t passed = 0;
+    char core[32] = "", time[128] = "";
+
+    for (unsigned i = 0; i < p->session.nevents; i++) {
+        passed += p->total[i].samples;
+    }
+    if (passed != 0 || p->totals.samples == 0 || (!f->has_core && !f->has_time)) {
+        return MKPERF_OK;
+    }
+    if (f->has_core) {
+        snprintf(core, sizeof core, " of core %" PRIu32, f->core);
+    }
+    if (f->has_time) {
+        snprintf(time, sizeof time, " in that time (the first is at %.9f s, the last at %.9f s)",
+                 (double)p->totals.first_ns / 1e9, (double)p->totals.last_ns / 1e9);
+    }
+    return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample%s%s", path, core, time);
+}
+
+enum mkperf_status report_check_names(const struct report_profile *p, const char *path,
+                                      const char *pd, const char *event, struct mkperf_error *e)
+{
+    bool has_pd = !pd, has_event = !event;
+
+    if (check_filter(p, path, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (uint32_t i = 0; pd && i < p->npds; i++) {
+        has_pd |= strcmp(pd, report_pd_name(p, i)) == 0;
+    }
+    for (unsigned i = 0; event && i < p->session.nevents; i++) {
+        has_event |= strcmp(event, p->session.event[i].name) == 0;
+    }
+    if (!has_pd) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample of a PD '%s'", path, pd);
+    }
+    if (!has_event) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no event '%s'", path, event);
+    }
+    return MKPERF_OK;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see interactions_table.h. */
+#include "interactions_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/outfile.h"
+#include "import/input.h"
+
+struct reading {
+    struct mkperf_interactions *out;
+    bool found;
+};
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct reading *r = self;
+
+    (void)e;
+    if (totals->interactions != NULL) {
+        *r->out = *totals->interactions;
+        r->found = true;
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status report_interactions_read(const char *path, struct mkperf_interactions *out,
+                                            struct mkperf_error *e)
+{
+    static const struct mkperf_sink_ops ops = {.name = "interactions", .end = end};
+    struct reading r = {.out = out};
+    struct mkperf_sink sink = {.ops = &ops, .self = &r, .leaves_only = true};
+    struct mkperf_input in = {.from = NULL};
+
+    if (mkperf_input_read(path, &in, &sink, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (!r.found) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "%s: no interactions were recorded (mkperf record --interactions)",
+                                path);
+    }
+    return MKPERF_OK;
+}
+
+static uint64_t weight(const struct mkperf_interaction *e)
+{
+    return e->calls + e->notifications;
+}
+
+static int heavier(const void *a, const void *b)
+{
+    const struct mkperf_interaction *left = a, *right = b;
+    int names = strcmp(left->from, right->from);
+
+    if (weight(left) != weight(right)) {
+        return weight(left) < weight(right) ? 1 : -1;
+    }
+    return names != 0 ? names : strcmp(left->to, right->to);
+}
+
+static void print_rate(uint64_t count, uint64_t ns, FILE *out)
+{
+    if (ns != 0) {
+        fprintf(out, " %10.1f", (double)count * 1e9 / (double)ns);
+    } else {
+        fprintf(out, " %10s", "?");
+    }
+}
+
+static void print_edges(const struct mkperf_interactions *i, FILE *out)
+{
+    fprintf(out, "%10s %13s %10s  %s\n", "ppcalls", "notifications", "per second", "from -> to");
+    for (unsigned n = 0; n < i->nedges; n++) {
+        const struct mkperf_interaction *e = &i->edge[n];
+        fprintf(out, "%10" PRIu64 " %13" PRIu64, e->calls, e->notifications);
+        print_rate(weight(e), i->ns, out);
+        fprintf(out, "  %s -> %s\n", e->from, e->to);
+    }
+}
+
+static void print_pds(const struct mkperf_interactions *i, FILE *out)
+{
+    fprintf(out, "\n%16s %8s %10s %13s  %s\n", mkperf_soft_names[MKPERF_SOFT_SWITCH],
+            mkperf_soft_names[MKPERF_SOFT_FAULT], mkperf_soft_names[MKPERF_SOFT_PPCALL],
+            mkperf_soft_names[MKPERF_SOFT_NOTIFICATION], "by");
+    for (unsigned n = 0; n < i->npds; n++) {
+        const uint64_t *c = i->pd[n].count;
+        fprintf(out, "%16" PRIu64 " %8" PRIu64 " %10" PRIu64 " %13" PRIu64 "  %s\n",
+                c[MKPERF_SOFT_SWITCH], c[MKPERF_SOFT_FAULT], c[MKPERF_SOFT_PPCALL],
+                c[MKPERF_SOFT_NOTIFICATION], i->pd[n].pd);
+    }
+}
+
+static void warn_unplaced(const struct mkperf_interactions *i, const char *mark, FILE *out)
+{
+    for (unsigned kind = MKPERF_SOFT_PPCALL; kind < MKPERF_SOFT_KINDS; kind++) {
+        uint64_t unplaced = mkperf_interactions_unplaced(i, kind);
+        if (unplaced != 0) {
+            fprintf(out,
+                    "%s WARNING: %" PRIu64 " of %" PRIu64 " %s are in no line: the target's "
+                    "table had no room\n",
+                    mark, unplaced, i->total[kind], mkperf_soft_names[kind]);
+        }
+    }
+    if (i->records_dropped != 0) {
+        fprintf(out, "%s WARNING: %" PRIu64 " faults have no mark: a ring had no room\n", mark,
+                i->records_dropped);
+    }
+}
+
+void report_interactions_print(const struct mkperf_interactions *i, const char *path, FILE *out)
+{
+    fprintf(out, "# interactions of %s", path);
+    if (i->ns != 0) {
+        fprintf(out, ", %.6f s", (double)i->ns / 1e9);
+    }
+    fputc('\n', out);
+    for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
+        fprintf(out, "# %-16s %" PRIu64 "\n", mkperf_soft_names[kind], i->total[kind]);
+    }
+    warn_unplaced(i, "#", out);
+    fputs("#\n", out);
+    print_edges(i, out);
+    print_pds(i, out);
+}
+
+/* A quoted identifier of the DOT language. */
+static void put_id(const char *name, FILE *out)
+{
+    fputc('"', out);
+    for (; *name != '\0'; name++) {
+        if (*name == '"' || *name == '\\') {
+            fputc('\\', out);
+        }
+        fputc(*name, out);
+    }
+    fputc('"', out);
+}
+
+static void put_arrow(const struct mkperf_interaction *e, uint64_t count, const char *what,
+                      uint64_t ns, const char *style, FILE *out)
+{
+    if (count == 0) {
+        return;
+    }
+    fputs("    ", out);
+    put_id(e->from, out);
+    fputs(" -> ", out);
+    put_id(e->to, out);
+    fprintf(out, " [label=\"%" PRIu64 " %s", count, what);
+    if (ns != 0) {
+        fprintf(out, "\\n%.1f/s", (double)count * 1e9 / (double)ns);
+    }
+    fprintf(out, "\", style=%s];\n", style);
+}
+
+void report_interactions_dot(const struct mkperf_interactions *i, FILE *out)
+{
+    fputs("digraph interactions {\n    node [shape=box];\n", out);
+    warn_unplaced(i, "   //", out);
+    for (unsigned n = 0; n < i->npds; n++) {
+        fputs("    ", out);
+        put_id(i->pd[n].pd, out);
+        fputs(";\n", out);
+    }
+    for (unsigned n = 0; n < i->nedges; n++) {
+        put_arrow(&i->edge[n], i->edge[n].calls, "calls", i->ns, "solid", out);
+        put_arrow(&i->edge[n], i->edge[n].notifications, "notifications", i->ns, "dashed", out);
+    }
+    fputs("}\n", out);
+}
+
+static enum mkperf_status write_to(const struct mkperf_interactions *i, const char *path, bool dot,
+                                   const char *output, struct mkperf_error *e)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    struct mkperf_outfile out;
+
+    if (f == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    if (dot) {
+        report_interactions_dot(i, f);
+    } else {
+        report_interactions_print(i, path, f);
+    }
+    if (fclose(f) != 0) {
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    } else if (mkperf_outfile_open(&out, output, e) == MKPERF_OK) {
+        if (mkperf_outfile_write(&out, text, n, e) == MKPERF_OK) {
+            mkperf_outfile_finish(&out, e);
+        }
+        mkperf_outfile_close(&out);
+    }
+    free(text);
+    return e->status;
+}
+
+enum mkperf_status report_interactions(const char *path, bool dot, const char *output,
+                                       struct mkperf_error *e)
+{
+    struct mkperf_interactions *i = calloc(1, sizeof *i);
+
+    if (i == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    e->status = MKPERF_OK;
+    if (report_interactions_read(path, i, e) == MKPERF_OK) {
+        qsort(i->edge, i->nedges, sizeof i->edge[0], heavier);
+        write_to(i, path, dot, output != NULL ? output : "-", e);
+    }
+    free(i);
+    return e->status;
+}

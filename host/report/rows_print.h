@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of a report as text.
+ *
+ * Owns: the columns, their titles and widths.
+ */
+#ifndef MKPERF_HOST_REPORT_ROWS_PRINT_H
+#define MKPERF_HOST_REPORT_ROWS_PRINT_H
+
+#include "rows.h"
+
+/* A row's columns in one line. */
+void report_row_text(const struct report_frames *f, const struct report_options *o,
+                     const struct report_row *r, char *text, size_t n);
+
+/* The table; trees below its rows with o->graph. */
+enum mkperf_status report_rows_print(const struct report_rows *rows, struct report_frames *f,
+                                     const struct report_options *o, uint32_t event, FILE *out,
+                                     struct mkperf_error *e);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the print of `mkperf stat`, in the layout of perf stat; see stat.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "stat.h"
+
+/* Event numbers that derived figures are made of: the architecture's, whatever the name was. */
+enum code {
+    L1I_CACHE_REFILL = 0x01,
+    L1D_CACHE_REFILL = 0x03,
+    L1D_CACHE = 0x04,
+    L1D_TLB_REFILL = 0x05,
+    INST_RETIRED = 0x08,
+    PC_WRITE_RETIRED = 0x0c,
+    BR_MIS_PRED = 0x10,
+    CPU_CYCLES = 0x11,
+    BR_PRED = 0x12,
+    L1I_CACHE = 0x14,
+    L2D_CACHE = 0x16,
+    L2D_CACHE_REFILL = 0x17,
+    BR_RETIRED = 0x21,
+    BR_MIS_PRED_RETIRED = 0x22,
+    STALL_FRONTEND = 0x23,
+    STALL_BACKEND = 0x24,
+    L1D_TLB = 0x25,
+};
+
+/* figure = 100 * event / of, said as `unit`; several lines for an event: the first that there is */
+static const struct ratio {
+    uint32_t event, of;
+    double factor;
+    const char *unit;
+} ratios[] = {
+    {INST_RETIRED, CPU_CYCLES, 1, "insn per cycle"},
+    {BR_MIS_PRED, BR_PRED, 100, "% of all branches"},
+    {BR_MIS_PRED, PC_WRITE_RETIRED, 100, "% of all branches"},
+    {BR_MIS_PRED, BR_RETIRED, 100, "% of all branches"},
+    {BR_MIS_PRED_RETIRED, BR_RETIRED, 100, "% of all branches"},
+    {L1D_CACHE_REFILL, L1D_CACHE, 100, "% of all L1-dcache accesses"},
+    {L1I_CACHE_REFILL, L1I_CACHE, 100, "% of all L1-icache accesses"},
+    {L1D_TLB_REFILL, L1D_TLB, 100, "% of all dTLB accesses"},
+    {L2D_CACHE_REFILL, L2D_CACHE, 100, "% of all L2 accesses"},
+    {L1D_CACHE_REFILL, INST_RETIRED, 1000, "misses per 1000 insn"},
+    {L1I_CACHE_REFILL, INST_RETIRED, 1000, "misses per 1000 insn"},
+    {L1D_TLB_REFILL, INST_RETIRED, 1000, "misses per 1000 insn"},
+    {L2D_CACHE_REFILL, INST_RETIRED, 1000, "misses per 1000 insn"},
+    {BR_MIS_PRED, INST_RETIRED, 1000, "misses per 1000 insn"},
+    {BR_MIS_PRED_RETIRED, INST_RETIRED, 1000, "misses per 1000 insn"},
+    {STALL_FRONTEND, CPU_CYCLES, 100, "% of cycles stalled in the front end"},
+    {STALL_BACKEND, CPU_CYCLES, 100, "% of cycles stalled in the back end"},
+};
+
+/* The count in the row of an event that counts `code` in the same modes as event i; 0: none. */
+static double count_of(const struct stat_reading *r, const struct stat_row *row,
+                       const mkperf_Session *session, unsigned i, uint32_t code)
+{
+    const mkperf_SessionEvent *like = &session->events[i];
+
+    for (unsigned k = 0; k < r->events; k++) {
+        const mkperf_SessionEvent *v = &session->events[k];
+        if (v->code == code && !v->user_counter == !like->user_counter &&
+            !v->kernel_counter == !like->kernel_counter) {
+            return stat_sum(&row->value[k]);
+        }
+    }
+    return 0;
+}
+
+bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
+                  const mkperf_Session *session, unsigned i, double *figure, const char **unit)
+{
+    double count = stat_sum(&row->value[i]);
+
+    for (unsigned k = 0; k < sizeof ratios / sizeof *ratios; k++) {
+        double of = ratios[k].event == session->events[i].code
+                        ? count_of(r, row, session, i, ratios[k].of)
+                        : 0;
+        if (of > 0) {
+            *figure = ratios[k].factor * count / of;
+            *unit = ratios[k].unit;
+            return true;
+        }
+    }
+    if (r->seconds <= 0) {
+        return false;
+    }
+    bool cycles = session->events[i].code == CPU_CYCLES;
+    double rate = count / r->seconds;
+    *unit = cycles ? "GHz" : rate >= 1e6 ? "M/sec" : rate >= 1e3 ? "K/sec" : "/sec";
+    *figure = rate / (cycles ? 1e9 : rate >= 1e6 ? 1e6 : rate >= 1e3 ? 1e3 : 1);
+    return true;
+}
+
+/* With a comma before every third digit. */
+static const char *grouped(double value, char *text, size_t n)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%.0f", value);
+    size_t at = 0;
+
+    for (int i = 0; i < length && at + 2 < n; i++) {
+        if (i != 0 && (length - i) % 3 == 0) {
+            text[at++] = ',';
+        }
+        text[at++] = digits[i];
+    }
+    text[at] = '\0';
+    return text;
+}
+
+static const char *modes(const mkperf_SessionEvent *v)
+{
+    bool user = v->user_counter != 0, kernel = v->kernel_counter != 0;
+
+    return user == kernel ? "" : user ? ":u" : ":k";
+}
+
+static void print_for_people(const struct stat_reading *r, const struct stat_row *row, unsigned i,
+                             const struct stat_style *style)
+{
+    const mkperf_SessionEvent *v = &style->session->events[i];
+    const struct stat_value *value = &row->value[i];
+    double count = stat_sum(value), figure;
+    char number[48], name[48];
+    const char *unit;
+
+    snprintf(name, sizeof name, "%s%s", v->name, modes(v));
+    if (r->share[i] <= 0) {
+        fprintf(style->out, "%20s      %-24s\n", "<not counted>", name);
+        return;
+    }
+    fprintf(style->out, "%s%19s      %-24s", r->estimate ? "~" : " ",
+            grouped(count, number, sizeof number), name);
+    if (stat_derived(r, row, style->session, i, &figure, &unit)) {
+        fprintf(style->out, " # %8.3f %-20s", figure, unit);
+    }
+    if (v->user_counter != 0 && v->kernel_counter != 0 && count > 0) {
+        fprintf(style->out, "  user %5.1f%% kernel %5.1f%%", 100 * value->user / count,
+                100 * value->kernel / count);
+    }
+    if ((r->estimate || style->runs > 1) && count > 0) {
+        fprintf(style->out, "  ( +- %5.2f%% )", 100 * value->error / count);
+    }
+    if (r->turns > 1) {
+        fprintf(style->out, "  (%.2f%%)", 100 * r->share[i]);
+    }
+    fputc('\n', style->out);
+}
+
+/* perf's fields, then the counts of user mode and kernel, and the standard error. */
+static void print_fields(const struct stat_reading *r, const struct stat_row *row, unsigned i,
+                         const struct stat_style *style)
+{
+    const mkperf_SessionEvent *v = &style->session->events[i];
+    const struct stat_value *value = &row->value[i];
+    const char *s = style->separator, *unit = "";
+    double figure = 0;
+
+    if (r->share[i] > 0) {
+        fprintf(style->out, "%.0f", stat_sum(value));
+    } else {
+        fputs("<not counted>", style->out);
+    }
+    bool derived = stat_derived(r, row, style->session, i, &figure, &unit);
+    fprintf(style->out, "%s%s%s%s%s%.0f%s%.2f%s", s, s, v->name, modes(v), s,
+            r->seconds * r->share[i] * 1e9, s, 100 * r->share[i], s);
+    if (derived) {
+        fprintf(style->out, "%.6f%s%s", figure, s, unit);
+    } else {
+        fputs(s, style->out);
+    }
+    fprintf(style->out, "%s%.0f%s%.0f%s%.0f\n", s, value->user, s, value->kernel, s, value->error);
+}
+
+/* Whether a PD's name is in the list NAME[,NAME]. */
+static bool selected(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = list; at != NULL; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0')) {
+            return true;
+        }
+    }
+    return list == NULL;
+}
+
+/* Row 0 is the system's. */
+static const char *pd_of(const struct stat_reading *r, unsigned k, const struct stat_style *style)
+{
+    return mkperf_pds_at(style->pds, r->row[k].pd)->name;
+}
+
+static bool shown(const struct stat_reading *r, unsigned k, const struct stat_style *style)
+{
+    return k == 0 || selected(style->only, pd_of(r, k, style));
+}
+
+static void print_row(const struct stat_reading *r, unsigned k, const struct stat_style *style)
+{
+    const char *name = k != 0 ? pd_of(r, k, style) : "";
+
+    for (unsigned i = 0; i < r->events; i++) {
+        if (style->separator != NULL) {
+            if (style->interval) {
+                fprintf(style->out, "%.9f%s", style->time_s, style->separator);
+            }
+            if (style->per_core) {
+                fprintf(style->out, "C0%s1%s", style->separator, style->separator);
+            }
+            fprintf(style->out, "%s%s", r->rows > 1 && k == 0 ? "system" : name,
+                    r->rows > 1 ? style->separator : "");
+            print_fields(r, &r->row[k], i, style);
+        } else {
+            if (style->interval) {
+                fprintf(style->out, "%16.9f", style->time_s);
+            }
+            fputs(style->per_core ? "C0        1 " : "", style->out);
+            if (r->rows > 1) {
+                fprintf(style->out, "%16s", k == 0 ? "system" : name);
+            }
+            print_for_people(r, &r->row[k], i, style);
+        }
+    }
+}
+
+static void print_tail(const struct stat_reading *r, const struct stat_style *style)
+{
+    if (r->seconds > 0) {
+        fprintf(style->out, "\n%20.9f seconds of the target's time elapsed\n", r->seconds);
+    } else {
+        fprintf(style->out, "\n  The target's time is not known.\n");
+    }
+    if (r->turns > 1) {
+        fprintf(style->out,
+                "\n  %u turns: more events than counters. Counts are scaled from the share of the\n"
+                "  time in parentheses, and wrong by what differed in the rest.\n",
+                r->turns);
+    }
+    if (style->per_core) {
+        fputs("\n  C0 is the core that the profiler PD runs on. Nothing is counted on others.\n",
+              style->out);
+    }
+    if (r->estimate) {
+        fprintf(style->out,
+                "\n  ~ estimated from samples, with the standard error in parentheses.\n");
+    } else if (r->rows > 1) {
+        fputs(
+            "\n  To tell PDs apart the kernel reads the counters at each switch or entry. That "
+            "work is\n"
+            "  in the kernel counts of who entered: much where system calls are many (--estimate\n"
+            "  does without it).\n",
+            style->out);
+    }
+    fputc('\n', style->out);
+}
+
+void stat_print(const struct stat_reading *r, const struct stat_style *style)
+{
+    bool frame = style->separator == NULL && !style->interval;
+
+    if (frame) {
+        fprintf(style->out, "\n Performance counter stats for '%s'", style->title);
+        if (style->runs > 1) {
+            fprintf(style->out, " (%u runs)", style->runs);
+        }
+        fputs(":\n\n", style->out);
+    }
+    for (unsigned k = 0; k < r->rows; k++) {
+        if (!shown(r, k, style)) {
+            continue;
+        }
+        if (frame && k > 0) {
+            fputc('\n', style->out);
+        }
+        print_row(r, k, style);
+    }
+    if (frame) {
+        print_tail(r, style);
+    }
+    (void)fflush(style->out); /* errors stick to the stream until it is closed */
+}

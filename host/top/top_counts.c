@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see top_counts.h. */
+#include "top_counts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096 };
+
+static const uint64_t ALL_OTHERS = UINT64_MAX; /* in a key: what found no room */
+
+static enum mkperf_status out_of_memory(struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct top_counts *c = self;
+
+    (void)e;
+    c->session = *session;
+    return MKPERF_OK;
+}
+
+/* Another session has more events: what there is of the others stays theirs. */
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    return begin(self, session, e);
+}
+
+static char *own_name(const struct mkperf_sample *s, uint64_t addr)
+{
+    uint64_t page = addr & ~(uint64_t)(PAGE - 1);
+    char *name = NULL;
+    int n = (s->flags & MKPERF_SAMPLE_KERNEL) && addr == 0
+                ? asprintf(&name, "[unknown]")
+                : asprintf(&name, "[unknown] 0x%" PRIx64 "-0x%" PRIx64, page, page + PAGE - 1);
+
+    return n < 0 ? NULL : name;
+}
+
+/* A new row, at the table's end. */
+static struct top_row *append(struct top_counts *c, const struct mkperf_sample *s, bool kernel)
+{
+    if (c->n == c->room) {
+        uint32_t room = c->room ? 2 * c->room : 64;
+        struct top_row *more = reallocarray(c->row, room, sizeof *more);
+
+        if (!more) {
+            return NULL;
+        }
+        c->row = more;
+        c->room = room;
+    }
+    c->row[c->n] = (struct top_row){.event = s->event, .pd = s->pd, .kernel = kernel};
+    return &c->row[c->n++];
+}
+
+/* The row of the function that was interrupted, as mkperf report names it. */
+static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *s)
+{
+    bool kernel = s->flags & MKPERF_SAMPLE_KERNEL || s->flags & MKPERF_SAMPLE_NO_USER;
+    uint64_t addr = s->flags & MKPERF_SAMPLE_KERNEL ? s->kernel_pc : kernel ? 0 : s->pc;
+    struct mkperf_module *m = kernel ? c->kernel : mkperf_pds_module(c->pds, s->pd);
+    struct mkperf_symbol symbol = {.name = NULL};
+    bool known = m && mkperf_symbol_at(m, addr, &symbol);
+    bool full = c->n >= TOP_ROWS_MAX;
+    uint64_t key[5] = {s->event, s->pd, kernel, known,
+                       full    ? ALL_OTHERS
+                       : known ? symbol.start
+                               : addr & ~(uint64_t)(PAGE - 1)};
+    int64_t number = mkperf_hash_number(&c->keys, key, 5);
+    struct top_row *row;
+
+    if (number < 0) {
+        return NULL;
+    }
+    if (number < c->n) {
+        return &c->row[number];
+    }
+    row = append(c, s, kernel);
+    if (row && full) {
+        row->name = "[more functions]";
+    } else if (row && known) {
+        row->name = symbol.name;
+    } else if (row) {
+        row->name = row->own_name = own_name(s, addr);
+    }
+    return row && row->name ? row : NULL;
+}
+
+static void add(struct report_weight *to, uint64_t samples, uint64_t period)
+{
+    to->samples += samples;
+    to->period += period;
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct top_counts *c = self;
+    uint64_t slice = s->time_ns / (c->window_ns / TOP_SLICES);
+    struct top_row *row = row_of(c, s);
+
+    if (!row) {
+        return out_of_memory(e);
+    }
+    c->newest = slice > c->newest ? slice : c->newest;
+    add(&row->all, 1, s->period);
+    if (slice > row->slice) {
+        uint64_t gone = slice - row->slice < TOP_SLICES ? slice - row->slice : TOP_SLICES;
+
+        for (uint64_t i = 0; i < gone; i++) {
+            row->in[(slice - i) % TOP_SLICES] = (struct report_weight){0, 0};
+        }
+        row->slice = slice;
+    }
+    if (slice + TOP_SLICES > row->slice) { /* cores are not ordered: it may be older */
+        add(&row->in[slice % TOP_SLICES], 1, s->period);
+    }
+    return MKPERF_OK;
+}
+
+struct mkperf_sink top_counts_sink(struct top_counts *c)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "top", .begin = begin, .events = add_events, .sample = add_sample};
+
+    return (struct mkperf_sink){.ops = &ops, .self = c};
+}
+
+void top_counts_free(struct top_counts *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        free(c->row[i].own_name);
+    }
+    free(c->row);
+    mkperf_hash_free(&c->keys);
+}
+
+static struct report_weight in_window(const struct top_counts *c, const struct top_row *r)
+{
+    struct report_weight sum = {0, 0};
+
+    if (c->all) {
+        return r->all;
+    }
+    for (uint64_t i = 0; i < TOP_SLICES && i <= r->slice; i++) {
+        if (r->slice - i + TOP_SLICES > c->newest) {
+            const struct report_weight *w = &r->in[(r->slice - i) % TOP_SLICES];
+
+            add(&sum, w->samples, w->period);
+        }
+    }
+    return sum;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) : 0;
+}
+
+static int compare_entries(const void *pa, const void *pb, void *context)
+{
+    const struct top_entry *a = pa, *b = pb;
+    enum top_sort sort = *(enum top_sort *)context;
+    int name = compare_text(a->name, b->name), pd = strcmp(a->pd, b->pd), share = 0;
+
+    if (a->weight.period != b->weight.period) {
+        share = a->weight.period > b->weight.period ? -1 : 1;
+    }
+    switch (sort) {
+    case TOP_BY_NAME:
+        return name ? name : pd ? pd : share;
+    case TOP_BY_PD:
+        return pd ? pd : share ? share : name;
+    default:
+        return share ? share : pd ? pd : name;
+    }
+}
+
+/* The PD's entry; the list has room for each PD. */
+static struct top_entry *pd_entry(struct top_list *l, const char *pd)
+{
+    for (uint32_t i = 0; i < l->npds; i++) {
+        if (strcmp(l->pd[i].pd, pd) == 0) {
+            return &l->pd[i];
+        }
+    }
+    l->pd[l->npds] = (struct top_entry){.pd = pd};
+    return &l->pd[l->npds++];
+}
+
+enum mkperf_status top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
+                                   enum top_sort sort, struct top_list *out, struct mkperf_error *e)
+{
+    *out = (struct top_list){.pd = calloc((size_t)c->n + 1, sizeof *out->pd),
+                             .function = calloc((size_t)c->n + 1, sizeof *out->function)};
+    if (!out->pd || !out->function) {
+        return out_of_memory(e);
+    }
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct top_row *r = &c->row[i];
+        struct report_weight w = in_window(c, r);
+        const char *name = mkperf_pds_at(c->pds, r->pd)->name;
+
+        if (r->event != event || w.samples == 0) {
+            continue;
+        }
+        add(&out->total, w.samples, w.period);
+        add(&pd_entry(out, name)->weight, w.samples, w.period);
+        if (!pd || strcmp(pd, name) == 0) {
+            out->function[out->nfunctions++] =
+                (struct top_entry){.pd = name, .name = r->name, .kernel = r->kernel, .weight = w};
+        }
+    }
+    qsort_r(out->pd, out->npds, sizeof *out->pd, compare_entries, &sort);
+    qsort_r(out->function, out->nfunctions, sizeof *out->function, compare_entries, &sort);
+    return MKPERF_OK;
+}
+
+void top_list_free(struct top_list *l)
+{
+    free(l->pd);
+    free(l->function);
+    *l = (struct top_list){.npds = 0};
+}

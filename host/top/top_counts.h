@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A running session, counted by function over the last seconds.
+ *
+ * Owns: the sink that mkperf top puts behind the stream decoder. Time is cut into slices of the
+ * target's clock; a row keeps its weight in each of the last TOP_SLICES of them, so the window
+ * slides in steps of a slice and nothing is ever scaled. Memory is bounded: what comes when there
+ * are TOP_ROWS_MAX rows is counted in one row of its PD.
+ */
+#ifndef MKPERF_HOST_TOP_TOP_COUNTS_H
+#define MKPERF_HOST_TOP_TOP_COUNTS_H
+
+#include "base/hash.h"
+#include "model/model.h"
+#include "model/pds.h"
+#include "profile/profile.h"
+
+enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
+
+struct top_row {
+    uint32_t event, pd;
+    bool kernel;
+    const char *name;
+    char *own_name;                      /* the same, if it is not the symbolizer's */
+    uint64_t slice;                      /* the newest that it has */
+    struct report_weight in[TOP_SLICES]; /* slice % TOP_SLICES */
+    struct report_weight all;            /* since the session began */
+};
+
+struct top_counts {
+    struct mkperf_pds *pds; /* set before the session begins */
+    struct mkperf_module *kernel;
+    uint64_t window_ns; /* set before the session begins; of the target's time, not 0 */
+    bool all;           /* lists are of all since the session began */
+    struct mkperf_session session;
+    struct mkperf_hash keys;
+    struct top_row *row;
+    uint32_t n, room;
+    uint64_t newest; /* slice */
+};
+
+struct mkperf_sink top_counts_sink(struct top_counts *c);
+void top_counts_free(struct top_counts *c);
+
+enum top_sort { TOP_BY_SHARE, TOP_BY_NAME, TOP_BY_PD, TOP_SORTS };
+
+struct top_entry {
+    const char *pd, *name; /* name NULL: the whole PD */
+    bool kernel;
+    struct report_weight weight;
+};
+
+/* What the screen shows: PDs and functions of an event in the window. */
+struct top_list {
+    struct top_entry *pd, *function;
+    uint32_t npds, nfunctions;
+    struct report_weight total; /* of the event, all PDs */
+};
+
+/* pd: only its functions, NULL: all. */
+enum mkperf_status top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
+                                   enum top_sort sort, struct top_list *out,
+                                   struct mkperf_error *e);
+void top_list_free(struct top_list *l);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see http_server.h. What is answered to whom; the answers' contents are answer.c's. */
+#include "http_server.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "http_server_internal.h"
+
+enum { CONNECTIONS = 32, IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };
+
+static bool make_token(char token[VIEW_TOKEN + 1])
+{
+    uint8_t random[VIEW_TOKEN / 2];
+
+    if (getrandom(random, sizeof random, 0) != sizeof random) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof random; i++) {
+        snprintf(token + 2 * i, 3, "%02x", random[i]);
+    }
+    return true;
+}
+
+/* Takes the same time wherever the two differ. */
+static bool has_token(const struct view_server *s, const char *url)
+{
+    unsigned char difference = 0;
+
+    if (url[0] != '/' || strnlen(url, VIEW_TOKEN + 2) < VIEW_TOKEN + 2) {
+        return false;
+    }
+    for (size_t i = 0; i < VIEW_TOKEN; i++) {
+        difference |= (unsigned char)(url[1 + i] ^ s->token[i]);
+    }
+    return difference == 0 && url[1 + VIEW_TOKEN] == '/';
+}
+
+static bool is_here(const struct view_server *s, struct MHD_Connection *c)
+{
+    const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");
+    char here[64];
+
+    if (!host) {
+        return false;
+    }
+    snprintf(here, sizeof here, "127.0.0.1:%u", s->port);
+    if (strcmp(host, here) == 0) {
+        return true;
+    }
+    snprintf(here, sizeof here, "localhost:%u", s->port);
+    return strcmp(host, here) == 0;
+}
+
+static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_size, void **state)
+{
+    const struct view_server *s = self;
+
+    (void)version;
+    (void)upload;
+    (void)upload_size;
+    (void)state;
+    if (!is_here(s, c) || !has_token(s, url)) {
+        return view_answer_problem(c, MHD_HTTP_FORBIDDEN, "not with this address");
+    }
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+        return view_answer_problem(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET");
+    }
+    return view_answer(s, c, url + 1 + VIEW_TOKEN + 1);
+}
+
+/* Only what is there at the start is served, by names compared as a whole. */
+static void list_files(struct view_server *s)
+{
+    DIR *d = s->speedscope ? opendir(s->speedscope) : NULL;
+    const struct dirent *entry;
+
+    while (d && s->nfiles < VIEW_FILES_MAX && (entry = readdir(d)) != NULL) {
+        if (entry->d_name[0] != '.' && (s->file[s->nfiles] = strdup(entry->d_name))) {
+            s->nfiles++;
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+}
+
+enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error *e)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET,
+                               .sin_port = htons(s->port),
+                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const union MHD_DaemonInfo *info;
+
+    if (!make_token(s->token)) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
+    }
+    errno = 0;
+    s->daemon = MHD_start_daemon(MHD_USE_AUTO, s->port, NULL, NULL, on_request, s,
+                                 MHD_OPTION_SOCK_ADDR, &here, MHD_OPTION_CONNECTION_LIMIT,
+                                 (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                                 (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                 (size_t)REQUEST_BYTES, MHD_OPTION_END);
+    if (!s->daemon) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "127.0.0.1:%u: cannot listen: %s", s->port,
+                                errno ? strerror(errno) : "is the port taken?");
+    }
+    info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    s->port = info ? info->port : s->port;
+    list_files(s);
+    return MKPERF_OK;
+}
+
+void view_server_run(struct view_server *s, const volatile int *stop)
+{
+    while (*stop == 0) {
+        MHD_run_wait(s->daemon, WAIT_MS);
+    }
+}
+
+void view_server_stop(struct view_server *s)
+{
+    if (s->daemon) {
+        MHD_stop_daemon(s->daemon);
+        s->daemon = NULL;
+    }
+    while (s->nfiles > 0) {
+        free(s->file[--s->nfiles]);
+    }
+}

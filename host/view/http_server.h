@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The server of mkperf view: HTTP on loopback, for who knows the address.
+ *
+ * Owns: the connections, the token, what may be asked for. One thread, one request after the
+ * other. Every path begins with the token (128 random bits); without it the answer is 403. The
+ * Host must be the loopback address that was printed, so that another site's name that points
+ * here gets nothing. Nothing is loaded from outside (Content-Security-Policy), nothing may embed
+ * or read the page (no CORS headers).
+ */
+#ifndef MKPERF_HOST_VIEW_HTTP_SERVER_H
+#define MKPERF_HOST_VIEW_HTTP_SERVER_H
+
+#include <stdint.h>
+
+#include "profile/frames.h"
+
+struct MHD_Daemon;
+
+enum { VIEW_TOKEN = 32, VIEW_FILES_MAX = 64 };
+
+struct view_server {
+    struct report_frames *frames; /* set before: of a profile with its samples, sorted */
+    const char *path;             /* set before: the recording */
+    const char *speedscope;       /* set before: directory of its release, NULL */
+    uint16_t port;                /* set before: 0 = any; then the one that it has */
+    char token[VIEW_TOKEN + 1];
+    struct MHD_Daemon *daemon;
+    char *file[VIEW_FILES_MAX]; /* names in the directory of speedscope */
+    unsigned nfiles;
+};
+
+/* Errors: FAILED with the port and the reason. */
+enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error *e);
+void view_server_run(struct view_server *s, const volatile int *stop); /* until *stop is not 0 */
+void view_server_stop(struct view_server *s);
+
+#endif

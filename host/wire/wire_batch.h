@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A Batch message into columns, without nanopb: the one message that comes by the thousands.
+ *
+ * Owns: reading the fields of Batch, Chain and Loss (proto/mkperf.proto). Every length is checked;
+ * fields that are not known are skipped. Called by the stream decoder.
+ */
+#ifndef MKPERF_HOST_WIRE_WIRE_BATCH_H
+#define MKPERF_HOST_WIRE_WIRE_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mkperf/record.h>
+#include <mkperf/wire.h>
+
+struct mkperf_batch_loss {
+    uint32_t where;
+    uint64_t time_ticks, samples, events;
+};
+
+struct mkperf_batch_chain {
+    uint32_t slot, at, counter, flags;
+    uint32_t reads;  /* counters whose values ride in the samples */
+    uint64_t thread; /* identity, as in mkperf/record.h */
+    uint64_t pc, lr, kernel_pc;
+    unsigned nframes;
+    uint64_t frame[MKPERF_MAX_FRAMES]; /* absolute */
+};
+
+struct mkperf_batch {
+    uint32_t session, core, epoch;
+    uint64_t first_sample, tick_hz, time_ticks, step_ticks;
+    unsigned nbases, nchains, nlosses;
+    unsigned nreads;
+    unsigned nslots, npcs, ntimes, nperiods; /* equal in a whole batch: its samples */
+    uint64_t base_period[MKPERF_MAX_COUNTERS];
+    struct {
+        const uint8_t *p; /* into the message */
+        size_t n;
+    } chain[2 * MKPERF_BATCH_SAMPLES];
+    uint32_t slot[MKPERF_BATCH_SAMPLES];
+    uint64_t pc[MKPERF_BATCH_SAMPLES]; /* differences, modulo 2^64, as are time and period */
+    uint64_t time[MKPERF_BATCH_SAMPLES];
+    uint64_t period[MKPERF_BATCH_SAMPLES];
+    struct mkperf_batch_loss loss[MKPERF_LOSS_PLACES];
+    uint64_t read[MKPERF_CONTENT_BYTES]; /* values of samples in order, at least a byte each */
+};
+
+/* False if the message is malformed or larger than receiver.h allows. */
+bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n);
+bool mkperf_batch_chain_decode(struct mkperf_batch_chain *c, const uint8_t *p, size_t n);
+
+/* The Batch in a ToHost message: NULL if the message holds another (or makes no sense). */
+const uint8_t *mkperf_batch_find(const uint8_t *p, size_t n, size_t *length);
+
+#endif

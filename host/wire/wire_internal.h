@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the stream decoder share. */
+#ifndef MKPERF_HOST_WIRE_WIRE_INTERNAL_H
+#define MKPERF_HOST_WIRE_WIRE_INTERNAL_H
+
+#include "wire_stream.h"
+
+/* wire_stream.c */
+void stream_void_chains(struct mkperf_stream *s);
+enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e);
+enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e);
+enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
+                               struct mkperf_error *e);
+
+/* wire_session.c */
+enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHello *hello,
+                                struct mkperf_error *e);
+enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
+                                  struct mkperf_error *e);
+
+/* wire_marks.c */
+enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
+                               struct mkperf_error *e);
+enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, struct mkperf_error *e);
+
+/* wire_interactions.c */
+enum mkperf_status stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m,
+                                       struct mkperf_error *e);
+
+/* wire_samples.c: takes in s->batch */
+enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e);
+bool stream_tick_hz_ok(uint64_t hz);
+uint64_t stream_ns(uint64_t ticks, uint64_t hz);
+/* In the stream's time, which goes on when the target is restarted. */
+uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz);
+
+#endif

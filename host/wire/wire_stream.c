@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the messages of a stream, one after the other, see wire_stream.h. */
+#include "wire_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pb_decode.h>
+
+#include "receiver.h"
+#include "wire_internal.h"
+
+enum { PAUSE_NS = 1000000 };
+
+struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *config)
+{
+    struct mkperf_stream *s = calloc(1, sizeof *s);
+
+    if (s != NULL) {
+        s->config = *config;
+        s->repair.decide = config->decide;
+        s->generation = 1;
+        s->totals.first_ns = UINT64_MAX;
+        s->totals.complete = true;
+        s->pause_ns = PAUSE_NS;
+        memset(s->event_of, -1, sizeof s->event_of);
+    }
+    return s;
+}
+
+void mkperf_stream_free(struct mkperf_stream *s)
+{
+    if (s != NULL) {
+        free(s->interactions);
+    }
+    free(s);
+}
+
+void stream_void_chains(struct mkperf_stream *s)
+{
+    s->generation++;
+}
+
+enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
+                               struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+
+    if (lost->samples == 0) {
+        return MKPERF_OK;
+    }
+    s->totals.lost[lost->where] += lost->samples;
+    s->seen[lost->where] += lost->samples;
+    if (!s->began || sink->ops->lost == NULL) {
+        return MKPERF_OK;
+    }
+    return sink->ops->lost(sink->self, lost, e);
+}
+
+enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+
+    while (s->announced < mkperf_pds_count(s->config.pds)) {
+        const struct mkperf_pd *pd = mkperf_pds_at(s->config.pds, s->announced++);
+        if (sink->ops->pd != NULL && sink->ops->pd(sink->self, pd, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+
+    if (s->began) {
+        return MKPERF_OK;
+    }
+    s->session.platform = s->hello.platform;
+    s->session.cpu = s->hello.cpu;
+    s->session.cores = s->hello.cores <= MKPERF_MAX_CORES ? s->hello.cores : MKPERF_MAX_CORES;
+    s->session.kernel_elf = mkperf_pds_kernel(s->config.pds);
+    s->session.command = s->config.command;
+    s->began = true;
+    if (sink->ops->begin != NULL && sink->ops->begin(sink->self, &s->session, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return stream_announce(s, e);
+}
+
+static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
+{
+    if (!s->has_marks_lost) { /* counted since boot, not since we are here */
+        s->has_marks_lost = true;
+        s->marks_lost = m->marks_lost;
+    }
+    if (s->has_session && m->session == s->session_id) {
+        s->status = *m;
+        s->has_status = true;
+        s->totals.marks_lost = m->marks_lost - s->marks_lost;
+        if (s->began && s->totals.samples != 0) {
+            mkperf_fill_add(&s->totals.fill, s->totals.last_ns, m->ring_peak, m->ring_bytes);
+        }
+    }
+}
+
+static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const mkperf_ToHost *m = &s->message;
+    enum mkperf_status status = MKPERF_OK;
+
+    if (m->which_msg == mkperf_ToHost_hello_tag) {
+        status = stream_hello(s, &m->msg.hello, e);
+    } else if (m->which_msg == mkperf_ToHost_session_tag) {
+        status = stream_session(s, &m->msg.session, m->request != 0, e);
+    } else if (m->which_msg == mkperf_ToHost_status_tag) {
+        on_status(s, &m->msg.status);
+    } else if (m->which_msg == mkperf_ToHost_mark_tag) {
+        status = stream_mark(s, &m->msg.mark, e);
+    } else if (m->which_msg == mkperf_ToHost_gap_tag) {
+        status = stream_gap(s, &m->msg.gap, e);
+    } else if (m->which_msg == mkperf_ToHost_interactions_tag) {
+        status = stream_interactions(s, &m->msg.interactions, e);
+    }
+    if (status == MKPERF_OK && s->config.control != NULL) {
+        status = s->config.control(s->config.self, m, e);
+    }
+    return status;
+}
+
+static void on_missing(struct mkperf_stream *s, unsigned gap)
+{
+    s->gaps += gap <= MKPERF_WIRE_MAX_GAP ? gap : 0;
+    s->damaged = true;
+    stream_void_chains(s);
+}
+
+static void on_malformed(struct mkperf_stream *s)
+{
+    s->malformed++;
+    s->damaged = true;
+    stream_void_chains(s); /* it may have defined some */
+}
+
+enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                         struct mkperf_error *e)
+{
+    struct mkperf_stream *s = self;
+    size_t length;
+    const uint8_t *batch = mkperf_batch_find(p, n, &length);
+
+    if (gap != 0) {
+        on_missing(s, gap);
+    }
+    if (batch != NULL) {
+        if (mkperf_batch_decode(&s->batch, batch, length)) {
+            return stream_batch(s, e);
+        }
+        on_malformed(s);
+        return MKPERF_OK;
+    }
+    pb_istream_t in = pb_istream_from_buffer(p, n);
+    if (!pb_decode(&in, mkperf_ToHost_fields, &s->message)) {
+        on_malformed(s);
+        return MKPERF_OK;
+    }
+    return on_control(s, e);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The target's messages into the model: sessions, chain slots, time, and the books on losses.
+ *
+ * Owns: what a host must remember of the stream, see docs/protocol.md. Called by the receiver of
+ * receiver.h with each message; calls one sink. What is lost is counted here and told to the sink;
+ * nothing is guessed. Memory does not grow with the stream.
+ */
+#ifndef MKPERF_HOST_WIRE_WIRE_STREAM_H
+#define MKPERF_HOST_WIRE_WIRE_STREAM_H
+
+#include "mkperf.pb.h"
+#include "model/chain.h"
+#include "model/interactions.h"
+#include "model/model.h"
+#include "model/pds.h"
+#include "wire_batch.h"
+
+struct mkperf_stream_config {
+    struct mkperf_sink sink;
+    struct mkperf_pds *pds;
+    const char *command;                                            /* for the session, NULL */
+    enum mkperf_lr (*decide)(struct mkperf_module *m, uint64_t pc); /* mkperf_lr_is_caller */
+    /* Every message but Batch, after the stream has taken note of it; may be NULL. */
+    enum mkperf_status (*control)(void *self, const mkperf_ToHost *m, struct mkperf_error *e);
+    void *self;
+};
+
+struct mkperf_stream_slot {
+    uint64_t generation; /* valid if it is the stream's */
+    uint32_t pd, event, flags, counter;
+    uint32_t reads; /* counters, bit = number */
+    uint64_t pc, kernel_pc;
+    struct mkperf_module *module;
+    struct mkperf_chain_forms chain;
+};
+
+struct mkperf_stream {
+    struct mkperf_stream_config config;
+    struct mkperf_repair repair;
+    mkperf_TargetHello hello;
+    bool has_hello;
+    bool has_session; /* session is known */
+    bool began;       /* the sink has begun */
+    bool running;     /* as the last Session said */
+    bool starting;    /* we asked for the start of the session that comes next */
+    bool waiting;     /* for a session that we start: what comes before it is not ours */
+    bool from_start;  /* the session was seen from its first sample on */
+    bool numbered;    /* next_sample is known */
+    bool damaged;     /* chains may be unknown until a new epoch begins */
+    bool has_status;
+    bool booked;                   /* a session's books were closed with a Status */
+    struct mkperf_session session; /* events: of all sessions so far */
+    uint32_t session_id, epoch;
+    int8_t event_of[MKPERF_MAX_COUNTERS]; /* by counter, -1: none */
+    uint8_t number_of[MKPERF_MAX_EVENTS]; /* of the session's events, in the stream's list */
+    uint64_t next_sample;                 /* number of the next sample of the session */
+    uint64_t skipped;                     /* samples of the session before we came */
+    uint64_t passed_over;                 /* that were never sent to us: Gap */
+    uint64_t others;                      /* samples that came while `waiting`: not kept */
+    uint64_t seen[MKPERF_LOST_PLACES];    /* lost, of this session */
+    mkperf_Status status;                 /* the last of this session */
+    uint32_t marks_lost;                  /* before we came */
+    bool has_marks_lost;
+    bool rebase;        /* the next time is that of another boot */
+    uint64_t offset_ns; /* added to the target's time */
+    uint64_t pause_ns;  /* between the last time before a restart and the first after it */
+    uint64_t generation;
+    uint64_t core_ns[MKPERF_MAX_CORES];
+    struct mkperf_totals totals;
+    struct mkperf_interactions *interactions; /* NULL: none came */
+    uint32_t interaction_parts;               /* that came of it */
+    uint64_t gaps;                            /* frames missing */
+    uint64_t malformed;                       /* messages that made no sense */
+    uint32_t announced;                       /* PDs told to the sink */
+    struct mkperf_batch batch;
+    struct mkperf_batch_chain definition;
+    mkperf_ToHost message;
+    struct mkperf_stream_slot slot[MKPERF_CHAIN_SLOTS];
+};
+
+/* NULL: out of memory. */
+struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *config);
+void mkperf_stream_free(struct mkperf_stream *s);
+
+/*
+ * One message (self is the stream): for struct mkperf_receiver_ops. Errors: the sink's or
+ * control's; PROTOCOL: another version; INPUT: another session begins, with events that the sink
+ * cannot hold. A malformed message is counted, not an error.
+ */
+enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                         struct mkperf_error *e);
+
+/* Whether the session that the stream is in samples this event (a number of the stream's list), and
+ * which is the first that it samples; UINT_MAX: none. */
+bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first);
+
+/*
+ * The stream is over: reconciles the books with the target's last Status and fills s->totals.
+ * The sink's end is the caller's. Errors: the sink's; INPUT: no session was in it.
+ */
+enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_error *e);
+
+#endif
