@@ -3,7 +3,8 @@
 #
 #   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 3)
 #   make test      everything that is checked
-#   make bench     the figures of docs/verification.md, measured again
+#   make bench     the figures of docs/verification.md in 3 minutes, compared with bench/figures.json;
+#                  SECTIONS=all or SECTIONS="rates echo": in full, KEEP=1: keep the new ones
 #   make pictures  those of docs/viewers.md, made again
 #   make host      build/mkperf                make target    the PDs and the demo's image
 #   make install   mkperf, its man pages and completion, and what systems include, into DESTDIR/PREFIX

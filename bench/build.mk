@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The figures of docs/verification.md, measured again: prints a table and writes $(B)/bench.json.
+# The figures of docs/verification.md, measured again (bench/run): prints a table, writes $(B)/bench.json, fails
+# if one in instructions or bytes grew by more than 3 % over bench/figures.json.
 
 BENCH := $(B)/bench
 $(BENCH)/%: bench/%.c $(B)/lib/plain/libmkperf.a

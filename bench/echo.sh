@@ -8,11 +8,18 @@
 # costs is measured ECHO_RUNS times, and the standard deviation of one run goes with the mean. More
 # than 0.1 % there is a failure. One instruction is one nanosecond.
 #
-# Then the same with the host's load over QEMU's user network, in this machine's time.
+# Then the same with the host's load over QEMU's user network, in this machine's time. The short form has one
+# run of 4 s at 1 kHz, one of 1 s at 10 kHz, and none at 4 kHz and over the user network.
 set -eu
 . bench/lib.sh
-seconds=${ECHO_SECONDS:-3} # of each recording, the machine's; three times as many at 1 kHz
-runs=${ECHO_RUNS:-3}
+seconds=${ECHO_SECONDS:-${BENCH_FULL:+3}} # of each recording, the target's; three times as many at 1 kHz
+runs=${ECHO_RUNS:-${BENCH_FULL:+3}}
+long=$((3 * ${seconds:-1}))
+[ -n "$seconds" ] || long=4
+seconds=${seconds:-1}
+runs=${runs:-1}
+rates="4000 10000"
+[ -n "$BENCH_FULL" ] || rates=10000
 
 # echoes RATE RUN SECONDS: a line `RATE RUN udp|tcp ...` for each batch that bench/pd/load.c told of
 echoes() {
@@ -35,10 +42,11 @@ echoes() {
 : >"$d/echo.rates"
 echoes 0 1 0
 for run in $(seq "$runs"); do
-    echoes 1000 "$run" $((3 * seconds))
+    echoes 1000 "$run" "$long"
 done
-echoes 4000 1 "$seconds"
-echoes 10000 1 "$seconds"
+for rate in $rates; do
+    echoes "$rate" 1 "$seconds"
+done
 
 # RATE PROTOCOL COLUMN [RUN]: the mean over the batches that a session sampled all the time; without a
 # profile those that nobody had asked how it goes meanwhile: from the second on
@@ -87,7 +95,7 @@ END
         "instructions for each KiB, sampled at 1000 Hz, over TCP; +- $deviation in one of $runs runs"
     awk "BEGIN { exit !($more > 0.1) }" && missed="$missed
 bench: $protocol echoes cost $more % more instructions with a profile at 1 kHz: more than 0.1 %"
-    for rate in 4000 10000; do
+    for rate in $rates; do
         on=$(mean $rate $protocol 5)
         value echo_${protocol}_percent_more_${rate}hz \
             "$(awk "BEGIN { printf \"%.3f\", ($on - $off) / $off * 100 }")" % - \
@@ -113,7 +121,7 @@ loads() { # RATE
             "user network, 4 blocks under way$(sed -n 's/.*latency in ms/, ms/p' "$d/load.$protocol")"
     done
 }
-for rate in 0 1000 10000; do
+for rate in ${BENCH_FULL:+0 1000 10000}; do
     command="sleep 3"
     [ $rate = 0 ] || command="$MKPERF record -q -t \$T -F $rate -e cycles -g --duration 2 --system $B/net/net.system --elf-path $B/demo -o $d/echo.data"
     LOAD_RATE=0 QEMU="$(cat "$B/net/qemu-command")" scripts/qemu-net "$d/echo.run" \

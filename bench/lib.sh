@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the sections of `make bench` share. Sourced by each. Environment: B, MKPERF, QEMU (the command
-# that boots an image), CROSS; BENCH_VALUES, the file that becomes bench.json.
+# that boots an image), CROSS; BENCH_VALUES, the file that becomes bench.json; BENCH_FULL, empty for the
+# short form of each section.
 d=$B/bench
 
 # value KEY VALUE UNIT LIMIT WHAT: one row, and one number in bench.json; LIMIT is `<=N`, `>=N` or `-`
 value() {
     printf '%-40s %12s %-14s %-12s %s\n' "$1" "$2" "$3" "$4" "$5"
-    echo "$1 $2" >>"$BENCH_VALUES"
+    echo "$1 $2 $3" >>"$BENCH_VALUES"
 }
 
 # guest IMAGE LAST SECONDS FILE: what a system prints on its console, until it prints the line LAST
@@ -36,16 +37,17 @@ figure() {
     }
 }
 
-# best NAME COMMAND...: runs it three times; $d/NAME has the cpu and wall seconds and KiB of the fastest
-# (the others had more of this machine's other work in them)
+# best NAME COMMAND...: runs it, in the full form three times; $d/NAME has the cpu and wall seconds and KiB of the
+# fastest (the others had more of this machine's other work in them)
 best() {
     name=$1
     shift
-    for i in 1 2 3; do
+    rm -f "$d/$name".[123]
+    for i in 1 ${BENCH_FULL:+2 3}; do
         "$d/measure" "$d/$name.$i" "$@" >"$d/$name.out" 2>"$d/$name.log" || {
             cat "$d/$name.log" >&2
             exit 1
         }
     done
-    cat "$d/$name.1" "$d/$name.2" "$d/$name.3" | sort -n | head -n 1 >"$d/$name"
+    cat "$d/$name".[123] | sort -n | head -n 1 >"$d/$name"
 }
