@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../error.h"
+#include "base/error.h"
 #include "build_id.h"
 
 enum { MKPERF_CONTENT_HASH_BYTES = 32 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What identifies a module: identity.h over an ELF that module.c opened. */
 #include "identity.h"
-#include "internal.h"
+#include "symbols_internal.h"
 
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out)
 {

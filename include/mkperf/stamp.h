@@ -3,7 +3,7 @@
  * The stamp: the table of programs that an image carries, as bytes.
  *
  * Owns: the layout. `mkperf stamp` writes it into the client PD's ELF when the image is built, the
- * client PD sends it to hosts unread but for its size, the host reads it (host/system/image.c).
+ * client PD sends it to hosts unread but for its size, the host reads it (host/system/image_table.c).
  * docs/formats.md describes it for other programs. All numbers are little-endian.
  *
  *   bytes  0.. 8  magic: MKPERF_STAMP_MAGIC, or MKPERF_STAMP_EMPTY in an ELF without a stamp

@@ -10,7 +10,7 @@
 
 #include <mkperf/frame.h>
 
-#include "host/system/image.h"
+#include "host/system/image_table.h"
 #include "pd/client/control.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -16,10 +16,10 @@
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
 
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "symbols/identity.h"
 #include "symbols/symbols.h"
-#include "system/image.h"
+#include "system/image_table.h"
 
 static struct mkperf_image image;
 static uint8_t table[2 * MKPERF_STAMP_BYTES];

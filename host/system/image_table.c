@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see image.h. */
-#include "image.h"
+/* Owns: see image_table.h. */
+#include "image_table.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,12 +16,12 @@
 #include <mbedtls/sha256.h>
 #include <mkperf/record.h>
 
-#include "../cmd.h"
-#include "../sink/outfile.h"
-#include "../symbols/identity.h"
-#include "../symbols/symbols.h"
-#include "../system/image.h"
-#include "../system/system.h"
+#include "base/outfile.h"
+#include "cmd.h"
+#include "symbols/identity.h"
+#include "symbols/symbols.h"
+#include "system/image_table.h"
+#include "system/system.h"
 
 struct stamp {
     const char *elf_path, *kernel, *output; /* options */

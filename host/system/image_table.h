@@ -5,8 +5,8 @@
  * Owns: reading and writing the table's bytes. Written by `mkperf stamp`, read from what a target
  * sent. The bytes come from a target that may be hostile: each length is checked.
  */
-#ifndef MKPERF_HOST_SYSTEM_IMAGE_H
-#define MKPERF_HOST_SYSTEM_IMAGE_H
+#ifndef MKPERF_HOST_SYSTEM_IMAGE_TABLE_H
+#define MKPERF_HOST_SYSTEM_IMAGE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 
 #include <mkperf/stamp.h>
 
-#include "../error.h"
-#include "../symbols/build_id.h"
+#include "base/error.h"
+#include "symbols/build_id.h"
 
 struct mkperf_image_program {
     uint64_t thread; /* the PD's identity in samples; 0 for the kernel */
