@@ -33,7 +33,7 @@ $(call pd,$(DEMO)/client.elf,$(CLIENT_SRC))
 
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
-              pd/profiler/plan.c pd/profiler/soft_events.c pd/client/encode.c pd/client/link.c \
+              pd/profiler/plan.c pd/profiler/request.c pd/profiler/soft_events.c pd/client/encode.c pd/client/link.c \
               $(addprefix pd/client/,control.c report.c peer.c stream.c command.c command_settings.c words.c mark.c \
               observe.c stamp.c) pd/profiler/attribute.c
 

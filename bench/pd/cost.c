@@ -116,13 +116,13 @@ static void measure(void)
     struct mkperf_session_request *r = &page()->request;
     uint64_t samples;
 
-    *r = (struct mkperf_session_request){0};
-    r->events = 1;
-    r->max_frames = 16;
+    *r = MKPERF_SESSION_REQUEST_ZERO;
     r->wake_samples = WAKE_SAMPLES;
-    r->event[0].raw = 0x11;
-    r->event[0].user = 1;
-    r->event[0].period = PERIOD;
+    r->configure.max_frames = 16;
+    r->configure.events_count = 1;
+    r->configure.events[0].raw = 0x11;
+    r->configure.events[0].user = true;
+    r->configure.events[0].period = PERIOD;
     if (call(MKPERF_OP_CONFIGURE) != MKPERF_RESULT_OK) {
         microkit_dbg_puts("cost: the profiler refuses: ");
         microkit_dbg_puts(page()->error.text);

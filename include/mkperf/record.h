@@ -117,6 +117,18 @@ enum mkperf_limits {
  * MKPERF_FRAME_PD, at the address after its pc. */
 #define MKPERF_THREAD_AMBIGUOUS (UINT64_MAX - 2)
 
+/* On the wire an identity is 2 more, modulo 2^64, so that idle and none are short and none, 0, is
+ * what a field that is left out means. */
+static inline uint64_t mkperf_thread_to_wire(uint64_t thread)
+{
+    return thread + 2;
+}
+
+static inline uint64_t mkperf_thread_from_wire(uint64_t field)
+{
+    return field - 2;
+}
+
 /*
  * A frame with this value is not an address: the next frame is the thread identity of the PD that
  * the frames after it belong to (the client whose protected call is being served).

@@ -35,11 +35,12 @@ bool mkperf_line_refuse(struct mkperf_line *l, const char *text)
 /* An error in the page, as text. */
 static bool refuse_result(struct mkperf_line *l, uint32_t result)
 {
-    const struct mkperf_session_error *e = &l->c->page->error;
+    const mkperf_Error *e = &l->c->page->error;
     char text[MKPERF_TEXT_BYTES];
 
     mkperf_text_copy(text, e->text, sizeof text);
-    mkperf_line_put(l, e->code == result ? text : "the profiler PD refused and gave no reason");
+    mkperf_line_put(l, (uint32_t)e->code == result ? text
+                                                   : "the profiler PD refused and gave no reason");
     return mkperf_line_refuse(l, "\n");
 }
 
@@ -49,17 +50,18 @@ static void set_request(struct mkperf_client *c)
 {
     const struct mkperf_settings *s = &c->settings;
     struct mkperf_session_request *r = &c->page->request;
+    mkperf_Configure *m = &r->configure;
     uint32_t n = s->events;
 
-    *r = (struct mkperf_session_request){0}; /* nothing of a host's request stays */
+    *r = MKPERF_SESSION_REQUEST_ZERO;
     for (uint32_t i = 0; i < n; i++) {
-        r->event[i] = s->event[i];
+        m->events[i] = s->event[i];
     }
     if (s->timer || n == 0) {
-        (void)mkperf_command_event("cycles", s->period_us, &r->event[n++]);
+        (void)mkperf_command_event("cycles", s->period_us, &m->events[n++]);
     }
-    r->events = n;
-    r->max_frames = s->depth;
+    m->events_count = (pb_size_t)n;
+    m->max_frames = s->depth;
     r->core_bytes = s->core_bytes;
     r->output_bytes = s->output_bytes;
 }
@@ -68,7 +70,7 @@ uint32_t mkperf_command_start(struct mkperf_client *c)
 {
     uint32_t result = MKPERF_RESULT_OK;
 
-    if (c->settings.timer || c->settings.events != 0 || c->page->state.events == 0) {
+    if (c->settings.timer || c->settings.events != 0 || c->page->session.events_count == 0) {
         set_request(c);
         result = c->call(MKPERF_OP_CONFIGURE);
     }
@@ -86,7 +88,7 @@ static bool start(struct mkperf_line *l)
             return refuse_result(l, result);
         }
     }
-    mkperf_line_number(l, "session ", l->c->page->state.id, " runs\n");
+    mkperf_line_number(l, "session ", l->c->page->session.id, " runs\n");
     return true;
 }
 
@@ -156,23 +158,23 @@ static void put_settings(struct mkperf_line *l)
                        " KB\n");
 }
 
-static void put_flight(struct mkperf_line *l, const struct mkperf_session_flight *f)
+static void put_flight(struct mkperf_line *l, const mkperf_Status *s)
 {
-    if (f->state != MKPERF_FLIGHT_NONE) {
-        mkperf_line_put(l, f->state == MKPERF_FLIGHT_RECORDING ? "flight recording runs"
-                                                               : "flight recording");
-        mkperf_line_number(l, ", holds ", f->samples, "");
-        mkperf_line_number(l, " samples, overwritten ", f->overwritten, "\n");
+    if ((int)s->flight != MKPERF_FLIGHT_NONE) {
+        mkperf_line_put(l, (int)s->flight == MKPERF_FLIGHT_RECORDING ? "flight recording runs"
+                                                                     : "flight recording");
+        mkperf_line_number(l, ", holds ", s->held, "");
+        mkperf_line_number(l, " samples, overwritten ", s->overwritten, "\n");
     }
 }
 
 static bool status(struct mkperf_line *l)
 {
     struct mkperf_client *c = l->c;
-    const struct mkperf_session_status *s = &c->page->status;
+    const mkperf_Status *s = &c->page->status;
 
     c->call(MKPERF_OP_STATUS);
-    mkperf_line_number(l, "session ", c->page->state.id,
+    mkperf_line_number(l, "session ", c->page->session.id,
                        c->running ? ", runs\n" : ", does not run\n");
     mkperf_line_number(l, "captured ", s->captured, "");
     mkperf_line_number(l, ", sent ", c->encoder.sent, "");
@@ -191,25 +193,26 @@ static bool status(struct mkperf_line *l)
     mkperf_line_number(l, ", wrong keys ", c->bad_auth, "");
     mkperf_line_number(l, ", rate limited ", c->rate_limited, "");
     mkperf_line_number(l, ", marks lost ", c->marks_lost, "\n");
-    put_flight(l, &c->page->flight);
+    put_flight(l, s);
     put_settings(l);
     return true;
 }
 
 void mkperf_command_events(struct mkperf_client *c, unsigned who, uint32_t request, bool more)
 {
-    const struct mkperf_session_list *list = &c->page->list;
-    char name[MKPERF_DESCRIPTION_BYTES];
+    const mkperf_Events *list = &c->page->events;
+    char name[sizeof list->events[0].description];
 
     line.out = mkperf_text_begin(line.answer, sizeof line.answer);
-    for (uint32_t i = 0; i < MKPERF_LIST_EVENTS && i < list->events; i++) {
-        if (list->event[i].supported == 0) {
+    for (uint32_t i = 0; i < MKPERF_LIST_EVENTS && i < list->events_count; i++) {
+        const mkperf_EventInfo *e = &list->events[i];
+        if (!mkperf_page_bool(&e->supported)) {
             continue;
         }
-        mkperf_text_copy(name, list->event[i].name, MKPERF_NAME_BYTES);
+        mkperf_text_copy(name, e->name, sizeof e->name);
         mkperf_line_put(&line, name);
         mkperf_line_put(&line, "  ");
-        mkperf_text_copy(name, list->event[i].description, sizeof name);
+        mkperf_text_copy(name, e->description, sizeof name);
         mkperf_line_put(&line, name);
         mkperf_line_put(&line, "\n");
     }

@@ -30,7 +30,7 @@ struct mkperf_settings {
     uint32_t core_bytes; /* 0: as much as there is */
     uint32_t output_bytes;
     uint32_t events; /* beside the timer's */
-    struct mkperf_session_want event[MKPERF_MAX_EVENTS - 1];
+    mkperf_EventSpec event[MKPERF_MAX_EVENTS - 1];
 };
 
 void mkperf_command_defaults(struct mkperf_settings *s);
@@ -47,7 +47,7 @@ void mkperf_command_events(struct mkperf_client *c, unsigned who, uint32_t reque
 uint32_t mkperf_command_start(struct mkperf_client *c);
 
 /* events.c: one word of `events LIST`; false: not understood. period_us: the default's. */
-bool mkperf_command_event(const char *word, uint32_t period_us, struct mkperf_session_want *out);
+bool mkperf_command_event(const char *word, uint32_t period_us, mkperf_EventSpec *out);
 /* A number of digits alone; with `any`, 0x... too. False: none, or above max. */
 bool mkperf_command_number(const char *word, bool any, uint64_t max, uint64_t *out);
 bool mkperf_command_same(const char *a, const char *b);

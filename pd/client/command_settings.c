@@ -44,7 +44,7 @@ bool mkperf_settings_timer(struct mkperf_line *l)
         if (!mkperf_command_number(l->word[1], false, UINT32_MAX, &core)) {
             return mkperf_line_refuse(l, timer_usage);
         }
-        if (core >= l->c->page->info.cores) {
+        if (core >= l->c->page->hello.cores) {
             mkperf_line_put(l, "No such coreid ");
             mkperf_line_number(l, "", core, "\n");
             return false;
@@ -99,7 +99,7 @@ bool mkperf_settings_btdepth(struct mkperf_line *l)
 
 bool mkperf_settings_events(struct mkperf_line *l)
 {
-    static struct mkperf_session_want want[MKPERF_MAX_EVENTS - 1];
+    static mkperf_EventSpec want[MKPERF_MAX_EVENTS - 1];
     struct mkperf_settings *s = &l->c->settings;
     struct mkperf_connection *p = &l->c->connection[l->who];
 

@@ -9,8 +9,6 @@
 
 #include <pb_decode.h>
 
-#include "../lib/text.h"
-
 void mkperf_client_init(struct mkperf_client *c)
 {
     c->controller = MKPERF_NOBODY;
@@ -31,58 +29,31 @@ uint64_t mkperf_client_hz(const struct mkperf_client *c)
     return c->clock != NULL ? c->clock_hz : MKPERF_FALLBACK_HZ;
 }
 
+/* The request of a host, with the sizes of rings that text commands set. */
 static void set_request(struct mkperf_client *c, const mkperf_Configure *m)
 {
     struct mkperf_session_request *r = &c->page->request;
 
-    *r = (struct mkperf_session_request){0};
-    r->events = m->events_count;
-    r->max_frames = m->max_frames;
-    r->no_jitter = m->no_jitter;
+    *r = MKPERF_SESSION_REQUEST_ZERO;
+    r->configure = *m;
     r->core_bytes = c->settings.core_bytes;
-    r->output_bytes = c->settings.output_bytes;
-    r->per_thread = m->per_pd;
-    if (m->overwrite_bytes != 0) {
-        r->output_bytes = m->overwrite_bytes;
-    }
-    r->overwrite = m->overwrite;
-    r->interactions = m->interactions;
-    r->faults = m->dump_on_fault_count;
-    for (unsigned i = 0; i < m->dump_on_fault_count; i++) {
-        r->fault[i] = m->dump_on_fault[i] - 2;
-    }
-    r->check = m->check;
-    r->filters = m->only_count;
-    for (unsigned i = 0; i < m->only_count; i++) {
-        r->filter[i] = m->only[i] - 2;
-    }
-    for (unsigned i = 0; i < m->events_count; i++) {
-        const mkperf_EventSpec *e = &m->events[i];
-        mkperf_text_copy(r->event[i].name, e->name, sizeof r->event[i].name);
-        r->event[i].raw = e->raw;
-        r->event[i].user = e->user;
-        r->event[i].kernel = e->kernel;
-        r->event[i].frequency = e->frequency;
-        r->event[i].period = e->period;
-        r->event[i].count = e->count;
-        r->event[i].group = e->group;
-        r->event[i].read = e->read;
-    }
+    r->output_bytes = m->overwrite_bytes != 0 ? m->overwrite_bytes : c->settings.output_bytes;
 }
 
 static void begin_session(struct mkperf_client *c)
 {
-    const struct mkperf_session_state *s = &c->page->state;
+    const mkperf_Session *s = &c->page->session;
+    uint32_t bytes = c->page->output_bytes;
 
-    if (mkperf_ring_size_ok(s->output_bytes) && s->output_bytes <= MKPERF_OUTPUT_RING_BYTES) {
-        c->ring.size = s->output_bytes;
+    if (mkperf_ring_size_ok(bytes) && bytes <= MKPERF_OUTPUT_RING_BYTES) {
+        c->ring.size = bytes;
     }
     c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
-    mkperf_encoder_begin(&c->encoder, s->id, s->tick_hz);
-    for (unsigned i = 0; i < s->events && i < MKPERF_MAX_EVENTS; i++) {
-        const struct mkperf_session_event *e = &s->event[i];
+    mkperf_encoder_begin(&c->encoder, s->id, c->page->tick_hz);
+    for (unsigned i = 0; i < s->events_count && i < MKPERF_MAX_EVENTS; i++) {
+        const mkperf_SessionEvent *e = &s->events[i];
         uint64_t period = c->page->status.period[i];
-        if (e->read) {
+        if (mkperf_page_bool(&e->read)) {
             continue; /* no sample of its own */
         }
         if (e->user_counter != 0) {
@@ -110,7 +81,7 @@ uint32_t mkperf_control_start(struct mkperf_client *c)
     uint32_t result = c->call(MKPERF_OP_START);
 
     c->trigger_there = false;
-    if (result == MKPERF_RESULT_OK && c->page->state.overwrite == 0) {
+    if (result == MKPERF_RESULT_OK && !mkperf_page_bool(&c->page->session.overwrite)) {
         begin_session(c);
     }
     return result;
@@ -132,7 +103,7 @@ static uint32_t dump(struct mkperf_client *c)
 
 bool mkperf_control_active(const struct mkperf_client *c)
 {
-    bool recording = c->page->flight.state == MKPERF_FLIGHT_RECORDING;
+    bool recording = (int)c->page->status.flight == MKPERF_FLIGHT_RECORDING;
 
     return !c->stopping && (c->running || recording);
 }

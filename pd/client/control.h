@@ -89,7 +89,13 @@ struct mkperf_client {
     struct mkperf_connection connection[MKPERF_CONNECTIONS];
     unsigned controller; /* index, or MKPERF_NOBODY */
     mkperf_ToTarget in;
-    mkperf_ToHost out;
+    union { /* the message that goes out next, if it is not in the page */
+        mkperf_TargetHello hello;
+        mkperf_Status status;
+        mkperf_Reply reply;
+        mkperf_Stamp stamp;
+        mkperf_Error error;
+    } out;
     uint8_t message[MKPERF_CONTENT_BYTES];
     struct mkperf_settings settings; /* of the text commands */
 
@@ -203,8 +209,9 @@ size_t mkperf_report_busy(struct mkperf_client *c, uint8_t *frame);
 bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
                            uint32_t result);
 
-/* The message that c->out.msg holds, whose field in ToHost is `which`. */
-bool mkperf_report_send(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which);
+/* A message of any type: its field in ToHost is `which`. */
+bool mkperf_report_send(struct mkperf_client *c, unsigned who, uint32_t request, pb_size_t which,
+                        const pb_msgdesc_t *fields, const void *message);
 
 /* stamp.c: GetStamp, from any host; and what TargetHello says of the stamp. */
 void mkperf_client_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset);

@@ -202,7 +202,8 @@ static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64
     uint32_t n = put_field(at, mkperf_Chain_slot_tag, slot);
 
     n += put_field(at + n, mkperf_Chain_at_tag, e->samples);
-    n += put_field(at + n, mkperf_Chain_thread_tag, record[MKPERF_WORD_THREAD] + 2);
+    n += put_field(at + n, mkperf_Chain_thread_tag,
+                   mkperf_thread_to_wire(record[MKPERF_WORD_THREAD]));
     n += put_field(at + n, mkperf_Chain_counter_tag, mkperf_record_counter(header));
     n += put_field(at + n, mkperf_Chain_flags_tag, mkperf_record_flags(header));
     n += put_field(at + n, mkperf_Chain_pc_tag, pc);

@@ -25,7 +25,7 @@ static void take_text(char *to, const uint64_t *words)
 static bool make_mark(const struct mkperf_client *c, const uint64_t *words, mkperf_Mark *out)
 {
     mkperf_Mark m = {
-        .session = c->running ? c->page->state.id : 0,
+        .session = c->running ? c->page->session.id : 0,
         .tick_hz = mkperf_client_hz(c),
         .time_ticks = c->clock != NULL ? c->clock() : c->encoder.last_time,
         .kind = (mkperf_MarkKind)(words[0] >> 32),

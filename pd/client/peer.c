@@ -112,7 +112,7 @@ bool mkperf_client_finished(const struct mkperf_client *c, unsigned who)
  * tell what they will be. */
 static void make_nonce(struct mkperf_client *c, struct mkperf_connection *p)
 {
-    uint64_t seed[4] = {c->page->info.boot_id, ++c->challenges, c->pool, mkperf_client_now(c)};
+    uint64_t seed[4] = {c->page->hello.boot_id, ++c->challenges, c->pool, mkperf_client_now(c)};
     uint8_t whole[MKPERF_HMAC_BYTES];
     struct mkperf_hmac h;
 
@@ -158,7 +158,7 @@ static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
     for (unsigned i = 0; i < MKPERF_NONCE_BYTES; i++) {
         h->host_nonce[i] = m->nonce.bytes[i];
     }
-    h->boot_id = c->page->info.boot_id;
+    h->boot_id = c->page->hello.boot_id;
     h->watch = m->watch;
     h->name = p->name;
     h->name_bytes = 0;

@@ -37,7 +37,7 @@ void mkperf_client_stamp_hello(const struct mkperf_client *c, mkperf_TargetHello
 void mkperf_client_stamp(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t offset)
 {
     uint32_t size = table_bytes(c);
-    mkperf_Stamp *m = &c->out.msg.stamp;
+    mkperf_Stamp *m = &c->out.stamp;
 
     if (size == 0) {
         mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_STATE,
@@ -55,5 +55,5 @@ void mkperf_client_stamp(struct mkperf_client *c, unsigned who, uint32_t request
     m->size = size;
     m->table.size = (pb_size_t)n;
     memcpy(m->table.bytes, c->stamp + offset, n);
-    mkperf_report_send(c, who, request, mkperf_ToHost_stamp_tag);
+    mkperf_report_send(c, who, request, mkperf_ToHost_stamp_tag, mkperf_Stamp_fields, m);
 }

@@ -174,10 +174,10 @@ static void list_events(struct mkperf_client *c, unsigned who)
 {
     struct mkperf_connection *p = &c->connection[who];
 
-    c->page->request.list_first = p->list_next;
+    c->page->part = p->list_next;
     c->call(MKPERF_OP_LIST);
     p->list_next += MKPERF_LIST_EVENTS;
-    p->listing = c->page->list.more != 0 && p->list_next < UINT16_MAX;
+    p->listing = mkperf_page_bool(&c->page->events.more) && p->list_next < UINT16_MAX;
     if (p->list_text) {
         mkperf_command_events(c, who, p->list_request, p->listing);
     } else {
@@ -198,7 +198,7 @@ static bool serve(struct mkperf_client *c, unsigned who)
         mkperf_report_role(c, who, 0);
     } else if (p->ready && p->tell_session) {
         p->tell_session = false;
-        if (c->page->state.events != 0) {
+        if (c->page->session.events_count != 0) {
             mkperf_report_session(c, who, 0);
         }
     } else if (p->listing) {
@@ -263,10 +263,10 @@ static bool end_session(struct mkperf_client *c)
 static void take_fault(struct mkperf_client *c, const uint64_t *record)
 {
     mkperf_Mark m = {
-        .session = c->page->state.id,
+        .session = c->page->session.id,
         .tick_hz = c->encoder.tick_hz,
         .time_ticks = record[MKPERF_WORD_TIME],
-        .thread = record[MKPERF_WORD_THREAD] + 2,
+        .thread = mkperf_thread_to_wire(record[MKPERF_WORD_THREAD]),
     };
     struct mkperf_text name = mkperf_text_begin(m.name, sizeof m.name);
 

@@ -67,7 +67,7 @@ static bool begins(const char **word, const char *start)
 }
 
 /* The event's name or number, up to ':' or ','. */
-static bool event_name(const char **word, struct mkperf_session_want *out)
+static bool event_name(const char **word, mkperf_EventSpec *out)
 {
     const char *w = *word;
     uint64_t raw;
@@ -92,26 +92,26 @@ static bool event_name(const char **word, struct mkperf_session_want *out)
     return n != 0;
 }
 
-static bool modifiers(const char **word, struct mkperf_session_want *out)
+static bool modifiers(const char **word, mkperf_EventSpec *out)
 {
     if (**word != ':') {
         return true;
     }
     const char *w = *word + 1;
     for (; *w == 'u' || *w == 'k'; w++) {
-        out->user |= *w == 'u';
-        out->kernel |= *w == 'k';
+        out->user = out->user || *w == 'u';
+        out->kernel = out->kernel || *w == 'k';
     }
     bool any = w != *word + 1;
     *word = w;
     return any;
 }
 
-bool mkperf_command_event(const char *word, uint32_t period_us, struct mkperf_session_want *out)
+bool mkperf_command_event(const char *word, uint32_t period_us, mkperf_EventSpec *out)
 {
     uint64_t value = 1000000 / period_us;
 
-    *out = (struct mkperf_session_want){0};
+    *out = (mkperf_EventSpec)mkperf_EventSpec_init_zero;
     if (!event_name(&word, out) || !modifiers(&word, out)) {
         return false;
     }

@@ -265,38 +265,40 @@ void mkperf_counting_end(struct mkperf_profiler *p)
     p->descriptor->count_mask = 0;
 }
 
-static void answer_totals(struct mkperf_profiler *p, struct mkperf_session_counts *out)
+static void answer_totals(const struct mkperf_profiler *p, mkperf_Counts *out)
 {
     const struct mkperf_counting *c = &p->counting;
 
+    out->events_count = (pb_size_t)p->plan.events;
     for (size_t i = 0; i < p->plan.events; i++) {
-        out->event[i].user = c->count[2 * i];
-        out->event[i].kernel = c->count[2 * i + 1];
-        out->event[i].running = p->plan.event[i].soft != 0 ? since(c->now, c->began) : c->ran[i];
+        out->events[i].user = c->count[2 * i];
+        out->events[i].kernel = c->count[2 * i + 1];
+        out->events[i].running_ticks = p->plan.event[i].soft != 0 ? since(c->now, c->began)
+                                                                  : c->ran[i];
     }
 }
 
-static void answer_threads(const struct mkperf_profiler *p, uint32_t part,
-                           struct mkperf_session_counts *out)
+static void answer_threads(const struct mkperf_profiler *p, uint32_t part, mkperf_Counts *out)
 {
     const struct mkperf_counting *c = &p->counting;
     uint32_t first = (part - 1) * MKPERF_COUNT_PART;
 
-    for (uint32_t i = first; i < c->threads && out->threads < MKPERF_COUNT_PART; i++) {
-        struct mkperf_session_thread_count *to = &out->thread[out->threads++];
-        to->thread = c->thread[i].key - mkperf_counts_key(0);
-        for (size_t e = 0; e < MKPERF_MAX_EVENTS; e++) {
+    for (uint32_t i = first; i < c->threads && out->threads_count < MKPERF_COUNT_PART; i++) {
+        mkperf_ThreadCount *to = &out->threads[out->threads_count++];
+        to->thread = mkperf_thread_to_wire(c->thread[i].key - mkperf_counts_key(0));
+        to->user_count = (pb_size_t)p->plan.events;
+        to->kernel_count = (pb_size_t)p->plan.events;
+        for (size_t e = 0; e < p->plan.events; e++) {
             to->user[e] = c->thread[i].count[2 * e];
             to->kernel[e] = c->thread[i].count[2 * e + 1];
         }
     }
 }
 
-bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part,
-                            struct mkperf_session_error *error)
+bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error)
 {
+    static mkperf_Counts out; /* too large for a PD's stack */
     struct mkperf_counting *c = &p->counting;
-    struct mkperf_session_counts out = {0};
 
     if (!p->plan.counting || p->id == 0) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0,
@@ -305,13 +307,17 @@ bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part,
     if (part == 0 && p->running) {
         snapshot(p);
     }
-    out.enabled = since(c->now, c->began);
-    out.part = part;
-    out.parts = 1 + (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART;
-    out.turns = p->plan.turns;
-    out.by_thread = p->plan.per_thread &&
-                    (p->plan.soft_only || p->counts->magic == MKPERF_COUNTS_MAGIC);
-    out.events = p->plan.events;
+    out = (mkperf_Counts){
+        .session = p->id,
+        .running = p->running,
+        .tick_hz = p->tick_hz,
+        .enabled_ticks = since(c->now, c->began),
+        .part = part,
+        .parts = 1 + (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART,
+        .turns = p->plan.turns,
+        .by_pd = p->plan.per_thread &&
+                 (p->plan.soft_only || p->counts->magic == MKPERF_COUNTS_MAGIC),
+    };
     if (part >= out.parts) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");
     }

@@ -50,7 +50,6 @@ void mkperf_counting_take(struct mkperf_profiler *p, const uint64_t *record);
 /* After a drain: the next turn, if it is time. */
 void mkperf_counting_rotate(struct mkperf_profiler *p);
 /* Answers COUNTS in the session page. False: *error says why not. */
-bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part,
-                            struct mkperf_session_error *error);
+bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error);
 
 #endif

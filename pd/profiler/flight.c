@@ -4,7 +4,7 @@
 
 #include "profiler.h"
 
-bool mkperf_flight_begin(struct mkperf_profiler *p, struct mkperf_session_error *error)
+bool mkperf_flight_begin(struct mkperf_profiler *p, mkperf_Error *error)
 {
     mkperf_flight_forget(p);
     if (!p->plan.overwrite) {
@@ -85,14 +85,14 @@ bool mkperf_flight_may_drain(struct mkperf_profiler *p)
 
 bool mkperf_flight_settle(struct mkperf_profiler *p)
 {
-    struct mkperf_session_error none;
+    mkperf_Error none;
 
     return p->flight.triggered &&
            mkperf_flight_hold(p, MKPERF_FLIGHT_FAULT, p->flight.thread, &none);
 }
 
 bool mkperf_flight_hold(struct mkperf_profiler *p, uint32_t why, uint64_t thread,
-                        struct mkperf_session_error *error)
+                        mkperf_Error *error)
 {
     if (!p->flight.on || !p->running) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "no flight recording runs");
@@ -104,7 +104,7 @@ bool mkperf_flight_hold(struct mkperf_profiler *p, uint32_t why, uint64_t thread
     return true;
 }
 
-bool mkperf_flight_dump(struct mkperf_profiler *p, struct mkperf_session_error *error)
+bool mkperf_flight_dump(struct mkperf_profiler *p, mkperf_Error *error)
 {
     uint64_t bytes = 0;
 
@@ -124,16 +124,15 @@ bool mkperf_flight_dump(struct mkperf_profiler *p, struct mkperf_session_error *
     return true;
 }
 
-void mkperf_flight_fill(const struct mkperf_profiler *p)
+void mkperf_flight_fill(const struct mkperf_profiler *p, mkperf_Status *out)
 {
-    struct mkperf_session_flight *f = &p->page->flight;
-    const struct mkperf_flight *now = &p->flight;
+    const struct mkperf_flight *f = &p->flight;
 
-    f->state = !now->on     ? MKPERF_FLIGHT_NONE
-               : p->running ? MKPERF_FLIGHT_RECORDING
-                            : MKPERF_FLIGHT_HELD;
-    f->why = now->why;
-    f->thread = now->thread;
-    f->samples = now->samples;
-    f->overwritten = now->overwritten;
+    out->flight = !f->on       ? mkperf_FlightState_FLIGHT_NONE
+                  : p->running ? mkperf_FlightState_FLIGHT_RECORDING
+                               : mkperf_FlightState_FLIGHT_HELD;
+    out->trigger = (mkperf_FlightTrigger)f->why;
+    out->trigger_thread = f->why == MKPERF_FLIGHT_FAULT ? mkperf_thread_to_wire(f->thread) : 0;
+    out->held = f->samples;
+    out->overwritten = f->overwritten;
 }

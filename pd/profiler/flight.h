@@ -38,7 +38,7 @@ struct mkperf_flight {
 
 /* A recording begins: the output ring is taken from the client. False: the client has not yet
  * fetched what the last session left there. */
-bool mkperf_flight_begin(struct mkperf_profiler *p, struct mkperf_session_error *error);
+bool mkperf_flight_begin(struct mkperf_profiler *p, mkperf_Error *error);
 /* There is no recording any more. */
 void mkperf_flight_forget(struct mkperf_profiler *p);
 /* Room for a record, in place of the oldest ones. Never NULL for up to MKPERF_MAX_RECORD_BYTES. */
@@ -52,9 +52,10 @@ bool mkperf_flight_may_drain(struct mkperf_profiler *p);
 bool mkperf_flight_settle(struct mkperf_profiler *p);
 /* Ends the recording and holds it. False: there is none; *error says so. */
 bool mkperf_flight_hold(struct mkperf_profiler *p, uint32_t why, uint64_t thread,
-                        struct mkperf_session_error *error);
+                        mkperf_Error *error);
 /* Shows all to the client, again if need be. False: there is nothing; *error says so. */
-bool mkperf_flight_dump(struct mkperf_profiler *p, struct mkperf_session_error *error);
-void mkperf_flight_fill(const struct mkperf_profiler *p);
+bool mkperf_flight_dump(struct mkperf_profiler *p, mkperf_Error *error);
+/* The recording's part of a status. */
+void mkperf_flight_fill(const struct mkperf_profiler *p, mkperf_Status *out);
 
 #endif

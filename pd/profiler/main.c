@@ -9,6 +9,7 @@
 
 #include "fault.h"
 #include "profiler.h"
+#include "request.h"
 
 #include "../lib/text.h"
 
@@ -82,57 +83,71 @@ void notified(microkit_channel ch)
     }
 }
 
-static void fill_state(const struct mkperf_profiler *p)
+/* To the client a flight recording is a session while it is dumped. */
+static bool runs(const struct mkperf_profiler *p)
 {
-    struct mkperf_session_state *s = &p->page->state;
+    return p->flight.on ? p->flight.dumping : p->running;
+}
 
-    s->id = p->id;
-    /* To the client a flight recording is a session while it is dumped. */
-    s->running = p->flight.on ? p->flight.dumping : p->running;
-    s->overwrite = p->flight.on;
-    s->events = p->plan.events;
-    s->timer = p->ticks.on;
-    s->max_frames = p->plan.max_frames;
-    s->no_jitter = p->plan.no_jitter;
-    s->tick_hz = p->tick_hz;
-    s->output_bytes = (uint32_t)p->output.size;
-    s->turns = p->plan.turns;
+static void fill_session(const struct mkperf_profiler *p)
+{
+    mkperf_Session *s = &p->page->session;
+
+    *s = (mkperf_Session){
+        .id = p->id,
+        .running = runs(p),
+        .events_count = (pb_size_t)p->plan.events,
+        .max_frames = p->plan.max_frames,
+        .no_jitter = p->plan.no_jitter,
+        .turns = p->plan.turns,
+        .overwrite = p->flight.on,
+        .source = p->ticks.on ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
+    };
     for (unsigned i = 0; i < p->plan.events; i++) {
         const struct mkperf_plan_event *e = &p->plan.event[i];
-        mkperf_text_copy(s->event[i].name, e->name, sizeof e->name);
-        s->event[i].code = e->code;
-        s->event[i].user_counter = e->user_number;
-        s->event[i].kernel_counter = e->kernel_number;
-        s->event[i].frequency = e->frequency;
-        s->event[i].period = e->frequency != 0 || e->count || e->read ? 0 : e->period;
-        s->event[i].count = e->count;
-        s->event[i].group = e->group;
-        s->event[i].read = e->read;
+        mkperf_SessionEvent *to = &s->events[i];
+        mkperf_text_copy(to->name, e->name, sizeof to->name);
+        to->code = e->code;
+        to->user_counter = e->user_number;
+        to->kernel_counter = e->kernel_number;
+        to->frequency = e->frequency;
+        to->period = e->frequency != 0 || e->count || e->read ? 0 : e->period;
+        to->count = e->count;
+        to->group = e->group;
+        to->read = e->read;
     }
+    p->page->tick_hz = p->tick_hz;
+    p->page->output_bytes = (uint32_t)p->output.size;
 }
 
 static void fill_status(const struct mkperf_profiler *p)
 {
-    struct mkperf_session_status s = p->books;
+    static mkperf_Status s; /* too large for a PD's stack */
 
+    s = p->books;
+    s.session = p->id;
+    s.running = runs(p);
+    s.tick_hz = p->tick_hz;
     if (p->flight.on) {
         s.captured = p->flight.dumped; /* of the session that its dump is */
     }
     if (p->ticks.on) {
         s.late_events = p->ticks.late_us;
+        s.has_attribution = true;
         s.attribution = p->ticks.books;
     }
-    s.attribution.faults = p->ticks.books.faults;
+    s.period_count = (pb_size_t)p->plan.events;
     for (unsigned i = 0; i < p->plan.events; i++) {
         s.period[i] = p->pace[i].period;
     }
     mkperf_turns_times(p, &s);
+    mkperf_flight_fill(p, &s);
     p->page->status = s;
 }
 
-static uint32_t info(struct mkperf_profiler *p, struct mkperf_session_error *error)
+static uint32_t info(struct mkperf_profiler *p, mkperf_Error *error)
 {
-    struct mkperf_session_info *out = &p->page->info;
+    mkperf_TargetHello *out = &p->page->hello;
 
     /* No answer of the probe's is an error here: the host is told when it starts a session. */
     if (p->no_pmu == NULL && !p->running && p->boot_id == 0) {
@@ -149,54 +164,55 @@ static uint32_t info(struct mkperf_profiler *p, struct mkperf_session_error *err
     return MKPERF_RESULT_OK;
 }
 
+static void put_event(mkperf_EventInfo *to, const char *name, uint32_t code, bool supported,
+                      const char *description)
+{
+    mkperf_text_copy(to->name, name, sizeof to->name);
+    mkperf_text_copy(to->description, description, sizeof to->description);
+    to->code = code;
+    to->supported = supported;
+}
+
+/* Software events, then the PMU's, then the timer. */
 static uint32_t list(struct mkperf_profiler *p)
 {
-    struct mkperf_session_list *out = &p->page->list;
-    uint32_t first = __atomic_load_n(&p->page->request.list_first, __ATOMIC_RELAXED);
+    mkperf_Events *out = &p->page->events;
+    uint32_t first = mkperf_request_part(p->page);
     const struct mkperf_pmu_event *e = p->pmu->events;
     uint32_t n = 0;
 
     for (uint32_t i = MKPERF_SOFT_KINDS; i < first && e->name != NULL; i++) {
         e++;
     }
-    for (; n < MKPERF_LIST_EVENTS && first + n < MKPERF_SOFT_KINDS; n++) {
-        const struct mkperf_soft_name *s = &mkperf_soft_events[first + n];
-        mkperf_text_copy(out->event[n].name, s->name, MKPERF_NAME_BYTES);
-        mkperf_text_copy(out->event[n].description, s->description, MKPERF_DESCRIPTION_BYTES);
-        out->event[n].code = MKPERF_SOFT_CODE + first + n;
-        out->event[n].supported = p->soft_there;
+    for (; n < MKPERF_LIST_EVENTS && first < MKPERF_SOFT_KINDS; n++, first++) {
+        const struct mkperf_soft_name *s = &mkperf_soft_events[first];
+        put_event(&out->events[n], s->name, MKPERF_SOFT_CODE + first, p->soft_there,
+                  s->description);
     }
     for (; n < MKPERF_LIST_EVENTS && e->name != NULL; n++, e++) {
-        mkperf_text_copy(out->event[n].name, e->name, MKPERF_NAME_BYTES);
-        mkperf_text_copy(out->event[n].description, e->description, MKPERF_DESCRIPTION_BYTES);
-        out->event[n].code = e->code;
-        out->event[n].supported = p->no_pmu == NULL && p->pmu->supported(e->code);
+        put_event(&out->events[n], e->name, e->code,
+                  p->no_pmu == NULL && p->pmu->supported(e->code), e->description);
     }
-    if (n < MKPERF_LIST_EVENTS && e->name == NULL) {
-        struct mkperf_session_listed *l = &out->event[n++];
-        mkperf_text_copy(l->name, MKPERF_TIMER_EVENT, sizeof l->name);
-        mkperf_text_copy(l->description, "microseconds, by a timer; needs no kernel extension",
-                         sizeof l->description);
-        l->code = MKPERF_TIMER_CODE;
-        l->supported = p->ticks.no_timer == NULL;
-        out->events = n;
-        out->more = 0;
-        return MKPERF_RESULT_OK;
+    out->more = n == MKPERF_LIST_EVENTS;
+    if (!out->more) {
+        put_event(&out->events[n++], MKPERF_TIMER_EVENT, MKPERF_TIMER_CODE,
+                  p->ticks.no_timer == NULL, "microseconds, by a timer; needs no kernel extension");
     }
-    out->events = n;
-    out->more = 1;
+    out->events_count = (pb_size_t)n;
     return MKPERF_RESULT_OK;
 }
 
-static uint32_t configure(struct mkperf_profiler *p, struct mkperf_session_error *error)
+static uint32_t configure(struct mkperf_profiler *p, mkperf_Error *error)
 {
-    static struct mkperf_session_request request; /* ours: the client may write on meanwhile */
+    static struct mkperf_session_request request; /* too large for a PD's stack */
 
-    request = *(volatile struct mkperf_session_request *)&p->page->request;
+    if (!mkperf_request_take(&request, p->page, error)) {
+        return error->code;
+    }
     if (p->running) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
-    } else if (mkperf_ticks_wanted(&request)) {
-        mkperf_ticks_plan(p, &request, error);
+    } else if (mkperf_ticks_wanted(&request.configure)) {
+        mkperf_ticks_plan(p, &request.configure, request.wake_samples, error);
     } else if (p->no_pmu != NULL) {
         mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
     } else if (mkperf_plan_make(&p->plan, &request, p->pmu, error)) {
@@ -206,7 +222,7 @@ static uint32_t configure(struct mkperf_profiler *p, struct mkperf_session_error
     return error->code;
 }
 
-static uint32_t start(struct mkperf_profiler *p, struct mkperf_session_error *error)
+static uint32_t start(struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (p->no_pmu != NULL && !p->ticks.on) {
         mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
@@ -222,7 +238,7 @@ static uint32_t start(struct mkperf_profiler *p, struct mkperf_session_error *er
     return error->code;
 }
 
-static uint32_t stop(struct mkperf_profiler *p, struct mkperf_session_error *error)
+static uint32_t stop(struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (!p->running) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "no session is running");
@@ -236,8 +252,7 @@ static uint32_t stop(struct mkperf_profiler *p, struct mkperf_session_error *err
     return MKPERF_RESULT_OK;
 }
 
-static uint32_t operation(struct mkperf_profiler *p, uint64_t op,
-                          struct mkperf_session_error *error)
+static uint32_t operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *error)
 {
     switch (op) {
     case MKPERF_OP_INFO:
@@ -261,15 +276,13 @@ static uint32_t operation(struct mkperf_profiler *p, uint64_t op,
     case MKPERF_OP_HOLD:
         mkperf_flight_hold(p, MKPERF_FLIGHT_MARK, 0, error);
         return error->code;
-    case MKPERF_OP_EDGES:
-        mkperf_soft_answer(p, __atomic_load_n(&p->page->request.counts_part, __ATOMIC_RELAXED),
-                           error);
+    case MKPERF_OP_INTERACTIONS:
+        mkperf_soft_answer(p, mkperf_request_part(p->page), error);
         return error->code;
     case MKPERF_OP_LIST:
         return list(p);
     case MKPERF_OP_COUNTS:
-        mkperf_counting_answer(p, __atomic_load_n(&p->page->request.counts_part, __ATOMIC_RELAXED),
-                               error);
+        mkperf_counting_answer(p, mkperf_request_part(p->page), error);
         return error->code;
     case MKPERF_OP_OBSERVE:
         mkperf_ticks_observe(p, error);
@@ -283,14 +296,13 @@ static uint32_t operation(struct mkperf_profiler *p, uint64_t op,
 microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
 {
     struct mkperf_profiler *p = &profiler;
-    struct mkperf_session_error error = {0};
+    mkperf_Error error = mkperf_Error_init_zero;
     uint32_t result = MKPERF_RESULT_MALFORMED;
 
     if (ch == MKPERF_CHANNEL_CLIENT) {
         result = operation(p, microkit_msginfo_get_label(msginfo), &error);
-        fill_state(p);
+        fill_session(p);
         fill_status(p);
-        mkperf_flight_fill(p);
         p->page->error = error;
         mkperf_ticks_leave(p);
     }

@@ -69,14 +69,16 @@ static bool read_registers(const struct mkperf_observed *t, seL4_UserContext *re
 }
 
 static bool take_sites(struct mkperf_observation *o, struct mkperf_observed *t,
-                       const struct mkperf_observe_part *part, struct mkperf_session_error *error)
+                       const mkperf_Observe *part, mkperf_Error *error)
 {
-    if (part->sites > MKPERF_OBSERVE_SITES || part->sites > MKPERF_ALL_SITES - o->all_sites) {
+    uint64_t site = 0;
+
+    if (part->site_count > MKPERF_ALL_SITES - o->all_sites) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "more system call instructions than there is room for");
     }
-    for (unsigned i = 0; i < part->sites; i++) {
-        uint64_t site = part->site[i] / 4;
+    for (unsigned i = 0; i < part->site_count; i++) {
+        site += part->site[i];
         if (site > UINT32_MAX || (t->sites != 0 && site <= o->site[o->all_sites - 1])) {
             return mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0,
                                       "addresses of system calls are not ascending");
@@ -87,27 +89,26 @@ static bool take_sites(struct mkperf_observation *o, struct mkperf_observed *t,
     return true;
 }
 
-static bool take_windows(struct mkperf_observed *t, const struct mkperf_observe_part *part,
-                         struct mkperf_session_error *error)
+static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, mkperf_Error *error)
 {
-    for (unsigned i = 0; i < part->windows; i++) {
-        if (t->windows == MKPERF_OBSERVE_WINDOWS || i == MKPERF_OBSERVE_WINDOWS) {
+    for (unsigned i = 0; i < part->stack_count; i++) {
+        if (t->windows == MKPERF_OBSERVE_WINDOWS) {
             return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                       "a PD's stacks can be in at most 2 memory regions");
         }
-        if (!is_stack(part->window[i].ours, part->window[i].bytes)) {
+        if (!is_stack(part->stack[i].ours, part->stack[i].bytes)) {
             continue; /* another region that both map */
         }
-        t->window[t->windows++] = part->window[i];
+        t->window[t->windows++] = part->stack[i];
     }
     return true;
 }
 
-static bool begin(struct mkperf_observation *o, const struct mkperf_observe_part *part)
+static bool begin(struct mkperf_observation *o, const mkperf_Observe *part)
 {
     o->told = true;
     o->part = 0;
-    o->self = part->thread;
+    o->self = mkperf_thread_from_wire(part->thread);
     o->unobserved = (int32_t)part->priority - 1;
     o->n = 0;
     o->all_sites = 0;
@@ -115,16 +116,15 @@ static bool begin(struct mkperf_observation *o, const struct mkperf_observe_part
 }
 
 /* A PD that was not told of before; NULL: *error says why there cannot be one. */
-static struct mkperf_observed *add(struct mkperf_observation *o,
-                                   const struct mkperf_observe_part *part,
-                                   struct mkperf_session_error *error)
+static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Observe *part,
+                                   mkperf_Error *error)
 {
     if (o->n == MKPERF_OBSERVED || part->child > MKPERF_MAX_CHILD_ID) {
         mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "child ids are 0 to 61");
         return NULL;
     }
     struct mkperf_observed *t = &o->thread[o->n];
-    *t = (struct mkperf_observed){.thread = part->thread,
+    *t = (struct mkperf_observed){.thread = mkperf_thread_from_wire(part->thread),
                                   .child = part->child,
                                   .slot = part->slot,
                                   .first_site = o->all_sites};
@@ -135,13 +135,13 @@ static struct mkperf_observed *add(struct mkperf_observation *o,
         return NULL;
     }
     /* The fault of another's child is told to others: it may stand still anywhere, too. */
-    o->evidence[o->n++] = (struct mkperf_evidence){
-        .priority = (int32_t)part->priority, .limited = part->limited != 0 || part->slot != 0};
+    o->evidence[o->n++] = (struct mkperf_evidence){.priority = (int32_t)part->priority,
+                                                   .limited = part->limited || part->slot != 0};
     return t;
 }
 
-bool mkperf_observe_told(struct mkperf_observation *o, const struct mkperf_observe_part *part,
-                         struct mkperf_session_error *error)
+bool mkperf_observe_told(struct mkperf_observation *o, const mkperf_Observe *part,
+                         mkperf_Error *error)
 {
     if (part->part == 0) {
         return begin(o, part);
@@ -226,7 +226,7 @@ void mkperf_observe_look(struct mkperf_observation *o)
 static const volatile uint64_t *frame_record(const struct mkperf_observed *t, uint64_t fp)
 {
     for (unsigned i = 0; i < t->windows; i++) {
-        const struct mkperf_observe_window *w = &t->window[i];
+        const mkperf_StackWindow *w = &t->window[i];
         uint64_t offset = fp - w->theirs;
         if (offset % 8 == 0 && w->bytes >= 16 && offset <= w->bytes - 16) {
             return (const volatile uint64_t *)(uintptr_t)(w->ours + offset);

@@ -34,7 +34,7 @@ struct mkperf_observed {
     uint32_t sites;
     bool seen; /* regs are of this session */
     uint32_t windows;
-    struct mkperf_observe_window window[MKPERF_OBSERVE_WINDOWS];
+    mkperf_StackWindow window[MKPERF_OBSERVE_WINDOWS];
     seL4_UserContext regs;
 };
 
@@ -52,10 +52,10 @@ struct mkperf_observation {
     uint32_t site[MKPERF_ALL_SITES]; /* addresses / 4 */
 };
 
-/* Takes a part (private memory: nobody changes it meanwhile). False: *error says why not, and the
- * part is forgotten. */
-bool mkperf_observe_told(struct mkperf_observation *o, const struct mkperf_observe_part *part,
-                         struct mkperf_session_error *error);
+/* Takes a part that mkperf_request_take_observe gave. False: *error says why not, and the part is
+ * forgotten. */
+bool mkperf_observe_told(struct mkperf_observation *o, const mkperf_Observe *part,
+                         mkperf_Error *error);
 
 /* Looks at all threads. evidence[].ran: compared with the look before. */
 void mkperf_observe_look(struct mkperf_observation *o);

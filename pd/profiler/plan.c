@@ -12,25 +12,27 @@
 #include "policy.h"
 #include "soft.h"
 
-bool mkperf_plan_refuse(struct mkperf_session_error *error, uint32_t code, uint32_t event,
-                        const char *text)
+struct mkperf_text mkperf_plan_refusal(mkperf_Error *error, uint32_t code, uint32_t event)
 {
-    struct mkperf_text t = mkperf_text_begin(error->text, sizeof error->text);
-
-    error->code = code;
+    error->code = (mkperf_ErrorCode)code;
     error->event = event;
+    return mkperf_text_begin(error->text, sizeof error->text);
+}
+
+bool mkperf_plan_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text)
+{
+    struct mkperf_text t = mkperf_plan_refusal(error, code, event);
+
     mkperf_text_put(&t, text);
     return false;
 }
 
 /* Refuses with `before`, the event's name, and `after`. */
-static bool refuse_event(struct mkperf_session_error *error, uint32_t code, uint32_t event,
-                         const char *before, const char *name, const char *after)
+static bool refuse_event(mkperf_Error *error, uint32_t code, uint32_t event, const char *before,
+                         const char *name, const char *after)
 {
-    struct mkperf_text t = mkperf_text_begin(error->text, sizeof error->text);
+    struct mkperf_text t = mkperf_plan_refusal(error, code, event + 1);
 
-    error->code = code;
-    error->event = event + 1;
     mkperf_text_put(&t, before);
     mkperf_text_put(&t, name);
     mkperf_text_put(&t, after);
@@ -64,26 +66,24 @@ static unsigned rate_of_code(const struct mkperf_pmu *pmu, uint32_t code)
 }
 
 /* A software event: the kernel counts it, all the time. */
-static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i,
-                            const struct mkperf_session_want *want, uint32_t kind,
-                            struct mkperf_session_error *error)
+static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
+                            uint32_t kind, mkperf_Error *error)
 {
     e->soft = kind;
     e->code = MKPERF_SOFT_CODE + kind - 1;
-    if (want->count == 0) {
+    if (!want->count) {
         return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
                             "' is a software event: it can be counted (mkperf stat), not sampled");
     }
-    if (want->user != 0 || want->kernel != 0) {
+    if (want->user || want->kernel) {
         return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
                             "' is a software event: it has no user half and no kernel half");
     }
     return true;
 }
 
-bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i,
-                       const struct mkperf_session_want *want, const struct mkperf_pmu *pmu,
-                       struct mkperf_session_error *error)
+bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
+                       const struct mkperf_pmu *pmu, mkperf_Error *error)
 {
     mkperf_text_copy(e->name, want->name, sizeof e->name);
     uint32_t soft = mkperf_soft_named(e->name);
@@ -111,9 +111,8 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i,
 }
 
 /* How often to sample it. */
-static bool plan_period(struct mkperf_plan_event *e, unsigned i,
-                        const struct mkperf_session_want *want, const struct mkperf_pmu *pmu,
-                        uint32_t cost, struct mkperf_session_error *error)
+static bool plan_period(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
+                        const struct mkperf_pmu *pmu, uint32_t cost, mkperf_Error *error)
 {
     unsigned rate = rate_of_code(pmu, e->code);
     bool kernel = want->kernel && !want->user;
@@ -124,9 +123,7 @@ static bool plan_period(struct mkperf_plan_event *e, unsigned i,
             e->period = (uint32_t)want->period;
             return true;
         }
-        struct mkperf_text t = mkperf_text_begin(error->text, sizeof error->text);
-        error->code = MKPERF_RESULT_RANGE;
-        error->event = i + 1;
+        struct mkperf_text t = mkperf_plan_refusal(error, MKPERF_RESULT_RANGE, i + 1);
         mkperf_text_put(&t, "the period of '");
         mkperf_text_put(&t, e->name);
         mkperf_text_put(&t, "' must be from ");
@@ -145,7 +142,7 @@ static bool plan_period(struct mkperf_plan_event *e, unsigned i,
     return true;
 }
 
-static uint32_t width(const struct mkperf_session_want *want)
+static uint32_t width(const mkperf_EventSpec *want)
 {
     if (mkperf_soft_named(want->name) != 0) {
         return 0;
@@ -154,8 +151,8 @@ static uint32_t width(const struct mkperf_session_want *want)
 }
 
 /* Gives the event its counters in its turn, from `next` on, and their numbers, from `number` on. */
-static void plan_counters(struct mkperf_plan *plan, unsigned i,
-                          const struct mkperf_session_want *want, uint32_t next, uint32_t number)
+static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_EventSpec *want,
+                          uint32_t next, uint32_t number)
 {
     struct mkperf_plan_event *e = &plan->event[i];
     struct mkperf_plan_turn *turn = &plan->turn[e->turn];
@@ -184,24 +181,21 @@ static void plan_counters(struct mkperf_plan *plan, unsigned i,
 }
 
 /* Counters that the group of event i, or the event alone, needs at the same time. */
-static uint32_t group_width(const struct mkperf_session_request *request, unsigned i)
+static uint32_t group_width(const mkperf_Configure *request, unsigned i)
 {
-    uint32_t group = request->event[i].group;
-    uint32_t sum = width(&request->event[i]);
+    uint32_t group = request->events[i].group;
+    uint32_t sum = width(&request->events[i]);
 
-    while (group != 0 && ++i < request->events && request->event[i].group == group) {
-        sum += width(&request->event[i]);
+    while (group != 0 && ++i < request->events_count && request->events[i].group == group) {
+        sum += width(&request->events[i]);
     }
     return sum;
 }
 
-static bool refuse_group(struct mkperf_session_error *error, unsigned i, uint32_t needed,
-                         uint32_t there)
+static bool refuse_group(mkperf_Error *error, unsigned i, uint32_t needed, uint32_t there)
 {
-    struct mkperf_text t = mkperf_text_begin(error->text, sizeof error->text);
+    struct mkperf_text t = mkperf_plan_refusal(error, MKPERF_RESULT_COUNTERS, i + 1);
 
-    error->code = MKPERF_RESULT_COUNTERS;
-    error->event = i + 1;
     mkperf_text_put(&t, "the group that begins here needs ");
     mkperf_text_dec(&t, needed);
     mkperf_text_put(&t, " counters at the same time, and with other events to take turns with "
@@ -214,8 +208,8 @@ static bool refuse_group(struct mkperf_session_error *error, unsigned i, uint32_
  * Spreads events over turns of at most `there` counters, a group always within one. The order is
  * the request's, so neighbours without a group tend to count together, too.
  */
-static bool plan_turns(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                       uint32_t there, struct mkperf_session_error *error)
+static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request, uint32_t there,
+                       mkperf_Error *error)
 {
     uint32_t next = 0;
     uint32_t number = 0;
@@ -223,7 +217,7 @@ static bool plan_turns(struct mkperf_plan *plan, const struct mkperf_session_req
 
     plan->turns = 1;
     for (unsigned i = 0; i < plan->events; i++) {
-        const struct mkperf_session_want *want = &request->event[i];
+        const mkperf_EventSpec *want = &request->events[i];
         if (want->group == 0 || want->group != group) {
             uint32_t needed = group_width(request, i);
             if (needed > there) {
@@ -245,8 +239,7 @@ static bool plan_turns(struct mkperf_plan *plan, const struct mkperf_session_req
 }
 
 /* More events than counters: they take turns, and one counter is the clock. */
-static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_pmu *pmu,
-                       struct mkperf_session_error *error)
+static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_pmu *pmu, mkperf_Error *error)
 {
     const struct mkperf_pmu_event *cycles = find_name(pmu, "cycles");
 
@@ -260,15 +253,14 @@ static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_pmu *pmu,
     return true;
 }
 
-static bool plan_all_counters(struct mkperf_plan *plan,
-                              const struct mkperf_session_request *request,
-                              const struct mkperf_pmu *pmu, struct mkperf_session_error *error)
+static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *request,
+                              const struct mkperf_pmu *pmu, mkperf_Error *error)
 {
     uint32_t there = pmu->counters();
     uint32_t needed = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        needed += width(&request->event[i]);
+        needed += width(&request->events[i]);
     }
     if (needed > MKPERF_MAX_COUNTERS) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
@@ -302,7 +294,7 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
 }
 
 /* That no counter has more to read than a sample holds. */
-static bool check_reads(const struct mkperf_plan *plan, struct mkperf_session_error *error)
+static bool check_reads(const struct mkperf_plan *plan, mkperf_Error *error)
 {
     for (unsigned i = 0; i < plan->events; i++) {
         const struct mkperf_plan_event *e = &plan->event[i];
@@ -319,18 +311,17 @@ static bool check_reads(const struct mkperf_plan *plan, struct mkperf_session_er
 }
 
 /* An event that is read needs somebody in whose samples it rides. */
-static bool plan_read(struct mkperf_plan *plan, unsigned i,
-                      const struct mkperf_session_request *request,
-                      struct mkperf_session_error *error)
+static bool plan_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
+                      mkperf_Error *error)
 {
     struct mkperf_plan_event *e = &plan->event[i];
     unsigned first = i;
 
-    while (e->group != 0 && first > 0 && request->event[first - 1].group == e->group) {
+    while (e->group != 0 && first > 0 && request->events[first - 1].group == e->group) {
         first--;
     }
     e->leader = first;
-    e->read = request->event[i].read != 0;
+    e->read = request->events[i].read;
     if (e->read && (first == i || plan->event[first].read || plan->counting)) {
         return refuse_event(error, MKPERF_RESULT_RANGE, i, "'", e->name,
                             "' is to be read with a group whose first event samples, and is in "
@@ -340,22 +331,21 @@ static bool plan_read(struct mkperf_plan *plan, unsigned i,
 }
 
 /* Values that ride in each sample of event i, at most. */
-static uint32_t reads_of(const struct mkperf_session_request *request, unsigned i)
+static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
 {
-    uint32_t group = request->event[i].group;
+    uint32_t group = request->events[i].group;
     uint32_t sum = 0;
 
-    while (group != 0 && ++i < request->events && request->event[i].group == group) {
-        sum += request->event[i].read != 0;
+    while (group != 0 && ++i < request->events_count && request->events[i].group == group) {
+        sum += request->events[i].read;
     }
     return sum;
 }
 
-static bool plan_one(struct mkperf_plan *plan, unsigned i,
-                     const struct mkperf_session_request *request, const struct mkperf_pmu *pmu,
-                     struct mkperf_session_error *error)
+static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
+                     const struct mkperf_pmu *pmu, mkperf_Error *error)
 {
-    const struct mkperf_session_want *want = &request->event[i];
+    const mkperf_EventSpec *want = &request->events[i];
     struct mkperf_plan_event *e = &plan->event[i];
     uint32_t cost = mkperf_sample_cost(request->max_frames, reads_of(request, i));
 
@@ -363,7 +353,7 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i,
         return false;
     }
     e->group = want->group;
-    e->count = want->count != 0;
+    e->count = want->count;
     if (e->count != plan->counting) {
         return refuse_event(error, MKPERF_RESULT_RANGE, i, "a session samples or counts: '",
                             e->name, "' is not like the first event");
@@ -384,20 +374,16 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i,
     return true;
 }
 
-static bool plan_limits(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                        struct mkperf_session_error *error)
+static bool plan_limits(struct mkperf_plan *plan, const mkperf_Configure *request,
+                        mkperf_Error *error)
 {
-    if (plan->events == 0 || plan->events > MKPERF_MAX_EVENTS) {
+    if (plan->events == 0) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "a session has from 1 to 16 events");
     }
     if (plan->max_frames > MKPERF_MAX_FRAMES) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "the call chain's depth must be from 0 to 64");
-    }
-    if (plan->filters > MKPERF_MAX_FILTERS) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a session is limited to at most 16 protection domains");
     }
     if (!mkperf_ring_size_ok(plan->core_bytes) || plan->core_bytes > MKPERF_CORE_RING_BYTES ||
         !mkperf_ring_size_ok(plan->output_bytes) || plan->output_bytes > MKPERF_OUTPUT_RING_BYTES) {
@@ -406,30 +392,29 @@ static bool plan_limits(struct mkperf_plan *plan, const struct mkperf_session_re
                                   "the target has");
     }
     for (unsigned i = 0; i < plan->filters; i++) {
-        plan->filter[i] = request->filter[i];
+        plan->filter[i] = mkperf_thread_from_wire(request->only[i]);
     }
     return true;
 }
 
 /* What the kernel counts beside the samples, and the flight recording. */
-static bool plan_soft(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                      struct mkperf_session_error *error)
+static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
+                      mkperf_Error *error)
 {
-    plan->overwrite = request->overwrite != 0;
-    plan->soft_mask = request->interactions != 0 ? MKPERF_SOFT_ALL : 0;
-    plan->faults = request->faults;
+    plan->overwrite = request->overwrite;
+    plan->soft_mask = request->interactions ? MKPERF_SOFT_ALL : 0;
+    plan->faults = request->dump_on_fault_count;
     if (plan->overwrite && plan->counting) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "a flight recording samples: events that count have no place "
                                   "in it");
     }
-    if (plan->faults > MKPERF_MAX_FAULTS || (plan->faults != 0 && !plan->overwrite)) {
+    if (plan->faults != 0 && !plan->overwrite) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "faults of at most 16 protection domains can end a flight "
-                                  "recording, and nothing else");
+                                  "a fault can end a flight recording, and nothing else");
     }
     for (unsigned i = 0; i < plan->faults; i++) {
-        plan->fault[i] = request->fault[i];
+        plan->fault[i] = mkperf_thread_from_wire(request->dump_on_fault[i]);
     }
     if (plan->faults != 0) {
         plan->soft_mask |= UINT32_C(1) << MKPERF_SOFT_FAULT;
@@ -441,31 +426,32 @@ static bool plan_soft(struct mkperf_plan *plan, const struct mkperf_session_requ
 }
 
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                      const struct mkperf_pmu *pmu, struct mkperf_session_error *error)
+                      const struct mkperf_pmu *pmu, mkperf_Error *error)
 {
+    const mkperf_Configure *configure = &request->configure;
     struct mkperf_plan made = {
-        .events = request->events,
-        .max_frames = request->max_frames,
-        .no_jitter = request->no_jitter != 0,
-        .counting = request->event[0].count != 0,
-        .per_thread = request->per_thread != 0,
+        .events = configure->events_count,
+        .max_frames = configure->max_frames,
+        .no_jitter = configure->no_jitter,
+        .counting = configure->events[0].count,
+        .per_thread = configure->per_pd,
         .soft_only = true,
         .wake_samples = request->wake_samples,
         .core_bytes = request->core_bytes != 0 ? request->core_bytes : MKPERF_CORE_RING_BYTES,
         .output_bytes = request->output_bytes != 0 ? request->output_bytes
                                                    : MKPERF_OUTPUT_RING_BYTES,
-        .filters = request->filters,
+        .filters = configure->only_count,
     };
 
-    if (!plan_limits(&made, request, error) || !plan_soft(&made, request, error)) {
+    if (!plan_limits(&made, configure, error) || !plan_soft(&made, configure, error)) {
         return false;
     }
     for (unsigned i = 0; i < made.events; i++) {
-        if (!plan_one(&made, i, request, pmu, error)) {
+        if (!plan_one(&made, i, configure, pmu, error)) {
             return false;
         }
     }
-    if (!plan_all_counters(&made, request, pmu, error) || !check_reads(&made, error)) {
+    if (!plan_all_counters(&made, configure, pmu, error) || !check_reads(&made, error)) {
         return false;
     }
     *plan = made;

@@ -12,6 +12,7 @@
 
 #include <mkperf/session.h>
 
+#include "../lib/text.h"
 #include "../pmu/pmu.h"
 
 struct mkperf_plan_event {
@@ -67,24 +68,24 @@ struct mkperf_plan {
 };
 
 /*
- * Makes a plan of a request (private memory: nobody changes it meanwhile). True: *plan is complete.
- * False: *error says why, and *plan is as it was.
+ * Makes a plan of a request that mkperf_request_take gave. True: *plan is complete. False: *error
+ * says why, and *plan is as it was.
  */
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                      const struct mkperf_pmu *pmu, struct mkperf_session_error *error);
+                      const struct mkperf_pmu *pmu, mkperf_Error *error);
 
 /* What event i of a request counts: fills e->name and e->code, and e->soft of a software event that
  * is counted. False: *error says why it cannot be. */
-bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i,
-                       const struct mkperf_session_want *want, const struct mkperf_pmu *pmu,
-                       struct mkperf_session_error *error);
+bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
+                       const struct mkperf_pmu *pmu, mkperf_Error *error);
 
 /* The counters of the event's turn whose values ride in the samples of its counter (hardware,
  * from 0), which is a leader's. */
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter);
 
 /* Fills an error: about event (index + 1, or 0). Returns false. */
-bool mkperf_plan_refuse(struct mkperf_session_error *error, uint32_t code, uint32_t event,
-                        const char *text);
+bool mkperf_plan_refuse(mkperf_Error *error, uint32_t code, uint32_t event, const char *text);
+/* The same, with a text that the caller puts together. */
+struct mkperf_text mkperf_plan_refusal(mkperf_Error *error, uint32_t code, uint32_t event);
 
 #endif

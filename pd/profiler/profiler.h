@@ -73,7 +73,7 @@ struct mkperf_profiler {
     uint64_t boot_id;
     uint64_t tick_hz;
 
-    struct mkperf_session_status books; /* period[] is filled on request */
+    mkperf_Status books; /* period[] is filled on request */
     struct mkperf_lost lost[MKPERF_LOSS_LINK];
     bool untold;              /* some of those are not 0 */
     uint64_t dropped_samples; /* of the ring's own books: how much is in ours */
@@ -104,20 +104,20 @@ void mkperf_pace_begin(struct mkperf_profiler *p);
 
 /* sampling.c: enum mkperf_session_result; on anything but OK, *error says why and nothing is left
  * running. */
-uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error);
+uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error);
 void mkperf_sampling_stop(struct mkperf_profiler *p);
 /* An event on the counters that its plan gives it. False: the PMU does not take it. */
 bool mkperf_sampling_program(struct mkperf_profiler *p, const struct mkperf_plan_event *e);
 /* Finds out whether there is a hook, and takes the boot id from the time it saw. Only while
  * stopped. */
-bool mkperf_sampling_probe(struct mkperf_profiler *p, struct mkperf_session_error *error);
+bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error);
 
 /* A new session: its number, and nothing in its books and rings. */
 void mkperf_sampling_reset(struct mkperf_profiler *p);
 /* For ticks.c: the hook takes a sample of whatever runs, and wakes this PD, when counter 0
  * overflows, which counts cycles in either mode once it is armed and started. False: *error says
  * why not. */
-bool mkperf_sampling_check_begin(struct mkperf_profiler *p, struct mkperf_session_error *error);
+bool mkperf_sampling_check_begin(struct mkperf_profiler *p, mkperf_Error *error);
 void mkperf_sampling_check_end(struct mkperf_profiler *p);
 
 extern uintptr_t mkperf_rings;

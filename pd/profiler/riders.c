@@ -21,14 +21,13 @@ static const char *no_counters(const struct mkperf_profiler *p)
     return p->no_pmu != NULL ? p->pmu->init() : NULL;
 }
 
-static bool plan_rider(struct mkperf_plan *plan, unsigned i,
-                       const struct mkperf_session_request *request, const struct mkperf_pmu *pmu,
-                       struct mkperf_session_error *error)
+static bool plan_rider(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
+                       const struct mkperf_pmu *pmu, mkperf_Error *error)
 {
-    const struct mkperf_session_want *want = &request->event[i];
+    const mkperf_EventSpec *want = &request->events[i];
     struct mkperf_plan_event *e = &plan->event[i];
 
-    if (want->count || !want->read || want->group == 0 || want->group != request->event[0].group) {
+    if (want->count || !want->read || want->group == 0 || want->group != request->events[0].group) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, i + 1,
                                   "beside 'timer' nothing samples or counts: other events can only "
                                   "be read with it, -e '{timer,...}:S'");
@@ -54,10 +53,9 @@ static bool plan_rider(struct mkperf_plan *plan, unsigned i,
 }
 
 bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
-                        const struct mkperf_session_request *request,
-                        struct mkperf_session_error *error)
+                        const mkperf_Configure *request, mkperf_Error *error)
 {
-    uint32_t n = request->events - 1;
+    uint32_t n = request->events_count - 1;
     const char *why = n != 0 ? no_counters(p) : NULL;
 
     if (why != NULL) {
@@ -73,7 +71,7 @@ bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
                                   "more events to be read with 'timer' than the CPU has counters, "
                                   "or than 12");
     }
-    if (n != 0 && request->check != 0) {
+    if (n != 0 && request->check) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 2,
                                   "checking the timer's samples needs the counters itself");
     }
@@ -82,14 +80,13 @@ bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
                                   "with events to be read, the period of 'timer' must be at most "
                                   "100000 us: counters have 32 bits");
     }
-    plan->events = request->events;
+    plan->events = request->events_count;
     return true;
 }
 
 /* ---- a session ------------------------------------------------------------------------------ */
 
-bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now,
-                         struct mkperf_session_error *error)
+bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error)
 {
     struct mkperf_riders *r = &p->riders;
 

@@ -33,12 +33,10 @@ struct mkperf_riders {
 /* Plans the events behind the first of a timer's session (plan->event[0]), at most
  * MKPERF_MAX_READS. False: *error says why not, and *plan is of no use. */
 bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
-                        const struct mkperf_session_request *request,
-                        struct mkperf_session_error *error);
+                        const mkperf_Configure *request, mkperf_Error *error);
 /* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
  * says which could not be. */
-bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now,
-                         struct mkperf_session_error *error);
+bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error);
 void mkperf_riders_stop(struct mkperf_profiler *p);
 /* This PD begins with an interrupt, and is at its end. */
 void mkperf_riders_pause(struct mkperf_profiler *p);

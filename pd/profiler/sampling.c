@@ -126,7 +126,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-bool mkperf_sampling_probe(struct mkperf_profiler *p, struct mkperf_session_error *error)
+bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error)
 {
     int64_t event = probe_event(p->pmu);
 
@@ -173,7 +173,7 @@ bool mkperf_sampling_program(struct mkperf_profiler *p, const struct mkperf_plan
 }
 
 /* All events, to learn that the PMU takes them; those of the first turn last, so that they stay. */
-static bool program(struct mkperf_profiler *p, struct mkperf_session_error *error)
+static bool program(struct mkperf_profiler *p, mkperf_Error *error)
 {
     for (unsigned i = p->plan.events; i-- > 0;) {
         if (!mkperf_sampling_program(p, &p->plan.event[i])) {
@@ -214,14 +214,14 @@ void mkperf_sampling_reset(struct mkperf_profiler *p)
     empty_ring(p);
     p->id++;
     p->now = 0;
-    p->books = (struct mkperf_session_status){0};
+    p->books = (mkperf_Status)mkperf_Status_init_zero;
     for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
         p->lost[where] = (struct mkperf_lost){0};
     }
     p->untold = false;
 }
 
-bool mkperf_sampling_check_begin(struct mkperf_profiler *p, struct mkperf_session_error *error)
+bool mkperf_sampling_check_begin(struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (!mkperf_sampling_probe(p, error)) {
         return false;
@@ -238,7 +238,7 @@ void mkperf_sampling_check_end(struct mkperf_profiler *p)
     p->pmu->clear(1);
 }
 
-uint32_t mkperf_sampling_start(struct mkperf_profiler *p, struct mkperf_session_error *error)
+uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error)
 {
     struct mkperf_descriptor *d = p->descriptor;
 

@@ -16,7 +16,7 @@ void mkperf_soft_prepare(struct mkperf_profiler *p)
     v->ended = 0;
 }
 
-bool mkperf_soft_started(struct mkperf_profiler *p, struct mkperf_session_error *error)
+bool mkperf_soft_started(struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (p->plan.soft_mask == 0) {
         return true;
@@ -100,35 +100,33 @@ void mkperf_soft_count(struct mkperf_profiler *p)
     }
 }
 
-static void put_edges(const struct mkperf_soft_view *v, uint32_t first,
-                      struct mkperf_session_edges *out)
+static void put_edges(const struct mkperf_soft_view *v, uint32_t first, mkperf_Interactions *out)
 {
-    for (uint32_t i = first; i < v->edges && out->edges < MKPERF_EDGE_PART; i++) {
-        out->edge[out->edges++] = (struct mkperf_session_edge){
-            .from = v->edge[i].from - mkperf_counts_key(0),
-            .to = v->edge[i].to - mkperf_counts_key(0),
+    for (uint32_t i = first; i < v->edges && out->edges_count < MKPERF_EDGE_PART; i++) {
+        out->edges[out->edges_count++] = (mkperf_Edge){
+            .from = mkperf_thread_to_wire(v->edge[i].from - mkperf_counts_key(0)),
+            .to = mkperf_thread_to_wire(v->edge[i].to - mkperf_counts_key(0)),
             .calls = v->edge[i].count[0],
             .notifications = v->edge[i].count[1],
         };
     }
 }
 
-static void put_threads(const struct mkperf_soft_view *v, uint32_t first,
-                        struct mkperf_session_edges *out)
+static void put_threads(const struct mkperf_soft_view *v, uint32_t first, mkperf_Interactions *out)
 {
-    for (uint32_t i = first; i < v->threads && out->threads < MKPERF_EDGE_PART; i++) {
-        struct mkperf_session_soft *to = &out->thread[out->threads++];
-        to->thread = v->thread[i].key - mkperf_counts_key(0);
+    for (uint32_t i = first; i < v->threads && out->threads_count < MKPERF_EDGE_PART; i++) {
+        mkperf_ThreadEvents *to = &out->threads[out->threads_count++];
+        to->thread = mkperf_thread_to_wire(v->thread[i].key - mkperf_counts_key(0));
+        to->count_count = MKPERF_SOFT_KINDS;
         for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {
             to->count[kind] = v->thread[i].count[kind];
         }
     }
 }
 
-bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part,
-                        struct mkperf_session_error *error)
+bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error)
 {
-    static struct mkperf_session_edges out; /* too large for a PD's stack */
+    static mkperf_Interactions out; /* too large for a PD's stack */
     struct mkperf_soft_view *v = &p->soft_view;
 
     if (!v->on) {
@@ -139,19 +137,23 @@ bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part,
         take_view(p);
     }
     uint32_t rows = v->edges > v->threads ? v->edges : v->threads;
-    out = (struct mkperf_session_edges){0};
-    out.part = part;
-    out.parts = rows <= MKPERF_EDGE_PART ? 1 : (rows + MKPERF_EDGE_PART - 1) / MKPERF_EDGE_PART;
+    out = (mkperf_Interactions){
+        .session = p->id,
+        .tick_hz = p->tick_hz,
+        .enabled_ticks = v->enabled,
+        .part = part,
+        .parts = rows <= MKPERF_EDGE_PART ? 1 : (rows + MKPERF_EDGE_PART - 1) / MKPERF_EDGE_PART,
+        .total_count = MKPERF_SOFT_KINDS,
+        .records_dropped = v->records_dropped,
+    };
     if (part >= out.parts) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
     }
-    out.enabled = v->enabled;
-    out.records_dropped = v->records_dropped;
     for (unsigned i = 0; i < MKPERF_SOFT_KINDS; i++) {
         out.total[i] = v->total[i];
     }
     put_edges(v, part * MKPERF_EDGE_PART, &out);
     put_threads(v, part * MKPERF_EDGE_PART, &out);
-    p->page->edges = out;
+    p->page->interactions = out;
     return true;
 }

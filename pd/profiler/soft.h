@@ -44,13 +44,13 @@ struct mkperf_soft_view { /* what is told of the table */
 void mkperf_soft_prepare(struct mkperf_profiler *p);
 /* The session is published: makes the kernel take note. False, and *error says so: it has no
  * software events. */
-bool mkperf_soft_started(struct mkperf_profiler *p, struct mkperf_session_error *error);
+bool mkperf_soft_started(struct mkperf_profiler *p, mkperf_Error *error);
 /* The counters were stopped: the time, while the descriptor is published. */
 void mkperf_soft_ended(struct mkperf_profiler *p);
 /* Into the snapshot of a session that counts: its software events. */
 void mkperf_soft_count(struct mkperf_profiler *p);
-/* Answers EDGES in the session page: what the table holds now. False: *error says why not. */
-bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part,
-                        struct mkperf_session_error *error);
+/* Answers INTERACTIONS in the session page: what the table holds now. False: *error says why not.
+ */
+bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error);
 
 #endif

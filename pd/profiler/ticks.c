@@ -100,7 +100,7 @@ static uint64_t first_look_at(const struct mkperf_ticks *t)
     return t->due - t->window - t->cost;
 }
 
-bool mkperf_ticks_start(struct mkperf_profiler *p, struct mkperf_session_error *error)
+bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error)
 {
     struct mkperf_ticks *t = &p->ticks;
 
@@ -114,7 +114,7 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, struct mkperf_session_error *
     p->number[0] = 0;
     own_ring(p);
     uint32_t faults = t->books.faults;
-    t->books = (struct mkperf_attribution){.faults = faults};
+    t->books = (mkperf_Attribution){.faults = faults};
     t->period = from_us(t, p->plan.event[0].period);
     t->window = from_us(t, MKPERF_TICKS_WINDOW_US);
     t->jitter = p->plan.no_jitter ? 0 : jitter(t);

@@ -57,20 +57,20 @@ struct mkperf_ticks {
     uint32_t waiting;
     struct mkperf_ring_producer ring;
     struct mkperf_ring_consumer hook; /* check: what the hook says */
-    struct mkperf_attribution books;
+    mkperf_Attribution books;
     struct mkperf_observation observation;
 };
 
 /* Finds the timer, once. */
 void mkperf_ticks_init(struct mkperf_profiler *p);
 /* Whether the request is for the timer. */
-bool mkperf_ticks_wanted(const struct mkperf_session_request *request);
+bool mkperf_ticks_wanted(const mkperf_Configure *request);
 /* CONFIGURE, START, STOP, OBSERVE. False: *error says why not. */
-bool mkperf_ticks_plan(struct mkperf_profiler *p, const struct mkperf_session_request *request,
-                       struct mkperf_session_error *error);
-bool mkperf_ticks_start(struct mkperf_profiler *p, struct mkperf_session_error *error);
+bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *request,
+                       uint32_t wake_samples, mkperf_Error *error);
+bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error);
 void mkperf_ticks_stop(struct mkperf_profiler *p);
-bool mkperf_ticks_observe(struct mkperf_profiler *p, struct mkperf_session_error *error);
+bool mkperf_ticks_observe(struct mkperf_profiler *p, mkperf_Error *error);
 /* The timer's interrupt, or the hook's wake-up while it checks. Returns whether the output ring has
  * something new. */
 bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook);

@@ -8,6 +8,7 @@
 
 #include "../lib/text.h"
 #include "profiler.h"
+#include "request.h"
 #include "ticks.h"
 
 enum {
@@ -15,12 +16,13 @@ enum {
     MAX_PERIOD_US = 1000000,
 };
 
-bool mkperf_ticks_wanted(const struct mkperf_session_request *request)
+bool mkperf_ticks_wanted(const mkperf_Configure *request)
 {
-    return mkperf_text_is(request->event[0].name, MKPERF_NAME_BYTES, MKPERF_TIMER_EVENT);
+    return request->events_count != 0 &&
+           mkperf_text_is(request->events[0].name, MKPERF_NAME_BYTES, MKPERF_TIMER_EVENT);
 }
 
-static bool no_timer(const struct mkperf_profiler *p, struct mkperf_session_error *error)
+static bool no_timer(const struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (p->ticks.no_timer != NULL) {
         mkperf_plan_refuse(error, MKPERF_RESULT_NO_TIMER, 0, p->ticks.no_timer);
@@ -29,9 +31,9 @@ static bool no_timer(const struct mkperf_profiler *p, struct mkperf_session_erro
     return false;
 }
 
-bool mkperf_ticks_observe(struct mkperf_profiler *p, struct mkperf_session_error *error)
+bool mkperf_ticks_observe(struct mkperf_profiler *p, mkperf_Error *error)
 {
-    static struct mkperf_observe_part part; /* ours: the client may write on meanwhile */
+    mkperf_Observe part;
 
     if (p->running) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0,
@@ -40,9 +42,11 @@ bool mkperf_ticks_observe(struct mkperf_profiler *p, struct mkperf_session_error
     if (no_timer(p, error)) {
         return false;
     }
-    part = *(volatile struct mkperf_observe_part *)&p->page->observe;
+    if (!mkperf_request_take_observe(&part, p->page, error)) {
+        return false;
+    }
     if (part.part == 0) {
-        struct mkperf_observer *out = &p->page->observer;
+        mkperf_Observer *out = &p->page->observer;
         mkperf_text_copy(out->pd, microkit_name, sizeof out->pd);
         mkperf_text_copy(out->timer, p->ticks.timer->name, sizeof out->timer);
     }
@@ -60,20 +64,18 @@ static uint64_t shortest_period_us(struct mkperf_ticks *t)
     return us > MIN_PERIOD_US ? us : MIN_PERIOD_US;
 }
 
-static bool refuse_period(struct mkperf_session_error *error, uint64_t shortest)
+static bool refuse_period(mkperf_Error *error, uint64_t shortest)
 {
-    struct mkperf_text text = mkperf_text_begin(error->text, sizeof error->text);
+    struct mkperf_text text = mkperf_plan_refusal(error, MKPERF_RESULT_RANGE, 1);
 
-    error->code = MKPERF_RESULT_RANGE;
-    error->event = 1;
     mkperf_text_put(&text, "the period of 'timer' must be from ");
     mkperf_text_dec(&text, (uint32_t)shortest);
     mkperf_text_put(&text, " (what looking at these PDs costs, four times) to 1000000 us");
     return false;
 }
 
-static bool plan_period(struct mkperf_profiler *p, const struct mkperf_session_want *want,
-                        struct mkperf_plan_event *e, struct mkperf_session_error *error)
+static bool plan_period(struct mkperf_profiler *p, const mkperf_EventSpec *want,
+                        struct mkperf_plan_event *e, mkperf_Error *error)
 {
     uint64_t shortest = shortest_period_us(&p->ticks);
     uint64_t period = want->period;
@@ -90,16 +92,15 @@ static bool plan_period(struct mkperf_profiler *p, const struct mkperf_session_w
     return true;
 }
 
-static bool plan_limits(const struct mkperf_session_request *request,
-                        struct mkperf_session_error *error)
+static bool plan_limits(const mkperf_Configure *request, mkperf_Error *error)
 {
-    const struct mkperf_session_want *want = &request->event[0];
+    const mkperf_EventSpec *want = &request->events[0];
 
-    if (request->events == 0 || request->events > MKPERF_MAX_EVENTS || want->count) {
+    if (want->count) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
-                                  "'timer' samples, in a session of at most 16 events");
+                                  "'timer' samples and does not count");
     }
-    if (request->overwrite || request->interactions || request->per_thread) {
+    if (request->overwrite || request->interactions || request->per_pd) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
                                   "'timer' makes no flight recording and counts nothing");
     }
@@ -107,27 +108,26 @@ static bool plan_limits(const struct mkperf_session_request *request,
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
                                   "'timer' cannot tell user mode from the kernel");
     }
-    if (request->max_frames > MKPERF_MAX_FRAMES || request->filters > MKPERF_MAX_FILTERS) {
+    if (request->max_frames > MKPERF_MAX_FRAMES) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "the call chain's depth must be from 0 to 64, and at most 16 "
-                                  "protection domains can be chosen");
+                                  "the call chain's depth must be from 0 to 64");
     }
     return true;
 }
 
-bool mkperf_ticks_plan(struct mkperf_profiler *p, const struct mkperf_session_request *request,
-                       struct mkperf_session_error *error)
+bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *request,
+                       uint32_t wake_samples, mkperf_Error *error)
 {
     struct mkperf_plan plan = {
         .events = 1,
         .max_frames = request->max_frames,
-        .no_jitter = request->no_jitter != 0,
+        .no_jitter = request->no_jitter,
         .core_bytes = MKPERF_CORE_RING_BYTES,
         .output_bytes = MKPERF_OUTPUT_RING_BYTES,
         .counter_mask = 1,
         .turns = 1,
-        .filters = request->filters,
-        .wake_samples = request->wake_samples,
+        .filters = request->only_count,
+        .wake_samples = wake_samples,
     };
     struct mkperf_plan_event *e = &plan.event[0];
 
@@ -139,7 +139,7 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const struct mkperf_session_re
                                   "the timer has no PD to observe: it can be the profiler PD's "
                                   "children and its cspace's; the host names them (--system)");
     }
-    if (request->check != 0 && p->no_pmu != NULL) {
+    if (request->check && p->no_pmu != NULL) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 1,
                                   "nothing to check the timer's samples against: there is no PMU");
     }
@@ -147,17 +147,17 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const struct mkperf_session_re
     e->code = MKPERF_TIMER_CODE;
     e->user_number = 1; /* nobody's, but samples name their event by it */
     e->kernel_number = 1;
-    e->group = request->event[0].group;
-    if (!plan_period(p, &request->event[0], e, error) ||
+    e->group = request->events[0].group;
+    if (!plan_period(p, &request->events[0], e, error) ||
         !mkperf_riders_plan(p, &plan, request, error)) {
         return false;
     }
     for (unsigned i = 0; i < plan.filters; i++) {
-        plan.filter[i] = request->filter[i];
+        plan.filter[i] = mkperf_thread_from_wire(request->only[i]);
     }
     mkperf_flight_forget(p); /* its events are no longer known */
     p->plan = plan;
     p->ticks.on = true;
-    p->ticks.check = request->check != 0;
+    p->ticks.check = request->check;
     return true;
 }

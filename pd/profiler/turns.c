@@ -279,20 +279,17 @@ void mkperf_turns_end(struct mkperf_profiler *p)
     }
 }
 
-void mkperf_turns_times(const struct mkperf_profiler *p, struct mkperf_session_status *out)
+void mkperf_turns_times(const struct mkperf_profiler *p, mkperf_Status *out)
 {
     const struct mkperf_turns *t = &p->turns;
 
-    out->enabled = 0;
-    for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
-        out->running[i] = 0;
-    }
     if (p->plan.turns < 2 || p->plan.counting || t->began == 0) {
         return;
     }
-    out->enabled = p->now > t->began ? p->now - t->began : 0;
+    out->enabled_ticks = p->now > t->began ? p->now - t->began : 0;
+    out->running_ticks_count = (pb_size_t)p->plan.events;
     for (unsigned i = 0; i < p->plan.events; i++) {
         bool on = p->running && mkperf_turns_on(p, i) && p->now > t->resumed;
-        out->running[i] = t->running[i] + (on ? p->now - t->resumed : 0);
+        out->running_ticks[i] = t->running[i] + (on ? p->now - t->resumed : 0);
     }
 }

@@ -50,7 +50,7 @@ void mkperf_turns_rotate(struct mkperf_profiler *p);
 /* The session ends and its counters stand still: the last turn's time. While it is published. */
 void mkperf_turns_end(struct mkperf_profiler *p);
 /* Fills the times of a status. */
-void mkperf_turns_times(const struct mkperf_profiler *p, struct mkperf_session_status *out);
+void mkperf_turns_times(const struct mkperf_profiler *p, mkperf_Status *out);
 /* Whether an event counts in the present turn. */
 bool mkperf_turns_on(const struct mkperf_profiler *p, unsigned event);
 

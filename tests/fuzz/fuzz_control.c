@@ -60,7 +60,7 @@ static uint32_t call(uint32_t op)
     if (n != 0) {
         memcpy((uint8_t *)page + at, p, n);
     }
-    ((struct mkperf_session_page *)page)->state.output_bytes = RING; /* what the region holds */
+    ((struct mkperf_session_page *)page)->output_bytes = RING; /* what the region holds */
     return byte() % 12;
 }
 

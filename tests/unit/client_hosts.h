@@ -62,26 +62,28 @@ static uint32_t test_call(uint32_t op)
 
     calls[op]++;
     if (op == MKPERF_OP_INFO) {
-        p->info = (struct mkperf_session_info){.boot_id = 77, .counters = 6, .cores = 1};
+        p->hello = (mkperf_TargetHello){.boot_id = 77, .counters = 6, .cores = 1};
     } else if (op == MKPERF_OP_CONFIGURE && configure_result == MKPERF_RESULT_OK) {
-        p->state.events = p->request.events;
-        p->state.max_frames = p->request.max_frames;
+        p->session.events_count = p->request.configure.events_count;
+        p->session.max_frames = p->request.configure.max_frames;
     } else if (op == MKPERF_OP_CONFIGURE) {
-        p->error.code = configure_result;
+        p->error.code = (mkperf_ErrorCode)configure_result;
         strcpy(p->error.text, "refused");
         return configure_result;
     } else if (op == MKPERF_OP_START) {
-        p->state.id++;
-        p->state.running = 1;
-        p->state.tick_hz = 1000000;
-        p->status = (struct mkperf_session_status){0};
+        p->session.id++;
+        p->session.running = true;
+        p->tick_hz = 1000000;
+        p->status = (mkperf_Status)mkperf_Status_init_zero;
     } else if (op == MKPERF_OP_STOP) {
-        p->state.running = 0;
+        p->session.running = false;
     } else if (op == MKPERF_OP_LIST) {
-        p->list = (struct mkperf_session_list){.events = 1};
-        strcpy(p->list.event[0].name, "cycles");
-        p->list.event[0].supported = 1;
+        p->events = (mkperf_Events){.events_count = 1};
+        strcpy(p->events.events[0].name, "cycles");
+        p->events.events[0].supported = true;
     }
+    p->status.session = p->session.id;
+    p->status.running = p->session.running;
     return MKPERF_RESULT_OK;
 }
 

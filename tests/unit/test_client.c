@@ -266,7 +266,7 @@ static void reconfigured_while_running(void **state)
     configure_result = MKPERF_RESULT_RANGE;
     expect_error(configure(a, true), mkperf_ErrorCode_ERROR_RANGE);
     assert_true(client.running);
-    assert_int_equal(page_memory.page.state.id, 3); /* goes on with the old configuration */
+    assert_int_equal(page_memory.page.session.id, 3); /* goes on with the old configuration */
 }
 
 static void marks(void **state)

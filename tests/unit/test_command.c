@@ -46,10 +46,10 @@ static void settings(void **state)
     assert_true(command(h, "timer all on")->ok);
     assert_true(command(h, "start")->ok);
     const struct mkperf_session_request *r = &page_memory.page.request;
-    assert_int_equal(r->events, 4);
-    assert_string_equal(r->event[3].name, "cycles");
-    assert_int_equal(r->event[3].frequency, 2000);
-    assert_int_equal(r->max_frames, 32);
+    assert_int_equal(r->configure.events_count, 4);
+    assert_string_equal(r->configure.events[3].name, "cycles");
+    assert_int_equal(r->configure.events[3].frequency, 2000);
+    assert_int_equal(r->configure.max_frames, 32);
     assert_int_equal(r->core_bytes, 16 * 1024);
 }
 
@@ -63,7 +63,7 @@ static void sessions(void **state)
     assert_true(command(h, "start")->ok);
     assert_true(command(h, "start")->ok);
     assert_int_equal(calls[MKPERF_OP_START], 1);
-    assert_int_equal(page_memory.page.request.event[0].frequency, 1000);
+    assert_int_equal(page_memory.page.request.configure.events[0].frequency, 1000);
     assert_false(command(h, "clear")->ok);
     sample(10);
     assert_true(command(h, "flush")->ok);
@@ -220,20 +220,17 @@ static void nothing_left_of_a_host(void **state)
     m.msg.configure.interactions = true;
     ask(h, &m);
     const struct mkperf_session_request *r = &page_memory.page.request;
-    assert_int_equal(r->filters, 1);
+    assert_int_equal(r->configure.only_count, 1);
+    assert_int_equal(r->output_bytes, 8192);
     assert_true(command(h, "events instructions")->ok);
     assert_true(command(h, "start")->ok);
-    assert_int_equal(r->events, 1);
-    assert_string_equal(r->event[0].name, "instructions");
-    assert_int_equal(r->event[0].period, 0);
-    assert_int_equal(r->filters, 0);
-    assert_int_equal(r->faults, 0);
-    assert_int_equal(r->check, 0);
-    assert_int_equal(r->per_thread, 0);
-    assert_int_equal(r->no_jitter, 0);
-    assert_int_equal(r->overwrite, 0);
+    mkperf_Configure wanted = mkperf_Configure_init_zero;
+    wanted.events_count = 1;
+    strcpy(wanted.events[0].name, "instructions");
+    wanted.events[0].frequency = 1000;
+    wanted.max_frames = 16;
+    assert_memory_equal(&r->configure, &wanted, sizeof wanted);
     assert_int_equal(r->output_bytes, 0);
-    assert_int_equal(r->interactions, 0);
 }
 
 int main(void)

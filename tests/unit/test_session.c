@@ -484,6 +484,41 @@ static void test_filters(void **state)
     stop_session();
 }
 
+/* A client PD that writes what it likes into the page: refused, or taken for what it can mean. */
+static void test_hostile_client(void **state)
+{
+    struct mkperf_session_request *r = &client.page->request;
+    mkperf_Configure *c = &r->configure;
+    pb_size_t *const counts[] = {&c->events_count, &c->only_count, &c->dump_on_fault_count};
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        *r = MKPERF_SESSION_REQUEST_ZERO;
+        c->events_count = 1;
+        c->events[0] = event("cycles", 100000, 0);
+        *counts[i] = UINT16_MAX;
+        assert_int_equal(call(MKPERF_OP_CONFIGURE), MKPERF_RESULT_MALFORMED);
+        assert_int_equal(client.page->error.code, MKPERF_RESULT_MALFORMED);
+    }
+    memset(r, 0xff, sizeof *r); /* no bool is 1, no string ends */
+    c->only_count = c->dump_on_fault_count = 0;
+    c->events_count = 1;
+    c->max_frames = 0;
+    assert_int_equal(call(MKPERF_OP_CONFIGURE), MKPERF_RESULT_RANGE);
+    client.page->part = UINT32_MAX;
+    assert_int_equal(call(MKPERF_OP_LIST), MKPERF_RESULT_OK);
+    assert_int_equal(client.page->events.events_count, 1);
+    assert_false(client.page->events.more);
+    assert_int_equal(call(MKPERF_OP_COUNTS), MKPERF_RESULT_STATE);
+    memset(&client.page->observe, 0xff, sizeof client.page->observe);
+    assert_int_not_equal(call(MKPERF_OP_OBSERVE), MKPERF_RESULT_OK);
+    assert_int_equal(client.page->session.events_count, 0); /* nothing was configured */
+    for (uint32_t op = 0; op < 40; op++) {
+        call(op);
+    }
+    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag); /* and works on */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +539,7 @@ int main(void)
         T(test_list),
         T(test_policy),
         T(test_wakes_at_the_most),
+        T(test_hostile_client),
         T(test_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -433,11 +433,11 @@ static void test_too_many_sites(void **state)
 
     (void)state;
     tell(0);
-    m.msg.observe.site_count = MKPERF_OBSERVE_SITES;
-    for (unsigned i = 0; i < MKPERF_OBSERVE_SITES; i++) {
+    m.msg.observe.site_count = MKPERF_ROOM(mkperf_Observe, site);
+    for (unsigned i = 0; i < MKPERF_ROOM(mkperf_Observe, site); i++) {
         m.msg.observe.site[i] = 1;
     }
-    for (unsigned all = 0; all < MKPERF_ALL_SITES; all += MKPERF_OBSERVE_SITES) {
+    for (unsigned all = 0; all < MKPERF_ALL_SITES; all += MKPERF_ROOM(mkperf_Observe, site)) {
         m.msg.observe.site[0] = 1 + all;
         m.msg.observe.part = part++;
         ask(&m, mkperf_ToHost_ack_tag);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copies of what the client PD asks for: see request.h, which says what is owned and who calls. */
+#include "request.h"
+
+#include "plan.h"
+
+static void make_bool(bool *b)
+{
+    *b = mkperf_page_bool(b);
+}
+
+static bool refuse(mkperf_Error *error)
+{
+    return mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0,
+                              "a list of the request is longer than a request can hold");
+}
+
+bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,
+                         mkperf_Error *error)
+{
+    mkperf_Configure *c = &out->configure;
+
+    *out = *(const volatile struct mkperf_session_request *)&page->request;
+    if (c->events_count > MKPERF_MAX_EVENTS || c->only_count > MKPERF_MAX_FILTERS ||
+        c->dump_on_fault_count > MKPERF_MAX_FAULTS) {
+        return refuse(error);
+    }
+    make_bool(&c->no_jitter);
+    make_bool(&c->restart);
+    make_bool(&c->per_pd);
+    make_bool(&c->check);
+    make_bool(&c->overwrite);
+    make_bool(&c->interactions);
+    for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
+        mkperf_EventSpec *e = &c->events[i];
+        e->name[sizeof e->name - 1] = '\0';
+        make_bool(&e->user);
+        make_bool(&e->kernel);
+        make_bool(&e->count);
+        make_bool(&e->read);
+    }
+    return true;
+}
+
+bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_session_page *page,
+                                 mkperf_Error *error)
+{
+    *out = *(const volatile mkperf_Observe *)&page->observe;
+    if (out->site_count > MKPERF_ROOM(mkperf_Observe, site) ||
+        out->stack_count > MKPERF_OBSERVE_WINDOWS) {
+        return refuse(error);
+    }
+    make_bool(&out->limited);
+    return true;
+}
+
+uint32_t mkperf_request_part(const struct mkperf_session_page *page)
+{
+    return __atomic_load_n(&page->part, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the client PD asks for, taken out of the session page.
+ *
+ * Owns: nothing. Called by the profiler PD's operations before they look at an argument. The client
+ * may be hostile and may write to the page at any time, so each function copies first and checks
+ * the copy. In a copy that was accepted, counts are within their arrays, strings end in a NUL and
+ * bools are 0 or 1; what the numbers mean is for the caller to check.
+ */
+#ifndef MKPERF_REQUEST_H
+#define MKPERF_REQUEST_H
+
+#include <stdbool.h>
+
+#include <mkperf/session.h>
+
+/* The argument of CONFIGURE. False: *error says that it is malformed. */
+bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,
+                         mkperf_Error *error);
+
+/* The argument of OBSERVE. False: *error says that it is malformed. */
+bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_session_page *page,
+                                 mkperf_Error *error);
+
+/* The argument of LIST, COUNTS and INTERACTIONS. */
+uint32_t mkperf_request_part(const struct mkperf_session_page *page);
+
+#endif
