@@ -51,3 +51,9 @@ best() {
     done
     cat "$d/$name".[123] | sort -n | head -n 1 >"$d/$name"
 }
+
+# bytes_per_sample FILE: bytes on the line for each sample of a recording's summary, with two decimals
+bytes_per_sample() {
+    sed -n -e 's/^mkperf: .*: \([0-9]*\) samples in .*/samples \1/p' -e 's/^  line *\([0-9]*\) bytes.*/bytes \1/p' "$1" |
+        awk '{ n[$1] = $2 } END { printf "%.2f\n", n["bytes"] / n["samples"] }'
+}

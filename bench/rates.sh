@@ -87,7 +87,7 @@ while read -r baud start seconds; do
     computed=$(awk "BEGIN { printf \"%.0f\", $baud / 10 / $2 }")
     value serial_${baud}_samples_per_second_computed "$computed" samples/s - \
         "$((baud / 10)) bytes a second, $2 a sample at $start Hz"
-    value serial_${baud}_bytes_per_sample "$2" bytes - "the demo at $start Hz, chains up to 16 deep"
+    value serial_${baud}_bytes_per_sample "$(bytes_per_sample "$r/serial")" bytes - "the demo at $start Hz, chains up to 16 deep"
     [ -n "$BENCH_FULL" ] || continue
     for percent in 110 105 100 95 90 85 80; do
         serial "$baud" $((computed * percent / 100)) "$seconds"

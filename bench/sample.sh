@@ -19,5 +19,4 @@ QEMU="$(cat "$demo/qemu-command")" scripts/qemu-record "$d" -e cycles -F 1000 -g
     cat "$d/demo.log" >&2
     exit 1
 }
-wire=$(sed -n 's/^  line .* bytes, \([0-9.]*\) a sample.*/\1/p' "$d/demo.log")
-value wire_bytes_per_sample "$wire" bytes '<=12' "the demo at 1 kHz, callchain depth 8"
+value wire_bytes_per_sample "$(bytes_per_sample "$d/demo.log")" bytes '<=12' "the demo at 1 kHz, callchain depth 8"
