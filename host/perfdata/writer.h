@@ -18,18 +18,33 @@
  * Two features are mkperf's own. perf, hotspot and samply ignore bits that they do not know. Both
  * are text, one `key value` in a line ('\n' after each; unknown keys are to be skipped):
  *
- *   MKPERF_PERFDATA_SESSION: platform NAME, cores N, frames N (depth of callchains, 0 = none),
- *       jitter 0|1, kernel_elf PATH, kernel_build_id HEX (empty: it has none) (both if known),
- *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME (id of its samples = INDEX + 1),
- *       pd ID THREAD PARENT NAME (for those known at the start; THREAD in hex, PARENT "-": none)
- *   MKPERF_PERFDATA_TOTALS: `event` as above for those that came later, marks, marks_lost,
- * restarts, samples, lost_ring, lost_output, lost_link, lost_transit, lost_chain, late_events,
- * spurious, unrepaired, proved, inferred,
- * ambiguous (samples by how surely their thread is known, none of them for the hook's),
- * overwritten, looks_us, unread (mkperf_totals in model.h), ring_bytes and ring_peak, and with two
- * numbers ring_fill TIME_NS BYTES (model/fill.h; only if the target told), first_ns, last_ns,
- * complete 0|1, recovered 0|1; each a decimal number. With `recovered 1`, those from late_events to
- * unread and from ring_bytes on, marks_lost and restarts are missing.
+ *   MKPERF_PERFDATA_SESSION
+ *       platform NAME
+ *       cores N
+ *       frames N                depth of callchains, 0 = none
+ *       jitter 0|1
+ *       kernel_elf PATH         if known
+ *       kernel_build_id HEX     if known; empty: it has none
+ *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME
+ *                               the id of its samples is INDEX + 1
+ *       pd ID THREAD PARENT NAME
+ *                               known at the start; THREAD in hex, PARENT "-": none
+ *
+ *   MKPERF_PERFDATA_TOTALS      each a decimal number unless stated; see mkperf_totals in model.h
+ *       event ...               as above, for events that came later
+ *       marks, marks_lost, restarts
+ *       samples
+ *       lost_ring, lost_output, lost_link, lost_transit, lost_chain
+ *       late_events, spurious, unrepaired
+ *       proved, inferred, ambiguous
+ *                               samples by attribution; none of them for the hook's samples
+ *       overwritten, looks_us, unread
+ *       ring_bytes, ring_peak
+ *       ring_fill TIME_NS BYTES two numbers (model/fill.h); only if the target reported it
+ *       first_ns, last_ns
+ *       complete 0|1
+ *       recovered 0|1           1: late_events to unread, ring_bytes and the rest, marks_lost and
+ *                               restarts are missing
  *
  * A pipe, standard output among them, gets perf's layout for pipes, where nothing is patched:
  * header of 16 bytes | HEADER_ATTR and EVENT_UPDATE of each event | HEADER_FEATURE, HEADER_BUILD_ID
