@@ -16,7 +16,7 @@
 #define POCKET_SYS_DBG_PUTC 5   /* x0 character */
 #define POCKET_SYS_PD_RESTART 6 /* x0 child, x1 entry point; returns x0 1 = done */
 #define POCKET_SYS_PD_STOP 7    /* x0 child; returns x0 1 = done */
-#define POCKET_SYS_TCB_READ_REGISTERS                                                    \
+#define POCKET_SYS_TCB_READ_REGISTERS \
     8 /* x0 child or POCKET_TCB_SLOT | slot of the cspace; returns x0 1 = done, words in \
          the message, in seL4_UserContext's order */
 #define POCKET_SYSCALLS 9
