@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Load for the demo's echo server, and what it makes of it: throughput and latency.
+ * Puts load on the demo's echo server and measures throughput and latency.
  *   echo-load HOST PORT tcp|udp BYTES SECONDS [WINDOW [RATE]]
- * Keeps WINDOW (1) blocks of BYTES under way, of which it begins at most RATE a second (0: as many
- * as go), compares each with what was sent when it comes back, and takes the time from the first
- * try to send it to its last byte. SECONDS 0: until SIGTERM or SIGINT. Prints two lines; exit
- * status 1 if anything came back wrong, or nothing did. Datagrams that are away for a second are
- * counted as lost, which is no error; TCP has to bring all back.
+ * Keeps WINDOW (1) blocks of BYTES in flight and sends at most RATE new ones a second (0: no
+ * limit). Compares each returned block with what was sent. A block's latency is the time from the
+ * first attempt to send it to its last byte. SECONDS 0: until SIGTERM or SIGINT. Prints two lines;
+ * exit status 1 if a block was returned wrong, or none was returned. Datagrams that do not return
+ * within a second are counted as lost, which is no error; TCP must return all blocks.
  *
  * Over UDP a block begins with its number, so BYTES is at least 8.
  */
@@ -39,15 +39,15 @@ struct load {
     bool udp;
     size_t bytes;
     unsigned window;
-    double rate;                 /* blocks a second, 0: any */
+    double rate;                 /* blocks a second, 0: no limit */
     double begin;                /* ms */
     uint64_t sent, back, lost;   /* blocks */
-    size_t there, here;          /* TCP: bytes of the present block that went out, and came back */
-    double start[MAX_WINDOW];    /* ms, of the blocks under way, by number modulo the window */
+    size_t there, here;          /* TCP: bytes of the current block that were sent, and received */
+    double start[MAX_WINDOW];    /* ms, of the blocks in flight, by number modulo the window */
     uint64_t number[MAX_WINDOW]; /* UDP: which block that is, + 1; 0: none */
-    double *latency;             /* ms, of each block that came back */
+    double *latency;             /* ms, of each returned block */
     size_t room;
-    double last_ms; /* when something came back last */
+    double last_ms; /* when data was last received */
 };
 
 static volatile sig_atomic_t over;
@@ -87,7 +87,7 @@ static int dial(const char *host, const char *port, bool udp)
     return fd;
 }
 
-/* Block n as it is sent: its number, then bytes that follow from it. */
+/* Block n as it is sent: its number, then bytes computed from it. */
 static void make_block(const struct load *l, uint64_t n, unsigned char *block)
 {
     for (size_t i = 0; i < l->bytes; i++) {
@@ -121,7 +121,7 @@ static bool may_begin(const struct load *l, double now)
            (l->rate <= 0 || (double)l->sent <= (now - l->begin) * l->rate / 1e3);
 }
 
-/* Puts blocks under way while the window, the rate and the socket have room. */
+/* Sends blocks while the window, the rate and the socket permit. */
 static bool send_some(struct load *l, double now)
 {
     static unsigned char block[MAX_BYTES];
@@ -129,7 +129,7 @@ static bool send_some(struct load *l, double now)
     while (l->there != 0 || may_begin(l, now)) {
         unsigned at = (unsigned)(l->sent % l->window);
         if (l->udp && l->number[at] != 0) {
-            return true; /* that one is still away, though later ones are back */
+            return true; /* still in flight, though later ones have returned */
         }
         if (l->there == 0) {
             l->start[at] = now;
@@ -149,7 +149,7 @@ static bool send_some(struct load *l, double now)
     return true;
 }
 
-/* What stands in `in` from `here` on must be block n's next bytes. */
+/* Whether the bytes at `in` are block n's next ones, from `here` on. */
 static bool same(const struct load *l, uint64_t n, size_t here, const unsigned char *in,
                  size_t bytes)
 {
@@ -225,7 +225,7 @@ static bool receive_some(struct load *l)
     }
 }
 
-/* Datagrams that do not come back; a stream that stands still is an error. */
+/* Counts datagrams that do not return. False: a stream that has stalled. */
 static bool patient(struct load *l, double now)
 {
     if (!l->udp) {
@@ -244,7 +244,7 @@ static bool patient(struct load *l, double now)
     return true;
 }
 
-/* Returns whether all was well; *ms: how long it went. */
+/* Returns true on success; *ms: how long it ran. */
 static bool run(struct load *l, double seconds, double *ms)
 {
     double now = now_ms();
@@ -258,7 +258,7 @@ static bool run(struct load *l, double seconds, double *ms)
             over = 1;
         }
         if (l->sent == l->back) {
-            l->last_ms = now; /* nothing is owed to us */
+            l->last_ms = now; /* no block is in flight */
         }
         struct pollfd p = {.fd = l->fd, .events = (short)(POLLIN | (l->there != 0 ? POLLOUT : 0))};
         good = send_some(l, now);

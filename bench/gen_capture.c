@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes a capture of N samples to the standard output, as `mkperf record --raw` would have kept
+ * Writes a capture of N samples to the standard output, as `mkperf record --raw` would have written
  * it: hello, session, batches, status. Used by the benchmarks to load the host half.
  *
  *   gen_capture SAMPLES [CHAINS [FRAMES]]    chains in use (at most 512), frames in each
  *
- * The samples imitate a busy system: neighbours share a chain as often as not, pcs lie in one
- * function, a new chain turns up in every batch.
+ * The samples imitate a busy system: half of the neighbours share a chain, pcs are in one function,
+ * every batch has a new chain.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static void session(struct generator *g, uint32_t request)
     send(g);
 }
 
-/* At most 3 new chains in a batch, so that it fits a frame; unknown ones wait their turn. */
+/* At most 3 new chains in a batch, so that it fits a frame; others are deferred. */
 static unsigned pick(struct generator *g, unsigned before, unsigned at)
 {
     unsigned slot = at != 0 && draw(g, 2) ? before : draw(g, g->chains);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Dummy program 1: fills a table with numbers, sorts it and checks the order, through several
- * layers. Runs once for each notification, then lets dummy 2 go on.
+ * layers. Runs once for each notification, then notifies dummy 2.
  */
 #include <microkit.h>
 #include <stdint.h>

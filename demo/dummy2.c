@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Dummy program 2: builds a message, compresses its runs and computes a checksum, through several
- * layers. Runs once for each notification, then lets the requester go on.
+ * layers. Runs once for each notification, then notifies the requester.
  */
 #include <microkit.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The echo server: TCP and UDP echo at port 7, the network workload of demo/demo.system.in with NET. With a
- * channel to the client PD (16) it marks each TCP connection as a phase; on the console it says
- * what each was given, and how fast.
+ * The echo server: TCP and UDP echo at port 7, the workload of the network demo. If it has a
+ * channel to the client PD (16), it marks each TCP connection as a phase. On the console it prints
+ * the bytes and the speed of each connection.
  *
- * Owns: a network device of its own and lwIP on it. Data waits in lwIP's buffers until
- * the other side takes it: TCP's window bounds what a connection can make us keep.
+ * Owns: its own network device, and lwIP on it. Data waits in lwIP's buffers until the peer accepts
+ * it; TCP's window bounds the memory of a connection.
  */
 #include <microkit.h>
 
@@ -30,7 +30,7 @@ enum { CH_PROFILE = 16, PORT = 7, CONNECTIONS = 8 };
 struct echo {
     struct tcp_pcb *pcb; /* NULL: free */
     struct pbuf *waiting;
-    bool closing; /* the other side has said all it will */
+    bool closing; /* the peer has closed its direction */
     uint32_t number;
     uint64_t bytes; /* sent back */
     uint64_t begin; /* ticks of the clock */
@@ -80,7 +80,7 @@ static void over(struct echo *e)
     print(e);
 }
 
-/* Sends back what waits, as far as there is room. */
+/* Sends back what waits, as far as lwIP accepts it. */
 DEMO_LAYER static void send_back(struct echo *e)
 {
     while (e->waiting != NULL) {

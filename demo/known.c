@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The known-answer PD: its functions run for exactly known shares of its instructions, on known
- * call chains. At each tick of the pacer it runs a fixed number of rounds; a round is one million
- * instructions of its own, and sets the other PDs going.
+ * call chains. At each tick of the pacer it runs a fixed number of rounds. A round is one million
+ * of its own instructions, and starts the other PDs.
  *
  *   known_leaf_10    10 %   round <- notified
  *   known_framed_20  20 %   middle <- round <- notified
@@ -16,7 +16,7 @@
 enum {
     CH_PACER = 0,
     CH_DUMMY1 = 1,
-    ROUNDS = 280, /* under a second of work, also on seL4 in QEMU, which takes two cycles an
+    ROUNDS = 280, /* less than a second of work, also on seL4 in QEMU at two cycles an
                      instruction */
     DEPTH = 8,
 };

@@ -9,7 +9,7 @@
 
 #include "leaf.inc"
 
-/* name: a function with a frame of its own, 2 * n + 6 instructions */
+/* name: a function with a frame, 2 * n + 6 instructions */
 .macro FRAMED name, n
     .globl \name
     .type \name, %function

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The server: a hash table behind protected procedures (server.h). Notifies its client each time
- * the table has been filled and is emptied again.
+ * the table is full and has been emptied.
  */
 #include <microkit.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 enum {
     CH_REQUESTER = 1,
-    CH_PROFILE = 16, /* to the client PD, where the system description has it */
+    CH_PROFILE = 16, /* to the client PD, if the system description has it */
     SLOTS = 256,
     FULL = SLOTS * 3 / 4,
     MARK_EACH = 64, /* times emptied */

@@ -4,8 +4,8 @@
 #define DEMO_SERVER_H
 
 enum server_operation {
-    SERVER_STORE = 1,  /* stores value under key; returns value */
-    SERVER_LOOKUP = 2, /* returns the value under key, 0 if there is none */
+    SERVER_STORE = 1,  /* stores value for key; returns value */
+    SERVER_LOOKUP = 2, /* returns the value of key, 0 if key is unknown */
 };
 
 #endif

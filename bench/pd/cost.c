@@ -2,10 +2,10 @@
 /*
  * What a sample costs, with the real profiler PD: this PD is its client and the work at once.
  *
- * It runs the same work without and with sampling and counts the instructions that retire at every
- * exception level meanwhile. The difference divided by the number of samples is the hook, the
- * wake-ups (one for 64 samples) and the profiler PD's copy into the output ring, which nobody
- * empties during the measurement. Prints `figure NAME VALUE`, VALUE in thousandths.
+ * It runs the same work without and with sampling and counts the instructions that retire at all
+ * exception levels. The difference divided by the number of samples is the hook, the
+ * wake-ups (one for 64 samples) and the profiler PD's copy into the output ring, which is not
+ * emptied during the measurement. Prints `figure NAME VALUE`, VALUE in thousandths.
  */
 #include <microkit.h>
 #include <stdint.h>
@@ -14,11 +14,11 @@
 
 enum {
     CH_PROFILER = 1,
-    DEPTH = 6, /* with the functions around it: eight return addresses */
+    DEPTH = 6, /* with the surrounding functions: eight return addresses */
     ITERATIONS = 50000000,
     PERIOD = 100003,
     WAKE_SAMPLES = 64,
-    COUNTER = 5, /* the session takes the lowest ones */
+    COUNTER = 5, /* the session uses the lowest ones */
     INST_RETIRED = 0x08,
     COUNT_EL2 = 1 << 27,
 };
@@ -150,7 +150,7 @@ static void measure(void)
 void init(void)
 {
     measure();
-    measure(); /* again, all warm: the kernel's and the profiler PD's first times are over */
+    measure(); /* again, now warm */
     microkit_dbg_puts("cost: done\n");
 }
 

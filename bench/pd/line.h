@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A serial line that is as slow as a real one, for bench/rates.sh: QEMU's PL011 takes every byte at
- * once.
+ * A serial line that is as slow as a real one, for bench/rates.sh: QEMU's PL011 accepts every byte
+ * at once.
  *
  * Owns: the model of a transmit FIFO of 32 bytes in front of the PL011, which empties at LINE_BAUD,
  * ten bits a byte, by the target's own clock; and the virtual timer (channel 2), which interrupts
- * when the FIFO has fallen to an eighth, as the PL011 would. What is received is not paced.
+ * when the FIFO has fallen to an eighth, as the PL011 would. Reception is not paced.
  */
 #ifndef BENCH_LINE_H
 #define BENCH_LINE_H
@@ -16,8 +16,8 @@
 
 enum { LINE_FIFO = 32, LINE_LOW = LINE_FIFO / 8, LINE_CHANNEL = 2, LINE_FRACTION = 256 };
 
-static uint64_t line_empty_at; /* in ticks / LINE_FRACTION, as the next */
-static uint64_t line_byte;     /* what a byte takes */
+static uint64_t line_empty_at; /* in ticks / LINE_FRACTION, like line_byte */
+static uint64_t line_byte;     /* the time of a byte */
 
 static uint64_t line_now(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The client PD's serial medium on a line of 115200 baud (line.h). */
+/* The client PD's serial link layer on a line of 115200 baud (line.h). */
 #define LINE_BAUD 115200
 #include "line.h"
 

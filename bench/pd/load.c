@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Load on the demo's echo server over a wire (wire.c), and what an echo costs: for bench/echo.sh.
+ * Puts load on the demo's echo server over a wire (wire.c) and measures the cost of an echo, for
+ * bench/echo.sh.
  *
- * Runs batches for ever, UDP and TCP in turn. A batch sends BLOCKS blocks of BLOCK bytes, each when
- * the last one is back, so the processor is never idle. Counts the instructions that retire at
- * every exception level and in every PD meanwhile: where one instruction is one nanosecond, that is
- * time, too. Prints for each batch batch udp|tcp SESSION INSTRUCTIONS BLOCKS P50 P99 P999 WORST
- * SESSION: 1 if a session sampled from its beginning to its end, 0 if none did, 2 else. P50 and the
- * rest: instructions from sending a block until it was back.
+ * Runs batches without end, alternating UDP and TCP. A batch sends BLOCKS blocks of BLOCK bytes,
+ * each when the last one has returned, so the processor is never idle. Counts the instructions that
+ * retire at all exception levels and in all PDs during the batch. One instruction is one nanosecond
+ * in QEMU, so that is time, too. Prints for each batch
+ *
+ *     batch udp|tcp SESSION INSTRUCTIONS BLOCKS P50 P99 P999 WORST
+ *
+ * SESSION: 1 if a session sampled from the batch's beginning to its end, 0 if none did, else 2.
+ * P50 to WORST: instructions from sending a block until it returned.
  */
 #include <microkit.h>
 #include <stdint.h>
@@ -24,7 +28,7 @@ enum {
     BLOCK = 1024,
     BLOCKS = 16384,
     WARM_UP = 512, /* blocks that are not counted */
-    COUNTER = 5,   /* a session takes the lowest ones */
+    COUNTER = 5,   /* a session uses the lowest ones */
     INST_RETIRED = 0x08,
     SESSION_COUNTERS = 0x1f,
 };
@@ -34,8 +38,8 @@ static struct tcp_pcb *tcp;
 static uint8_t block[BLOCK];
 static uint32_t latency[BLOCKS];
 static bool by_tcp, warm;
-static unsigned at;    /* blocks of the batch that are back */
-static uint32_t back;  /* bytes of the present block that are */
+static unsigned at;    /* blocks of the batch that returned */
+static uint32_t back;  /* bytes of the current block that did */
 static uint32_t begun; /* counter's value when it was sent, */
 static uint32_t last;  /* and when the batch's sum was added to last */
 static uint64_t sum;
@@ -132,7 +136,7 @@ static void begin(void)
     send_block();
 }
 
-/* n bytes of the present block came back. */
+/* n bytes of the current block returned. */
 static void came_back(uint32_t n)
 {
     back += n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A network device that is a wire to another PD, for measurements that no host may disturb: what
- * two IP stacks do with each other is then the same, to the instruction, in each run.
+ * A network device that is a wire to another PD, for measurements without a host's influence: the
+ * work of two IP stacks is then the same in each run, to the instruction.
  *
- * Owns: one end of the region `wire` (wire.h); `wire_end` says which, 0 or 1. Channel 0 is the
+ * Owns: one end of the region `wire` (wire.h); `wire_end` selects it, 0 or 1. Channel 0 is the
  * other PD, channel 2 a ticker.
  */
 #include <microkit.h>
@@ -16,7 +16,7 @@ uintptr_t wire_end; /* not 0: the second end (set at that PD only) */
 
 enum { CHANNEL_PEER = 0, CHANNEL_TICK = 2 };
 
-static bool held; /* a slot that is to be given back */
+static bool held; /* a slot must be given back */
 
 static struct wire_queue *out(void)
 {

@@ -3,7 +3,7 @@
  * A wire between two PDs: a shared region with a queue of frames for each direction.
  *
  * Each queue has one writer and one reader. The writer fills frame[sent % SLOTS] and then publishes
- * `sent` with release; the reader pairs with acquire, and the same the other way round with
+ * `sent` with release; the reader pairs with acquire, and likewise in the other direction with
  * `taken`, which gives a slot back. Both counts only grow, modulo 2^32.
  */
 #ifndef BENCH_WIRE_H
@@ -14,7 +14,7 @@
 enum wire_sizes {
     WIRE_SLOTS = 64,
     WIRE_FRAME_BYTES = 2040,
-    WIRE_SHIFT = 2, /* where a frame begins in its slot: as lwIP's do (ETH_PAD_SIZE) */
+    WIRE_SHIFT = 2, /* where a frame begins in its slot, like lwIP's (ETH_PAD_SIZE) */
     WIRE_REGION_BYTES = 0x50000,
 };
 

@@ -3,8 +3,8 @@
  * Microkit's C interface for protection domains, on pocket.
  *
  * Owns: what a PD's source sees. Names, types and behaviour are those of Microkit 2.0.1, so that a
- * PD compiles unchanged for both; the text is our own. seL4's names are here only as far as PDs
- * use them: message registers, message infos, and the words of a fault message.
+ * PD compiles unchanged for both; the text is our own. Of seL4's names it has those that PDs
+ * use: message registers, message infos, and the words of a fault message.
  */
 #ifndef POCKET_MICROKIT_H
 #define POCKET_MICROKIT_H
@@ -41,7 +41,7 @@ typedef struct seL4_IPCBuffer_ {
 
 extern seL4_IPCBuffer *__sel4_ipc_buffer;
 
-/* Labels of the messages that fault() gets, and where their words stand. */
+/* Labels of the messages that fault() receives, and the positions of their words. */
 enum { seL4_Fault_UserException = 3, seL4_Fault_VMFault = 6 };
 enum {
     seL4_UserException_FaultIP,
@@ -86,7 +86,7 @@ static inline seL4_Word seL4_GetMR(int i)
     return __sel4_ipc_buffer->msg[i];
 }
 
-/* A thread's registers, in the order in which seL4 tells them. */
+/* A thread's registers, in seL4's order. */
 typedef struct seL4_UserContext_ {
     seL4_Word pc, sp, spsr, x0, x1, x2, x3, x4, x5, x6, x7, x8, x16, x17, x18, x29, x30;
     seL4_Word x9, x10, x11, x12, x13, x14, x15, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28;
@@ -98,7 +98,7 @@ typedef seL4_CPtr seL4_TCB;
 #define BASE_TCB_CAP 202 /* + the id of a child */
 
 /* Capabilities that the system description's <cspace> gives, as Microkit 2.3 does: its slots have
- * CPtrs of their own. 0 = seL4_CapNull: there is no such slot. */
+ * separate CPtrs. 0 = seL4_CapNull: no such slot. */
 #define MICROKIT_MAX_USER_CAPS 64
 #define MICROKIT_SLOT_SHIFT 58
 static inline seL4_CPtr microkit_cspace_root_slot_to_cptr(seL4_Word slot)
@@ -109,8 +109,8 @@ static inline seL4_CPtr microkit_cspace_root_slot_to_cptr(seL4_Word slot)
 /*
  * The first `count` words of a PD's registers, of a child or one whose cap_tcb this PD has, as they
  * were when it last entered the kernel: pc is that of the instruction that was interrupted, or of
- * its system call instruction while it is in one. Returns 0, or not if there is no such capability.
- * A PD is never suspended: suspend is not looked at.
+ * its system call instruction while it is in one. Returns 0, or another value if the capability is
+ * missing. A PD is never suspended: suspend is ignored.
  */
 int seL4_TCB_ReadRegisters(seL4_TCB tcb, seL4_Bool suspend, seL4_Uint8 arch_flags, seL4_Word count,
                            seL4_UserContext *regs);
@@ -135,7 +135,7 @@ extern seL4_Word microkit_irqs;
 extern seL4_Word microkit_notifications;
 extern seL4_Word microkit_pps;
 
-/* Debug console; letters of several PDs may mix. */
+/* Debug console; characters of several PDs may mix. */
 void microkit_dbg_putc(int c);
 void microkit_dbg_puts(const char *s);
 void microkit_dbg_put8(seL4_Uint8 x);
@@ -146,7 +146,7 @@ void microkit_notify(microkit_channel ch);
 void microkit_irq_ack(microkit_channel ch);
 microkit_msginfo microkit_ppcall(microkit_channel ch, microkit_msginfo msginfo);
 
-/* As above, but done when the present entry point returns; one at a time, the last one counts. */
+/* As above, done when the current entry point returns. Only the last one is done. */
 void microkit_deferred_notify(microkit_channel ch);
 void microkit_deferred_irq_ack(microkit_channel ch);
 

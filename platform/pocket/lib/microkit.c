@@ -16,7 +16,7 @@ seL4_Word microkit_irqs;
 seL4_Word microkit_notifications;
 seL4_Word microkit_pps;
 
-extern seL4_IPCBuffer __sel4_ipc_buffer_obj; /* the linker script's, a page of its own */
+extern seL4_IPCBuffer __sel4_ipc_buffer_obj; /* from the linker script, a separate page */
 seL4_IPCBuffer *__sel4_ipc_buffer = &__sel4_ipc_buffer_obj;
 
 typedef void (*init_function)(void);
@@ -31,7 +31,7 @@ struct message {
 };
 
 /* One system call: x0 and x1 in and out. Message words in memory may change, hence "memory". x7 is
- * for those who look at the PD's registers, as on seL4. */
+ * for PDs that read this PD's registers, as on seL4. */
 #define SYSCALL_X7(number, a, b, kind)           \
     register uint64_t x0 __asm__("x0") = (a);    \
     register uint64_t x1 __asm__("x1") = (b);    \

@@ -2,7 +2,7 @@
 /*
  * The memory functions that gcc expects of a freestanding program, and strlen.
  *
- * Weak, so that a PD may bring its own. Plain loops; words where both sides are aligned. Compiled
+ * Weak, so that a PD may have its own. Plain loops; words where both sides are aligned. Compiled
  * with -fno-tree-loop-distribute-patterns, or gcc would turn the loops into calls of themselves.
  */
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Physical memory: what is where. Chunks are kept in order of address and never overlap. */
+/* The layout of physical memory. Chunks are ordered by address and never overlap. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ bool layout_place(struct packer *p, uint64_t at, uint64_t size, uint8_t *bytes)
     return true;
 }
 
-/* First fit behind the image's header. */
+/* First fit after the image's header. */
 bool layout_allocate(struct packer *p, uint64_t size, uint64_t align, uint8_t *bytes, uint64_t *at)
 {
     const struct layout *l = &p->layout;

@@ -34,7 +34,7 @@ static bool place_kernel(struct packer *p)
     bool ok = program_load(p, p->kernel_path, 1, true, &g);
 
     p->entry = g.entry;
-    /* Its blocks and QEMU's are kept free wholly: what is around the segments is mapped too. */
+    /* Its blocks and QEMU's stay free as a whole: memory around the segments is mapped, too. */
     for (unsigned i = 0; ok && i < g.n; i++) {
         struct segment *s = &g.segment[i];
         ok = s->vaddr >= POCKET_RAM && s->vaddr + s->size <= POCKET_IMAGE &&
@@ -59,7 +59,7 @@ static bool place_header(struct packer *p)
     return layout_place(p, POCKET_IMAGE, sizeof *p->image, (uint8_t *)p->image);
 }
 
-/* A region at an address of its own: RAM that is free, or not RAM at all. */
+/* A region at a fixed address: free RAM, or no RAM. */
 static bool place_fixed(struct packer *p, const struct mkperf_system_region *r)
 {
     uint64_t end = POCKET_RAM + (uint64_t)POCKET_RAM_BYTES;
@@ -81,7 +81,7 @@ static bool place_fixed(struct packer *p, const struct mkperf_system_region *r)
            refuse(p, r->line, "memory_region '%s' collides with pocket's image header", r->name);
 }
 
-/* Fixed ones first: the others go around them. */
+/* Fixed regions first; the others are placed around them. */
 static bool place_regions(struct packer *p)
 {
     p->region_at = calloc(p->system->nregions + 1, sizeof *p->region_at);

@@ -3,12 +3,12 @@
  * pocket-pack: makes one bootable image of the kernel, the PDs and the system's description.
  *
  * Owns: what its files share. The packer lays the whole system out in physical memory, builds every
- * PD's page tables, and writes an ELF whose segments QEMU loads where they belong.
- *   main.c     command line, and the order of things
+ * PD's page tables, and writes an ELF whose segments QEMU loads at their addresses.
+ *   main.c     command line, and the order of the steps
  *   layout.c   physical memory
  *   tables.c   page tables
  *   program.c  ELF files of PDs and the kernel
- *   build.c    a PD, all of it
+ *   build.c    a whole PD
  *   write.c    the image
  */
 #ifndef POCKET_PACK_H
@@ -69,7 +69,7 @@ struct packer {
 bool refuse(struct packer *p, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* layout.c: false if it does not fit or collides with what is there. */
+/* layout.c: false if it does not fit or overlaps another chunk. */
 bool layout_place(struct packer *p, uint64_t at, uint64_t size, uint8_t *bytes);
 bool layout_allocate(struct packer *p, uint64_t size, uint64_t align, uint8_t *bytes, uint64_t *at);
 uint8_t *layout_bytes(const struct layout *l, uint64_t at);

@@ -2,7 +2,7 @@
 /*
  * ELF files, read whole with libelf: loadable segments and symbols.
  *
- * A damaged file is refused; nothing in it is believed before it is checked against its size.
+ * A damaged file is refused; every value in it is checked against the file's size before use.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -159,7 +159,7 @@ bool program_symbol_address(const struct program *g, const char *name, uint64_t 
     return s != NULL;
 }
 
-/* Where the symbol's `size` bytes will be loaded from; NULL if it has not so many. */
+/* The symbol's `size` bytes in the file's segments; NULL if it has fewer. */
 uint8_t *program_symbol(struct program *g, const char *name, uint64_t size)
 {
     const struct symbol *s = find(g, name);

@@ -38,7 +38,7 @@ static uint64_t rights(const struct mapping *m)
            ENTRY_KERNEL_NX | (m->write ? 0 : ENTRY_READ_ONLY) | (m->execute ? 0 : ENTRY_USER_NX);
 }
 
-/* The entry for vaddr at `level` (2 or 3), making tables on the way; NULL without memory. */
+/* The entry for vaddr at `level` (2 or 3); makes missing tables. NULL: out of memory. */
 static uint64_t *entry_at(struct packer *p, uint64_t tables, uint64_t vaddr, unsigned level)
 {
     for (unsigned l = 1;; l++) {
