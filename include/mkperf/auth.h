@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who may connect: the proofs of the handshake and the seal of each message after it, for both
- * ends. docs/protocol.md, "Who may connect", has the order of messages and a worked example.
+ * Authentication: the proofs of the handshake and the MAC of each later message, for both ends.
+ * docs/protocol.md, "Who may connect", has the order of messages and a worked example. The MAC's
+ * field is called `seal` in the schema.
  *
- * Owns: what is hashed, byte for byte. SHA-256 is mbed TLS'; HMAC is RFC 2104 over it. No state but
- * the caller's, no heap.
+ * Owns: the hashed bytes. SHA-256 is from mbed TLS; HMAC is RFC 2104 over it. All state is the
+ * caller's; no heap.
  */
 #ifndef MKPERF_AUTH_H
 #define MKPERF_AUTH_H
@@ -28,7 +29,7 @@ enum mkperf_auth_sizes {
     MKPERF_HMAC_BLOCK = 64,
 };
 
-/* Which end speaks: part of everything that is hashed. */
+/* The end that sends: part of every hash. */
 enum mkperf_auth_role { MKPERF_ROLE_HOST = 'H', MKPERF_ROLE_TARGET = 'T' };
 
 struct mkperf_hmac {
@@ -69,7 +70,7 @@ static inline void mkperf_hmac_end(struct mkperf_hmac *h, uint8_t out[MKPERF_HMA
     mbedtls_platform_zeroize(h->outer, sizeof h->outer);
 }
 
-/* Whether n bytes are equal, in a time that does not depend on where they differ. */
+/* Whether n bytes are equal, in constant time. */
 static inline bool mkperf_auth_same(const uint8_t *a, const uint8_t *b, size_t n)
 {
     volatile uint8_t difference = 0;
@@ -80,7 +81,7 @@ static inline bool mkperf_auth_same(const uint8_t *a, const uint8_t *b, size_t n
     return difference == 0;
 }
 
-/* What both ends know after the hellos, and what they may do with it. */
+/* The parts of the hellos that are hashed; both ends have them after the hellos. */
 struct mkperf_auth_hellos {
     uint8_t host_nonce[MKPERF_NONCE_BYTES];
     uint8_t target_nonce[MKPERF_NONCE_BYTES];
@@ -127,7 +128,7 @@ static inline void mkperf_auth_proof(const uint8_t key[MKPERF_KEY_BYTES],
     }
 }
 
-/* The key of the seals of what `role` sends: all 32 bytes, label "mkprf1-s". */
+/* The MAC key for the messages that `role` sends: all 32 bytes, label "mkprf1-s". */
 static inline void mkperf_auth_seal_key(const uint8_t key[MKPERF_KEY_BYTES],
                                         enum mkperf_auth_role role,
                                         const struct mkperf_auth_hellos *m,
@@ -136,7 +137,7 @@ static inline void mkperf_auth_seal_key(const uint8_t key[MKPERF_KEY_BYTES],
     mkperf_auth_derive(key, "mkprf1-s", role, m, seal_key);
 }
 
-/* The first 8 bytes of HMAC(seal key, number u64le | the message's bytes before the seal). */
+/* The first 8 bytes of HMAC(MAC key, number u64le | the message's bytes before the MAC field). */
 static inline void mkperf_auth_tag(const uint8_t seal_key[MKPERF_KEY_BYTES], uint64_t number,
                                    const uint8_t *message, size_t n, uint8_t tag[MKPERF_TAG_BYTES])
 {
@@ -156,7 +157,7 @@ static inline void mkperf_auth_tag(const uint8_t seal_key[MKPERF_KEY_BYTES], uin
     }
 }
 
-/* Appends the seal to a message of n bytes, at most MKPERF_CONTENT_BYTES, in a buffer of
+/* Appends the MAC field to a message of n bytes, at most MKPERF_CONTENT_BYTES, in a buffer of
  * MKPERF_MESSAGE_BYTES. Returns the new length. */
 static inline size_t mkperf_auth_seal(const uint8_t seal_key[MKPERF_KEY_BYTES], uint64_t number,
                                       uint8_t *message, size_t n)
@@ -167,7 +168,7 @@ static inline size_t mkperf_auth_seal(const uint8_t seal_key[MKPERF_KEY_BYTES], 
     return n + MKPERF_SEAL_BYTES;
 }
 
-/* Whether the n bytes at message end in the right seal. */
+/* Whether the n bytes at message end with a valid MAC field. */
 static inline bool mkperf_auth_sealed(const uint8_t seal_key[MKPERF_KEY_BYTES], uint64_t number,
                                       const uint8_t *message, size_t n)
 {
@@ -186,9 +187,9 @@ static inline bool mkperf_auth_sealed(const uint8_t seal_key[MKPERF_KEY_BYTES], 
 
 /*
  * The number of a frame: its 16-bit sequence, extended. The frame of a direction's hello has its
- * sequence as its number; after a frame with number `last` comes the smallest greater number with
- * the sequence's 16 bits. So a frame's number is greater than that of every frame accepted before,
- * and up to 65534 lost in a row do no harm.
+ * sequence as its number; the frame after number `last` has the smallest greater number with the
+ * sequence's 16 bits. So a frame's number is greater than that of every frame accepted before, and
+ * up to 65534 lost frames in a row are tolerated.
  */
 static inline uint64_t mkperf_auth_number(uint64_t last, uint16_t sequence)
 {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For a program that wants to be profiled on its own terms: it starts and stops sessions and marks
- * phases, by protected calls to the client PD.
+ * For programs that control their profile: protected calls to the client PD start and stop sessions
+ * and mark phases.
  *
- * In the system description, a channel between the program's PD and the client PD, with `pp="true"`
- * at the program's end, and at the client's end one of the numbers 16 to 31:
+ * The system description needs a channel between the program's PD and the client PD, with
+ * `pp="true"` at the program's end and a number from 16 to 31 at the client's end:
  *
  *     <channel>
  *         <end pd="my_program" id="7" pp="true" />
  *         <end pd="mkperf_client" id="16" />
  *     </channel>
  *
- * The program's priority has to be below the client PD's (Microkit's rule). In the program:
+ * The program's priority must be below the client PD's (Microkit's rule). In the program:
  *
  *     #include <mkperf/client.h>
  *     mkperf_app_mark(7, MKPERF_MARK_BEGIN, 0, "request");
  *     ...
  *     mkperf_app_mark(7, MKPERF_MARK_END, 0, "request");
  *
- * Owns: the words of those calls. A call takes some microseconds and never waits for a host.
+ * Owns: the message words of those calls. A call takes some microseconds and never waits for a
+ * host.
  */
 #ifndef MKPERF_CLIENT_H
 #define MKPERF_CLIENT_H
@@ -27,7 +28,7 @@
 
 enum mkperf_app_op {
     MKPERF_APP_START =
-        1, /* as the text command `start`: what is configured, else cycles at 1 kHz */
+        1, /* as the text command `start`: the configured events, else cycles at 1 kHz */
     MKPERF_APP_STOP = 2,
     MKPERF_APP_MARK = 3,  /* words as in mkperf_app_mark */
     MKPERF_APP_DUMP = 25, /* the same words: a mark, and the flight recording is held */
@@ -35,7 +36,7 @@ enum mkperf_app_op {
 
 enum mkperf_app_result {
     MKPERF_APP_OK = 0,
-    MKPERF_APP_REFUSED = 1, /* for instance no PMU, the last session is still being sent, or no
+    MKPERF_APP_REFUSED = 1, /* for instance: no PMU, the last session is still being sent, no
                                flight recording runs */
     MKPERF_APP_MALFORMED = 2,
 };
@@ -51,7 +52,7 @@ enum mkperf_app_words {
     MKPERF_APP_MARK_WORDS = 1 + 2 * MKPERF_APP_NAME_BYTES / 8, /* kind and id, name, PD's name */
 };
 
-/* For programs only: the client PD and the tests need the above alone. */
+/* For programs. The client PD and the tests use only the above. */
 #ifdef MICROKIT_MAX_CHANNELS
 
 static inline void mkperf_app_put_text(unsigned first, const char *text)
@@ -75,7 +76,8 @@ static inline uint32_t mkperf_app_call(unsigned channel, enum mkperf_app_op op, 
     return (uint32_t)microkit_msginfo_get_label(reply);
 }
 
-/* Each returns an enum mkperf_app_result. Running already, or not running: MKPERF_APP_OK. */
+/* Each returns an enum mkperf_app_result; MKPERF_APP_OK also if the session already runs, or does
+ * not run. */
 static inline uint32_t mkperf_app_start(unsigned channel)
 {
     return mkperf_app_call(channel, MKPERF_APP_START, 0);
@@ -93,7 +95,7 @@ static inline void mkperf_app_put_mark(enum mkperf_mark_kind kind, uint32_t id, 
     mkperf_app_put_text(1 + MKPERF_APP_NAME_BYTES / 8, microkit_name);
 }
 
-/* name: what the profile shows, cut at 31 bytes; id: the program's own number. */
+/* name: shown in the profile, cut at 31 bytes; id: any number of the program's. */
 static inline uint32_t mkperf_app_mark(unsigned channel, enum mkperf_mark_kind kind, uint32_t id,
                                        const char *name)
 {
@@ -102,9 +104,9 @@ static inline uint32_t mkperf_app_mark(unsigned channel, enum mkperf_mark_kind k
 }
 
 /*
- * Ends the flight recording (mkperf record --overwrite) and keeps what it holds for `mkperf dump`,
- * with a mark of that name and number at its end. For a program that notices that something went
- * wrong. Without a flight recording: MKPERF_APP_REFUSED, and nothing happens.
+ * Holds the flight recording (mkperf record --overwrite) for `mkperf dump`, with a mark of that
+ * name and number at its end. For a program that detects an error. Without a flight recording it
+ * returns MKPERF_APP_REFUSED and has no effect.
  */
 static inline uint32_t mkperf_app_dump(unsigned channel, uint32_t id, const char *name)
 {

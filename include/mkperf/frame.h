@@ -3,7 +3,7 @@
  * Framing: COBS (Cheshire and Baker 1999) and CRC-32 (IEEE 802.3), for both ends of the wire.
  *
  * Owns: the bytes of a frame as wire.h defines it. Functions are pure and bounded by their length
- * arguments; they trust nothing.
+ * arguments; they accept any bytes.
  */
 #ifndef MKPERF_FRAME_H
 #define MKPERF_FRAME_H
@@ -14,7 +14,7 @@
 
 #include <mkperf/wire.h>
 
-/* CRC-32 of n bytes at p, anywhere; crc is 0 at first or the result over the bytes before. */
+/* CRC-32 of n bytes at p, any alignment; crc is 0, or the result over the preceding bytes. */
 static inline uint32_t mkperf_crc32_table(uint32_t crc, const void *p, size_t n)
 {
     static const uint32_t nibble[16] = {
@@ -35,7 +35,7 @@ static inline uint32_t mkperf_crc32_table(uint32_t crc, const void *p, size_t n)
 #ifdef __ARM_FEATURE_CRC32
 #include <arm_acle.h>
 
-/* The same with the processor's own instructions, where the build says that it has them. */
+/* The same with the processor's CRC instructions, if the build's target has them. */
 static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
 {
     typedef uint64_t __attribute__((may_alias)) word;
@@ -60,10 +60,10 @@ static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
 #endif
 
 /*
- * COBS of the bytes from code + 1 to *end, where they stand; *code is for the first block's length.
- * One more step of it: the bytes up to `at` have no zero, and there is one, or the end. Writes the
- * block's length and returns where the zero, or the end, is: further on if the block was longer
- * than a length can say, since another byte had to go in between. *end moves with it.
+ * One step of COBS, in place, for the bytes from code + 1 to *end; *code is for the first block's
+ * length. The bytes before `at` have no zero; at `at` there is one, or the end. Writes the block's
+ * length and returns the position of the zero or the end. If the block was longer than a length
+ * byte can express, another byte was inserted: the position and *end have moved.
  */
 static inline uint8_t *mkperf_cobs_block(uint8_t *code, uint8_t *at, uint8_t **end)
 {
@@ -80,9 +80,9 @@ static inline uint8_t *mkperf_cobs_block(uint8_t *code, uint8_t *at, uint8_t **e
 }
 
 /*
- * COBS of n bytes from code + 1 on, where they stand, with the first block's length in *code. There
- * is room for one more byte for each 254, rounded up. Returns the end. By words, for this is on the
- * target's path of every sample.
+ * COBS of n bytes from code + 1 on, in place, with the first block's length in *code. The buffer
+ * has space for one more byte for each 254, rounded up. Returns the end. Works by words, because it
+ * is on the target's path of every sample.
  */
 static inline uint8_t *mkperf_cobs_encode(uint8_t *code, size_t n)
 {
@@ -109,7 +109,7 @@ static inline uint8_t *mkperf_cobs_encode(uint8_t *code, size_t n)
             uint8_t *zero = p + (unsigned)__builtin_ctzll(zeros) / 8;
             zeros &= zeros - 1;
             code = mkperf_cobs_block(code, zero, &end);
-            if (code != zero) { /* the rest stands elsewhere now */
+            if (code != zero) { /* the rest has moved */
                 next = code + 1;
                 break;
             }
@@ -123,9 +123,8 @@ static inline uint8_t *mkperf_cobs_encode(uint8_t *code, size_t n)
 enum { MKPERF_FRAME_HEAD = 4 }; /* delimiter, first block's length, sequence */
 
 /*
- * Makes a frame with both delimiters of the message that stands at frame + MKPERF_FRAME_HEAD: n
- * bytes, at most MKPERF_MESSAGE_BYTES. frame: room for MKPERF_FRAME_BYTES. Returns the frame's
- * length.
+ * Makes a frame, with both delimiters, of the message at frame + MKPERF_FRAME_HEAD: n bytes, at
+ * most MKPERF_MESSAGE_BYTES. frame: MKPERF_FRAME_BYTES. Returns the frame's length.
  */
 static inline size_t mkperf_frame_enclose(uint8_t *frame, uint16_t sequence, size_t n)
 {
@@ -142,8 +141,8 @@ static inline size_t mkperf_frame_enclose(uint8_t *frame, uint16_t sequence, siz
 }
 
 /*
- * Encodes one frame with both delimiters. message: n bytes, at most MKPERF_MESSAGE_BYTES; out: room
- * for MKPERF_FRAME_BYTES, elsewhere. Returns the frame's length, 0 if the message is too long.
+ * Encodes one frame with both delimiters. message: n bytes, at most MKPERF_MESSAGE_BYTES; out:
+ * MKPERF_FRAME_BYTES, not overlapping. Returns the frame's length, 0 if the message is too long.
  */
 static inline size_t mkperf_frame_encode(uint8_t *out, uint16_t sequence, const uint8_t *message,
                                          size_t n)
@@ -156,7 +155,7 @@ static inline size_t mkperf_frame_encode(uint8_t *out, uint16_t sequence, const 
 }
 
 /*
- * Decodes what stood between two delimiters, in place: n bytes at p, none of them 0. On success the
+ * Decodes the bytes between two delimiters in place: n bytes at p, none of them 0. On success the
  * message is at p + 2, its length is returned and *sequence is set; otherwise -1 (not a frame).
  */
 static inline int mkperf_frame_decode(uint8_t *p, size_t n, uint16_t *sequence)

@@ -6,20 +6,20 @@
  * the kernel hook (producer) and the profiler PD (consumer), and one between the profiler PD
  * (producer) and the client PD (consumer).
  *
- * Policy "stream": a record that does not fit is dropped by the producer, who counts it. Nothing
- * that was committed is lost.
+ * Policy "stream": a record that does not fit is dropped and counted by the producer. No
+ * committed record is lost.
  *
- * Policy "flight recorder": the oldest records make room for a new one, and the producer counts
- * them. While it records, both positions are the producer's: `head` in the shared header stands
- * still, so the consumer finds nothing and touches nothing. mkperf_ring_show hands everything
- * over, and from then on until the consumer has released it all, it is the producer who touches
- * nothing. Whoever changes the sides does so while the other cannot run (the consumer waits in a
- * protected call), so there is no moment at which both could.
+ * Policy "flight recorder": a new record overwrites the oldest ones, and the producer counts
+ * them. While it records, the producer owns both positions: `head` in the shared header does not
+ * move, so the consumer finds an empty ring and accesses nothing. mkperf_ring_show gives everything
+ * to the consumer; until the consumer has released all of it, the producer accesses nothing. The
+ * owner changes only while the other side cannot run (the consumer waits in a protected call), so
+ * both sides never access the ring at the same time.
  *
  * Trust: each side keeps its own position and the size in memory that the other side cannot
- * write (struct mkperf_ring_producer, struct mkperf_ring_consumer). What is read from the shared
- * header is the other side's position alone, and an impossible one is treated as full (producer)
- * or as corrupt (consumer); neither side ever leaves the ring's bytes because of it.
+ * write (struct mkperf_ring_producer, struct mkperf_ring_consumer). From the shared header it reads
+ * only the other side's position. An impossible position is treated as full (producer) or as
+ * corrupt (consumer); no position leads to an access outside the ring.
  */
 #ifndef MKPERF_RING_H
 #define MKPERF_RING_H
@@ -45,7 +45,7 @@ struct mkperf_ring {
     uint64_t hook;    /* kernel hook only: MKPERF_HOOK_MAGIC once a hook has used this ring */
     uint64_t tick_hz; /* kernel hook only: ticks of a record's time per second */
     uint64_t dropped_samples; /* producer: records dropped because the ring was full, ever */
-    uint64_t dropped_events;  /* producer: the events those stood for */
+    uint64_t dropped_events;  /* producer: the events of those samples */
     uint64_t spurious;    /* kernel hook only: interrupts without an overflow of an owned counter */
     uint64_t late_events; /* kernel hook only: events folded into a sample's period because the
                              counter ran too far past its overflow before it was re-armed */
@@ -64,7 +64,7 @@ struct mkperf_ring_producer {
     struct mkperf_ring *ring;
     uint64_t size; /* bytes of data, a power of two */
     uint64_t head;
-    uint64_t tail; /* the consumer's position when mkperf_ring_reserve last looked */
+    uint64_t tail; /* the consumer's position as mkperf_ring_reserve last read it */
 };
 
 struct mkperf_ring_consumer {
@@ -98,12 +98,13 @@ static inline uint64_t *mkperf_ring_place(struct mkperf_ring_producer *p, uint64
 }
 
 /*
- * Producer: room for a record of up to `bytes` (a multiple of 8, at most MKPERF_MAX_RECORD_BYTES),
- * contiguous. Returns where to write it, or NULL if it does not fit (the caller counts the drop).
- * Nothing is visible to the consumer before mkperf_ring_commit, and not committing is allowed.
+ * Producer: reserves contiguous space for a record of up to `bytes` (a multiple of 8, at most
+ * MKPERF_MAX_RECORD_BYTES). Returns the place to write it, or NULL if it does not fit (the caller
+ * counts the drop). The record is invisible to the consumer before mkperf_ring_commit; not
+ * committing is allowed.
  *
- * The acquire load of `tail` pairs with the release store in mkperf_ring_release: the consumer is
- * done reading the bytes that are about to be overwritten.
+ * The acquire load of `tail` pairs with the release store in mkperf_ring_release: the consumer
+ * has read the bytes that are about to be overwritten.
  */
 static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint64_t bytes)
 {
@@ -111,7 +112,7 @@ static inline uint64_t *mkperf_ring_reserve(struct mkperf_ring_producer *p, uint
     return mkperf_ring_place(p, bytes);
 }
 
-/* Producer, flight recorder: whether mkperf_ring_place has a place. */
+/* Producer, flight recorder: whether mkperf_ring_place would succeed. */
 static inline bool mkperf_ring_fits(const struct mkperf_ring_producer *p, uint64_t bytes)
 {
     uint64_t used = p->head - p->tail;
@@ -121,9 +122,9 @@ static inline bool mkperf_ring_fits(const struct mkperf_ring_producer *p, uint64
 }
 
 /*
- * Producer, flight recorder: the oldest record of those from p->tail on, PAD or other, *size bytes;
- * p->tail + *size takes it away. NULL: the ring is empty, or what is there makes no sense, for the
- * consumer can write there; then everything is to be forgotten.
+ * Producer, flight recorder: the oldest record from p->tail on, PAD or other, *size bytes; adding
+ * *size to p->tail removes it. NULL: the ring is empty, or its contents are invalid, because the
+ * consumer can write there; then discard everything.
  */
 static inline const uint64_t *mkperf_ring_oldest(const struct mkperf_ring_producer *p,
                                                  unsigned *size)
@@ -140,14 +141,14 @@ static inline const uint64_t *mkperf_ring_oldest(const struct mkperf_ring_produc
     return &p->ring->data[at / 8];
 }
 
-/* Producer, flight recorder: the record just written is kept, and not shown. */
+/* Producer, flight recorder: stores the record just written without publishing it. */
 static inline void mkperf_ring_keep(struct mkperf_ring_producer *p, uint64_t bytes)
 {
     p->head += bytes;
 }
 
-/* Producer, flight recorder: everything from `tail` to p->head is the consumer's. Its own position
- * has to become `tail`, too. Release: pairs with the acquire load in mkperf_ring_peek. */
+/* Producer, flight recorder: gives everything from `tail` to p->head to the consumer, which must
+ * set its own position to `tail`. Release: pairs with the acquire load in mkperf_ring_peek. */
 static inline void mkperf_ring_show(struct mkperf_ring_producer *p, uint64_t tail)
 {
     __atomic_store_n(&p->ring->tail, tail, __ATOMIC_RELEASE);
@@ -165,9 +166,9 @@ static inline void mkperf_ring_commit(struct mkperf_ring_producer *p, uint64_t b
 }
 
 /*
- * Producer: where the next record may go, and in *bytes (maybe 0) how much there is room for from
- * there on without going round. For several records at once: those are written one behind the
- * other, and one mkperf_ring_commit publishes them all. Barrier: as mkperf_ring_reserve.
+ * Producer: the contiguous writable bytes, from the returned place on; their number in *bytes,
+ * maybe 0. For several records at once: write one after the other, then publish all with one
+ * mkperf_ring_commit. Barrier: as mkperf_ring_reserve.
  */
 static inline uint64_t *mkperf_ring_room(struct mkperf_ring_producer *p, uint64_t *bytes)
 {
@@ -181,10 +182,10 @@ static inline uint64_t *mkperf_ring_room(struct mkperf_ring_producer *p, uint64_
 }
 
 /*
- * Consumer: where the next record begins, and in *bytes (maybe 0) how much stands there from the
- * producer's position `head` at most without going round. `head` was loaded from the ring with
- * acquire. What stands there is not looked at: the sizes of the records in it are the caller's to
- * check, and what he does not like is mkperf_ring_peek's.
+ * Consumer: the contiguous readable bytes, from the next record on; their number in *bytes, maybe
+ * 0. `head` is the producer's position, loaded from the ring with acquire. The bytes are not
+ * validated: the caller checks the sizes of the records. Records that the caller cannot handle must
+ * be read with mkperf_ring_peek.
  */
 static inline const uint64_t *mkperf_ring_stretch(const struct mkperf_ring_consumer *c,
                                                   uint64_t head, uint64_t *bytes)
@@ -209,7 +210,7 @@ static inline const uint64_t *mkperf_ring_peek(struct mkperf_ring_consumer *c, u
 {
     uint64_t head = __atomic_load_n(&c->ring->head, __ATOMIC_ACQUIRE);
 
-    for (int i = 0; i < 2; i++) { /* at most one pad stands before a record */
+    for (int i = 0; i < 2; i++) { /* at most one pad is before a record */
         uint64_t used = head - c->tail;
         if (used == 0) {
             return NULL;
@@ -233,16 +234,16 @@ static inline const uint64_t *mkperf_ring_peek(struct mkperf_ring_consumer *c, u
     return NULL;
 }
 
-/* Consumer: gives back `bytes`, of the record last peeked or of a stretch. Pairs with the load in
- * reserve. */
+/* Consumer: releases `bytes`, of the record last peeked or of contiguous readable bytes. Pairs with
+ * the load in mkperf_ring_reserve. */
 static inline void mkperf_ring_release(struct mkperf_ring_consumer *c, unsigned bytes)
 {
     c->tail += bytes;
     __atomic_store_n(&c->ring->tail, c->tail, __ATOMIC_RELEASE);
 }
 
-/* Producer: bytes that the consumer has not released yet. Acquire: what it has released, it has
- * read; pairs with the release store in mkperf_ring_release. */
+/* Producer: bytes that the consumer has not released yet. Acquire: it has read what it has
+ * released; pairs with the release store in mkperf_ring_release. */
 static inline uint64_t mkperf_ring_used(const struct mkperf_ring_producer *p)
 {
     return p->head - __atomic_load_n(&p->ring->tail, __ATOMIC_ACQUIRE);

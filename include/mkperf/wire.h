@@ -4,8 +4,8 @@
  *
  * Frame:  00  COBS( sequence:u16le  message  crc32:u32le )  00
  * The CRC (IEEE 802.3, as zlib's crc32) covers sequence and message. Each direction numbers its
- * frames from 0, modulo 65536. Two neighbouring frames may share a delimiter. Whatever stands
- * between frames is console text.
+ * frames from 0, modulo 65536. Two neighbouring frames may share a delimiter. Bytes between
+ * frames are console text.
  */
 #ifndef MKPERF_WIRE_H
 #define MKPERF_WIRE_H
@@ -15,7 +15,7 @@ enum mkperf_wire {
     MKPERF_CHAIN_SLOTS = 512,
     MKPERF_BATCH_SAMPLES = 256,
     MKPERF_MAX_EVENTS = 16,
-    MKPERF_CONTENT_BYTES = 1400, /* longest encoded message without its seal, either way */
+    MKPERF_CONTENT_BYTES = 1400, /* longest encoded message without its MAC field, either way */
     MKPERF_SEAL_BYTES = 2 + 8,   /* field 15 of a message: key, length, value (auth.h) */
     MKPERF_MESSAGE_BYTES = MKPERF_CONTENT_BYTES + MKPERF_SEAL_BYTES,
     MKPERF_FRAME_OVERHEAD = 2 + 4, /* sequence and CRC */
@@ -23,7 +23,7 @@ enum mkperf_wire {
     MKPERF_FRAME_BYTES = MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD +
                          (MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD) / 254 + 1 + 2,
     MKPERF_TCP_PORT = 1236,
-    MKPERF_EPOCH_FRAMES = 512, /* batches after which the target begins a new chain epoch unasked */
+    MKPERF_EPOCH_FRAMES = 512, /* the target begins a new chain epoch after this many batches */
 };
 
 #endif

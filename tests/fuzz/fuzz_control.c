@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD with hosts, applications, a profiler PD and an output ring that all do what they
- * like: the input is a script of connections, frames (also sealed rightly), lines of text, results
- * of calls, records, and of how much each link takes.
+ * The client PD with hosts, applications, a profiler PD and an output ring that behave arbitrarily:
+ * the input is a script of connections, frames (some with a valid MAC), lines of text, results of
+ * calls, records, and how many bytes each link accepts.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ static const uint8_t *take(size_t *n)
     return p;
 }
 
-/* The page holds whatever the input says, at a place that it chooses. */
+/* The input writes any bytes to any place of the page. */
 static uint32_t call(uint32_t op)
 {
     size_t n = byte();
@@ -88,7 +88,7 @@ static void frame(void)
     say(who, p, n);
 }
 
-/* With the seal that it has to have. */
+/* With a valid MAC. */
 static void sealed_frame(void)
 {
     unsigned who = connection();
@@ -109,7 +109,7 @@ static void sealed_frame(void)
     }
 }
 
-/* The right proof for whatever was said. */
+/* The right proof for the hellos. */
 static void prove(void)
 {
     unsigned who = connection();
@@ -171,7 +171,7 @@ static void records(struct mkperf_ring *r)
     r->head += byte() & 1 ? (n & ~(size_t)7) : byte();
 }
 
-/* A record that is one: few words of input, whole structure. */
+/* A valid record from a few words of input. */
 static void record(struct mkperf_ring *r)
 {
     struct mkperf_ring_producer p = {.ring = r, .size = RING, .head = r->head};

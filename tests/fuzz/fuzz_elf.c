@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The symbolizer on any bytes: opening, functions, leaf repair (with elfutils' reading of
- * call-frame information). Source lines are left out: reading DWARF is all elfutils' own.
+ * call-frame information). Source lines are not included: elfutils reads DWARF.
  */
 #include <stdint.h>
 #include <stdio.h>

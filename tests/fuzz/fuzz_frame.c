@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes into the frame decoder and the link; and any message there and back.
+ * Any bytes into the frame decoder and the link; and any message encoded and decoded.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kpdata of any content; the first byte says the era and whether to be lenient. The decoder keeps
- * the sink's contract whatever comes, and gives samples in the order of time.
+ * kpdata of any content; the first byte selects the era and --lenient. The decoder keeps the
+ * sink's contract for any input, and returns samples ordered by time.
  */
 #include <stddef.h>
 #include <stdint.h>

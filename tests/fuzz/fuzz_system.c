@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a .system file: a system or an error, and nothing else. */
+/* Any bytes as a .system file: a system or an error. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * samples.json of any content, read strictly and leniently. The decoder keeps the sink's contract
- * whatever comes, and every error has a place.
+ * for any input, and every error has a place.
  */
 #include <stddef.h>
 #include <stdint.h>

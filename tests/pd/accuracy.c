@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Work whose shares are known, for tests/system/accuracy.sh and bench/accuracy.sh: about a hundred
- * thousand instructions a round, the same ones in each. Shallow and deep, branchy, memory-bound,
- * and protected calls to a PD `callee` (the same program).
+ * Work with known shares, for tests/system/accuracy.sh and bench/accuracy.sh: about a hundred
+ * thousand instructions a round, the same in each. It is shallow and deep, branchy, memory-bound,
+ * and makes protected calls to a PD `callee` (the same program).
  *
- * The first rounds are counted with the PMU's instructions, before anybody samples; what each
- * function took is printed (`truth NAME INSTRUCTIONS`), and checked against a second counting. Then
- * rounds go on for ever.
+ * The PMU counts the instructions of the first rounds, before sampling starts. The count of each
+ * function is printed (`truth NAME INSTRUCTIONS`) and checked against a second count. Then rounds
+ * are repeated without end.
  */
 #include <microkit.h>
 
@@ -25,7 +25,7 @@ enum {
     NOT_AT_EL0 = UINT32_C(1) << 30,
     COUNTERS = 3 << 4, /* 4 and 5: a session takes the lowest ones */
     WORKS = 10,
-    MAX_PASSES = 20, /* with a host that samples there is no end of it */
+    MAX_PASSES = 20, /* it never ends while a host samples */
 };
 
 uintptr_t accuracy_caller; /* set in the caller only */
@@ -61,7 +61,7 @@ LAYER static void deep(void)
     NO_TAIL_CALL;
 }
 
-/* Which way it goes depends on bits that nobody predicts. */
+/* Branches on unpredictable bits. */
 LAYER static void branchy(void)
 {
     uint64_t x = 88172645463325252; /* the same each time */
@@ -82,7 +82,7 @@ LAYER static void branchy(void)
     result = odd;
 }
 
-/* Each address comes from the last load. */
+/* Each address is the result of the last load. */
 LAYER static void chase(void)
 {
     uint64_t at = 0;
@@ -167,7 +167,7 @@ static void say(const char *name, uint32_t instructions)
     microkit_dbg_puts("\n");
 }
 
-/* Counts each work, and a whole round. Whether that is what it was in the last pass. */
+/* Counts each work, and a whole round. Returns whether the counts equal those of the last pass. */
 static bool count_all(struct counted *each, struct counted *all)
 {
     bool same = true;
@@ -184,8 +184,8 @@ static bool count_all(struct counted *each, struct counted *all)
 }
 
 /*
- * What counting itself takes is that of counting work_none, less its one instruction. The counters
- * count all PDs, so passes are repeated until nobody else has run in two of them.
+ * The cost of counting is the count of work_none, less its one instruction. The counters count all
+ * PDs, so passes are repeated until no other PD has run in two of them.
  */
 static void tell_truth(void)
 {

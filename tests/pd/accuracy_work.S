@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Leaves that execute a chosen number of instructions: 2 * n + 3 each. accuracy.c counts them all the
- * same.
+ * Leaves that execute 2 * n + 3 instructions each. accuracy.c counts them anyway.
  */
 #include "../../demo/leaf.inc"
 

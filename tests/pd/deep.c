@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two PDs on stacks of their own, which the profiler PD maps as well (docs/stock.md, "Deeper call
+ * Two PDs with their own stacks, which the profiler PD maps as well (docs/stock.md, "Deeper call
  * chains"). `worker` spends its time at the end of a known chain: wildfp_spin (a leaf without a
  * frame) <- deep_d <- deep_c <- deep_b <- deep_a <- init. `wild` runs with frame pointers that are
- * broken, or lead to frame records that are, in and around its stack: each sample of it has its
- * leaf and its true caller, and of the records no more than are good. When all cases were run, it
- * says so by being in wild_done for a while.
+ * broken, or lead to broken frame records, in and around its stack: each sample of it has its
+ * leaf and its true caller, and only the valid frame records. After all cases it spends some time
+ * in wild_done.
  */
 #include <microkit.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ extern uintptr_t mkperf_stack;
 extern uintptr_t mkperf_stack_bytes;
 static volatile uint64_t turns;
 
-/* Not a tail call: something is left to do. */
+/* Not a tail call. */
 __attribute__((noinline)) void deep_d(void)
 {
     wildfp_spin((uint64_t)(uintptr_t)__builtin_frame_address(0), ROUND);
@@ -76,7 +76,7 @@ __attribute__((noinline)) void wild_done(void)
     }
 }
 
-/* A frame record at that offset of the stack's memory, far below what is in use. */
+/* A frame record at that offset of the stack's memory, far below the used part. */
 static uint64_t record(size_t offset, uint64_t caller, uint64_t ret)
 {
     volatile uint64_t *r = (volatile uint64_t *)(mkperf_stack + offset);
@@ -91,7 +91,7 @@ static void run_all(void)
     const uint64_t base = mkperf_stack;
     const uint64_t end = base + mkperf_stack_bytes;
     const uint64_t ret = (uint64_t)(uintptr_t)&wild_mark + RETURN_BYTES;
-    const uint64_t profilers = UINT64_C(0x10800000); /* where that maps the worker's stack */
+    const uint64_t profilers = UINT64_C(0x10800000); /* the worker's stack in the profiler PD */
     const uint64_t cases[] = {
         0,
         8,

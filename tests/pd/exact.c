@@ -3,8 +3,9 @@
  * Work of an exactly known number of instructions, for tests/system/stat.sh.
  *
  * One program, three PDs. The caller waits until a session counts, then calls the PDs `small` and
- * `large` a hundred times each; a call runs a loop of two instructions as often as it is told. All
- * else that the two do is the same, so their counts differ by the difference of the loops exactly.
+ * `large` a hundred times each. A call runs a loop of two instructions, with the number of
+ * iterations in the call. All other work of the two is the same, so their counts differ by exactly
+ * the difference of the loops.
  */
 #include <microkit.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls, notifications and a fault of known numbers and places, for tests/system/flight.sh and, on
- * real seL4, tests/sel4/check. One program, six PDs, told apart by their names.
+ * Known numbers of calls and notifications and a fault at a known place, for tests/system/flight.sh
+ * and, on real seL4, tests/sel4/check. One program, six PDs, distinguished by their names.
  *
- * In the first session that samples, `talker` calls `server` and `quick` and notifies `sink` so
- * many times, and then `victim` once, whose work ends in a fault. Its parent `boss` leaves it
- * stopped. In the second one the talker has a flight recording held. Whatever comes after either is
- * after_all_is_over.
+ * In the first session that samples, `talker` calls `server` and `quick` and notifies `sink` a
+ * fixed number of times, and then notifies `victim` once, whose work ends in a fault. Its parent
+ * `boss` leaves it stopped. In the second session the talker holds the flight recording. All work
+ * after that is in after_all_is_over.
  */
 #include <microkit.h>
 
@@ -47,7 +47,7 @@ static void spin(uint64_t iterations)
     __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
 }
 
-/* Each layer does something behind its call, so that it is no tail call. */
+/* Each layer has work after its call, so that it is no tail call. */
 static volatile uint64_t depth;
 
 __attribute__((noinline)) static void last_work(void)
@@ -139,5 +139,5 @@ seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo
     (void)child;
     (void)msginfo;
     (void)reply;
-    return 0; /* not answered: it stays where it is */
+    return 0; /* no reply: the PD stays stopped */
 }

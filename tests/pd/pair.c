@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Two PDs that do little but system calls: a caller, which makes one protected call after the other
- * and now and then notifies, and a server, which answers. Which one a PD is, its name says.
+ * and sometimes notifies, and a server, which replies. The PD's name selects its part.
  */
 #include <microkit.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A PD that never waits: three of these of one priority take turns. A quarter of its time is in one
- * function, the rest in another.
+ * A PD that never waits. Three of them, with one priority, run round robin. A quarter of its time
+ * is in one function, the rest in another.
  */
 #include <microkit.h>
 

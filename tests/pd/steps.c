@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ten phases of 5 us each, by the clock and over and over: a program that does things in step with
- * time, as one that a timer drives. Who samples every so many whole turns sees the same phase
- * always.
+ * Ten phases of 5 us each, by the clock, repeated: a program in step with time, like one that a
+ * timer drives. A sampler whose interval is a multiple of ten phases always sees the same phase.
  */
 #include <microkit.h>
 
@@ -20,7 +19,7 @@ static inline uint64_t now(void)
     return value;
 }
 
-/* A function of its own for each phase, which works until another phase is on. */
+/* One function for each phase; it works until the next phase begins. */
 #define PHASE(n)                                          \
     __attribute__((noinline)) static void phase_##n(void) \
     {                                                     \

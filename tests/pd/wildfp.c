@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A PD that runs with every kind of broken frame pointer: the kernel hook must survive each, and
- * take its samples with what is true of their chains. Each case spins in wildfp_spin (a leaf
- * without a frame) with x29 set to the case's value; a case is worth several samples at 1 kHz.
+ * its samples must have the valid part of the chain. Each case spins in wildfp_spin (a leaf
+ * without a frame) with x29 set to the case's value, for several samples at 1 kHz.
  */
 #include <microkit.h>
 #include <stddef.h>

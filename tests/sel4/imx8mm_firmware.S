@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In the place of the board's firmware, in QEMU's imx8mm-evk: starts at EL3 on the first core and
- * goes to Microkit's loader in non-secure EL2, as the board's own does. Before that it gives all
+ * Replaces the board's firmware in QEMU's imx8mm-evk: starts at EL3 on the first core and jumps to
+ * Microkit's loader in non-secure EL2, as the board's own does. Before that it assigns all
  * interrupts to the non-secure world and wakes the core's redistributor (GICv3 specification, 12.9
  * and 12.11; addresses: i.MX 8M Mini reference manual, rev. 3, table 2-1).
  */

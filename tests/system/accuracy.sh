@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A quick form of bench/accuracy.sh (docs/accuracy.md): shares of known work within the errors that the
-# number of samples allows, kernel and user told apart, and each instruction of a loop seen equally often.
+# A quick form of bench/accuracy.sh (docs/accuracy.md): shares of known work within the errors of the
+# number of samples, kernel and user distinguished, and each instruction of a loop sampled equally often.
 set -u
 NAME=accuracy
 D=$B/tests/run-accuracy
@@ -28,7 +28,7 @@ addresses() {
 }
 check "a loop's 1000 instructions have equally many samples" addresses
 
-# The same measure finds what is wrong: it can fail.
+# The same measure detects a wrong profile: the test can fail.
 in_step() {
     bench/accuracy-pcs "$D" 10000 0.1 --no-jitter >"$D/step" || return 1
     cat "$D/step"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Every input with everything that can be wrong with it, read by mkperf with sanitizers. Each case ends
-# with exit status 2 and a message that has the file's name, the place and the reason, or with 0 and a
-# warning of what was skipped or is not known; never with a crash, and an output that was there before
-# stays as it was after an error. Environment: B.
+# Every kind of input with every kind of damage, read by mkperf with sanitizers. Each case ends with exit
+# status 2 and a message that has the file's name, the place and the reason, or with 0 and a warning that
+# names what was skipped or is unknown. No case crashes, and an older output is unchanged after an error. Environment: B.
 set -u
 NAME=badinput
 case $B in /*) D=$B/tests/run-badinput ;; *) D=$PWD/$B/tests/run-badinput ;; esac
@@ -47,7 +46,7 @@ complain() {
     echo "$1"
     failed=1
 }
-# run STATUS PATTERN COMMAND...: that status, and a message with the pattern
+# run STATUS PATTERN COMMAND...: expects that status and a message with the pattern
 run() {
     want=$1
     pattern=$2
@@ -141,7 +140,7 @@ samples_json() {
     warns 'a.elf' --build-dir elf good.json
     patch "$demo/known.elf" elf/a.elf 18 2 8 # EM_MIPS
     warns 'a.elf' --build-dir elf good.json
-    # Times that go back are put in order or said.
+    # Times that go back are sorted or reported.
     printf '{%s, "samples": [%s, %s]}' "$map" "$sample" \
         "$(echo "$sample" | sed 's/"time": 5/"time": 3/')" >bad.json
     run 0 'bad.json:1:[0-9]+: 1 samples are earlier' convert bad.json -o sorted.data
@@ -207,7 +206,7 @@ perf_data() {
         patch good.data bad.data $offset 8 -1
         bad 'bad.data: offset [0-9]+: ' bad.data
     done
-    # Ends too early, at many places.
+    # Truncated, at many places.
     size=$(wc -c <good.data)
     for i in $(seq 0 24); do
         head -c $((size * i / 25 + i % 7)) good.data >bad.data
@@ -236,7 +235,7 @@ perf_data() {
 }
 check "perf.data" perf_data
 
-# records FILE: those of the data, a line each: offset, type, size
+# records FILE: the records of the data section, a line each: offset, type, size
 records() {
     od -An -v -tu1 -w1 "$1" | awk '
         { byte[n++] = $1 }
@@ -270,8 +269,8 @@ frames() {
 }
 check "perf.data: frames that are not as many as nr says" frames
 
-# Of another architecture than the ELFs that are there now, one that is known and one that is not; and a
-# real one of this machine's perf, if it may record.
+# Of another architecture than the present ELFs, a known one and an unknown one; and a real one of this
+# machine's perf, if it may record.
 architecture() {
     for arch in 'x86_64\x00' 'riscv64' 'mips64\x00' 'ppc64le'; do
         LC_ALL=C sed "s/aarch64/$arch/" good.data >bad.data
@@ -352,7 +351,7 @@ raw_capture() {
     bad 'none of the programs' --from raw --system "$demo/demo.system" --elf-path / good.raw
     bad 'text: ' $raw --kernel text good.raw
     bad 'missing' $raw --kernel missing good.raw
-    # Cut: what is missing at the end is said.
+    # Truncated: the missing end is reported.
     size=$(wc -c <good.raw)
     for i in 1 3 5 7 9 11 13 15 17 19; do
         head -c $((size * i / 20)) good.raw >bad.raw
@@ -362,7 +361,7 @@ raw_capture() {
         [ $status -eq 0 ] && grep -Eq 'warning|incomplete|lost' said &&
             ! grep -q 'none known to be lost' said || complain "cut at $i/20: $status: $(cat said)"
     done
-    # A piece is missing in the middle, and one comes twice: counted as lost.
+    # A piece is missing in the middle, and one is repeated: counted as lost.
     (head -c $((size / 3)) good.raw; tail -c $((size / 2)) good.raw) >bad.raw
     warns 'lost [a-z]+ [1-9]' $raw bad.raw
     (head -c $((size / 2)) good.raw; head -c 5000 /dev/urandom; tail -c $((size / 2)) good.raw) >bad.raw

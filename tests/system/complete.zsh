@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Types lines into an interactive zsh and presses Tab. Called by habits.sh:
 #   zsh -f complete.zsh DIRECTORY-OF-_mkperf WORK-DIRECTORY <lines TYPED|COMPLETED
-# Exit status: 1 if a line does not become COMPLETED; a shell that says nothing is stopped from outside.
+# Exit status: 1 if a line does not become COMPLETED; a shell without output is stopped from outside.
 zmodload zsh/zpty
 zpty z TERM=dumb zsh -f -i
 zpty -w z "unsetopt zle_bracketed_paste prompt_cr prompt_sp; stty cols 400"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The demo, recorded in QEMU over the serial line at 1 kHz, and read back with the real perf.
 # Environment: B and MKPERF; for a platform other than the built-in one also DEMO_DIR (ELFs and
-# demo.system), DEMO_QEMU (command that boots the image), KERNEL (its kernel's ELF), NAME, and PDS (who
+# demo.system), DEMO_QEMU (command that boots the image), KERNEL (its kernel's ELF), NAME, and PDS (that
 # must have samples).
 set -u
 NAME=${NAME:-demo}
@@ -81,7 +81,7 @@ shares() {
 }
 check "known shares within three standard errors" shares
 
-# Every user sample of the known functions has the whole chain that the source gives it.
+# Every user sample of the known functions has the whole chain of the source.
 complete() {
     awk '
         BEGIN {
@@ -101,7 +101,7 @@ complete() {
 }
 check "every known chain complete" complete
 
-# The kernel's share is the target's kernel, and no name comes from this machine's.
+# Kernel samples are of the target's kernel, and no name is from this machine's kernel.
 kernel_symbols() {
     nm "$kernel" | awk '{ print $3 }' | sort -u >"$D/kernel-names"
     perf_quiet script -i "$data" -F comm,ip,sym,dso | grep -F "$(basename "$kernel"))" |

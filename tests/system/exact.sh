@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Counts by PD where the kernel counts at its entries or switches: instructions of two PDs that differ
-# by a known number, and the sum over all PDs against the system's.
+# Counts by PD, on kernels that count at entries or switches: instructions of two PDs that differ by a
+# known number, and the sum over all PDs against the system's.
 # Environment: EXACT_DIR, EXACT_QEMU for another platform.
 set -u
 NAME=${NAME:-exact}
@@ -20,8 +20,8 @@ talk() {
     }
 }
 
-# In QEMU the instruction that returns from an interrupt counts as the user's, and interrupts fall
-# where they fall: a few of them are in a difference that is exact otherwise.
+# In QEMU the instruction that returns from an interrupt counts as the user's. Interrupts are not aligned
+# with the calls, so a few of these instructions are in the difference, which is exact otherwise.
 # Fields of -x, with --per-pd: pd count unit event ns share figure unit user kernel error
 known_instructions() {
     talk '$MKPERF stat -t $T -e instructions -x , --per-pd --duration 0.5 \

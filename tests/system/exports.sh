@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Every export, read by the program it is for; the numbers must be those that went in. The files are
+# Every export, read by its program; the numbers must equal the input. The files are
 # those of tests/unit/test_sinks.c (two events: cpu-cycles, 16 samples of 1000; r17, 2 of 25; lost: 5
-# in the ring, 7 on the link), and a samples.json that goes the whole way through the command.
-# Environment: B and MKPERF. What needs a program that is not there is left out, with a line that
-# says so.
+# in the ring, 7 on the link), and a samples.json that passes through the whole command.
+# Environment: B and MKPERF. A check whose program is missing is skipped, with a line that names the
+# program.
 set -u
 NAME=exports
 D=$PWD/$B/tests/run-exports
@@ -32,7 +32,7 @@ files() {
 check "the files are written" files
 [ -s "$D/out.svg" ] || exit 1
 
-# want FILE PATTERN...: every pattern stands in the file
+# want FILE PATTERN...: every pattern is in the file
 want() {
     file=$1
     shift
@@ -110,14 +110,14 @@ speedscope() {
         '^idle (cpu-cycles) 6000$' '^\[lost\] (samples) 12$' '^\[marks\] (times) [1-9]'
 }
 
-# Its daemon is started here, because the command itself gives a busy machine half a second only.
+# Its daemon is started here, because the command itself waits only half a second, too little on a busy machine.
 firefox() {
     PROFILER_CLI_SESSION_DIR=$(mktemp -d /tmp/mkperf-pq-XXXXXX)
     export PROFILER_CLI_SESSION_DIR PROFILER_CLI_NO_SYMBOLICATE=1
     cli=$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
     node "$cli" --daemon "$D/out.firefox.json" --session t >"$D/firefox.daemon" 2>&1 &
     daemon=$!
-    tries=0 # a client that comes before the socket is there makes an end of the session
+    tries=0 # a client that connects before the socket exists ends the session
     until [ -S "$PROFILER_CLI_SESSION_DIR/t.sock" ] || [ $tries -ge 100 ]; do
         tries=$((tries + 1))
         sleep 0.2
@@ -144,7 +144,7 @@ firefox() {
         'cpu-cycles (PMU) .*client' 'r17 (PMU) .*client' 'lost samples (PMU)'
 }
 
-# The tracks' steps add up to what the PDs' samples stand for.
+# The tracks' steps add up to the weights of the PDs' samples.
 tracks() {
     node -e '
         const profile = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
@@ -177,7 +177,7 @@ lines() {
 }
 has node "JSON Lines" && check "JSON Lines" lines
 
-# perf's own view of the file that went through the command, against the other formats of it.
+# perf's report of the command's output, against its other formats.
 whole_way() {
     cd "$D" || return 1
     leaf=$(aarch64-linux-gnu-nm client.elf | awk '$3 == "leaf" { print $1 }')

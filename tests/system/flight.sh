@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The flight recorder and software events, with tests/pd/flight.c: calls, notifications and a
-# fault whose number and place are known. Environment: as demo.sh, with FLIGHT_DIR and FLIGHT_QEMU;
+# The flight recorder and software events, with tests/pd/flight.c: known numbers of calls and
+# notifications, and a fault at a known place. Environment: as demo.sh, with FLIGHT_DIR and FLIGHT_QEMU;
 # KERNEL: the kernel's ELF.
 set -u
 NAME=${NAME:-flight}
@@ -14,7 +14,7 @@ QEMU=${FLIGHT_QEMU:-$(cat "$t/qemu-command")}
 S="--system $t/flight.system --elf-path $t --kernel ${KERNEL:-$B/demo/kernel.elf}"
 export QEMU D S
 
-# talk LOG COMMAND...: commands of mkperf's on a fresh boot
+# talk LOG COMMAND...: mkperf commands on a newly booted system
 talk() {
     log=$D/$1.log
     shift
@@ -24,7 +24,7 @@ talk() {
     }
 }
 
-# A recording of 8 KiB of the time before the fault, fetched twice, and one that a program ends.
+# A recording of 8 KiB from before the fault, fetched twice, and one that a program ends.
 recorded() {
     talk flight \
         '$MKPERF record -t $T -c 200000 --overwrite -m 8K --dump-on-fault victim --interactions $S' \
@@ -43,7 +43,7 @@ recorded() {
     }
 }
 
-# The code that led to the fault, up to it, and nothing of what came before or after.
+# The code that led to the fault, and nothing from before or after it.
 led_to_fault() {
     chains "$D/fault.data" | awk '
         $1 == "victim" && $3 ~ /^last_work(;|_).*approach/ { n++ }
@@ -72,7 +72,7 @@ mark() {
         END { print NR, "samples,", n + 0, "before the mark"; exit !(n > 20 && n >= NR - 3) }' &&
         "$MKPERF" report --stdio -i "$D/mark.data" | grep 'talker: too late (42)'
 }
-# Two dumps of one that runs: the second has what came meanwhile, and both are whole.
+# Two dumps of a running recording: the second has the samples in between, and both are complete.
 goes_on() {
     for f in first second; do
         "$MKPERF" report --stdio -i "$D/$f.data" >"$D/$f" || return 1
@@ -109,7 +109,7 @@ graph() {
         dot -Tsvg "$D/x.dot" -o "$D/x.svg" && grep -q 'talker&#45;&gt;server' "$D/x.svg" &&
         "$MKPERF" report -i "$D/fault.data" --dot | cmp - "$D/x.dot"
 }
-# What the report says stands in the exports that have a place for it.
+# The report's numbers are in the exports that have a place for them.
 exported() {
     "$MKPERF" convert -q "$D/fault.data" -o "$D/fault.csv" && "$MKPERF" convert -q "$D/fault.data" -o "$D/fault.jsonl" &&
         "$MKPERF" convert -q "$D/fault.data" -o "$D/fault.speedscope.json" || return 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What a user of commands expects of one: help, man pages, completion, installation, a check of what
-# the build needs. Environment: B and MKPERF.
+# What users expect of a command: help, man pages, completion, installation, a check of what the build
+# needs. Environment: B and MKPERF.
 set -u
 NAME=habits
 case $B in /*) D=$B/tests/run-habits ;; *) D=$PWD/$B/tests/run-habits ;; esac
@@ -22,7 +22,7 @@ install_all() {
         [ -e "$D/root/usr/share/man/man1/$link.1" ] || return 1
         [ -e "$D/root/usr/share/bash-completion/completions/$link" ] || return 1
     done
-    # From there, a system's own build gets the two PDs: all that the rules want is there.
+    # A system's own build makes the two PDs from the installed files: none is missing.
     make -n -C "$D/root/usr/share/mkperf" BUILD_DIR="$D/target" SETUP_PACKAGES=no MAKEFLAGS= \
         "$D/target/demo/profiler.elf" "$D/target/demo/client.elf" >"$D/dry" 2>&1 &&
         grep -q 'kernel/\|pd/profiler' "$D/dry" || { tail -n 3 "$D/dry"; return 1; }
@@ -40,7 +40,7 @@ help_is_one() {
     done
     ! "$MKPERF" help nonsense 2>"$D/err" && grep -q nonsense "$D/err"
     ! "$MKPERF" nonsense 2>"$D/err" && grep -q nonsense "$D/err"
-    # Nothing parses options beside the tables.
+    # Only the tables parse options.
     [ "$(git grep -l 'getopt_long(' -- host)" = host/base/args.c ]
 }
 check "mkperf help CMD, CMD --help and -h say the same" help_is_one
@@ -64,7 +64,7 @@ man_pages() {
 }
 check "man pages are clean and have every option" man_pages
 
-# complete WORDS...: what bash makes of the last word
+# complete WORDS...: bash's completion of the last word
 complete() {
     bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _mkperf
              echo "${COMPREPLY[*]}"' "$D/root/usr/share/bash-completion/completions/mkperf" "$@"
@@ -104,7 +104,7 @@ mkperf help rec|recover
 /usr/bin/toperf --buil|--build-dir
 kprof2perf --kprof-era .|B
 END
-    # All options of all commands, and none that there is not.
+    # All options of all commands, and no unknown one.
     for c in $commands; do
         complete mkperf "$c" - | tr ' ' '\n' | grep '^--' | sort >"$D/completed"
         "$MKPERF" help "$c" | sed -nE 's/^  (-[A-Za-z], |    )(--[a-z0-9-]+).*/\2/p' | sort >"$D/helped"
@@ -128,7 +128,7 @@ END
 }
 check "zsh completes commands, options, values" zsh_completes
 
-# A compiler that does not find a header or a library.
+# A compiler without a header or a library.
 cat >"$D/cc" <<'END'
 #!/bin/sh
 for word; do
@@ -147,7 +147,7 @@ depends() {
     scripts/check-depends host || return 1
     hides capstone libcapstone-dev && hides microhttpd libmicrohttpd-dev && hides dw libdw-dev &&
         hides expat.h libexpat1-dev && hides histedit.h libedit-dev || return 1
-    # make says so before it compiles, and installs nothing.
+    # make reports it before it compiles, and installs nothing.
     HIDDEN=capstone make host SETUP_PACKAGES=no BUILD_DIR="$D/none" HOST_CC="$D/cc" MAKEFLAGS= \
         >"$D/make.log" 2>&1 && return 1
     grep -q libcapstone-dev "$D/make.log" && [ -z "$(find "$D/none" -name '*.o')" ] || return 1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What tests of a target on QEMU's network share. Sourced after lib.sh, with $D, $B and MKPERF set.
+# Shared by the tests of a target on QEMU's network. Sourced after lib.sh, with $D, $B and MKPERF set.
 
 tool=$B/net-tool
-# What was started with `start`, and QEMU, end with the test. check runs its command in a shell of its
-# own, so this is kept in a file.
+# Commands started with `start`, and QEMU, end with the test. check runs its command in a subshell, so their
+# process ids are in a file.
 : >"$D/pids"
 : >"$D/qemu.pid"
 trap 'kill -9 $(cat "$D/pids" "$D/qemu.pid") 2>/dev/null; wait 2>/dev/null' EXIT
@@ -17,7 +17,7 @@ start() {
     echo $pid >>"$D/pids"
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds
+# wait_for SECONDS COMMAND...: waits until it succeeds
 wait_for() {
     until_s=$(($(date +%s) + $1))
     shift
@@ -48,7 +48,7 @@ boot() {
     : >"$D/pids"
 }
 
-# What the last check left running.
+# Ends what the last check left running.
 no_hosts() {
     kill -9 $(cat "$D/pids") 2>/dev/null
     : >"$D/pids"
@@ -59,7 +59,7 @@ stop_qemu() {
     wait $qemu 2>/dev/null
 }
 
-# proxy PLAN...: between hosts and the target, at $proxy on loopback; what it says is in $D/proxy.log
+# proxy PLAN...: between hosts and the target, at $proxy on loopback; its output is in $D/proxy.log
 proxy() {
     proxy=$("$tool" port)
     start "$D/proxy.log" "$tool" proxy "$proxy" "$port" "$@"
@@ -74,8 +74,8 @@ record() {
         --elf-path "$elfs" --kernel "$kernel" $key_option "$@"
 }
 
-# balanced LOG: every sample of that recording's session arrived or is a named loss, and the target
-# counts as many: captured = received + lost. To be called before another session begins.
+# balanced LOG: every sample of that recording's session arrived or is a counted loss, and the target's
+# counts agree: captured = received + lost. Call it before another session begins.
 balanced() {
     if grep -q 'books could not be balanced' "$1"; then
         cat "$1"

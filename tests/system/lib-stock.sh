@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What tests/system/stock.sh and tests/sel4/check-stock share. Sourced behind lib.sh.
+# Shared by tests/system/stock.sh and tests/sel4/check-stock. Sourced after lib.sh.
 
 # known_shares DATA: the known-answer functions have 10, 20, 30 and 40 % of their samples, by a chi-square test
 # (3 degrees of freedom; 25 is one in sixty thousand), of at least 300 samples.
@@ -20,8 +20,8 @@ known_shares() {
 }
 
 # deep_chains DATA: a recording of tests/pd/deep.system.in. Each sample of worker has the part of the known
-# chain from its own function to the start; of wild, the leaf, its caller and as many callers as the frame
-# records have that are good: 0, 1, 2, or the 16 that a chain may have.
+# chain from its own function to the start; of wild, the leaf, its caller and as many callers as there are
+# valid frame records: 0, 1, 2, or 16, the most that a chain may have.
 deep_chains() {
     chains "$1" | awk '
         BEGIN { full = ";wildfp_spin;deep_d;deep_c;deep_b;deep_a;init;main" }
@@ -52,7 +52,7 @@ deep_chains() {
         }'
 }
 
-# The lines of the example in docs/stock.md are in the system that is booted.
+# The lines of the example in docs/stock.md are in the booted system.
 deep_example() {
     sed -n '/^## Deeper/,/^## [^D]/s/^  *</</p' docs/stock.md >"$D/example"
     sed 's/^ *//' "$B/tests/pd/deep/deep.system" >"$D/deep.lines"

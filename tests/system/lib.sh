@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the whole-run tests share. Sourced, with NAME set to the test's name and D to its directory.
+# Shared by the system tests. Sourced, with NAME set to the test's name and D to its directory.
 
 ok() {
     echo "ok $NAME: $1"
@@ -20,7 +20,7 @@ check() {
     fi
 }
 
-# perf for x86 says on stderr that it cannot unwind AArch64; nothing else may stand there.
+# perf for x86 prints on stderr that it cannot unwind AArch64; nothing else may be there.
 perf_quiet() {
     perf "$@" 2>"$D/perf.err" || {
         cat "$D/perf.err" >&2

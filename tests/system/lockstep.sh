@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # A loop of 1000 instructions sampled every 1,000,000 cycles: without jitter the sampler is in step
-# with it and sees one place a hundred times in a row; with jitter (the default) the profile is right.
+# with it and samples one place a hundred times in a row; with jitter (the default) the profile is right.
 set -u
 NAME=lockstep
 D=$B/tests/run-lockstep
@@ -30,9 +30,9 @@ right() {
         END { for (i = 0; i < 10; i++) { d = count[i] - NR / 10; x += d * d / (NR / 10) }
               print "chi-square", x, "with", NR, "samples; 27.9 is one in a thousand"; exit x >= 27.9 }' "$D/phases"
 }
-# A sample whose phase is that of the one before: one in ten if the sampler looks at the loop evenly. In step
-# all are, but where the client's own cycles for a batch come between (once in a hundred samples); those move
-# the phase by the same number each time, so that even a sum over many batches can look right.
+# Samples in the same phase as the one before: one in ten if the loop is sampled evenly. In step all of them
+# are, except where the client's own cycles for a batch come between (once in a hundred samples). Those shift
+# the phase by the same number each time, so that even the sum over many batches can look right.
 wrong() {
     phases --no-jitter || return 1
     awk 'NR > 1 && $1 == last { same++ } { last = $1 }

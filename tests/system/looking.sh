@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The commands that look at a recording, on the demo's: script and annotate against perf, top live
 # and on a capture, the terminal browser in tmux, mkperf view in a headless Chromium, driven by
-# chromedriver. Environment: B and MKPERF. Leaves in its directory what was on the screens
-# (browser.txt, top.txt) and in the browser (view.png, speedscope.png, svg.png).
+# chromedriver. Environment: B and MKPERF. Leaves in its directory the screens (browser.txt,
+# top.txt) and pictures of the browser (view.png, speedscope.png, svg.png).
 set -u
 NAME=looking
 case $B in /*) D=$B/tests/run-looking ;; *) D=$PWD/$B/tests/run-looking ;; esac
@@ -27,7 +27,7 @@ record() {
 check "recorded" record
 [ -s "$data" ] || exit 1
 
-# perf's addresses of PDs are offsets in the file, ours are the ELF's: they are left out.
+# perf's addresses of PDs are offsets in the file, mkperf's are the ELF's: both are removed.
 no_address() {
     sed 's/^\t *[0-9a-f]* /\t/'
 }
@@ -99,7 +99,7 @@ top_live() {
     keys q
     shows "$D/top.txt" '^# lost 0'
 }
-boot # not in check's subshell, which would forget what is to be ended
+boot # not in check's subshell, which would forget the processes to end
 check "top of a running system: zoom, sort, pause, quit" top_live
 screen kill-server 2>/dev/null
 
@@ -118,7 +118,7 @@ start_view() {
     cat "$D/view.log"
     return 1
 }
-# The first rows of the table are the report's.
+# The first rows of the table equal the report's.
 table() {
     wd POST "$session/url" "{\"url\":\"$url\"}" >"$D/log"
     waits "document.body.dataset.ready" || return 1
@@ -127,7 +127,7 @@ table() {
     rows "$D/report" | head -n 5 | awk '{ print $1, $2, $4, ($5 == "[k]" ? "[k] " : "") $6 }' >"$D/view-report"
     diff "$D/view-rows" "$D/view-report"
 }
-# A click on a frame zooms: it is as wide as the graph then.
+# A click on a frame zooms: the frame is then as wide as the graph.
 click() {
     frame="[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round')"
     element=$(wd POST "$session/element" '{"using":"xpath","value":"//button[text()=\"round\"]"}' |
@@ -141,7 +141,7 @@ search() {
     wd POST "$session/element/$element/value" '{"text":"leaf_40"}' >"$D/log"
     waits "document.querySelectorAll('.frame.found').length === 1 && document.querySelectorAll('tr.found').length === 1"
 }
-# Dragging over the timeline selects; test_view.c compares what is selected with what is known.
+# Dragging over the timeline selects; test_view.c compares selections with known numbers.
 drag() {
     at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
         '{"using":"css selector","value":"canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
@@ -151,7 +151,7 @@ drag() {
     waits "document.body.dataset.ready === '2'" || return 1
     waits "/s to .* s after/.test(document.getElementById('range').textContent)"
 }
-quiet() { # nothing was refused by the page's policy, nothing failed
+quiet() { # the page's policy refused nothing, and nothing failed
     wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
 }
 speedscope() {
@@ -160,7 +160,7 @@ speedscope() {
     waits "/all .cycles/.test(document.body.innerText)" && picture "$D/speedscope.png" && quiet
 }
 
-# The flame graph in the browser, where it is for: details, a click, a search in the prompt, Escape.
+# The flame graph in the browser: details, a click, a search in the prompt, Escape.
 svg_frame() { # svg_frame NAME: a script's expression
     echo "document.querySelector('g[data-n=\\\"$1\\\"]')"
 }
@@ -176,7 +176,7 @@ svg_click() {
     waits "$(svg_frame idle).getAttribute('display') === 'none'" || return 1
     waits "/^known .*%/.test(document.getElementById('details').textContent)"
 }
-svg_search() { # what it says is what mkperf report says
+svg_search() { # its number equals mkperf report's
     element=$(wd POST "$session/element" '{"using":"css selector","value":"#search"}' |
         sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
     wd POST "$session/element/$element/click" '{}' >"$D/log"
@@ -194,8 +194,8 @@ svg_search() { # what it says is what mkperf report says
         waits "document.getElementById('matched').textContent === ''"
 }
 
-# The colours as the browser shows them, the root below or on top, and a comparison with another recording
-# whose numbers are mkperf diff's.
+# The colours in the browser, the root below or on top, and a comparison with another recording, whose
+# numbers equal mkperf diff's.
 svg_seen() { # svg_seen FILE: into seen, and the same by line into rows
     wd POST "$session/url" "{\"url\":\"file://$1\"}" >"$D/log"
     waits "document.querySelectorAll('#frames g').length > 20" || return 1

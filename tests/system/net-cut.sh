@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A target on the network with a key, in QEMU, over connections that are cut at any byte, that freeze, and
-# among others who do not have the key, say what somebody else said before, or talk nonsense.
+# A target on the network with a key, in QEMU, over connections that are cut at any byte and that freeze,
+# beside other hosts that lack the key, replay another host's messages, or send garbage.
 # Environment: as for net.sh, but NETKEY_QEMU boots the image, whose key is tests/pd/test.key.
 set -u
 NAME=${NAME:-net-cut}
@@ -22,7 +22,7 @@ answers() {
 }
 check "the target answers" answers
 
-# The first connection is cut within the handshake, Configure, Start or Stop, the second one is not.
+# The first connection is cut within the handshake, Configure, Start or Stop; the second is not.
 cut_once() { # PLAN...
     proxy "$@" pass
     record "$proxy" -F 2000 --duration 0.05 -o "$D/once.data" >"$D/once.log" 2>&1 ||
@@ -40,8 +40,8 @@ beginnings() {
 }
 check "cut once, anywhere from hello to Stop: recorded, and the books balance" beginnings
 
-# One recording over many connections: the handshake's, the return's and the stream's bytes. A return
-# sends 124; later ones, while samples flow, there need not be.
+# One recording over many connections, cut in the bytes of the handshake, the reconnection and the stream. A
+# reconnection sends 124 bytes; later ones are optional while samples flow.
 sweep() {
     plan=
     for i in $(seq 0 12); do
@@ -67,7 +67,7 @@ told() {
 }
 check "the gaps are told, and stand in the file" told
 
-# Neither end hears of the connection's end.
+# Neither end notices the connection's end.
 frozen() {
     proxy freeze:9000 pass
     record "$proxy" -F 4000 --duration 3 --timeout 1 -o "$D/frozen.data" >"$D/frozen.log" 2>&1 ||
@@ -78,7 +78,7 @@ frozen() {
 }
 check "a connection that freezes is left, and its controller's place taken" frozen
 
-# All that one host said, for later.
+# All bytes of one host, for later.
 proxy "tap:$D/said"
 record "$proxy" -F 1000 --duration 0.1 -o "$D/said.data" >"$D/said.log" 2>&1
 kill "$proxy_pid"
@@ -128,7 +128,7 @@ undisturbed() {
 }
 check "none of that disturbed the recording that ran meanwhile" undisturbed
 
-# Proofs that are wrong five times in a row slow down everybody's next.
+# Five wrong proofs in a row delay the next proof of every host.
 limited() {
     for i in 1 2 3 4 5; do
         "$tool" send "$port" "$D/said" 10 >/dev/null || return 1

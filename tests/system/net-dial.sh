@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A target with a key that dials out, in QEMU: recorded with -t listen:, cut off, and called again by
-# hosts that come later. QEMU's network passes its calls to $port on loopback, where nobody listens but
-# mkperf.
+# A target with a key that dials out, in QEMU: recorded with -t listen:, cut off, and waited for by
+# later hosts. QEMU's network passes its calls to $port on loopback, where only mkperf listens.
 set -u
 NAME=net-dial
 net=$B/net
@@ -15,8 +14,8 @@ mkdir -p "$D"
 . tests/system/lib-net.sh
 (umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
 
-# What the target dials (tests/pd/net_dial.c) and who answers: `net-tool pipe` to mkperf, or on the
-# way to it a proxy.
+# The address that the target dials (tests/pd/net_dial.c); `net-tool pipe` passes it to mkperf, or to a
+# proxy before it.
 called=$("$tool" port)
 boot "$(cat "$B/tests/pd/dial/qemu-command")" \
     ",guestfwd=tcp:10.0.2.100:1237-cmd:$tool pipe $called"
@@ -56,7 +55,7 @@ refused() {
 }
 check "which is counted; a console may be called, too" refused
 
-# The proxy takes the calls and cuts some; mkperf listens behind it.
+# The proxy accepts the calls and cuts some; mkperf listens behind it.
 cut() {
     behind=$("$tool" port)
     start "$D/cut.log" "$MKPERF" record -t "listen:127.0.0.1:$behind" -e cycles -F 4000 --duration 3 \

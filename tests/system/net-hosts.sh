@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A target on the network, without a key, in QEMU, and hosts that look on, are slow, die, come back,
-# change what is sampled, and vanish; and a target that is restarted.
+# A target on the network, without a key, in QEMU, and hosts that watch, are slow, die, reconnect,
+# change the events, and vanish; and a target that is restarted.
 # Environment: as for net.sh; QUIET_QEMU boots tests/pd/quiet.system.
 set -u
 NAME=${NAME:-net-hosts}
@@ -19,9 +19,9 @@ answers() {
     wait_for 60 say --timeout 1 --watch -c status
 }
 
-# The network is gone for longer than the target waits for a sign of life, so that nobody tells it
-# that its four hosts are gone: one that records and three that only said hello. On a machine of its
-# own, meanwhile (without work, so that its time is ours).
+# The network is down for longer than the target waits for a sign of life, so that it is not notified that
+# its four hosts are gone: one that records and three that only sent hello. Runs on a separate machine
+# (without work, so that its time is real time).
 vanish() {
     proxy "tap:$D/hello"
     "$MKPERF" console -t "tcp:127.0.0.1:$proxy" --watch -c status >/dev/null 2>&1
@@ -34,7 +34,7 @@ vanish() {
     sleep 6
     say --watch --timeout 0.3 -c status >"$D/full" 2>&1 && { echo "a fifth host got in"; return 1; }
     grep 'as many hosts are connected' "$D/full" || return 1
-    for patience in 25 50 100; do # of the target's seconds, which may be longer than ours
+    for patience in 25 50 100; do # in the target's seconds, which may be longer than real ones
         "$tool" monitor "$D/monitor" "set_link n0 off" >/dev/null
         sleep $patience
         "$tool" monitor "$D/monitor" "set_link n0 on" >/dev/null
@@ -61,11 +61,11 @@ vanishing=$!
 boot "$qemu_command" ""
 check "the target answers" answers
 
-written() { # FILE BYTES: has so many
+written() { # FILE BYTES: has that many
     [ "$(stat -c %s "$1")" -gt "$2" ]
 }
 
-# One controls, two watch, of whom one does not read for a while.
+# One host controls, two watch; one of these does not read for a while.
 watchers() {
     proxy stall:3000
     RUN="start $D/control.log" record "$port" -F 20000 -o "$D/control.data"
@@ -87,7 +87,7 @@ watchers() {
     balanced "$D/control.log" || return 1
     grep '^  lost' "$D/control.log" "$D/watch.log" && return 1
     grep '^  lost *[0-9]* samples at the link' "$D/slow.log" || return 1
-    # Each has all from the moment when it joined.
+    # Each has all samples since it joined.
     awk '/^mkperf: .* samples in .* lost/ { sub(/.*: /, ""); n[FILENAME] += $1 + $6 }
          /^  joined  after/ { n[FILENAME] += $3 }
          END { d = n[ARGV[1]] - n[ARGV[2]]; print n[ARGV[1]], n[ARGV[2]]; exit !(n[ARGV[1]] && d * d <= 500 * 500) }
@@ -96,8 +96,8 @@ watchers() {
 check "two watch, one of them slowly, which costs nobody else a sample" watchers
 no_hosts
 
-# A controller that does not read. Its samples are lost and counted; the others' work goes on: the
-# server marks each 64 times that its table was emptied, with the target's time.
+# A controller that does not read. Its samples are lost and counted; other PDs continue to work: the server
+# sets a mark each time its table was emptied 64 times, with the target's time.
 marks() { # FILE: events a second of the target's time, for each two neighbouring marks of the server's
     "$MKPERF" convert -q "$1" -o "$D/marks.jsonl" || return 1
     sed -n 's/^{"type":"mark","time_ns":\([0-9]*\),"pd":"server".*"id":\([0-9]*\),.*/\1 \2/p' \
@@ -160,8 +160,8 @@ changes() {
 check "events that change while it runs are in the recording" changes
 no_hosts
 
-# The same before the eyes of `top`, and taken out of the hands of `stat`, whose counts of cycles are
-# then those of its own time: a cycle is a nanosecond or, on seL4, half of one.
+# The same while `top` watches, and with the control taken from `stat`, whose counts of cycles then
+# cover its own time: a cycle is a nanosecond or, on seL4, half of one.
 three_lines() {
     [ "$(grep -c ',cycles,' "$D/stat.log")" -ge 3 ]
 }
@@ -188,7 +188,7 @@ changed() {
 check "events that change while others look: top shows the new ones, stat keeps to its own" changed
 no_hosts
 
-# A host that is killed leaves its session to the next, which does not take its samples for its own.
+# A killed host leaves its session to the next host, which does not attribute the older samples to itself.
 killed() {
     for i in 1 2; do
         rm -f "$D/killed.data.partial"
@@ -209,7 +209,7 @@ no_hosts
 reboots() {
     RUN="start $D/reboot.log" record "$port" -F 2000 --timeout 2 -o "$D/reboot.data"
     recorder=$pid
-    # A sample has some 100 bytes: a thousand before the restart, and after it.
+    # A sample has some 100 bytes: a thousand samples before the restart, and after it.
     wait_for 60 written "$D/reboot.data.partial" 100000 || { cat "$D/reboot.log"; return 1; }
     "$tool" monitor "$D/monitor" system_reset >/dev/null
     wait_for 60 grep 'the target was restarted' "$D/reboot.log" || { cat "$D/reboot.log"; return 1; }

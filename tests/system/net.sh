@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The demo over the network in QEMU: recorded over TCP at a rate that no serial line carries, while the
-# echo server has load and others look on; lost hosts; and the same image with a key.
+# echo server has load and other hosts watch; lost hosts; and the same image with a key.
 # Environment: B and MKPERF; for a platform other than the built-in one also NET_DIR (net.system),
 # NET_ELFS, NET_QEMU (command that boots the image, without its network), KERNEL and NAME.
 set -u
@@ -17,7 +17,7 @@ data=$D/perf.data
 qemu=
 trap 'kill $qemu 2>/dev/null' EXIT
 
-# boot COMMAND: QEMU with two network devices, whose servers are at $port and $echo on loopback.
+# boot COMMAND: QEMU with two network devices, with servers at $port and $echo on loopback.
 boot() {
     port=$((20000 + ($$ * 7 + ${#1}) % 20000))
     echo=$((port + 1))
@@ -76,7 +76,7 @@ loaded() {
 }
 check "the echo server served meanwhile" loaded
 
-# A 115200 baud line takes 11520 bytes a second.
+# A 115200 baud line carries 11520 bytes a second.
 rate() {
     n=$(sed -n 's/.*perf.data: \([0-9]*\) samples.*/\1/p' "$D/record.log")
     bytes=$(sed -n 's/^  line *\([0-9]*\) bytes.*/\1/p' "$D/record.log")
@@ -124,7 +124,7 @@ commands() {
 }
 check "controlled by text, and the session outlives the host" commands
 
-# A recorder that is killed leaves a target that the next one can use.
+# After a recorder was killed, the next one can use the target.
 killed() {
     "$MKPERF" record -t "tcp:127.0.0.1:$port" -e cycles -F 1000 --duration 20 \
         --system "$net/net.system" --elf-path "$elfs" --kernel "$kernel" -o "$D/killed.data" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The Debian packages: built from the files that git knows, without fetching anything, looked at by
-# lintian, unpacked and run. Environment: B.
+# The Debian packages: built from the files in git without any download, checked by lintian, unpacked and
+# run. Environment: B.
 set -u
 NAME=package
 case $B in /*) D=$B/tests/run-package ;; *) D=$PWD/$B/tests/run-package ;; esac
@@ -11,7 +11,7 @@ mkdir -p "$D/source/mkperf" "$D/root"
 
 build() {
     git ls-files -z | tar cf - --null -T - | tar xf - -C "$D/source/mkperf" || return 1
-    # What would fetch something fails.
+    # Every download fails.
     (cd "$D/source/mkperf" && no_proxy= http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 \
         MAKEFLAGS= dpkg-buildpackage -us -uc -F) >"$D/build.log" 2>&1 || { tail "$D/build.log"; return 1; }
     [ -f "$D"/source/mkperf_*.dsc ]
@@ -29,7 +29,7 @@ run() {
         mkperf/platform/microkit/mkperf.mk mkperf/pd/profiler; do
         [ -e "$D/root/usr/share/$f" ] || { echo "no $f"; return 1; }
     done
-    # mkperf with the system's nanopb and mbed TLS reads and writes what the other does.
+    # mkperf with the system's nanopb and mbed TLS reads and writes the same.
     "$D/root/usr/bin/mkperf" list --cpu Cortex-A53 >"$D/list" && "$B/mkperf" list --cpu Cortex-A53 |
         cmp - "$D/list"
 }

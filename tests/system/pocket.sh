@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# pocket's tests of itself: boots platform/pocket/selftest in QEMU and says what held.
+# pocket's tests of itself: boots platform/pocket/selftest in QEMU and reports each check.
 #   B: build directory, with the images (make target)
 #   QEMU: the command that boots an image; the default is platform/pocket/build.mk's
 set -u
@@ -15,7 +15,7 @@ out=$(mktemp -d)
 qemu=
 trap 'test -z "$qemu" || kill "$qemu" 2>/dev/null; rm -rf "$out"' EXIT
 
-# Boots image $1 until it says `done`, at most 10 s; leaves what it printed in $out/$1.
+# Boots image $1 until it prints `done`, at most 10 s; leaves its output in $out/$1.
 boot() {
     : >"$out/$1"
     $QEMU "$dir/$1.img" -serial "file:$out/$1" </dev/null >"$out/qemu" 2>&1 &
@@ -53,7 +53,7 @@ boot sampling
 for cost in $(figure instructions-per-sample); do
     check "a sample with 8 frames costs $cost instructions, at most 500" test "$cost" -le 500
 done
-# The kernel's pcs are functions that stand for entries from a PD that only calls.
+# The kernel's pcs are functions for entries from a PD that only calls.
 for pc in $(figure kernel-pc); do
     symbol=$(aarch64-linux-gnu-nm "$B/demo/kernel.elf" |
         awk -v pc="$(printf '%08x' "$pc")" 'substr($1, 9) == pc && $2 == "T" { print $3 }')

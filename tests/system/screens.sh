@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A terminal in tmux and a headless Chromium driven by chromedriver, for tests/system/looking.sh and
-# scripts/pictures. Sourced, with D set to a directory; pids: process ids that are to be ended.
+# scripts/pictures. Sourced, with D set to a directory; pids: process ids to end.
 
 screen() {
     tmux -L "mkperf$$" "$@"
@@ -11,7 +11,7 @@ keys() {
         sleep 0.3
     done
 }
-shows() { # shows FILE PATTERN...: what is on the screen, within 5 s
+shows() { # shows FILE PATTERN...: the screen shows each pattern within 5 s
     file=$1
     shift
     for i in $(seq 25); do
@@ -34,7 +34,7 @@ js() {
     wd POST "$session/execute/sync" "{\"script\":\"$1\",\"args\":[]}" |
         sed 's/^{"value":"\{0,1\}//; s/"\{0,1\}}$//'
 }
-waits() { # waits SCRIPT: until it returns true, 5 s
+waits() { # waits SCRIPT: waits until it returns true, at most 5 s
     for i in $(seq 50); do
         [ "$(js "return String(Boolean($1))")" = true ] && return 0
         sleep 0.1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The demo with a key over a serial line, QEMU's socket: who has the key records, nobody else does,
-# and a host that was killed leaves a line that the next one can use.
+# The demo with a key over a serial line, QEMU's socket: only a host with the key records, and after a host
+# was killed, the next one can use the line.
 set -u
 NAME=serial-key
 demo=$B/demo
@@ -12,7 +12,7 @@ mkdir -p "$D"
 . tests/system/lib-net.sh
 (umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
 line=$D/line
-# Not sleep=off: hosts come and go in real time.
+# Not sleep=off: hosts connect and leave in real time.
 start "$D/qemu.log" $(sed 's/,sleep=off//' "$B/tests/pd/demokey/qemu-command") \
     -serial "unix:$line,server=on,wait=off"
 echo $pid >"$D/qemu.pid"

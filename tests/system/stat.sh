@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Counting in QEMU, where one instruction is one cycle and one nanosecond: counts are compared with
-# what they must be, not with what they were. Also `mkperf list`, turns, and sampling of chosen PDs.
+# what they must be, not with earlier ones. Also `mkperf list`, multiplexing, and sampling of selected PDs.
 set -u
 NAME=stat
 D=$B/tests/run-stat
@@ -10,7 +10,7 @@ mkdir -p "$D"
 . tests/system/lib.sh
 demo=$B/demo
 
-# on SYSTEM COMMAND...: commands of mkperf's on a fresh boot of it
+# on SYSTEM COMMAND...: mkperf commands on a newly booted SYSTEM
 on() {
     QEMU=$(cat "$1/qemu-command")
     export QEMU D demo
@@ -30,7 +30,7 @@ wrap() {
 }
 check "cycles agree with the clock over 32-bit overflows" wrap
 
-# The same events again in turns: each estimate near the same, shares add up, groups together.
+# The same events multiplexed: estimates are near the counts, shares add up, groups stay together.
 turns() {
     on "$demo" '$MKPERF stat -t $T -x , --duration 5 -o $D/turns.csv \
         -e cycles,instructions,{cycles:u,instructions:u},{cycles:k,instructions:k}' || return 1
@@ -48,9 +48,9 @@ turns() {
 }
 check "events that take turns are scaled right" turns
 
-# A group's values in the samples of its first event: in QEMU an instruction takes a cycle, so a PD
-# counts as many of one as of the other, and idle has next to no instructions. In perf's own terms. The
-# demo works for some 0.35 of each second but the first.
+# Group reads in the samples of the leader: in QEMU an instruction takes a cycle, so a PD has equal counts
+# of both, and idle has almost no instructions. Checked with perf as well. The demo works for some 0.35 of
+# each second but the first.
 leader() {
     on "$demo" '$MKPERF record -t $T -e "{cycles,instructions}:S" -F 1000 --duration 2 \
         --system $demo/demo.system --elf-path $demo -o $D/leader.data' || return 1
@@ -72,7 +72,7 @@ leader() {
 }
 check "leader sampling: a group's values ride in samples, and perf shows them" leader
 
-# The same events all the time and in turns: scaled sums agree.
+# The same events all the time and multiplexed: scaled sums agree.
 record_turns() {
     on "$demo" '$MKPERF record -t $T -F 1000 --duration 4 -o $D/turned.data \
         -e cycles,instructions,{cycles:u,instructions:u},{cycles:k,instructions:k}' || return 1
@@ -105,9 +105,9 @@ forms() {
 }
 check "intervals, repeats, chosen PDs, estimates" forms
 
-# Shares of three PDs among themselves, which the demo fixes but for the second that a window of nine cuts
-# in two: an estimate lies within four standard errors, and that ninth, of the exact count's. The standard
-# error that stands for a fair chance is that of the count to be expected, not of the one that was got.
+# Shares of three PDs among themselves, which the demo fixes except for the second that a window of nine
+# cuts in two: an estimate is within four standard errors, and that ninth, of the exact count. The standard
+# error is that of the expected count, not of the measured one.
 estimate() {
     on "$demo" '$MKPERF stat -t $T -e cycles -x , --per-pd --duration 9 -o $D/a.csv \
             --system $demo/demo.system' \

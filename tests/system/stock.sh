@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# -e timer: samples that the profiler PD takes itself, of its child PDs, without the kernel's hook. Where
-# there is a hook, --check-timer compares each sample's thread with it.
+# -e timer: samples that the profiler PD takes itself, without the kernel's hook. --check-timer compares each
+# sample's thread with the hook.
 set -u
 NAME=stock
 D=$B/tests/run-stock
@@ -55,7 +55,7 @@ checked_robin() {
 checked_pair() {
     record "$t/pair" pair pair -e timer --check-timer --duration 1 && checked pair 100 3
 }
-# Nobody is the profiler PD's child: it has capabilities, as Microkit 2.3 gives them.
+# No PD is the profiler PD's child: it has capabilities, as Microkit 2.3 gives them.
 checked_shared() {
     record "$B/shared" shared shared -e timer --check-timer --duration 3 && checked shared 1500 1 || return 1
     ! grep 'not observed' "$D/shared.log" &&
@@ -63,8 +63,8 @@ checked_shared() {
 }
 
 # By PD, against the hook's profile of the same system. The demo works in the first third of a second, so
-# that the share of idle depends on when a recording began: shares are those of what is not idle. A PD's may
-# differ by 4.5 standard errors of what chance makes of so many samples (one in 20,000 for any of seven PDs).
+# that idle's share depends on when a recording began: shares are of the time that is not idle. A PD's share
+# may differ by 4.5 standard errors (by chance, one in 20,000 for any of seven PDs).
 as_the_hook() {
     record "$B/stock" stock hook -e cycles --duration 3 || return 1
     "$MKPERF" diff "$D/hook.data" "$D/demo.data" >"$D/diff" || return 1
@@ -106,8 +106,8 @@ without_jitter() {
 }
 
 # One instruction, one cycle, one nanosecond: in an interval in which no PD waits, cycles are instructions.
-# Intervals are from half to one and a half periods, and none is left out: the sum of all is the time, but for
-# what the profiler PD took at its interrupts (and the last interval).
+# Intervals are from half to one and a half periods, and none is missing: their sum is the time, except for the
+# profiler PD's time at its interrupts (and the last interval).
 intervals() {
     record "$t/robin" robin intervals -e '{timer,cycles,instructions}:S' -c 1000 --duration 2 || return 1
     took=$(sed -n 's/.*its profiler PD took \([0-9.]*\) %.*/\1/p' "$D/intervals.log")
@@ -124,12 +124,12 @@ intervals() {
                    cycles / 1000 < us && cycles / 1000 > us * (0.99 - took / 100))
         }'
 }
-# Events that are read have their shares in the report, csv and perf, as the leader's own.
+# Group reads have their shares in the report, csv and perf, like the leader.
 interval_outputs() {
     "$MKPERF" report --stdio -i "$D/intervals.data" >"$D/intervals.report" || return 1
     grep -e 'instructions' "$D/intervals.report" | head -3
     grep -q 'instructions' "$D/intervals.report" || return 1
-    # The cost of profiling is what the summary says, of the samples' time, and not what samples show.
+    # The cost of profiling is the summary's, as a share of the samples' time, and not that of samples.
     took=$(sed -n 's/.*its profiler PD took \([0-9.]*\) %.*/\1/p' "$D/intervals.log")
     grep '^# cost' "$D/intervals.report"
     awk -v took="$took" '/^# cost .*% of timer/ { x = $7 } /^# cost .*unknown/ { n++ }

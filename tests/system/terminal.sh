@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What is different on a terminal (a pseudo-terminal of script(1)): colours, and a line of progress.
+# Differences on a terminal (a pseudo-terminal of script(1)): colours, and a progress line.
 # Environment: B and MKPERF.
 set -u
 NAME=terminal
@@ -23,18 +23,18 @@ record() {
 check "recorded" record
 [ -s "$data" ] || exit 1
 
-# on_terminal COMMAND...: what it shows there, without the terminal's carriage returns
+# on_terminal COMMAND...: its output there, without the terminal's carriage returns
 on_terminal() {
     script -qec "$*" /dev/null </dev/null | tr -d '\r'
 }
-bare() { # takes the colours away
+bare() { # removes the colours
     sed "s/$escape\[[0-9]*m//g"
 }
 has_colours() {
     grep -q "$escape\[3[12]m" "$1"
 }
 
-colours_of() { # COMMAND...: plain, coloured and never say the same; colours where they should be
+colours_of() { # COMMAND...: plain, coloured and never have the same text; colours where they should be
     "$@" >"$D/plain" || return 1
     has_colours "$D/plain" && { echo "$*: colours in a file"; return 1; }
     "$@" --color=always >"$D/always" && has_colours "$D/always" || { echo "$*: always"; return 1; }
@@ -78,11 +78,11 @@ chmod +x "$D/slowly"
 progress() {
     on_terminal "$D/slowly" "$MKPERF" convert --from perf - -o "$D/slow.folded" >"$D/slow" || return 1
     grep -q "standard input  [0-9.]* MB, [23] s$escape\[K" "$D/slow" || { cat "$D/slow"; return 1; }
-    # It is gone before the next words.
+    # It is removed before the next output.
     grep -q "$escape\[Kmkperf convert: .* samples" "$D/slow" || { cat "$D/slow"; return 1; }
     on_terminal "$D/slowly" "$MKPERF" report -i - --stdio >"$D/slow" || return 1
     grep -q "standard input  [0-9.]* MB, [23] s$escape\[K$escape\[K# file" "$D/slow" || return 1
-    # Neither into a file, nor with --quiet, nor on what is quick.
+    # Not in a file, not with --quiet, and not for a quick command.
     "$D/slowly" "$MKPERF" convert --from perf - -o "$D/slow.folded" 2>"$D/slow" || return 1
     grep -q "MB" "$D/slow" && { echo "in a file"; return 1; }
     on_terminal "$D/slowly" "$MKPERF" convert -q --from perf - -o "$D/slow.folded" >"$D/slow"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The demo's recording, in every output, read by the program it is for: what each says of every function
-# is what mkperf report says. Environment: B and MKPERF. What needs a program that is not there is left
-# out, with a line that says so; the readers from npm are those that exports.sh installs.
+# The demo's recording, in every output, read by its program: the numbers of every function equal mkperf
+# report's. Environment: B and MKPERF. A check whose program is missing is skipped, with a line that names
+# it; exports.sh installs the readers from npm.
 set -u
 NAME=viewers
 case $B in /*) D=$B/tests/run-viewers ;; *) D=$PWD/$B/tests/run-viewers ;; esac
@@ -34,7 +34,7 @@ convert() { # convert NAME: without inlined functions, which mkperf report adds 
     "$MKPERF" convert -q --no-inline "$data" -o "$D/$1"
 }
 
-# `function events`, over all PDs, sorted: what the report says.
+# `function events`, over all PDs, sorted: the report's.
 "$MKPERF" report --stdio -i "$data" >"$D/report"
 sums() {
     awk '{ sum[$1] += $2 } END { for (f in sum) if (sum[f]) printf "%s %.0f\n", f, sum[f] }' | sort
@@ -103,7 +103,7 @@ else
     echo "left out: speedscope, Firefox Profiler: not installed"
 fi
 
-text() { # the leaf of each line, whatever follows it
+text() { # the leaf of each line
     convert out.folded && sed 's/_\[k\] / /; s/.*;\([^;]*\) \([0-9]*\)$/\1 \2/' "$D/out.folded" | sums >"$D/folded"
     convert out.csv && sed -n 's/^sample,[0-9]*,[0-9]*,[^,]*,[^,]*,[a-z]*,1,\([0-9]*\),,\([^,]*\),.*/\2 \1/p' "$D/out.csv" |
         sums >"$D/csv"
@@ -116,7 +116,7 @@ text() { # the leaf of each line, whatever follows it
 }
 has node "folded stacks, CSV, JSON Lines" && check "folded stacks, CSV, JSON Lines" text
 
-# What a reader of the graph sees of a PD: its width and share.
+# A PD in the graph: its width and share.
 svg() {
     convert out.svg || return 1
     for pd in known idle dummy1; do
@@ -127,12 +127,12 @@ svg() {
 }
 has node "flame graph" && check "flame graph" svg
 
-# The cost that stands in the exports is that of the report's rows.
+# The exports' cost of profiling equals that of the report's rows.
 cost() {
     want=$(awk '/^ / && $1 ~ /%$/ && $6 != "mkperf_capture" && ($4 == "profiler" || $4 == "client") { sum += $3 }
         END { printf "%.0f", sum }' "$D/report")
     kernel=$(awk '/^ / && $1 ~ /%$/ && $6 == "mkperf_capture" { sum += $3 } END { printf "%.0f", sum }' "$D/report")
-    in_csv() { # nothing stands there of PDs that have no sample
+    in_csv() { # without PDs that have no sample
         sum=$(sed -n "s/^cost,,,,cycles,$1,,\([0-9]*\),.*/\1/p" "$D/out.csv")
         echo "${sum:-0}"
     }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # A PD that runs with 27 kinds of broken frame pointer (tests/pd/wildfp.c) is sampled: nothing
-# faults, all cases are run, each sample has its leaf and its true caller and no invented depth.
+# faults, all cases run, each sample has its leaf and its true caller and no invented frames.
 # Environment: as demo.sh, with WILDFP_DIR and WILDFP_QEMU.
 set -u
 NAME=${NAME:-wildfp}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tests of network connections need beside mkperf: ways of breaking one at a place that the
- * test chooses, and of saying what no mkperf would say.
+ * For tests of network connections: breaks a connection at a place that the test chooses, and sends
+ * bytes that no mkperf would send.
  *
  *   net-tool port
  *     prints a free TCP port of 127.0.0.1
@@ -9,18 +9,18 @@
  *     forwards connections: the k-th one by the k-th PLAN, further ones by the last. A PLAN is
  *     - pass
  *     - up:N, down:N: cut after N bytes to the target, from the target; N odd: reset, even: closed
- *     - freeze:N: after N bytes from the target nothing moves any more, and nothing is closed
+ *     - freeze:N: after N bytes from the target nothing is forwarded, and nothing is closed
  *     - stall:N: after N bytes from the target it is not read from until the proxy gets SIGUSR1
- *     - tap:FILE: passes, and what goes to the target is kept
+ *     - tap:FILE: passes; the bytes to the target are stored
  *   net-tool send PORT FILE SECONDS
- *     sends the file and prints what comes back; exit status 0: the other end closed it, 3: it is
- *     open after so many seconds
+ *     sends the file and prints the answer; exit status 0: the other end closed it, 3: it is open
+ *     after that many seconds
  *   net-tool pipe PORT
  *     standard input and output to a connection and back
  *   net-tool monitor PATH COMMAND
  *     a command for QEMU's monitor
  *
- * Owns: its sockets, all on loopback. A line on standard error tells of each connection's end.
+ * Owns: its sockets, all on loopback. It prints a line on standard error at each connection's end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -71,13 +71,13 @@ static struct sockaddr_in loopback(const char *port)
     return a;
 }
 
-/* -1: nobody listens there. receive: bytes of the buffer in; 0: as usual. */
+/* -1: no listener. receive: bytes of the receive buffer; 0: default. */
 static int connect_to(const char *port, int receive)
 {
     struct sockaddr_in a = loopback(port);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, segment = 536;
 
-    if (receive != 0) { /* and the other end keeps little, too, when its segments are small */
+    if (receive != 0) { /* small segments limit the other end's buffer, too */
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive, sizeof receive);
         setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
     }
@@ -189,7 +189,7 @@ static void accept_one(int listener, const char *to, const char *plan, struct pa
     }
 }
 
-/* Moves what is there; at a limit exactly as much as it allows. */
+/* Forwards available bytes, exactly up to a limit. */
 static void move(struct pair *p, bool up)
 {
     uint8_t chunk[CHUNK];
@@ -295,7 +295,7 @@ static int pipe_through(const char *to)
     int fd = connect_to(to, 0);
 
     if (fd < 0) {
-        return 1; /* nobody there: the target may try again */
+        return 1; /* no listener: the target may try again */
     }
     for (;;) {
         struct pollfd ready[2] = {{.fd = STDIN_FILENO, .events = POLLIN},

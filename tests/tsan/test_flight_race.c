@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ring's flight recorder policy between two threads: one records and overwrites, the other asks
- * now and then for all that is there and reads it while the first one waits, as a profiler PD waits
- * for its client. Every record that is read is whole, and they are the newest, without a hole.
+ * The ring's flight recorder policy between two threads: one records and overwrites; the other
+ * sometimes requests all records and reads them while the first one waits, as a profiler PD waits
+ * for its client. Every record is whole, and they are the newest, without a gap.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -57,7 +57,7 @@ static void *produce(void *arg)
         }
         mkperf_ring_show(&p, p.tail);
         atomic_store(&asked, false);
-        while (mkperf_ring_used(&p) != 0) { /* the consumer's, until it has released all */
+        while (mkperf_ring_used(&p) != 0) { /* owned by the consumer until it has released all */
             sched_yield();
         }
     }

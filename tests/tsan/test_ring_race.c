@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The ring between two threads: millions of records, each checked, under ThreadSanitizer. Both
- * sides go one by one and by stretches in turn. */
+ * sides alternate between single records and contiguous runs. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void fill(uint64_t *w, uint64_t n)
     }
 }
 
-/* Up to seven records at once, from n on, as far as there is room. Returns how many. */
+/* Up to seven records at once, from n on, as far as they fit. Returns how many. */
 static unsigned produce_some(struct mkperf_ring_producer *p, uint64_t n)
 {
     uint64_t room;
@@ -83,7 +83,7 @@ static void check(const uint64_t *r, unsigned size, uint64_t n)
     }
 }
 
-/* All records of a stretch, from n on. Returns how many. */
+/* All contiguous readable records, from n on. Returns how many. */
 static unsigned consume_some(struct mkperf_ring_consumer *c, uint64_t n)
 {
     uint64_t bytes;

@@ -2,7 +2,7 @@
 /*
  * The client PD's end of a queue of sDDF's serial class against a virtualiser in another thread,
  * under ThreadSanitizer: every byte arrives in order, and the client is woken whenever it waits.
- * The virtualiser looks all the time, so that it is the queue's barriers that order the two.
+ * The virtualiser polls, so that only the queue's barriers order the two.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -69,7 +69,7 @@ int main(void)
     pthread_t virtualiser;
     uint8_t bytes[MOST];
 
-    /* Longer than that, and it waits for good. */
+    /* After that time it waits forever. */
     struct itimerval patience = {.it_value.tv_sec = PATIENCE_S};
     setitimer(ITIMER_REAL, &patience, NULL);
     serial_config = (serial_client_config_t){
