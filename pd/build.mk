@@ -11,7 +11,7 @@ PROFILER_SRC := $(wildcard pd/profiler/*.c pd/timer/*.c) pd/pmu/$(MKPERF_PMU).c 
                 pd/pmu/armv8_events.c $(TARGET_LIB_SRC)
 $(TARGET_OBJ)/pd/profiler/ticks.o: private TARGET_CFLAGS += -DMKPERF_TIMER=mkperf_$(PROFILER_TIMER)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
-CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c peer.c stream.c command.c command_settings.c \
+CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c command_settings.c \
                      words.c mark.c report.c encode.c link.c observe.c stamp.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
                      $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
 CLIENT_SRC := pd/client/serial.c $(wildcard pd/client/*uart*.c pd/client/pl011.c) \
@@ -34,7 +34,7 @@ $(call pd,$(DEMO)/client.elf,$(CLIENT_SRC))
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
               pd/profiler/plan.c pd/profiler/request.c pd/profiler/soft_events.c pd/client/encode.c pd/client/link.c \
-              $(addprefix pd/client/,control.c report.c peer.c stream.c command.c command_settings.c words.c mark.c \
+              $(addprefix pd/client/,control.c report.c connections.c stream.c command.c command_settings.c words.c mark.c \
               observe.c stamp.c) pd/profiler/attribute.c
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.

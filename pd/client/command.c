@@ -122,7 +122,7 @@ static bool clear(struct mkperf_line *l)
 
 static bool leave(struct mkperf_line *l)
 {
-    mkperf_peer_give_up_control(l->c, l->who);
+    mkperf_connection_give_up_control(l->c, l->who);
     l->c->connection[l->who].ending = l->c->connection[l->who].ends;
     return mkperf_line_say(l, "bye\n");
 }
@@ -191,7 +191,6 @@ static bool status(struct mkperf_line *l)
     mkperf_line_number(l, ", links lost ", c->links_lost, "");
     mkperf_line_number(l, ", refused ", c->refused, "");
     mkperf_line_number(l, ", wrong keys ", c->bad_auth, "");
-    mkperf_line_number(l, ", rate limited ", c->rate_limited, "");
     mkperf_line_number(l, ", marks lost ", c->marks_lost, "\n");
     put_flight(l, s);
     put_settings(l);
@@ -272,7 +271,7 @@ static bool carry_out(struct mkperf_line *l)
             continue;
         }
         bool control = m->control || (m->run == mkperf_settings_events && l->words > 1);
-        if (control && !mkperf_peer_may_control(l->c, l->who)) {
+        if (control && !mkperf_connection_may_control(l->c, l->who)) {
             l->c->refused++;
             return mkperf_line_refuse(l, "this connection does not control the target\n");
         }

@@ -63,7 +63,7 @@ static void begin_session(struct mkperf_client *c)
             mkperf_encoder_expect(&c->encoder, e->kernel_counter - 1, period);
         }
     }
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+    for (unsigned i = 0; i < c->places; i++) {
         c->connection[i].gap = (struct mkperf_gap){0};
         c->connection[i].lost = 0;
     }
@@ -231,7 +231,7 @@ static void carry_out(struct mkperf_client *c, unsigned who)
         }
         break;
     case mkperf_ToTarget_take_control_tag:
-        mkperf_peer_take_control(c, who, m->request, m->msg.take_control.force);
+        mkperf_connection_take_control(c, who, m->request, m->msg.take_control.force);
         break;
     case mkperf_ToTarget_command_tag:
         mkperf_command(c, who, m->request, m->msg.command.text, sizeof m->msg.command.text);
@@ -247,14 +247,15 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
     struct mkperf_connection *p = &c->connection[who];
     const mkperf_ToTarget *m = &c->in;
 
+    bool ready = mkperf_connection_ready(c, who);
     bool sealed = p->link.sealed && mkperf_link_accept(&p->link, message, n);
 
-    /* On a line, a host may begin anew without the last one's keys. */
+    /* On a line, a host may say hello without the last one's keys. */
     if (m->which_msg == mkperf_ToTarget_hello_tag && (sealed || !p->link.sealed || !p->ends)) {
-        mkperf_peer_hello(c, who, m->request, &m->msg.hello);
-    } else if (m->which_msg == mkperf_ToTarget_prove_tag && !p->ready) {
-        mkperf_peer_prove(c, who, m->request, &m->msg.prove);
-    } else if (!p->ready) {
+        mkperf_connection_hello(c, who, m->request, &m->msg.hello);
+    } else if (m->which_msg == mkperf_ToTarget_prove_tag && (p->claim.open || !ready)) {
+        mkperf_connection_prove(c, who, m->request, &m->msg.prove);
+    } else if (!ready) {
         c->bad_auth += c->key != NULL;
         p->ending = p->ends;
         mkperf_report_error(c, who, m->request,
@@ -301,6 +302,12 @@ static void take_line(struct mkperf_client *c, unsigned who)
     }
     if (c->key != NULL) {
         static const char text[] = "this target has a key: use mkperf\n";
+        mkperf_link_text(&p->link, text, sizeof text - 1);
+        p->ending = p->ends;
+        return;
+    }
+    if (!mkperf_connection_admit(c, who)) {
+        static const char text[] = "as many hosts are connected as there can be\n";
         mkperf_link_text(&p->link, text, sizeof text - 1);
         p->ending = p->ends;
         return;

@@ -4,8 +4,8 @@
  *
  * Owns: struct mkperf_client. A platform's main opens connections, feeds them bytes and takes bytes
  * from their links; the profiler PD is reached through a function pointer and the session page.
- * Host-testable. control.c carries out messages, peer.c knows who is connected, stream.c sends what
- * is unasked, command.c understands lines of text, report.c builds messages.
+ * Host-testable. control.c carries out messages, connections.c knows who is connected, stream.c
+ * sends what is unasked, command.c understands lines of text, report.c builds messages.
  *
  * Back-pressure: while the link that sets the pace (stream.c) has no room, records stay in the
  * output ring; when that is full, the profiler PD counts what it cannot deliver. Nothing waits. A
@@ -29,13 +29,11 @@
 #include "link.h"
 
 enum mkperf_client_limits {
-    MKPERF_CONNECTIONS = 4,
+    MKPERF_HOSTS = 4,        /* admitted connections at once, over TCP */
+    MKPERF_CONNECTIONS = 32, /* connections at once; at most 32, see the masks below */
     MKPERF_NOBODY = MKPERF_CONNECTIONS,
     /* Frames of a queue that only answers to the host may fill: hello, session, status, error. */
     MKPERF_ANSWER_FRAMES = 4,
-    MKPERF_WRONG_PROOFS = 5,   /* in a row, before they are slowed down */
-    MKPERF_PROOF_SECONDS = 10, /* for each further try */
-    MKPERF_HELLO_SECONDS = 5,  /* after which who said no hello may have to make room */
     MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher's sake */
     MKPERF_FALLBACK_HZ = 100,  /* of a clock that counts calls, where there is no other */
 };
@@ -48,11 +46,22 @@ struct mkperf_gap {
     uint64_t samples;
 };
 
+/* A hello whose host has not proved yet that it has the key. Until then nothing else of the
+ * connection changes: on a serial line an older host may still be there. */
+struct mkperf_claim {
+    bool open;                        /* a Prove may follow */
+    bool watch;                       /* as in HostHello */
+    const uint8_t *key;               /* that the host named */
+    struct mkperf_auth_hellos hellos; /* its `name` is the next */
+    char name[MKPERF_NAME_BYTES];
+    uint64_t out_base; /* of our frames' numbers: what they are above 16 bits does not count */
+    uint16_t in;       /* sequence of the host's last frame in the handshake */
+};
+
 struct mkperf_connection {
     struct mkperf_link link;
     bool used;
     bool ends;   /* TCP: it can be closed, and an error closes it */
-    bool ready;  /* said hello, and if need be proved itself */
     bool framed; /* has sent a frame: no plain text any more */
     bool ending; /* to be closed when its queue is empty */
     bool watch;
@@ -67,10 +76,8 @@ struct mkperf_connection {
     uint32_t list_next;
     uint64_t lost; /* samples of this session that it did not get */
     struct mkperf_gap gap;
-    struct mkperf_auth_hellos hellos; /* of a handshake; `name` below */
-    bool challenged;
-    bool unproven; /* said hello to a target with a key, and nothing to prove it yet */
     char name[MKPERF_NAME_BYTES];
+    struct mkperf_claim claim;
 };
 
 struct mkperf_client {
@@ -84,9 +91,15 @@ struct mkperf_client {
     uint32_t (*call)(uint32_t op);    /* a protected call: enum mkperf_session_op in, _result out */
     uint64_t (*clock)(void);          /* ticks, the clock of the samples; NULL: there is none */
     uint64_t clock_hz;
+    struct mkperf_connection *connection; /* `places`, at most MKPERF_CONNECTIONS */
+    unsigned places;
+    uint8_t (*queue)[MKPERF_LINK_BYTES]; /* `hosts`: as many connections can be admitted */
+    unsigned hosts;
 
     struct mkperf_encoder encoder;
-    struct mkperf_connection connection[MKPERF_CONNECTIONS];
+    uint32_t admitted;   /* connections with a large queue, bit = index: they keep their places */
+    uint32_t ready;      /* said hello and, to a target with keys, proved themselves; admitted */
+    uint32_t queues;     /* in use */
     unsigned controller; /* index, or MKPERF_NOBODY */
     mkperf_ToTarget in;
     union { /* the message that goes out next, if it is not in the page */
@@ -114,22 +127,20 @@ struct mkperf_client {
     uint64_t status_time; /* ticks: of the last unasked status */
     uint64_t ring_peak;   /* bytes: the most that waited in `ring` since then */
 
-    uint32_t bad_auth, refused, rate_limited, connections, links_lost, marks_lost; /* since boot */
-    uint32_t wrong_proofs;                                                         /* in a row */
-    uint64_t proof_time; /* of the last one */
-    uint64_t calls;      /* the fallback clock */
-    uint64_t pool;       /* stirred by the times at which bytes come */
+    uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* since boot */
+    uint64_t calls;                                                  /* the fallback clock */
+    uint64_t pool; /* stirred by the times at which bytes come */
     uint64_t challenges;
 };
 
 /* Prepares the client; everything but the fields above is zero before. */
 void mkperf_client_init(struct mkperf_client *c);
 
-/* A new connection: its index, or -1 if all are in use (counted). ends: see the struct. */
+/* A new connection: its index, or -1 if all places are taken (counted). ends: see the struct. */
 int mkperf_client_open(struct mkperf_client *c, bool ends);
-/* All connections are in use: one that others may have the place of, because it is older than
- * MKPERF_HELLO_SECONDS and has not said hello (and proved its key), or -1. */
-int mkperf_client_idler(struct mkperf_client *c);
+/* If all places are taken: the oldest connection that is not admitted, which has to make room for a
+ * new one; else -1. */
+int mkperf_client_oldest(const struct mkperf_client *c);
 /* The connection is gone; what its queue held is lost, which the host sees by number. */
 void mkperf_client_closed(struct mkperf_client *c, unsigned who);
 /* Whether the transport is to close the connection now. */
@@ -152,17 +163,26 @@ bool mkperf_control_active(const struct mkperf_client *c);
 uint64_t mkperf_client_now(struct mkperf_client *c);
 uint64_t mkperf_client_hz(const struct mkperf_client *c);
 
-/* ---- peer.c ---- */
+/* ---- connections.c ---- */
 
-void mkperf_peer_hello(struct mkperf_client *c, unsigned who, uint32_t request,
-                       const mkperf_HostHello *m);
-void mkperf_peer_prove(struct mkperf_client *c, unsigned who, uint32_t request,
-                       const mkperf_Prove *m);
-void mkperf_peer_take_control(struct mkperf_client *c, unsigned who, uint32_t request, bool force);
-void mkperf_peer_give_up_control(struct mkperf_client *c, unsigned who);
+static inline bool mkperf_connection_ready(const struct mkperf_client *c, unsigned who)
+{
+    return c->ready >> who & 1;
+}
+/* Gives the connection a large queue, if it has none. False: as many are admitted as there can be.
+ */
+bool mkperf_connection_admit(struct mkperf_client *c, unsigned who);
+
+void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t request,
+                             const mkperf_HostHello *m);
+void mkperf_connection_prove(struct mkperf_client *c, unsigned who, uint32_t request,
+                             const mkperf_Prove *m);
+void mkperf_connection_take_control(struct mkperf_client *c, unsigned who, uint32_t request,
+                                    bool force);
+void mkperf_connection_give_up_control(struct mkperf_client *c, unsigned who);
 /* Whether it may change things; takes control if nobody has it and the line is text. */
-bool mkperf_peer_may_control(struct mkperf_client *c, unsigned who);
-unsigned mkperf_peer_watchers(const struct mkperf_client *c);
+bool mkperf_connection_may_control(struct mkperf_client *c, unsigned who);
+unsigned mkperf_connection_watchers(const struct mkperf_client *c);
 
 /* ---- stream.c ---- */
 
@@ -203,8 +223,6 @@ bool mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t reques
 /* Errors go out only where a request asked (request != 0). */
 bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
                          const char *text);
-/* For a connection that there is no room for: a frame (MKPERF_FRAME_BYTES). Returns its length. */
-size_t mkperf_report_busy(struct mkperf_client *c, uint8_t *frame);
 /* The error in the page, which a call left that returned `result`. */
 bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request,
                            uint32_t result);

@@ -6,27 +6,49 @@
 
 #include <mkperf/frame.h>
 
+static uint8_t *queue_of(struct mkperf_link *l)
+{
+    return l->large != NULL ? l->large : l->small;
+}
+
+static uint32_t queue_bytes(const struct mkperf_link *l)
+{
+    return l->large != NULL ? MKPERF_LINK_BYTES : MKPERF_LINK_SMALL;
+}
+
 unsigned mkperf_link_room(const struct mkperf_link *l)
 {
-    return (MKPERF_LINK_BYTES - (l->head - l->tail)) / MKPERF_FRAME_BYTES;
+    return (queue_bytes(l) - (l->head - l->tail)) / MKPERF_FRAME_BYTES;
 }
 
 static void queue(struct mkperf_link *l, const void *bytes, size_t n)
 {
-    uint32_t at = l->head % MKPERF_LINK_BYTES;
-    size_t first = n < MKPERF_LINK_BYTES - at ? n : MKPERF_LINK_BYTES - at;
+    uint32_t size = queue_bytes(l);
+    uint32_t at = l->head % size;
+    size_t first = n < size - at ? n : size - at;
 
-    memcpy(&l->out[at], bytes, first);
-    memcpy(l->out, (const uint8_t *)bytes + first, n - first);
+    memcpy(queue_of(l) + at, bytes, first);
+    memcpy(queue_of(l), (const uint8_t *)bytes + first, n - first);
     l->head += (uint32_t)n;
+}
+
+void mkperf_link_grow(struct mkperf_link *l, uint8_t *large)
+{
+    uint32_t head = l->head;
+
+    for (l->head = l->tail; l->head != head; l->head++) {
+        large[l->head % MKPERF_LINK_BYTES] = l->small[l->head % MKPERF_LINK_SMALL];
+    }
+    l->large = large;
 }
 
 /* The frame is made where it is going to be sent from, but for one that would go round the end. */
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
 {
-    uint32_t at = l->head % MKPERF_LINK_BYTES;
-    bool whole = MKPERF_LINK_BYTES - at >= MKPERF_FRAME_BYTES;
-    uint8_t *frame = whole ? &l->out[at] : l->frame;
+    static uint8_t apart[MKPERF_FRAME_BYTES];
+    uint32_t at = l->head % queue_bytes(l);
+    bool whole = queue_bytes(l) - at >= MKPERF_FRAME_BYTES;
+    uint8_t *frame = whole ? queue_of(l) + at : apart;
 
     if (n > (l->sealed ? MKPERF_CONTENT_BYTES : MKPERF_MESSAGE_BYTES) || mkperf_link_room(l) == 0) {
         return false;
@@ -47,7 +69,7 @@ bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
 
 bool mkperf_link_text(struct mkperf_link *l, const char *text, size_t n)
 {
-    if (n > MKPERF_LINK_BYTES - (l->head - l->tail)) {
+    if (n > queue_bytes(l) - (l->head - l->tail)) {
         return false;
     }
     queue(l, text, n);
@@ -56,11 +78,12 @@ bool mkperf_link_text(struct mkperf_link *l, const char *text, size_t n)
 
 const uint8_t *mkperf_link_out(const struct mkperf_link *l, size_t *n)
 {
-    uint32_t at = l->tail % MKPERF_LINK_BYTES;
+    uint32_t size = queue_bytes(l);
+    uint32_t at = l->tail % size;
     uint32_t queued = l->head - l->tail;
 
-    *n = queued < MKPERF_LINK_BYTES - at ? queued : MKPERF_LINK_BYTES - at;
-    return &l->out[at];
+    *n = queued < size - at ? queued : size - at;
+    return (l->large != NULL ? l->large : l->small) + at;
 }
 
 void mkperf_link_sent(struct mkperf_link *l, size_t n)

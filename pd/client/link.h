@@ -3,8 +3,10 @@
  * Frames over a byte stream: a bounded queue out, and the collection of frames in.
  *
  * Owns: struct mkperf_link. Used by the client PD; host-testable. Nothing is dropped on the way
- * out: what has no room is refused and stays with the caller. On the way in, whatever is not a
- * frame is dropped and counted. With keys, what goes out is sealed, and what comes in has to be.
+ * out: a message that does not fit is refused and stays with the caller. On the way in, whatever is
+ * not a frame is dropped and counted. With keys, what goes out is sealed, and what comes in has to
+ * be. A link has a small queue, enough for a handshake, and gets a large one with
+ * mkperf_link_grow.
  */
 #ifndef MKPERF_LINK_H
 #define MKPERF_LINK_H
@@ -17,7 +19,8 @@
 #include <mkperf/wire.h>
 
 enum {
-    MKPERF_LINK_BYTES = 32 * 1024, /* of the queue out, a power of two */
+    MKPERF_LINK_BYTES = 32 * 1024, /* of a queue out, a power of two */
+    MKPERF_LINK_SMALL = 4096,      /* of the queue that every link has, likewise */
     /* So many bytes of text and a newline may be a frame's beginning: a block's length, a sequence,
      * and the tag of field 1. No command is as short. */
     MKPERF_LINK_MAYBE_FRAME = 4,
@@ -36,10 +39,13 @@ struct mkperf_link {
     uint16_t sequence; /* of the frame that came in last */
     uint8_t out_key[MKPERF_KEY_BYTES];
     uint8_t in_key[MKPERF_KEY_BYTES];
-    uint8_t out[MKPERF_LINK_BYTES];
+    uint8_t *large; /* the queue out, MKPERF_LINK_BYTES; NULL: it is `small` */
+    uint8_t small[MKPERF_LINK_SMALL];
     uint8_t in[MKPERF_FRAME_BYTES];
-    uint8_t frame[MKPERF_FRAME_BYTES]; /* being made, if it goes round the end of `out` */
 };
+
+/* Moves what is queued to a queue of MKPERF_LINK_BYTES, which must outlive the link. */
+void mkperf_link_grow(struct mkperf_link *l, uint8_t *queue);
 
 /* How many more frames of the longest kind the queue takes. */
 unsigned mkperf_link_room(const struct mkperf_link *l);

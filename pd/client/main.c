@@ -41,6 +41,10 @@ void init(void)
     client.ring.ring = mkperf_output_ring(mkperf_output);
     client.ring.size = MKPERF_OUTPUT_RING_BYTES;
     client.call = call;
+    client.connection = mkperf_medium.connection;
+    client.places = mkperf_medium.places;
+    client.queue = mkperf_medium.queue;
+    client.hosts = mkperf_medium.hosts;
     if (mkperf_clock_there()) {
         client.clock = mkperf_clock_ticks;
         client.clock_hz = mkperf_clock_hz();

@@ -74,11 +74,11 @@ bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request
     mkperf_client_stamp_hello(c, m);
     m->nonce.size = 0;
     m->proof.size = 0;
-    if (request != 0 && p->challenged) {
+    if (request != 0 && p->claim.open) {
         m->nonce.size = MKPERF_NONCE_BYTES;
-        memcpy(m->nonce.bytes, p->hellos.target_nonce, MKPERF_NONCE_BYTES);
+        memcpy(m->nonce.bytes, p->claim.hellos.target_nonce, MKPERF_NONCE_BYTES);
         m->proof.size = MKPERF_PROOF_BYTES;
-        mkperf_auth_proof(c->key, MKPERF_ROLE_TARGET, &p->hellos, m->proof.bytes);
+        mkperf_auth_proof(p->claim.key, MKPERF_ROLE_TARGET, &p->claim.hellos, m->proof.bytes);
     }
     return SEND(hello, mkperf_TargetHello, m);
 }
@@ -100,7 +100,6 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     m->bad_frames = p->link.bad_frames;
     m->bad_auth = c->bad_auth;
     m->refused = c->refused;
-    m->rate_limited = c->rate_limited;
     m->connections = c->connections;
     m->links_lost = c->links_lost;
     m->marks_lost = c->marks_lost;
@@ -144,7 +143,7 @@ bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)
     mkperf_Role m = {
         .control = c->controller == who,
         .controlled = c->controller != MKPERF_NOBODY,
-        .watchers = mkperf_peer_watchers(c),
+        .watchers = mkperf_connection_watchers(c),
         .you = c->connection[who].number,
     };
 
@@ -237,14 +236,4 @@ bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t reque
                                    "the profiler PD refused and gave no reason");
     }
     return request == 0 || SEND(error, mkperf_Error, e);
-}
-
-size_t mkperf_report_busy(struct mkperf_client *c, uint8_t *frame)
-{
-    mkperf_Error *m = &c->out.error;
-
-    *m = (mkperf_Error){.code = mkperf_ErrorCode_ERROR_BUSY};
-    mkperf_text_copy(m->text, "as many hosts are connected as there can be", sizeof m->text);
-    return mkperf_frame_encode(frame, 0, c->message,
-                               encode(c, 0, mkperf_ToHost_error_tag, mkperf_Error_fields, m));
 }

@@ -22,6 +22,8 @@ enum {
 static const struct mkperf_transport *const transport = &MKPERF_TRANSPORT;
 static struct mkperf_client *client;
 static unsigned who;
+static struct mkperf_connection connection[1];
+static uint8_t queue[1][MKPERF_LINK_BYTES];
 
 static void init_line(struct mkperf_client *c)
 {
@@ -80,6 +82,10 @@ static void done(unsigned channel)
 }
 
 const struct mkperf_medium mkperf_medium = {
+    .connection = connection,
+    .places = 1,
+    .queue = queue,
+    .hosts = 1,
     .init = init_line,
     .notified = receive,
     .transmit = transmit,

@@ -18,9 +18,13 @@ enum {
     REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* room that ends a gap */
 };
 
-static bool ready(const struct mkperf_client *c, unsigned who)
+/* The lowest connection of a mask that is not 0, and the mask without it. */
+static unsigned next(uint32_t *mask)
 {
-    return c->connection[who].used && c->connection[who].ready;
+    unsigned who = (unsigned)__builtin_ctz(*mask);
+
+    *mask &= *mask - 1;
+    return who;
 }
 
 static bool has_room(const struct mkperf_client *c, unsigned who)
@@ -31,11 +35,11 @@ static bool has_room(const struct mkperf_client *c, unsigned who)
 /* Whether the link that sets the pace can take a step's frames. */
 static bool may_go_on(const struct mkperf_client *c)
 {
-    if (c->controller != MKPERF_NOBODY && ready(c, c->controller)) {
+    if (c->controller != MKPERF_NOBODY && mkperf_connection_ready(c, c->controller)) {
         return has_room(c, c->controller);
     }
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-        if (ready(c, i) && has_room(c, i)) {
+    for (uint32_t rest = c->ready; rest != 0;) {
+        if (has_room(c, next(&rest))) {
             return true;
         }
     }
@@ -44,11 +48,8 @@ static bool may_go_on(const struct mkperf_client *c)
 
 void mkperf_stream_mark(struct mkperf_client *c, size_t n)
 {
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-        struct mkperf_link *l = &c->connection[i].link;
-        if (!ready(c, i)) {
-            continue;
-        }
+    for (uint32_t rest = c->ready; rest != 0;) {
+        struct mkperf_link *l = &c->connection[next(&rest)].link;
         if (mkperf_link_room(l) > MKPERF_ANSWER_FRAMES) {
             mkperf_link_send(l, c->message, n);
         } else {
@@ -76,11 +77,9 @@ static void open_gap(struct mkperf_connection *p, uint64_t first)
 /* The batch in c->message, which holds samples of the session from `first` on. */
 static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples)
 {
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+    for (uint32_t rest = c->ready; rest != 0;) {
+        unsigned i = next(&rest);
         struct mkperf_connection *p = &c->connection[i];
-        if (!ready(c, i)) {
-            continue;
-        }
         if (!p->gap.open && has_room(c, i) && mkperf_link_send(&p->link, c->message, n)) {
             continue;
         }
@@ -94,8 +93,9 @@ static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64
 /* A watcher in a gap whose queue has emptied wants an epoch; so does a controller at once. */
 static bool epoch_wanted(const struct mkperf_client *c)
 {
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-        if (ready(c, i) && (c->connection[i].gap.open || c->connection[i].wants_epoch) &&
+    for (uint32_t rest = c->ready; rest != 0;) {
+        unsigned i = next(&rest);
+        if ((c->connection[i].gap.open || c->connection[i].wants_epoch) &&
             mkperf_link_room(&c->connection[i].link) >= REJOIN_FRAMES &&
             (c->encoder.batches >= MKPERF_WATCHER_EPOCH || i == c->controller)) {
             return true;
@@ -122,8 +122,9 @@ void mkperf_stream_flush(struct mkperf_client *c)
     if (!c->stopping && time - c->status_time >= c->encoder.tick_hz) {
         c->status_time = time;
         c->call(MKPERF_OP_STATUS);
-        for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-            if (ready(c, i) && has_room(c, i)) {
+        for (uint32_t rest = c->ready; rest != 0;) {
+            unsigned i = next(&rest);
+            if (has_room(c, i)) {
                 mkperf_report_status(c, i, 0);
             }
         }
@@ -150,11 +151,9 @@ uint64_t mkperf_stream_clear(struct mkperf_client *c)
 static void announce(struct mkperf_client *c)
 {
     c->announce = false;
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
+    for (uint32_t rest = c->ready; rest != 0;) {
+        unsigned i = next(&rest);
         struct mkperf_connection *p = &c->connection[i];
-        if (!ready(c, i)) {
-            continue;
-        }
         if (!has_room(c, i)) {
             open_gap(p, c->encoder.sent);
             continue;
@@ -189,14 +188,15 @@ static void list_events(struct mkperf_client *c, unsigned who)
 static bool serve(struct mkperf_client *c, unsigned who)
 {
     struct mkperf_connection *p = &c->connection[who];
+    bool ready = mkperf_connection_ready(c, who);
 
-    if (!p->used || mkperf_link_room(&p->link) <= MKPERF_ANSWER_FRAMES) {
+    if (mkperf_link_room(&p->link) <= MKPERF_ANSWER_FRAMES) {
         return false;
     }
-    if (p->ready && p->tell_role) {
+    if (ready && p->tell_role) {
         p->tell_role = false;
         mkperf_report_role(c, who, 0);
-    } else if (p->ready && p->tell_session) {
+    } else if (ready && p->tell_session) {
         p->tell_session = false;
         if (c->page->session.events_count != 0) {
             mkperf_report_session(c, who, 0);
@@ -212,10 +212,9 @@ static bool serve(struct mkperf_client *c, unsigned who)
 /* The status of a session that is over, to whoever asked for the end and to all others. */
 static void tell_end(struct mkperf_client *c, bool answer)
 {
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-        if (ready(c, i)) {
-            mkperf_report_status(c, i, answer && i == c->stop_by ? c->stop_request : 0);
-        }
+    for (uint32_t rest = c->ready; rest != 0;) {
+        unsigned i = next(&rest);
+        mkperf_report_status(c, i, answer && i == c->stop_by ? c->stop_request : 0);
     }
 }
 
@@ -366,8 +365,9 @@ void mkperf_client_pump(struct mkperf_client *c)
 {
     c->calls++;
     note_fill(c);
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-        for (unsigned n = 0; n < MAX_STEPS && serve(c, i); n++) {
+    for (uint32_t rest = c->admitted; rest != 0;) {
+        unsigned who = next(&rest);
+        for (unsigned n = 0; n < MAX_STEPS && serve(c, who); n++) {
         }
     }
     for (unsigned i = 0; i < MAX_STEPS; i++) {

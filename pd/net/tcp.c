@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD's medium: TCP, up to MKPERF_CONNECTIONS hosts at once.
+ * The client PD's medium: TCP, up to MKPERF_HOSTS hosts at once, and as many connections more as
+ * MKPERF_CONNECTIONS leaves for those that have not proved themselves.
  *
  * Owns: the network device (channel 0), lwIP, and the connections' sockets. Channel 2 is a ticker,
  * if there is one. Listens at MKPERF_TCP_PORT; with MKPERF_NET_DIAL (ADDRESS or ADDRESS:PORT) it
@@ -32,6 +33,8 @@ enum {
 };
 
 static struct mkperf_client *client;
+static struct mkperf_connection connection[MKPERF_CONNECTIONS];
+static uint8_t queue[MKPERF_HOSTS][MKPERF_LINK_BYTES];
 static struct tcp_pcb *socket[MKPERF_CONNECTIONS];
 static const char *const dial_text = MKPERF_NET_DIAL; /* NULL: listen */
 static struct {
@@ -42,11 +45,15 @@ static struct {
     uint32_t last_ms;
 } dialling;
 
-static unsigned *number(unsigned who)
+/* What lwIP passes to a socket's callbacks: the connection's index + 1. */
+static void *to_arg(unsigned who)
 {
-    static unsigned numbers[MKPERF_CONNECTIONS] = {0, 1, 2, 3};
+    return (void *)(uintptr_t)(who + 1);
+}
 
-    return &numbers[who];
+static unsigned from_arg(const void *arg)
+{
+    return (unsigned)(uintptr_t)arg - 1;
 }
 
 /* No callback of this socket's from here on. */
@@ -79,14 +86,14 @@ static void failed(void *arg, err_t err)
         dialling.busy = false;
         return;
     }
-    unsigned who = *(unsigned *)arg;
+    unsigned who = from_arg(arg);
     socket[who] = NULL;
     mkperf_client_closed(client, who);
 }
 
 static err_t received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err)
 {
-    unsigned who = *(unsigned *)arg;
+    unsigned who = from_arg(arg);
 
     (void)err;
     if (p == NULL) {
@@ -102,15 +109,17 @@ static err_t received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err)
     return ERR_OK;
 }
 
-/* All connections are taken: says so, and that is all. */
-static void turn_away(struct tcp_pcb *pcb)
+/* Frees a place for a new connection. Nothing of the old one stays, not even in lwIP. */
+static void evict(void)
 {
-    static uint8_t frame[MKPERF_FRAME_BYTES];
-    size_t n = mkperf_report_busy(client, frame);
+    int oldest = mkperf_client_oldest(client);
 
-    tcp_write(pcb, frame, (u16_t)n, TCP_WRITE_FLAG_COPY);
-    tcp_output(pcb);
-    tcp_close(pcb);
+    if (oldest >= 0) {
+        struct tcp_pcb *pcb = socket[oldest];
+        client->refused++;
+        forget((unsigned)oldest);
+        tcp_abort(pcb);
+    }
 }
 
 static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
@@ -119,18 +128,15 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
     if (err != ERR_OK || pcb == NULL) {
         return ERR_VAL;
     }
-    int idler = mkperf_client_idler(client);
-    if (idler >= 0) {
-        client->refused++;
-        close_socket((unsigned)idler);
-    }
+    evict();
     int who = mkperf_client_open(client, true);
     if (who < 0) {
-        turn_away(pcb);
-        return ERR_OK;
+        tcp_abort(pcb);
+        return ERR_ABRT;
     }
     socket[who] = pcb;
-    tcp_arg(pcb, number((unsigned)who));
+    tcp_setprio(pcb, TCP_PRIO_MIN); /* until it is admitted, lwIP may drop it for a new one */
+    tcp_arg(pcb, to_arg((unsigned)who));
     tcp_recv(pcb, received);
     tcp_err(pcb, failed);
     tcp_nagle_disable(pcb);
@@ -269,12 +275,18 @@ static void transmit(void)
         }
         if (socket[i] != NULL && mkperf_client_finished(client, i)) {
             close_socket(i);
+        } else if (socket[i] != NULL && client->admitted >> i & 1) {
+            socket[i]->prio = TCP_PRIO_MAX;
         }
     }
     mkperf_stack_poll();
 }
 
 const struct mkperf_medium mkperf_medium = {
+    .connection = connection,
+    .places = MKPERF_CONNECTIONS,
+    .queue = queue,
+    .hosts = MKPERF_HOSTS,
     .init = init_net,
     .notified = wake,
     .transmit = transmit,

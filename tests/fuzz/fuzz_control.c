@@ -13,7 +13,7 @@
 
 #include "pd/client/control.h"
 
-enum { RING = 4096 };
+enum { RING = 4096, PLACES = 4, QUEUES = 2 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,6 +23,8 @@ static struct {
 } input;
 
 static struct mkperf_client client;
+static struct mkperf_connection places[PLACES];
+static uint8_t queues[QUEUES][MKPERF_LINK_BYTES];
 static const uint8_t key[MKPERF_KEY_BYTES] = {1, 2, 3};
 static uint64_t page[MKPERF_SESSION_PAGE_BYTES / 8];
 static uint64_t ring[(MKPERF_RING_HEADER_BYTES + RING) / 8];
@@ -66,7 +68,7 @@ static uint32_t call(uint32_t op)
 
 static unsigned connection(void)
 {
-    return byte() % MKPERF_CONNECTIONS;
+    return byte() % PLACES;
 }
 
 static void say(unsigned who, const uint8_t *message, size_t n)
@@ -117,8 +119,8 @@ static void prove(void)
     uint8_t message[4 + MKPERF_PROOF_BYTES] = {
         mkperf_ToTarget_prove_tag << 3 | 2, 2 + MKPERF_PROOF_BYTES, 1 << 3 | 2, MKPERF_PROOF_BYTES};
 
-    if (c->challenged) {
-        mkperf_auth_proof(key, MKPERF_ROLE_HOST, &c->hellos, message + 4);
+    if (c->claim.open) {
+        mkperf_auth_proof(key, MKPERF_ROLE_HOST, &c->claim.hellos, message + 4);
     }
     say(who, message, sizeof message);
 }
@@ -214,12 +216,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input.data = data;
     input.size = size;
     memset(&client, 0, sizeof client);
+    memset(places, 0, sizeof places);
     memset(page, 0, sizeof page);
     memset(ring, 0, sizeof ring);
     client.platform = "fuzz";
     client.page = (struct mkperf_session_page *)page;
     client.ring = (struct mkperf_ring_consumer){.ring = r, .size = RING};
     client.call = call;
+    client.connection = places;
+    client.places = PLACES;
+    client.queue = queues;
+    client.hosts = QUEUES;
     client.key = byte() & 1 ? key : NULL;
     client.clock = byte() & 1 ? clock_ticks : NULL;
     client.clock_hz = 1000;

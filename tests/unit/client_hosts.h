@@ -15,7 +15,7 @@
 
 #include "pd/client/control.h"
 
-enum { HOSTS = 6, RING = 64 * 1024 };
+enum { HOSTS = 40, RING = 64 * 1024 };
 
 /* The host's end of a connection. */
 struct test_host {
@@ -39,6 +39,8 @@ struct test_host {
 };
 
 static struct mkperf_client client;
+static struct mkperf_connection places[MKPERF_CONNECTIONS];
+static uint8_t queues[MKPERF_HOSTS][MKPERF_LINK_BYTES];
 static struct test_host hosts[HOSTS];
 static union {
     struct mkperf_session_page page;
@@ -92,6 +94,7 @@ static void begin_test(const uint8_t *key)
     struct mkperf_ring *r = (struct mkperf_ring *)ring_memory;
 
     memset(&client, 0, sizeof client);
+    memset(places, 0, sizeof places);
     memset(hosts, 0, sizeof hosts);
     memset(&page_memory, 0, sizeof page_memory);
     memset(ring_memory, 0, sizeof ring_memory);
@@ -106,6 +109,10 @@ static void begin_test(const uint8_t *key)
     client.call = test_call;
     client.clock = test_clock;
     client.clock_hz = 1000000;
+    client.connection = places;
+    client.places = MKPERF_CONNECTIONS;
+    client.queue = queues;
+    client.hosts = MKPERF_HOSTS;
     mkperf_client_init(&client);
 }
 
@@ -216,7 +223,8 @@ static void hear(struct test_host *h, size_t n)
         if (there == 0) {
             return;
         }
-        if (client.connection[h->who].framed || client.connection[h->who].ready) {
+        if (client.connection[h->who].framed ||
+            mkperf_connection_ready(&client, (unsigned)h->who)) {
             int length = mkperf_link_byte(&h->link, *bytes, &message);
             if (length >= 0) {
                 take_message(h, message, (size_t)length);
@@ -309,10 +317,11 @@ static const mkperf_ToHost *greet(struct test_host *h, bool watch, const char *n
     return ask(h, &m);
 }
 
-/* The handshake with a key; the answer to Prove. */
-static inline const mkperf_ToHost *prove(struct test_host *h, const uint8_t key[MKPERF_KEY_BYTES])
+/* The handshake with a key as far as the target's hello: *m is the host's proof, with the keys that
+ * it is followed by in h->link. */
+static inline void prepare_proof(struct test_host *h, const uint8_t key[MKPERF_KEY_BYTES],
+                                 mkperf_ToTarget *m)
 {
-    mkperf_ToTarget m = mkperf_ToTarget_init_zero;
     struct mkperf_auth_hellos a = {.name = "alice", .name_bytes = 5};
     uint8_t proof[MKPERF_PROOF_BYTES];
     const mkperf_ToHost *answer = greet(h, false, "alice");
@@ -326,14 +335,24 @@ static inline const mkperf_ToHost *prove(struct test_host *h, const uint8_t key[
     if (key == test_key) {
         assert_memory_equal(proof, answer->msg.hello.proof.bytes, sizeof proof);
     }
-    m.which_msg = mkperf_ToTarget_prove_tag;
-    m.msg.prove.proof.size = MKPERF_PROOF_BYTES;
-    mkperf_auth_proof(key, MKPERF_ROLE_HOST, &a, m.msg.prove.proof.bytes);
+    *m = (mkperf_ToTarget)mkperf_ToTarget_init_zero;
+    m->which_msg = mkperf_ToTarget_prove_tag;
+    m->msg.prove.proof.size = MKPERF_PROOF_BYTES;
+    mkperf_auth_proof(key, MKPERF_ROLE_HOST, &a, m->msg.prove.proof.bytes);
     mkperf_auth_seal_key(key, MKPERF_ROLE_HOST, &a, h->link.out_key);
     mkperf_auth_seal_key(key, MKPERF_ROLE_TARGET, &a, h->link.in_key);
     h->link.accepted = h->link.sequence;
+    h->link.sealed = false;
     h->check = true;
-    answer = ask(h, &m);
+}
+
+/* The whole handshake; the answer to Prove. */
+static inline const mkperf_ToHost *prove(struct test_host *h, const uint8_t key[MKPERF_KEY_BYTES])
+{
+    mkperf_ToTarget m;
+
+    prepare_proof(h, key, &m);
+    const mkperf_ToHost *answer = ask(h, &m);
     h->link.sealed = true;
     return answer;
 }

@@ -18,6 +18,8 @@
 enum { SIM_THREADS = 16 };
 
 static struct mkperf_client client;
+static struct mkperf_connection places[1];
+static uint8_t queues[1][MKPERF_LINK_BYTES];
 static struct mkperf_link host;      /* the host's end, */
 static struct mkperf_link host_line; /* and what it sends */
 static struct {
@@ -268,6 +270,7 @@ static int boot(void **state)
     memset(&sim, 0, sizeof sim);
     memset(&profiler, 0, sizeof profiler);
     memset(&client, 0, sizeof client);
+    memset(places, 0, sizeof places);
     memset(&host, 0, sizeof host);
     memset(&host_line, 0, sizeof host_line);
     memset(&got, 0, sizeof got);
@@ -289,6 +292,10 @@ static int boot(void **state)
     client.ring.ring = mkperf_output_ring(mkperf_output);
     client.ring.size = MKPERF_OUTPUT_RING_BYTES;
     client.call = call;
+    client.connection = places;
+    client.places = 1;
+    client.queue = queues;
+    client.hosts = 1;
     mkperf_client_init(&client);
     assert_int_equal(mkperf_client_open(&client, false), 0);
     return 0;

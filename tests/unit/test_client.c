@@ -59,40 +59,43 @@ static void who_controls(void **state)
     assert_int_equal(w->status.links_lost, 1);
 }
 
+/* More hosts than can be admitted are told so; silent connections make room, the oldest first. */
 static void all_taken(void **state)
 {
-    uint8_t frame[MKPERF_FRAME_BYTES];
-
     (void)state;
     begin_test(NULL);
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-        connect_host(i);
+    for (unsigned i = 0; i < MKPERF_HOSTS; i++) {
+        greet(connect_host(i), true, "a");
     }
-    assert_int_equal(mkperf_client_open(&client, true), -1);
-    assert_int_equal(client.refused, 1);
-    assert_true(mkperf_report_busy(&client, frame) > 20);
+    struct test_host *h = connect_host(MKPERF_HOSTS);
+    expect_error(greet(h, false, "b"), mkperf_ErrorCode_ERROR_BUSY);
+    assert_true(mkperf_client_finished(&client, (unsigned)h->who));
+    mkperf_client_closed(&client, (unsigned)h->who);
     mkperf_client_closed(&client, 2);
-    assert_int_equal(mkperf_client_open(&client, true), 2);
+    h = connect_host(2);
+    assert_int_equal(greet(h, false, "c")->which_msg, mkperf_ToHost_hello_tag);
+    assert_int_equal(h->who, 2);
 }
 
-/* Who connects and says nothing keeps nobody out for long; who said hello keeps the place. */
-static void idlers(void **state)
+static void oldest_makes_room(void **state)
 {
     (void)state;
     begin_test(NULL);
     greet(connect_host(0), false, "a");
     for (unsigned i = 1; i < MKPERF_CONNECTIONS; i++) {
+        assert_int_equal(mkperf_client_oldest(&client), -1); /* there are free places */
         connect_host(i);
     }
-    assert_int_equal(mkperf_client_idler(&client), -1); /* they may yet say it */
-    test_time += MKPERF_HELLO_SECONDS * client.clock_hz + 1;
-    assert_int_equal(mkperf_client_idler(&client), 1);
+    assert_int_equal(mkperf_client_oldest(&client), 1);
+    assert_int_equal(mkperf_client_open(&client, true), -1);
     mkperf_client_closed(&client, 1);
-    assert_int_equal(mkperf_client_idler(&client), -1); /* there is room */
     connect_host(1);
+    assert_int_equal(mkperf_client_oldest(&client), 2);
     greet(&hosts[2], true, "b");
-    greet(&hosts[3], true, "c");
-    assert_int_equal(mkperf_client_idler(&client), -1);
+    assert_int_equal(mkperf_client_oldest(&client), 3); /* an admitted host keeps its place */
+    static const char line[] = "status\n";
+    say_bytes(&hosts[3], (const uint8_t *)line, sizeof line - 1);
+    assert_int_equal(mkperf_client_oldest(&client), 4); /* and a person at a terminal does */
 }
 
 /* Before the hello nothing but the hello; what does not decode ends that connection alone. */
@@ -312,10 +315,14 @@ static void marks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_controls), cmocka_unit_test(all_taken),
-        cmocka_unit_test(idlers),       cmocka_unit_test(malformed),
-        cmocka_unit_test(slow_watcher), cmocka_unit_test(lost_link),
-        cmocka_unit_test(ring_fill),    cmocka_unit_test(reconfigured_while_running),
+        cmocka_unit_test(who_controls),
+        cmocka_unit_test(all_taken),
+        cmocka_unit_test(oldest_makes_room),
+        cmocka_unit_test(malformed),
+        cmocka_unit_test(slow_watcher),
+        cmocka_unit_test(lost_link),
+        cmocka_unit_test(ring_fill),
+        cmocka_unit_test(reconfigured_while_running),
         cmocka_unit_test(marks),
     };
 

@@ -59,31 +59,130 @@ static void expect_refused(struct test_host *h, mkperf_ErrorCode code)
     mkperf_client_closed(&client, (unsigned)h->who);
 }
 
-static void wrong_key_and_rate(void **state)
+/* ---- nobody without the key keeps others out: in the target's time ---- */
+
+enum { ROUND_TRIP_MS = 20, PATIENCE_MS = 2000, PAUSE_MS = 100, TIMES = 20 };
+
+typedef void attack_fn(unsigned ms);
+
+static unsigned clock_ms;
+
+static void pass(unsigned ms, attack_fn *attack)
+{
+    while (ms-- != 0) {
+        test_time += client.clock_hz / 1000;
+        attack(clock_ms++);
+    }
+}
+
+/* A new connection, as over TCP. */
+static struct test_host *arrive(unsigned i)
+{
+    int oldest = mkperf_client_oldest(&client);
+
+    if (oldest >= 0) {
+        mkperf_client_closed(&client, (unsigned)oldest);
+    }
+    return connect_host(i);
+}
+
+static bool is_there(const struct test_host *h, uint32_t number)
+{
+    const struct mkperf_connection *p = &places[h->who];
+
+    return p->used && p->number == number;
+}
+
+/* Host 0, which has the key, is in before its patience is over; it tries again when it is cut. */
+static bool gets_in(attack_fn *attack)
+{
+    for (unsigned began = clock_ms; clock_ms - began < PATIENCE_MS; pass(PAUSE_MS, attack)) {
+        mkperf_ToTarget m;
+        struct test_host *h = arrive(0);
+        uint32_t number = places[h->who].number;
+        pass(ROUND_TRIP_MS / 2, attack);
+        if (!is_there(h, number)) {
+            continue;
+        }
+        prepare_proof(h, test_key, &m);
+        pass(ROUND_TRIP_MS, attack);
+        if (is_there(h, number) && ask(h, &m)->which_msg == mkperf_ToHost_ack_tag) {
+            h->link.sealed = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void nine_wrong_proofs_a_second(unsigned ms)
+{
+    if (ms % 111 == 0) {
+        struct test_host *h = arrive(1);
+        prove(h, other_key);
+        assert_int_equal(h->last.msg.error.code, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+        assert_true(ended(h));
+        mkperf_client_closed(&client, (unsigned)h->who);
+    }
+}
+
+static void eight_silent_sockets(unsigned ms)
+{
+    static uint32_t number[8];
+
+    for (unsigned i = 0; i < 8 && ms % 4400 == 0; i++) {
+        if (is_there(&hosts[1 + i], number[i])) {
+            mkperf_client_closed(&client, (unsigned)hosts[1 + i].who);
+        }
+        number[i] = places[arrive(1 + i)->who].number;
+    }
+}
+
+static void a_thousand_connections_a_second(unsigned ms)
+{
+    struct test_host *h = arrive(1);
+
+    if (ms % 3 == 0) {
+        greet(h, false, "mallory");
+    }
+}
+
+static void keeps_nobody_out(attack_fn *attack)
+{
+    begin_test(test_key);
+    clock_ms = 0;
+    pass(5000, attack);
+    for (unsigned i = 0; i < TIMES; i++) {
+        assert_true(gets_in(attack));
+        pass(300, attack);
+        assert_int_equal(ask_for(&hosts[0], mkperf_ToTarget_get_status_tag)->which_msg,
+                         mkperf_ToHost_status_tag);
+        mkperf_client_closed(&client, (unsigned)hosts[0].who); /* its link breaks */
+    }
+    assert_true(gets_in(attack));
+    start(&hosts[0]);
+    mkperf_client_closed(&client, (unsigned)hosts[0].who);
+    assert_true(gets_in(attack));
+    assert_true(client.running);
+    assert_true(hosts[0].role.control);
+}
+
+static void wrong_proofs_keep_nobody_out(void **state)
 {
     (void)state;
-    begin_test(test_key);
-    for (unsigned i = 0; i < MKPERF_WRONG_PROOFS; i++) {
-        struct test_host *h = connect_host(0);
-        prove(h, other_key);
-        expect_refused(h, mkperf_ErrorCode_ERROR_AUTHENTICATION);
-    }
-    assert_int_equal(client.bad_auth, MKPERF_WRONG_PROOFS);
-    struct test_host *h = connect_host(0);
-    prove(h, test_key); /* the right one is not looked at, either */
-    expect_refused(h, mkperf_ErrorCode_ERROR_RATE);
-    assert_int_equal(client.rate_limited, 1);
-    test_time += MKPERF_PROOF_SECONDS * client.clock_hz;
-    h = connect_host(0);
-    prove(h, other_key);
-    expect_refused(h, mkperf_ErrorCode_ERROR_AUTHENTICATION);
-    h = connect_host(0);
-    prove(h, test_key);
-    expect_refused(h, mkperf_ErrorCode_ERROR_RATE);
-    test_time += MKPERF_PROOF_SECONDS * client.clock_hz;
-    h = connect_host(0);
-    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
-    assert_int_equal(client.wrong_proofs, 0);
+    keeps_nobody_out(nine_wrong_proofs_a_second);
+    assert_true(client.bad_auth > 100);
+}
+
+static void silence_keeps_nobody_out(void **state)
+{
+    (void)state;
+    keeps_nobody_out(eight_silent_sockets);
+}
+
+static void floods_keep_nobody_out(void **state)
+{
+    (void)state;
+    keeps_nobody_out(a_thousand_connections_a_second);
 }
 
 static void nothing_before_the_proof(void **state)
@@ -217,18 +316,22 @@ static void tampered(void **state)
         assert_true(client.bad_auth >= bad);
         bad = client.bad_auth;
         mkperf_client_closed(&client, (unsigned)h->who);
-        client.wrong_proofs = 0;
     }
     assert_true(bad > 50);
 }
 
 /* A line has no end: what is wrong is counted and dropped. */
+static struct test_host *begin_line(void)
+{
+    begin_test(test_key);
+    hosts[0].who = mkperf_client_open(&client, false);
+    return &hosts[0];
+}
+
 static void serial_line(void **state)
 {
     (void)state;
-    begin_test(test_key);
-    struct test_host *h = &hosts[0];
-    h->who = mkperf_client_open(&client, false);
+    struct test_host *h = begin_line();
     assert_int_equal(prove(h, other_key)->which_msg, mkperf_ToHost_error_tag);
     h->link.sealed = false;
     h->check = false;
@@ -241,6 +344,55 @@ static void serial_line(void **state)
     assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
                      mkperf_ToHost_status_tag);
     assert_int_equal(h->status.bad_auth, 2);
+}
+
+/* Somebody else on the line says hello, with a wrong proof or none: the host is not disturbed. */
+static void hello_on_a_line(void **state)
+{
+    struct test_host *other = &hosts[1];
+    mkperf_ToTarget m = hello_of(true, "mallory");
+
+    (void)state;
+    struct test_host *h = begin_line();
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
+    start(h);
+    for (unsigned i = 0; i < 3; i++) {
+        make_frame(other, &m);
+        say_bytes(h, other->said, other->said_bytes);
+        sample(10);
+        settle(h);
+        assert_true(h->bad_seals == 1 + i * 2); /* the target's answer to the other's hello */
+        mkperf_ToTarget proof = {.which_msg = mkperf_ToTarget_prove_tag};
+        make_frame(other, &proof);
+        say_bytes(h, other->said, other->said_bytes);
+        assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
+                         mkperf_ToHost_status_tag);
+        assert_int_equal(h->bad_seals, 2 + i * 2);
+    }
+    assert_true(h->status.running);
+    assert_int_equal(h->status.bad_auth, 3);
+    assert_true(h->role.control);
+    assert_string_equal(h->role.controller, "alice");
+    assert_int_equal(ask_for(h, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
+    assert_int_equal(h->received, 30);
+}
+
+/* A host that was killed; the next one proves itself while the target still sends to the first. */
+static void next_host_on_a_line(void **state)
+{
+    (void)state;
+    struct test_host *h = begin_line();
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
+    start(h);
+    uint16_t sequence = h->link.sequence;
+    memset(h, 0, sizeof *h);
+    h->link.sequence = sequence;
+    sample(1000);
+    mkperf_client_pump(&client);
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
+    assert_int_equal(ask_for(h, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
+    assert_true(h->role.control);
+    assert_int_equal(client.bad_auth, 0);
 }
 
 static void nonces_differ(void **state)
@@ -261,11 +413,20 @@ static void nonces_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_key),          cmocka_unit_test(lost_frames),
-        cmocka_unit_test(wrong_key_and_rate), cmocka_unit_test(nothing_before_the_proof),
-        cmocka_unit_test(replayed_handshake), cmocka_unit_test(replayed_message),
-        cmocka_unit_test(crossed_message),    cmocka_unit_test(tampered),
-        cmocka_unit_test(serial_line),        cmocka_unit_test(nonces_differ),
+        cmocka_unit_test(right_key),
+        cmocka_unit_test(lost_frames),
+        cmocka_unit_test(wrong_proofs_keep_nobody_out),
+        cmocka_unit_test(silence_keeps_nobody_out),
+        cmocka_unit_test(floods_keep_nobody_out),
+        cmocka_unit_test(hello_on_a_line),
+        cmocka_unit_test(next_host_on_a_line),
+        cmocka_unit_test(nothing_before_the_proof),
+        cmocka_unit_test(replayed_handshake),
+        cmocka_unit_test(replayed_message),
+        cmocka_unit_test(crossed_message),
+        cmocka_unit_test(tampered),
+        cmocka_unit_test(serial_line),
+        cmocka_unit_test(nonces_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,6 +233,8 @@ static unsigned move(size_t n, size_t *bytes)
     return messages;
 }
 
+static uint8_t large[MKPERF_LINK_BYTES];
+
 static void test_link_passes_all_and_wraps(void **state)
 {
     unsigned sent = 0;
@@ -241,6 +243,9 @@ static void test_link_passes_all_and_wraps(void **state)
 
     (void)state;
     fill(2, MKPERF_MESSAGE_BYTES);
+    assert_true(mkperf_link_send(&out, message, MKPERF_MESSAGE_BYTES)); /* moves with the queue */
+    sent = 1;
+    mkperf_link_grow(&out, large);
     for (unsigned i = 0; i < 3000; i++) {
         sent += mkperf_link_send(&out, message, i * 37 % (MKPERF_MESSAGE_BYTES + 1));
         got += move(i % 50 == 0 ? 20000 : 100, &bytes);

@@ -256,6 +256,7 @@ static void test_no_pmu(void **state)
     (void)state;
     pmu_reason = "there is none";
     init();
+    mkperf_client_init(&client);
     m.msg.hello.protocol = MKPERF_PROTOCOL;
     ask(&m, mkperf_ToHost_hello_tag);
     assert_int_equal(got.last.msg.hello.counters, 0);

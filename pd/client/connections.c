@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who is connected: opening and closing, the handshake, and who controls. docs/protocol.md,
+ * "Connections" and "Who may connect", has the rules.
+ *
+ * Owns: the connections' states. Called by control.c and by the transport. A connection is
+ * admitted when its host has said hello and, to a target with keys, proved that it has one. There
+ * are more places than hosts that can be admitted; a connection that is not admitted loses its
+ * place to a newer one, the oldest first. So nobody without a key can keep out who has one.
+ */
+#include "control.h"
+
+#include <string.h>
+
+#include "../lib/text.h"
+
+static void report_roles(struct mkperf_client *c)
+{
+    for (unsigned i = 0; i < c->places; i++) {
+        c->connection[i].tell_role = mkperf_connection_ready(c, i);
+    }
+}
+
+unsigned mkperf_connection_watchers(const struct mkperf_client *c)
+{
+    uint32_t controller = c->controller < c->places ? UINT32_C(1) << c->controller : 0;
+
+    return (unsigned)__builtin_popcount(c->ready & ~controller);
+}
+
+bool mkperf_connection_admit(struct mkperf_client *c, unsigned who)
+{
+    if (c->admitted >> who & 1) {
+        return true;
+    }
+    for (unsigned i = 0; i < c->hosts; i++) {
+        if (!(c->queues >> i & 1)) {
+            c->queues |= UINT32_C(1) << i;
+            c->admitted |= UINT32_C(1) << who;
+            mkperf_link_grow(&c->connection[who].link, c->queue[i]);
+            return true;
+        }
+    }
+    c->refused++;
+    return false;
+}
+
+/* The connection may ask from now on and gets what is unasked. It is admitted. */
+static void become_ready(struct mkperf_client *c, unsigned who)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    c->ready |= UINT32_C(1) << who;
+    p->tell_session = true;
+    if (c->controller == MKPERF_NOBODY && !p->watch) {
+        c->controller = who;
+    }
+    mkperf_stream_join(c, who);
+    report_roles(c);
+}
+
+int mkperf_client_open(struct mkperf_client *c, bool ends)
+{
+    unsigned i = 0;
+
+    while (i < c->places && c->connection[i].used) {
+        i++;
+    }
+    if (i == c->places) {
+        c->refused++;
+        return -1;
+    }
+    c->connection[i] = (struct mkperf_connection){.used = true, .ends = ends};
+    c->connection[i].number = ++c->connections;
+    if (!ends && mkperf_connection_admit(c, i) && c->key == NULL) {
+        become_ready(c, i); /* a line without a key: whoever is at its end */
+        c->connection[i].tell_role = c->connection[i].tell_session = false;
+    }
+    return (int)i;
+}
+
+int mkperf_client_oldest(const struct mkperf_client *c)
+{
+    int oldest = -1;
+
+    for (unsigned i = 0; i < c->places; i++) {
+        if (!c->connection[i].used) {
+            return -1;
+        }
+        /* Numbers grow from connection to connection; they wrap after 2^32. */
+        if (!(c->admitted >> i & 1) &&
+            (oldest < 0 || (int32_t)(c->connection[i].number - c->connection[oldest].number) < 0)) {
+            oldest = (int)i;
+        }
+    }
+    return oldest;
+}
+
+void mkperf_connection_give_up_control(struct mkperf_client *c, unsigned who)
+{
+    if (c->controller == who) {
+        c->controller = MKPERF_NOBODY;
+        report_roles(c);
+    }
+}
+
+void mkperf_client_closed(struct mkperf_client *c, unsigned who)
+{
+    struct mkperf_connection *p = &c->connection[who];
+    uint32_t bit = UINT32_C(1) << who;
+
+    c->links_lost += c->running && mkperf_connection_ready(c, who);
+    c->refused += p->claim.open; /* said hello to a target with a key, and hung up */
+    for (unsigned i = 0; i < c->hosts; i++) {
+        c->queues &= ~(p->link.large == c->queue[i] ? UINT32_C(1) << i : 0);
+    }
+    p->used = false;
+    c->admitted &= ~bit;
+    c->ready &= ~bit;
+    if (c->stop_by == who) {
+        c->stop_by = MKPERF_NOBODY;
+    }
+    mkperf_connection_give_up_control(c, who);
+    report_roles(c);
+}
+
+bool mkperf_client_finished(const struct mkperf_client *c, unsigned who)
+{
+    const struct mkperf_connection *p = &c->connection[who];
+
+    return p->used && p->ending && p->link.head == p->link.tail;
+}
+
+/* Sixteen bytes that never come again: what they are made of does not, and who has no key cannot
+ * predict them. */
+static void make_nonce(struct mkperf_client *c, struct mkperf_claim *claim)
+{
+    uint64_t seed[4] = {c->page->hello.boot_id, ++c->challenges, c->pool, mkperf_client_now(c)};
+    uint8_t whole[MKPERF_HMAC_BYTES];
+    struct mkperf_hmac h;
+
+    mkperf_hmac_begin(&h, claim->key);
+    mkperf_hmac_add(&h, "mkprf1-n", 8);
+    mkperf_hmac_add(&h, seed, sizeof seed);
+    mkperf_hmac_add(&h, claim->hellos.host_nonce, sizeof claim->hellos.host_nonce);
+    mkperf_hmac_end(&h, whole);
+    memcpy(claim->hellos.target_nonce, whole, MKPERF_NONCE_BYTES);
+}
+
+/* A new host on the connection: everything is as after opening it, but for its frames' numbers. */
+static void begin_again(struct mkperf_client *c, unsigned who, bool watch, const char *name)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    p->watch = watch;
+    p->listing = false;
+    p->gap = (struct mkperf_gap){0};
+    mkperf_text_copy(p->name, name, sizeof p->name);
+    if (c->controller == who && (c->key != NULL || watch)) {
+        mkperf_connection_give_up_control(c, who);
+    }
+}
+
+/* Prepares the proofs of a target that has a key. Without a nonce of the host there is nothing to
+ * prove by, which the answer shows. */
+static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
+                      const mkperf_HostHello *m)
+{
+    struct mkperf_claim *claim = &p->claim;
+    struct mkperf_auth_hellos *h = &claim->hellos;
+
+    *claim = (struct mkperf_claim){.watch = m->watch, .key = c->key};
+    mkperf_text_copy(claim->name, m->name, sizeof claim->name);
+    claim->in = p->link.sequence;
+    claim->out_base = p->link.number & ~UINT64_C(0xffff);
+    if (m->nonce.size != MKPERF_NONCE_BYTES) {
+        return;
+    }
+    memcpy(h->host_nonce, m->nonce.bytes, MKPERF_NONCE_BYTES);
+    h->boot_id = c->page->hello.boot_id;
+    h->watch = m->watch;
+    h->name = claim->name;
+    while (h->name_bytes < sizeof claim->name && claim->name[h->name_bytes] != '\0') {
+        h->name_bytes++;
+    }
+    make_nonce(c, claim);
+    claim->open = true;
+}
+
+/* Ends a handshake. What is said to a host that has not proved itself carries no seal. */
+static void refuse(struct mkperf_client *c, unsigned who, uint32_t request, mkperf_ErrorCode code,
+                   const char *text)
+{
+    struct mkperf_connection *p = &c->connection[who];
+    bool sealed = p->link.sealed;
+
+    p->link.sealed = false;
+    p->ending = p->ends;
+    p->claim.open = false;
+    mkperf_report_error(c, who, request, code, text);
+    p->link.sealed = sealed;
+}
+
+static const char busy_text[] = "as many hosts are connected as there can be";
+
+void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t request,
+                             const mkperf_HostHello *m)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    if (m->protocol != MKPERF_PROTOCOL) {
+        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_PROTOCOL,
+                            "the target speaks mkperf protocol 1 and the host another: use the "
+                            "mkperf command that belongs to the target's build");
+        return;
+    }
+    if (c->page->hello.boot_id == 0) {
+        c->call(MKPERF_OP_INFO); /* there may be a kernel hook to ask by now */
+    }
+    if (c->key != NULL) {
+        challenge(c, p, m);
+        bool sealed = p->link.sealed;
+        p->link.sealed = false;
+        if (request != 0) {
+            mkperf_report_hello(c, who, request);
+        }
+        p->link.sealed = sealed;
+        return;
+    }
+    if (!mkperf_connection_admit(c, who)) {
+        refuse(c, who, request, mkperf_ErrorCode_ERROR_BUSY, busy_text);
+        return;
+    }
+    begin_again(c, who, m->watch, m->name);
+    if (request != 0) {
+        mkperf_report_hello(c, who, request);
+    }
+    become_ready(c, who);
+}
+
+static bool proof_right(const struct mkperf_claim *claim, const mkperf_Prove *m)
+{
+    uint8_t expected[MKPERF_PROOF_BYTES];
+
+    if (!claim->open || m->proof.size != MKPERF_PROOF_BYTES) {
+        return false;
+    }
+    mkperf_auth_proof(claim->key, MKPERF_ROLE_HOST, &claim->hellos, expected);
+    return mkperf_auth_same(expected, m->proof.bytes, sizeof expected);
+}
+
+/* The host has proved itself: the connection is its own, with new keys. */
+static void accept_claim(struct mkperf_client *c, unsigned who)
+{
+    struct mkperf_connection *p = &c->connection[who];
+    struct mkperf_claim *claim = &p->claim;
+
+    claim->open = false;
+    mkperf_auth_seal_key(claim->key, MKPERF_ROLE_TARGET, &claim->hellos, p->link.out_key);
+    mkperf_auth_seal_key(claim->key, MKPERF_ROLE_HOST, &claim->hellos, p->link.in_key);
+    p->link.number -= claim->out_base;
+    p->link.accepted = mkperf_auth_number(claim->in, p->link.sequence);
+    p->link.sealed = true;
+    c->ready &= ~(UINT32_C(1) << who);
+    begin_again(c, who, claim->watch, claim->name);
+}
+
+void mkperf_connection_prove(struct mkperf_client *c, unsigned who, uint32_t request,
+                             const mkperf_Prove *m)
+{
+    struct mkperf_connection *p = &c->connection[who];
+
+    /* A proof is always looked at: nobody's wrong ones may keep a right one out. On a connection
+     * that ends there is one. */
+    if (!proof_right(&p->claim, m)) {
+        c->bad_auth++;
+        refuse(c, who, request, mkperf_ErrorCode_ERROR_AUTHENTICATION,
+               "the host's key is not the target's");
+        return;
+    }
+    if (!mkperf_connection_admit(c, who)) {
+        refuse(c, who, request, mkperf_ErrorCode_ERROR_BUSY, busy_text);
+        return;
+    }
+    accept_claim(c, who);
+    mkperf_report_ack(c, who, request);
+    become_ready(c, who);
+}
+
+bool mkperf_connection_may_control(struct mkperf_client *c, unsigned who)
+{
+    if (c->controller == MKPERF_NOBODY && !c->connection[who].framed) {
+        c->controller = who;
+        report_roles(c);
+    }
+    return c->controller == who;
+}
+
+void mkperf_connection_take_control(struct mkperf_client *c, unsigned who, uint32_t request,
+                                    bool force)
+{
+    if (c->controller != MKPERF_NOBODY && c->controller != who && !force) {
+        c->refused++;
+        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_NOT_CONTROLLER,
+                            "somebody else controls this target");
+        return;
+    }
+    c->controller = who;
+    c->connection[who].watch = false;
+    report_roles(c);
+    if (request != 0) {
+        mkperf_report_role(c, who, request);
+        c->connection[who].tell_role = false;
+    }
+}
