@@ -110,7 +110,7 @@ void mkperf_client_closed(struct mkperf_client *c, unsigned who)
     uint32_t bit = UINT32_C(1) << who;
 
     c->links_lost += c->running && mkperf_connection_ready(c, who);
-    c->refused += p->claim.open; /* said hello to a target with a key, and hung up */
+    c->refused += p->claim.made; /* said hello to a target with a key, and hung up */
     for (unsigned i = 0; i < c->hosts; i++) {
         c->queues &= ~(p->link.large == c->queue[i] ? UINT32_C(1) << i : 0);
     }
@@ -169,7 +169,7 @@ static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
     struct mkperf_claim *claim = &p->claim;
     struct mkperf_auth_hellos *h = &claim->hellos;
 
-    *claim = (struct mkperf_claim){.watch = m->watch, .key = c->key};
+    *claim = (struct mkperf_claim){.made = true, .watch = m->watch, .key = c->key};
     mkperf_text_copy(claim->name, m->name, sizeof claim->name);
     claim->in = p->link.sequence;
     claim->out_base = p->link.number & ~UINT64_C(0xffff);
@@ -270,6 +270,7 @@ void mkperf_connection_prove(struct mkperf_client *c, unsigned who, uint32_t req
 {
     struct mkperf_connection *p = &c->connection[who];
 
+    p->claim.made = false;
     /* A proof is always looked at: nobody's wrong ones may keep a right one out. On a connection
      * that ends there is one. */
     if (!proof_right(&p->claim, m)) {

@@ -49,6 +49,7 @@ struct mkperf_gap {
 /* A hello whose host has not proved yet that it has the key. Until then nothing else of the
  * connection changes: on a serial line an older host may still be there. */
 struct mkperf_claim {
+    bool made;                        /* and nothing came of it yet */
     bool open;                        /* a Prove may follow */
     bool watch;                       /* as in HostHello */
     const uint8_t *key;               /* that the host named */

@@ -15,6 +15,8 @@
  *   net-tool send PORT FILE SECONDS
  *     sends the file and prints the answer; exit status 0: the other end closed it, 3: it is open
  *     after that many seconds
+ *   net-tool crowd PORT RATE HOLD FILE
+ *     opens RATE connections per second, sends the file on each, and holds the newest HOLD open
  *   net-tool pipe PORT
  *     standard input and output to a connection and back
  *   net-tool monitor PATH COMMAND
@@ -289,6 +291,52 @@ static int send_file(const char *to, const char *path, double seconds)
     return STILL_OPEN;
 }
 
+/* Sends on a connection once it is made, and forgets what comes back. Returns whether it was sent. */
+static bool say_when_open(int fd, const uint8_t *p, size_t n)
+{
+    uint8_t back[CHUNK];
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+
+    if (poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) {
+        return false;
+    }
+    return n == 0 || send(fd, p, n, MSG_NOSIGNAL) == (ssize_t)n ||
+           recv(fd, back, sizeof back, MSG_DONTWAIT) >= 0;
+}
+
+/* Opens connections without waiting for them. */
+static _Noreturn void crowd(const char *to, double rate, unsigned hold, const char *path)
+{
+    static struct {
+        int fd;
+        bool said;
+    } member[PAIRS];
+    uint8_t text[CHUNK];
+    struct sockaddr_in a = loopback(to);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = file >= 0 ? read(file, text, sizeof text) : -1;
+    double began = now_s();
+
+    if (n < 0 || hold == 0 || hold > PAIRS) {
+        die(path);
+    }
+    for (uint64_t k = 0;;) {
+        for (unsigned i = 0; i < hold && i < k; i++) {
+            member[i].said = member[i].said || say_when_open(member[i].fd, text, (size_t)n);
+        }
+        for (; (double)k < (now_s() - began) * rate; k++) {
+            if (k >= hold) {
+                close(member[k % hold].fd);
+            }
+            int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+            (void)connect(fd, (struct sockaddr *)&a, sizeof a);
+            member[k % hold].fd = fd;
+            member[k % hold].said = false;
+        }
+        usleep(1000);
+    }
+}
+
 static int pipe_through(const char *to)
 {
     uint8_t chunk[CHUNK];
@@ -348,6 +396,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "send") == 0 && argc == 5) {
         return send_file(argv[2], argv[3], atof(argv[4]));
+    }
+    if (strcmp(what, "crowd") == 0 && argc == 6) {
+        crowd(argv[2], atof(argv[3]), (unsigned)atoi(argv[4]), argv[5]);
     }
     if (strcmp(what, "pipe") == 0 && argc == 3) {
         return pipe_through(argv[2]);
