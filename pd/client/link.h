@@ -45,7 +45,7 @@ struct mkperf_link {
 };
 
 /* Moves what is queued to a queue of MKPERF_LINK_BYTES, which must outlive the link. */
-void mkperf_link_grow(struct mkperf_link *l, uint8_t *queue);
+void mkperf_link_grow(struct mkperf_link *l, uint8_t *large);
 
 /* How many more frames of the longest kind the queue takes. */
 unsigned mkperf_link_room(const struct mkperf_link *l);
