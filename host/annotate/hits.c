@@ -13,20 +13,19 @@ static bool is_chosen(const struct annotate_choice *c, const char *name)
 }
 
 /* The innermost address of a chain, if it is in a function that is asked for. */
-static bool find_hit(const struct report_frames *f, const struct annotate_choice *c, uint32_t chain,
+static bool find_hit(const struct mkperf_frames *f, const struct annotate_choice *c, uint32_t chain,
                      struct annotate_hit *out)
 {
-    const struct report_profile *p = f->profile;
-    struct report_address address[REPORT_FRAMES_MAX];
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
+    const struct mkperf_profile *p = f->profile;
+    struct mkperf_address address[MKPERF_PLACES_MAX];
+    struct mkperf_chain_head head = mkperf_profile_head(p, chain);
 
-    if (key[REPORT_CHAIN_EVENT] != c->event ||
-        (c->pd && strcmp(c->pd, report_pd_name(p, key[REPORT_CHAIN_PD])) != 0) ||
-        report_chain_addresses(p, chain, address) == 0) {
+    if (head.event != c->event ||
+        (c->pd && strcmp(c->pd, mkperf_profile_pd_name(p, head.pd)) != 0) ||
+        mkperf_profile_addresses(p, chain, address) == 0) {
         return false;
     }
-    out->module = report_module(f, address[0].pd, address[0].kernel);
+    out->module = mkperf_frames_module(f, address[0].pd, address[0].kernel);
     out->addr = address[0].addr;
     out->weight = p->weight[chain];
     return out->module && mkperf_symbol_at(out->module, out->addr, &out->symbol) &&
@@ -49,7 +48,7 @@ static int compare_hits(const void *pa, const void *pb)
     return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-static void add(struct report_weight *to, const struct report_weight *w)
+static void add(struct mkperf_weight *to, const struct mkperf_weight *w)
 {
     to->samples += w->samples;
     to->period += w->period;
@@ -92,7 +91,7 @@ static int compare_functions(const void *pa, const void *pb)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-enum mkperf_status annotate_hits_find(struct annotate_hits *h, const struct report_frames *f,
+enum mkperf_status annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
                                       const struct annotate_choice *c, struct mkperf_error *e)
 {
     uint32_t chains = f->profile->chains.count;

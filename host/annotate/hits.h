@@ -15,14 +15,14 @@ struct annotate_hit {
     struct mkperf_module *module;
     struct mkperf_symbol symbol; /* the function */
     uint64_t addr;
-    struct report_weight weight;
+    struct mkperf_weight weight;
 };
 
 struct annotate_function {
     struct mkperf_module *module;
     struct mkperf_symbol symbol;
     uint32_t first, n; /* its hits, by address */
-    struct report_weight weight;
+    struct mkperf_weight weight;
 };
 
 struct annotate_hits {
@@ -38,7 +38,7 @@ struct annotate_choice {
     uint32_t event;
 };
 
-enum mkperf_status annotate_hits_find(struct annotate_hits *h, const struct report_frames *f,
+enum mkperf_status annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
                                       const struct annotate_choice *c, struct mkperf_error *e);
 void annotate_hits_free(struct annotate_hits *h);
 

@@ -19,10 +19,10 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void print_title(const struct annotate_function *fn, const struct report_frames *f,
+static void print_title(const struct annotate_function *fn, const struct mkperf_frames *f,
                         const struct annotate_choice *c, FILE *out)
 {
-    const struct report_profile *p = f->profile;
+    const struct mkperf_profile *p = f->profile;
     const char *path = mkperf_module_path(fn->module), *file = strrchr(path, '/');
 
     fprintf(out, "# %s in %s", fn->symbol.name, file ? file + 1 : path);
@@ -30,7 +30,7 @@ static void print_title(const struct annotate_function *fn, const struct report_
         fprintf(out, ", PD %s only", c->pd);
     }
     fprintf(out, ": %" PRIu64 " samples of event '%s', period sum %" PRIu64 " (%.2f%%)\n",
-            fn->weight.samples, p->session.event[c->event].name, fn->weight.period,
+            fn->weight.samples, p->places.session.event[c->event].name, fn->weight.period,
             percent(fn->weight.period, p->total[c->event].period));
     fprintf(out, "#\n# Percent    Address  Instruction\n#\n");
 }
@@ -56,7 +56,7 @@ static void print_source(struct place *last, const struct annotate_function *fn,
     fprintf(out, "           %s:%d  %s\n", file ? file + 1 : at.file, at.line, text ? text : "");
 }
 
-static void print_insn(const struct annotate_insn *insn, const struct report_weight *w,
+static void print_insn(const struct annotate_insn *insn, const struct mkperf_weight *w,
                        const struct annotate_function *fn, bool colour, FILE *out)
 {
     double share = percent(w->period, fn->weight.period);
@@ -67,7 +67,7 @@ static void print_insn(const struct annotate_insn *insn, const struct report_wei
 
 enum mkperf_status annotate_print(const struct annotate_hits *h,
                                   const struct annotate_function *function,
-                                  const struct report_frames *f, const struct annotate_choice *c,
+                                  const struct mkperf_frames *f, const struct annotate_choice *c,
                                   const struct annotate_style *style,
                                   struct annotate_sources *sources, FILE *out,
                                   struct mkperf_error *e)
@@ -87,7 +87,7 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
                 CS_API_MAJOR, CS_API_MINOR);
     }
     while (annotate_code_next(&code, &insn)) {
-        struct report_weight w = {0, 0};
+        struct mkperf_weight w = {0, 0};
 
         for (; hit < end && hit->addr < insn.addr + insn.size; hit++) {
             w.samples += hit->weight.samples;

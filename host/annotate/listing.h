@@ -18,7 +18,7 @@ struct annotate_style {
 /* Per cents are of the function's own weight. */
 enum mkperf_status annotate_print(const struct annotate_hits *h,
                                   const struct annotate_function *function,
-                                  const struct report_frames *f, const struct annotate_choice *c,
+                                  const struct mkperf_frames *f, const struct annotate_choice *c,
                                   const struct annotate_style *style,
                                   struct annotate_sources *sources, FILE *out,
                                   struct mkperf_error *e);

@@ -60,7 +60,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set};
 
-static enum mkperf_status print_functions(const struct command *c, const struct report_frames *f,
+static enum mkperf_status print_functions(const struct command *c, const struct mkperf_frames *f,
                                           const struct annotate_hits *h,
                                           const struct annotate_choice *choice,
                                           struct annotate_sources *sources, uint32_t *printed,
@@ -81,11 +81,11 @@ static enum mkperf_status print_functions(const struct command *c, const struct 
     return MKPERF_OK;
 }
 
-static enum mkperf_status print_events(const struct command *c, const struct report_frames *f,
+static enum mkperf_status print_events(const struct command *c, const struct mkperf_frames *f,
                                        struct annotate_sources *sources, uint32_t *printed,
                                        struct mkperf_error *e)
 {
-    const struct mkperf_session *s = &f->profile->session;
+    const struct mkperf_session *s = &f->profile->places.session;
     struct annotate_choice choice = {.symbol = c->symbol, .pd = c->names.pd};
 
     for (choice.event = 0; choice.event < s->nevents; choice.event++) {
@@ -107,7 +107,7 @@ static enum mkperf_status print_events(const struct command *c, const struct rep
     return MKPERF_OK;
 }
 
-static enum mkperf_status print_all(const struct command *c, const struct report_frames *f,
+static enum mkperf_status print_all(const struct command *c, const struct mkperf_frames *f,
                                     struct mkperf_error *e)
 {
     struct annotate_sources sources = {.n = 0};
@@ -129,25 +129,25 @@ static enum mkperf_status print_all(const struct command *c, const struct report
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct command *c = self;
-    struct report_profile p = {.filter = c->filter};
-    struct report_frames f;
+    struct mkperf_profile p = {.filter = c->filter};
+    struct mkperf_frames f;
     enum mkperf_status status;
 
     if (args->n > 0) {
         c->symbol = args->operand[0];
     }
     c->style.colour = mkperf_colour_wanted(c->colour, stdout);
-    status = report_frames_read(&f, &p, c->input, false, e);
+    status = mkperf_frames_read(&f, &p, c->input, false, e);
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
     }
     if (status == MKPERF_OK) {
         report_filter_print(&p.filter, stdout);
-        report_frames_warn(&f, stderr);
+        mkperf_frames_warn(&f, stderr);
         status = print_all(c, &f, e);
     }
-    report_frames_close(&f);
-    report_profile_free(&p);
+    mkperf_frames_close(&f);
+    mkperf_profile_free(&p);
     return status;
 }
 

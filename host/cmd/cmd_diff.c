@@ -69,8 +69,8 @@ struct entry {
 };
 
 struct comparison {
-    struct report_profile profile[SIDES];
-    struct report_frames frames[SIDES];
+    struct mkperf_profile profile[SIDES];
+    struct mkperf_frames frames[SIDES];
     struct entry *entry;
     size_t n;
     double samples[SIDES]; /* effective, of the event at hand */
@@ -108,8 +108,8 @@ static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_
     static const struct report_options by_function = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL},
                                                       .nkeys = 2};
     struct report_options o = by_function;
-    struct report_frames *f = &d->frames[side];
-    const struct report_profile *p = f->profile;
+    struct mkperf_frames *f = &d->frames[side];
+    const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
     struct entry *more;
 
@@ -125,8 +125,8 @@ static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_
         const struct report_row *r = &rows.row[i];
         struct entry *to = &d->entry[d->n++];
 
-        *to = (struct entry){.pd = report_pd_name(p, r->key.pd),
-                             .name = by_pd ? "" : report_text(f, r->key.name),
+        *to = (struct entry){.pd = mkperf_profile_pd_name(p, r->key.pd),
+                             .name = by_pd ? "" : mkperf_frames_text(f, r->key.name),
                              .kernel = r->key.kernel};
         to->share[side] = (double)r->self.period / (double)p->total[event].period;
     }
@@ -270,7 +270,7 @@ static enum mkperf_status compare_event(struct comparison *d, const struct comma
     judge(d, c->by_growth);
     printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
            " in B (%.0f)\n",
-           d->profile[SIDE_A].session.event[a].name, d->profile[SIDE_A].total[a].samples,
+           d->profile[SIDE_A].places.session.event[a].name, d->profile[SIDE_A].total[a].samples,
            d->samples[SIDE_A], d->profile[SIDE_B].total[b].samples, d->samples[SIDE_B]);
     printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->n);
     print_rows(d, c);
@@ -295,8 +295,8 @@ static int find_event(const struct mkperf_session *s, const char *name)
 static enum mkperf_status compare_timer(struct comparison *d, const struct command *c,
                                         struct mkperf_error *e)
 {
-    const struct mkperf_session *a = &d->profile[SIDE_A].session;
-    const struct mkperf_session *b = &d->profile[SIDE_B].session;
+    const struct mkperf_session *a = &d->profile[SIDE_A].places.session;
+    const struct mkperf_session *b = &d->profile[SIDE_B].places.session;
     struct command by_pd = *c;
 
     by_pd.by_pd = true;
@@ -309,16 +309,16 @@ static enum mkperf_status compare_timer(struct comparison *d, const struct comma
 static enum mkperf_status compare_all(struct comparison *d, const struct command *c,
                                       struct mkperf_error *e)
 {
-    const struct mkperf_session *a = &d->profile[SIDE_A].session;
+    const struct mkperf_session *a = &d->profile[SIDE_A].places.session;
     unsigned compared = 0;
 
     for (int side = SIDE_A; side < SIDES; side++) {
         printf("# %c:\n", "AB"[side]);
         report_head_print(&d->profile[side], c->path[side], stdout);
-        report_frames_warn(&d->frames[side], stdout);
+        mkperf_frames_warn(&d->frames[side], stdout);
     }
     for (unsigned i = 0; i < a->nevents; i++) {
-        int b = find_event(&d->profile[SIDE_B].session, a->event[i].name);
+        int b = find_event(&d->profile[SIDE_B].places.session, a->event[i].name);
 
         if (b < 0 || (c->names.event && strcmp(c->names.event, a->event[i].name) != 0)) {
             continue;
@@ -328,7 +328,7 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
         }
         compared++;
     }
-    const struct mkperf_session *other = &d->profile[SIDE_B].session;
+    const struct mkperf_session *other = &d->profile[SIDE_B].places.session;
     if (compared == 0 && !c->names.event && a->nevents == 1 && other->nevents == 1 &&
         (find_event(a, timer_event) == 0 || find_event(other, timer_event) == 0)) {
         if (compare_timer(d, c, e) != MKPERF_OK) {
@@ -364,7 +364,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
     for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
         c->path[side] = args->operand[side];
-        status = report_frames_read(&d.frames[side], &d.profile[side], c->path[side], false, e);
+        status = mkperf_frames_read(&d.frames[side], &d.profile[side], c->path[side], false, e);
     }
     if (status == MKPERF_OK) {
         status = check_pd(&d, c, e);
@@ -374,9 +374,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     }
     for (int side = SIDE_A; side < SIDES; side++) {
         if (d.frames[side].profile) {
-            report_frames_close(&d.frames[side]);
+            mkperf_frames_close(&d.frames[side]);
         }
-        report_profile_free(&d.profile[side]);
+        mkperf_profile_free(&d.profile[side]);
     }
     free(d.entry);
     return status;

@@ -163,10 +163,10 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set};
 
-static enum mkperf_status print_event(struct report_frames *f, const struct command *c, uint32_t i,
+static enum mkperf_status print_event(struct mkperf_frames *f, const struct command *c, uint32_t i,
                                       uint64_t *shown, struct mkperf_error *e)
 {
-    const struct report_profile *p = f->profile;
+    const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
     enum mkperf_status status;
 
@@ -176,7 +176,7 @@ static enum mkperf_status print_event(struct report_frames *f, const struct comm
     *shown += rows.n;
     if (status == MKPERF_OK && (rows.n != 0 || !c->report.symbol)) {
         printf("#\n# Samples: %" PRIu64 " of event '%s', period sum %" PRIu64 "\n",
-               p->total[i].samples, p->session.event[i].name, p->total[i].period);
+               p->total[i].samples, p->places.session.event[i].name, p->total[i].period);
         if (c->report.pd) {
             printf("# of these, in PD %s: %" PRIu64 " samples, period sum %" PRIu64 "\n",
                    c->report.pd, rows.shown.samples, rows.shown.period);
@@ -188,19 +188,19 @@ static enum mkperf_status print_event(struct report_frames *f, const struct comm
     return status;
 }
 
-static enum mkperf_status print_report(const struct command *c, struct report_frames *f,
+static enum mkperf_status print_report(const struct command *c, struct mkperf_frames *f,
                                        struct mkperf_error *e)
 {
-    const struct report_profile *p = f->profile;
+    const struct mkperf_profile *p = f->profile;
     enum mkperf_status status = MKPERF_OK;
     uint64_t shown = 0;
 
     report_head_print(p, c->input, stdout);
     report_filter_print(&p->filter, stdout);
-    report_frames_cost(f, stdout);
-    report_frames_warn(f, stdout);
-    for (uint32_t i = 0; status == MKPERF_OK && i < p->session.nevents; i++) {
-        if (!c->report.event || strcmp(c->report.event, p->session.event[i].name) == 0) {
+    status = mkperf_frames_cost(f, stdout, e);
+    mkperf_frames_warn(f, stdout);
+    for (uint32_t i = 0; status == MKPERF_OK && i < p->places.session.nevents; i++) {
+        if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {
             status = print_event(f, c, i, &shown, e);
         }
     }
@@ -220,13 +220,13 @@ static enum mkperf_status run_profile(void *self, const struct mkperf_args *args
 {
     struct command *c = self;
     bool browse = !c->stdio && report_browser_usable();
-    struct report_profile p = {.with_core = report_sorts_by(&c->report, REPORT_SORT_CORE),
+    struct mkperf_profile p = {.cores = report_sorts_by(&c->report, REPORT_SORT_CORE),
                                .leaves_only = !browse && !c->report.children &&
                                               c->report.graph == REPORT_GRAPH_NONE,
                                .filter = c->filter};
-    struct report_frames f;
+    struct mkperf_frames f;
     bool with_line = report_sorts_by(&c->report, REPORT_SORT_LINE);
-    enum mkperf_status status = report_frames_read(&f, &p, c->input, with_line, e);
+    enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, with_line, e);
 
     (void)args;
     c->report.pd = c->names.pd;
@@ -240,8 +240,8 @@ static enum mkperf_status run_profile(void *self, const struct mkperf_args *args
     } else if (status == MKPERF_OK) {
         status = print_report(c, &f, e);
     }
-    report_frames_close(&f);
-    report_profile_free(&p);
+    mkperf_frames_close(&f);
+    mkperf_profile_free(&p);
     return status;
 }
 

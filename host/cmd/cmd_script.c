@@ -132,16 +132,15 @@ static void print_time(const struct command *c, uint64_t ns)
 }
 
 /* What stands before the frames. pid = tid = the PD's number + 1, as in the file. */
-static void print_start(const struct command *c, const struct report_profile *p,
-                        const struct report_sample *s)
+static void print_start(const struct command *c, const struct mkperf_profile *p,
+                        const struct mkperf_profile_sample *s)
 {
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&p->chains, s->chain, &words);
-    uint64_t pid = key[REPORT_CHAIN_PD] + 1;
+    struct mkperf_chain_head head = mkperf_profile_head(p, s->chain);
+    uint64_t pid = (uint64_t)head.pd + 1;
     bool chains = c->fields & FIELD_FRAME && !c->flat;
 
     if (c->fields & FIELD_COMM) {
-        printf("%*s ", chains ? 0 : 16, report_pd_name(p, key[REPORT_CHAIN_PD]));
+        printf("%*s ", chains ? 0 : 16, mkperf_profile_pd_name(p, head.pd));
     }
     if ((c->fields & FIELD_PID) && (c->fields & FIELD_TID)) {
         printf("%5" PRIu64 "/%-5" PRIu64 " ", pid, pid);
@@ -149,7 +148,7 @@ static void print_start(const struct command *c, const struct report_profile *p,
         printf("%5" PRIu64 " ", pid);
     }
     if (c->fields & FIELD_CPU) {
-        printf("[%03" PRIu64 "] ", key[REPORT_CHAIN_CORE]);
+        printf("[%03" PRIu32 "] ", s->core);
     }
     if (c->fields & FIELD_TIME) {
         print_time(c, s->time_ns);
@@ -158,7 +157,7 @@ static void print_start(const struct command *c, const struct report_profile *p,
         printf("%10" PRIu64 " ", s->period);
     }
     if (c->fields & FIELD_EVENT) {
-        printf("%*s: ", c->event_width, p->session.event[key[REPORT_CHAIN_EVENT]].name);
+        printf("%*s: ", c->event_width, p->places.session.event[head.event].name);
     }
 }
 
@@ -173,13 +172,13 @@ static void print_source(struct mkperf_module *m, uint64_t addr)
     }
 }
 
-static void print_dso(const struct report_frames *f, const struct report_address *a)
+static void print_dso(const struct mkperf_frames *f, const struct mkperf_address *a)
 {
-    const struct mkperf_module *m = report_module(f, a->pd, a->kernel);
+    const struct mkperf_module *m = mkperf_frames_module(f, a->pd, a->kernel);
     const char *path = m ? mkperf_module_path(m) : NULL;
 
-    if (!path && !a->kernel && a->pd < f->profile->npds) {
-        path = f->profile->pd[a->pd].elf;
+    if (!path && !a->kernel && a->pd < f->profile->places.npds) {
+        path = f->profile->places.pd[a->pd].elf;
     }
     if (path && a->kernel && strrchr(path, '/')) {
         path = strrchr(path, '/') + 1;
@@ -187,10 +186,10 @@ static void print_dso(const struct report_frames *f, const struct report_address
     printf(" (%s)", path ? path : "[unknown]");
 }
 
-static void print_frame(const struct command *c, const struct report_frames *f,
-                        const struct report_address *a)
+static void print_frame(const struct command *c, const struct mkperf_frames *f,
+                        const struct mkperf_address *a)
 {
-    struct mkperf_module *m = report_module(f, a->pd, a->kernel);
+    struct mkperf_module *m = mkperf_frames_module(f, a->pd, a->kernel);
     uint64_t inside = a->is_return && a->addr ? a->addr - 1 : a->addr;
     struct mkperf_symbol symbol;
 
@@ -217,11 +216,11 @@ static void print_frame(const struct command *c, const struct report_frames *f,
     }
 }
 
-static void print_sample(const struct command *c, const struct report_frames *f,
-                         const struct report_sample *s)
+static void print_sample(const struct command *c, const struct mkperf_frames *f,
+                         const struct mkperf_profile_sample *s)
 {
-    struct report_address address[REPORT_FRAMES_MAX];
-    uint32_t n = report_chain_addresses(f->profile, s->chain, address);
+    struct mkperf_address address[MKPERF_PLACES_MAX];
+    uint32_t n = mkperf_profile_addresses(f->profile, s->chain, address);
 
     print_start(c, f->profile, s);
     if (c->fields & FIELD_FRAME) {
@@ -235,29 +234,29 @@ static void print_sample(const struct command *c, const struct report_frames *f,
     putchar('\n');
 }
 
-static bool is_wanted(const struct command *c, const struct report_profile *p, uint32_t chain)
+static bool is_wanted(const struct command *c, const struct mkperf_profile *p, uint32_t chain)
 {
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
+    struct mkperf_chain_head head = mkperf_profile_head(p, chain);
 
-    return (!c->names.pd || strcmp(c->names.pd, report_pd_name(p, key[REPORT_CHAIN_PD])) == 0) &&
+    return (!c->names.pd || strcmp(c->names.pd, mkperf_profile_pd_name(p, head.pd)) == 0) &&
            (!c->names.event ||
-            strcmp(c->names.event, p->session.event[key[REPORT_CHAIN_EVENT]].name) == 0);
+            strcmp(c->names.event, p->places.session.event[head.event].name) == 0);
 }
 
-static enum mkperf_status print_all(struct command *c, const struct report_frames *f,
+static enum mkperf_status print_all(struct command *c, const struct mkperf_frames *f,
                                     struct mkperf_error *e)
 {
-    const struct report_profile *p = f->profile;
+    const struct mkperf_profile *p = f->profile;
 
-    for (unsigned i = 0; i < p->session.nevents; i++) {
-        int n = (int)strlen(p->session.event[i].name);
+    for (unsigned i = 0; i < p->places.session.nevents; i++) {
+        int n = (int)strlen(p->places.session.event[i].name);
 
         c->event_width = n > c->event_width ? n : c->event_width;
     }
-    for (uint32_t i = 0; i < p->nsamples && !ferror(stdout); i++) {
-        if (is_wanted(c, p, p->sample[i].chain)) {
-            print_sample(c, f, &p->sample[i]);
+    const struct mkperf_profile_sample *sample = p->samples.map;
+    for (size_t i = 0; i < p->samples.count && !ferror(stdout); i++) {
+        if (is_wanted(c, p, sample[i].chain)) {
+            print_sample(c, f, &sample[i]);
         }
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -269,21 +268,23 @@ static enum mkperf_status print_all(struct command *c, const struct report_frame
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct command *c = self;
-    struct report_profile p = {.with_core = true, .keep_samples = true, .filter = c->filter};
-    struct report_frames f;
-    enum mkperf_status status = report_frames_read(&f, &p, c->input, false, e);
+    struct mkperf_profile p = {.cores = true, .times = true, .filter = c->filter};
+    struct mkperf_frames f;
+    enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, false, e);
 
     (void)args;
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
     }
     if (status == MKPERF_OK) {
-        report_profile_sort(&p);
-        report_frames_warn(&f, stderr);
+        status = mkperf_profile_order(&p, e);
+    }
+    if (status == MKPERF_OK) {
+        mkperf_frames_warn(&f, stderr);
         status = print_all(c, &f, e);
     }
-    report_frames_close(&f);
-    report_profile_free(&p);
+    mkperf_frames_close(&f);
+    mkperf_profile_free(&p);
     return status;
 }
 

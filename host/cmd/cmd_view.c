@@ -92,7 +92,7 @@ static const char *find_speedscope(char found[PATH_BYTES + 32])
     return NULL;
 }
 
-static enum mkperf_status serve(const struct command *c, struct report_frames *f,
+static enum mkperf_status serve(const struct command *c, struct mkperf_frames *f,
                                 struct mkperf_error *e)
 {
     char found[PATH_BYTES + 32];
@@ -119,22 +119,24 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 {
     struct sigaction action = {.sa_handler = on_signal};
     struct command *c = self;
-    struct report_profile p = {.with_core = true, .keep_samples = true};
-    struct report_frames f;
+    struct mkperf_profile p = {.cores = true, .times = true};
+    struct mkperf_frames f;
     enum mkperf_status status;
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
     interrupts = 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    status = report_frames_read(&f, &p, c->input, false, e);
+    status = mkperf_frames_read(&f, &p, c->input, false, e);
     if (status == MKPERF_OK) {
-        report_profile_sort(&p);
-        report_frames_warn(&f, stderr);
+        status = mkperf_profile_order(&p, e);
+    }
+    if (status == MKPERF_OK) {
+        mkperf_frames_warn(&f, stderr);
         status = serve(c, &f, e);
     }
-    report_frames_close(&f);
-    report_profile_free(&p);
+    mkperf_frames_close(&f);
+    mkperf_profile_free(&p);
     return status;
 }
 

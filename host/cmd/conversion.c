@@ -44,10 +44,10 @@ static FILE *open_warnings(void)
 }
 
 /* Reads the profile to compare with. */
-static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_collect *base,
+static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_profile *base,
                                     struct mkperf_error *e)
 {
-    struct mkperf_sink sink = {.ops = &mkperf_collect_ops, .self = base};
+    struct mkperf_sink sink = {.ops = &mkperf_profile_ops, .self = base};
     struct mkperf_input in = c->in;
 
     if (c->diff == NULL) {
@@ -57,7 +57,7 @@ static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_c
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs");
     }
     in.from = NULL;
-    base->stack.inlined = !c->out.no_inlined;
+    base->places.inlined = !c->out.no_inlined;
     c->out.base = base;
     c->out.base_name = c->diff;
     begin_progress(c, c->diff);
@@ -114,7 +114,7 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
 
 enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkperf_error *e)
 {
-    struct mkperf_collect base = {.cores = false};
+    struct mkperf_profile base = {.cores = false};
 
     c->in.warn = warn;
     c->in.self = c;
@@ -127,7 +127,7 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
     if (c->out.warnings != NULL) {
         (void)fclose(c->out.warnings);
     }
-    mkperf_collect_free(&base);
+    mkperf_profile_free(&base);
     return status;
 }
 

@@ -24,7 +24,7 @@ struct row {
 };
 
 struct callgrind {
-    struct mkperf_collect *c;
+    struct mkperf_profile *c;
     struct mkperf_textout *t;
     uint32_t columns; /* events, then samples */
     struct mkperf_hash rows;
@@ -65,8 +65,8 @@ static int64_t row_number(struct callgrind *g, uint32_t function, uint32_t line,
     return number;
 }
 
-static bool add_cost(struct callgrind *g, int64_t number,
-                     const struct mkperf_collected_chain *chain, uint32_t chain_number)
+static bool add_cost(struct callgrind *g, int64_t number, const struct mkperf_profile_chain *chain,
+                     uint32_t chain_number)
 {
     if (number < 0) {
         return false;
@@ -84,39 +84,39 @@ static bool add_cost(struct callgrind *g, int64_t number,
  * Above the outermost function of every stack stands its PD, as a function of that name: readers
  * take what callers say for a function's inclusive cost, and would miss stacks that begin with it.
  */
-static uint32_t root_of(const struct mkperf_stack *s, uint32_t pd)
+static uint32_t root_of(const struct mkperf_places *s, uint32_t pd)
 {
     return s->functions.count + (pd < s->npds ? pd : 0);
 }
 
-static struct mkperf_function function_at(const struct mkperf_stack *s, uint32_t number)
+static struct mkperf_function function_at(const struct mkperf_places *s, uint32_t number)
 {
     return number < s->functions.count
                ? s->function[number]
                : (struct mkperf_function){.pd = number - s->functions.count};
 }
 
-static const char *name_at(const struct mkperf_stack *s, uint32_t number)
+static const char *name_at(const struct mkperf_places *s, uint32_t number)
 {
-    return number < s->functions.count ? mkperf_stack_name(s, number)
-                                       : mkperf_stack_pd_name(s, number - s->functions.count);
+    return number < s->functions.count ? mkperf_places_name(s, number)
+                                       : mkperf_places_pd_name(s, number - s->functions.count);
 }
 
 /* The line of a frame in its function's file. */
-static uint32_t line_of(const struct mkperf_stack *s, const struct mkperf_frame *frame)
+static uint32_t line_of(const struct mkperf_places *s, const struct mkperf_frame *frame)
 {
     return frame->file == s->function[frame->function].file ? frame->line : 0;
 }
 
-static bool add_chain(struct callgrind *g, const struct mkperf_collected_chain *chain,
+static bool add_chain(struct callgrind *g, const struct mkperf_profile_chain *chain,
                       uint32_t number)
 {
-    const struct mkperf_stack *s = &g->c->stack;
+    const struct mkperf_places *s = &g->c->places;
     uint32_t callee = SELF;
 
     for (int i = 0; i < chain->n; i++) {
         uint32_t n;
-        const struct mkperf_frame *f = mkperf_stack_frames(s, chain->place[i], &n);
+        const struct mkperf_frame *f = mkperf_places_frames(s, chain->place[i], &n);
         for (uint32_t k = 0; k < n; k++) {
             if (!add_cost(g, row_number(g, f[k].function, line_of(s, &f[k]), callee), chain,
                           number)) {
@@ -144,15 +144,15 @@ static int compare(const void *a, const void *b)
     return (x->callee > y->callee) - (x->callee < y->callee);
 }
 
-static const char *object_of(const struct mkperf_stack *s, const struct mkperf_function *f)
+static const char *object_of(const struct mkperf_places *s, const struct mkperf_function *f)
 {
-    return f->kernel ? "kernel" : mkperf_stack_pd_name(s, f->pd);
+    return f->kernel ? "kernel" : mkperf_places_pd_name(s, f->pd);
 }
 
 /* Finds the names that more than one object has. False: out of memory. */
 static bool find_ambiguous(struct callgrind *g)
 {
-    const struct mkperf_stack *s = &g->c->stack;
+    const struct mkperf_places *s = &g->c->places;
 
     g->object_of_name = calloc((size_t)s->functions.count + 1, sizeof *g->object_of_name);
     g->ambiguous = calloc((size_t)s->functions.count + 1, 1);
@@ -175,14 +175,14 @@ static void put_function_name(struct callgrind *g, const struct mkperf_function 
                               uint32_t function)
 {
     uint64_t key[2] = {f->name, f->file};
-    bool root = function >= g->c->stack.functions.count;
+    bool root = function >= g->c->places.functions.count;
     int64_t number = root ? -1 : mkperf_hash_number(&g->names, key, 2);
 
     mkperf_textout_put(g->t, " ", 1);
-    mkperf_textout_plain(g->t, name_at(&g->c->stack, function), '\n', ' ');
+    mkperf_textout_plain(g->t, name_at(&g->c->places, function), '\n', ' ');
     if (number >= 0 && g->ambiguous[number]) {
         mkperf_textout_puts(g->t, " {");
-        mkperf_textout_plain(g->t, object_of(&g->c->stack, f), '\n', ' ');
+        mkperf_textout_plain(g->t, object_of(&g->c->places, f), '\n', ' ');
         mkperf_textout_put(g->t, "}", 1);
     }
 }
@@ -190,7 +190,7 @@ static void put_function_name(struct callgrind *g, const struct mkperf_function 
 /* ob=, fl= and fn= of a function, with `prefix` "" or "c" (a callee's). */
 static void put_function(struct callgrind *g, uint32_t number, const char *prefix)
 {
-    const struct mkperf_stack *s = &g->c->stack;
+    const struct mkperf_places *s = &g->c->places;
     struct mkperf_function f = function_at(s, number);
     struct mkperf_textout *t = g->t;
 
@@ -200,7 +200,7 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
     if (!g->named_file[f.file]) {
         g->named_file[f.file] = true;
         mkperf_textout_put(t, " ", 1);
-        mkperf_textout_plain(t, f.file != 0 ? mkperf_stack_text(s, f.file) : "???", '\n', ' ');
+        mkperf_textout_plain(t, f.file != 0 ? mkperf_places_text(s, f.file) : "???", '\n', ' ');
     }
     mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
@@ -239,8 +239,8 @@ static enum mkperf_status put_rows(struct callgrind *g, struct mkperf_error *e)
     uint32_t n = g->rows.count;
     struct row *order = reallocarray(NULL, n + 1, sizeof *order);
 
-    g->named_function = calloc((size_t)root_of(&g->c->stack, 0) + g->c->stack.npds + 1, 1);
-    g->named_file = calloc(g->c->stack.texts.count + 1, 1);
+    g->named_function = calloc((size_t)root_of(&g->c->places, 0) + g->c->places.npds + 1, 1);
+    g->named_file = calloc(g->c->places.texts.count + 1, 1);
     if (order == NULL || g->named_function == NULL || g->named_file == NULL || !find_ambiguous(g)) {
         free(order);
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
@@ -261,7 +261,7 @@ static void put_event_name(struct callgrind *g, uint32_t event)
 {
     char room[32], name[MKPERF_MODEL_NAME];
 
-    snprintf(name, sizeof name, "%s", mkperf_stack_event_name(&g->c->stack, event, room));
+    snprintf(name, sizeof name, "%s", mkperf_places_event_name(&g->c->places, event, room));
     for (char *p = name; *p != '\0'; p++) {
         *p = isalnum((unsigned char)*p) ? *p : '_';
     }
@@ -287,7 +287,7 @@ static void put_head(struct callgrind *g, const char *title)
     mkperf_textout_puts(g->t, "cmd: ");
     mkperf_textout_plain(g->t, title != NULL ? title : "mkperf", '\n', ' ');
     mkperf_textout_put(g->t, "\n", 1);
-    mkperf_collect_notes(g->c, put_note, g);
+    mkperf_profile_notes(g->c, put_note, g);
     mkperf_textout_puts(g->t, "positions: line\nevents:");
     for (uint32_t i = 0; i + 1 < g->columns; i++) {
         put_event_name(g, i);
@@ -303,18 +303,18 @@ static void put_head(struct callgrind *g, const char *title)
     mkperf_textout_put(g->t, "\n", 1);
 }
 
-static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct mkperf_collect *c,
+static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct mkperf_profile *c,
                                           struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct callgrind g = {.c = c, .t = t, .columns = c->nevents + 1};
-    struct mkperf_collected_chain chain;
+    struct mkperf_profile_chain chain;
     enum mkperf_status status = MKPERF_OK;
 
     for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
-        status = mkperf_collect_chain(c, i, &chain, e); /* all functions must have their numbers */
+        status = mkperf_profile_chain(c, i, &chain, e); /* all functions must have their numbers */
     }
     for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
-        status = mkperf_collect_chain(c, i, &chain, e);
+        status = mkperf_profile_chain(c, i, &chain, e);
         if (status == MKPERF_OK && !add_chain(&g, &chain, i)) {
             status = mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
         }
@@ -335,5 +335,5 @@ static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct 
 enum mkperf_status mkperf_callgrind_open(const struct mkperf_export *x, struct mkperf_output *out,
                                          struct mkperf_error *e)
 {
-    return mkperf_collected_open(x, false, false, write_callgrind, out, e);
+    return mkperf_profiled_open(x, false, false, write_callgrind, out, e);
 }

@@ -37,7 +37,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     mkperf_textout_puts(&c->out.text,
                         "kind,time_ns,core,pd,event,mode,samples,period,where,function,file,"
                         "line,stack\n");
-    return mkperf_stack_begin(&c->out.stack, session, e);
+    return mkperf_places_begin(&c->out.places, session, e);
 }
 
 static void put_stack(struct csv *c, const uint32_t *place, int n)
@@ -47,14 +47,14 @@ static void put_stack(struct csv *c, const uint32_t *place, int n)
     mkperf_textout_put(&c->out.text, "\"", 1);
     while (n-- > 0) {
         uint32_t frames;
-        const struct mkperf_frame *f = mkperf_stack_frames(&c->out.stack, place[n], &frames);
+        const struct mkperf_frame *f = mkperf_places_frames(&c->out.places, place[n], &frames);
         while (frames-- > 0) {
             if (!first) {
                 mkperf_textout_put(&c->out.text, ";", 1);
             }
             first = false;
-            mkperf_textout_plain(&c->out.text, mkperf_stack_name(&c->out.stack, f[frames].function),
-                                 '"', '\'');
+            mkperf_textout_plain(&c->out.text,
+                                 mkperf_places_name(&c->out.places, f[frames].function), '"', '\'');
         }
     }
     mkperf_textout_puts(&c->out.text, "\"\n");
@@ -65,10 +65,10 @@ static void put_code(struct csv *c, const uint32_t *place, int n)
     struct mkperf_textout *t = &c->out.text;
     uint32_t frames;
 
-    const struct mkperf_frame *f = mkperf_stack_frames(&c->out.stack, place[0], &frames);
-    mkperf_textout_csv(t, mkperf_stack_name(&c->out.stack, f->function));
+    const struct mkperf_frame *f = mkperf_places_frames(&c->out.places, place[0], &frames);
+    mkperf_textout_csv(t, mkperf_places_name(&c->out.places, f->function));
     mkperf_textout_put(t, ",", 1);
-    mkperf_textout_csv(t, mkperf_stack_text(&c->out.stack, f->file));
+    mkperf_textout_csv(t, mkperf_places_text(&c->out.places, f->file));
     mkperf_textout_put(t, ",", 1);
     if (f->line != 0) {
         mkperf_textout_u64(t, f->line);
@@ -95,9 +95,9 @@ static void put_row(struct csv *c, const struct mkperf_sample *s, const char *ki
     mkperf_textout_put(&c->out.text, ",", 1);
     mkperf_textout_u64(&c->out.text, s->core);
     mkperf_textout_put(&c->out.text, ",", 1);
-    mkperf_textout_csv(&c->out.text, mkperf_stack_pd_name(&c->out.stack, s->pd));
+    mkperf_textout_csv(&c->out.text, mkperf_places_pd_name(&c->out.places, s->pd));
     mkperf_textout_put(&c->out.text, ",", 1);
-    mkperf_textout_csv(&c->out.text, mkperf_stack_event_name(&c->out.stack, event, room));
+    mkperf_textout_csv(&c->out.text, mkperf_places_event_name(&c->out.places, event, room));
     mkperf_textout_puts(&c->out.text, s->flags & MKPERF_SAMPLE_KERNEL ? ",kernel," : ",user,");
     mkperf_textout_puts(&c->out.text, read ? "0," : "1,");
     mkperf_textout_u64(&c->out.text, period);
@@ -108,7 +108,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
     struct csv *c = self;
-    uint32_t place[MKPERF_STACK_MAX];
+    uint32_t place[MKPERF_PLACES_MAX];
     int n = mkperf_streamed_sample(&c->out, s, place, e);
 
     if (n < 0) {
@@ -130,7 +130,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 
     (void)e;
     c->nevents = session->nevents;
-    mkperf_stack_events(&c->out.stack, session);
+    mkperf_places_events(&c->out.places, session);
     return MKPERF_OK;
 }
 
@@ -142,7 +142,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     mkperf_textout_puts(&c->out.text, "mark,");
     mkperf_textout_u64(&c->out.text, m->time_ns);
     mkperf_textout_put(&c->out.text, ",,", 2);
-    mkperf_textout_csv(&c->out.text, mkperf_stack_pd_name(&c->out.stack, m->pd));
+    mkperf_textout_csv(&c->out.text, mkperf_places_pd_name(&c->out.places, m->pd));
     mkperf_textout_printf(&c->out.text, ",,%s,,,,", mkperf_mark_names[m->kind]);
     mkperf_textout_csv(&c->out.text, m->name);
     mkperf_textout_printf(&c->out.text, ",,%u,\n", m->id);
@@ -172,12 +172,12 @@ static void put_cost(struct csv *c)
     char room[32];
 
     for (uint32_t i = 0; i < c->nevents; i++) {
-        bool known[] = {mkperf_cost_kernel_known(&c->out.stack),
-                        mkperf_cost_pds_known(&c->out.cost, &c->out.stack, i)};
+        bool known[] = {mkperf_cost_kernel_known(&c->out.places),
+                        mkperf_cost_pds_known(&c->out.cost, &c->out.places, i)};
         for (unsigned k = 0; k < 2; k++) {
             if (known[k]) {
                 mkperf_textout_puts(&c->out.text, "cost,,,,");
-                mkperf_textout_csv(&c->out.text, mkperf_stack_event_name(&c->out.stack, i, room));
+                mkperf_textout_csv(&c->out.text, mkperf_places_event_name(&c->out.places, i, room));
                 mkperf_textout_puts(&c->out.text, k == 0 ? ",kernel,," : ",user,,");
                 mkperf_textout_u64(&c->out.text, sums[k][i]);
                 mkperf_textout_puts(&c->out.text, ",,,,,\n");
@@ -236,7 +236,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 
     for (uint32_t i = 0; i < c->nevents; i++) {
         mkperf_textout_puts(&c->out.text, "total,,,,");
-        mkperf_textout_csv(&c->out.text, mkperf_stack_event_name(&c->out.stack, i, room));
+        mkperf_textout_csv(&c->out.text, mkperf_places_event_name(&c->out.places, i, room));
         mkperf_textout_put(&c->out.text, ",,", 2);
         mkperf_textout_u64(&c->out.text, c->total[i].samples);
         mkperf_textout_put(&c->out.text, ",", 1);
@@ -248,7 +248,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
         mkperf_textout_u64(&c->out.text, totals->lost[i]);
         mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_lost_names[i]);
     }
-    mkperf_cost_looks(&c->out.cost, &c->out.stack, totals->looks_us);
+    mkperf_cost_looks(&c->out.cost, &c->out.places, totals->looks_us);
     put_cost(c);
     put_interactions(&c->out.text, totals->interactions);
     return mkperf_streamed_finish(&c->out, e);

@@ -16,7 +16,7 @@
 enum { GAP_STEPS = 2 }; /* sampling intervals without a sample: the PD did not run */
 
 struct firefox {
-    struct mkperf_collect *c;
+    struct mkperf_profile *c;
     struct mkperf_textout *t;
     struct firefox_tables tables;
     uint32_t nthreads;
@@ -56,10 +56,10 @@ static const char schema[] =
     "{\"key\":\"id\",\"label\":\"Number\",\"format\":\"integer\"}]}],\n";
 
 /* Milliseconds between samples of a core, on average. */
-static double interval_ms(const struct mkperf_collect *c)
+static double interval_ms(const struct mkperf_profile *c)
 {
     double span = (double)(c->last_ns - c->first_ns) / 1e6;
-    double cores = c->stack.session.cores > 0 ? c->stack.session.cores : 1;
+    double cores = c->places.session.cores > 0 ? c->places.session.cores : 1;
 
     double count = (double)c->samples.count;
 
@@ -77,7 +77,7 @@ static void put_optional(struct mkperf_textout *t, const char *key, const char *
 
 static void put_meta(struct firefox *f, const char *title)
 {
-    const struct mkperf_session *s = &f->c->stack.session;
+    const struct mkperf_session *s = &f->c->places.session;
     struct mkperf_textout *t = f->t;
 
     mkperf_textout_printf(t, "{\"meta\":{\"interval\":%.6f,\"startTime\":0,\"processType\":0,",
@@ -101,7 +101,7 @@ static void put_meta(struct firefox *f, const char *title)
         mkperf_textout_printf(t, i > 0 ? ",%u" : "%u", i);
     }
     mkperf_textout_puts(t, "],\n\"extra\":[{\"label\":\"Recording\",\"entries\":[");
-    mkperf_collect_notes(f->c, put_note, f);
+    mkperf_profile_notes(f->c, put_note, f);
     mkperf_textout_puts(t, "]}]},\n\"libs\":[],\"threads\":[\n");
 }
 
@@ -143,7 +143,7 @@ static void put_value(struct put *p, uint64_t time_ns, uint32_t stack, uint64_t 
  */
 static size_t put_column(struct firefox *f, uint64_t thread, const char *name, enum column which)
 {
-    const struct mkperf_collected *sample = f->c->samples.map;
+    const struct mkperf_profile_sample *sample = f->c->samples.map;
     struct put p = {.f = f, .which = which, .step_ns = (uint64_t)(interval_ms(f->c) * 1e6)};
     uint64_t last = f->c->first_ns;
 
@@ -151,7 +151,7 @@ static size_t put_column(struct firefox *f, uint64_t thread, const char *name, e
     for (size_t i = 0; i <= f->c->samples.count; i++) {
         bool end = i == f->c->samples.count;
         uint64_t time = end ? f->c->last_ns : sample[i].time_ns;
-        if (!end && mkperf_collect_thread(f->c, sample[i].chain) != thread) {
+        if (!end && mkperf_profile_thread(f->c, sample[i].chain) != thread) {
             continue;
         }
         if (time - last > GAP_STEPS * p.step_ns) {
@@ -186,20 +186,20 @@ static const char no_markers[] = "\"markers\":{\"data\":[],\"name\":[],\"startTi
 static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is_main,
                                      struct mkperf_error *e)
 {
-    struct mkperf_collect *c = f->c;
+    struct mkperf_profile *c = f->c;
     uint32_t pd = (uint32_t)thread, event = (uint32_t)(thread >> 32);
-    const char *process = mkperf_stack_pd_name(&c->stack, pd);
+    const char *process = mkperf_places_pd_name(&c->places, pd);
     char room[32], name[400];
 
-    firefox_tables_reset(&f->tables, mkperf_stack_idle(&c->stack, pd));
+    firefox_tables_reset(&f->tables, mkperf_places_idle(&c->places, pd));
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (mkperf_collect_thread(c, i) == thread &&
+        if (mkperf_profile_thread(c, i) == thread &&
             firefox_tables_add(&f->tables, i, e) != MKPERF_OK) {
             return e->status;
         }
     }
     snprintf(name, sizeof name, c->nevents > 1 ? "%.255s (%.128s)" : "%.255s", process,
-             mkperf_stack_event_name(&c->stack, event, room));
+             mkperf_places_event_name(&c->places, event, room));
     open_thread(f, name, process, pd + 1, (pd + 1) * MKPERF_MODEL_EVENTS + event, is_main);
     mkperf_textout_puts(f->t, "\"samples\":{");
     put_column(f, thread, "stack", COLUMN_STACK);
@@ -281,17 +281,17 @@ static void put_losses(struct firefox *f)
 /* The threads that have samples, in the order of their first chain, PD by PD. */
 static uint64_t *list_threads(struct firefox *f)
 {
-    uint32_t npds = f->c->stack.npds, nevents = f->c->nevents;
+    uint32_t npds = f->c->places.npds, nevents = f->c->nevents;
     bool *seen = calloc((size_t)npds * nevents + 1, 1);
     uint64_t *list = calloc((size_t)npds * nevents + 1, sizeof *list);
 
     for (uint32_t i = 0; seen != NULL && list != NULL && i < f->c->chains.count; i++) {
-        uint64_t thread = mkperf_collect_thread(f->c, i);
+        uint64_t thread = mkperf_profile_thread(f->c, i);
         if ((uint32_t)thread < npds) {
             seen[(size_t)(uint32_t)thread * nevents + (thread >> 32)] = true;
         }
     }
-    const struct mkperf_collected_mark *mark = f->c->marks.map;
+    const struct mkperf_profile_mark *mark = f->c->marks.map;
     for (size_t i = 0; seen != NULL && i < f->c->marks.count; i++) {
         if (mark[i].pd < npds && nevents > 0) {
             seen[(size_t)mark[i].pd * nevents] = true; /* has a thread, though without samples */
@@ -334,15 +334,15 @@ static enum mkperf_status put_threads(struct firefox *f, const char *title, stru
     return status;
 }
 
-static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mkperf_collect *c,
+static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mkperf_profile *c,
                                         struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct firefox f = {.c = c, .t = t};
-    struct mkperf_collected_chain chain;
-    enum mkperf_status status = mkperf_collect_order(c, e);
+    struct mkperf_profile_chain chain;
+    enum mkperf_status status = mkperf_profile_order(c, e);
 
     for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
-        status = mkperf_collect_chain(c, i, &chain, e);
+        status = mkperf_profile_chain(c, i, &chain, e);
     }
     if (status != MKPERF_OK) {
         return status;
@@ -357,5 +357,5 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
 enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,
                                        struct mkperf_error *e)
 {
-    return mkperf_collected_open(x, false, true, write_firefox, out, e);
+    return mkperf_profiled_open(x, false, true, write_firefox, out, e);
 }

@@ -19,7 +19,7 @@ struct firefox_set {
 };
 
 struct firefox_tables {
-    struct mkperf_collect *c;
+    struct mkperf_profile *c;
     struct mkperf_textout *t;
     uint32_t functions, frames, texts;      /* how many the profile has */
     struct firefox_set string, func, frame; /* of the thread at hand */
@@ -31,7 +31,7 @@ struct firefox_tables {
 };
 
 /* For the whole profile, whose chains must all have been resolved. False: out of memory. */
-bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c,
+bool firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
                          struct mkperf_textout *t);
 void firefox_tables_close(struct firefox_tables *f);
 
@@ -47,7 +47,7 @@ bool firefox_marks_pair(struct firefox_tables *f);
 /* The markers of a PD, as a member of its first thread. */
 void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
 
-/* The member counters, for the n threads of list (as mkperf_collect_thread has them) and the one of
+/* The member counters, for the n threads of list (as mkperf_profile_thread has them) and the one of
  * losses behind them. False: out of memory. */
 bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n);
 

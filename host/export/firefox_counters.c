@@ -18,7 +18,7 @@ struct steps {
     unsigned n;
 };
 
-static struct steps divide(const struct mkperf_collect *c)
+static struct steps divide(const struct mkperf_profile *c)
 {
     uint64_t span = c->last_ns - c->first_ns + 1;
     struct steps s = {.first_ns = c->first_ns, .step_ns = span / STEPS + 1};
@@ -65,12 +65,12 @@ static void put_counter(struct firefox_tables *f, const struct steps *s, const u
 static void sum_samples(const struct firefox_tables *f, const struct steps *s,
                         const uint32_t *thread_at, uint64_t *values)
 {
-    const struct mkperf_collected *sample = f->c->samples.map;
+    const struct mkperf_profile_sample *sample = f->c->samples.map;
 
     for (size_t i = 0; i < f->c->samples.count; i++) {
-        uint64_t thread = mkperf_collect_thread(f->c, sample[i].chain);
+        uint64_t thread = mkperf_profile_thread(f->c, sample[i].chain);
         uint32_t pd = (uint32_t)thread, event = (uint32_t)(thread >> 32);
-        uint32_t at = pd < f->c->stack.npds ? thread_at[(size_t)pd * f->c->nevents + event] : 0;
+        uint32_t at = pd < f->c->places.npds ? thread_at[(size_t)pd * f->c->nevents + event] : 0;
         if (at != 0) {
             values[(size_t)(at - 1) * s->n + step_of(s, sample[i].time_ns)] += sample[i].period;
         }
@@ -131,9 +131,9 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
 
 bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n)
 {
-    struct mkperf_collect *c = f->c;
+    struct mkperf_profile *c = f->c;
     struct steps s = divide(c);
-    uint32_t *thread_at = calloc((size_t)c->stack.npds * c->nevents + 1, sizeof *thread_at);
+    uint32_t *thread_at = calloc((size_t)c->places.npds * c->nevents + 1, sizeof *thread_at);
     uint64_t *values = calloc(((size_t)n + 1) * s.n, sizeof *values);
     uint32_t main_thread = 0;
     char room[32], text[160];
@@ -146,7 +146,7 @@ bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32
         mkperf_textout_puts(f->t, "\"counters\":[");
         for (uint32_t i = 0; i < n; i++) {
             uint32_t pd = (uint32_t)list[i], event = (uint32_t)(list[i] >> 32);
-            const char *name = mkperf_stack_event_name(&c->stack, event, room);
+            const char *name = mkperf_places_event_name(&c->places, event, room);
             main_thread = i == 0 || (uint32_t)list[i - 1] != pd ? i : main_thread;
             snprintf(text, sizeof text, "Events of %.100s, as the PD's samples stand for them",
                      name);

@@ -19,9 +19,9 @@ struct column {
     void (*put)(struct firefox_tables *f, size_t i);
 };
 
-static const struct mkperf_collected_mark *mark(const struct firefox_tables *f, size_t i)
+static const struct mkperf_profile_mark *mark(const struct firefox_tables *f, size_t i)
 {
-    return (const struct mkperf_collected_mark *)f->c->marks.map + i;
+    return (const struct mkperf_profile_mark *)f->c->marks.map + i;
 }
 
 bool firefox_marks_pair(struct firefox_tables *f)
@@ -34,7 +34,7 @@ bool firefox_marks_pair(struct firefox_tables *f)
     f->mark_end = calloc(n + 1, sizeof *f->mark_end);
     ok = ok && f->mark_end != NULL;
     for (size_t i = 0; ok && i < n; i++) {
-        const struct mkperf_collected_mark *m = mark(f, i);
+        const struct mkperf_profile_mark *m = mark(f, i);
         uint64_t key[2] = {m->pd | (uint64_t)m->id << 32, m->name};
         int64_t phase = mkperf_hash_number(&phases, key, 2);
         ok = phase >= 0;

@@ -40,10 +40,10 @@ uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text)
     return set_add(&f->string, text);
 }
 
-bool firefox_tables_open(struct firefox_tables *f, struct mkperf_collect *c,
+bool firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
                          struct mkperf_textout *t)
 {
-    const struct mkperf_stack *s = &c->stack;
+    const struct mkperf_places *s = &c->places;
 
     *f = (struct firefox_tables){.c = c, .t = t};
     f->functions = s->functions.count;
@@ -87,14 +87,14 @@ void firefox_tables_reset(struct firefox_tables *f, bool idle)
 enum mkperf_status firefox_tables_add(struct firefox_tables *f, uint32_t chain,
                                       struct mkperf_error *e)
 {
-    struct mkperf_collected_chain c;
+    struct mkperf_profile_chain c;
     int64_t stack = -1;
 
-    if (mkperf_collect_chain(f->c, chain, &c, e) != MKPERF_OK) {
+    if (mkperf_profile_chain(f->c, chain, &c, e) != MKPERF_OK) {
         return e->status;
     }
     for (int i = c.n; i-- > 0;) {
-        const struct mkperf_place *p = &f->c->stack.place[c.place[i]];
+        const struct mkperf_place *p = &f->c->places.place[c.place[i]];
         for (uint32_t k = p->nframes; k-- > 0;) {
             uint64_t key[2] = {(uint64_t)(stack + 1), p->first + k};
             set_add(&f->frame, p->first + k);
@@ -129,17 +129,17 @@ static void column(struct firefox_tables *f, const char *name, uint32_t n,
 
 static const struct mkperf_function *func_at(const struct firefox_tables *f, uint32_t i)
 {
-    return &f->c->stack.function[f->func.used[i]];
+    return &f->c->places.function[f->func.used[i]];
 }
 
 static const struct mkperf_frame *frame_at(const struct firefox_tables *f, uint32_t i)
 {
-    return &f->c->stack.frame[f->frame.used[i]];
+    return &f->c->places.frame[f->frame.used[i]];
 }
 
 static const struct mkperf_place *place_at(const struct firefox_tables *f, uint32_t i)
 {
-    return &f->c->stack.place[f->place_of[f->frame.used[i]]];
+    return &f->c->places.place[f->place_of[f->frame.used[i]]];
 }
 
 static int64_t none(struct firefox_tables *f, uint32_t i)
@@ -185,7 +185,7 @@ static int64_t stack_category(struct firefox_tables *f, uint32_t i)
 static int64_t frame_address(struct firefox_tables *f, uint32_t i)
 {
     const struct mkperf_place *p = place_at(f, i);
-    const struct mkperf_stack *s = &f->c->stack;
+    const struct mkperf_places *s = &f->c->places;
     struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
     size_t n = 0;
     const struct mkperf_segment *segment = m != NULL ? mkperf_module_segments(m, &n) : NULL;
@@ -244,7 +244,7 @@ static void put_strings(struct firefox_tables *f, const char *last)
 {
     mkperf_textout_puts(f->t, "\"stringArray\":[");
     for (uint32_t i = 0; i < f->string.count; i++) {
-        mkperf_textout_json(f->t, mkperf_stack_text(&f->c->stack, f->string.used[i]));
+        mkperf_textout_json(f->t, mkperf_places_text(&f->c->places, f->string.used[i]));
         mkperf_textout_put(f->t, ",", 1);
     }
     mkperf_textout_json(f->t, last);

@@ -233,16 +233,16 @@ static uint64_t gone(const struct mkperf_tree *tree, uint32_t node)
     return sum;
 }
 
-static void put_subtitle(const struct picture *p, const struct mkperf_collect *c, uint32_t event)
+static void put_subtitle(const struct picture *p, const struct mkperf_profile *c, uint32_t event)
 {
-    uint64_t lost = mkperf_collect_lost(c), all = 0;
+    uint64_t lost = mkperf_profile_lost(c), all = 0;
     char room[32];
 
     for (uint32_t i = 0; i < c->nevents; i++) {
         all += c->total[i].samples;
     }
     mkperf_textout_puts(p->t, "<text id=\"subtitle\" x=\"600\" y=\"38\" text-anchor=\"middle\">");
-    mkperf_textout_xml(p->t, mkperf_stack_event_name(&c->stack, event, room));
+    mkperf_textout_xml(p->t, mkperf_places_event_name(&c->places, event, room));
     mkperf_textout_printf(p->t,
                           ": %" PRIu64 " samples, period sum %" PRIu64 "; lost samples: %" PRIu64,
                           c->total[event].samples, c->total[event].period, lost);
@@ -255,7 +255,7 @@ static void put_subtitle(const struct picture *p, const struct mkperf_collect *c
         uint64_t was = p->tree->node[0].total[1];
         mkperf_textout_printf(
             p->t, " (%" PRIu64 " samples, lost %" PRIu64 "; %.2f%% in frames that are gone)",
-            p->x->base->total[event].samples, mkperf_collect_lost(p->x->base),
+            p->x->base->total[event].samples, mkperf_profile_lost(p->x->base),
             was != 0 ? 100.0 * (double)gone(p->tree, 0) / (double)was : 0);
     }
     mkperf_textout_puts(p->t, "</text>\n");
@@ -269,7 +269,7 @@ static void put_description(void *self, const char *line)
     mkperf_textout_put(t, "\n", 1);
 }
 
-static void put_head(const struct picture *p, const struct mkperf_collect *c, uint32_t event)
+static void put_head(const struct picture *p, const struct mkperf_profile *c, uint32_t event)
 {
     const char *title = p->x->title != NULL ? p->x->title : "Flame graph";
     uint32_t height = TOP + p->rows * ROW + BOTTOM;
@@ -281,7 +281,7 @@ static void put_head(const struct picture *p, const struct mkperf_collect *c, ui
                           WIDTH, height, WIDTH, height);
     mkperf_textout_xml(p->t, title);
     mkperf_textout_puts(p->t, "</title>\n<desc>mkperf flame graph\n");
-    mkperf_collect_notes(c, put_description, p->t);
+    mkperf_profile_notes(c, put_description, p->t);
     mkperf_textout_puts(p->t,
                         "</desc>\n<style>text{font:12px monospace;fill:#111}#title{font-size:17px}"
                         "#frames g{cursor:pointer}#frames text{pointer-events:none}"
@@ -309,7 +309,7 @@ static void put_head(const struct picture *p, const struct mkperf_collect *c, ui
                              "grey: unknown");
 }
 
-static void draw(struct picture *p, const struct mkperf_collect *c, uint32_t event)
+static void draw(struct picture *p, const struct mkperf_profile *c, uint32_t event)
 {
     uint64_t all = p->tree->node[0].total[0];
 
@@ -322,7 +322,7 @@ static void draw(struct picture *p, const struct mkperf_collect *c, uint32_t eve
                           p->left_out);
 }
 
-static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct mkperf_collect *c,
+static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct mkperf_tree tree = {.count = 0};
@@ -351,5 +351,5 @@ static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct
 enum mkperf_status mkperf_flamegraph_open(const struct mkperf_export *x, struct mkperf_output *out,
                                           struct mkperf_error *e)
 {
-    return mkperf_collected_open(x, false, false, write_flamegraph, out, e);
+    return mkperf_profiled_open(x, false, false, write_flamegraph, out, e);
 }

@@ -52,7 +52,7 @@ static uint32_t next_node(const struct mkperf_tree *tree, uint32_t node)
     return node != 0 ? tree->node[node].next : MKPERF_TREE_NONE;
 }
 
-static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkperf_collect *c,
+static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkperf_profile *c,
                                        struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct mkperf_tree tree = {.count = 0};
@@ -77,5 +77,5 @@ static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkp
 enum mkperf_status mkperf_folded_open(const struct mkperf_export *x, struct mkperf_output *out,
                                       struct mkperf_error *e)
 {
-    return mkperf_collected_open(x, false, false, write_folded, out, e);
+    return mkperf_profiled_open(x, false, false, write_folded, out, e);
 }

@@ -82,45 +82,45 @@ const struct mkperf_format *mkperf_format_by_path(const char *path)
 }
 
 struct collected_output {
-    struct mkperf_collect collect; /* first: the collecting functions' self */
+    struct mkperf_profile collect; /* first: the collecting functions' self */
     struct mkperf_export export;
     struct mkperf_textout text;
-    enum mkperf_status (*write)(const struct mkperf_export *x, struct mkperf_collect *c,
+    enum mkperf_status (*write)(const struct mkperf_export *x, struct mkperf_profile *c,
                                 struct mkperf_textout *t, struct mkperf_error *e);
 };
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
-    return mkperf_collect_ops.begin(self, session, e);
+    return mkperf_profile_ops.begin(self, session, e);
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
-    return mkperf_collect_ops.pd(self, pd, e);
+    return mkperf_profile_ops.pd(self, pd, e);
 }
 
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *sample,
                                      struct mkperf_error *e)
 {
-    return mkperf_collect_ops.sample(self, sample, e);
+    return mkperf_profile_ops.sample(self, sample, e);
 }
 
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
                                      struct mkperf_error *e)
 {
-    return mkperf_collect_ops.events(self, session, e);
+    return mkperf_profile_ops.events(self, session, e);
 }
 
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
-    return mkperf_collect_ops.mark(self, m, e);
+    return mkperf_profile_ops.mark(self, m, e);
 }
 
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
                                    struct mkperf_error *e)
 {
-    return mkperf_collect_ops.lost(self, lost, e);
+    return mkperf_profile_ops.lost(self, lost, e);
 }
 
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
@@ -128,13 +128,13 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 {
     struct collected_output *o = self;
 
-    if (mkperf_collect_ops.end(self, totals, e) != MKPERF_OK ||
-        mkperf_collect_cost(&o->collect, e) != MKPERF_OK ||
+    if (mkperf_profile_ops.end(self, totals, e) != MKPERF_OK ||
+        mkperf_profile_cost(&o->collect, e) != MKPERF_OK ||
         o->write(&o->export, &o->collect, &o->text, e) != MKPERF_OK) {
         return e->status;
     }
     if (o->export.warnings != NULL) {
-        mkperf_stack_warn(&o->collect.stack, o->export.warnings, "mkperf");
+        mkperf_places_warn(&o->collect.places, o->export.warnings, "mkperf");
     }
     return mkperf_textout_finish(&o->text, e);
 }
@@ -151,7 +151,7 @@ static void collected_free(void *self)
     struct collected_output *o = self;
 
     mkperf_textout_discard(&o->text);
-    mkperf_collect_free(&o->collect);
+    mkperf_profile_free(&o->collect);
     free(o);
 }
 
@@ -167,12 +167,12 @@ static const struct mkperf_sink_ops collected_ops = {
     .abandon = abandon,
 };
 
-enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cores, bool times,
-                                         enum mkperf_status (*write)(const struct mkperf_export *x,
-                                                                     struct mkperf_collect *c,
-                                                                     struct mkperf_textout *t,
-                                                                     struct mkperf_error *e),
-                                         struct mkperf_output *out, struct mkperf_error *e)
+enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool cores, bool times,
+                                        enum mkperf_status (*write)(const struct mkperf_export *x,
+                                                                    struct mkperf_profile *c,
+                                                                    struct mkperf_textout *t,
+                                                                    struct mkperf_error *e),
+                                        struct mkperf_output *out, struct mkperf_error *e)
 {
     struct collected_output *o = calloc(1, sizeof *o);
 
@@ -181,7 +181,7 @@ enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cor
     }
     o->collect.cores = cores;
     o->collect.times = times;
-    o->collect.stack.inlined = !x->no_inlined;
+    o->collect.places.inlined = !x->no_inlined;
     o->export = *x;
     o->write = write;
     if (mkperf_textout_open(&o->text, x->path, e) != MKPERF_OK) {
@@ -194,7 +194,7 @@ enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cor
 }
 
 enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
-                                       const struct mkperf_collect *c, uint32_t *event,
+                                       const struct mkperf_profile *c, uint32_t *event,
                                        struct mkperf_error *e)
 {
     char room[32];
@@ -204,12 +204,12 @@ enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
         if (c->nevents > 1 && x->warnings != NULL) {
             fprintf(x->warnings,
                     "mkperf: note: shown is event %s of %u; --event NAME for another\n",
-                    mkperf_stack_event_name(&c->stack, 0, room), c->nevents);
+                    mkperf_places_event_name(&c->places, 0, room), c->nevents);
         }
         return MKPERF_OK;
     }
     for (; *event < c->nevents; ++*event) {
-        if (strcmp(x->event, mkperf_stack_event_name(&c->stack, *event, room)) == 0) {
+        if (strcmp(x->event, mkperf_places_event_name(&c->places, *event, room)) == 0) {
             return MKPERF_OK;
         }
     }

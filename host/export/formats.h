@@ -9,7 +9,7 @@
 #define MKPERF_HOST_EXPORT_FORMATS_H
 
 #include "base/textout.h"
-#include "profile/collect.h"
+#include "profile/profile.h"
 
 struct mkperf_export { /* what a user can say about an output; strings live as long as it does */
     const char *path;  /* "-": standard output */
@@ -17,7 +17,7 @@ struct mkperf_export { /* what a user can say about an output; strings live as l
     const char *event; /* for formats that show one: its name; NULL: the first */
     bool no_inlined;   /* inlined functions are part of the function around them */
     bool icicle;       /* flame graph: root on top */
-    struct mkperf_collect *base; /* flame graph: compare with this profile, NULL */
+    struct mkperf_profile *base; /* flame graph: compare with this profile, NULL */
     const char *base_name;       /* and its name */
     FILE *warnings;              /* ELFs that are missing and the like; NULL: nowhere */
 };
@@ -54,16 +54,16 @@ static inline void mkperf_output_free(struct mkperf_output *o)
  * A format that is a function over the collected profile: write is called once, at the end, and
  * its text becomes the file. It returns what went wrong apart from writing.
  */
-enum mkperf_status mkperf_collected_open(const struct mkperf_export *x, bool cores, bool times,
-                                         enum mkperf_status (*write)(const struct mkperf_export *x,
-                                                                     struct mkperf_collect *c,
-                                                                     struct mkperf_textout *t,
-                                                                     struct mkperf_error *e),
-                                         struct mkperf_output *out, struct mkperf_error *e);
+enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool cores, bool times,
+                                        enum mkperf_status (*write)(const struct mkperf_export *x,
+                                                                    struct mkperf_profile *c,
+                                                                    struct mkperf_textout *t,
+                                                                    struct mkperf_error *e),
+                                        struct mkperf_output *out, struct mkperf_error *e);
 
 /* The number of the event that x asks for. MKPERF_ERR_USAGE: there is none of that name. */
 enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
-                                       const struct mkperf_collect *c, uint32_t *event,
+                                       const struct mkperf_profile *c, uint32_t *event,
                                        struct mkperf_error *e);
 
 enum mkperf_status mkperf_folded_open(const struct mkperf_export *x, struct mkperf_output *out,

@@ -90,7 +90,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     put_number(t, "max_frames", session->max_frames);
     mkperf_textout_puts(t, session->jitter ? ",\"jitter\":true" : ",\"jitter\":false");
     put_events(t, session);
-    return mkperf_stack_begin(&j->stack, session, e);
+    return mkperf_places_begin(&j->places, session, e);
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -102,22 +102,22 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     put_string(&j->text, "elf", pd->elf);
     put_string(&j->text, "parent", pd->parent);
     mkperf_textout_printf(&j->text, ",\"thread\":\"0x%" PRIx64 "\"}\n", pd->thread);
-    return mkperf_stack_pd(&j->stack, pd, e);
+    return mkperf_places_pd(&j->places, pd, e);
 }
 
 static void put_frame(struct mkperf_streamed *j, uint32_t pd, const struct mkperf_place *place,
                       const struct mkperf_frame *frame)
 {
-    const struct mkperf_function *f = &j->stack.function[frame->function];
+    const struct mkperf_function *f = &j->places.function[frame->function];
     struct mkperf_textout *t = &j->text;
 
     mkperf_textout_puts(t, "{\"function\":");
-    mkperf_textout_json(t, mkperf_stack_text(&j->stack, f->name));
+    mkperf_textout_json(t, mkperf_places_text(&j->places, f->name));
     if (f->pd != pd) {
-        put_string(t, "pd", mkperf_stack_pd_name(&j->stack, f->pd));
+        put_string(t, "pd", mkperf_places_pd_name(&j->places, f->pd));
     }
     mkperf_textout_printf(t, ",\"addr\":\"0x%" PRIx64 "\"", place->addr);
-    put_string(t, "file", mkperf_stack_text(&j->stack, frame->file));
+    put_string(t, "file", mkperf_places_text(&j->places, frame->file));
     if (frame->line != 0) {
         put_number(t, "line", frame->line);
     }
@@ -129,10 +129,10 @@ static void put_stack(struct mkperf_streamed *j, uint32_t pd, const uint32_t *pl
 {
     for (int i = 0; i < n; i++) {
         uint32_t frames;
-        const struct mkperf_frame *f = mkperf_stack_frames(&j->stack, place[i], &frames);
+        const struct mkperf_frame *f = mkperf_places_frames(&j->places, place[i], &frames);
         for (uint32_t k = 0; k < frames; k++) {
             mkperf_textout_put(&j->text, ",", i > 0 || k > 0);
-            put_frame(j, pd, &j->stack.place[place[i]], &f[k]);
+            put_frame(j, pd, &j->places.place[place[i]], &f[k]);
         }
     }
 }
@@ -144,7 +144,8 @@ static void put_reads(struct mkperf_streamed *j, const struct mkperf_sample *s)
 
     for (unsigned i = 0; i < s->nreads; i++) {
         mkperf_textout_puts(&j->text, i == 0 ? ",\"reads\":[{\"event\":" : ",{\"event\":");
-        mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, s->reads[i].event, room));
+        mkperf_textout_json(&j->text,
+                            mkperf_places_event_name(&j->places, s->reads[i].event, room));
         put_number(&j->text, "count", s->reads[i].count);
         mkperf_textout_put(&j->text, "}", 1);
     }
@@ -156,7 +157,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 {
     struct mkperf_streamed *j = self;
     struct mkperf_textout *t = &j->text;
-    uint32_t place[MKPERF_STACK_MAX];
+    uint32_t place[MKPERF_PLACES_MAX];
     char room[32];
     int n = mkperf_streamed_sample(j, s, place, e);
 
@@ -166,8 +167,8 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     mkperf_textout_puts(t, "{\"type\":\"sample\"");
     put_number(t, "time_ns", s->time_ns);
     put_number(t, "core", s->core);
-    put_string(t, "pd", mkperf_stack_pd_name(&j->stack, s->pd));
-    put_string(t, "event", mkperf_stack_event_name(&j->stack, s->event, room));
+    put_string(t, "pd", mkperf_places_pd_name(&j->places, s->pd));
+    put_string(t, "event", mkperf_places_event_name(&j->places, s->event, room));
     put_number(t, "period", s->period);
     put_reads(j, s);
     mkperf_textout_puts(t, s->flags & MKPERF_SAMPLE_KERNEL ? ",\"mode\":\"kernel\",\"stack\":["
@@ -183,7 +184,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     struct mkperf_streamed *j = self;
 
     (void)e;
-    mkperf_stack_events(&j->stack, session);
+    mkperf_places_events(&j->places, session);
     mkperf_textout_puts(&j->text, "{\"type\":\"events\"");
     put_events(&j->text, session);
     return MKPERF_OK;
@@ -196,7 +197,7 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     (void)e;
     mkperf_textout_puts(&j->text, "{\"type\":\"mark\"");
     put_number(&j->text, "time_ns", m->time_ns);
-    put_string(&j->text, "pd", mkperf_stack_pd_name(&j->stack, m->pd));
+    put_string(&j->text, "pd", mkperf_places_pd_name(&j->places, m->pd));
     put_string(&j->text, "kind", mkperf_mark_names[m->kind]);
     put_number(&j->text, "id", m->id);
     put_string(&j->text, "name", m->name);
@@ -228,7 +229,7 @@ static void put_counted(struct mkperf_streamed *j, const struct mkperf_totals *t
     for (uint32_t i = 0; i < MKPERF_MODEL_EVENTS; i++) {
         if (totals->enabled_ns[i] != 0) {
             mkperf_textout_puts(&j->text, any ? ",{\"event\":" : ",\"counted\":[{\"event\":");
-            mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, i, room));
+            mkperf_textout_json(&j->text, mkperf_places_event_name(&j->places, i, room));
             put_number(&j->text, "running_ns", totals->running_ns[i]);
             put_number(&j->text, "enabled_ns", totals->enabled_ns[i]);
             mkperf_textout_put(&j->text, "}", 1);
@@ -240,18 +241,18 @@ static void put_counted(struct mkperf_streamed *j, const struct mkperf_totals *t
 
 static void put_cost(struct mkperf_streamed *j)
 {
-    bool kernel = mkperf_cost_kernel_known(&j->stack), any = false;
+    bool kernel = mkperf_cost_kernel_known(&j->places), any = false;
     char room[32];
 
     mkperf_textout_puts(&j->text, ",\"cost\":{");
-    for (uint32_t i = 0; i < j->stack.session.nevents; i++) {
-        bool pds = mkperf_cost_pds_known(&j->cost, &j->stack, i);
+    for (uint32_t i = 0; i < j->places.session.nevents; i++) {
+        bool pds = mkperf_cost_pds_known(&j->cost, &j->places, i);
         if (!kernel && !pds) {
             continue;
         }
         mkperf_textout_put(&j->text, ",", any);
         any = true;
-        mkperf_textout_json(&j->text, mkperf_stack_event_name(&j->stack, i, room));
+        mkperf_textout_json(&j->text, mkperf_places_event_name(&j->places, i, room));
         mkperf_textout_puts(&j->text, ":{");
         if (kernel) {
             mkperf_textout_printf(&j->text, "\"kernel\":%" PRIu64, j->cost.kernel[i]);
@@ -320,7 +321,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     put_number(t, "last_ns", totals->last_ns);
     put_number(t, "overwritten", totals->overwritten);
     put_number(t, "unread", totals->unread);
-    mkperf_cost_looks(&j->cost, &j->stack, totals->looks_us);
+    mkperf_cost_looks(&j->cost, &j->places, totals->looks_us);
     put_cost(j);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
     return mkperf_streamed_finish(j, e);

@@ -36,7 +36,7 @@ struct message {
 };
 
 struct pprof {
-    struct mkperf_collect *c;
+    struct mkperf_profile *c;
     struct mkperf_textout *t;
     z_stream z;
     char *extra[EXTRA_MAX]; /* strings that are not among the stack's texts */
@@ -142,7 +142,7 @@ static uint64_t event_string(struct pprof *p, uint32_t event)
 {
     char room[32];
 
-    return extra(p, mkperf_stack_event_name(&p->c->stack, event, room));
+    return extra(p, mkperf_places_event_name(&p->c->places, event, room));
 }
 
 static void value_type(struct message *m, uint64_t type, uint64_t unit)
@@ -154,7 +154,7 @@ static void value_type(struct message *m, uint64_t type, uint64_t unit)
 static void put_types(struct pprof *p)
 {
     uint64_t count = extra(p, "count");
-    const struct mkperf_session *session = &p->c->stack.session;
+    const struct mkperf_session *session = &p->c->places.session;
 
     value_type(&p->m, extra(p, "samples"), count);
     emit(p, PROFILE_SAMPLE_TYPE);
@@ -181,10 +181,10 @@ static void label(struct pprof *p, const char *key, uint64_t text, uint64_t valu
     nested(&p->m, 3, &m);
 }
 
-static void put_sample(struct pprof *p, const struct mkperf_collected_chain *chain)
+static void put_sample(struct pprof *p, const struct mkperf_profile_chain *chain)
 {
-    uint64_t location[MKPERF_STACK_MAX], value[1 + MKPERF_MODEL_EVENTS] = {0};
-    const struct mkperf_stack *s = &p->c->stack;
+    uint64_t location[MKPERF_PLACES_MAX], value[1 + MKPERF_MODEL_EVENTS] = {0};
+    const struct mkperf_places *s = &p->c->places;
     char core[16];
 
     for (int i = 0; i < chain->n; i++) {
@@ -195,7 +195,7 @@ static void put_sample(struct pprof *p, const struct mkperf_collected_chain *cha
     packed(&p->m, 1, location, (size_t)chain->n);
     packed(&p->m, 2, value, 1 + p->c->nevents);
     snprintf(core, sizeof core, "%u", chain->core);
-    label(p, "pd", extra(p, mkperf_stack_pd_name(s, chain->pd)), 0);
+    label(p, "pd", extra(p, mkperf_places_pd_name(s, chain->pd)), 0);
     label(p, "core", extra(p, core), 0);
     label(p, "event", event_string(p, chain->event), 0);
     label(p, "mode", extra(p, s->place[chain->place[0]].kernel ? "kernel" : "user"), 0);
@@ -229,12 +229,12 @@ static void put_mapping(struct pprof *p, uint64_t id, struct mkperf_module *modu
 
 static void put_locations(struct pprof *p)
 {
-    const struct mkperf_stack *s = &p->c->stack;
+    const struct mkperf_places *s = &p->c->places;
 
     for (uint32_t i = 0; i < s->places.count; i++) {
         const struct mkperf_place *place = &s->place[i];
         uint32_t n;
-        const struct mkperf_frame *frame = mkperf_stack_frames(s, i, &n);
+        const struct mkperf_frame *frame = mkperf_places_frames(s, i, &n);
         number(&p->m, 1, (uint64_t)i + 1);
         bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
         number(&p->m, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
@@ -251,7 +251,7 @@ static void put_locations(struct pprof *p)
 
 static void put_functions(struct pprof *p)
 {
-    const struct mkperf_stack *s = &p->c->stack;
+    const struct mkperf_places *s = &p->c->places;
 
     for (uint32_t i = 0; i < s->functions.count; i++) {
         number(&p->m, 1, (uint64_t)i + 1);
@@ -289,17 +289,17 @@ static void put_comment(void *self, const char *line)
 
 static enum mkperf_status put_samples(struct pprof *p, struct mkperf_error *e)
 {
-    struct mkperf_collected_chain chain;
+    struct mkperf_profile_chain chain;
 
     for (uint32_t i = 0; i < p->c->chains.count; i++) { /* texts must have their numbers */
-        if (mkperf_collect_chain(p->c, i, &chain, e) != MKPERF_OK) {
+        if (mkperf_profile_chain(p->c, i, &chain, e) != MKPERF_OK) {
             return e->status;
         }
     }
-    p->texts = p->c->stack.texts.count;
+    p->texts = p->c->places.texts.count;
     put_types(p);
     for (uint32_t i = 0; i < p->c->chains.count; i++) {
-        if (mkperf_collect_chain(p->c, i, &chain, e) != MKPERF_OK) {
+        if (mkperf_profile_chain(p->c, i, &chain, e) != MKPERF_OK) {
             return e->status;
         }
         put_sample(p, &chain);
@@ -309,7 +309,7 @@ static enum mkperf_status put_samples(struct pprof *p, struct mkperf_error *e)
 
 static void put_rest(struct pprof *p)
 {
-    const struct mkperf_stack *s = &p->c->stack;
+    const struct mkperf_places *s = &p->c->places;
 
     put_mapping(p, (uint64_t)s->npds + 1, s->kernel, "[kernel]"); /* first: pprof's "File" */
     for (uint32_t i = 0; i < s->npds; i++) {
@@ -319,9 +319,9 @@ static void put_rest(struct pprof *p)
     }
     put_locations(p);
     put_functions(p);
-    mkperf_collect_notes(p->c, put_comment, p);
+    mkperf_profile_notes(p->c, put_comment, p);
     for (uint32_t i = 0; i < s->texts.count; i++) {
-        put_string(p, mkperf_stack_text(s, i));
+        put_string(p, mkperf_places_text(s, i));
     }
     for (uint32_t i = 0; i < p->nextra; i++) {
         put_string(p, p->extra[i]);
@@ -329,7 +329,7 @@ static void put_rest(struct pprof *p)
     compress_bytes(p, "", 0, Z_FINISH);
 }
 
-static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkperf_collect *c,
+static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkperf_profile *c,
                                       struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct pprof *p = calloc(1, sizeof *p);
@@ -358,5 +358,5 @@ static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkpe
 enum mkperf_status mkperf_pprof_open(const struct mkperf_export *x, struct mkperf_output *out,
                                      struct mkperf_error *e)
 {
-    return mkperf_collected_open(x, true, false, write_pprof, out, e);
+    return mkperf_profiled_open(x, true, false, write_pprof, out, e);
 }

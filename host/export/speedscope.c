@@ -16,11 +16,11 @@
 #include <mkperf/version.h>
 
 struct speedscope {
-    struct mkperf_collect *c;
+    struct mkperf_profile *c;
     struct mkperf_textout *t;
-    struct mkperf_collected_chain chain; /* scratch */
-    bool comma;                          /* between profiles */
-    uint32_t event;                      /* whose cost is asked for */
+    struct mkperf_profile_chain chain; /* scratch */
+    bool comma;                        /* between profiles */
+    uint32_t event;                    /* whose cost is asked for */
 };
 
 static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)
@@ -33,7 +33,7 @@ static void put_frame(struct speedscope *s, const char *name, const char *note, 
     mkperf_textout_json(t, label);
     if (file != 0) {
         mkperf_textout_puts(t, ",\"file\":");
-        mkperf_textout_json(t, mkperf_stack_text(&s->c->stack, file));
+        mkperf_textout_json(t, mkperf_places_text(&s->c->places, file));
     }
     mkperf_textout_put(t, "}", 1);
 }
@@ -46,17 +46,17 @@ static uint32_t edges_of(const struct speedscope *s)
 /* Frames: functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts. */
 static void put_frames(struct speedscope *s)
 {
-    const struct mkperf_stack *stack = &s->c->stack;
+    const struct mkperf_places *stack = &s->c->places;
     char note[300];
 
     mkperf_textout_puts(s->t, "\"shared\":{\"frames\":[");
     for (uint32_t i = 0; i < stack->functions.count; i++) {
         const struct mkperf_function *f = &stack->function[i];
-        put_frame(s, mkperf_stack_name(stack, i), f->kernel ? " [kernel]" : "", f->file);
+        put_frame(s, mkperf_places_name(stack, i), f->kernel ? " [kernel]" : "", f->file);
         mkperf_textout_puts(s->t, ",\n");
     }
     for (uint32_t i = 0; i < stack->npds; i++) {
-        put_frame(s, mkperf_stack_pd_name(stack, i), "", 0);
+        put_frame(s, mkperf_places_pd_name(stack, i), "", 0);
         mkperf_textout_puts(s->t, ",\n");
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
@@ -67,8 +67,8 @@ static void put_frames(struct speedscope *s)
         uint32_t words;
         const uint64_t *key = mkperf_hash_key(&s->c->mark_keys, i, &words);
         snprintf(note, sizeof note, " [mark of %.255s]",
-                 mkperf_stack_pd_name(stack, (uint32_t)key[0]));
-        put_frame(s, mkperf_stack_text(stack, (uint32_t)key[1]), note, 0);
+                 mkperf_places_pd_name(stack, (uint32_t)key[0]));
+        put_frame(s, mkperf_places_text(stack, (uint32_t)key[1]), note, 0);
         mkperf_textout_puts(s->t, ",\n");
     }
     for (uint32_t i = 0; i < edges_of(s); i++) {
@@ -106,10 +106,10 @@ static void close_profile(struct speedscope *s, uint64_t sum)
 static enum mkperf_status put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool first,
                                     struct mkperf_error *e)
 {
-    const struct mkperf_stack *stack = &s->c->stack;
+    const struct mkperf_places *stack = &s->c->places;
     const char *comma = "";
 
-    if (mkperf_collect_chain(s->c, number, &s->chain, e) != MKPERF_OK) {
+    if (mkperf_profile_chain(s->c, number, &s->chain, e) != MKPERF_OK) {
         return e->status;
     }
     mkperf_textout_puts(s->t, first ? "[" : ",[");
@@ -119,7 +119,7 @@ static enum mkperf_status put_chain(struct speedscope *s, uint32_t number, bool 
     }
     for (int i = s->chain.n; i-- > 0;) {
         uint32_t n;
-        const struct mkperf_frame *frame = mkperf_stack_frames(stack, s->chain.place[i], &n);
+        const struct mkperf_frame *frame = mkperf_places_frames(stack, s->chain.place[i], &n);
         while (n-- > 0) {
             mkperf_textout_puts(s->t, comma);
             mkperf_textout_u64(s->t, frame[n].function);
@@ -134,12 +134,12 @@ static enum mkperf_status put_chain(struct speedscope *s, uint32_t number, bool 
 static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const char *name,
                                   struct mkperf_error *e)
 {
-    struct mkperf_collect *c = s->c;
+    struct mkperf_profile *c = s->c;
     bool first = true;
 
     open_profile(s, "all", name);
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (mkperf_collect_thread(c, i) >> 32 != event) {
+        if (mkperf_profile_thread(c, i) >> 32 != event) {
             continue;
         }
         if (put_chain(s, i, true, first, e) != MKPERF_OK) {
@@ -150,7 +150,7 @@ static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const ch
     mkperf_textout_puts(s->t, "],\"weights\":[");
     first = true;
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (mkperf_collect_thread(c, i) >> 32 == event) {
+        if (mkperf_profile_thread(c, i) >> 32 == event) {
             mkperf_textout_put(s->t, ",", !first);
             mkperf_textout_u64(s->t, c->weight[i].period);
             first = false;
@@ -161,14 +161,14 @@ static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const ch
 }
 
 /* The next run of equal chains of a thread, from *i on. False: there is none. */
-static bool next_run(const struct mkperf_collect *c, uint64_t thread, size_t *i, uint32_t *chain,
+static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i, uint32_t *chain,
                      uint64_t *weight)
 {
-    const struct mkperf_collected *sample = c->samples.map;
+    const struct mkperf_profile_sample *sample = c->samples.map;
     bool any = false;
 
     for (; *i < c->samples.count; ++*i) {
-        if (mkperf_collect_thread(c, sample[*i].chain) != thread) {
+        if (mkperf_profile_thread(c, sample[*i].chain) != thread) {
             continue;
         }
         if (any && sample[*i].chain != *chain) {
@@ -187,7 +187,7 @@ static enum mkperf_status put_thread(struct speedscope *s, uint64_t thread, cons
     uint64_t weight = 0, sum = 0;
     uint32_t chain = 0;
 
-    open_profile(s, mkperf_stack_pd_name(&s->c->stack, (uint32_t)thread), event);
+    open_profile(s, mkperf_places_pd_name(&s->c->places, (uint32_t)thread), event);
     for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
         if (put_chain(s, chain, false, n == 0, e) != MKPERF_OK) {
             return e->status;
@@ -265,8 +265,8 @@ static uint64_t cost_of(const struct speedscope *s, uint32_t i)
 /* What has no other place in the format. */
 static void put_more(struct speedscope *s)
 {
-    const struct mkperf_collect *c = s->c;
-    uint32_t frame = c->stack.functions.count + c->stack.npds;
+    const struct mkperf_profile *c = s->c;
+    uint32_t frame = c->places.functions.count + c->places.npds;
     char room[32];
 
     put_counts(s, "[lost]", "samples", frame, MKPERF_LOST_PLACES, lost_of);
@@ -277,24 +277,24 @@ static void put_more(struct speedscope *s)
     put_counts(s, "[interactions]", "notifications", frame, edges_of(s), notifications_of);
     frame += edges_of(s);
     for (s->event = 0; s->event < c->nevents; s->event++) {
-        put_counts(s, "[cost of profiling]", mkperf_stack_event_name(&c->stack, s->event, room),
+        put_counts(s, "[cost of profiling]", mkperf_places_event_name(&c->places, s->event, room),
                    frame, 2, cost_of);
     }
 }
 
 static enum mkperf_status put_event(struct speedscope *s, uint32_t event, struct mkperf_error *e)
 {
-    struct mkperf_collect *c = s->c;
+    struct mkperf_profile *c = s->c;
     char room[32];
-    const char *name = mkperf_stack_event_name(&c->stack, event, room);
-    bool *seen = calloc(c->stack.npds + 1, 1);
+    const char *name = mkperf_places_event_name(&c->places, event, room);
+    bool *seen = calloc(c->places.npds + 1, 1);
     enum mkperf_status status = seen != NULL
                                     ? put_all(s, event, name, e)
                                     : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
 
     for (uint32_t i = 0; seen != NULL && status == MKPERF_OK && i < c->chains.count; i++) {
-        uint64_t thread = mkperf_collect_thread(c, i);
-        if (thread >> 32 == event && (uint32_t)thread < c->stack.npds && !seen[(uint32_t)thread]) {
+        uint64_t thread = mkperf_profile_thread(c, i);
+        if (thread >> 32 == event && (uint32_t)thread < c->places.npds && !seen[(uint32_t)thread]) {
             seen[(uint32_t)thread] = true;
             status = put_thread(s, thread, name, e);
         }
@@ -303,23 +303,23 @@ static enum mkperf_status put_event(struct speedscope *s, uint32_t event, struct
     return status;
 }
 
-static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct mkperf_collect *c,
+static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct speedscope s = {.c = c, .t = t};
 
-    if (mkperf_collect_order(c, e) != MKPERF_OK) {
+    if (mkperf_profile_order(c, e) != MKPERF_OK) {
         return e->status;
     }
     for (uint32_t i = 0; i < c->chains.count; i++) { /* all functions must have their numbers */
-        if (mkperf_collect_chain(c, i, &s.chain, e) != MKPERF_OK) {
+        if (mkperf_profile_chain(c, i, &s.chain, e) != MKPERF_OK) {
             return e->status;
         }
     }
     mkperf_textout_puts(t,
                         "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
     mkperf_textout_printf(t, "\"exporter\":\"mkperf " MKPERF_VERSION " (lost samples: %llu)\",\n",
-                          (unsigned long long)mkperf_collect_lost(c));
+                          (unsigned long long)mkperf_profile_lost(c));
     mkperf_textout_puts(t, "\"activeProfileIndex\":0,\"name\":");
     mkperf_textout_json(t, x->title != NULL ? x->title : "mkperf");
     mkperf_textout_puts(t, ",\n");
@@ -338,5 +338,5 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
 enum mkperf_status mkperf_speedscope_open(const struct mkperf_export *x, struct mkperf_output *out,
                                           struct mkperf_error *e)
 {
-    return mkperf_collected_open(x, false, true, write_speedscope, out, e);
+    return mkperf_profiled_open(x, false, true, write_speedscope, out, e);
 }

@@ -9,21 +9,21 @@ enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
 {
     struct mkperf_streamed *s = self;
 
-    return mkperf_stack_pd(&s->stack, pd, e);
+    return mkperf_places_pd(&s->places, pd, e);
 }
 
 int mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
-                           uint32_t place[MKPERF_STACK_MAX], struct mkperf_error *e)
+                           uint32_t place[MKPERF_PLACES_MAX], struct mkperf_error *e)
 {
-    int n = mkperf_stack_of(&s->stack, sample, place);
+    int n = mkperf_places_of(&s->places, sample, place);
 
     if (n < 0) {
         mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
         return -1;
     }
-    mkperf_cost_add(&s->cost, &s->stack, sample->event, sample->pd, place[0], sample->period);
+    mkperf_cost_add(&s->cost, &s->places, sample->event, sample->pd, place[0], sample->period);
     for (unsigned i = 0; i < sample->nreads; i++) {
-        mkperf_cost_add(&s->cost, &s->stack, sample->reads[i].event, sample->pd, place[0],
+        mkperf_cost_add(&s->cost, &s->places, sample->reads[i].event, sample->pd, place[0],
                         sample->reads[i].count);
     }
     return n;
@@ -41,7 +41,7 @@ enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struc
 enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e)
 {
     if (s->export.warnings != NULL) {
-        mkperf_stack_warn(&s->stack, s->export.warnings, "mkperf");
+        mkperf_places_warn(&s->places, s->export.warnings, "mkperf");
     }
     return mkperf_textout_finish(&s->text, e);
 }
@@ -58,7 +58,7 @@ static void streamed_free(void *self)
     struct mkperf_streamed *s = self;
 
     mkperf_textout_discard(&s->text);
-    mkperf_stack_free(&s->stack);
+    mkperf_places_free(&s->places);
     free(s);
 }
 
@@ -72,7 +72,7 @@ enum mkperf_status mkperf_streamed_open(const struct mkperf_export *x, size_t si
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
     s->export = *x;
-    s->stack.inlined = !x->no_inlined;
+    s->places.inlined = !x->no_inlined;
     if (mkperf_textout_open(&s->text, x->path, e) != MKPERF_OK) {
         free(s);
         return e->status;

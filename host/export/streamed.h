@@ -13,7 +13,7 @@
 
 struct mkperf_streamed {
     struct mkperf_textout text;
-    struct mkperf_stack stack;
+    struct mkperf_places places;
     struct mkperf_export export;
     struct mkperf_cost cost;
 };
@@ -29,7 +29,7 @@ enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
 
 /* The places of a sample, counted into the cost. -1: *e says why. */
 int mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
-                           uint32_t place[MKPERF_STACK_MAX], struct mkperf_error *e);
+                           uint32_t place[MKPERF_PLACES_MAX], struct mkperf_error *e);
 
 /* The first error of writing, if there was one. */
 enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e);

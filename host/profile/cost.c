@@ -6,13 +6,13 @@
 
 enum { TIMER_CODE = 0x10000 }; /* of the event `timer`: no PMU's */
 
-static bool is_timer(const struct mkperf_stack *s, uint32_t event)
+static bool is_timer(const struct mkperf_places *s, uint32_t event)
 {
     return event < s->session.nevents && s->session.event[event].code == TIMER_CODE &&
            strcmp(s->session.event[event].name, "timer") == 0;
 }
 
-static bool with_timer(const struct mkperf_stack *s)
+static bool with_timer(const struct mkperf_places *s)
 {
     for (uint32_t i = 0; i < s->session.nevents; i++) {
         if (is_timer(s, i)) {
@@ -22,7 +22,7 @@ static bool with_timer(const struct mkperf_stack *s)
     return false;
 }
 
-void mkperf_cost_looks(struct mkperf_cost *c, const struct mkperf_stack *s, uint64_t us)
+void mkperf_cost_looks(struct mkperf_cost *c, const struct mkperf_places *s, uint64_t us)
 {
     for (uint32_t i = 0; i < s->session.nevents && i < MKPERF_MODEL_EVENTS; i++) {
         if (is_timer(s, i)) {
@@ -33,12 +33,12 @@ void mkperf_cost_looks(struct mkperf_cost *c, const struct mkperf_stack *s, uint
     }
 }
 
-bool mkperf_cost_kernel_known(const struct mkperf_stack *s)
+bool mkperf_cost_kernel_known(const struct mkperf_places *s)
 {
     return s->capture != 0 && !with_timer(s);
 }
 
-bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_stack *s,
+bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_places *s,
                            uint32_t event)
 {
     if (with_timer(s)) {
@@ -52,7 +52,7 @@ bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_stac
     return false;
 }
 
-void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_stack *s, uint32_t event,
+void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                      uint32_t pd, uint32_t leaf, uint64_t period)
 {
     const struct mkperf_place *p = &s->place[leaf];
@@ -73,7 +73,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_stack *s, uint32_t event,
+void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                       uint64_t all, char *text, size_t n)
 {
     bool kernel = mkperf_cost_kernel_known(s), pds = mkperf_cost_pds_known(c, s, event);
@@ -87,7 +87,7 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_stack *s,
     }
     if (with_timer(s)) {
         snprintf(text, n, "at least %.2f %% of %s (profiler PD at its interrupts %.2f %%)",
-                 percent(c->pds[event], all), mkperf_stack_event_name(s, event, room),
+                 percent(c->pds[event], all), mkperf_places_event_name(s, event, room),
                  percent(c->looks_us, all));
         return;
     }
@@ -104,5 +104,5 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_stack *s,
     }
     snprintf(text, n, "%.2f %% of %s (kernel: %s, PDs: %s)",
              percent(c->kernel[event] + c->pds[event], all),
-             mkperf_stack_event_name(s, event, room), of_kernel, of_pds);
+             mkperf_places_event_name(s, event, room), of_kernel, of_pds);
 }

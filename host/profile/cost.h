@@ -17,24 +17,24 @@ struct mkperf_cost { /* by event; sums of periods */
 };
 
 /* Adds `period` events of PD pd whose innermost place is `leaf`. */
-void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_stack *s, uint32_t event,
+void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                      uint32_t pd, uint32_t leaf, uint64_t period);
 
 /* Where a timer took the samples (`-e timer`): what looking took, totals' looks_us, which no sample
  * shows. Behind the last mkperf_cost_add, once; otherwise nothing. */
-void mkperf_cost_looks(struct mkperf_cost *c, const struct mkperf_stack *s, uint64_t us);
+void mkperf_cost_looks(struct mkperf_cost *c, const struct mkperf_places *s, uint64_t us);
 
 /*
  * In words, for an event whose period sum is `all`: "0.42 % of cycles (kernel 0.11 %, PDs 0.31 %)",
  * or what of it is not known.
  */
-void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_stack *s, uint32_t event,
+void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                       uint64_t all, char *text, size_t n);
 
 /* Whether the kernel's part of an event, and that of PDs, can be told. With a timer the kernel's is
  * in no sample, and of what was counted beside it the PDs' part is left out by the target. */
-bool mkperf_cost_kernel_known(const struct mkperf_stack *s);
-bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_stack *s,
+bool mkperf_cost_kernel_known(const struct mkperf_places *s);
+bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_places *s,
                            uint32_t event);
 
 #endif

@@ -10,50 +10,27 @@
 #include "cost.h"
 #include "perfdata/reader.h"
 
-const char *report_text(const struct report_frames *f, uint32_t number)
+const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
 {
-    return mkperf_stack_text(&f->stack, number);
+    return mkperf_places_text(&f->profile->places, number);
 }
 
-enum mkperf_status report_frames_open(struct report_frames *f, const struct report_profile *profile,
-                                      bool with_line, struct mkperf_error *e)
-{
-    *f = (struct report_frames){
-        .profile = profile, .with_line = with_line, .stack = {.no_lines = true}};
-    if (mkperf_stack_begin(&f->stack, &profile->session, e) != MKPERF_OK) {
-        return e->status;
-    }
-    for (uint32_t i = 0; i < profile->npds; i++) {
-        struct mkperf_pd pd = {.id = i,
-                               .name = profile->pd[i].name,
-                               .elf = profile->pd[i].elf,
-                               .build_id = profile->pd[i].build_id};
-        if (mkperf_stack_pd(&f->stack, &pd, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
-    return MKPERF_OK;
-}
-
-enum mkperf_status report_frames_read(struct report_frames *f, struct report_profile *profile,
+enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_profile *profile,
                                       const char *path, bool with_line, struct mkperf_error *e)
 {
-    struct mkperf_sink sink = report_profile_sink(profile);
+    struct mkperf_sink sink = mkperf_profile_sink(profile);
     enum mkperf_status status;
 
+    *f = (struct mkperf_frames){.profile = profile, .with_line = with_line};
+    profile->places.no_lines = true;
     mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
     status = mkperf_perfdata_read(path, &sink, e);
-    *f = (struct report_frames){.profile = profile};
-    if (status == MKPERF_OK) {
-        status = report_frames_open(f, profile, with_line, e);
-    }
     mkperf_progress_end();
     return status;
 }
 
-void report_frames_close(struct report_frames *f)
+void mkperf_frames_close(struct mkperf_frames *f)
 {
-    mkperf_stack_free(&f->stack);
     free(f->function_of);
     mkperf_hash_free(&f->functions);
 }
@@ -64,10 +41,10 @@ static void warn_of(FILE *out, const char *who, const char *problem)
             problem != NULL ? problem : "no ELF of it is known");
 }
 
-void report_frames_warn(const struct report_frames *f, FILE *out)
+void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out)
 {
-    const struct report_profile *p = f->profile;
-    const struct mkperf_stack *s = &f->stack;
+    const struct mkperf_profile *p = f->profile;
+    const struct mkperf_places *s = &p->places;
 
     if (p->totals.cut) {
         fprintf(out,
@@ -76,9 +53,10 @@ void report_frames_warn(const struct report_frames *f, FILE *out)
                 p->totals.cut_bytes);
     }
     for (uint32_t i = 0; i < s->npds; i++) {
-        bool asked = p->pd[i].samples > 0 && !p->pd[i].idle && !p->pd[i].ambiguous;
+        bool asked = s->pd[i].samples > 0 && s->pd[i].thread != MKPERF_THREAD_IDLE &&
+                     s->pd[i].thread != MKPERF_THREAD_AMBIGUOUS;
         if (s->pd[i].problem != NULL || (s->pd[i].module == NULL && asked)) {
-            warn_of(out, report_pd_name(p, i), s->pd[i].problem);
+            warn_of(out, mkperf_profile_pd_name(p, i), s->pd[i].problem);
         }
     }
     if (s->kernel_problem != NULL) {
@@ -88,35 +66,23 @@ void report_frames_warn(const struct report_frames *f, FILE *out)
     }
 }
 
-void report_frames_cost(struct report_frames *f, FILE *out)
+enum mkperf_status mkperf_frames_cost(struct mkperf_frames *f, FILE *out, struct mkperf_error *e)
 {
-    const struct report_profile *p = f->profile;
-    struct mkperf_cost cost = {.kernel = {0}};
-    struct report_address address[REPORT_FRAMES_MAX];
+    struct mkperf_profile *p = f->profile;
     char text[256];
 
-    for (uint32_t i = 0; i < p->chains.count; i++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&p->chains, i, &words);
-        if (report_chain_addresses(p, i, address) > 0) {
-            int64_t leaf =
-                mkperf_stack_place(&f->stack, address[0].pd, address[0].kernel, address[0].addr);
-            if (leaf >= 0) {
-                mkperf_cost_add(&cost, &f->stack, (uint32_t)key[REPORT_CHAIN_EVENT],
-                                (uint32_t)key[REPORT_CHAIN_PD], (uint32_t)leaf,
-                                p->weight[i].period);
-            }
-        }
+    if (mkperf_profile_cost(p, e) != MKPERF_OK) {
+        return e->status;
     }
-    mkperf_cost_looks(&cost, &f->stack, p->totals.looks_us);
-    for (uint32_t i = 0; i < p->session.nevents; i++) {
-        mkperf_cost_text(&cost, &f->stack, i, p->total[i].period, text, sizeof text);
+    for (uint32_t i = 0; i < p->places.session.nevents; i++) {
+        mkperf_cost_text(&p->cost, &p->places, i, p->total[i].period, text, sizeof text);
         fprintf(out, "# cost        of profiling: %s\n", text);
     }
+    return MKPERF_OK;
 }
 
 /* The text behind a function that differs by line: "file:line" of the innermost code. */
-static int64_t line_number(struct report_frames *f, struct mkperf_module *m, uint64_t addr)
+static int64_t line_number(struct mkperf_frames *f, struct mkperf_module *m, uint64_t addr)
 {
     struct mkperf_line line;
     char text[480];
@@ -126,15 +92,15 @@ static int64_t line_number(struct report_frames *f, struct mkperf_module *m, uin
         return 0;
     }
     if (!m || mkperf_lines_at(m, addr, &line, 1) == 0 || !line.file) {
-        return mkperf_stack_text_number(&f->stack, "??:0");
+        return mkperf_places_text_number(&f->profile->places, "??:0");
     }
     file = strrchr(line.file, '/');
     snprintf(text, sizeof text, "%s:%d", file ? file + 1 : line.file, line.line);
-    return mkperf_stack_text_number(&f->stack, text);
+    return mkperf_places_text_number(&f->profile->places, text);
 }
 
 /* Makes room for the function of place number `at`. */
-static bool reserve(struct report_frames *f, uint32_t at)
+static bool reserve(struct mkperf_frames *f, uint32_t at)
 {
     uint32_t room = f->room ? 2 * f->room : 256;
     uint32_t *more;
@@ -153,61 +119,56 @@ static bool reserve(struct report_frames *f, uint32_t at)
     return true;
 }
 
-static int64_t resolve(struct report_frames *f, uint32_t pd, bool kernel, uint64_t addr)
+/* The function of a place; -1: out of memory. */
+static int64_t function_of(struct mkperf_frames *f, uint32_t number)
 {
-    int64_t place = mkperf_stack_place(&f->stack, pd, kernel, addr), line, function;
+    struct mkperf_places *places = &f->profile->places;
+    struct mkperf_place place = places->place[number];
     uint32_t n;
 
-    if (place < 0 || !reserve(f, (uint32_t)place)) {
+    if (!reserve(f, number)) {
         return -1;
     }
-    if (f->function_of[place] != 0) {
-        return f->function_of[place] - 1;
+    if (f->function_of[number] != 0) {
+        return f->function_of[number] - 1;
     }
-    const struct mkperf_frame *frame = mkperf_stack_frames(&f->stack, (uint32_t)place, &n);
-    uint64_t name = f->stack.function[frame->function].name;
-    line = line_number(f, report_module(f, pd, kernel), addr);
-    function = line < 0 ? -1
-                        : mkperf_hash_number(&f->functions,
-                                             (uint64_t[4]){pd, kernel, name, (uint64_t)line}, 4);
+    const struct mkperf_frame *frame = mkperf_places_frames(places, number, &n);
+    uint64_t name = places->function[frame->function].name;
+    int64_t line = line_number(f, mkperf_frames_module(f, place.pd, place.kernel), place.addr);
+    uint64_t key[4] = {place.pd, place.kernel, name, (uint64_t)line};
+    int64_t function = line < 0 ? -1 : mkperf_hash_number(&f->functions, key, 4);
     if (function >= 0) {
-        f->function_of[place] = (uint32_t)function + 1;
+        f->function_of[number] = (uint32_t)function + 1;
     }
     return function;
 }
 
-uint32_t report_frames_of(struct report_frames *f, uint32_t chain,
-                          uint32_t function[REPORT_FRAMES_MAX])
+uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
+                          uint32_t function[MKPERF_PLACES_MAX])
 {
-    struct report_address address[REPORT_FRAMES_MAX];
-    uint32_t words, n = report_chain_addresses(f->profile, chain, address);
+    struct mkperf_profile_chain c;
+    struct mkperf_error e;
 
-    if (n == 0) { /* neither kernel nor user: nothing is known of it */
-        uint64_t pd = mkperf_hash_key(&f->profile->chains, chain, &words)[REPORT_CHAIN_PD];
-
-        address[n++] = (struct report_address){.pd = (uint32_t)pd, .kernel = true};
+    if (mkperf_profile_chain(f->profile, chain, &c, &e) != MKPERF_OK) {
+        return 0;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        const struct report_address *a = &address[i];
-        /* the call, not what follows it */
-        uint64_t addr = a->is_return && a->addr ? a->addr - 1 : a->addr;
-        int64_t number = resolve(f, a->pd, a->kernel, addr);
-
+    for (int i = 0; i < c.n; i++) {
+        int64_t number = function_of(f, c.place[i]);
         if (number < 0) {
             return 0;
         }
         function[i] = (uint32_t)number;
     }
-    return n;
+    return (uint32_t)c.n;
 }
 
-struct report_function report_function(const struct report_frames *f, uint32_t number)
+struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t number)
 {
     uint32_t words;
     const uint64_t *key = mkperf_hash_key(&f->functions, number, &words);
 
-    return (struct report_function){.pd = (uint32_t)key[0],
-                                    .kernel = key[1] != 0,
-                                    .name = (uint32_t)key[2],
-                                    .line = (uint32_t)key[3]};
+    return (struct mkperf_label){.pd = (uint32_t)key[0],
+                                 .kernel = key[1] != 0,
+                                 .name = (uint32_t)key[2],
+                                 .line = (uint32_t)key[3]};
 }

@@ -12,53 +12,50 @@
 #include "places.h"
 #include "profile.h"
 
-struct report_function {
+struct mkperf_label {
     uint32_t pd;
     bool kernel;
     uint32_t name, line; /* numbers of texts; line 0 = not asked for */
 };
 
-struct report_frames {
-    const struct report_profile *profile;
+struct mkperf_frames {
+    struct mkperf_profile *profile;
     bool with_line;
-    struct mkperf_stack stack; /* the ELFs, texts, and what each address is called */
     struct mkperf_hash functions;
     uint32_t *function_of; /* of each place of the stack, + 1; 0: not asked for yet */
     uint32_t room;
 };
 
-/* Opens the ELFs. Missing ones are not errors: see report_frames_warn. */
-enum mkperf_status report_frames_open(struct report_frames *f, const struct report_profile *profile,
-                                      bool with_line, struct mkperf_error *e);
-void report_frames_close(struct report_frames *f);
-
-/* Reads the recording at path into profile and opens its ELFs. */
-enum mkperf_status report_frames_read(struct report_frames *f, struct report_profile *profile,
+/* Reads the recording at path into profile, which has its options. Missing ELFs are not errors: see
+ * mkperf_frames_warn. Close f, and free the profile, in any case. */
+enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_profile *profile,
                                       const char *path, bool with_line, struct mkperf_error *e);
 
+void mkperf_frames_close(struct mkperf_frames *f);
+
 /* The ELF that names an address of a PD or of the kernel; NULL: none. */
-static inline struct mkperf_module *report_module(const struct report_frames *f, uint64_t pd,
-                                                  bool kernel)
+static inline struct mkperf_module *mkperf_frames_module(const struct mkperf_frames *f, uint64_t pd,
+                                                         bool kernel)
 {
-    const struct mkperf_stack *s = &f->stack;
+    const struct mkperf_places *s = &f->profile->places;
 
     return kernel ? s->kernel : pd < s->npds ? s->pd[pd].module : NULL;
 }
 
 /* Says which ELFs are missing, and that the recording's end is. */
-void report_frames_warn(const struct report_frames *f, FILE *out);
+void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out);
 
 /* Says what profiling cost, for each event, as far as that is known. */
-void report_frames_cost(struct report_frames *f, FILE *out);
+enum mkperf_status mkperf_frames_cost(struct mkperf_frames *f, FILE *out, struct mkperf_error *e);
 
 /*
  * The functions of a chain, innermost first, as numbers. Returns how many; 0: out of memory (every
  * chain has one).
  */
-uint32_t report_frames_of(struct report_frames *f, uint32_t chain,
-                          uint32_t function[REPORT_FRAMES_MAX]);
+uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
+                          uint32_t function[MKPERF_PLACES_MAX]);
 
-struct report_function report_function(const struct report_frames *f, uint32_t number);
-const char *report_text(const struct report_frames *f, uint32_t number);
+struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t number);
+const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The head that formats with room for text carry, see mkperf_collect_notes.
+ * The head that formats with room for text carry, see mkperf_profile_notes.
  *
  * Owns: its lines. What a format has a better place for stands there as well.
  */
@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect.h"
 #include "model/interactions.h"
+#include "profile.h"
 
 enum { LINE = 1024, MARKS_SHOWN = 100 };
 
 struct notes {
-    const struct mkperf_collect *c;
+    const struct mkperf_profile *c;
     void (*put)(void *self, const char *line);
     void *self;
 };
@@ -40,20 +40,21 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void note_event(const struct notes *n, uint32_t i)
 {
-    const struct mkperf_collect *c = n->c;
-    const struct mkperf_event *event = &c->stack.session.event[i];
+    const struct mkperf_profile *c = n->c;
+    const struct mkperf_event *event = &c->places.session.event[i];
     char room[32], how[64] = "";
 
-    if (i < c->stack.session.nevents && event->period != 0) {
+    if (i < c->places.session.nevents && event->period != 0) {
         snprintf(how, sizeof how, ", one sample each %" PRIu64, event->period);
-    } else if (i < c->stack.session.nevents && event->frequency != 0) {
+    } else if (i < c->places.session.nevents && event->frequency != 0) {
         snprintf(how, sizeof how, ", %u samples per second and core", event->frequency);
     }
     note(n, "event %s: %" PRIu64 " samples, period sum %" PRIu64 "%s",
-         mkperf_stack_event_name(&c->stack, i, room), c->total[i].samples, c->total[i].period, how);
+         mkperf_places_event_name(&c->places, i, room), c->total[i].samples, c->total[i].period,
+         how);
     if (c->totals.enabled_ns[i] != 0) {
         note(n, "event %s took turns: counted %.2f %% of the time",
-             mkperf_stack_event_name(&c->stack, i, room),
+             mkperf_places_event_name(&c->places, i, room),
              percent(c->totals.running_ns[i], c->totals.enabled_ns[i]));
     }
 }
@@ -61,9 +62,9 @@ static void note_event(const struct notes *n, uint32_t i)
 static void note_losses(const struct notes *n)
 {
     char line[LINE];
-    const struct mkperf_collect *c = n->c;
+    const struct mkperf_profile *c = n->c;
 
-    snprintf(line, sizeof line, "lost samples: %" PRIu64, mkperf_collect_lost(c));
+    snprintf(line, sizeof line, "lost samples: %" PRIu64, mkperf_profile_lost(c));
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (c->lost[i] != 0) {
             size_t used = strlen(line);
@@ -85,18 +86,18 @@ static void note_losses(const struct notes *n)
 
 static void note_cost(const struct notes *n)
 {
-    const struct mkperf_collect *c = n->c;
+    const struct mkperf_profile *c = n->c;
     char text[256];
 
     for (uint32_t i = 0; i < c->nevents; i++) {
-        mkperf_cost_text(&c->cost, &c->stack, i, c->total[i].period, text, sizeof text);
+        mkperf_cost_text(&c->cost, &c->places, i, c->total[i].period, text, sizeof text);
         note(n, "cost of profiling: %s", text);
     }
 }
 
 static void note_marks(const struct notes *n)
 {
-    const struct mkperf_collect *c = n->c;
+    const struct mkperf_profile *c = n->c;
     const struct mkperf_totals *t = &c->totals;
 
     if (t->marks == 0 && t->marks_lost == 0) {
@@ -107,8 +108,8 @@ static void note_marks(const struct notes *n)
         const struct mkperf_mark_sum *m = &c->mark_sum[i];
         uint32_t words;
         const uint64_t *key = mkperf_hash_key(&c->mark_keys, i, &words);
-        const char *pd = mkperf_stack_pd_name(&c->stack, (uint32_t)key[0]);
-        const char *name = mkperf_stack_text(&c->stack, (uint32_t)key[1]);
+        const char *pd = mkperf_places_pd_name(&c->places, (uint32_t)key[0]);
+        const char *name = mkperf_places_text(&c->places, (uint32_t)key[1]);
         if (m->points != 0) {
             note(n, "mark %s of PD %s: %" PRIu64 " times", name, pd, m->points);
         }
@@ -140,7 +141,7 @@ static void note_interactions(const struct notes *n)
     }
 }
 
-void mkperf_collect_notes(const struct mkperf_collect *c, void (*put)(void *self, const char *line),
+void mkperf_profile_notes(const struct mkperf_profile *c, void (*put)(void *self, const char *line),
                           void *self)
 {
     struct notes n = {c, put, self};
@@ -154,7 +155,7 @@ void mkperf_collect_notes(const struct mkperf_collect *c, void (*put)(void *self
     note_interactions(&n);
     put(self, c->totals.complete ? "complete: yes"
                                  : "complete: unknown, no matching totals from the target");
-    if (c->stack.command != NULL) {
-        note(&n, "recorded by: %s", c->stack.command);
+    if (c->places.command != NULL) {
+        note(&n, "recorded by: %s", c->places.command);
     }
 }

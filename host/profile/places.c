@@ -37,7 +37,7 @@ static bool reserve(void *array, uint32_t *room, uint32_t n, size_t size)
     return true;
 }
 
-int64_t mkperf_stack_text_number(struct mkperf_stack *s, const char *text)
+int64_t mkperf_places_text_number(struct mkperf_places *s, const char *text)
 {
     uint64_t words[TEXT_WORDS];
     size_t n = strnlen(text, sizeof words - 1);
@@ -48,7 +48,7 @@ int64_t mkperf_stack_text_number(struct mkperf_stack *s, const char *text)
     return mkperf_hash_number(&s->texts, words, (uint32_t)(n / 8 + 1));
 }
 
-const char *mkperf_stack_text(const struct mkperf_stack *s, uint32_t number)
+const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number)
 {
     uint32_t words;
 
@@ -61,7 +61,7 @@ static bool copy(char **to, const char *text)
     return *to != NULL || text == NULL;
 }
 
-static struct mkperf_module *open_module(struct mkperf_stack *s, const char *elf,
+static struct mkperf_module *open_module(struct mkperf_places *s, const char *elf,
                                          const struct mkperf_build_id *id, char **problem)
 {
     struct mkperf_module *m = NULL;
@@ -73,12 +73,12 @@ static struct mkperf_module *open_module(struct mkperf_stack *s, const char *elf
     return m;
 }
 
-enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkperf_session *session,
-                                      struct mkperf_error *e)
+enum mkperf_status mkperf_places_begin(struct mkperf_places *s,
+                                       const struct mkperf_session *session, struct mkperf_error *e)
 {
     s->session = *session;
     s->symbols = mkperf_symbols_new();
-    if (s->symbols == NULL || mkperf_stack_text_number(s, "") < 0 ||
+    if (s->symbols == NULL || mkperf_places_text_number(s, "") < 0 ||
         !copy(&s->platform, session->platform) || !copy(&s->cpu, session->cpu) ||
         !copy(&s->kernel_elf, session->kernel_elf) || !copy(&s->command, session->command)) {
         return no_memory(e);
@@ -93,18 +93,18 @@ enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkper
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_pd *pd,
-                                   struct mkperf_error *e)
+enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf_pd *pd,
+                                    struct mkperf_error *e)
 {
     uint32_t n = s->npds > pd->id ? s->npds : pd->id + 1;
-    struct mkperf_stack_pd *p = reallocarray(s->pd, n, sizeof *p);
+    struct mkperf_places_pd *p = reallocarray(s->pd, n, sizeof *p);
 
     if (p == NULL) {
         return no_memory(e);
     }
     s->pd = p;
     for (; s->npds < n; s->npds++) {
-        s->pd[s->npds] = (struct mkperf_stack_pd){.name = NULL};
+        s->pd[s->npds] = (struct mkperf_places_pd){.name = NULL};
     }
     p += pd->id;
     if (p->name != NULL) {
@@ -121,13 +121,13 @@ enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_p
     return MKPERF_OK;
 }
 
-void mkperf_stack_events(struct mkperf_stack *s, const struct mkperf_session *session)
+void mkperf_places_events(struct mkperf_places *s, const struct mkperf_session *session)
 {
     s->session.nevents = session->nevents;
     memcpy(s->session.event, session->event, sizeof s->session.event);
 }
 
-void mkperf_stack_free(struct mkperf_stack *s)
+void mkperf_places_free(struct mkperf_places *s)
 {
     for (uint32_t i = 0; i < s->npds; i++) {
         free(s->pd[i].name);
@@ -148,11 +148,11 @@ void mkperf_stack_free(struct mkperf_stack *s)
     mkperf_hash_free(&s->functions);
     mkperf_hash_free(&s->places);
     mkperf_symbols_free(s->symbols);
-    *s = (struct mkperf_stack){.npds = 0};
+    *s = (struct mkperf_places){.npds = 0};
 }
 
 /* The number of a function; f->name and f->file are texts. */
-static int64_t function_number(struct mkperf_stack *s, const struct mkperf_function *f)
+static int64_t function_number(struct mkperf_places *s, const struct mkperf_function *f)
 {
     uint64_t key[3] = {f->pd | (uint64_t)f->kernel << 32 | (uint64_t)f->inlined << 33, f->name,
                        f->inlined ? f->file : f->start};
@@ -170,7 +170,7 @@ static int64_t function_number(struct mkperf_stack *s, const struct mkperf_funct
 }
 
 /* The number of a position's file, whole; 0: unknown. */
-static int64_t file_number(struct mkperf_stack *s, const struct mkperf_line *at)
+static int64_t file_number(struct mkperf_places *s, const struct mkperf_line *at)
 {
     char whole[8 * TEXT_WORDS];
 
@@ -178,17 +178,17 @@ static int64_t file_number(struct mkperf_stack *s, const struct mkperf_line *at)
         return 0;
     }
     if (at->directory == NULL) {
-        return mkperf_stack_text_number(s, at->file);
+        return mkperf_places_text_number(s, at->file);
     }
     snprintf(whole, sizeof whole, "%s/%s", at->directory, at->file);
-    return mkperf_stack_text_number(s, whole);
+    return mkperf_places_text_number(s, whole);
 }
 
 /* Adds a frame of the function named `name` to those of the place that is being resolved. */
-static bool add_frame(struct mkperf_stack *s, struct mkperf_function f, const char *name,
+static bool add_frame(struct mkperf_places *s, struct mkperf_function f, const char *name,
                       const struct mkperf_line *at)
 {
-    int64_t name_number = mkperf_stack_text_number(s, name);
+    int64_t name_number = mkperf_places_text_number(s, name);
     int64_t file = file_number(s, at);
 
     if (name_number < 0 || file < 0 ||
@@ -206,7 +206,7 @@ static bool add_frame(struct mkperf_stack *s, struct mkperf_function f, const ch
     return number >= 0;
 }
 
-static bool add_unknown(struct mkperf_stack *s, struct mkperf_function f, uint64_t addr)
+static bool add_unknown(struct mkperf_places *s, struct mkperf_function f, uint64_t addr)
 {
     uint64_t page = addr & ~(uint64_t)(PAGE - 1);
     char name[64];
@@ -220,17 +220,17 @@ static bool add_unknown(struct mkperf_stack *s, struct mkperf_function f, uint64
     return add_frame(s, f, name, NULL);
 }
 
-static bool resolve(struct mkperf_stack *s, const struct mkperf_place *p)
+static bool resolve(struct mkperf_places *s, const struct mkperf_place *p)
 {
     struct mkperf_function f = {.pd = p->pd, .kernel = p->kernel};
     struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
-    struct mkperf_line line[MKPERF_STACK_INLINED];
+    struct mkperf_line line[MKPERF_PLACES_INLINED];
     struct mkperf_symbol symbol;
 
     if (m == NULL || !mkperf_symbol_at(m, p->addr, &symbol)) {
         return add_unknown(s, f, p->addr);
     }
-    size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p->addr, line, MKPERF_STACK_INLINED);
+    size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p->addr, line, MKPERF_PLACES_INLINED);
     f.known = true;
     for (size_t i = 0; s->inlined && i + 1 < n; i++) {
         struct mkperf_function in = f;
@@ -245,7 +245,7 @@ static bool resolve(struct mkperf_stack *s, const struct mkperf_place *p)
     return add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
 }
 
-int64_t mkperf_stack_place(struct mkperf_stack *s, uint32_t pd, bool kernel, uint64_t addr)
+int64_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr)
 {
     uint64_t key[2] = {pd | (uint64_t)kernel << 32, addr};
     uint32_t known = s->places.count;
@@ -265,49 +265,59 @@ int64_t mkperf_stack_place(struct mkperf_stack *s, uint32_t pd, bool kernel, uin
     return number;
 }
 
-int mkperf_stack_of(struct mkperf_stack *s, const struct mkperf_sample *sample,
-                    uint32_t place[MKPERF_STACK_MAX])
+uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
+                                 struct mkperf_address out[MKPERF_PLACES_MAX])
 {
     bool user = !(sample->flags & MKPERF_SAMPLE_NO_USER);
-    bool ok = true;
-    int n = 0;
+    uint32_t n = 0;
 
     if (sample->flags & MKPERF_SAMPLE_KERNEL) {
-        int64_t number = mkperf_stack_place(s, sample->pd, true, sample->kernel_pc);
-        ok = number >= 0;
-        place[n++] = (uint32_t)number;
+        out[n++] =
+            (struct mkperf_address){.addr = sample->kernel_pc, .pd = sample->pd, .kernel = true};
     }
-    if (ok && user) {
-        int64_t number = mkperf_stack_place(s, sample->pd, false, sample->pc);
-        ok = number >= 0;
-        place[n++] = (uint32_t)number;
+    if (user) {
+        out[n++] = (struct mkperf_address){.addr = sample->pc, .pd = sample->pd};
     }
-    for (unsigned i = 0; ok && i < sample->callers->n; i++) {
+    for (unsigned i = 0; i < sample->callers->n; i++) {
         const struct mkperf_caller *c = &sample->callers->caller[i];
-        int64_t number =
-            mkperf_stack_place(s, c->pd, !user, c->addr - (c->addr != 0)); /* the call itself */
-        ok = number >= 0;
-        place[n++] = (uint32_t)number;
+        out[n++] = (struct mkperf_address){
+            .addr = c->addr, .pd = c->pd, .kernel = !user, .is_return = true};
     }
-    if (ok && n == 0) { /* neither kernel nor user: nothing is known of it */
-        int64_t number = mkperf_stack_place(s, sample->pd, true, 0);
-        ok = number >= 0;
-        place[n++] = (uint32_t)number;
-    }
-    return ok ? n : -1;
+    return n;
 }
 
-const char *mkperf_stack_pd_name(const struct mkperf_stack *s, uint32_t pd)
+int mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
+                     uint32_t place[MKPERF_PLACES_MAX])
+{
+    struct mkperf_address address[MKPERF_PLACES_MAX];
+    uint32_t n = mkperf_sample_addresses(sample, address);
+
+    if (n == 0) { /* neither kernel nor user: an unknown place */
+        address[n++] = (struct mkperf_address){.pd = sample->pd, .kernel = true};
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const struct mkperf_address *a = &address[i];
+        uint64_t addr = a->addr - (a->is_return && a->addr != 0); /* in the call itself */
+        int64_t number = mkperf_places_number(s, a->pd, a->kernel, addr);
+        if (number < 0) {
+            return -1;
+        }
+        place[i] = (uint32_t)number;
+    }
+    return (int)n;
+}
+
+const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd)
 {
     return pd < s->npds && s->pd[pd].name != NULL ? s->pd[pd].name : "[unknown]";
 }
 
-bool mkperf_stack_idle(const struct mkperf_stack *s, uint32_t pd)
+bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd)
 {
     return pd < s->npds && s->pd[pd].thread == MKPERF_THREAD_IDLE;
 }
 
-const char *mkperf_stack_event_name(const struct mkperf_stack *s, uint32_t event, char room[32])
+const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t event, char room[32])
 {
     if (event < s->session.nevents && s->session.event[event].name[0] != '\0') {
         return s->session.event[event].name;
@@ -316,7 +326,7 @@ const char *mkperf_stack_event_name(const struct mkperf_stack *s, uint32_t event
     return room;
 }
 
-void mkperf_stack_warn(const struct mkperf_stack *s, FILE *out, const char *prefix)
+void mkperf_places_warn(const struct mkperf_places *s, FILE *out, const char *prefix)
 {
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].problem != NULL) {

@@ -16,13 +16,14 @@
 #include "symbols/symbols.h"
 
 enum {
-    MKPERF_STACK_MAX = MKPERF_MAX_FRAMES + 3, /* places of a sample: kernel, pc, callers */
-    MKPERF_STACK_INLINED = 16,                /* frames of a place */
+    MKPERF_PLACES_MAX = MKPERF_MAX_FRAMES + 3, /* places of a sample: kernel, pc, callers */
+    MKPERF_PLACES_INLINED = 16,                /* frames of a place */
 };
 
-struct mkperf_stack_pd {
+struct mkperf_places_pd {
     char *name, *elf, *parent; /* elf, parent: NULL if unknown */
     uint64_t thread;
+    uint64_t samples;             /* counted by the profile */
     struct mkperf_module *module; /* NULL: none */
     char *problem;                /* why there is none, NULL: no ELF is known */
     bool profiler;                /* its program is mkperf's own, the profiler or a client */
@@ -48,12 +49,12 @@ struct mkperf_place {
     uint32_t first, nframes;
 };
 
-struct mkperf_stack {
+struct mkperf_places {
     bool inlined;  /* set before begin: inlined functions are frames of their own */
     bool no_lines; /* the same: frames have no files and lines, which is quicker */
     struct mkperf_session session;
     char *platform, *cpu, *kernel_elf, *command;
-    struct mkperf_stack_pd *pd;
+    struct mkperf_places_pd *pd;
     uint32_t npds;
     struct mkperf_symbols *symbols;
     struct mkperf_module *kernel;
@@ -66,47 +67,60 @@ struct mkperf_stack {
     uint32_t function_room, place_room, nframes, frame_room;
 };
 
-enum mkperf_status mkperf_stack_begin(struct mkperf_stack *s, const struct mkperf_session *session,
-                                      struct mkperf_error *e);
-enum mkperf_status mkperf_stack_pd(struct mkperf_stack *s, const struct mkperf_pd *pd,
-                                   struct mkperf_error *e);
+enum mkperf_status mkperf_places_begin(struct mkperf_places *s,
+                                       const struct mkperf_session *session,
+                                       struct mkperf_error *e);
+enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf_pd *pd,
+                                    struct mkperf_error *e);
 /* Takes over the events of a later session; its texts stay those of begin. */
-void mkperf_stack_events(struct mkperf_stack *s, const struct mkperf_session *session);
-void mkperf_stack_free(struct mkperf_stack *s);
+void mkperf_places_events(struct mkperf_places *s, const struct mkperf_session *session);
+void mkperf_places_free(struct mkperf_places *s);
+
+struct mkperf_address {
+    uint64_t addr;
+    uint32_t pd;
+    bool kernel;
+    bool is_return; /* of a caller: the call stands before it */
+};
 
 /*
- * The places of a sample, innermost first, at least one. Returns how many, -1: out of memory. In a
+ * The addresses of a sample, innermost first. Returns how many; 0: nothing is known of it. In a
  * sample with KERNEL and NO_USER the callers are the kernel's own.
  */
-int mkperf_stack_of(struct mkperf_stack *s, const struct mkperf_sample *sample,
-                    uint32_t place[MKPERF_STACK_MAX]);
+uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
+                                 struct mkperf_address out[MKPERF_PLACES_MAX]);
+
+/* The places of these addresses: at least one, which may be unknown. Returns how many, -1: out of
+ * memory. */
+int mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
+                     uint32_t place[MKPERF_PLACES_MAX]);
 
 /* The number of a place, resolved; addr is in the call if it is of a caller. -1: out of memory. */
-int64_t mkperf_stack_place(struct mkperf_stack *s, uint32_t pd, bool kernel, uint64_t addr);
+int64_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr);
 
-/* The frames of a place, innermost first; at least one. Valid until the next mkperf_stack_of. */
-static inline const struct mkperf_frame *mkperf_stack_frames(const struct mkperf_stack *s,
-                                                             uint32_t place, uint32_t *n)
+/* The frames of a place, innermost first; at least one. Valid until the next place is resolved. */
+static inline const struct mkperf_frame *mkperf_places_frames(const struct mkperf_places *s,
+                                                              uint32_t place, uint32_t *n)
 {
     *n = s->place[place].nframes;
     return s->frame + s->place[place].first;
 }
 
 /* A text's number; -1: out of memory. Texts are cut at 1023 bytes. */
-int64_t mkperf_stack_text_number(struct mkperf_stack *s, const char *text);
-const char *mkperf_stack_text(const struct mkperf_stack *s, uint32_t number);
-static inline const char *mkperf_stack_name(const struct mkperf_stack *s, uint32_t function)
+int64_t mkperf_places_text_number(struct mkperf_places *s, const char *text);
+const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number);
+static inline const char *mkperf_places_name(const struct mkperf_places *s, uint32_t function)
 {
-    return mkperf_stack_text(s, s->function[function].name);
+    return mkperf_places_text(s, s->function[function].name);
 }
 
-const char *mkperf_stack_pd_name(const struct mkperf_stack *s, uint32_t pd);
-bool mkperf_stack_idle(const struct mkperf_stack *s, uint32_t pd);
+const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd);
+bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd);
 /* The event's name, "event-N" if the session does not say. */
-const char *mkperf_stack_event_name(const struct mkperf_stack *s, uint32_t event, char room[32]);
+const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t event, char room[32]);
 
 /* Says which ELFs are missing, one line each, with `prefix` in front. */
-void mkperf_stack_warn(const struct mkperf_stack *s, FILE *out, const char *prefix);
+void mkperf_places_warn(const struct mkperf_places *s, FILE *out, const char *prefix);
 
 /* What users call a place of loss, and a kind of mark. */
 extern const char *const mkperf_lost_names[MKPERF_LOST_PLACES];

@@ -5,69 +5,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum mkperf_status out_of_memory(struct mkperf_error *e)
+static enum mkperf_status no_memory(struct mkperf_error *e)
 {
     return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-}
-
-static bool copy(char **to, const char *text)
-{
-    *to = text ? strdup(text) : NULL;
-    return !text || *to;
 }
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
-    struct report_profile *p = self;
+    struct mkperf_profile *p = self;
 
-    p->session = *session;
-    if (!copy(&p->platform, session->platform) || !copy(&p->cpu, session->cpu) ||
-        !copy(&p->kernel_elf, session->kernel_elf) || !copy(&p->command, session->command)) {
-        return out_of_memory(e);
+    p->nevents = session->nevents;
+    p->first_ns = UINT64_MAX;
+    if (p->times &&
+        (mkperf_spool_open(&p->samples, sizeof(struct mkperf_profile_sample), e) != MKPERF_OK ||
+         mkperf_spool_open(&p->losses, sizeof(struct mkperf_lost), e) != MKPERF_OK ||
+         mkperf_spool_open(&p->marks, sizeof(struct mkperf_profile_mark), e) != MKPERF_OK)) {
+        return e->status;
     }
-    p->session.platform = p->platform;
-    p->session.cpu = p->cpu;
-    p->session.kernel_elf = p->kernel_elf;
-    p->session.command = p->command;
-    return MKPERF_OK;
+    return mkperf_places_begin(&p->places, session, e);
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
-    struct report_profile *p = self;
-    struct report_pd *more;
+    struct mkperf_profile *p = self;
 
-    if (pd->id >= p->npds) {
-        more = reallocarray(p->pd, (size_t)pd->id + 1, sizeof *more);
-        if (!more) {
-            return out_of_memory(e);
-        }
-        p->pd = more;
-        while (p->npds <= pd->id) {
-            p->pd[p->npds++] = (struct report_pd){.name = NULL};
-        }
-    }
-    p->pd[pd->id].build_id = pd->build_id;
-    p->pd[pd->id].idle = pd->thread == MKPERF_THREAD_IDLE;
-    p->pd[pd->id].ambiguous = pd->thread == MKPERF_THREAD_AMBIGUOUS;
-    if (!copy(&p->pd[pd->id].name, pd->name) || !copy(&p->pd[pd->id].elf, pd->elf)) {
-        return out_of_memory(e);
-    }
-    return MKPERF_OK;
+    return mkperf_places_pd(&p->places, pd, e);
 }
 
-static uint32_t chain_key(const struct report_profile *p, const struct mkperf_sample *s,
-                          uint64_t key[REPORT_CHAIN_WORDS_MAX])
+static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sample *s,
+                          uint64_t key[MKPERF_PROFILE_WORDS_MAX])
 {
-    uint32_t n = REPORT_CHAIN_CALLERS;
+    uint32_t flags = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER);
+    uint32_t n = MKPERF_PROFILE_CALLERS;
 
-    key[REPORT_CHAIN_EVENT] = s->event;
-    key[REPORT_CHAIN_CORE] = p->with_core ? s->core : 0;
-    key[REPORT_CHAIN_PD] = s->pd;
-    key[REPORT_CHAIN_FLAGS] = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER);
-    key[REPORT_CHAIN_KERNEL_PC] = s->kernel_pc;
-    key[REPORT_CHAIN_PC] = s->pc;
+    key[MKPERF_PROFILE_THREAD] = s->pd | (uint64_t)s->event << 32;
+    key[MKPERF_PROFILE_FLAGS] = flags | (uint64_t)(p->cores ? s->core : 0) << 32;
+    key[MKPERF_PROFILE_KERNEL_PC] = flags & MKPERF_SAMPLE_KERNEL ? s->kernel_pc : 0;
+    key[MKPERF_PROFILE_PC] = flags & MKPERF_SAMPLE_NO_USER ? 0 : s->pc;
     for (unsigned i = 0; !p->leaves_only && i < s->callers->n; i++) {
         key[n++] = s->callers->caller[i].addr;
         key[n++] = s->callers->caller[i].pd;
@@ -75,186 +50,307 @@ static uint32_t chain_key(const struct report_profile *p, const struct mkperf_sa
     return n;
 }
 
-/* Makes room for the weight of chain number `at`. */
-static bool reserve_weight(struct report_profile *p, uint32_t at)
+static enum mkperf_status count(struct mkperf_profile *p, const struct mkperf_sample *s,
+                                uint32_t number, bool fresh, struct mkperf_error *e)
 {
-    uint32_t room = p->weight_room ? 2 * p->weight_room : 256;
-    struct report_weight *more;
-
-    if (at < p->weight_room) {
-        return true;
-    }
-    more = reallocarray(p->weight, room, sizeof *more);
-    if (!more) {
-        return false;
-    }
-    memset(more + p->weight_room, 0, (room - p->weight_room) * sizeof *more);
-    p->weight = more;
-    p->weight_room = room;
-    return true;
-}
-
-static bool keep_sample(struct report_profile *p, const struct mkperf_sample *s, uint32_t chain)
-{
-    if (p->nsamples == p->sample_room) {
-        uint32_t room = p->sample_room ? 2 * p->sample_room : 1024;
-        struct report_sample *more = reallocarray(p->sample, room, sizeof *more);
-
-        if (!more || room < p->sample_room) {
-            return false;
+    if (number >= p->weight_room) {
+        uint32_t room = p->weight_room != 0 ? 2 * p->weight_room : 256;
+        struct mkperf_weight *w = reallocarray(p->weight, room, sizeof *w);
+        if (w == NULL) {
+            return no_memory(e);
         }
-        p->sample = more;
-        p->sample_room = room;
+        p->weight = w;
+        p->weight_room = room;
     }
-    p->sample[p->nsamples] = (struct report_sample){
-        .time_ns = s->time_ns, .period = s->period, .chain = chain, .order = p->nsamples};
-    p->nsamples++;
-    return true;
-}
-
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
-{
-    struct report_profile *p = self;
-    uint64_t key[REPORT_CHAIN_WORDS_MAX];
-    int64_t number;
-
-    if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
-        return MKPERF_OK;
-    }
-    number = mkperf_hash_number(&p->chains, key, chain_key(p, s, key));
-    if (number < 0 || !reserve_weight(p, (uint32_t)number) ||
-        (p->keep_samples && !keep_sample(p, s, (uint32_t)number))) {
-        return out_of_memory(e);
+    if (fresh) {
+        p->weight[number] = (struct mkperf_weight){0, 0};
     }
     p->weight[number].samples++;
     p->weight[number].period += s->period;
     p->total[s->event].samples++;
     p->total[s->event].period += s->period;
     p->squares[s->event] += (double)s->period * (double)s->period;
-    p->pd[s->pd].samples++;
-    if (s->core >= p->cores_seen) {
-        p->cores_seen = s->core + 1;
+    p->nevents = s->event >= p->nevents ? s->event + 1 : p->nevents;
+    p->cores_seen = s->core >= p->cores_seen ? s->core + 1 : p->cores_seen;
+    if (s->pd < p->places.npds) {
+        p->places.pd[s->pd].samples++;
     }
+    p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
+    p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
     return MKPERF_OK;
 }
 
-/* The texts are those of begin; the events are more. */
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_profile *p = self;
+    uint64_t key[MKPERF_PROFILE_WORDS_MAX];
+    uint32_t known = p->chains.count;
+
+    if (s->event >= MKPERF_MODEL_EVENTS) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "more than %d events", MKPERF_MODEL_EVENTS);
+    }
+    if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
+        return MKPERF_OK;
+    }
+    int64_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, key));
+    if (number < 0) {
+        return no_memory(e);
+    }
+    if (count(p, s, (uint32_t)number, p->chains.count != known, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (!p->times) {
+        return MKPERF_OK;
+    }
+    struct mkperf_profile_sample kept = {.time_ns = s->time_ns,
+                                         .period = s->period,
+                                         .chain = (uint32_t)number,
+                                         .core = s->core,
+                                         .order = (uint32_t)p->samples.count};
+    return mkperf_spool_add(&p->samples, &kept, e);
+}
+
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
                                      struct mkperf_error *e)
 {
-    struct report_profile *p = self;
+    struct mkperf_profile *p = self;
 
     (void)e;
-    p->session.nevents = session->nevents;
-    memcpy(p->session.event, session->event, sizeof session->event);
+    p->nevents = session->nevents;
+    mkperf_places_events(&p->places, session);
     return MKPERF_OK;
+}
+
+static bool sum_mark(struct mkperf_profile *p, const struct mkperf_mark *m, uint32_t name)
+{
+    uint64_t key[2] = {m->pd, name};
+    uint32_t known = p->mark_keys.count;
+    int64_t at = mkperf_hash_number(&p->mark_keys, key, 2);
+
+    if (at < 0) {
+        return false;
+    }
+    if (p->mark_keys.count != known) {
+        struct mkperf_mark_sum *grown = reallocarray(p->mark_sum, known + 1, sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        p->mark_sum = grown;
+        grown[at] = (struct mkperf_mark_sum){.points = 0};
+    }
+    struct mkperf_mark_sum *sum = &p->mark_sum[at];
+    sum->points += m->kind == MKPERF_MARK_POINT;
+    if (m->kind == MKPERF_MARK_BEGIN && sum->open++ == 0) {
+        sum->begin_ns = m->time_ns;
+    } else if (m->kind == MKPERF_MARK_END && sum->open > 0 && --sum->open == 0) {
+        uint64_t ns = m->time_ns > sum->begin_ns ? m->time_ns - sum->begin_ns : 0;
+        sum->phases++;
+        sum->sum_ns += ns;
+        sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
+    }
+    return true;
 }
 
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
-    struct report_profile *p = self;
+    struct mkperf_profile *p = self;
 
-    if (p->mark == NULL && (p->mark = calloc(REPORT_MARKS, sizeof *p->mark)) == NULL) {
-        return out_of_memory(e);
+    int64_t name = mkperf_places_text_number(&p->places, m->name);
+    if (name < 0 || !sum_mark(p, m, (uint32_t)name)) {
+        return no_memory(e);
     }
-    if (p->nmarks < REPORT_MARKS) {
-        struct report_mark *to = &p->mark[p->nmarks++];
-        *to =
-            (struct report_mark){.time_ns = m->time_ns, .pd = m->pd, .id = m->id, .kind = m->kind};
-        strncpy(to->name, m->name, sizeof to->name - 1);
+    struct mkperf_profile_mark kept = {.time_ns = m->time_ns,
+                                       .pd = m->pd,
+                                       .kind = m->kind,
+                                       .id = m->id,
+                                       .name = (uint32_t)name,
+                                       .order = p->marks.count};
+    if (p->nmarks < MKPERF_PROFILE_MARKS) {
+        p->mark[p->nmarks++] = kept;
     }
-    return MKPERF_OK;
+    if (!p->times) {
+        return MKPERF_OK;
+    }
+    p->first_ns = m->time_ns < p->first_ns ? m->time_ns : p->first_ns;
+    p->last_ns = m->time_ns > p->last_ns ? m->time_ns : p->last_ns;
+    return mkperf_spool_add(&p->marks, &kept, e);
+}
+
+static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
+{
+    struct mkperf_profile *p = self;
+
+    if (l->where < MKPERF_LOST_PLACES) {
+        p->lost[l->where] += l->samples;
+        p->lost_events[l->where] += l->events;
+    }
+    return p->times ? mkperf_spool_add(&p->losses, l, e) : MKPERF_OK;
 }
 
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
-    struct report_profile *p = self;
+    struct mkperf_profile *p = self;
 
     (void)e;
     p->totals = *totals;
-    p->totals.interactions = NULL; /* gone after this call */
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        p->lost[i] = p->lost[i] > totals->lost[i] ? p->lost[i] : totals->lost[i];
+    }
+    if (p->first_ns > p->last_ns) {
+        p->first_ns = p->last_ns = 0;
+    }
     return MKPERF_OK;
 }
 
-struct mkperf_sink report_profile_sink(struct report_profile *p)
-{
-    static const struct mkperf_sink_ops ops = {
-        .name = "report",
-        .begin = begin,
-        .pd = add_pd,
-        .events = add_events,
-        .sample = add_sample,
-        .mark = add_mark,
-        .end = end,
-    };
+const struct mkperf_sink_ops mkperf_profile_ops = {
+    .name = "profile",
+    .begin = begin,
+    .pd = add_pd,
+    .events = add_events,
+    .sample = add_sample,
+    .mark = add_mark,
+    .lost = add_lost,
+    .end = end,
+};
 
-    return (struct mkperf_sink){.ops = &ops, .self = p, .leaves_only = p->leaves_only};
+struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p)
+{
+    return (struct mkperf_sink){
+        .ops = &mkperf_profile_ops, .self = p, .leaves_only = p->leaves_only};
 }
 
-uint32_t report_chain_addresses(const struct report_profile *p, uint32_t chain,
-                                struct report_address out[REPORT_FRAMES_MAX])
+struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uint32_t chain)
 {
-    uint32_t words, n = 0;
+    uint32_t words;
     const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
-    uint32_t pd = (uint32_t)key[REPORT_CHAIN_PD];
-    bool user = !(key[REPORT_CHAIN_FLAGS] & MKPERF_SAMPLE_NO_USER);
 
-    if (key[REPORT_CHAIN_FLAGS] & MKPERF_SAMPLE_KERNEL) {
-        out[n++] =
-            (struct report_address){.addr = key[REPORT_CHAIN_KERNEL_PC], .pd = pd, .kernel = true};
+    return (struct mkperf_chain_head){.pd = (uint32_t)key[MKPERF_PROFILE_THREAD],
+                                      .event = (uint32_t)(key[MKPERF_PROFILE_THREAD] >> 32),
+                                      .core = (uint32_t)(key[MKPERF_PROFILE_FLAGS] >> 32)};
+}
+
+/* What each sample of a chain is like; its callers in *callers. */
+static struct mkperf_sample sample_of(const struct mkperf_profile *p, uint32_t chain,
+                                      struct mkperf_chain *callers)
+{
+    uint32_t words;
+    const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
+
+    callers->n = 0;
+    for (uint32_t i = MKPERF_PROFILE_CALLERS; i + 1 < words; i += 2) {
+        callers->caller[callers->n++] =
+            (struct mkperf_caller){.addr = key[i], .pd = (uint32_t)key[i + 1]};
     }
-    if (user) {
-        out[n++] = (struct report_address){.addr = key[REPORT_CHAIN_PC], .pd = pd};
+    return (struct mkperf_sample){.pd = (uint32_t)key[MKPERF_PROFILE_THREAD],
+                                  .flags = (uint32_t)key[MKPERF_PROFILE_FLAGS],
+                                  .kernel_pc = key[MKPERF_PROFILE_KERNEL_PC],
+                                  .pc = key[MKPERF_PROFILE_PC],
+                                  .callers = callers};
+}
+
+uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain,
+                                  struct mkperf_address out[MKPERF_PLACES_MAX])
+{
+    struct mkperf_chain callers;
+    struct mkperf_sample s = sample_of(p, chain, &callers);
+
+    return mkperf_sample_addresses(&s, out);
+}
+
+enum mkperf_status mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
+                                        struct mkperf_profile_chain *out, struct mkperf_error *e)
+{
+    struct mkperf_chain_head head = mkperf_profile_head(p, number);
+    struct mkperf_chain callers;
+    struct mkperf_sample s = sample_of(p, number, &callers);
+
+    out->pd = head.pd;
+    out->event = head.event;
+    out->core = head.core;
+    out->weight = p->weight[number];
+    out->n = mkperf_places_of(&p->places, &s, out->place);
+    return out->n < 0 ? no_memory(e) : MKPERF_OK;
+}
+
+enum mkperf_status mkperf_profile_cost(struct mkperf_profile *p, struct mkperf_error *e)
+{
+    struct mkperf_profile_chain chain;
+
+    memset(&p->cost, 0, sizeof p->cost);
+    for (uint32_t i = 0; i < p->chains.count; i++) {
+        if (mkperf_profile_chain(p, i, &chain, e) != MKPERF_OK) {
+            return e->status;
+        }
+        mkperf_cost_add(&p->cost, &p->places, chain.event, chain.pd, chain.place[0],
+                        chain.weight.period);
     }
-    for (uint32_t i = REPORT_CHAIN_CALLERS; i + 1 < words; i += 2) {
-        out[n++] = (struct report_address){
-            .addr = key[i], .pd = (uint32_t)key[i + 1], .kernel = !user, .is_return = true};
+    mkperf_cost_looks(&p->cost, &p->places, p->totals.looks_us);
+    return MKPERF_OK;
+}
+
+uint64_t mkperf_profile_lost(const struct mkperf_profile *p)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        n += p->lost[i];
     }
     return n;
 }
 
-static int compare_samples(const void *pa, const void *pb)
+static int by_time(uint64_t a, uint64_t b)
 {
-    const struct report_sample *a = pa, *b = pb;
-
-    if (a->time_ns != b->time_ns) {
-        return a->time_ns < b->time_ns ? -1 : 1;
-    }
-    return a->order < b->order ? -1 : a->order > b->order;
+    return (a > b) - (a < b);
 }
 
-void report_profile_sort(struct report_profile *p)
+static int compare_samples(const void *a, const void *b)
 {
-    if (p->nsamples > 0) {
-        qsort(p->sample, p->nsamples, sizeof *p->sample, compare_samples);
-    }
+    const struct mkperf_profile_sample *x = a, *y = b;
+    int order = by_time(x->time_ns, y->time_ns);
+
+    order = order != 0 ? order : by_time(x->core, y->core);
+    return order != 0 ? order : by_time(x->order, y->order);
 }
 
-uint64_t report_lost(const struct report_profile *p)
+static int compare_losses(const void *a, const void *b)
 {
-    uint64_t lost = 0;
-
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        lost += p->totals.lost[i];
-    }
-    return lost;
+    return by_time(((const struct mkperf_lost *)a)->time_ns,
+                   ((const struct mkperf_lost *)b)->time_ns);
 }
 
-void report_profile_free(struct report_profile *p)
+static int compare_marks(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < p->npds; i++) {
-        free(p->pd[i].name);
-        free(p->pd[i].elf);
+    const struct mkperf_profile_mark *x = a, *y = b;
+    int order = by_time(x->time_ns, y->time_ns);
+
+    return order != 0 ? order : by_time(x->order, y->order);
+}
+
+enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e)
+{
+    if (mkperf_spool_map(&p->samples, e) != MKPERF_OK ||
+        mkperf_spool_map(&p->losses, e) != MKPERF_OK ||
+        mkperf_spool_map(&p->marks, e) != MKPERF_OK) {
+        return e->status;
     }
-    free(p->pd);
-    free(p->platform);
-    free(p->cpu);
-    free(p->kernel_elf);
-    free(p->command);
-    free(p->weight);
-    free(p->sample);
-    free(p->mark);
+    mkperf_spool_sort(&p->samples, compare_samples);
+    mkperf_spool_sort(&p->losses, compare_losses);
+    mkperf_spool_sort(&p->marks, compare_marks);
+    return MKPERF_OK;
+}
+
+void mkperf_profile_free(struct mkperf_profile *p)
+{
+    mkperf_places_free(&p->places);
     mkperf_hash_free(&p->chains);
+    free(p->weight);
+    p->weight = NULL;
+    mkperf_hash_free(&p->mark_keys);
+    free(p->mark_sum);
+    p->mark_sum = NULL;
+    mkperf_spool_close(&p->samples);
+    mkperf_spool_close(&p->losses);
+    mkperf_spool_close(&p->marks);
 }

@@ -1,112 +1,143 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A recording, counted: how often and with what weight each distinct callchain was seen.
+ * A profile: a recording as counts of its distinct callchains.
  *
- * Owns: the sink that mkperf's looking commands put behind the perf.data reader. Memory grows with
- * the number of distinct chains, not with samples, unless they are to be kept.
+ * Owns: the only sink that collects samples. Reports, exports and views iterate over its chains.
+ * Memory grows with the number of distinct chains, not with samples; if the order of samples is
+ * wanted, they go to temporary files. What a session and its PDs say stands in `places`, as do the
+ * ELFs and the names of addresses.
  */
 #ifndef MKPERF_HOST_PROFILE_PROFILE_H
 #define MKPERF_HOST_PROFILE_PROFILE_H
 
-#include "base/hash.h"
+#include "base/spool.h"
+#include "cost.h"
 #include "filter.h"
-#include "model/model.h"
+#include "places.h"
 
-struct report_weight {
+/* Words of a chain's key; callers follow, two words each: address, PD. */
+enum mkperf_profile_word {
+    MKPERF_PROFILE_THREAD, /* the PD; the event in the upper half */
+    MKPERF_PROFILE_FLAGS,  /* KERNEL and NO_USER; the core in the upper half, if cores are kept */
+    MKPERF_PROFILE_KERNEL_PC,
+    MKPERF_PROFILE_PC,
+    MKPERF_PROFILE_CALLERS,
+    MKPERF_PROFILE_WORDS_MAX = MKPERF_PROFILE_CALLERS + 2 * (MKPERF_MAX_FRAMES + 1),
+};
+
+struct mkperf_weight {
     uint64_t samples, period;
 };
 
-struct report_pd {
-    char *name, *elf;
-    struct mkperf_build_id build_id; /* of the ELF that ran */
-    bool idle;
-    bool ambiguous; /* samples that may be of several PDs */
-    uint64_t samples;
-};
-
-/* Words of a chain's key; callers follow, two words each: address, PD. */
-enum report_chain_word {
-    REPORT_CHAIN_EVENT,
-    REPORT_CHAIN_CORE,
-    REPORT_CHAIN_PD,
-    REPORT_CHAIN_FLAGS, /* MKPERF_SAMPLE_KERNEL and MKPERF_SAMPLE_NO_USER */
-    REPORT_CHAIN_KERNEL_PC,
-    REPORT_CHAIN_PC,
-    REPORT_CHAIN_CALLERS,
-    REPORT_CHAIN_WORDS_MAX = REPORT_CHAIN_CALLERS + 2 * (MKPERF_MAX_FRAMES + 1),
-};
-
-enum { REPORT_FRAMES_MAX = MKPERF_MAX_FRAMES + 3 }; /* kernel, pc, callers */
-
-struct report_address {
-    uint64_t addr;
-    uint32_t pd;
-    bool kernel;
-    bool is_return; /* the call stands before it */
-};
-
-/* One sample, kept on request. */
-struct report_sample {
+struct mkperf_profile_sample { /* in the spool */
     uint64_t time_ns, period;
-    uint32_t chain, order; /* order of arrival */
+    uint32_t chain, core;
+    uint32_t order; /* of arrival */
 };
 
-enum { REPORT_MARKS = 32, REPORT_MARK_NAME = 64 };
-
-struct report_mark {
+struct mkperf_profile_mark { /* in the spool, too */
     uint64_t time_ns;
-    uint32_t pd, id;
-    enum mkperf_mark_kind kind;
-    char name[REPORT_MARK_NAME];
+    uint32_t pd, kind, id, name; /* name: a text of the places */
+    uint64_t order;              /* of arrival */
 };
 
-struct report_profile {
-    bool with_core;              /* set before reading: keep cores apart */
-    bool leaves_only;            /* the same: callers are not kept */
-    bool keep_samples;           /* the same: keep each sample, 24 bytes of memory */
-    struct report_filter filter; /* the same: what does not pass is not counted */
-    struct mkperf_session session;
-    char *platform, *cpu, *kernel_elf, *command;
-    struct report_pd *pd;
-    uint32_t npds;
+/* Marks of one PD and name: points, and phases from the outermost begin to its end. */
+struct mkperf_mark_sum {
+    uint64_t points, phases, sum_ns, longest_ns;
+    uint64_t open, begin_ns; /* phases that have no end yet; when the outermost began */
+};
+
+enum { MKPERF_PROFILE_MARKS = 32 };
+
+struct mkperf_profile {
+    /* Set before reading: */
+    bool cores;                  /* keep cores apart */
+    bool times;                  /* keep what has a time: the spools below */
+    bool leaves_only;            /* callers are not kept */
+    struct report_filter filter; /* samples that do not pass are not counted */
+
+    struct mkperf_places places;
     struct mkperf_hash chains;
-    struct report_weight *weight; /* of each chain */
+    struct mkperf_weight *weight; /* of each chain */
     uint32_t weight_room;
-    struct report_weight total[MKPERF_MODEL_EVENTS];
+    uint32_t nevents; /* at least the session's */
+    struct mkperf_weight total[MKPERF_MODEL_EVENTS];
     double squares[MKPERF_MODEL_EVENTS]; /* sum of squared periods */
-    struct report_sample *sample;        /* with keep_samples */
-    uint32_t nsamples, sample_room;
+    unsigned cores_seen;                 /* highest core with a sample, + 1 */
+    uint64_t lost[MKPERF_LOST_PLACES], lost_events[MKPERF_LOST_PLACES];
+    uint64_t first_ns, last_ns; /* of samples, and with times of marks */
     struct mkperf_totals totals;
-    struct report_mark *mark; /* the first ones */
+    struct mkperf_cost cost;      /* after mkperf_profile_cost */
+    struct mkperf_hash mark_keys; /* PD, name (a text of the places) */
+    struct mkperf_mark_sum *mark_sum;
+    struct mkperf_profile_mark mark[MKPERF_PROFILE_MARKS]; /* the first ones */
     unsigned nmarks;
-    unsigned cores_seen; /* highest core with a sample, + 1 */
+    struct mkperf_spool samples, losses, marks; /* of struct mkperf_profile_sample, mkperf_lost and
+                                                 * mkperf_profile_mark */
 };
 
-struct mkperf_sink report_profile_sink(struct report_profile *p);
+extern const struct mkperf_sink_ops mkperf_profile_ops; /* self is the profile */
+struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p);
+void mkperf_profile_free(struct mkperf_profile *p);
 
-/* The addresses of a chain, innermost first. Returns how many; 0: nothing is known of it. */
-uint32_t report_chain_addresses(const struct report_profile *p, uint32_t chain,
-                                struct report_address out[REPORT_FRAMES_MAX]);
+/* ---- chains, by number: 0 to chains.count - 1, in the order of their first samples ---- */
 
-/* Sorts the samples by time; those of one time stay in the order of arrival. */
-void report_profile_sort(struct report_profile *p);
+/* What a chain's samples have in common, apart from addresses. */
+struct mkperf_chain_head {
+    uint32_t pd, event, core; /* core 0 unless cores are kept */
+};
+struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uint32_t chain);
 
-/* The name of a PD; "" for a number that no sample has. */
-static inline const char *report_pd_name(const struct report_profile *p, uint64_t pd)
+/* The PD of a chain, with the event in the upper half. */
+static inline uint64_t mkperf_profile_thread(const struct mkperf_profile *p, uint32_t chain)
 {
-    return pd < p->npds && p->pd[pd].name ? p->pd[pd].name : "";
+    uint32_t words;
+
+    return mkperf_hash_key(&p->chains, chain, &words)[MKPERF_PROFILE_THREAD];
 }
 
-/* Samples known to be missing from the recording. */
-uint64_t report_lost(const struct report_profile *p);
+/* The addresses of a chain, innermost first. Returns how many; 0: nothing is known of it. */
+uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain,
+                                  struct mkperf_address out[MKPERF_PLACES_MAX]);
 
-void report_profile_free(struct report_profile *p);
+/* A chain with its places: resolved addresses. */
+struct mkperf_profile_chain {
+    uint32_t pd, event, core;
+    struct mkperf_weight weight;
+    int n; /* places, innermost first; at least one */
+    uint32_t place[MKPERF_PLACES_MAX];
+};
+enum mkperf_status mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
+                                        struct mkperf_profile_chain *out, struct mkperf_error *e);
 
-/* ---- profile_check.c ---- */
+/* ---- after reading ---- */
 
-/* Names, and filters, that match nothing would give an empty table: an error instead. NULL: not
- * asked for. */
-enum mkperf_status report_check_names(const struct report_profile *p, const char *path,
+/* Sums up what the profiler took, in p->cost. All chains get places, so that texts have numbers. */
+enum mkperf_status mkperf_profile_cost(struct mkperf_profile *p, struct mkperf_error *e);
+
+/* With times: the spools mapped, in the order of time, then of core, then of arrival. */
+enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e);
+
+/* Samples that are known to be lost, at all places. */
+uint64_t mkperf_profile_lost(const struct mkperf_profile *p);
+
+/* The name of a PD; "" for a number that no sample has. */
+static inline const char *mkperf_profile_pd_name(const struct mkperf_profile *p, uint64_t pd)
+{
+    return pd < p->places.npds && p->places.pd[pd].name != NULL ? p->places.pd[pd].name : "";
+}
+
+/*
+ * notes.c: the head that formats with room for text carry, a line at a time, `put` once for each:
+ * events with periods and sums, losses by place, the cost of profiling, marks, interactions,
+ * completeness, the command.
+ */
+void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self, const char *line),
+                          void *self);
+
+/* profile_check.c: names and filters that match nothing would give an empty table: an error
+ * instead, USAGE. pd, event NULL: not asked for. */
+enum mkperf_status report_check_names(const struct mkperf_profile *p, const char *path,
                                       const char *pd, const char *event, struct mkperf_error *e);
 
 #endif

@@ -7,14 +7,14 @@
 #include "profile.h"
 
 /* --core and --time that let no sample through, where there are samples. */
-static enum mkperf_status check_filter(const struct report_profile *p, const char *path,
+static enum mkperf_status check_filter(const struct mkperf_profile *p, const char *path,
                                        struct mkperf_error *e)
 {
     const struct report_filter *f = &p->filter;
     uint64_t passed = 0;
     char core[32] = "", time[128] = "";
 
-    for (unsigned i = 0; i < p->session.nevents; i++) {
+    for (unsigned i = 0; i < p->places.session.nevents; i++) {
         passed += p->total[i].samples;
     }
     if (passed != 0 || p->totals.samples == 0 || (!f->has_core && !f->has_time)) {
@@ -30,7 +30,7 @@ static enum mkperf_status check_filter(const struct report_profile *p, const cha
     return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample%s%s", path, core, time);
 }
 
-enum mkperf_status report_check_names(const struct report_profile *p, const char *path,
+enum mkperf_status report_check_names(const struct mkperf_profile *p, const char *path,
                                       const char *pd, const char *event, struct mkperf_error *e)
 {
     bool has_pd = !pd, has_event = !event;
@@ -38,11 +38,11 @@ enum mkperf_status report_check_names(const struct report_profile *p, const char
     if (check_filter(p, path, e) != MKPERF_OK) {
         return e->status;
     }
-    for (uint32_t i = 0; pd && i < p->npds; i++) {
-        has_pd |= strcmp(pd, report_pd_name(p, i)) == 0;
+    for (uint32_t i = 0; pd && i < p->places.npds; i++) {
+        has_pd |= strcmp(pd, mkperf_profile_pd_name(p, i)) == 0;
     }
-    for (unsigned i = 0; event && i < p->session.nevents; i++) {
-        has_event |= strcmp(event, p->session.event[i].name) == 0;
+    for (unsigned i = 0; event && i < p->places.session.nevents; i++) {
+        has_event |= strcmp(event, p->places.session.event[i].name) == 0;
     }
     if (!has_pd) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample of a PD '%s'", path, pd);

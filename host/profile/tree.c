@@ -61,7 +61,7 @@ static int64_t node_of(struct mkperf_tree *t, uint32_t parent, enum mkperf_tree_
     return number;
 }
 
-static int64_t frame_node(struct mkperf_tree *t, const struct mkperf_stack *s, uint32_t parent,
+static int64_t frame_node(struct mkperf_tree *t, const struct mkperf_places *s, uint32_t parent,
                           uint32_t pd, const struct mkperf_frame *frame)
 {
     const struct mkperf_function *f = &s->function[frame->function];
@@ -69,30 +69,30 @@ static int64_t frame_node(struct mkperf_tree *t, const struct mkperf_stack *s, u
                                  : f->kernel  ? MKPERF_TREE_KERNEL
                                  : f->inlined ? MKPERF_TREE_INLINED
                                               : MKPERF_TREE_USER;
-    const char *name = mkperf_stack_text(s, f->name);
-    const char *file = f->file != 0 ? mkperf_stack_text(s, f->file) : NULL;
+    const char *name = mkperf_places_text(s, f->name);
+    const char *file = f->file != 0 ? mkperf_places_text(s, f->file) : NULL;
     char foreign[1200];
 
     if (f->kernel && !f->known) {
         kind = MKPERF_TREE_KERNEL;
     }
     if (f->pd != pd) { /* the client whose call is being served */
-        snprintf(foreign, sizeof foreign, "%s [%s]", name, mkperf_stack_pd_name(s, f->pd));
+        snprintf(foreign, sizeof foreign, "%s [%s]", name, mkperf_places_pd_name(s, f->pd));
         name = foreign;
     }
-    return node_of(t, parent, kind, name, mkperf_stack_pd_name(s, f->pd), file);
+    return node_of(t, parent, kind, name, mkperf_places_pd_name(s, f->pd), file);
 }
 
-static enum mkperf_status add_chain(struct mkperf_tree *t, const struct mkperf_stack *s,
-                                    const struct mkperf_collected_chain *chain, unsigned side,
+static enum mkperf_status add_chain(struct mkperf_tree *t, const struct mkperf_places *s,
+                                    const struct mkperf_profile_chain *chain, unsigned side,
                                     struct mkperf_error *e)
 {
-    const char *pd = mkperf_stack_pd_name(s, chain->pd);
+    const char *pd = mkperf_places_pd_name(s, chain->pd);
     int64_t at = node_of(t, 0, MKPERF_TREE_PD, pd, pd, NULL);
 
     for (int i = chain->n; at >= 0 && i-- > 0;) {
         uint32_t n;
-        const struct mkperf_frame *frame = mkperf_stack_frames(s, chain->place[i], &n);
+        const struct mkperf_frame *frame = mkperf_places_frames(s, chain->place[i], &n);
         while (at >= 0 && n-- > 0) {
             at = frame_node(t, s, (uint32_t)at, chain->pd, &frame[n]);
         }
@@ -105,20 +105,20 @@ static enum mkperf_status add_chain(struct mkperf_tree *t, const struct mkperf_s
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_tree_add(struct mkperf_tree *t, struct mkperf_collect *c, uint32_t event,
+enum mkperf_status mkperf_tree_add(struct mkperf_tree *t, struct mkperf_profile *c, uint32_t event,
                                    unsigned side, struct mkperf_error *e)
 {
-    struct mkperf_collected_chain chain;
+    struct mkperf_profile_chain chain;
 
     if (t->count == 0 && (text_number(t, "") < 0 ||
                           node_of(t, MKPERF_TREE_NONE, MKPERF_TREE_ROOT, "all", "", NULL) < 0)) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (mkperf_collect_chain(c, i, &chain, e) != MKPERF_OK) {
+        if (mkperf_profile_chain(c, i, &chain, e) != MKPERF_OK) {
             return e->status;
         }
-        if (chain.event == event && add_chain(t, &c->stack, &chain, side, e) != MKPERF_OK) {
+        if (chain.event == event && add_chain(t, &c->places, &chain, side, e) != MKPERF_OK) {
             return e->status;
         }
     }

@@ -9,7 +9,7 @@
 #ifndef MKPERF_HOST_PROFILE_TREE_H
 #define MKPERF_HOST_PROFILE_TREE_H
 
-#include "collect.h"
+#include "profile.h"
 
 enum { MKPERF_TREE_NONE = UINT32_MAX };
 
@@ -38,7 +38,7 @@ struct mkperf_tree {
 };
 
 /* Adds the chains of an event as profile `side` (0 or 1). */
-enum mkperf_status mkperf_tree_add(struct mkperf_tree *t, struct mkperf_collect *c, uint32_t event,
+enum mkperf_status mkperf_tree_add(struct mkperf_tree *t, struct mkperf_profile *c, uint32_t event,
                                    unsigned side, struct mkperf_error *e);
 /* After the last: totals, and children in the order of their names. */
 enum mkperf_status mkperf_tree_finish(struct mkperf_tree *t, struct mkperf_error *e);

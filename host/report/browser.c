@@ -51,13 +51,13 @@ static enum mkperf_status build(struct browser *b, struct mkperf_error *e)
 
 static void draw_head(const struct browser *b)
 {
-    const struct report_profile *p = b->list.frames->profile;
-    uint64_t lost = report_lost(p), all = p->totals.samples + lost;
+    const struct mkperf_profile *p = b->list.frames->profile;
+    uint64_t lost = mkperf_profile_lost(p), all = p->totals.samples + lost;
     char text[TEXT];
 
     snprintf(text, sizeof text,
              "%s: %" PRIu64 " samples of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", b->path,
-             p->total[b->list.event].samples, p->session.event[b->list.event].name,
+             p->total[b->list.event].samples, p->places.session.event[b->list.event].name,
              b->list.options.pd ? ", PD " : "", b->list.options.pd ? b->list.options.pd : "", lost,
              all ? 100.0 * (double)lost / (double)all : 0,
              p->totals.complete ? "" : "  totals incomplete");
@@ -138,9 +138,9 @@ static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf
     enum mkperf_status status;
 
     if (at->node) {
-        name = report_function(b->list.frames, at->tree->node[at->node].function).name;
+        name = mkperf_frames_label(b->list.frames, at->tree->node[at->node].function).name;
     }
-    choice.symbol = report_text(b->list.frames, name);
+    choice.symbol = mkperf_frames_text(b->list.frames, name);
     status = annotate_hits_find(&hits, b->list.frames, &choice, e);
     for (uint32_t i = 0; status == MKPERF_OK && i < hits.nfunctions; i++) {
         status = annotate_print(&hits, &hits.function[i], b->list.frames, &choice, &style, &sources,
@@ -159,7 +159,7 @@ static enum mkperf_status print_info(struct browser *b, FILE *out, struct mkperf
     (void)e;
     report_head_print(b->list.frames->profile, b->path, out);
     report_filter_print(&b->list.frames->profile->filter, out);
-    report_frames_warn(b->list.frames, out);
+    mkperf_frames_warn(b->list.frames, out);
     return MKPERF_OK;
 }
 
@@ -169,7 +169,7 @@ static enum mkperf_status next_event(struct browser *b, struct mkperf_error *e)
         b->message = "only one event was asked for";
         return MKPERF_OK;
     }
-    b->list.event = (b->list.event + 1) % b->list.frames->profile->session.nevents;
+    b->list.event = (b->list.event + 1) % b->list.frames->profile->places.session.nevents;
     return build(b, e);
 }
 
@@ -178,7 +178,8 @@ static enum mkperf_status zoom(struct browser *b, struct mkperf_error *e)
     if (b->list.options.pd) {
         b->list.options.pd = NULL;
     } else if (b->list.n > 0) {
-        b->list.options.pd = report_pd_name(b->list.frames->profile, b->list.item[b->at].pd);
+        b->list.options.pd =
+            mkperf_profile_pd_name(b->list.frames->profile, b->list.item[b->at].pd);
     }
     return build(b, e);
 }
@@ -278,11 +279,11 @@ static enum mkperf_status act(struct browser *b, int key, struct mkperf_error *e
     return MKPERF_OK;
 }
 
-enum mkperf_status report_browse(struct report_frames *f, const struct report_options *o,
+enum mkperf_status report_browse(struct mkperf_frames *f, const struct report_options *o,
                                  const char *path, struct mkperf_error *e)
 {
     struct browser b = {.list = {.frames = f, .options = *o}, .path = path};
-    const struct mkperf_session *s = &f->profile->session;
+    const struct mkperf_session *s = &f->profile->places.session;
     enum mkperf_status status;
     int key = 0;
 

@@ -11,21 +11,22 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void print_origin(const struct report_profile *p, const char *path, FILE *out)
+static void print_origin(const struct mkperf_profile *p, const char *path, FILE *out)
 {
-    unsigned cores = p->session.cores;
+    unsigned cores = p->places.session.cores;
 
     fprintf(out, "# file        %s\n", path);
-    if (p->command) {
-        fprintf(out, "# command     %s\n", p->command);
+    if (p->places.command) {
+        fprintf(out, "# command     %s\n", p->places.command);
     }
     fprintf(out, "# target      %s, cpu %s, %u core%s (samples from %u)\n",
-            p->platform[0] ? p->platform : "unknown", p->cpu[0] ? p->cpu : "unknown", cores,
-            cores == 1 ? "" : "s", p->cores_seen);
+            p->places.platform[0] ? p->places.platform : "unknown",
+            p->places.cpu[0] ? p->places.cpu : "unknown", cores, cores == 1 ? "" : "s",
+            p->cores_seen);
 }
 
 /* An event that took turns with others was not counted all the time. */
-static void print_turns(const struct report_profile *p, unsigned i, FILE *out)
+static void print_turns(const struct mkperf_profile *p, unsigned i, FILE *out)
 {
     double enabled = (double)p->totals.enabled_ns[i], running = (double)p->totals.running_ns[i];
 
@@ -37,10 +38,10 @@ static void print_turns(const struct report_profile *p, unsigned i, FILE *out)
     fputc('\n', out);
 }
 
-static void print_event(const struct report_profile *p, unsigned i, FILE *out)
+static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
 {
-    const struct mkperf_event *v = &p->session.event[i];
-    const struct report_weight *w = &p->total[i];
+    const struct mkperf_event *v = &p->places.session.event[i];
+    const struct mkperf_weight *w = &p->total[i];
 
     fprintf(out, "# event       %s, ", v->name);
     if (v->read) {
@@ -63,7 +64,7 @@ static void print_event(const struct report_profile *p, unsigned i, FILE *out)
     }
 }
 
-static void print_time(const struct report_profile *p, FILE *out)
+static void print_time(const struct mkperf_profile *p, FILE *out)
 {
     const struct mkperf_totals *t = &p->totals;
     double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
@@ -75,10 +76,10 @@ static void print_time(const struct report_profile *p, FILE *out)
                 "between is not here\n",
                 p->totals.restarts);
     }
-    fprintf(out, "# jitter      %s\n", p->session.jitter ? "on" : "off or unknown");
+    fprintf(out, "# jitter      %s\n", p->places.session.jitter ? "on" : "off or unknown");
 }
 
-static void print_losses(const struct report_profile *p, FILE *out)
+static void print_losses(const struct mkperf_profile *p, FILE *out)
 {
     static const char *const places[MKPERF_LOST_PLACES] = {
         [MKPERF_LOST_RING] = "sample ring full", [MKPERF_LOST_OUTPUT] = "output ring full",
@@ -86,7 +87,7 @@ static void print_losses(const struct report_profile *p, FILE *out)
         [MKPERF_LOST_CHAIN] = "callchain lost",
     };
     const struct mkperf_totals *t = &p->totals;
-    uint64_t lost = report_lost(p);
+    uint64_t lost = mkperf_profile_lost(p);
 
     fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " samples (%.2f %%)\n", lost,
             t->samples + lost, percent(lost, t->samples + lost));
@@ -114,7 +115,7 @@ static void print_losses(const struct report_profile *p, FILE *out)
     }
 }
 
-static void print_doubts(const struct report_profile *p, FILE *out)
+static void print_doubts(const struct mkperf_profile *p, FILE *out)
 {
     const struct mkperf_totals *t = &p->totals;
 
@@ -151,7 +152,7 @@ static void print_doubts(const struct report_profile *p, FILE *out)
     }
 }
 
-static void print_marks(const struct report_profile *p, FILE *out)
+static void print_marks(const struct mkperf_profile *p, FILE *out)
 {
     static const char *const kinds[] = {
         [MKPERF_MARK_POINT] = "", [MKPERF_MARK_BEGIN] = "begin ", [MKPERF_MARK_END] = "end "};
@@ -163,20 +164,21 @@ static void print_marks(const struct report_profile *p, FILE *out)
     fprintf(out, "# marks       %" PRIu64, t->marks);
     fprintf(out, t->marks_lost ? ", and %" PRIu64 " lost\n" : "\n", t->marks_lost);
     for (unsigned i = 0; i < p->nmarks; i++) {
-        const struct report_mark *m = &p->mark[i];
+        const struct mkperf_profile_mark *m = &p->mark[i];
         double at = ((double)m->time_ns - (double)t->first_ns) / 1e9;
         fprintf(out, "#             %+10.6f s  %s: %s%s (%" PRIu32 ")\n", at,
-                report_pd_name(p, m->pd), kinds[m->kind], m->name, m->id);
+                mkperf_profile_pd_name(p, m->pd), kinds[m->kind],
+                mkperf_places_text(&p->places, m->name), m->id);
     }
     if (t->marks > p->nmarks) {
         fprintf(out, "#             and %" PRIu64 " more\n", t->marks - p->nmarks);
     }
 }
 
-void report_head_print(const struct report_profile *p, const char *path, FILE *out)
+void report_head_print(const struct mkperf_profile *p, const char *path, FILE *out)
 {
     print_origin(p, path, out);
-    for (unsigned i = 0; i < p->session.nevents; i++) {
+    for (unsigned i = 0; i < p->places.session.nevents; i++) {
         print_event(p, i, out);
     }
     print_time(p, out);

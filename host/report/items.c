@@ -105,8 +105,8 @@ static const char *open_item(struct report_items *l, size_t at)
     } else if (make_room(l, at + 1, n)) {
         l->item[at].open = true;
         for (uint32_t i = 0; i < n; i++) {
-            struct report_function fn =
-                report_function(l->frames, parent.tree->node[list[i]].function);
+            struct mkperf_label fn =
+                mkperf_frames_label(l->frames, parent.tree->node[list[i]].function);
 
             l->item[at + 1 + i] = (struct report_item){.row = parent.row,
                                                        .node = list[i],

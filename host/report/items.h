@@ -21,7 +21,7 @@ struct report_item {
 };
 
 struct report_items {
-    struct report_frames *frames; /* these three are set before */
+    struct mkperf_frames *frames; /* these three are set before */
     struct report_options options;
     uint32_t event;
     struct report_rows rows;

@@ -53,7 +53,7 @@ static bool same_row(const struct report_row_key *a, const struct report_row_key
 }
 
 /* Where the row's function is in a chain; -1: not there. */
-static int occurrence(const struct report_row *r, const struct report_frames *f,
+static int occurrence(const struct report_row *r, const struct mkperf_frames *f,
                       const struct report_options *o, uint32_t chain, const uint32_t *function,
                       uint32_t n)
 {
@@ -72,11 +72,11 @@ static int occurrence(const struct report_row *r, const struct report_frames *f,
     return found;
 }
 
-static bool add_chain(struct report_tree *t, const struct report_row *r, struct report_frames *f,
+static bool add_chain(struct report_tree *t, const struct report_row *r, struct mkperf_frames *f,
                       const struct report_options *o, uint32_t chain)
 {
-    uint32_t function[REPORT_FRAMES_MAX], node = 0;
-    uint32_t n = report_frames_of(f, chain, function);
+    uint32_t function[MKPERF_PLACES_MAX], node = 0;
+    uint32_t n = mkperf_frames_of(f, chain, function);
     int at = occurrence(r, f, o, chain, function, n);
     int step = o->graph == REPORT_GRAPH_CALLERS ? 1 : -1;
 
@@ -95,7 +95,7 @@ static bool add_chain(struct report_tree *t, const struct report_row *r, struct 
 }
 
 enum mkperf_status report_tree_build(struct report_tree *t, const struct report_row *r,
-                                     struct report_frames *f, const struct report_options *o,
+                                     struct mkperf_frames *f, const struct report_options *o,
                                      uint32_t event, struct mkperf_error *e)
 {
     bool ok = report_tree_init(t);
@@ -108,7 +108,7 @@ enum mkperf_status report_tree_build(struct report_tree *t, const struct report_
 
 struct order {
     const struct report_tree *tree;
-    const struct report_frames *frames;
+    const struct mkperf_frames *frames;
 };
 
 static int compare_nodes(const void *pa, const void *pb, void *context)
@@ -116,9 +116,10 @@ static int compare_nodes(const void *pa, const void *pb, void *context)
     const struct order *o = context;
     const struct report_node *a = &o->tree->node[*(const uint32_t *)pa];
     const struct report_node *b = &o->tree->node[*(const uint32_t *)pb];
-    struct report_function fa = report_function(o->frames, a->function);
-    struct report_function fb = report_function(o->frames, b->function);
-    int order = strcmp(report_text(o->frames, fa.name), report_text(o->frames, fb.name));
+    struct mkperf_label fa = mkperf_frames_label(o->frames, a->function);
+    struct mkperf_label fb = mkperf_frames_label(o->frames, b->function);
+    int order =
+        strcmp(mkperf_frames_text(o->frames, fa.name), mkperf_frames_text(o->frames, fb.name));
 
     if (a->period != b->period) {
         return a->period > b->period ? -1 : 1;
@@ -126,7 +127,7 @@ static int compare_nodes(const void *pa, const void *pb, void *context)
     return order ? order : a->function < b->function ? -1 : a->function > b->function;
 }
 
-uint32_t *report_tree_children(const struct report_tree *t, const struct report_frames *f,
+uint32_t *report_tree_children(const struct report_tree *t, const struct mkperf_frames *f,
                                uint32_t node, double least, uint32_t *n)
 {
     struct order order = {.tree = t, .frames = f};
@@ -148,27 +149,27 @@ uint32_t *report_tree_children(const struct report_tree *t, const struct report_
     return list;
 }
 
-void report_tree_text(const struct report_tree *t, const struct report_frames *f, uint32_t node,
+void report_tree_text(const struct report_tree *t, const struct mkperf_frames *f, uint32_t node,
                       uint32_t parent_pd, uint64_t whole, char *text, size_t n)
 {
     const struct report_node *at = &t->node[node];
-    struct report_function fn = report_function(f, at->function);
-    const char *pd = fn.pd != parent_pd ? report_pd_name(f->profile, fn.pd) : NULL;
+    struct mkperf_label fn = mkperf_frames_label(f, at->function);
+    const char *pd = fn.pd != parent_pd ? mkperf_profile_pd_name(f->profile, fn.pd) : NULL;
 
     snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s",
              whole ? 100.0 * (double)at->period / (double)whole : 0.0, fn.kernel ? "[k] " : "",
-             report_text(f, fn.name), fn.line ? " " : "", fn.line ? report_text(f, fn.line) : "",
-             pd ? " in " : "", pd ? pd : "");
+             mkperf_frames_text(f, fn.name), fn.line ? " " : "",
+             fn.line ? mkperf_frames_text(f, fn.line) : "", pd ? " in " : "", pd ? pd : "");
 }
 
 struct printer {
     const struct report_tree *tree;
-    const struct report_frames *frames;
+    const struct mkperf_frames *frames;
     uint64_t whole;
     double least;
     FILE *out;
     bool colour;
-    char indent[4 * REPORT_FRAMES_MAX + 8];
+    char indent[4 * MKPERF_PLACES_MAX + 8];
 };
 
 static void print_children(struct printer *p, uint32_t node, uint32_t pd)
@@ -178,7 +179,7 @@ static void print_children(struct printer *p, uint32_t node, uint32_t pd)
     char text[700];
 
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t child_pd = report_function(p->frames, p->tree->node[list[i]].function).pd;
+        uint32_t child_pd = mkperf_frames_label(p->frames, p->tree->node[list[i]].function).pd;
 
         report_tree_text(p->tree, p->frames, list[i], pd, p->whole, text, sizeof text);
         share = strcspn(text, "-");
@@ -191,7 +192,7 @@ static void print_children(struct printer *p, uint32_t node, uint32_t pd)
     free(list);
 }
 
-enum mkperf_status report_tree_print(const struct report_row *r, struct report_frames *f,
+enum mkperf_status report_tree_print(const struct report_row *r, struct mkperf_frames *f,
                                      const struct report_options *o, uint32_t event, FILE *out,
                                      struct mkperf_error *e)
 {

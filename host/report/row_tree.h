@@ -30,22 +30,22 @@ uint32_t report_tree_child(struct report_tree *t, uint32_t parent, uint32_t func
 
 /* The tree of row r of an event, in the order of o->graph; the root is the row. */
 enum mkperf_status report_tree_build(struct report_tree *t, const struct report_row *r,
-                                     struct report_frames *f, const struct report_options *o,
+                                     struct mkperf_frames *f, const struct report_options *o,
                                      uint32_t event, struct mkperf_error *e);
 
 /*
  * The children of a node with a period of at least `least`, the largest first; *n of them, to be
  * freed. NULL: there are none, or no memory.
  */
-uint32_t *report_tree_children(const struct report_tree *t, const struct report_frames *f,
+uint32_t *report_tree_children(const struct report_tree *t, const struct mkperf_frames *f,
                                uint32_t node, double least, uint32_t *n);
 
 /* A node's text: share, function, line, and the PD if it is another than the parent's. */
-void report_tree_text(const struct report_tree *t, const struct report_frames *f, uint32_t node,
+void report_tree_text(const struct report_tree *t, const struct mkperf_frames *f, uint32_t node,
                       uint32_t parent_pd, uint64_t whole, char *text, size_t n);
 
 /* Prints the tree of row r of an event; per cents are of the whole event, as those of rows are. */
-enum mkperf_status report_tree_print(const struct report_row *r, struct report_frames *f,
+enum mkperf_status report_tree_print(const struct report_row *r, struct mkperf_frames *f,
                                      const struct report_options *o, uint32_t event, FILE *out,
                                      struct mkperf_error *e);
 

@@ -27,31 +27,29 @@ bool report_sorts_by(const struct report_options *o, enum report_sort_key key)
     return false;
 }
 
-bool report_chain_wanted(const struct report_frames *f, const struct report_options *o,
+bool report_chain_wanted(const struct mkperf_frames *f, const struct report_options *o,
                          uint32_t event, uint32_t chain)
 {
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&f->profile->chains, chain, &words);
+    struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
 
-    return key[REPORT_CHAIN_EVENT] == event && f->profile->weight[chain].samples > 0 &&
-           (!o->pd || strcmp(o->pd, report_pd_name(f->profile, key[REPORT_CHAIN_PD])) == 0);
+    return head.event == event && f->profile->weight[chain].samples > 0 &&
+           (!o->pd || strcmp(o->pd, mkperf_profile_pd_name(f->profile, head.pd)) == 0);
 }
 
-struct report_row_key report_row_key(const struct report_frames *f, const struct report_options *o,
+struct report_row_key report_row_key(const struct mkperf_frames *f, const struct report_options *o,
                                      uint32_t chain, uint32_t function)
 {
-    uint32_t words;
-    const uint64_t *key = mkperf_hash_key(&f->profile->chains, chain, &words);
-    struct report_function fn = report_function(f, function);
+    struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
+    struct mkperf_label fn = mkperf_frames_label(f, function);
     bool symbol = report_sorts_by(o, REPORT_SORT_SYMBOL);
 
     return (struct report_row_key){
         .pd = report_sorts_by(o, REPORT_SORT_PD) ? fn.pd : 0,
         .name = symbol ? fn.name : 0,
-        .core = report_sorts_by(o, REPORT_SORT_CORE) ? (uint32_t)key[REPORT_CHAIN_CORE] : 0,
+        .core = report_sorts_by(o, REPORT_SORT_CORE) ? head.core : 0,
         .kernel = (symbol || report_sorts_by(o, REPORT_SORT_MODE)) && fn.kernel,
         .line = report_sorts_by(o, REPORT_SORT_LINE) ? fn.line : 0,
-        .event = (uint32_t)key[REPORT_CHAIN_EVENT],
+        .event = head.event,
     };
 }
 
@@ -79,24 +77,25 @@ static struct report_row *row_of(struct report_rows *rows, struct report_row_key
     return &rows->row[number];
 }
 
-static void add_weight(struct report_weight *to, const struct report_weight *w)
+static void add_weight(struct mkperf_weight *to, const struct mkperf_weight *w)
 {
     to->samples += w->samples;
     to->period += w->period;
 }
 
-static bool is_shown(const struct report_frames *f, const struct report_options *o,
+static bool is_shown(const struct mkperf_frames *f, const struct report_options *o,
                      uint32_t function)
 {
-    return !o->symbol || strcmp(o->symbol, report_text(f, report_function(f, function).name)) == 0;
+    return !o->symbol ||
+           strcmp(o->symbol, mkperf_frames_text(f, mkperf_frames_label(f, function).name)) == 0;
 }
 
-static bool add_chain(struct report_rows *rows, struct report_frames *f,
+static bool add_chain(struct report_rows *rows, struct mkperf_frames *f,
                       const struct report_options *o, uint32_t chain)
 {
-    const struct report_weight *w = &f->profile->weight[chain];
-    uint32_t function[REPORT_FRAMES_MAX], seen[REPORT_FRAMES_MAX], nseen = 0;
-    uint32_t n = report_frames_of(f, chain, function);
+    const struct mkperf_weight *w = &f->profile->weight[chain];
+    uint32_t function[MKPERF_PLACES_MAX], seen[MKPERF_PLACES_MAX], nseen = 0;
+    uint32_t n = mkperf_frames_of(f, chain, function);
 
     add_weight(&rows->shown, w);
     for (uint32_t i = 0; i < n; i++) {
@@ -127,17 +126,17 @@ static bool add_chain(struct report_rows *rows, struct report_frames *f,
     return n > 0;
 }
 
-static int compare_texts(const struct report_frames *f, const struct report_row *a,
+static int compare_texts(const struct mkperf_frames *f, const struct report_row *a,
                          const struct report_row *b)
 {
-    int order =
-        strcmp(report_pd_name(f->profile, a->key.pd), report_pd_name(f->profile, b->key.pd));
+    int order = strcmp(mkperf_profile_pd_name(f->profile, a->key.pd),
+                       mkperf_profile_pd_name(f->profile, b->key.pd));
 
     if (order == 0) {
-        order = strcmp(report_text(f, a->key.name), report_text(f, b->key.name));
+        order = strcmp(mkperf_frames_text(f, a->key.name), mkperf_frames_text(f, b->key.name));
     }
     if (order == 0) {
-        order = strcmp(report_text(f, a->key.line), report_text(f, b->key.line));
+        order = strcmp(mkperf_frames_text(f, a->key.line), mkperf_frames_text(f, b->key.line));
     }
     return order;
 }
@@ -160,7 +159,7 @@ static int compare_rows(const void *pa, const void *pb, void *context)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-enum mkperf_status report_rows_build(struct report_rows *rows, struct report_frames *f,
+enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
                                      const struct report_options *o, uint32_t event,
                                      struct mkperf_error *e)
 {

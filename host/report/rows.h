@@ -42,14 +42,14 @@ struct report_row_key {
 struct report_row {
     struct report_row_key key;
     uint32_t first; /* order of appearance */
-    struct report_weight self, children;
+    struct mkperf_weight self, children;
 };
 
 struct report_rows {
     struct mkperf_hash numbers;
     struct report_row *row;
     uint32_t n, room;
-    struct report_weight shown; /* of the event, after the filter by PD */
+    struct mkperf_weight shown; /* of the event, after the filter by PD */
 };
 
 extern const char *const report_sort_names[REPORT_SORT_KEYS];
@@ -57,14 +57,14 @@ extern const char *const report_sort_names[REPORT_SORT_KEYS];
 bool report_sorts_by(const struct report_options *o, enum report_sort_key key);
 
 /* Does a chain have weight, pass the filter by PD, and belong to the event? */
-bool report_chain_wanted(const struct report_frames *f, const struct report_options *o,
+bool report_chain_wanted(const struct mkperf_frames *f, const struct report_options *o,
                          uint32_t event, uint32_t chain);
 
-struct report_row_key report_row_key(const struct report_frames *f, const struct report_options *o,
+struct report_row_key report_row_key(const struct mkperf_frames *f, const struct report_options *o,
                                      uint32_t chain, uint32_t function);
 
 /* All rows of an event, sorted. */
-enum mkperf_status report_rows_build(struct report_rows *rows, struct report_frames *f,
+enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
                                      const struct report_options *o, uint32_t event,
                                      struct mkperf_error *e);
 void report_rows_free(struct report_rows *rows);

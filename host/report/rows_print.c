@@ -14,18 +14,18 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 /* A row's text under one of the keys that it is sorted by. */
-static void column(const struct report_frames *f, const struct report_row *r,
+static void column(const struct mkperf_frames *f, const struct report_row *r,
                    enum report_sort_key key, char *text, size_t n)
 {
     switch (key) {
     case REPORT_SORT_PD:
-        snprintf(text, n, "%s", report_pd_name(f->profile, r->key.pd));
+        snprintf(text, n, "%s", mkperf_profile_pd_name(f->profile, r->key.pd));
         break;
     case REPORT_SORT_SYMBOL:
-        snprintf(text, n, "[%c] %s", r->key.kernel ? 'k' : '.', report_text(f, r->key.name));
+        snprintf(text, n, "[%c] %s", r->key.kernel ? 'k' : '.', mkperf_frames_text(f, r->key.name));
         break;
     case REPORT_SORT_EVENT:
-        snprintf(text, n, "%s", f->profile->session.event[r->key.event].name);
+        snprintf(text, n, "%s", f->profile->places.session.event[r->key.event].name);
         break;
     case REPORT_SORT_CORE:
         snprintf(text, n, "%03" PRIu32, r->key.core); /* as perf */
@@ -34,7 +34,7 @@ static void column(const struct report_frames *f, const struct report_row *r,
         snprintf(text, n, "[%c]", r->key.kernel ? 'k' : '.');
         break;
     default:
-        snprintf(text, n, "%s", report_text(f, r->key.line));
+        snprintf(text, n, "%s", mkperf_frames_text(f, r->key.line));
         break;
     }
 }
@@ -49,7 +49,7 @@ struct layout {
     uint32_t rows;               /* that are printed */
 };
 
-static struct layout lay_out(const struct report_rows *rows, const struct report_frames *f,
+static struct layout lay_out(const struct report_rows *rows, const struct mkperf_frames *f,
                              const struct report_options *o, uint64_t whole)
 {
     struct layout l = {.rows = 0};
@@ -70,7 +70,7 @@ static struct layout lay_out(const struct report_rows *rows, const struct report
     return l;
 }
 
-void report_row_text(const struct report_frames *f, const struct report_options *o,
+void report_row_text(const struct mkperf_frames *f, const struct report_options *o,
                      const struct report_row *r, char *text, size_t n)
 {
     char part[600];
@@ -102,7 +102,7 @@ static void print_share(double share, bool colour, FILE *out)
 }
 
 static void print_row(const struct report_row *r, const struct layout *l,
-                      const struct report_frames *f, const struct report_options *o, uint64_t whole,
+                      const struct mkperf_frames *f, const struct report_options *o, uint64_t whole,
                       FILE *out)
 {
     char text[600];
@@ -119,7 +119,7 @@ static void print_row(const struct report_row *r, const struct layout *l,
     fputc('\n', out);
 }
 
-enum mkperf_status report_rows_print(const struct report_rows *rows, struct report_frames *f,
+enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
                                      const struct report_options *o, uint32_t event, FILE *out,
                                      struct mkperf_error *e)
 {

@@ -10,11 +10,11 @@
 #include "rows.h"
 
 /* A row's columns in one line. */
-void report_row_text(const struct report_frames *f, const struct report_options *o,
+void report_row_text(const struct mkperf_frames *f, const struct report_options *o,
                      const struct report_row *r, char *text, size_t n);
 
 /* The table; trees below its rows with o->graph. */
-enum mkperf_status report_rows_print(const struct report_rows *rows, struct report_frames *f,
+enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
                                      const struct report_options *o, uint32_t event, FILE *out,
                                      struct mkperf_error *e);
 

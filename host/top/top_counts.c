@@ -94,7 +94,7 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
     return row && row->name ? row : NULL;
 }
 
-static void add(struct report_weight *to, uint64_t samples, uint64_t period)
+static void add(struct mkperf_weight *to, uint64_t samples, uint64_t period)
 {
     to->samples += samples;
     to->period += period;
@@ -116,7 +116,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         uint64_t gone = slice - row->slice < TOP_SLICES ? slice - row->slice : TOP_SLICES;
 
         for (uint64_t i = 0; i < gone; i++) {
-            row->in[(slice - i) % TOP_SLICES] = (struct report_weight){0, 0};
+            row->in[(slice - i) % TOP_SLICES] = (struct mkperf_weight){0, 0};
         }
         row->slice = slice;
     }
@@ -143,16 +143,16 @@ void top_counts_free(struct top_counts *c)
     mkperf_hash_free(&c->keys);
 }
 
-static struct report_weight in_window(const struct top_counts *c, const struct top_row *r)
+static struct mkperf_weight in_window(const struct top_counts *c, const struct top_row *r)
 {
-    struct report_weight sum = {0, 0};
+    struct mkperf_weight sum = {0, 0};
 
     if (c->all) {
         return r->all;
     }
     for (uint64_t i = 0; i < TOP_SLICES && i <= r->slice; i++) {
         if (r->slice - i + TOP_SLICES > c->newest) {
-            const struct report_weight *w = &r->in[(r->slice - i) % TOP_SLICES];
+            const struct mkperf_weight *w = &r->in[(r->slice - i) % TOP_SLICES];
 
             add(&sum, w->samples, w->period);
         }
@@ -206,7 +206,7 @@ enum mkperf_status top_counts_list(const struct top_counts *c, uint32_t event, c
     }
     for (uint32_t i = 0; i < c->n; i++) {
         const struct top_row *r = &c->row[i];
-        struct report_weight w = in_window(c, r);
+        struct mkperf_weight w = in_window(c, r);
         const char *name = mkperf_pds_at(c->pds, r->pd)->name;
 
         if (r->event != event || w.samples == 0) {

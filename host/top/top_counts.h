@@ -23,8 +23,8 @@ struct top_row {
     const char *name;
     char *own_name;                      /* the same, if it is not the symbolizer's */
     uint64_t slice;                      /* the newest that it has */
-    struct report_weight in[TOP_SLICES]; /* slice % TOP_SLICES */
-    struct report_weight all;            /* since the session began */
+    struct mkperf_weight in[TOP_SLICES]; /* slice % TOP_SLICES */
+    struct mkperf_weight all;            /* since the session began */
 };
 
 struct top_counts {
@@ -47,14 +47,14 @@ enum top_sort { TOP_BY_SHARE, TOP_BY_NAME, TOP_BY_PD, TOP_SORTS };
 struct top_entry {
     const char *pd, *name; /* name NULL: the whole PD */
     bool kernel;
-    struct report_weight weight;
+    struct mkperf_weight weight;
 };
 
 /* What the screen shows: PDs and functions of an event in the window. */
 struct top_list {
     struct top_entry *pd, *function;
     uint32_t npds, nfunctions;
-    struct report_weight total; /* of the event, all PDs */
+    struct mkperf_weight total; /* of the event, all PDs */
 };
 
 /* pd: only its functions, NULL: all. */

@@ -84,38 +84,36 @@ static bool number(struct MHD_Connection *c, const char *name, uint64_t max, uin
 
 static bool parse_query(const struct view_server *s, struct MHD_Connection *c, struct view_query *q)
 {
-    const struct report_profile *p = s->frames->profile;
+    const struct mkperf_profile *p = s->frames->profile;
     uint64_t event = 0, core = 0, pd = 0;
     bool has_event = false, has_pd = false, to = false;
 
     *q = (struct view_query){.filter = {.to_ns = UINT64_MAX}};
-    if (!number(c, "event", p->session.nevents - 1, &event, &has_event) ||
+    if (!number(c, "event", p->places.session.nevents - 1, &event, &has_event) ||
         !number(c, "core", UINT32_MAX, &core, &q->filter.has_core) ||
         !number(c, "from", UINT64_MAX, &q->filter.from_ns, &q->filter.has_time) ||
         !number(c, "to", UINT64_MAX, &q->filter.to_ns, &to) ||
-        !number(c, "pd", UINT32_MAX, &pd, &has_pd) || (has_pd && pd >= p->npds)) {
+        !number(c, "pd", UINT32_MAX, &pd, &has_pd) || (has_pd && pd >= p->places.npds)) {
         return false;
     }
     q->event = (uint32_t)event;
     q->filter.core = (uint32_t)core;
     q->filter.has_time |= to;
-    q->pd = has_pd ? report_pd_name(p, pd) : NULL;
+    q->pd = has_pd ? mkperf_profile_pd_name(p, pd) : NULL;
     return true;
 }
 
 static enum mkperf_status write_profile(const struct view_server *s, const struct view_query *q,
                                         FILE *out, struct mkperf_error *e)
 {
-    const struct report_profile *whole = s->frames->profile;
-    struct report_profile selected;
-    enum mkperf_status status = MKPERF_ERR_FAILED;
+    struct view_whole whole;
+    enum mkperf_status status;
 
-    if (view_query_select(q, whole, &selected)) {
-        s->frames->profile = &selected;
-        status = view_json_profile(s->frames, q, out, e);
-        s->frames->profile = whole;
+    if (!view_query_select(q, s->frames->profile, &whole)) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
     }
-    view_query_free(&selected);
+    status = view_json_profile(s->frames, q, out, e);
+    view_query_restore(s->frames->profile, &whole);
     return status;
 }
 

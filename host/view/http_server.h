@@ -20,7 +20,7 @@ struct MHD_Daemon;
 enum { VIEW_TOKEN = 32, VIEW_FILES_MAX = 64 };
 
 struct view_server {
-    struct report_frames *frames; /* set before: of a profile with its samples, sorted */
+    struct mkperf_frames *frames; /* set before: of a profile with its samples, sorted */
     const char *path;             /* set before: the recording */
     const char *speedscope;       /* set before: directory of its release, NULL */
     uint16_t port;                /* set before: 0 = any; then the one that it has */

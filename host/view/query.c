@@ -5,34 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool view_query_select(const struct view_query *q, const struct report_profile *whole,
-                       struct report_profile *out)
+bool view_query_select(const struct view_query *q, struct mkperf_profile *p,
+                       struct view_whole *whole)
 {
-    uint32_t words;
+    const struct mkperf_profile_sample *sample = p->samples.map;
 
-    *out = *whole;
-    out->filter = q->filter;
-    memset(out->total, 0, sizeof out->total);
-    out->weight = calloc((size_t)whole->chains.count + 1, sizeof *out->weight);
-    for (uint32_t i = 0; out->weight && i < whole->nsamples; i++) {
-        const struct report_sample *s = &whole->sample[i];
-        const uint64_t *key = mkperf_hash_key(&whole->chains, s->chain, &words);
-        uint64_t event = key[REPORT_CHAIN_EVENT];
+    whole->weight = p->weight;
+    memcpy(whole->total, p->total, sizeof whole->total);
+    p->weight = calloc((size_t)p->chains.count + 1, sizeof *p->weight);
+    if (p->weight == NULL) {
+        p->weight = whole->weight;
+        return false;
+    }
+    memset(p->total, 0, sizeof p->total);
+    for (size_t i = 0; i < p->samples.count; i++) {
+        const struct mkperf_profile_sample *s = &sample[i];
+        uint32_t event = mkperf_profile_head(p, s->chain).event;
 
-        if (event != q->event ||
-            !report_filter_passes(&q->filter, s->time_ns, (uint32_t)key[REPORT_CHAIN_CORE])) {
+        if (event != q->event || !report_filter_passes(&q->filter, s->time_ns, s->core)) {
             continue;
         }
-        out->weight[s->chain].samples++;
-        out->weight[s->chain].period += s->period;
-        out->total[event].samples++;
-        out->total[event].period += s->period;
+        p->weight[s->chain].samples++;
+        p->weight[s->chain].period += s->period;
+        p->total[event].samples++;
+        p->total[event].period += s->period;
     }
-    return out->weight != NULL;
+    return true;
 }
 
-void view_query_free(struct report_profile *selected)
+void view_query_restore(struct mkperf_profile *p, const struct view_whole *whole)
 {
-    free(selected->weight);
-    selected->weight = NULL;
+    free(p->weight);
+    p->weight = whole->weight;
+    memcpy(p->total, whole->total, sizeof p->total);
 }

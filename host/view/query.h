@@ -2,7 +2,7 @@
 /*
  * What a page asks for: an event, and which samples of it.
  *
- * Owns: the profile of the samples that are chosen, over the chains of the whole recording. Called
+ * Owns: the weights of the samples that are chosen, over the chains of the whole recording. Called
  * by the server for each request.
  */
 #ifndef MKPERF_HOST_VIEW_QUERY_H
@@ -16,12 +16,15 @@ struct view_query {
     const char *pd; /* NULL: all */
 };
 
-/*
- * The whole's profile with the weights of the chosen samples only; frames->profile may be set to
- * it. Free with view_query_free. False: out of memory.
- */
-bool view_query_select(const struct view_query *q, const struct report_profile *whole,
-                       struct report_profile *out);
-void view_query_free(struct report_profile *selected);
+/* The weights of all samples, while the profile has those of chosen ones. */
+struct view_whole {
+    struct mkperf_weight *weight, total[MKPERF_MODEL_EVENTS];
+};
+
+/* Gives p, with its samples in order, the weights of the chosen samples only, until
+ * view_query_restore. False: out of memory; p is as before. */
+bool view_query_select(const struct view_query *q, struct mkperf_profile *p,
+                       struct view_whole *whole);
+void view_query_restore(struct mkperf_profile *p, const struct view_whole *whole);
 
 #endif

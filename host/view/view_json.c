@@ -33,7 +33,7 @@ void view_json_text(const char *text, FILE *out)
 }
 
 /* What mkperf report says above its tables. */
-static void print_head(const struct report_frames *f, const char *path, FILE *out)
+static void print_head(const struct mkperf_frames *f, const char *path, FILE *out)
 {
     char *text = NULL;
     size_t n = 0;
@@ -41,38 +41,39 @@ static void print_head(const struct report_frames *f, const char *path, FILE *ou
 
     if (head) {
         report_head_print(f->profile, path, head);
-        report_frames_warn(f, head);
+        mkperf_frames_warn(f, head);
         (void)fclose(head);
     }
     view_json_text(text ? text : "", out);
     free(text);
 }
 
-void view_json_info(const struct report_frames *f, const char *path, bool speedscope, FILE *out)
+void view_json_info(const struct mkperf_frames *f, const char *path, bool speedscope, FILE *out)
 {
-    const struct report_profile *p = f->profile;
+    const struct mkperf_profile *p = f->profile;
+    const struct mkperf_profile_sample *sample = p->samples.map;
+    size_t n = p->samples.count;
 
     fputs("{\"file\":", out);
     view_json_text(path, out);
     fputs(",\"head\":", out);
     print_head(f, path, out);
     fputs(",\"events\":[", out);
-    for (unsigned i = 0; i < p->session.nevents; i++) {
+    for (unsigned i = 0; i < p->places.session.nevents; i++) {
         fputs(i ? "," : "", out);
-        view_json_text(p->session.event[i].name, out);
+        view_json_text(p->places.session.event[i].name, out);
     }
     fputs("],\"pds\":[", out);
-    for (uint32_t i = 0; i < p->npds; i++) {
+    for (uint32_t i = 0; i < p->places.npds; i++) {
         fprintf(out, "%s{\"name\":", i ? "," : "");
-        view_json_text(report_pd_name(p, i), out);
-        fprintf(out, ",\"samples\":%" PRIu64 ",\"idle\":%s}", p->pd[i].samples,
-                p->pd[i].idle ? "true" : "false");
+        view_json_text(mkperf_profile_pd_name(p, i), out);
+        fprintf(out, ",\"samples\":%" PRIu64 ",\"idle\":%s}", p->places.pd[i].samples,
+                p->places.pd[i].thread == MKPERF_THREAD_IDLE ? "true" : "false");
     }
     fprintf(out, "],\"cores\":%u,\"from\":\"%" PRIu64 "\",\"to\":\"%" PRIu64 "\"", p->cores_seen,
-            p->nsamples ? p->sample[0].time_ns : 0,
-            p->nsamples ? p->sample[p->nsamples - 1].time_ns : 0);
+            n > 0 ? sample[0].time_ns : 0, n > 0 ? sample[n - 1].time_ns : 0);
     fprintf(out, ",\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"complete\":%s,\"speedscope\":%s}",
-            p->totals.samples, report_lost(p), p->totals.complete ? "true" : "false",
+            p->totals.samples, mkperf_profile_lost(p), p->totals.complete ? "true" : "false",
             speedscope ? "true" : "false");
 }
 
@@ -84,22 +85,22 @@ struct lanes {
     uint64_t *weight; /* [core][lane][bin] */
 };
 
-static bool assign_lanes(const struct report_profile *p, struct lanes *l)
+static bool assign_lanes(const struct mkperf_profile *p, struct lanes *l)
 {
-    l->lane = calloc((size_t)p->npds + 1, sizeof *l->lane);
-    for (uint32_t i = 0; l->lane && i < p->npds; i++) {
+    l->lane = calloc((size_t)p->places.npds + 1, sizeof *l->lane);
+    for (uint32_t i = 0; l->lane && i < p->places.npds; i++) {
         l->lane[i] = VIEW_LANES;
     }
     while (l->lane && l->n < VIEW_LANES) {
-        uint32_t best = p->npds;
+        uint32_t best = p->places.npds;
 
-        for (uint32_t i = 0; i < p->npds; i++) {
-            if (l->lane[i] == VIEW_LANES && p->pd[i].samples > 0 &&
-                (best == p->npds || p->pd[i].samples > p->pd[best].samples)) {
+        for (uint32_t i = 0; i < p->places.npds; i++) {
+            if (l->lane[i] == VIEW_LANES && p->places.pd[i].samples > 0 &&
+                (best == p->places.npds || p->places.pd[i].samples > p->places.pd[best].samples)) {
                 best = i;
             }
         }
-        if (best == p->npds) {
+        if (best == p->places.npds) {
             break;
         }
         l->pd[l->n] = best;
@@ -108,22 +109,22 @@ static bool assign_lanes(const struct report_profile *p, struct lanes *l)
     return l->lane != NULL;
 }
 
-static void fill_bins(const struct report_profile *p, uint32_t event, uint32_t cores,
+static void fill_bins(const struct mkperf_profile *p, uint32_t event, uint32_t cores,
                       struct lanes *l)
 {
-    uint64_t from = p->nsamples ? p->sample[0].time_ns : 0;
-    uint64_t span = p->nsamples ? p->sample[p->nsamples - 1].time_ns - from + 1 : 1;
-    uint32_t words;
+    const struct mkperf_profile_sample *sample = p->samples.map;
+    size_t n = p->samples.count;
+    uint64_t from = n > 0 ? sample[0].time_ns : 0;
+    uint64_t span = n > 0 ? sample[n - 1].time_ns - from + 1 : 1;
 
-    for (uint32_t i = 0; i < p->nsamples; i++) {
-        const struct report_sample *s = &p->sample[i];
-        const uint64_t *key = mkperf_hash_key(&p->chains, s->chain, &words);
+    for (size_t i = 0; i < n; i++) {
+        const struct mkperf_profile_sample *s = &sample[i];
+        struct mkperf_chain_head head = mkperf_profile_head(p, s->chain);
         double at = (double)(s->time_ns - from) / (double)span * VIEW_BINS;
         uint32_t bin = at < VIEW_BINS ? (uint32_t)at : VIEW_BINS - 1;
-        uint64_t core = key[REPORT_CHAIN_CORE];
 
-        if (key[REPORT_CHAIN_EVENT] == event && core < cores) {
-            uint64_t row = core * (VIEW_LANES + 1) + l->lane[key[REPORT_CHAIN_PD]];
+        if (head.event == event && s->core < cores) {
+            uint64_t row = (uint64_t)s->core * (VIEW_LANES + 1) + l->lane[head.pd];
 
             l->weight[row * VIEW_BINS + bin] += s->period;
         }
@@ -145,7 +146,7 @@ static void print_lane(const struct lanes *l, uint32_t core, uint32_t lane, bool
     fputs("]}", out);
 }
 
-bool view_json_timeline(const struct report_profile *whole, uint32_t event, FILE *out)
+bool view_json_timeline(const struct mkperf_profile *whole, uint32_t event, FILE *out)
 {
     struct lanes l = {.n = 0};
     uint32_t cores = whole->cores_seen < VIEW_CORES ? whole->cores_seen : VIEW_CORES;

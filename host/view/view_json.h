@@ -23,11 +23,11 @@
 enum { VIEW_BINS = 600, VIEW_LANES = 12, VIEW_CORES = 64, VIEW_ROWS = 500, VIEW_NODES = 4000 };
 
 void view_json_text(const char *text, FILE *out); /* with its quotes */
-void view_json_info(const struct report_frames *f, const char *path, bool speedscope, FILE *out);
-bool view_json_timeline(const struct report_profile *whole, uint32_t event, FILE *out);
+void view_json_info(const struct mkperf_frames *f, const char *path, bool speedscope, FILE *out);
+bool view_json_timeline(const struct mkperf_profile *whole, uint32_t event, FILE *out);
 
 /* f->profile is the selected profile. */
-enum mkperf_status view_json_profile(struct report_frames *f, const struct view_query *q, FILE *out,
+enum mkperf_status view_json_profile(struct mkperf_frames *f, const struct view_query *q, FILE *out,
                                      struct mkperf_error *e);
 
 #endif

@@ -12,7 +12,7 @@
 /* In a tree, the nodes below the root are PDs: not functions, but numbers from here on. */
 static const uint32_t PD_NODE = UINT32_C(1) << 31;
 
-static void print_rows(const struct report_frames *f, const struct report_rows *rows, FILE *out)
+static void print_rows(const struct mkperf_frames *f, const struct report_rows *rows, FILE *out)
 {
     uint32_t n = rows->n < VIEW_ROWS ? rows->n : VIEW_ROWS;
 
@@ -21,7 +21,7 @@ static void print_rows(const struct report_frames *f, const struct report_rows *
         const struct report_row *r = &rows->row[i];
 
         fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", r->key.pd);
-        view_json_text(report_text(f, r->key.name), out);
+        view_json_text(mkperf_frames_text(f, r->key.name), out);
         fprintf(out, ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", r->key.kernel,
                 r->self.period, r->children.period, r->self.samples);
     }
@@ -29,13 +29,13 @@ static void print_rows(const struct report_frames *f, const struct report_rows *
 }
 
 /* Adds a chain, from its PD to the innermost function. */
-static bool add_chain(struct report_tree *t, struct report_frames *f, uint32_t chain)
+static bool add_chain(struct report_tree *t, struct mkperf_frames *f, uint32_t chain)
 {
-    uint32_t function[REPORT_FRAMES_MAX], words;
-    uint32_t n = report_frames_of(f, chain, function);
+    uint32_t function[MKPERF_PLACES_MAX];
+    uint32_t n = mkperf_frames_of(f, chain, function);
     uint64_t period = f->profile->weight[chain].period;
-    uint64_t pd = mkperf_hash_key(&f->profile->chains, chain, &words)[REPORT_CHAIN_PD];
-    uint32_t node = report_tree_child(t, 0, PD_NODE | (uint32_t)pd);
+    uint32_t pd = mkperf_profile_head(f->profile, chain).pd;
+    uint32_t node = report_tree_child(t, 0, PD_NODE | pd);
 
     t->node[0].period += period;
     for (uint32_t i = n; node && i > 0; i--) {
@@ -130,7 +130,7 @@ static bool print_nodes(struct printer *p, uint32_t parent, unsigned depth)
     return ok;
 }
 
-static bool print_tree(const struct report_frames *f, const struct report_tree *t, FILE *out)
+static bool print_tree(const struct mkperf_frames *f, const struct report_tree *t, FILE *out)
 {
     uint32_t hidden, functions = f->functions.count;
     struct printer p = {.tree = t, .least = least_period(t, &hidden), .first = true, .out = out};
@@ -145,10 +145,10 @@ static bool print_tree(const struct report_frames *f, const struct report_tree *
         ok = print_nodes(&p, 0, 0);
         fprintf(out, "],\"hidden\":%" PRIu32 ",\"functions\":[", hidden);
         for (uint32_t i = 0; i < p.nsent; i++) {
-            struct report_function fn = report_function(f, p.order[i]);
+            struct mkperf_label fn = mkperf_frames_label(f, p.order[i]);
 
             fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", fn.pd);
-            view_json_text(report_text(f, fn.name), out);
+            view_json_text(mkperf_frames_text(f, fn.name), out);
             fprintf(out, ",%d]", fn.kernel);
         }
         fputs("]", out);
@@ -158,7 +158,7 @@ static bool print_tree(const struct report_frames *f, const struct report_tree *
     return ok;
 }
 
-static bool build_tree(struct report_tree *t, struct report_frames *f,
+static bool build_tree(struct report_tree *t, struct mkperf_frames *f,
                        const struct report_options *o, uint32_t event)
 {
     bool ok = report_tree_init(t);
@@ -169,7 +169,7 @@ static bool build_tree(struct report_tree *t, struct report_frames *f,
     return ok;
 }
 
-enum mkperf_status view_json_profile(struct report_frames *f, const struct view_query *q, FILE *out,
+enum mkperf_status view_json_profile(struct mkperf_frames *f, const struct view_query *q, FILE *out,
                                      struct mkperf_error *e)
 {
     static const struct report_options by_function = {

@@ -244,15 +244,15 @@ static void flame_graphs(void **state)
     free(text);
     free(write_as("flamegraph", "icicle.svg", (struct mkperf_export){.icicle = true}, NULL));
 
-    struct mkperf_collect base = {.stack = {.inlined = true}};
-    struct mkperf_sink sink = {.ops = &mkperf_collect_ops, .self = &base};
+    struct mkperf_profile base = {.places = {.inlined = true}};
+    struct mkperf_sink sink = {.ops = &mkperf_profile_ops, .self = &base};
     feed(&sink);
     text = write_as("flamegraph", "diff.svg",
                     (struct mkperf_export){.base = &base, .base_name = "older"}, NULL);
     expect(text, "compared with older (16 samples, lost 12; ");
     expect(text, "before 18.75%, change +0.00 points");
     free(text);
-    mkperf_collect_free(&base);
+    mkperf_profile_free(&base);
 }
 
 static void callgrind(void **state)
