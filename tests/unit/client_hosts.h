@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client PD with a profiler PD that always agrees, and hosts that speak the protocol to it over
+ * A client PD with a profiler PD that always succeeds, and hosts that speak the protocol over
  * connections whose bytes the test moves. For tests/unit/test_client*.c.
  */
 #ifndef MKPERF_TEST_CLIENT_HOSTS_H
@@ -29,7 +29,7 @@ struct test_host {
     mkperf_Status status;
     mkperf_Session session;
     unsigned roles, gaps, marks, statuses, sessions, hellos, batches, bad_seals;
-    uint64_t samples; /* by Batch.first_sample: where the stream stands */
+    uint64_t samples; /* the stream's position, by Batch.first_sample */
     uint64_t received, missing;
     bool check; /* seals */
     char text[4096];
@@ -116,7 +116,7 @@ static void begin_test(const uint8_t *key)
     mkperf_client_init(&client);
 }
 
-/* n samples as the profiler PD would put them; what has no room is its loss. */
+/* n samples as the profiler PD would write them; samples that do not fit are its loss. */
 static inline void sample(unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -237,7 +237,7 @@ static void hear(struct test_host *h, size_t n)
     }
 }
 
-/* Everything that can move moves. */
+/* Moves all bytes that can be moved. */
 static void settle(struct test_host *h)
 {
     for (unsigned i = 0; i < 50; i++) {

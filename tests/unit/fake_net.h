@@ -2,8 +2,8 @@
 /*
  * A target on the network, in another process, that behaves or misbehaves in one particular way.
  *
- * Owns: its side of a connection on loopback. It ends with an exit status if the host does what no
- * host may do.
+ * Owns: its side of a connection on loopback. It ends with an exit status if the host
+ * violates the protocol.
  */
 #ifndef MKPERF_TESTS_FAKE_NET_H
 #define MKPERF_TESTS_FAKE_NET_H
@@ -27,10 +27,10 @@ enum {
 struct how {
     bool v6; /* on ::1 */
     bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks;
-    /* It counts by PD, and after `readings` of its totals somebody ends the session. */
+    /* It counts by PD, and after `readings` of its totals another host ends the session. */
     enum { NOT_COUNTED, COUNTED, ENDED_HERE, BOB_CONFIGURES, BOB_STARTS, BOB_SAMPLES } counts;
     unsigned readings;
-    bool abandoned;    /* a host that is gone left a session, whose end takes a while */
+    bool abandoned;    /* an earlier host left a session, whose end takes some time */
     unsigned cut;      /* the first connection ends after so many frames; 0: never */
     bool cut_midframe; /* within the last of them */
 };
@@ -95,7 +95,7 @@ static inline void flush_out(struct target *t)
     t->out.n = 0;
     if (cut && t->fd >= 0) {
         hang_up(t);
-        t->sent += t->running ? 50 : 0; /* sampled, and lost on the way */
+        t->sent += t->running ? 50 : 0; /* sampled, and lost in transit */
     }
 }
 
@@ -145,7 +145,7 @@ static inline void after_hello(struct target *t)
     if (t->configured) {
         send_session(t, 0);
     }
-    t->new_epoch = true; /* as after ResetChains: a new connection knows nothing */
+    t->new_epoch = true; /* as after ResetChains: a new connection has no chains */
     t->epoch++;
 }
 
@@ -293,7 +293,7 @@ static inline void end_counting(struct target *t)
     t->running = t->how.counts == BOB_STARTS;
     fake_status(&t->out, 0, t->session, false, 0, 0);
     t->session += t->running;
-    t->told = bob; /* what it tells is of bob's session */
+    t->told = bob; /* it reports bob's session */
 }
 
 static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
@@ -518,8 +518,8 @@ static inline pid_t start_target(struct how how, uint16_t *port)
     memset(&t, 0, sizeof t);
     t.how = how;
     t.listener = socket(how.v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
-    /* Below the ports that the system gives to whoever connects: one of those might be taken, by
-     * our own connect() even, before the host listens on it. */
+    /* Below the ephemeral ports: one of those might be in use, even by our own connect(), before
+     * the host listens on it. */
     for (unsigned i = 0; i < 10000 && !bound; i++) {
         t.port = *port = (uint16_t)(20000 + ((unsigned)getpid() + 7 * tried++) % 10000);
         union net_address a = net_loopback(&how, t.port);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sink for tests of decoders: what it is told, as text, one line a call; and what must hold for
- * every decoder's calls.
+ * A sink for tests of decoders: its calls as text, one line each; and the rules that every
+ * decoder's calls must obey.
  */
 #ifndef MKPERF_TESTS_LOG_SINK_H
 #define MKPERF_TESTS_LOG_SINK_H

@@ -5,7 +5,7 @@
  *
  * Owns: the checks, and the hook's port to the model. A test of a back-end includes its source with
  * a model in place of its registers, fills in `model`, and has HARNESS_TESTS among its cases. The
- * model says what is special about the hardware; nothing here knows an architecture.
+ * model has the properties of the hardware; this file is independent of the architecture.
  */
 #ifndef MKPERF_TEST_PMU_HARNESS_H
 #define MKPERF_TEST_PMU_HARNESS_H
@@ -22,7 +22,7 @@ struct pmu_model {
     const struct mkperf_pmu *pmu;
     unsigned counters;
     int (*reset)(void **state); /* the hardware as at boot, usable */
-    /* A counter counts so many events, if it is enabled; 1 .. 2^32 - 1. */
+    /* A counter counts this many events, if it is enabled; 1 .. 2^32 - 1. */
     void (*run)(unsigned counter, uint32_t events);
     bool (*enabled)(unsigned counter);
     bool (*counts)(unsigned counter, bool kernel); /* by its mode filter */
@@ -31,7 +31,7 @@ struct pmu_model {
     void (*set)(unsigned counter, uint32_t value);
     uint32_t (*take_overflow)(void); /* as the kernel: bit = counter, cleared by reading */
     unsigned (*misuse)(void);        /* accesses that the architecture forbids, or that race */
-    uint32_t good[2], bad;           /* events that there are, and one that there is not */
+    uint32_t good[2], bad;           /* supported events, and an unsupported one */
 };
 
 static const struct pmu_model model; /* of the file that includes this */
@@ -147,7 +147,7 @@ static void harness_order(void **state)
     pmu->stop(1 << 1 | 1 << 2);
     model.run(1, 400);
     assert_int_equal(pmu->read(1), UINT32_C(0) - 601);
-    pmu->start(1 << 1); /* goes on where it was */
+    pmu->start(1 << 1); /* resumes */
     assert_int_equal(pmu->read(1), UINT32_C(0) - 601);
     assert_true(pmu->program(1, model.good[0], true, false)); /* stops it first */
     assert_false(model.enabled(1));
@@ -228,7 +228,7 @@ static uint64_t harness_weight(void)
     return weight;
 }
 
-/* Counting as the profiler PD does it: overflows of 2^31 that the hook takes, and what is left. */
+/* Counting as the profiler PD does it: overflows of 2^31 that the hook handles, and the rest. */
 static void harness_wrap(void **state)
 {
     static struct mkperf_capture_state hook;

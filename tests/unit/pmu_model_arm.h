@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the harness needs of the models of PMUv2 and PMUv3, which have the same registers under
- * other names. Included by their tests behind the model `m`, model_counts and model_misuse; ARM_PMU
- * is the back-end.
+ * The part of the harness's model that PMUv2 and PMUv3 share: they have the same registers under
+ * different names. Included by their tests after the model `m`, model_counts and model_misuse;
+ * ARM_PMU is the back-end.
  */
 #ifndef MKPERF_TEST_PMU_MODEL_ARM_H
 #define MKPERF_TEST_PMU_MODEL_ARM_H

@@ -154,7 +154,7 @@ static inline void recording_begin(struct recording *r, const char *name)
     }
 }
 
-/* A sample; callers (may be NULL) end with 0 and are of the same PD. Cores take turns. */
+/* A sample; callers (may be NULL) end with 0 and are of the same PD. Cores alternate. */
 static inline void recording_put(struct recording *r, uint32_t pd, uint32_t event, uint32_t flags,
                                  uint64_t period, uint64_t pc, const uint64_t *callers)
 {
@@ -210,7 +210,7 @@ static inline void recording_make(const char *name, unsigned n, uint64_t lost)
     recording_end(&r, lost);
 }
 
-/* Runs a command in a child; what it wrote, and its exit status in *status. */
+/* Runs a command in a child; returns its output, and its exit status in *status. */
 static inline char *recording_run(int (*command)(int argc, char **argv), int *status,
                                   const char *const *words)
 {
@@ -249,7 +249,7 @@ static inline char *recording_run(int (*command)(int argc, char **argv), int *st
 #define RUN(command, status, ...) \
     recording_run(mkperf_cmd_##command, status, (const char *[]){#command, __VA_ARGS__, NULL})
 
-/* What a shell command writes; to be freed. */
+/* A shell command's output; the caller frees it. */
 static inline char *recording_shell(const char *format, ...)
 {
     char command[2000], *text = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf record` as a user runs it, in the program of a test: its arguments in one string, what it
- * says in another, its files in a directory of their own. For tests/unit/test_source.c and
+ * `mkperf record` as a user runs it, in the program of a test: its arguments in one string, its
+ * output in another, its files in a separate directory. For tests/unit/test_source.c and
  * test_network.c.
  */
 #ifndef MKPERF_TEST_RUN_RECORD_H

@@ -27,7 +27,7 @@ static struct {
     uint64_t batch_samples;
     uint64_t weight[MKPERF_MAX_COUNTERS];
     uint64_t of[MKPERF_MAX_COUNTERS];        /* samples */
-    uint64_t reads[MKPERF_MAX_COUNTERS];     /* what rode in others' samples, */
+    uint64_t reads[MKPERF_MAX_COUNTERS];     /* group reads in others' samples, */
     uint64_t most_read[MKPERF_MAX_COUNTERS]; /* and the most in one */
     uint64_t loss_samples[MKPERF_LOSS_PLACES];
     uint64_t loss_events;
@@ -73,7 +73,7 @@ static bool decode_reads(pb_istream_t *stream, const pb_field_t *field, void **a
     return true;
 }
 
-/* The values that ride in a sample. Returns where the next sample's begin. */
+/* The group reads of a sample. Returns where the next sample's begin. */
 static unsigned host_reads(uint32_t mask, unsigned at)
 {
     for (; mask != 0; mask &= mask - 1) {
@@ -154,7 +154,7 @@ static void host_message(const uint8_t *message, int n)
     }
 }
 
-/* Moves what the line takes in one tick. */
+/* Moves the bytes that the line carries in one tick. */
 static void line(size_t n)
 {
     while (n > 0) {
@@ -211,7 +211,7 @@ static void say(mkperf_ToTarget *m)
     }
 }
 
-/* Asks, and lets the machine run until the answer is there. */
+/* Sends a request, and runs the machine until the answer has arrived. */
 static void ask(mkperf_ToTarget *m, pb_size_t answer)
 {
     say(m);
@@ -309,7 +309,7 @@ static int halt(void **state)
     return 0;
 }
 
-/* captured = delivered + lost, by the profiler's books and by what arrived. */
+/* captured = delivered + lost, by the profiler's statistics and by what arrived. */
 static void check_books(const mkperf_Status *s)
 {
     assert_int_equal(s->captured, s->sent + s->lost_output + s->lost_link);

@@ -61,9 +61,9 @@ static void test_one_ran(void **state)
 {
     (void)state;
     EXPECT(NONE, MKPERF_PROVED, 1, waiting(HIGH, false), running(LOW), preempted(LOW));
-    /* The last of three that take turns. */
+    /* The last of three that run round robin. */
     EXPECT(NONE, MKPERF_PROVED, 2, preempted(LOW), preempted(LOW), running(LOW));
-    /* It set somebody going, who waits again. */
+    /* It woke a thread that waits again. */
     EXPECT(NONE, MKPERF_INFERRED, 1, waiting(HIGH, true), running(LOW));
     /* It was set going by a lower one. */
     EXPECT(NONE, MKPERF_INFERRED, 0, running(HIGH), sending(LOW, true));
@@ -87,7 +87,7 @@ static void test_idle(void **state)
     (void)state;
     EXPECT(NONE, MKPERF_PROVED, MKPERF_WHO_IDLE, waiting(HIGH, false), waiting(LOW, false));
     EXPECT(NONE, MKPERF_INFERRED, MKPERF_WHO_IDLE, waiting(HIGH, false), waiting(LOW, true));
-    /* A call that nobody answers: the server is about to. */
+    /* A call without a reply yet: the server is about to reply. */
     EXPECT(NONE, MKPERF_AMBIGUOUS, 0, waiting(HIGH, true), calling(LOW, true));
     EXPECT(NONE, MKPERF_AMBIGUOUS, 0, waiting(HIGH, true), sending(LOW, true));
     /* It may be a PD that cannot be seen. */

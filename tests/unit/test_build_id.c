@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ELFs that were built anew since the recording: no command takes names from them, and each says
+ * ELFs that were rebuilt since the recording: no command uses their names, and each reports
  * why. Needs aarch64-linux-gnu-gcc.
  */
 #include "recording.h"
@@ -82,7 +82,7 @@ static void another_kernel(void **state)
     recording_compile("kernel", recording_kernel, "-Wl,-Ttext-segment=0xffffff8040000000");
 }
 
-/* Without a build id nobody can tell. */
+/* Without a build id this cannot be detected. */
 static void builds_without_an_id(void **state)
 {
     int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The client PD among several hosts: who controls, who is slow, what a lost link costs, marks. */
+/* The client PD with several hosts: control, slow hosts, the cost of a lost link, marks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void who_controls(void **state)
     start(a);
     mkperf_client_closed(&client, (unsigned)a->who);
     settle(b);
-    assert_false(b->role.controlled); /* and the session goes on */
+    assert_false(b->role.controlled); /* and the session continues */
     assert_true(client.running);
     assert_int_equal(ask_for(b, mkperf_ToTarget_take_control_tag)->which_msg,
                      mkperf_ToHost_role_tag);
@@ -59,7 +59,7 @@ static void who_controls(void **state)
     assert_int_equal(w->status.links_lost, 1);
 }
 
-/* More hosts than can be admitted are told so; silent connections make room, the oldest first. */
+/* Hosts above the limit are refused; silent connections are closed, the oldest first. */
 static void all_taken(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void oldest_makes_room(void **state)
     assert_int_equal(mkperf_client_oldest(&client), 4); /* and a person at a terminal does */
 }
 
-/* Before the hello nothing but the hello; what does not decode ends that connection alone. */
+/* Only a hello is accepted before the hello; an invalid message ends only its connection. */
 static void malformed(void **state)
 {
     static const uint8_t bad[] = {0x0a, 0xff, 0xff, 0xff};
@@ -135,7 +135,7 @@ static void check_books(const struct test_host *h)
                      h->status.sent + h->status.lost_output + h->status.lost_link);
 }
 
-/* A watcher that does not read: the controller gets all, the watcher knows what it missed. */
+/* A watcher that does not read: the controller gets all, the watcher the number it missed. */
 static void slow_watcher(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void lost_link(void **state)
         sample(300);
         mkperf_client_pump(&client);
     }
-    assert_int_equal(client.encoder.sent, before); /* nobody is there: nothing is sent */
+    assert_int_equal(client.encoder.sent, before); /* no host: nothing is sent */
     assert_true(page_memory.page.status.lost_output > 0);
     struct test_host *b = connect_host(1);
     greet(b, false, "b");
@@ -212,7 +212,7 @@ static void lost_link(void **state)
     assert_int_equal(b->status.links_lost, 1);
 }
 
-/* The most that waited in the output ring, until a status that nobody asked for has told it. */
+/* The highest fill level of the output ring since the last unsolicited status. */
 static void ring_fill(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void reconfigured_while_running(void **state)
     configure_result = MKPERF_RESULT_RANGE;
     expect_error(configure(a, true), mkperf_ErrorCode_ERROR_RANGE);
     assert_true(client.running);
-    assert_int_equal(page_memory.page.session.id, 3); /* goes on with the old configuration */
+    assert_int_equal(page_memory.page.session.id, 3); /* keeps the old configuration */
 }
 
 static void marks(void **state)

@@ -59,7 +59,7 @@ static void expect_refused(struct test_host *h, mkperf_ErrorCode code)
     mkperf_client_closed(&client, (unsigned)h->who);
 }
 
-/* ---- nobody without the key keeps others out: in the target's time ---- */
+/* ---- hosts without the key keep no other host out: in the target's time ---- */
 
 enum { ROUND_TRIP_MS = 20, PATIENCE_MS = 2000, PAUSE_MS = 100, TIMES = 20 };
 
@@ -210,13 +210,13 @@ static void nothing_before_the_proof(void **state)
     assert_int_equal(ask(h, &m)->which_msg, mkperf_ToHost_hello_tag);
     assert_int_equal(h->last.msg.hello.authentication, mkperf_Authentication_AUTHENTICATION_KEY);
     assert_int_equal(h->last.msg.hello.proof.size, 0);
-    assert_int_equal(client.refused, 1); /* the first, who hung up without a proof */
+    assert_int_equal(client.refused, 1); /* the first, which closed without a proof */
     sample(100);                         /* and nothing is sent to it */
     settle(h);
     assert_int_equal(h->batches, 0);
 }
 
-/* The whole of what a host said, said again on another connection. */
+/* All bytes of a host, replayed on another connection. */
 static void replayed_handshake(void **state)
 {
     uint8_t hello[MKPERF_FRAME_BYTES], proof[MKPERF_FRAME_BYTES];
@@ -320,7 +320,7 @@ static void tampered(void **state)
     assert_true(bad > 50);
 }
 
-/* A line has no end: what is wrong is counted and dropped. */
+/* A line never ends: invalid messages are counted and dropped. */
 static struct test_host *begin_line(void)
 {
     begin_test(test_key);

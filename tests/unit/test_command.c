@@ -197,7 +197,7 @@ static void plain_text(void **state)
     assert_string_equal(type(b, "\n"), ""); /* too long for anything */
 }
 
-/* A request of a host's leaves nothing behind: what a text command does not say has its default. */
+/* A host's request has no effect on text commands: what they do not set has its default. */
 static void nothing_left_of_a_host(void **state)
 {
     struct test_host *h = controller();

@@ -152,7 +152,7 @@ static void type(int fd, const char *text)
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-/* Ctrl-D until the console has gone: one that comes while the terminal is not yet raw is lost. */
+/* Ctrl-D until the console has ended: one that arrives before raw mode is lost. */
 static void leave(int fd)
 {
     for (unsigned tries = 0; tries < 50; tries++) {
@@ -166,7 +166,7 @@ static void leave(int fd)
     fail_msg("the console does not end at Ctrl-D");
 }
 
-/* A person: a typing error that is corrected, a line from history, marks that come meanwhile. */
+/* A person: a corrected typing error, a line from history, marks that arrive in between. */
 static void at_a_terminal(void **state)
 {
     struct how how = {.marks = true};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf convert, toperf and kprof2perf as commands: options, telling formats, exit statuses, and
- * that bad input costs nobody an older file.
+ * mkperf convert, toperf and kprof2perf as commands: options, detection of formats, exit statuses,
+ * and that bad input never destroys an older file.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* mkperf diff: shares that are known, deviations that chance explains or does not. */
 #include "recording.h"
 
-/* `alpha` samples in alpha (client) and `beta` in beta (server), each of a weight of its own. */
+/* `alpha` samples in alpha (client) and `beta` in beta (server), with different weights. */
 static void make(const char *name, unsigned alpha, unsigned beta, uint64_t weight, uint64_t lost)
 {
     struct recording r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The encoder against a decoder that does no more than the schema's comments say: what goes in
- * comes out, whatever the chains do; and how many bytes a sample takes on the wire.
+ * The encoder against a decoder written only from the schema's comments: the output equals the
+ * input for any chains; and the number of bytes of a sample on the wire.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static void expect_sample(unsigned i, const mkperf_Chain *c, uint64_t pc, uint64
     }
 }
 
-/* Decodes one message and compares it with what is expected. */
+/* Decodes one message and compares it with the expected one. */
 static void decode(const uint8_t *message, size_t n)
 {
     pb_istream_t stream = pb_istream_from_buffer(message, n);
@@ -171,7 +171,7 @@ static void flush(void)
     }
 }
 
-/* By the short way, if it takes it and `run` says so, or by the one for everything. */
+/* By the fast path if `run` is set and it accepts the record, else by the general path. */
 static void add_by(const uint64_t *record, bool run)
 {
     unsigned size = mkperf_record_size(record[0]);
@@ -389,8 +389,8 @@ static void test_cores_do_not_mix(void **state)
     assert_int_equal(d.batches, 10);
 }
 
-/* Many records in a piece of memory that ends where they do, maybe in the midst of one: what a run
- * takes are the first of them, whole, and it takes most of them. */
+/* Many records in memory that ends with them, maybe within one: a run consumes the first ones,
+ * whole, and consumes most of them. */
 static void test_runs(void **state)
 {
     enum { RECORDS = 300 };
@@ -453,7 +453,7 @@ static void test_runs(void **state)
     assert_true(taken > all / 2);
 }
 
-/* The short way takes no more than the batch has room for, to the last byte. */
+/* The fast path consumes no more than fits into the batch, to the last byte. */
 static void test_runs_fill_a_batch(void **state)
 {
     uint64_t w[MAX_WORDS];
@@ -489,7 +489,7 @@ static void test_bad_records(void **state)
     w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, 32, 0, MKPERF_LOSS_PLACES, 0, 0);
     assert_int_equal(mkperf_encoder_add(&e, w, 32), MKPERF_ENCODE_BAD);
     assert_true(mkperf_encoder_empty(&e));
-    /* Nor in a batch that is under way: a run ends there and has touched nothing. */
+    /* Also in a batch in progress: a run ends there and has changed nothing. */
     for (unsigned i = 0; i < 2; i++) {
         make(w, 0, 0, 1, 4, i, 1000, 0x200000);
         add_by(w, false);

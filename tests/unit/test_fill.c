@@ -13,7 +13,7 @@ static void test_points(void **state)
     char text[96];
 
     (void)state;
-    mkperf_fill_add(&f, 5, 100, 0); /* a target that does not tell */
+    mkperf_fill_add(&f, 5, 100, 0); /* a target that does not report it */
     assert_int_equal(f.n, 0);
     for (uint64_t i = 1; i <= 10 * MKPERF_FILL_POINTS; i++) {
         mkperf_fill_add(&f, i * 1000, i == 777 ? 4000 : i % 7, 4096);
@@ -61,7 +61,7 @@ static void test_lines(void **state)
     assert_int_equal(back.n, f.n);
     assert_memory_equal(back.point, f.point, f.n * sizeof *f.point);
     for (unsigned i = 0; i < 2 * MKPERF_FILL_POINTS; i++) {
-        mkperf_fill_line(&back, "ring_fill", "1 2"); /* more than there is room for */
+        mkperf_fill_line(&back, "ring_fill", "1 2"); /* more than fits */
     }
     assert_int_equal(back.n, MKPERF_FILL_POINTS);
     mkperf_fill_line(&back, "ring_fill", "x");
@@ -100,7 +100,7 @@ static void check_track(const char *path)
     unsigned n = 0, of_most = 0, of_500 = 0;
 
     assert_non_null(at);
-    assert_non_null(strstr(at, ",\"mainThreadIndex\":0,")); /* the only thread that there is */
+    assert_non_null(strstr(at, ",\"mainThreadIndex\":0,")); /* the only thread */
     assert_non_null(strstr(at, "of 65536 in the target's output ring"));
     at = strstr(at, "\"count\":[");
     assert_non_null(at);

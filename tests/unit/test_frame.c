@@ -252,7 +252,7 @@ static void test_link_passes_all_and_wraps(void **state)
     }
     got += move(SIZE_MAX, &bytes);
     assert_int_equal(got, sent);
-    assert_int_equal(out.number, sent); /* a refused frame takes no number */
+    assert_int_equal(out.number, sent); /* a refused frame uses no number */
     assert_int_equal(in.bad_frames, 0);
     assert_true(bytes > UINT64_C(5) * MKPERF_LINK_BYTES);
     assert_true(sent < 3000); /* it was full at times */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Descriptions of commands against what their code does: every option of every table is taken, and
+ * Descriptions of commands against their code: every option of every table is accepted, and
  * nothing else is; names, words and texts are fit for man pages and completion.
  */
 #include <ctype.h>
@@ -15,7 +15,7 @@
 
 enum { SELF_BYTES = 16 << 20 };
 
-/* One of these is right for every option that takes a value. */
+/* One of these is valid for every option with a value. */
 static const char *const samples[] = {"1",     "cycles", "tcp:localhost", "A",      "pd",  "perf",
                                       "delta", "bash",   "1.5,2",         "always", "comm"};
 
@@ -116,7 +116,7 @@ static void test_nothing_else_is_taken(void **state)
     }
 }
 
-/* Letters and names are there once; a value is named as its kind is. */
+/* Letters and names are unique; a value is named after its kind. */
 static void test_tables_make_sense(void **state)
 {
     const struct mkperf_option *a, *b;

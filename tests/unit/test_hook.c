@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel hook and what a descriptor may hold: counters that the CPU has not, and anything at
- * all. An access to a counter that is not there is undefined on AArch64 and halted seL4, so the
+ * The kernel hook with descriptors that name missing counters or have arbitrary contents. An access
+ * to a missing counter is undefined on AArch64 and halted seL4, so the
  * machine here fails the test at one.
  */
 #include <setjmp.h>
@@ -107,7 +107,7 @@ uintptr_t mkperf_port_user_page(uint64_t va)
     return 0;
 }
 
-/* As a kernel does: refused if the ring is longer than what the consumer has mapped. */
+/* As a kernel does: refused if the ring is longer than the consumer's mapping. */
 struct mkperf_ring *mkperf_port_ring(const struct mkperf_descriptor *d, uint64_t bytes)
 {
     (void)d;
@@ -198,7 +198,7 @@ static void test_values(void **state)
         }
         cpu.overflow = 1;
         mkperf_capture(&d, &hook);
-        assert_int_equal(cpu.reads, there); /* its own, to arm it anew, and the others */
+        assert_int_equal(cpu.reads, there); /* its own, to re-arm it, and the others */
         assert_int_equal(cpu.writes, 1);
         const uint64_t *w = record();
         assert_non_null(w);
@@ -216,7 +216,7 @@ static void test_values(void **state)
     }
 }
 
-/* The same where the sample is of a thread that nobody wants, and where the ring is full. */
+/* The same if the sample's thread is filtered out, and if the ring is full. */
 static void test_values_of_no_sample(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void test_values_of_no_sample(void **state)
         mkperf_capture(&d, &hook);
         assert_int_equal(memory.ring.head, head);
         assert_int_equal(hook.dropped_samples, full);
-        assert_int_equal(cpu.reads, 1 + 5 + 5); /* arm it, read the others, begin them anew */
+        assert_int_equal(cpu.reads, 1 + 5 + 5); /* arm it, read the others, restart them */
     }
 }
 

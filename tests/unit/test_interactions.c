@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Interactions: their lines in a file, bad lines, and what reports make of them. */
+/* Interactions: their lines in a file, bad lines, and reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,7 +112,7 @@ static void test_bad_lines(void **state)
     }
     assert_false(mkperf_interactions_line(&b, "edge", "1 2 a\tb"));
     assert_false(mkperf_interactions_is_line("samples"));
-    /* More than there is room for. */
+    /* More than fit. */
     for (unsigned i = 0; i < 2 * MKPERF_SOFT_EDGES; i++) {
         char line[64];
         snprintf(line, sizeof line, "1 1 from%u\tto", i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The decoder of Akaros' kpdata: its three layouts, order, processes, and what it refuses. */
+/* The decoder of Akaros' kpdata: its three layouts, order, processes, and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -18,7 +18,7 @@
 
 /* ---- the host ---- */
 
-/* Records from such a target; it must not have seen what it cannot bear. */
+/* Records from such a target, which fails if the host misbehaves. */
 static int record_from(struct how how, const char *more)
 {
     char arguments[512];
@@ -312,7 +312,7 @@ static void abandoned(void **state)
     expect(0, 0, " 0 lost");
     assert_non_null(strstr(said, "samples of a session before this one: not kept"));
     struct content c = read_back();
-    assert_true(c.complete); /* the books are those of our session alone */
+    assert_true(c.complete); /* the totals are of our session alone */
     assert_int_equal(c.lost, 0);
     assert_true(c.samples > 1000 && c.samples % 100 == 0);
     how.has_key = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pocket-pack: what it places where, and what it refuses, with the very words.
+ * pocket-pack: the layout of the image, and refusals with their exact messages.
  *
  * The packer is a program, so its sources are included here. The whole runs use the ELFs of
  * pocket's selftest, which `make target` has left in $B.

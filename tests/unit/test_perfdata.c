@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The perf.data writer, judged by perf itself: what was written comes back, with names, silently.
+ * The perf.data writer, checked with perf: it reads what was written, with names, without warnings.
  * Needs perf and aarch64-linux-gnu-gcc; programs are built in a directory of their own.
  */
 #include <pty.h>
@@ -171,7 +171,7 @@ static enum mkperf_status put_all(struct writer *t, unsigned times, struct mkper
         s.kernel_pc = kernel + START;
         put(t, s, NULL, e);
         s = (struct mkperf_sample){.time_ns = ns + 4000, .period = 1003, .pd = 1, .pc = user + 8};
-        s.flags = MKPERF_SAMPLE_KERNEL; /* a place in the kernel that nobody knows */
+        s.flags = MKPERF_SAMPLE_KERNEL; /* an unknown kernel address */
         status = put(t, s, NULL, e);
         t->sink.ops->flush(t->sink.self, e);
     }
@@ -254,7 +254,7 @@ static void perf_reads_it(void **state)
     assert_int_equal(count(text, ".elf\n"), 2); /* the kernel's is left out, see perfdata_maps.c */
 }
 
-/* Akaros' kernel has callers of its own, and more cores than seL4. */
+/* Akaros' kernel has kernel callers, and more cores than seL4. */
 static void kernel_chains_on_many_cores(void **state)
 {
     const uint64_t kernel = UINT64_C(0xffff000000080000);
@@ -437,7 +437,7 @@ static void later_events_and_marks(void **state)
     }
 }
 
-/* Cores whose samples come in batches of their own: perf sorts, and finds nothing out of order. */
+/* Cores whose samples are in separate batches: perf sorts them without complaint. */
 static void cores_out_of_step(void **state)
 {
     struct writer t;
@@ -462,7 +462,7 @@ static void cores_out_of_step(void **state)
     assert_non_null(strstr(text, "FINISHED_ROUND events"));
 }
 
-/* On a terminal it says how far it is, once the command takes more than two seconds. */
+/* On a terminal it shows progress after two seconds. */
 static enum mkperf_status recover_shown(const char *partial, const char *to,
                                         struct mkperf_totals *totals, struct mkperf_error *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf.data through a pipe: what perf and mkperf read from it is what they read from a file.
+ * perf.data through a pipe: perf and mkperf read the same as from a file.
  * Needs perf and aarch64-linux-gnu-gcc.
  */
 #include "recording.h"
@@ -170,7 +170,7 @@ static enum mkperf_status note_end(void *self, const struct mkperf_totals *t,
     return MKPERF_OK;
 }
 
-/* Cut anywhere: what is whole is there, and never called complete. */
+/* Truncated anywhere: whole records are read, and the recording is never called complete. */
 static void cut_pipes(void **state)
 {
     static const struct mkperf_sink_ops ops = {.name = "t", .end = note_end};

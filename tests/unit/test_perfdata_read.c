@@ -479,7 +479,7 @@ static void test_errors(void **state)
     expect(file.n, "test: offset 240: a sample is cut");
 }
 
-/* A file of many records through the buffer of fixed size gives what memory gives. */
+/* A file of many records, through a buffer of fixed size, yields the same as memory. */
 static void test_file_equals_memory(void **state)
 {
     char path[] = "/tmp/mkperf-read-XXXXXX", *copy;

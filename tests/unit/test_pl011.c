@@ -151,7 +151,7 @@ static unsigned send_all(void)
             at += t->write(stream + at, STREAM - at);
             t->more(at < STREAM);
         } else {
-            assert_true(m.tx > 0); /* idle and nobody will be called: stuck */
+            assert_true(m.tx > 0); /* idle and no interrupt will come: stuck */
         }
     }
     assert_int_equal(m.nsent, STREAM);

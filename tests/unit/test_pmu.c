@@ -193,7 +193,7 @@ static void test_not_here(void **state)
     (void)state;
     m.userenr = 0;
     assert_non_null(strstr(pmu->init(), "PMUSERENR_EL0"));
-    assert_int_equal(m.reads_trapped, 0); /* it did not touch what would have faulted */
+    assert_int_equal(m.reads_trapped, 0); /* it made no access that would have faulted */
     m.userenr = 1;
     m.pmcr &= ~(UINT64_C(0x1f) << 11);
     assert_non_null(strstr(pmu->init(), "no event counters"));
@@ -248,7 +248,7 @@ static void test_program_stops_first(void **state)
     assert_true(pmu->program(3, 0x08, true, false));
     assert_int_equal(m.writes, 0);
     assert_int_equal(m.enabled, 0x37);
-    assert_int_equal(m.overflow, 0x37); /* what another's work left must not become a sample */
+    assert_int_equal(m.overflow, 0x37); /* an earlier owner's overflow must not become a sample */
     pmu->arm(3, 1000);
     assert_int_equal(m.value[3], UINT32_MAX - 999);
     assert_int_equal(pmu->read(3), UINT32_MAX - 999);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The PMUv2 back-end against a model of its registers: selection, order, modes, refusals. Nothing
- * here boots Armv7, so this is what it is known by.
+ * here boots Armv7, so this is its only test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -204,7 +204,7 @@ static void test_order_overflow_and_wrap(void **state)
     m.enabled = m.overflow = 0x3f;
     assert_true(pmu->program(3, 0x08, true, false));
     assert_int_equal(m.enabled, 0x37);
-    assert_int_equal(m.overflow, 0x37); /* what another's work left must not become a sample */
+    assert_int_equal(m.overflow, 0x37); /* an earlier owner's overflow must not become a sample */
     pmu->arm(3, 1000);
     assert_int_equal(m.value[3], UINT32_MAX - 999);
     m.value[3] += 1500; /* past the overflow */

@@ -2,7 +2,7 @@
 /*
  * The Sscofpmf back-end against a model of the SBI's PMU extension and of the counters' CSRs: which
  * counters it takes, what it asks of the SBI, modes, widths, refusals. Nothing here boots RISC-V,
- * so this is what it is known by.
+ * so this is its only test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -253,7 +253,7 @@ static void test_init(void **state)
     char name[32];
 
     (void)state;
-    m.c[4].on = m.c[4].configured = true; /* what another left */
+    m.c[4].on = m.c[4].configured = true; /* left by an earlier owner */
     assert_null(mkperf_riscv_sscofpmf.init());
     assert_false(m.c[4].on);
     mkperf_riscv_sscofpmf.cpu(name, sizeof name);

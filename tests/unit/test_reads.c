@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Groups whose values ride in samples, from the writer of perf.data to its reader: what perf itself
+ * Group reads in samples, from the writer of perf.data to its reader: what perf itself
  * makes of such a file is tests/system/stat.sh's business.
  */
 #include <setjmp.h>

@@ -40,7 +40,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Writes a record of `bytes` whose words tell its number. */
+/* Writes a record of `bytes` whose words have its number. */
 static bool put(struct pair *x, uint64_t number, unsigned bytes)
 {
     uint64_t *w = mkperf_ring_reserve(&x->p, bytes);
@@ -161,7 +161,7 @@ static void test_not_committing(void **state)
     expect_empty(x);
     assert_true(put(x, 0, SIZE - 16));
     expect(x, 0, SIZE - 16);
-    assert_non_null(mkperf_ring_reserve(&x->p, 64)); /* pads, and nothing is told */
+    assert_non_null(mkperf_ring_reserve(&x->p, 64)); /* pads, and publishes nothing */
     expect_empty(x);
     assert_true(put(x, 1, 32));
     expect(x, 1, 32);

@@ -57,7 +57,7 @@ static uint32_t random_below(uint32_t n)
 static struct {
     uint8_t sent[STREAM]; /* what the client has to send, frames and delimiters */
     unsigned n;
-    unsigned taken;    /* what the virtualiser took of it */
+    unsigned taken;    /* bytes that the virtualiser consumed */
     bool client_awake; /* it has a notification to come */
     unsigned in_parts; /* transfers that ended within a frame */
 } line;
@@ -78,7 +78,7 @@ static void virtualise(void)
     }
 }
 
-/* One transmit of the client: as much as there is room for, in up to two pieces. */
+/* One transmit of the client: as much as fits, in up to two pieces. */
 static unsigned transmit(unsigned from)
 {
     unsigned piece = from + random_below(line.n - from + 1);
@@ -109,7 +109,7 @@ static void send_frames(unsigned longest)
             line.client_awake = false;
             written = transmit(written);
         }
-        /* The virtualiser has other things to do now and then, but always comes in the end. */
+        /* The virtualiser is sometimes busy, but always serves the queue in the end. */
         if (notified_virtualiser != 0 && (random_below(3) == 0 || !line.client_awake)) {
             notified_virtualiser = 0;
             virtualise();
@@ -159,7 +159,7 @@ static void received(void **state)
         for (unsigned k = 0; k < n; k++) {
             in_bytes[in.tail++ % CAPACITY] = (char)(k * 7 + i);
         }
-        assert_int_equal(t->read(), -1); /* before it was told of it */
+        assert_int_equal(t->read(), -1); /* before it was notified */
         t->interrupt();
         for (unsigned k = 0; k < n; k++) {
             assert_int_equal(t->read(), (uint8_t)(k * 7 + i));

@@ -45,7 +45,7 @@ static void virtualise_byte(unsigned char c)
     }
 }
 
-/* Whatever it had been told before. */
+/* Regardless of earlier calls. */
 static void host_reaches_its_client(void **state)
 {
     static const char *const before[] = {"",

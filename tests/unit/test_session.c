@@ -140,7 +140,7 @@ static void test_frequency_follows(void **state)
         sim.kernel_rate = rates[i] / 10;
         run_asking(5); /* finds the new rate, */
         uint64_t before = got.batch_samples;
-        run_asking(2); /* and keeps it */
+        run_asking(2); /* and stays there */
         assert_in_range(got.batch_samples - before, 1600, 2400);
     }
     const mkperf_Status *s = stop_session();
@@ -162,7 +162,7 @@ static void test_frequency_of_a_rare_event(void **state)
     uint64_t before = got.of[2] + got.of[3];
     run_asking(2);
     assert_in_range(got.of[2] + got.of[3] - before, 800, 1200);
-    sim.user_rate = 4; /* 25 times rarer; what is left to count would take seconds */
+    sim.user_rate = 4; /* 25 times rarer; the rest of the period would take seconds */
     sim.kernel_rate = 0;
     run_asking(6);
     before = got.of[2];
@@ -185,9 +185,9 @@ static void test_sudden_fall(void **state)
     run(TICK_HZ / 10); /* a thousand samples a wake-up's tenth: the watermark is at its highest */
     sim.user_rate = sim.user_rate / 1000 != 0 ? sim.user_rate / 1000 : 1;
     sim.kernel_rate = 0;
-    run(TICK_HZ / 100); /* what was on its way arrives */
+    run(TICK_HZ / 100); /* samples in transit arrive */
     uint64_t before = got.batch_samples;
-    run(TICK_HZ / 100); /* about ten more, which nobody is woken for */
+    run(TICK_HZ / 100); /* about ten more, without a wake-up */
     assert_int_equal(got.batch_samples, before);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     run(TICK_HZ / 1000);
@@ -458,7 +458,7 @@ static void test_wakes_at_the_most(void **state)
     check_books(stop_session());
 }
 
-/* Samples of two threads of three; what is left out takes no room and is no loss. */
+/* Samples of two threads of three; filtered samples use no space and are no loss. */
 static void test_filters(void **state)
 {
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
@@ -485,7 +485,7 @@ static void test_filters(void **state)
     stop_session();
 }
 
-/* A client PD that writes what it likes into the page: refused, or taken for what it can mean. */
+/* A client PD that writes anything into the page: refused, or used with valid values. */
 static void test_hostile_client(void **state)
 {
     struct mkperf_session_request *r = &client.page->request;

@@ -99,7 +99,7 @@ static void test_counts_by_thread(void **state)
     ask(&m, mkperf_ToHost_error_tag);
 }
 
-/* Eight counters' worth of events on six: two turns, a group never split, scaled right. */
+/* Events for eight counters on six: two slices, a group never split, scaled right. */
 static void test_counts_take_turns(void **state)
 {
     static const char *const names[] = {"cycles", "instructions", "cycles", "instructions"};

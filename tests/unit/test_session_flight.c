@@ -34,7 +34,7 @@ static const mkperf_Status *status(void)
     return &got.last.msg.status;
 }
 
-/* A whole dump; returns its Status, which comes unasked. */
+/* A whole dump; returns its unsolicited Status. */
 static uint64_t dump(void)
 {
     unsigned before = got.statuses;
@@ -63,7 +63,7 @@ static void test_keeps_the_newest(void **state)
                      profiler.flight.overwritten + profiler.flight.samples);
     assert_int_equal(got.batch_samples, 0);
 
-    /* While it runs: as much as there is, and it goes on. */
+    /* While it runs: all stored samples, and it continues. */
     uint64_t first = dump();
     assert_in_range(first, s.held - 5, s.held + 5);
     uint32_t session = got.last.msg.session.id;
@@ -225,7 +225,7 @@ static const mkperf_Interactions *interactions(uint32_t part)
     return &got.last.msg.interactions;
 }
 
-/* More edges and threads than the table holds: what is told adds up, and the rest is in the totals.
+/* More edges and threads than the table holds: the reported ones add up, the rest is in the totals.
  */
 static void test_interactions(void **state)
 {

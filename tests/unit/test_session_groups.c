@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whole sessions on a simulated machine (sim_machine.h, sim_host.h): groups whose values ride in
- * the samples of their first event, and events that take turns.
+ * Whole sessions on a simulated machine (sim_machine.h, sim_host.h): group reads in the
+ * samples of the leader, and multiplexed events.
  */
 #include "sim_host.h"
 
@@ -31,7 +31,7 @@ static mkperf_ToTarget group_of(const char *const *names, unsigned n, uint64_t p
     return configuration(events, n);
 }
 
-/* Everything that a counter counted rode in a sample, but for what came after the last of them. */
+/* All counts of a counter were read in a sample, except those after the last sample. */
 static void test_values_ride(void **state)
 {
     static const char *const names[] = {"cycles", "instructions", "cache-misses"};
@@ -189,9 +189,10 @@ static void test_refusals(void **state)
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
 }
 
-/* ---- turns ---------------------------------------------------------------------------------- */
+/* ---- multiplexing
+ * ---------------------------------------------------------------------------------- */
 
-/* What a counter has counted since its last sample, or since the last in which it rode. */
+/* A counter's counts since its last sample, or since the last sample that read it. */
 static uint64_t pending(unsigned event, unsigned mode)
 {
     const struct mkperf_plan_event *e = &profiler.plan.event[event];
@@ -209,7 +210,7 @@ static uint64_t pending(unsigned event, unsigned mode)
     return sim.state.armed[c] - skip - (0 - sim.counter[c].value);
 }
 
-/* Every event that its counters saw in its turns is in a sample, or still on its way. */
+/* Every event counted in its slices is in a sample, or in transit. */
 static void check_turns(uint32_t code, unsigned event)
 {
     for (unsigned mode = 0; mode < 2; mode++) {
@@ -245,7 +246,7 @@ static void test_turns(void **state)
     (void)state;
     ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.turns, 2);
-    for (unsigned i = 0; i < 4; i++) { /* each has numbers of its own */
+    for (unsigned i = 0; i < 4; i++) { /* each has different numbers */
         assert_int_equal(got.last.msg.session.events[i].user_counter, 2 * i + 1);
         assert_int_equal(got.last.msg.session.events[i].kernel_counter, 2 * i + 2);
     }
@@ -263,7 +264,7 @@ static void test_turns(void **state)
     for (unsigned mode = 0; mode < 2; mode++) {
         assert_true(got.of[mode] > 100 && got.of[4 + mode] > 100);
     }
-    /* Scaled, it is what there was: 900 of each in a tick. */
+    /* Scaled, it equals the events: 900 of each in a tick. */
     uint64_t scaled = got.weight[0] / 1000 * s->enabled_ticks / (s->running_ticks[0] / 1000);
     assert_in_range(scaled, 2700 * (uint64_t)1000000 / 100 * 96,
                     2700 * (uint64_t)1000000 / 100 * 104);
@@ -296,7 +297,7 @@ static void test_turns_with_a_frequency(void **state)
     check_turns(BUS_CYCLES, 3);
 }
 
-/* Two groups that do not fit together, one with values, and only some threads. */
+/* Two groups that do not fit together, one with group reads, and only some threads. */
 static void test_turns_of_groups(void **state)
 {
     mkperf_EventSpec events[] = {event("cycles", 50000, 0), event("instructions", 0, 0),

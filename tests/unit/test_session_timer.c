@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sessions of the timer on the simulated machine: what the host has to tell first, what comes of
- * it, and what is refused. The rule of attribution has a test of its own.
+ * Sessions of the timer on the simulated machine: the information that the host must send
+ * first, its results, and refusals. The rule of attribution has a separate test.
  */
 #include "sim_host.h"
 
@@ -156,7 +156,7 @@ static void test_riders(void **state)
     assert_int_equal(got.of[0], s->sent);
     assert_int_equal(s->attribution.unread, 0);
     assert_false(sim.counter[0].on);
-    /* Its PD was away longer than a counter can tell. */
+    /* Its PD did not run for longer than a counter can measure. */
     start_session();
     run(100000);
     sim.asleep = true;
@@ -297,7 +297,7 @@ static void test_walk(void **state)
     assert_int_equal(flags, 0);
 }
 
-/* More samples than the line takes: what is lost is told. */
+/* More samples than the line carries: losses are reported. */
 static void test_losses(void **state)
 {
     (void)state;
@@ -390,7 +390,7 @@ static void test_refusals(void **state)
     mkperf_ToTarget m;
 
     (void)state;
-    configure_timer(1000, 0, mkperf_ToHost_error_tag); /* nobody to observe */
+    configure_timer(1000, 0, mkperf_ToHost_error_tag); /* no PD to observe */
     refused(mkperf_ErrorCode_ERROR_NO_TIMER, 1);
     m = observe(1, 0, 10); /* no part 0 */
     ask(&m, mkperf_ToHost_error_tag);
@@ -407,7 +407,7 @@ static void test_refusals(void **state)
     m = observe(2, 0, 10); /* addresses go on from the part before */
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_MALFORMED, 0);
-    configure_timer(1000, 0, mkperf_ToHost_error_tag); /* what was told is void now */
+    configure_timer(1000, 0, mkperf_ToHost_error_tag); /* the earlier information is now invalid */
     refused(mkperf_ErrorCode_ERROR_NO_TIMER, 1);
     tell(1);
     configure_timer(99, 0, mkperf_ToHost_error_tag);

@@ -29,7 +29,7 @@ enum behaviour {
     VANISH,  /* after some samples */
     LOSSY,   /* one batch does not arrive */
     SLOW_STOP,
-    SLOW, /* an emulator short of processor time: the second batch comes after 2.3 s */
+    SLOW, /* a slow emulator: the second batch arrives after 2.3 s */
 };
 
 struct target {
@@ -246,7 +246,7 @@ static void a_good_target(void **state)
     assert_true(exists("out.data"));
     assert_true(exists("raw"));
     assert_false(exists("out.data.partial"));
-    /* The capture gives the same file again, but for the command line in it. */
+    /* The capture yields the same file again, except for its command line. */
     char first[256], *again;
     snprintf(first, sizeof first, "%s", strstr(said, "samples in"));
     *strchr(first, ',') = '\0';

@@ -113,7 +113,7 @@ static void test_estimate(void **state)
     /* sqrt(p (1 - p) / n) of the sum */
     assert_true(fabs(stat_row(&reading, 7)->value[0].error - 1000 * sqrt(.25 * .75 / 100)) < 1e-6);
     for (uint32_t pd = 0; pd < 500; pd++) {
-        stat_row(&reading, 1000 + pd); /* more than there is room for */
+        stat_row(&reading, 1000 + pd); /* more than fit */
     }
     assert_int_equal(reading.rows, STAT_ROWS);
 }

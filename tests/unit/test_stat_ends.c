@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf stat` whose session is ended by somebody else: what was counted until then is printed,
+ * `mkperf stat` whose session another host ends: the counts until then are printed,
  * and said so, and nothing of another's session is in it.
  */
 #include "fake_net.h"
@@ -56,7 +56,7 @@ static void check(const char *text, const char *pd, unsigned readings)
     assert_int_equal(count, time_ns / 1000 * 7);
 }
 
-/* However another's session comes after it: the last reading of ours counts. */
+/* In every order of another host's session: our last reading counts. */
 static void test_taken_over(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void test_by_pd(void **state)
     }
 }
 
-/* Ended on the target, whose counts stay: they are final. */
+/* Ended on the target: its counts are final. */
 static void test_ended_on_target(void **state)
 {
     int status;

@@ -267,8 +267,7 @@ static void test_leaf_repair(void **state)
     }
 }
 
-/* A function that keeps its return address in another register: nothing is claimed after the call.
- */
+/* A function that keeps its return address in another register: no caller after the call. */
 static void test_undecidable(void **state)
 {
     struct opened o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* host/system: what a .system file may say, what it must not, and what is made of it. */
+/* host/system: valid and invalid .system files, and what is read from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -46,7 +46,7 @@ static void test_progress(void **state)
     assert_int_equal(openpty(&terminal, &tty, NULL, NULL, NULL), 0);
     fcntl(terminal, F_SETFL, O_NONBLOCK);
     dup2(tty, STDERR_FILENO);
-    mkperf_progress_bytes(1, 2); /* nobody has begun */
+    mkperf_progress_bytes(1, 2); /* not begun */
     mkperf_progress_begin("x.data");
     mkperf_progress_bytes(1, 2); /* too early */
     assert_string_equal(shown(terminal), "");

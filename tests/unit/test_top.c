@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mkperf top: the window over the target's time, the lists, what is printed; a capture replayed. */
+/* mkperf top: the window over the target's time, the lists, the output; a replayed capture. */
 #include "recording.h"
 
 #include "fake_target.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The decoder of samples.json: what it gives, what it refuses and where, what it repairs. */
+/* The decoder of samples.json: samples, refusals with their place, repairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf view's server, asked by curl: who gets an answer, what is in it, and that its numbers are
- * those of mkperf report. The page itself is tested in a browser by tests/system/looking.sh.
+ * mkperf view's server, requested with curl: access, the contents of answers, and that its numbers
+ * equal mkperf report's. The page itself is tested in a browser by tests/system/looking.sh.
  */
 #include "recording.h"
 

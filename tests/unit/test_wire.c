@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The receiver and the stream decoder: frames among text and noise, and exact books on losses. */
+/* The receiver and the stream decoder: frames among text and noise, and exact counts of losses. */
 #include "fake_target.h"
 
 #include <stdlib.h>
@@ -259,7 +259,7 @@ static void late_join(void **state)
     end(seen, f);
 }
 
-/* The target comes back with another boot id: its session and its clock begin anew. */
+/* The target comes back with another boot id: its session and its clock restart. */
 static void reboot(void **state)
 {
     struct seen *seen = begin();
