@@ -122,6 +122,13 @@ static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
     return true;
 }
 
+/* On a line: the answer of a target that was restarted to a sealed request. Anybody on the line could
+ * say that, which costs a handshake. */
+static bool is_forgotten(struct mkperf_peer *l, const uint8_t *p, size_t n)
+{
+    return is_refusal(l, p, n) && mkperf_peer_is_error(l, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+}
+
 static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, size_t n, unsigned gap,
                                     struct mkperf_error *e)
 {
@@ -136,6 +143,11 @@ static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, siz
     }
     if (l->state == MKPERF_PEER_PROVING && is_refusal(l, p, n)) {
         return MKPERF_OK;
+    }
+    if (l->state == MKPERF_PEER_SEALED && !l->source.ops->network && is_forgotten(l, p, n)) {
+        return mkperf_error_set(e, MKPERF_ERR_LINK,
+                                "%s: the target no longer knows this connection's keys",
+                                l->source.spec);
     }
     l->dropped += gap + 1;
     l->bad_seals++;
@@ -170,7 +182,18 @@ static void on_text(void *self, const char *p, size_t n)
 {
     struct mkperf_peer *l = self;
 
-    l->ops->text(l->self, p, n);
+    if (l->state != MKPERF_PEER_SEALED) {
+        l->ops->text(l->self, p, n);
+    } else if (l->source.ops->network) {
+        l->foreign = true; /* see mkperf_peer_pump */
+    } else {
+        if (!l->foreign) {
+            mkperf_peer_say(l, "text on this line is not authenticated: it is the console's, or "
+                               "anybody's who can write to the line");
+        }
+        l->foreign = true;
+        l->ops->text(l->self, p, n);
+    }
 }
 
 static void on_notice(void *self, const char *text)
@@ -204,15 +227,36 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
     l->source.notice = on_notice;
     l->source.self = l;
     l->has_key = options->key_file != NULL;
-    return l->has_key ? mkperf_key_read(options->key_file, l->key, e) : MKPERF_OK;
+    return l->has_key ? mkperf_key_read(options->key_file, &l->key, e) : MKPERF_OK;
 }
 
 void mkperf_peer_end(struct mkperf_peer *l)
 {
     mkperf_source_end(&l->source);
-    mbedtls_platform_zeroize(l->key, sizeof l->key);
+    mbedtls_platform_zeroize(&l->key, sizeof l->key);
     mbedtls_platform_zeroize(l->seal_out, sizeof l->seal_out);
     mbedtls_platform_zeroize(l->seal_in, sizeof l->seal_in);
+}
+
+/* Takes what arrived. Between authenticated messages, nothing else belongs on a network connection. */
+static enum mkperf_status take(struct mkperf_peer *l, size_t n, struct mkperf_error *e)
+{
+    bool closed = l->state == MKPERF_PEER_SEALED && l->source.ops->network;
+    uint64_t noise = l->receiver.noise;
+
+    l->heard_s = mkperf_now_s();
+    if ((l->ops->bytes != NULL && l->ops->bytes(l->self, l->buffer, n, e) != MKPERF_OK) ||
+        mkperf_receiver_push(&l->receiver, l->buffer, n, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (closed && (l->foreign || l->receiver.noise != noise)) {
+        l->foreign = false;
+        return mkperf_error_set(e, MKPERF_ERR_LINK,
+                                "%s: text or a damaged frame between authenticated messages: not "
+                                "from the target",
+                                l->source.spec);
+    }
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struct mkperf_error *e)
@@ -224,16 +268,12 @@ enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struc
         l->source.ops->read(&l->source, l->buffer, sizeof l->buffer, &n, e) != MKPERF_OK) {
         return e->status;
     }
-    if (n == 0) {
-        mkperf_receiver_idle(&l->receiver);
-    } else {
-        l->heard_s = mkperf_now_s();
-        if (l->ops->bytes != NULL && l->ops->bytes(l->self, l->buffer, n, e) != MKPERF_OK) {
+    if (n != 0) {
+        if (take(l, n, e) != MKPERF_OK) {
             return e->status;
         }
-        if (mkperf_receiver_push(&l->receiver, l->buffer, n, e) != MKPERF_OK) {
-            return e->status;
-        }
+    } else if (l->state != MKPERF_PEER_SEALED || !l->source.ops->network) {
+        mkperf_receiver_idle(&l->receiver); /* else: the beginning of a frame, and no text */
     }
     return l->ops->tick(l->self, e);
 }

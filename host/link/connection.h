@@ -56,10 +56,12 @@ struct mkperf_peer {
     enum mkperf_peer_state state;
     char name[MKPERF_PEER_NAME]; /* ours, for the others */
     bool has_key;
-    uint8_t key[MKPERF_KEY_BYTES], seal_out[MKPERF_KEY_BYTES], seal_in[MKPERF_KEY_BYTES];
+    struct mkperf_shared_key key;
+    uint8_t seal_out[MKPERF_KEY_BYTES], seal_in[MKPERF_KEY_BYTES];
     struct mkperf_auth_hellos hellos;
     uint64_t number_out, number_in; /* of the last frame, extended */
-    unsigned dropped;               /* frames without a right seal since the last good one */
+    bool foreign;                   /* text came between authenticated messages */
+    unsigned dropped;
     uint64_t bad_seals;
     uint16_t sequence; /* of the next frame to the target */
     uint32_t request;  /* the last one sent */

@@ -28,6 +28,7 @@ enum mkperf_status mkperf_peer_hello(struct mkperf_peer *l, mkperf_ToTarget *m,
     }
     hello->nonce.size = MKPERF_NONCE_BYTES;
     memcpy(hello->nonce.bytes, l->hellos.host_nonce, MKPERF_NONCE_BYTES);
+    memcpy(hello->key, l->key.name, sizeof hello->key);
     return MKPERF_OK;
 }
 
@@ -38,8 +39,8 @@ static void refuse(struct mkperf_peer *l, const char *why)
 
 static void derive_seals(struct mkperf_peer *l)
 {
-    mkperf_auth_seal_key(l->key, MKPERF_ROLE_HOST, &l->hellos, l->seal_out);
-    mkperf_auth_seal_key(l->key, MKPERF_ROLE_TARGET, &l->hellos, l->seal_in);
+    mkperf_auth_seal_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->seal_out);
+    mkperf_auth_seal_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->seal_in);
 }
 
 static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
@@ -52,7 +53,7 @@ static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
     }
     memcpy(l->hellos.target_nonce, hello->nonce.bytes, MKPERF_NONCE_BYTES);
     l->hellos.boot_id = hello->boot_id;
-    mkperf_auth_proof(l->key, MKPERF_ROLE_TARGET, &l->hellos, proof);
+    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, proof);
     if (!mkperf_auth_same(proof, hello->proof.bytes, sizeof proof)) {
         refuse(l, "wrong key: the target has another one than --key-file, or is not the target");
         return;
@@ -88,5 +89,5 @@ void mkperf_peer_proof(const struct mkperf_peer *l, mkperf_ToTarget *m)
     memset(m, 0, sizeof *m);
     m->which_msg = mkperf_ToTarget_prove_tag;
     m->msg.prove.proof.size = MKPERF_PROOF_BYTES;
-    mkperf_auth_proof(l->key, MKPERF_ROLE_HOST, &l->hellos, m->msg.prove.proof.bytes);
+    mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, m->msg.prove.proof.bytes);
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_ROOM = 256, OTHERS = S_IRWXG | S_IRWXO };
+enum { FILE_ROOM = 4096, OTHERS = S_IRWXG | S_IRWXO };
 
 static int digit(uint8_t c)
 {
@@ -26,18 +26,24 @@ static bool is_space(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-bool mkperf_key_parse(const uint8_t *p, size_t n, uint8_t key[MKPERF_KEY_BYTES])
+/* One line: a key, maybe behind a name. */
+static bool parse_line(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
 {
-    if (n == MKPERF_KEY_BYTES) {
-        memcpy(key, p, n);
-        return true;
+    size_t name = 0;
+
+    while (name < n && !is_space(p[name])) {
+        name++;
     }
-    while (n > 0 && is_space(p[0])) {
+    if (name == n) { /* one word */
+        name = 0;
+    }
+    if (name >= sizeof key->name) {
+        return false;
+    }
+    memset(key->name, 0, sizeof key->name);
+    memcpy(key->name, p, name);
+    for (p += name, n -= name; n > 0 && is_space(p[0]); n--) {
         p++;
-        n--;
-    }
-    while (n > 0 && is_space(p[n - 1])) {
-        n--;
     }
     if (n != (size_t)2 * MKPERF_KEY_BYTES) {
         return false;
@@ -47,9 +53,40 @@ bool mkperf_key_parse(const uint8_t *p, size_t n, uint8_t key[MKPERF_KEY_BYTES])
         if (high < 0 || low < 0) {
             return false;
         }
-        key[i] = (uint8_t)(high << 4 | low);
+        key->bytes[i] = (uint8_t)(high << 4 | low);
     }
     return true;
+}
+
+bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
+{
+    unsigned keys = 0;
+
+    if (n == MKPERF_KEY_BYTES) {
+        memset(key->name, 0, sizeof key->name);
+        memcpy(key->bytes, p, n);
+        return true;
+    }
+    while (n > 0) {
+        size_t line = 0, end;
+        while (line < n && p[line] != '\n') {
+            line++;
+        }
+        size_t next = line < n ? line + 1 : n;
+        for (end = line; end > 0 && is_space(p[end - 1]); end--) {
+        }
+        size_t from = 0;
+        while (from < end && is_space(p[from])) {
+            from++;
+        }
+        if (from < end && p[from] != '#' &&
+            (++keys > 1 || !parse_line(p + from, end - from, key))) {
+            return false;
+        }
+        p += next;
+        n -= next;
+    }
+    return keys == 1;
 }
 
 /* What the open file is, so that nothing changes between the look and the reading. */
@@ -69,8 +106,7 @@ static enum mkperf_status check(int fd, const char *path, struct mkperf_error *e
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_key_read(const char *path, uint8_t key[MKPERF_KEY_BYTES],
-                                   struct mkperf_error *e)
+enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key, struct mkperf_error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     uint8_t text[FILE_ROOM];
@@ -91,6 +127,9 @@ enum mkperf_status mkperf_key_read(const char *path, uint8_t key[MKPERF_KEY_BYTE
     bool ok = got >= 0 && mkperf_key_parse(text, n, key);
     mbedtls_platform_zeroize(text, sizeof text);
     return ok ? MKPERF_OK
-              : mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                 "%s: not a key: want 32 bytes, or 64 hexadecimal digits", path);
+              : mkperf_error_set(
+                    e, MKPERF_ERR_INPUT,
+                    "%s: not a key: want 32 bytes, or one line of 64 hexadecimal digits, "
+                    "maybe with a name before them",
+                    path);
 }

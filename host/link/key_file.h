@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pre-shared key of --key-file.
+ * The pre-shared key of --key-file, with its name if it has one.
  *
  * Owns: reading it. Called by the link's users.
  */
@@ -12,12 +12,13 @@
 #include "base/error.h"
 
 /*
- * 32 bytes, as they are or as 64 hexadecimal digits (white space around them is skipped). A file
- * that others can read or write is refused: it is no secret. Errors: INPUT.
+ * A file of exactly 32 bytes, or one line `[NAME] KEY` with 64 hexadecimal digits; blank lines and
+ * lines that begin with # are skipped. A file that others can read or write is refused: it is no
+ * secret. Errors: INPUT.
  */
-enum mkperf_status mkperf_key_read(const char *path, uint8_t key[MKPERF_KEY_BYTES],
+enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key,
                                    struct mkperf_error *e);
-/* The same from memory; false: neither form. */
-bool mkperf_key_parse(const uint8_t *p, size_t n, uint8_t key[MKPERF_KEY_BYTES]);
+/* The same from memory; false: neither form, or more than one key. */
+bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key);
 
 #endif

@@ -48,7 +48,7 @@ static const struct mkperf_option link_options[] = {
      .name = "key-file",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the target's key, 32 bytes or 64 hexadecimal digits"},
+     .help = "the key for the target: 32 bytes, or a line [NAME] and 64 hexadecimal digits"},
     {.id = 0},
 };
 

@@ -29,6 +29,12 @@ enum mkperf_auth_sizes {
     MKPERF_HMAC_BLOCK = 64,
 };
 
+/* A pre-shared key. The name chooses one of a target's list; "" is a name, too. */
+struct mkperf_shared_key {
+    char name[32];
+    uint8_t bytes[MKPERF_KEY_BYTES];
+};
+
 /* The end that sends: part of every hash. */
 enum mkperf_auth_role { MKPERF_ROLE_HOST = 'H', MKPERF_ROLE_TARGET = 'T' };
 

@@ -161,15 +161,26 @@ static void begin_again(struct mkperf_client *c, unsigned who, bool watch, const
     }
 }
 
+/* The key that the host names, or NULL. Names are no secret. */
+static const uint8_t *find_key(const struct mkperf_client *c, const mkperf_HostHello *m)
+{
+    for (unsigned i = 0; i < c->keys; i++) {
+        if (mkperf_text_is(m->key, sizeof m->key, c->key[i].name)) {
+            return c->key[i].bytes;
+        }
+    }
+    return NULL;
+}
+
 /* Prepares the proofs of a target that has a key. Without a nonce of the host there is nothing to
  * prove by, which the answer shows. */
 static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
-                      const mkperf_HostHello *m)
+                      const mkperf_HostHello *m, const uint8_t *key)
 {
     struct mkperf_claim *claim = &p->claim;
     struct mkperf_auth_hellos *h = &claim->hellos;
 
-    *claim = (struct mkperf_claim){.made = true, .watch = m->watch, .key = c->key};
+    *claim = (struct mkperf_claim){.made = true, .watch = m->watch, .key = key};
     mkperf_text_copy(claim->name, m->name, sizeof claim->name);
     claim->in = p->link.sequence;
     claim->out_base = p->link.number & ~UINT64_C(0xffff);
@@ -218,7 +229,14 @@ void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t req
         c->call(MKPERF_OP_INFO); /* there may be a kernel hook to ask by now */
     }
     if (c->key != NULL) {
-        challenge(c, p, m);
+        const uint8_t *key = find_key(c, m);
+        if (key == NULL) {
+            c->bad_auth++;
+            refuse(c, who, request, mkperf_ErrorCode_ERROR_AUTHENTICATION,
+                   "the target has no key of the name that the host's key file has");
+            return;
+        }
+        challenge(c, p, m, key);
         bool sealed = p->link.sealed;
         p->link.sealed = false;
         if (request != 0) {

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pre-shared key that the build was given (MKPERF_KEY_FILE), in a file that scripts/key-source
- * writes.
+ * The pre-shared keys that the build was given (MKPERF_KEY_FILE), in a file that scripts/key-source
+ * writes. None: mkperf_keys is 0, any host may connect.
  */
 #ifndef MKPERF_KEY_H
 #define MKPERF_KEY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <mkperf/auth.h>
 
-extern const bool mkperf_key_present;
-extern const uint8_t mkperf_key[MKPERF_KEY_BYTES];
+extern const unsigned mkperf_keys;
+extern const struct mkperf_shared_key mkperf_key[];
 
 #endif

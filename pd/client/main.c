@@ -34,7 +34,8 @@ static uint32_t call(uint32_t op)
 void init(void)
 {
     client.platform = MKPERF_PLATFORM;
-    client.key = mkperf_key_present ? mkperf_key : NULL;
+    client.key = mkperf_keys != 0 ? mkperf_key : NULL;
+    client.keys = mkperf_keys;
     client.stamp = mkperf_stamp;
     client.stamp_reserved = sizeof mkperf_stamp;
     client.page = (struct mkperf_session_page *)mkperf_output;

@@ -25,7 +25,7 @@ static struct {
 static struct mkperf_client client;
 static struct mkperf_connection places[PLACES];
 static uint8_t queues[QUEUES][MKPERF_LINK_BYTES];
-static const uint8_t key[MKPERF_KEY_BYTES] = {1, 2, 3};
+static const struct mkperf_shared_key keys[] = {{"", {1, 2, 3}}, {"a", {4}}};
 static uint64_t page[MKPERF_SESSION_PAGE_BYTES / 8];
 static uint64_t ring[(MKPERF_RING_HEADER_BYTES + RING) / 8];
 
@@ -120,7 +120,7 @@ static void prove(void)
         mkperf_ToTarget_prove_tag << 3 | 2, 2 + MKPERF_PROOF_BYTES, 1 << 3 | 2, MKPERF_PROOF_BYTES};
 
     if (c->claim.open) {
-        mkperf_auth_proof(key, MKPERF_ROLE_HOST, &c->claim.hellos, message + 4);
+        mkperf_auth_proof(c->claim.key, MKPERF_ROLE_HOST, &c->claim.hellos, message + 4);
     }
     say(who, message, sizeof message);
 }
@@ -227,7 +227,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     client.places = PLACES;
     client.queue = queues;
     client.hosts = QUEUES;
-    client.key = byte() & 1 ? key : NULL;
+    client.key = byte() & 1 ? keys : NULL;
+    client.keys = 2;
     client.clock = byte() & 1 ? clock_ticks : NULL;
     client.clock_hz = 1000;
     mkperf_client_init(&client);

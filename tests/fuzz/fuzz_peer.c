@@ -52,11 +52,11 @@ static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
 
 static void readers(const uint8_t *data, size_t n)
 {
-    uint8_t key[MKPERF_KEY_BYTES];
+    struct mkperf_shared_key key;
     struct mkperf_address a;
     char *text = strndup((const char *)data, n);
 
-    mkperf_key_parse(data, n, key);
+    mkperf_key_parse(data, n, &key);
     for (int lone = 0; text != NULL && lone < 2; lone++) {
         if (mkperf_address_parse(text, lone, &a) && strtoul(a.port, NULL, 10) - 1 >= 65535) {
             abort();

@@ -14,7 +14,7 @@ mkdir -p "$D"
 line=$D/line
 # Not sleep=off: hosts connect and leave in real time.
 start "$D/qemu.log" $(sed 's/,sleep=off//' "$B/tests/pd/demokey/qemu-command") \
-    -serial "unix:$line,server=on,wait=off"
+    -serial "unix:$line,server=on,wait=off" -monitor "unix:$D/monitor,server=on,wait=off"
 echo $pid >"$D/qemu.pid"
 wait_for 20 test -S "$line"
 
@@ -59,3 +59,23 @@ commands() {
     grep 'with a key\|, runs' "$D/console" && grep 'does not run' "$D/console"
 }
 check "commands with the key" commands
+
+# The target forgets the connection's keys: the host shakes hands again, and the same file goes on.
+restarted() {
+    start "$D/restart.log" "$MKPERF" record -t "unix:$line" -e cycles -F 1000 --timeout 5 --key-file "$D/key" \
+        --system "$demo/demo.system" --elf-path "$demo" -o "$D/restart.data"
+    recorder=$pid
+    wait_for 60 larger "$D/restart.data.partial" 20000 || { cat "$D/restart.log"; return 1; }
+    "$tool" monitor "$D/monitor" system_reset >/dev/null
+    wait_for 60 grep 'the target was restarted' "$D/restart.log" || { cat "$D/restart.log"; return 1; }
+    wait_for 60 larger "$D/restart.data.partial" $(($(stat -c %s "$D/restart.data.partial") + 20000)) ||
+        { cat "$D/restart.log"; return 1; }
+    kill -INT $recorder
+    wait $recorder || { cat "$D/restart.log"; return 1; }
+    cat "$D/restart.log"
+    grep "no longer knows this connection's keys" "$D/restart.log" && grep '^  restarts 1' "$D/restart.log"
+}
+larger() { # FILE BYTES
+    [ "$(stat -c %s "$1")" -gt "$2" ]
+}
+check "a target that is restarted: the hosts shake hands again" restarted

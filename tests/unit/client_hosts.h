@@ -89,6 +89,9 @@ static uint32_t test_call(uint32_t op)
     return MKPERF_RESULT_OK;
 }
 
+static struct mkperf_shared_key key_list[3]; /* the first without a name */
+
+/* key: the one without a name; NULL: the target has none. */
 static void begin_test(const uint8_t *key)
 {
     struct mkperf_ring *r = (struct mkperf_ring *)ring_memory;
@@ -103,7 +106,15 @@ static void begin_test(const uint8_t *key)
     test_time = 1000;
     producer = (struct mkperf_ring_producer){.ring = r, .size = RING};
     client.platform = "test";
-    client.key = key;
+    client.key = key != NULL ? key_list : NULL;
+    client.keys = key != NULL ? 3 : 0;
+    if (key != NULL) {
+        memcpy(key_list[0].bytes, key, MKPERF_KEY_BYTES);
+        strcpy(key_list[1].name, "alice");
+        memset(key_list[1].bytes, 0xa1, MKPERF_KEY_BYTES);
+        strcpy(key_list[2].name, "bob");
+        memset(key_list[2].bytes, 0xb0, MKPERF_KEY_BYTES);
+    }
     client.page = &page_memory.page;
     client.ring = (struct mkperf_ring_consumer){.ring = r, .size = RING};
     client.call = test_call;
@@ -317,6 +328,8 @@ static const mkperf_ToHost *greet(struct test_host *h, bool watch, const char *n
     return ask(h, &m);
 }
 
+static const char *key_name = ""; /* in hellos */
+
 /* The handshake with a key as far as the target's hello: *m is the host's proof, with the keys that
  * it is followed by in h->link. */
 static inline void prepare_proof(struct test_host *h, const uint8_t key[MKPERF_KEY_BYTES],
@@ -324,8 +337,10 @@ static inline void prepare_proof(struct test_host *h, const uint8_t key[MKPERF_K
 {
     struct mkperf_auth_hellos a = {.name = "alice", .name_bytes = 5};
     uint8_t proof[MKPERF_PROOF_BYTES];
-    const mkperf_ToHost *answer = greet(h, false, "alice");
+    mkperf_ToTarget hello = hello_of(false, "alice");
 
+    strcpy(hello.msg.hello.key, key_name);
+    const mkperf_ToHost *answer = ask(h, &hello);
     assert_int_equal(answer->which_msg, mkperf_ToHost_hello_tag);
     assert_int_equal(answer->msg.hello.nonce.size, MKPERF_NONCE_BYTES);
     memset(a.host_nonce, 0x5a, sizeof a.host_nonce);

@@ -25,7 +25,9 @@ enum {
 
 /* What the target is like. */
 struct how {
-    bool v6; /* on ::1 */
+    bool v6;             /* on ::1 */
+    const char *between; /* bytes that come between the first connection's frames: `between_n` */
+    size_t between_n;
     bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks;
     /* It counts by PD, and after `readings` of its totals another host ends the session. */
     enum { NOT_COUNTED, COUNTED, ENDED_HERE, BOB_CONFIGURES, BOB_STARTS, BOB_SAMPLES } counts;
@@ -421,6 +423,11 @@ static inline void behave(struct target *t)
     if (t->how.other_events && t->batches == 10) { /* reconfigured, by a program on the target */
         fake_status(&t->out, 0, t->session, false, t->sent, 0);
         start(t, 0);
+    }
+    if (t->how.between != NULL && t->connections == 1 && t->batches == 10) {
+        memcpy(t->out.bytes, t->how.between, t->how.between_n);
+        t->out.n = t->how.between_n;
+        flush_out(t);
     }
     if (t->how.replays && t->connections == 1 && t->batches == 10) {
         memcpy(t->out.bytes, t->replay, t->replay_n);

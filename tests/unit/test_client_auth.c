@@ -395,6 +395,31 @@ static void next_host_on_a_line(void **state)
     assert_int_equal(client.bad_auth, 0);
 }
 
+/* Keys by name: each opens with its own name alone, and one that is not in the list with none. */
+static void keys_by_name(void **state)
+{
+    static const char *const names[] = {"", "alice", "bob"};
+
+    (void)state;
+    begin_test(test_key);
+    for (unsigned i = 0; i < 9; i++) {
+        struct test_host *h = connect_host(0);
+        key_name = names[i / 3];
+        bool ok = prove(h, key_list[i % 3].bytes)->which_msg == mkperf_ToHost_ack_tag;
+        key_name = "";
+        assert_int_equal(ok, i / 3 == i % 3);
+        assert_int_equal(ended(h), !ok);
+        mkperf_client_closed(&client, (unsigned)h->who);
+    }
+    client.keys = 2; /* bob's was withdrawn */
+    struct test_host *h = connect_host(0);
+    mkperf_ToTarget m = hello_of(false, "bob@desk");
+    strcpy(m.msg.hello.key, "bob");
+    ask(h, &m);
+    expect_refused(h, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+    assert_non_null(strstr(h->last.msg.error.text, "no key of the name"));
+}
+
 static void nonces_differ(void **state)
 {
     uint8_t nonce[20][MKPERF_NONCE_BYTES];
@@ -427,6 +452,7 @@ int main(void)
         cmocka_unit_test(tampered),
         cmocka_unit_test(serial_line),
         cmocka_unit_test(nonces_differ),
+        cmocka_unit_test(keys_by_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -272,6 +272,14 @@ static void keys(void **state)
     assert_null(strstr(said, "no key"));
     expect(record_from(how, ""), MKPERF_ERR_REFUSED, "the target wants a key: --key-file");
     expect(record_from(how, key_option("wrong")), MKPERF_ERR_REFUSED, "wrong key");
+    char named[160];
+    snprintf(named, sizeof named, "# of the board\n\nalice %s", right_key);
+    write_key("named", named, 0600);
+    expect(record_from(how, key_option("named")), 0, " 0 lost");
+    strncat(named, "bob ", sizeof named - strlen(named) - 1);
+    strncat(named, right_key, sizeof named - strlen(named) - 1);
+    write_key("two", named, 0600);
+    expect(record_from(how, key_option("two")), MKPERF_ERR_INPUT, "one line of 64");
     expect(record_from(how, key_option("open")), MKPERF_ERR_INPUT, "others can read");
     expect(record_from(how, key_option("short")), MKPERF_ERR_INPUT, "want 32 bytes");
     how.has_key = false;
@@ -286,6 +294,25 @@ static void replayed_message(void **state)
     expect(record_from(how, key_option("key")), 0, "without the right seal");
     expect(0, 0, "connected again");
     assert_true(read_back().complete);
+}
+
+/* What is not authenticated does not belong on a connection with a key: text, and a frame that is
+ * none. Without a key, text is shown. */
+static void foreign_bytes(void **state)
+{
+    struct how how = {.has_key = true, .between = "\0forged text\n", .between_n = 14};
+
+    (void)state;
+    expect(record_from(how, key_option("key")), 0, "between authenticated messages");
+    expect(0, 0, "connected again");
+    assert_null(strstr(said, "forged text"));
+    assert_true(read_back().complete);
+    how.between = "\0\5\1\2\3\377\0";
+    how.between_n = 7;
+    expect(record_from(how, key_option("key")), 0, "between authenticated messages");
+    assert_true(read_back().complete);
+    how = (struct how){.between = "\0true text\n\0", .between_n = 12};
+    expect(record_from(how, ""), 0, "true text");
 }
 
 static void watchers(void **state)
@@ -406,13 +433,21 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses),     cmocka_unit_test(both_ways),
-        cmocka_unit_test(both_ways_v6),  cmocka_unit_test(tuned),
-        cmocka_unit_test(cuts),          cmocka_unit_test(cut_capture),
-        cmocka_unit_test(no_second_try), cmocka_unit_test(reboots),
-        cmocka_unit_test(keys),          cmocka_unit_test(replayed_message),
-        cmocka_unit_test(watchers),      cmocka_unit_test(other_events_and_marks),
-        cmocka_unit_test(nobody_there),  cmocka_unit_test(abandoned),
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(both_ways),
+        cmocka_unit_test(both_ways_v6),
+        cmocka_unit_test(tuned),
+        cmocka_unit_test(cuts),
+        cmocka_unit_test(cut_capture),
+        cmocka_unit_test(no_second_try),
+        cmocka_unit_test(reboots),
+        cmocka_unit_test(keys),
+        cmocka_unit_test(foreign_bytes),
+        cmocka_unit_test(replayed_message),
+        cmocka_unit_test(watchers),
+        cmocka_unit_test(other_events_and_marks),
+        cmocka_unit_test(nobody_there),
+        cmocka_unit_test(abandoned),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
