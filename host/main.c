@@ -4,10 +4,10 @@
  *
  * Exit status: enum mkperf_status.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "cmd/cmd.h"
 
 /* A link to mkperf that is named as an old command is that command; NULL: it is not. */
@@ -23,8 +23,7 @@ int main(int argc, char **argv)
 {
     const struct mkperf_command *c = argc > 0 ? command_of_link(argv[0]) : NULL;
 
-    signal(SIGPIPE, SIG_IGN); /* what fails to be written is an error with a text */
-    signal(SIGXFSZ, SIG_IGN);
+    mkperf_process_init();
     if (c != NULL) {
         return c->run(argc, argv);
     }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */
+
 static enum mkperf_status failed(const struct mkperf_outfile *o, struct mkperf_error *e)
 {
     return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", o->partial ? o->partial : o->path,
@@ -24,15 +26,20 @@ static enum mkperf_status no_memory(struct mkperf_outfile *o, const char *path,
 }
 
 /* Opens what the file is called until it is finished. */
-static int open_for_writing(const struct mkperf_outfile *o, bool standard_output)
+static int open_for_writing(const struct mkperf_outfile *o, bool standard_output, mode_t mode)
 {
-    return standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-                           : open(o->partial ? o->partial : o->path,
-                                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                             : open(o->partial ? o->partial : o->path,
+                                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+    if (fd >= 0 && o->partial != NULL && mode == PRIVATE) {
+        (void)fchmod(fd, mode); /* one that was left there may be readable by others */
+    }
+    return fd;
 }
 
-enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path,
-                                       struct mkperf_error *e)
+static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mode_t mode,
+                                  struct mkperf_error *e)
 {
     bool standard_output = strcmp(path, "-") == 0;
     struct stat st;
@@ -48,14 +55,27 @@ enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *pat
         o->partial = NULL;
         return no_memory(o, path, e);
     }
-    o->fd = open_for_writing(o, standard_output);
+    o->fd = open_for_writing(o, standard_output, mode);
     if (o->fd < 0) {
         failed(o, e);
         mkperf_outfile_close(o);
         return e->status;
     }
     o->stream = standard_output || lseek(o->fd, 0, SEEK_CUR) < 0;
+    o->keep_old = mode == PRIVATE && o->partial != NULL;
     return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path,
+                                       struct mkperf_error *e)
+{
+    return open_as(o, path, PUBLIC, e);
+}
+
+enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const char *path,
+                                               struct mkperf_error *e)
+{
+    return open_as(o, path, PRIVATE, e);
 }
 
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
@@ -136,6 +156,17 @@ enum mkperf_status mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offse
     return done == (ssize_t)n ? MKPERF_OK : failed(o, e);
 }
 
+/* Best effort: without it, the older file is replaced. */
+static void keep_old(const char *path)
+{
+    char *old;
+
+    if (asprintf(&old, "%s.old", path) >= 0) {
+        (void)rename(path, old);
+        free(old);
+    }
+}
+
 enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e)
 {
     enum mkperf_status status = mkperf_outfile_flush(o, e);
@@ -145,6 +176,9 @@ enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf
     }
     if (status == MKPERF_OK) {
         o->fd = -1;
+        if (o->keep_old) {
+            keep_old(o->path);
+        }
         if (o->partial != NULL && rename(o->partial, o->path) != 0) {
             status = failed(o, e);
         }

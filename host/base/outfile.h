@@ -20,6 +20,7 @@ struct mkperf_outfile {
     int fd; /* -1: closed */
     char *path;
     bool stream;      /* a pipe or standard output: nothing can be patched */
+    bool keep_old;    /* what has the name when the file is finished */
     char *partial;    /* the name until it is finished; NULL: written in place */
     uint64_t written; /* bytes that the kernel has taken */
     size_t used;      /* bytes in the buffer */
@@ -30,6 +31,13 @@ struct mkperf_outfile {
  */
 enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *path,
                                        struct mkperf_error *e);
+
+/*
+ * The same for recordings, as perf has it: nobody but the user can read the file, since it shows
+ * what a system does; and a file that was there becomes path + ".old" when this one is finished.
+ */
+enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const char *path,
+                                               struct mkperf_error *e);
 
 /* Goes on with the file `from`, cut to n bytes; its name will be path (may be the same). */
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,

@@ -15,7 +15,8 @@ enum { RECORD_MAX = 256 };
 
 static enum mkperf_status failed(struct mkperf_error *e)
 {
-    return mkperf_error_set(e, MKPERF_ERR_FAILED, "temporary file: %s", strerror(errno));
+    return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "temporary file: %s (TMPDIR names its directory)",
+                            strerror(errno));
 }
 
 enum mkperf_status mkperf_spool_open(struct mkperf_spool *s, size_t size, struct mkperf_error *e)

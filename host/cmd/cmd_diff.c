@@ -335,8 +335,9 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
             return e->status;
         }
     } else if (compared == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s and %s have no event%s%s in common",
-                                c->path[SIDE_A], c->path[SIDE_B], c->names.event ? " " : "",
+        return mkperf_error_set(e, c->names.event ? MKPERF_ERR_USAGE : MKPERF_ERR_INPUT,
+                                "%s and %s have no event%s%s in common", c->path[SIDE_A],
+                                c->path[SIDE_B], c->names.event ? " " : "",
                                 c->names.event ? c->names.event : "");
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -4,10 +4,10 @@
  *
  * Owns: the command line and the output. The measurement is stat/measure.c's.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/process.h"
 #include "cmd.h"
 #include "pmu/cpu_events.h"
 #include "pmu/events.h"
@@ -21,14 +21,6 @@ struct stat {
     bool per_core;
     const char *only, *output, *separator;
 };
-
-static volatile int interrupts;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupts++;
-}
 
 static const struct mkperf_option options[] = {
     {.id = 'e',
@@ -163,7 +155,6 @@ static enum mkperf_status close_output(struct stat *s, struct mkperf_error *e)
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
-    struct sigaction a = {.sa_handler = on_signal};
     struct stat *s = self;
     struct mkperf_error late = {.status = MKPERF_OK};
 
@@ -171,8 +162,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (check_options(s, e) != MKPERF_OK || open_output(s, e) != MKPERF_OK) {
         return e->status;
     }
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
+    s->measure.talk.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
     if (close_output(s, &late) != MKPERF_OK && e->status == MKPERF_OK) {
         *e = late;
@@ -189,7 +179,6 @@ int mkperf_cmd_stat(int argc, char **argv)
         return MKPERF_ERR_FAILED;
     }
     s->measure.runs = 1;
-    s->measure.talk.stop = &interrupts;
     s->measure.talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
     status = mkperf_command_main(&mkperf_stat_command, s, argc, argv, run);
     mkperf_talk_close(&s->measure.talk);

@@ -5,12 +5,12 @@
  * Owns: the command's options and its life. The parts are in view/: server, answer (what is sent),
  * json and profile (the data), page (the files that make the page).
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "cmd.h"
 #include "view/http_server.h"
 
@@ -31,15 +31,8 @@ static const struct mkperf_option options[] = {
 struct command {
     const char *input, *speedscope;
     uint64_t port;
+    volatile int *interrupts;
 };
-
-static volatile int interrupts;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupts++;
-}
 
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
@@ -109,7 +102,7 @@ static enum mkperf_status serve(const struct command *c, struct mkperf_frames *f
     if (view_server_start(&s, e) == MKPERF_OK) {
         printf("mkperf view: http://127.0.0.1:%u/%s/\n", s.port, s.token);
         (void)fflush(stdout);
-        view_server_run(&s, &interrupts);
+        view_server_run(&s, c->interrupts);
     }
     view_server_stop(&s);
     return e->status;
@@ -117,16 +110,13 @@ static enum mkperf_status serve(const struct command *c, struct mkperf_frames *f
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
-    struct sigaction action = {.sa_handler = on_signal};
     struct command *c = self;
     struct mkperf_profile p = {.cores = true, .times = true};
     struct mkperf_frames f;
     enum mkperf_status status;
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
-    interrupts = 0;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    c->interrupts = mkperf_process_interrupts();
     status = mkperf_frames_read(&f, &p, c->input, false, e);
     if (status == MKPERF_OK) {
         status = mkperf_profile_order(&p, e);

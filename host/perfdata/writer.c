@@ -21,7 +21,7 @@ enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
     }
     w->symbols = symbols;
-    if (mkperf_outfile_open(&w->out, path, e) != MKPERF_OK) {
+    if (mkperf_outfile_open_private(&w->out, path, e) != MKPERF_OK) {
         free(w);
         return e->status;
     }
@@ -139,8 +139,15 @@ static struct perfdata_pd *room_for(struct mkperf_perfdata *w, uint32_t id, cons
     uint32_t n = id < w->npds ? w->npds : id + 1;
     struct perfdata_pd *grown = id < MKPERF_PERFDATA_PDS ? realloc(w->pd, n * sizeof *grown) : NULL;
 
+    if (grown == NULL && id >= MKPERF_PERFDATA_PDS) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT,
+                         "%s: process %u: perf.data has addresses for %u; convert --to another "
+                         "format has no limit",
+                         name, id + 1, (unsigned)MKPERF_PERFDATA_PDS);
+        return NULL;
+    }
     if (grown == NULL) {
-        mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: no room for PD %u", name, id);
+        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
         return NULL;
     }
     w->pd = grown;

@@ -166,7 +166,7 @@ static enum mkperf_status finish_copy(struct reader *r, const char *to,
 {
     struct mkperf_outfile out;
 
-    if (mkperf_outfile_open(&out, to, e) != MKPERF_OK) {
+    if (mkperf_outfile_open_private(&out, to, e) != MKPERF_OK) {
         return e->status;
     }
     if (copy(r, &out, e) != MKPERF_OK) {

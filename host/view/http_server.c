@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include "http_server_internal.h"
 
-enum { CONNECTIONS = 32, IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };
+enum { IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };
 
 static bool make_token(char token[VIEW_TOKEN + 1])
 {
@@ -57,6 +58,66 @@ static bool is_here(const struct view_server *s, struct MHD_Connection *c)
     return strcmp(host, here) == 0;
 }
 
+static struct view_connection *oldest_silent(struct view_server *s)
+{
+    struct view_connection *found = NULL;
+
+    for (unsigned i = 0; i < VIEW_CONNECTIONS; i++) {
+        struct view_connection *c = &s->connection[i];
+        if (c->open && c->silent && (found == NULL || c->number < found->number)) {
+            found = c;
+        }
+    }
+    return found;
+}
+
+static void on_connection(void *self, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct view_server *s = self;
+    struct view_connection *c = *context;
+    unsigned i = 0, n = 0;
+
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        if (c != NULL) {
+            c->open = false;
+        }
+        return;
+    }
+    for (i = 0; i < VIEW_CONNECTIONS; i++) {
+        n += s->connection[i].open;
+    }
+    for (i = 0; i < VIEW_CONNECTIONS && s->connection[i].open;) {
+        i++;
+    }
+    if (i == VIEW_CONNECTIONS) {
+        return; /* the daemon has no more places than we */
+    }
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    c = oldest_silent(s);
+    if (n + 2 > VIEW_CONNECTIONS && c != NULL) {
+        shutdown(c->fd, SHUT_RDWR); /* the daemon sees its end and closes it */
+        c->silent = false;
+    }
+    s->connection[i] = (struct view_connection){.fd = info != NULL ? info->connect_fd : -1,
+                                                .number = ++s->connections,
+                                                .open = true,
+                                                .silent = info != NULL};
+    *context = &s->connection[i];
+}
+
+/* It speaks: from now on it keeps its place. */
+static void heard(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    if (info != NULL && info->socket_context != NULL) {
+        ((struct view_connection *)info->socket_context)->silent = false;
+    }
+}
+
 static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **state)
@@ -67,6 +128,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *c, const ch
     (void)upload;
     (void)upload_size;
     (void)state;
+    heard(c);
     if (!is_here(s, c) || !has_token(s, url)) {
         return view_answer_problem(c, MHD_HTTP_FORBIDDEN, "not with this address");
     }
@@ -103,11 +165,11 @@ enum mkperf_status view_server_start(struct view_server *s, struct mkperf_error 
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "no random numbers: %s", strerror(errno));
     }
     errno = 0;
-    s->daemon = MHD_start_daemon(MHD_USE_AUTO, s->port, NULL, NULL, on_request, s,
-                                 MHD_OPTION_SOCK_ADDR, &here, MHD_OPTION_CONNECTION_LIMIT,
-                                 (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                                 (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                 (size_t)REQUEST_BYTES, MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(
+        MHD_USE_AUTO, s->port, NULL, NULL, on_request, s, MHD_OPTION_SOCK_ADDR, &here,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)VIEW_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_END);
     if (!s->daemon) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "127.0.0.1:%u: cannot listen: %s", s->port,
                                 errno ? strerror(errno) : "is the port taken?");

@@ -11,13 +11,22 @@
 #ifndef MKPERF_HOST_VIEW_HTTP_SERVER_H
 #define MKPERF_HOST_VIEW_HTTP_SERVER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "profile/frames.h"
 
 struct MHD_Daemon;
 
-enum { VIEW_TOKEN = 32, VIEW_FILES_MAX = 64 };
+enum { VIEW_TOKEN = 32, VIEW_FILES_MAX = 64, VIEW_CONNECTIONS = 32 };
+
+/* Those that have not sent a request are silent. When nearly all places are taken, the oldest of
+ * them makes room for a new one. */
+struct view_connection {
+    int fd;
+    uint64_t number; /* in the order of arrival */
+    bool open, silent;
+};
 
 struct view_server {
     struct mkperf_frames *frames; /* set before: of a profile with its samples, sorted */
@@ -28,6 +37,8 @@ struct view_server {
     struct MHD_Daemon *daemon;
     char *file[VIEW_FILES_MAX]; /* names in the directory of speedscope */
     unsigned nfiles;
+    struct view_connection connection[VIEW_CONNECTIONS];
+    uint64_t connections; /* so far */
 };
 
 /* Errors: FAILED with the port and the reason. */

@@ -5,7 +5,10 @@
  */
 #include "recording.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <signal.h>
+#include <sys/socket.h>
 
 static pid_t server;
 static char address[200];
@@ -105,6 +108,29 @@ static void test_headers(void **state)
     free(text);
 }
 
+/* As many silent connections as the server has places, and more: who asks is answered at once,
+ * while most of the silent ones are still open. */
+static void test_silent_connections(void **state)
+{
+    enum { SILENT = 40 };
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd[SILENT], open_still = 0;
+    char byte;
+
+    (void)state;
+    a.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1));
+    for (int i = 0; i < SILENT; i++) {
+        fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        assert_true(connect(fd[i], (struct sockaddr *)&a, sizeof a) == 0 || errno == EINPROGRESS);
+    }
+    assert_int_equal(ask("", address, "data/info"), 200);
+    for (int i = 0; i < SILENT; i++) {
+        open_still += recv(fd[i], &byte, 1, 0) < 0 && errno == EAGAIN;
+        close(fd[i]);
+    }
+    assert_in_range(open_still, SILENT / 2, SILENT - 2);
+}
+
 static void test_parameters(void **state)
 {
     (void)state;
@@ -198,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who),
         cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_silent_connections),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_equals_report),
