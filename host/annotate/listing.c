@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/printable.h"
 #include "code.h"
 
 struct place {
@@ -25,7 +26,10 @@ static void print_title(const struct annotate_function *fn, const struct mkperf_
     const struct mkperf_profile *p = f->profile;
     const char *path = mkperf_module_path(fn->module), *file = strrchr(path, '/');
 
-    fprintf(out, "# %s in %s", fn->symbol.name, file ? file + 1 : path);
+    char text[MKPERF_PRINTABLE_PATH];
+
+    fprintf(out, "# %s in %s", fn->symbol.name,
+            mkperf_printable_copy(file ? file + 1 : path, text, sizeof text));
     if (c->pd) {
         fprintf(out, ", PD %s only", c->pd);
     }

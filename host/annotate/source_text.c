@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 static char *read_text(const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -23,6 +25,7 @@ static char *read_text(const char *path)
     text = malloc(n + 1);
     if (text) {
         text[fread(text, 1, n, f)] = '\0';
+        mkperf_printable_lines(text);
     }
     (void)fclose(f);
     return text;

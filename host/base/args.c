@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "printable.h"
 
 enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX, ID_LETTERS = 256 };
 
@@ -163,6 +164,7 @@ enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *comman
     va_start(list, format);
     vsnprintf(e->text, sizeof e->text, format, list);
     va_end(list);
+    mkperf_printable(e->text);
     n = strlen(e->text);
     snprintf(e->text + n, sizeof e->text - n, "; see mkperf %s --help", command);
     return e->status;

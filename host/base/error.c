@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "printable.h"
+
 enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status status,
                                     const char *format, ...)
 {
@@ -14,6 +16,7 @@ enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status s
     va_start(args, format);
     vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
+    mkperf_printable(e->text);
     return status;
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "printable.h"
+
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
                                        struct mkperf_error *e)
 {
@@ -87,37 +89,7 @@ void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns)
     }
 }
 
-static bool continues(const char *s, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        if (((unsigned char)s[i] & 0xc0) != 0x80) {
-            return false;
-        }
-    }
-    return true;
-}
-
-size_t mkperf_textout_utf8(const char *s)
-{
-    unsigned char a = (unsigned char)s[0], b = a != 0 ? (unsigned char)s[1] : 0;
-
-    if (a < 0x80) {
-        return 1;
-    }
-    if (a >= 0xc2 && a <= 0xdf) {
-        return continues(s, 2) ? 2 : 0;
-    }
-    if (a >= 0xe0 && a <= 0xef) { /* neither overlong nor a surrogate nor a noncharacter */
-        bool bad = (a == 0xe0 && b < 0xa0) || (a == 0xed && b > 0x9f) ||
-                   (a == 0xef && b == 0xbf && (unsigned char)s[2] >= 0xbe);
-        return !bad && continues(s, 3) ? 3 : 0;
-    }
-    if (a >= 0xf0 && a <= 0xf4) {
-        bool bad = (a == 0xf0 && b < 0x90) || (a == 0xf4 && b > 0x8f);
-        return !bad && continues(s, 4) ? 4 : 0;
-    }
-    return 0;
-}
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 /* Writes s; escape gives what stands for a character, NULL for itself. */
 static void put_escaped(struct mkperf_textout *t, const char *s,
@@ -127,8 +99,8 @@ static void put_escaped(struct mkperf_textout *t, const char *s,
     char room[8];
 
     while (*s != '\0') {
-        size_t n = mkperf_textout_utf8(s);
-        instead = n == 0 ? "\xef\xbf\xbd" : n == 1 ? escape(*s, room) : NULL;
+        size_t n = mkperf_utf8(s);
+        instead = n == 1 ? escape(*s, room) : mkperf_printable_char(s) == 0 ? replacement : NULL;
         if (instead != NULL) {
             mkperf_textout_put(t, from, (size_t)(s - from));
             mkperf_textout_puts(t, instead);
@@ -176,7 +148,7 @@ static const char *escape_xml(char c, char room[8])
     case '\n':
         return "&#10;";
     default:
-        return (unsigned char)c < 0x20 ? "\xef\xbf\xbd" : NULL;
+        return (unsigned char)c < 0x20 || c == 0x7f ? replacement : NULL;
     }
 }
 
@@ -188,7 +160,10 @@ void mkperf_textout_xml(struct mkperf_textout *t, const char *s)
 static const char *escape_csv(char c, char room[8])
 {
     (void)room;
-    return c == '"' ? "\"\"" : c == '\n' || c == '\r' ? " " : NULL;
+    return c == '"'                               ? "\"\""
+           : c == '\n' || c == '\r'               ? " "
+           : (unsigned char)c < 0x20 || c == 0x7f ? replacement
+                                                  : NULL;
 }
 
 void mkperf_textout_csv(struct mkperf_textout *t, const char *s)
@@ -211,16 +186,17 @@ void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, cha
     const char *from = s;
 
     while (*s != '\0') {
-        size_t n = mkperf_textout_utf8(s);
-        if (n == 0 || (unsigned char)*s < 0x20 || *s == but) {
+        size_t n = mkperf_utf8(s);
+        bool control = n == 1 && ((unsigned char)*s < 0x20 || *s == 0x7f);
+        bool hidden = n != 1 && mkperf_printable_char(s) == 0;
+
+        n = n != 0 ? n : 1;
+        if (control || hidden || *s == but) {
             mkperf_textout_put(t, from, (size_t)(s - from));
-            mkperf_textout_put(t,
-                               n == 0      ? "\xef\xbf\xbd"
-                               : *s == but ? &instead
-                                           : " ",
-                               n == 0 ? 3 : 1);
-            n = 1;
-            from = s + 1;
+            mkperf_textout_puts(t, hidden      ? replacement
+                                   : *s == but ? (const char[]){instead, '\0'}
+                                               : " ");
+            from = s + n;
         }
         s += n;
     }

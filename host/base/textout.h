@@ -34,10 +34,8 @@ void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns); /* milliseconds, 
 void mkperf_textout_json(struct mkperf_textout *t, const char *s); /* with its quotes */
 void mkperf_textout_xml(struct mkperf_textout *t, const char *s);  /* text or attribute */
 void mkperf_textout_csv(struct mkperf_textout *t, const char *s);  /* quoted if it must be */
-/* As it is, but control characters become blanks and `but` becomes `instead`. */
+/* As it is, but control characters become blanks, others that are not printable U+FFFD, and `but`
+ * becomes `instead`. */
 void mkperf_textout_plain(struct mkperf_textout *t, const char *s, char but, char instead);
-
-/* The length of the UTF-8 sequence at s, 0 if it is none. s ends with 0. */
-size_t mkperf_textout_utf8(const char *s);
 
 #endif

@@ -6,22 +6,14 @@
  * Everything else travels as text and is understood by the target (docs/protocol.md, "Commands").
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "cmd.h"
 #include "console/conversation.h"
-
-static volatile int interrupts;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupts++;
-}
 
 static const struct mkperf_option options[] = {
     {.id = 'c',
@@ -74,7 +66,6 @@ static enum mkperf_status from_text(struct console *c, struct mkperf_error *e)
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
-    struct sigaction action = {.sa_handler = on_signal};
     struct console *c = self;
     enum mkperf_status status;
 
@@ -82,8 +73,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (c->talk.options.link.target == NULL) {
         return mkperf_usage_error(e, "console", "no target (-t)");
     }
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    c->talk.stop = mkperf_process_interrupts();
     status = console_open(c, e);
     if (status == MKPERF_OK && c->commands != NULL) {
         status = from_text(c, e);
@@ -103,8 +93,6 @@ int mkperf_cmd_console(int argc, char **argv)
     if (c == NULL) {
         return MKPERF_ERR_FAILED;
     }
-    interrupts = 0;
-    c->talk.stop = &interrupts;
     c->talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
     c->talk.options.link.reconnect_s = MKPERF_RECONNECT_S;
     status = mkperf_command_main(&mkperf_console_command, c, argc, argv, run);

@@ -6,42 +6,32 @@
  * the output. Once samples came, every end but a failing disk finishes the file.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/plain_text.h"
+#include "base/console_text.h"
+#include "base/printable.h"
+#include "base/process.h"
 #include "cmd.h"
 #include "cmd_record.h"
 #include "link/flight_start.h"
 #include "link/pd_choice.h"
 #include "link/recorder.h"
 
-enum { LINE = 512 };
-
 struct record {
     struct mkperf_record_options options;
     struct mkperf_recorder recorder;
     struct mkperf_perfdata *perfdata;
-    bool dump;        /* a flight recording is fetched, nothing started */
-    bool terminal;    /* stderr is one: show progress */
-    bool drawn;       /* a progress line stands there */
-    double drawn_s;   /* when */
-    uint64_t samples; /* that it showed */
-    char line[LINE];  /* console text of the target, until its end of line */
-    size_t n;
-    struct mkperf_plain_text text;
+    volatile int *interrupts;
+    bool dump;                       /* a flight recording is fetched, nothing started */
+    bool terminal;                   /* stderr is one: show progress */
+    bool drawn;                      /* a progress line stands there */
+    double drawn_s;                  /* when */
+    uint64_t samples;                /* that it showed */
+    struct mkperf_console_text text; /* of the target */
 };
-
-static volatile int interrupts;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupts++;
-}
 
 static void clear_progress(struct record *rec)
 {
@@ -54,38 +44,26 @@ static void clear_progress(struct record *rec)
 static void warn(void *self, const char *text)
 {
     clear_progress(self);
-    fprintf(stderr, "mkperf: warning: %s\n", text);
+    mkperf_print_line(stderr, "mkperf: warning: %s", text);
 }
 
 static void notice(void *self, const char *text)
 {
     clear_progress(self);
-    fprintf(stderr, "mkperf: %s\n", text);
+    mkperf_print_line(stderr, "mkperf: %s", text);
 }
 
-static void end_line(struct record *rec)
+static void show_line(void *self, const char *line)
 {
-    if (rec->n > 0) {
-        clear_progress(rec);
-        fprintf(stderr, "target: %.*s\n", (int)rec->n, rec->line);
-        rec->n = 0;
-    }
+    clear_progress(self);
+    fprintf(stderr, "target: %s\n", line);
 }
 
-/* Console text: whole lines, without what would move the cursor. */
 static void show_text(void *self, const char *p, size_t n)
 {
     struct record *rec = self;
 
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)p[i];
-        if (c == '\n' || rec->n == sizeof rec->line) {
-            end_line(rec);
-        }
-        if (mkperf_plain_text(&rec->text, c)) {
-            rec->line[rec->n++] = p[i];
-        }
-    }
+    mkperf_console_text_add(&rec->text, p, n);
 }
 
 static uint64_t sum_lost(const struct mkperf_totals *t)
@@ -281,7 +259,7 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
     r->text = show_text;
     r->notice = notice;
     r->progress = show_progress;
-    r->stop = &interrupts;
+    r->stop = rec->interrupts;
     r->self = rec;
     if (set_up_inputs(rec, e) != MKPERF_OK ||
         mkperf_perfdata_new(rec->options.output, r->symbols, &rec->perfdata, e) != MKPERF_OK) {
@@ -289,7 +267,7 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
     }
     r->perfdata = rec->perfdata;
     if (rec->options.raw != NULL &&
-        mkperf_outfile_open(&r->raw, rec->options.raw, e) != MKPERF_OK) {
+        mkperf_outfile_open_private(&r->raw, rec->options.raw, e) != MKPERF_OK) {
         return e->status;
     }
     struct mkperf_stream_config config = {.sink = mkperf_perfdata_sink(rec->perfdata),
@@ -363,22 +341,13 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
 
     if (status == MKPERF_OK) {
         status = finish(rec, receive(rec, e), e);
-        end_line(rec);
+        mkperf_console_text_end(&rec->text);
         clear_progress(rec);
         if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT && !rec->options.quiet) {
             show_summary(rec, mkperf_perfdata_bytes(rec->perfdata));
         }
     }
     return status;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction a = {.sa_handler = on_signal};
-
-    interrupts = 0;
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
 }
 
 static void complain(const struct record *rec, const struct mkperf_error *e)
@@ -403,6 +372,8 @@ int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char
         return MKPERF_ERR_FAILED;
     }
     rec->dump = dump;
+    rec->text.print = show_line;
+    rec->text.self = rec;
     mkperf_record_options_init(&rec->options, argc, argv);
     status = mkperf_args_parse(c, &rec->options, argc, argv, &args, &e);
     if (status == MKPERF_OK && !args.helped) {
@@ -412,7 +383,7 @@ int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char
         status = mkperf_flight_check(&rec->options, &e);
     }
     if (status == MKPERF_OK && !args.helped) {
-        catch_signals();
+        rec->interrupts = mkperf_process_interrupts();
         rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
         status = rec->options.configure.overwrite ? mkperf_flight_start(&rec->options, &e)
                                                   : record(rec, &e);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "cmd.h"
 #include "profile/frames.h"
 
@@ -176,6 +177,7 @@ static void print_dso(const struct mkperf_frames *f, const struct mkperf_address
 {
     const struct mkperf_module *m = mkperf_frames_module(f, a->pd, a->kernel);
     const char *path = m ? mkperf_module_path(m) : NULL;
+    char text[MKPERF_PRINTABLE_PATH];
 
     if (!path && !a->kernel && a->pd < f->profile->places.npds) {
         path = f->profile->places.pd[a->pd].elf;
@@ -183,7 +185,7 @@ static void print_dso(const struct mkperf_frames *f, const struct mkperf_address
     if (path && a->kernel && strrchr(path, '/')) {
         path = strrchr(path, '/') + 1;
     }
-    printf(" (%s)", path ? path : "[unknown]");
+    printf(" (%s)", path ? mkperf_printable_copy(path, text, sizeof text) : "[unknown]");
 }
 
 static void print_frame(const struct command *c, const struct mkperf_frames *f,

@@ -5,12 +5,13 @@
  * Owns: the command's options and the life of the session; the conversation with the target is
  * recorder.c's, as for mkperf record. The parts are in top/: counts (the sink), screen.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/colour.h"
-#include "base/plain_text.h"
+#include "base/console_text.h"
+#include "base/printable.h"
+#include "base/process.h"
 #include "cmd.h"
 #include "link/recorder.h"
 #include "report/browser.h"
@@ -56,19 +57,10 @@ struct top {
     struct top_screen screen;
     struct mkperf_error error; /* of drawing */
     double drawn_s;
-    uint64_t session;    /* whose events are shown: its id, and the target's restarts above */
-    char line[TOP_TEXT]; /* console text of the target, until its end of line */
-    size_t n;
-    struct mkperf_plain_text text;
+    uint64_t session; /* whose events are shown: its id, and the target's restarts above */
+    struct mkperf_console_text text; /* of the target */
+    volatile int *interrupts;
 };
-
-static volatile int interrupts;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupts++;
-}
 
 static enum mkperf_status set_real(const struct mkperf_given *g, double least, double *out)
 {
@@ -113,25 +105,22 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set};
 
-/* Console text: whole lines, without what would move the cursor. */
+static void show_line(void *self, const char *line)
+{
+    struct top *t = self;
+
+    if (t->screen.curses) {
+        snprintf(t->screen.message, sizeof t->screen.message, "target: %.400s", line);
+    } else {
+        fprintf(stderr, "target: %s\n", line);
+    }
+}
+
 static void show_text(void *self, const char *p, size_t n)
 {
     struct top *t = self;
 
-    for (size_t i = 0; i < n; i++) {
-        if ((p[i] == '\n' || t->n == sizeof t->line - 1) && t->n > 0) {
-            t->line[t->n] = '\0';
-            t->n = 0;
-            if (t->screen.curses) {
-                snprintf(t->screen.message, sizeof t->screen.message, "target: %.400s", t->line);
-            } else {
-                fprintf(stderr, "target: %s\n", t->line);
-            }
-        }
-        if (mkperf_plain_text(&t->text, (unsigned char)p[i])) {
-            t->line[t->n++] = p[i];
-        }
-    }
+    mkperf_console_text_add(&t->text, p, n);
 }
 
 static void show_notice(void *self, const char *text)
@@ -140,15 +129,16 @@ static void show_notice(void *self, const char *text)
 
     if (t->screen.curses) {
         snprintf(t->screen.message, sizeof t->screen.message, "%.400s", text);
+        mkperf_printable(t->screen.message);
     } else {
-        fprintf(stderr, "mkperf: %s\n", text);
+        mkperf_print_line(stderr, "mkperf: %s", text);
     }
 }
 
 static void warn(void *self, const char *text)
 {
     (void)self;
-    fprintf(stderr, "mkperf: warning: %s\n", text);
+    mkperf_print_line(stderr, "mkperf: warning: %s", text);
 }
 
 /* Another session may have other events; then its first one is shown from here on. A picture that
@@ -178,7 +168,7 @@ static void show(struct top *t)
     follow_session(t);
     t->drawn_s = mkperf_now_s();
     if (top_screen_refresh(&t->screen, &t->error) != MKPERF_OK) {
-        interrupts++;
+        ++*t->interrupts;
     } else if (t->screen.curses) {
         top_screen_draw(&t->screen);
     } else if (t->recorder.stream->began) {
@@ -195,7 +185,7 @@ static void on_progress(void *self)
 
     if (t->screen.quit) {
         t->screen.quit = false;
-        interrupts++;
+        ++*t->interrupts;
         return;
     }
     if (typed || mkperf_now_s() - t->drawn_s >= t->command.delay_s) {
@@ -253,7 +243,7 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     r->text = show_text;
     r->notice = show_notice;
     r->progress = on_progress;
-    r->stop = &interrupts;
+    r->stop = t->interrupts;
     r->self = t;
     if (set_up_inputs(t, e) != MKPERF_OK) {
         return e->status;
@@ -325,7 +315,6 @@ static void tear_down(struct top *t)
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
-    struct sigaction action = {.sa_handler = on_signal};
     struct top *t = self;
     struct command *c = &t->command;
 
@@ -334,9 +323,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
         return e->status;
     }
     c->window_s = c->zero ? c->delay_s : c->window_s;
-    interrupts = 0;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    t->interrupts = mkperf_process_interrupts();
+    t->text.print = show_line;
+    t->text.self = t;
     return top(t, e);
 }
 

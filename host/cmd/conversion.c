@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "base/progress.h"
 #include "export/tap.h"
 
@@ -15,7 +16,7 @@ static void warn(void *self, const char *text)
     const struct mkperf_conversion *c = self;
 
     mkperf_progress_clear();
-    fprintf(stderr, "mkperf %s: warning: %s\n", c->command, text);
+    mkperf_print_line(stderr, "mkperf %s: warning: %s", c->command, text);
 }
 
 static void begin_progress(const struct mkperf_conversion *c, const char *path)
@@ -67,18 +68,20 @@ static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_p
 static void say_summary(const struct mkperf_conversion *c, const struct mkperf_tap *tap)
 {
     uint64_t lost = mkperf_tap_lost(tap);
+    char path[MKPERF_PRINTABLE_PATH];
 
     if (tap->cut) {
-        fprintf(
+        mkperf_print_line(
             stderr,
             "mkperf %s: warning: %s: cut off, or its end says nothing of losses (the last %" PRIu64
-            " bytes are no whole record): more may be missing than is known\n",
+            " bytes are no whole record): more may be missing than is known",
             c->command, c->input, tap->cut_bytes);
     }
     if (c->quiet) {
         return;
     }
-    fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command, c->out.path, tap->samples);
+    fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
+            mkperf_printable_copy(c->out.path, path, sizeof path), tap->samples);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (tap->lost[i] > 0) {
             fprintf(stderr, ", lost %s %" PRIu64, mkperf_lost_names[i], tap->lost[i]);

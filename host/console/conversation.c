@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/printable.h"
+
 static const double REPEAT_S = 2.0; /* of a command, on a line that may lose it */
 static const double BYE_S = 1.0;    /* for the answer to exit */
 
@@ -20,27 +22,24 @@ static void before(struct console *c)
     }
 }
 
+static void on_line(void *self, const char *line)
+{
+    before(self);
+    printf("target: %s\n", line);
+}
+
 static void on_text(void *self, const char *p, size_t n)
 {
     struct console *c = self;
 
-    for (size_t i = 0; i < n; i++) {
-        if ((p[i] == '\n' || c->ntext == sizeof c->text) && c->ntext > 0) {
-            before(c);
-            printf("target: %.*s\n", (int)c->ntext, c->text);
-            c->ntext = 0;
-        }
-        if ((unsigned char)p[i] >= 0x20 || p[i] == '\t') {
-            c->text[c->ntext++] = p[i];
-        }
-    }
+    mkperf_console_text_add(&c->text, p, n);
     (void)fflush(stdout);
 }
 
 static void on_notice(void *self, const char *text)
 {
     before(self);
-    fprintf(stderr, "mkperf: %s\n", text);
+    mkperf_print_line(stderr, "mkperf: %s", text);
 }
 
 static void show_session(struct console *c, const mkperf_Session *s)
@@ -121,6 +120,8 @@ static void on_control(void *self, const mkperf_ToHost *m)
 
 enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
 {
+    c->text.print = on_line;
+    c->text.self = c;
     c->talk.control = on_control;
     c->talk.notice = on_notice;
     c->talk.text = on_text;

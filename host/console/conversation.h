@@ -9,6 +9,7 @@
 #ifndef MKPERF_HOST_CONSOLE_CONVERSATION_H
 #define MKPERF_HOST_CONSOLE_CONVERSATION_H
 
+#include "base/console_text.h"
 #include "link/talk.h"
 
 enum { CONSOLE_LINE = 512 };
@@ -24,8 +25,7 @@ struct console {
     bool replied; /* the last part of the answer came */
     bool running; /* a session, as far as was told */
     uint32_t session;
-    char text[CONSOLE_LINE]; /* the target's console, until its end of line */
-    size_t ntext;
+    struct mkperf_console_text text;   /* the target's console */
     void (*before)(struct console *c); /* something will be printed: the prompt has to go */
     bool interrupted;                  /* it went */
 };

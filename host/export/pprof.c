@@ -12,6 +12,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/printable.h"
+
 #include "formats.h"
 
 enum { EXTRA_MAX = 4096, CHUNK = 16384, MESSAGE_MAX = 4096 };
@@ -262,12 +264,12 @@ static void put_functions(struct pprof *p)
     }
 }
 
-/* A string of the table; what is not UTF-8 becomes '?'. */
+/* A string of the table; what is not printable becomes '?'. */
 static void put_string(struct pprof *p, const char *text)
 {
     p->m.n = 0;
     while (*text != '\0' && p->m.n < MESSAGE_MAX - 8) {
-        size_t n = mkperf_textout_utf8(text);
+        size_t n = mkperf_printable_char(text);
         if (n == 0) {
             p->m.byte[p->m.n++] = '?';
             text++;

@@ -285,7 +285,7 @@ static enum mkperf_status read_both(struct kprof *k)
     k->session.cpu = "";
     k->session.cores = k->cores;
     k->session.max_frames = MKPERF_DEFAULT_FRAMES;
-    if (ops->begin != NULL && ops->begin(k->sink->self, &k->session, k->e) != MKPERF_OK) {
+    if (mkperf_sink_begin(k->sink, &k->session, k->e) != MKPERF_OK) {
         return k->e->status;
     }
     if (second_reading(k) != MKPERF_OK) {

@@ -198,7 +198,7 @@ static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *pat
                            .name = name,
                            .elf = p->module != NULL ? mkperf_module_path(p->module) : NULL,
                            .parent = parent};
-    if (k->sink->ops->pd != NULL && k->sink->ops->pd(k->sink->self, &pd, k->e) != MKPERF_OK) {
+    if (mkperf_sink_pd(k->sink, &pd, k->e) != MKPERF_OK) {
         return -1;
     }
     return pd.id;

@@ -231,8 +231,7 @@ enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
                                          .command = t->config->command};
     t->session.event[0] =
         (struct mkperf_event){.name = "cycles", .code = 0x11, .user = true, .period = period};
-    if (t->sink->ops->begin != NULL &&
-        t->sink->ops->begin(t->sink->self, &t->session, t->e) != MKPERF_OK) {
+    if (mkperf_sink_begin(t->sink, &t->session, t->e) != MKPERF_OK) {
         return t->e->status;
     }
     return toperf_announce(t);

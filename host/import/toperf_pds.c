@@ -207,7 +207,7 @@ static enum mkperf_status announce(struct toperf *t, struct mkperf_symbols *symb
         }
     }
     t->pd[i].announced = true;
-    return t->sink->ops->pd != NULL ? t->sink->ops->pd(t->sink->self, &pd, t->e) : MKPERF_OK;
+    return mkperf_sink_pd(t->sink, &pd, t->e);
 }
 
 enum mkperf_status toperf_announce(struct toperf *t)

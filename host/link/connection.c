@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include <mkperf/frame.h>
-#include <pb_decode.h>
 #include <pb_encode.h>
 
 #include "key_file.h"
 #include "wire/wire_batch.h"
+#include "wire/wire_message.h"
 
 void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
 {
@@ -83,10 +83,9 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
                                       struct mkperf_error *e)
 {
     mkperf_ToHost *m = &l->message;
-    pb_istream_t in = pb_istream_from_buffer(p, n);
     size_t length;
 
-    if (mkperf_batch_find(p, n, &length) != NULL || !pb_decode(&in, mkperf_ToHost_fields, m)) {
+    if (mkperf_batch_find(p, n, &length) != NULL || !mkperf_wire_decode(p, n, m)) {
         return MKPERF_OK;
     }
     if (!is_busy(m) &&
@@ -111,9 +110,7 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
 /* The answer to Prove: sealed if it is Ack; what else it says can only end the attempt. */
 static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
 {
-    pb_istream_t in = pb_istream_from_buffer(p, n);
-
-    if (!pb_decode(&in, mkperf_ToHost_fields, &l->message) || l->message.request != l->request ||
+    if (!mkperf_wire_decode(p, n, &l->message) || l->message.request != l->request ||
         l->message.which_msg != mkperf_ToHost_error_tag) {
         return false;
     }

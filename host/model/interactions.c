@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 const char *const mkperf_soft_names[MKPERF_SOFT_KINDS] = {
     [MKPERF_SOFT_SWITCH] = "context-switches",
     [MKPERF_SOFT_FAULT] = "faults",
@@ -28,7 +30,9 @@ void mkperf_interactions_add(struct mkperf_interactions *i, const struct mkperf_
         }
     }
     if (i->nedges < MKPERF_SOFT_EDGES) {
-        i->edge[i->nedges++] = *edge;
+        i->edge[i->nedges] = *edge;
+        mkperf_printable(i->edge[i->nedges].from);
+        mkperf_printable(i->edge[i->nedges++].to);
     }
 }
 
@@ -43,7 +47,8 @@ void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkpe
         return;
     }
     if (n == i->npds) {
-        i->pd[i->npds++] = *pd;
+        i->pd[i->npds] = *pd;
+        mkperf_printable(i->pd[i->npds++].pd);
         return;
     }
     for (unsigned kind = 0; kind < MKPERF_SOFT_KINDS; kind++) {

@@ -201,7 +201,18 @@ struct mkperf_sink {
     bool leaves_only; /* a decoder may leave out a sample's callers, to save time */
 };
 
-/* Hands a sample to the sink. For decoders. */
+/*
+ * How decoders call a sink. Names and texts are printable (base/printable.h) when the sink gets
+ * them; paths are as they were, for they are opened. events: the sink must have that function.
+ */
+enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
+                                     const struct mkperf_session *session, struct mkperf_error *e);
+enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct mkperf_pd *pd,
+                                  struct mkperf_error *e);
+enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
+                                      const struct mkperf_session *session, struct mkperf_error *e);
+enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct mkperf_mark *mark,
+                                    struct mkperf_error *e);
 enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
                                       const struct mkperf_sample *sample, struct mkperf_error *e);
 

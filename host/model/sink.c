@@ -1,6 +1,69 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: what a sink sees of a sample whose group rides in it, see model.h. */
+/*
+ * Owns: the calls from decoders to a sink, see model.h: texts made printable, and what a sink sees
+ * of a sample with group reads.
+ */
 #include "model.h"
+
+#include "base/printable.h"
+
+enum { TEXT = 1024 }; /* what is kept of a text that is not printable */
+
+enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
+                                     const struct mkperf_session *session, struct mkperf_error *e)
+{
+    char platform[TEXT], cpu[TEXT], command[TEXT];
+    struct mkperf_session s = *session;
+
+    if (sink->ops->begin == NULL) {
+        return MKPERF_OK;
+    }
+    s.platform = s.platform ? mkperf_printable_copy(s.platform, platform, sizeof platform) : NULL;
+    s.cpu = s.cpu ? mkperf_printable_copy(s.cpu, cpu, sizeof cpu) : NULL;
+    s.command = s.command ? mkperf_printable_copy(s.command, command, sizeof command) : NULL;
+    for (unsigned i = 0; i < s.nevents; i++) {
+        mkperf_printable(s.event[i].name);
+    }
+    return sink->ops->begin(sink->self, &s, e);
+}
+
+enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
+                                      const struct mkperf_session *session, struct mkperf_error *e)
+{
+    struct mkperf_session s = *session;
+
+    for (unsigned i = 0; i < s.nevents; i++) {
+        mkperf_printable(s.event[i].name);
+    }
+    return sink->ops->events(sink->self, &s, e);
+}
+
+enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct mkperf_pd *pd,
+                                  struct mkperf_error *e)
+{
+    char name[TEXT], parent[TEXT];
+    struct mkperf_pd p = *pd;
+
+    if (sink->ops->pd == NULL) {
+        return MKPERF_OK;
+    }
+    p.name = mkperf_printable_copy(p.name, name, sizeof name);
+    p.parent = p.parent ? mkperf_printable_copy(p.parent, parent, sizeof parent) : NULL;
+    return sink->ops->pd(sink->self, &p, e);
+}
+
+enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct mkperf_mark *mark,
+                                    struct mkperf_error *e)
+{
+    char name[TEXT];
+    struct mkperf_mark m = *mark;
+
+    if (sink->ops->mark == NULL) {
+        return MKPERF_OK;
+    }
+    m.name = mkperf_printable_copy(m.name, name, sizeof name);
+    return sink->ops->mark(sink->self, &m, e);
+}
 
 /* The events that are read, as samples of their own. */
 static enum mkperf_status spread(const struct mkperf_sink *sink, const struct mkperf_sample *sample,

@@ -43,7 +43,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     r->began = true;
     s->model.kernel_elf = s->kernel_elf;
     r->events = s->model.nevents;
-    return r->sink->ops->begin ? r->sink->ops->begin(r->sink->self, &s->model, r->e) : MKPERF_OK;
+    return mkperf_sink_begin(r->sink, &s->model, r->e);
 }
 
 /* What stands behind every other record: whose it is and when. The last fields of it are fixed. */

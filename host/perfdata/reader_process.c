@@ -23,18 +23,18 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
     }
     *id = (uint32_t)index;
     p = &r->session.process[index];
-    if (p->announced || !r->sink->ops->pd) {
+    if (p->announced) {
         return MKPERF_OK;
     }
     p->announced = true;
-    return r->sink->ops->pd(r->sink->self,
-                            &(struct mkperf_pd){.thread = p->thread,
-                                                .id = *id,
-                                                .name = p->name,
-                                                .elf = p->elf,
-                                                .build_id = p->build_id,
-                                                .parent = p->parent},
-                            r->e);
+    return mkperf_sink_pd(r->sink,
+                          &(struct mkperf_pd){.thread = p->thread,
+                                              .id = *id,
+                                              .name = p->name,
+                                              .elf = p->elf,
+                                              .build_id = p->build_id,
+                                              .parent = p->parent},
+                          r->e);
 }
 
 enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c)

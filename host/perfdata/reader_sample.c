@@ -42,14 +42,12 @@ int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id)
 
 static enum mkperf_status tell_events(struct perfin_reader *r)
 {
-    const struct mkperf_sink_ops *ops = r->sink->ops;
-
-    if (!ops->events) {
+    if (!r->sink->ops->events) {
         return perfin_fail(
             r, "a session with other events begins here, which this output cannot hold");
     }
     r->events = r->session.model.nevents;
-    return ops->events(r->sink->self, &r->session.model, r->e);
+    return mkperf_sink_events(r->sink, &r->session.model, r->e);
 }
 
 enum {
@@ -292,7 +290,7 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
     if (perfin_begin(r) != MKPERF_OK || perfin_pd_of(r, raw->pid, &mark.pd) != MKPERF_OK) {
         return r->e->status;
     }
-    return r->sink->ops->mark ? r->sink->ops->mark(r->sink->self, &mark, r->e) : MKPERF_OK;
+    return mkperf_sink_mark(r->sink, &mark, r->e);
 }
 
 enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,

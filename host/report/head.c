@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "base/printable.h"
+
 static const double LOUD = 1.0; /* per cent of samples lost above which there is a warning */
 
 static double percent(uint64_t part, uint64_t whole)
@@ -14,8 +16,9 @@ static double percent(uint64_t part, uint64_t whole)
 static void print_origin(const struct mkperf_profile *p, const char *path, FILE *out)
 {
     unsigned cores = p->places.session.cores;
+    char text[MKPERF_PRINTABLE_PATH];
 
-    fprintf(out, "# file        %s\n", path);
+    fprintf(out, "# file        %s\n", mkperf_printable_copy(path, text, sizeof text));
     if (p->places.command) {
         fprintf(out, "# command     %s\n", p->places.command);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/outfile.h"
+#include "base/printable.h"
 #include "import/input.h"
 
 struct reading {
@@ -115,7 +116,9 @@ static void warn_unplaced(const struct mkperf_interactions *i, const char *mark,
 
 void report_interactions_print(const struct mkperf_interactions *i, const char *path, FILE *out)
 {
-    fprintf(out, "# interactions of %s", path);
+    char text[MKPERF_PRINTABLE_PATH];
+
+    fprintf(out, "# interactions of %s", mkperf_printable_copy(path, text, sizeof text));
     if (i->ns != 0) {
         fprintf(out, ", %.6f s", (double)i->ns / 1e9);
     }

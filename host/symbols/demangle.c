@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the C++ runtime's demangler, found at run time, and the strings that came out of it. */
+/* Owns: the C++ runtime's demangler, found at run time, and the strings that are not the ELF's. */
 #include "demangle.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/printable.h"
 
 typedef char *demangle_fn(const char *mangled, char *out, size_t *n, int *status);
 
@@ -72,13 +74,14 @@ const char *mkperf_demangler_name(struct mkperf_demangler *d, const char *raw)
     struct name **bucket, *n;
     int status = 0;
 
-    if (strncmp(raw, "_Z", 2) != 0 || !find(d)) {
+    bool mangled = strncmp(raw, "_Z", 2) == 0 && find(d);
+    if (!mangled && mkperf_is_printable(raw)) {
         return raw;
     }
     bucket = &d->bucket[hash(raw)];
     for (n = *bucket; n; n = n->next) {
         if (strcmp(n->raw, raw) == 0) {
-            return n->text ? n->text : raw;
+            return n->text ? n->text : "?";
         }
     }
     n = calloc(1, sizeof *n);
@@ -86,8 +89,12 @@ const char *mkperf_demangler_name(struct mkperf_demangler *d, const char *raw)
         return raw;
     }
     n->raw = raw;
-    n->text = d->demangle(raw, NULL, NULL, &status);
+    n->text = mangled ? d->demangle(raw, NULL, NULL, &status) : NULL;
+    n->text = n->text ? n->text : strdup(raw);
+    if (n->text) {
+        mkperf_printable(n->text);
+    }
     n->next = *bucket;
     *bucket = n;
-    return n->text ? n->text : raw;
+    return n->text ? n->text : "?";
 }

@@ -106,6 +106,12 @@ static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)
            dwarf_offdie(m->dwarf, m->range[low - 1].unit, unit);
 }
 
+/* A text of the file, printable; NULL stays NULL. */
+static const char *text(struct mkperf_module *m, const char *raw)
+{
+    return raw ? mkperf_demangle(m->owner, raw) : NULL;
+}
+
 static const char *function_name(struct mkperf_module *m, Dwarf_Die *die)
 {
     Dwarf_Attribute attr;
@@ -114,22 +120,23 @@ static const char *function_name(struct mkperf_module *m, Dwarf_Die *die)
     if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr)) {
         name = dwarf_formstring(&attr);
     }
-    return name ? mkperf_demangle(m->owner, name) : dwarf_diename(die);
+    return text(m, name ? name : dwarf_diename(die));
 }
 
 /* Where a unit was compiled: DWARF 5 has files relative to that, and libdw leaves them so. */
-static const char *directory_of(Dwarf_Die *unit, const char *file)
+static const char *directory_of(struct mkperf_module *m, Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute attr;
 
     if (!file || *file == '/' || !dwarf_attr(unit, DW_AT_comp_dir, &attr)) {
         return NULL;
     }
-    return dwarf_formstring(&attr);
+    return text(m, dwarf_formstring(&attr));
 }
 
 /* Where the inlined function `die` was called: the position in the function around it. */
-static void call_site(Dwarf_Die *unit, Dwarf_Die *die, struct mkperf_line *out)
+static void call_site(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *die,
+                      struct mkperf_line *out)
 {
     Dwarf_Attribute attr;
     Dwarf_Word file, line;
@@ -143,19 +150,20 @@ static void call_site(Dwarf_Die *unit, Dwarf_Die *die, struct mkperf_line *out)
     }
     if (dwarf_attr(die, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &file) == 0 &&
         dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n) {
-        out->file = dwarf_filesrc(files, file, NULL, NULL);
+        out->file = text(m, dwarf_filesrc(files, file, NULL, NULL));
     }
-    out->directory = directory_of(unit, out->file);
+    out->directory = directory_of(m, unit, out->file);
 }
 
-static void line_of(Dwarf_Die *unit, uint64_t addr, struct mkperf_line *out)
+static void line_of(struct mkperf_module *m, Dwarf_Die *unit, uint64_t addr,
+                    struct mkperf_line *out)
 {
     Dwarf_Line *line = dwarf_getsrc_die(unit, addr);
 
     *out = (struct mkperf_line){.function = NULL};
     if (line) {
-        out->file = dwarf_linesrc(line, NULL, NULL);
-        out->directory = directory_of(unit, out->file);
+        out->file = text(m, dwarf_linesrc(line, NULL, NULL));
+        out->directory = directory_of(m, unit, out->file);
         if (dwarf_lineno(line, &out->line) != 0) {
             out->line = 0;
         }
@@ -179,7 +187,7 @@ static size_t walk_scopes(struct mkperf_module *m, Dwarf_Die *unit, Dwarf_Die *s
         if (tag == DW_TAG_subprogram) {
             break;
         }
-        call_site(unit, &scope[i], &next);
+        call_site(m, unit, &scope[i], &next);
     }
     return n;
 }
@@ -193,7 +201,7 @@ size_t mkperf_lines_at(struct mkperf_module *m, uint64_t addr, struct mkperf_lin
     if (max == 0 || !find_unit(m, addr, &unit)) {
         return 0;
     }
-    line_of(&unit, addr, &first);
+    line_of(m, &unit, addr, &first);
     if (dwarf_getscopes(&unit, addr, &inner) > 0) {
         int nouter = dwarf_getscopes_die(&inner[0], &outer);
 

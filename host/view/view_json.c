@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/textout.h"
+#include "base/printable.h"
 #include "report/head.h"
 
 void view_json_text(const char *text, FILE *out)
 {
     fputc('"', out);
     while (*text) {
-        size_t n = mkperf_textout_utf8(text);
+        size_t n = mkperf_utf8(text);
         unsigned char c = (unsigned char)*text;
 
-        if (n == 0) {
+        if (n != 1 && mkperf_printable_char(text) == 0) {
             fputs("\\ufffd", out);
-            n = 1;
+            n = n != 0 ? n : 1;
         } else if (c == '"' || c == '\\') {
             fprintf(out, "\\%c", c);
         } else if (c < 0x20 || c == 0x7f) {

@@ -38,7 +38,7 @@ enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
     if (sink->ops->mark == NULL) {
         return MKPERF_OK;
     }
-    return stream_announce(s, e) == MKPERF_OK ? sink->ops->mark(sink->self, &mark, e) : e->status;
+    return stream_announce(s, e) == MKPERF_OK ? mkperf_sink_mark(sink, &mark, e) : e->status;
 }
 
 enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, struct mkperf_error *e)

@@ -97,7 +97,7 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
         s->number_of[i] = (uint8_t)number;
     }
     return s->began && s->session.nevents > before.nevents
-               ? sink->ops->events(sink->self, &s->session, e)
+               ? mkperf_sink_events(sink, &s->session, e)
                : MKPERF_OK;
 }
 

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pb_decode.h>
-
 #include "receiver.h"
 #include "wire_internal.h"
+#include "wire_message.h"
 
 enum { PAUSE_NS = 1000000 };
 
@@ -63,7 +62,7 @@ enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error 
 
     while (s->announced < mkperf_pds_count(s->config.pds)) {
         const struct mkperf_pd *pd = mkperf_pds_at(s->config.pds, s->announced++);
-        if (sink->ops->pd != NULL && sink->ops->pd(sink->self, pd, e) != MKPERF_OK) {
+        if (mkperf_sink_pd(sink, pd, e) != MKPERF_OK) {
             return e->status;
         }
     }
@@ -83,7 +82,7 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
     s->session.kernel_elf = mkperf_pds_kernel(s->config.pds);
     s->session.command = s->config.command;
     s->began = true;
-    if (sink->ops->begin != NULL && sink->ops->begin(sink->self, &s->session, e) != MKPERF_OK) {
+    if (mkperf_sink_begin(sink, &s->session, e) != MKPERF_OK) {
         return e->status;
     }
     return stream_announce(s, e);
@@ -160,8 +159,7 @@ enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n,
         on_malformed(s);
         return MKPERF_OK;
     }
-    pb_istream_t in = pb_istream_from_buffer(p, n);
-    if (!pb_decode(&in, mkperf_ToHost_fields, &s->message)) {
+    if (!mkperf_wire_decode(p, n, &s->message)) {
         on_malformed(s);
         return MKPERF_OK;
     }

@@ -28,14 +28,20 @@ struct how {
     bool v6;             /* on ::1 */
     const char *between; /* bytes that come between the first connection's frames: `between_n` */
     size_t between_n;
-    bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks;
+    bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks, says;
     /* It counts by PD, and after `readings` of its totals another host ends the session. */
     enum { NOT_COUNTED, COUNTED, ENDED_HERE, BOB_CONFIGURES, BOB_STARTS, BOB_SAMPLES } counts;
     unsigned readings;
     bool abandoned;    /* an earlier host left a session, whose end takes some time */
     unsigned cut;      /* the first connection ends after so many frames; 0: never */
     bool cut_midframe; /* within the last of them */
+    /* All its texts are NET_HOSTILE; the others: refuses the hello or each request with one. */
+    enum { HONEST, HOSTILE, HOSTILE_HELLO, HOSTILE_REQUEST } texts;
 };
+
+/* A line of its own, a colour, a bell, the start of the line, an 8-bit escape, a bidirectional
+ * override. */
+#define NET_HOSTILE "\nF!\033[31m\a\r\x9b\xe2\x80\xae"
 
 struct target {
     struct how how;
@@ -74,6 +80,12 @@ static inline union net_address net_loopback(const struct how *how, uint16_t por
         a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     }
     return a;
+}
+
+/* What the target sends where an honest one sends `text`. */
+static inline const char *net_text(const struct target *t, const char *text)
+{
+    return t->how.texts != HONEST ? NET_HOSTILE : text;
 }
 
 static inline void hang_up(struct target *t)
@@ -115,7 +127,7 @@ static inline void send_role(struct target *t, bool control, const char *who)
     m.which_msg = mkperf_ToHost_role_tag;
     m.msg.role.control = control;
     m.msg.role.controlled = true;
-    snprintf(m.msg.role.controller, sizeof m.msg.role.controller, "%s", who);
+    snprintf(m.msg.role.controller, sizeof m.msg.role.controller, "%s", net_text(t, who));
     send_message(t, &m);
 }
 
@@ -132,6 +144,8 @@ static inline void send_session(struct target *t, uint32_t request)
         s->events[0].user_counter = 1;
         s->events[0].period = 777;
         fake_send(&t->out, &m);
+    } else if (t->how.texts != HONEST) {
+        fake_session_of(&t->out, request, t->session, t->running, NET_HOSTILE);
     } else {
         fake_session(&t->out, request, t->session, t->running);
     }
@@ -162,6 +176,12 @@ static inline void on_hello(struct target *t, uint32_t request, const mkperf_Hos
     m.which_msg = mkperf_ToHost_hello_tag;
     *h = (mkperf_TargetHello){
         .protocol = MKPERF_PROTOCOL, .boot_id = t->boot, .platform = "fake", .cores = 1};
+    if (t->how.texts != HONEST) {
+        strcpy(h->platform, NET_HOSTILE);
+        strcpy(h->cpu, NET_HOSTILE);
+        strcpy(h->pmu, NET_HOSTILE);
+        strcpy(h->version, NET_HOSTILE);
+    }
     strcpy(t->name, hello->name);
     if (t->how.has_key && hello->nonce.size == MKPERF_NONCE_BYTES) {
         t->hellos = (struct mkperf_auth_hellos){.boot_id = t->boot,
@@ -236,7 +256,7 @@ static inline void send_reply(struct target *t, uint32_t request, bool ok, bool 
     m.which_msg = mkperf_ToHost_reply_tag;
     m.msg.reply.ok = ok;
     m.msg.reply.more = more;
-    snprintf(m.msg.reply.text, sizeof m.msg.reply.text, "%s", text);
+    snprintf(m.msg.reply.text, sizeof m.msg.reply.text, "%s", net_text(t, text));
     send_message(t, &m);
 }
 
@@ -336,12 +356,43 @@ static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
     send_message(t, &m);
 }
 
+static inline void send_events(struct target *t, uint32_t request)
+{
+    static mkperf_ToHost m;
+    mkperf_EventInfo *event = &m.msg.events.events[0];
+
+    memset(&m, 0, sizeof m);
+    m.request = request;
+    m.which_msg = mkperf_ToHost_events_tag;
+    m.msg.events.events_count = 1;
+    *event = (mkperf_EventInfo){.code = 0x11, .supported = true};
+    strcpy(event->name, net_text(t, "cycles"));
+    strcpy(event->description, net_text(t, "processor cycles"));
+    send_message(t, &m);
+}
+
+/* Whether the request was answered with nothing but a hostile reason. */
+static inline bool refused_hostilely(struct target *t, const mkperf_ToTarget *m)
+{
+    bool hello = m->which_msg == mkperf_ToTarget_hello_tag;
+
+    if (hello ? t->how.texts != HOSTILE_HELLO : t->how.texts != HOSTILE_REQUEST) {
+        return false;
+    }
+    fake_error(&t->out, m->request, mkperf_ErrorCode_ERROR_STATE, 0, NET_HOSTILE);
+    flush_out(t);
+    return true;
+}
+
 static inline void on_request(struct target *t, const mkperf_ToTarget *m)
 {
     bool controls = m->which_msg == mkperf_ToTarget_configure_tag ||
                     m->which_msg == mkperf_ToTarget_start_tag ||
                     m->which_msg == mkperf_ToTarget_stop_tag;
 
+    if (refused_hostilely(t, m)) {
+        return;
+    }
     if (m->which_msg == mkperf_ToTarget_hello_tag) {
         on_hello(t, m->request, &m->msg.hello);
     } else if (m->which_msg == mkperf_ToTarget_command_tag) {
@@ -356,6 +407,8 @@ static inline void on_request(struct target *t, const mkperf_ToTarget *m)
         return;
     } else if (t->how.counts && m->which_msg == mkperf_ToTarget_get_counts_tag) {
         on_counts(t, m->request, m->msg.get_counts.part);
+    } else if (m->which_msg == mkperf_ToTarget_list_events_tag) {
+        send_events(t, m->request);
     } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
         t->configured = true;
         send_session(t, m->request);
@@ -402,6 +455,11 @@ static inline void send_mark(struct target *t)
                                .kind = mkperf_MarkKind_MARK_BEGIN,
                                .id = 7,
                                .name = "request"};
+    strcpy(m.msg.mark.name, net_text(t, "request"));
+    if (t->how.texts != HONEST) { /* a PD that only its name tells */
+        m.msg.mark.thread = 0;
+        strcpy(m.msg.mark.pd, NET_HOSTILE);
+    }
     send_message(t, &m);
 }
 
@@ -415,6 +473,12 @@ static inline void behave(struct target *t)
     }
     if (t->how.marks && t->batches % 8 == 1) {
         send_mark(t);
+    }
+    if (t->how.says && t->batches % 8 == 1) {
+        fake_text(&t->out, "hello ");
+        fake_text(&t->out, net_text(t, "world"));
+        fake_text(&t->out, "\n");
+        flush_out(t);
     }
     if (t->how.bob_comes && t->batches == 10) {
         t->how.bob = true;

@@ -91,8 +91,9 @@ static inline void fake_hello(struct fake *f, uint32_t request, uint64_t boot, u
     fake_send(f, &m);
 }
 
-/* One event, cycles, on counter 0 in both modes. */
-static inline void fake_session(struct fake *f, uint32_t request, uint32_t id, bool running)
+/* One event, called `event`, on counter 0 in both modes. */
+static inline void fake_session_of(struct fake *f, uint32_t request, uint32_t id, bool running,
+                                   const char *event)
 {
     static mkperf_ToHost m;
     mkperf_Session *s = &m.msg.session;
@@ -104,11 +105,16 @@ static inline void fake_session(struct fake *f, uint32_t request, uint32_t id, b
     s->running = running;
     s->max_frames = MKPERF_DEFAULT_FRAMES;
     s->events_count = 1;
-    strcpy(s->events[0].name, "cycles");
+    strcpy(s->events[0].name, event);
     s->events[0].code = 0x11;
     s->events[0].user_counter = s->events[0].kernel_counter = 1;
     s->events[0].period = FAKE_PERIOD;
     fake_send(f, &m);
+}
+
+static inline void fake_session(struct fake *f, uint32_t request, uint32_t id, bool running)
+{
+    fake_session_of(f, request, id, running, "cycles");
 }
 
 static inline void fake_status(struct fake *f, uint32_t request, uint32_t id, bool running,

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: which characters are printable, see printable.h. */
+#include "printable.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Characters that print nothing and change how others are shown (Unicode 15, general category Cf
+ * and the separators of lines and paragraphs). */
+static const struct range {
+    uint32_t first, last;
+} invisible[] = {
+    {0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad},   {0x061c, 0x061c},
+    {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+    {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+};
+
+static bool continues(const char *s, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)s[i] & 0xc0) != 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t mkperf_utf8(const char *s)
+{
+    unsigned char a = (unsigned char)s[0], b = a != 0 ? (unsigned char)s[1] : 0;
+
+    if (a < 0x80) {
+        return 1;
+    }
+    if (a >= 0xc2 && a <= 0xdf) {
+        return continues(s, 2) ? 2 : 0;
+    }
+    if (a >= 0xe0 && a <= 0xef) { /* neither overlong nor a surrogate nor a noncharacter */
+        bool bad = (a == 0xe0 && b < 0xa0) || (a == 0xed && b > 0x9f) ||
+                   (a == 0xef && b == 0xbf && (unsigned char)s[2] >= 0xbe);
+        return !bad && continues(s, 3) ? 3 : 0;
+    }
+    if (a >= 0xf0 && a <= 0xf4) {
+        bool bad = (a == 0xf0 && b < 0x90) || (a == 0xf4 && b > 0x8f);
+        return !bad && continues(s, 4) ? 4 : 0;
+    }
+    return 0;
+}
+
+static uint32_t code_point(const char *s, size_t n)
+{
+    uint32_t c = (unsigned char)s[0];
+
+    if (n > 1) {
+        c &= 0x7fU >> n;
+    }
+    for (size_t i = 1; i < n; i++) {
+        c = c << 6 | ((unsigned char)s[i] & 0x3f);
+    }
+    return c;
+}
+
+size_t mkperf_printable_char(const char *s)
+{
+    size_t n = mkperf_utf8(s);
+    uint32_t c;
+
+    if (n == 1) { /* most are */
+        return (unsigned char)*s >= 0x20 && *s != 0x7f ? 1 : 0;
+    }
+    c = code_point(s, n);
+    for (size_t i = 0; i < sizeof invisible / sizeof *invisible; i++) {
+        if (c >= invisible[i].first && c <= invisible[i].last) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+bool mkperf_is_printable(const char *s)
+{
+    while (*s != '\0') {
+        size_t n = mkperf_printable_char(s);
+        if (n == 0) {
+            return false;
+        }
+        s += n;
+    }
+    return true;
+}
+
+static void replace(char *s, const char *allowed)
+{
+    char *to = s;
+
+    while (*s != '\0') {
+        size_t n = strchr(allowed, *s) != NULL ? 1 : mkperf_printable_char(s);
+        if (s[0] == '\r' && s[1] == '\n' && *allowed != '\0') {
+            n = 1;
+        } else if (n != 0) {
+            memmove(to, s, n);
+            to += n;
+        } else {
+            n = mkperf_utf8(s);
+            *to++ = '?';
+        }
+        s += n != 0 ? n : 1;
+    }
+    *to = '\0';
+}
+
+void mkperf_printable(char *s)
+{
+    replace(s, "");
+}
+
+void mkperf_printable_lines(char *s)
+{
+    replace(s, "\n\t");
+}
+
+const char *mkperf_printable_copy(const char *s, char *buffer, size_t n)
+{
+    if (mkperf_is_printable(s)) {
+        return s;
+    }
+    snprintf(buffer, n, "%s", s);
+    mkperf_printable(buffer);
+    return buffer;
+}
+
+void mkperf_print_line(FILE *out, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    mkperf_printable(line);
+    fprintf(out, "%s\n", line);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Text from elsewhere as text: the one place that decides what may be printed.
+ *
+ * Names and messages arrive from targets, recordings, ELFs and other hosts. Printed as they are,
+ * they could move the cursor, change colours, begin lines of their own or reverse the order of
+ * what stands around them. Called where such text enters mkperf (wire messages, symbols, perf.data)
+ * and for each message that quotes it.
+ */
+#ifndef MKPERF_HOST_BASE_PRINTABLE_H
+#define MKPERF_HOST_BASE_PRINTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Returns the length of the UTF-8 sequence at s, 0 if there is no valid one. s ends with NUL. */
+size_t mkperf_utf8(const char *s);
+
+/*
+ * Returns the length in bytes of the printable character at s; 0: the character is a control
+ * character (C0, C1, DEL), a bidirectional or another invisible control, or no UTF-8.
+ */
+size_t mkperf_printable_char(const char *s);
+
+bool mkperf_is_printable(const char *s);
+
+/* Replaces each character of s that is not printable by '?', in place. s never grows. */
+void mkperf_printable(char *s);
+
+/* The same for text of several lines: newlines and tabs stay, a carriage return before a newline is
+ * dropped. */
+void mkperf_printable_lines(char *s);
+
+/*
+ * Returns s if it is printable, else a printable copy of its beginning in buffer (n bytes, n > 0).
+ * For paths, which must stay what they are.
+ */
+const char *mkperf_printable_copy(const char *s, char *buffer, size_t n);
+
+enum { MKPERF_PRINTABLE_PATH = 512 }; /* a buffer for a path in a message */
+
+/* Prints one line, its end included, of at most 1023 printable bytes. For warnings and notices. */
+void mkperf_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Text from elsewhere is text: a hostile target, a hostile recording and hostile ELFs, and every
+ * command that prints. What a command prints is UTF-8 without control characters, escape sequences
+ * and bidirectional controls, and no text from elsewhere begins a line of its own.
+ */
+#include "fake_net.h"
+#include "recording.h"
+
+#include <sys/stat.h>
+
+/* Of the same length as what they replace, in the bytes of a file. */
+static const struct patch {
+    const char *from, *to;
+} in_elf[] =
+    {
+        {"alpha", "\033[1mX"},          /* a function's name, in .strtab and in .debug_str */
+        {"beta", "\r\a\x7f\t"},         /* another's */
+        {"gamma_", "\nF!\xe2\x80\xae"}, /* begins a line; right-to-left override */
+        {"one.c", "\xc2\x9b"
+                  "7mZ"}, /* a source file: CSI of ISO 6429 */
+},
+  in_recording[] = {
+      {"client one", "\033[31m\nF!\xe2\a"},
+      {"server", "\r\xe2\x81\xa6SV"},
+      {"instructions", "\033[31m\x9b\a\r\xe2\x80\xaeI"},
+      {"cortex-a53", "\033]0;x\aCPU!"},
+      {"mkperf record", "\033[2J\033[H\nF!lie"},
+};
+
+static char *read_file(const char *path, size_t *n)
+{
+    struct stat st;
+    FILE *f = fopen(path, "rb");
+
+    assert_non_null(f);
+    assert_int_equal(fstat(fileno(f), &st), 0);
+    char *p = malloc((size_t)st.st_size + 1);
+    assert_non_null(p);
+    *n = fread(p, 1, (size_t)st.st_size, f);
+    assert_int_equal(*n, st.st_size);
+    p[*n] = '\0';
+    fclose(f);
+    return p;
+}
+
+static void write_file(const char *path, const char *p, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    assert_int_equal(fwrite(p, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A copy of a file in which each of the patches is made wherever it fits, at least once. */
+static void patch(const char *from, const char *to, const struct patch *patches, size_t count)
+{
+    size_t n;
+    char *p = read_file(from, &n);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(patches[i].from), made = 0;
+        char *at = p;
+
+        assert_int_equal(strlen(patches[i].to), length);
+        while ((at = memmem(at, n - (size_t)(at - p), patches[i].from, length)) != NULL) {
+            memcpy(at, patches[i].to, length);
+            made++;
+        }
+        assert_true(made > 0);
+    }
+    write_file(to, p, n);
+    free(p);
+}
+
+/* The length of the UTF-8 sequence at s and its character; 0: it is none. */
+static size_t character(const unsigned char *s, uint32_t *c)
+{
+    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+
+    *c = n == 1 ? s[0] : s[0] & (0x7fU >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        *c = *c << 6 | (s[i] & 0x3f);
+    }
+    return n;
+}
+
+static bool is_bad(uint32_t c)
+{
+    return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x61c ||
+           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+/* own_lines: text from elsewhere begins no line. */
+static void check_text(const char *what, const char *text, size_t n, bool own_lines)
+{
+    uint32_t c;
+
+    for (size_t i = 0; i < n;) {
+        size_t length = character((const unsigned char *)text + i, &c);
+
+        if (length == 0 || is_bad(c) ||
+            (own_lines && strncmp(text + i, "F!", 2) == 0 && (i == 0 || text[i - 1] == '\n'))) {
+            size_t from = i > 60 ? i - 60 : 0;
+            fail_msg("%s: byte %zu, 0x%02x, behind: %.*s", what, i, (unsigned char)text[i],
+                     (int)(i - from), text + from);
+        }
+        i += length;
+    }
+}
+
+/* What the command wrote is text, and long enough to hold what it should. */
+static void check(const char *what, const char *text)
+{
+    if (strlen(text) < 10) {
+        fail_msg("%s printed: %s", what, text);
+    }
+    check_text(what, text, strlen(text), strcmp(what, "console") != 0); /* replies are lines */
+}
+
+#define CHECK(command, wanted, ...)                               \
+    do {                                                          \
+        int status_;                                              \
+        char *text_ = RUN(command, &status_, __VA_ARGS__);        \
+        check(#command, text_);                                   \
+        if (status_ != (wanted)) {                                \
+            fail_msg(#command ": status %d: %s", status_, text_); \
+        }                                                         \
+    } while (0)
+
+/* ---- a recording and its ELFs -----------------------------------------------------------------
+ */
+
+static void test_recording(void **state)
+{
+    const char *in = recording_path("hostile.data");
+
+    (void)state;
+    CHECK(report, 0, "-i", in, "--stdio");
+    CHECK(report, 0, "-i", in, "--stdio", "-g", "--children", "-s", "pd,symbol,line,event,core");
+    CHECK(report, MKPERF_ERR_USAGE, "-i", in, "--stdio", "--pd", "nosuch");
+    CHECK(report, MKPERF_ERR_USAGE, "-i", in, "--stdio", "-e", "nosuch");
+    CHECK(report, MKPERF_ERR_INPUT, "-i", in, "--interactions");
+    CHECK(script, 0, "-i", in, "-F", "+srcline");
+    CHECK(diff, 0, in, recording_path("perf.data"));
+    CHECK(diff, 0, "-s", "pd", recording_path("perf.data"), in);
+    CHECK(report, MKPERF_ERR_USAGE, "-i", in, "--stdio", "\033[31mnosuch\n");
+    CHECK(report, MKPERF_ERR_INPUT, "-i", recording_path("no\033[31m\nF!"));
+}
+
+/* The functions' names as report prints them are those that annotate takes. */
+static void test_annotate(void **state)
+{
+    const char *in = recording_path("hostile.data");
+    char name[100] = "";
+    int status;
+
+    (void)state;
+    for (const char *line = RUN(report, &status, "-i", in, "--stdio", "-s", "symbol");
+         name[0] == '\0' && line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strstr(line, "[.] ") != NULL && strstr(line, "[.] ") < strchrnul(line, '\n')) {
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(strstr(line, "[.] ") + 4, "\n"),
+                     strstr(line, "[.] ") + 4);
+        }
+    }
+    assert_true(name[0] != '\0');
+    CHECK(annotate, 0, "-i", in, name);
+    CHECK(annotate, MKPERF_ERR_USAGE, "-i", in, "\033[31mnosuch");
+}
+
+static void test_formats(void **state)
+{
+    static const char *const formats[] = {"folded",    "csv",        "jsonl",  "flamegraph",
+                                          "callgrind", "speedscope", "firefox"};
+    const char *in = recording_path("hostile.data");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const char *out = recording_path("converted");
+        int status;
+        size_t n;
+
+        check(formats[i], RUN(convert, &status, in, "--to", formats[i], "-o", out));
+        assert_int_equal(status, 0);
+        char *text = read_file(out, &n);
+        assert_true(n > 100);
+        check_text(formats[i], text, n, true);
+        free(text);
+    }
+}
+
+/* perf.data written from a hostile one: perf prints its names as they are. */
+static void test_perf(void **state)
+{
+    const char *out = recording_path("clean.data");
+
+    (void)state;
+    CHECK(convert, 0, recording_path("hostile.data"), "--to", "perf", "-o", out);
+    char *text = recording_shell("perf script -i %s -F comm,event,time 2>/dev/null", out);
+    assert_true(strlen(text) > 1000);
+    check_text("perf script", text, strlen(text), true);
+    free(text);
+}
+
+static void test_json_input(void **state)
+{
+    static const char json[] =
+        "{\"elf_tcb_mappings\": {\"a\\u001b[31m\\nF!\\u202e.elf\": 1}, \"samples\": ["
+        "{\"ip\": 100, \"pid\": 1, \"time\": 5, \"cpu\": 0, \"period\": 10, \"nr\": 1, "
+        "\"ips\": [7]}]}";
+    const char *in = recording_path("hostile.json"), *out = recording_path("json.folded");
+    int status;
+    size_t n;
+
+    (void)state;
+    write_file(in, json, sizeof json - 1);
+    CHECK(convert, MKPERF_ERR_INPUT, in, "--to", "folded", "-o", out, "--build-dir", recording_dir);
+    check("convert", RUN(convert, &status, "--lenient", in, "--to", "folded", "-o", out,
+                         "--build-dir", recording_dir));
+    assert_int_equal(status, 0);
+    char *text = read_file(out, &n);
+    check_text("folded", text, n, true);
+    free(text);
+}
+
+/* ---- a target ---------------------------------------------------------------------------------
+ */
+
+static char address[64];
+static pid_t child;
+
+static void begin(struct how how)
+{
+    uint16_t port;
+
+    child = start_target(how, &port);
+    snprintf(address, sizeof address, "tcp:127.0.0.1:%u", port);
+}
+
+static void end(void)
+{
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void test_record(void **state)
+{
+    const char *out = recording_path("target.data");
+
+    (void)state;
+    begin((struct how){.texts = HOSTILE, .marks = true, .says = true});
+    CHECK(record, 0, "-t", address, "-o", out, "--duration", "0.02");
+    end();
+    CHECK(report, 0, "-i", out, "--stdio");
+    CHECK(script, 0, "-i", out);
+}
+
+static void test_other_commands(void **state)
+{
+    (void)state;
+    begin((struct how){.texts = HOSTILE, .marks = true, .says = true});
+    CHECK(top, 0, "-t", address, "--stdio", "--duration", "0.02");
+    CHECK(list, 0, "-t", address);
+    CHECK(console, MKPERF_ERR_REFUSED, "-t", address, "-c", "nonsense");
+    end();
+    begin((struct how){.texts = HOSTILE, .counts = COUNTED});
+    CHECK(stat, 0, "-t", address, "-e", "cycles", "--duration", "0.03");
+    end();
+    begin((struct how){.texts = HOSTILE, .bob = true, .marks = true, .says = true});
+    CHECK(record, 0, "-t", address, "-o", recording_path("bob.data"), "--watch", "--duration",
+          "0.02");
+    CHECK(record, MKPERF_ERR_REFUSED, "-t", address, "-o", recording_path("bob.data"), "--duration",
+          "0.02");
+    end();
+}
+
+/* A reason that came from the target: before anybody was authenticated, and after. */
+static void test_errors(void **state)
+{
+    const char *const out = recording_path("none.data");
+
+    (void)state;
+    for (int how = HOSTILE_HELLO; how <= HOSTILE_REQUEST; how++) {
+        begin((struct how){.texts = how});
+        CHECK(record, MKPERF_ERR_REFUSED, "-t", address, "-o", out, "--duration", "0.02");
+        CHECK(stat, MKPERF_ERR_REFUSED, "-t", address, "-e", "cycles", "--duration", "0.02");
+        CHECK(list, MKPERF_ERR_REFUSED, "-t", address);
+        CHECK(top, MKPERF_ERR_REFUSED, "-t", address, "--stdio", "--duration", "0.02");
+        CHECK(dump, MKPERF_ERR_REFUSED, "-t", address, "-o", out);
+        CHECK(console, MKPERF_ERR_REFUSED, "-t", address, "-c", "status");
+        end();
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    recording_setup();
+    recording_make("perf.data", 20, 3);
+    patch(recording_path("perf.data"), recording_path("hostile.data"), in_recording,
+          sizeof in_recording / sizeof *in_recording);
+    patch(recording_path("one.elf"), recording_path("one.elf"), in_elf,
+          sizeof in_elf / sizeof *in_elf);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recording),      cmocka_unit_test(test_annotate),
+        cmocka_unit_test(test_formats),        cmocka_unit_test(test_perf),
+        cmocka_unit_test(test_json_input),     cmocka_unit_test(test_record),
+        cmocka_unit_test(test_other_commands), cmocka_unit_test(test_errors),
+    };
+
+    return cmocka_run_group_tests(tests, setup, recording_teardown);
+}
