@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Compares a profile of tests/pd/accuracy.c with the truth.
 #   awk -f bench/accuracy.awk LOG SCRIPT
-# LOG: what the system printed (`truth NAME INSTRUCTIONS`); SCRIPT: mkperf script -F comm,period,event,ip,sym.
+# LOG: what the system printed (`truth NAME INSTRUCTIONS`), and `kernel SHARE`, the kernel's of all instructions, which is
+# in what `syscalls` took; SCRIPT: mkperf script -F comm,period,event,ip,sym.
 # Prints for each kind of work
 #   share NAME TRUE MEASURED ERROR SE     shares and the error in per cent, SE: one standard error,
 #                                         sqrt(p (1 - p) / n) of n samples
@@ -36,6 +37,7 @@ FNR == NR {
         split(substr($0, RSTART), t, " ")
         truth[t[2]] = t[3]; all += t[3]
     }
+    if ($1 == "kernel") { truth["kernel"] = all * $2; truth["syscalls"] -= truth["kernel"] }
     next
 }
 NF == 0 { if (comm != "") sample(); comm = ""; next }

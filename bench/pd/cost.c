@@ -2,10 +2,11 @@
 /*
  * What a sample costs, with the real profiler PD: this PD is its client and the work at once.
  *
- * It runs the same work without and with sampling and counts the instructions that retire at all
- * exception levels. The difference divided by the number of samples is the hook, the
- * wake-ups (one for 64 samples) and the profiler PD's copy into the output ring, which is not
- * emptied during the measurement. Prints `figure NAME VALUE`, VALUE in thousandths.
+ * It runs the same work without and with sampling and takes the time, in an emulator whose time is
+ * instructions; how many there are in a tick, the work itself tells. The difference divided by the
+ * number of samples is the hook, the wake-ups (one for 64 samples) and the profiler PD's copy into
+ * the output ring, which nobody empties during the measurement. Prints `figure NAME VALUE`, VALUE
+ * in thousandths.
  */
 #include <microkit.h>
 #include <stdint.h>
@@ -18,9 +19,7 @@ enum {
     ITERATIONS = 50000000,
     PERIOD = 100003,
     WAKE_SAMPLES = 64,
-    COUNTER = 5, /* the session uses the lowest ones */
-    INST_RETIRED = 0x08,
-    COUNT_EL2 = 1 << 27,
+    LOOP = 2, /* instructions of an iteration */
 };
 
 uintptr_t mkperf_output; /* set by the system description */
@@ -52,19 +51,12 @@ static uint64_t call(enum mkperf_session_op op)
     return microkit_msginfo_get_label(microkit_ppcall(CH_PROFILER, microkit_msginfo_new(op, 0)));
 }
 
-static void start_counting(void)
-{
-    __asm__ volatile("msr pmevtyper5_el0, %0\n\tisb\n\tmsr pmcntenset_el0, %1\n\tisb"
-                     :
-                     : "r"((uint64_t)(INST_RETIRED | COUNT_EL2)), "r"(UINT64_C(1) << COUNTER));
-}
-
-static uint32_t instructions(void)
+static uint64_t ticks(void)
 {
     uint64_t n;
 
-    __asm__ volatile("isb\n\tmrs %0, pmevcntr5_el0" : "=r"(n) : : "memory");
-    return (uint32_t)n;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(n) : : "memory");
+    return n;
 }
 
 static void spin(uint64_t iterations)
@@ -82,12 +74,12 @@ __attribute__((noinline)) static void descend(int depth) // NOLINT(misc-no-recur
     __asm__ volatile("" ::: "memory");
 }
 
-static uint32_t work(void)
+static uint64_t work(void)
 {
-    uint32_t before = instructions();
+    uint64_t before = ticks();
 
     descend(DEPTH);
-    return instructions() - before;
+    return ticks() - before;
 }
 
 /* Frames of the samples in the output ring, and how many samples. */
@@ -129,13 +121,12 @@ static void measure(void)
         microkit_dbg_puts("\n");
         return;
     }
-    start_counting();
-    uint32_t off = work();
+    uint64_t off = work();
     if (call(MKPERF_OP_START) != MKPERF_RESULT_OK) {
         microkit_dbg_puts("cost: the profiler does not start\n");
         return;
     }
-    uint32_t on = work();
+    uint64_t on = work();
     call(MKPERF_OP_STOP);
     uint64_t frames = frames_seen(&samples);
     if (samples == 0 || page()->status.lost_ring + page()->status.lost_output != 0) {
@@ -144,7 +135,8 @@ static void measure(void)
     }
     figure("samples", samples * 1000);
     figure("frames", frames * 1000 / samples);
-    figure("hook_and_copy_instructions_per_sample", (uint64_t)(on - off) * 1000 / samples);
+    figure("hook_and_copy_instructions_per_sample",
+           (on - off) * LOOP * ITERATIONS / samples * 1000 / off);
 }
 
 void init(void)

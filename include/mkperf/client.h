@@ -31,6 +31,7 @@ enum mkperf_app_op {
         1, /* as the text command `start`: the configured events, else cycles at 1 kHz */
     MKPERF_APP_STOP = 2,
     MKPERF_APP_MARK = 3,  /* words as in mkperf_app_mark */
+    MKPERF_APP_RUNS = 4,  /* OK: a session, or a flight recording, runs; else REFUSED */
     MKPERF_APP_DUMP = 25, /* the same words: a mark, and the flight recording is held */
 };
 
@@ -86,6 +87,12 @@ static inline uint32_t mkperf_app_start(unsigned channel)
 static inline uint32_t mkperf_app_stop(unsigned channel)
 {
     return mkperf_app_call(channel, MKPERF_APP_STOP, 0);
+}
+
+/* Whether a session, or a flight recording, runs. For a program that waits for one. */
+static inline int mkperf_app_runs(unsigned channel)
+{
+    return mkperf_app_call(channel, MKPERF_APP_RUNS, 0) == MKPERF_APP_OK;
 }
 
 static inline void mkperf_app_put_mark(enum mkperf_mark_kind kind, uint32_t id, const char *name)

@@ -87,6 +87,9 @@ uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64
         }
         return MKPERF_APP_OK;
     }
+    if (label == MKPERF_APP_RUNS) {
+        return mkperf_control_active(c) ? MKPERF_APP_OK : MKPERF_APP_REFUSED;
+    }
     if (label == MKPERF_APP_DUMP && n == MKPERF_APP_MARK_WORDS) {
         return hold(c, words);
     }

@@ -4,9 +4,10 @@
  * thousand instructions a round, the same in each. It is shallow and deep, branchy, memory-bound,
  * and makes protected calls to a PD `callee` (the same program).
  *
- * The PMU counts the instructions of the first rounds, before sampling starts. The count of each
- * function is printed (`truth NAME INSTRUCTIONS`) and checked against a second count. Then rounds
- * are repeated without end.
+ * Before anybody samples each work is timed, many times over, on a machine on which an instruction
+ * takes a nanosecond; what each took is printed (`truth NAME INSTRUCTIONS`), and checked against a
+ * second time. Protected calls are so timed together with the kernel's part of them. Then rounds go
+ * on for ever.
  */
 #include <microkit.h>
 
@@ -20,10 +21,8 @@ enum {
     CELLS = 8192, /* of the chase: 64 KiB */
     BRANCHES = 600,
     HOPS = 2000,
-    INST_RETIRED = 0x08,
-    NOT_AT_EL1 = UINT32_C(1) << 31,
-    NOT_AT_EL0 = UINT32_C(1) << 30,
-    COUNTERS = 3 << 4, /* 4 and 5: a session takes the lowest ones */
+    TIMES = 500,
+    NANOSECONDS = 1000000000,
     WORKS = 10,
     MAX_PASSES = 20, /* it never ends while a host samples */
 };
@@ -110,44 +109,25 @@ static const struct work {
     {"chase", chase},       {"syscalls", syscalls},
 };
 
-static void start_counting(void)
+static uint64_t nanoseconds(void)
 {
-    __asm__ volatile("msr pmevtyper4_el0, %0\n\tmsr pmevtyper5_el0, %1\n\tisb\n\t"
-                     "msr pmcntenset_el0, %2\n\tisb"
-                     :
-                     : "r"((uint64_t)(INST_RETIRED | NOT_AT_EL1)),
-                       "r"((uint64_t)(INST_RETIRED | NOT_AT_EL0)), "r"((uint64_t)COUNTERS));
+    uint64_t ticks, hz;
+
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
+    __asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+    return ticks * (NANOSECONDS / hz);
 }
 
-static uint32_t user_instructions(void)
+/* Instructions of a run, on average, and of calling it: exact, for a tick's are few among so many.
+ */
+LAYER static uint32_t count(void (*run)(void))
 {
-    uint64_t n;
+    uint64_t began = nanoseconds();
 
-    __asm__ volatile("isb\n\tmrs %0, pmevcntr4_el0" : "=r"(n) : : "memory");
-    return (uint32_t)n;
-}
-
-static uint32_t kernel_instructions(void)
-{
-    uint64_t n;
-
-    __asm__ volatile("isb\n\tmrs %0, pmevcntr5_el0" : "=r"(n) : : "memory");
-    return (uint32_t)n;
-}
-
-struct counted {
-    uint32_t user;
-    uint32_t kernel;
-};
-
-LAYER static struct counted count(void (*run)(void))
-{
-    uint32_t kernel = kernel_instructions();
-    uint32_t user = user_instructions();
-
-    run();
-    user = user_instructions() - user;
-    return (struct counted){user, kernel_instructions() - kernel};
+    for (int i = 0; i < TIMES; i++) {
+        run();
+    }
+    return (uint32_t)((nanoseconds() - began + TIMES / 2) / TIMES);
 }
 
 LAYER static void round(void)
@@ -167,31 +147,30 @@ static void say(const char *name, uint32_t instructions)
     microkit_dbg_puts("\n");
 }
 
-/* Counts each work, and a whole round. Returns whether the counts equal those of the last pass. */
-static bool count_all(struct counted *each, struct counted *all)
+/* Counts each work, and a whole round. Whether that is what it was in the last pass. */
+static bool count_all(uint32_t *each, uint32_t *all)
 {
+    uint32_t before = *all;
     bool same = true;
-    uint32_t kernel = 0;
 
     for (int i = 0; i < WORKS; i++) {
-        struct counted c = count(work[i].run);
-        same &= c.user == each[i].user && c.kernel == each[i].kernel;
-        kernel += c.kernel;
-        each[i] = c;
+        uint32_t n = count(work[i].run);
+        same &= n == each[i];
+        each[i] = n;
     }
     *all = count(round);
-    return same && all->kernel == kernel;
+    return same && *all == before;
 }
 
 /*
- * The cost of counting is the count of work_none, less its one instruction. The counters count all
- * PDs, so passes are repeated until no other PD has run in two of them.
+ * What counting itself takes is that of counting work_none, less its one instruction. Passes are
+ * repeated until nobody else has run in two of them.
  */
 static void tell_truth(void)
 {
-    static struct counted each[WORKS];
-    struct counted all;
-    uint32_t cost = count(work_none).user - 1;
+    static uint32_t each[WORKS];
+    uint32_t all = 0;
+    uint32_t cost = count(work_none) - 1;
     int passes = 0;
 
     while (!count_all(each, &all)) {
@@ -200,13 +179,12 @@ static void tell_truth(void)
             return;
         }
     }
-    uint32_t rest = all.user - cost;
+    uint32_t rest = all - cost;
     for (int i = 0; i < WORKS; i++) {
-        say(work[i].name, each[i].user - cost);
-        rest -= each[i].user - cost;
+        say(work[i].name, each[i] - cost);
+        rest -= each[i] - cost;
     }
     say("rest", rest);
-    say("kernel", all.kernel);
 }
 
 void init(void)
@@ -217,7 +195,6 @@ void init(void)
     for (uint64_t i = 0; i < CELLS; i++) {
         cell[i] = (i * 5 + 4093) % CELLS; /* one cycle through all */
     }
-    start_counting();
     tell_truth();
     for (;;) {
         round();

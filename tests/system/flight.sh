@@ -147,7 +147,7 @@ streamed() {
         grep -q '^ *0 *300 .* talker -> sink$' "$D/stream" &&
         "$MKPERF" report --stdio -i "$D/stream.data" | grep 'victim: fault at 0x'
 }
-# Beside counters; and all by PD.
+# Beside counters; and all by PD. The talker asks the client, too, whether the session still runs.
 counted() {
     talk counted "\$MKPERF stat -t \$T -e cycles,context-switches,faults,ppcalls,notifications $1 -x , \
         --duration 0.3 -o \$D/stat.csv --system $t/flight.system" || return 1
@@ -161,7 +161,7 @@ stat_system() {
 stat_pds() {
     counted --per-pd && awk -F, '{ count[$1, $4] = $2; if ($1 != "system") sum[$4] += $2 }
         END { for (e in sum) if (sum[e] != count["system", e]) bad = 1
-              exit bad || !(count["talker", "ppcalls"] == 700 && count["victim", "faults"] == 1 &&
+              exit bad || !(count["talker", "ppcalls"] > 700 && count["victim", "faults"] == 1 &&
                             count["talker", "notifications"] == 301 && count["sink", "context-switches"] >= 300 &&
                             count["server", "context-switches"] >= 500 && count["quick", "context-switches"] >= 200) }' "$D/stat.csv"
 }
