@@ -2,82 +2,45 @@
 /*
  * The kernel hook: from a counter's overflow to a record in the core's sample ring.
  *
- * Owns: taking one sample. Called by the kernel's interrupt path (see capture.h). Everything that
- * depends on the kernel is behind mkperf_port.h, which each port fills in; the contract stands in
- * docs/porting.md. No policy, no allocation, bounded work, no function pointers.
+ * Owns: taking one sample. Called by the kernel's interrupt path and by request.c (see hook.h).
+ * Everything that depends on the kernel is behind mkperf_port.h, which each port fills in; the
+ * contract stands in docs/porting.md. No policy, no allocation, bounded work, no function pointers.
+ * Of the memory that others can write to, the ring's tail is read, once for each record, and stack
+ * frames.
  *
- * What may be lost: a sample for which the ring has no room; it is counted in the ring's header.
+ * What may be lost: a sample for which the ring has no room, or while the ring is not mapped; it
+ * is counted in the ring's header.
  */
 #include <mkperf_port.h>
 
-#include <mkperf/counts.h>
-#include <mkperf/descriptor.h>
-#include <mkperf/ring.h>
-
-#include "capture.h"
-#include "soft.h"
+#include "hook.h"
 
 enum {
-    PAGE_BYTES = 4096,
+    LOOK_EACH = 16,    /* captures whose time is measured: one of so many, */
+    LOOK_AFTER = 1024, /* and after so many it is decided */
 };
 
-/* AAPCS64 6.4.6. */
-struct frame_record {
-    uint64_t caller; /* the caller's frame record */
-    uint64_t ret;    /* where it returns to */
-};
-
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* A new session: nothing of the last one may leak into its numbers. Or the next turn of one. */
-__attribute__((noinline)) static void start_generation(const struct mkperf_descriptor *d,
-                                                       struct mkperf_capture_state *s,
-                                                       struct mkperf_ring *ring, uint32_t bytes,
-                                                       uint64_t now)
-{
-    struct mkperf_soft *soft = mkperf_port_soft(d);
-
-    if (soft != NULL) {
-        mkperf_soft_begin(soft);
-    }
-    s->generation = d->generation;
-    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
-        s->armed[i] = d->counter[i].first;
-        s->read[i] = d->read[i];
-    }
-    if (d->continues != 0 && s->ring_bytes == bytes) {
-        return;
-    }
-    s->ring_bytes = bytes;
-    s->max_frames = min_u32(d->max_frames, MKPERF_MAX_FRAMES);
-    s->head = 0;
-    s->random = (s->random ^ now) | 1; /* never 0 */
-    s->dropped_samples = 0;
-    s->dropped_events = 0;
-    s->spurious = 0;
-    s->late_events = 0;
-    ring->late_events = 0;
-    ring->tick_hz = mkperf_port_tick_hz();
-    ring->hook = MKPERF_HOOK_MAGIC;
-}
-
-/* The next interval of a counter, with jitter as descriptor.h defines it. 0 is as good as 2^32. */
-static uint32_t next_period(const struct mkperf_descriptor_counter *c,
-                            struct mkperf_capture_state *s)
+/* The next interval of a counter, with jitter as descriptor.h defines it. */
+static inline uint32_t next_interval(struct mkperf_hook *s, const struct mkperf_hook_counter *c)
 {
     uint32_t mask = c->jitter_mask;
-    uint32_t period = c->period;
+    uint32_t interval = c->period;
 
     if (mask != 0) {
-        s->random ^= s->random << 13; /* Marsaglia's xorshift64, JSS 8(14), 2003 */
-        s->random ^= s->random >> 7;
-        s->random ^= s->random << 17;
-        period = period - (mask / 2 + 1) + ((uint32_t)(s->random >> 32) & mask);
+        uint64_t random = s->random;
+
+        random ^= random << 13; /* Marsaglia's xorshift64, JSS 8(14), 2003 */
+        random ^= random >> 7;
+        random ^= random << 17;
+        s->random = random;
+        interval = interval - (mask / 2 + 1) + ((uint32_t)(random >> 32) & mask);
     }
-    return period;
+    return interval < c->least ? c->least : interval;
+}
+
+uint32_t mkperf_hook_interval(struct mkperf_hook *s, unsigned i)
+{
+    return next_interval(s, &s->counter[i]);
 }
 
 /*
@@ -86,93 +49,34 @@ static uint32_t next_period(const struct mkperf_descriptor_counter *c,
  * counter that ran too far (its period is shorter than the way through the kernel) starts afresh,
  * and what it ran goes into the weight of the present sample. Returns that weight.
  */
-static uint64_t rearm(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
-                      struct mkperf_ring *ring, unsigned i, bool kernel, uint32_t *value)
+static inline uint64_t rearm(struct mkperf_hook *s, unsigned i, uint32_t *value)
 {
-    uint64_t weight = s->armed[i];
-    uint32_t next = next_period(&d->counter[i], s);
-    uint32_t ran = mkperf_port_counter_read(i);
+    struct mkperf_hook_counter *c = &s->counter[i];
+    uint32_t ran = mkperf_pmu_read(i);
+    uint64_t weight = c->armed;
+    uint32_t next = next_interval(s, c);
 
-    if (kernel && next < MKPERF_MIN_KERNEL_PERIOD) {
-        next = MKPERF_MIN_KERNEL_PERIOD;
-    }
-    if (ran > next / 2) {
+    if (__builtin_expect(ran > next / 2, 0)) {
         weight += ran;
         s->late_events += ran;
-        ring->late_events = s->late_events;
+        s->ring->late_events = s->late_events;
         ran = 0;
     }
     *value = ran - next;
-    s->armed[i] = next;
+    c->armed = next;
     return weight;
 }
 
-/* Whether a frame record at this offset from a page's start is aligned and wholly in the page. */
-static bool record_in_page(uint64_t offset)
-{
-    /* Rotated right by 3: a misaligned offset becomes huge. */
-    return (offset >> 3 | offset << 61) <= (PAGE_BYTES - sizeof(struct frame_record)) / 8;
-}
-
-/* What a walk found: frames, and flags that say why it ended early. */
-struct walked {
-    uint32_t frames;
-    uint32_t flags;
-};
-
-/*
- * Walks a thread's frame records from fp into frames[0 .. max). Each record must be 8-byte
- * aligned, lie within one page that the thread itself could read, and stand above the last one:
- * so the walk ends, whatever memory holds, and never faults. A function of its own, since inlined
- * it takes the caller's registers away from the loop.
- */
-__attribute__((noinline)) static struct walked walk(uint64_t fp, uint64_t *frames, uint32_t max)
-{
-    uint64_t *frame = frames;
-    uint64_t *end = frames + max;
-    struct walked end_of_walk = {0, 0};
-
-    while (frame != end) {
-        uint64_t page = fp & ~(uint64_t)(PAGE_BYTES - 1);
-        uintptr_t window = record_in_page(fp - page) ? mkperf_port_user_page(page) : 0;
-
-        if (window == 0) {
-            end_of_walk.flags = MKPERF_SAMPLE_BAD_FP;
-            goto out;
-        }
-        uintptr_t to_window = window - page;
-        do {
-            const struct frame_record *record = (const struct frame_record *)(fp + to_window);
-            uint64_t caller = record->caller;
-            uint64_t ret = record->ret;
-
-            if (ret == 0) {
-                goto out; /* start code: the outermost frame */
-            }
-            *frame++ = ret;
-            if (caller <= fp) {
-                end_of_walk.flags = caller != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
-                goto out;
-            }
-            fp = caller;
-        } while (record_in_page(fp - page) && frame != end);
-    }
-    end_of_walk.flags = MKPERF_SAMPLE_DEPTH_LIMIT;
-out:
-    end_of_walk.frames = (uint32_t)(frame - frames);
-    return end_of_walk;
-}
-
-/* Whether the session wants samples of the thread that a sample is about. Only with filters. */
-__attribute__((noinline)) static bool wanted(const struct mkperf_descriptor *d, bool kernel)
+/* Whether the session wants samples of the thread that one would be about. Only with filters. */
+__attribute__((noinline)) static bool wanted(const struct mkperf_hook *s, bool kernel)
 {
     struct mkperf_port_context c;
-    uint32_t n = min_u32(d->filters, MKPERF_MAX_FILTERS);
 
-    mkperf_port_context(&c, kernel); /* says whom mkperf_port_thread is about */
-    uint64_t thread = mkperf_port_thread();
-    for (uint32_t i = 0; i < n; i++) {
-        if (d->filter[i] == thread) {
+    mkperf_port_context(&c, kernel);
+    struct mkperf_identity id = mkperf_port_identity(c.thread);
+    for (uint32_t i = 0; i < s->session.filters; i++) {
+        const struct mkperf_filter *f = &s->session.filter[i];
+        if (f->badge == id.badge && ((f->sc ^ id.sc) & f->sc_mask) == 0) {
             return true;
         }
     }
@@ -182,36 +86,46 @@ __attribute__((noinline)) static bool wanted(const struct mkperf_descriptor *d, 
 /* What a counter of read_mask has counted: 0 when armed, and on over its overflow. */
 static uint32_t count_of(unsigned i)
 {
-    return mkperf_port_counter_read(i) - MKPERF_COUNT_PERIOD;
+    return mkperf_pmu_read(i) - MKPERF_COUNT_PERIOD;
 }
 
-/* Puts what the counters of `mask` counted since the last time behind *words, at most
- * MKPERF_MAX_READS. w NULL: nowhere. */
-static void read_counters(struct mkperf_capture_state *s, uint32_t mask, uint64_t *w,
-                          unsigned *words)
+/* Puts what the counters of `mask` counted since the last time behind w[words], and the number of
+ * them there; at most MKPERF_MAX_READS. w NULL: nowhere. Returns the words. */
+static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w, unsigned words)
 {
-    uint64_t n = 0;
+    unsigned n = 0;
 
     for (; mask != 0; mask &= mask - 1) {
         unsigned i = (unsigned)__builtin_ctz(mask);
         uint32_t count = count_of(i);
         if (w != NULL && n < MKPERF_MAX_READS) {
-            w[*words + ++n] = (uint64_t)i << MKPERF_READ_COUNTER_SHIFT |
-                              ((count - s->read[i]) & MKPERF_READ_COUNT);
+            n++;
+            w[words + n] = (uint64_t)i << MKPERF_READ_COUNTER_SHIFT |
+                           ((count - s->read[i]) & MKPERF_READ_COUNT);
         }
         s->read[i] = count;
     }
-    if (w != NULL) {
-        w[*words] = n;
-        *words += 1 + (unsigned)n;
+    if (w == NULL) {
+        return 0;
     }
+    w[words] = n;
+    return 1 + n;
+}
+
+__attribute__((noinline)) static void drop(struct mkperf_hook *s, struct mkperf_ring *ring,
+                                           uint64_t weight)
+{
+    s->dropped_samples++;
+    s->dropped_events += weight;
+    ring->dropped_samples = s->dropped_samples;
+    ring->dropped_events = s->dropped_events;
 }
 
 /*
  * Writes one sample for counter i into the ring, or counts it as dropped. reads: counters whose
  * values ride in it. Inlined for the plain case (none), in which nothing of them is left.
  */
-static inline __attribute__((always_inline)) void take(struct mkperf_capture_state *s,
+static inline __attribute__((always_inline)) void take(struct mkperf_hook *s,
                                                        struct mkperf_ring_producer *p, unsigned i,
                                                        bool kernel, uint64_t now, uint64_t weight,
                                                        uint32_t reads)
@@ -221,161 +135,180 @@ static inline __attribute__((always_inline)) void take(struct mkperf_capture_sta
     uint64_t *w =
         mkperf_ring_reserve(p, UINT64_C(8) * (reads != 0 ? room + 1 + MKPERF_MAX_READS : room));
 
-    if (reads != 0 && w == NULL) {
-        read_counters(s, reads, NULL, NULL);
-    }
-    if (w == NULL) {
-        p->ring->dropped_samples = ++s->dropped_samples;
-        s->dropped_events += weight;
-        p->ring->dropped_events = s->dropped_events;
+    if (__builtin_expect(w == NULL, 0)) {
+        if (reads != 0) {
+            read_counters(s, reads, NULL, 0);
+        }
+        drop(s, p->ring, weight);
         return;
     }
 
-    unsigned flags = 0;
+    unsigned flags = kernel ? MKPERF_SAMPLE_KERNEL : 0;
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
-    struct walked walked = {0, 0};
+    struct mkperf_walked walked = {0, 0};
     struct mkperf_port_context c;
 
-    if (kernel) {
-        flags |= MKPERF_SAMPLE_KERNEL;
-    }
     if (!mkperf_port_context(&c, kernel)) {
-        flags |= MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
+        flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
     }
-    uint64_t thread = mkperf_port_thread();
+    struct mkperf_identity thread = mkperf_port_identity(c.thread);
 
     w[MKPERF_WORD_TIME] = now;
-    w[MKPERF_WORD_THREAD] = thread;
+    w[MKPERF_WORD_THREAD] = thread.badge;
+    w[MKPERF_WORD_SC] = thread.sc;
     w[MKPERF_WORD_PERIOD] = weight;
     w[MKPERF_WORD_PC] = c.pc;
     w[MKPERF_WORD_LR] = c.lr;
     if (flags & MKPERF_SAMPLE_KERNEL) {
-        w[words++] = mkperf_port_kernel_pc();
+        w[words] = mkperf_port_kernel_pc();
+        words++;
     }
     if (c.fp != 0) {
-        walked = walk(c.fp, w + words, max);
+        walked = mkperf_walk(c.thread, c.fp, w + words, max);
     }
     words += walked.frames;
     flags |= walked.flags;
     if (reads != 0) {
         flags |= MKPERF_SAMPLE_READ;
-        read_counters(s, reads, w, &words);
+        words += read_counters(s, reads, w, words);
     }
     w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, walked.frames, i,
                                                  flags, mkperf_port_core());
     mkperf_ring_commit(p, 8 * (uint64_t)words);
 }
 
-/* Tells what is known of the counters, if there is room: nobody misses it for long. */
-static void tell_turn(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
-                      struct mkperf_ring_producer *p, uint64_t now)
+/* It is time for other counters, if there is room to say so: if not, the next turn says it. */
+static void tell_turn(struct mkperf_ring_producer *p, unsigned i, uint64_t now)
 {
-    uint32_t mask = d->counter_mask & MKPERF_COUNT_BITS;
-    unsigned words = MKPERF_TURN_WORDS;
-    uint64_t *w = mkperf_ring_reserve(p, UINT64_C(8) * (MKPERF_TURN_WORDS + MKPERF_MAX_COUNTERS));
+    uint64_t bytes = UINT64_C(8) * MKPERF_TURN_WORDS;
+    uint64_t *w = mkperf_ring_reserve(p, bytes);
 
     if (w != NULL) {
         w[MKPERF_WORD_TIME] = now;
-        w[MKPERF_WORD_THREAD] = mask;
-        for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-            unsigned i = (unsigned)__builtin_ctz(rest);
-            w[words++] = d->read_mask >> i & 1 ? s->read[i] : s->armed[i];
-        }
         w[MKPERF_WORD_HEADER] =
-            mkperf_record_header(MKPERF_RECORD_TURN, 8 * words, 0, 0, 0, mkperf_port_core());
-        mkperf_ring_commit(p, 8 * (uint64_t)words);
+            mkperf_record_header(MKPERF_RECORD_TURN, (unsigned)bytes, 0, i, 0, mkperf_port_core());
+        mkperf_ring_commit(p, bytes);
     }
     mkperf_port_wake();
 }
 
 /* An overflow in a session that has filters, groups that are read, or turns. */
-static inline void take_special(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
-                                struct mkperf_ring_producer *p, unsigned i, bool kernel,
-                                uint64_t now, uint64_t weight)
+static inline void take_special(struct mkperf_hook *s, struct mkperf_ring_producer *p, unsigned i,
+                                bool kernel, uint64_t now, uint64_t weight)
 {
-    uint32_t reads = d->reads[i] & d->read_mask & mkperf_port_counters();
+    uint32_t reads = s->session.counter[i].reads;
 
-    if (d->turn_mask >> i & 1) {
-        tell_turn(d, s, p, now);
-    } else if (d->read_mask >> i & 1) {
+    if (s->session.turn_mask >> i & 1) {
+        tell_turn(p, i, now);
+    } else if (s->session.read_mask >> i & 1) {
         s->read[i] -= weight; /* it begins anew */
-    } else if (d->filters == 0 || wanted(d, kernel)) {
+    } else if (s->session.filters == 0 || wanted(s, kernel)) {
         take(s, p, i, kernel, now, weight, reads);
     } else {
-        read_counters(s, reads, NULL, NULL);
+        read_counters(s, reads, NULL, 0);
     }
     /* What kernel counters counted of this is nobody's, as for the one that overflowed. */
-    for (reads &= d->kernel_mask; reads != 0; reads &= reads - 1) {
+    for (reads &= s->kernel_mask; reads != 0; reads &= reads - 1) {
         unsigned k = (unsigned)__builtin_ctz(reads);
         s->read[k] = count_of(k);
     }
 }
 
-/* All overflows of an interrupt. Inlined twice: for sessions with anything special, and without. */
-static inline __attribute__((always_inline)) void
-take_all(const struct mkperf_descriptor *d, struct mkperf_capture_state *s,
-         struct mkperf_ring *ring, uint64_t now, uint32_t bytes, uint32_t hit, bool special)
+/*
+ * All overflows of an interrupt. Inlined twice: for sessions with anything special, and without,
+ * which is what keeps the plain case cheap.
+ */
+static inline __attribute__((always_inline)) void take_all(struct mkperf_hook *s, uint32_t hit,
+                                                           uint64_t now, bool special)
 {
-    struct mkperf_ring_producer p = {.ring = ring, .size = bytes, .head = s->head, .tail = s->head};
+    struct mkperf_ring_producer p = {
+        .ring = s->ring, .size = s->ring_bytes, .head = s->head, .tail = s->head};
 
-    while (hit != 0) {
+    do {
         unsigned i = (unsigned)__builtin_ctz(hit);
         hit &= hit - 1;
         uint32_t value;
-        bool kernel = d->kernel_mask >> i & 1;
-        uint64_t weight = rearm(d, s, ring, i, kernel, &value);
+        bool kernel = s->kernel_mask >> i & 1;
+        uint64_t weight = rearm(s, i, &value);
         if (special) {
-            take_special(d, s, &p, i, kernel, now, weight);
+            take_special(s, &p, i, kernel, now, weight);
         } else {
             take(s, &p, i, kernel, now, weight, 0);
         }
         /* Last, so that a kernel counter does not count the hook, and the interrupted thread gets
          * on before the next overflow, whatever the period. */
-        mkperf_port_counter_write(i, value);
-    }
+        mkperf_pmu_write(i, value);
+    } while (hit != 0);
     uint64_t before = s->head - p.tail;
     uint64_t after = p.head - p.tail;
     s->head = p.head;
 
     /* Only the crossing wakes: a consumer that is already behind has been told. */
-    if (before < d->watermark && after >= d->watermark) {
+    if (before < s->watermark && after >= s->watermark) {
         mkperf_port_wake();
     }
 }
 
-__attribute__((noinline)) static void take_all_special(const struct mkperf_descriptor *d,
-                                                       struct mkperf_capture_state *s,
-                                                       struct mkperf_ring *ring, uint64_t now,
-                                                       uint32_t bytes, uint32_t hit)
+__attribute__((noinline)) static void take_all_special(struct mkperf_hook *s, uint32_t hit,
+                                                       uint64_t now)
 {
-    take_all(d, s, ring, now, bytes, hit, true);
+    take_all(s, hit, now, true);
 }
 
-void mkperf_capture(const struct mkperf_descriptor *d, struct mkperf_capture_state *s)
+/* The ring is not mapped as it was: counters go on, and what they counted is told when it is there
+ * again. */
+__attribute__((noinline)) static void take_nowhere(struct mkperf_hook *s, uint32_t hit)
+{
+    for (; hit != 0; hit &= hit - 1) {
+        unsigned i = (unsigned)__builtin_ctz(hit);
+        s->dropped_samples++;
+        s->dropped_events += s->counter[i].armed;
+        s->counter[i].armed = next_interval(s, &s->counter[i]);
+        s->read[i] = 0;
+        mkperf_pmu_write(i, 0 - s->counter[i].armed);
+    }
+}
+
+/*
+ * Whether the hook takes more than half of the time: counters whose intervals are long enough one
+ * by one may together still be too many. One capture in LOOK_EACH is measured from its entry.
+ */
+__attribute__((noinline)) static void look_at_time(struct mkperf_hook *s, uint64_t entered)
 {
     uint64_t now = mkperf_port_time();
-    uint32_t hit = mkperf_port_overflow_take() & d->counter_mask;
-    bool fresh = s->generation != d->generation;
-    uint32_t bytes = fresh ? d->ring_bytes : s->ring_bytes; /* 0 before the first: nothing fits */
 
-    if (fresh && !mkperf_ring_size_ok(bytes)) {
+    s->spent += now - entered;
+    if (s->captures % LOOK_AFTER != 0) {
         return;
     }
-    struct mkperf_ring *ring = mkperf_port_ring(d, (uint64_t)bytes + MKPERF_RING_HEADER_BYTES);
-    if (ring == NULL) {
-        return;
+    if (s->spent * LOOK_EACH > (now - s->since) / 2) {
+        mkperf_pmu_disable(s->mask);
+        s->enabled = 0;
+        s->storm = 1;
+        mkperf_port_wake();
     }
-    if (fresh) {
-        start_generation(d, s, ring, bytes, now);
+    s->spent = 0;
+    s->since = now;
+}
+
+void mkperf_capture(struct mkperf_hook *s, uint32_t hit)
+{
+    uint64_t now = mkperf_port_time();
+
+    mkperf_pmu_clear(hit);
+    s->captures++;
+    if (__builtin_expect(s->ring == NULL, 0)) {
+        s->ring = mkperf_port_memory(s->owner, s->session.ring,
+                                     (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
     }
-    if (hit == 0) {
-        ring->stamp = now; /* also how the profiler PD asks for the time */
-        ring->spurious = ++s->spurious;
-        return;
+    if (__builtin_expect(s->ring == NULL, 0)) {
+        take_nowhere(s, hit);
+    } else if (__builtin_expect(s->special != 0, 0)) {
+        take_all_special(s, hit, now);
+    } else {
+        take_all(s, hit, now, false);
     }
-    if (__builtin_expect(d->special != 0, 0)) {
-        take_all_special(d, s, ring, now, bytes, hit);
-        return;
+    if (__builtin_expect(s->captures % LOOK_EACH == 0, 0)) {
+        look_at_time(s, now);
     }
-    take_all(d, s, ring, now, bytes, hit, false);
 }

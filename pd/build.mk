@@ -8,7 +8,7 @@ MKPERF_PMU ?= armv8_pmuv3
 TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)
 # MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER).
 PROFILER_SRC := $(wildcard pd/profiler/*.c pd/timer/*.c) pd/pmu/$(MKPERF_PMU).c \
-                pd/pmu/armv8_events.c $(TARGET_LIB_SRC)
+                $(filter-out pd/pmu/armv8_pmuv3.c,$(wildcard pd/pmu/armv8_*.c)) $(TARGET_LIB_SRC)
 $(TARGET_OBJ)/pd/profiler/ticks.o: private TARGET_CFLAGS += -DMKPERF_TIMER=mkperf_$(PROFILER_TIMER)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c command_settings.c \

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The descriptor: how the profiler PD tells the kernel hook where samples go.
+ * The descriptor: what the profiler PD asks of the kernel hook, and what the hook answers.
  *
- * Owns: the layout of the descriptor. The profiler PD writes it MKPERF_DESCRIPTOR_OFFSET bytes
- * into the page of its IPC buffer, behind the message registers, where the kernel reads it at
- * every profiling interrupt. The kernel trusts none of it: addresses are translated through the
- * profiler PD's own page tables, numbers are clamped, and the worst that a wrong descriptor does
- * is to spoil the samples of the PD that wrote it.
+ * Owns: the layout of both. The descriptor is memory of the profiler PD, within one page that it
+ * may read and write. Its address stands in `userData` of the PD's IPC buffer when the PD
+ * acknowledges the PMU's interrupt: that is the request. The kernel carries it out before the
+ * acknowledgement returns, on the core of that interrupt. With `userData` 0 the acknowledgement is
+ * an ordinary one, and a kernel without the hook never looks at the word.
  *
- * Protocol: the PD fills everything, then stores `magic` with release order; to withdraw, it
- * stores 0 in `magic`. `period` and `jitter_mask` of a counter and `watermark` may be changed at
- * any time; so may `counter_mask`, `kernel_mask` and what belongs to counting, for counters that
- * stand still. Everything else changes only while `magic` is 0, with a new `generation`; or, where
- * events take turns, with a new `generation` and `continues` set, for counters that stand still:
- * the hook then takes `first` and `read` anew and keeps everything else.
+ * The kernel reads a configuration once, into its own memory, and checks it there. A sample uses
+ * what was prepared then and nothing of this page, so what is written here between two requests has
+ * no effect.
+ *
+ * What a profiler PD can make the kernel do, whatever it writes here: count events that the CPU
+ * offers, for all threads; write into the PD's own pages, as far as the PD itself may write to
+ * them; and take time from whatever runs, a sample after every mkperf_least_interval events of a
+ * counter at the soonest and less than half of the core's time over 1024 samples, for then the
+ * session is switched off (`storm`). It learns how many events all threads cause, where they are
+ * in their programs, and their stack frames' return addresses: that is what profiling is.
  */
 #ifndef MKPERF_DESCRIPTOR_H
 #define MKPERF_DESCRIPTOR_H
@@ -22,59 +26,171 @@
 
 #include <mkperf/record.h>
 
-#define MKPERF_DESCRIPTOR_OFFSET 1024
-#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x31637365646b706d) /* "mpkdesc1" */
+#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x32637365646b706d) /* "mpkdesc2" */
 
-/* More events than the way from the hook back to user mode takes, by far: with less, the kernel
- * would overflow the counter on each such way, and no thread would ever run again. */
+/*
+ * What a sample costs in the kernel, in instructions, rounded up: without frames, for each frame,
+ * for values of other counters, and for each of those (docs/verification.md, "What a sample
+ * costs"). No interval is shorter than what its sample costs.
+ */
+#define MKPERF_HOOK_SAMPLE_COST 350
+#define MKPERF_HOOK_FRAME_COST 17
+#define MKPERF_HOOK_READS_COST 70
+#define MKPERF_HOOK_READ_COST 45
+/* Of a counter that counts in the kernel: by far more than what counts between the hook and user
+ * mode. With less, each way back to a thread would overflow the counter again, and no thread would
+ * ever run. */
 #define MKPERF_MIN_KERNEL_PERIOD 2000
 
-struct mkperf_descriptor_counter {
-    uint32_t first;       /* the interval that it is in at the start */
-    uint32_t period;      /* events between samples, before jitter; at least 2; of a kernel counter
-                             the hook makes at least MKPERF_MIN_KERNEL_PERIOD */
+/* The shortest interval that the hook arms a counter with. reads: counters whose values ride in its
+ * samples. kernel: the counter counts in the kernel, whether or not in user mode. */
+static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t reads, int kernel)
+{
+    uint32_t cost = MKPERF_HOOK_SAMPLE_COST + MKPERF_HOOK_FRAME_COST * max_frames;
+
+    if (reads != 0) {
+        cost += MKPERF_HOOK_READS_COST + MKPERF_HOOK_READ_COST * reads;
+    }
+    return kernel && cost < MKPERF_MIN_KERNEL_PERIOD ? MKPERF_MIN_KERNEL_PERIOD : cost;
+}
+
+/* What is asked: one of these, and MKPERF_REQUEST_SNAPSHOT beside it or alone. */
+enum mkperf_request {
+    /* The configuration is a new session. Its ring is empty: head and tail are 0. */
+    MKPERF_REQUEST_APPLY = 1,
+    /* Other counters and filters; the session, its ring and its losses go on. The ring's size,
+     * max_frames and the tables are not looked at. */
+    MKPERF_REQUEST_CONTINUE = 2,
+    /* period and jitter_mask of the session's counters, and the watermark; nothing else is looked
+     * at. A counter that has more than two new periods left before its overflow is set forward:
+     * its interval ends one period from now, and its sample weighs what was counted. */
+    MKPERF_REQUEST_UPDATE = 3,
+    /* The counters stand still. The session goes on: CONTINUE, or WITHDRAW. */
+    MKPERF_REQUEST_STOP = 4,
+    /* The session is over: counters off, nothing remembered. */
+    MKPERF_REQUEST_WITHDRAW = 5,
+    MKPERF_REQUEST_OP = 7, /* mask */
+    /* The answer's counter[], too: after STOP and WITHDRAW have stopped them, before the others
+     * have set them anew. */
+    MKPERF_REQUEST_SNAPSHOT = 8,
+};
+
+/* Why a request was refused: it has then changed nothing, but that a CONTINUE has stopped the
+ * counters, and BAD_EVENT leaves no session. */
+enum mkperf_request_status {
+    MKPERF_REQUEST_OK = 0,
+    MKPERF_REQUEST_BAD_OP = 1,       /* no such operation */
+    MKPERF_REQUEST_BAD_CORE = 2,     /* the interrupt is another core's than the caller's */
+    MKPERF_REQUEST_BAD_COUNTERS = 3, /* no counters, or some that the CPU has not */
+    MKPERF_REQUEST_BAD_RING = 4,     /* its size, or it is not within one mapping of the caller's */
+    MKPERF_REQUEST_BAD_TABLE = 5,    /* the same for the table of counts, or of software events */
+    MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without counts, or software events */
+    MKPERF_REQUEST_BAD_STATE = 7,    /* no session of the caller's to continue */
+    MKPERF_REQUEST_BAD_EVENT = 8,    /* the PMU did not take the `select` of counter `what` */
+};
+
+/* Bits of an answer's `features`. */
+enum mkperf_hook_features {
+    MKPERF_FEATURE_COUNTS = 1, /* counts by thread (counts.h) */
+    MKPERF_FEATURE_SOFT = 2,   /* software events (soft.h) */
+};
+
+struct mkperf_request_counter {
+    /* What the counter's event selector is to hold: kernel/arch/ says which bits the kernel takes
+     * over, and pd/pmu makes the values. Whether it counts in user mode, in the kernel or in both
+     * stands here and nowhere else. */
+    uint32_t select;
+    uint32_t left;        /* events from the start to its first overflow, */
+    uint32_t first;       /* which ends an interval of so many; at least `left` */
+    uint32_t period;      /* events between samples, before jitter */
     uint32_t jitter_mask; /* 2^k - 1 <= period, low bits may be clear; 0 = no jitter */
+    uint32_t reads;       /* of one that samples: those of read_mask to be read with it */
+    uint64_t read;        /* of one in read_mask: what it had counted, modulo 2^64, at the last
+                             overflow of the one that it is read with, where MKPERF_COUNT_PERIOD
+                             events before its own next overflow is 0 */
+};
+
+/* Samples of this thread are wanted. */
+struct mkperf_filter {
+    uint64_t badge;   /* as a record has it, */
+    uint64_t sc;      /* and of its scheduling context's badge */
+    uint64_t sc_mask; /* the bits that count */
 };
 
 /*
- * Jitter: after each overflow the hook arms the counter with
+ * What a session is. Jitter: after each overflow the hook arms the counter with
  *   period - (jitter_mask + 1) / 2 + r,   r uniform in [0, jitter_mask]   (jitter_mask != 0)
- * from a 64-bit xorshift generator's upper half, so that the mean is period - 1/2 and
- * every value in the range can occur. Each sample carries the period it really had.
+ * from a 64-bit xorshift generator's upper half, so that the mean is period - 1/2 and every value
+ * in the range can occur; but never with less than mkperf_least_interval. Each sample carries the
+ * period that it really had.
  */
-struct mkperf_descriptor {
-    uint64_t magic;
-    uint32_t generation;   /* changes with each session: the hook forgets its state of the last */
-    uint32_t counter_mask; /* counters that belong to the session, bit = number */
-    uint32_t kernel_mask;  /* those of them that count kernel time only */
+struct mkperf_configuration {
+    uint32_t counter_mask; /* counters that belong to the session, bit = number; not 0 */
+    uint32_t enable_mask;  /* those of them that count from now on */
+    uint32_t read_mask;    /* those of them that do not sample: their values ride in others' samples
+                              or are asked for. To be armed with MKPERF_COUNT_PERIOD, so that they
+                              never wrap unseen */
+    uint32_t turn_mask;    /* those of them whose overflow is told with a TURN record, and wakes */
     uint32_t max_frames;   /* depth of the walk, 0 .. MKPERF_MAX_FRAMES */
-    uint32_t watermark;    /* bytes used in a ring at which the profiler PD is woken */
-    uint32_t ring_bytes;   /* data bytes of each ring, see mkperf_ring_size_ok */
-    uint64_t ring[MKPERF_MAX_CORES]; /* each core's ring: address in the profiler PD, 0 = none;
-                                        header and data within one page of its mapping */
-    struct mkperf_descriptor_counter counter[MKPERF_MAX_COUNTERS];
-    uint32_t filters;                    /* 0: samples of all threads; else only of these: */
-    uint32_t count_mask;                 /* counters that count by thread, see counts.h, */
-    uint32_t count_epoch;                /* which changes when they are set anew, */
-    uint8_t slot[MKPERF_MAX_COUNTERS];   /* the slot that each counts for, */
-    uint64_t counts;                     /* and the table: address in the profiler PD, 0 = none */
-    uint64_t filter[MKPERF_MAX_FILTERS]; /* identities */
-
-    uint32_t special;   /* 0: filters, turn_mask and read_mask are 0, and not looked at */
-    uint32_t continues; /* != 0: this generation goes on with the last one's ring and books */
-    uint32_t turn_mask; /* counters whose overflow is told with a TURN record and wakes at once */
-    uint32_t read_mask; /* counters that do not sample: their values ride in others' samples. Armed
-                           with MKPERF_COUNT_PERIOD, so that they never wrap unseen */
-    uint32_t reads[MKPERF_MAX_COUNTERS]; /* of one that samples: those of read_mask to be read */
-    uint64_t read[MKPERF_MAX_COUNTERS];  /* of one in read_mask: what it had counted, modulo 2^64,
-                                            at the last overflow of the one that it is read with,
-                                            where MKPERF_COUNT_PERIOD events before its own next
-                                            overflow is 0 */
-    uint32_t soft_mask; /* software events that are wanted, bit = enum mkperf_soft_kind (soft.h), */
-    uint64_t soft;      /* and their table: address in the profiler PD, not 0 with a mask */
+    uint32_t watermark;    /* bytes used in the ring at which the profiler PD is woken */
+    uint32_t ring_bytes;   /* data bytes of the ring, see mkperf_ring_size_ok */
+    uint32_t filters;      /* 0: samples of all threads; else only of filter[] */
+    uint64_t ring;         /* this core's ring: address in the profiler PD; header and data within
+                              one page of its mapping */
+    /* A thread that has one of these bits in its badge is told apart by the badge of its scheduling
+     * context, too, of which these bits count: in the tables, not in records. */
+    uint64_t sc_if;
+    uint64_t sc_mask;
+    uint64_t counts;     /* table of counts by thread: address in the profiler PD, 0 = none */
+    uint64_t soft;       /* table of software events: address in the profiler PD, or 0 */
+    uint32_t count_mask; /* counters that count by thread, */
+    uint32_t soft_mask;  /* software events that are wanted, bit = enum mkperf_soft_kind */
+    uint8_t slot[32];    /* the slot that each counter counts for by thread (counts.h) */
+    struct mkperf_filter filter[MKPERF_MAX_FILTERS];
+    struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
 };
 
-_Static_assert(MKPERF_DESCRIPTOR_OFFSET + sizeof(struct mkperf_descriptor) <= 4096,
-               "the descriptor must fit the IPC buffer's page");
+struct mkperf_answer_counter {
+    uint32_t value; /* as the counter holds it: 2^32 - n when n events are left to the overflow */
+    uint32_t interval; /* events from its last overflow to its next */
+    uint64_t read;     /* as in the request */
+};
+
+struct mkperf_answer {
+    uint32_t status; /* enum mkperf_request_status */
+    uint32_t what;   /* counter that it is about */
+    uint32_t features;
+    uint32_t counters; /* that the CPU has, bit = number */
+    uint32_t session;  /* counters of the session, 0: there is none */
+    uint32_t storm;    /* != 0: the hook has switched the session's counters off */
+    /* Registers that say what the PMU is. Armv8: MIDR_EL1, PMCR_EL0, PMCEID0_EL0, PMCEID1_EL0. */
+    uint64_t pmu[4];
+    uint64_t time; /* ticks, at the request */
+    uint64_t tick_hz;
+    uint64_t head;     /* the hook's position in the ring: what counter[] says comes after it */
+    uint64_t captures; /* interrupts of the session, */
+    uint64_t spurious; /* and such of the PMU, since boot, that were no session's */
+    uint64_t
+        disturbed; /* what the PMU held otherwise than it was programmed: found and put right */
+    struct mkperf_answer_counter counter[MKPERF_MAX_COUNTERS]; /* with SNAPSHOT */
+};
+
+/*
+ * Protocol: the PD fills in everything but the answer, with a `sequence` that is not `answered`,
+ * and acknowledges the interrupt. The kernel fills in the answer and copies the sequence to
+ * `answered`. If it has not done so, there is no hook. The same sequence again is no request.
+ */
+struct mkperf_descriptor {
+    uint64_t magic; /* MKPERF_DESCRIPTOR_MAGIC */
+    uint32_t sequence;
+    uint32_t op; /* enum mkperf_request */
+    struct mkperf_configuration want;
+    uint32_t answered; /* from here on the kernel writes */
+    uint32_t reserved;
+    struct mkperf_answer answer;
+};
+
+_Static_assert(sizeof(struct mkperf_descriptor) <= 4096, "the descriptor must fit a page");
+_Static_assert(sizeof(struct mkperf_configuration) % 8 == 0, "the kernel copies words");
 
 #endif

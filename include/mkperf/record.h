@@ -15,11 +15,14 @@
  *
  * SAMPLE
  *   word 1   time, ticks of the target's monotonic counter, taken on entry to the hook
- *   word 2   thread identity (see MKPERF_THREAD_*)
- *   word 3   period: how many events this sample stands for
- *   word 4   pc of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
- *   word 5   link register of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
- *   word 6   only with MKPERF_SAMPLE_KERNEL: the kernel address that stands for the kernel's work
+ *   word 2   thread: in the core's ring, as the hook wrote it, the badge of the thread's fault
+ *            handler or one of the hook's own MKPERF_THREAD_*; in the output ring its identity
+ *   word 3   in the core's ring: the badge of the thread's scheduling context, 0 without one. What
+ *            it says is in word 2 of the output ring, and nobody looks at it there
+ *   word 4   period: how many events this sample stands for
+ *   word 5   pc of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
+ *   word 6   link register of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
+ *   word 7   only with MKPERF_SAMPLE_KERNEL: the kernel address that stands for the kernel's work
  *            (entry function of the last kernel entry, or the exact pc for idle; 0 if unknown)
  *   then     nframes return addresses, innermost first, from the frame-pointer walk
  *   then     only with MKPERF_SAMPLE_READ: the number n of values, and n values, ascending by
@@ -32,18 +35,14 @@
  *   word 2   number of samples lost since the last LOSS record of the same place
  *   word 3   number of events that those samples stood for
  *
- * TURN (only where events take turns, never in the output ring: the hook tells the profiler PD what
- * it knows of the counters)
+ * TURN (counter = which, of the descriptor's turn_mask, overflowed; never in the output ring)
  *   word 1   time, ticks
- *   word 2   counters, bit = number
- *   then     a word for each of them: of one that is read with others what it had counted at the
- *            last overflow of the one that it is read with (see descriptor.h), else the number of
- *            events from its last overflow to the next
+ *
  * FAULT: a thread faulted (software event, soft.h)
  *   word 1   time, ticks
- *   word 2   thread identity
- *   word 3   pc of the instruction
- *   word 4   address that it wanted to use; 0 if that was not what was wrong
+ *   words 2, 3  as of a sample
+ *   word 4   pc of the instruction
+ *   word 5   address that it wanted to use; 0 if that was not what was wrong
  */
 #ifndef MKPERF_RECORD_H
 #define MKPERF_RECORD_H
@@ -79,15 +78,18 @@ enum mkperf_record_words {
     MKPERF_WORD_HEADER = 0,
     MKPERF_WORD_TIME = 1,
     MKPERF_WORD_THREAD = 2,
-    MKPERF_WORD_PERIOD = 3,
-    MKPERF_WORD_PC = 4,
-    MKPERF_WORD_LR = 5,
-    MKPERF_SAMPLE_FIXED_WORDS = 6,
+    MKPERF_WORD_SC = 3,
+    MKPERF_WORD_PERIOD = 4,
+    MKPERF_WORD_PC = 5,
+    MKPERF_WORD_LR = 6,
+    MKPERF_SAMPLE_FIXED_WORDS = 7,
+    MKPERF_LOSS_SAMPLES = 2,
+    MKPERF_LOSS_EVENTS = 3,
     MKPERF_LOSS_WORDS = 4,
-    MKPERF_TURN_WORDS = 3, /* before the counters */
-    MKPERF_FAULT_PC = 3,
-    MKPERF_FAULT_ADDRESS = 4,
-    MKPERF_FAULT_WORDS = 5,
+    MKPERF_TURN_WORDS = 2,
+    MKPERF_FAULT_PC = 4,
+    MKPERF_FAULT_ADDRESS = 5,
+    MKPERF_FAULT_WORDS = 6,
 };
 
 enum mkperf_limits {
@@ -106,11 +108,16 @@ enum mkperf_limits {
  * Microkit's order + 1. The badges of children are distinct among one parent's only, so a child's
  * identity also holds the badge of the scheduling context that it runs on: 0x100 + the PD's number,
  * unless it is passive and runs on a caller's. Three values are the hook's own.
+ *
+ * That is Microkit's convention, not the kernel's: the hook writes badges as they are, and the
+ * profiler PD makes identities of them (mkperf_thread_of).
  */
 #define MKPERF_THREAD_INITIAL UINT64_C(0) /* the kernel's first thread: Microkit's monitor */
 #define MKPERF_THREAD_CHILD_BIT (UINT64_C(1) << 62)
 #define MKPERF_THREAD_CHILD(number, id) \
     (MKPERF_THREAD_CHILD_BIT | (0x100 + (uint64_t)(number)) << 8 | (uint64_t)(id))
+#define MKPERF_THREAD_CHILD_ID UINT64_C(0xff)
+#define MKPERF_THREAD_SC UINT64_C(0xffff)   /* of a scheduling context's badge: what is looked at */
 #define MKPERF_THREAD_IDLE UINT64_MAX       /* the core's idle thread */
 #define MKPERF_THREAD_NONE (UINT64_MAX - 1) /* a thread without a fault handler's badge */
 /* Not the hook's: the profiler PD's timer interrupted one of several; a frame of each is behind a
@@ -138,6 +145,16 @@ static inline uint64_t mkperf_thread_from_wire(uint64_t field)
 /* A value in a sample. */
 #define MKPERF_READ_COUNT ((UINT64_C(1) << 56) - 1)
 #define MKPERF_READ_COUNTER_SHIFT 56
+
+/* The identity of a thread whose fault handler and scheduling context have these badges. */
+static inline uint64_t mkperf_thread_of(uint64_t badge, uint64_t sc)
+{
+    if (!(badge & MKPERF_THREAD_CHILD_BIT) || badge >= MKPERF_THREAD_AMBIGUOUS) {
+        return badge;
+    }
+    return MKPERF_THREAD_CHILD_BIT | (sc & MKPERF_THREAD_SC) << 8 |
+           (badge & MKPERF_THREAD_CHILD_ID);
+}
 
 static inline uint64_t mkperf_record_header(unsigned type, unsigned size, unsigned nframes,
                                             unsigned counter, unsigned flags, unsigned core)

@@ -41,24 +41,18 @@ enum mkperf_ring_limits {
  * bytes since the start and never wrap in practice (2^64).
  */
 struct mkperf_ring {
-    uint64_t head;    /* written by the producer */
-    uint64_t hook;    /* kernel hook only: MKPERF_HOOK_MAGIC once a hook has used this ring */
-    uint64_t tick_hz; /* kernel hook only: ticks of a record's time per second */
+    uint64_t head;            /* written by the producer */
     uint64_t dropped_samples; /* producer: records dropped because the ring was full, ever */
-    uint64_t dropped_events;  /* producer: the events of those samples */
-    uint64_t spurious;    /* kernel hook only: interrupts without an overflow of an owned counter */
-    uint64_t late_events; /* kernel hook only: events folded into a sample's period because the
-                             counter ran too far past its overflow before it was re-armed */
-    uint64_t stamp;       /* kernel hook only: time of the last such interrupt */
-    uint64_t pad0[8];
+    uint64_t dropped_events;  /* producer: the events those stood for */
+    uint64_t late_events;     /* kernel hook only: events folded into a sample's period because the
+                                 counter ran too far past its overflow before it was re-armed */
+    uint64_t pad0[12];
     uint64_t tail; /* written by the consumer */
     uint64_t pad1[15];
     uint64_t data[];
 };
 
 _Static_assert(sizeof(struct mkperf_ring) == MKPERF_RING_HEADER_BYTES, "ring header layout");
-
-#define MKPERF_HOOK_MAGIC UINT64_C(0x316b6f6f68706b6d) /* "mkphook1" */
 
 struct mkperf_ring_producer {
     struct mkperf_ring *ring;
@@ -185,10 +179,10 @@ static inline uint64_t *mkperf_ring_room(struct mkperf_ring_producer *p, uint64_
  * Consumer: the contiguous readable bytes, from the next record on; their number in *bytes, maybe
  * 0. `head` is the producer's position, loaded from the ring with acquire. The bytes are not
  * validated: the caller checks the sizes of the records. Records that the caller cannot handle must
- * be read with mkperf_ring_peek.
+ * be read with mkperf_ring_peek. The caller may change records until it releases them.
  */
-static inline const uint64_t *mkperf_ring_stretch(const struct mkperf_ring_consumer *c,
-                                                  uint64_t head, uint64_t *bytes)
+static inline uint64_t *mkperf_ring_stretch(const struct mkperf_ring_consumer *c, uint64_t head,
+                                            uint64_t *bytes)
 {
     uint64_t used = head - c->tail;
     uint64_t at = c->tail & (c->size - 1);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The contract between the profiler PD and a PMU back-end.
+ * What the profiler PD knows of an architecture's counters.
  *
- * Owns: struct mkperf_pmu, the whole of what the profiler PD knows of an architecture's counters.
- * A back-end is one const struct; registers appear nowhere else. Called by the profiler PD only,
- * which runs on one core and is the PMU's one user beside the kernel hook. The hook may interrupt
- * any of these functions; it touches only counters of the running session, after their overflow.
+ * Owns: struct mkperf_pmu, a back-end: names of events and what to write where, as data. It has no
+ * registers; the kernel hook writes what it says (kernel/arch/) and tells what the PMU is (the
+ * answer's `pmu` in descriptor.h, `id` here). Called by the profiler PD and by tests.
  */
 #ifndef MKPERF_PMU_H
 #define MKPERF_PMU_H
@@ -13,8 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { MKPERF_PMU_VERSION = 2 };
 
 /* How often an event can occur at most: decides the shortest period that is allowed. */
 enum mkperf_pmu_rate {
@@ -29,50 +26,63 @@ struct mkperf_pmu_event {
     const char *description; /* shorter than 64 */
 };
 
-struct mkperf_pmu {
-    uint32_t version; /* MKPERF_PMU_VERSION */
-    const char *name; /* as perf calls it; shorter than 16 */
+enum { MKPERF_PMU_ID_WORDS = 4 };
 
-    /* Finds the PMU. NULL: it is here and nothing counts; otherwise why it cannot be used. */
-    const char *(*init)(void);
-    /* Event counters that a session may use, at most MKPERF_MAX_COUNTERS. */
-    unsigned (*counters)(void);
-    /* What can be known of the CPU's name, NUL-terminated within n bytes; may be empty. */
-    void (*cpu)(char *name, size_t n);
-    /* Whether the CPU implements the event, as far as it says. */
-    bool (*supported)(uint32_t code);
-    /* Lets a stopped counter count an event in user mode, the kernel, or both; its overflow flag
-     * is cleared. False: the hardware did not take it. */
-    bool (*program)(unsigned counter, uint32_t code, bool user, bool kernel);
-    /* The counter overflows `events` events from now; 1 .. 2^31. */
-    void (*arm)(unsigned counter, uint32_t events);
-    /* Counters in the mask (bit = number) begin or cease to count; others are left alone. When
-     * stop returns, no more overflows of them happen. */
+struct mkperf_cpu;
+
+/*
+ * Counters from user mode, where a kernel without the hook exports the PMU (seL4's
+ * KernelArmExportPMUUser): for values beside the timer's samples, and nothing else. Then every PD
+ * can use, stop and falsify them.
+ */
+struct mkperf_pmu_user {
+    /* Fills in the counters and the id. NULL: they can be used; otherwise why not. */
+    const char *(*find)(struct mkperf_cpu *cpu);
+    /* Lets a counter that stands still count what the selector says, from 0 on. False: the hardware
+     * did not take it. */
+    bool (*program)(unsigned counter, uint32_t select);
+    /* Counters in the mask (bit = number) begin or cease to count; others are left alone. */
     void (*start)(uint32_t mask);
     void (*stop)(uint32_t mask);
-    /* The raw value, 2^32 - n when n events are left to the overflow. */
     uint32_t (*read)(unsigned counter);
-    /* Counters whose overflow nobody has taken yet, and forgetting it. */
-    uint32_t (*overflow)(void);
-    void (*clear)(uint32_t mask);
-    /* Sets the overflow of counters as if they had overflowed: an interrupt on purpose. NULL: the
-     * hardware cannot, and counts have no time. */
-    void (*raise)(uint32_t mask);
-    /* Some bits that differ from boot to boot if anything of the PMU does. */
-    uint64_t (*entropy)(void);
+};
 
+struct mkperf_pmu {
+    const char *name; /* as perf calls it; shorter than 16 */
+
+    /* What can be known of the CPU's name, NUL-terminated within n bytes; may be empty. */
+    void (*cpu)(const uint64_t *id, char *name, size_t n);
+    /* Whether the CPU implements the event, as far as it says. */
+    bool (*supported)(const uint64_t *id, uint32_t code);
+    /* What the selector of a counter holds that counts the event in user mode, in the kernel, or in
+     * both. */
+    uint32_t (*select)(uint32_t code, bool user, bool kernel);
+
+    const struct mkperf_pmu_user *user;    /* NULL: the architecture has no such access */
     const struct mkperf_pmu_event *events; /* ends with one whose name is NULL */
 };
 
+/* The counters at hand. */
+struct mkperf_cpu {
+    const struct mkperf_pmu *pmu;
+    uint32_t counters; /* that sessions may use, from 0 on; 0: none */
+    uint64_t id[MKPERF_PMU_ID_WORDS];
+};
+
+static inline bool mkperf_cpu_supports(const struct mkperf_cpu *cpu, uint32_t code)
+{
+    return cpu->counters != 0 && cpu->pmu->supported(cpu->id, code);
+}
+
 extern const struct mkperf_pmu mkperf_armv8_pmuv3;
-extern const struct mkperf_pmu mkperf_armv7_pmuv2;
-extern const struct mkperf_pmu mkperf_riscv_sscofpmf;
 
 /* The one that this build of the profiler PD uses: `make MKPERF_PMU=NAME` (pd/build.mk). */
 #ifndef MKPERF_PMU
 #define MKPERF_PMU mkperf_armv8_pmuv3
 #endif
 extern const struct mkperf_pmu MKPERF_PMU; // NOLINT(readability-redundant-declaration)
+
+extern const struct mkperf_pmu_user mkperf_armv8_user;
 
 /* The events of the Arm architecture, for back-ends that count them. */
 extern const struct mkperf_pmu_event mkperf_armv8_events[];

@@ -2,8 +2,8 @@
 /*
  * Counting: see counting.h.
  *
- * The hook may interrupt anywhere here. It arms a counter anew after an overflow and writes a
- * record; a value and the records belong together if no record came while the value was read.
+ * The hook arms a counter anew after an overflow and writes a record; what a snapshot says and the
+ * records belong together if no record came after it.
  */
 #include "counting.h"
 
@@ -11,28 +11,20 @@
 
 enum {
     CLOCK_CYCLES = 4000000, /* of a turn, on average: 4 ms at 1 GHz */
-    STAMP_SPINS = 200000,
-    MAX_READS = 1000,         /* attempts at a reading without an overflow in between */
-    NEAR_OVERFLOW = 16777216, /* events that no counter makes during a stamp */
+    MAX_READS = 1000,       /* attempts at a reading without an overflow in between */
 };
 
-/* What the counters of the turn have counted in all, by slot. */
-static void collect(struct mkperf_profiler *p, uint64_t *out)
+/* What the counters of the turn have counted in all, by slot, and when that was. op: STOP, or 0. */
+static uint64_t collect(struct mkperf_profiler *p, uint32_t op, uint64_t *out)
 {
     struct mkperf_counting *c = &p->counting;
-    uint32_t value[MKPERF_MAX_COUNTERS] = {0};
+    const struct mkperf_answer *a = mkperf_answered(&p->kernel);
     uint64_t bytes = 0;
-    uint64_t head;
 
     for (unsigned i = 0; i < MAX_READS; i++) {
+        mkperf_kernel_request(p, op | MKPERF_REQUEST_SNAPSHOT);
         mkperf_drain_ring(p, &bytes);
-        head = __atomic_load_n(&p->core.ring->head, __ATOMIC_ACQUIRE);
-        for (uint32_t rest = c->mask; rest != 0; rest &= rest - 1) {
-            unsigned n = (unsigned)__builtin_ctz(rest);
-            value[n] = p->pmu->read(n);
-        }
-        if (head == p->core.tail &&
-            head == __atomic_load_n(&p->core.ring->head, __ATOMIC_ACQUIRE)) {
+        if (a->head == __atomic_load_n(&p->core.ring->head, __ATOMIC_ACQUIRE)) {
             break;
         }
     }
@@ -41,56 +33,21 @@ static void collect(struct mkperf_profiler *p, uint64_t *out)
     }
     for (uint32_t rest = c->mask; rest != 0; rest &= rest - 1) {
         unsigned n = (unsigned)__builtin_ctz(rest);
-        out[c->slot[n]] += value[n] - MKPERF_COUNT_PERIOD; /* an overflow not yet taken, too */
+        /* an overflow not yet taken, too */
+        out[c->slot[n]] += a->counter[n].value - MKPERF_COUNT_PERIOD;
     }
+    return a->time;
 }
 
-/* A counter whose overflow can be raised: a free one, or one that is far from its own. */
-static unsigned stamp_counter(const struct mkperf_profiler *p, uint32_t used, bool still)
+uint64_t mkperf_counting_stamp(struct mkperf_profiler *p)
 {
-    unsigned n = p->pmu->counters();
-
-    for (unsigned i = 0; i < n; i++) {
-        if (!(used >> i & 1)) {
-            return i;
-        }
-    }
-    for (unsigned i = 0; i < n; i++) {
-        if (still || 0 - p->pmu->read(i) > NEAR_OVERFLOW) {
-            return i;
-        }
-    }
-    return MKPERF_MAX_COUNTERS;
+    mkperf_kernel_request(p, 0);
+    return mkperf_answered(&p->kernel)->time;
 }
 
-/*
- * The time, from the kernel: an interrupt that belongs to no counter of the session's. Where all
- * counters are used, one is taken out of the session for that moment; it counts on.
- */
-uint64_t mkperf_counting_stamp(struct mkperf_profiler *p, bool still)
+bool mkperf_counting_by_thread(const struct mkperf_profiler *p)
 {
-    struct mkperf_descriptor *d = p->descriptor;
-    const struct mkperf_ring *ring = p->core.ring;
-    uint32_t used = d->counter_mask;
-    unsigned i = stamp_counter(p, used, still);
-    uint64_t before = __atomic_load_n(&ring->spurious, __ATOMIC_ACQUIRE);
-    bool seen = false;
-
-    if (i >= MKPERF_MAX_COUNTERS || p->pmu->raise == NULL) {
-        return 0;
-    }
-    __atomic_store_n(&d->counter_mask, used & ~(UINT32_C(1) << i), __ATOMIC_RELEASE);
-    p->pmu->raise(UINT32_C(1) << i);
-    for (unsigned spins = 0; spins < STAMP_SPINS && !seen; spins++) {
-        seen = __atomic_load_n(&ring->spurious, __ATOMIC_ACQUIRE) != before;
-    }
-    if (!seen) {
-        p->pmu->clear(UINT32_C(1) << i);
-    }
-    __atomic_store_n(&d->counter_mask, used, __ATOMIC_RELEASE);
-    p->counting.stamps += seen;
-    p->tick_hz = seen ? ring->tick_hz : p->tick_hz;
-    return seen ? ring->stamp : 0;
+    return (mkperf_answered(&p->kernel)->features & MKPERF_FEATURE_COUNTS) != 0;
 }
 
 static uint64_t since(uint64_t now, uint64_t then)
@@ -111,14 +68,14 @@ static void assign(struct mkperf_profiler *p, uint32_t counter, unsigned slot)
 {
     if (counter != 0) {
         p->counting.slot[counter - 1] = (uint8_t)slot;
-        p->descriptor->slot[counter - 1] = (uint8_t)slot;
+        mkperf_wanted(&p->kernel)->slot[counter - 1] = (uint8_t)slot;
     }
 }
 
-/* The descriptor and the slots for a turn. Its counters stand still. */
+/* The configuration and the slots for a turn. */
 static void set_turn(struct mkperf_profiler *p, uint32_t turn)
 {
-    struct mkperf_descriptor *d = p->descriptor;
+    struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
     const struct mkperf_plan *plan = &p->plan;
 
     p->counting.turn = turn;
@@ -127,37 +84,41 @@ static void set_turn(struct mkperf_profiler *p, uint32_t turn)
         if (plan->event[i].turn == turn) {
             assign(p, plan->event[i].user_counter, 2 * i);
             assign(p, plan->event[i].kernel_counter, 2 * i + 1);
+            mkperf_kernel_select(p, &plan->event[i]);
         }
     }
-    d->kernel_mask = plan->turn[turn].kernel_mask;
-    d->count_mask = p->counting.mask;
-    d->count_epoch = ++p->count_epoch;
-    d->counter_mask = p->counting.mask | (plan->clock != 0 ? UINT32_C(1) << (plan->clock - 1) : 0);
+    want->count_mask = p->counting.mask;
+    want->counter_mask = p->counting.mask | mkperf_counter_bit(plan->clock);
+    want->enable_mask = want->counter_mask;
 }
 
 void mkperf_counting_begin(struct mkperf_profiler *p)
 {
-    struct mkperf_descriptor *d = p->descriptor;
-    struct mkperf_counts *t = p->counts;
+    struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
 
     p->counting = (struct mkperf_counting){0};
     for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
-        d->counter[i] =
-            (struct mkperf_descriptor_counter){MKPERF_COUNT_PERIOD, MKPERF_COUNT_PERIOD, 0};
+        want->counter[i] = (struct mkperf_request_counter){.left = MKPERF_COUNT_PERIOD,
+                                                           .first = MKPERF_COUNT_PERIOD,
+                                                           .period = MKPERF_COUNT_PERIOD};
     }
     if (p->plan.clock != 0) {
         /* With jitter, so that no program is in step with the turns. */
-        d->counter[p->plan.clock - 1] = (struct mkperf_descriptor_counter){
-            CLOCK_CYCLES, CLOCK_CYCLES, mkperf_jitter_mask(CLOCK_CYCLES)};
+        want->counter[p->plan.clock - 1] = (struct mkperf_request_counter){
+            .select = p->cpu.pmu->select(p->plan.clock_code, true, true),
+            .left = CLOCK_CYCLES,
+            .first = CLOCK_CYCLES,
+            .period = CLOCK_CYCLES,
+            .jitter_mask = mkperf_jitter_mask(CLOCK_CYCLES),
+        };
     }
-    *t = (struct mkperf_counts){0};
-    d->counts = p->plan.per_thread ? (uintptr_t)t : 0;
+    *p->counts = (struct mkperf_counts){0};
     set_turn(p, 0);
 }
 
 void mkperf_counting_started(struct mkperf_profiler *p)
 {
-    p->counting.began = mkperf_counting_stamp(p, true);
+    p->counting.began = mkperf_answered(&p->kernel)->time;
     p->counting.resumed = p->counting.began;
 }
 
@@ -174,20 +135,6 @@ void mkperf_counting_take(struct mkperf_profiler *p, const uint64_t *record)
     }
 }
 
-/* Programs what was checked when the session began. */
-static void program_turn(struct mkperf_profiler *p)
-{
-    for (unsigned i = 0; i < p->plan.events; i++) {
-        const struct mkperf_plan_event *e = &p->plan.event[i];
-        if (e->turn == p->counting.turn) {
-            mkperf_sampling_program(p, e);
-        }
-    }
-    for (uint32_t rest = p->counting.mask; rest != 0; rest &= rest - 1) {
-        p->pmu->arm((unsigned)__builtin_ctz(rest), MKPERF_COUNT_PERIOD);
-    }
-}
-
 void mkperf_counting_rotate(struct mkperf_profiler *p)
 {
     struct mkperf_counting *c = &p->counting;
@@ -198,18 +145,15 @@ void mkperf_counting_rotate(struct mkperf_profiler *p)
     }
     c->struck = false;
     c->rotated++;
-    p->pmu->stop(c->mask);
-    collect(p, all);
+    uint64_t now = collect(p, MKPERF_REQUEST_STOP, all);
     for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
         c->total[i] = all[i];
     }
-    /* The time of the clock's record: turns begin and end late by the same. */
-    run_times(p, p->now, c->running);
-    c->resumed = p->now;
-    p->pmu->clear(c->mask);
+    run_times(p, now, c->running);
     set_turn(p, (c->turn + 1) % p->plan.turns);
-    program_turn(p);
-    p->pmu->start(c->mask);
+    if (mkperf_kernel_request(p, MKPERF_REQUEST_CONTINUE)) {
+        c->resumed = mkperf_answered(&p->kernel)->time;
+    }
 }
 
 /* Copies the kernel's table, and gives the profiler PD, which runs, what is missing in it. */
@@ -225,10 +169,12 @@ static void copy_threads(struct mkperf_profiler *p)
         rest[s] = c->count[s];
     }
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
-        if (t->thread[i].key != 0) {
+        const struct mkperf_counts_thread *from = &t->thread[i];
+        if (from->key != 0) {
             struct mkperf_counts_thread *copy = &c->thread[c->threads++];
-            *copy = t->thread[i];
-            self = copy->key == t->self ? copy : self;
+            *copy = *from;
+            copy->key = mkperf_soft_key(from->key, from->sc);
+            self = from->key == t->self && from->sc == t->self_sc ? copy : self;
             for (unsigned s = 0; s < MKPERF_COUNT_SLOTS; s++) {
                 rest[s] -= copy->count[s];
             }
@@ -239,30 +185,24 @@ static void copy_threads(struct mkperf_profiler *p)
     }
 }
 
-static void snapshot(struct mkperf_profiler *p)
+/* op: STOP, or 0. The request is an entry of this PD's own into the kernel, so a kernel that counts
+ * at its entries has given everybody else what was theirs. */
+static void snapshot(struct mkperf_profiler *p, uint32_t op)
 {
     struct mkperf_counting *c = &p->counting;
 
-    if (p->plan.per_thread && p->running) {
-        /* A kernel that counts at its entries has given nobody what was done since the last: with
-         * an entry of this PD's own, the rest is its own. */
-        mkperf_counting_stamp(p, false);
-    }
-    collect(p, c->count);
+    c->now = collect(p, op, c->count);
     c->threads = 0;
-    if (p->plan.per_thread && p->counts->magic == MKPERF_COUNTS_MAGIC) {
+    if (p->plan.per_thread && mkperf_counting_by_thread(p)) {
         copy_threads(p);
     }
     mkperf_soft_count(p);
-    c->now = mkperf_counting_stamp(p, !p->running);
     run_times(p, c->now, c->ran);
 }
 
 void mkperf_counting_end(struct mkperf_profiler *p)
 {
-    snapshot(p);
-    p->descriptor->counts = 0;
-    p->descriptor->count_mask = 0;
+    snapshot(p, MKPERF_REQUEST_STOP);
 }
 
 static void answer_totals(const struct mkperf_profiler *p, mkperf_Counts *out)
@@ -305,7 +245,7 @@ bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Err
                                   "no session that counts was started");
     }
     if (part == 0 && p->running) {
-        snapshot(p);
+        snapshot(p, 0);
     }
     out = (mkperf_Counts){
         .session = p->id,
@@ -315,8 +255,7 @@ bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Err
         .part = part,
         .parts = 1 + (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART,
         .turns = p->plan.turns,
-        .by_pd = p->plan.per_thread &&
-                 (p->plan.soft_only || p->counts->magic == MKPERF_COUNTS_MAGIC),
+        .by_pd = p->plan.per_thread && (p->plan.soft_only || mkperf_counting_by_thread(p)),
     };
     if (part >= out.parts) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "the counts have no such part");

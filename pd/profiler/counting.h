@@ -23,7 +23,6 @@ struct mkperf_counting {
     uint8_t slot[MKPERF_MAX_COUNTERS];
     bool struck;      /* the clock: the turn is over */
     uint64_t rotated; /* turns that are over */
-    uint64_t stamps;  /* interrupts made to learn the time */
     uint64_t began;   /* ticks; 0: not known */
     uint64_t resumed; /* when the present turn began */
     uint64_t running[MKPERF_MAX_EVENTS];
@@ -37,14 +36,16 @@ struct mkperf_counting {
     struct mkperf_counts_thread thread[MKPERF_COUNT_THREADS];
 };
 
-/* Begins a session that counts: its first turn in the descriptor. Before it is published. */
+/* Begins a session that counts: its first turn in the configuration. Before it is applied. */
 void mkperf_counting_begin(struct mkperf_profiler *p);
-/* The session is published: learns the time, just before the counters are started. */
+/* The session was applied, and counts. */
 void mkperf_counting_started(struct mkperf_profiler *p);
-/* The counters were stopped: the last snapshot. While the descriptor is published. */
+/* The counters were stopped: the last snapshot. While the hook still has the session. */
 void mkperf_counting_end(struct mkperf_profiler *p);
-/* The time, in ticks, from the kernel; still: no counter counts. 0: no answer. */
-uint64_t mkperf_counting_stamp(struct mkperf_profiler *p, bool still);
+/* The time, in ticks, from the kernel. */
+uint64_t mkperf_counting_stamp(struct mkperf_profiler *p);
+/* Whether the kernel counts by thread, as it last said. */
+bool mkperf_counting_by_thread(const struct mkperf_profiler *p);
 /* A record of the hook's, from drain.c. */
 void mkperf_counting_take(struct mkperf_profiler *p, const uint64_t *record);
 /* After a drain: the next turn, if it is time. */

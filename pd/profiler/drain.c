@@ -85,8 +85,8 @@ static bool tell_loss(struct mkperf_profiler *p, unsigned where)
     }
     w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, (unsigned)LOSS_BYTES, 0, where, 0, 0);
     w[MKPERF_WORD_TIME] = p->now;
-    w[2] = p->lost[where].samples;
-    w[3] = p->lost[where].events;
+    w[MKPERF_LOSS_SAMPLES] = p->lost[where].samples;
+    w[MKPERF_LOSS_EVENTS] = p->lost[where].events;
     commit(p, &p->output, LOSS_BYTES);
     p->lost[where] = (struct mkperf_lost){0};
     return true;
@@ -134,16 +134,6 @@ static void renumber(const struct mkperf_profiler *p, uint64_t *w)
     }
 }
 
-/* The true weight of the first sample after its counter was set forward (pace.c). */
-static uint64_t skipped_weight(struct mkperf_profiler *p, unsigned counter, uint64_t weight)
-{
-    uint64_t skip = p->skip[counter];
-
-    p->skip[counter] = 0;
-    p->skip_mask &= ~(UINT32_C(1) << counter);
-    return weight > skip ? weight - skip : 1;
-}
-
 /* Room for a sample behind the losses that have to be told first, or NULL. */
 static uint64_t *room_behind_losses(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                                     unsigned size)
@@ -161,9 +151,6 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
     uint64_t weight = record[MKPERF_WORD_PERIOD];
     uint64_t *w;
 
-    if (p->skip_mask >> counter & 1) {
-        weight = skipped_weight(p, counter, weight);
-    }
     p->now = record[MKPERF_WORD_TIME];
     if (p->plan.adaptive) {
         struct mkperf_pace *pace = &p->pace[p->plan.event_of[p->number[counter]]];
@@ -180,7 +167,7 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
         return;
     }
     copy_words(w, record, size);
-    w[MKPERF_WORD_PERIOD] = weight;
+    w[MKPERF_WORD_THREAD] = mkperf_thread_of(w[MKPERF_WORD_THREAD], w[MKPERF_WORD_SC]);
     if (p->plan.turns > 1) {
         renumber(p, w);
     }
@@ -219,9 +206,9 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p,
     const uint64_t type_and_counter = UINT64_C(0xff000000ffff);
     uint64_t left;
     uint64_t room;
-    const uint64_t *from = mkperf_ring_stretch(core, end, &left);
+    uint64_t *from = mkperf_ring_stretch(core, end, &left);
     uint64_t *to = mkperf_ring_room(output, &room);
-    const uint64_t *w = from;
+    uint64_t *w = from;
     uint64_t header = UINT64_MAX; /* of the last sample; what its counter has not told its pace: */
     uint32_t untold = 0;
     uint64_t events = 0;
@@ -235,7 +222,7 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p,
             break;
         }
         if (((next ^ header) & type_and_counter) != 0) {
-            if (!sample_ok(p, next) || (p->skip_mask >> mkperf_record_counter(next) & 1)) {
+            if (!sample_ok(p, next)) {
                 break;
             }
             pace(p, mkperf_record_counter(header), untold, events);
@@ -243,6 +230,9 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p,
             header = next;
             untold = 0;
             events = 0;
+        }
+        if (w[MKPERF_WORD_THREAD] & MKPERF_THREAD_CHILD_BIT) {
+            w[MKPERF_WORD_THREAD] = mkperf_thread_of(w[MKPERF_WORD_THREAD], w[MKPERF_WORD_SC]);
         }
         p->now = w[MKPERF_WORD_TIME];
         events += w[MKPERF_WORD_PERIOD];
@@ -268,13 +258,15 @@ static void deliver_fault(struct mkperf_profiler *p, struct mkperf_ring_producer
         p->books.corrupt++;
         return;
     }
-    mkperf_flight_fault(p, record);
+    uint64_t thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
+    mkperf_flight_fault(p, thread);
     uint64_t *w = room(p, output, size);
     if (w == NULL) {
         p->soft->records_dropped++;
         return;
     }
     copy_words(w, record, size);
+    w[MKPERF_WORD_THREAD] = thread;
     commit(p, output, size);
 }
 
@@ -306,7 +298,6 @@ static void take_books(struct mkperf_profiler *p)
     p->dropped_samples = samples;
     p->dropped_events = events;
     p->books.late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
-    p->books.spurious = __atomic_load_n(&ring->spurious, __ATOMIC_RELAXED) - p->counting.stamps;
 }
 
 /* Positions are kept in registers while the copy runs, and put back at the end. */

@@ -65,12 +65,12 @@ uint64_t *mkperf_flight_room(struct mkperf_profiler *p, struct mkperf_ring_produ
     return mkperf_ring_place(output, size);
 }
 
-void mkperf_flight_fault(struct mkperf_profiler *p, const uint64_t *record)
+void mkperf_flight_fault(struct mkperf_profiler *p, uint64_t thread)
 {
     for (unsigned i = 0; i < p->plan.faults; i++) {
-        if (p->plan.fault[i] == record[MKPERF_WORD_THREAD] && !p->flight.triggered) {
+        if (p->plan.fault[i] == thread && !p->flight.triggered) {
             p->flight.triggered = p->flight.on && p->running;
-            p->flight.thread = record[MKPERF_WORD_THREAD];
+            p->flight.thread = thread;
         }
     }
 }

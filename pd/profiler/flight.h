@@ -44,8 +44,8 @@ void mkperf_flight_forget(struct mkperf_profiler *p);
 /* Room for a record, in place of the oldest ones. Never NULL for up to MKPERF_MAX_RECORD_BYTES. */
 uint64_t *mkperf_flight_room(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                              unsigned size);
-/* A FAULT record was drained. */
-void mkperf_flight_fault(struct mkperf_profiler *p, const uint64_t *record);
+/* A FAULT record of that thread was drained. */
+void mkperf_flight_fault(struct mkperf_profiler *p, uint64_t thread);
 /* Whether the drain may go on: not while the client reads. Notices that it has read all. */
 bool mkperf_flight_may_drain(struct mkperf_profiler *p);
 /* After a drain: holds the recording if a fault said so; true if the client should hear of it. */

@@ -22,10 +22,8 @@ void init(void)
 {
     struct mkperf_profiler *p = &profiler;
 
-    p->pmu = &MKPERF_PMU;
+    p->cpu.pmu = &MKPERF_PMU;
     p->page = (struct mkperf_session_page *)mkperf_output;
-    p->descriptor =
-        (struct mkperf_descriptor *)((uintptr_t)__sel4_ipc_buffer + MKPERF_DESCRIPTOR_OFFSET);
     p->core.ring = mkperf_core_ring(mkperf_rings, 0);
     p->core.size = MKPERF_CORE_RING_BYTES;
     p->counts = mkperf_counts_table(mkperf_rings);
@@ -36,9 +34,7 @@ void init(void)
      */
     p->output.ring->head = 0;
     p->output.ring->tail = 0;
-    p->no_pmu = microkit_irqs >> MKPERF_CHANNEL_PMU & 1
-                    ? p->pmu->init()
-                    : "the profiler PD does not have the PMU's interrupt (channel 0)";
+    mkperf_kernel_init(p);
     mkperf_ticks_init(p);
     if (p->no_pmu != NULL) {
         microkit_dbg_puts(p->ticks.no_timer != NULL ? "mkperf: no profiling: "
@@ -53,6 +49,10 @@ static bool drain(struct mkperf_profiler *p)
 {
     bool delivered = mkperf_pace_drain(p);
 
+    if (p->books.storm && p->running && !p->ticks.on) {
+        mkperf_sampling_stop(p); /* the hook has switched the counters off */
+        delivered = true;
+    }
     return p->flight.on ? mkperf_flight_settle(p) : delivered;
 }
 
@@ -71,14 +71,13 @@ void notified(microkit_channel ch)
     if (ch != MKPERF_CHANNEL_PMU) {
         return;
     }
-    uint64_t before = p->books.captured;
-
     p->books.wakeups++;
     if (drain(p)) {
         microkit_notify(MKPERF_CHANNEL_CLIENT);
     }
-    if (p->books.captured == before) {
-        /* Not the hook's doing: the kernel's own path took the interrupt, and has masked it. */
+    if (!p->running) {
+        /* No session's: the kernel's own path took the interrupt, and has masked it. A session's
+         * drain has made a request, which acknowledges it. */
         microkit_irq_ack(MKPERF_CHANNEL_PMU);
     }
 }
@@ -154,12 +153,12 @@ static uint32_t info(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_sampling_probe(p, error);
     }
     out->boot_id = p->boot_id;
-    out->counters = p->no_pmu == NULL ? p->pmu->counters() : 0;
+    out->counters = p->no_pmu == NULL ? p->cpu.counters : 0;
     out->cores = 1;
-    mkperf_text_copy(out->pmu, p->pmu->name, sizeof out->pmu);
+    mkperf_text_copy(out->pmu, p->cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
     if (p->no_pmu == NULL) {
-        p->pmu->cpu(out->cpu, sizeof out->cpu);
+        p->cpu.pmu->cpu(p->cpu.id, out->cpu, sizeof out->cpu);
     }
     return MKPERF_RESULT_OK;
 }
@@ -178,7 +177,7 @@ static uint32_t list(struct mkperf_profiler *p)
 {
     mkperf_Events *out = &p->page->events;
     uint32_t first = mkperf_request_part(p->page);
-    const struct mkperf_pmu_event *e = p->pmu->events;
+    const struct mkperf_pmu_event *e = p->cpu.pmu->events;
     uint32_t n = 0;
 
     for (uint32_t i = MKPERF_SOFT_KINDS; i < first && e->name != NULL; i++) {
@@ -186,12 +185,12 @@ static uint32_t list(struct mkperf_profiler *p)
     }
     for (; n < MKPERF_LIST_EVENTS && first < MKPERF_SOFT_KINDS; n++, first++) {
         const struct mkperf_soft_name *s = &mkperf_soft_events[first];
-        put_event(&out->events[n], s->name, MKPERF_SOFT_CODE + first, p->soft_there,
+        put_event(&out->events[n], s->name, MKPERF_SOFT_CODE + first, mkperf_soft_there(p),
                   s->description);
     }
     for (; n < MKPERF_LIST_EVENTS && e->name != NULL; n++, e++) {
         put_event(&out->events[n], e->name, e->code,
-                  p->no_pmu == NULL && p->pmu->supported(e->code), e->description);
+                  p->no_pmu == NULL && mkperf_cpu_supports(&p->cpu, e->code), e->description);
     }
     out->more = n == MKPERF_LIST_EVENTS;
     if (!out->more) {
@@ -214,8 +213,8 @@ static uint32_t configure(struct mkperf_profiler *p, mkperf_Error *error)
     } else if (mkperf_ticks_wanted(&request.configure)) {
         mkperf_ticks_plan(p, &request.configure, request.wake_samples, error);
     } else if (p->no_pmu != NULL) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
-    } else if (mkperf_plan_make(&p->plan, &request, p->pmu, error)) {
+        mkperf_plan_refuse(error, p->no_pmu_code, 0, p->no_pmu);
+    } else if (mkperf_plan_make(&p->plan, &request, &p->cpu, error)) {
         mkperf_flight_forget(p); /* its events are no longer known */
         p->ticks.on = false;
     }
@@ -225,7 +224,7 @@ static uint32_t configure(struct mkperf_profiler *p, mkperf_Error *error)
 static uint32_t start(struct mkperf_profiler *p, mkperf_Error *error)
 {
     if (p->no_pmu != NULL && !p->ticks.on) {
-        mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, p->no_pmu);
+        mkperf_plan_refuse(error, p->no_pmu_code, 0, p->no_pmu);
     } else if (p->running) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
     } else if (p->plan.events == 0) {

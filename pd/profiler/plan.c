@@ -40,13 +40,13 @@ static bool refuse_event(mkperf_Error *error, uint32_t code, uint32_t event, con
 }
 
 /* The table's entry for a name: the first that the CPU has, else the first, else NULL. */
-static const struct mkperf_pmu_event *find_name(const struct mkperf_pmu *pmu, const char *name)
+static const struct mkperf_pmu_event *find_name(const struct mkperf_cpu *cpu, const char *name)
 {
     const struct mkperf_pmu_event *found = NULL;
 
-    for (const struct mkperf_pmu_event *e = pmu->events; e->name != NULL; e++) {
+    for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {
         if (mkperf_text_is(name, MKPERF_NAME_BYTES, e->name)) {
-            if (pmu->supported(e->code)) {
+            if (mkperf_cpu_supports(cpu, e->code)) {
                 return e;
             }
             found = found == NULL ? e : found;
@@ -55,9 +55,9 @@ static const struct mkperf_pmu_event *find_name(const struct mkperf_pmu *pmu, co
     return found;
 }
 
-static unsigned rate_of_code(const struct mkperf_pmu *pmu, uint32_t code)
+static unsigned rate_of_code(const struct mkperf_cpu *cpu, uint32_t code)
 {
-    for (const struct mkperf_pmu_event *e = pmu->events; e->name != NULL; e++) {
+    for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {
         if (e->code == code) {
             return e->rate;
         }
@@ -83,7 +83,7 @@ static bool plan_soft_event(struct mkperf_plan_event *e, unsigned i, const mkper
 }
 
 bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
-                       const struct mkperf_pmu *pmu, mkperf_Error *error)
+                       const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     mkperf_text_copy(e->name, want->name, sizeof e->name);
     uint32_t soft = mkperf_soft_named(e->name);
@@ -91,7 +91,7 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
         return plan_soft_event(e, i, want, soft, error);
     }
     if (e->name[0] != '\0') {
-        const struct mkperf_pmu_event *known = find_name(pmu, e->name);
+        const struct mkperf_pmu_event *known = find_name(cpu, e->name);
         if (known == NULL && want->raw == 0) {
             return refuse_event(error, MKPERF_RESULT_EVENT_UNKNOWN, i, "no event is called '",
                                 e->name, "'; `mkperf list` shows those that there are");
@@ -103,7 +103,7 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
         mkperf_text_hex(&t, want->raw);
         e->code = want->raw;
     }
-    if (!pmu->supported(e->code)) {
+    if (!mkperf_cpu_supports(cpu, e->code)) {
         return refuse_event(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i, "this CPU cannot count '",
                             e->name, "': its PMU does not implement the event");
     }
@@ -112,12 +112,13 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
 
 /* How often to sample it. */
 static bool plan_period(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
-                        const struct mkperf_pmu *pmu, uint32_t cost, mkperf_Error *error)
+                        const struct mkperf_cpu *cpu, uint32_t frames, uint32_t reads,
+                        mkperf_Error *error)
 {
-    unsigned rate = rate_of_code(pmu, e->code);
+    unsigned rate = rate_of_code(cpu, e->code);
     bool kernel = want->kernel && !want->user;
 
-    e->minimum = mkperf_min_period(rate, kernel, cost);
+    e->minimum = mkperf_min_period(rate, kernel, frames, reads);
     if (want->period != 0) {
         if (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) {
             e->period = (uint32_t)want->period;
@@ -129,7 +130,7 @@ static bool plan_period(struct mkperf_plan_event *e, unsigned i, const mkperf_Ev
         mkperf_text_put(&t, "' must be from ");
         mkperf_text_dec(&t, e->minimum);
         mkperf_text_put(&t, " to 2147483647 events; a sample costs about ");
-        mkperf_text_dec(&t, cost);
+        mkperf_text_dec(&t, mkperf_sample_cost(frames, reads));
         mkperf_text_put(&t, " instructions");
         return false;
     }
@@ -239,24 +240,24 @@ static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request
 }
 
 /* More events than counters: they take turns, and one counter is the clock. */
-static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_pmu *pmu, mkperf_Error *error)
+static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
-    const struct mkperf_pmu_event *cycles = find_name(pmu, "cycles");
+    const struct mkperf_pmu_event *cycles = find_name(cpu, "cycles");
 
-    if (cycles == NULL || !pmu->supported(cycles->code)) {
+    if (cycles == NULL || !mkperf_cpu_supports(cpu, cycles->code)) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
                                   "more events than counters, and no cycles to take turns by");
     }
-    plan->clock = pmu->counters();
+    plan->clock = cpu->counters;
     plan->clock_code = cycles->code;
     plan->counter_mask |= UINT32_C(1) << (plan->clock - 1);
     return true;
 }
 
 static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *request,
-                              const struct mkperf_pmu *pmu, mkperf_Error *error)
+                              const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
-    uint32_t there = pmu->counters();
+    uint32_t there = cpu->counters;
     uint32_t needed = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
@@ -270,7 +271,7 @@ static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *
     if (needed <= there) {
         return plan_turns(plan, request, there, error);
     }
-    return plan_turns(plan, request, there - 1, error) && plan_clock(plan, pmu, error);
+    return plan_turns(plan, request, there - 1, error) && plan_clock(plan, cpu, error);
 }
 
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter)
@@ -343,13 +344,13 @@ static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
 }
 
 static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
-                     const struct mkperf_pmu *pmu, mkperf_Error *error)
+                     const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     const mkperf_EventSpec *want = &request->events[i];
     struct mkperf_plan_event *e = &plan->event[i];
-    uint32_t cost = mkperf_sample_cost(request->max_frames, reads_of(request, i));
+    uint32_t reads = reads_of(request, i);
 
-    if (!mkperf_plan_named(e, i, want, pmu, error)) {
+    if (!mkperf_plan_named(e, i, want, cpu, error)) {
         return false;
     }
     e->group = want->group;
@@ -367,7 +368,7 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configur
         e->period = MKPERF_COUNT_PERIOD;
         return true;
     }
-    if (!plan_period(e, i, want, pmu, cost, error)) {
+    if (!plan_period(e, i, want, cpu, request->max_frames, reads, error)) {
         return false;
     }
     plan->adaptive |= e->frequency != 0;
@@ -426,7 +427,7 @@ static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
 }
 
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                      const struct mkperf_pmu *pmu, mkperf_Error *error)
+                      const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     const mkperf_Configure *configure = &request->configure;
     struct mkperf_plan made = {
@@ -447,11 +448,11 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         return false;
     }
     for (unsigned i = 0; i < made.events; i++) {
-        if (!plan_one(&made, i, configure, pmu, error)) {
+        if (!plan_one(&made, i, configure, cpu, error)) {
             return false;
         }
     }
-    if (!plan_all_counters(&made, configure, pmu, error) || !check_reads(&made, error)) {
+    if (!plan_all_counters(&made, configure, cpu, error) || !check_reads(&made, error)) {
         return false;
     }
     *plan = made;

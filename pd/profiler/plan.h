@@ -72,12 +72,12 @@ struct mkperf_plan {
  * says why, and *plan is as it was.
  */
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
-                      const struct mkperf_pmu *pmu, mkperf_Error *error);
+                      const struct mkperf_cpu *cpu, mkperf_Error *error);
 
 /* What event i of a request counts: fills e->name and e->code, and e->soft of a software event that
  * is counted. False: *error says why it cannot be. */
 bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
-                       const struct mkperf_pmu *pmu, mkperf_Error *error);
+                       const struct mkperf_cpu *cpu, mkperf_Error *error);
 
 /* The counters of the event's turn whose values ride in the samples of its counter (hardware,
  * from 0), which is a leader's. */

@@ -26,12 +26,15 @@ uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads)
     return MKPERF_COST_SAMPLE + MKPERF_COST_FRAME * frames + group;
 }
 
-uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t cost)
+uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t reads)
 {
+    uint32_t least = mkperf_least_interval(frames, reads, kernel);
+    uint32_t cost = mkperf_sample_cost(frames, reads);
+
     if (rate == MKPERF_RATE_RARE) {
-        return kernel ? MKPERF_MIN_KERNEL_PERIOD : MKPERF_MIN_PERIOD_RARE;
+        return least;
     }
-    uint32_t least = kernel ? MKPERF_MIN_KERNEL_PERIOD : MKPERF_MIN_PERIOD_BUSY;
+    cost = cost > MKPERF_MIN_PERIOD_BUSY ? cost : MKPERF_MIN_PERIOD_BUSY;
     return cost > least ? cost : least;
 }
 

@@ -13,7 +13,6 @@
 enum mkperf_policy {
     MKPERF_MIN_PERIOD_BUSY = 1000, /* events that can occur every cycle: or what a sample costs, if
                                       that is more */
-    MKPERF_MIN_PERIOD_RARE = 100,
     /* What a sample costs the target, in instructions, rounded up (docs/sel4.md, docs/events.md):
      */
     MKPERF_COST_SAMPLE = 450, /* the hook without frames, and the copy, */
@@ -44,8 +43,9 @@ static inline uint32_t mkperf_in_steps(uint32_t period)
 uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads);
 
 /* The shortest period of an event, by how often it can occur (enum mkperf_pmu_rate), by whether it
- * is counted in the kernel alone, and by what a sample costs. */
-uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t cost);
+ * is counted in the kernel alone, and by what its samples hold. Of a rare one it is what the hook
+ * enforces (descriptor.h). */
+uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t reads);
 
 /*
  * The jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the period,

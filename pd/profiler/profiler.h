@@ -19,6 +19,7 @@
 #include "../pmu/pmu.h"
 #include "counting.h"
 #include "flight.h"
+#include "kernel.h"
 #include "plan.h"
 #include "policy.h"
 #include "riders.h"
@@ -48,10 +49,11 @@ struct mkperf_lost { /* not yet told in the stream */
 };
 
 struct mkperf_profiler {
-    const struct mkperf_pmu *pmu;
-    const char *no_pmu; /* why there is none, or NULL */
+    struct mkperf_cpu cpu;
+    const char *no_pmu;   /* why the hook's sessions cannot be, or NULL; */
+    uint32_t no_pmu_code; /* then as an enum mkperf_session_result */
+    struct mkperf_kernel kernel;
     struct mkperf_session_page *page;
-    struct mkperf_descriptor *descriptor;
     struct mkperf_ring_consumer core;   /* the sample ring; this PD's core is the only one */
     struct mkperf_ring_producer output; /* to the client */
 
@@ -64,12 +66,9 @@ struct mkperf_profiler {
     struct mkperf_flight flight;
     struct mkperf_soft_view soft_view;
     struct mkperf_turns turns;
-    uint32_t count_epoch; /* of the descriptor */
-    uint32_t id;          /* sessions started since boot */
-    uint32_t generation;  /* of the descriptor */
+    uint32_t id; /* sessions started since boot */
     bool running;
-    bool silent;     /* no sample since the last STATUS */
-    bool soft_there; /* the kernel has software events, as the probe saw */
+    bool silent; /* no sample since the last STATUS */
     uint64_t boot_id;
     uint64_t tick_hz;
 
@@ -78,12 +77,11 @@ struct mkperf_profiler {
     bool untold;              /* some of those are not 0 */
     uint64_t dropped_samples; /* of the ring's own books: how much is in ours */
     uint64_t dropped_events;
+    bool stale;   /* periods were changed since the last request */
     uint64_t now; /* time of the last record */
 
     struct mkperf_pace pace[MKPERF_MAX_EVENTS];
     uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the present turn */
-    uint32_t skip_mask;                  /* counters that were set forward, */
-    uint32_t skip[MKPERF_MAX_COUNTERS];  /* and by how much: their next sample weighs less */
 
     struct mkperf_ticks ticks;
     struct mkperf_riders riders;
@@ -106,18 +104,18 @@ void mkperf_pace_begin(struct mkperf_profiler *p);
  * running. */
 uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error);
 void mkperf_sampling_stop(struct mkperf_profiler *p);
-/* An event on the counters that its plan gives it. False: the PMU does not take it. */
-bool mkperf_sampling_program(struct mkperf_profiler *p, const struct mkperf_plan_event *e);
-/* Finds out whether there is a hook, and takes the boot id from the time it saw. Only while
- * stopped. */
+/* Finds out whether counters count and their interrupt comes, and takes the boot id from the time
+ * that the hook saw. Only while stopped. */
 bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error);
 
 /* A new session: its number, and nothing in its books and rings. */
 void mkperf_sampling_reset(struct mkperf_profiler *p);
-/* For ticks.c: the hook takes a sample of whatever runs, and wakes this PD, when counter 0
- * overflows, which counts cycles in either mode once it is armed and started. False: *error says
- * why not. */
+/* For ticks.c: a session of the hook's whose counter 0 counts cycles, in either mode, stopped; and
+ * so many cycles from now the hook takes a sample of whatever runs, and wakes this PD; until it is
+ * stopped again. begin, false: *error says why not. */
 bool mkperf_sampling_check_begin(struct mkperf_profiler *p, mkperf_Error *error);
+void mkperf_sampling_check_arm(struct mkperf_profiler *p, uint32_t cycles);
+void mkperf_sampling_check_stop(struct mkperf_profiler *p);
 void mkperf_sampling_check_end(struct mkperf_profiler *p);
 
 extern uintptr_t mkperf_rings;

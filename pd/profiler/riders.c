@@ -15,14 +15,18 @@ enum {
 
 /* ---- CONFIGURE ------------------------------------------------------------------------------ */
 
-/* The PMU's answer whether user mode may use it does not depend on who has its interrupt. */
-static const char *no_counters(const struct mkperf_profiler *p)
+/* Why no counter can be used; NULL: the hook has them, or else the kernel lets user mode use them.
+ */
+static const char *no_counters(struct mkperf_profiler *p)
 {
-    return p->no_pmu != NULL ? p->pmu->init() : NULL;
+    if (p->no_pmu == NULL) {
+        return NULL;
+    }
+    return p->cpu.pmu->user != NULL ? p->cpu.pmu->user->find(&p->cpu) : p->no_pmu;
 }
 
 static bool plan_rider(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
-                       const struct mkperf_pmu *pmu, mkperf_Error *error)
+                       const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     const mkperf_EventSpec *want = &request->events[i];
     struct mkperf_plan_event *e = &plan->event[i];
@@ -32,7 +36,7 @@ static bool plan_rider(struct mkperf_plan *plan, unsigned i, const mkperf_Config
                                   "beside 'timer' nothing samples or counts: other events can only "
                                   "be read with it, -e '{timer,...}:S'");
     }
-    if (!mkperf_plan_named(e, i, want, pmu, error)) {
+    if (!mkperf_plan_named(e, i, want, cpu, error)) {
         return false;
     }
     e->read = true;
@@ -62,11 +66,11 @@ bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 2, why);
     }
     for (unsigned i = 1; i <= n; i++) {
-        if (!plan_rider(plan, i, request, p->pmu, error)) {
+        if (!plan_rider(plan, i, request, &p->cpu, error)) {
             return false;
         }
     }
-    if (n > MKPERF_MAX_READS || (n != 0 && n > p->pmu->counters())) {
+    if (n > MKPERF_MAX_READS || (n != 0 && n > p->cpu.counters)) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 2,
                                   "more events to be read with 'timer' than the CPU has counters, "
                                   "or than 12");
@@ -86,48 +90,99 @@ bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
 
 /* ---- a session ------------------------------------------------------------------------------ */
 
+static uint32_t selector(const struct mkperf_profiler *p, unsigned n)
+{
+    const struct mkperf_plan_event *e = &p->plan.event[n + 1];
+
+    return p->cpu.pmu->select(e->code, e->user_counter != 0, e->kernel_counter != 0);
+}
+
+/* The first of the events that the PMU does not take; their number: it takes all. */
+static unsigned start_user(struct mkperf_profiler *p, unsigned events)
+{
+    for (unsigned n = 0; n < events; n++) {
+        if (!p->cpu.pmu->user->program(n, selector(p, n))) {
+            return n;
+        }
+    }
+    p->cpu.pmu->user->start(p->riders.mask);
+    return events;
+}
+
+/* A session of the hook's in which nothing samples. */
+static unsigned start_hook(struct mkperf_profiler *p, unsigned events)
+{
+    struct mkperf_configuration *want = mkperf_kernel_blank(p, &p->ticks.hook);
+
+    want->counter_mask = p->riders.mask;
+    want->enable_mask = p->riders.mask;
+    want->read_mask = p->riders.mask;
+    want->watermark = (uint32_t)p->ticks.hook.size;
+    for (unsigned n = 0; n < events; n++) {
+        want->counter[n] = (struct mkperf_request_counter){.select = selector(p, n),
+                                                           .left = MKPERF_COUNT_PERIOD,
+                                                           .first = MKPERF_COUNT_PERIOD,
+                                                           .period = MKPERF_COUNT_PERIOD};
+    }
+    return mkperf_kernel_request(p, MKPERF_REQUEST_APPLY) ? events
+                                                          : mkperf_answered(&p->kernel)->what;
+}
+
 bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error)
 {
     struct mkperf_riders *r = &p->riders;
+    unsigned events = p->plan.events - 1;
 
-    *r = (struct mkperf_riders){.at = now};
-    for (unsigned i = 1; i < p->plan.events; i++) {
-        const struct mkperf_plan_event *e = &p->plan.event[i];
-        if (!p->pmu->program(i - 1, e->code, e->user_counter != 0, e->kernel_counter != 0)) {
-            return mkperf_plan_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
-                                      "the PMU does not take this event's number");
-        }
-        p->pmu->arm(i - 1, MKPERF_COUNT_PERIOD);
-        r->last[i - 1] = p->pmu->read(i - 1);
+    *r = (struct mkperf_riders){.at = now, .hook = p->no_pmu == NULL};
+    if (events == 0) {
+        return true;
     }
-    if (p->plan.events > 1) {
-        r->mask = (UINT32_C(1) << (p->plan.events - 1)) - 1;
-        p->pmu->start(r->mask);
+    r->mask = (UINT32_C(1) << events) - 1;
+    unsigned good = r->hook ? start_hook(p, events) : start_user(p, events);
+    if (good == events) {
+        return true;
     }
-    return true;
+    r->mask = 0;
+    return mkperf_plan_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, good + 2,
+                              "the PMU does not take this event's number");
 }
 
 void mkperf_riders_stop(struct mkperf_profiler *p)
 {
-    if (p->riders.mask != 0) {
-        p->pmu->stop(p->riders.mask);
-        p->pmu->clear(p->riders.mask);
-        p->riders.mask = 0;
+    if (p->riders.mask != 0 && p->riders.hook) {
+        mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW);
+    } else if (p->riders.mask != 0) {
+        p->cpu.pmu->user->stop(p->riders.mask);
     }
+    p->riders.mask = 0;
 }
 
 void mkperf_riders_pause(struct mkperf_profiler *p)
 {
-    if (p->riders.mask != 0) {
-        p->pmu->stop(p->riders.mask);
+    struct mkperf_riders *r = &p->riders;
+
+    if (r->mask != 0 && r->hook) {
+        mkperf_kernel_request(p, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
+    } else if (r->mask != 0) {
+        p->cpu.pmu->user->stop(r->mask);
+    }
+    for (unsigned n = 0; r->mask >> n & 1; n++) {
+        if (r->hook) { /* which begins anew each time */
+            r->count[n] += mkperf_answered(&p->kernel)->counter[n].value - MKPERF_COUNT_PERIOD;
+        } else {
+            uint32_t value = p->cpu.pmu->user->read(n);
+            r->count[n] += value - r->last[n];
+            r->last[n] = value;
+        }
     }
 }
 
 void mkperf_riders_resume(struct mkperf_profiler *p)
 {
-    if (p->riders.mask != 0) {
-        p->pmu->clear(p->riders.mask); /* coming round is nobody's business */
-        p->pmu->start(p->riders.mask);
+    if (p->riders.mask != 0 && p->riders.hook) {
+        mkperf_kernel_request(p, MKPERF_REQUEST_CONTINUE);
+    } else if (p->riders.mask != 0) {
+        p->cpu.pmu->user->start(p->riders.mask);
     }
 }
 
@@ -141,10 +196,8 @@ unsigned mkperf_riders_take(struct mkperf_profiler *p, uint64_t now, uint64_t *o
         return 0;
     }
     for (; r->mask >> n & 1; n++) {
-        uint32_t value = p->pmu->read(n);
-        out[1 + n] = (uint64_t)(n + 1) << MKPERF_READ_COUNTER_SHIFT |
-                     (uint32_t)(value - r->last[n]);
-        r->last[n] = value;
+        out[1 + n] = (uint64_t)(n + 1) << MKPERF_READ_COUNTER_SHIFT | r->count[n];
+        r->count[n] = 0;
     }
     out[0] = n;
     r->at = now;

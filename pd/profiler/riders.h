@@ -2,10 +2,10 @@
 /*
  * Counters of the PMU whose values ride in the timer's samples: `-e '{timer,cycles,...}:S'`.
  *
- * Owns: struct mkperf_riders: what each counter said at the last sample. Called by ticks.c. Needs
- * no kernel extension, only a kernel that lets user mode use the PMU. Each event has one counter,
- * for both modes unless the host wants one of them. Counters stand still while this PD is at its
- * interrupts, so that what it does there is in no value.
+ * Owns: struct mkperf_riders: what each counter said at the last sample. Called by ticks.c. With
+ * the kernel hook they are a session of its; without it they need a kernel that lets user mode use
+ * the PMU. Each event has one counter, for both modes unless the host wants one of them. Counters
+ * stand still while this PD is at its interrupts, so that what it does there is in no value.
  *
  * What may be lost: the values of an interval that was too long for counters of 32 bits. Its sample
  * has none, and is counted.
@@ -24,10 +24,12 @@
 struct mkperf_profiler;
 
 struct mkperf_riders {
-    uint32_t mask; /* of hardware counters, from 0 on without a gap; 0: none */
-    uint32_t last[MKPERF_MAX_READS];
-    uint64_t at;     /* ticks: when those were read */
-    uint64_t unread; /* samples without values */
+    uint32_t mask;                    /* of hardware counters, from 0 on without a gap; 0: none */
+    bool hook;                        /* the hook has them, else they are used from user mode */
+    uint32_t count[MKPERF_MAX_READS]; /* since the last sample */
+    uint32_t last[MKPERF_MAX_READS];  /* user mode: what a counter said when it was read */
+    uint64_t at;                      /* ticks: when the last sample was */
+    uint64_t unread;                  /* samples without values */
 };
 
 /* Plans the events behind the first of a timer's session (plan->event[0]), at most

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Starting and stopping: counters, descriptor, ring.
+ * Starting and stopping: configuration, ring, the hook's session.
  *
  * Owns: the order of things between this PD and the kernel hook. Called for START, STOP and INFO.
- * The descriptor's magic is set only while everything it speaks of is in place; counters run only
- * while it is set.
+ * The hook has a session only while everything that it speaks of is in place.
  */
 #include <microkit.h>
 
@@ -19,93 +18,52 @@ enum {
     NEVER_WAKE = INT32_MAX, /* a watermark that no ring reaches */
 };
 
-static void publish(struct mkperf_profiler *p)
-{
-    struct mkperf_descriptor *d = p->descriptor;
-
-    d->generation = ++p->generation;
-    d->ring_bytes = (uint32_t)p->core.size;
-    d->ring[0] = (uintptr_t)p->core.ring;
-    for (unsigned i = 1; i < MKPERF_MAX_CORES; i++) {
-        d->ring[i] = 0;
-    }
-    __atomic_store_n(&d->magic, MKPERF_DESCRIPTOR_MAGIC, __ATOMIC_RELEASE);
-}
-
-static void withdraw(struct mkperf_profiler *p)
-{
-    __atomic_store_n(&p->descriptor->magic, 0, __ATOMIC_RELEASE);
-}
-
-/* An empty ring, as the hook will see it at the start of a generation. Only without magic. */
+/* An empty ring, as the hook takes it at the start of a session. Only without one. */
 static void empty_ring(struct mkperf_profiler *p)
 {
     struct mkperf_ring *r = p->core.ring;
 
     r->head = 0;
     r->tail = 0;
-    r->hook = 0;
     r->dropped_samples = 0;
     r->dropped_events = 0;
-    r->spurious = 0;
     r->late_events = 0;
-    r->stamp = 0;
     p->core.tail = 0;
     p->dropped_samples = 0;
     p->dropped_events = 0;
 }
 
 /* An event that any running program causes; -1 if the PMU has none. */
-static int64_t probe_event(const struct mkperf_pmu *pmu)
+static int64_t probe_event(const struct mkperf_cpu *cpu)
 {
-    for (const struct mkperf_pmu_event *e = pmu->events; e->name != NULL; e++) {
+    for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {
         if ((mkperf_text_is(e->name, sizeof "cycles", "cycles") ||
              mkperf_text_is(e->name, sizeof "instructions", "instructions")) &&
-            pmu->supported(e->code)) {
+            mkperf_cpu_supports(cpu, e->code)) {
             return e->code;
         }
     }
     return -1;
 }
 
-/* A session of counter 0 alone, published. */
-static void publish_one(struct mkperf_profiler *p, uint32_t first, uint32_t watermark)
+/* A session of counter 0 alone. */
+static bool apply_one(struct mkperf_profiler *p, uint32_t first, bool kernel, uint32_t enable,
+                      uint32_t watermark)
 {
-    struct mkperf_descriptor *d = p->descriptor;
+    struct mkperf_configuration *want = mkperf_kernel_blank(p, &p->core);
+    uint32_t event = (uint32_t)probe_event(&p->cpu);
 
+    want->counter_mask = 1;
+    want->enable_mask = enable;
+    want->watermark = watermark;
+    want->counter[0] = (struct mkperf_request_counter){
+        .select = p->cpu.pmu->select(event, true, kernel),
+        .left = first,
+        .first = first,
+        .period = MKPERF_MAX_PERIOD,
+    };
     empty_ring(p);
-    d->counter_mask = 1;
-    d->kernel_mask = 0;
-    d->filters = 0;
-    d->special = 0;
-    d->continues = 0;
-    d->read_mask = 0;
-    d->turn_mask = 0;
-    d->counts = 0;
-    p->soft->magic = 0;
-    d->soft_mask = 1; /* whether the kernel has software events is seen, too */
-    d->soft = (uintptr_t)p->soft;
-    d->max_frames = 0;
-    d->watermark = watermark;
-    d->counter[0] = (struct mkperf_descriptor_counter){first, MKPERF_MAX_PERIOD, 0};
-    publish(p);
-}
-
-/* Lets counter 0 overflow once and waits, boundedly, for the hook to have seen it. */
-static bool provoke(struct mkperf_profiler *p)
-{
-    bool seen = false;
-
-    publish_one(p, PROBE_PERIOD, NEVER_WAKE);
-    microkit_irq_ack(MKPERF_CHANNEL_PMU); /* unmasked, whatever happened before */
-    p->pmu->arm(0, PROBE_PERIOD);
-    p->pmu->start(1);
-    for (unsigned i = 0; i < PROBE_SPINS && !seen; i++) {
-        seen = __atomic_load_n(&p->core.ring->hook, __ATOMIC_ACQUIRE) == MKPERF_HOOK_MAGIC;
-    }
-    p->pmu->stop(1);
-    withdraw(p);
-    return seen;
+    return mkperf_kernel_request(p, MKPERF_REQUEST_APPLY);
 }
 
 /* The probe's own sample, which goes nowhere else, tells the time. */
@@ -126,63 +84,50 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+/* Lets counter 0 overflow once and waits, boundedly, for the hook to have seen it. */
 bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error)
 {
-    int64_t event = probe_event(p->pmu);
+    bool seen = false;
 
-    if (event < 0 || !p->pmu->program(0, (uint32_t)event, true, false)) {
+    if (probe_event(&p->cpu) < 0 || !apply_one(p, PROBE_PERIOD, false, 1, NEVER_WAKE)) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0,
                                   "the PMU counts neither cycles nor instructions");
     }
-    bool seen = provoke(p);
-    bool counted = p->pmu->read(0) != UINT32_C(0) - PROBE_PERIOD;
-
-    p->pmu->clear(1);
-    if (p->boot_id == 0) {
-        p->boot_id = mix(mix(probe_time(p)) ^ p->pmu->entropy()) | 1;
+    for (unsigned i = 0; i < PROBE_SPINS && !seen; i++) {
+        seen = __atomic_load_n(&p->core.ring->head, __ATOMIC_ACQUIRE) != 0;
     }
+    mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW | MKPERF_REQUEST_SNAPSHOT);
+    bool counted = mkperf_answered(&p->kernel)->counter[0].value != UINT32_C(0) - PROBE_PERIOD;
+    if (p->boot_id == 0) {
+        p->boot_id = mix(mix(probe_time(p)) ^ mkperf_answered(&p->kernel)->time) | 1;
+    }
+    empty_ring(p); /* nobody's sample */
     if (seen) {
-        p->soft_there = p->soft->magic == MKPERF_SOFT_MAGIC;
-        p->tick_hz = p->core.ring->tick_hz;
-        empty_ring(p); /* nobody's sample */
         return true;
     }
-    microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a kernel without the hook has masked it */
     if (!counted) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0,
                                   "the PMU's counters stand still in user mode: the kernel or the "
                                   "firmware forbids counting (MDCR_EL2, MDCR_EL3)");
     }
-    return mkperf_plan_refuse(
-        error, MKPERF_RESULT_NO_HOOK, 0,
-        "a counter overflowed and no hook answered: the kernel lacks mkperf's "
-        "extension, or the PMU interrupt is off or not this PD's channel 0");
+    return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+                              "a counter overflowed and the hook saw no interrupt: it is off, or "
+                              "another one than the kernel was built for (KernelMkperfIRQ)");
 }
 
-bool mkperf_sampling_program(struct mkperf_profiler *p, const struct mkperf_plan_event *e)
+/* All events, to learn that the PMU takes them: sessions in which nothing is switched on. */
+static bool try_events(struct mkperf_profiler *p, mkperf_Error *error)
 {
-    bool done = true;
-
-    if (e->user_counter != 0) {
-        done = p->pmu->program(e->user_counter - 1, e->code, true, false);
-    }
-    if (done && e->kernel_counter != 0) {
-        done = p->pmu->program(e->kernel_counter - 1, e->code, false, true);
-    }
-    return done;
-}
-
-/* All events, to learn that the PMU takes them; those of the first turn last, so that they stay. */
-static bool program(struct mkperf_profiler *p, mkperf_Error *error)
-{
-    for (unsigned i = p->plan.events; i-- > 0;) {
-        if (!mkperf_sampling_program(p, &p->plan.event[i])) {
+    for (unsigned i = 0; i < p->plan.events; i++) {
+        const struct mkperf_plan_event *e = &p->plan.event[i];
+        struct mkperf_configuration *want = mkperf_kernel_blank(p, &p->core);
+        want->counter_mask = mkperf_counter_bit(e->user_counter) |
+                             mkperf_counter_bit(e->kernel_counter);
+        mkperf_kernel_select(p, e);
+        if (want->counter_mask != 0 && !mkperf_kernel_request(p, MKPERF_REQUEST_APPLY)) {
             return mkperf_plan_refuse(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i + 1,
                                       "the PMU does not take this event's number");
         }
-    }
-    if (p->plan.clock != 0 && !p->pmu->program(p->plan.clock - 1, p->plan.clock_code, true, true)) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0, "the PMU does not count cycles");
     }
     return true;
 }
@@ -196,13 +141,19 @@ static uint32_t first_watermark(const struct mkperf_profiler *p)
 
 static void set_filters(struct mkperf_profiler *p)
 {
-    struct mkperf_descriptor *d = p->descriptor;
+    struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
 
     for (unsigned i = 0; i < p->plan.filters; i++) {
-        d->filter[i] = p->plan.filter[i];
+        uint64_t thread = p->plan.filter[i];
+        bool child = (thread & MKPERF_THREAD_CHILD_BIT) && thread < MKPERF_THREAD_AMBIGUOUS;
+        want->filter[i] = (struct mkperf_filter){
+            .badge = child ? MKPERF_THREAD_CHILD_BIT | (thread & MKPERF_THREAD_CHILD_ID) : thread,
+            .sc = child ? thread >> 8 & MKPERF_THREAD_SC : 0,
+            .sc_mask = child ? MKPERF_THREAD_SC : 0,
+        };
     }
     /* A count is of all threads. */
-    d->filters = p->plan.counting ? 0 : p->plan.filters;
+    want->filters = p->plan.counting ? 0 : p->plan.filters;
 }
 
 void mkperf_sampling_reset(struct mkperf_profiler *p)
@@ -214,6 +165,7 @@ void mkperf_sampling_reset(struct mkperf_profiler *p)
     empty_ring(p);
     p->id++;
     p->now = 0;
+    p->stale = false;
     p->books = (mkperf_Status)mkperf_Status_init_zero;
     for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
         p->lost[where] = (struct mkperf_lost){0};
@@ -226,56 +178,91 @@ bool mkperf_sampling_check_begin(struct mkperf_profiler *p, mkperf_Error *error)
     if (!mkperf_sampling_probe(p, error)) {
         return false;
     }
-    p->ticks.cycles = (uint32_t)probe_event(p->pmu); /* the probe had one */
-    publish_one(p, MKPERF_MAX_PERIOD, 1);
-    return true;
+    return apply_one(p, MKPERF_MAX_PERIOD, true, 0, 8) || /* each sample wakes */
+           mkperf_plan_refuse(error, MKPERF_RESULT_INTERNAL, 0, "the hook refuses a session");
+}
+
+void mkperf_sampling_check_arm(struct mkperf_profiler *p, uint32_t cycles)
+{
+    struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
+
+    want->enable_mask = 1;
+    want->counter[0].left = cycles;
+    want->counter[0].first = cycles;
+    mkperf_kernel_request(p, MKPERF_REQUEST_CONTINUE);
+}
+
+void mkperf_sampling_check_stop(struct mkperf_profiler *p)
+{
+    mkperf_kernel_request(p, MKPERF_REQUEST_STOP);
 }
 
 void mkperf_sampling_check_end(struct mkperf_profiler *p)
 {
-    p->pmu->stop(1);
-    withdraw(p);
-    p->pmu->clear(1);
+    mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW);
+}
+
+/* The session's tables in memory, as far as the kernel has them. */
+static bool set_tables(struct mkperf_profiler *p, mkperf_Error *error)
+{
+    struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
+
+    if (p->plan.counting && p->plan.per_thread && mkperf_counting_by_thread(p)) {
+        want->counts = (uintptr_t)p->counts;
+    }
+    return mkperf_soft_prepare(p, error);
+}
+
+/* Begins the session that is configured, or refuses with the hook's reason. */
+static bool apply_session(struct mkperf_profiler *p, mkperf_Error *error)
+{
+    static const char *const why[] = {
+        [MKPERF_REQUEST_BAD_CORE] = "the PMU's interrupt is another core's than the profiler PD's",
+        [MKPERF_REQUEST_BAD_RING] = "the hook cannot use mkperf_rings: not one page, or not cached",
+        [MKPERF_REQUEST_BAD_EVENT] = "the PMU does not take an event's number",
+    };
+
+    if (mkperf_kernel_request(p, MKPERF_REQUEST_APPLY)) {
+        return true;
+    }
+    uint32_t status = mkperf_answered(&p->kernel)->status;
+    const char *text = status < sizeof why / sizeof *why && why[status] != NULL
+                           ? why[status]
+                           : "the hook refuses the session";
+    return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 0, text);
 }
 
 uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error)
 {
-    struct mkperf_descriptor *d = p->descriptor;
-
-    if (!mkperf_sampling_probe(p, error) || !program(p, error) || !mkperf_flight_begin(p, error)) {
+    if (!mkperf_sampling_probe(p, error) || !try_events(p, error) ||
+        !mkperf_flight_begin(p, error)) {
         return error->code;
     }
     mkperf_sampling_reset(p);
     mkperf_pace_begin(p);
-    d->max_frames = p->plan.max_frames;
-    d->watermark = first_watermark(p);
-    d->counts = 0;
-    d->count_mask = 0;
-    p->counting.stamps = 0;
+    mkperf_kernel_blank(p, &p->core);
+    mkperf_wanted(&p->kernel)->max_frames = p->plan.max_frames;
+    mkperf_wanted(&p->kernel)->watermark = first_watermark(p);
     if (p->plan.counting) {
         mkperf_counting_begin(p);
     } else {
         mkperf_turns_begin(p);
     }
     set_filters(p);
-    mkperf_soft_prepare(p);
-    publish(p);
-    if (!mkperf_soft_started(p, error)) {
-        withdraw(p);
+    if (mkperf_wanted(&p->kernel)->counter_mask == 0) {
+        mkperf_wanted(&p->kernel)->counter_mask = 1; /* software events alone: one that is off */
+    }
+    p->running = set_tables(p, error) && apply_session(p, error);
+    if (!p->running) {
         mkperf_flight_forget(p);
         return error->code;
     }
-    for (uint32_t rest = d->counter_mask; rest != 0; rest &= rest - 1) {
-        unsigned c = (unsigned)__builtin_ctz(rest);
-        p->pmu->arm(c, d->counter[c].first);
-    }
-    p->running = true;
+    mkperf_soft_started(p);
     if (p->plan.counting) {
         mkperf_counting_started(p);
     } else {
         mkperf_turns_started(p);
     }
-    p->pmu->start(d->counter_mask);
     return MKPERF_RESULT_OK;
 }
 
@@ -283,10 +270,7 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
 {
     uint64_t bytes = 0;
 
-    if (p->plan.counting && p->plan.per_thread) {
-        mkperf_counting_stamp(p, false); /* as for a snapshot */
-    }
-    p->pmu->stop(p->plan.counter_mask);
+    mkperf_kernel_request(p, MKPERF_REQUEST_STOP);
     mkperf_drain_ring(p, &bytes); /* all of it: nothing is added any more */
     if (p->plan.counting) {
         mkperf_counting_end(p);
@@ -294,7 +278,6 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
         mkperf_turns_end(p);
     }
     mkperf_soft_ended(p);
-    withdraw(p);
-    p->pmu->clear(p->plan.counter_mask);
+    mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW);
     p->running = false;
 }

@@ -4,37 +4,47 @@
 
 #include "profiler.h"
 
-void mkperf_soft_prepare(struct mkperf_profiler *p)
+uint64_t mkperf_soft_key(uint64_t key, uint64_t sc)
+{
+    uint64_t none = mkperf_counts_key(0);
+
+    return mkperf_counts_key(mkperf_thread_of(key - none, sc));
+}
+
+bool mkperf_soft_there(const struct mkperf_profiler *p)
+{
+    return (mkperf_answered(&p->kernel)->features & MKPERF_FEATURE_SOFT) != 0;
+}
+
+bool mkperf_soft_prepare(struct mkperf_profiler *p, mkperf_Error *error)
 {
     struct mkperf_soft_view *v = &p->soft_view;
+    struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
 
+    v->on = false;
+    if (p->plan.soft_mask != 0 && !mkperf_soft_there(p)) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+                                  "the kernel's mkperf extension has no software events (context "
+                                  "switches, faults, calls, notifications)");
+    }
     *p->soft = (struct mkperf_soft){0};
-    p->descriptor->soft_mask = p->plan.soft_mask;
-    p->descriptor->soft = (uintptr_t)p->soft;
+    want->soft_mask = p->plan.soft_mask;
+    want->soft = (uintptr_t)p->soft;
     v->on = p->plan.soft_mask != 0;
     v->began = 0;
     v->ended = 0;
+    return true;
 }
 
-bool mkperf_soft_started(struct mkperf_profiler *p, mkperf_Error *error)
+void mkperf_soft_started(struct mkperf_profiler *p)
 {
-    if (p->plan.soft_mask == 0) {
-        return true;
-    }
-    p->soft_view.began = mkperf_counting_stamp(p, true);
-    if (__atomic_load_n(&p->soft->magic, __ATOMIC_ACQUIRE) == MKPERF_SOFT_MAGIC) {
-        return true;
-    }
-    p->soft_view.on = false;
-    return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
-                              "the kernel's mkperf extension has no software events (context "
-                              "switches, faults, calls, notifications)");
+    p->soft_view.began = mkperf_answered(&p->kernel)->time;
 }
 
 void mkperf_soft_ended(struct mkperf_profiler *p)
 {
     if (p->soft_view.on) {
-        p->soft_view.ended = mkperf_counting_stamp(p, true);
+        p->soft_view.ended = mkperf_counting_stamp(p);
     }
 }
 
@@ -43,7 +53,7 @@ static void take_view(struct mkperf_profiler *p)
 {
     struct mkperf_soft_view *v = &p->soft_view;
     const struct mkperf_soft *t = p->soft;
-    uint64_t now = v->ended != 0 ? v->ended : p->now;
+    uint64_t now = v->ended != 0 ? v->ended : mkperf_counting_stamp(p);
 
     v->enabled = v->began != 0 && now > v->began ? now - v->began : 0;
     v->records_dropped = t->records_dropped;
@@ -54,12 +64,17 @@ static void take_view(struct mkperf_profiler *p)
     }
     for (unsigned i = 0; i < MKPERF_SOFT_EDGES; i++) {
         if (t->edge[i].from != 0) {
-            v->edge[v->edges++] = t->edge[i];
+            struct mkperf_soft_edge *edge = &v->edge[v->edges++];
+            *edge = t->edge[i];
+            edge->from = mkperf_soft_key(edge->from, edge->from_sc);
+            edge->to = mkperf_soft_key(edge->to, edge->to_sc);
         }
     }
     for (unsigned i = 0; i < MKPERF_COUNT_THREADS; i++) {
         if (t->thread[i].key != 0) {
-            v->thread[v->threads++] = t->thread[i];
+            struct mkperf_soft_thread *thread = &v->thread[v->threads++];
+            *thread = t->thread[i];
+            thread->key = mkperf_soft_key(thread->key, thread->sc);
         }
     }
 }
@@ -92,7 +107,8 @@ void mkperf_soft_count(struct mkperf_profiler *p)
         c->count[2 * e + 1] = p->soft->total[kind - 1];
         for (unsigned i = 0; i < MKPERF_COUNT_THREADS && p->plan.per_thread; i++) {
             const struct mkperf_soft_thread *t = &p->soft->thread[i];
-            struct mkperf_counts_thread *row = t->key != 0 ? row_of(c, t->key) : NULL;
+            struct mkperf_counts_thread *row =
+                t->key != 0 ? row_of(c, mkperf_soft_key(t->key, t->sc)) : NULL;
             if (row != NULL) {
                 row->count[2 * e + 1] = t->count[kind - 1];
             }

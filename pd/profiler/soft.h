@@ -40,12 +40,17 @@ struct mkperf_soft_view { /* what is told of the table */
     struct mkperf_soft_thread thread[MKPERF_COUNT_THREADS];
 };
 
-/* A session begins: an empty table, and the descriptor's part. Before it is published. */
-void mkperf_soft_prepare(struct mkperf_profiler *p);
-/* The session is published: makes the kernel take note. False, and *error says so: it has no
- * software events. */
-bool mkperf_soft_started(struct mkperf_profiler *p, mkperf_Error *error);
-/* The counters were stopped: the time, while the descriptor is published. */
+/* Whether the kernel has software events, as it last said. */
+bool mkperf_soft_there(const struct mkperf_profiler *p);
+/* A key of the kernel's tables, with what they hold of a scheduling context's badge, as the key of
+ * the thread's identity. */
+uint64_t mkperf_soft_key(uint64_t key, uint64_t sc);
+/* A session begins: an empty table, and the configuration's part. Before it is applied. False, and
+ * *error says so: the kernel has no software events. */
+bool mkperf_soft_prepare(struct mkperf_profiler *p, mkperf_Error *error);
+/* The session was applied. */
+void mkperf_soft_started(struct mkperf_profiler *p);
+/* The counters were stopped: the time, while the hook still has the session. */
 void mkperf_soft_ended(struct mkperf_profiler *p);
 /* Into the snapshot of a session that counts: its software events. */
 void mkperf_soft_count(struct mkperf_profiler *p);

@@ -67,7 +67,7 @@ static void own_ring(struct mkperf_profiler *p)
     struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, 1);
 
     t->hook = p->core;
-    *ring = (struct mkperf_ring){.tick_hz = p->tick_hz};
+    *ring = (struct mkperf_ring){0};
     t->ring = (struct mkperf_ring_producer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
     p->core = (struct mkperf_ring_consumer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
     p->dropped_samples = 0;
@@ -109,7 +109,6 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error)
     }
     mkperf_sampling_reset(p);
     p->tick_hz = t->timer->hz();
-    p->counting.stamps = 0;
     p->pace[0].period = p->plan.event[0].period;
     p->number[0] = 0;
     own_ring(p);
@@ -192,9 +191,7 @@ static void first_look(struct mkperf_profiler *p)
         t->timer->arm(t->due + 4 * t->window);
         /* In both modes, as the timer: in user mode alone, system calls would hold the counter
          * back, and the sample would be of what runs after them. */
-        p->pmu->program(0, t->cycles, true, true);
-        p->pmu->arm(0, mkperf_in_steps(cycles));
-        p->pmu->start(1);
+        mkperf_sampling_check_arm(p, mkperf_in_steps(cycles));
     } else {
         t->timer->arm(t->due);
     }
@@ -209,9 +206,9 @@ static bool take_truth(struct mkperf_ticks *t, uint64_t *time, uint64_t *thread)
     bool seen = false;
 
     while ((record = mkperf_ring_peek(&t->hook, &size, &corrupt)) != NULL) {
-        if (size > 8 * MKPERF_WORD_THREAD) {
+        if (size > 8 * MKPERF_WORD_SC) {
             *time = record[MKPERF_WORD_TIME];
-            *thread = record[MKPERF_WORD_THREAD];
+            *thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
             seen = true;
         }
         mkperf_ring_release(&t->hook, size);
@@ -251,13 +248,13 @@ bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook)
     } else if (hook) {
         bool seen = take_truth(t, &now, &truth);
         if (seen && t->sample_next) {
-            p->pmu->stop(1);
+            mkperf_sampling_check_stop(p);
             fresh = finish_sample(p, now, &truth);
         }
         return fresh;
     } else if (t->sample_next) {
         if (t->check) {
-            p->pmu->stop(1);
+            mkperf_sampling_check_stop(p);
             take_truth(t, &truth, &truth);
         }
         fresh = finish_sample(p, now, NULL);
@@ -281,9 +278,6 @@ void mkperf_ticks_leave(struct mkperf_profiler *p)
         mkperf_riders_resume(p);
     }
     t->entered = 0;
-    if (t->check) {
-        p->descriptor->watermark = 8; /* each of its samples wakes */
-    }
     t->books.cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
     t->books.spent_us = mkperf_ticks_us(t, t->spent);
     t->books.unread = p->riders.unread;

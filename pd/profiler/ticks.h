@@ -40,7 +40,6 @@ struct mkperf_ticks {
     bool on;              /* the session at hand is the timer's */
     bool check;           /* compares with the hook */
     bool sample_next;     /* the first look was taken */
-    uint32_t cycles;      /* check: the event whose overflow makes the sample */
     uint64_t due;         /* of the sample: ticks */
     uint64_t from;        /* due of the sample before */
     uint64_t late_us;     /* by which samples were moved */

@@ -2,32 +2,32 @@
 /*
  * Turns: see turns.h.
  *
- * What the hook knows of a counter (the interval that it is in, and of one that is read what it had
- * counted at its leader's last overflow) is asked from the hook itself: with the turn's counters
- * stopped the clock is made to overflow at once, and its record tells. So nothing that the hook did
- * until then, told or not (filters, a full ring), is missing in what is kept.
+ * Between two turns stand two requests: the counters are stopped and the hook says where each is,
+ * and then it begins with those of the next. So nothing that the hook did until then, told or not
+ * (filters, a full ring), is missing in what is kept.
  *
- * May be lost: nothing. Where the clock does not answer, the turn goes on.
+ * May be lost: nothing.
  */
 #include "turns.h"
 
 #include "profiler.h"
 
-enum {
-    TURN_CYCLES = 10000000, /* of a turn, on average: 10 ms at 1 GHz */
-    ASK_CYCLES = 64,
-    ASK_SPINS = 200000,
-};
+enum { TURN_CYCLES = 10000000 }; /* of a turn, on average: 10 ms at 1 GHz */
 
 bool mkperf_turns_on(const struct mkperf_profiler *p, unsigned event)
 {
     return p->plan.event[event].turn == p->turns.turn;
 }
 
-static struct mkperf_descriptor_counter clock_counter(void)
+static struct mkperf_request_counter clock_counter(const struct mkperf_profiler *p)
 {
-    return (struct mkperf_descriptor_counter){TURN_CYCLES, TURN_CYCLES,
-                                              mkperf_jitter_mask(TURN_CYCLES)};
+    return (struct mkperf_request_counter){
+        .select = p->cpu.pmu->select(p->plan.clock_code, true, true),
+        .left = TURN_CYCLES,
+        .first = TURN_CYCLES,
+        .period = TURN_CYCLES,
+        .jitter_mask = mkperf_jitter_mask(TURN_CYCLES),
+    };
 }
 
 /* ---- counters of an event ------------------------------------------------------------------- */
@@ -66,42 +66,19 @@ static bool nth_place(const struct mkperf_profiler *p, unsigned n, struct place 
 
 static void keep_counter(struct mkperf_profiler *p, const struct place *at)
 {
+    const struct mkperf_answer_counter *now = &mkperf_answered(&p->kernel)->counter[at->counter];
     struct mkperf_turns_left *left = &p->turns.left[at->number];
-    uint32_t value = p->pmu->read(at->counter);
-    uint64_t state = p->turns.state[at->counter];
 
     left->known = true;
     if (p->plan.event[at->event].read) {
-        left->partial = (uint32_t)(value - MKPERF_COUNT_PERIOD) - state;
+        left->partial = (uint32_t)(now->value - MKPERF_COUNT_PERIOD) - now->read;
         return;
     }
-    uint32_t skip = p->skip_mask >> at->counter & 1 ? p->skip[at->counter] : 0;
-
-    p->skip[at->counter] = 0;
-    left->left = 0 - value;
-    left->interval = (uint32_t)state - skip;
+    left->left = 0 - now->value;
+    left->interval = now->interval;
     if (left->left == 0 || left->left > left->interval) {
         left->left = left->interval; /* cannot be */
     }
-}
-
-/* Asks the hook, with the turn's counters stopped. False: no answer. */
-static bool ask_hook(struct mkperf_profiler *p)
-{
-    uint32_t clock = p->plan.clock - 1;
-    uint64_t bytes = 0;
-
-    p->turns.struck = false;
-    p->pmu->stop(UINT32_C(1) << clock);
-    p->pmu->arm(clock, ASK_CYCLES);
-    p->pmu->start(UINT32_C(1) << clock);
-    for (unsigned i = 0; i < ASK_SPINS && !p->turns.struck; i++) {
-        if (__atomic_load_n(&p->core.ring->head, __ATOMIC_ACQUIRE) != p->core.tail) {
-            mkperf_drain_ring(p, &bytes);
-        }
-    }
-    return p->turns.struck && (p->turns.mask & p->plan.turn[p->turns.turn].counter_mask) ==
-                                  p->plan.turn[p->turns.turn].counter_mask;
 }
 
 static void add_time(struct mkperf_profiler *p)
@@ -118,19 +95,20 @@ static void add_time(struct mkperf_profiler *p)
 
 static void set_counter(struct mkperf_profiler *p, const struct place *at)
 {
-    struct mkperf_descriptor *d = p->descriptor;
+    struct mkperf_request_counter *c = &mkperf_wanted(&p->kernel)->counter[at->counter];
     struct mkperf_turns_left *left = &p->turns.left[at->number];
     const struct mkperf_plan_event *e = &p->plan.event[at->event];
     uint32_t period = p->pace[at->event].period;
 
     p->number[at->counter] = (uint8_t)at->number;
-    d->reads[at->counter] = 0;
-    d->read[at->counter] = 0;
+    c->reads = 0;
+    c->read = 0;
     if (e->read) {
-        d->counter[at->counter] =
-            (struct mkperf_descriptor_counter){MKPERF_COUNT_PERIOD, MKPERF_COUNT_PERIOD, 0};
-        d->read[at->counter] = left->known ? 0 - left->partial : 0;
-        left->left = MKPERF_COUNT_PERIOD;
+        c->left = MKPERF_COUNT_PERIOD;
+        c->first = MKPERF_COUNT_PERIOD;
+        c->period = MKPERF_COUNT_PERIOD;
+        c->jitter_mask = 0;
+        c->read = left->known ? 0 - left->partial : 0;
         return;
     }
     if (!left->known) {
@@ -141,46 +119,43 @@ static void set_counter(struct mkperf_profiler *p, const struct place *at)
     wanted = wanted != 0 ? wanted : MKPERF_PERIOD_STEP;
     left->interval = left->interval - left->left + wanted;
     left->left = wanted;
-    d->reads[at->counter] = mkperf_plan_reads(&p->plan, at->event, at->counter);
-    d->counter[at->counter] = (struct mkperf_descriptor_counter){
-        left->interval, period, p->plan.no_jitter ? 0 : mkperf_jitter_mask(period)};
+    c->left = wanted;
+    c->first = left->interval;
+    c->period = period;
+    c->jitter_mask = p->plan.no_jitter ? 0 : mkperf_jitter_mask(period);
+    c->reads = mkperf_plan_reads(&p->plan, at->event, at->counter);
 }
 
-/* The descriptor for the present turn. Its counters stand still. */
+/* The configuration for the present turn. */
 static void set_present(struct mkperf_profiler *p)
 {
-    struct mkperf_descriptor *d = p->descriptor;
+    struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
     const struct mkperf_plan_turn *turn = &p->plan.turn[p->turns.turn];
     struct place at;
 
     for (unsigned n = 0; nth_place(p, n, &at); n++) {
         set_counter(p, &at);
+        mkperf_kernel_select(p, &p->plan.event[at.event]);
     }
-    d->kernel_mask = turn->kernel_mask;
-    d->read_mask = turn->read_mask;
-    d->turn_mask = p->plan.clock != 0 ? UINT32_C(1) << (p->plan.clock - 1) : 0;
-    d->counter_mask = turn->counter_mask | d->turn_mask;
-    d->special = p->plan.filters | d->read_mask | d->turn_mask;
+    if (p->plan.clock != 0) {
+        want->counter[p->plan.clock - 1] = clock_counter(p);
+    }
+    want->read_mask = turn->read_mask;
+    want->turn_mask = mkperf_counter_bit(p->plan.clock);
+    want->counter_mask = turn->counter_mask | want->turn_mask;
+    want->enable_mask = want->counter_mask;
+    p->stale = false;
 }
 
 void mkperf_turns_begin(struct mkperf_profiler *p)
 {
     p->turns = (struct mkperf_turns){0};
-    p->descriptor->continues = 0;
-    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
-        p->descriptor->counter[i] = (struct mkperf_descriptor_counter){0, 0, 0};
-        p->descriptor->reads[i] = 0;
-        p->descriptor->read[i] = 0;
-    }
     set_present(p);
-    if (p->plan.clock != 0) {
-        p->descriptor->counter[p->plan.clock - 1] = clock_counter();
-    }
 }
 
 void mkperf_turns_started(struct mkperf_profiler *p)
 {
-    p->turns.began = p->plan.clock != 0 ? mkperf_counting_stamp(p, true) : 0;
+    p->turns.began = p->plan.clock != 0 ? mkperf_answered(&p->kernel)->time : 0;
     p->turns.resumed = p->turns.began;
 }
 
@@ -197,85 +172,58 @@ static void resume_pace(struct mkperf_profiler *p)
     }
 }
 
-static void program_present(struct mkperf_profiler *p)
-{
-    struct place at;
-
-    for (unsigned i = 0; i < p->plan.events; i++) {
-        if (mkperf_turns_on(p, i)) {
-            mkperf_sampling_program(p, &p->plan.event[i]);
-        }
-    }
-    for (unsigned n = 0; nth_place(p, n, &at); n++) {
-        p->pmu->arm(at.counter, p->turns.left[at.number].left);
-    }
-}
-
-static void next_turn(struct mkperf_profiler *p)
-{
-    struct mkperf_turns *t = &p->turns;
-
-    t->turn = (t->turn + 1) % p->plan.turns;
-    t->rotated++;
-    set_present(p);
-    resume_pace(p);
-    program_present(p);
-    p->descriptor->counter[p->plan.clock - 1] = clock_counter();
-    p->descriptor->continues = 1;
-    __atomic_store_n(&p->descriptor->generation, ++p->generation, __ATOMIC_RELEASE);
-}
-
 void mkperf_turns_take(struct mkperf_profiler *p, const uint64_t *record, unsigned size)
 {
-    struct mkperf_turns *t = &p->turns;
-    uint32_t mask = size >= 8 * MKPERF_TURN_WORDS ? (uint32_t)record[2] & MKPERF_COUNT_BITS : 0;
-    unsigned at = MKPERF_TURN_WORDS;
-
-    if (p->plan.clock == 0 || p->plan.counting ||
-        size < 8 * (at + (unsigned)__builtin_popcount(mask))) {
+    if (p->plan.clock == 0 || p->plan.counting || size < 8 * MKPERF_TURN_WORDS) {
         p->books.corrupt++;
         return;
     }
     p->now = record[MKPERF_WORD_TIME];
-    t->struck = true;
-    t->mask = mask;
-    for (; mask != 0; mask &= mask - 1) {
-        t->state[__builtin_ctz(mask)] = record[at++];
+    p->turns.struck = true;
+}
+
+/* Stops the turn's counters and takes note of where they are. */
+static bool end_turn(struct mkperf_profiler *p)
+{
+    uint64_t bytes = 0;
+    struct place at;
+
+    if (!mkperf_kernel_request(p, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT)) {
+        return false;
     }
+    mkperf_drain_ring(p, &bytes); /* under the numbers of this turn */
+    p->now = mkperf_answered(&p->kernel)->time;
+    for (unsigned n = 0; nth_place(p, n, &at); n++) {
+        keep_counter(p, &at);
+    }
+    add_time(p);
+    return true;
 }
 
 void mkperf_turns_rotate(struct mkperf_profiler *p)
 {
     struct mkperf_turns *t = &p->turns;
-    uint32_t mask = p->plan.turn[t->turn].counter_mask;
-    struct place at;
 
     if (!t->struck || p->plan.clock == 0 || p->plan.counting) {
         return;
     }
-    p->pmu->stop(mask);
-    if (ask_hook(p)) {
-        for (unsigned n = 0; nth_place(p, n, &at); n++) {
-            keep_counter(p, &at);
-        }
-        p->skip_mask &= ~mask;
-        add_time(p);
+    if (end_turn(p)) {
         for (unsigned i = 0; i < p->plan.events; i++) {
             t->stopped[i] = mkperf_turns_on(p, i) ? p->now : t->stopped[i];
         }
-        next_turn(p);
+        t->turn = (t->turn + 1) % p->plan.turns;
+        t->rotated++;
+        set_present(p);
+        resume_pace(p);
+        mkperf_kernel_request(p, MKPERF_REQUEST_CONTINUE);
     }
     t->struck = false;
-    p->pmu->start(p->plan.turn[t->turn].counter_mask);
 }
 
 void mkperf_turns_end(struct mkperf_profiler *p)
 {
     if (p->plan.clock != 0) {
-        if (ask_hook(p)) {
-            add_time(p);
-        }
-        p->pmu->stop(UINT32_C(1) << (p->plan.clock - 1));
+        end_turn(p);
     }
 }
 

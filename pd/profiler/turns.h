@@ -26,11 +26,9 @@ struct mkperf_turns_left {
 };
 
 struct mkperf_turns {
-    uint32_t turn;                       /* now */
-    bool struck;                         /* the clock: the turn is over */
-    uint32_t mask;                       /* of the last TURN record, */
-    uint64_t state[MKPERF_MAX_COUNTERS]; /* and what it told of each */
-    uint64_t began;                      /* ticks; 0: not known */
+    uint32_t turn;  /* now */
+    bool struck;    /* the clock: the turn is over */
+    uint64_t began; /* ticks; 0: not known */
     uint64_t resumed;
     uint64_t running[MKPERF_MAX_EVENTS]; /* before that, by event */
     uint64_t stopped[MKPERF_MAX_EVENTS]; /* when the event's last turn was over */
@@ -38,16 +36,17 @@ struct mkperf_turns {
     struct mkperf_turns_left left[MKPERF_MAX_COUNTERS]; /* by number */
 };
 
-/* What every session that samples needs: descriptor and numbers of the first turn. Before it is
- * published, after mkperf_pace_begin. */
+/* What every session that samples needs: configuration and numbers of the first turn. Before it is
+ * applied, after mkperf_pace_begin. */
 void mkperf_turns_begin(struct mkperf_profiler *p);
-/* The session is published: learns the time, just before the counters are started. */
+/* The session was applied, and counts. */
 void mkperf_turns_started(struct mkperf_profiler *p);
 /* A TURN record of the hook's (size bytes), from drain.c. */
 void mkperf_turns_take(struct mkperf_profiler *p, const uint64_t *record, unsigned size);
 /* After a drain: the next turn, if it is time. */
 void mkperf_turns_rotate(struct mkperf_profiler *p);
-/* The session ends and its counters stand still: the last turn's time. While it is published. */
+/* The session ends and its counters stand still: the last turn's time. While the hook still has
+ * it. */
 void mkperf_turns_end(struct mkperf_profiler *p);
 /* Fills the times of a status. */
 void mkperf_turns_times(const struct mkperf_profiler *p, mkperf_Status *out);

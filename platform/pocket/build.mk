@@ -10,7 +10,7 @@ $(B)/pocket/libmicrokit.a: $(call target_objects,$(wildcard $(POCKET)/lib/*.[cS]
 POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -mgeneral-regs-only -ffreestanding \
     -fno-stack-protector -fno-pic -fomit-frame-pointer -fno-tree-loop-distribute-patterns \
     -mstrict-align -Iinclude -I$(POCKET)/include -I$(POCKET)/kernel
-POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.[cS]) kernel/capture.c kernel/counts.c kernel/soft.c
+POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.[cS]) $(wildcard kernel/*.c)
 POCKET_KERNEL_OBJ := $(patsubst %,$(B)/obj/pocket/%.o,$(basename $(POCKET_KERNEL_SRC)))
 
 $(B)/obj/pocket/%.o: %.c | $(SETUP)

@@ -274,8 +274,8 @@ static int boot(void **state)
     memset(&host, 0, sizeof host);
     memset(&host_line, 0, sizeof host_line);
     memset(&got, 0, sizeof got);
-    memset(ipc_page, 0, sizeof ipc_page);
-    pmu_reason = NULL;
+    memset(&ipc_buffer, 0, sizeof ipc_buffer);
+    mock_features = 0;
     sim.hook = sim.interrupts = sim.counts = true;
     sim.user_rate = 900;
     sim.kernel_rate = 100;

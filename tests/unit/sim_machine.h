@@ -19,6 +19,7 @@
 
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
+#include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
 #define MKPERF_TIMER sim_timer
@@ -28,6 +29,7 @@
 #include "pd/profiler/counting.c" // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/drain.c"    // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/flight.c"   // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/kernel.c"   // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/riders.c"   // NOLINT(bugprone-suspicious-include)
@@ -47,6 +49,7 @@ enum { COUNTERS = 6 };
 struct sim_counter {
     uint32_t code;
     bool user, kernel, on;
+    bool interrupts; /* its overflow is one */
     uint32_t value;
     uint64_t total; /* events counted since it was armed first */
 };
@@ -62,18 +65,20 @@ static struct {
     bool woken;      /* the profiler PD has a notification */
     bool told;       /* the client PD has one */
     bool asleep;     /* the profiler PD does not get to run */
+    bool masked;     /* the interrupt was delivered, and not yet acknowledged */
+    bool exported;   /* user mode may use the PMU */
+    unsigned slow;   /* ticks that pass while the hook looks for the time */
     unsigned acks;
     uint32_t user_rate; /* events a tick */
     uint32_t kernel_rate;
     unsigned line; /* bytes a tick that the line takes */
-    struct mkperf_capture_state state;
-    bool by_thread; /* the kernel counts by thread */
-    struct mkperf_counts_state counting;
-    bool soft; /* the kernel has software events */
+    struct mkperf_hook hook_state;
 } sim;
 
-static uint8_t ipc_page[4096] __attribute__((aligned(4096)));
-void *__sel4_ipc_buffer = ipc_page;
+static seL4_IPCBuffer ipc_buffer;
+seL4_IPCBuffer *__sel4_ipc_buffer = &ipc_buffer;
+uint32_t mock_features; /* of the simulated kernel: counts by thread, software events */
+static const char sim_profiler_thread[1]; /* what the kernel knows the profiler PD by */
 static uint8_t *rings, *output;
 
 /* ---- child PDs and the timer ------------------------------------------------------------------
@@ -169,25 +174,57 @@ void microkit_notify(microkit_channel ch)
     sim.told = true;
 }
 
+static void tick(void);
+static void interrupt(void);
+static void count_by_thread(uint64_t thread);
+
+/* The profiler PD acknowledges its interrupt: the kernel's part of a request. */
 void microkit_irq_ack(microkit_channel ch)
 {
+    struct mkperf_descriptor *d = (struct mkperf_descriptor *)__sel4_ipc_buffer->userData;
+
     if (ch == MKPERF_CHANNEL_TIMER) {
         return;
     }
     assert_int_equal(ch, MKPERF_CHANNEL_PMU);
     sim.acks++;
+    sim.masked = false;
+    if (!sim.hook) {
+        return;
+    }
+    count_by_thread(1);
+    if ((d->op & MKPERF_REQUEST_OP) == MKPERF_REQUEST_APPLY) { /* another session, or its probe */
+        memset(sim.counted, 0, sizeof sim.counted);
+        for (unsigned i = 0; i < COUNTERS; i++) {
+            sim.counter[i].total = 0;
+        }
+    }
+    mkperf_hook_request(&sim.hook_state, d, sim_profiler_thread, true);
+    uint32_t op = d->op & MKPERF_REQUEST_OP;
+    for (unsigned i = 0; i < 200 && profiler.riders.mask == 0 && sim.hook_state.enabled != 0 &&
+                         (op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE);
+         i++) {
+        tick(); /* the probe waits in a loop in which nothing else can move the time */
+    }
+    interrupt();
+}
+
+static uint64_t sim_thread(void)
+{
+    return 1 + sim.ticks / 1000 % 3;
 }
 
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
     (void)kernel;
-    *c = (struct mkperf_port_context){0x200000 + sim.ticks % 64 * 4, 0x200100, 0};
+    *c = (struct mkperf_port_context){0x200000 + sim.ticks % 64 * 4, 0x200100, 0, NULL};
     return true;
 }
 
-uint64_t mkperf_port_thread(void)
+/* NULL: the thread that runs. */
+struct mkperf_identity mkperf_port_identity(const void *thread)
 {
-    return 1 + sim.ticks / 1000 % 3;
+    return (struct mkperf_identity){thread == NULL ? sim_thread() : 1, 0x100};
 }
 
 uint64_t mkperf_port_kernel_pc(void)
@@ -202,6 +239,7 @@ unsigned mkperf_port_core(void)
 
 uint64_t mkperf_port_time(void)
 {
+    sim.ticks += sim.slow;
     return sim.ticks;
 }
 
@@ -210,46 +248,19 @@ uint64_t mkperf_port_tick_hz(void)
     return TICK_HZ;
 }
 
-uint32_t mkperf_port_overflow_take(void)
+uintptr_t mkperf_port_user_page(const void *thread, uint64_t va)
 {
-    uint32_t taken = sim.overflow;
-
-    sim.overflow = 0;
-    return taken;
-}
-
-uint32_t mkperf_port_counters(void)
-{
-    return (UINT32_C(1) << COUNTERS) - 1;
-}
-
-uint32_t mkperf_port_counter_read(unsigned i)
-{
-    assert_true(i < COUNTERS);
-    return sim.counter[i].value;
-}
-
-void mkperf_port_counter_write(unsigned i, uint32_t value)
-{
-    assert_true(i < COUNTERS);
-    sim.counter[i].value = value;
-}
-
-uintptr_t mkperf_port_user_page(uint64_t va)
-{
+    (void)thread;
     (void)va;
     return 0;
 }
 
-struct mkperf_ring *mkperf_port_ring(const struct mkperf_descriptor *d, uint64_t bytes)
+void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
 {
-    assert_int_equal(bytes, MKPERF_CORE_RING_BYTES + MKPERF_RING_HEADER_BYTES);
-    return (struct mkperf_ring *)d->ring[0];
-}
-
-struct mkperf_soft *mkperf_port_soft(const struct mkperf_descriptor *d)
-{
-    return sim.soft && d->soft_mask != 0 ? (struct mkperf_soft *)d->soft : NULL;
+    assert_true(thread == sim_profiler_thread);
+    assert_int_equal(va % 8, 0);
+    assert_true(bytes <= MKPERF_RINGS_REGION_BYTES);
+    return (void *)va;
 }
 
 void mkperf_port_wake(void)
@@ -257,37 +268,48 @@ void mkperf_port_wake(void)
     sim.woken = true;
 }
 
-/* What the kernel does at a switch away from a thread, and after a capture. */
+/* What the kernel does at a switch away from a thread, at a capture, and at a request. */
 static void count_by_thread(uint64_t thread)
 {
-    const struct mkperf_descriptor *d = profiler.descriptor;
-
-    if (sim.by_thread && d->magic == MKPERF_DESCRIPTOR_MAGIC && d->counts != 0) {
-        mkperf_counts_switch(d, &sim.counting, (struct mkperf_counts *)d->counts, thread, 1);
+    if (mkperf_hook_watches(&sim.hook_state)) {
+        mkperf_counts_switch(&sim.hook_state, (struct mkperf_identity){thread, 0x100});
     }
+}
+
+static uint32_t sim_mask(bool interrupts)
+{
+    uint32_t mask = 0;
+
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        mask |= (uint32_t)(interrupts ? sim.counter[i].interrupts : sim.counter[i].on) << i;
+    }
+    return mask;
 }
 
 static void interrupt(void)
 {
-    const struct mkperf_descriptor *d = profiler.descriptor;
+    uint32_t hit = sim.overflow & sim.hook_state.mask;
 
-    if (sim.overflow != 0 && sim.interrupts) {
-        if (sim.hook && d->magic == MKPERF_DESCRIPTOR_MAGIC) {
-            mkperf_capture(d, &sim.state);
-            count_by_thread(mkperf_port_thread());
-        } else {
-            sim.woken = true;
-        }
+    if ((sim.overflow & sim_mask(true)) == 0 || !sim.interrupts || sim.masked) {
+        return;
+    }
+    if (sim.hook && hit != 0) {
+        mkperf_capture(&sim.hook_state, hit);
+        count_by_thread(sim_thread());
+    } else { /* the ordinary way */
+        sim.hook_state.spurious++;
+        sim.masked = true;
+        sim.woken = true;
     }
 }
 
 /* One tick: the counters move, and the kernel takes the interrupt. */
 static void tick(void)
 {
-    uint64_t before = mkperf_port_thread();
+    uint64_t before = sim_thread();
 
     sim.ticks++;
-    if (mkperf_port_thread() != before) {
+    if (sim_thread() != before) {
         count_by_thread(before);
     }
     for (unsigned i = 0; i < COUNTERS && sim.counts; i++) {
@@ -298,7 +320,7 @@ static void tick(void)
         }
         events = c->code == 0x03 ? (sim.ticks % 100 == 0) * events : events; /* misses are rare */
         c->total += events;
-        if (profiler.running && c->user != c->kernel) { /* no probe, no clock of turns */
+        if (c->user != c->kernel) { /* no clock of turns */
             sim.counted[c->code & 0xff][!c->user] += events;
         }
         c->value += events;
@@ -309,103 +331,164 @@ static void tick(void)
     interrupt();
 }
 
-/* ---- its PMU -------------------------------------------------------------------------------- */
+/* ---- its PMU, as the kernel uses it ---------------------------------------------------------- */
 
-static const char *pmu_reason;
-
-static const char *sim_init(void)
+int mkperf_pmu_counts_kernel(uint32_t select)
 {
-    return pmu_reason;
+    return !(select & MKPERF_SELECT_P);
 }
 
-static unsigned sim_counters(void)
+int mkperf_pmu_kernel_alone(uint32_t select)
 {
-    return COUNTERS;
+    return (select & MKPERF_SELECT_U) != 0;
 }
 
-static void sim_cpu(char *name, size_t n)
+uint32_t mkperf_pmu_counters(void)
 {
-    snprintf(name, n, "simulated");
+    return (UINT32_C(1) << COUNTERS) - 1;
 }
 
-static bool sim_supported(uint32_t code)
-{
-    return code != 0x23;
-}
-
-static bool sim_program(unsigned counter, uint32_t code, bool user, bool kernel)
-{
-    assert_false(sim.counter[counter].on);
-    sim.counter[counter] = (struct sim_counter){.code = code, .user = user, .kernel = kernel};
-    return code != 0xbad;
-}
-
-static void sim_arm(unsigned counter, uint32_t events)
-{
-    assert_true(events >= 1 && events <= MKPERF_COUNT_PERIOD);
-    sim.counter[counter].value = 0 - events;
-}
-
-static void sim_start(uint32_t mask)
-{
-    for (unsigned i = 0; i < COUNTERS; i++) {
-        sim.counter[i].on |= mask >> i & 1;
-    }
-    for (unsigned i = 0; i < 200 && profiler.riders.mask == 0; i++) {
-        tick(); /* the probe waits in a loop in which nothing else can move the time */
-    }
-}
-
-static void sim_stop(uint32_t mask)
-{
-    for (unsigned i = 0; i < COUNTERS; i++) {
-        sim.counter[i].on &= !(mask >> i & 1);
-    }
-}
-
-static uint32_t sim_read(unsigned counter)
-{
-    return sim.counter[counter].value;
-}
-
-static uint32_t sim_overflow(void)
+uint32_t mkperf_pmu_overflow(void)
 {
     return sim.overflow;
 }
 
-static void sim_clear(uint32_t mask)
+void mkperf_pmu_clear(uint32_t mask)
 {
     sim.overflow &= ~mask;
 }
 
-static void sim_raise(uint32_t mask)
+uint32_t mkperf_pmu_read(unsigned i)
 {
-    sim.overflow |= mask;
-    interrupt();
+    assert_true(i < COUNTERS);
+    return sim.counter[i].value;
 }
 
-static uint64_t sim_entropy(void)
+void mkperf_pmu_write(unsigned i, uint32_t value)
 {
-    return 42;
+    assert_true(i < COUNTERS);
+    sim.counter[i].value = value;
 }
+
+uint32_t mkperf_pmu_selected(unsigned i)
+{
+    const struct sim_counter *c = &sim.counter[i];
+
+    assert_true(i < COUNTERS);
+    return c->code | (c->user ? 0 : MKPERF_SELECT_U) | (c->kernel ? 0 : MKPERF_SELECT_P);
+}
+
+/* It does not take event 0xbad. */
+void mkperf_pmu_select(unsigned i, uint32_t select)
+{
+    assert_true(i < COUNTERS);
+    assert_false(sim.counter[i].on);
+    uint32_t code = select & MKPERF_SELECT_EVENT;
+    sim.counter[i].code = code == 0xbad ? 0 : code;
+    sim.counter[i].user = !(select & MKPERF_SELECT_U);
+    sim.counter[i].kernel = !(select & MKPERF_SELECT_P);
+}
+
+uint32_t mkperf_pmu_running(void)
+{
+    return sim_mask(false) & sim_mask(true);
+}
+
+void mkperf_pmu_enable(uint32_t mask)
+{
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        sim.counter[i].on |= mask >> i & 1;
+        sim.counter[i].interrupts |= mask >> i & 1;
+    }
+}
+
+void mkperf_pmu_disable(uint32_t mask)
+{
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        sim.counter[i].on &= !(mask >> i & 1);
+        sim.counter[i].interrupts &= !(mask >> i & 1);
+    }
+}
+
+void mkperf_pmu_boot(void)
+{
+    mkperf_pmu_disable(UINT32_MAX);
+}
+
+void mkperf_pmu_describe(uint64_t *out)
+{
+    memset(out, 0, 4 * sizeof *out);
+}
+
+/* ---- its back-end, and its PMU in user mode -------------------------------------------------- */
+
+static void sim_cpu(const uint64_t *id, char *name, size_t n)
+{
+    (void)id;
+    snprintf(name, n, "simulated");
+}
+
+static bool sim_supported(const uint64_t *id, uint32_t code)
+{
+    (void)id;
+    return code != 0x23;
+}
+
+static uint32_t sim_select(uint32_t code, bool user, bool kernel)
+{
+    return code | (user ? 0 : MKPERF_SELECT_U) | (kernel ? 0 : MKPERF_SELECT_P);
+}
+
+static const char *sim_user_find(struct mkperf_cpu *cpu)
+{
+    cpu->counters = COUNTERS;
+    return sim.exported ? NULL : "user mode may not";
+}
+
+static bool sim_user_program(unsigned counter, uint32_t select)
+{
+    assert_true(sim.exported);
+    mkperf_pmu_select(counter, select);
+    sim.counter[counter].value = 0;
+    sim.counter[counter].total = 0;
+    return mkperf_pmu_selected(counter) == select;
+}
+
+static void sim_user_start(uint32_t mask)
+{
+    assert_true(sim.exported);
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        sim.counter[i].on |= mask >> i & 1;
+    }
+}
+
+static void sim_user_stop(uint32_t mask)
+{
+    assert_true(sim.exported);
+    mkperf_pmu_disable(mask);
+}
+
+static uint32_t sim_user_read(unsigned counter)
+{
+    assert_true(sim.exported);
+    return sim.counter[counter].value;
+}
+
+static const struct mkperf_pmu_user sim_user = {
+    .find = sim_user_find,
+    .program = sim_user_program,
+    .start = sim_user_start,
+    .stop = sim_user_stop,
+    .read = sim_user_read,
+};
 
 const struct mkperf_pmu mkperf_armv8_pmuv3 = {
-    MKPERF_PMU_VERSION,
-    "simulated",
-    sim_init,
-    sim_counters,
-    sim_cpu,
-    sim_supported,
-    sim_program,
-    sim_arm,
-    sim_start,
-    sim_stop,
-    sim_read,
-    sim_overflow,
-    sim_clear,
-    sim_raise,
-    sim_entropy,
-    mkperf_armv8_events,
+    .name = "simulated",
+    .cpu = sim_cpu,
+    .supported = sim_supported,
+    .select = sim_select,
+    .user = &sim_user,
+    .events = mkperf_armv8_events,
 };
 
 #endif

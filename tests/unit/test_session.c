@@ -25,7 +25,7 @@ static void check_events(const mkperf_Status *s)
     for (unsigned i = 0; i < COUNTERS; i++) {
         if (profiler.plan.counter_mask >> i & 1) {
             uint32_t left = 0 - sim.counter[i].value;
-            told += got.weight[i] + (sim.state.armed[i] - profiler.skip[i] - left);
+            told += got.weight[i] + (sim.hook_state.counter[i].armed - left);
             counted += sim.counter[i].total;
         }
     }
@@ -85,7 +85,7 @@ static void test_fixed_period(void **state)
         assert_int_equal(s->spurious, 0);
         assert_in_range(s->wakeups, 20000 / MKPERF_WAKE_SAMPLES - 5,
                         20000 / MKPERF_WAKE_SAMPLES + 20);
-        assert_int_equal(profiler.descriptor->magic, 0);
+        assert_int_equal(sim.hook_state.mask, 0);
     }
     assert_true(got.statuses > 3); /* some came unasked */
     assert_true(got.hellos >= 3);
@@ -162,7 +162,7 @@ static void test_frequency_of_a_rare_event(void **state)
     uint64_t before = got.of[2] + got.of[3];
     run_asking(2);
     assert_in_range(got.of[2] + got.of[3] - before, 800, 1200);
-    sim.user_rate = 4; /* 25 times rarer; the rest of the period would take seconds */
+    sim.user_rate = 30; /* 30 times rarer; what is left to count would take a second */
     sim.kernel_rate = 0;
     run_asking(6);
     before = got.of[2];
@@ -221,29 +221,47 @@ static void test_silence(void **state)
     check_events(s);
 }
 
+/* A kernel without the extension: the acknowledgement is an ordinary one. */
 static void test_no_hook(void **state)
 {
+    mkperf_ToTarget m = message(mkperf_ToTarget_hello_tag);
+
     (void)state;
     sim.hook = false;
+    init();
+    mkperf_client_init(&client);
+    m.msg.hello.protocol = MKPERF_PROTOCOL;
+    ask(&m, mkperf_ToHost_hello_tag);
+    assert_int_equal(got.last.msg.hello.counters, 0);
+    configure_one(event("cycles", 100000, 0), mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
+    assert_non_null(strstr(got.last.msg.error.text, "extension"));
+    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
+    assert_true(sim.acks >= 1);
+    for (unsigned c = 0; c < COUNTERS; c++) {
+        assert_false(sim.counter[c].on);
+    }
+}
+
+/* The extension is there, but no interrupt, or counters that stand still. */
+static void test_no_interrupt(void **state)
+{
+    (void)state;
     configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     for (unsigned i = 0; i < 2; i++) {
-        unsigned acks = sim.acks;
-        sim.interrupts = i == 0; /* with or without an interrupt that the kernel knows */
+        sim.interrupts = false;
+        sim.counts = i == 0;
         command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
-        refused(mkperf_ErrorCode_ERROR_NO_HOOK, 0);
-        assert_non_null(strstr(got.last.msg.error.text, "extension"));
-        assert_int_equal(profiler.descriptor->magic, 0);
+        refused(i == 0 ? mkperf_ErrorCode_ERROR_NO_HOOK : mkperf_ErrorCode_ERROR_NO_PMU, 0);
+        assert_int_equal(sim.hook_state.mask, 0);
         assert_int_equal(sim.overflow, 0);
-        assert_true(sim.acks >= acks + 2);
         assert_false(profiler.running);
         for (unsigned c = 0; c < COUNTERS; c++) {
             assert_false(sim.counter[c].on);
         }
     }
-    sim.counts = false;
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
-    refused(mkperf_ErrorCode_ERROR_NO_PMU, 0);
-    sim.hook = sim.interrupts = sim.counts = true; /* and nothing stands in the way of a good one */
+    sim.interrupts = sim.counts = true; /* and nothing stands in the way of a good one */
     start_session();
     run(TICK_HZ / 10);
     check_books(stop_session());
@@ -251,20 +269,91 @@ static void test_no_hook(void **state)
 
 static void test_no_pmu(void **state)
 {
-    mkperf_ToTarget m = message(mkperf_ToTarget_hello_tag);
-
     (void)state;
-    pmu_reason = "there is none";
+    microkit_irqs = 0;
     init();
-    mkperf_client_init(&client);
-    m.msg.hello.protocol = MKPERF_PROTOCOL;
-    ask(&m, mkperf_ToHost_hello_tag);
-    assert_int_equal(got.last.msg.hello.counters, 0);
     configure_one(event("cycles", 100000, 0), mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_PMU, 0);
-    assert_string_equal(got.last.msg.error.text, "there is none");
+    assert_non_null(strstr(got.last.msg.error.text, "interrupt (channel 0)"));
     command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_PMU, 0);
+    microkit_irqs = 1;
+}
+
+/* Somebody else has the PMU, too: it is found out and put right, and the session says so. */
+static void test_disturbed(void **state)
+{
+    (void)state;
+    configure_one(event("cycles", 20000, 0), mkperf_ToHost_session_tag);
+    start_session();
+    run(TICK_HZ / 10);
+    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_int_equal(profiler.books.disturbed, 0);
+    sim.counter[0].on = false;
+    run(TICK_HZ / 10);
+    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_int_equal(profiler.books.disturbed, 1);
+    assert_true(sim.counter[0].on);
+    sim.counter[0].code = 8;       /* another event */
+    sim.counter[1].value = 123456; /* far from its overflow */
+    run(TICK_HZ / 10);
+    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_in_range(profiler.books.disturbed, 3, 4);
+    assert_int_equal(sim.counter[0].code, 0x11);
+    uint64_t before = got.of[0];
+    run(TICK_HZ / 10);
+    const mkperf_Status *s = stop_session();
+    assert_in_range(got.of[0] - before, 4400, 4600);
+    check_books(s);
+    assert_in_range(profiler.books.disturbed, 3, 4);
+    start_session(); /* of the next one nothing */
+    run(TICK_HZ / 100);
+    stop_session();
+    assert_int_equal(profiler.books.disturbed, 0);
+}
+
+/* The hook takes more time than it leaves: the session ends, and says why. */
+static void test_storm(void **state)
+{
+    (void)state;
+    configure_one(event("cycles", 1000, 0), mkperf_ToHost_session_tag);
+    start_session();
+    run(TICK_HZ / 10);
+    assert_true(profiler.running);
+    sim.slow = 3; /* ticks a sample; there is one each tick */
+    run(TICK_HZ / 100);
+    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_int_equal(profiler.books.storm, 1);
+    assert_false(profiler.running);
+    assert_false(sim.counter[0].on || sim.counter[1].on);
+    assert_int_equal(sim.hook_state.mask, 0);
+    sim.slow = 0;
+    start_session();
+    run(TICK_HZ / 10);
+    check_books(stop_session());
+    assert_int_equal(profiler.books.storm, 0);
+}
+
+/* An interrupt of the PMU that is nobody's goes the ordinary way, and the session goes on. */
+static void test_spurious(void **state)
+{
+    (void)state;
+    configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
+    start_session();
+    run(TICK_HZ / 10);
+    for (unsigned i = 0; i < 5; i++) {
+        sim.counter[5].interrupts = true;
+        sim.overflow |= 1 << 5;
+        interrupt();
+        assert_true(sim.masked && sim.woken);
+        sim.overflow &= ~(UINT32_C(1) << 5);
+        run(TICK_HZ / 100);
+        assert_false(sim.masked);
+    }
+    const mkperf_Status *s = stop_session();
+    assert_int_equal(s->spurious, 5);
+    check_books(s);
+    check_events(s);
 }
 
 static void test_refusals(void **state)
@@ -353,8 +442,8 @@ static void test_user_or_kernel(void **state)
     assert_int_equal(got.last.msg.session.events[1].user_counter, 2);
     assert_int_equal(got.last.msg.session.events[2].kernel_counter, 4);
     start_session();
-    assert_int_equal(profiler.descriptor->kernel_mask, 1 << 0 | 1 << 3);
-    assert_int_equal(profiler.descriptor->counter[0].jitter_mask, 0);
+    assert_int_equal(sim.hook_state.kernel_mask, 1 << 0 | 1 << 3);
+    assert_int_equal(sim.hook_state.counter[0].jitter_mask, 0);
     run(TICK_HZ);
     const mkperf_Status *s = stop_session();
     check_books(s);
@@ -421,14 +510,15 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_wake_samples(0, UINT64_MAX, 1, UINT64_MAX), MKPERF_WAKE_SAMPLES);
     assert_int_equal(mkperf_wake_samples(200, 1, 1, 1), 200);
     assert_int_equal(mkperf_watermark(64, 136, 262144), 64 * 136);
-    assert_int_equal(mkperf_watermark(1, 0, 262144), 48);
+    assert_int_equal(mkperf_watermark(1, 0, 262144), 8 * MKPERF_SAMPLE_FIXED_WORDS);
     assert_int_equal(mkperf_watermark(UINT32_MAX, 568, 262144), 131072);
     assert_int_equal(mkperf_first_period(1000, 1000, MKPERF_RATE_BUSY), 1000000);
     assert_int_equal(mkperf_first_period(1000, 100, MKPERF_RATE_RARE), 100);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 500), 1000);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 1500), 1500);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 1500), MKPERF_MIN_KERNEL_PERIOD);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 1500), 100);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0), 1000);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 64, 0), mkperf_sample_cost(64, 0));
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 64, 0), MKPERF_MIN_KERNEL_PERIOD);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 0, 0), MKPERF_HOOK_SAMPLE_COST);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, true, 0, 0), MKPERF_MIN_KERNEL_PERIOD);
     assert_true(mkperf_sample_cost(64, 0) > 1500 && mkperf_sample_cost(0, 4) > 500);
     assert_int_equal(mkperf_adapt_period(5000, 1000, 100, 0, 5, 5), 5000);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 1000000, TICK_HZ, TICK_HZ), 10000);
@@ -452,7 +542,7 @@ static void test_wakes_at_the_most(void **state)
     run(TICK_HZ / 10);
     uint64_t wakeups = profiler.books.wakeups;
     uint64_t captured = profiler.books.captured;
-    run(TICK_HZ / 2);
+    run(TICK_HZ / 4); /* not once round the ring, where there may be a gap */
     assert_int_equal(profiler.books.captured - captured,
                      MKPERF_WAKE_SAMPLES * (profiler.books.wakeups - wakeups));
     check_books(stop_session());
@@ -480,7 +570,7 @@ static void test_filters(void **state)
     }
     configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
-    assert_int_equal(profiler.descriptor->filters, 0);
+    assert_int_equal(sim.hook_state.session.filters, 0);
     run(TICK_HZ / 10);
     stop_session();
 }
@@ -532,7 +622,11 @@ int main(void)
         T(test_silence),
         T(test_sudden_fall),
         T(test_no_hook),
+        T(test_no_interrupt),
         T(test_no_pmu),
+        T(test_disturbed),
+        T(test_storm),
+        T(test_spurious),
         T(test_refusals),
         T(test_refusals_while_running),
         T(test_user_or_kernel),

@@ -71,7 +71,7 @@ static void test_counts_by_thread(void **state)
     uint64_t user[4] = {0}, kernel[4] = {0};
 
     (void)state;
-    sim.by_thread = true;
+    mock_features |= MKPERF_FEATURE_COUNTS;
     sim.user_rate = 40000;
     configure_counting(names, NULL, 2, mkperf_ToHost_session_tag);
     start_session();
@@ -106,7 +106,7 @@ static void test_counts_take_turns(void **state)
     static const uint32_t group[] = {0, 3, 3, 0};
 
     (void)state;
-    sim.by_thread = true;
+    mock_features |= MKPERF_FEATURE_COUNTS;
     configure_counting(names, group, 4, mkperf_ToHost_session_tag);
     assert_int_equal(profiler.plan.turns, 3);
     assert_int_equal(profiler.plan.event[1].turn, profiler.plan.event[2].turn);

@@ -110,7 +110,7 @@ static void test_slow_dump(void **state)
     sim.line = 1000;
     mkperf_Status s = *status();
     assert_true(s.lost_ring > 0);
-    assert_int_equal(s.lost_ring, sim.state.dropped_samples);
+    assert_int_equal(s.lost_ring, sim.hook_state.dropped_samples);
     run(5000);
     assert_true(dump() > 0);
     assert_int_equal(profiler.books.captured,
@@ -119,7 +119,7 @@ static void test_slow_dump(void **state)
 
 static void fault_now(uint64_t thread)
 {
-    mkperf_soft_fault(profiler.descriptor, &sim.state, profiler.soft, thread, 0x200040, 0x10);
+    mkperf_soft_fault(&sim.hook_state, (struct mkperf_identity){thread, 0}, 0x200040, 0x10);
 }
 
 static void test_fault_holds(void **state)
@@ -127,7 +127,7 @@ static void test_fault_holds(void **state)
     mkperf_ToTarget m = flight(BYTES);
 
     (void)state;
-    sim.soft = true;
+    mock_features |= MKPERF_FEATURE_SOFT;
     m.msg.configure.dump_on_fault_count = 1;
     m.msg.configure.dump_on_fault[0] = 3 + 2;
     begin_recording(m);
@@ -235,7 +235,7 @@ static void test_interactions(void **state)
     enum { THREADS = 70, CALLEES = 20 };
 
     (void)state;
-    sim.soft = true;
+    mock_features |= MKPERF_FEATURE_SOFT;
     m.msg.configure.overwrite = false;
     m.msg.configure.overwrite_bytes = 0;
     m.msg.configure.interactions = true;
@@ -244,7 +244,9 @@ static void test_interactions(void **state)
     for (unsigned round = 0; round < 3; round++) {
         for (uint64_t from = 1; from <= THREADS; from++) {
             for (uint64_t to = 1; to <= CALLEES; to++) {
-                mkperf_soft_event(profiler.descriptor, profiler.soft, MKPERF_SOFT_PPCALL, from, to);
+                mkperf_soft_event(&sim.hook_state, MKPERF_SOFT_PPCALL,
+                                  (struct mkperf_identity){from, 7},
+                                  (struct mkperf_identity){to, 8});
             }
         }
     }
@@ -285,7 +287,7 @@ static void test_software_events_are_counted(void **state)
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
 
     (void)state;
-    sim.soft = true;
+    mock_features |= MKPERF_FEATURE_SOFT;
     for (unsigned first = 0; first < 2; first++) {
         m.msg.configure.events_count = (pb_size_t)(3 - first);
         m.msg.configure.per_pd = true;
@@ -296,7 +298,8 @@ static void test_software_events_are_counted(void **state)
         ask(&m, mkperf_ToHost_session_tag);
         start_session();
         for (unsigned i = 0; i < 10; i++) {
-            mkperf_soft_event(profiler.descriptor, profiler.soft, MKPERF_SOFT_SWITCH, i % 2, 0);
+            mkperf_soft_event(&sim.hook_state, MKPERF_SOFT_SWITCH,
+                              (struct mkperf_identity){i % 2, 0}, (struct mkperf_identity){0, 0});
         }
         run(10000);
         stop_session();

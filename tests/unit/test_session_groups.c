@@ -204,10 +204,9 @@ static uint64_t pending(unsigned event, unsigned mode)
         return e->read ? left->partial : left->interval - left->left;
     }
     if (e->read) {
-        return count_of(c) - sim.state.read[c];
+        return count_of(c) - sim.hook_state.read[c];
     }
-    uint32_t skip = profiler.skip_mask >> c & 1 ? profiler.skip[c] : 0;
-    return sim.state.armed[c] - skip - (0 - sim.counter[c].value);
+    return sim.hook_state.counter[c].armed - (0 - sim.counter[c].value);
 }
 
 /* Every event counted in its slices is in a sample, or in transit. */

@@ -117,18 +117,18 @@ static mkperf_ToTarget with_riders(unsigned n)
 static void check_rider(unsigned i, uint32_t rate)
 {
     const struct sim_counter *c = &sim.counter[i - 1];
-    uint32_t rest = c->value - profiler.riders.last[i - 1];
+    const struct mkperf_riders *r = &profiler.riders;
+    uint32_t rest = r->count[i - 1] + (c->value - (r->hook ? MKPERF_COUNT_PERIOD : r->last[i - 1]));
 
     assert_int_equal(got.reads[i], c->total - rest);
     assert_true(rest <= 1200 * rate);
     assert_true(got.most_read[i] <= UINT64_C(1600) * rate);
 }
 
-static void test_riders(void **state)
+static void riders(void)
 {
     mkperf_ToTarget m = with_riders(3);
 
-    (void)state;
     tell(SIM_CHILDREN);
     m.msg.configure.events[1].user = true;
     m.msg.configure.events[2].kernel = true;
@@ -173,6 +173,22 @@ static void test_riders(void **state)
     run(100000);
     stop_session();
     assert_int_equal(got.reads[1], before);
+}
+
+static void test_riders(void **state)
+{
+    (void)state;
+    riders();
+}
+
+/* The same without the hook, where the kernel lets user mode use the PMU. */
+static void test_riders_from_user_mode(void **state)
+{
+    (void)state;
+    sim.hook = false;
+    sim.exported = true;
+    init();
+    riders();
 }
 
 static void refuse_riders(mkperf_ToTarget m, mkperf_ErrorCode code, uint32_t about)
@@ -233,17 +249,18 @@ static void test_riders_alone(void **state)
     mkperf_ToTarget m = with_riders(1);
 
     (void)state;
+    sim.exported = true;
     tell(1);
     ask(&m, mkperf_ToHost_session_tag);
     start_session();
     run(10000);
     stop_session();
     assert_true(got.reads[1] > 7000000);
-    pmu_reason = "user mode may not";
+    sim.exported = false;
     m = with_riders(1);
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_PMU, 2);
-    assert_string_equal(got.last.msg.error.text, pmu_reason);
+    assert_string_equal(got.last.msg.error.text, "user mode may not");
 }
 
 /* A stack in memory that the profiler PD maps, too: its frames, and nothing outside of it. */
@@ -477,6 +494,7 @@ int main(void)
 #define TIMER_TEST(test) cmocka_unit_test_setup_teardown(test, boot_with_timer, halt)
         TIMER_TEST(test_shares),
         TIMER_TEST(test_riders),
+        TIMER_TEST(test_riders_from_user_mode),
         TIMER_TEST(test_riders_refused),
         cmocka_unit_test_setup_teardown(test_riders_alone, boot_without_pmu, halt),
         TIMER_TEST(test_losses),

@@ -47,10 +47,6 @@ high:
     msr cpacr_el1, x0 /* FP and SIMD for EL0; the kernel uses them to switch only */
     mov x0, #1 << 1 | 1 << 8
     msr cntkctl_el1, x0 /* EL0: virtual counter and virtual timer */
-    mov x0, #0xf
-    msr pmuserenr_el0, x0
-    mov x0, #0x7fffffff /* not the cycle counter's: nobody here would clear its overflow */
-    msr pmintenset_el1, x0
     msr mdscr_el1, xzr
     ldr x0, =boot_memory + KERNEL_STACK_BYTES
     msr tpidr_el1, x0

@@ -15,9 +15,7 @@
 
 #include <mkperf/ring.h>
 
-#include "../../../kernel/capture.h"
-#include "../../../kernel/counts.h"
-#include "../../../kernel/soft.h"
+#include "../../../kernel/hook.h"
 #include "image.h"
 #include "regs.h"
 
@@ -34,8 +32,8 @@ enum task_state {
 struct task {
     struct context context; /* first: the assembly takes the one for the other */
     struct fp_context fp;
-    const struct pocket_pd *pd; /* NULL: the idle task */
-    uint64_t thread;            /* identity in samples */
+    const struct pocket_pd *pd;      /* NULL: the idle task */
+    struct mkperf_identity identity; /* in samples */
     uint64_t ttbr0;
     uint64_t *message; /* the message words of its IPC buffer */
     struct task *next; /* in a ready queue or a server's queue */
@@ -62,23 +60,13 @@ struct core {
     struct task *fp_owner; /* whose FP registers the core holds */
     uint64_t last_entry;   /* the C function of the last kernel entry, for samples, */
     struct task *entered;  /* and the task that it was entered from */
-    struct task *subject;  /* during a capture: the task that the sample is about */
     uint32_t iar;          /* the interrupt being handled */
     unsigned number;
     bool reschedule; /* current may no longer be the right one */
     bool ticking;    /* the time slice timer runs */
     bool slice_over; /* current has used up its time slice */
     struct task idle;
-    struct mkperf_capture_state capture;
-    uint64_t ring_va; /* the last ring looked for, and what was found */
-    uint64_t ring_bytes;
-    struct mkperf_ring *ring;
-    struct mkperf_counts_state counting;
-    uint64_t counts_va; /* the same for the table of counts */
-    struct mkperf_counts *counts;
-    bool watched; /* a session counts by thread, or software events: kernel/soft.h */
-    uint64_t soft_va;
-    struct mkperf_soft *soft;
+    struct mkperf_hook hook;
 };
 
 /* The core this runs on. Not volatile: it never changes. */
@@ -131,7 +119,6 @@ void fault_entry(struct task *t, uint64_t esr, uint64_t far);
 
 /* irq.c: who is told of profiling interrupts, NULL without a holder of irq 23 */
 extern struct task *pmu_task;
-extern const struct mkperf_descriptor *pmu_descriptor;
 extern uint64_t pmu_badge;
 void irq_init(void);
 void irq_bind(struct task *t, unsigned channel);
@@ -140,28 +127,18 @@ void irq_entry(struct core *core);
 struct task *irq_slow(void);
 void irq_enable(unsigned irq);
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write);
-void irq_count(struct core *core);
-struct mkperf_soft *irq_soft(struct core *core);
-void irq_event(struct core *core, unsigned kind, const struct task *from, const struct task *to);
-void irq_switch(struct core *core, const struct task *next);
-void irq_fault(struct core *core, const struct task *t, uint64_t address);
+void irq_request(struct core *core, struct task *t);
 void sys_irq_ack(struct task *t);
 
-static inline bool pmu_published(void)
-{
-    return pmu_descriptor != NULL &&
-           __atomic_load_n(&pmu_descriptor->magic, __ATOMIC_ACQUIRE) == MKPERF_DESCRIPTOR_MAGIC;
-}
-
-/* Whether somebody wants to know. If not, that is all that software events cost. */
+/* Software events are counted while this is true. If not, this is all that they cost. */
 static inline bool watched(const struct core *core)
 {
-    return __builtin_expect(core->watched, 0);
+    return __builtin_expect(mkperf_hook_watches(&core->hook), 0);
 }
 
 /* qemu_pmu.c */
-void qemu_pmu_follow(const struct mkperf_descriptor *d, bool idle);
-void qemu_pmu_arm(const struct mkperf_descriptor *d, bool idle);
+void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle);
+void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle);
 
 /* console.c: the PL011 of QEMU's virt machine */
 void console_putc(char c);

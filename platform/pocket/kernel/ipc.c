@@ -39,7 +39,7 @@ static void deliver(struct task *from, struct task *to)
 {
     copy(to->message, from->faulted ? from->fault : from->message, message_length(from->info));
     if (watched(core_self()) && !from->faulted) {
-        irq_event(core_self(), MKPERF_SOFT_PPCALL, from, to);
+        mkperf_soft_event(&core_self()->hook, MKPERF_SOFT_PPCALL, from->identity, to->identity);
     }
     from->state = TASK_AWAITING;
     to->serving = from;
@@ -132,7 +132,8 @@ void sys_notify(struct task *t)
 
     if (c != NULL) {
         if (watched(core_self())) {
-            irq_event(core_self(), MKPERF_SOFT_NOTIFICATION, t, &tasks[c->pd]);
+            mkperf_soft_event(&core_self()->hook, MKPERF_SOFT_NOTIFICATION, t->identity,
+                              tasks[c->pd].identity);
         }
         ipc_notify(&tasks[c->pd], UINT64_C(1) << c->id);
     }
@@ -143,6 +144,9 @@ void sys_irq_ack(struct task *t)
     const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_IRQ);
 
     if (c != NULL) {
+        if (c->irq == PMU_IRQ) {
+            irq_request(core_self(), t);
+        }
         irq_enable(c->irq);
     }
 }

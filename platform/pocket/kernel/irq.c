@@ -3,9 +3,11 @@
  * Interrupts: the GICv2, delivery to PDs as notifications, and the way to the profiler's hook.
  *
  * Owns: which task holds which interrupt. A delivered interrupt stays masked until its holder
- * acknowledges it. Not so the PMU's while its holder publishes a descriptor: the hook silences it.
+ * acknowledges it. Not so the PMU's where a counter of a session overflowed: the hook silences it.
  */
-#include "core.h"
+#include <microkit.h>
+
+#include "mkperf_port.h"
 
 enum {
     GICD = 0x08000000,
@@ -37,7 +39,6 @@ static struct {
 } holders[POCKET_MAX_IRQS];
 
 struct task *pmu_task;
-const struct mkperf_descriptor *pmu_descriptor;
 uint64_t pmu_badge;
 
 static volatile uint32_t *gicd(unsigned offset)
@@ -85,7 +86,6 @@ void irq_bind(struct task *t, unsigned channel)
     if (c->irq == PMU_IRQ) {
         pmu_task = t;
         pmu_badge = UINT64_C(1) << channel;
-        pmu_descriptor = ram(t->pd->ipc_buffer + MKPERF_DESCRIPTOR_OFFSET);
     }
     set_byte(GICD_IPRIORITYR, c->irq, 0x80);
     if (c->irq >= FIRST_SPI) {
@@ -97,7 +97,7 @@ void irq_bind(struct task *t, unsigned channel)
 }
 
 /*
- * A task's memory as the kernel sees it: page-aligned, readable or writable by the task, normal
+ * A task's memory as the kernel sees it: 8-byte aligned, readable or writable by the task, normal
  * RAM, wholly within one page or block. NULL if it is not.
  */
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write)
@@ -105,7 +105,7 @@ void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool wr
     uint64_t tables = t->pd->tables;
     uint64_t rights = write ? ENTRY_RIGHTS : ENTRY_USER;
 
-    if (va % 4096 != 0 || va >= POCKET_USER_TOP) {
+    if (t->pd == NULL || va % sizeof(uint64_t) != 0 || va >= POCKET_USER_TOP) {
         return NULL;
     }
     for (unsigned shift = 30; shift >= 12; shift -= 9) {
@@ -116,8 +116,9 @@ void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool wr
         }
         tables = entry & ENTRY_ADDRESS;
         if (shift == 12 || (entry & ENTRY_TABLE) == 0) {
-            bool good = (entry & rights) == ENTRY_USER && in_ram(tables) &&
-                        offset + bytes <= UINT64_C(1) << shift;
+            uint64_t size = UINT64_C(1) << shift;
+            bool good = (entry & rights) == ENTRY_USER && in_ram(tables) && bytes <= size &&
+                        offset <= size - bytes;
             return good ? ram(tables + offset) : NULL;
         }
     }
@@ -125,70 +126,26 @@ void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool wr
 }
 
 /*
- * Gives what was counted to the current task, if a session counts by thread. Called when its time
- * ends, and at each overflow.
+ * The PMU's interrupt is acknowledged by its holder: a request of the profiler's, if its IPC buffer
+ * names a descriptor.
  */
-void irq_count(struct core *core)
+void irq_request(struct core *core, struct task *t)
 {
-    const struct mkperf_descriptor *d = pmu_descriptor;
+    uint64_t va = t->message[seL4_MsgMaxLength]; /* userData */
+    struct mkperf_descriptor *d = NULL;
 
-    /* The rarer one first: a switch then costs no more while a session samples. */
-    if (d == NULL || d->counts == 0 || !pmu_published()) {
+    if (va != 0 && va % sizeof(uint64_t) == 0) {
+        d = irq_find_memory(t, va, sizeof *d, true);
+    }
+    if (d == NULL) {
         return;
     }
-    if (core->counts_va != d->counts) {
-        core->counts_va = d->counts;
-        core->counts = irq_find_memory(pmu_task, d->counts, sizeof *core->counts, true);
+    if (watched(core)) {
+        mkperf_counts_switch(&core->hook, t->identity);
     }
-    if (core->counts != NULL) {
-        mkperf_counts_switch(d, &core->counting, core->counts, core->current->thread,
-                             pmu_task->thread);
-    }
-}
-
-/* The table of software events, NULL if a session has none. */
-struct mkperf_soft *irq_soft(struct core *core)
-{
-    const struct mkperf_descriptor *d = pmu_descriptor;
-
-    if (d->soft_mask == 0) {
-        return NULL;
-    }
-    if (core->soft_va != d->soft) {
-        core->soft_va = d->soft;
-        core->soft = irq_find_memory(pmu_task, d->soft, sizeof *core->soft, true);
-    }
-    return core->soft;
-}
-
-/* Whether there still is a session that watches. */
-static bool still_watched(struct core *core)
-{
-    core->watched = pmu_published();
-    return core->watched;
-}
-
-void irq_event(struct core *core, unsigned kind, const struct task *from, const struct task *to)
-{
-    struct mkperf_soft *t = still_watched(core) ? irq_soft(core) : NULL;
-
-    if (t != NULL) {
-        mkperf_soft_event(pmu_descriptor, t, kind, from->thread, to->thread);
-    }
-}
-
-void irq_switch(struct core *core, const struct task *next)
-{
-    irq_event(core, MKPERF_SOFT_SWITCH, core->current, next);
-    irq_count(core);
-}
-
-void irq_fault(struct core *core, const struct task *t, uint64_t address)
-{
-    struct mkperf_soft *table = still_watched(core) ? irq_soft(core) : NULL;
-
-    if (table != NULL) {
-        mkperf_soft_fault(pmu_descriptor, &core->capture, table, t->thread, t->context.pc, address);
+    mkperf_hook_request(&core->hook, d, t, true);
+    if (core->hook.mask != 0) {
+        qemu_pmu_follow(&core->hook, false);
     }
 }
 
@@ -198,18 +155,19 @@ void irq_fault(struct core *core, const struct task *t, uint64_t address)
  */
 bool irq_fast(struct core *core)
 {
-    const struct mkperf_descriptor *d = pmu_descriptor;
+    struct mkperf_hook *hook = &core->hook;
+    uint32_t hit = mkperf_pmu_overflow() & hook->mask;
     uint32_t iar = *gicc(GICC_IAR);
 
     core->iar = iar;
-    if ((iar & IRQ_NUMBER) != PMU_IRQ || !pmu_published()) {
+    if (hit == 0 || (iar & IRQ_NUMBER) != PMU_IRQ) {
         return false;
     }
-    mkperf_capture(d, &core->capture);
+    mkperf_capture(hook, hit);
     if (watched(core)) {
-        irq_count(core);
+        mkperf_counts_switch(hook, core->current->identity);
     }
-    qemu_pmu_arm(d, core->current->pd == NULL);
+    qemu_pmu_arm(hook, core->current->pd == NULL);
     *gicc(GICC_EOIR) = iar;
     core->last_entry = (uint64_t)mkperf_capture;
     core->entered = core->current;
@@ -227,6 +185,7 @@ void irq_entry(struct core *core)
     if (irq == TICK_IRQ) {
         sched_tick();
     } else {
+        core->hook.spurious += irq == PMU_IRQ;
         irq_disable(irq);
         if (irq < POCKET_MAX_IRQS && holders[irq].task != NULL) {
             ipc_notify(holders[irq].task, holders[irq].badge);

@@ -23,7 +23,11 @@ void __attribute__((noreturn)) restore(struct task *t);
 static void task_init(struct task *t, const struct pocket_pd *pd, unsigned asid)
 {
     t->pd = pd;
-    t->thread = pd->thread;
+    /* As Microkit has it: the badges of a child's fault handler and of its scheduling context. */
+    bool child = (pd->thread & MKPERF_THREAD_CHILD_BIT) != 0;
+    t->identity.badge = child ? pd->thread & (MKPERF_THREAD_CHILD_BIT | MKPERF_THREAD_CHILD_ID)
+                              : pd->thread;
+    t->identity.sc = child ? pd->thread >> 8 & MKPERF_THREAD_SC : 0x100 + asid - 1;
     t->ttbr0 = pd->tables | (uint64_t)asid << 48;
     t->message = (uint64_t *)ram(pd->ipc_buffer) + 1; /* behind the tag */
     t->priority = (int)pd->priority;
@@ -34,7 +38,7 @@ static void task_init(struct task *t, const struct pocket_pd *pd, unsigned asid)
 
 static void idle_init(struct core *core)
 {
-    core->idle.thread = MKPERF_THREAD_IDLE;
+    core->idle.identity.badge = MKPERF_THREAD_IDLE;
     core->idle.priority = -1;
     core->idle.context.pc = (uint64_t)idle_loop;
     core->idle.context.pstate = PSTATE_IDLE;
@@ -51,6 +55,7 @@ void boot_main(struct core *core)
         restore(core->current);
     }
     irq_init();
+    mkperf_hook_boot();
     ntasks = (unsigned)image->npds;
     for (unsigned i = 0; i < ntasks; i++) {
         task_init(&tasks[i], &image->pd[i], i + 1);

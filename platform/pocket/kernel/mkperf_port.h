@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What kernel/capture.c needs of pocket. The contract stands in docs/porting.md.
+ * What the kernel hook needs of pocket. The contract stands in docs/porting.md.
  *
- * All of it runs in irq_fast: interrupts masked, the interrupted task's x0 to x18, x29 and x30
- * saved, its address space current, ELR_EL1 its pc.
+ * All of it runs with interrupts masked: in irq_fast, with the interrupted task's x0 to x18, x29
+ * and x30 saved, its address space current and ELR_EL1 its pc, or in a system call.
  */
 #ifndef MKPERF_PORT_H
 #define MKPERF_PORT_H
@@ -11,9 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <mkperf/ring.h>
-
+#include "../../../kernel/arch/armv8_pmuv3.h"
 #include "core.h"
+
+#define MKPERF_PORT_FEATURES (MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT)
 
 /* Bits of PAR_EL1. */
 #define PORT_PAR_FAILED UINT64_C(1)
@@ -21,6 +22,7 @@
 
 struct mkperf_port_context {
     uint64_t pc, lr, fp;
+    const void *thread;
 };
 
 /*
@@ -37,9 +39,11 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
         t = core->entered;
         pc = t->context.pc;
     }
-    core->subject = t;
+    c->thread = t;
     if (t->pd == NULL) {
-        *c = (struct mkperf_port_context){0, 0, 0};
+        c->pc = 0;
+        c->lr = 0;
+        c->fp = 0;
         return false;
     }
     c->pc = pc;
@@ -48,9 +52,9 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
     return true;
 }
 
-static inline uint64_t mkperf_port_thread(void)
+static inline struct mkperf_identity mkperf_port_identity(const void *thread)
 {
-    return core_self()->subject->thread;
+    return ((const struct task *)thread)->identity;
 }
 
 /* Of the idle task the pc itself; else the entry function of the last way into the kernel. */
@@ -76,71 +80,17 @@ static inline uint64_t mkperf_port_tick_hz(void)
     return READ_REG(cntfrq_el0);
 }
 
-static inline uint32_t mkperf_port_overflow_take(void)
-{
-    uint64_t over = READ_REG(pmovsclr_el0) & 0x7fffffff;
-
-    WRITE_REG(pmovsclr_el0, over);
-    return (uint32_t)over;
-}
-
-/*
- * Event counters have a register each and no index. Branching to the right one of 31 pairs of
- * instructions costs less than saving and restoring PMSELR_EL0, which a PD may be using.
- */
-#define PORT_EACH_COUNTER(instruction)                                                   \
-    "adr %[at], 1f\n\t"                                                                  \
-    "add %[at], %[at], %[i], lsl #3\n\t"                                                 \
-    "br %[at]\n"                                                                         \
-    "1:\n\t"                                                                             \
-    ".irp "                                                                              \
-    "n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29," \
-    "30\n\t" instruction "\n\t"                                                          \
-    "b 2f\n\t"                                                                           \
-    ".endr\n"                                                                            \
-    "2:\n\t"
-
-/* The counters that there are, of which boot.S set all bits; an access to another is undefined. */
-static inline uint32_t mkperf_port_counters(void)
-{
-    uint64_t bits;
-
-    __asm__ volatile("mrs %0, pmintenset_el1" : "=r"(bits));
-    return (uint32_t)bits & MKPERF_COUNT_BITS;
-}
-
-static inline uint32_t mkperf_port_counter_read(unsigned i)
-{
-    uint64_t at;
-    uint64_t value;
-
-    __asm__ volatile(PORT_EACH_COUNTER("mrs %[value], pmevcntr\\n\\()_el0")
-                     : [at] "=&r"(at), [value] "=r"(value)
-                     : [i] "r"((uint64_t)i));
-    return (uint32_t)value;
-}
-
-static inline void mkperf_port_counter_write(unsigned i, uint32_t value)
-{
-    uint64_t at;
-
-    __asm__ volatile(PORT_EACH_COUNTER("msr pmevcntr\\n\\()_el0, %[value]")
-                     : [at] "=&r"(at)
-                     : [i] "r"((uint64_t)i), [value] "r"((uint64_t)value));
-}
-
 /*
  * The MMU translates, as for a load by EL0; for another task than the current one, a walk by hand.
  * Nothing else in pocket uses PAR_EL1 and PDs cannot, so it need not be saved. Device memory is
  * never in RAM: the packer maps what is in RAM as normal.
  */
-static inline uintptr_t mkperf_port_user_page(uint64_t va)
+static inline uintptr_t mkperf_port_user_page(const void *thread, uint64_t va)
 {
-    const struct core *core = core_self();
     uint64_t par;
 
-    if (core->subject != core->current) {
-        return (uintptr_t)irq_find_memory(core->subject, va, 4096, false);
+    if (thread != core_self()->current) {
+        return (uintptr_t)irq_find_memory(thread, va, 4096, false);
     }
     __asm__ volatile("at s1e0r, %1\n\tisb\n\tmrs %0, par_el1" : "=r"(par) : "r"(va) : "memory");
     if ((par & PORT_PAR_FAILED) != 0 || !in_ram(par & PORT_ADDRESS)) {
@@ -149,35 +99,16 @@ static inline uintptr_t mkperf_port_user_page(uint64_t va)
     return (par & PORT_ADDRESS) + POCKET_KERNEL_BASE;
 }
 
-/*
- * The profiler PD's tables are not the current ones, so its ring is found by a walk by hand
- * (irq.c). Page tables never change in pocket, so the last answer stays right.
- */
-static inline struct mkperf_ring *mkperf_port_ring(const struct mkperf_descriptor *d,
-                                                   uint64_t bytes)
+static inline void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
 {
-    struct core *core = core_self();
-    uint64_t va = d->ring[core->number];
-
-    if (va != core->ring_va || bytes != core->ring_bytes) {
-        core->ring = irq_find_memory(pmu_task, va, bytes, true);
-        core->ring_va = va;
-        core->ring_bytes = bytes;
-    }
-    return core->ring;
-}
-
-static inline struct mkperf_soft *mkperf_port_soft(const struct mkperf_descriptor *d)
-{
-    struct core *core = core_self();
-
-    core->watched = d->counts != 0 || d->soft_mask != 0;
-    return irq_soft(core);
+    return irq_find_memory(thread, va, bytes, true);
 }
 
 static inline void mkperf_port_wake(void)
 {
     ipc_notify(pmu_task, pmu_badge);
 }
+
+#include "../../../kernel/arch/aapcs64.h"
 
 #endif

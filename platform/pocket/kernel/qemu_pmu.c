@@ -21,35 +21,31 @@ enum { COUNTERS = 6, CPU_CYCLES = 0x11 }; /* QEMU's Cortex-A53 has six */
 #define CYCLE_COUNTER (UINT64_C(1) << 31)
 
 /* Of what is counted, only the kernel's cycles go on while the idle task waits. */
-static bool counts_idle(unsigned i)
+static bool counts_idle(const struct mkperf_hook *hook, unsigned i)
 {
-    uint64_t at;
-    uint64_t type;
+    uint32_t select = hook->session.counter[i].select;
 
-    __asm__ volatile(PORT_EACH_COUNTER("mrs %[type], pmevtyper\\n\\()_el0")
-                     : [at] "=&r"(at), [type] "=r"(type)
-                     : [i] "r"((uint64_t)i));
-    return (type & 0xffff) == CPU_CYCLES && (type & NOT_AT_EL1) == 0;
+    return (select & MKPERF_SELECT_EVENT) == CPU_CYCLES && (select & MKPERF_SELECT_P) == 0;
 }
 
 /* Called when the hook has re-armed counters. */
-void qemu_pmu_arm(const struct mkperf_descriptor *d, bool idle)
+void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle)
 {
-    uint32_t mask = idle ? d->counter_mask : d->counter_mask & ~d->kernel_mask;
+    uint32_t mask = idle ? hook->mask : hook->mask & ~hook->kernel_mask;
     uint32_t nearest = 0; /* as a count: the highest is the nearest to its overflow */
 
     for (mask &= (1u << COUNTERS) - 1; mask != 0; mask &= mask - 1) {
         unsigned i = (unsigned)__builtin_ctz(mask);
-        uint32_t count = idle && !counts_idle(i) ? 0 : mkperf_port_counter_read(i);
+        uint32_t count = idle && !counts_idle(hook, i) ? 0 : mkperf_pmu_read(i);
         nearest = count > nearest ? count : nearest;
     }
     WRITE_REG(pmccntr_el0, UINT64_C(0xffffffff00000000) | nearest);
 }
 
 /* Called when a task switch may change what counts, or follows a change of the session. */
-void qemu_pmu_follow(const struct mkperf_descriptor *d, bool idle)
+void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle)
 {
     WRITE_REG(pmccfiltr_el0, idle ? NOT_AT_EL0 : NOT_AT_EL1);
     WRITE_REG(pmcntenset_el0, CYCLE_COUNTER);
-    qemu_pmu_arm(d, idle);
+    qemu_pmu_arm(hook, idle);
 }

@@ -74,11 +74,12 @@ static void switch_to(struct core *core, struct task *t)
     bool follow = core->current == pmu_task || core->current->pd == NULL || t->pd == NULL;
 
     if (watched(core)) {
-        irq_switch(core, t);
+        mkperf_soft_event(&core->hook, MKPERF_SOFT_SWITCH, core->current->identity, t->identity);
+        mkperf_counts_switch(&core->hook, core->current->identity);
     }
     core->current = t;
-    if (follow && pmu_published()) {
-        qemu_pmu_follow(pmu_descriptor, t->pd == NULL);
+    if (follow && core->hook.mask != 0) {
+        qemu_pmu_follow(&core->hook, t->pd == NULL);
     }
     if (t->pd == NULL) {
         return; /* idle leaves the address space and the FP registers as they are */

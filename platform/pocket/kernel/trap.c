@@ -97,7 +97,7 @@ void fault_entry(struct task *t, uint64_t esr, uint64_t far)
     bool memory = fetch || class_of(esr) == EC_DATA_USER;
 
     if (watched(core_self())) {
-        irq_fault(core_self(), t, memory ? far : 0);
+        mkperf_soft_fault(&core_self()->hook, t->identity, t->context.pc, memory ? far : 0);
     }
     if (t->pd->parent < 0) {
         report(t, esr, memory ? far : 0);

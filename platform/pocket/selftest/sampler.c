@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Selftest: the smallest user of the kernel hook. Counter 0 counts cycles at EL0, counter 1 cycles
- * at EL1, counter 2 all retired instructions (for `busy`, never sampled).
+ * at EL1.
  */
 #include <microkit.h>
 
@@ -14,23 +14,23 @@
 
 enum { RING_BYTES = 1 << 18, BUSY_THREAD = 2, CODE_START = 0x200000, CODE_END = 0x300000 };
 
-#define NOT_AT_EL1 (UINT64_C(1) << 31)
-#define NOT_AT_EL0 (UINT64_C(1) << 30)
-#define CPU_CYCLES UINT64_C(0x11)
-#define INST_RETIRED UINT64_C(0x08)
-
-#define WRITE(name, value) __asm__ volatile("msr " #name ", %0\n\tisb" : : "r"((uint64_t)(value)))
+#define NOT_AT_EL1 (UINT32_C(1) << 31)
+#define NOT_AT_EL0 (UINT32_C(1) << 30)
+#define CPU_CYCLES UINT32_C(0x11)
 
 uintptr_t rings;
 static struct mkperf_ring_consumer ring;
 static uint64_t answers[ANSWERS];
-static uint32_t generation;
+static struct mkperf_descriptor descriptor __attribute__((aligned(4096)));
 static bool discard; /* on a wake, release what is there unread: to measure the wake alone */
 
-static volatile struct mkperf_descriptor *descriptor(void)
+static bool request(uint32_t op)
 {
-    return (volatile struct mkperf_descriptor *)(void *)((char *)__sel4_ipc_buffer +
-                                                         MKPERF_DESCRIPTOR_OFFSET);
+    descriptor.op = op;
+    __atomic_store_n(&descriptor.sequence, descriptor.sequence + 1, __ATOMIC_RELEASE);
+    microkit_irq_ack(0);
+    return __atomic_load_n(&descriptor.answered, __ATOMIC_ACQUIRE) == descriptor.sequence &&
+           descriptor.answer.status == MKPERF_REQUEST_OK;
 }
 
 static void note_kernel_pc(uint64_t pc)
@@ -94,7 +94,7 @@ static void drain(void)
 
 static void start(uint32_t counters, uint32_t period, uint32_t watermark)
 {
-    volatile struct mkperf_descriptor *d = descriptor();
+    struct mkperf_configuration *want = &descriptor.want;
     struct mkperf_ring *shared = (struct mkperf_ring *)rings;
 
     *shared = (struct mkperf_ring){0};
@@ -102,43 +102,35 @@ static void start(uint32_t counters, uint32_t period, uint32_t watermark)
     for (unsigned i = 0; i < ANSWERS; i++) {
         answers[i] = 0;
     }
-    d->generation = ++generation;
-    d->counter_mask = counters;
-    d->kernel_mask = 2;
-    d->max_frames = 16;
-    d->watermark = watermark;
-    d->ring_bytes = RING_BYTES;
-    d->ring[0] = rings;
+    want->counter_mask = counters;
+    want->enable_mask = counters;
+    want->max_frames = 16;
+    want->watermark = watermark;
+    want->ring_bytes = RING_BYTES;
+    want->ring = rings;
     for (unsigned i = 0; i < 2; i++) {
-        d->counter[i].first = period;
-        d->counter[i].period = period;
-        d->counter[i].jitter_mask = 0;
+        want->counter[i] = (struct mkperf_request_counter){
+            .select = CPU_CYCLES | (i == 0 ? NOT_AT_EL1 : NOT_AT_EL0),
+            .left = period,
+            .first = period,
+            .period = period};
     }
-    __atomic_store_n(&d->magic, MKPERF_DESCRIPTOR_MAGIC, __ATOMIC_RELEASE);
-    WRITE(pmevtyper0_el0, CPU_CYCLES | NOT_AT_EL1);
-    WRITE(pmevtyper1_el0, CPU_CYCLES | NOT_AT_EL0);
-    WRITE(pmevcntr0_el0, (uint32_t)-period);
-    WRITE(pmevcntr1_el0, (uint32_t)-period);
-    WRITE(pmovsclr_el0, 7);
-    WRITE(pmcntenset_el0, counters);
+    answers[ANSWER_BAD] += !request(MKPERF_REQUEST_APPLY);
 }
 
 static void stop(void)
 {
     const struct mkperf_ring *r = ring.ring;
 
-    WRITE(pmcntenclr_el0, 3);
-    descriptor()->magic = 0;
+    answers[ANSWER_BAD] += !request(MKPERF_REQUEST_WITHDRAW);
     drain();
-    answers[ANSWER_LOST] = r->dropped_samples + r->spurious + r->late_events;
+    answers[ANSWER_LOST] = r->dropped_samples + r->late_events + descriptor.answer.disturbed;
 }
 
 void init(void)
 {
-    WRITE(pmevtyper2_el0, INST_RETIRED);
-    WRITE(pmevcntr2_el0, 0);
-    WRITE(pmcr_el0, 1);
-    WRITE(pmcntenset_el0, 4);
+    descriptor.magic = MKPERF_DESCRIPTOR_MAGIC;
+    __sel4_ipc_buffer->userData = (uintptr_t)&descriptor;
 }
 
 void notified(microkit_channel ch)
@@ -146,9 +138,8 @@ void notified(microkit_channel ch)
     answers[ANSWER_WAKES]++;
     if (discard) {
         mkperf_ring_release(&ring, (unsigned)(ring.ring->head - ring.tail));
-    } else if (descriptor()->magic == MKPERF_DESCRIPTOR_MAGIC) {
-        drain();
     } else {
+        drain();
         microkit_irq_ack(ch);
     }
 }

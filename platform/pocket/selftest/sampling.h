@@ -17,7 +17,7 @@ enum answer {
     ANSWER_WAKES,
     ANSWER_FRAMES,     /* of the last user sample */
     ANSWER_BAD,        /* samples that make no sense */
-    ANSWER_LOST,       /* dropped, spurious, late */
+    ANSWER_LOST,       /* dropped, late, disturbed */
     ANSWER_EVENTS,     /* sum of the samples' weights */
     ANSWER_KERNEL_PCS, /* how many words follow: distinct kernel pcs seen */
     ANSWERS = ANSWER_KERNEL_PCS + 1 + 16,

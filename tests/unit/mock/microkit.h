@@ -39,7 +39,10 @@ typedef struct {
     uint64_t label;
 } microkit_msginfo;
 
-extern void *__sel4_ipc_buffer;
+typedef struct {
+    seL4_Word userData;
+} seL4_IPCBuffer;
+extern seL4_IPCBuffer *__sel4_ipc_buffer;
 
 void init(void);
 void notified(microkit_channel ch);

@@ -2,14 +2,14 @@
 /*
  * The PMUv3 registers that EL0 may use, one small function each.
  *
- * Owns: every system-register access of the back-end. Included by armv8_pmuv3.c only; the unit test
- * defines MKPERF_ARMV8_PMUV3_REGS_H and puts a model in its place.
+ * Owns: every system-register access of the back-end. Included by armv8_user.c only; the unit test defines
+ * MKPERF_ARMV8_USER_REGS_H and puts a model in its place.
  *
- * Counters are reached by their own registers and not through PMSELR_EL0: the kernel hook may
- * interrupt between a selection and its use, and use PMSELR_EL0 itself.
+ * Counters are reached by their own registers and not through PMSELR_EL0, which other PDs may be
+ * using.
  */
-#ifndef MKPERF_ARMV8_PMUV3_REGS_H
-#define MKPERF_ARMV8_PMUV3_REGS_H
+#ifndef MKPERF_ARMV8_USER_REGS_H
+#define MKPERF_ARMV8_USER_REGS_H
 
 #include <stdint.h>
 
@@ -31,10 +31,7 @@ PMU_READ(pmu_read_pmcr, "pmcr_el0")
 PMU_WRITE(pmu_write_pmcr, "pmcr_el0")
 PMU_READ(pmu_read_pmceid0, "pmceid0_el0")
 PMU_READ(pmu_read_pmceid1, "pmceid1_el0")
-PMU_READ(pmu_read_pmccntr, "pmccntr_el0")
-PMU_READ(pmu_read_pmovsclr, "pmovsclr_el0")
 PMU_WRITE(pmu_write_pmovsclr, "pmovsclr_el0")
-PMU_WRITE(pmu_write_pmovsset, "pmovsset_el0")
 PMU_WRITE(pmu_write_pmcntenset, "pmcntenset_el0")
 PMU_WRITE(pmu_write_pmcntenclr, "pmcntenclr_el0")
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The call chain on AArch64: a linked list of frame records (AAPCS64 6.4.6).
+ *
+ * Owns: the walk. Included by ports, behind mkperf_port_user_page; called by capture.c alone. A
+ * file for another architecture offers the same function.
+ */
+#ifndef MKPERF_AAPCS64_H
+#define MKPERF_AAPCS64_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/record.h>
+
+#define MKPERF_PAGE_BYTES UINT64_C(4096)
+
+struct mkperf_frame_record {
+    uint64_t caller; /* the caller's frame record */
+    uint64_t ret;    /* where it returns to */
+};
+
+/* Whether a frame record at this offset from a page's start is aligned and wholly in the page. */
+static inline bool mkperf_record_in_page(uint64_t offset)
+{
+    /* Rotated right by 3: a misaligned offset becomes huge. */
+    return (offset >> 3 | offset << 61) <=
+           (MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record)) / 8;
+}
+
+/* What a walk found: frames, and flags that say why it ended early. */
+struct mkperf_walked {
+    uint32_t frames;
+    uint32_t flags; /* enum mkperf_sample_flags */
+};
+
+/* A walk on its way. */
+struct mkperf_walking {
+    uint64_t fp;     /* the next record */
+    uint64_t *frame; /* where its return address goes, */
+    uint64_t *end;   /* and where there is no more room */
+    uint32_t flags;
+};
+
+/* The records of one page, of which the next is one; to_window: from the thread's address to the
+ * kernel's. Returns whether the chain goes on elsewhere. */
+static inline bool mkperf_walk_page(struct mkperf_walking *w, uint64_t page, uintptr_t to_window)
+{
+    do {
+        const struct mkperf_frame_record *record =
+            (const struct mkperf_frame_record *)(w->fp + to_window);
+        uint64_t caller = record->caller;
+        uint64_t ret = record->ret;
+
+        if (ret == 0) { /* start code: the outermost frame */
+            w->flags = 0;
+            return false;
+        }
+        *w->frame = ret;
+        w->frame++;
+        if (caller <= w->fp) {
+            w->flags = caller != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
+            return false;
+        }
+        w->fp = caller;
+    } while (mkperf_record_in_page(w->fp - page) && w->frame != w->end);
+    return true;
+}
+
+/*
+ * Walks a thread's frame records from fp into frames[0 .. max). Each record must be 8-byte
+ * aligned, lie within one page that the thread itself could read, and stand above the last one:
+ * so the walk ends, whatever memory holds, and never faults. A function of its own, since inlined
+ * it takes the caller's registers away from the loop. Unused in files of a port that take no
+ * samples.
+ */
+__attribute__((noinline, unused)) static struct mkperf_walked
+mkperf_walk(const void *thread, uint64_t fp, uint64_t *frames, uint32_t max)
+{
+    struct mkperf_walking w = {fp, frames, frames + max, MKPERF_SAMPLE_DEPTH_LIMIT};
+    bool more = true;
+
+    while (more && w.frame != w.end) {
+        uint64_t page = w.fp & ~(MKPERF_PAGE_BYTES - 1);
+        uintptr_t window = mkperf_record_in_page(w.fp - page) ? mkperf_port_user_page(thread, page)
+                                                              : 0;
+
+        if (window == 0) {
+            w.flags = MKPERF_SAMPLE_BAD_FP;
+            break;
+        }
+        more = mkperf_walk_page(&w, page, window - page);
+    }
+    return (struct mkperf_walked){(uint32_t)(w.frame - frames), w.flags};
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Armv8-A's PMUv3 as the kernel hook uses it, at EL1 or EL2 (Arm ARM, D13.4 and chapter D7).
+ *
+ * Owns: every access to the PMU's registers. Included by ports (mkperf_port.h). A file for another
+ * architecture offers the same functions; this is their contract. A counter's number is that of a
+ * counter which the CPU has: an access to another is undefined. The cycle counter PMCCNTR_EL0 is
+ * left to the kernel, and PMCR_EL0.E, once set, stays set for it.
+ */
+#ifndef MKPERF_ARMV8_PMUV3_H
+#define MKPERF_ARMV8_PMUV3_H
+
+#include <stdint.h>
+
+#include <mkperf/record.h>
+
+#ifndef MKPERF_READ_REGISTER /* a test has a model of the registers */
+#define MKPERF_READ_REGISTER(name)                        \
+    __extension__({                                       \
+        uint64_t value_;                                  \
+        __asm__ volatile("mrs %0, " name : "=r"(value_)); \
+        value_;                                           \
+    })
+#define MKPERF_WRITE_REGISTER(name, value) \
+    __asm__ volatile("msr " name ", %0" : : "r"((uint64_t)(value)))
+#define MKPERF_ISB() __asm__ volatile("isb" : : : "memory")
+#endif
+
+#define MKPERF_PMCR_E UINT64_C(1)
+#define MKPERF_PMCR_ACTIONS UINT64_C(6) /* P and C: never wanted when PMCR is written back */
+#define MKPERF_PMCR_N_SHIFT 11
+#define MKPERF_PMCR_N_MASK 0x1f
+
+/*
+ * PMEVTYPER<n>_EL0. EL1 is counted unless P, EL0 unless U, EL2 only with NSH, EL3 when M equals P.
+ * NSK and NSU stay 0: then Non-secure EL1 and EL0 follow P and U for "not counted" (both are
+ * compared for equality with P and U) and for "counted". A profiler may set what is in
+ * MKPERF_SELECT_BITS.
+ */
+#define MKPERF_SELECT_P (UINT32_C(1) << 31)
+#define MKPERF_SELECT_U (UINT32_C(1) << 30)
+#define MKPERF_SELECT_NSH (UINT32_C(1) << 27)
+#define MKPERF_SELECT_M (UINT32_C(1) << 26)
+#define MKPERF_SELECT_EVENT UINT32_C(0xffff)
+#define MKPERF_SELECT_BITS \
+    (MKPERF_SELECT_P | MKPERF_SELECT_U | MKPERF_SELECT_NSH | MKPERF_SELECT_M | MKPERF_SELECT_EVENT)
+
+/* clang-format off */
+#define MKPERF_EACH_COUNTER(X)                                                         \
+    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)    \
+    X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27)      \
+    X(28) X(29) X(30)
+/* clang-format on */
+
+/* Whether a selector counts in the kernel, and whether it counts there alone. */
+static inline int mkperf_pmu_counts_kernel(uint32_t select)
+{
+    return !(select & MKPERF_SELECT_P) || (select & MKPERF_SELECT_NSH);
+}
+
+static inline int mkperf_pmu_kernel_alone(uint32_t select)
+{
+    return (select & MKPERF_SELECT_U) != 0;
+}
+
+/* The event counters that the CPU has and this exception level may use. */
+static inline uint32_t mkperf_pmu_counters(void)
+{
+    uint32_t n = (uint32_t)(MKPERF_READ_REGISTER("pmcr_el0") >> MKPERF_PMCR_N_SHIFT) &
+                 MKPERF_PMCR_N_MASK;
+
+    return (UINT32_C(1) << n) - 1; /* n <= 31 */
+}
+
+/* Event counters that overflowed since that was last cleared. */
+static inline uint32_t mkperf_pmu_overflow(void)
+{
+    return (uint32_t)MKPERF_READ_REGISTER("pmovsclr_el0");
+}
+
+static inline void mkperf_pmu_clear(uint32_t mask)
+{
+    MKPERF_WRITE_REGISTER("pmovsclr_el0", mask);
+    MKPERF_ISB();
+}
+
+/*
+ * A counter's value, 32 bits, and setting it. Inlined, and with a case for each number of five
+ * bits, so that a compiler has no range to check: a sample reads one and writes one.
+ */
+#define MKPERF_READ_CASE(n) \
+    case n:                 \
+        return (uint32_t)MKPERF_READ_REGISTER("pmevcntr" #n "_el0");
+static inline __attribute__((always_inline)) uint32_t mkperf_pmu_read(unsigned i)
+{
+    switch (i & 31) {
+        MKPERF_EACH_COUNTER(MKPERF_READ_CASE)
+    default: /* 31 is the cycle counter in the PMU's masks */
+        return (uint32_t)MKPERF_READ_REGISTER("pmccntr_el0");
+    }
+}
+#undef MKPERF_READ_CASE
+
+#define MKPERF_WRITE_CASE(n)                                \
+    case n:                                                 \
+        MKPERF_WRITE_REGISTER("pmevcntr" #n "_el0", value); \
+        break;
+static inline __attribute__((always_inline)) void mkperf_pmu_write(unsigned i, uint32_t value)
+{
+    switch (i & 31) {
+        MKPERF_EACH_COUNTER(MKPERF_WRITE_CASE)
+    default:
+        break;
+    }
+}
+#undef MKPERF_WRITE_CASE
+
+/* What a counter counts: the bits of MKPERF_SELECT_BITS; and setting it, for one that is off. */
+#define MKPERF_READ_CASE(n) \
+    case n:                 \
+        return (uint32_t)MKPERF_READ_REGISTER("pmevtyper" #n "_el0") & MKPERF_SELECT_BITS;
+static inline uint32_t mkperf_pmu_selected(unsigned i)
+{
+    switch (i & 31) {
+        MKPERF_EACH_COUNTER(MKPERF_READ_CASE)
+    default:
+        return 0;
+    }
+}
+#undef MKPERF_READ_CASE
+
+#define MKPERF_WRITE_CASE(n)                                                      \
+    case n:                                                                       \
+        MKPERF_WRITE_REGISTER("pmevtyper" #n "_el0", select &MKPERF_SELECT_BITS); \
+        break;
+static inline void mkperf_pmu_select(unsigned i, uint32_t select)
+{
+    switch (i & 31) {
+        MKPERF_EACH_COUNTER(MKPERF_WRITE_CASE)
+    default:
+        break;
+    }
+}
+#undef MKPERF_WRITE_CASE
+
+/* Counters that count and interrupt. */
+static inline uint32_t mkperf_pmu_running(void)
+{
+    uint64_t on = MKPERF_READ_REGISTER("pmcr_el0") & MKPERF_PMCR_E ? ~UINT64_C(0) : 0;
+
+    return (uint32_t)(MKPERF_READ_REGISTER("pmcntenset_el0") &
+                      MKPERF_READ_REGISTER("pmintenset_el1") & on);
+}
+
+/* Counters of the mask begin to count and to interrupt, or cease to; others are left alone. After
+ * disable, no more overflows of them happen. */
+static inline void mkperf_pmu_enable(uint32_t mask)
+{
+    MKPERF_ISB(); /* selectors and values first */
+    MKPERF_WRITE_REGISTER("pmintenset_el1", mask);
+    MKPERF_WRITE_REGISTER("pmcntenset_el0", mask);
+    /* PMCR last: QEMU 7.2 looks when the next overflow is due at a write to it, not to PMCNTENSET.
+     */
+    MKPERF_WRITE_REGISTER("pmcr_el0", (MKPERF_READ_REGISTER("pmcr_el0") & ~MKPERF_PMCR_ACTIONS) |
+                                          MKPERF_PMCR_E);
+    MKPERF_ISB();
+}
+
+static inline void mkperf_pmu_disable(uint32_t mask)
+{
+    MKPERF_WRITE_REGISTER("pmcntenclr_el0", mask);
+    MKPERF_WRITE_REGISTER("pmintenclr_el1", mask);
+    MKPERF_ISB();
+}
+
+/* At boot: no access from user mode, nothing counts, nothing interrupts. The cycle counter's
+ * interrupt is left alone. */
+static inline void mkperf_pmu_boot(void)
+{
+    const uint32_t all = (UINT32_C(1) << MKPERF_MAX_COUNTERS) - 1;
+
+    MKPERF_WRITE_REGISTER("pmuserenr_el0", 0);
+    mkperf_pmu_disable(all);
+    mkperf_pmu_clear(all);
+}
+
+/* What says which PMU it is, and which events it has: pd/pmu/armv8_pmuv3.c reads it. */
+static inline void mkperf_pmu_describe(uint64_t *out)
+{
+    out[0] = MKPERF_READ_REGISTER("midr_el1");
+    out[1] = MKPERF_READ_REGISTER("pmcr_el0");
+    out[2] = MKPERF_READ_REGISTER("pmceid0_el0");
+    out[3] = MKPERF_READ_REGISTER("pmceid1_el0");
+}
+
+#endif

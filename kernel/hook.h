@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel hook's state of one core, and what a kernel calls.
+ *
+ * Owns: struct mkperf_hook. A kernel has one for each core, in its own memory, zero at boot. Each
+ * function is called on the core that the state belongs to, with interrupts masked, and by nothing
+ * else meanwhile; where a kernel has a lock, it need not be held, for nothing else is touched but
+ * the PMU of that core and memory of the session's owner. docs/porting.md has the contract of a
+ * port (mkperf_port.h).
+ */
+#ifndef MKPERF_KERNEL_HOOK_H
+#define MKPERF_KERNEL_HOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mkperf/counts.h>
+#include <mkperf/descriptor.h>
+#include <mkperf/ring.h>
+#include <mkperf/soft.h>
+
+struct mkperf_hook_counter {
+    uint32_t period;
+    uint32_t jitter_mask;
+    uint32_t least; /* no interval is shorter, mkperf_least_interval */
+    uint32_t armed; /* the interval that the counter is in */
+};
+
+struct mkperf_hook {
+    /* What every sample needs. */
+    uint32_t mask;            /* counters of the session; 0: there is none */
+    uint32_t kernel_mask;     /* those of them that count in the kernel alone */
+    struct mkperf_ring *ring; /* as the kernel sees it; NULL: to be looked up again */
+    uint64_t head;            /* our position in it */
+    uint32_t ring_bytes;
+    uint32_t watermark;
+    uint32_t max_frames;
+    uint32_t special; /* filters, read_mask or turn_mask are not 0 */
+    uint64_t random;  /* state of the jitter's generator */
+    uint64_t captures;
+    uint64_t dropped_samples;
+    uint64_t dropped_events;
+    uint64_t late_events;
+    struct mkperf_hook_counter counter[MKPERF_MAX_COUNTERS];
+
+    /* What some need. */
+    uint32_t enabled; /* counters that count */
+    bool watches;     /* the session counts by thread, or software events */
+    uint32_t storm;
+    uint64_t disturbed;
+    uint64_t spurious; /* for the port: interrupts of the PMU that went the ordinary way */
+    uint64_t spent;    /* ticks in the hook, of some captures, */
+    uint64_t since;    /* since then: ticks */
+    uint64_t read[MKPERF_MAX_COUNTERS];
+    const void *owner;            /* the thread whose session it is */
+    struct mkperf_counts *counts; /* as the kernel sees the tables; NULL: to be looked up again */
+    struct mkperf_soft *soft;
+    uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values when counts by thread were last taken, */
+    bool count_known;                         /* or not, since counters were set anew */
+    uint32_t sequence;                        /* of the last request */
+
+    struct mkperf_configuration session; /* as it was asked for, and checked */
+    struct mkperf_configuration want;    /* a request while it is checked */
+};
+
+/* What tells a thread: the badge of its fault handler, or MKPERF_THREAD_*, and the badge of its
+ * scheduling context. Raw: what they mean is the profiler PD's business. */
+struct mkperf_identity {
+    uint64_t badge;
+    uint64_t sc;
+};
+
+/* capture.c */
+
+/*
+ * One profiling interrupt: takes a sample for each counter of `hit`, re-arms them, and wakes the
+ * owner when the ring reaches the watermark. hit: counters of the session that overflowed, not 0:
+ * mkperf_pmu_overflow() & s->mask. If that is 0, the interrupt is none of the hook's: it goes the
+ * ordinary way, masked and signalled to whoever holds it.
+ *
+ * Called in the interrupt path with the interrupted thread's registers saved and its address space
+ * current. Bounded: at most MKPERF_MAX_COUNTERS samples of at most MKPERF_MAX_FRAMES frames each.
+ * Never faults, whatever user memory holds.
+ */
+void mkperf_capture(struct mkperf_hook *s, uint32_t hit);
+
+/* For request.c: the next interval of counter i. */
+uint32_t mkperf_hook_interval(struct mkperf_hook *s, unsigned i);
+
+/* request.c */
+
+/* At boot, on each core: user mode cannot reach the PMU, and no counter counts or interrupts. */
+void mkperf_hook_boot(void);
+
+/*
+ * A request: `caller`, the current thread, acknowledges the PMU's interrupt of this core, or of
+ * another (here false: refused). d: the kernel's view of the descriptor that its IPC buffer names,
+ * 8-byte aligned, all of it within one page that the caller may read and write.
+ * Bounded; d may change meanwhile.
+ */
+void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, const void *caller,
+                         bool here);
+
+/* The session is over: its owner or the interrupt's handler was deleted. here: the state is this
+ * core's. Another core's counters stay on; the next overflow of one goes the ordinary way, masked.
+ * The state of a core without a session may be passed, too. */
+void mkperf_hook_end(struct mkperf_hook *s, bool here);
+
+/* Something was unmapped, or an address space was deleted: no kernel address that was found by way
+ * of page tables is to be used again. */
+static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
+{
+    s->ring = NULL;
+    s->counts = NULL;
+    s->soft = NULL;
+}
+
+/* Whether the session counts by thread or watches software events: the one thing that a kernel
+ * need look at where those happen. Changes with requests and mkperf_hook_end alone. */
+static inline bool mkperf_hook_watches(const struct mkperf_hook *s)
+{
+    return s->watches;
+}
+
+/* counts.c, optional: MKPERF_FEATURE_COUNTS */
+
+/*
+ * Gives what the counters counted since the last call to `thread`, which ran meanwhile. To be
+ * called before another thread runs, after each mkperf_capture (a counter must not pass 2^31
+ * events between two calls) and before mkperf_hook_request; only while mkperf_hook_watches. About
+ * 12 instructions for each counter.
+ */
+void mkperf_counts_switch(struct mkperf_hook *s, struct mkperf_identity thread);
+
+/*
+ * The same where counts are read at each entry into the kernel instead: what was counted in user
+ * mode since the last call is `user`'s, which ran until the entry, and what was counted in the
+ * kernel is `kernel`'s, which had entered it before.
+ */
+void mkperf_counts_entry(struct mkperf_hook *s, struct mkperf_identity user,
+                         struct mkperf_identity kernel);
+
+/* soft.c, optional: MKPERF_FEATURE_SOFT */
+
+/*
+ * One event, of thread `from`. to: which thread a call or notification reached; not looked at for
+ * other kinds. Only while mkperf_hook_watches. Not to be called on two cores at a time.
+ * Bounded: MKPERF_COUNT_THREADS and MKPERF_SOFT_PROBES entries are looked at.
+ */
+void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_identity from,
+                       struct mkperf_identity to);
+
+/*
+ * A fault of `thread` at user address pc; address: of the memory that it wanted, 0 if that was not
+ * it. Beside the count, a FAULT record in the core's ring, if the session wants them, for which the
+ * owner is woken.
+ */
+void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
+                       uint64_t address);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The profiler PD's side of the kernel hook: one descriptor, and requests by acknowledging the
+ * PMU's interrupt (include/mkperf/descriptor.h).
+ *
+ * Owns: struct mkperf_kernel. Called by everything in the profiler PD that wants something of
+ * the PMU. A request is carried out when the function returns.
+ */
+#ifndef MKPERF_PROFILER_KERNEL_H
+#define MKPERF_PROFILER_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/descriptor.h>
+#include <mkperf/ring.h>
+
+struct mkperf_profiler;
+struct mkperf_plan_event;
+
+struct mkperf_kernel {
+    struct mkperf_descriptor *d; /* within one page */
+    uint32_t sequence;
+    bool hook;         /* the last request was answered */
+    uint64_t spurious; /* of the answer, before the session */
+};
+
+/* At boot: whether the kernel has the hook, and what the PMU is (p->cpu). */
+void mkperf_kernel_init(struct mkperf_profiler *p);
+/* One request: enum mkperf_request, maybe with MKPERF_REQUEST_SNAPSHOT; 0 asks for the answer
+ * alone. Takes what the answer says of disturbances and storms into the books. True: it was
+ * answered, with MKPERF_REQUEST_OK. */
+bool mkperf_kernel_request(struct mkperf_profiler *p, uint32_t op);
+
+/* What was asked for, and the last answer. */
+static inline struct mkperf_configuration *mkperf_wanted(const struct mkperf_kernel *r)
+{
+    return &r->d->want;
+}
+
+static inline const struct mkperf_answer *mkperf_answered(const struct mkperf_kernel *r)
+{
+    return &r->d->answer;
+}
+
+/* The bit of a counter of the plan's (+ 1, 0: none). */
+static inline uint32_t mkperf_counter_bit(uint32_t counter)
+{
+    return counter != 0 ? UINT32_C(1) << (counter - 1) : 0;
+}
+
+/* A configuration in which nothing stands but the ring, and what tells threads apart. */
+struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_profiler *p,
+                                                  const struct mkperf_ring_consumer *core);
+
+/* What the event counts, into the configuration of the counters that its plan gives it. */
+void mkperf_kernel_select(struct mkperf_profiler *p, const struct mkperf_plan_event *e);
+
+#endif
