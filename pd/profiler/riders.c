@@ -25,17 +25,37 @@ static const char *no_counters(struct mkperf_profiler *p)
     return p->cpu.pmu->user != NULL ? p->cpu.pmu->user->find(&p->cpu) : p->no_pmu;
 }
 
+/* What cannot be, whatever the PMU is. */
+static bool plan_shape(const struct mkperf_plan *plan, const mkperf_Configure *request,
+                       mkperf_Error *error)
+{
+    for (unsigned i = 1; i < request->events_count; i++) {
+        const mkperf_EventSpec *want = &request->events[i];
+        if (want->count || !want->read || want->group == 0 ||
+            want->group != request->events[0].group) {
+            return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, i + 1,
+                                      "beside 'timer' nothing samples or counts: other events can "
+                                      "only be read with it, -e '{timer,...}:S'");
+        }
+    }
+    if (request->check) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 2,
+                                  "checking the timer's samples needs the counters itself");
+    }
+    if (plan->event[0].period > LONGEST_PERIOD_US) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
+                                  "with events to be read, the period of 'timer' must be at most "
+                                  "100000 us: counters have 32 bits");
+    }
+    return true;
+}
+
 static bool plan_rider(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
                        const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     const mkperf_EventSpec *want = &request->events[i];
     struct mkperf_plan_event *e = &plan->event[i];
 
-    if (want->count || !want->read || want->group == 0 || want->group != request->events[0].group) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, i + 1,
-                                  "beside 'timer' nothing samples or counts: other events can only "
-                                  "be read with it, -e '{timer,...}:S'");
-    }
     if (!mkperf_plan_named(e, i, want, cpu, error)) {
         return false;
     }
@@ -60,8 +80,14 @@ bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
                         const mkperf_Configure *request, mkperf_Error *error)
 {
     uint32_t n = request->events_count - 1;
-    const char *why = n != 0 ? no_counters(p) : NULL;
 
+    if (n == 0) {
+        return true;
+    }
+    if (!plan_shape(plan, request, error)) {
+        return false;
+    }
+    const char *why = no_counters(p);
     if (why != NULL) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 2, why);
     }
@@ -70,19 +96,10 @@ bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
             return false;
         }
     }
-    if (n > MKPERF_MAX_READS || (n != 0 && n > p->cpu.counters)) {
+    if (n > MKPERF_MAX_READS || n > p->cpu.counters) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 2,
                                   "more events to be read with 'timer' than the CPU has counters, "
                                   "or than 12");
-    }
-    if (n != 0 && request->check) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 2,
-                                  "checking the timer's samples needs the counters itself");
-    }
-    if (n != 0 && plan->event[0].period > LONGEST_PERIOD_US) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
-                                  "with events to be read, the period of 'timer' must be at most "
-                                  "100000 us: counters have 32 bits");
     }
     plan->events = request->events_count;
     return true;
