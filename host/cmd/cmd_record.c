@@ -19,11 +19,13 @@
 #include "link/flight_start.h"
 #include "link/pd_choice.h"
 #include "link/recorder.h"
+#include "model/plausible.h"
 
 struct record {
     struct mkperf_record_options options;
     struct mkperf_recorder recorder;
     struct mkperf_perfdata *perfdata;
+    struct mkperf_plausible *plausible; /* in front of it */
     volatile int *interrupts;
     bool dump;                       /* a flight recording is fetched, nothing started */
     bool terminal;                   /* stderr is one: show progress */
@@ -185,6 +187,27 @@ static void show_losses(const struct mkperf_stream *s)
     }
 }
 
+/* Whose names these are. */
+static void show_image(const struct mkperf_session *s)
+{
+    if (s->image != NULL) {
+        fprintf(stderr, "  image   %s, which lists its programs\n", s->image);
+    } else if (s->unverified != NULL) {
+        fprintf(stderr, "  image   unverified: %s\n", s->unverified);
+    }
+}
+
+/* Also with --quiet: the names are wrong. */
+static void show_suspects(const struct record *rec)
+{
+    char text[512];
+
+    for (unsigned i = 0; i < mkperf_plausible_suspects(rec->plausible); i++) {
+        fprintf(stderr, "mkperf: ERROR: %s\n",
+                mkperf_plausible_text(rec->plausible, i, text, sizeof text));
+    }
+}
+
 static void show_flight(const struct record *rec)
 {
     const struct mkperf_stream *s = rec->recorder.stream;
@@ -206,6 +229,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     fprintf(stderr, "mkperf: %s: %" PRIu64 " samples in %.3f s", rec->options.output, t->samples,
             (double)(t->last_ns - t->first_ns) / 1e9);
     fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", sum_lost(t), bytes);
+    show_image(&s->session);
     show_events(&s->session, t);
     show_flight(rec);
     mkperf_observe_summary(s, stderr);
@@ -232,6 +256,7 @@ static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error 
     struct mkperf_pds_config pds = {.system = o->system,
                                     .elf_path = o->elf_path,
                                     .kernel = o->kernel,
+                                    .later = true,
                                     .warn = warn,
                                     .self = rec};
 
@@ -242,13 +267,16 @@ static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error 
     if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
         return e->status;
     }
-    if (o->system == NULL) {
-        warn(rec, "no --system: PDs have numbers instead of names");
-    }
-    if (mkperf_filter(o->pd, o->subtree, r->pds, &o->configure, e) != MKPERF_OK) {
-        return e->status;
-    }
     return mkperf_recorder_init(r, e);
+}
+
+/* Names of PDs in options. */
+static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
+{
+    struct record *rec = self;
+    struct mkperf_record_options *o = &rec->options;
+
+    return mkperf_filter(o->pd, o->subtree, rec->recorder.pds, &o->configure, e);
 }
 
 static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
@@ -259,6 +287,7 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
     r->text = show_text;
     r->notice = notice;
     r->progress = show_progress;
+    r->named = resolve_names;
     r->stop = rec->interrupts;
     r->self = rec;
     if (set_up_inputs(rec, e) != MKPERF_OK ||
@@ -270,12 +299,17 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
         mkperf_outfile_open_private(&r->raw, rec->options.raw, e) != MKPERF_OK) {
         return e->status;
     }
-    struct mkperf_stream_config config = {.sink = mkperf_perfdata_sink(rec->perfdata),
+    rec->plausible = mkperf_plausible_new(mkperf_perfdata_sink(rec->perfdata), r->symbols);
+    if (rec->plausible == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    struct mkperf_stream_config config = {.sink = mkperf_plausible_sink(rec->plausible),
                                           .pds = r->pds,
                                           .command = rec->options.command,
                                           .decide = mkperf_lr_is_caller,
                                           .control = mkperf_recorder_control,
-                                          .self = r};
+                                          .self = r,
+                                          .asks = r->link.source.ops->interactive};
     r->stream = mkperf_stream_new(&config);
     return r->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
 }
@@ -302,7 +336,7 @@ static enum mkperf_status finish(struct record *rec, enum mkperf_status received
                                  struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
-    struct mkperf_sink sink = mkperf_perfdata_sink(rec->perfdata);
+    struct mkperf_sink sink = mkperf_plausible_sink(rec->plausible);
     struct mkperf_error why = *e;
 
     if (received == MKPERF_ERR_OUTPUT || (received != MKPERF_OK && !r->stream->began)) {
@@ -330,6 +364,7 @@ static void tear_down(struct record *rec)
         mkperf_outfile_close(&r->raw);
     }
     mkperf_stream_free(r->stream);
+    mkperf_plausible_free(rec->plausible);
     mkperf_perfdata_free(rec->perfdata);
     mkperf_pds_free(r->pds);
     mkperf_symbols_free(r->symbols);
@@ -346,6 +381,7 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
         if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT && !rec->options.quiet) {
             show_summary(rec, mkperf_perfdata_bytes(rec->perfdata));
         }
+        show_suspects(rec);
     }
     return status;
 }

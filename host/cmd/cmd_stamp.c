@@ -160,7 +160,7 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s:%d: the name of a PD may have %d bytes",
                                 s->path, pd->line, MKPERF_STAMP_NAME_BYTES);
     }
-    strcpy(out->name, pd->name);
+    memcpy(out->name, pd->name, strlen(pd->name) + 1);
     if (pd->program == NULL) {
         return MKPERF_OK;
     }

@@ -197,9 +197,12 @@ static enum mkperf_status set_up_inputs(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
     const struct mkperf_record_options *o = &t->command.record;
-    struct mkperf_pds_config pds = {
-        .system = o->system, .elf_path = o->elf_path, .kernel = o->kernel, .warn = warn, .self = t};
-    const char *kernel;
+    struct mkperf_pds_config pds = {.system = o->system,
+                                    .elf_path = o->elf_path,
+                                    .kernel = o->kernel,
+                                    .later = true,
+                                    .warn = warn,
+                                    .self = t};
 
     r->symbols = mkperf_symbols_new();
     if (!r->symbols) {
@@ -207,10 +210,6 @@ static enum mkperf_status set_up_inputs(struct top *t, struct mkperf_error *e)
     }
     if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
         return e->status;
-    }
-    kernel = mkperf_pds_kernel(r->pds);
-    if (kernel && mkperf_symbols_module(r->symbols, kernel, &t->counts.kernel, e) != MKPERF_OK) {
-        warn(t, e->text);
     }
     return mkperf_recorder_init(r, e);
 }
@@ -220,6 +219,7 @@ static void set_up_screen(struct top *t)
     struct command *c = &t->command;
 
     t->counts.pds = t->recorder.pds;
+    t->counts.symbols = t->recorder.symbols;
     t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
     t->counts.all = c->window_s == 0;
     t->screen.target = c->record.link.target;
@@ -249,6 +249,7 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
         return e->status;
     }
     config.pds = r->pds;
+    config.asks = r->link.source.ops->interactive;
     r->stream = mkperf_stream_new(&config);
     if (!r->stream) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");

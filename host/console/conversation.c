@@ -135,6 +135,8 @@ enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
             return e->status;
         }
         c->talk.sink = mkperf_perfdata_sink(c->perfdata);
+        c->talk.elfs = true;
+        c->talk.warn = on_notice;
     }
     c->connected = mkperf_talk_open(&c->talk, e) == MKPERF_OK;
     if (c->connected && c->talk.options.link.take_over) {

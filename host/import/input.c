@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/plausible.h"
 #include "perfdata/reader.h"
 #include "toperf.h"
 #include "wire/raw_capture.h"
@@ -111,11 +112,12 @@ static const struct {
     bool (*is)(const uint8_t *p, size_t n);
     enum mkperf_status (*read)(const char *path, const struct mkperf_input *in,
                                const struct mkperf_sink *sink, struct mkperf_error *e);
+    bool checked; /* its samples are compared with the ELFs; perf.data has the result in it */
 } inputs[] = {
-    {"perf", "perf.data, as mkperf record writes it", is_perf, read_perf},
-    {"toperf", "samples.json of the seL4 profiler", is_json, read_toperf},
-    {"kprof", "kpdata of Akaros", is_kprof, read_kprof},
-    {"raw", "a raw capture (mkperf record --raw)", is_capture, read_capture},
+    {"perf", "perf.data, as mkperf record writes it", is_perf, read_perf, false},
+    {"toperf", "samples.json of the seL4 profiler", is_json, read_toperf, true},
+    {"kprof", "kpdata of Akaros", is_kprof, read_kprof, true},
+    {"raw", "a raw capture (mkperf record --raw)", is_capture, read_capture, true},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -165,6 +167,29 @@ static int by_name(const char *name, struct mkperf_error *e)
     return -1;
 }
 
+static enum mkperf_status read_checked(int i, const char *path, const struct mkperf_input *in,
+                                       const struct mkperf_sink *sink, struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = mkperf_plausible_new(*sink, NULL);
+    char text[512];
+
+    if (p == NULL) {
+        if (sink->ops->abandon != NULL) {
+            sink->ops->abandon(sink->self);
+        }
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    }
+    struct mkperf_sink checked = mkperf_plausible_sink(p);
+    enum mkperf_status status = inputs[i].read(path, in, &checked, e);
+    for (unsigned k = 0; k < mkperf_plausible_suspects(p) && in->warn != NULL; k++) {
+        char line[560];
+        snprintf(line, sizeof line, "ERROR: %s", mkperf_plausible_text(p, k, text, sizeof text));
+        in->warn(in->self, line);
+    }
+    mkperf_plausible_free(p);
+    return status;
+}
+
 enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
@@ -182,5 +207,6 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
         }
         return e->status;
     }
-    return inputs[i].read(path, in, sink, e);
+    return inputs[i].checked ? read_checked(i, path, in, sink, e)
+                             : inputs[i].read(path, in, sink, e);
 }

@@ -282,6 +282,7 @@ static enum mkperf_status read_both(struct kprof *k)
     }
     k->session.command = k->config->command;
     k->session.platform = "akaros";
+    k->session.unverified = "kpdata does not tell which build of a program ran";
     k->session.cpu = "";
     k->session.cores = k->cores;
     k->session.max_frames = MKPERF_DEFAULT_FRAMES;

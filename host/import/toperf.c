@@ -223,12 +223,14 @@ static enum mkperf_status read_lenient(struct toperf *t)
 enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
 {
     t->began = true;
-    t->session = (struct mkperf_session){.platform = "microkit",
-                                         .cpu = "",
-                                         .cores = 1,
-                                         .nevents = 1,
-                                         .max_frames = MKPERF_DEFAULT_FRAMES,
-                                         .command = t->config->command};
+    t->session = (struct mkperf_session){
+        .platform = "microkit",
+        .unverified = "samples.json does not tell which build of a program ran",
+        .cpu = "",
+        .cores = 1,
+        .nevents = 1,
+        .max_frames = MKPERF_DEFAULT_FRAMES,
+        .command = t->config->command};
     t->session.event[0] =
         (struct mkperf_event){.name = "cycles", .code = 0x11, .user = true, .period = period};
     if (mkperf_sink_begin(t->sink, &t->session, t->e) != MKPERF_OK) {

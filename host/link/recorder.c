@@ -261,7 +261,8 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
 enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     r->own = true;
-    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK) {
+    if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
+        (r->named != NULL && r->named(r->self, e) != MKPERF_OK)) {
         return e->status;
     }
     r->status_s = mkperf_now_s();

@@ -39,13 +39,23 @@ struct mkperf_recorder {
     void (*notice)(void *self, const char *text);
     void (*progress)(void *self); /* after every read, and at least ten times a second */
     volatile int *stop;           /* not 0: the user wants an end */
+    /* When names are settled, before anything is configured: what is asked for by name. NULL: none.
+     */
+    enum mkperf_status (*named)(void *self, struct mkperf_error *e);
     void *self;
 };
 
 /* Prepares r->link: r->options, stop and the functions above are set. Errors: USAGE, INPUT. */
 enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* Hello, Configure, Start. Errors: SILENT, NOISE, PROTOCOL, REFUSED, LINK. */
+/*
+ * recorder_image.c: the connection, and the image's own list of its programs, by which names and
+ * ELFs are settled (mkperf_stream_settle). r->stream was made with config.asks. Errors: SILENT,
+ * NOISE, PROTOCOL, REFUSED, LINK; INPUT: those of the .system file and its ELFs.
+ */
+enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e);
+
+/* Configure, Start, after a connection. Errors: SILENT, NOISE, PROTOCOL, REFUSED, LINK. */
 enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /*
@@ -62,7 +72,7 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
 
 /*
  * For conversations that are not recordings (perfdata NULL, the stream's sink without functions):
- * mkperf_peer_connect, then mkperf_recorder_ask, which sends m, again until it is answered; the
+ * mkperf_recorder_connect, then mkperf_recorder_ask, which sends m, again until it is answered; the
  * answer is in r->link.answer, an Error from the target, too. SILENT: no answer in time.
  */
 enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,

@@ -86,7 +86,7 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
 
-    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK ||
+    if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
         (r->options->wait && wait_for_trigger(r, e) != MKPERF_OK)) {
         return e->status;
     }

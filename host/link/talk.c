@@ -45,7 +45,13 @@ static enum mkperf_status on_control(void *self, const mkperf_ToHost *m, struct 
 static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
-    struct mkperf_pds_config pds = {.system = t->options.system, .elf_path = t->options.elf_path};
+    struct mkperf_pds_config pds = {.system = t->options.system,
+                                    .elf_path = t->options.elf_path,
+                                    .later = true,
+                                    .names_only = !t->elfs &&
+                                                  !mkperf_observe_wanted(&t->options.configure),
+                                    .warn = t->warn,
+                                    .self = t->self};
 
     r->options = &t->options;
     r->text = t->text != NULL ? t->text : no_text;
@@ -64,7 +70,7 @@ static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
         t->sink.ops = &no_sink;
     }
     struct mkperf_stream_config config = {
-        .sink = t->sink, .pds = r->pds, .control = on_control, .self = t};
+        .sink = t->sink, .pds = r->pds, .control = on_control, .self = t, .asks = true};
     r->stream = mkperf_stream_new(&config);
     return r->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
 }
@@ -80,7 +86,7 @@ enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: a capture cannot be asked",
                                 t->options.link.target);
     }
-    return mkperf_peer_connect(&r->link, e);
+    return mkperf_recorder_connect(r, e);
 }
 
 void mkperf_talk_close(struct mkperf_talk *t)

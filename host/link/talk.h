@@ -17,7 +17,9 @@ struct mkperf_talk {
     void (*control)(void *self, const mkperf_ToHost *m);
     void (*text)(void *self, const char *p, size_t n); /* console text; NULL */
     void (*notice)(void *self, const char *text);      /* NULL: nobody listens */
-    volatile int *stop;                                /* NULL: never */
+    void (*warn)(void *self, const char *text); /* about names and ELFs; NULL: nobody listens */
+    bool elfs;          /* ELFs are needed, too: for a recording; the timer needs them anyway */
+    volatile int *stop; /* NULL: never */
     void *self;
 
     struct mkperf_recorder recorder;

@@ -45,6 +45,7 @@ struct mkperf_pd {
     const char *elf;                 /* path of its program, NULL if none is known */
     const char *parent;              /* name of the parent PD, NULL */
     struct mkperf_build_id build_id; /* of the ELF that ran, if the decoder knows */
+    const char *unnamed;             /* why no ELF is used for its addresses, NULL */
 };
 
 struct mkperf_session {
@@ -53,6 +54,11 @@ struct mkperf_session {
     char arch[MKPERF_ARCH_BYTES];           /* perf's name: "aarch64", "x86_64"; "" if unknown */
     const char *kernel_elf;                 /* path, NULL if none is known */
     struct mkperf_build_id kernel_build_id; /* of the kernel that ran, if the decoder knows */
+    const char *kernel_unnamed; /* why no ELF is used for the kernel's addresses, NULL */
+    /* Whose names these are: `image` is the identity of the image that ran, in hexadecimal, whose
+     * own list of programs gave the names and the build ids of their ELFs. If it is NULL, nothing
+     * says that the names belong to what ran, and `unverified` says why. Both NULL: not known. */
+    const char *image, *unverified;
     unsigned cores;
     unsigned nevents;
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
@@ -133,6 +139,18 @@ struct mkperf_mark {
 
 struct mkperf_interactions;
 
+/* A PD of whose samples more than one in a hundred cannot be of the ELF that names them. */
+enum { MKPERF_SUSPECTS = 16 };
+#define MKPERF_SUSPECT_KERNEL UINT32_MAX
+
+struct mkperf_suspect {
+    uint32_t pd;       /* or MKPERF_SUSPECT_KERNEL */
+    uint64_t samples;  /* in user mode, of the PD; the kernel's: in the kernel */
+    uint64_t doubtful; /* of them */
+    uint64_t outside,
+        no_call; /* of these: where the ELF has no code; a return address after no call */
+};
+
 /* Totals for a trustworthy head of a report. */
 struct mkperf_totals {
     uint64_t samples;
@@ -154,6 +172,8 @@ struct mkperf_totals {
      * they were counted. 0: an event was counted all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     struct mkperf_fill fill;
+    unsigned nsuspects; /* the most doubtful samples first */
+    struct mkperf_suspect suspect[MKPERF_SUSPECTS];
     bool complete; /* the target's totals at stop agree with what arrived */
     /* The input ends before it is whole: what came later is in no count. */
     bool cut;

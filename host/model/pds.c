@@ -2,28 +2,16 @@
 /* Owns: the registry of PDs and the search for their ELFs, see pds.h. */
 #include "pds.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "system/system.h"
+#include "base/printable.h"
+#include "pds_internal.h"
 
-struct mkperf_pds {
-    struct mkperf_symbols *symbols;
-    struct mkperf_pds_config config;
-    struct mkperf_system *system; /* its PDs are the first ones here, in order; or NULL */
-    char *system_directory;       /* of the .system file: where ELFs are if nobody says otherwise */
-    char *kernel;
-    uint32_t n;
-    struct mkperf_pd pd[MKPERF_MAX_PDS];
-    struct mkperf_module *module[MKPERF_MAX_PDS];
-    char *owned[3 * MKPERF_MAX_PDS]; /* the strings of pd */
-    size_t nowned;
-};
-
-/* text, freed with p; NULL stays NULL. */
-static const char *own(struct mkperf_pds *p, char *text)
+const char *pds_own(struct mkperf_pds *p, char *text)
 {
     return text != NULL ? p->owned[p->nowned++] = text : NULL;
 }
@@ -45,8 +33,7 @@ static char *join(const char *directory, size_t n, const char *name)
     return asprintf(&path, "%.*s/%s", (int)n, directory, name) < 0 ? NULL : path;
 }
 
-/* A readable file `name` in the directories of the ELF path: a new string, or NULL. */
-static char *find_file(const struct mkperf_pds *p, const char *name)
+char *pds_find_file(const struct mkperf_pds *p, const char *name)
 {
     const char *at = p->config.elf_path != NULL ? p->config.elf_path : p->system_directory;
 
@@ -65,24 +52,27 @@ static char *find_file(const struct mkperf_pds *p, const char *name)
     return NULL;
 }
 
-static void warn(const struct mkperf_pds *p, const char *format, const char *a, const char *b)
+void pds_warn(const struct mkperf_pds *p, const char *format, ...)
 {
     char text[2048];
+    va_list args;
 
     if (p->config.warn != NULL) {
-        snprintf(text, sizeof text, format, a, b);
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        mkperf_printable(text); /* paths of files that were met on the way */
         p->config.warn(p->config.self, text);
     }
 }
 
-/* name and parent become p's. */
-static uint32_t add(struct mkperf_pds *p, uint64_t thread, char *name, char *parent)
+uint32_t pds_add(struct mkperf_pds *p, uint64_t thread, char *name, char *parent)
 {
     p->pd[p->n] = (struct mkperf_pd){
         .thread = thread,
         .id = p->n,
-        .name = name != NULL ? own(p, name) : "?",
-        .parent = own(p, parent),
+        .name = name != NULL ? pds_own(p, name) : "?",
+        .parent = pds_own(p, parent),
     };
     return p->n++;
 }
@@ -91,22 +81,25 @@ static uint32_t add(struct mkperf_pds *p, uint64_t thread, char *name, char *par
 static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
 {
     struct mkperf_error e;
-    char *path = find_file(p, program);
+    char *path = p->config.names_only ? NULL : pds_find_file(p, program);
 
-    if (path == NULL) {
-        path = find_file(p, base_name(program));
+    if (p->config.names_only) {
+        return true;
     }
     if (path == NULL) {
-        warn(p, "%s: its program %s was not found; its addresses get no names", p->pd[id].name,
-             program);
+        path = pds_find_file(p, base_name(program));
+    }
+    if (path == NULL) {
+        pds_warn(p, "%s: its program %s was not found; its addresses get no names", p->pd[id].name,
+                 program);
         return false;
     }
     if (mkperf_symbols_module(p->symbols, path, &p->module[id], &e) != MKPERF_OK) {
-        warn(p, "%s: %s; its addresses get no names", p->pd[id].name, e.text);
+        pds_warn(p, "%s: %s; its addresses get no names", p->pd[id].name, e.text);
         free(path);
         return false;
     }
-    p->pd[id].elf = own(p, path);
+    p->pd[id].elf = pds_own(p, path);
     return true;
 }
 
@@ -122,7 +115,7 @@ static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_s
     for (unsigned i = 0; i < system->npds; i++) {
         const struct mkperf_system_pd *pd = &system->pd[i];
         char *parent = pd->parent >= 0 ? strdup(system->pd[pd->parent].name) : NULL;
-        uint32_t id = add(p, pd->thread, strdup(pd->name), parent);
+        uint32_t id = pds_add(p, pd->thread, strdup(pd->name), parent);
         found += (pd->symbols != NULL && find_elf(p, id, pd->symbols)) ||
                  (pd->program != NULL && find_elf(p, id, pd->program));
     }
@@ -139,33 +132,75 @@ static enum mkperf_status load_system(struct mkperf_pds *p, struct mkperf_error 
     const char *slash = strrchr(path, '/');
 
     p->system_directory = slash != NULL ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
-    if (mkperf_system_load(path, &p->system, e) != MKPERF_OK) {
-        return e->status;
-    }
-    return add_system(p, p->system, e);
+    return mkperf_system_load(path, &p->system, e);
 }
 
-static enum mkperf_status find_kernel(struct mkperf_pds *p, struct mkperf_error *e)
+static void find_kernel(struct mkperf_pds *p)
 {
     struct mkperf_module *module;
+    struct mkperf_error e;
 
-    if (p->config.kernel != NULL) {
+    if (p->config.names_only) {
+        return;
+    }
+    if (p->config.kernel != NULL) { /* it was opened before */
         p->kernel = strdup(p->config.kernel);
-        return mkperf_symbols_module(p->symbols, p->config.kernel, &module, e);
+        return;
     }
-    p->kernel = find_file(p, "kernel.elf");
+    p->kernel = pds_find_file(p, "kernel.elf");
     if (p->kernel == NULL) {
-        p->kernel = find_file(p, "sel4.elf");
+        p->kernel = pds_find_file(p, "sel4.elf");
     }
     if (p->kernel == NULL) {
-        warn(p, "%s%s", "no kernel ELF (--kernel, or kernel.elf in --elf-path): kernel addresses ",
-             "get no names");
-    } else if (mkperf_symbols_module(p->symbols, p->kernel, &module, e) != MKPERF_OK) {
-        warn(p, "%s%s", e->text, "; kernel addresses get no names");
+        pds_warn(p,
+                 "no kernel ELF (--kernel, or kernel.elf in --elf-path): kernel addresses get no "
+                 "names");
+    } else if (mkperf_symbols_module(p->symbols, p->kernel, &module, &e) != MKPERF_OK) {
+        pds_warn(p, "%s; kernel addresses get no names", e.text);
         free(p->kernel);
         p->kernel = NULL;
     }
-    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
+                                     const char *unverified, struct mkperf_error *e)
+{
+    enum mkperf_status status = MKPERF_OK;
+
+    p->settled = true;
+    if (image != NULL) {
+        p->image = malloc(sizeof *p->image);
+        if (p->image == NULL) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        }
+        *p->image = *image;
+        mkperf_image_text(image, p->image_id);
+        status = pds_add_image(p, e);
+    } else {
+        p->unverified = unverified != NULL ? strdup(unverified) : NULL;
+        if (p->system != NULL) {
+            p->system_fits = true;
+            status = add_system(p, p->system, e);
+        } else if (p->config.later) {
+            pds_warn(p, "no --system: PDs have numbers instead of names");
+        }
+        find_kernel(p);
+    }
+    pds_add(p, MKPERF_THREAD_IDLE, strdup("idle"), NULL);
+    return status;
+}
+
+/* What is wrong with the options is said before a target is asked. */
+static enum mkperf_status check_config(struct mkperf_pds *p, struct mkperf_error *e)
+{
+    struct mkperf_module *module;
+
+    if (p->config.system != NULL && load_system(p, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return p->config.kernel != NULL
+               ? mkperf_symbols_module(p->symbols, p->config.kernel, &module, e)
+               : MKPERF_OK;
 }
 
 enum mkperf_status mkperf_pds_new(const struct mkperf_pds_config *config,
@@ -179,12 +214,8 @@ enum mkperf_status mkperf_pds_new(const struct mkperf_pds_config *config,
     }
     p->symbols = symbols;
     p->config = *config;
-    if (config->system != NULL && load_system(p, e) != MKPERF_OK) {
-        mkperf_pds_free(p);
-        return e->status;
-    }
-    add(p, MKPERF_THREAD_IDLE, strdup("idle"), NULL);
-    if (find_kernel(p, e) != MKPERF_OK) {
+    if (check_config(p, e) != MKPERF_OK ||
+        (!config->later && mkperf_pds_settle(p, NULL, NULL, e) != MKPERF_OK)) {
         mkperf_pds_free(p);
         return e->status;
     }
@@ -201,7 +232,11 @@ void mkperf_pds_free(struct mkperf_pds *p)
         free(p->owned[i]);
     }
     mkperf_system_free(p->system);
+    mkperf_finder_free(p->finder);
+    free(p->image);
+    free(p->unverified);
     free(p->kernel);
+    free(p->kernel_unnamed);
     free(p->system_directory);
     free(p);
 }
@@ -230,18 +265,23 @@ uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)
             return i;
         }
     }
-    int child = p->system != NULL ? mkperf_system_find(p->system, thread) : -1;
+    int child = p->image != NULL    ? mkperf_image_find(p->image, thread)
+                : p->system != NULL ? mkperf_system_find(p->system, thread)
+                                    : -1;
     if (child >= 0) {
         return (uint32_t)child;
     }
     if (p->n == MKPERF_MAX_PDS) {
         return MKPERF_MAX_PDS - 1;
     }
-    uint32_t id = add(p, thread, other_name(p, thread), NULL);
-    char *path = thread == MKPERF_THREAD_INITIAL ? find_file(p, "monitor.elf") : NULL;
+    uint32_t id = pds_add(p, thread, other_name(p, thread), NULL);
+    /* an image that lists its programs lists the monitor, too, or does not say which one it is */
+    char *path = thread == MKPERF_THREAD_INITIAL && p->image == NULL
+                     ? pds_find_file(p, "monitor.elf")
+                     : NULL;
     struct mkperf_error e;
     if (path != NULL && mkperf_symbols_module(p->symbols, path, &p->module[id], &e) == MKPERF_OK) {
-        p->pd[id].elf = own(p, path);
+        p->pd[id].elf = pds_own(p, path);
     } else {
         free(path);
     }
@@ -270,5 +310,19 @@ const char *mkperf_pds_kernel(const struct mkperf_pds *p)
 
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p)
 {
-    return p->system;
+    return p->system_fits ? p->system : NULL;
+}
+
+bool mkperf_pds_settled(const struct mkperf_pds *p)
+{
+    return p->settled;
+}
+
+void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *session)
+{
+    session->kernel_elf = p->kernel;
+    session->kernel_build_id = p->kernel_build_id;
+    session->kernel_unnamed = p->kernel_unnamed;
+    session->image = p->image != NULL ? p->image_id : NULL;
+    session->unverified = p->unverified;
 }

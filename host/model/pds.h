@@ -2,9 +2,13 @@
 /*
  * The protection domains of a profile: from thread identities to names and ELFs.
  *
- * Owns: the registry. Ids are dense: the PDs of the .system file in its order, then "idle", then
- * threads that nobody named, in the order in which they turn up, up to a limit; what comes after
- * shares one PD "unknown". Called by `mkperf record` and the stream decoder.
+ * Owns: the registry. Ids are dense: the PDs that the image lists, or those of the .system file, in
+ * that order, then "idle", then threads without a name, in the order in which they appear, up to a
+ * limit; what comes after shares one PD "unknown". Called by `mkperf record` and the stream
+ * decoder.
+ *
+ * Where the image's own list comes from a target, the registry is empty until mkperf_pds_settle:
+ * the list is the authority on names and on the build of each ELF.
  */
 #ifndef MKPERF_HOST_MODEL_PDS_H
 #define MKPERF_HOST_MODEL_PDS_H
@@ -16,23 +20,40 @@ enum { MKPERF_MAX_PDS = 1024 };
 
 struct mkperf_pds;
 struct mkperf_system;
+struct mkperf_image;
 
 struct mkperf_pds_config {
     const char *system;   /* path of the .system file, NULL */
     const char *elf_path; /* DIR[:DIR], NULL: the directory of the .system file */
     const char *kernel;   /* path of the kernel's ELF, NULL: kernel.elf or sel4.elf in elf_path */
+    bool names_only;      /* ELFs are not looked for */
+    bool later; /* mkperf_pds_settle is called when it is known whether the image lists its programs
+                 */
     void (*warn)(void *self, const char *text); /* an ELF that is missing or unusable */
     void *self;
 };
 
 /*
- * Reads the .system file and looks for the ELFs. Errors: the .system file does not parse; elf_path
- * was given and holds none of the ELFs; kernel was given and is not one.
+ * Reads the .system file and, unless that is for later, looks for the ELFs. Errors: the .system
+ * file does not parse; elf_path was given and holds none of its ELFs; kernel was given and is not
+ * one.
  */
 enum mkperf_status mkperf_pds_new(const struct mkperf_pds_config *config,
                                   struct mkperf_symbols *symbols, struct mkperf_pds **out,
                                   struct mkperf_error *e);
 void mkperf_pds_free(struct mkperf_pds *p);
+
+/*
+ * Names and ELFs, once: from the image's list, or without one from the .system file; `unverified`
+ * says then why nothing confirms them (NULL: not known). A .system file beside an image is compared
+ * with it. What has no ELF of the right build is a warning, and its reason is in the PD. Errors: as
+ * mkperf_pds_new; out of memory.
+ */
+enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
+                                     const char *unverified, struct mkperf_error *e);
+bool mkperf_pds_settled(const struct mkperf_pds *p);
+/* What the registry knows of a session: kernel, image. Strings live as long as p. */
+void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *session);
 
 /* The id of the PD with this identity, which may be new. */
 uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread);
@@ -41,7 +62,8 @@ uint32_t mkperf_pds_count(const struct mkperf_pds *p);
 /* Valid until the next mkperf_pds_find; its strings live as long as p. */
 const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id);
 struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id); /* or NULL */
-/* The .system file's content, NULL without one: its PDs have the ids of their indices. */
+/* The .system file's content: its PDs have the ids of their indices. NULL without one, or if it
+ * does not describe the image that runs. */
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p);
 const char *mkperf_pds_kernel(const struct mkperf_pds *p); /* the kernel ELF's path, or NULL */
 

@@ -12,7 +12,7 @@ enum { TEXT = 1024 }; /* what is kept of a text that is not printable */
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e)
 {
-    char platform[TEXT], cpu[TEXT], command[TEXT];
+    char platform[TEXT], cpu[TEXT], command[TEXT], image[TEXT], unverified[TEXT], kernel[TEXT];
     struct mkperf_session s = *session;
 
     if (sink->ops->begin == NULL) {
@@ -21,6 +21,11 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     s.platform = s.platform ? mkperf_printable_copy(s.platform, platform, sizeof platform) : NULL;
     s.cpu = s.cpu ? mkperf_printable_copy(s.cpu, cpu, sizeof cpu) : NULL;
     s.command = s.command ? mkperf_printable_copy(s.command, command, sizeof command) : NULL;
+    s.image = s.image ? mkperf_printable_copy(s.image, image, sizeof image) : NULL;
+    s.unverified = s.unverified ? mkperf_printable_copy(s.unverified, unverified, sizeof unverified)
+                                : NULL;
+    s.kernel_unnamed =
+        s.kernel_unnamed ? mkperf_printable_copy(s.kernel_unnamed, kernel, sizeof kernel) : NULL;
     for (unsigned i = 0; i < s.nevents; i++) {
         mkperf_printable(s.event[i].name);
     }
@@ -41,13 +46,14 @@ enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
 enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct mkperf_pd *pd,
                                   struct mkperf_error *e)
 {
-    char name[TEXT], parent[TEXT];
+    char name[TEXT], parent[TEXT], unnamed[TEXT];
     struct mkperf_pd p = *pd;
 
     if (sink->ops->pd == NULL) {
         return MKPERF_OK;
     }
     p.name = mkperf_printable_copy(p.name, name, sizeof name);
+    p.unnamed = p.unnamed ? mkperf_printable_copy(p.unnamed, unnamed, sizeof unnamed) : NULL;
     p.parent = p.parent ? mkperf_printable_copy(p.parent, parent, sizeof parent) : NULL;
     return sink->ops->pd(sink->self, &p, e);
 }

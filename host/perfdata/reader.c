@@ -42,6 +42,9 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     }
     r->began = true;
     s->model.kernel_elf = s->kernel_elf;
+    s->model.kernel_unnamed = s->kernel_unnamed;
+    s->model.image = s->image;
+    s->model.unverified = s->unverified;
     r->events = s->model.nevents;
     return mkperf_sink_begin(r->sink, &s->model, r->e);
 }

@@ -56,6 +56,26 @@ static void counted_line(struct mkperf_totals *t, const char *text)
     }
 }
 
+/* suspect PD SAMPLES DOUBTFUL OUTSIDE NO_CALL */
+static bool suspect_line(struct perfin_session *in, const char *text)
+{
+    struct mkperf_totals *t = &in->totals;
+    struct mkperf_suspect s;
+    int64_t index = 0;
+
+    if (sscanf(text, "%" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &s.pd, &s.samples,
+               &s.doubtful, &s.outside, &s.no_call) == 5 &&
+        t->nsuspects < MKPERF_SUSPECTS &&
+        (s.pd == MKPERF_SUSPECT_KERNEL || s.pd < MKPERF_PERFDATA_PDS)) {
+        if (s.pd != MKPERF_SUSPECT_KERNEL) {
+            index = perfin_process_of(in, s.pd + 1);
+            s.pd = (uint32_t)index;
+        }
+        t->suspect[t->nsuspects++] = s;
+    }
+    return index >= 0;
+}
+
 static bool pd_line(struct perfin_session *s, const char *text)
 {
     uint32_t id;
@@ -95,6 +115,28 @@ static struct mkperf_build_id from_hex(const char *text)
     return id;
 }
 
+/* build_id ID HEX, content ID HEX, unnamed ID TEXT; behind the PD's own line. */
+static bool program_line(struct perfin_session *s, const char *key, const char *text)
+{
+    uint32_t id;
+    int at = 0;
+
+    if (sscanf(text, "%" SCNu32 " %n", &id, &at) != 1 || at == 0 || id >= MKPERF_PERFDATA_PDS) {
+        return true;
+    }
+    int64_t index = perfin_process_of(s, id + 1);
+    if (index < 0) {
+        return false;
+    }
+    struct perfin_process *p = &s->process[index];
+    if (strcmp(key, "unnamed") == 0) {
+        return perfin_set_text(&p->unnamed, text + at, strlen(text + at));
+    }
+    p->build_id = from_hex(text + at);
+    p->build_id.derived = strcmp(key, "content") == 0;
+    return true;
+}
+
 static bool session_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_session *m = &s->model;
@@ -105,6 +147,18 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         return perfin_set_text(&s->kernel_elf, value, strlen(value));
     } else if (strcmp(key, "kernel_build_id") == 0) {
         m->kernel_build_id = from_hex(value);
+    } else if (strcmp(key, "kernel_content") == 0) {
+        m->kernel_build_id = from_hex(value);
+        m->kernel_build_id.derived = true;
+    } else if (strcmp(key, "kernel_unnamed") == 0) {
+        return perfin_set_text(&s->kernel_unnamed, value, strlen(value));
+    } else if (strcmp(key, "image") == 0) {
+        return perfin_set_text(&s->image, value, strlen(value));
+    } else if (strcmp(key, "unverified") == 0) {
+        return perfin_set_text(&s->unverified, value, strlen(value));
+    } else if (strcmp(key, "build_id") == 0 || strcmp(key, "content") == 0 ||
+               strcmp(key, "unnamed") == 0) {
+        return program_line(s, key, value);
     } else if (strcmp(key, "cores") == 0) {
         m->cores = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "frames") == 0) {
@@ -175,6 +229,8 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         group_line(s, value);
     } else if (strcmp(key, "counted") == 0) {
         counted_line(t, value);
+    } else if (strcmp(key, "suspect") == 0) {
+        return suspect_line(s, value);
     } else {
         mkperf_fill_line(&t->fill, key, value);
     }

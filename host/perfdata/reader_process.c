@@ -33,7 +33,8 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
                                               .name = p->name,
                                               .elf = p->elf,
                                               .build_id = p->build_id,
-                                              .parent = p->parent},
+                                              .parent = p->parent,
+                                              .unnamed = p->unnamed},
                           r->e);
 }
 
@@ -79,7 +80,9 @@ static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, con
     if (p->announced || p->elf) {
         return MKPERF_OK;
     }
-    p->build_id = *id;
+    if (id->n != 0) {
+        p->build_id = *id;
+    }
     return perfin_set_text(&p->elf, path, n) ? MKPERF_OK : perfin_fail(r, "out of memory");
 }
 

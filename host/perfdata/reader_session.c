@@ -258,11 +258,15 @@ void perfin_free_session(struct perfin_session *s)
         free(s->process[i].name);
         free(s->process[i].elf);
         free(s->process[i].parent);
+        free(s->process[i].unnamed);
     }
     free(s->process);
     free(s->platform);
     free(s->cpu);
     free(s->kernel_elf);
+    free(s->kernel_unnamed);
+    free(s->image);
+    free(s->unverified);
     free(s->command);
     free(s->interactions);
 }

@@ -18,8 +18,8 @@ struct perfin_process {
     bool announced; /* the sink has been told: name and ELF stay as they are */
     uint64_t thread;
     bool has_thread; /* as the session says, not guessed */
-    char *name, *elf, *parent;
-    struct mkperf_build_id build_id; /* of elf */
+    char *name, *elf, *parent, *unnamed;
+    struct mkperf_build_id build_id; /* of its program */
 };
 
 struct perfin_session {
@@ -28,7 +28,7 @@ struct perfin_session {
     bool native;        /* mkperf wrote it: identities and slides are known */
     bool has_totals;    /* and finished it */
     unsigned described; /* events that mkperf's own features describe */
-    char *platform, *cpu, *kernel_elf, *command;
+    char *platform, *cpu, *kernel_elf, *kernel_unnamed, *image, *unverified, *command;
     struct mkperf_interactions *interactions; /* NULL: none */
     struct perfin_process *process;           /* index = the model's PD id */
     uint32_t nprocesses, room;

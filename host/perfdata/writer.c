@@ -177,8 +177,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     if (w->began) {
         return introduce(w, pd->id, e);
     }
-    fprintf(w->about, "pd %u %llx %s %s\n", pd->id, (unsigned long long)pd->thread,
-            pd->parent != NULL ? pd->parent : "-", pd->name);
+    perfdata_write_pd(w, pd, added->module);
     if (added->module != NULL) {
         const uint8_t *id = mkperf_module_build_id(added->module, &n);
         perfdata_build_id_entry(w->build_ids, PERF_RECORD_MISC_USER,

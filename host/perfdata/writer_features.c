@@ -88,6 +88,12 @@ static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
                 (unsigned long long)t->confidence[MKPERF_INFERRED],
                 (unsigned long long)t->confidence[MKPERF_AMBIGUOUS]);
         mkperf_fill_write(&t->fill, f);
+        for (unsigned i = 0; i < t->nsuspects; i++) {
+            const struct mkperf_suspect *s = &t->suspect[i];
+            fprintf(f, "suspect %u %llu %llu %llu %llu\n", s->pd, (unsigned long long)s->samples,
+                    (unsigned long long)s->doubtful, (unsigned long long)s->outside,
+                    (unsigned long long)s->no_call);
+        }
         fprintf(f, "marks_lost %llu\nrestarts %llu\n", (unsigned long long)t->marks_lost,
                 (unsigned long long)t->restarts);
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "symbols/identity.h"
 #include "writer_internal.h"
 #include <mkperf/version.h>
 
@@ -200,15 +201,33 @@ void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned fro
     }
 }
 
-static void write_hex(FILE *f, const struct mkperf_module *m)
+void perfdata_write_text(FILE *f, const char *key, const char *text)
 {
-    size_t n;
-    const uint8_t *id = mkperf_module_build_id(m, &n);
-
-    for (size_t i = 0; i < n; i++) {
-        fprintf(f, "%02x", id[i]);
+    fprintf(f, "%s ", key);
+    for (; *text != '\0'; text++) {
+        fputc((unsigned char)*text < ' ' ? '?' : *text, f); /* a line is a line */
     }
     fputc('\n', f);
+}
+
+static void write_kernel(const struct mkperf_perfdata *w)
+{
+    const struct mkperf_session *s = &w->session;
+    struct mkperf_build_id id = {.n = 0};
+    char text[MKPERF_BUILD_ID_TEXT];
+
+    if (w->kernel != NULL) {
+        perfdata_write_text(w->about, "kernel_elf", mkperf_module_path(w->kernel));
+        mkperf_module_identity(w->kernel, &id);
+        fprintf(w->about, "kernel_build_id %s\n",
+                id.derived || id.n == 0 ? "" : mkperf_build_id_text(&id, text));
+        if (id.derived) {
+            fprintf(w->about, "kernel_content %s\n", mkperf_build_id_text(&id, text));
+        }
+    }
+    if (s->kernel_unnamed != NULL) {
+        perfdata_write_text(w->about, "kernel_unnamed", s->kernel_unnamed);
+    }
 }
 
 static void write_about(struct mkperf_perfdata *w)
@@ -217,11 +236,34 @@ static void write_about(struct mkperf_perfdata *w)
 
     fprintf(w->about, "platform %s\ncores %u\nframes %u\njitter %d\n",
             s->platform != NULL ? s->platform : "", s->cores, s->max_frames, s->jitter);
-    if (w->kernel != NULL) {
-        fprintf(w->about, "kernel_elf %s\nkernel_build_id ", mkperf_module_path(w->kernel));
-        write_hex(w->about, w->kernel);
+    if (s->image != NULL) {
+        perfdata_write_text(w->about, "image", s->image);
+    } else if (s->unverified != NULL) {
+        perfdata_write_text(w->about, "unverified", s->unverified);
     }
+    write_kernel(w);
     perfdata_write_events(w->about, s, 0);
+}
+
+void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
+                       const struct mkperf_module *module)
+{
+    struct mkperf_build_id id = pd->build_id;
+    char text[MKPERF_BUILD_ID_TEXT], key[32];
+
+    fprintf(w->about, "pd %u %llx %s %s\n", pd->id, (unsigned long long)pd->thread,
+            pd->parent != NULL ? pd->parent : "-", pd->name);
+    if (id.n == 0 && module != NULL) {
+        mkperf_module_identity(module, &id);
+    }
+    if (id.n != 0) {
+        fprintf(w->about, "%s %u %s\n", id.derived ? "content" : "build_id", pd->id,
+                mkperf_build_id_text(&id, text));
+    }
+    if (pd->unnamed != NULL) {
+        snprintf(key, sizeof key, "unnamed %u", pd->id);
+        perfdata_write_text(w->about, key, pd->unnamed);
+    }
 }
 
 enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/interactions.h"
+#include "model/plausible.h"
 #include "profile.h"
 
 enum { LINE = 1024, MARKS_SHOWN = 100 };
@@ -56,6 +57,33 @@ static void note_event(const struct notes *n, uint32_t i)
         note(n, "event %s took turns: counted %.2f %% of the time",
              mkperf_places_event_name(&c->places, i, room),
              percent(c->totals.running_ns[i], c->totals.enabled_ns[i]));
+    }
+}
+
+static void note_image(const struct notes *n)
+{
+    const struct mkperf_places *s = &n->c->places;
+    const struct mkperf_totals *t = &n->c->totals;
+    char text[512];
+
+    if (s->image != NULL) {
+        note(n, "image: %s, which lists its programs", s->image);
+    } else if (s->unverified != NULL) {
+        note(n, "image: unverified, %s", s->unverified);
+    }
+    for (uint32_t i = 0; i < s->npds; i++) {
+        if (s->pd[i].name != NULL && s->pd[i].problem != NULL) {
+            note(n, "no symbols for %s: %s", s->pd[i].name, s->pd[i].problem);
+        }
+    }
+    if (s->kernel_problem != NULL) {
+        note(n, "no symbols for the kernel: %s", s->kernel_problem);
+    }
+    for (unsigned i = 0; i < t->nsuspects; i++) {
+        const char *name = t->suspect[i].pd == MKPERF_SUSPECT_KERNEL
+                               ? "kernel"
+                               : mkperf_profile_pd_name(n->c, t->suspect[i].pd);
+        note(n, "ERROR: %s", mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
     }
 }
 
@@ -149,6 +177,7 @@ void mkperf_profile_notes(const struct mkperf_profile *c, void (*put)(void *self
     for (uint32_t i = 0; i < c->nevents; i++) {
         note_event(&n, i);
     }
+    note_image(&n);
     note_losses(&n);
     note_cost(&n);
     note_marks(&n);

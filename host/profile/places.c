@@ -68,6 +68,7 @@ static struct mkperf_module *open_module(struct mkperf_places *s, const char *el
     struct mkperf_error e;
 
     if (elf != NULL && mkperf_symbols_recorded(s->symbols, elf, id, &m, &e) != MKPERF_OK) {
+        free(*problem);
         *problem = strdup(e.text);
     }
     return m;
@@ -80,15 +81,20 @@ enum mkperf_status mkperf_places_begin(struct mkperf_places *s,
     s->symbols = mkperf_symbols_new();
     if (s->symbols == NULL || mkperf_places_text_number(s, "") < 0 ||
         !copy(&s->platform, session->platform) || !copy(&s->cpu, session->cpu) ||
-        !copy(&s->kernel_elf, session->kernel_elf) || !copy(&s->command, session->command)) {
+        !copy(&s->kernel_elf, session->kernel_elf) || !copy(&s->command, session->command) ||
+        !copy(&s->image, session->image) || !copy(&s->unverified, session->unverified) ||
+        !copy(&s->kernel_problem, session->kernel_unnamed)) {
         return no_memory(e);
     }
     s->session.platform = s->platform;
     s->session.cpu = s->cpu;
     s->session.kernel_elf = s->kernel_elf;
+    s->session.image = s->image;
+    s->session.unverified = s->unverified;
     s->session.command = s->command;
     mkperf_symbols_expect(s->symbols, session->arch);
     s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
+    s->session.kernel_unnamed = s->kernel_problem;
     s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
     return MKPERF_OK;
 }
@@ -111,7 +117,8 @@ enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s is announced twice", p->name);
     }
     p->thread = pd->thread;
-    if (!copy(&p->name, pd->name) || !copy(&p->elf, pd->elf) || !copy(&p->parent, pd->parent)) {
+    if (!copy(&p->name, pd->name) || !copy(&p->elf, pd->elf) || !copy(&p->parent, pd->parent) ||
+        !copy(&p->problem, pd->unnamed)) {
         return no_memory(e);
     }
     p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
@@ -139,6 +146,8 @@ void mkperf_places_free(struct mkperf_places *s)
     free(s->platform);
     free(s->cpu);
     free(s->kernel_elf);
+    free(s->image);
+    free(s->unverified);
     free(s->command);
     free(s->kernel_problem);
     free(s->function);

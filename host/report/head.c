@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/printable.h"
+#include "model/plausible.h"
 
 static const double LOUD = 1.0; /* per cent of samples lost above which there is a warning */
 
@@ -26,6 +27,24 @@ static void print_origin(const struct mkperf_profile *p, const char *path, FILE 
             p->places.platform[0] ? p->places.platform : "unknown",
             p->places.cpu[0] ? p->places.cpu : "unknown", cores, cores == 1 ? "" : "s",
             p->cores_seen);
+}
+
+/* Whether the names belong to what ran. */
+static void print_image(const struct mkperf_profile *p, FILE *out)
+{
+    char text[512];
+
+    if (p->places.image) {
+        fprintf(out, "# image       %s, which lists its programs\n", p->places.image);
+    } else if (p->places.unverified) {
+        fprintf(out, "# image       unverified: %s\n", p->places.unverified);
+    }
+    for (unsigned i = 0; i < p->totals.nsuspects; i++) {
+        const struct mkperf_suspect *s = &p->totals.suspect[i];
+        const char *name = s->pd == MKPERF_SUSPECT_KERNEL ? "kernel"
+                                                          : mkperf_profile_pd_name(p, s->pd);
+        fprintf(out, "# ERROR: %s\n", mkperf_suspect_text(s, name, text, sizeof text));
+    }
 }
 
 /* An event that took turns with others was not counted all the time. */
@@ -181,6 +200,7 @@ static void print_marks(const struct mkperf_profile *p, FILE *out)
 void report_head_print(const struct mkperf_profile *p, const char *path, FILE *out)
 {
     print_origin(p, path, out);
+    print_image(p, out);
     for (unsigned i = 0; i < p->places.session.nevents; i++) {
         print_event(p, i, out);
     }

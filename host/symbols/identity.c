@@ -183,7 +183,7 @@ enum mkperf_status mkperf_file_hash(const char *path, uint8_t out[MKPERF_CONTENT
 
 const char *mkperf_build_id_text(const struct mkperf_build_id *id, char text[MKPERF_BUILD_ID_TEXT])
 {
-    strcpy(text, "none");
+    memcpy(text, "none", sizeof "none");
     for (unsigned i = 0; i < id->n && i < MKPERF_BUILD_ID_BYTES; i++) {
         snprintf(text + 2 * (size_t)i, 3, "%02x", id->byte[i]);
     }

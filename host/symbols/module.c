@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "demangle.h"
+#include "identity.h"
 #include "symbols_internal.h"
 
 struct mkperf_symbols {
@@ -207,30 +208,6 @@ static const char *load_segments(struct mkperf_module *m)
     return NULL;
 }
 
-static void load_build_id(struct mkperf_module *m)
-{
-    Elf_Scn *scn = NULL;
-
-    while ((scn = elf_nextscn(m->elf, scn))) {
-        GElf_Shdr sh;
-        GElf_Nhdr note;
-        Elf_Data *data;
-        size_t at = 0, name, desc;
-
-        if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_NOTE || !(data = elf_getdata(scn, NULL))) {
-            continue;
-        }
-        while ((at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
-                note.n_descsz <= 20 && memcmp((char *)data->d_buf + name, "GNU", 4) == 0) {
-                m->build_id = (const uint8_t *)data->d_buf + desc;
-                m->build_id_bytes = note.n_descsz;
-                return;
-            }
-        }
-    }
-}
-
 static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
                                       struct mkperf_error *e)
 {
@@ -253,7 +230,7 @@ static enum mkperf_status module_open(struct mkperf_module *m, const char *path,
     if (why) {
         return refuse(path, why, e);
     }
-    load_build_id(m);
+    (void)mkperf_elf_build_id(m->elf, &m->build_id);
     return MKPERF_OK;
 }
 
@@ -293,13 +270,6 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
     return MKPERF_OK;
 }
 
-static void put_hex(char *to, const uint8_t *id, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        snprintf(to + 2 * i, 3, "%02x", id[i]);
-    }
-}
-
 void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch)
 {
     snprintf(s->arch, sizeof s->arch, "%s", arch);
@@ -309,7 +279,8 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
                                            const struct mkperf_build_id *recorded,
                                            struct mkperf_module **out, struct mkperf_error *e)
 {
-    char there[2 * MKPERF_BUILD_ID_BYTES + 1] = "", then[2 * MKPERF_BUILD_ID_BYTES + 1] = "";
+    char there[MKPERF_BUILD_ID_TEXT], then[MKPERF_BUILD_ID_TEXT];
+    struct mkperf_build_id has;
     enum mkperf_status status = mkperf_symbols_module(s, path, out, e);
     const struct mkperf_module *m = *out;
 
@@ -318,16 +289,17 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an ELF for %s, the recording is of %s",
                                 path, mkperf_module_arch(m), s->arch);
     }
-    if (m == NULL || recorded->n == 0 || m->build_id_bytes == 0 ||
-        (m->build_id_bytes == recorded->n &&
-         memcmp(m->build_id, recorded->byte, recorded->n) == 0)) {
+    if (m == NULL || recorded->n == 0) {
         return status;
     }
-    put_hex(there, m->build_id, m->build_id_bytes);
-    put_hex(then, recorded->byte, recorded->n);
+    mkperf_module_identity(m, &has);
+    if (mkperf_build_id_same(&has, recorded)) {
+        return status;
+    }
     *out = NULL;
-    return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                            "%s: another build (%s) than the one recorded (%s)", path, there, then);
+    return mkperf_error_set(
+        e, MKPERF_ERR_INPUT, "%s: another build (%s) than the one recorded (%s)", path,
+        mkperf_build_id_text(&has, there), mkperf_build_id_text(recorded, then));
 }
 
 const char *mkperf_module_path(const struct mkperf_module *m)
@@ -354,8 +326,8 @@ const char *mkperf_module_arch(const struct mkperf_module *m)
 
 const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n)
 {
-    *n = m->build_id_bytes;
-    return m->build_id;
+    *n = m->build_id.n;
+    return m->build_id.n != 0 ? m->build_id.byte : NULL;
 }
 
 const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n)

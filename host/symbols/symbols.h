@@ -50,7 +50,7 @@ void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch);
 
 /*
  * As mkperf_symbols_module, if the file is the build that was recorded, for the architecture that
- * is expected; MKPERF_ERR_INPUT as well if both are known and differ.
+ * is expected; MKPERF_ERR_INPUT as well if it is not. recorded->n = 0: any build.
  */
 enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
                                            const struct mkperf_build_id *recorded,

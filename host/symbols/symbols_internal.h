@@ -37,8 +37,7 @@ struct mkperf_module {
     size_t size;
     Elf *elf;
     uint16_t machine;
-    const uint8_t *build_id;
-    size_t build_id_bytes;
+    struct mkperf_build_id build_id;
     struct mkperf_segment *segment;
     size_t nsegments;
 

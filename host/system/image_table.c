@@ -8,6 +8,8 @@
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
 
+#include "base/printable.h"
+
 struct cursor {
     const uint8_t *p;
     size_t n, at; /* at <= n */
@@ -37,20 +39,20 @@ static void put(uint8_t *p, uint64_t value, unsigned bytes)
     }
 }
 
-/* n bytes of text, without control characters, into out. */
+/* n bytes of printable text into out. */
 static bool read_text(struct cursor *c, size_t n, char *out, size_t most)
 {
     if (n > most || n > c->n - c->at) {
         return invalid(c, "a text that is too long");
     }
-    for (size_t i = 0; i < n; i++) {
-        uint8_t byte = c->p[c->at + i];
-        if (byte < ' ' || byte == 0x7f) {
-            return invalid(c, "a control character in a name");
-        }
-        out[i] = (char)byte;
+    if (memchr(c->p + c->at, 0, n) != NULL) {
+        return invalid(c, "a zero in a name");
     }
+    memcpy(out, c->p + c->at, n);
     out[n] = '\0';
+    if (!mkperf_is_printable(out)) {
+        return invalid(c, "a name that is not printable");
+    }
     c->at += n;
     return true;
 }

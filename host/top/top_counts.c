@@ -21,8 +21,11 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 {
     struct top_counts *c = self;
 
-    (void)e;
     c->session = *session;
+    if (c->symbols != NULL && session->kernel_elf != NULL && c->kernel == NULL) {
+        (void)mkperf_symbols_recorded(c->symbols, session->kernel_elf, &session->kernel_build_id,
+                                      &c->kernel, e); /* without it addresses are shown */
+    }
     return MKPERF_OK;
 }
 

@@ -28,10 +28,11 @@ struct top_row {
 };
 
 struct top_counts {
-    struct mkperf_pds *pds; /* set before the session begins */
-    struct mkperf_module *kernel;
-    uint64_t window_ns; /* set before the session begins; of the target's time, not 0 */
-    bool all;           /* lists are of all since the session began */
+    struct mkperf_pds *pds;         /* set before the session begins */
+    struct mkperf_symbols *symbols; /* the same; NULL = the kernel's addresses get no names */
+    struct mkperf_module *kernel;   /* of the session */
+    uint64_t window_ns;             /* set before the session begins; of the target's time, not 0 */
+    bool all;                       /* lists are of all since the session began */
     struct mkperf_session session;
     struct mkperf_hash keys;
     struct top_row *row;

@@ -43,6 +43,7 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_capture_
     struct mkperf_pds_config pds = {.system = config->system,
                                     .elf_path = config->elf_path,
                                     .kernel = config->kernel,
+                                    .later = true,
                                     .warn = config->warn,
                                     .self = config->self};
 

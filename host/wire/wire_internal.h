@@ -27,6 +27,17 @@ enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, stru
 enum mkperf_status stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m,
                                        struct mkperf_error *e);
 
+/* wire_stamp.c */
+enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,
+                                struct mkperf_error *e);
+/* Whether the Session has to wait for names: it is kept then. */
+bool stream_hold_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer);
+/* Before anything that carries an identity. *drop: names are not settled yet, and will be. */
+enum mkperf_status stream_need_names(struct mkperf_stream *s, bool *drop, struct mkperf_error *e);
+/* FAILED: the target runs another image than the one that names were settled for. */
+enum mkperf_status stream_same_image(const struct mkperf_stream *s, const mkperf_TargetHello *hello,
+                                     struct mkperf_error *e);
+
 /* wire_samples.c: takes in s->batch */
 enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e);
 bool stream_tick_hz_ok(uint64_t hz);

@@ -265,6 +265,11 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         s->others += b->nslots;
         return MKPERF_OK;
     }
+    bool drop;
+    enum mkperf_status named = stream_need_names(s, &drop, e);
+    if (named != MKPERF_OK || drop) {
+        return named;
+    }
     if (!s->has_session || b->session != s->session_id) { /* its Session is to come, or was lost */
         s->damaged = true;
         s->totals.lost[MKPERF_LOST_CHAIN] += b->nslots;

@@ -201,6 +201,12 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     if (m->events_count == 0 || s->waiting) {
         return MKPERF_OK; /* not configured, or another host's */
     }
+    if (stream_hold_session(s, m, answer)) {
+        return MKPERF_OK;
+    }
+    if (mkperf_stream_settle(s, e) != MKPERF_OK) {
+        return e->status;
+    }
     if ((!s->has_session || m->id != s->session_id) && new_session(s, m->id, e) != MKPERF_OK) {
         return e->status;
     }
@@ -243,6 +249,9 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
                                 "the target speaks protocol %" PRIu32 ", this mkperf %d",
                                 hello->protocol, MKPERF_PROTOCOL);
     }
+    if (stream_same_image(s, hello, e) != MKPERF_OK) {
+        return e->status;
+    }
     if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id &&
         restart(s, e) != MKPERF_OK) {
         return e->status;
@@ -258,6 +267,9 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
 
 enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_error *e)
 {
+    if (mkperf_stream_settle(s, e) != MKPERF_OK) {
+        return e->status;
+    }
     if (!s->has_session && !s->began) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "no session was in what arrived");
     }

@@ -31,6 +31,7 @@ void mkperf_stream_free(struct mkperf_stream *s)
 {
     if (s != NULL) {
         free(s->interactions);
+        free(s->stamp);
     }
     free(s);
 }
@@ -79,7 +80,7 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
     s->session.platform = s->hello.platform;
     s->session.cpu = s->hello.cpu;
     s->session.cores = s->hello.cores <= MKPERF_MAX_CORES ? s->hello.cores : MKPERF_MAX_CORES;
-    s->session.kernel_elf = mkperf_pds_kernel(s->config.pds);
+    mkperf_pds_describe(s->config.pds, &s->session);
     s->session.command = s->config.command;
     s->began = true;
     if (mkperf_sink_begin(sink, &s->session, e) != MKPERF_OK) {
@@ -104,6 +105,26 @@ static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
     }
 }
 
+/* A message with identities in it. */
+static enum mkperf_status on_names(struct mkperf_stream *s, const mkperf_ToHost *m,
+                                   struct mkperf_error *e)
+{
+    bool drop;
+    enum mkperf_status status = stream_need_names(s, &drop, e);
+
+    if (status != MKPERF_OK || drop) {
+        return status;
+    }
+    switch (m->which_msg) {
+    case mkperf_ToHost_mark_tag:
+        return stream_mark(s, &m->msg.mark, e);
+    case mkperf_ToHost_gap_tag:
+        return stream_gap(s, &m->msg.gap, e);
+    default:
+        return stream_interactions(s, &m->msg.interactions, e);
+    }
+}
+
 static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const mkperf_ToHost *m = &s->message;
@@ -111,16 +132,15 @@ static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_erro
 
     if (m->which_msg == mkperf_ToHost_hello_tag) {
         status = stream_hello(s, &m->msg.hello, e);
+    } else if (m->which_msg == mkperf_ToHost_stamp_tag) {
+        status = stream_stamp(s, &m->msg.stamp, e);
     } else if (m->which_msg == mkperf_ToHost_session_tag) {
         status = stream_session(s, &m->msg.session, m->request != 0, e);
     } else if (m->which_msg == mkperf_ToHost_status_tag) {
         on_status(s, &m->msg.status);
-    } else if (m->which_msg == mkperf_ToHost_mark_tag) {
-        status = stream_mark(s, &m->msg.mark, e);
-    } else if (m->which_msg == mkperf_ToHost_gap_tag) {
-        status = stream_gap(s, &m->msg.gap, e);
-    } else if (m->which_msg == mkperf_ToHost_interactions_tag) {
-        status = stream_interactions(s, &m->msg.interactions, e);
+    } else if (m->which_msg == mkperf_ToHost_mark_tag || m->which_msg == mkperf_ToHost_gap_tag ||
+               m->which_msg == mkperf_ToHost_interactions_tag) {
+        status = on_names(s, m, e);
     }
     if (status == MKPERF_OK && s->config.control != NULL) {
         status = s->config.control(s->config.self, m, e);

@@ -24,6 +24,8 @@ struct mkperf_stream_config {
     /* Every message but Batch, after the stream has taken note of it; may be NULL. */
     enum mkperf_status (*control)(void *self, const mkperf_ToHost *m, struct mkperf_error *e);
     void *self;
+    bool
+        asks; /* the caller asks for the image's list of programs, and calls mkperf_stream_settle */
 };
 
 struct mkperf_stream_slot {
@@ -67,6 +69,11 @@ struct mkperf_stream {
     uint64_t pause_ns;  /* between the last time before a restart and the first after it */
     uint64_t generation;
     uint64_t core_ns[MKPERF_MAX_CORES];
+    uint8_t *stamp; /* the image's list of programs, NULL: no part came */
+    uint32_t stamp_bytes, stamp_have;
+    bool has_held; /* a Session that came before names were settled */
+    bool held_answer;
+    mkperf_Session held;
     struct mkperf_totals totals;
     struct mkperf_interactions *interactions; /* NULL: none came */
     uint32_t interaction_parts;               /* that came of it */
@@ -90,6 +97,15 @@ void mkperf_stream_free(struct mkperf_stream *s);
  */
 enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                          struct mkperf_error *e);
+
+/*
+ * Names and ELFs from the image's list of programs if all of it came, else without it. Called by
+ * the stream itself when a name is needed, and by a caller that asked for the list (config.asks):
+ * until then no sample is taken in. Errors: those of mkperf_pds_settle.
+ */
+enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_error *e);
+/* Whether all of the list came; s->stamp_have is the offset of what is missing. */
+bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
 
 /* Whether the session that the stream is in samples this event (a number of the stream's list), and
  * which is the first that it samples; UINT_MAX: none. */

@@ -42,8 +42,7 @@ static void client_side(const uint8_t *data, size_t n)
     for (uint32_t at = 0; at < hello.stamp_bytes; at += MKPERF_STAMP_PART_BYTES) {
         mkperf_client_stamp(&client, 0, 1, at);
         if (client.out.stamp.offset != at ||
-            memcmp(client.out.stamp.table.bytes, table + at, client.out.stamp.table.size) !=
-                0) {
+            memcmp(client.out.stamp.table.bytes, table + at, client.out.stamp.table.size) != 0) {
             abort();
         }
         place = (struct mkperf_connection){0}; /* what was queued is not sent */

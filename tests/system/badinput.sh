@@ -374,7 +374,6 @@ raw_capture() {
     bad 'missing.raw: No such file' $raw missing.raw
     bad 'missing.system: No such file' --from raw --system missing.system good.raw
     bad 'text:1: ' --from raw --system text good.raw
-    bad 'none of the programs' --from raw --system "$demo/demo.system" --elf-path / good.raw
     bad 'text: ' $raw --kernel text good.raw
     bad 'missing' $raw --kernel missing good.raw
     # Truncated: the missing end is reported.

@@ -82,16 +82,29 @@ static void another_kernel(void **state)
     recording_compile("kernel", recording_kernel, "-Wl,-Ttext-segment=0xffffff8040000000");
 }
 
-/* Without a build id this cannot be detected. */
+/* A file that has lost its build id is not known to be the one that ran. An ELF that never had one is
+ * known by its content. */
 static void builds_without_an_id(void **state)
 {
+    char *text;
     int status;
 
     (void)state;
     free(recording_shell("aarch64-linux-gnu-strip -R .note.gnu.build-id -d %s",
                          recording_path("one.elf")));
-    assert_non_null(
-        strstr(RUN(report, &status, "--stdio", "-i", recording_path("perf.data")), "[.] alpha"));
+    text = RUN(report, &status, "--stdio", "-i", recording_path("perf.data"));
+    assert_non_null(strstr(text, "# WARNING: no symbols for server: "));
+    assert_null(strstr(text, "[.] alpha"));
+    recording_make("content.data", 10, 0);
+    text = RUN(report, &status, "--stdio", "-i", recording_path("content.data"));
+    assert_null(strstr(text, "# WARNING: no symbols for server: "));
+    assert_non_null(strstr(text, "[.] alpha"));
+    recording_compile("one", another_program, "");
+    free(recording_shell("aarch64-linux-gnu-strip -R .note.gnu.build-id -d %s",
+                         recording_path("one.elf")));
+    text = RUN(report, &status, "--stdio", "-i", recording_path("content.data"));
+    assert_non_null(strstr(text, "one.elf: another build ("));
+    assert_null(strstr(text, "wrong"));
     original();
 }
 

@@ -149,9 +149,9 @@ static void hostile(void **state)
         {first + 8, 1, 4, "parent"},
         {first, 8, MKPERF_THREAD_IDLE, "number"},
         {first, 8, 3, "two PDs"},
-        {name, 1, 0, "control character"},
-        {name, 1, '\n', "control character"},
-        {name, 1, 0x1b, "control character"},
+        {name, 1, 0, "a zero in a name"},
+        {name, 1, '\n', "not printable"},
+        {name, 1, 0x1b, "not printable"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         make_image();

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see plausible.h. The same addresses come again and again: answers are cached. */
+#include "plausible.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/call_site.h"
+
+enum { CACHE = 4096 }; /* entries, direct mapped; a power of two */
+
+struct counts {
+    uint64_t samples, doubtful, outside, no_call;
+};
+
+struct pd {
+    char *name;
+    struct mkperf_module *module; /* NULL: nothing can be checked */
+    struct counts counts;
+};
+
+struct answer {
+    const struct mkperf_module *module;
+    uint64_t addr;
+    bool is_return, good;
+};
+
+struct mkperf_plausible {
+    struct mkperf_sink to;
+    struct mkperf_symbols *symbols, *own;
+    struct mkperf_module *kernel;
+    struct counts kernel_counts;
+    uint32_t npds;
+    struct pd *pd;
+    struct answer cache[CACHE];
+    unsigned nsuspects;
+    struct mkperf_suspect suspect[MKPERF_SUSPECTS];
+};
+
+struct mkperf_plausible *mkperf_plausible_new(struct mkperf_sink to, struct mkperf_symbols *symbols)
+{
+    struct mkperf_plausible *p = calloc(1, sizeof *p);
+
+    if (p == NULL) {
+        return NULL;
+    }
+    p->to = to;
+    p->own = symbols == NULL ? mkperf_symbols_new() : NULL;
+    p->symbols = symbols != NULL ? symbols : p->own;
+    if (p->symbols == NULL) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void mkperf_plausible_free(struct mkperf_plausible *p)
+{
+    if (p == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < p->npds; i++) {
+        free(p->pd[i].name);
+    }
+    free(p->pd);
+    mkperf_symbols_free(p->own);
+    free(p);
+}
+
+static struct mkperf_module *open_module(struct mkperf_plausible *p, const char *elf,
+                                         const struct mkperf_build_id *id)
+{
+    struct mkperf_module *module = NULL;
+    struct mkperf_error e;
+
+    if (elf != NULL) { /* why it cannot be opened is said where names are looked up */
+        (void)mkperf_symbols_recorded(p->symbols, elf, id, &module, &e);
+    }
+    return module;
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = self;
+
+    mkperf_symbols_expect(p->symbols, session->arch);
+    p->kernel = open_module(p, session->kernel_elf, &session->kernel_build_id);
+    return p->to.ops->begin != NULL ? p->to.ops->begin(p->to.self, session, e) : MKPERF_OK;
+}
+
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = self;
+
+    if (pd->id >= p->npds) {
+        struct pd *grown = reallocarray(p->pd, (size_t)pd->id + 1, sizeof *grown);
+        if (grown == NULL) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        }
+        p->pd = grown;
+        memset(grown + p->npds, 0, (pd->id + 1 - p->npds) * sizeof *grown);
+        p->npds = pd->id + 1;
+    }
+    if (p->pd[pd->id].name == NULL) {
+        p->pd[pd->id].name = strdup(pd->name);
+        p->pd[pd->id].module = open_module(p, pd->elf, &pd->build_id);
+    }
+    return p->to.ops->pd != NULL ? p->to.ops->pd(p->to.self, pd, e) : MKPERF_OK;
+}
+
+/* A return address may be the end of a function whose last call does not come back. */
+static bool good(struct mkperf_plausible *p, struct mkperf_module *m, uint64_t addr, bool is_return)
+{
+    struct answer *a = &p->cache[(addr >> 1 ^ addr >> 13 ^ (uintptr_t)m >> 6 ^ is_return) % CACHE];
+
+    if (a->module != m || a->addr != addr || a->is_return != is_return) {
+        bool answer = is_return ? mkperf_module_follows_call(m, addr)
+                                : mkperf_module_is_code(m, addr);
+        *a = (struct answer){.module = m, .addr = addr, .is_return = is_return, .good = answer};
+    }
+    return a->good;
+}
+
+static void check_kernel(struct mkperf_plausible *p, const struct mkperf_sample *s)
+{
+    if (p->kernel == NULL || (s->flags & MKPERF_SAMPLE_KERNEL) == 0 || s->kernel_pc == 0) {
+        return;
+    }
+    bool bad = !good(p, p->kernel, s->kernel_pc, false);
+    p->kernel_counts.samples++;
+    p->kernel_counts.outside += bad;
+    p->kernel_counts.doubtful += bad;
+}
+
+static void check_user(struct mkperf_plausible *p, const struct mkperf_sample *s)
+{
+    struct pd *pd = s->pd < p->npds ? &p->pd[s->pd] : NULL;
+    bool outside, no_call = false;
+
+    if (pd == NULL || pd->module == NULL || s->flags & MKPERF_SAMPLE_NO_USER) {
+        return;
+    }
+    outside = !good(p, pd->module, s->pc, false);
+    for (unsigned i = 0; i < s->callers->n && !no_call; i++) {
+        const struct mkperf_caller *c = &s->callers->caller[i];
+        no_call = c->pd == s->pd && !good(p, pd->module, c->addr, true);
+    }
+    pd->counts.samples++;
+    pd->counts.outside += outside;
+    pd->counts.no_call += no_call;
+    pd->counts.doubtful += outside || no_call;
+}
+
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = self;
+
+    check_kernel(p, s);
+    check_user(p, s);
+    return mkperf_sink_sample(&p->to, s, e);
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = self;
+
+    if (p->to.ops->events == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "the event list changes mid-stream; this format cannot represent "
+                                "that");
+    }
+    return p->to.ops->events(p->to.self, session, e);
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = self;
+
+    return p->to.ops->mark != NULL ? p->to.ops->mark(p->to.self, m, e) : MKPERF_OK;
+}
+
+static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = self;
+
+    return p->to.ops->lost != NULL ? p->to.ops->lost(p->to.self, l, e) : MKPERF_OK;
+}
+
+static enum mkperf_status flush(void *self, struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = self;
+
+    return p->to.ops->flush != NULL ? p->to.ops->flush(p->to.self, e) : MKPERF_OK;
+}
+
+/* Those with most doubtful samples stay if there are too many. */
+static void suspect(struct mkperf_plausible *p, uint32_t pd, const struct counts *c)
+{
+    struct mkperf_suspect new = {.pd = pd,
+                                 .samples = c->samples,
+                                 .doubtful = c->doubtful,
+                                 .outside = c->outside,
+                                 .no_call = c->no_call};
+    unsigned at = p->nsuspects;
+
+    if (c->doubtful < MKPERF_SUSPECT_LEAST || c->doubtful <= c->samples / 100) {
+        return;
+    }
+    if (p->nsuspects < MKPERF_SUSPECTS) {
+        p->nsuspects++;
+    } else if (p->suspect[--at].doubtful >= new.doubtful) {
+        return;
+    }
+    for (; at > 0 && p->suspect[at - 1].doubtful < new.doubtful; at--) {
+        p->suspect[at] = p->suspect[at - 1];
+    }
+    p->suspect[at] = new;
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct mkperf_plausible *p = self;
+    struct mkperf_totals more = *totals;
+
+    for (uint32_t i = 0; i < p->npds; i++) {
+        suspect(p, i, &p->pd[i].counts);
+    }
+    suspect(p, MKPERF_SUSPECT_KERNEL, &p->kernel_counts);
+    more.nsuspects = p->nsuspects;
+    memcpy(more.suspect, p->suspect, sizeof more.suspect);
+    return p->to.ops->end != NULL ? p->to.ops->end(p->to.self, &more, e) : MKPERF_OK;
+}
+
+static void abandon(void *self)
+{
+    struct mkperf_plausible *p = self;
+
+    if (p->to.ops->abandon != NULL) {
+        p->to.ops->abandon(p->to.self);
+    }
+}
+
+struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "plausible",
+        .reads = true,
+        .begin = begin,
+        .pd = add_pd,
+        .events = add_events,
+        .sample = add_sample,
+        .mark = add_mark,
+        .lost = add_lost,
+        .flush = flush,
+        .end = end,
+        .abandon = abandon,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = p, .leaves_only = p->to.leaves_only};
+}
+
+unsigned mkperf_plausible_suspects(const struct mkperf_plausible *p)
+{
+    return p->nsuspects;
+}
+
+const char *mkperf_suspect_text(const struct mkperf_suspect *s, const char *name, char *text,
+                                size_t n)
+{
+    snprintf(text, n,
+             "%s: %" PRIu64 " of %" PRIu64 " samples cannot be of its ELF (%" PRIu64
+             " where it has no code, %" PRIu64 " with a return address that follows no call)%s",
+             name, s->doubtful, s->samples, s->outside, s->no_call,
+             s->no_call > s->outside ? ": another program or build ran, or it has no frame pointers"
+                                     : ": another program or build ran");
+    return text;
+}
+
+const char *mkperf_plausible_text(const struct mkperf_plausible *p, unsigned i, char *text,
+                                  size_t n)
+{
+    const struct mkperf_suspect *s = &p->suspect[i];
+    const char *name = s->pd < p->npds ? p->pd[s->pd].name : NULL;
+
+    return mkperf_suspect_text(s,
+                               s->pd == MKPERF_SUSPECT_KERNEL ? "kernel"
+                               : name != NULL                 ? name
+                                                              : "?",
+                               text, n);
+}

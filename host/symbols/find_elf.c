@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see find_elf.h. */
+#include "find_elf.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "identity.h"
+
+/* The order of places. PERF and DEBUGINFOD are looked up, not listed. */
+enum place { PLACE_ELF_PATH, PLACE_PERF, PLACE_DEBUGINFOD, PLACE_TREE };
+
+enum worth { WORTH_NONE, WORTH_SYMBOLS, WORTH_DEBUG };
+
+struct found {
+    char *path;
+    struct mkperf_build_id id;
+    enum place place;
+    enum worth worth;
+};
+
+struct mkperf_finder {
+    char *elf_path; /* DIR[:DIR], NULL = none */
+    bool listed[PLACE_TREE + 1];
+    bool cut; /* a limit was reached */
+    unsigned entries;
+    unsigned n;
+    struct found found[MKPERF_FINDER_ELFS];
+};
+
+struct mkperf_finder *mkperf_finder_new(const char *elf_path, const char *beside)
+{
+    struct mkperf_finder *f = calloc(1, sizeof *f);
+    const char *path = elf_path != NULL ? elf_path : beside;
+
+    if (f != NULL && path != NULL && (f->elf_path = strdup(path)) == NULL) {
+        free(f);
+        f = NULL;
+    }
+    elf_version(EV_CURRENT);
+    return f;
+}
+
+void mkperf_finder_free(struct mkperf_finder *f)
+{
+    if (f == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < f->n; i++) {
+        free(f->found[i].path);
+    }
+    free(f->elf_path);
+    free(f);
+}
+
+static enum worth worth_of(Elf *elf)
+{
+    enum worth worth = WORTH_NONE;
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names) != 0) {
+        return worth;
+    }
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr h;
+        const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(elf, names, h.sh_name)
+                                                             : NULL;
+        if (name != NULL && strcmp(name, ".debug_info") == 0) {
+            return WORTH_DEBUG;
+        }
+        worth = name != NULL && h.sh_type == SHT_SYMTAB ? WORTH_SYMBOLS : worth;
+    }
+    return worth;
+}
+
+/* A linked 64-bit program, by the first bytes of its header. */
+static bool is_program(int fd)
+{
+    uint8_t head[20];
+
+    return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+           memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS64 &&
+           head[EI_DATA] == ELFDATA2LSB && (head[16] == ET_EXEC || head[16] == ET_DYN) &&
+           head[17] == 0 &&
+           (head[18] == EM_AARCH64 || head[18] == EM_RISCV || head[18] == EM_X86_64) &&
+           head[19] == 0;
+}
+
+static bool identify_open(int fd, size_t size, struct mkperf_build_id *id, enum worth *worth)
+{
+    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    Elf *elf = bytes != MAP_FAILED ? elf_memory(bytes, size) : NULL;
+    bool known = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
+                 mkperf_elf_identity(elf, bytes, size, id);
+
+    *worth = known ? worth_of(elf) : WORTH_NONE;
+    elf_end(elf);
+    if (bytes != MAP_FAILED) {
+        munmap(bytes, size);
+    }
+    return known;
+}
+
+/* What the file at path is, if it is a program. Nothing but a regular file is opened for reading.
+ */
+static bool identify(const char *path, int flags, struct mkperf_build_id *id, enum worth *worth)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+    bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_program(fd) &&
+                 identify_open(fd, (size_t)st.st_size, id, worth);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return known;
+}
+
+/* path becomes f's. */
+static void add(struct mkperf_finder *f, char *path, enum place place, int flags)
+{
+    struct found *to = &f->found[f->n];
+
+    for (unsigned i = 0; i < f->n && (place == PLACE_PERF || place == PLACE_DEBUGINFOD); i++) {
+        if (f->found[i].place == place && strcmp(f->found[i].path, path) == 0) {
+            free(path); /* it was looked up before */
+            return;
+        }
+    }
+    if (f->n == MKPERF_FINDER_ELFS) {
+        f->cut = true;
+        free(path);
+        return;
+    }
+    *to = (struct found){.path = path, .place = place};
+    if (identify(path, flags, &to->id, &to->worth)) {
+        f->n++;
+    } else {
+        free(path);
+    }
+}
+
+static void list(struct mkperf_finder *f, const char *directory, enum place place, unsigned depth);
+
+static void visit(struct mkperf_finder *f, const char *directory, const struct dirent *entry,
+                  enum place place, unsigned depth)
+{
+    int flags = place == PLACE_TREE ? O_NOFOLLOW : 0;
+    struct stat st;
+    char *path;
+
+    if (entry->d_name[0] == '.' || asprintf(&path, "%s/%s", directory, entry->d_name) < 0) {
+        return;
+    }
+    bool there = place == PLACE_TREE ? lstat(path, &st) == 0 : stat(path, &st) == 0;
+    if (there && S_ISREG(st.st_mode)) {
+        add(f, path, place, flags);
+        return;
+    }
+    if (there && S_ISDIR(st.st_mode) && place == PLACE_TREE) {
+        if (depth < MKPERF_FINDER_DEPTH) {
+            list(f, path, place, depth + 1);
+        } else {
+            f->cut = true;
+        }
+    }
+    free(path);
+}
+
+static void list(struct mkperf_finder *f, const char *directory, enum place place, unsigned depth)
+{
+    DIR *d = opendir(directory);
+    const struct dirent *entry;
+
+    while (d != NULL && (entry = readdir(d)) != NULL) {
+        if (f->entries == MKPERF_FINDER_ENTRIES) {
+            f->cut = true;
+            break;
+        }
+        f->entries++;
+        visit(f, directory, entry, place, depth);
+    }
+    if (d != NULL) {
+        closedir(d);
+    }
+}
+
+static void list_elf_path(struct mkperf_finder *f)
+{
+    const char *at = f->elf_path;
+
+    while (at != NULL) {
+        size_t n = strcspn(at, ":");
+        char *directory = n != 0 ? strndup(at, n) : strdup(".");
+        if (directory != NULL) {
+            list(f, directory, PLACE_ELF_PATH, 0);
+        }
+        free(directory);
+        at = at[n] == ':' ? at + n + 1 : NULL;
+    }
+}
+
+/* perf's cache: a directory with the file "elf", or of old a link to it. */
+static void look_up_perf(struct mkperf_finder *f, const char *hex)
+{
+    const char *home = getenv("HOME");
+    char *path;
+
+    for (unsigned old = 0; home != NULL && old < 2; old++) {
+        if (asprintf(&path, "%s/.debug/.build-id/%.2s/%s%s", home, hex, hex + 2,
+                     old != 0 ? "" : "/elf") >= 0) {
+            add(f, path, PLACE_PERF, 0);
+        }
+    }
+}
+
+static void look_up_debuginfod(struct mkperf_finder *f, const char *hex)
+{
+    const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    char *path = NULL;
+    int n = -1;
+
+    if (cache != NULL && cache[0] != '\0') {
+        n = asprintf(&path, "%s/%s/executable", cache, hex);
+    } else if (xdg != NULL && xdg[0] != '\0') {
+        n = asprintf(&path, "%s/debuginfod_client/%s/executable", xdg, hex);
+    } else if (home != NULL) {
+        n = asprintf(&path, "%s/.cache/debuginfod_client/%s/executable", home, hex);
+    }
+    if (n >= 0) {
+        add(f, path, PLACE_DEBUGINFOD, 0);
+    }
+}
+
+/* Makes sure that what the place has for this identity is in the list. */
+static void look(struct mkperf_finder *f, enum place place, const struct mkperf_build_id *id)
+{
+    char hex[MKPERF_BUILD_ID_TEXT];
+
+    mkperf_build_id_text(id, hex);
+    if (place == PLACE_PERF || place == PLACE_DEBUGINFOD) {
+        if (id->derived || id->n < 2) { /* they know linkers' build ids alone */
+            return;
+        }
+        if (place == PLACE_PERF) {
+            look_up_perf(f, hex);
+        } else {
+            look_up_debuginfod(f, hex);
+        }
+        return;
+    }
+    if (f->listed[place]) {
+        return;
+    }
+    f->listed[place] = true;
+    f->entries = 0;
+    if (place == PLACE_ELF_PATH) {
+        list_elf_path(f);
+    } else {
+        list(f, ".", PLACE_TREE, 0);
+    }
+}
+
+static const struct found *best(const struct mkperf_finder *f, enum place place,
+                                const struct mkperf_build_id *id)
+{
+    const struct found *best = NULL;
+
+    for (unsigned i = 0; i < f->n; i++) {
+        const struct found *x = &f->found[i];
+        if (x->place == place && mkperf_build_id_same(&x->id, id) &&
+            (best == NULL || x->worth > best->worth)) {
+            best = x;
+        }
+    }
+    return best;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The first file of that name that was met: a reader will wonder why it is not used. */
+static const struct found *of_name(const struct mkperf_finder *f, const char *file)
+{
+    for (unsigned i = 0; i < f->n; i++) {
+        if (file[0] != '\0' && strcmp(base_name(f->found[i].path), file) == 0) {
+            return &f->found[i];
+        }
+    }
+    return NULL;
+}
+
+static void explain(const struct mkperf_finder *f, const struct mkperf_build_id *id,
+                    const char *file, char *why, size_t n)
+{
+    char wanted[MKPERF_BUILD_ID_TEXT], has[MKPERF_BUILD_ID_TEXT];
+    const struct found *other = of_name(f, file);
+
+    mkperf_build_id_text(id, wanted);
+    if (other != NULL) {
+        mkperf_build_id_text(&other->id, has);
+        snprintf(why, n, "%s is another build (%s) than the one that runs (%s)", other->path, has,
+                 wanted);
+        return;
+    }
+    snprintf(why, n, "no ELF with the build id %s%s%s was found%s", wanted,
+             file[0] != '\0' ? " of " : "", file, f->cut ? " (the search ended at its limit)" : "");
+}
+
+void mkperf_finder_add(struct mkperf_finder *f, const char *path)
+{
+    char *copy = strdup(path);
+
+    if (copy != NULL) {
+        add(f, copy, PLACE_ELF_PATH, 0);
+    }
+}
+
+const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_build_id *id,
+                               const char *file, char *why, size_t n)
+{
+    if (id->n == 0) {
+        snprintf(why, n, "the image does not tell which build of %s runs",
+                 file[0] != '\0' ? file : "its program");
+        return NULL;
+    }
+    for (enum place place = PLACE_ELF_PATH; place <= PLACE_TREE; place++) {
+        look(f, place, id);
+        const struct found *x = best(f, place, id);
+        if (x != NULL) {
+            return x->path;
+        }
+    }
+    explain(f, id, file, why, n);
+    return NULL;
+}
+
+void mkperf_finder_reject(struct mkperf_finder *f, const char *path)
+{
+    for (unsigned i = 0; i < f->n; i++) {
+        if (f->found[i].path == path) {
+            f->found[i].id.n = 0;
+        }
+    }
+}

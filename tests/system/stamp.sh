@@ -1,0 +1,243 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Names that are right or said to be unknown: the demo's image, which lists its programs, and the same
+# image without the list, each recorded once; then read with names swapped, stale ELFs, a stale kernel
+# and stale .system files.
+# Environment: B and MKPERF.
+set -u
+NAME=stamp
+here=$PWD
+B=$(realpath "$B")
+MKPERF=$(realpath "$MKPERF")
+demo=$B/demo
+D=$B/tests/run-$NAME
+rm -rf "$D"
+mkdir -p "$D/elfs" "$D/home" "$D/empty" "$D/stamped" "$D/plain"
+. tests/system/lib.sh
+export HOME="$D/home" DEBUGINFOD_CACHE_PATH="$D/home/cache" # nothing of this machine's user
+export MKPERF
+
+# replay NAME RAW ARGUMENTS...: records a capture again, in a directory without ELFs below it
+replay() {
+    replay_name=$1
+    raw=$2
+    shift 2
+    (cd "$D/empty" && "$MKPERF" record -t "file:$D/$raw" -o "$D/$replay_name.data" "$@") \
+        >"$D/$replay_name.log" 2>&1 || {
+        cat "$D/$replay_name.log"
+        return 1
+    }
+    "$MKPERF" report --stdio -i "$D/$replay_name.data" >"$D/$replay_name.txt" 2>&1
+}
+# has FILE PATTERN; hasnt FILE PATTERN
+has() {
+    grep -q -e "$2" "$D/$1" || {
+        echo "$1 without: $2"
+        cat "$D/$1"
+        return 1
+    }
+}
+hasnt() {
+    if grep -q -e "$2" "$D/$1"; then
+        echo "$1 with: $2"
+        cat "$D/$1"
+        return 1
+    fi
+}
+
+live() {
+    (QEMU=$(sed "s|[^ ]*demo/demo.img|$demo/demo.img|" "$demo/qemu-command") &&
+        export QEMU && cd "$demo" &&
+        "$here/scripts/qemu-record" "$D/stamped" -e cycles -F 1000 -g --duration 2 -o "$D/live.data" \
+            --raw "$D/stamped.raw") >"$D/live.log" 2>&1 || {
+        cat "$D/live.log"
+        return 1
+    }
+    "$MKPERF" report --stdio -i "$D/live.data" >"$D/live.txt" 2>&1
+    has live.log 'image   [0-9a-f]\{32\}, which lists' && has live.txt '# image  *[0-9a-f]\{32\}' &&
+        has live.txt 'known .* known_leaf_40' && has live.txt '\[k\] idle_loop' &&
+        hasnt live.log 'warning' && hasnt live.txt 'WARNING\|ERROR\|\[unknown\]'
+}
+check "a record without --system has the image's names, ELFs found below the directory" live
+[ -s "$D/stamped.raw" ] || exit 1
+
+plain() {
+    "$B/pocket-pack" "$demo/demo.system" --elf-path "$demo" --kernel "$demo/kernel.elf" \
+        -o "$D/plain.img" || return 1
+    QEMU=$(sed "s|[^ ]*demo/demo.img|$D/plain.img|" "$demo/qemu-command")
+    export QEMU
+    scripts/qemu-record "$D/plain" -e cycles -F 1000 -g --duration 2 --system "$demo/demo.system" \
+        -o "$D/plain.data" --raw "$D/plain.raw" >"$D/plain.log" 2>&1 || {
+        cat "$D/plain.log"
+        return 1
+    }
+    "$MKPERF" report --stdio -i "$D/plain.data" >"$D/plain.txt" 2>&1
+    has plain.log 'image   unverified: the image does not list its programs' &&
+        has plain.txt '# image  *unverified: the image does not list' &&
+        hasnt plain.log 'ERROR' && hasnt plain.txt 'ERROR' && has plain.txt 'known .* known_leaf_40'
+}
+check "an image without a list is unverified in summary and report, and nothing is suspect" plain
+[ -s "$D/plain.raw" ] || exit 1
+
+same() {
+    replay same stamped.raw --elf-path "$demo" &&
+        sed '/^# \(file\|command\|ring\)/d' "$D/same.txt" >"$D/same.cut" &&
+        sed '/^# \(file\|command\|ring\)/d' "$D/live.txt" | diff - "$D/same.cut"
+}
+check "a replay of the raw stream has the same names" same
+
+none() {
+    replay none stamped.raw
+    has none.log "none of the image's 8 programs has its ELF here" &&
+        has none.log 'kernel: no ELF with the build id' && has none.txt 'known .*\[unknown\] 0x' &&
+        has none.txt '# WARNING: no symbols for known: no ELF with the build id' &&
+        hasnt none.txt 'known_leaf' && hasnt none.txt 'idle_loop'
+}
+check "without ELFs there are names of PDs, addresses, and the reason" none
+
+# where ELFs are found by build id
+id_of() {
+    readelf -n "$1" | sed -n 's/ *Build ID: //p'
+}
+caches() {
+    id=$(id_of "$demo/known.elf")
+    kernel=$(id_of "$demo/kernel.elf")
+    dir=$HOME/.debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)
+    mkdir -p "$dir" "$DEBUGINFOD_CACHE_PATH/$kernel"
+    cp "$demo/known.elf" "$dir/elf"
+    cp "$demo/kernel.elf" "$DEBUGINFOD_CACHE_PATH/$kernel/executable"
+    cp "$demo/dummy1.elf" "$D/home/renamed"
+    replay caches stamped.raw --elf-path "$D/home"
+    rm -rf "$HOME/.debug" "$DEBUGINFOD_CACHE_PATH" "$D/home/renamed"
+    has caches.txt 'known .* known_leaf_40' && has caches.txt '\[k\] idle_loop' &&
+        has caches.txt 'dummy1 .* insert' && hasnt caches.txt 'dummy2 .* crc_byte'
+}
+check "ELFs are found in perf's and debuginfod's caches and under another name" caches
+
+swapped_system() {
+    sed -e 's/name="known"/name="@"/; s/name="dummy1"/name="known"/; s/name="@"/name="dummy1"/' \
+        "$demo/demo.system" >"$D/swapped.system"
+}
+swapped() {
+    swapped_system
+    replay swapped stamped.raw --system "$D/swapped.system" --elf-path "$demo"
+    has swapped.log 'swapped.system is not of the image that runs: known has the number' &&
+        has swapped.txt 'known .* known_leaf_40' && hasnt swapped.txt 'dummy1 .* known_leaf'
+}
+check "swapped names in --system are said, and the image's hold" swapped
+
+swapped_plain() {
+    replay swapped_plain plain.raw --system "$D/swapped.system" --elf-path "$demo"
+    # the files' names go with the programs here, so that the names alone are wrong: unverified
+    has swapped_plain.log 'unverified' || return 1
+    sed -e 's/known.elf/@/; s/dummy1.elf/known.elf/; s/@/dummy1.elf/' "$demo/demo.system" \
+        >"$D/programs.system"
+    replay programs plain.raw --system "$D/programs.system" --elf-path "$demo"
+    has programs.log 'ERROR: known: [0-9]* of [0-9]* samples cannot be of its ELF' &&
+        has programs.txt '# ERROR: known: ' && has programs.txt 'unverified' &&
+        hasnt programs.log 'ERROR: dummy2' && hasnt programs.log 'ERROR: server'
+}
+check "without a list, ELFs of other PDs are an error that names the PD" swapped_plain
+
+# The other build's addresses belong to other functions.
+stale_elf() {
+    rm -rf "$D/elfs" && mkdir "$D/elfs" && cp "$demo"/*.elf "$D/elfs"
+    cp "$demo/dummy2.elf" "$D/elfs/known.elf"
+    replay stale stamped.raw --elf-path "$D/elfs"
+    has stale.log 'known: .*/elfs/known.elf is another build ([0-9a-f]*) than the one that runs' &&
+        has stale.txt '# WARNING: no symbols for known: .*is another build' &&
+        has stale.txt 'known .*\[unknown\] 0x' && hasnt stale.txt 'known .* crc_byte' &&
+        has stale.txt 'dummy2 .* crc_byte' || return 1
+    [ "$(grep -c 'known.elf is another build' "$D/stale.log")" = 1 ] || return 1
+    perf_quiet report --stdio -i "$D/stale.data" -g none --sort comm,symbol >"$D/stale.perf" || return 1
+    hasnt stale.perf 'known .* crc_byte' && hasnt stale.perf 'known_leaf'
+    replay stale_plain plain.raw --system "$demo/demo.system" --elf-path "$D/elfs"
+    has stale_plain.log 'ERROR: known: '
+}
+check "a stale ELF is refused with the reason, once; without a list it is an error" stale_elf
+
+changed_later() {
+    rm -rf "$D/elfs" && mkdir "$D/elfs" && cp "$demo"/*.elf "$D/elfs"
+    replay later stamped.raw --elf-path "$D/elfs"
+    cp "$demo/dummy2.elf" "$D/elfs/known.elf"
+    "$MKPERF" report --stdio -i "$D/later.data" >"$D/later.txt" 2>&1
+    has later.txt '# WARNING: no symbols for known: .*another build' && hasnt later.txt 'known .* crc_byte'
+}
+check "an ELF that changed after the recording is refused by report" changed_later
+
+stale_kernel() {
+    replay kernel stamped.raw --elf-path "$demo" --kernel "$demo/dummy1.elf"
+    has kernel.log 'kernel: .*dummy1.elf: another build' && has kernel.txt 'no symbols for the kernel' &&
+        hasnt kernel.txt '\[k\] idle_loop' && has kernel.txt 'known .* known_leaf_40'
+}
+check "a stale kernel is refused with the reason" stale_kernel
+
+# .system files of another day: a PD more, one less, another order
+systems() {
+    python3 - "$demo/demo.system" "$D" <<'END'
+import re
+import sys
+text = open(sys.argv[1]).read()
+pds = re.findall(r' *<protection_domain.*?</protection_domain>\n', text, re.S)
+known = next(p for p in pds if 'name="known"' in p)
+new = known.replace('"known"', '"added"')
+out = sys.argv[2]
+first = pds[0]
+# before all others: each number moves
+open(out + '/added.system', 'w').write(text.replace(first, new + first, 1))
+gone = re.sub(r' *<channel>(?:(?!</channel>).)*"known".*?</channel>\n', '', text.replace(known, ''),
+              flags=re.S)
+open(out + '/removed.system', 'w').write(gone)
+last = pds[-1]
+open(out + '/renumbered.system', 'w').write(text.replace(last, '').replace(first, last + first, 1))
+END
+    for s in added removed renumbered; do
+        replay $s stamped.raw --system "$D/$s.system" --elf-path "$demo"
+        has $s.log "$s.system is not of the image that runs" && has $s.txt 'known .* known_leaf_40' &&
+            hasnt $s.txt '% .* added ' || return 1
+        replay ${s}_plain plain.raw --system "$D/$s.system" --elf-path "$demo"
+        has ${s}_plain.log 'unverified' || return 1
+        # numbers that moved name other programs
+        [ $s = removed ] || has ${s}_plain.log 'ERROR: ' || return 1
+    done
+    has added.log 'added is not in the image' && has removed.log 'known is not in the file' &&
+        has renumbered.log 'has the number'
+}
+check "a .system file with a PD added, removed or renumbered is said" systems
+
+changed_text() {
+    sed 's|<system>|<system><!-- another day -->|' "$demo/demo.system" >"$D/text.system"
+    replay text stamped.raw --system "$D/text.system" --elf-path "$demo"
+    has text.log 'text.system was changed since the image was built' && hasnt text.log 'is not of the image'
+    replay own stamped.raw --system "$demo/demo.system" --elf-path "$demo"
+    hasnt own.log 'warning'
+}
+check "a changed .system file with the same PDs is said" changed_text
+
+converted() {
+    (cd "$D/empty" && "$MKPERF" convert -q --from raw --system "$D/programs.system" --elf-path "$demo" \
+        "$D/plain.raw" -o "$D/x.folded") >"$D/convert.log" 2>&1 || return 1
+    has convert.log 'ERROR: known: ' || return 1
+    (cd "$D/empty" && "$MKPERF" convert -q --from raw --elf-path "$demo" "$D/stamped.raw" -o "$D/x.svg") \
+        >"$D/convert.log" 2>&1 || return 1
+    hasnt convert.log 'ERROR' && grep -q known_leaf_40 "$D/x.svg"
+}
+check "convert of a raw capture takes the image's names, or says what is suspect" converted
+
+# names in options are those of the image
+only() {
+    cd "$demo" && QEMU=$(sed "s|[^ ]*demo/demo.img|$demo/demo.img|" "$B/demo/qemu-command")
+    export QEMU
+    "$here/scripts/qemu-record" "$D/stamped" -e cycles -F 1000 --pd "$1" --duration 1 -o "$D/only.data" \
+        >"$D/only.log" 2>&1
+}
+chosen() {
+    (only known) || { cat "$D/only.log"; return 1; }
+    "$MKPERF" report --stdio -i "$D/only.data" --sort pd >"$D/only.txt" 2>&1
+    has only.txt '% .*known' && hasnt only.txt '% .*dummy1\|% .*idle' || return 1
+    if (only nosuch); then
+        return 1
+    fi
+    has only.log 'no PD is called "nosuch"'
+}
+check "--pd takes a name of the image" chosen
