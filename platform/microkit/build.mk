@@ -32,12 +32,14 @@ endif
 .PHONY: microkit-pds
 microkit-pds: $(B)/demo/profiler.elf $(B)/demo/client.elf
 
-# SYSTEM with mkperf in it, as OUT, for this board (mkperf.mk).
+# $(call with_mkperf,SYSTEM,OUT): the command that writes SYSTEM with mkperf in it, for this board.
+with_mkperf = { sed '/<\/system>/d' $(1) && \
+    scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) && echo '</system>'; } >$(2)
+
+# SYSTEM with mkperf in it, as OUT (mkperf.mk).
 .PHONY: microkit-system
 microkit-system:
-	$(Q)sed '/<\/system>/d' $(SYSTEM) >$(OUT)
-	$(Q)scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) >>$(OUT)
-	$(Q)echo '</system>' >>$(OUT)
+	$(Q)$(call with_mkperf,$(SYSTEM),$(OUT))
 
 ifneq ($(SDDF),)
 include platform/microkit/sddf.mk

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # make check-sel4 MICROKIT_SDK=...: the demo, and a PD with broken frame pointers, on real seL4 in QEMU.
-# Not part of `make test`, which needs no SDK.
+# Not part of `make test`, which needs no SDK. COST=1: its cost instead, check_cost.mk.
 
 .PHONY: check-sel4
 ifeq ($(MICROKIT_SDK),)
 check-sel4:
 	@echo "check-sel4: give it MICROKIT_SDK=<a Microkit SDK whose kernel has the hook, see docs/sel4.md>" \
 	    "MICROKIT_BOARD=qemu_virt_aarch64 MICROKIT_CONFIG=<its configuration>" >&2; exit 1
+else ifneq ($(COST),)
+include platform/microkit/check_cost.mk
 else
 SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# make check-sel4 COST=1 MICROKIT_SDK=...: what the hook and a whole sample cost on real seL4, in guest
+# instructions. MICROKIT_PLAIN=<directory board/BOARD/CONFIGURATION of an SDK>: a kernel to compare with.
+
+COST_DIR := $(B)/tests/cost
+COST_SRC := tests/sel4/cost
+COST_FRAMES := 10 8
+COST_PDS := caller callee waiter
+
+# $(call boot_cost,IMAGE): programs tell times over semihosting.
+boot_cost = $(call boot,$(1)) -semihosting-config enable=on$(comma)target=native$(comma)userspace=on
+
+$(foreach p,$(COST_PDS),$(call pd,$(COST_DIR)/entries/$(p).elf,$(COST_SRC)/$(p).c))
+$(call image,$(COST_DIR)/entries/loader.img,$(COST_SRC)/entries.system,$(COST_DIR)/entries,$(COST_PDS))
+
+# $(call busy,FRAMES)
+define busy_rules
+$(COST_DIR)/busy$(1)/busy.elf: private PLATFORM_LDFLAGS += -Wl,--defsym,busy_frames=$(1)
+$(COST_DIR)/busy$(1)/busy.system: $(COST_SRC)/busy.system platform/microkit/mkperf.system.in scripts/make-system
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(call with_mkperf,$$<,$$@)
+endef
+busy = $(eval $(call busy_rules,$(1)))\
+    $(call pd,$(COST_DIR)/busy$(1)/busy.elf,$(COST_SRC)/busy.c)\
+    $(call copies,$(COST_DIR)/busy$(1),$(DEMO),profiler client)\
+    $(call image,$(COST_DIR)/busy$(1)/loader.img,$(COST_DIR)/busy$(1)/busy.system,$(COST_DIR)/busy$(1),profiler client busy)
+$(foreach f,$(COST_FRAMES),$(call busy,$(f)))
+
+ifneq ($(MICROKIT_PLAIN),)
+PLAIN_KERNEL := $(MICROKIT_PLAIN)/elf/sel4.elf
+$(COST_DIR)/plain/loader.img: $(COST_DIR)/entries/loader.img $(PLAIN_KERNEL)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(MICROKIT_PLAIN)/../../../bin/microkit $(COST_SRC)/entries.system --search-path $(COST_DIR)/entries \
+	    --board $(MICROKIT_BOARD) --config $(notdir $(abspath $(MICROKIT_PLAIN))) -o $@ -r $(@D)/loader.txt >$(@D)/loader.log || \
+	    { cat $(@D)/loader.log >&2; exit 1; }
+PLAIN_IMAGE := $(COST_DIR)/plain/loader.img
+endif
+
+check-sel4: host $(COST_DIR)/entries/loader.img $(PLAIN_IMAGE) \
+            $(foreach f,$(COST_FRAMES),$(COST_DIR)/busy$(f)/loader.img)
+	$(Q)$(need_qemu) \
+	B=$(B) CROSS=$(CROSS) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
+	FRAMES='$(COST_FRAMES)' RATES='$(or $(RATES),1000 10000)' PARTS='$(PARTS)' \
+	PLAIN_KERNEL='$(PLAIN_KERNEL)' PLAIN_QEMU='$(if $(PLAIN_IMAGE),$(call boot_cost,$(PLAIN_IMAGE)))' \
+	ENTRIES_QEMU='$(call boot_cost,$(COST_DIR)/entries/loader.img)' \
+	BUSY_QEMU='$(call boot_cost,$(COST_DIR)/busy@FRAMES@/loader.img)' $(COST_SRC)/run
