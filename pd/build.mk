@@ -6,10 +6,10 @@ TARGET_LIB_SRC := pd/lib/string.c pd/lib/text.c
 # The back-end for the CPU's counters: pd/pmu/NAME.c, which has struct mkperf_pmu mkperf_NAME.
 MKPERF_PMU ?= armv8_pmuv3
 TARGET_CFLAGS += -DMKPERF_PMU=mkperf_$(MKPERF_PMU)
-# MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER).
+# MKPERF_TIMER: the timer's back-end, chosen by the platform or the board (PROFILER_TIMER), if it has one.
 PROFILER_SRC := $(wildcard pd/profiler/*.c pd/timer/*.c) pd/pmu/$(MKPERF_PMU).c \
                 $(filter-out pd/pmu/armv8_pmuv3.c,$(wildcard pd/pmu/armv8_*.c)) $(TARGET_LIB_SRC)
-$(TARGET_OBJ)/pd/profiler/ticks.o: private TARGET_CFLAGS += -DMKPERF_TIMER=mkperf_$(PROFILER_TIMER)
+$(TARGET_OBJ)/pd/profiler/ticks.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c command_settings.c \
                      words.c mark.c report.c encode.c link.c observe.c stamp.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \

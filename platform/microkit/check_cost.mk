@@ -39,7 +39,7 @@ endif
 check-sel4: host $(COST_DIR)/entries/loader.img $(PLAIN_IMAGE) \
             $(foreach f,$(COST_FRAMES),$(COST_DIR)/busy$(f)/loader.img)
 	$(Q)$(need_qemu) \
-	B=$(B) CROSS=$(CROSS) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
+	B=$(B) CROSS=$(CROSS) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	FRAMES='$(COST_FRAMES)' RATES='$(or $(RATES),1000 10000)' PARTS='$(PARTS)' \
 	PLAIN_KERNEL='$(PLAIN_KERNEL)' PLAIN_QEMU='$(if $(PLAIN_IMAGE),$(call boot_cost,$(PLAIN_IMAGE)))' \
 	ENTRIES_QEMU='$(call boot_cost,$(COST_DIR)/entries/loader.img)' \

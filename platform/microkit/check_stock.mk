@@ -18,6 +18,6 @@ check-stock: host $(STOCK)/loader.img $(if $(MICROKIT_CAPS),$(SHARED)/loader.img
              $(foreach t,robin pair deep,$(STOCK_TEST)/$(t)/loader.img) \
              $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
-	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
+	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	STOCK_QEMU='$(call boot,@IMAGE@)' tests/sel4/check-stock
 endif

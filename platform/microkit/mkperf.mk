@@ -7,6 +7,9 @@
 #   	$(call mkperf_stamp,$<,$(BUILD_DIR))
 #   	$(MICROKIT_TOOL) $< --search-path $(MKPERF_SEARCH_PATH) $(BUILD_DIR) ...
 #
+# MICROKIT_KERNEL=<kernel.elf>, if set: the kernel with the hook that you give to Microkit's tool with
+# --override-kernel (docs/sel4.md).
+#
 # $(BUILD_DIR)/mkperf/NAME.system is NAME.system with mkperf.system.in put in at its end; the PDs that it
 # describes do not change. MKPERF_PDS are mkperf's two ELFs, built by mkperf's own make.
 #
@@ -21,10 +24,10 @@ MKPERF_STAMPED := $(BUILD_DIR)/mkperf/stamped
 MKPERF_SEARCH_PATH := $(MKPERF_STAMPED) $(BUILD_DIR)/mkperf
 MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
     MICROKIT_SDK=$(abspath $(MICROKIT_SDK)) MICROKIT_BOARD=$(MICROKIT_BOARD) \
-    MICROKIT_CONFIG=$(MICROKIT_CONFIG)
+    MICROKIT_CONFIG=$(MICROKIT_CONFIG) $(if $(MICROKIT_KERNEL),MICROKIT_KERNEL=$(abspath $(MICROKIT_KERNEL)))
 MKPERF ?= $(if $(wildcard $(MKPERF_DIR)/host/main.c),$(MKPERF_BUILD)/build/mkperf,mkperf)
 mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/client.elf \
-    --kernel $(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf
+    --kernel $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
 
 .PHONY: mkperf-pds
 mkperf-pds:

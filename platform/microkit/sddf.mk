@@ -83,7 +83,7 @@ endif
 check-sddf: host target $(B)/echo-load $(B)/net-tool
 	$(Q)$(need_qemu) \
 	ECHO_TCP=$(if $(wildcard $(SDDF)/include/sddf/network/mac802.h),1236,1237) \
-	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_BOARD_DIR)/elf/sel4.elf \
+	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	SERIAL_QEMU='$(call boot,$(B)/sddf/serial/loader.img)' \
 	NET_QEMU='$(subst $(comma)sleep=off,,$(call boot,$(B)/sddf/net/loader.img))'\
 	' -global virtio-mmio.force-legacy=false' tests/sel4/sddf

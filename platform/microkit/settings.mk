@@ -2,26 +2,51 @@
 # The target half for a Microkit SDK: what the rest of the build reads of it (pd/rules.mk). Its own rules
 # are in build.mk.
 #
-#   make BUILD_DIR=... MICROKIT_SDK=... MICROKIT_BOARD=... MICROKIT_CONFIG=...
+#   make BUILD_DIR=... MICROKIT_SDK=... MICROKIT_BOARD=... MICROKIT_CONFIG=... [MICROKIT_KERNEL=kernel.elf]
 #
 # builds the demo's protection domains with the SDK's libmicrokit and $(BUILD_DIR)/loader.img with
-# its tool. The SDK's kernel must have the hook, see docs/sel4.md. What differs from board to board
-# is in boards/BOARD.mk.
+# its tool. The kernel must have the hook, see docs/sel4.md: the SDK's own, or MICROKIT_KERNEL in its
+# place. What differs from board to board is in boards/BOARD.mk; boards/unseen.mk has a row for each of
+# the others for which PDs can be built.
 
 MICROKIT_CONFIG ?= debug
-MICROKIT_BOARDS := $(patsubst platform/microkit/boards/%.mk,%,$(wildcard platform/microkit/boards/*.mk))
+BOARDS_DIR := platform/microkit/boards
+BOARDS := $(filter-out unseen%,$(patsubst $(BOARDS_DIR)/%.mk,%,$(wildcard $(BOARDS_DIR)/*.mk)))
 MICROKIT_BOARD_DIR := $(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)
 MICROKIT_TOOL ?= $(MICROKIT_SDK)/bin/microkit
 
-BOARD_MK := $(or $(wildcard platform/microkit/boards/$(MICROKIT_BOARD).mk),$(if $(SDDF),platform/microkit/sddf/any-board.mk))
+include $(BOARDS_DIR)/unseen.mk
+BOARD_MK := $(or $(wildcard $(BOARDS_DIR)/$(MICROKIT_BOARD).mk),$(if $(SDDF),platform/microkit/sddf/any-board.mk),\
+    $(if $(unseen_board),$(BOARDS_DIR)/unseen_board.mk))
+# The clock that kernels of this SDK let user mode read.
+exported_clock = $(if $(shell grep -s 'define CONFIG_EXPORT_PCNT_USER *1' \
+    $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),cntpct_el0)
 ifeq ($(BOARD_MK),)
-$(error MICROKIT_BOARD must be one of: $(MICROKIT_BOARDS). For another board write \
-    platform/microkit/boards/BOARD.mk)
+$(error MICROKIT_BOARD must be one of: $(BOARDS); \
+    mkperf's PDs alone for: $(UNSEEN). For another board write $(BOARDS_DIR)/BOARD.mk)
 endif
 ifeq ($(wildcard $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a),)
 $(error MICROKIT_SDK: $(MICROKIT_BOARD_DIR)/lib/libmicrokit.a is missing)
 endif
 include $(BOARD_MK)
+
+# MICROKIT_KERNEL: a kernel for the same board and configuration, in place of the SDK's own. Microkit's
+# tool has an option for that since 2.3; one before gets an SDK of links with that kernel in it.
+MICROKIT_KERNEL ?= $(MICROKIT_BOARD_DIR)/elf/sel4.elf
+microkit_run := $(MICROKIT_TOOL)
+ifneq ($(abspath $(MICROKIT_KERNEL)),$(abspath $(MICROKIT_BOARD_DIR)/elf/sel4.elf))
+ifeq ($(wildcard $(MICROKIT_KERNEL)),)
+$(error MICROKIT_KERNEL: there is no $(MICROKIT_KERNEL))
+endif
+ifneq ($(shell $(MICROKIT_TOOL) --help 2>&1 | grep -e --override-kernel),)
+microkit_run += --override-kernel $(MICROKIT_KERNEL)
+else
+SDK_LINKS := $(abspath $(B))/sdk
+$(shell rm -rf $(SDK_LINKS) && mkdir -p $(SDK_LINKS) && cp -rs $(abspath $(MICROKIT_SDK))/. $(SDK_LINKS) && \
+    ln -sf $(abspath $(MICROKIT_KERNEL)) $(SDK_LINKS)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
+microkit_run := MICROKIT_SDK=$(SDK_LINKS) $(MICROKIT_TOOL)
+endif
+endif
 
 # The SDK's headers are system headers: warnings in them are not ours to fix. Its inline assembly needs GNU C;
 # its linker script has .data as one section.
@@ -38,7 +63,7 @@ SYSTEM_VALUES := PMU_IRQ=$(BOARD_PMU_IRQ) UART_BASE=$(BOARD_UART_BASE) UART_IRQ=
                  TIMER_BASE=$(BOARD_TIMER_BASE) TIMER_IRQ=$(BOARD_TIMER_IRQ)
 
 # One build directory serves one board and configuration at a time: what was made for another is removed.
-MICROKIT_FOR := $(abspath $(MICROKIT_BOARD_DIR)) $(BOARD_CFLAGS)
+MICROKIT_FOR := $(abspath $(MICROKIT_BOARD_DIR) $(MICROKIT_KERNEL)) $(BOARD_CFLAGS)
 ifneq ($(shell cat $(B)/microkit-for 2>/dev/null),$(MICROKIT_FOR))
 $(shell rm -rf $(B)/obj/target $(B)/demo $(B)/net $(B)/stock $(B)/shared $(B)/loader.* $(B)/tests/sel4 \
     $(B)/tests/stock && mkdir -p $(B) && \
@@ -48,9 +73,9 @@ endif
 # Images are made by the SDK's tool, with a report beside each.
 image_name := loader.img
 define image_rules
-$(1): $(2) $(4) $(MICROKIT_BOARD_DIR)/elf/sel4.elf | $(B)/mkperf
-	$(call stamp_client,$(1:.img=.stamped),$(2),$(3),$(MICROKIT_BOARD_DIR)/elf/sel4.elf,$(4))
-	$$(Q)$$(MICROKIT_TOOL) $(2) --search-path $(1:.img=.stamped) $(3) --board $$(MICROKIT_BOARD) \
+$(1): $(2) $(4) $(MICROKIT_KERNEL) | $(B)/mkperf
+	$(call stamp_client,$(1:.img=.stamped),$(2),$(3),$(MICROKIT_KERNEL),$(4))
+	$$(Q)$$(microkit_run) $(2) --search-path $(1:.img=.stamped) $(3) --board $$(MICROKIT_BOARD) \
 	    --config $$(MICROKIT_CONFIG) -o $(1) -r $(1:.img=.txt) >$(1:.img=.log) || \
 	    { cat $(1:.img=.log) >&2; exit 1; }
 endef

@@ -7,5 +7,4 @@ $(error For $(MICROKIT_BOARD) there is no platform/microkit/boards/$(MICROKIT_BO
     `make sddf-pds' goes without one)
 endif
 BOARD_CPU := generic
-BOARD_CLOCK := $(if $(shell grep -s 'define CONFIG_EXPORT_PCNT_USER *1' \
-    $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),cntpct_el0)
+BOARD_CLOCK := $(exported_clock)
