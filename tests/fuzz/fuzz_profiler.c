@@ -114,7 +114,7 @@ static void request(void)
     for (unsigned i = 0; i < c->events_count; i++) {
         mkperf_EventSpec *e = &c->events[i];
         unsigned kind = byte();
-        strcpy(e->name, names[kind % 8]);
+        snprintf(e->name, sizeof e->name, "%s", names[kind % 8]);
         e->user = kind & 8;
         e->kernel = kind & 16;
         e->count = kind & 32;
