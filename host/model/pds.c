@@ -182,7 +182,8 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
             p->system_fits = true;
             status = add_system(p, p->system, e);
         } else if (p->config.later) {
-            pds_warn(p, "no --system: PDs have numbers instead of names");
+            pds_warn(p, "the image does not list its programs, and no --system: PDs have numbers "
+                        "instead of names");
         }
         find_kernel(p);
     }
