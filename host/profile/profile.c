@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/figures.h"
+
 static enum mkperf_status no_memory(struct mkperf_error *e)
 {
     return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
@@ -292,12 +294,7 @@ enum mkperf_status mkperf_profile_cost(struct mkperf_profile *p, struct mkperf_e
 
 uint64_t mkperf_profile_lost(const struct mkperf_profile *p)
 {
-    uint64_t n = 0;
-
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        n += p->lost[i];
-    }
-    return n;
+    return mkperf_lost_sum(p->lost);
 }
 
 static int by_time(uint64_t a, uint64_t b)
