@@ -49,7 +49,8 @@ uint32_t mkperf_hook_interval(struct mkperf_hook *s, unsigned i)
  * counter that ran too far (its period is shorter than the way through the kernel) starts afresh,
  * and what it ran goes into the weight of the present sample. Returns that weight.
  */
-static inline uint64_t rearm(struct mkperf_hook *s, unsigned i, uint32_t *value)
+static inline __attribute__((always_inline)) uint64_t rearm(struct mkperf_hook *s, unsigned i,
+                                                            uint32_t *value)
 {
     struct mkperf_hook_counter *c = &s->counter[i];
     uint32_t ran = mkperf_pmu_read(i);

@@ -19,7 +19,6 @@
  *   stack: functions from the outermost in, separated by ';'
  */
 
-#include "model/figures.h"
 #include "model/interactions.h"
 #include "streamed.h"
 
@@ -163,7 +162,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     mkperf_textout_u64(&c->out.text, l->samples);
     mkperf_textout_put(&c->out.text, ",", 1);
     mkperf_textout_u64(&c->out.text, l->events);
-    mkperf_textout_printf(&c->out.text, ",%s,,,,\n", mkperf_loss_places[l->where].key);
+    mkperf_textout_printf(&c->out.text, ",%s,,,,\n", mkperf_lost_names[l->where]);
     return MKPERF_OK;
 }
 
@@ -247,7 +246,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         mkperf_textout_puts(&c->out.text, "total,,,,,,");
         mkperf_textout_u64(&c->out.text, totals->lost[i]);
-        mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_loss_places[i].key);
+        mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_lost_names[i]);
     }
     mkperf_cost_looks(&c->out.cost, &c->out.places, totals->looks_us);
     put_cost(c);

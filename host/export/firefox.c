@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-#include "model/figures.h"
 #include <mkperf/version.h>
 
 enum { GAP_STEPS = 2 }; /* sampling intervals without a sample: the PD did not run */
@@ -248,10 +247,9 @@ static void put_lost_data(struct firefox *f)
 
     mkperf_textout_puts(f->t, "\"markers\":{\"data\":[");
     for (size_t i = 0; i < f->c->losses.count; i++) {
-        mkperf_textout_printf(
-            f->t,
-            "%s{\"type\":\"lost\",\"where\":\"%s\",\"core\":%u,\"samples\":", i > 0 ? "," : "",
-            mkperf_loss_places[lost[i].where].key, lost[i].core);
+        mkperf_textout_printf(f->t,
+                              "%s{\"type\":\"lost\",\"where\":\"%s\",\"core\":%u,\"samples\":",
+                              i > 0 ? "," : "", mkperf_lost_names[lost[i].where], lost[i].core);
         mkperf_textout_u64(f->t, lost[i].samples);
         mkperf_textout_puts(f->t, ",\"events\":");
         mkperf_textout_u64(f->t, lost[i].events);

@@ -161,15 +161,12 @@ static const struct mkperf_option names_options[] = {
      .name = "system",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help =
-         "the .system file: names of PDs, where the image does not list them; -e timer needs it"},
+     .help = "the .system file: names of PDs"},
     {.id = OPT_ELF_PATH,
      .name = "elf-path",
      .value = "DIR[:DIR]",
      .kind = MKPERF_VALUE_DIRS,
-     .help =
-         "directories of the PDs' ELFs (default: that of the .system file); mkperf also searches "
-         "for them by build id, see docs/formats.md"},
+     .help = "directories of the PDs' ELFs (default: that of the .system file)"},
     {.id = 0},
 };
 

@@ -8,6 +8,9 @@
 
 enum { TEXT_WORDS = 128, PAGE = 4096 };
 
+const char *const mkperf_lost_names[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
+                                                           "chain"};
+
 const char *const mkperf_mark_names[MKPERF_MARK_END + 1] = {"point", "begin", "end"};
 
 static enum mkperf_status no_memory(struct mkperf_error *e)

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/figures.h"
-
 static enum mkperf_status no_memory(struct mkperf_error *e)
 {
     return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
@@ -294,7 +292,12 @@ enum mkperf_status mkperf_profile_cost(struct mkperf_profile *p, struct mkperf_e
 
 uint64_t mkperf_profile_lost(const struct mkperf_profile *p)
 {
-    return mkperf_lost_sum(p->lost);
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        n += p->lost[i];
+    }
+    return n;
 }
 
 static int by_time(uint64_t a, uint64_t b)

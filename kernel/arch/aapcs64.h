@@ -71,27 +71,54 @@ static inline bool mkperf_walk_page(struct mkperf_walking *w, uint64_t page, uin
  * Walks a thread's frame records from fp into frames[0 .. max). Each record must be 8-byte
  * aligned, lie within one page that the thread itself could read, and stand above the last one:
  * so the walk ends, whatever memory holds, and never faults. A function of its own, since inlined
- * it takes the caller's registers away from the loop. Unused in files of a port that take no
- * samples.
+ * it takes the caller's registers away from the loop.
+ *
+ * Within a page, positions are the kernel's own (window), which differ from the thread's by the
+ * same number modulo 2^64 everywhere.
  */
-__attribute__((noinline, unused)) static struct mkperf_walked
-mkperf_walk(const void *thread, uint64_t fp, uint64_t *frames, uint32_t max)
+__attribute__((noinline)) static struct mkperf_walked mkperf_walk(const void *thread, uint64_t fp,
+                                                                  uint64_t *frames, uint32_t max)
 {
-    struct mkperf_walking w = {fp, frames, frames + max, MKPERF_SAMPLE_DEPTH_LIMIT};
-    bool more = true;
+    struct mkperf_walked walked = {0, MKPERF_SAMPLE_DEPTH_LIMIT};
+    uint64_t *frame = frames;
+    uint64_t *end = frames + max;
 
-    while (more && w.frame != w.end) {
-        uint64_t page = w.fp & ~(MKPERF_PAGE_BYTES - 1);
-        uintptr_t window = mkperf_record_in_page(w.fp - page) ? mkperf_port_user_page(thread, page)
-                                                              : 0;
+    while (frame != end) {
+        uint64_t page = fp & ~(MKPERF_PAGE_BYTES - 1);
+        uint64_t window = mkperf_record_in_page(fp - page) ? mkperf_port_user_page(thread, page)
+                                                           : 0;
 
         if (window == 0) {
-            w.flags = MKPERF_SAMPLE_BAD_FP;
+            walked.flags = MKPERF_SAMPLE_BAD_FP;
             break;
         }
-        more = mkperf_walk_page(&w, page, window - page);
+        uint64_t to_window = window - page;
+        uint64_t last = window + MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record);
+        uint64_t next = fp + to_window;
+        uint64_t at;
+        uint64_t ret;
+        do {
+            const struct mkperf_frame_record *record = (const struct mkperf_frame_record *)next;
+            at = next;
+            next = record->caller + to_window;
+            ret = record->ret;
+            if (ret == 0) { /* start code: the outermost frame */
+                break;
+            }
+            *frame = ret;
+            frame++;
+            if (next <= at || next > last) {
+                break;
+            }
+        } while (next % 8 == 0 && frame != end);
+        fp = next - to_window;
+        if (ret == 0 || fp <= at - to_window) {
+            walked.flags = ret != 0 && fp != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
+            break;
+        }
     }
-    return (struct mkperf_walked){(uint32_t)(w.frame - frames), w.flags};
+    walked.frames = (uint32_t)(frame - frames);
+    return walked;
 }
 
 #endif

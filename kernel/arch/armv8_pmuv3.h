@@ -84,16 +84,12 @@ static inline void mkperf_pmu_clear(uint32_t mask)
     MKPERF_ISB();
 }
 
-/*
- * A counter's value, 32 bits, and setting it. Inlined, and with a case for each number of five
- * bits, so that a compiler has no range to check: a sample reads one and writes one.
- */
 #define MKPERF_READ_CASE(n) \
     case n:                 \
         return (uint32_t)MKPERF_READ_REGISTER("pmevcntr" #n "_el0");
-static inline __attribute__((always_inline)) uint32_t mkperf_pmu_read(unsigned i)
+__attribute__((noinline)) static uint32_t mkperf_pmu_read_any(unsigned i)
 {
-    switch (i & 31) {
+    switch (i) {
         MKPERF_EACH_COUNTER(MKPERF_READ_CASE)
     default: /* 31 is the cycle counter in the PMU's masks */
         return (uint32_t)MKPERF_READ_REGISTER("pmccntr_el0");
@@ -105,15 +101,32 @@ static inline __attribute__((always_inline)) uint32_t mkperf_pmu_read(unsigned i
     case n:                                                 \
         MKPERF_WRITE_REGISTER("pmevcntr" #n "_el0", value); \
         break;
-static inline __attribute__((always_inline)) void mkperf_pmu_write(unsigned i, uint32_t value)
+__attribute__((noinline)) static void mkperf_pmu_write_any(unsigned i, uint32_t value)
 {
-    switch (i & 31) {
+    switch (i) {
         MKPERF_EACH_COUNTER(MKPERF_WRITE_CASE)
     default:
         break;
     }
 }
 #undef MKPERF_WRITE_CASE
+
+/* A counter's value, 32 bits, and setting it. Counter 0 is often the only one, and spared the jump
+ * table. */
+static inline uint32_t mkperf_pmu_read(unsigned i)
+{
+    return __builtin_expect(i == 0, 1) ? (uint32_t)MKPERF_READ_REGISTER("pmevcntr0_el0")
+                                       : mkperf_pmu_read_any(i);
+}
+
+static inline void mkperf_pmu_write(unsigned i, uint32_t value)
+{
+    if (__builtin_expect(i == 0, 1)) {
+        MKPERF_WRITE_REGISTER("pmevcntr0_el0", value);
+    } else {
+        mkperf_pmu_write_any(i, value);
+    }
+}
 
 /* What a counter counts: the bits of MKPERF_SELECT_BITS; and setting it, for one that is off. */
 #define MKPERF_READ_CASE(n) \

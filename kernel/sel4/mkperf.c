@@ -1,276 +1,213 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hook's place in seL4: who may profile, and what becomes of the profiling interrupt.
+ * Samples and requests on seL4: what becomes of the profiling interrupt, and whose it is.
  *
- * Authority: the interrupt's handler is bound to a notification, the notification to a thread, and
- * that thread's IPC buffer page holds a descriptor. Whoever can arrange this owns the interrupt;
- * without it the interrupt is an interrupt like any other.
+ * Authority: a request is the invocation of the interrupt's handler, so whoever holds that
+ * capability may profile. Who is woken says the notification that the handler was given, as for any
+ * interrupt. Nothing else was added: no object, no invocation, no right.
  */
 #include <mkperf_port.h>
 
-#include <arch/machine.h>
-#include <mkperf.h>
-#include <mode/machine.h>
+#include <linker.h>
+
+/* Of kernel/traps.h, which does not include what it needs. */
+#include <benchmark/benchmark_track.h>
+#include <benchmark/benchmark_utilisation.h>
+
+#include <api/syscall.h>
+#include <kernel/thread.h>
+#include <kernel/traps.h>
 #include <object/notification.h>
-#include <plat/machine/devices_gen.h>
 
-enum { MKPERF_MAX_RAM_REGIONS = 8 };
-
-/*
- * The machine's RAM, as far as the kernel's window reaches: a copy, since the kernel's own list is
- * discarded after boot. A user may map a device as if it were memory; the hook must not follow.
- */
-struct mkperf_ram {
-    word_t n;
-    struct {
-        paddr_t start;
-        word_t size;
-    } region[MKPERF_MAX_RAM_REGIONS];
-};
-
-/*
- * Fields of a page table entry, each as structures.bf and vspace.c encode them: the type, cached
- * write-back memory (S2_NORMAL, NORMAL), and the right of user code to read, to read and write.
- */
-#define MKPERF_PTE_TYPE (BIT(58) | MASK(2))
-#define MKPERF_PTE_TABLE SEL4_WORD_CONST(3)
-#define MKPERF_PTE_PAGE SEL4_WORD_CONST(1)
-#define MKPERF_PTE_4K_PAGE (BIT(58) | 3)
-#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-#define MKPERF_PTE_ATTRIBUTES (MASK(4) << 2)
-#define MKPERF_PTE_NORMAL (SEL4_WORD_CONST(15) << 2)
-#define MKPERF_PTE_READ_WRITE (SEL4_WORD_CONST(3) << 6)
-#else
-#define MKPERF_PTE_ATTRIBUTES (MASK(3) << 2)
-#define MKPERF_PTE_NORMAL (SEL4_WORD_CONST(4) << 2)
-#define MKPERF_PTE_READ_WRITE (SEL4_WORD_CONST(1) << 6)
-#endif
-#define MKPERF_PTE_BASE (MASK(36) << 12)
-#define MKPERF_PTE_ACCESS (MASK(2) << 6)
-#define MKPERF_PTE_READ (SEL4_WORD_CONST(1) << 6) /* set by read-only and by read-write */
-
-struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
-static struct mkperf_ram mkperf_ram;
+struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
+/* Away from the kernel's own variables, which the compiler reaches from one address as far as it can;
+ * and adrp alone gives the address of the first. */
+struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES] ALIGN_BSS(BIT(seL4_PageBits));
 
 enum {
-    PMUSERENR_EN = BIT(0),
-    PMCR_N_SHIFT = 11,
-    PMCR_N_MASK = MASK(5),
     MDCR_HPMN_MASK = MASK(5),
     MDCR_TPMCR = BIT(5),
     MDCR_TPM = BIT(6),
     MDCR_HPMD = BIT(17),
+    PMCR_N_SHIFT = 11,
+    PMCR_N_MASK = MASK(5),
 };
 
 /*
- * Every event counter may interrupt and may count in the kernel. The cycle counter's interrupt is
- * left alone.
+ * With hypervisor support all counters are given to EL1 and EL0 (HPMN), for only those can
+ * interrupt without being EL2's own, they may count at EL2, and a guest's or a PD's access to them
+ * traps, whatever PMUSERENR_EL0 says.
  */
 BOOT_CODE void mkperf_initCPU(void)
 {
-    word_t value;
-
 #ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
-    word_t counters;
+    word_t mdcr;
+    word_t pmcr;
 
-    MRS("pmcr_el0", counters);
-    counters = (counters >> PMCR_N_SHIFT) & PMCR_N_MASK;
-    MRS("mdcr_el2", value);
-    value &= ~(word_t)(MDCR_HPMN_MASK | MDCR_TPMCR | MDCR_TPM | MDCR_HPMD);
-    MSR("mdcr_el2", value | counters);
+    MRS("pmcr_el0", pmcr);
+    MRS("mdcr_el2", mdcr);
+    mdcr &= ~(word_t)(MDCR_HPMN_MASK | MDCR_HPMD);
+    mdcr |= ((pmcr >> PMCR_N_SHIFT) & PMCR_N_MASK) | MDCR_TPM | MDCR_TPMCR;
+    MSR("mdcr_el2", mdcr);
 #endif
-    MRS("pmuserenr_el0", value);
-    MSR("pmuserenr_el0", value | PMUSERENR_EN);
-    MSR("pmintenset_el1", MASK(MKPERF_MAX_COUNTERS));
-
-    mkperf_ram.n = 0;
-    for (word_t i = 0; i < ARRAY_SIZE(avail_p_regs) && i < MKPERF_MAX_RAM_REGIONS; i++) {
-        mkperf_ram.region[i].start = MIN(avail_p_regs[i].start, PADDR_TOP);
-        mkperf_ram.region[i].size = MIN(avail_p_regs[i].end, PADDR_TOP) -
-                                    mkperf_ram.region[i].start;
-        mkperf_ram.n = i + 1;
-    }
+    mkperf_hook_boot();
+    mkperf_initMemory();
+    mkperf_node[CURRENT_CPU_INDEX()].stackSpace = MKPERF_NO_SPACE;
 }
 
-/* Whether the frame at paddr is memory. A frame is wholly within a region, or wholly outside. */
-static bool_t isRAM(paddr_t paddr)
+/* The interrupt is over: unmasked, inactive, and ready to come again. */
+static inline void complete(irq_t irq)
 {
-    for (word_t i = 0; i < mkperf_ram.n; i++) {
-        if (likely(paddr - mkperf_ram.region[i].start < mkperf_ram.region[i].size)) {
-            return true;
-        }
-    }
-    return false;
+    ackInterrupt(irq);
+#ifdef CONFIG_ARM_GIC_V3_SUPPORT
+    /* For an interrupt of a user's, ackInterrupt leaves this to the user's acknowledgement. */
+    isb();
+    deactivateInterrupt(irq);
+#endif
 }
 
-NO_INLINE word_t mkperf_translate(struct mkperf_translation *t, tcb_t *thread, word_t va,
-                                  bool_t write)
+/* Signals the owner as handleInterrupt would; irq is not masked for it. */
+static void signal(struct mkperf_node *node, irq_t irq)
 {
-    const word_t fields = MKPERF_PTE_TYPE | MKPERF_PTE_ATTRIBUTES |
-                          (write ? MKPERF_PTE_ACCESS : MKPERF_PTE_READ);
-    const word_t wanted = MKPERF_PTE_NORMAL | (write ? MKPERF_PTE_READ_WRITE : MKPERF_PTE_READ);
-    cap_t root = TCB_PTR_CTE_PTR(thread, tcbVTable)->cap;
+    cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
 
-    if (unlikely(cap_get_capType(root) != cap_vspace_cap ||
-                 !cap_vspace_cap_get_capVSIsMapped(root))) {
-        return 0;
+    node->wake = false;
+    if (cap_get_capType(cap) == cap_notification_cap &&
+        cap_notification_cap_get_capNtfnCanSend(cap)) {
+        sendSignal(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)),
+                   cap_notification_cap_get_capNtfnBadge(cap));
     }
-
-    pte_t *table = PT_PTR(cap_vspace_cap_get_capVSBasePtr(root));
-    asid_map_t map = findMapForASID(cap_vspace_cap_get_capVSMappedASID(root));
-    word_t bits = PT_INDEX_BITS * (UPT_LEVELS - 1) + seL4_PageBits;
-
-    if (unlikely(asid_map_get_type(map) != asid_map_asid_map_vspace ||
-                 asid_map_asid_map_vspace_get_vspace_root(map) != (word_t)table ||
-                 va >> bits >= BIT(seL4_VSpaceIndexBits) || va % sizeof(word_t) != 0)) {
-        return 0;
-    }
-
-    word_t entry = table[va >> bits].words[0];
-    word_t level = 1;
-
-    while (level < UPT_LEVELS && (entry & MKPERF_PTE_TYPE) == MKPERF_PTE_TABLE) {
-        level++;
-        bits -= PT_INDEX_BITS;
-        table = paddr_to_pptr(entry & MKPERF_PTE_BASE);
-        entry = table[(va >> bits) & MASK(PT_INDEX_BITS)].words[0];
-    }
-
-    word_t type = level == UPT_LEVELS ? MKPERF_PTE_4K_PAGE : MKPERF_PTE_PAGE;
-    paddr_t frame = entry & MKPERF_PTE_BASE;
-
-    if (unlikely((entry & fields) != (wanted | type) || !isRAM(frame))) {
-        return 0;
-    }
-
-    word_t offset = va & MASK(bits);
-
-    t->space = root.words[1];
-    t->va = va;
-    t->window = (word_t)paddr_to_pptr(frame) + offset;
-    t->room = BIT(bits) - offset;
-    return t->window;
 }
 
-bool_t mkperf_handleInterrupt(irq_t irq)
+/* As handleInterruptEntry, for an interrupt whose sample has been taken. */
+static NO_INLINE void wake(struct mkperf_node *node, irq_t irq)
+{
+    updateTimestamp();
+    checkBudget();
+    signal(node, irq);
+    complete(irq);
+    schedule();
+    activateThread();
+}
+
+/*
+ * A counter has overflowed, and some interrupt is there. If it is the profiling interrupt, the
+ * samples are taken, and the kernel returns to user mode from here; else the caller goes on with
+ * it, and the profiling interrupt comes when it is over. It does so, too, if the counters that
+ * overflowed are not the session's: the interrupt is then masked and signalled as any other, and
+ * cannot come again before its handler is invoked.
+ *
+ * Without updateTimestamp and checkBudget, if nobody has to be woken. That is sound for the
+ * scheduler: ksCurTime and ksConsumed stay what they were at the last entry, the thread that goes on
+ * is the one that was running, and the next entry computes what it consumed from the timer as ever,
+ * the hook's time included. No thread state, queue or scheduler action changes, so there is nothing
+ * to schedule. The deadline timer stays programmed, and fires late by no more than one sample. To
+ * the scheduler it is as if the processor had been slower for a moment.
+ */
+NO_INLINE void mkperf_interrupt(word_t flags)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    uint32_t hit = flags & node->hook.mask;
+    irq_t irq = getActiveIRQ();
 
-    if (IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ || (!node->captured && !mkperf_sample(node, irq))) {
-        return false;
+    if (unlikely(IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ)) {
+        return;
     }
-    node->captured = false;
-    if (node->attention & MKPERF_ATTENTION_WAKE) {
-        node->attention &= ~(word_t)MKPERF_ATTENTION_WAKE;
-        cap_t cap = mkperf_notificationOf(irq);
+    if (unlikely(hit == 0)) {
+        node->hook.spurious++;
+        return;
+    }
+    arch_c_entry_hook();
+#if defined(CONFIG_BENCHMARK_TRACK_KERNEL_ENTRIES) || defined(CONFIG_BENCHMARK_TRACK_UTILISATION)
+    ksEnter = timestamp();
+#endif
+    mkperf_capture(&node->hook, hit);
+    mkperf_entered(); /* what is left of c_entry_hook; until here the last entry was needed */
+    if (likely(!node->wake)) {
+        complete(irq);
+    } else {
+        wake(node, irq);
+    }
+    restore_user_context();
+    UNREACHABLE();
+}
 
-        if (cap_get_capType(cap) == cap_notification_cap) {
-            sendSignal(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)),
-                       cap_notification_cap_get_capNtfnBadge(cap));
-        }
+/* The same where the kernel, in a long operation, has seen that an interrupt is pending. */
+NO_INLINE void mkperf_preemption(word_t flags)
+{
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    uint32_t hit = flags & node->hook.mask;
+    irq_t irq = getActiveIRQ();
+
+    if (hit == 0 || IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ) {
+        return;
     }
-    mkperf_complete(irq);
-    return true;
+    mkperf_capture(&node->hook, hit);
+    if (node->wake) {
+        signal(node, irq);
+    }
+    complete(irq);
+}
+
+/*
+ * The current thread acknowledges the PMU's interrupt of a core. Its descriptor is named by
+ * `userData` in its IPC buffer, which is found, and its rights are checked, by the kernel's own
+ * function.
+ */
+NO_INLINE void mkperf_request(irq_t irq)
+{
+    tcb_t *thread = NODE_STATE(ksCurThread);
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    seL4_IPCBuffer *buffer = (seL4_IPCBuffer *)lookupIPCBuffer(true, thread);
+
+    if (buffer == NULL || buffer->userData == 0) {
+        return;
+    }
+
+    struct mkperf_descriptor *d = mkperf_memoryOf(thread, buffer->userData, sizeof *d);
+
+    if (d == NULL) {
+        return;
+    }
+    if (mkperf_watching()) {
+        MKPERF_WATCH();
+    }
+    mkperf_hook_request(&node->hook, d, thread, IRQT_TO_CORE(irq) == CURRENT_CPU_INDEX());
+    mkperf_entry[CURRENT_CPU_INDEX()].watched = mkperf_hook_watches(&node->hook);
+    if (node->wake) {
+        signal(node, irq);
+    }
+}
+
+void mkperf_mappingsChanged(void)
+{
+    for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
+        mkperf_node[i].stackSpace = MKPERF_NO_SPACE;
+        mkperf_hook_unmapped(&mkperf_node[i].hook);
+    }
+}
+
+static void end(word_t core)
+{
+    mkperf_hook_end(&mkperf_node[core].hook, core == CURRENT_CPU_INDEX());
+    mkperf_entry[core].watched = false;
 }
 
 void mkperf_threadDeleted(tcb_t *tcb)
 {
     for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
-        if (mkperf_node[i].entryThread == tcb) {
-            mkperf_node[i].entryThread = NULL;
+        if (mkperf_entry[i].thread == tcb) {
+            mkperf_entry[i].thread = NULL;
+        }
+        if (mkperf_node[i].hook.owner == tcb) {
+            end(i);
         }
     }
 }
 
-/* The table of software events, and the descriptor that speaks of it; NULL, and no more events, if
- * nobody wants them. */
-static struct mkperf_soft *softTable(struct mkperf_node *node, const struct mkperf_descriptor **d)
+void mkperf_handlerDeleted(irq_t irq)
 {
-    struct mkperf_soft *table = NULL;
-
-    *d = mkperf_published(node, CORE_IRQ_TO_IRQT(CURRENT_CPU_INDEX(), CONFIG_MKPERF_IRQ));
-    if (*d != NULL) {
-        table = mkperf_port_soft(*d);
-    }
-    if (table == NULL && !node->counted) {
-        node->attention &= ~(word_t)MKPERF_ATTENTION_WATCH;
-    }
-    return table;
-}
-
-/* What the counters counted since the last time. */
-static void count(struct mkperf_node *node, uint64_t user, uint64_t kernel)
-{
-    const struct mkperf_descriptor *d =
-        mkperf_published(node, CORE_IRQ_TO_IRQT(CURRENT_CPU_INDEX(), CONFIG_MKPERF_IRQ));
-    struct mkperf_counts *table = NULL;
-
-    node->counted = false;
-    if (d != NULL) {
-        table = mkperf_port_counts(d);
-    }
-    if (table != NULL) {
-        mkperf_counts_entry(d, &node->counting, table, user, kernel,
-                            mkperf_port_identity(node->consumer));
-    }
-}
-
-void mkperf_countIdle(void)
-{
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
-
-    if (node->counted && node->entryKnown) {
-        count(node, node->entryId, node->entryId);
-    }
-}
-
-static void softEvent(word_t kind, uint64_t from, uint64_t to)
-{
-    const struct mkperf_descriptor *d;
-    struct mkperf_soft *table = softTable(&mkperf_node[CURRENT_CPU_INDEX()], &d);
-
-    if (table != NULL) {
-        mkperf_soft_event(d, table, kind, from, to);
-    }
-}
-
-NO_INLINE void mkperf_softEvent(word_t kind, tcb_t *from, tcb_t *to)
-{
-    softEvent(kind, mkperf_port_identity(from), mkperf_port_identity(to));
-}
-
-NO_INLINE void mkperf_softSwitch(void)
-{
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
-    tcb_t *thread = NODE_STATE(ksCurThread);
-    uint64_t id = mkperf_port_identity(thread);
-
-    if (node->counted) {
-        /* The idle thread is the kernel's own code. */
-        bool_t before = node->entryKnown && thread != NODE_STATE(ksIdleThread);
-
-        count(node, id, before ? node->entryId : id);
-    }
-    if (node->entryKnown && node->entryThread != thread) {
-        softEvent(MKPERF_SOFT_SWITCH, node->entryId, id);
-    }
-    node->entryId = id;
-    node->entryKnown = mkperf_watching();
-}
-
-/* What a thread itself did wrong: not a guest's exit, nor a budget that is used up. */
-NO_INLINE void mkperf_softFault(tcb_t *tcb)
-{
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
-    const struct mkperf_descriptor *d;
-    struct mkperf_soft *table = softTable(node, &d);
-    word_t type = seL4_Fault_get_seL4_FaultType(current_fault);
-    bool_t memory = type == seL4_Fault_VMFault;
-
-    if (table != NULL && (memory || type == seL4_Fault_CapFault ||
-                          type == seL4_Fault_UnknownSyscall || type == seL4_Fault_UserException)) {
-        mkperf_soft_fault(d, &node->capture, table, mkperf_port_identity(tcb),
-                          getRegister(tcb, FaultIP),
-                          memory ? seL4_Fault_VMFault_get_address(current_fault) : 0);
+    if (IRQT_TO_IRQ(irq) == CONFIG_MKPERF_IRQ) {
+        end(IRQT_TO_CORE(irq));
     }
 }

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Included by a patched seL4's config.cmake with KernelMkperf: the interrupt, and what is compiled.
+config_string(
+    KernelMkperfIRQ MKPERF_IRQ "Interrupt of the PMU that mkperf's hook answers."
+    DEFAULT 23
+    UNQUOTE
+)
+get_filename_component(mkperf_dir "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
+file(RELATIVE_PATH mkperf_relative "${CMAKE_CURRENT_SOURCE_DIR}" "${mkperf_dir}")
+add_sources(
+    PREFIX ${mkperf_relative}
+    CFILES capture.c request.c sel4/memory.c sel4/mkperf.c sel4/watch.c
+)
+if(KernelMkperfCounts)
+    add_sources(PREFIX ${mkperf_relative} CFILES counts.c)
+endif()
+if(KernelMkperfSoft)
+    add_sources(PREFIX ${mkperf_relative} CFILES soft.c)
+endif()
+include_directories(
+    ${mkperf_dir}/../include
+    ${mkperf_dir}
+    ${mkperf_dir}/sel4
+    ${mkperf_dir}/sel4/include
+)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The hook's state of one core on seL4.
+ *
+ * Owns: struct mkperf_node, beside struct mkperf_entry (mkperf.h). Read and written on its core,
+ * with the big kernel lock held and interrupts masked; mkperf_mappingsChanged, mkperf_threadDeleted
+ * and mkperf_handlerDeleted reach all cores', with the lock.
+ */
+#ifndef MKPERF_SEL4_NODE_H
+#define MKPERF_SEL4_NODE_H
+
+#include <hook.h>
+#include <mkperf.h>
+
+struct mkperf_node {
+    word_t stackSpace;  /* the last page that a walk of frames was in: address space, */
+    word_t stackPage;   /* page, */
+    word_t stackWindow; /* and where the kernel sees it */
+    bool_t wake;        /* the owner is to be signalled: now, or after a fault soon */
+    bool_t known;       /* while watched: the identity that the last entry's thread had then, */
+    bool_t delivered;   /* which may change while another runs; a message was delivered since */
+    struct mkperf_identity id;
+    struct mkperf_hook hook;
+};
+
+extern struct mkperf_node mkperf_node[CONFIG_MAX_NUM_NODES];
+
+/* No address space: a root table is aligned. */
+#define MKPERF_NO_SPACE (~SEL4_WORD_CONST(0))
+
+/*
+ * What names a thread's address space: the second word of its capability for it, the root table's
+ * address and its ASID. Nothing but such capabilities, or none, can be in a TCB's slot for it.
+ */
+static inline word_t mkperf_spaceOf(tcb_t *thread)
+{
+    return TCB_PTR_CTE_PTR(thread, tcbVTable)->cap.words[1];
+}
+
+/* memory.c */
+void mkperf_initMemory(void);
+void *mkperf_memoryOf(tcb_t *owner, word_t va, word_t bytes);
+word_t mkperf_stackPage(struct mkperf_node *node, tcb_t *thread, word_t page);
+
+#endif
