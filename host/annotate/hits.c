@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
+
 static bool is_chosen(const struct annotate_choice *c, const char *name)
 {
     size_t n = c->symbol ? strlen(c->symbol) : 0;
@@ -91,23 +93,19 @@ static int compare_functions(const void *pa, const void *pb)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-enum mkperf_status annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
-                                      const struct annotate_choice *c, struct mkperf_error *e)
+void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
+                        const struct annotate_choice *c)
 {
     uint32_t chains = f->profile->chains.count;
 
-    *h = (struct annotate_hits){.hit = calloc((size_t)chains + 1, sizeof *h->hit),
-                                .function = calloc((size_t)chains + 1, sizeof *h->function)};
-    if (!h->hit || !h->function) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    *h = (struct annotate_hits){.hit = mkperf_xcalloc(chains, sizeof *h->hit),
+                                .function = mkperf_xcalloc(chains, sizeof *h->function)};
     for (uint32_t i = 0; i < chains; i++) {
         h->n += find_hit(f, c, i, &h->hit[h->n]);
     }
     qsort(h->hit, h->n, sizeof *h->hit, compare_hits);
     merge(h);
     qsort(h->function, h->nfunctions, sizeof *h->function, compare_functions);
-    return MKPERF_OK;
 }
 
 void annotate_hits_free(struct annotate_hits *h)

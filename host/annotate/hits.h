@@ -38,8 +38,8 @@ struct annotate_choice {
     uint32_t event;
 };
 
-enum mkperf_status annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
-                                      const struct annotate_choice *c, struct mkperf_error *e);
+void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,
+                        const struct annotate_choice *c);
 void annotate_hits_free(struct annotate_hits *h);
 
 #endif

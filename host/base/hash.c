@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "xalloc.h"
+
+enum { FIRST_SLOTS = 256 };
+
 /* Two independent halves, which a processor works on at once. */
 static uint32_t hash_words(const uint64_t *key, uint32_t words)
 {
@@ -36,52 +40,19 @@ static void place(struct mkperf_hash *t, struct mkperf_hash_slot slot)
     t->slot[i] = slot;
 }
 
-static bool grow_slots(struct mkperf_hash *t)
+static void grow_slots(struct mkperf_hash *t)
 {
     struct mkperf_hash_slot *old = t->slot;
-    uint32_t before = t->nslots, nslots = before ? 2 * before : 256;
-    struct mkperf_hash_slot *slot = nslots ? calloc(nslots, sizeof *slot) : NULL;
+    uint32_t before = t->nslots;
 
-    if (!slot) {
-        return false;
-    }
-    t->slot = slot;
-    t->nslots = nslots;
+    t->nslots = (uint32_t)mkperf_room(before, FIRST_SLOTS); /* a power of two */
+    t->slot = mkperf_xcalloc(t->nslots, sizeof *t->slot);
     for (uint32_t i = 0; i < before; i++) {
-        if (old[i].number) {
+        if (old[i].number != 0) {
             place(t, old[i]);
         }
     }
     free(old);
-    return true;
-}
-
-static bool reserve(struct mkperf_hash *t, uint32_t words)
-{
-    if (2 * ((uint64_t)t->count + 1) > t->nslots && !grow_slots(t)) {
-        return false;
-    }
-    if (t->count == t->room) {
-        uint32_t room = t->room ? 2 * t->room : 128;
-        struct mkperf_hash_key *key = reallocarray(t->key, room, sizeof *key);
-
-        if (!key) {
-            return false;
-        }
-        t->key = key;
-        t->room = room;
-    }
-    if (words > t->words_room - t->used) {
-        size_t room = 2 * t->words_room + words + 1024;
-        uint64_t *p = reallocarray(t->words, room, sizeof *p);
-
-        if (!p) {
-            return false;
-        }
-        t->words = p;
-        t->words_room = room;
-    }
-    return true;
 }
 
 static int64_t find(const struct mkperf_hash *t, const uint64_t *key, uint32_t words, uint32_t hash)
@@ -104,17 +75,19 @@ static int64_t find(const struct mkperf_hash *t, const uint64_t *key, uint32_t w
     return -1;
 }
 
-int64_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t words)
+uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t words)
 {
     uint32_t hash = hash_words(key, words);
     int64_t number = find(t, key, words, hash);
 
     if (number >= 0) {
-        return number;
+        return (uint32_t)number;
     }
-    if (!reserve(t, words)) {
-        return -1;
+    if (2 * ((uint64_t)t->count + 1) > t->nslots) {
+        grow_slots(t);
     }
+    MKPERF_GROW(t->key, t->room, (size_t)t->count + 1);
+    MKPERF_GROW(t->words, t->words_room, t->used + words);
     t->key[t->count] = (struct mkperf_hash_key){.at = t->used, .words = words};
     memcpy(t->words + t->used, key, words * sizeof *key);
     t->used += words;
@@ -126,6 +99,24 @@ const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, ui
 {
     *words = t->key[number].words;
     return t->words + t->key[number].at;
+}
+
+uint32_t mkperf_hash_text_number(struct mkperf_hash *t, const char *text)
+{
+    uint64_t words[MKPERF_HASH_TEXT / 8];
+    size_t n = strnlen(text, sizeof words - 1);
+
+    words[n / 8] = 0;
+    memcpy(words, text, n);
+    memset((char *)words + n, 0, 8 - n % 8);
+    return mkperf_hash_number(t, words, (uint32_t)(n / 8 + 1));
+}
+
+const char *mkperf_hash_text(const struct mkperf_hash *t, uint32_t number)
+{
+    uint32_t words;
+
+    return (const char *)mkperf_hash_key(t, number, &words);
 }
 
 void mkperf_hash_free(struct mkperf_hash *t)

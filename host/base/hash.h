@@ -2,7 +2,7 @@
 /*
  * A hash table from keys of 64-bit words to dense numbers.
  *
- * Owns: the keys. Used by mkperf report for chains, addresses, names and rows. A key's number is
+ * Owns: the keys. Used for chains, addresses, names and rows. A key's number is
  * the order of its first appearance, which makes everything that is built on it deterministic.
  */
 #ifndef MKPERF_HOST_BASE_HASH_H
@@ -29,11 +29,16 @@ struct mkperf_hash {
     size_t used, words_room;
 };
 
-/* The number of a key, made if it is new; -1: out of memory. */
-int64_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t words);
+/* The number of a key, made if it is new. */
+uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t words);
 
 /* A key by its number; valid until the next key is added. */
 const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, uint32_t *words);
+
+/* The same for texts as keys, which are cut at MKPERF_HASH_TEXT - 1 bytes. */
+enum { MKPERF_HASH_TEXT = 1280 };
+uint32_t mkperf_hash_text_number(struct mkperf_hash *t, const char *text);
+const char *mkperf_hash_text(const struct mkperf_hash *t, uint32_t number);
 
 void mkperf_hash_free(struct mkperf_hash *t);
 

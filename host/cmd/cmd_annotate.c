@@ -95,10 +95,8 @@ static enum mkperf_status print_events(const struct command *c, const struct mkp
         if (c->names.event && strcmp(c->names.event, s->event[choice.event].name) != 0) {
             continue;
         }
-        status = annotate_hits_find(&h, f, &choice, e);
-        if (status == MKPERF_OK) {
-            status = print_functions(c, f, &h, &choice, sources, printed, e);
-        }
+        annotate_hits_find(&h, f, &choice);
+        status = print_functions(c, f, &h, &choice, sources, printed, e);
         annotate_hits_free(&h);
         if (status != MKPERF_OK) {
             return status;

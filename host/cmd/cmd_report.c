@@ -197,7 +197,7 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
 
     report_head_print(p, c->input, stdout);
     report_filter_print(&p->filter, stdout);
-    status = mkperf_frames_cost(f, stdout, e);
+    mkperf_frames_cost(f, stdout);
     mkperf_frames_warn(f, stdout);
     for (uint32_t i = 0; status == MKPERF_OK && i < p->places.session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "formats.h"
 #include <mkperf/version.h>
 
@@ -31,53 +32,36 @@ struct callgrind {
     struct row *row;
     uint64_t *cost; /* columns for each row */
     uint32_t room;
+    size_t cost_room;
     bool *named_function, *named_file; /* names stand in the file once */
     struct mkperf_hash names;          /* keys: name, file */
     uint32_t *object_of_name;          /* PD + 2, 1: kernel; of each name */
     bool *ambiguous;                   /* of each name: more than one object has it */
 };
 
-static int64_t row_number(struct callgrind *g, uint32_t function, uint32_t line, uint32_t callee)
+static uint32_t row_number(struct callgrind *g, uint32_t function, uint32_t line, uint32_t callee)
 {
     uint64_t key[2] = {function | (uint64_t)line << 32, callee};
     uint32_t known = g->rows.count;
-    int64_t number = mkperf_hash_number(&g->rows, key, 2);
+    uint32_t number = mkperf_hash_number(&g->rows, key, 2);
 
-    if (number < 0 || g->rows.count == known) {
-        return number;
+    if (number == known) {
+        MKPERF_GROW(g->row, g->room, (size_t)number + 1);
+        MKPERF_GROW(g->cost, g->cost_room, ((size_t)number + 1) * g->columns);
+        g->row[number] = (struct row){.function = function, .line = line, .callee = callee};
     }
-    if ((uint32_t)number >= g->room) {
-        uint32_t room = g->room != 0 ? 2 * g->room : 256;
-        struct row *row = reallocarray(g->row, room, sizeof *row);
-        if (row == NULL) {
-            return -1;
-        }
-        g->row = row;
-        uint64_t *cost = reallocarray(g->cost, room, g->columns * sizeof *cost);
-        if (cost == NULL) {
-            return -1;
-        }
-        g->cost = cost;
-        g->room = room;
-    }
-    g->row[number] = (struct row){.function = function, .line = line, .callee = callee};
-    memset(g->cost + (size_t)number * g->columns, 0, g->columns * sizeof *g->cost);
     return number;
 }
 
-static bool add_cost(struct callgrind *g, int64_t number, const struct mkperf_profile_chain *chain,
+static void add_cost(struct callgrind *g, uint32_t number, const struct mkperf_profile_chain *chain,
                      uint32_t chain_number)
 {
-    if (number < 0) {
-        return false;
-    }
     if (g->row[number].last != chain_number + 1) {
         uint64_t *cost = g->cost + (size_t)number * g->columns;
         cost[chain->event] += chain->weight.period;
         cost[g->columns - 1] += chain->weight.samples;
         g->row[number].last = chain_number + 1;
     }
-    return true;
 }
 
 /*
@@ -108,24 +92,22 @@ static uint32_t line_of(const struct mkperf_places *s, const struct mkperf_frame
     return frame->file == s->function[frame->function].file ? frame->line : 0;
 }
 
-static bool add_chain(struct callgrind *g, const struct mkperf_profile_chain *chain,
+static void add_chain(struct callgrind *g, const struct mkperf_profile_chain *chain,
                       uint32_t number)
 {
     const struct mkperf_places *s = &g->c->places;
     uint32_t callee = SELF;
 
-    for (int i = 0; i < chain->n; i++) {
+    for (uint32_t i = 0; i < chain->n; i++) {
         uint32_t n;
         const struct mkperf_frame *f = mkperf_places_frames(s, chain->place[i], &n);
         for (uint32_t k = 0; k < n; k++) {
-            if (!add_cost(g, row_number(g, f[k].function, line_of(s, &f[k]), callee), chain,
-                          number)) {
-                return false;
-            }
+            uint32_t row = row_number(g, f[k].function, line_of(s, &f[k]), callee);
+            add_cost(g, row, chain, number);
             callee = f[k].function + 1;
         }
     }
-    return add_cost(g, row_number(g, root_of(s, chain->pd), 0, callee), chain, number);
+    add_cost(g, row_number(g, root_of(s, chain->pd), 0, callee), chain, number);
 }
 
 static int compare(const void *a, const void *b)
@@ -149,26 +131,22 @@ static const char *object_of(const struct mkperf_places *s, const struct mkperf_
     return f->kernel ? "kernel" : mkperf_places_pd_name(s, f->pd);
 }
 
-/* Finds the names that more than one object has. False: out of memory. */
-static bool find_ambiguous(struct callgrind *g)
+/* Finds the names that more than one object has. */
+static void find_ambiguous(struct callgrind *g)
 {
     const struct mkperf_places *s = &g->c->places;
 
-    g->object_of_name = calloc((size_t)s->functions.count + 1, sizeof *g->object_of_name);
-    g->ambiguous = calloc((size_t)s->functions.count + 1, 1);
-    for (uint32_t i = 0; g->object_of_name && g->ambiguous && i < s->functions.count; i++) {
+    g->object_of_name = mkperf_xcalloc(s->functions.count, sizeof *g->object_of_name);
+    g->ambiguous = mkperf_xcalloc(s->functions.count, sizeof *g->ambiguous);
+    for (uint32_t i = 0; i < s->functions.count; i++) {
         const struct mkperf_function *f = &s->function[i];
-        uint32_t object = f->kernel ? 1 : f->pd + 2;
+        uint32_t object = f->kernel ? 1U : f->pd + 2;
         uint64_t key[2] = {f->name, f->file};
-        int64_t number = mkperf_hash_number(&g->names, key, 2);
-        if (number < 0) {
-            return false;
-        }
+        uint32_t number = mkperf_hash_number(&g->names, key, 2);
         g->ambiguous[number] |= g->object_of_name[number] != 0 &&
                                 g->object_of_name[number] != object;
         g->object_of_name[number] = object;
     }
-    return g->object_of_name != NULL && g->ambiguous != NULL;
 }
 
 static void put_function_name(struct callgrind *g, const struct mkperf_function *f,
@@ -176,11 +154,11 @@ static void put_function_name(struct callgrind *g, const struct mkperf_function 
 {
     uint64_t key[2] = {f->name, f->file};
     bool root = function >= g->c->places.functions.count;
-    int64_t number = root ? -1 : mkperf_hash_number(&g->names, key, 2);
+    bool ambiguous = !root && g->ambiguous[mkperf_hash_number(&g->names, key, 2)];
 
     mkperf_textout_put(g->t, " ", 1);
     mkperf_textout_plain(g->t, name_at(&g->c->places, function), '\n', ' ');
-    if (number >= 0 && g->ambiguous[number]) {
+    if (ambiguous) {
         mkperf_textout_puts(g->t, " {");
         mkperf_textout_plain(g->t, object_of(&g->c->places, f), '\n', ' ');
         mkperf_textout_put(g->t, "}", 1);
@@ -234,17 +212,15 @@ static void put_row(struct callgrind *g, const struct row *row, bool fresh)
     mkperf_textout_put(g->t, "\n", 1);
 }
 
-static enum mkperf_status put_rows(struct callgrind *g, struct mkperf_error *e)
+static void put_rows(struct callgrind *g)
 {
+    const struct mkperf_places *s = &g->c->places;
     uint32_t n = g->rows.count;
-    struct row *order = reallocarray(NULL, n + 1, sizeof *order);
+    struct row *order = mkperf_xcalloc(n, sizeof *order);
 
-    g->named_function = calloc((size_t)root_of(&g->c->places, 0) + g->c->places.npds + 1, 1);
-    g->named_file = calloc(g->c->places.texts.count + 1, 1);
-    if (order == NULL || g->named_function == NULL || g->named_file == NULL || !find_ambiguous(g)) {
-        free(order);
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    g->named_function = mkperf_xcalloc((size_t)root_of(s, 0) + s->npds + 1, sizeof(bool));
+    g->named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
+    find_ambiguous(g);
     if (n > 0) {
         memcpy(order, g->row, n * sizeof *order);
         qsort(order, n, sizeof *order, compare);
@@ -253,7 +229,6 @@ static enum mkperf_status put_rows(struct callgrind *g, struct mkperf_error *e)
         put_row(g, &order[i], i == 0 || order[i].function != order[i - 1].function);
     }
     free(order);
-    return MKPERF_OK;
 }
 
 /* Event names are words. */
@@ -308,19 +283,14 @@ static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct 
 {
     struct callgrind g = {.c = c, .t = t, .columns = c->nevents + 1};
     struct mkperf_profile_chain chain;
-    enum mkperf_status status = MKPERF_OK;
 
-    for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
-        status = mkperf_profile_chain(c, i, &chain, e); /* all functions must have their numbers */
-    }
-    for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
-        status = mkperf_profile_chain(c, i, &chain, e);
-        if (status == MKPERF_OK && !add_chain(&g, &chain, i)) {
-            status = mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        }
+    (void)e;
+    for (uint32_t i = 0; i < c->chains.count; i++) {
+        mkperf_profile_chain(c, i, &chain);
+        add_chain(&g, &chain, i);
     }
     put_head(&g, x->title);
-    status = status == MKPERF_OK ? put_rows(&g, e) : status;
+    put_rows(&g);
     mkperf_hash_free(&g.rows);
     free(g.row);
     free(g.cost);
@@ -329,7 +299,7 @@ static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct 
     mkperf_hash_free(&g.names);
     free(g.object_of_name);
     free(g.ambiguous);
-    return status;
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_callgrind_open(const struct mkperf_export *x, struct mkperf_output *out,

@@ -37,10 +37,12 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     mkperf_textout_puts(&c->out.text,
                         "kind,time_ns,core,pd,event,mode,samples,period,where,function,file,"
                         "line,stack\n");
-    return mkperf_places_begin(&c->out.places, session, e);
+    (void)e;
+    mkperf_places_begin(&c->out.places, session);
+    return MKPERF_OK;
 }
 
-static void put_stack(struct csv *c, const uint32_t *place, int n)
+static void put_stack(struct csv *c, const uint32_t *place, uint32_t n)
 {
     bool first = true;
 
@@ -60,7 +62,7 @@ static void put_stack(struct csv *c, const uint32_t *place, int n)
     mkperf_textout_puts(&c->out.text, "\"\n");
 }
 
-static void put_code(struct csv *c, const uint32_t *place, int n)
+static void put_code(struct csv *c, const uint32_t *place, uint32_t n)
 {
     struct mkperf_textout *t = &c->out.text;
     uint32_t frames;
@@ -109,11 +111,8 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 {
     struct csv *c = self;
     uint32_t place[MKPERF_PLACES_MAX];
-    int n = mkperf_streamed_sample(&c->out, s, place, e);
+    uint32_t n = mkperf_streamed_sample(&c->out, s, place);
 
-    if (n < 0) {
-        return e->status;
-    }
     put_row(c, s, "sample", s->event, s->period);
     put_code(c, place, n);
     for (unsigned i = 0; i < s->nreads; i++) {

@@ -13,6 +13,8 @@
 
 #include <mkperf/version.h>
 
+#include "base/xalloc.h"
+
 enum { GAP_STEPS = 2 }; /* sampling intervals without a sample: the PD did not run */
 
 struct firefox {
@@ -183,8 +185,7 @@ static void open_thread(struct firefox *f, const char *name, const char *process
 static const char no_markers[] = "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],"
                                  "\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0},\n";
 
-static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is_main,
-                                     struct mkperf_error *e)
+static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
 {
     struct mkperf_profile *c = f->c;
     uint32_t pd = (uint32_t)thread, event = (uint32_t)(thread >> 32);
@@ -193,9 +194,8 @@ static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is
 
     firefox_tables_reset(&f->tables, mkperf_places_idle(&c->places, pd));
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (mkperf_profile_thread(c, i) == thread &&
-            firefox_tables_add(&f->tables, i, e) != MKPERF_OK) {
-            return e->status;
+        if (mkperf_profile_thread(c, i) == thread) {
+            firefox_tables_add(&f->tables, i);
         }
     }
     snprintf(name, sizeof name, c->nevents > 1 ? "%.255s (%.128s)" : "%.255s", process,
@@ -214,7 +214,6 @@ static enum mkperf_status put_thread(struct firefox *f, uint64_t thread, bool is
     }
     firefox_tables_put(&f->tables, "");
     mkperf_textout_put(f->t, "}", 1);
-    return MKPERF_OK;
 }
 
 /* n equal elements. */
@@ -282,22 +281,22 @@ static void put_losses(struct firefox *f)
 static uint64_t *list_threads(struct firefox *f)
 {
     uint32_t npds = f->c->places.npds, nevents = f->c->nevents;
-    bool *seen = calloc((size_t)npds * nevents + 1, 1);
-    uint64_t *list = calloc((size_t)npds * nevents + 1, sizeof *list);
+    bool *seen = mkperf_xcalloc((size_t)npds * nevents, sizeof *seen);
+    uint64_t *list = mkperf_xcalloc((size_t)npds * nevents, sizeof *list);
 
-    for (uint32_t i = 0; seen != NULL && list != NULL && i < f->c->chains.count; i++) {
+    for (uint32_t i = 0; i < f->c->chains.count; i++) {
         uint64_t thread = mkperf_profile_thread(f->c, i);
         if ((uint32_t)thread < npds) {
             seen[(size_t)(uint32_t)thread * nevents + (thread >> 32)] = true;
         }
     }
     const struct mkperf_profile_mark *mark = f->c->marks.map;
-    for (size_t i = 0; seen != NULL && i < f->c->marks.count; i++) {
+    for (size_t i = 0; i < f->c->marks.count; i++) {
         if (mark[i].pd < npds && nevents > 0) {
             seen[(size_t)mark[i].pd * nevents] = true; /* has a thread, though without samples */
         }
     }
-    for (uint32_t i = 0; seen != NULL && list != NULL && i < npds * nevents; i++) {
+    for (uint32_t i = 0; i < npds * nevents; i++) {
         if (seen[i]) {
             list[f->nthreads++] = i / nevents | (uint64_t)(i % nevents) << 32;
         }
@@ -306,52 +305,40 @@ static uint64_t *list_threads(struct firefox *f)
     return list;
 }
 
-static enum mkperf_status put_threads(struct firefox *f, const char *title, struct mkperf_error *e)
+static void put_threads(struct firefox *f, const char *title)
 {
     uint64_t *list = list_threads(f);
-    enum mkperf_status status = MKPERF_OK;
     uint32_t n = f->nthreads;
 
-    if (list == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     f->nthreads += f->c->losses.count > 0;
     put_meta(f, title);
-    for (uint32_t i = 0; status == MKPERF_OK && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
-        status = put_thread(f, list[i], i == 0 || (uint32_t)list[i - 1] != (uint32_t)list[i], e);
+        put_thread(f, list[i], i == 0 || (uint32_t)list[i - 1] != (uint32_t)list[i]);
     }
-    if (status == MKPERF_OK && f->c->losses.count > 0) {
+    if (f->c->losses.count > 0) {
         mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
         put_losses(f);
     }
     mkperf_textout_puts(f->t, "],\n");
-    if (status == MKPERF_OK && !firefox_counters_put(&f->tables, list, n)) {
-        status = mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    firefox_counters_put(&f->tables, list, n);
     mkperf_textout_puts(f->t, "}\n");
     free(list);
-    return status;
 }
 
 static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mkperf_profile *c,
                                         struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct firefox f = {.c = c, .t = t};
-    struct mkperf_profile_chain chain;
-    enum mkperf_status status = mkperf_profile_order(c, e);
 
-    for (uint32_t i = 0; status == MKPERF_OK && i < c->chains.count; i++) {
-        status = mkperf_profile_chain(c, i, &chain, e);
+    if (mkperf_profile_order(c, e) != MKPERF_OK) {
+        return e->status;
     }
-    if (status != MKPERF_OK) {
-        return status;
-    }
-    status = firefox_tables_open(&f.tables, c, t) && firefox_marks_pair(&f.tables)
-                 ? put_threads(&f, x->title, e)
-                 : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    firefox_tables_open(&f.tables, c, t);
+    firefox_marks_pair(&f.tables);
+    put_threads(&f, x->title);
     firefox_tables_close(&f.tables);
-    return status;
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,

@@ -30,26 +30,25 @@ struct firefox_tables {
     bool idle;
 };
 
-/* For the whole profile, whose chains must all have been resolved. False: out of memory. */
-bool firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
+/* For the whole profile, whose chains have all been resolved. */
+void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
                          struct mkperf_textout *t);
 void firefox_tables_close(struct firefox_tables *f);
 
 /* Begins a thread: its tables are empty. */
 void firefox_tables_reset(struct firefox_tables *f, bool idle);
-enum mkperf_status firefox_tables_add(struct firefox_tables *f, uint32_t chain,
-                                      struct mkperf_error *e);
+void firefox_tables_add(struct firefox_tables *f, uint32_t chain);
 /* A text's number in the thread's stringArray. */
 uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);
 
-/* Once for the profile. False: out of memory. */
-bool firefox_marks_pair(struct firefox_tables *f);
+/* Once for the profile. */
+void firefox_marks_pair(struct firefox_tables *f);
 /* The markers of a PD, as a member of its first thread. */
 void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
 
 /* The member counters, for the n threads of list (as mkperf_profile_thread has them) and the one of
- * losses behind them. False: out of memory. */
-bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n);
+ * losses behind them. */
+void firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n);
 
 /* stackTable to stringArray; `extra` is one more string, after all others (the first in a thread
  * without samples). */

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "firefox.h"
 
 enum { STEPS = 500 };
@@ -129,42 +130,37 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
                           s->n);
 }
 
-bool firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n)
+void firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n)
 {
     struct mkperf_profile *c = f->c;
     struct steps s = divide(c);
-    uint32_t *thread_at = calloc((size_t)c->places.npds * c->nevents + 1, sizeof *thread_at);
-    uint64_t *values = calloc(((size_t)n + 1) * s.n, sizeof *values);
+    uint32_t *thread_at = mkperf_xcalloc((size_t)c->places.npds * c->nevents, sizeof *thread_at);
+    uint64_t *values = mkperf_xcalloc(((size_t)n + 1) * s.n, sizeof *values);
     uint32_t main_thread = 0;
     char room[32], text[160];
 
-    for (uint32_t i = 0; thread_at != NULL && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         thread_at[(size_t)(uint32_t)list[i] * c->nevents + (list[i] >> 32)] = i + 1;
     }
-    if (thread_at != NULL && values != NULL) {
-        sum_samples(f, &s, thread_at, values);
-        mkperf_textout_puts(f->t, "\"counters\":[");
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t pd = (uint32_t)list[i], event = (uint32_t)(list[i] >> 32);
-            const char *name = mkperf_places_event_name(&c->places, event, room);
-            main_thread = i == 0 || (uint32_t)list[i - 1] != pd ? i : main_thread;
-            snprintf(text, sizeof text, "Events of %.100s, as the PD's samples stand for them",
-                     name);
-            mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
-            put_counter(f, &s, values + (size_t)i * s.n, name, text, pd + 1, main_thread);
-        }
-        if (c->losses.count > 0) {
-            mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
-            put_lost(f, &s, values, n);
-        }
-        if (c->totals.fill.n > 0 && n > 0) {
-            mkperf_textout_puts(f->t, ",\n");
-            put_fill(f, &s, (uint32_t)list[0] + 1);
-        }
-        mkperf_textout_puts(f->t, "]");
+    sum_samples(f, &s, thread_at, values);
+    mkperf_textout_puts(f->t, "\"counters\":[");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pd = (uint32_t)list[i], event = (uint32_t)(list[i] >> 32);
+        const char *name = mkperf_places_event_name(&c->places, event, room);
+        main_thread = i == 0 || (uint32_t)list[i - 1] != pd ? i : main_thread;
+        snprintf(text, sizeof text, "Events of %.100s, as the PD's samples stand for them", name);
+        mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
+        put_counter(f, &s, values + (size_t)i * s.n, name, text, pd + 1, main_thread);
     }
-    bool ok = thread_at != NULL && values != NULL;
+    if (c->losses.count > 0) {
+        mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
+        put_lost(f, &s, values, n);
+    }
+    if (c->totals.fill.n > 0 && n > 0) {
+        mkperf_textout_puts(f->t, ",\n");
+        put_fill(f, &s, (uint32_t)list[0] + 1);
+    }
+    mkperf_textout_puts(f->t, "]");
     free(thread_at);
     free(values);
-    return ok;
 }

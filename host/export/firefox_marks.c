@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "firefox.h"
 
 #define OPEN UINT64_MAX
@@ -24,25 +25,22 @@ static const struct mkperf_profile_mark *mark(const struct firefox_tables *f, si
     return (const struct mkperf_profile_mark *)f->c->marks.map + i;
 }
 
-bool firefox_marks_pair(struct firefox_tables *f)
+void firefox_marks_pair(struct firefox_tables *f)
 {
     size_t n = f->c->marks.count;
     struct mkperf_hash phases = {.count = 0};
-    uint64_t *open = calloc(n + 1, sizeof *open), *outer = calloc(n + 1, sizeof *outer);
-    bool ok = open != NULL && outer != NULL;
+    uint64_t *open = mkperf_xcalloc(n, sizeof *open), *outer = mkperf_xcalloc(n, sizeof *outer);
 
-    f->mark_end = calloc(n + 1, sizeof *f->mark_end);
-    ok = ok && f->mark_end != NULL;
-    for (size_t i = 0; ok && i < n; i++) {
+    f->mark_end = mkperf_xcalloc(n, sizeof *f->mark_end);
+    for (size_t i = 0; i < n; i++) {
         const struct mkperf_profile_mark *m = mark(f, i);
         uint64_t key[2] = {m->pd | (uint64_t)m->id << 32, m->name};
-        int64_t phase = mkperf_hash_number(&phases, key, 2);
-        ok = phase >= 0;
+        uint32_t phase = mkperf_hash_number(&phases, key, 2);
         f->mark_end[i] = OPEN;
-        if (ok && m->kind == MKPERF_MARK_BEGIN) {
+        if (m->kind == MKPERF_MARK_BEGIN) {
             outer[i] = open[phase]; /* the begun ones are a list, the last first; 0 ends it */
             open[phase] = i + 1;
-        } else if (ok && m->kind == MKPERF_MARK_END && open[phase] != 0) {
+        } else if (m->kind == MKPERF_MARK_END && open[phase] != 0) {
             size_t begin = open[phase] - 1;
             f->mark_end[begin] = m->time_ns;
             f->mark_end[i] = SKIPPED;
@@ -52,7 +50,6 @@ bool firefox_marks_pair(struct firefox_tables *f)
     mkperf_hash_free(&phases);
     free(open);
     free(outer);
-    return ok;
 }
 
 static enum phase phase_of(const struct firefox_tables *f, size_t i)

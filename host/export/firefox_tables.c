@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool set_open(struct firefox_set *s, uint32_t n)
+#include "base/xalloc.h"
+
+static void set_open(struct firefox_set *s, uint32_t n)
 {
-    s->local = calloc((size_t)n + 1, sizeof *s->local);
-    s->used = calloc((size_t)n + 1, sizeof *s->used);
-    return s->local != NULL && s->used != NULL;
+    s->local = mkperf_xcalloc(n, sizeof *s->local);
+    s->used = mkperf_xcalloc(n, sizeof *s->used);
 }
 
 static void set_close(struct firefox_set *s)
@@ -40,7 +41,7 @@ uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text)
     return set_add(&f->string, text);
 }
 
-bool firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
+void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
                          struct mkperf_textout *t)
 {
     const struct mkperf_places *s = &c->places;
@@ -49,18 +50,16 @@ bool firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
     f->functions = s->functions.count;
     f->frames = s->nframes;
     f->texts = s->texts.count;
-    f->stack_of = calloc((size_t)c->chains.count + 1, sizeof *f->stack_of);
-    f->place_of = calloc((size_t)f->frames + 1, sizeof *f->place_of);
-    if (f->stack_of == NULL || f->place_of == NULL || !set_open(&f->string, f->texts) ||
-        !set_open(&f->func, f->functions) || !set_open(&f->frame, f->frames)) {
-        return false;
-    }
+    f->stack_of = mkperf_xcalloc(c->chains.count, sizeof *f->stack_of);
+    f->place_of = mkperf_xcalloc(f->frames, sizeof *f->place_of);
+    set_open(&f->string, f->texts);
+    set_open(&f->func, f->functions);
+    set_open(&f->frame, f->frames);
     for (uint32_t i = 0; i < s->places.count; i++) {
         for (uint32_t k = 0; k < s->place[i].nframes; k++) {
             f->place_of[s->place[i].first + k] = i;
         }
     }
-    return true;
 }
 
 void firefox_tables_close(struct firefox_tables *f)
@@ -84,28 +83,21 @@ void firefox_tables_reset(struct firefox_tables *f, bool idle)
     f->idle = idle;
 }
 
-enum mkperf_status firefox_tables_add(struct firefox_tables *f, uint32_t chain,
-                                      struct mkperf_error *e)
+void firefox_tables_add(struct firefox_tables *f, uint32_t chain)
 {
     struct mkperf_profile_chain c;
-    int64_t stack = -1;
+    uint32_t stack = 0; /* its number + 1; 0: none */
 
-    if (mkperf_profile_chain(f->c, chain, &c, e) != MKPERF_OK) {
-        return e->status;
-    }
-    for (int i = c.n; i-- > 0;) {
+    mkperf_profile_chain(f->c, chain, &c);
+    for (uint32_t i = c.n; i-- > 0;) {
         const struct mkperf_place *p = &f->c->places.place[c.place[i]];
         for (uint32_t k = p->nframes; k-- > 0;) {
-            uint64_t key[2] = {(uint64_t)(stack + 1), p->first + k};
+            uint64_t key[2] = {stack, p->first + k};
             set_add(&f->frame, p->first + k);
-            stack = mkperf_hash_number(&f->stacks, key, 2);
-            if (stack < 0) {
-                return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-            }
+            stack = mkperf_hash_number(&f->stacks, key, 2) + 1;
         }
     }
-    f->stack_of[chain] = (uint32_t)(stack + 1);
-    return MKPERF_OK;
+    f->stack_of[chain] = stack;
 }
 
 /* One column: n numbers, as `of` gives them. INT64_MIN: null. */

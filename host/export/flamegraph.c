@@ -14,14 +14,14 @@
 #include <string.h>
 
 #include "formats.h"
-#include "profile/tree.h"
+#include "stack_tree.h"
 
 enum { WIDTH = 1200, MARGIN = 10, ROW = 16, TOP = 64, BOTTOM = 44, CHARACTER = 7 };
 
 static const double NARROWEST = 0.1;
 
 struct picture {
-    const struct mkperf_tree *tree;
+    const struct stack_tree *tree;
     const struct mkperf_export *x;
     struct mkperf_textout *t;
     uint32_t rows;     /* of frames */
@@ -57,49 +57,50 @@ static void put_hsl(char out[8], double hue, double saturation, double lightness
 }
 
 /* A PD's hue, away from the kernel's: by its place among the PDs in the order of names. */
-static double pd_hue(const struct mkperf_tree *tree, uint32_t pd)
+static double pd_hue(const struct stack_tree *t, uint32_t pd)
 {
-    uint32_t at = tree->node[0].child, i = 0;
+    uint32_t at = t->tree.node[0].child, i = 0;
 
-    while (at != MKPERF_TREE_NONE && tree->node[at].pd != pd) {
-        at = tree->node[at].next;
+    while (at != 0 && stack_tree_label(t, at).pd != pd) {
+        at = t->tree.node[at].next;
         i++;
     }
-    uint32_t turn = at != MKPERF_TREE_NONE ? i * 137 : hash(mkperf_tree_text(tree, pd));
+    uint32_t turn = at != 0 ? i * 137 : hash(stack_tree_text(t, pd));
     return 70 + turn % 250;
 }
 
-static void colour_of(const struct picture *p, const struct mkperf_tree_node *n, char out[8])
+static void colour_of(const struct picture *p, struct stack_label n, char out[8])
 {
-    double shade = hash(mkperf_tree_text(p->tree, n->name)) % 100 / 1000.0;
+    double shade = hash(stack_tree_text(p->tree, n.name)) % 100 / 1000.0;
 
-    switch (n->kind) {
-    case MKPERF_TREE_ROOT:
+    switch (n.kind) {
+    case STACK_ROOT:
         put_hsl(out, 0, 0, 0.92);
         break;
-    case MKPERF_TREE_KERNEL:
+    case STACK_KERNEL:
         put_hsl(out, 18 + 100 * shade, 0.9, 0.6 + shade);
         break;
-    case MKPERF_TREE_UNKNOWN:
+    case STACK_UNKNOWN:
         put_hsl(out, 0, 0, 0.7 + shade);
         break;
-    case MKPERF_TREE_PD:
-        put_hsl(out, pd_hue(p->tree, n->pd), 0.55, 0.68);
+    case STACK_PD:
+        put_hsl(out, pd_hue(p->tree, n.pd), 0.55, 0.68);
         break;
-    case MKPERF_TREE_INLINED:
-        put_hsl(out, pd_hue(p->tree, n->pd), 0.5, 0.84 + shade);
+    case STACK_INLINED:
+        put_hsl(out, pd_hue(p->tree, n.pd), 0.5, 0.84 + shade);
         break;
     default:
-        put_hsl(out, pd_hue(p->tree, n->pd), 0.55, 0.74 + shade);
+        put_hsl(out, pd_hue(p->tree, n.pd), 0.55, 0.74 + shade);
         break;
     }
 }
 
-static double share(const struct mkperf_tree *tree, const struct mkperf_tree_node *n, unsigned side)
+static double share(const struct picture *p, uint32_t node, unsigned side)
 {
-    uint64_t all = tree->node[0].total[side];
+    const struct mkperf_tree_node *n = p->tree->tree.node;
+    uint64_t all = n[0].total[side].period;
 
-    return all != 0 ? 100.0 * (double)n->total[side] / (double)all : 0;
+    return all != 0 ? 100.0 * (double)n[node].total[side].period / (double)all : 0;
 }
 
 /* Red for what grew, blue for what shrank; the square root makes small changes visible. */
@@ -117,27 +118,29 @@ static void change_colour(double points, char out[8])
     put_hsl(out, points > 0 ? 0 : 220, points == 0 ? 0 : 0.9, 0.93 - 0.33 * strength);
 }
 
-static void put_tooltip(const struct picture *p, const struct mkperf_tree_node *n)
+static void put_tooltip(const struct picture *p, uint32_t node)
 {
-    const char *file = n->file != 0 ? mkperf_tree_text(p->tree, n->file) : NULL;
+    const struct mkperf_tree_node *n = &p->tree->tree.node[node];
+    struct stack_label label = stack_tree_label(p->tree, node);
+    uint32_t file = p->tree->file[node];
 
     mkperf_textout_puts(p->t, "<title>");
-    mkperf_textout_xml(p->t, mkperf_tree_text(p->tree, n->name));
-    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total[0], share(p->tree, n, 0));
-    if (n->self[0] != 0) {
-        mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples", n->self[0],
-                              n->samples[0]);
+    mkperf_textout_xml(p->t, stack_tree_text(p->tree, label.name));
+    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total[0].period, share(p, node, 0));
+    if (n->self[0].period != 0) {
+        mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples",
+                              n->self[0].period, n->self[0].samples);
     }
     if (p->x->base != NULL) {
-        mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p->tree, n, 1),
-                              share(p->tree, n, 0) - share(p->tree, n, 1));
+        mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p, node, 1),
+                              share(p, node, 0) - share(p, node, 1));
     }
-    if (n->kind == MKPERF_TREE_KERNEL || n->kind == MKPERF_TREE_INLINED) {
-        mkperf_textout_puts(p->t, n->kind == MKPERF_TREE_KERNEL ? "&#10;kernel" : "&#10;inlined");
+    if (label.kind == STACK_KERNEL || label.kind == STACK_INLINED) {
+        mkperf_textout_puts(p->t, label.kind == STACK_KERNEL ? "&#10;kernel" : "&#10;inlined");
     }
-    if (file != NULL) {
+    if (file != 0) {
         mkperf_textout_puts(p->t, "&#10;");
-        mkperf_textout_xml(p->t, file);
+        mkperf_textout_xml(p->t, stack_tree_text(p->tree, file));
     }
     mkperf_textout_puts(p->t, "</title>");
 }
@@ -163,25 +166,26 @@ static void put_label(const struct picture *p, const char *name, double width)
     mkperf_textout_xml(p->t, cut);
 }
 
-static void put_frame(const struct picture *p, const struct mkperf_tree_node *n, uint64_t x,
-                      uint32_t depth)
+static void put_frame(const struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
 {
+    uint64_t period = p->tree->tree.node[node].total[0].period;
+    struct stack_label label = stack_tree_label(p->tree, node);
     uint32_t row = p->x->icicle ? depth : p->rows - 1 - depth;
-    double at = MARGIN + (double)x * p->scale, width = (double)n->total[0] * p->scale;
-    const char *name = mkperf_tree_text(p->tree, n->name);
+    double at = MARGIN + (double)x * p->scale, width = (double)period * p->scale;
+    const char *name = stack_tree_text(p->tree, label.name);
     char colour[8];
 
     if (p->x->base != NULL && depth > 0) {
-        change_colour(share(p->tree, n, 0) - share(p->tree, n, 1), colour);
+        change_colour(share(p, node, 0) - share(p, node, 1), colour);
     } else {
-        colour_of(p, n, colour);
+        colour_of(p, label, colour);
     }
     mkperf_textout_printf(
-        p->t, "<g data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%u\" data-n=\"", x,
-        n->total[0], depth);
+        p->t, "<g data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%u\" data-n=\"", x, period,
+        depth);
     mkperf_textout_xml(p->t, name);
     mkperf_textout_puts(p->t, "\">");
-    put_tooltip(p, n);
+    put_tooltip(p, node);
     mkperf_textout_printf(p->t,
                           "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
                           "rx=\"2\"/><text x=\"%.2f\" y=\"%u\">",
@@ -194,11 +198,11 @@ static void put_frame(const struct picture *p, const struct mkperf_tree_node *n,
 /* The node and what is above it, from event x on. */
 static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
 {
-    const struct mkperf_tree_node *n = &p->tree->node[node];
+    const struct mkperf_tree_node *n = p->tree->tree.node;
 
-    put_frame(p, n, x, depth);
-    for (uint32_t i = n->child; i != MKPERF_TREE_NONE; i = p->tree->node[i].next) {
-        uint64_t width = p->tree->node[i].total[0];
+    put_frame(p, node, x, depth);
+    for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
+        uint64_t width = n[i].total[0].period;
         if ((double)width * p->scale >= NARROWEST) {
             put_branch(p, i, x, depth + 1);
         } else if (width > 0) {
@@ -211,10 +215,11 @@ static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t de
 /* Rows that frames wide enough to be drawn need. */
 static uint32_t rows_of(const struct picture *p, uint32_t node)
 {
+    const struct mkperf_tree_node *n = p->tree->tree.node;
     uint32_t most = 0;
 
-    for (uint32_t i = p->tree->node[node].child; i != MKPERF_TREE_NONE; i = p->tree->node[i].next) {
-        if ((double)p->tree->node[i].total[0] * p->scale >= NARROWEST) {
+    for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
+        if ((double)n[i].total[0].period * p->scale >= NARROWEST) {
             uint32_t rows = rows_of(p, i);
             most = rows > most ? rows : most;
         }
@@ -223,12 +228,13 @@ static uint32_t rows_of(const struct picture *p, uint32_t node)
 }
 
 /* What the other profile has in frames that this one does not have. */
-static uint64_t gone(const struct mkperf_tree *tree, uint32_t node)
+static uint64_t gone(const struct mkperf_tree *t, uint32_t node)
 {
+    const struct mkperf_tree_node *n = t->node;
     uint64_t sum = 0;
 
-    for (uint32_t i = tree->node[node].child; i != MKPERF_TREE_NONE; i = tree->node[i].next) {
-        sum += tree->node[i].total[0] == 0 ? tree->node[i].total[1] : gone(tree, i);
+    for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
+        sum += n[i].total[0].period == 0 ? n[i].total[1].period : gone(t, i);
     }
     return sum;
 }
@@ -252,11 +258,11 @@ static void put_subtitle(const struct picture *p, const struct mkperf_profile *c
     if (p->x->base != NULL) {
         mkperf_textout_puts(p->t, "; compared with ");
         mkperf_textout_xml(p->t, p->x->base_name != NULL ? p->x->base_name : "another profile");
-        uint64_t was = p->tree->node[0].total[1];
+        uint64_t was = p->tree->tree.node[0].total[1].period;
         mkperf_textout_printf(
             p->t, " (%" PRIu64 " samples, lost %" PRIu64 "; %.2f%% in frames that are gone)",
             p->x->base->total[event].samples, mkperf_profile_lost(p->x->base),
-            was != 0 ? 100.0 * (double)gone(p->tree, 0) / (double)was : 0);
+            was != 0 ? 100.0 * (double)gone(&p->tree->tree, 0) / (double)was : 0);
     }
     mkperf_textout_puts(p->t, "</text>\n");
 }
@@ -311,7 +317,7 @@ static void put_head(const struct picture *p, const struct mkperf_profile *c, ui
 
 static void draw(struct picture *p, const struct mkperf_profile *c, uint32_t event)
 {
-    uint64_t all = p->tree->node[0].total[0];
+    uint64_t all = p->tree->tree.node[0].total[0].period;
 
     p->scale = all != 0 ? (WIDTH - 2 * MARGIN) / (double)all : 0;
     p->rows = rows_of(p, 0);
@@ -325,27 +331,23 @@ static void draw(struct picture *p, const struct mkperf_profile *c, uint32_t eve
 static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
-    struct mkperf_tree tree = {.count = 0};
+    struct stack_tree tree;
     struct picture p = {.tree = &tree, .x = x, .t = t};
-    uint32_t event, base_event;
-    enum mkperf_status status = mkperf_export_event(x, c, &event, e);
+    uint32_t event, base_event = 0;
 
-    if (status == MKPERF_OK) {
-        status = mkperf_tree_add(&tree, c, event, 0, e);
+    if (mkperf_export_event(x, c, &event, e) != MKPERF_OK ||
+        (x->base != NULL && mkperf_export_event(x, x->base, &base_event, e) != MKPERF_OK)) {
+        return e->status;
     }
-    if (status == MKPERF_OK && x->base != NULL) {
-        status = mkperf_export_event(x, x->base, &base_event, e);
-        if (status == MKPERF_OK) {
-            status = mkperf_tree_add(&tree, x->base, base_event, 1, e);
-        }
+    stack_tree_init(&tree);
+    stack_tree_add(&tree, c, event, 0);
+    if (x->base != NULL) {
+        stack_tree_add(&tree, x->base, base_event, 1);
     }
-    if (status == MKPERF_OK && mkperf_tree_finish(&tree, e) == MKPERF_OK) {
-        draw(&p, c, event);
-    } else {
-        status = e->status;
-    }
-    mkperf_tree_free(&tree);
-    return status;
+    stack_tree_finish(&tree);
+    draw(&p, c, event);
+    stack_tree_free(&tree);
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_flamegraph_open(const struct mkperf_export *x, struct mkperf_output *out,

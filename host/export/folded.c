@@ -8,70 +8,58 @@
  * command prints them).
  */
 #include "formats.h"
-#include "profile/tree.h"
+#include "stack_tree.h"
 
 enum { DEPTH_MAX = 2048 };
 
-static void put_name(const struct mkperf_tree *tree, const struct mkperf_tree_node *n,
-                     struct mkperf_textout *t)
+static void put_name(const struct stack_tree *tree, uint32_t node, struct mkperf_textout *t)
 {
-    mkperf_textout_plain(t, mkperf_tree_text(tree, n->name), ';', ':');
-    if (n->kind == MKPERF_TREE_KERNEL) {
+    struct stack_label label = stack_tree_label(tree, node);
+
+    mkperf_textout_plain(t, stack_tree_text(tree, label.name), ';', ':');
+    if (label.kind == STACK_KERNEL) {
         mkperf_textout_puts(t, "_[k]");
-    } else if (n->kind == MKPERF_TREE_INLINED) {
+    } else if (label.kind == STACK_INLINED) {
         mkperf_textout_puts(t, "_[i]");
     }
 }
 
-static void put_line(const struct mkperf_tree *tree, uint32_t node, struct mkperf_textout *t)
+static void put_line(const struct stack_tree *tree, uint32_t node, struct mkperf_textout *t)
 {
     uint32_t path[DEPTH_MAX];
     unsigned n = 0;
 
-    for (uint32_t at = node; at != 0 && n < DEPTH_MAX; at = tree->node[at].parent) {
+    for (uint32_t at = node; at != 0 && n < DEPTH_MAX; at = tree->tree.node[at].parent) {
         path[n++] = at;
     }
     while (n-- > 0) {
-        put_name(tree, &tree->node[path[n]], t);
+        put_name(tree, path[n], t);
         mkperf_textout_put(t, n > 0 ? ";" : " ", 1);
     }
-    mkperf_textout_u64(t, tree->node[node].self[0]);
+    mkperf_textout_u64(t, tree->tree.node[node].self[0].period);
     mkperf_textout_put(t, "\n", 1);
-}
-
-/* The node after `node`, parents before children, in the order of names. NONE: that was the last.
- */
-static uint32_t next_node(const struct mkperf_tree *tree, uint32_t node)
-{
-    if (tree->node[node].child != MKPERF_TREE_NONE) {
-        return tree->node[node].child;
-    }
-    while (node != 0 && tree->node[node].next == MKPERF_TREE_NONE) {
-        node = tree->node[node].parent;
-    }
-    return node != 0 ? tree->node[node].next : MKPERF_TREE_NONE;
 }
 
 static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkperf_profile *c,
                                        struct mkperf_textout *t, struct mkperf_error *e)
 {
-    struct mkperf_tree tree = {.count = 0};
+    struct stack_tree tree;
     uint32_t event;
-    enum mkperf_status status = mkperf_export_event(x, c, &event, e);
 
-    if (status == MKPERF_OK) {
-        status = mkperf_tree_add(&tree, c, event, 0, e);
+    if (mkperf_export_event(x, c, &event, e) != MKPERF_OK) {
+        return e->status;
     }
-    if (status == MKPERF_OK) {
-        status = mkperf_tree_finish(&tree, e);
-    }
-    for (uint32_t i = 0; status == MKPERF_OK && i != MKPERF_TREE_NONE; i = next_node(&tree, i)) {
-        if (tree.node[i].self[0] != 0) {
+    stack_tree_init(&tree);
+    stack_tree_add(&tree, c, event, 0);
+    stack_tree_finish(&tree);
+    for (uint32_t i = mkperf_tree_next(&tree.tree, 0); i != 0;
+         i = mkperf_tree_next(&tree.tree, i)) {
+        if (tree.tree.node[i].self[0].period != 0) {
             put_line(&tree, i, t);
         }
     }
-    mkperf_tree_free(&tree);
-    return status;
+    stack_tree_free(&tree);
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_folded_open(const struct mkperf_export *x, struct mkperf_output *out,

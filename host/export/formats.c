@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "perfdata/writer.h"
 
 static void perfdata_free(void *self)
@@ -20,13 +21,11 @@ static enum mkperf_status perfdata_open(const struct mkperf_export *x, struct mk
     struct mkperf_perfdata *writer;
 
     symbols = symbols != NULL ? symbols : mkperf_symbols_new();
-    if (symbols == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     if (mkperf_perfdata_new(x->path, symbols, &writer, e) != MKPERF_OK) {
         return e->status;
     }
-    *out = (struct mkperf_output){.sink = mkperf_perfdata_sink(writer), .free = perfdata_free};
+    *out = (struct mkperf_output){
+        .sink = mkperf_perfdata_sink(writer), .free = perfdata_free, .self = writer};
     return MKPERF_OK;
 }
 
@@ -81,91 +80,36 @@ const struct mkperf_format *mkperf_format_by_path(const char *path)
     return NULL;
 }
 
-struct collected_output {
-    struct mkperf_profile collect; /* first: the collecting functions' self */
+struct profiled_output {
+    struct mkperf_profile profile;
     struct mkperf_export export;
     struct mkperf_textout text;
     enum mkperf_status (*write)(const struct mkperf_export *x, struct mkperf_profile *c,
                                 struct mkperf_textout *t, struct mkperf_error *e);
 };
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static enum mkperf_status profiled_whole(void *self, struct mkperf_error *e)
 {
-    return mkperf_profile_ops.begin(self, session, e);
-}
+    struct profiled_output *o = self;
 
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    return mkperf_profile_ops.pd(self, pd, e);
-}
-
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *sample,
-                                     struct mkperf_error *e)
-{
-    return mkperf_profile_ops.sample(self, sample, e);
-}
-
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    return mkperf_profile_ops.events(self, session, e);
-}
-
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
-{
-    return mkperf_profile_ops.mark(self, m, e);
-}
-
-static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
-                                   struct mkperf_error *e)
-{
-    return mkperf_profile_ops.lost(self, lost, e);
-}
-
-static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
-                              struct mkperf_error *e)
-{
-    struct collected_output *o = self;
-
-    if (mkperf_profile_ops.end(self, totals, e) != MKPERF_OK ||
-        mkperf_profile_cost(&o->collect, e) != MKPERF_OK ||
-        o->write(&o->export, &o->collect, &o->text, e) != MKPERF_OK) {
+    mkperf_profile_cost(&o->profile);
+    if (o->write(&o->export, &o->profile, &o->text, e) != MKPERF_OK) {
         return e->status;
     }
     if (o->export.warnings != NULL) {
-        mkperf_places_warn(&o->collect.places, o->export.warnings, "mkperf");
+        mkperf_places_warn(&o->profile.places, o->export.warnings, "mkperf");
     }
     return mkperf_textout_finish(&o->text, e);
 }
 
-static void abandon(void *self)
+static void profiled_free(void *self)
 {
-    struct collected_output *o = self;
+    struct profiled_output *o = self;
 
     mkperf_textout_discard(&o->text);
-}
-
-static void collected_free(void *self)
-{
-    struct collected_output *o = self;
-
-    mkperf_textout_discard(&o->text);
-    mkperf_profile_free(&o->collect);
+    mkperf_profile_free(&o->profile);
     free(o);
 }
-
-static const struct mkperf_sink_ops collected_ops = {
-    .name = "collected",
-    .begin = begin,
-    .pd = add_pd,
-    .events = add_events,
-    .sample = add_sample,
-    .mark = add_mark,
-    .lost = add_lost,
-    .end = end,
-    .abandon = abandon,
-};
 
 enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool cores, bool times,
                                         enum mkperf_status (*write)(const struct mkperf_export *x,
@@ -174,22 +118,21 @@ enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool core
                                                                     struct mkperf_error *e),
                                         struct mkperf_output *out, struct mkperf_error *e)
 {
-    struct collected_output *o = calloc(1, sizeof *o);
+    struct profiled_output *o = mkperf_xcalloc(1, sizeof *o);
 
-    if (o == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
-    o->collect.cores = cores;
-    o->collect.times = times;
-    o->collect.places.inlined = !x->no_inlined;
+    o->profile.cores = cores;
+    o->profile.times = times;
+    o->profile.places.inlined = !x->no_inlined;
+    o->profile.whole = profiled_whole;
+    o->profile.self = o;
     o->export = *x;
     o->write = write;
     if (mkperf_textout_open(&o->text, x->path, e) != MKPERF_OK) {
         free(o);
         return e->status;
     }
-    *out =
-        (struct mkperf_output){.sink = {.ops = &collected_ops, .self = o}, .free = collected_free};
+    *out = (struct mkperf_output){
+        .sink = mkperf_profile_sink(&o->profile), .free = profiled_free, .self = o};
     return MKPERF_OK;
 }
 

@@ -26,6 +26,7 @@ struct mkperf_export { /* what a user can say about an output; strings live as l
 struct mkperf_output {
     struct mkperf_sink sink;
     void (*free)(void *self); /* after end or abandon; or without either: nothing is kept then */
+    void *self;
 };
 
 struct mkperf_format {
@@ -45,7 +46,7 @@ const struct mkperf_format *mkperf_format_by_path(const char *path); /* by suffi
 static inline void mkperf_output_free(struct mkperf_output *o)
 {
     if (o->free != NULL) {
-        o->free(o->sink.self);
+        o->free(o->self);
         o->free = NULL;
     }
 }

@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "base/printable.h"
-
+#include "base/xalloc.h"
 #include "formats.h"
 
 enum { EXTRA_MAX = 4096, CHUNK = 16384, MESSAGE_MAX = 4096 };
@@ -134,9 +134,10 @@ static uint64_t extra(struct pprof *p, const char *text)
             return p->texts + i;
         }
     }
-    if (p->nextra == EXTRA_MAX || (p->extra[p->nextra] = strdup(text)) == NULL) {
+    if (p->nextra == EXTRA_MAX) {
         return 0;
     }
+    p->extra[p->nextra] = mkperf_xstrdup(text);
     return p->texts + p->nextra++;
 }
 
@@ -189,12 +190,12 @@ static void put_sample(struct pprof *p, const struct mkperf_profile_chain *chain
     const struct mkperf_places *s = &p->c->places;
     char core[16];
 
-    for (int i = 0; i < chain->n; i++) {
+    for (uint32_t i = 0; i < chain->n; i++) {
         location[i] = (uint64_t)chain->place[i] + 1;
     }
     value[0] = chain->weight.samples;
     value[1 + chain->event] = chain->weight.period;
-    packed(&p->m, 1, location, (size_t)chain->n);
+    packed(&p->m, 1, location, chain->n);
     packed(&p->m, 2, value, 1 + p->c->nevents);
     snprintf(core, sizeof core, "%u", chain->core);
     label(p, "pd", extra(p, mkperf_places_pd_name(s, chain->pd)), 0);
@@ -289,24 +290,16 @@ static void put_comment(void *self, const char *line)
     emit_number(p, PROFILE_COMMENT, extra(p, line));
 }
 
-static enum mkperf_status put_samples(struct pprof *p, struct mkperf_error *e)
+static void put_samples(struct pprof *p)
 {
     struct mkperf_profile_chain chain;
 
-    for (uint32_t i = 0; i < p->c->chains.count; i++) { /* texts must have their numbers */
-        if (mkperf_profile_chain(p->c, i, &chain, e) != MKPERF_OK) {
-            return e->status;
-        }
-    }
     p->texts = p->c->places.texts.count;
     put_types(p);
     for (uint32_t i = 0; i < p->c->chains.count; i++) {
-        if (mkperf_profile_chain(p->c, i, &chain, e) != MKPERF_OK) {
-            return e->status;
-        }
+        mkperf_profile_chain(p->c, i, &chain);
         put_sample(p, &chain);
     }
-    return MKPERF_OK;
 }
 
 static void put_rest(struct pprof *p)
@@ -334,27 +327,23 @@ static void put_rest(struct pprof *p)
 static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkperf_profile *c,
                                       struct mkperf_textout *t, struct mkperf_error *e)
 {
-    struct pprof *p = calloc(1, sizeof *p);
-    enum mkperf_status status;
+    struct pprof *p = mkperf_xcalloc(1, sizeof *p);
 
     (void)x;
-    if (p == NULL ||
-        deflateInit2(&p->z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        free(p);
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    (void)e;
+    if (deflateInit2(&p->z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        mkperf_die(); /* it fails for no other reason */
     }
     p->c = c;
     p->t = t;
-    status = put_samples(p, e);
-    if (status == MKPERF_OK) {
-        put_rest(p);
-    }
+    put_samples(p);
+    put_rest(p);
     deflateEnd(&p->z);
     for (uint32_t i = 0; i < p->nextra; i++) {
         free(p->extra[i]);
     }
     free(p);
-    return status;
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_pprof_open(const struct mkperf_export *x, struct mkperf_output *out,

@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "formats.h"
 #include "model/interactions.h"
 #include <mkperf/version.h>
@@ -103,21 +104,18 @@ static void close_profile(struct speedscope *s, uint64_t sum)
 }
 
 /* The chain's functions, outermost first, with its PD before them if asked. */
-static enum mkperf_status put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool first,
-                                    struct mkperf_error *e)
+static void put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool first)
 {
     const struct mkperf_places *stack = &s->c->places;
     const char *comma = "";
 
-    if (mkperf_profile_chain(s->c, number, &s->chain, e) != MKPERF_OK) {
-        return e->status;
-    }
+    mkperf_profile_chain(s->c, number, &s->chain);
     mkperf_textout_puts(s->t, first ? "[" : ",[");
     if (with_pd) {
         mkperf_textout_u64(s->t, stack->functions.count + s->chain.pd);
         comma = ",";
     }
-    for (int i = s->chain.n; i-- > 0;) {
+    for (uint32_t i = s->chain.n; i-- > 0;) {
         uint32_t n;
         const struct mkperf_frame *frame = mkperf_places_frames(stack, s->chain.place[i], &n);
         while (n-- > 0) {
@@ -127,12 +125,10 @@ static enum mkperf_status put_chain(struct speedscope *s, uint32_t number, bool 
         }
     }
     mkperf_textout_put(s->t, "]", 1);
-    return MKPERF_OK;
 }
 
 /* All PDs: each distinct chain once. */
-static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const char *name,
-                                  struct mkperf_error *e)
+static void put_all(struct speedscope *s, uint32_t event, const char *name)
 {
     struct mkperf_profile *c = s->c;
     bool first = true;
@@ -142,9 +138,7 @@ static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const ch
         if (mkperf_profile_thread(c, i) >> 32 != event) {
             continue;
         }
-        if (put_chain(s, i, true, first, e) != MKPERF_OK) {
-            return e->status;
-        }
+        put_chain(s, i, true, first);
         first = false;
     }
     mkperf_textout_puts(s->t, "],\"weights\":[");
@@ -157,7 +151,6 @@ static enum mkperf_status put_all(struct speedscope *s, uint32_t event, const ch
         }
     }
     close_profile(s, c->total[event].period);
-    return MKPERF_OK;
 }
 
 /* The next run of equal chains of a thread, from *i on. False: there is none. */
@@ -181,17 +174,14 @@ static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i,
     return any;
 }
 
-static enum mkperf_status put_thread(struct speedscope *s, uint64_t thread, const char *event,
-                                     struct mkperf_error *e)
+static void put_thread(struct speedscope *s, uint64_t thread, const char *event)
 {
     uint64_t weight = 0, sum = 0;
     uint32_t chain = 0;
 
     open_profile(s, mkperf_places_pd_name(&s->c->places, (uint32_t)thread), event);
     for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
-        if (put_chain(s, chain, false, n == 0, e) != MKPERF_OK) {
-            return e->status;
-        }
+        put_chain(s, chain, false, n == 0);
     }
     mkperf_textout_puts(s->t, "],\"weights\":[");
     for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
@@ -200,7 +190,6 @@ static enum mkperf_status put_thread(struct speedscope *s, uint64_t thread, cons
         sum += weight;
     }
     close_profile(s, sum);
-    return MKPERF_OK;
 }
 
 /* A profile of n counts, value(s, i) of frame + i; nothing if they are all 0. */
@@ -282,25 +271,22 @@ static void put_more(struct speedscope *s)
     }
 }
 
-static enum mkperf_status put_event(struct speedscope *s, uint32_t event, struct mkperf_error *e)
+static void put_event(struct speedscope *s, uint32_t event)
 {
     struct mkperf_profile *c = s->c;
     char room[32];
     const char *name = mkperf_places_event_name(&c->places, event, room);
-    bool *seen = calloc(c->places.npds + 1, 1);
-    enum mkperf_status status = seen != NULL
-                                    ? put_all(s, event, name, e)
-                                    : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    bool *seen = mkperf_xcalloc(c->places.npds, sizeof *seen);
 
-    for (uint32_t i = 0; seen != NULL && status == MKPERF_OK && i < c->chains.count; i++) {
+    put_all(s, event, name);
+    for (uint32_t i = 0; i < c->chains.count; i++) {
         uint64_t thread = mkperf_profile_thread(c, i);
         if (thread >> 32 == event && (uint32_t)thread < c->places.npds && !seen[(uint32_t)thread]) {
             seen[(uint32_t)thread] = true;
-            status = put_thread(s, thread, name, e);
+            put_thread(s, thread, name);
         }
     }
     free(seen);
-    return status;
 }
 
 static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct mkperf_profile *c,
@@ -310,11 +296,6 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
 
     if (mkperf_profile_order(c, e) != MKPERF_OK) {
         return e->status;
-    }
-    for (uint32_t i = 0; i < c->chains.count; i++) { /* all functions must have their numbers */
-        if (mkperf_profile_chain(c, i, &s.chain, e) != MKPERF_OK) {
-            return e->status;
-        }
     }
     mkperf_textout_puts(t,
                         "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
@@ -326,9 +307,7 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
     put_frames(&s);
     mkperf_textout_puts(t, "\"profiles\":[");
     for (uint32_t i = 0; i < c->nevents; i++) {
-        if (put_event(&s, i, e) != MKPERF_OK) {
-            return e->status;
-        }
+        put_event(&s, i);
     }
     put_more(&s);
     mkperf_textout_puts(t, "]}\n");

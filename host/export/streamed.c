@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/xalloc.h"
+
 enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
                                       struct mkperf_error *e)
 {
@@ -12,15 +14,11 @@ enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
     return mkperf_places_pd(&s->places, pd, e);
 }
 
-int mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
-                           uint32_t place[MKPERF_PLACES_MAX], struct mkperf_error *e)
+uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
+                                uint32_t place[MKPERF_PLACES_MAX])
 {
-    int n = mkperf_places_of(&s->places, sample, place);
+    uint32_t n = mkperf_places_of(&s->places, sample, place);
 
-    if (n < 0) {
-        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        return -1;
-    }
     mkperf_cost_add(&s->cost, &s->places, sample->event, sample->pd, place[0], sample->period);
     for (unsigned i = 0; i < sample->nreads; i++) {
         mkperf_cost_add(&s->cost, &s->places, sample->reads[i].event, sample->pd, place[0],
@@ -66,17 +64,15 @@ enum mkperf_status mkperf_streamed_open(const struct mkperf_export *x, size_t si
                                         const struct mkperf_sink_ops *ops,
                                         struct mkperf_output *out, struct mkperf_error *e)
 {
-    struct mkperf_streamed *s = calloc(1, size);
+    struct mkperf_streamed *s = mkperf_xcalloc(1, size);
 
-    if (s == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     s->export = *x;
     s->places.inlined = !x->no_inlined;
     if (mkperf_textout_open(&s->text, x->path, e) != MKPERF_OK) {
         free(s);
         return e->status;
     }
-    *out = (struct mkperf_output){.sink = {.ops = ops, .self = s}, .free = streamed_free};
+    *out =
+        (struct mkperf_output){.sink = {.ops = ops, .self = s}, .free = streamed_free, .self = s};
     return MKPERF_OK;
 }

@@ -27,9 +27,9 @@ enum mkperf_status mkperf_streamed_open(const struct mkperf_export *x, size_t si
 enum mkperf_status mkperf_streamed_pd(void *self, const struct mkperf_pd *pd,
                                       struct mkperf_error *e);
 
-/* The places of a sample, counted into the cost. -1: *e says why. */
-int mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
-                           uint32_t place[MKPERF_PLACES_MAX], struct mkperf_error *e);
+/* The places of a sample, counted into the cost. Returns how many. */
+uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_sample *sample,
+                                uint32_t place[MKPERF_PLACES_MAX]);
 
 /* The first error of writing, if there was one. */
 enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e);

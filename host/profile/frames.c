@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "base/xalloc.h"
 #include "cost.h"
 #include "perfdata/reader.h"
 
@@ -66,23 +67,20 @@ void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out)
     }
 }
 
-enum mkperf_status mkperf_frames_cost(struct mkperf_frames *f, FILE *out, struct mkperf_error *e)
+void mkperf_frames_cost(struct mkperf_frames *f, FILE *out)
 {
     struct mkperf_profile *p = f->profile;
     char text[256];
 
-    if (mkperf_profile_cost(p, e) != MKPERF_OK) {
-        return e->status;
-    }
+    mkperf_profile_cost(p);
     for (uint32_t i = 0; i < p->places.session.nevents; i++) {
         mkperf_cost_text(&p->cost, &p->places, i, p->total[i].period, text, sizeof text);
         fprintf(out, "# cost        of profiling: %s\n", text);
     }
-    return MKPERF_OK;
 }
 
 /* The text behind a function that differs by line: "file:line" of the innermost code. */
-static int64_t line_number(struct mkperf_frames *f, struct mkperf_module *m, uint64_t addr)
+static uint32_t line_number(struct mkperf_frames *f, struct mkperf_module *m, uint64_t addr)
 {
     struct mkperf_line line;
     char text[480];
@@ -99,67 +97,33 @@ static int64_t line_number(struct mkperf_frames *f, struct mkperf_module *m, uin
     return mkperf_places_text_number(&f->profile->places, text);
 }
 
-/* Makes room for the function of place number `at`. */
-static bool reserve(struct mkperf_frames *f, uint32_t at)
-{
-    uint32_t room = f->room ? 2 * f->room : 256;
-    uint32_t *more;
-
-    if (at < f->room) {
-        return true;
-    }
-    room = room > at ? room : at + 1;
-    more = reallocarray(f->function_of, room, sizeof *more);
-    if (!more) {
-        return false;
-    }
-    memset(more + f->room, 0, (room - f->room) * sizeof *more);
-    f->function_of = more;
-    f->room = room;
-    return true;
-}
-
-/* The function of a place; -1: out of memory. */
-static int64_t function_of(struct mkperf_frames *f, uint32_t number)
+static uint32_t function_of(struct mkperf_frames *f, uint32_t number)
 {
     struct mkperf_places *places = &f->profile->places;
     struct mkperf_place place = places->place[number];
     uint32_t n;
 
-    if (!reserve(f, number)) {
-        return -1;
+    MKPERF_GROW(f->function_of, f->room, (size_t)number + 1);
+    if (f->function_of[number] == 0) {
+        const struct mkperf_frame *frame = mkperf_places_frames(places, number, &n);
+        uint32_t name = places->function[frame->function].name;
+        struct mkperf_module *m = mkperf_frames_module(f, place.pd, place.kernel);
+        uint64_t key[4] = {place.pd, place.kernel, name, line_number(f, m, place.addr)};
+        f->function_of[number] = mkperf_hash_number(&f->functions, key, 4) + 1;
     }
-    if (f->function_of[number] != 0) {
-        return f->function_of[number] - 1;
-    }
-    const struct mkperf_frame *frame = mkperf_places_frames(places, number, &n);
-    uint64_t name = places->function[frame->function].name;
-    int64_t line = line_number(f, mkperf_frames_module(f, place.pd, place.kernel), place.addr);
-    uint64_t key[4] = {place.pd, place.kernel, name, (uint64_t)line};
-    int64_t function = line < 0 ? -1 : mkperf_hash_number(&f->functions, key, 4);
-    if (function >= 0) {
-        f->function_of[number] = (uint32_t)function + 1;
-    }
-    return function;
+    return f->function_of[number] - 1;
 }
 
 uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
                           uint32_t function[MKPERF_PLACES_MAX])
 {
     struct mkperf_profile_chain c;
-    struct mkperf_error e;
 
-    if (mkperf_profile_chain(f->profile, chain, &c, &e) != MKPERF_OK) {
-        return 0;
+    mkperf_profile_chain(f->profile, chain, &c);
+    for (uint32_t i = 0; i < c.n; i++) {
+        function[i] = function_of(f, c.place[i]);
     }
-    for (int i = 0; i < c.n; i++) {
-        int64_t number = function_of(f, c.place[i]);
-        if (number < 0) {
-            return 0;
-        }
-        function[i] = (uint32_t)number;
-    }
-    return (uint32_t)c.n;
+    return c.n;
 }
 
 struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t number)

@@ -46,12 +46,9 @@ static inline struct mkperf_module *mkperf_frames_module(const struct mkperf_fra
 void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out);
 
 /* Says what profiling cost, for each event, as far as that is known. */
-enum mkperf_status mkperf_frames_cost(struct mkperf_frames *f, FILE *out, struct mkperf_error *e);
+void mkperf_frames_cost(struct mkperf_frames *f, FILE *out);
 
-/*
- * The functions of a chain, innermost first, as numbers. Returns how many; 0: out of memory (every
- * chain has one).
- */
+/* The functions of a chain, innermost first, as numbers. Returns how many: at least one. */
 uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
                           uint32_t function[MKPERF_PLACES_MAX]);
 

@@ -6,59 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_WORDS = 128, PAGE = 4096 };
+#include "base/xalloc.h"
+
+enum { PAGE = 4096 };
 
 const char *const mkperf_lost_names[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
                                                            "chain"};
 
 const char *const mkperf_mark_names[MKPERF_MARK_END + 1] = {"point", "begin", "end"};
 
-static enum mkperf_status no_memory(struct mkperf_error *e)
+uint32_t mkperf_places_text_number(struct mkperf_places *s, const char *text)
 {
-    return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-}
-
-/* Whether *array has room for element n. */
-static bool reserve(void *array, uint32_t *room, uint32_t n, size_t size)
-{
-    void **at = array;
-    uint32_t more = *room != 0 ? 2 * *room : 64;
-
-    if (n < *room) {
-        return true;
-    }
-    more = more > n ? more : n + 1;
-    void *p = reallocarray(*at, more, size);
-    if (p == NULL) {
-        return false;
-    }
-    *at = p;
-    *room = more;
-    return true;
-}
-
-int64_t mkperf_places_text_number(struct mkperf_places *s, const char *text)
-{
-    uint64_t words[TEXT_WORDS];
-    size_t n = strnlen(text, sizeof words - 1);
-
-    words[n / 8] = 0;
-    memcpy(words, text, n);
-    memset((char *)words + n, 0, 8 - n % 8);
-    return mkperf_hash_number(&s->texts, words, (uint32_t)(n / 8 + 1));
+    return mkperf_hash_text_number(&s->texts, text);
 }
 
 const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number)
 {
-    uint32_t words;
-
-    return (const char *)mkperf_hash_key(&s->texts, number, &words);
-}
-
-static bool copy(char **to, const char *text)
-{
-    *to = text != NULL ? strdup(text) : NULL;
-    return *to != NULL || text == NULL;
+    return mkperf_hash_text(&s->texts, number);
 }
 
 static struct mkperf_module *open_module(struct mkperf_places *s, const char *elf,
@@ -69,23 +33,23 @@ static struct mkperf_module *open_module(struct mkperf_places *s, const char *el
 
     if (elf != NULL && mkperf_symbols_recorded(s->symbols, elf, id, &m, &e) != MKPERF_OK) {
         free(*problem);
-        *problem = strdup(e.text);
+        *problem = mkperf_xstrdup(e.text);
     }
     return m;
 }
 
-enum mkperf_status mkperf_places_begin(struct mkperf_places *s,
-                                       const struct mkperf_session *session, struct mkperf_error *e)
+void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session)
 {
     s->session = *session;
     s->symbols = mkperf_symbols_new();
-    if (s->symbols == NULL || mkperf_places_text_number(s, "") < 0 ||
-        !copy(&s->platform, session->platform) || !copy(&s->cpu, session->cpu) ||
-        !copy(&s->kernel_elf, session->kernel_elf) || !copy(&s->command, session->command) ||
-        !copy(&s->image, session->image) || !copy(&s->unverified, session->unverified) ||
-        !copy(&s->kernel_problem, session->kernel_unnamed)) {
-        return no_memory(e);
-    }
+    mkperf_places_text_number(s, ""); /* 0 */
+    s->platform = mkperf_xstrdup(session->platform);
+    s->cpu = mkperf_xstrdup(session->cpu);
+    s->kernel_elf = mkperf_xstrdup(session->kernel_elf);
+    s->command = mkperf_xstrdup(session->command);
+    s->image = mkperf_xstrdup(session->image);
+    s->unverified = mkperf_xstrdup(session->unverified);
+    s->kernel_problem = mkperf_xstrdup(session->kernel_unnamed);
     s->session.platform = s->platform;
     s->session.cpu = s->cpu;
     s->session.kernel_elf = s->kernel_elf;
@@ -96,31 +60,22 @@ enum mkperf_status mkperf_places_begin(struct mkperf_places *s,
     s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
     s->session.kernel_unnamed = s->kernel_problem;
     s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
-    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf_pd *pd,
                                     struct mkperf_error *e)
 {
-    uint32_t n = s->npds > pd->id ? s->npds : pd->id + 1;
-    struct mkperf_places_pd *p = reallocarray(s->pd, n, sizeof *p);
-
-    if (p == NULL) {
-        return no_memory(e);
-    }
-    s->pd = p;
-    for (; s->npds < n; s->npds++) {
-        s->pd[s->npds] = (struct mkperf_places_pd){.name = NULL};
-    }
-    p += pd->id;
+    MKPERF_GROW(s->pd, s->pd_room, (size_t)pd->id + 1);
+    s->npds = s->npds > pd->id ? s->npds : pd->id + 1;
+    struct mkperf_places_pd *p = &s->pd[pd->id];
     if (p->name != NULL) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s is announced twice", p->name);
     }
     p->thread = pd->thread;
-    if (!copy(&p->name, pd->name) || !copy(&p->elf, pd->elf) || !copy(&p->parent, pd->parent) ||
-        !copy(&p->problem, pd->unnamed)) {
-        return no_memory(e);
-    }
+    p->name = mkperf_xstrdup(pd->name);
+    p->elf = mkperf_xstrdup(pd->elf);
+    p->parent = mkperf_xstrdup(pd->parent);
+    p->problem = mkperf_xstrdup(pd->unnamed);
     p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
     p->profiler = p->module != NULL &&
                   (mkperf_symbol_address(p->module, "mkperf_drain_ring") != 0 ||
@@ -161,27 +116,24 @@ void mkperf_places_free(struct mkperf_places *s)
 }
 
 /* The number of a function; f->name and f->file are texts. */
-static int64_t function_number(struct mkperf_places *s, const struct mkperf_function *f)
+static uint32_t function_number(struct mkperf_places *s, const struct mkperf_function *f)
 {
     uint64_t key[3] = {f->pd | (uint64_t)f->kernel << 32 | (uint64_t)f->inlined << 33, f->name,
                        f->inlined ? f->file : f->start};
     uint32_t known = s->functions.count;
-    int64_t number = mkperf_hash_number(&s->functions, key, 3);
+    uint32_t number = mkperf_hash_number(&s->functions, key, 3);
 
-    if (number < 0 ||
-        !reserve(&s->function, &s->function_room, (uint32_t)number, sizeof *s->function)) {
-        return -1;
-    }
-    if (s->functions.count != known) {
+    MKPERF_GROW(s->function, s->function_room, s->functions.count);
+    if (number == known) {
         s->function[number] = *f;
     }
     return number;
 }
 
 /* The number of a position's file, whole; 0: unknown. */
-static int64_t file_number(struct mkperf_places *s, const struct mkperf_line *at)
+static uint32_t file_number(struct mkperf_places *s, const struct mkperf_line *at)
 {
-    char whole[8 * TEXT_WORDS];
+    char whole[MKPERF_HASH_TEXT];
 
     if (at == NULL || at->file == NULL) {
         return 0;
@@ -194,42 +146,44 @@ static int64_t file_number(struct mkperf_places *s, const struct mkperf_line *at
 }
 
 /* Adds a frame of the function named `name` to those of the place that is being resolved. */
-static bool add_frame(struct mkperf_places *s, struct mkperf_function f, const char *name,
+static void add_frame(struct mkperf_places *s, struct mkperf_function f, const char *name,
                       const struct mkperf_line *at)
 {
-    int64_t name_number = mkperf_places_text_number(s, name);
-    int64_t file = file_number(s, at);
-
-    if (name_number < 0 || file < 0 ||
-        !reserve(&s->frame, &s->frame_room, s->nframes, sizeof *s->frame)) {
-        return false;
-    }
-    f.name = (uint32_t)name_number;
-    f.file = (uint32_t)file;
-    int64_t number = function_number(s, &f);
+    f.name = mkperf_places_text_number(s, name);
+    f.file = file_number(s, at);
+    MKPERF_GROW(s->frame, s->frame_room, (size_t)s->nframes + 1);
     s->frame[s->nframes++] = (struct mkperf_frame){
-        .function = (uint32_t)number,
-        .file = (uint32_t)file,
+        .function = function_number(s, &f),
+        .file = f.file,
         .line = at != NULL && at->line > 0 ? (uint32_t)at->line : 0,
     };
-    return number >= 0;
 }
 
-static bool add_unknown(struct mkperf_places *s, struct mkperf_function f, uint64_t addr)
+void mkperf_places_unknown(bool kernel, uint64_t addr, char name[MKPERF_PLACES_UNKNOWN])
 {
     uint64_t page = addr & ~(uint64_t)(PAGE - 1);
-    char name[64];
 
-    if (f.kernel && addr == 0) {
-        return add_frame(s, f, "[unknown]", NULL);
+    if (kernel && addr == 0) {
+        snprintf(name, MKPERF_PLACES_UNKNOWN, "[unknown]");
+    } else {
+        snprintf(name, MKPERF_PLACES_UNKNOWN, "[unknown] 0x%" PRIx64 "-0x%" PRIx64, page,
+                 page + PAGE - 1);
     }
-    snprintf(name, sizeof name, "[unknown] 0x%" PRIx64 "-0x%" PRIx64, page, page + PAGE - 1);
-    f.start = page;
-    f.size = PAGE;
-    return add_frame(s, f, name, NULL);
 }
 
-static bool resolve(struct mkperf_places *s, const struct mkperf_place *p)
+static void add_unknown(struct mkperf_places *s, struct mkperf_function f, uint64_t addr)
+{
+    char name[MKPERF_PLACES_UNKNOWN];
+
+    mkperf_places_unknown(f.kernel, addr, name);
+    if (!f.kernel || addr != 0) {
+        f.start = addr & ~(uint64_t)(PAGE - 1);
+        f.size = PAGE;
+    }
+    add_frame(s, f, name, NULL);
+}
+
+static void resolve(struct mkperf_places *s, const struct mkperf_place *p)
 {
     struct mkperf_function f = {.pd = p->pd, .kernel = p->kernel};
     struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
@@ -237,37 +191,31 @@ static bool resolve(struct mkperf_places *s, const struct mkperf_place *p)
     struct mkperf_symbol symbol;
 
     if (m == NULL || !mkperf_symbol_at(m, p->addr, &symbol)) {
-        return add_unknown(s, f, p->addr);
+        add_unknown(s, f, p->addr);
+        return;
     }
     size_t n = s->no_lines ? 0 : mkperf_lines_at(m, p->addr, line, MKPERF_PLACES_INLINED);
     f.known = true;
     for (size_t i = 0; s->inlined && i + 1 < n; i++) {
         struct mkperf_function in = f;
         in.inlined = true;
-        if (!add_frame(s, in, line[i].function != NULL ? line[i].function : "[inlined]",
-                       &line[i])) {
-            return false;
-        }
+        add_frame(s, in, line[i].function != NULL ? line[i].function : "[inlined]", &line[i]);
     }
     f.start = symbol.start;
     f.size = symbol.size;
-    return add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
+    add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
 }
 
-int64_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr)
+uint32_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr)
 {
     uint64_t key[2] = {pd | (uint64_t)kernel << 32, addr};
     uint32_t known = s->places.count;
-    int64_t number = mkperf_hash_number(&s->places, key, 2);
+    uint32_t number = mkperf_hash_number(&s->places, key, 2);
 
-    if (number < 0 || !reserve(&s->place, &s->place_room, (uint32_t)number, sizeof *s->place)) {
-        return -1;
-    }
-    if (s->places.count != known) {
+    MKPERF_GROW(s->place, s->place_room, s->places.count);
+    if (number == known) {
         struct mkperf_place p = {.pd = pd, .kernel = kernel, .addr = addr, .first = s->nframes};
-        if (!resolve(s, &p)) {
-            return -1;
-        }
+        resolve(s, &p);
         p.nframes = s->nframes - p.first;
         s->place[number] = p;
     }
@@ -295,8 +243,8 @@ uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
     return n;
 }
 
-int mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
-                     uint32_t place[MKPERF_PLACES_MAX])
+uint32_t mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
+                          uint32_t place[MKPERF_PLACES_MAX])
 {
     struct mkperf_address address[MKPERF_PLACES_MAX];
     uint32_t n = mkperf_sample_addresses(sample, address);
@@ -307,13 +255,9 @@ int mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample
     for (uint32_t i = 0; i < n; i++) {
         const struct mkperf_address *a = &address[i];
         uint64_t addr = a->addr - (a->is_return && a->addr != 0); /* in the call itself */
-        int64_t number = mkperf_places_number(s, a->pd, a->kernel, addr);
-        if (number < 0) {
-            return -1;
-        }
-        place[i] = (uint32_t)number;
+        place[i] = mkperf_places_number(s, a->pd, a->kernel, addr);
     }
-    return (int)n;
+    return n;
 }
 
 const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd)

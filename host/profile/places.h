@@ -55,7 +55,7 @@ struct mkperf_places {
     struct mkperf_session session;
     char *platform, *cpu, *kernel_elf, *image, *unverified, *command;
     struct mkperf_places_pd *pd;
-    uint32_t npds;
+    uint32_t npds, pd_room;
     struct mkperf_symbols *symbols;
     struct mkperf_module *kernel;
     char *kernel_problem;
@@ -67,9 +67,8 @@ struct mkperf_places {
     uint32_t function_room, place_room, nframes, frame_room;
 };
 
-enum mkperf_status mkperf_places_begin(struct mkperf_places *s,
-                                       const struct mkperf_session *session,
-                                       struct mkperf_error *e);
+void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *session);
+/* FAILED: it was announced before. */
 enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf_pd *pd,
                                     struct mkperf_error *e);
 /* Takes over the events of a later session; its texts stay those of begin. */
@@ -90,13 +89,12 @@ struct mkperf_address {
 uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
                                  struct mkperf_address out[MKPERF_PLACES_MAX]);
 
-/* The places of these addresses: at least one, which may be unknown. Returns how many, -1: out of
- * memory. */
-int mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
-                     uint32_t place[MKPERF_PLACES_MAX]);
+/* The places of these addresses: at least one, which may be unknown. Returns how many. */
+uint32_t mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
+                          uint32_t place[MKPERF_PLACES_MAX]);
 
-/* The number of a place, resolved; addr is in the call if it is of a caller. -1: out of memory. */
-int64_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr);
+/* The number of a place, resolved; addr is in the call if it is of a caller. */
+uint32_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr);
 
 /* The frames of a place, innermost first; at least one. Valid until the next place is resolved. */
 static inline const struct mkperf_frame *mkperf_places_frames(const struct mkperf_places *s,
@@ -106,13 +104,17 @@ static inline const struct mkperf_frame *mkperf_places_frames(const struct mkper
     return s->frame + s->place[place].first;
 }
 
-/* A text's number; -1: out of memory. Texts are cut at 1023 bytes. */
-int64_t mkperf_places_text_number(struct mkperf_places *s, const char *text);
+/* A text's number; "" is 0. Texts are cut, see base/hash.h. */
+uint32_t mkperf_places_text_number(struct mkperf_places *s, const char *text);
 const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number);
 static inline const char *mkperf_places_name(const struct mkperf_places *s, uint32_t function)
 {
     return mkperf_places_text(s, s->function[function].name);
 }
+
+/* What code without a name is called: "[unknown]" with the page of its address. */
+enum { MKPERF_PLACES_UNKNOWN = 64 };
+void mkperf_places_unknown(bool kernel, uint64_t addr, char name[MKPERF_PLACES_UNKNOWN]);
 
 const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd);
 bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd);

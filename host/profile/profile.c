@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum mkperf_status no_memory(struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-}
+#include "base/xalloc.h"
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
@@ -23,7 +20,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
          mkperf_spool_open(&p->marks, sizeof(struct mkperf_profile_mark), e) != MKPERF_OK)) {
         return e->status;
     }
-    return mkperf_places_begin(&p->places, session, e);
+    mkperf_places_begin(&p->places, session);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -50,21 +48,9 @@ static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sa
     return n;
 }
 
-static enum mkperf_status count(struct mkperf_profile *p, const struct mkperf_sample *s,
-                                uint32_t number, bool fresh, struct mkperf_error *e)
+static void count(struct mkperf_profile *p, const struct mkperf_sample *s, uint32_t number)
 {
-    if (number >= p->weight_room) {
-        uint32_t room = p->weight_room != 0 ? 2 * p->weight_room : 256;
-        struct mkperf_weight *w = reallocarray(p->weight, room, sizeof *w);
-        if (w == NULL) {
-            return no_memory(e);
-        }
-        p->weight = w;
-        p->weight_room = room;
-    }
-    if (fresh) {
-        p->weight[number] = (struct mkperf_weight){0, 0};
-    }
+    MKPERF_GROW(p->weight, p->weight_room, (size_t)number + 1);
     p->weight[number].samples++;
     p->weight[number].period += s->period;
     p->total[s->event].samples++;
@@ -77,7 +63,6 @@ static enum mkperf_status count(struct mkperf_profile *p, const struct mkperf_sa
     }
     p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
     p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
-    return MKPERF_OK;
 }
 
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
@@ -85,7 +70,6 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 {
     struct mkperf_profile *p = self;
     uint64_t key[MKPERF_PROFILE_WORDS_MAX];
-    uint32_t known = p->chains.count;
 
     if (s->event >= MKPERF_MODEL_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "more than %d events", MKPERF_MODEL_EVENTS);
@@ -93,19 +77,14 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
         return MKPERF_OK;
     }
-    int64_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, key));
-    if (number < 0) {
-        return no_memory(e);
-    }
-    if (count(p, s, (uint32_t)number, p->chains.count != known, e) != MKPERF_OK) {
-        return e->status;
-    }
+    uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, key));
+    count(p, s, number);
     if (!p->times) {
         return MKPERF_OK;
     }
     struct mkperf_profile_sample kept = {.time_ns = s->time_ns,
                                          .period = s->period,
-                                         .chain = (uint32_t)number,
+                                         .chain = number,
                                          .core = s->core,
                                          .order = (uint32_t)p->samples.count};
     return mkperf_spool_add(&p->samples, &kept, e);
@@ -122,23 +101,12 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     return MKPERF_OK;
 }
 
-static bool sum_mark(struct mkperf_profile *p, const struct mkperf_mark *m, uint32_t name)
+static void sum_mark(struct mkperf_profile *p, const struct mkperf_mark *m, uint32_t name)
 {
     uint64_t key[2] = {m->pd, name};
-    uint32_t known = p->mark_keys.count;
-    int64_t at = mkperf_hash_number(&p->mark_keys, key, 2);
+    uint32_t at = mkperf_hash_number(&p->mark_keys, key, 2);
 
-    if (at < 0) {
-        return false;
-    }
-    if (p->mark_keys.count != known) {
-        struct mkperf_mark_sum *grown = reallocarray(p->mark_sum, known + 1, sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        p->mark_sum = grown;
-        grown[at] = (struct mkperf_mark_sum){.points = 0};
-    }
+    MKPERF_GROW(p->mark_sum, p->mark_room, p->mark_keys.count);
     struct mkperf_mark_sum *sum = &p->mark_sum[at];
     sum->points += m->kind == MKPERF_MARK_POINT;
     if (m->kind == MKPERF_MARK_BEGIN && sum->open++ == 0) {
@@ -149,22 +117,19 @@ static bool sum_mark(struct mkperf_profile *p, const struct mkperf_mark *m, uint
         sum->sum_ns += ns;
         sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
     }
-    return true;
 }
 
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
 
-    int64_t name = mkperf_places_text_number(&p->places, m->name);
-    if (name < 0 || !sum_mark(p, m, (uint32_t)name)) {
-        return no_memory(e);
-    }
+    uint32_t name = mkperf_places_text_number(&p->places, m->name);
+    sum_mark(p, m, name);
     struct mkperf_profile_mark kept = {.time_ns = m->time_ns,
                                        .pd = m->pd,
                                        .kind = m->kind,
                                        .id = m->id,
-                                       .name = (uint32_t)name,
+                                       .name = name,
                                        .order = p->marks.count};
     if (p->nmarks < MKPERF_PROFILE_MARKS) {
         p->mark[p->nmarks++] = kept;
@@ -193,7 +158,6 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 {
     struct mkperf_profile *p = self;
 
-    (void)e;
     p->totals = *totals;
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         p->lost[i] = p->lost[i] > totals->lost[i] ? p->lost[i] : totals->lost[i];
@@ -201,7 +165,9 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     if (p->first_ns > p->last_ns) {
         p->first_ns = p->last_ns = 0;
     }
-    return MKPERF_OK;
+    enum mkperf_status status = p->whole != NULL ? p->whole(p->self, e) : MKPERF_OK;
+    p->totals.interactions = NULL; /* gone after this call */
+    return status;
 }
 
 const struct mkperf_sink_ops mkperf_profile_ops = {
@@ -259,8 +225,8 @@ uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain
     return mkperf_sample_addresses(&s, out);
 }
 
-enum mkperf_status mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
-                                        struct mkperf_profile_chain *out, struct mkperf_error *e)
+void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
+                          struct mkperf_profile_chain *out)
 {
     struct mkperf_chain_head head = mkperf_profile_head(p, number);
     struct mkperf_chain callers;
@@ -271,23 +237,19 @@ enum mkperf_status mkperf_profile_chain(struct mkperf_profile *p, uint32_t numbe
     out->core = head.core;
     out->weight = p->weight[number];
     out->n = mkperf_places_of(&p->places, &s, out->place);
-    return out->n < 0 ? no_memory(e) : MKPERF_OK;
 }
 
-enum mkperf_status mkperf_profile_cost(struct mkperf_profile *p, struct mkperf_error *e)
+void mkperf_profile_cost(struct mkperf_profile *p)
 {
     struct mkperf_profile_chain chain;
 
     memset(&p->cost, 0, sizeof p->cost);
     for (uint32_t i = 0; i < p->chains.count; i++) {
-        if (mkperf_profile_chain(p, i, &chain, e) != MKPERF_OK) {
-            return e->status;
-        }
+        mkperf_profile_chain(p, i, &chain);
         mkperf_cost_add(&p->cost, &p->places, chain.event, chain.pd, chain.place[0],
                         chain.weight.period);
     }
     mkperf_cost_looks(&p->cost, &p->places, p->totals.looks_us);
-    return MKPERF_OK;
 }
 
 uint64_t mkperf_profile_lost(const struct mkperf_profile *p)

@@ -55,6 +55,8 @@ struct mkperf_profile {
     bool times;                  /* keep what has a time: the spools below */
     bool leaves_only;            /* callers are not kept */
     struct report_filter filter; /* samples that do not pass are not counted */
+    enum mkperf_status (*whole)(void *self, struct mkperf_error *e); /* at the end; NULL: none */
+    void *self;
 
     struct mkperf_places places;
     struct mkperf_hash chains;
@@ -70,6 +72,7 @@ struct mkperf_profile {
     struct mkperf_cost cost;      /* after mkperf_profile_cost */
     struct mkperf_hash mark_keys; /* PD, name (a text of the places) */
     struct mkperf_mark_sum *mark_sum;
+    uint32_t mark_room;
     struct mkperf_profile_mark mark[MKPERF_PROFILE_MARKS]; /* the first ones */
     unsigned nmarks;
     struct mkperf_spool samples, losses, marks; /* of struct mkperf_profile_sample, mkperf_lost and
@@ -104,16 +107,16 @@ uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain
 struct mkperf_profile_chain {
     uint32_t pd, event, core;
     struct mkperf_weight weight;
-    int n; /* places, innermost first; at least one */
+    uint32_t n; /* places, innermost first; at least one */
     uint32_t place[MKPERF_PLACES_MAX];
 };
-enum mkperf_status mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
-                                        struct mkperf_profile_chain *out, struct mkperf_error *e);
+void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
+                          struct mkperf_profile_chain *out);
 
 /* ---- after reading ---- */
 
 /* Sums up what the profiler took, in p->cost. All chains get places, so that texts have numbers. */
-enum mkperf_status mkperf_profile_cost(struct mkperf_profile *p, struct mkperf_error *e);
+void mkperf_profile_cost(struct mkperf_profile *p);
 
 /* With times: the spools mapped, in the order of time, then of core, then of arrival. */
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e);

@@ -1,48 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks by name: the tree that folded stacks and flame graphs show.
+ * Call trees.
  *
- * Owns: nodes and their names. The root's children are PDs; below, functions from the outermost
- * in. A tree can hold two profiles, side by side, for a comparison. Memory grows with the number
- * of distinct stacks of names.
+ * Owns: nodes with the weights of one profile, or of two side by side. What a node stands for is a
+ * number of its user's, the label: a function of mkperf_frames, a name of export/stack_tree.h.
+ * Memory grows with the number of distinct paths.
  */
 #ifndef MKPERF_HOST_PROFILE_TREE_H
 #define MKPERF_HOST_PROFILE_TREE_H
 
 #include "profile.h"
 
-enum { MKPERF_TREE_NONE = UINT32_MAX };
-
-enum mkperf_tree_kind {
-    MKPERF_TREE_ROOT,
-    MKPERF_TREE_PD,
-    MKPERF_TREE_USER,
-    MKPERF_TREE_INLINED,
-    MKPERF_TREE_KERNEL,
-    MKPERF_TREE_UNKNOWN,
-};
-
 struct mkperf_tree_node {
-    uint32_t parent, child, next; /* child: the first; next: of the same parent; or NONE */
-    uint32_t name;                /* text */
-    uint32_t pd;                  /* text: name of the PD whose code it is */
-    uint32_t file;                /* text; 0: unknown */
-    enum mkperf_tree_kind kind;
-    uint64_t self[2], total[2], samples[2]; /* of either profile; self and total: period */
+    uint32_t parent;      /* of the root (node 0): 0 */
+    uint32_t child, next; /* the first child, the next of the same parent; 0: none */
+    uint32_t label;
+    struct mkperf_weight self[2], total[2]; /* of either profile */
 };
 
 struct mkperf_tree {
-    struct mkperf_hash texts, keys;
-    struct mkperf_tree_node *node; /* 0 is the root */
-    uint32_t count, room;
+    struct mkperf_hash keys;
+    struct mkperf_tree_node *node;
+    uint32_t n, room;
 };
 
-/* Adds the chains of an event as profile `side` (0 or 1). */
-enum mkperf_status mkperf_tree_add(struct mkperf_tree *t, struct mkperf_profile *c, uint32_t event,
-                                   unsigned side, struct mkperf_error *e);
-/* After the last: totals, and children in the order of their names. */
-enum mkperf_status mkperf_tree_finish(struct mkperf_tree *t, struct mkperf_error *e);
-const char *mkperf_tree_text(const struct mkperf_tree *t, uint32_t number);
+/* A tree with a root only, which has label 0. */
+void mkperf_tree_init(struct mkperf_tree *t);
 void mkperf_tree_free(struct mkperf_tree *t);
+
+/* The child of `parent` with this label, made if it is new. */
+uint32_t mkperf_tree_child(struct mkperf_tree *t, uint32_t parent, uint32_t label);
+
+/* Adds weight to a node itself. side: 0 or 1. */
+void mkperf_tree_add(struct mkperf_tree *t, uint32_t node, unsigned side, struct mkperf_weight w);
+
+/* After the last: totals, and the children of each node in this order. */
+void mkperf_tree_finish(struct mkperf_tree *t,
+                        int (*compare)(const struct mkperf_tree_node *a,
+                                       const struct mkperf_tree_node *b, const void *context),
+                        const void *context);
+
+/* The node behind `node`, parents before children; 0: that was the last. Start with node 0. */
+uint32_t mkperf_tree_next(const struct mkperf_tree *t, uint32_t node);
 
 #endif

@@ -135,13 +135,13 @@ static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf
     struct annotate_style style = {.source = true};
     struct annotate_sources sources = {.n = 0};
     struct annotate_hits hits;
-    enum mkperf_status status;
+    enum mkperf_status status = MKPERF_OK;
 
     if (at->node) {
-        name = mkperf_frames_label(b->list.frames, at->tree->node[at->node].function).name;
+        name = mkperf_frames_label(b->list.frames, at->tree->node[at->node].label).name;
     }
     choice.symbol = mkperf_frames_text(b->list.frames, name);
-    status = annotate_hits_find(&hits, b->list.frames, &choice, e);
+    annotate_hits_find(&hits, b->list.frames, &choice);
     for (uint32_t i = 0; status == MKPERF_OK && i < hits.nfunctions; i++) {
         status = annotate_print(&hits, &hits.function[i], b->list.frames, &choice, &style, &sources,
                                 out, e);

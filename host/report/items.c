@@ -6,32 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "rows_print.h"
 
 enum { TEXT = REPORT_ITEM_TEXT / 2 };
 
-static bool make_room(struct report_items *l, size_t at, size_t count)
+/* Makes room for `count` items at `at`; those behind it move. */
+static void make_room(struct report_items *l, size_t at, size_t count)
 {
-    if (l->n + count > l->room) {
-        size_t room = 2 * (l->n + count);
-        struct report_item *more = reallocarray(l->item, room, sizeof *more);
-
-        if (!more) {
-            return false;
-        }
-        l->item = more;
-        l->room = room;
-    }
+    MKPERF_GROW(l->item, l->room, l->n + count);
     memmove(l->item + at + count, l->item + at, (l->n - at) * sizeof *l->item);
     l->n += count;
-    return true;
 }
 
 static void free_trees(struct report_items *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         if (l->item[i].node == 0 && l->item[i].tree) {
-            report_tree_free(l->item[i].tree);
+            mkperf_tree_free(l->item[i].tree);
             free(l->item[i].tree);
         }
     }
@@ -61,26 +53,18 @@ enum mkperf_status report_items_build(struct report_items *l, struct mkperf_erro
            100.0 * (double)l->rows.row[n].children.period >= l->options.limit * (double)whole) {
         n++;
     }
-    if (!make_room(l, 0, n)) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    make_room(l, 0, n);
     for (uint32_t i = 0; i < n; i++) {
         l->item[i] = (struct report_item){.row = i, .pd = l->rows.row[i].key.pd};
     }
     return MKPERF_OK;
 }
 
-static struct report_tree *tree_of(struct report_items *l, const struct report_item *row)
+static struct mkperf_tree *tree_of(struct report_items *l, const struct report_item *row)
 {
-    struct report_tree *tree = malloc(sizeof *tree);
-    struct mkperf_error e;
+    struct mkperf_tree *tree = mkperf_xcalloc(1, sizeof *tree);
 
-    if (tree && report_tree_build(tree, &l->rows.row[row->row], l->frames, &l->options, l->event,
-                                  &e) != MKPERF_OK) {
-        report_tree_free(tree);
-        free(tree);
-        tree = NULL;
-    }
+    report_tree_build(tree, &l->rows.row[row->row], l->frames, &l->options, l->event);
     return tree;
 }
 
@@ -88,35 +72,27 @@ static const char *open_item(struct report_items *l, size_t at)
 {
     struct report_item parent = l->item[at];
     double whole = (double)l->frames->profile->total[l->event].period;
-    uint32_t n, *list;
-    const char *problem = NULL;
+    double least = l->options.graph_limit * whole / 100;
+    uint32_t n = 0;
 
     if (parent.open) {
         return NULL;
     }
-    if (!parent.tree && !(parent.tree = tree_of(l, &parent))) {
-        return "out of memory";
-    }
+    parent.tree = parent.tree != NULL ? parent.tree : tree_of(l, &parent);
     l->item[at] = parent;
-    list = report_tree_children(parent.tree, l->frames, parent.node,
-                                l->options.graph_limit * whole / 100, &n);
-    if (n == 0) {
-        problem = "nobody called it";
-    } else if (make_room(l, at + 1, n)) {
-        l->item[at].open = true;
-        for (uint32_t i = 0; i < n; i++) {
-            struct mkperf_label fn =
-                mkperf_frames_label(l->frames, parent.tree->node[list[i]].function);
-
-            l->item[at + 1 + i] = (struct report_item){.row = parent.row,
-                                                       .node = list[i],
-                                                       .pd = fn.pd,
-                                                       .depth = parent.depth + 1,
-                                                       .tree = parent.tree};
-        }
+    const struct mkperf_tree_node *node = parent.tree->node;
+    for (uint32_t i = node[parent.node].child; i != 0 && (double)node[i].total[0].period >= least;
+         i = node[i].next) {
+        make_room(l, at + 1 + n, 1);
+        l->item[at + 1 + n++] =
+            (struct report_item){.row = parent.row,
+                                 .node = i,
+                                 .pd = mkperf_frames_label(l->frames, node[i].label).pd,
+                                 .depth = parent.depth + 1,
+                                 .tree = parent.tree};
     }
-    free(list);
-    return problem;
+    l->item[at].open = n > 0;
+    return n > 0 ? NULL : "nobody called it";
 }
 
 const char *report_items_open(struct report_items *l, size_t at)

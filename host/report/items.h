@@ -17,7 +17,7 @@ struct report_item {
     uint32_t pd;        /* of its function */
     int depth;
     bool open;
-    struct report_tree *tree; /* NULL: the row was never opened */
+    struct mkperf_tree *tree; /* NULL: the row was never opened */
 };
 
 struct report_items {

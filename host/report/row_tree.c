@@ -11,41 +11,6 @@
 
 #include "base/colour.h"
 
-bool report_tree_init(struct report_tree *t)
-{
-    *t = (struct report_tree){.node = calloc(64, sizeof *t->node), .n = 1, .room = 64};
-    return t->node != NULL;
-}
-
-void report_tree_free(struct report_tree *t)
-{
-    free(t->node);
-    t->node = NULL;
-}
-
-uint32_t report_tree_child(struct report_tree *t, uint32_t parent, uint32_t function)
-{
-    uint32_t i;
-
-    for (i = t->node[parent].child; i; i = t->node[i].next) {
-        if (t->node[i].function == function) {
-            return i;
-        }
-    }
-    if (t->n == t->room) {
-        struct report_node *more = reallocarray(t->node, 2 * (size_t)t->room, sizeof *more);
-
-        if (!more) {
-            return 0;
-        }
-        t->node = more;
-        t->room *= 2;
-    }
-    t->node[t->n] = (struct report_node){.function = function, .next = t->node[parent].child};
-    t->node[parent].child = t->n;
-    return t->n++;
-}
-
 /* A function in a tree is shown by PD, mode and name: lines would split it. */
 static bool same_row(const struct report_row_key *a, const struct report_row_key *b)
 {
@@ -72,7 +37,7 @@ static int occurrence(const struct report_row *r, const struct mkperf_frames *f,
     return found;
 }
 
-static bool add_chain(struct report_tree *t, const struct report_row *r, struct mkperf_frames *f,
+static void add_chain(struct mkperf_tree *t, const struct report_row *r, struct mkperf_frames *f,
                       const struct report_options *o, uint32_t chain)
 {
     uint32_t function[MKPERF_PLACES_MAX], node = 0;
@@ -81,89 +46,55 @@ static bool add_chain(struct report_tree *t, const struct report_row *r, struct 
     int step = o->graph == REPORT_GRAPH_CALLERS ? 1 : -1;
 
     if (at < 0) {
-        return n > 0;
+        return;
     }
-    t->node[0].period += f->profile->weight[chain].period;
     for (at += step; at >= 0 && (uint32_t)at < n; at += step) {
-        node = report_tree_child(t, node, function[at]);
-        if (node == 0) {
-            return false;
-        }
-        t->node[node].period += f->profile->weight[chain].period;
+        node = mkperf_tree_child(t, node, function[at]);
     }
-    return true;
+    mkperf_tree_add(t, node, 0, f->profile->weight[chain]);
 }
 
-enum mkperf_status report_tree_build(struct report_tree *t, const struct report_row *r,
-                                     struct mkperf_frames *f, const struct report_options *o,
-                                     uint32_t event, struct mkperf_error *e)
+static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
+                     const void *context)
 {
-    bool ok = report_tree_init(t);
+    const struct mkperf_frames *f = context;
+    uint64_t x = a->total[0].period, y = b->total[0].period;
 
-    for (uint32_t i = 0; ok && i < f->profile->chains.count; i++) {
-        ok = !report_chain_wanted(f, o, event, i) || add_chain(t, r, f, o, i);
+    if (x != y) {
+        return x > y ? -1 : 1;
     }
-    return ok ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    int order = strcmp(mkperf_frames_text(f, mkperf_frames_label(f, a->label).name),
+                       mkperf_frames_text(f, mkperf_frames_label(f, b->label).name));
+    return order != 0 ? order : (a->label > b->label) - (a->label < b->label);
 }
 
-struct order {
-    const struct report_tree *tree;
-    const struct mkperf_frames *frames;
-};
-
-static int compare_nodes(const void *pa, const void *pb, void *context)
+void report_tree_build(struct mkperf_tree *t, const struct report_row *r, struct mkperf_frames *f,
+                       const struct report_options *o, uint32_t event)
 {
-    const struct order *o = context;
-    const struct report_node *a = &o->tree->node[*(const uint32_t *)pa];
-    const struct report_node *b = &o->tree->node[*(const uint32_t *)pb];
-    struct mkperf_label fa = mkperf_frames_label(o->frames, a->function);
-    struct mkperf_label fb = mkperf_frames_label(o->frames, b->function);
-    int order =
-        strcmp(mkperf_frames_text(o->frames, fa.name), mkperf_frames_text(o->frames, fb.name));
-
-    if (a->period != b->period) {
-        return a->period > b->period ? -1 : 1;
-    }
-    return order ? order : a->function < b->function ? -1 : a->function > b->function;
-}
-
-uint32_t *report_tree_children(const struct report_tree *t, const struct mkperf_frames *f,
-                               uint32_t node, double least, uint32_t *n)
-{
-    struct order order = {.tree = t, .frames = f};
-    uint32_t *list, count = 0;
-
-    *n = 0;
-    for (uint32_t i = t->node[node].child; i; i = t->node[i].next) {
-        count++;
-    }
-    list = count ? calloc(count, sizeof *list) : NULL;
-    for (uint32_t i = t->node[node].child; i && list; i = t->node[i].next) {
-        if ((double)t->node[i].period >= least) {
-            list[(*n)++] = i;
+    mkperf_tree_init(t);
+    for (uint32_t i = 0; i < f->profile->chains.count; i++) {
+        if (report_chain_wanted(f, o, event, i)) {
+            add_chain(t, r, f, o, i);
         }
     }
-    if (list) {
-        qsort_r(list, *n, sizeof *list, compare_nodes, &order);
-    }
-    return list;
+    mkperf_tree_finish(t, by_period, f);
 }
 
-void report_tree_text(const struct report_tree *t, const struct mkperf_frames *f, uint32_t node,
+void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t node,
                       uint32_t parent_pd, uint64_t whole, char *text, size_t n)
 {
-    const struct report_node *at = &t->node[node];
-    struct mkperf_label fn = mkperf_frames_label(f, at->function);
+    const struct mkperf_tree_node *at = &t->node[node];
+    struct mkperf_label fn = mkperf_frames_label(f, at->label);
     const char *pd = fn.pd != parent_pd ? mkperf_profile_pd_name(f->profile, fn.pd) : NULL;
 
     snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s",
-             whole ? 100.0 * (double)at->period / (double)whole : 0.0, fn.kernel ? "[k] " : "",
-             mkperf_frames_text(f, fn.name), fn.line ? " " : "",
+             whole ? 100.0 * (double)at->total[0].period / (double)whole : 0.0,
+             fn.kernel ? "[k] " : "", mkperf_frames_text(f, fn.name), fn.line ? " " : "",
              fn.line ? mkperf_frames_text(f, fn.line) : "", pd ? " in " : "", pd ? pd : "");
 }
 
 struct printer {
-    const struct report_tree *tree;
+    const struct mkperf_tree *tree;
     const struct mkperf_frames *frames;
     uint64_t whole;
     double least;
@@ -172,32 +103,35 @@ struct printer {
     char indent[4 * MKPERF_PLACES_MAX + 8];
 };
 
+/* Children are in the order of periods: behind one that is not shown, none is. */
+static bool shown(const struct printer *p, uint32_t node)
+{
+    return (double)p->tree->node[node].total[0].period >= p->least;
+}
+
 static void print_children(struct printer *p, uint32_t node, uint32_t pd)
 {
+    const struct mkperf_tree_node *n = p->tree->node;
     size_t depth = strlen(p->indent), share;
-    uint32_t n, *list = report_tree_children(p->tree, p->frames, node, p->least, &n);
     char text[700];
+    uint32_t next;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t child_pd = mkperf_frames_label(p->frames, p->tree->node[list[i]].function).pd;
-
-        report_tree_text(p->tree, p->frames, list[i], pd, p->whole, text, sizeof text);
+    for (uint32_t i = n[node].child; i != 0 && shown(p, i); i = next) {
+        next = n[i].next;
+        report_tree_text(p->tree, p->frames, i, pd, p->whole, text, sizeof text);
         share = strcspn(text, "-");
         fprintf(p->out, "%s|--%s%.*s%s%s\n", p->indent, mkperf_colour_begin(p->colour, atof(text)),
                 (int)share, text, mkperf_colour_end(p->colour, atof(text)), text + share);
-        memcpy(p->indent + depth, i + 1 < n ? "|   " : "    ", 5);
-        print_children(p, list[i], child_pd);
+        memcpy(p->indent + depth, next != 0 && shown(p, next) ? "|   " : "    ", 5);
+        print_children(p, i, mkperf_frames_label(p->frames, n[i].label).pd);
         p->indent[depth] = 0;
     }
-    free(list);
 }
 
-enum mkperf_status report_tree_print(const struct report_row *r, struct mkperf_frames *f,
-                                     const struct report_options *o, uint32_t event, FILE *out,
-                                     struct mkperf_error *e)
+void report_tree_print(const struct report_row *r, struct mkperf_frames *f,
+                       const struct report_options *o, uint32_t event, FILE *out)
 {
-    struct report_tree t;
-    enum mkperf_status status = report_tree_build(&t, r, f, o, event, e);
+    struct mkperf_tree t;
     uint64_t whole = f->profile->total[event].period;
     struct printer p = {.tree = &t,
                         .frames = f,
@@ -207,10 +141,10 @@ enum mkperf_status report_tree_print(const struct report_row *r, struct mkperf_f
                         .colour = o->colour,
                         .indent = "        "};
 
-    if (status == MKPERF_OK && t.node[0].child) {
+    report_tree_build(&t, r, f, o, event);
+    if (t.node[0].child != 0) {
         print_children(&p, 0, r->key.pd);
         fputc('\n', out);
     }
-    report_tree_free(&t);
-    return status;
+    mkperf_tree_free(&t);
 }

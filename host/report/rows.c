@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "base/xalloc.h"
 
 const char *const report_sort_names[REPORT_SORT_KEYS] = {
     [REPORT_SORT_PD] = "pd",     [REPORT_SORT_SYMBOL] = "symbol", [REPORT_SORT_EVENT] = "event",
@@ -56,23 +57,11 @@ struct report_row_key report_row_key(const struct mkperf_frames *f, const struct
 static struct report_row *row_of(struct report_rows *rows, struct report_row_key k)
 {
     uint64_t key[6] = {k.pd, k.name, k.core, k.kernel, k.line, k.event};
-    int64_t number = mkperf_hash_number(&rows->numbers, key, 6);
+    uint32_t number = mkperf_hash_number(&rows->numbers, key, 6);
 
-    if (number < 0) {
-        return NULL;
-    }
-    if (number == rows->room) {
-        uint32_t room = rows->room ? 2 * rows->room : 64;
-        struct report_row *more = reallocarray(rows->row, room, sizeof *more);
-
-        if (!more) {
-            return NULL;
-        }
-        rows->row = more;
-        rows->room = room;
-    }
+    MKPERF_GROW(rows->row, rows->room, (size_t)number + 1);
     if (number == rows->n) {
-        rows->row[rows->n++] = (struct report_row){.key = k, .first = (uint32_t)number};
+        rows->row[rows->n++] = (struct report_row){.key = k, .first = number};
     }
     return &rows->row[number];
 }
@@ -90,7 +79,7 @@ static bool is_shown(const struct mkperf_frames *f, const struct report_options 
            strcmp(o->symbol, mkperf_frames_text(f, mkperf_frames_label(f, function).name)) == 0;
 }
 
-static bool add_chain(struct report_rows *rows, struct mkperf_frames *f,
+static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
                       const struct report_options *o, uint32_t chain)
 {
     const struct mkperf_weight *w = &f->profile->weight[chain];
@@ -109,9 +98,6 @@ static bool add_chain(struct report_rows *rows, struct mkperf_frames *f,
             continue;
         }
         row = row_of(rows, report_row_key(f, o, chain, function[i]));
-        if (!row) {
-            return false;
-        }
         if (i == 0) {
             add_weight(&row->self, w);
         }
@@ -123,7 +109,6 @@ static bool add_chain(struct report_rows *rows, struct mkperf_frames *f,
             add_weight(&row->children, w);
         }
     }
-    return n > 0;
 }
 
 static int compare_texts(const struct mkperf_frames *f, const struct report_row *a,
@@ -163,10 +148,11 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_fra
                                      const struct report_options *o, uint32_t event,
                                      struct mkperf_error *e)
 {
+    (void)e;
     memset(rows, 0, sizeof *rows);
     for (uint32_t i = 0; i < f->profile->chains.count; i++) {
-        if (report_chain_wanted(f, o, event, i) && !add_chain(rows, f, o, i)) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+        if (report_chain_wanted(f, o, event, i)) {
+            add_chain(rows, f, o, i);
         }
         mkperf_progress_steps(i, f->profile->chains.count);
     }

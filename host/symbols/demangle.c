@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/xalloc.h"
 
 typedef char *demangle_fn(const char *mangled, char *out, size_t *n, int *status);
 
@@ -26,7 +27,7 @@ struct mkperf_demangler {
 
 struct mkperf_demangler *mkperf_demangler_new(void)
 {
-    return calloc(1, sizeof(struct mkperf_demangler));
+    return mkperf_xcalloc(1, sizeof(struct mkperf_demangler));
 }
 
 void mkperf_demangler_free(struct mkperf_demangler *d)

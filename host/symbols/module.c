@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "demangle.h"
 #include "identity.h"
 #include "symbols_internal.h"
@@ -27,13 +28,10 @@ struct mkperf_symbols {
 
 struct mkperf_symbols *mkperf_symbols_new(void)
 {
-    struct mkperf_symbols *s = calloc(1, sizeof *s);
+    struct mkperf_symbols *s = mkperf_xcalloc(1, sizeof *s);
 
     elf_version(EV_CURRENT);
-    if (s && !(s->demangler = mkperf_demangler_new())) {
-        free(s);
-        s = NULL;
-    }
+    s->demangler = mkperf_demangler_new();
     return s;
 }
 

@@ -164,13 +164,12 @@ bool top_screen_keys(struct top_screen *s)
 
 enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error *e)
 {
+    (void)e;
     if (s->paused && s->list.pd) {
         return MKPERF_OK;
     }
     top_list_free(&s->list);
-    if (top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list, e) != MKPERF_OK) {
-        return e->status;
-    }
+    top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
     if (s->at >= s->list.npds + s->list.nfunctions) {
         s->at = 0;
     }

@@ -2,19 +2,15 @@
 /* Owns: see top_counts.h. */
 #include "top_counts.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/xalloc.h"
+#include "profile/places.h"
 
 enum { PAGE = 4096 };
 
 static const uint64_t ALL_OTHERS = UINT64_MAX; /* in a key: what found no room */
-
-static enum mkperf_status out_of_memory(struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-}
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
@@ -36,34 +32,6 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     return begin(self, session, e);
 }
 
-static char *own_name(const struct mkperf_sample *s, uint64_t addr)
-{
-    uint64_t page = addr & ~(uint64_t)(PAGE - 1);
-    char *name = NULL;
-    int n = (s->flags & MKPERF_SAMPLE_KERNEL) && addr == 0
-                ? asprintf(&name, "[unknown]")
-                : asprintf(&name, "[unknown] 0x%" PRIx64 "-0x%" PRIx64, page, page + PAGE - 1);
-
-    return n < 0 ? NULL : name;
-}
-
-/* A new row, at the table's end. */
-static struct top_row *append(struct top_counts *c, const struct mkperf_sample *s, bool kernel)
-{
-    if (c->n == c->room) {
-        uint32_t room = c->room ? 2 * c->room : 64;
-        struct top_row *more = reallocarray(c->row, room, sizeof *more);
-
-        if (!more) {
-            return NULL;
-        }
-        c->row = more;
-        c->room = room;
-    }
-    c->row[c->n] = (struct top_row){.event = s->event, .pd = s->pd, .kernel = kernel};
-    return &c->row[c->n++];
-}
-
 /* The row of the function that was interrupted, as mkperf report names it. */
 static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *s)
 {
@@ -77,24 +45,22 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
                        full    ? ALL_OTHERS
                        : known ? symbol.start
                                : addr & ~(uint64_t)(PAGE - 1)};
-    int64_t number = mkperf_hash_number(&c->keys, key, 5);
-    struct top_row *row;
+    uint32_t number = mkperf_hash_number(&c->keys, key, 5);
 
-    if (number < 0) {
-        return NULL;
+    MKPERF_GROW(c->row, c->room, (size_t)number + 1);
+    struct top_row *row = &c->row[number];
+    if (number == c->n) {
+        char unknown[MKPERF_PLACES_UNKNOWN];
+
+        c->n++;
+        mkperf_places_unknown(kernel, addr, unknown);
+        row->own_name = full || known ? NULL : mkperf_xstrdup(unknown);
+        row->name = full ? "[more functions]" : known ? symbol.name : row->own_name;
+        row->event = s->event;
+        row->pd = s->pd;
+        row->kernel = kernel;
     }
-    if (number < c->n) {
-        return &c->row[number];
-    }
-    row = append(c, s, kernel);
-    if (row && full) {
-        row->name = "[more functions]";
-    } else if (row && known) {
-        row->name = symbol.name;
-    } else if (row) {
-        row->name = row->own_name = own_name(s, addr);
-    }
-    return row && row->name ? row : NULL;
+    return row;
 }
 
 static void add(struct mkperf_weight *to, uint64_t samples, uint64_t period)
@@ -110,9 +76,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     uint64_t slice = s->time_ns / (c->window_ns / TOP_SLICES);
     struct top_row *row = row_of(c, s);
 
-    if (!row) {
-        return out_of_memory(e);
-    }
+    (void)e;
     c->newest = slice > c->newest ? slice : c->newest;
     add(&row->all, 1, s->period);
     if (slice > row->slice) {
@@ -199,14 +163,11 @@ static struct top_entry *pd_entry(struct top_list *l, const char *pd)
     return &l->pd[l->npds++];
 }
 
-enum mkperf_status top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
-                                   enum top_sort sort, struct top_list *out, struct mkperf_error *e)
+void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd, enum top_sort sort,
+                     struct top_list *out)
 {
-    *out = (struct top_list){.pd = calloc((size_t)c->n + 1, sizeof *out->pd),
-                             .function = calloc((size_t)c->n + 1, sizeof *out->function)};
-    if (!out->pd || !out->function) {
-        return out_of_memory(e);
-    }
+    *out = (struct top_list){.pd = mkperf_xcalloc(c->n, sizeof *out->pd),
+                             .function = mkperf_xcalloc(c->n, sizeof *out->function)};
     for (uint32_t i = 0; i < c->n; i++) {
         const struct top_row *r = &c->row[i];
         struct mkperf_weight w = in_window(c, r);
@@ -224,7 +185,6 @@ enum mkperf_status top_counts_list(const struct top_counts *c, uint32_t event, c
     }
     qsort_r(out->pd, out->npds, sizeof *out->pd, compare_entries, &sort);
     qsort_r(out->function, out->nfunctions, sizeof *out->function, compare_entries, &sort);
-    return MKPERF_OK;
 }
 
 void top_list_free(struct top_list *l)

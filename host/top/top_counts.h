@@ -59,9 +59,8 @@ struct top_list {
 };
 
 /* pd: only its functions, NULL: all. */
-enum mkperf_status top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
-                                   enum top_sort sort, struct top_list *out,
-                                   struct mkperf_error *e);
+void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd, enum top_sort sort,
+                     struct top_list *out);
 void top_list_free(struct top_list *l);
 
 #endif

@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "report/row_tree.h"
+#include "base/xalloc.h"
+#include "profile/tree.h"
+#include "report/rows.h"
 #include "view_json.h"
 
 /* In a tree, the nodes below the root are PDs: not functions, but numbers from here on. */
@@ -29,33 +31,28 @@ static void print_rows(const struct mkperf_frames *f, const struct report_rows *
 }
 
 /* Adds a chain, from its PD to the innermost function. */
-static bool add_chain(struct report_tree *t, struct mkperf_frames *f, uint32_t chain)
+static void add_chain(struct mkperf_tree *t, struct mkperf_frames *f, uint32_t chain)
 {
     uint32_t function[MKPERF_PLACES_MAX];
-    uint32_t n = mkperf_frames_of(f, chain, function);
-    uint64_t period = f->profile->weight[chain].period;
     uint32_t pd = mkperf_profile_head(f->profile, chain).pd;
-    uint32_t node = report_tree_child(t, 0, PD_NODE | pd);
+    uint32_t node = mkperf_tree_child(t, 0, PD_NODE | pd);
 
-    t->node[0].period += period;
-    for (uint32_t i = n; node && i > 0; i--) {
-        t->node[node].period += period;
-        node = report_tree_child(t, node, function[i - 1]);
+    for (uint32_t i = mkperf_frames_of(f, chain, function); i-- > 0;) {
+        node = mkperf_tree_child(t, node, function[i]);
     }
-    t->node[node].period += node ? period : 0;
-    return n > 0 && node > 0;
+    mkperf_tree_add(t, node, 0, f->profile->weight[chain]);
 }
 
 /* The period below which nodes are not sent, so that at most VIEW_NODES are. */
-static uint64_t least_period(const struct report_tree *t, uint32_t *hidden)
+static uint64_t least_period(const struct mkperf_tree *t, uint32_t *hidden)
 {
-    uint64_t least = t->node[0].period / 20000 + 1;
+    uint64_t least = t->node[0].total[0].period / 20000 + 1;
 
     for (;; least *= 2) {
         uint32_t n = 0;
 
         for (uint32_t i = 1; i < t->n; i++) {
-            n += t->node[i].period >= least;
+            n += t->node[i].total[0].period >= least;
         }
         *hidden = t->n - 1 - n;
         if (n <= VIEW_NODES) {
@@ -65,7 +62,7 @@ static uint64_t least_period(const struct report_tree *t, uint32_t *hidden)
 }
 
 struct printer {
-    const struct report_tree *tree;
+    const struct mkperf_tree *tree;
     uint64_t least;
     uint32_t *sent; /* number of each function in the answer, + 1; 0: none yet */
     uint32_t *order, nsent;
@@ -73,100 +70,75 @@ struct printer {
     FILE *out;
 };
 
-static int compare_nodes(const void *pa, const void *pb, void *context)
+static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
+                     const void *context)
 {
-    const struct report_tree *t = context;
-    const struct report_node *a = &t->node[*(const uint32_t *)pa];
-    const struct report_node *b = &t->node[*(const uint32_t *)pb];
+    uint64_t x = a->total[0].period, y = b->total[0].period;
 
-    if (a->period != b->period) {
-        return a->period > b->period ? -1 : 1;
-    }
-    return a->function < b->function ? -1 : a->function > b->function;
+    (void)context;
+    return x != y ? (x > y ? -1 : 1) : (a->label > b->label) - (a->label < b->label);
 }
 
-static void print_node(struct printer *p, const struct report_node *node, unsigned depth)
+static void print_node(struct printer *p, const struct mkperf_tree_node *node, unsigned depth)
 {
-    int64_t function = -1 - (int64_t)(node->function & ~PD_NODE);
+    int64_t function = -1 - (int64_t)(node->label & ~PD_NODE);
 
-    if (!(node->function & PD_NODE)) {
-        if (p->sent[node->function] == 0) {
-            p->order[p->nsent++] = node->function;
-            p->sent[node->function] = p->nsent;
+    if (!(node->label & PD_NODE)) {
+        if (p->sent[node->label] == 0) {
+            p->order[p->nsent++] = node->label;
+            p->sent[node->label] = p->nsent;
         }
-        function = p->sent[node->function] - 1;
+        function = p->sent[node->label] - 1;
     }
     fprintf(p->out, "%s[%u,%" PRId64 ",%" PRIu64 "]", p->first ? "" : ",", depth, function,
-            node->period);
+            node->total[0].period);
     p->first = false;
 }
 
-/* The children of a node, the heaviest first. False: out of memory. */
-static bool print_nodes(struct printer *p, uint32_t parent, unsigned depth)
+/* The children of a node, the heaviest first. */
+static void print_nodes(struct printer *p, uint32_t parent, unsigned depth)
 {
-    const struct report_node *node = p->tree->node;
-    uint32_t n = 0, *list;
-    bool ok;
+    const struct mkperf_tree_node *node = p->tree->node;
 
-    for (uint32_t i = node[parent].child; i; i = node[i].next) {
-        n += node[i].period >= p->least;
+    for (uint32_t i = node[parent].child; i != 0 && node[i].total[0].period >= p->least;
+         i = node[i].next) {
+        print_node(p, &node[i], depth);
+        print_nodes(p, i, depth + 1);
     }
-    list = calloc((size_t)n + 1, sizeof *list);
-    ok = list != NULL;
-    n = 0;
-    for (uint32_t i = node[parent].child; i && ok; i = node[i].next) {
-        if (node[i].period >= p->least) {
-            list[n++] = i;
-        }
-    }
-    if (ok) {
-        qsort_r(list, n, sizeof *list, compare_nodes, (void *)(uintptr_t)p->tree);
-    }
-    for (uint32_t i = 0; i < n && ok; i++) {
-        print_node(p, &node[list[i]], depth);
-        ok = print_nodes(p, list[i], depth + 1);
-    }
-    free(list);
-    return ok;
 }
 
-static bool print_tree(const struct mkperf_frames *f, const struct report_tree *t, FILE *out)
+static void print_tree(const struct mkperf_frames *f, const struct mkperf_tree *t, FILE *out)
 {
     uint32_t hidden, functions = f->functions.count;
     struct printer p = {.tree = t, .least = least_period(t, &hidden), .first = true, .out = out};
 
-    bool ok;
+    p.sent = mkperf_xcalloc(functions, sizeof *p.sent);
+    p.order = mkperf_xcalloc(functions, sizeof *p.order);
+    fputs(",\"tree\":[", out);
+    print_nodes(&p, 0, 0);
+    fprintf(out, "],\"hidden\":%" PRIu32 ",\"functions\":[", hidden);
+    for (uint32_t i = 0; i < p.nsent; i++) {
+        struct mkperf_label fn = mkperf_frames_label(f, p.order[i]);
 
-    p.sent = calloc((size_t)functions + 1, sizeof *p.sent);
-    p.order = calloc((size_t)functions + 1, sizeof *p.order);
-    ok = p.sent && p.order;
-    if (ok) {
-        fputs(",\"tree\":[", out);
-        ok = print_nodes(&p, 0, 0);
-        fprintf(out, "],\"hidden\":%" PRIu32 ",\"functions\":[", hidden);
-        for (uint32_t i = 0; i < p.nsent; i++) {
-            struct mkperf_label fn = mkperf_frames_label(f, p.order[i]);
-
-            fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", fn.pd);
-            view_json_text(mkperf_frames_text(f, fn.name), out);
-            fprintf(out, ",%d]", fn.kernel);
-        }
-        fputs("]", out);
+        fprintf(out, "%s[%" PRIu32 ",", i ? "," : "", fn.pd);
+        view_json_text(mkperf_frames_text(f, fn.name), out);
+        fprintf(out, ",%d]", fn.kernel);
     }
+    fputs("]", out);
     free(p.sent);
     free(p.order);
-    return ok;
 }
 
-static bool build_tree(struct report_tree *t, struct mkperf_frames *f,
+static void build_tree(struct mkperf_tree *t, struct mkperf_frames *f,
                        const struct report_options *o, uint32_t event)
 {
-    bool ok = report_tree_init(t);
-
-    for (uint32_t i = 0; ok && i < f->profile->chains.count; i++) {
-        ok = !report_chain_wanted(f, o, event, i) || add_chain(t, f, i);
+    mkperf_tree_init(t);
+    for (uint32_t i = 0; i < f->profile->chains.count; i++) {
+        if (report_chain_wanted(f, o, event, i)) {
+            add_chain(t, f, i);
+        }
     }
-    return ok;
+    mkperf_tree_finish(t, by_period, NULL);
 }
 
 enum mkperf_status view_json_profile(struct mkperf_frames *f, const struct view_query *q, FILE *out,
@@ -176,7 +148,7 @@ enum mkperf_status view_json_profile(struct mkperf_frames *f, const struct view_
         .key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL}, .nkeys = 2, .children = true};
     struct report_options o = by_function;
     struct report_rows rows;
-    struct report_tree tree = {.node = NULL};
+    struct mkperf_tree tree;
     enum mkperf_status status;
 
     o.pd = q->pd;
@@ -185,12 +157,11 @@ enum mkperf_status view_json_profile(struct mkperf_frames *f, const struct view_
         fprintf(out, "{\"samples\":%" PRIu64 ",\"period\":%" PRIu64 ",\"whole\":%" PRIu64,
                 rows.shown.samples, rows.shown.period, f->profile->total[q->event].period);
         print_rows(f, &rows, out);
-        if (!build_tree(&tree, f, &o, q->event) || !print_tree(f, &tree, out)) {
-            status = mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        }
+        build_tree(&tree, f, &o, q->event);
+        print_tree(f, &tree, out);
+        mkperf_tree_free(&tree);
         fputs("}", out);
     }
-    report_tree_free(&tree);
     report_rows_free(&rows);
     return status;
 }

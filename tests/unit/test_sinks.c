@@ -385,7 +385,9 @@ static void nothing_is_left_of_what_was_given_up(void **state)
         struct mkperf_export x = {.path = path};
         assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
         begin(&out.sink);
-        out.sink.ops->abandon(out.sink.self);
+        if (out.sink.ops->abandon != NULL) {
+            out.sink.ops->abandon(out.sink.self);
+        }
         mkperf_output_free(&out);
         struct stat st;
         assert_int_equal(stat(path, &st), 0);

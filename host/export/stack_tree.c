@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see stack_tree.h. */
+#include "stack_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+const char *stack_tree_text(const struct stack_tree *t, uint32_t number)
+{
+    return mkperf_hash_text(&t->texts, number);
+}
+
+static uint32_t label_of(struct stack_tree *t, enum stack_kind kind, const char *name,
+                         const char *pd)
+{
+    uint64_t key[3] = {kind, mkperf_hash_text_number(&t->texts, name),
+                       mkperf_hash_text_number(&t->texts, pd)};
+
+    return mkperf_hash_number(&t->labels, key, 3);
+}
+
+struct stack_label stack_tree_label(const struct stack_tree *t, uint32_t node)
+{
+    uint32_t words;
+    const uint64_t *key = mkperf_hash_key(&t->labels, t->tree.node[node].label, &words);
+
+    return (struct stack_label){
+        .kind = (enum stack_kind)key[0], .name = (uint32_t)key[1], .pd = (uint32_t)key[2]};
+}
+
+const char *stack_tree_name(const struct stack_tree *t, uint32_t node)
+{
+    return stack_tree_text(t, stack_tree_label(t, node).name);
+}
+
+void stack_tree_init(struct stack_tree *t)
+{
+    *t = (struct stack_tree){.file_room = 0};
+    mkperf_hash_text_number(&t->texts, ""); /* 0 */
+    label_of(t, STACK_ROOT, "all", "");     /* the root's, 0 */
+    mkperf_tree_init(&t->tree);
+}
+
+void stack_tree_free(struct stack_tree *t)
+{
+    mkperf_tree_free(&t->tree);
+    mkperf_hash_free(&t->texts);
+    mkperf_hash_free(&t->labels);
+    free(t->file);
+}
+
+/* The child of `parent` for a frame of a chain of PD pd, made if it is new. */
+static uint32_t frame_node(struct stack_tree *t, const struct mkperf_places *s, uint32_t parent,
+                           uint32_t pd, const struct mkperf_frame *frame)
+{
+    const struct mkperf_function *f = &s->function[frame->function];
+    enum stack_kind kind = f->kernel    ? STACK_KERNEL
+                           : !f->known  ? STACK_UNKNOWN
+                           : f->inlined ? STACK_INLINED
+                                        : STACK_USER;
+    const char *name = mkperf_places_text(s, f->name);
+    uint32_t known = t->tree.n;
+    char foreign[1200];
+
+    if (f->pd != pd) { /* the client whose call is being served */
+        snprintf(foreign, sizeof foreign, "%s [%s]", name, mkperf_places_pd_name(s, f->pd));
+        name = foreign;
+    }
+    uint32_t node = mkperf_tree_child(&t->tree, parent,
+                                      label_of(t, kind, name, mkperf_places_pd_name(s, f->pd)));
+    MKPERF_GROW(t->file, t->file_room, t->tree.n);
+    if (t->tree.n != known && f->file != 0) {
+        t->file[node] = mkperf_hash_text_number(&t->texts, mkperf_places_text(s, f->file));
+    }
+    return node;
+}
+
+static void add_chain(struct stack_tree *t, const struct mkperf_places *s,
+                      const struct mkperf_profile_chain *chain, unsigned side)
+{
+    const char *pd = mkperf_places_pd_name(s, chain->pd);
+    uint32_t at = mkperf_tree_child(&t->tree, 0, label_of(t, STACK_PD, pd, pd));
+
+    for (uint32_t i = chain->n; i-- > 0;) {
+        uint32_t n;
+        const struct mkperf_frame *frame = mkperf_places_frames(s, chain->place[i], &n);
+        while (n-- > 0) {
+            at = frame_node(t, s, at, chain->pd, &frame[n]);
+        }
+    }
+    mkperf_tree_add(&t->tree, at, side, chain->weight);
+}
+
+void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t event, unsigned side)
+{
+    struct mkperf_profile_chain chain;
+
+    for (uint32_t i = 0; i < p->chains.count; i++) {
+        mkperf_profile_chain(p, i, &chain);
+        if (chain.event == event) {
+            add_chain(t, &p->places, &chain, side);
+        }
+    }
+}
+
+static int by_name(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
+                   const void *context)
+{
+    const struct stack_tree *t = context;
+    uint32_t x = (uint32_t)(a - t->tree.node), y = (uint32_t)(b - t->tree.node);
+
+    return strcmp(stack_tree_name(t, x), stack_tree_name(t, y));
+}
+
+void stack_tree_finish(struct stack_tree *t)
+{
+    MKPERF_GROW(t->file, t->file_room, t->tree.n);
+    mkperf_tree_finish(&t->tree, by_name, t);
+}
