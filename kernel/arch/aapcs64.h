@@ -76,8 +76,8 @@ static inline bool mkperf_walk_page(struct mkperf_walking *w, uint64_t page, uin
  * Within a page, positions are the kernel's own (window), which differ from the thread's by the
  * same number modulo 2^64 everywhere.
  */
-__attribute__((noinline)) static struct mkperf_walked mkperf_walk(const void *thread, uint64_t fp,
-                                                                  uint64_t *frames, uint32_t max)
+__attribute__((noinline, unused)) static struct mkperf_walked
+mkperf_walk(const void *thread, uint64_t fp, uint64_t *frames, uint32_t max)
 {
     struct mkperf_walked walked = {0, MKPERF_SAMPLE_DEPTH_LIMIT};
     uint64_t *frame = frames;
