@@ -30,6 +30,7 @@ $(B)/tests/tsan/%: tests/tsan/%.c $(PROTO_READY) | $(SETUP)
 # sDDF's interface, as far as its client needs it.
 $(B)/tests/unit/test_sddf $(B)/tests/tsan/test_sddf_race: private HOST_CFLAGS += -Itests/unit/mock
 $(B)/tests/unit/test_crc: private HOST_CFLAGS += -Itests/unit/mock
+$(B)/tests/fuzz/fuzz_profiler: private HOST_CFLAGS += -Itests -Itests/unit/mock -Ikernel -Wno-unused-function
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhosted.a
 	$(Q)mkdir -p $(@D)
 	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. \

@@ -50,9 +50,8 @@ const struct mkperf_command mkperf_dump_command = {
                 {&mkperf_output_options, 0},
                 {&mkperf_control_options, offsetof(struct mkperf_record_options, link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
-    .examples =
-        "mkperf record -t tcp:10.0.0.5 --overwrite --dump-on-fault server --system my.system\n"
-        "mkperf dump -t tcp:10.0.0.5 --wait --system my.system --elf-path build",
+    .examples = "mkperf record -t tcp:10.0.0.5 --overwrite --dump-on-fault server\n"
+                "mkperf dump -t tcp:10.0.0.5 --wait --elf-path build",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .run = mkperf_cmd_dump,
 };

@@ -19,6 +19,7 @@
 #include "link/flight_start.h"
 #include "link/pd_choice.h"
 #include "link/recorder.h"
+#include "model/figures.h"
 #include "model/plausible.h"
 
 struct record {
@@ -68,16 +69,6 @@ static void show_text(void *self, const char *p, size_t n)
     mkperf_console_text_add(&rec->text, p, n);
 }
 
-static uint64_t sum_lost(const struct mkperf_totals *t)
-{
-    uint64_t sum = 0;
-
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        sum += t->lost[i];
-    }
-    return sum;
-}
-
 /* With what the target's last Status knows beyond what arrived. */
 static uint64_t live_loss(const struct mkperf_stream *s, enum mkperf_lost_where where)
 {
@@ -94,22 +85,19 @@ static void show_progress(void *self)
     struct record *rec = self;
     const struct mkperf_stream *s = rec->recorder.stream;
     const struct mkperf_totals *t = &s->totals;
-    uint64_t lost[MKPERF_LOST_PLACES];
     double now;
 
     if (!rec->terminal || t->samples == 0 || (now = mkperf_now_s()) - rec->drawn_s < 0.5) {
         return;
     }
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        lost[i] = live_loss(s, (enum mkperf_lost_where)i);
-    }
     double rate = (double)(t->samples - rec->samples) / (now - rec->drawn_s);
-    fprintf(stderr,
-            "\r\033[K%8.1f s  %" PRIu64 " samples  %.0f/s  lost: ring %" PRIu64 " output %" PRIu64
-            " link %" PRIu64 " way %" PRIu64 " chain %" PRIu64 "  %.1f MB",
-            (double)(t->last_ns - t->first_ns) / 1e9, t->samples, rate, lost[MKPERF_LOST_RING],
-            lost[MKPERF_LOST_OUTPUT], lost[MKPERF_LOST_LINK], lost[MKPERF_LOST_TRANSIT],
-            lost[MKPERF_LOST_CHAIN], (double)rec->recorder.link.receiver.bytes / 1e6);
+    fprintf(stderr, "\r\033[K%8.1f s  %" PRIu64 " samples  %.0f/s  lost:",
+            (double)(t->last_ns - t->first_ns) / 1e9, t->samples, rate);
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        fprintf(stderr, " %s %" PRIu64, mkperf_loss_places[i].brief,
+                live_loss(s, (enum mkperf_lost_where)i));
+    }
+    fprintf(stderr, "  %.1f MB", (double)rec->recorder.link.receiver.bytes / 1e6);
     rec->drawn = true;
     rec->drawn_s = now;
     rec->samples = t->samples;
@@ -139,14 +127,12 @@ static void show_events(const struct mkperf_session *s, const struct mkperf_tota
 
 static void show_losses(const struct mkperf_stream *s)
 {
-    static const char *const place[MKPERF_LOST_PLACES] = {"in the kernel's ring",
-                                                          "in the profiler's output", "at the link",
-                                                          "on the way", "with a lost chain"};
     const struct mkperf_totals *t = &s->totals;
 
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t->lost[i] != 0) {
-            fprintf(stderr, "  lost    %" PRIu64 " samples %s\n", t->lost[i], place[i]);
+            fprintf(stderr, "  lost    %" PRIu64 " samples %s\n", t->lost[i],
+                    mkperf_loss_places[i].summary);
         }
     }
     if (s->skipped != 0) {
@@ -156,30 +142,16 @@ static void show_losses(const struct mkperf_stream *s)
         fprintf(stderr, "  others  %" PRIu64 " samples of a session before this one: not kept\n",
                 s->others);
     }
-    if (t->late_events != 0) {
-        fprintf(stderr, "  late    %" PRIu64 " events counted to a neighbouring sample\n",
-                t->late_events);
-    }
-    if (t->spurious != 0) {
-        fprintf(stderr, "  spurious %" PRIu64 " interrupts without an overflow\n", t->spurious);
-    }
+    mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t,
+                         stderr);
     if (t->fill.size != 0) {
         char text[96];
 
         mkperf_fill_text(&t->fill, text, sizeof text);
         fprintf(stderr, "  ring    %s waited for the link\n", text);
     }
-    if (t->unrepaired != 0) {
-        fprintf(stderr, "  %" PRIu64 " samples may lack the caller of the innermost function\n",
-                t->unrepaired);
-    }
-    if (t->restarts != 0) {
-        fprintf(stderr, "  restarts %" PRIu64 " of the target: what it did meanwhile is missing\n",
-                t->restarts);
-    }
-    if (t->marks != 0 || t->marks_lost != 0) {
-        fprintf(stderr, "  marks   %" PRIu64 ", %" PRIu64 " lost\n", t->marks, t->marks_lost);
-    }
+    mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, t,
+                         stderr);
     if (s->has_status && s->status.running) {
         fprintf(stderr, "  the session went on after this recording\n");
     } else if (!t->complete) {
@@ -208,6 +180,15 @@ static void show_suspects(const struct record *rec)
     }
 }
 
+static void show_cores(const struct mkperf_session *s)
+{
+    char text[MKPERF_CORES_TEXT];
+
+    if (mkperf_cores_warning(s, text)) {
+        fprintf(stderr, "mkperf: warning: %s\n", text);
+    }
+}
+
 static void show_flight(const struct record *rec)
 {
     const struct mkperf_stream *s = rec->recorder.stream;
@@ -228,8 +209,9 @@ static void show_summary(const struct record *rec, uint64_t bytes)
 
     fprintf(stderr, "mkperf: %s: %" PRIu64 " samples in %.3f s", rec->options.output, t->samples,
             (double)(t->last_ns - t->first_ns) / 1e9);
-    fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", sum_lost(t), bytes);
+    fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", mkperf_lost_sum(t->lost), bytes);
     show_image(&s->session);
+    show_cores(&s->session);
     show_events(&s->session, t);
     show_flight(rec);
     mkperf_observe_summary(s, stderr);
@@ -420,6 +402,7 @@ int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char
     }
     if (status == MKPERF_OK && !args.helped) {
         rec->interrupts = mkperf_process_interrupts();
+        rec->drawn_s = mkperf_now_s(); /* the first rate is that since now */
         rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
         status = rec->options.configure.overwrite ? mkperf_flight_start(&rec->options, &e)
                                                   : record(rec, &e);

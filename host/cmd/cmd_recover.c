@@ -5,6 +5,7 @@
 
 #include "base/progress.h"
 #include "cmd.h"
+#include "model/figures.h"
 #include "perfdata/writer.h"
 
 static const struct mkperf_option options[] = {
@@ -28,7 +29,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 {
     const char *path = args->operand[0], *output = *(const char **)self;
     struct mkperf_totals totals;
-    uint64_t lost = 0;
 
     mkperf_progress_begin(path);
     enum mkperf_status status = mkperf_perfdata_recover(path, output, &totals, e);
@@ -36,11 +36,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (status != MKPERF_OK) {
         return status;
     }
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        lost += totals.lost[i];
-    }
     fprintf(stderr, "mkperf: %s: %" PRIu64 " samples over %.3f s, %" PRIu64 " known to be lost\n",
-            path, totals.samples, (double)(totals.last_ns - totals.first_ns) / 1e9, lost);
+            path, totals.samples, (double)(totals.last_ns - totals.first_ns) / 1e9,
+            mkperf_lost_sum(totals.lost));
     return MKPERF_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "base/progress.h"
 #include "export/tap.h"
+#include "model/figures.h"
 
 static void warn(void *self, const char *text)
 {
@@ -84,7 +85,7 @@ static void say_summary(const struct mkperf_conversion *c, const struct mkperf_t
             mkperf_printable_copy(c->out.path, path, sizeof path), tap->samples);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (tap->lost[i] > 0) {
-            fprintf(stderr, ", lost %s %" PRIu64, mkperf_lost_names[i], tap->lost[i]);
+            fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, tap->lost[i]);
         }
     }
     fprintf(stderr, lost == 0 && !tap->cut ? ", none known to be lost\n" : "\n");

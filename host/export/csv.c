@@ -19,6 +19,7 @@
  *   stack: functions from the outermost in, separated by ';'
  */
 
+#include "model/figures.h"
 #include "model/interactions.h"
 #include "streamed.h"
 
@@ -161,7 +162,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     mkperf_textout_u64(&c->out.text, l->samples);
     mkperf_textout_put(&c->out.text, ",", 1);
     mkperf_textout_u64(&c->out.text, l->events);
-    mkperf_textout_printf(&c->out.text, ",%s,,,,\n", mkperf_lost_names[l->where]);
+    mkperf_textout_printf(&c->out.text, ",%s,,,,\n", mkperf_loss_places[l->where].key);
     return MKPERF_OK;
 }
 
@@ -245,7 +246,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         mkperf_textout_puts(&c->out.text, "total,,,,,,");
         mkperf_textout_u64(&c->out.text, totals->lost[i]);
-        mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_lost_names[i]);
+        mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_loss_places[i].key);
     }
     mkperf_cost_looks(&c->out.cost, &c->out.places, totals->looks_us);
     put_cost(c);

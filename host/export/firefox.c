@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "model/figures.h"
 #include <mkperf/version.h>
 
 #include "base/xalloc.h"
@@ -246,9 +247,10 @@ static void put_lost_data(struct firefox *f)
 
     mkperf_textout_puts(f->t, "\"markers\":{\"data\":[");
     for (size_t i = 0; i < f->c->losses.count; i++) {
-        mkperf_textout_printf(f->t,
-                              "%s{\"type\":\"lost\",\"where\":\"%s\",\"core\":%u,\"samples\":",
-                              i > 0 ? "," : "", mkperf_lost_names[lost[i].where], lost[i].core);
+        mkperf_textout_printf(
+            f->t,
+            "%s{\"type\":\"lost\",\"where\":\"%s\",\"core\":%u,\"samples\":", i > 0 ? "," : "",
+            mkperf_loss_places[lost[i].where].key, lost[i].core);
         mkperf_textout_u64(f->t, lost[i].samples);
         mkperf_textout_puts(f->t, ",\"events\":");
         mkperf_textout_u64(f->t, lost[i].events);

@@ -28,6 +28,7 @@
  */
 #include <inttypes.h>
 
+#include "model/figures.h"
 #include "model/interactions.h"
 #include "streamed.h"
 
@@ -85,6 +86,9 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     put_string(t, "platform", session->platform);
     put_string(t, "cpu", session->cpu);
     put_number(t, "cores", session->cores);
+    if (session->target_cores > session->cores) {
+        put_number(t, "target_cores", session->target_cores);
+    }
     put_string(t, "kernel_elf", session->kernel_elf);
     put_string(t, "command", session->command);
     put_number(t, "max_frames", session->max_frames);
@@ -212,7 +216,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     mkperf_textout_puts(&j->text, "{\"type\":\"lost\"");
     put_number(&j->text, "time_ns", l->time_ns);
     put_number(&j->text, "core", l->core);
-    put_string(&j->text, "where", mkperf_lost_names[l->where]);
+    put_string(&j->text, "where", mkperf_loss_places[l->where].key);
     put_number(&j->text, "samples", l->samples);
     put_number(&j->text, "events", l->events);
     mkperf_textout_puts(&j->text, "}\n");
@@ -294,6 +298,17 @@ static void put_interactions(struct mkperf_textout *t, const struct mkperf_inter
     }
 }
 
+static void put_figure(void *self, const struct mkperf_figure *f, uint64_t value)
+{
+    put_number(self, mkperf_figure_key(f), value);
+}
+
+static void put_figures(struct mkperf_textout *t, enum mkperf_figure_section from,
+                        enum mkperf_figure_section to, const struct mkperf_totals *totals)
+{
+    mkperf_figures_each(MKPERF_FIGURE_JSON, from, to, totals, put_figure, t);
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -302,24 +317,16 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 
     put_interactions(t, totals->interactions);
     mkperf_textout_puts(t, "{\"type\":\"totals\"");
-    put_number(t, "samples", totals->samples);
+    put_figures(t, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, totals);
     mkperf_textout_puts(t, ",\"lost\":{");
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        mkperf_textout_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", mkperf_lost_names[i],
+        mkperf_textout_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", mkperf_loss_places[i].key,
                               totals->lost[i]);
     }
     mkperf_textout_put(t, "}", 1);
-    put_number(t, "late_events", totals->late_events);
-    put_number(t, "spurious", totals->spurious);
-    put_number(t, "unrepaired", totals->unrepaired);
-    put_number(t, "marks", totals->marks);
-    put_number(t, "marks_lost", totals->marks_lost);
-    put_number(t, "restarts", totals->restarts);
+    put_figures(t, MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD, totals);
     put_counted(j, totals);
-    put_number(t, "first_ns", totals->first_ns);
-    put_number(t, "last_ns", totals->last_ns);
-    put_number(t, "overwritten", totals->overwritten);
-    put_number(t, "unread", totals->unread);
+    put_figures(t, MKPERF_SECTION_THIRD, MKPERF_SECTION_END, totals);
     mkperf_cost_looks(&j->cost, &j->places, totals->looks_us);
     put_cost(j);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");

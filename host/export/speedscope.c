@@ -13,6 +13,7 @@
 
 #include "base/xalloc.h"
 #include "formats.h"
+#include "model/figures.h"
 #include "model/interactions.h"
 #include <mkperf/version.h>
 
@@ -61,7 +62,7 @@ static void put_frames(struct speedscope *s)
         mkperf_textout_puts(s->t, ",\n");
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        put_frame(s, mkperf_lost_names[i], " [lost]", 0);
+        put_frame(s, mkperf_loss_places[i].key, " [lost]", 0);
         mkperf_textout_puts(s->t, ",\n");
     }
     for (uint32_t i = 0; i < s->c->mark_keys.count; i++) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/figures.h"
+
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
@@ -142,12 +144,7 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
 
 uint64_t mkperf_tap_lost(const struct mkperf_tap *t)
 {
-    uint64_t n = 0;
-
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        n += t->lost[i];
-    }
-    return n;
+    return mkperf_lost_sum(t->lost);
 }
 
 void mkperf_tap_free(struct mkperf_tap *t)

@@ -161,12 +161,15 @@ static const struct mkperf_option names_options[] = {
      .name = "system",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the .system file: names of PDs"},
+     .help =
+         "the .system file: names of PDs, where the image does not list them; -e timer needs it"},
     {.id = OPT_ELF_PATH,
      .name = "elf-path",
      .value = "DIR[:DIR]",
      .kind = MKPERF_VALUE_DIRS,
-     .help = "directories of the PDs' ELFs (default: that of the .system file)"},
+     .help =
+         "directories of the PDs' ELFs (default: that of the .system file); mkperf also searches "
+         "for them by build id, see docs/formats.md"},
     {.id = 0},
 };
 

@@ -59,7 +59,8 @@ struct mkperf_session {
      * own list of programs gave the names and the build ids of their ELFs. If it is NULL, nothing
      * says that the names belong to what ran, and `unverified` says why. Both NULL: not known. */
     const char *image, *unverified;
-    unsigned cores;
+    unsigned cores;        /* that are sampled */
+    unsigned target_cores; /* that the target is known to have at least; 0: not known */
     unsigned nevents;
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;

@@ -182,7 +182,8 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
             p->system_fits = true;
             status = add_system(p, p->system, e);
         } else if (p->config.later) {
-            pds_warn(p, "no --system: PDs have numbers instead of names");
+            pds_warn(p, "the image does not list its programs, and no --system: PDs have numbers "
+                        "instead of names");
         }
         find_kernel(p);
     }
@@ -318,9 +319,41 @@ bool mkperf_pds_settled(const struct mkperf_pds *p)
     return p->settled;
 }
 
+/* Functions that a seL4 kernel for several cores has, and one for a single core has not. */
+static bool has_more_cores(struct mkperf_module *kernel)
+{
+    static const char *const functions[] = {"handleIPI", "migrateTCB", "doMaskReschedule",
+                                            "ipiStallCoreCallback"};
+
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (mkperf_symbol_address(kernel, functions[i]) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+unsigned mkperf_pds_cores(const struct mkperf_pds *p)
+{
+    struct mkperf_module *kernel;
+    struct mkperf_error e;
+    unsigned n = 0;
+
+    for (unsigned i = 0; p->system != NULL && i < p->system->npds; i++) {
+        n = p->system->pd[i].cpu >= n ? p->system->pd[i].cpu + 1 : n;
+    }
+    if (n < 2 && p->kernel != NULL &&
+        mkperf_symbols_module(p->symbols, p->kernel, &kernel, &e) == MKPERF_OK &&
+        has_more_cores(kernel)) {
+        n = 2;
+    }
+    return n;
+}
+
 void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *session)
 {
     session->kernel_elf = p->kernel;
+    session->target_cores = mkperf_pds_cores(p);
     session->kernel_build_id = p->kernel_build_id;
     session->kernel_unnamed = p->kernel_unnamed;
     session->image = p->image != NULL ? p->image_id : NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/figures.h"
 #include "reader_session.h"
 #include "writer.h"
 
@@ -161,6 +162,8 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         return program_line(s, key, value);
     } else if (strcmp(key, "cores") == 0) {
         m->cores = (unsigned)strtoul(value, NULL, 10);
+    } else if (strcmp(key, "target_cores") == 0) {
+        m->target_cores = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "frames") == 0) {
         m->max_frames = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "jitter") == 0) {
@@ -187,40 +190,11 @@ static bool interactions_line(struct perfin_session *s, const char *key, const c
 static bool totals_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_totals *t = &s->totals;
-    uint64_t number = strtoull(value, NULL, 10);
-    const struct {
-        const char *key;
-        uint64_t *to;
-    } fields[] = {
-        {"samples", &t->samples},
-        {"lost_ring", &t->lost[MKPERF_LOST_RING]},
-        {"lost_output", &t->lost[MKPERF_LOST_OUTPUT]},
-        {"lost_link", &t->lost[MKPERF_LOST_LINK]},
-        {"lost_transit", &t->lost[MKPERF_LOST_TRANSIT]},
-        {"lost_chain", &t->lost[MKPERF_LOST_CHAIN]},
-        {"late_events", &t->late_events},
-        {"spurious", &t->spurious},
-        {"unrepaired", &t->unrepaired},
-        {"proved", &t->confidence[MKPERF_PROVED]},
-        {"inferred", &t->confidence[MKPERF_INFERRED]},
-        {"ambiguous", &t->confidence[MKPERF_AMBIGUOUS]},
-        {"marks", &t->marks},
-        {"marks_lost", &t->marks_lost},
-        {"restarts", &t->restarts},
-        {"overwritten", &t->overwritten},
-        {"looks_us", &t->looks_us},
-        {"unread", &t->unread},
-        {"first_ns", &t->first_ns},
-        {"last_ns", &t->last_ns},
-    };
 
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (strcmp(key, fields[i].key) == 0) {
-            *fields[i].to = number;
-        }
-    }
-    if (strcmp(key, "complete") == 0) {
-        t->complete = number != 0;
+    if (mkperf_figures_read(t, key, value)) {
+        return true;
+    } else if (strcmp(key, "complete") == 0) {
+        t->complete = value[0] == '1';
     } else if (mkperf_interactions_is_line(key)) {
         return interactions_line(s, key, value);
     } else if (strcmp(key, "event") == 0) {

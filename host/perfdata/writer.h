@@ -24,11 +24,18 @@
  *       frames N                depth of callchains, 0 = none
  *       jitter 0|1
  *       kernel_elf PATH         if known
- *       kernel_build_id HEX     if known; empty: it has none
+ *       kernel_build_id HEX     if known; empty: it has none, but
+ *       kernel_content HEX      what identifies it then (symbols/identity.h)
+ *       kernel_unnamed REASON   why no ELF is used for its addresses
+ *       image HEX               identity of the image, whose own list gave the names; or
+ *       unverified REASON       nothing confirms them
  *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME
  *                               the id of its samples is INDEX + 1
  *       pd ID THREAD PARENT NAME
  *                               known at the start; THREAD in hex, PARENT "-": none
+ *       build_id ID HEX         of the program of PD ID; or, if it has none,
+ *       content ID HEX          what identifies it then
+ *       unnamed ID REASON       why no ELF is used for its addresses
  *
  *   MKPERF_PERFDATA_TOTALS      each a decimal number unless stated; see mkperf_totals in model.h
  *       event ...               as above, for events that came later
@@ -38,6 +45,8 @@
  *       late_events, spurious, unrepaired
  *       proved, inferred, ambiguous
  *                               samples by attribution; none of them for the hook's samples
+ *       suspect ID SAMPLES DOUBTFUL OUTSIDE NO_CALL
+ *                               struct mkperf_suspect, one line each
  *       overwritten, looks_us, unread
  *       ring_bytes, ring_peak
  *       ring_fill TIME_NS BYTES two numbers (model/fill.h); only if the target reported it

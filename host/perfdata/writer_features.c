@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/figures.h"
 #include "model/interactions.h"
 #include "writer_internal.h"
 
@@ -66,36 +67,18 @@ size_t perfdata_string(uint8_t *p, const char *text)
 
 static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
 {
-    static const char *const place[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
-                                                          "chain"};
-
-    fprintf(f, "samples %llu\n", (unsigned long long)t->samples);
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        fprintf(f, "lost_%s %llu\n", place[i], (unsigned long long)t->lost[i]);
-    }
+    mkperf_figures_write(t, recovered, f);
     if (!recovered) {
-        fprintf(f, "late_events %llu\nspurious %llu\nunrepaired %llu\n",
-                (unsigned long long)t->late_events, (unsigned long long)t->spurious,
-                (unsigned long long)t->unrepaired);
-        fprintf(f, "overwritten %llu\nlooks_us %llu\nunread %llu\n",
-                (unsigned long long)t->overwritten, (unsigned long long)t->looks_us,
-                (unsigned long long)t->unread);
+        mkperf_fill_write(&t->fill, f);
         if (t->interactions != NULL) {
             mkperf_interactions_write(t->interactions, f);
         }
-        fprintf(f, "proved %llu\ninferred %llu\nambiguous %llu\n",
-                (unsigned long long)t->confidence[MKPERF_PROVED],
-                (unsigned long long)t->confidence[MKPERF_INFERRED],
-                (unsigned long long)t->confidence[MKPERF_AMBIGUOUS]);
-        mkperf_fill_write(&t->fill, f);
         for (unsigned i = 0; i < t->nsuspects; i++) {
             const struct mkperf_suspect *s = &t->suspect[i];
             fprintf(f, "suspect %u %llu %llu %llu %llu\n", s->pd, (unsigned long long)s->samples,
                     (unsigned long long)s->doubtful, (unsigned long long)s->outside,
                     (unsigned long long)s->no_call);
         }
-        fprintf(f, "marks_lost %llu\nrestarts %llu\n", (unsigned long long)t->marks_lost,
-                (unsigned long long)t->restarts);
     }
     for (unsigned i = 0; i < MKPERF_MODEL_EVENTS; i++) {
         if (t->enabled_ns[i] != 0) {
@@ -103,9 +86,7 @@ static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
                     (unsigned long long)t->enabled_ns[i]);
         }
     }
-    fprintf(f, "marks %llu\nfirst_ns %llu\nlast_ns %llu\ncomplete %d\nrecovered %d\n",
-            (unsigned long long)t->marks, (unsigned long long)t->first_ns,
-            (unsigned long long)t->last_ns, t->complete, recovered);
+    fprintf(f, "complete %d\nrecovered %d\n", t->complete, recovered);
 }
 
 enum mkperf_status perfdata_totals_add(struct perfdata_features *f,

@@ -236,6 +236,9 @@ static void write_about(struct mkperf_perfdata *w)
 
     fprintf(w->about, "platform %s\ncores %u\nframes %u\njitter %d\n",
             s->platform != NULL ? s->platform : "", s->cores, s->max_frames, s->jitter);
+    if (s->target_cores > s->cores) {
+        fprintf(w->about, "target_cores %u\n", s->target_cores);
+    }
     if (s->image != NULL) {
         perfdata_write_text(w->about, "image", s->image);
     } else if (s->unverified != NULL) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/figures.h"
 #include "model/interactions.h"
 #include "model/plausible.h"
 #include "profile.h"
@@ -87,6 +88,11 @@ static void note_image(const struct notes *n)
     }
 }
 
+static void note_figure(void *self, const struct mkperf_figure *f, uint64_t value)
+{
+    note(self, "%s: %" PRIu64, mkperf_figure_note(f), value);
+}
+
 static void note_losses(const struct notes *n)
 {
     char line[LINE];
@@ -96,20 +102,15 @@ static void note_losses(const struct notes *n)
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (c->lost[i] != 0) {
             size_t used = strlen(line);
-            snprintf(line + used, sizeof line - used, ", %s %" PRIu64, mkperf_lost_names[i],
+            snprintf(line + used, sizeof line - used, ", %s %" PRIu64, mkperf_loss_places[i].key,
                      c->lost[i]);
         }
     }
     n->put(n->self, line);
     note(n, "late events: %" PRIu64 ", spurious: %" PRIu64, c->totals.late_events,
          c->totals.spurious);
-    if (c->totals.unread != 0) {
-        note(n, "samples without their events' counts: %" PRIu64, c->totals.unread);
-    }
-    if (c->totals.overwritten != 0) {
-        note(n, "overwritten by the flight recorder before the first sample: %" PRIu64,
-             c->totals.overwritten);
-    }
+    mkperf_figures_each(MKPERF_FIGURE_NOTE, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &c->totals,
+                        note_figure, (void *)n);
 }
 
 static void note_cost(const struct notes *n)
@@ -173,6 +174,11 @@ void mkperf_profile_notes(const struct mkperf_profile *c, void (*put)(void *self
                           void *self)
 {
     struct notes n = {c, put, self};
+    char text[MKPERF_CORES_TEXT];
+
+    if (mkperf_cores_warning(&c->places.session, text)) {
+        note(&n, "warning: %s", text);
+    }
 
     for (uint32_t i = 0; i < c->nevents; i++) {
         note_event(&n, i);

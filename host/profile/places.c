@@ -10,9 +10,6 @@
 
 enum { PAGE = 4096 };
 
-const char *const mkperf_lost_names[MKPERF_LOST_PLACES] = {"ring", "output", "link", "transit",
-                                                           "chain"};
-
 const char *const mkperf_mark_names[MKPERF_MARK_END + 1] = {"point", "begin", "end"};
 
 uint32_t mkperf_places_text_number(struct mkperf_places *s, const char *text)

@@ -124,8 +124,7 @@ const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t eve
 /* Says which ELFs are missing, one line each, with `prefix` in front. */
 void mkperf_places_warn(const struct mkperf_places *s, FILE *out, const char *prefix);
 
-/* What users call a place of loss, and a kind of mark. */
-extern const char *const mkperf_lost_names[MKPERF_LOST_PLACES];
+/* What users call a kind of mark. */
 extern const char *const mkperf_mark_names[MKPERF_MARK_END + 1];
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "model/figures.h"
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
@@ -254,12 +255,7 @@ void mkperf_profile_cost(struct mkperf_profile *p)
 
 uint64_t mkperf_profile_lost(const struct mkperf_profile *p)
 {
-    uint64_t n = 0;
-
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        n += p->lost[i];
-    }
-    return n;
+    return mkperf_lost_sum(p->lost);
 }
 
 static int by_time(uint64_t a, uint64_t b)

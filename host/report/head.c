@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/printable.h"
+#include "model/figures.h"
 #include "model/plausible.h"
 
 static const double LOUD = 1.0; /* per cent of samples lost above which there is a warning */
@@ -44,6 +45,16 @@ static void print_image(const struct mkperf_profile *p, FILE *out)
         const char *name = s->pd == MKPERF_SUSPECT_KERNEL ? "kernel"
                                                           : mkperf_profile_pd_name(p, s->pd);
         fprintf(out, "# ERROR: %s\n", mkperf_suspect_text(s, name, text, sizeof text));
+    }
+}
+
+/* Cores that were not sampled are in no percentage. */
+static void print_cores(const struct mkperf_profile *p, FILE *out)
+{
+    char text[MKPERF_CORES_TEXT];
+
+    if (mkperf_cores_warning(&p->places.session, text)) {
+        fprintf(out, "# WARNING: %s\n", text);
     }
 }
 
@@ -92,22 +103,12 @@ static void print_time(const struct mkperf_profile *p, FILE *out)
     double seconds = t->last_ns > t->first_ns ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
 
     fprintf(out, "# duration    %.3f s from the first sample to the last\n", seconds);
-    if (p->totals.restarts) {
-        fprintf(out,
-                "# restarts    the target was restarted %" PRIu64 " times; what it did in "
-                "between is not here\n",
-                p->totals.restarts);
-    }
+    mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t, out);
     fprintf(out, "# jitter      %s\n", p->places.session.jitter ? "on" : "off or unknown");
 }
 
 static void print_losses(const struct mkperf_profile *p, FILE *out)
 {
-    static const char *const places[MKPERF_LOST_PLACES] = {
-        [MKPERF_LOST_RING] = "sample ring full", [MKPERF_LOST_OUTPUT] = "output ring full",
-        [MKPERF_LOST_LINK] = "link too slow",    [MKPERF_LOST_TRANSIT] = "damaged in transit",
-        [MKPERF_LOST_CHAIN] = "callchain lost",
-    };
     const struct mkperf_totals *t = &p->totals;
     uint64_t lost = mkperf_profile_lost(p);
 
@@ -116,7 +117,7 @@ static void print_losses(const struct mkperf_profile *p, FILE *out)
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t->lost[i]) {
             fprintf(out, "#             %" PRIu64 " (%.2f %%): %s\n", t->lost[i],
-                    percent(t->lost[i], t->samples + lost), places[i]);
+                    percent(t->lost[i], t->samples + lost), mkperf_loss_places[i].cause);
         }
     }
     if (t->fill.size != 0) {
@@ -134,43 +135,6 @@ static void print_losses(const struct mkperf_profile *p, FILE *out)
     if (!t->complete) {
         fprintf(out, "# WARNING: the totals are incomplete (the recording was cut off, or was not\n"
                      "# WARNING: made by mkperf): more may be lost than is shown.\n");
-    }
-}
-
-static void print_doubts(const struct mkperf_profile *p, FILE *out)
-{
-    const struct mkperf_totals *t = &p->totals;
-
-    if (t->late_events) {
-        fprintf(out, "# late        %" PRIu64 " events counted into samples that were taken late\n",
-                t->late_events);
-    }
-    if (t->spurious) {
-        fprintf(out, "# spurious    %" PRIu64 " interrupts without an overflow\n", t->spurious);
-    }
-    uint64_t timed = t->confidence[MKPERF_PROVED] + t->confidence[MKPERF_INFERRED] +
-                     t->confidence[MKPERF_AMBIGUOUS];
-    if (timed) {
-        fprintf(out,
-                "# attributed  by the timer's registers: %.2f %% proved, %.2f %% by priority, "
-                "%.2f %% ambiguous\n"
-                "#             kernel time is in the code that it returned to; callers only as far "
-                "as they could be read\n",
-                percent(t->confidence[MKPERF_PROVED], timed),
-                percent(t->confidence[MKPERF_INFERRED], timed),
-                percent(t->confidence[MKPERF_AMBIGUOUS], timed));
-    }
-    if (t->unread) {
-        fprintf(out,
-                "# unread      %" PRIu64 " samples without their events' counts: too long an "
-                "interval\n",
-                t->unread);
-    }
-    if (t->unrepaired) {
-        fprintf(out,
-                "# callers     of %" PRIu64 " samples (%.2f %%) may lack the innermost one: no "
-                "unwind data\n",
-                t->unrepaired, percent(t->unrepaired, t->samples));
     }
 }
 
@@ -201,15 +165,13 @@ void report_head_print(const struct mkperf_profile *p, const char *path, FILE *o
 {
     print_origin(p, path, out);
     print_image(p, out);
+    print_cores(p, out);
     for (unsigned i = 0; i < p->places.session.nevents; i++) {
         print_event(p, i, out);
     }
     print_time(p, out);
     print_losses(p, out);
-    if (p->totals.overwritten != 0) {
-        fprintf(out, "# flight      %" PRIu64 " older samples had been overwritten by these\n",
-                p->totals.overwritten);
-    }
-    print_doubts(p, out);
+    mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, &p->totals,
+                         out);
     print_marks(p, out);
 }

@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 #include "measure.h"
+#include "model/figures.h"
 
 static const double WHOLE_S = 1.0; /* between readings with counts by PD, in case of an early end */
 enum { POLL_MS = 50, ESTIMATE_HZ = 1000 };
@@ -305,6 +306,18 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     return MKPERF_OK;
 }
 
+/* What other cores do is in no count. */
+static void warn_of_cores(const struct stat_measure *s)
+{
+    struct mkperf_session session = {.cores = mkperf_talk_hello(&s->talk)->cores,
+                                     .target_cores = mkperf_pds_cores(s->talk.recorder.pds)};
+    char text[MKPERF_CORES_TEXT];
+
+    if (mkperf_cores_warning(&session, text)) {
+        fprintf(stderr, "mkperf: warning: %s\n", text);
+    }
+}
+
 enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 {
     enum mkperf_status status = MKPERF_OK;
@@ -316,6 +329,7 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
     if (mkperf_talk_open(&s->talk, e) != MKPERF_OK) {
         return e->status;
     }
+    warn_of_cores(s);
     for (uint64_t i = 0; i < s->runs && !stopped(s); i++) {
         status = run_once(s, e);
         mkperf_progress_end();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "model/figures.h"
 #include "report/pager.h"
 
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
@@ -23,21 +24,20 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
 {
     const struct mkperf_totals *t = s->totals;
     const struct mkperf_session *session = &s->counts->session;
-    uint64_t lost = 0;
+    uint64_t lost = mkperf_lost_sum(t->lost);
     char window[64] = "all";
 
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        lost += t->lost[i];
-    }
     if (!s->counts->all) {
         snprintf(window, sizeof window, "last %g s", (double)s->counts->window_ns / 1e9);
     }
     snprintf(text, n,
-             "lost %" PRIu64 " (%.2f %%)  %s: %.1f s, %" PRIu64 " samples; shown: %s%s%s%s%s%s  %s",
+             "lost %" PRIu64 " (%.2f %%)  %s: %.1f s, %" PRIu64
+             " samples; shown: %s%s%s%s%s%s%s  %s",
              lost, percent(lost, t->samples + lost),
              s->event < session->nevents ? session->event[s->event].name : "no event yet",
-             (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window, s->pd ? ", PD " : "",
-             s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
+             (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window,
+             session->target_cores > session->cores ? " of the sampled cores alone" : "",
+             s->pd ? ", PD " : "", s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
              s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->paused ? ", PAUSED" : "", s->target);
 }
 

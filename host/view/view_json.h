@@ -7,11 +7,11 @@
  *   info      {file, head, events: [name], pds: [{name, samples, idle}], cores, from, to, samples,
  *              lost, complete, speedscope}; times are decimal strings of nanoseconds
  *   timeline  {bins, cores: [{core, lanes: [{pd, weight: [period of each bin]}]}]}; PDs beyond
- *             the VIEW_LANES heaviest are one lane without pd; cores from VIEW_CORES on are left
- * out profile   {samples, period, whole, rows: [[pd, function, kernel, self, total, samples]],
- * left, functions: [[pd, name, kernel]], tree: [[depth, function, period]], hidden}; the tree in
- * preorder, outermost first, depth 0 a PD (function = -1 - its number). Of the tree, `hidden` nodes
- * are too light to be sent; of the rows, `left`.
+ *             the VIEW_LANES heaviest are one lane without pd; cores from VIEW_CORES on are omitted
+ *   profile   {samples, period, whole, rows: [[pd, function, kernel, self, total, samples]], left,
+ *             functions: [[pd, name, kernel]], tree: [[depth, function, period]], hidden}; the tree
+ *             in preorder, outermost first, depth 0 a PD (function = -1 - its number). `hidden`
+ *             nodes of the tree and `left` rows are too light to be sent.
  */
 #ifndef MKPERF_HOST_VIEW_VIEW_JSON_H
 #define MKPERF_HOST_VIEW_VIEW_JSON_H

@@ -185,6 +185,46 @@ static void test_many_processes(void **state)
     assert_int_equal(status, 0);
 }
 
+/* A target with more cores than are sampled: said in the summary, the file, the report and exports. */
+static void test_more_cores(void **state)
+{
+    static const char system[] =
+        "<system><protection_domain name=\"a\" priority=\"1\"><program_image path=\"one.elf\"/>"
+        "</protection_domain><protection_domain name=\"b\" cpu=\"2\"><program_image "
+        "path=\"one.elf\"/></protection_domain></system>";
+    const char *path = recording_path("cores.system"), *out = recording_path("cores.data");
+    const char *wanted = "at least 3 cores and only core 0 is sampled: percentages are of core 0";
+    FILE *f = fopen(path, "w");
+    char target[64];
+    uint16_t port;
+    int status;
+
+    (void)state;
+    assert_non_null(f);
+    fputs(system, f);
+    assert_int_equal(fclose(f), 0);
+    pid_t other = start_target((struct how){.dials = false}, &port);
+    snprintf(target, sizeof target, "tcp:127.0.0.1:%u", port);
+    char *text =
+        RUN(record, &status, "-t", target, "--system", path, "-o", out, "--duration", "0.02");
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, wanted));
+    text = RUN(top, &status, "-t", target, "--system", path, "--stdio", "--duration", "0.02");
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "of the sampled cores alone"));
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    text = RUN(report, &status, "-i", out, "--stdio");
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, wanted));
+    text = RUN(convert, &status, out, "--to", "jsonl", "-o", "-");
+    assert_non_null(strstr(text, "\"cores\":1,\"target_cores\":3"));
+    text = RUN(convert, &status, out, "--to", "callgrind", "-o", "-");
+    assert_non_null(strstr(text, wanted));
+    text = RUN(report, &status, "-i", recording_path("perf.data"), "--stdio");
+    assert_null(strstr(text, "at least"));
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -201,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_full_temporary_directory),
         cmocka_unit_test(test_no_common_event),
         cmocka_unit_test(test_many_processes),
+        cmocka_unit_test(test_more_cores),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A target that is hostile to a recording: the whole conversation of `mkperf record`, from the hello
+ * to Stop and over broken connections, with answers that are right, wrong, late, repeated or
+ * something else. Time is simulated: it passes when the recorder waits.
+ *
+ * Owns: the input's meaning, the target's end of the connection, the clock. Aborts if the recorder
+ * waits for ever, if a sample names a PD or an event that does not exist, or if its own count of
+ * samples is not the sink's.
+ */
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <mkperf/frame.h>
+#include <pb_encode.h>
+
+#include "link/recorder.h"
+
+enum { NO_FD = 1000, LONGEST_S = 5000 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct {
+    const uint8_t *data;
+    size_t size;
+} input;
+
+static struct mkperf_recorder recorder;
+static volatile int stop;
+static double now_s;
+static uint16_t sequence;
+static uint64_t samples;
+
+/* ---- time ---- */
+
+static void pass(double seconds)
+{
+    now_s += seconds;
+    if (now_s > LONGEST_S) {
+        abort(); /* no duration, patience or retry is as long as that */
+    }
+}
+
+/* In the place of the C library's. */
+int simulated_clock(clockid_t clock, struct timespec *t) __asm__("clock_gettime");
+int simulated_usleep(useconds_t us) __asm__("usleep");
+int simulated_poll(struct pollfd *fds, nfds_t n, int timeout_ms) __asm__("poll");
+
+int simulated_clock(clockid_t clock, struct timespec *t)
+{
+    if (clock != CLOCK_MONOTONIC) {
+        return (int)syscall(SYS_clock_gettime, clock, t);
+    }
+    *t = (struct timespec){.tv_sec = (time_t)now_s,
+                           .tv_nsec = (long)((now_s - (double)(time_t)now_s) * 1e9)};
+    return 0;
+}
+
+int simulated_usleep(useconds_t us)
+{
+    pass(us / 1e6);
+    return 0;
+}
+
+int simulated_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    (void)n;
+    if (fds[0].fd == NO_FD && input.size != 0) {
+        pass(1e-3);
+        return 1;
+    }
+    pass((timeout_ms > 0 ? timeout_ms : 1) / 1e3);
+    return 0;
+}
+
+/* ---- the target's end ---- */
+
+static uint8_t byte(void)
+{
+    if (input.size == 0) {
+        return 0;
+    }
+    input.size--;
+    return *input.data++;
+}
+
+static size_t copy(void *to, size_t n)
+{
+    n = n < input.size ? n : input.size;
+    memcpy(to, input.data, n);
+    input.data += n;
+    input.size -= n;
+    return n;
+}
+
+static void fill_hello(mkperf_TargetHello *h, bool right)
+{
+    struct mkperf_peer *l = &recorder.link;
+
+    h->protocol = right ? MKPERF_PROTOCOL : byte();
+    h->boot_id = 1 + byte() / 128;
+    h->cores = byte() % 9;
+    strcpy(h->cpu, "Cortex-A53");
+    if (l->has_key != (byte() == 255)) {
+        h->authentication = mkperf_Authentication_AUTHENTICATION_KEY;
+        h->nonce.size = MKPERF_NONCE_BYTES;
+        h->proof.size = MKPERF_PROOF_BYTES;
+        memcpy(l->hellos.target_nonce, h->nonce.bytes, MKPERF_NONCE_BYTES);
+        l->hellos.boot_id = h->boot_id;
+        mkperf_auth_proof(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, h->proof.bytes);
+        h->proof.bytes[0] ^= !right;
+    }
+}
+
+static void fill_session(mkperf_Session *s)
+{
+    unsigned flags = byte();
+
+    s->id = flags & 3;
+    s->running = flags & 4;
+    s->overwrite = flags & 8;
+    s->source = flags & 16 ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK;
+    s->events_count = byte() % 5;
+    for (unsigned i = 0; i < s->events_count; i++) {
+        s->events[i].name[0] = (char)('a' + byte() % 26);
+        s->events[i].user_counter = byte() % 8;
+        s->events[i].kernel_counter = byte() % 8;
+        s->events[i].period = byte();
+        s->events[i].read = i != 0 && flags & 32;
+        s->events[i].group = flags >> 6;
+    }
+}
+
+static void fill_status(mkperf_Status *s)
+{
+    unsigned flags = byte();
+
+    s->session = flags & 3;
+    s->running = flags & 4;
+    s->tick_hz = flags & 8 ? 1000000 : byte();
+    s->captured = byte();
+    s->sent = byte();
+    s->lost_ring = byte();
+    s->lost_link = flags & 16 ? UINT64_MAX : byte();
+    s->flight = (mkperf_FlightState)(flags >> 5 & 3);
+}
+
+/* One message; its length. */
+static size_t make_message(uint8_t *message)
+{
+    static const pb_size_t tags[] = {mkperf_ToHost_hello_tag,  mkperf_ToHost_ack_tag,
+                                     mkperf_ToHost_error_tag,  mkperf_ToHost_session_tag,
+                                     mkperf_ToHost_status_tag, mkperf_ToHost_role_tag};
+    static mkperf_ToHost m;
+    unsigned kind = byte();
+    pb_ostream_t out = pb_ostream_from_buffer(message, MKPERF_CONTENT_BYTES);
+
+    if (kind % 8 >= 6) { /* what stands in the input, as a whole message or as a batch's content */
+        unsigned n = byte();
+        size_t head = kind % 8 == 6 ? 0 : 3;
+        n = (unsigned)copy(message + head, n);
+        if (head != 0) {
+            message[0] = mkperf_ToHost_batch_tag << 3 | 2;
+            message[1] = (uint8_t)(n | 0x80);
+            message[2] = (uint8_t)(n >> 7);
+        }
+        return head + n;
+    }
+    m = (mkperf_ToHost)mkperf_ToHost_init_zero;
+    m.which_msg = tags[kind % 8];
+    m.request = kind & 64 ? byte() : kind & 32 ? 0 : recorder.link.request;
+    switch (m.which_msg) {
+    case mkperf_ToHost_hello_tag:
+        fill_hello(&m.msg.hello, !(kind & 16));
+        break;
+    case mkperf_ToHost_error_tag:
+        m.msg.error.code = (mkperf_ErrorCode)(byte() % 32);
+        m.msg.error.event = byte() % 4;
+        m.msg.error.text[0] = (char)byte();
+        break;
+    case mkperf_ToHost_session_tag:
+        fill_session(&m.msg.session);
+        break;
+    case mkperf_ToHost_status_tag:
+        fill_status(&m.msg.status);
+        break;
+    case mkperf_ToHost_role_tag:
+        m.msg.role.control = byte() & 1;
+        m.msg.role.controlled = byte() & 1;
+        m.msg.role.controller[0] = (char)byte();
+        break;
+    default:
+        break;
+    }
+    return pb_encode(&out, mkperf_ToHost_fields, &m) ? out.bytes_written : 0;
+}
+
+static size_t make_frame(uint8_t *frame)
+{
+    struct mkperf_peer *l = &recorder.link;
+    uint8_t message[MKPERF_MESSAGE_BYTES];
+    unsigned how = byte();
+    size_t n = make_message(message);
+
+    sequence = (uint16_t)(sequence + (how & 1 ? byte() : 1));
+    if ((l->state == MKPERF_PEER_PROVING || l->state == MKPERF_PEER_SEALED) && !(how & 2)) {
+        n = mkperf_auth_seal(l->seal_in, mkperf_auth_number(l->number_in, sequence), message, n);
+    }
+    return mkperf_frame_encode(frame, sequence, message, n);
+}
+
+static enum mkperf_status no_more(const struct mkperf_source *s, struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: closed", s->spec);
+}
+
+static enum mkperf_status fuzz_open(struct mkperf_source *s, const char *where,
+                                    struct mkperf_error *e)
+{
+    (void)where;
+    stop |= input.size == 0;
+    if (byte() % 8 == 7) {
+        return no_more(s, e);
+    }
+    s->fd = NO_FD;
+    sequence = byte();
+    return MKPERF_OK;
+}
+
+static enum mkperf_status fuzz_read(struct mkperf_source *s, void *p, size_t n, size_t *got,
+                                    struct mkperf_error *e)
+{
+    uint8_t frame[MKPERF_FRAME_BYTES];
+
+    *got = 0;
+    switch (byte() % 8) {
+    case 0:
+        return no_more(s, e);
+    case 1:
+        *got = copy(p, byte());
+        break;
+    case 2:
+        pass(byte() / 16.0);
+        break;
+    default:
+        *got = make_frame(frame);
+        if (*got > n) {
+            abort();
+        }
+        memcpy(p, frame, *got);
+    }
+    stop |= input.size == 0; /* as ^C: what was begun is brought to an end */
+    return MKPERF_OK;
+}
+
+static enum mkperf_status fuzz_write(struct mkperf_source *s, const void *p, size_t n,
+                                     struct mkperf_error *e)
+{
+    (void)p, (void)n;
+    return byte() == 255 ? no_more(s, e) : MKPERF_OK;
+}
+
+static void fuzz_close(struct mkperf_source *s)
+{
+    s->fd = -1;
+}
+
+/* ---- the recording's end ---- */
+
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
+                                    struct mkperf_error *e)
+{
+    const struct mkperf_stream *stream = recorder.stream;
+
+    (void)self, (void)e;
+    samples++;
+    if (s->event >= stream->session.nevents || s->pd >= MKPERF_MAX_PDS) {
+        abort();
+    }
+    return MKPERF_OK;
+}
+
+static void on_text(void *self, const char *p, size_t n)
+{
+    (void)self, (void)p, (void)n;
+}
+
+static void on_notice(void *self, const char *text)
+{
+    (void)self;
+    if (strlen(text) > 2000) {
+        abort();
+    }
+}
+
+static void on_progress(void *self)
+{
+    (void)self;
+}
+
+static void record(const struct mkperf_source_ops *ops)
+{
+    struct mkperf_recorder *r = &recorder;
+    struct mkperf_error e = {.status = MKPERF_OK};
+
+    r->link.source.ops = ops;
+    r->link.has_key = byte() & 1;
+    if (mkperf_recorder_start(r, &e) == MKPERF_OK && mkperf_recorder_run(r, &e) == MKPERF_OK) {
+        (void)mkperf_recorder_stop(r, &e);
+    }
+    if (r->stream->totals.samples != samples) {
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct mkperf_sink_ops sink = {.name = "none", .sample = on_sample};
+    struct mkperf_source_ops ops = {.scheme = "tcp",
+                                    .interactive = true,
+                                    .open = fuzz_open,
+                                    .read = fuzz_read,
+                                    .write = fuzz_write,
+                                    .close = fuzz_close};
+    struct mkperf_record_options options = {
+        .link = {.target = "tcp:nowhere", .timeout_s = 2, .reconnect_s = 5}, .duration_s = 1};
+    struct mkperf_pds_config none = {.system = NULL};
+    struct mkperf_error e;
+
+    input.data = data;
+    input.size = size;
+    now_s = 1;
+    stop = 0;
+    samples = 0;
+    unsigned flags = byte();
+    ops.network = !(flags & 1);
+    options.link.watch = flags & 2;
+    options.link.take_over = flags & 4;
+    options.configure.events_count = 1;
+    strcpy(options.configure.events[0].name, "cycles");
+    recorder = (struct mkperf_recorder){.options = &options,
+                                        .text = on_text,
+                                        .notice = on_notice,
+                                        .progress = on_progress,
+                                        .stop = &stop};
+    if (mkperf_pds_new(&none, NULL, &recorder.pds, &e) != MKPERF_OK) {
+        return 0;
+    }
+    struct mkperf_stream_config config = {.sink = {.ops = &sink},
+                                          .pds = recorder.pds,
+                                          .control = mkperf_recorder_control,
+                                          .self = &recorder};
+    recorder.stream = mkperf_stream_new(&config);
+    if (recorder.stream != NULL && mkperf_recorder_init(&recorder, &e) == MKPERF_OK) {
+        record(&ops);
+    }
+    mkperf_peer_end(&recorder.link);
+    mkperf_stream_free(recorder.stream);
+    mkperf_pds_free(recorder.pds);
+    return 0;
+}
