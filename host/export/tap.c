@@ -7,14 +7,7 @@
 #include <string.h>
 
 #include "model/figures.h"
-
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
-{
-    struct mkperf_tap *t = self;
-
-    return t->to.ops->begin != NULL ? t->to.ops->begin(t->to.self, session, e) : MKPERF_OK;
-}
+#include "model/relay.h"
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
@@ -31,7 +24,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
         }
         t->name[pd->id] = strdup(pd->name);
     }
-    return t->to.ops->pd != NULL ? t->to.ops->pd(t->to.self, pd, e) : MKPERF_OK;
+    return mkperf_relay_pd(self, pd, e);
 }
 
 static enum mkperf_status print(const struct mkperf_tap *t, const struct mkperf_sample *s,
@@ -64,25 +57,6 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return mkperf_sink_sample(&t->to, s, e);
 }
 
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    struct mkperf_tap *t = self;
-
-    if (t->to.ops->events == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "a session with other events begins, which the output cannot hold");
-    }
-    return t->to.ops->events(t->to.self, session, e);
-}
-
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
-{
-    struct mkperf_tap *t = self;
-
-    return t->to.ops->mark != NULL ? t->to.ops->mark(t->to.self, m, e) : MKPERF_OK;
-}
-
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     struct mkperf_tap *t = self;
@@ -90,14 +64,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     if (l->where < MKPERF_LOST_PLACES) {
         t->lost[l->where] += l->samples;
     }
-    return t->to.ops->lost != NULL ? t->to.ops->lost(t->to.self, l, e) : MKPERF_OK;
-}
-
-static enum mkperf_status flush(void *self, struct mkperf_error *e)
-{
-    struct mkperf_tap *t = self;
-
-    return t->to.ops->flush != NULL ? t->to.ops->flush(t->to.self, e) : MKPERF_OK;
+    return mkperf_relay_lost(self, l, e);
 }
 
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
@@ -111,16 +78,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     t->ended = true;
     t->cut = totals->cut;
     t->cut_bytes = totals->cut_bytes;
-    return t->to.ops->end != NULL ? t->to.ops->end(t->to.self, totals, e) : MKPERF_OK;
-}
-
-static void abandon(void *self)
-{
-    struct mkperf_tap *t = self;
-
-    if (t->to.ops->abandon != NULL) {
-        t->to.ops->abandon(t->to.self);
-    }
+    return mkperf_relay_end(self, totals, e);
 }
 
 struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
@@ -128,15 +86,15 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
     static const struct mkperf_sink_ops ops = {
         .name = "tap",
         .reads = true,
-        .begin = begin,
+        .begin = mkperf_relay_begin,
         .pd = add_pd,
-        .events = add_events,
+        .events = mkperf_relay_events,
         .sample = add_sample,
-        .mark = add_mark,
+        .mark = mkperf_relay_mark,
         .lost = add_lost,
-        .flush = flush,
+        .flush = mkperf_relay_flush,
         .end = end,
-        .abandon = abandon,
+        .abandon = mkperf_relay_abandon,
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = t};

@@ -12,9 +12,9 @@
 #include "model/model.h"
 
 struct mkperf_tap {
-    struct mkperf_sink to;
-    FILE *print; /* one line a sample; NULL: none */
-    char **name; /* of the PDs, with print */
+    struct mkperf_sink to; /* first: model/relay.h */
+    FILE *print;           /* one line a sample; NULL: none */
+    char **name;           /* of the PDs, with print */
     uint32_t npds;
     bool ended;
     bool cut; /* as in struct mkperf_totals */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "relay.h"
 #include "symbols/call_site.h"
 
 enum { CACHE = 4096 }; /* entries, direct mapped; a power of two */
@@ -28,7 +29,7 @@ struct answer {
 };
 
 struct mkperf_plausible {
-    struct mkperf_sink to;
+    struct mkperf_sink to; /* first: relay.h */
     struct mkperf_symbols *symbols, *own;
     struct mkperf_module *kernel;
     struct counts kernel_counts;
@@ -88,7 +89,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 
     mkperf_symbols_expect(p->symbols, session->arch);
     p->kernel = open_module(p, session->kernel_elf, &session->kernel_build_id);
-    return p->to.ops->begin != NULL ? p->to.ops->begin(p->to.self, session, e) : MKPERF_OK;
+    return mkperf_relay_begin(self, session, e);
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -108,7 +109,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
         p->pd[pd->id].name = strdup(pd->name);
         p->pd[pd->id].module = open_module(p, pd->elf, &pd->build_id);
     }
-    return p->to.ops->pd != NULL ? p->to.ops->pd(p->to.self, pd, e) : MKPERF_OK;
+    return mkperf_relay_pd(self, pd, e);
 }
 
 /* A return address may be the end of a function whose last call does not come back. */
@@ -164,40 +165,6 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return mkperf_sink_sample(&p->to, s, e);
 }
 
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    struct mkperf_plausible *p = self;
-
-    if (p->to.ops->events == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "the event list changes mid-stream; this format cannot represent "
-                                "that");
-    }
-    return p->to.ops->events(p->to.self, session, e);
-}
-
-static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
-{
-    struct mkperf_plausible *p = self;
-
-    return p->to.ops->mark != NULL ? p->to.ops->mark(p->to.self, m, e) : MKPERF_OK;
-}
-
-static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
-{
-    struct mkperf_plausible *p = self;
-
-    return p->to.ops->lost != NULL ? p->to.ops->lost(p->to.self, l, e) : MKPERF_OK;
-}
-
-static enum mkperf_status flush(void *self, struct mkperf_error *e)
-{
-    struct mkperf_plausible *p = self;
-
-    return p->to.ops->flush != NULL ? p->to.ops->flush(p->to.self, e) : MKPERF_OK;
-}
-
 /* Those with most doubtful samples stay if there are too many. */
 static void suspect(struct mkperf_plausible *p, uint32_t pd, const struct counts *c)
 {
@@ -234,16 +201,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     suspect(p, MKPERF_SUSPECT_KERNEL, &p->kernel_counts);
     more.nsuspects = p->nsuspects;
     memcpy(more.suspect, p->suspect, sizeof more.suspect);
-    return p->to.ops->end != NULL ? p->to.ops->end(p->to.self, &more, e) : MKPERF_OK;
-}
-
-static void abandon(void *self)
-{
-    struct mkperf_plausible *p = self;
-
-    if (p->to.ops->abandon != NULL) {
-        p->to.ops->abandon(p->to.self);
-    }
+    return mkperf_relay_end(self, &more, e);
 }
 
 struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p)
@@ -253,13 +211,13 @@ struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p)
         .reads = true,
         .begin = begin,
         .pd = add_pd,
-        .events = add_events,
+        .events = mkperf_relay_events,
         .sample = add_sample,
-        .mark = add_mark,
-        .lost = add_lost,
-        .flush = flush,
+        .mark = mkperf_relay_mark,
+        .lost = mkperf_relay_lost,
+        .flush = mkperf_relay_flush,
         .end = end,
-        .abandon = abandon,
+        .abandon = mkperf_relay_abandon,
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = p, .leaves_only = p->to.leaves_only};
