@@ -36,6 +36,7 @@ static struct mkperf_client *client;
 static struct mkperf_connection connection[MKPERF_CONNECTIONS];
 static uint8_t queue[MKPERF_HOSTS][MKPERF_LINK_BYTES];
 static struct tcp_pcb *socket[MKPERF_CONNECTIONS];
+static uint32_t sockets;                              /* those that there are, bit = index */
 static const char *const dial_text = MKPERF_NET_DIAL; /* NULL: listen */
 static struct {
     bool wanted; /* dial_text makes sense */
@@ -63,6 +64,7 @@ static void forget(unsigned who)
     tcp_recv(socket[who], NULL);
     tcp_err(socket[who], NULL);
     socket[who] = NULL;
+    sockets &= ~(UINT32_C(1) << who);
     mkperf_client_closed(client, who);
 }
 
@@ -88,6 +90,7 @@ static void failed(void *arg, err_t err)
     }
     unsigned who = from_arg(arg);
     socket[who] = NULL;
+    sockets &= ~(UINT32_C(1) << who);
     mkperf_client_closed(client, who);
 }
 
@@ -135,6 +138,7 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
         return ERR_ABRT;
     }
     socket[who] = pcb;
+    sockets |= UINT32_C(1) << who;
     tcp_setprio(pcb, TCP_PRIO_MIN); /* until it is admitted, lwIP may drop it for a new one */
     tcp_arg(pcb, to_arg((unsigned)who));
     tcp_recv(pcb, received);
@@ -177,12 +181,8 @@ static bool read_dial_text(const char *p)
 /* Calls that host, if nobody is connected and it is time. */
 static void dial(void)
 {
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-        if (socket[i] != NULL) {
-            return;
-        }
-    }
-    if (dialling.busy || !mkperf_stack_up() || sys_now() - dialling.last_ms < DIAL_MS) {
+    if (sockets != 0 || dialling.busy || !mkperf_stack_up() ||
+        sys_now() - dialling.last_ms < DIAL_MS) {
         return;
     }
     struct tcp_pcb *pcb = tcp_new();
@@ -264,19 +264,21 @@ static void transmit(void)
 
     for (unsigned round = 0; round < MAX_ROUNDS && moved != 0; round++) {
         moved = 0;
-        for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-            moved += socket[i] != NULL ? send(i) : 0;
+        for (uint32_t rest = sockets; rest != 0; rest &= rest - 1) {
+            moved += send((unsigned)__builtin_ctz(rest));
         }
         mkperf_client_pump(client);
     }
-    for (unsigned i = 0; i < MKPERF_CONNECTIONS; i++) {
-        if (socket[i] != NULL) {
-            tcp_output(socket[i]);
+    for (uint32_t rest = sockets; rest != 0; rest &= rest - 1) {
+        unsigned who = (unsigned)__builtin_ctz(rest);
+        tcp_output(socket[who]);
+        if (!(sockets >> who & 1)) {
+            continue; /* lwIP has given it up */
         }
-        if (socket[i] != NULL && mkperf_client_finished(client, i)) {
-            close_socket(i);
-        } else if (socket[i] != NULL && client->admitted >> i & 1) {
-            socket[i]->prio = TCP_PRIO_MAX;
+        if (mkperf_client_finished(client, who)) {
+            close_socket(who);
+        } else if (client->admitted >> who & 1) {
+            socket[who]->prio = TCP_PRIO_MAX;
         }
     }
     mkperf_stack_poll();
