@@ -147,7 +147,8 @@ static void check_user(struct mkperf_plausible *p, const struct mkperf_sample *s
     outside = !good(p, pd->module, s->pc, false);
     for (unsigned i = 0; i < s->callers->n && !no_call; i++) {
         const struct mkperf_caller *c = &s->callers->caller[i];
-        no_call = c->pd == s->pd && !good(p, pd->module, c->addr, true);
+        bool again = i == 0 && c->addr == s->pc; /* some tools put the pc into the chain, too */
+        no_call = c->pd == s->pd && !again && !good(p, pd->module, c->addr, true);
     }
     pd->counts.samples++;
     pd->counts.outside += outside;

@@ -224,6 +224,33 @@ converted() {
 }
 check "convert of a raw capture takes the image's names, or says what is suspect" converted
 
+# samples.json of the seL4 profiler: the same addresses with the right program and with another one
+toperf() {
+    mkdir -p "$D/right" "$D/wrong"
+    cp "$demo/known.elf" "$D/right/known.elf"
+    cp "$demo/dummy2.elf" "$D/wrong/known.elf"
+    addr=$(aarch64-linux-gnu-nm "$demo/known.elf" | sed -n 's/^0*\([0-9a-f]*\) . known_leaf_40$/\1/p')
+    after=$(aarch64-linux-gnu-objdump -d "$demo/known.elf" | grep -A1 'bl.*<known_leaf_40>' |
+        sed -n '2s/^ *\([0-9a-f]*\):.*/\1/p')
+    python3 - "$addr" "$after" >"$D/samples.json" <<'END'
+import sys
+ip, caller = int(sys.argv[1], 16), int(sys.argv[2], 16)
+one = '{"ip": %d, "pid": 1, "time": %d, "cpu": 0, "period": 1000, "nr": 1, "ips": [%d%s]}'
+print('{"elf_tcb_mappings": {"known.elf": 1}, "samples": [%s]}' %
+      ','.join(one % (ip, 1000 + i, caller, ', 0' * 15) for i in range(200)))
+END
+    for d in right wrong; do
+        "$MKPERF" toperf -s "$D/samples.json" -b "$D/$d" -o "$D/toperf_$d.data" >"$D/toperf_$d.log" 2>&1 ||
+            { cat "$D/toperf_$d.log"; return 1; }
+        "$MKPERF" report --stdio -i "$D/toperf_$d.data" >"$D/toperf_$d.txt" 2>&1
+        has toperf_$d.txt '# image  *unverified: samples.json' || return 1
+    done
+    has toperf_wrong.log 'ERROR: known: 200 of 200 samples' && has toperf_wrong.txt '# ERROR: known: ' &&
+        hasnt toperf_right.log 'ERROR' && hasnt toperf_right.txt 'ERROR' &&
+        has toperf_right.txt 'known_leaf_40'
+}
+check "samples.json with another build's ELF is an error that names the PD" toperf
+
 # names in options are those of the image
 only() {
     cd "$demo" && QEMU=$(sed "s|[^ ]*demo/demo.img|$demo/demo.img|" "$B/demo/qemu-command")

@@ -136,9 +136,9 @@ static void bad(void **state)
     struct mkperf_plausible *p = begin();
 
     (void)state;
-    put(p, 100, 0, 0, recording_at.alpha, recording_at.alpha); /* no call before a function */
-    put(p, 50, 0, 0, recording_at.alpha + 2, 0);               /* not an instruction */
-    put(p, 10, 0, 0, 0x10, 0x10);
+    put(p, 100, 0, 0, recording_at.alpha, recording_at.beta); /* no call before a function */
+    put(p, 50, 0, 0, recording_at.alpha + 2, 0);              /* not an instruction */
+    put(p, 10, 0, 0, 0x10, 0x20);
     put(p, 40, 0, MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, 0x10, 0);
     assert_int_equal(end(p, 200), 2);
     assert_int_equal(seen.suspect[0].pd, 0);
