@@ -106,7 +106,8 @@ static enum mkperf_status check(int fd, const char *path, struct mkperf_error *e
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key, struct mkperf_error *e)
+enum mkperf_status mkperf_key_read(const char *path, struct mkperf_shared_key *key,
+                                   struct mkperf_error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     uint8_t text[FILE_ROOM];

@@ -68,7 +68,7 @@ void mkperf_kernel_init(struct mkperf_profiler *p)
 }
 
 struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_profiler *p,
-                                                  const struct mkperf_ring_consumer *core)
+                                                 const struct mkperf_ring_consumer *core)
 {
     struct mkperf_configuration *want = &p->kernel.d->want;
 

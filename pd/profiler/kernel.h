@@ -51,7 +51,7 @@ static inline uint32_t mkperf_counter_bit(uint32_t counter)
 
 /* A configuration in which nothing stands but the ring, and what tells threads apart. */
 struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_profiler *p,
-                                                  const struct mkperf_ring_consumer *core);
+                                                 const struct mkperf_ring_consumer *core);
 
 /* What the event counts, into the configuration of the counters that its plan gives it. */
 void mkperf_kernel_select(struct mkperf_profiler *p, const struct mkperf_plan_event *e);

@@ -6,7 +6,9 @@
 
 #include "entries.h"
 
-enum { TICKS = 1000 }; /* 16 us at QEMU's 62.5 MHz: 8000 instructions, while the caller spins for 60000 */
+enum {
+    TICKS = 1000
+}; /* 16 us at QEMU's 62.5 MHz: 8000 instructions, while the caller spins for 60000 */
 
 static void set_control(uint64_t value)
 {
