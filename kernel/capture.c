@@ -123,6 +123,46 @@ __attribute__((noinline)) static void drop(struct mkperf_hook *s, struct mkperf_
 }
 
 /*
+ * Puts the threads whose calls `thread` is serving to w, and behind them the number of their words.
+ * They are blocked until they get their replies, so their registers and stacks stand still. Bounded
+ * by max words and by the session's number of callers, whatever the kernel's objects say. Returns
+ * the words; 0 if there is no caller.
+ */
+__attribute__((noinline)) static unsigned put_callers(const struct mkperf_hook *s,
+                                                      const void *thread, uint64_t *w, unsigned max)
+{
+    unsigned words = 0;
+    struct mkperf_port_context c;
+
+    for (unsigned level = 1; level <= s->callers && words + MKPERF_CALLER_WORDS < max; level++) {
+        if (!mkperf_port_caller(&c, thread, s->session.reply)) {
+            break;
+        }
+        uint64_t *caller = w + words;
+        struct mkperf_identity id = mkperf_port_identity(c.thread);
+        struct mkperf_walked walked = {0, 0};
+        unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
+
+        if (c.fp != 0) {
+            walked = mkperf_walk(c.thread, level, c.fp, caller + MKPERF_CALLER_WORDS,
+                                 room < s->max_frames ? room : s->max_frames);
+        }
+        caller[MKPERF_CALLER_FRAMES] = walked.frames | (uint64_t)walked.flags << 8;
+        caller[MKPERF_CALLER_THREAD] = id.badge;
+        caller[MKPERF_CALLER_SC] = id.sc;
+        caller[MKPERF_CALLER_LR] = c.lr;
+        caller[MKPERF_CALLER_PC] = c.pc;
+        words += MKPERF_CALLER_WORDS + walked.frames;
+        thread = c.thread;
+    }
+    if (words == 0) {
+        return 0;
+    }
+    w[words] = words;
+    return words + 1;
+}
+
+/*
  * Writes one sample for counter i into the ring, or counts it as dropped. reads: counters whose
  * values ride in it. Inlined for the plain case (none), in which nothing of them is left.
  */
@@ -131,7 +171,7 @@ static inline __attribute__((always_inline)) void take(struct mkperf_hook *s,
                                                        bool kernel, uint64_t now, uint64_t weight,
                                                        uint32_t reads)
 {
-    unsigned max = s->max_frames;
+    unsigned max = s->callers != 0 ? MKPERF_MAX_FRAMES : s->max_frames;
     unsigned room = MKPERF_SAMPLE_FIXED_WORDS + 1 + max;
     uint64_t *w =
         mkperf_ring_reserve(p, UINT64_C(8) * (reads != 0 ? room + 1 + MKPERF_MAX_READS : room));
@@ -165,10 +205,16 @@ static inline __attribute__((always_inline)) void take(struct mkperf_hook *s,
         words++;
     }
     if (c.fp != 0) {
-        walked = mkperf_walk(c.thread, c.fp, w + words, max);
+        walked = mkperf_walk(c.thread, 0, c.fp, w + words, s->max_frames);
     }
     words += walked.frames;
     flags |= walked.flags;
+    if (s->callers != 0 && !(flags & MKPERF_SAMPLE_NO_USER)) {
+        unsigned callers = put_callers(s, c.thread, w + words, max - walked.frames);
+        walked.frames += callers;
+        words += callers;
+        flags |= callers != 0 ? MKPERF_SAMPLE_CALLERS : 0;
+    }
     if (reads != 0) {
         flags |= MKPERF_SAMPLE_READ;
         words += read_counters(s, reads, w, words);

@@ -36,6 +36,7 @@ struct mkperf_hook {
     uint32_t ring_bytes;
     uint32_t watermark;
     uint32_t max_frames;
+    uint32_t callers; /* in other threads, at most */
     uint32_t special; /* filters, read_mask or turn_mask are not 0 */
     uint64_t random;  /* state of the jitter's generator */
     uint64_t captures;

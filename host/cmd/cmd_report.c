@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "cmd.h"
 #include "report/browser.h"
+#include "report/charged.h"
 #include "report/head.h"
 #include "report/interactions_table.h"
 #include "report/rows_print.h"
@@ -24,7 +25,8 @@ enum {
     OPTION_LIMIT,
     OPTION_STDIO,
     OPTION_INTERACTIONS,
-    OPTION_DOT
+    OPTION_DOT,
+    OPTION_CHARGED,
 };
 
 static void put_keys(mkperf_put *put, void *to)
@@ -63,6 +65,9 @@ static const struct mkperf_option options[] = {
     {.id = OPTION_DOT,
      .name = "dot",
      .help = "the same as a graph in the DOT language, for graphviz"},
+    {.id = OPTION_CHARGED,
+     .name = "charged",
+     .help = "instead: for each PD what it used itself, and what others used on its behalf"},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
@@ -73,7 +78,7 @@ static const struct mkperf_option options[] = {
 
 struct command {
     const char *input;
-    bool stdio, interactions, dot;
+    bool stdio, interactions, dot, charged;
     const char *output; /* of interactions */
     enum mkperf_colour colour;
     struct report_options report;
@@ -153,6 +158,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     case OPTION_DOT:
         c->interactions = c->dot = true;
         return MKPERF_OK;
+    case OPTION_CHARGED:
+        c->charged = true;
+        return MKPERF_OK;
     case 'o':
         c->output = g->value;
         return MKPERF_OK;
@@ -170,6 +178,11 @@ static enum mkperf_status print_event(struct mkperf_frames *f, const struct comm
     struct report_rows rows;
     enum mkperf_status status;
 
+    if (c->charged) {
+        *shown += 1;
+        report_charged_print(p, i, c->report.limit, stdout);
+        return MKPERF_OK;
+    }
     mkperf_progress_begin("names of functions");
     status = report_rows_build(&rows, f, &c->report, i, e);
     mkperf_progress_end();
@@ -219,9 +232,9 @@ static enum mkperf_status run_profile(void *self, const struct mkperf_args *args
                                       struct mkperf_error *e)
 {
     struct command *c = self;
-    bool browse = !c->stdio && report_browser_usable();
+    bool browse = !c->stdio && !c->charged && report_browser_usable();
     struct mkperf_profile p = {.cores = report_sorts_by(&c->report, REPORT_SORT_CORE),
-                               .leaves_only = !browse && !c->report.children &&
+                               .leaves_only = !browse && !c->charged && !c->report.children &&
                                               c->report.graph == REPORT_GRAPH_NONE,
                                .filter = c->filter};
     struct mkperf_frames f;

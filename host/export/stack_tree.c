@@ -65,7 +65,7 @@ static uint32_t frame_node(struct stack_tree *t, const struct mkperf_places *s, 
     uint32_t known = t->tree.n;
     char foreign[1200];
 
-    if (f->pd != pd) { /* the client whose call is being served */
+    if (f->pd != pd) { /* a candidate of an ambiguous sample */
         snprintf(foreign, sizeof foreign, "%s [%s]", name, mkperf_places_pd_name(s, f->pd));
         name = foreign;
     }
@@ -78,17 +78,31 @@ static uint32_t frame_node(struct stack_tree *t, const struct mkperf_places *s, 
     return node;
 }
 
+static uint32_t pd_node(struct stack_tree *t, const struct mkperf_places *s, uint32_t parent,
+                        uint32_t pd)
+{
+    const char *name = mkperf_places_pd_name(s, pd);
+
+    return mkperf_tree_child(&t->tree, parent, label_of(t, STACK_PD, name, name));
+}
+
 static void add_chain(struct stack_tree *t, const struct mkperf_places *s,
                       const struct mkperf_profile_chain *chain, unsigned side)
 {
-    const char *pd = mkperf_places_pd_name(s, chain->pd);
-    uint32_t at = mkperf_tree_child(&t->tree, 0, label_of(t, STACK_PD, pd, pd));
+    bool ambiguous = mkperf_places_ambiguous(s, chain->pd);
+    uint32_t owner = ambiguous ? chain->pd : s->place[chain->place[chain->n - 1]].pd;
+    uint32_t at = pd_node(t, s, 0, owner);
 
     for (uint32_t i = chain->n; i-- > 0;) {
         uint32_t n;
+        uint32_t pd = s->place[chain->place[i]].pd;
+        if (pd != owner && !ambiguous) { /* a protected call into that PD */
+            owner = pd;
+            at = pd_node(t, s, at, pd);
+        }
         const struct mkperf_frame *frame = mkperf_places_frames(s, chain->place[i], &n);
         while (n-- > 0) {
-            at = frame_node(t, s, at, chain->pd, &frame[n]);
+            at = frame_node(t, s, at, owner, &frame[n]);
         }
     }
     mkperf_tree_add(&t->tree, at, side, chain->weight);

@@ -2,8 +2,8 @@
 /*
  * Stacks by name: the tree that folded stacks and flame graphs show.
  *
- * Owns: what nodes are called. The root's children are PDs; below, functions from the outermost
- * in. A tree can hold two profiles, side by side, for a comparison.
+ * Owns: what nodes are called. The root's children are the PDs that chains begin in; below,
+ * functions from the outermost in, and a node of a PD where a protected call leads into it. A tree can hold two profiles, side by side, for a comparison.
  */
 #ifndef MKPERF_HOST_EXPORT_STACK_TREE_H
 #define MKPERF_HOST_EXPORT_STACK_TREE_H

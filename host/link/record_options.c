@@ -28,6 +28,8 @@ enum {
     OPT_PD,
     OPT_SUBTREE,
     OPT_CHECK_TIMER,
+    OPT_CALLERS,
+    OPT_NO_CALLERS,
 };
 
 /* ---- the way to the target: struct mkperf_peer_options ----------------------------------------
@@ -144,6 +146,15 @@ static const struct mkperf_option sampling_options[] = {
      .value = "N",
      .help = "depth of callchains; 0 = none (default %d)",
      .number = MKPERF_DEFAULT_FRAMES},
+    {.id = OPT_CALLERS,
+     .name = "callers",
+     .value = "N",
+     .help = "PDs that a callchain goes on in, from a protected call's callee to its caller, at "
+             "most 8 (default %d)",
+     .number = MKPERF_DEFAULT_CALLERS},
+    {.id = OPT_NO_CALLERS,
+     .name = "no-callers",
+     .help = "callchains end at the PD, as with --callers 0"},
     {.id = OPT_NO_JITTER,
      .name = "no-jitter",
      .help = "exact periods: samples may run in step with the program"},
@@ -182,14 +193,15 @@ static const struct mkperf_option kernel_options[] = {
     {.id = 0},
 };
 
-static enum mkperf_status set_frames(struct mkperf_record_options *o, const struct mkperf_given *g)
+/* A number from 0 to `most`. */
+static enum mkperf_status set_depth(uint32_t *depth, uint32_t most, const struct mkperf_given *g)
 {
-    uint64_t frames;
+    uint64_t n;
 
-    if (mkperf_given_number(g, 0, MKPERF_MAX_FRAMES, &frames) != MKPERF_OK) {
+    if (mkperf_given_number(g, 0, most, &n) != MKPERF_OK) {
         return g->e->status;
     }
-    o->configure.max_frames = (uint32_t)frames;
+    *depth = (uint32_t)n;
     return MKPERF_OK;
 }
 
@@ -207,7 +219,12 @@ static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
     case 'g':
         return MKPERF_OK;
     case OPT_MAX_FRAMES:
-        return set_frames(o, g);
+        return set_depth(&o->configure.max_frames, MKPERF_MAX_FRAMES, g);
+    case OPT_CALLERS:
+        return set_depth(&o->configure.callers, MKPERF_MAX_CALLERS, g);
+    case OPT_NO_CALLERS:
+        o->configure.callers = 0;
+        return MKPERF_OK;
     case OPT_NO_JITTER:
         o->configure.no_jitter = true;
         return MKPERF_OK;
@@ -313,6 +330,7 @@ void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char 
         .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S},
         .command = mkperf_command_line(argc, argv)};
     o->configure.max_frames = MKPERF_DEFAULT_FRAMES;
+    o->configure.callers = MKPERF_DEFAULT_CALLERS;
 }
 
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,

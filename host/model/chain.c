@@ -21,19 +21,62 @@ enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_modul
     return r->cache[i].lr;
 }
 
+static void add(struct mkperf_chain *c, uint64_t addr, uint32_t pd)
+{
+    if (c->n < MKPERF_MAX_FRAMES) {
+        c->caller[c->n++] = (struct mkperf_caller){.addr = addr, .pd = pd};
+    }
+}
+
+/* A caller in another PD stands at its system call: words identity, lr and pc. Returns its PD. */
+static uint32_t add_caller(struct mkperf_chain_forms *c, const uint64_t *word,
+                           const struct mkperf_chain_lookup *lookup)
+{
+    enum { CALL_BYTES = 4 }; /* of the instruction that calls */
+    uint32_t pd = lookup->find(lookup->self, word[0]);
+    uint64_t lr = word[1];
+    uint64_t pc = word[2];
+
+    add(&c->plain, pc, pd);
+    switch (lookup->decide(lookup->self, pd, pc - CALL_BYTES)) {
+    case MKPERF_LR_YES:
+        if (lr != 0) {
+            add(&c->plain, lr, pd);
+        }
+        break;
+    case MKPERF_LR_UNKNOWN:
+        c->unrepaired = true;
+        break;
+    default:
+        break;
+    }
+    return pd;
+}
+
 void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr,
                           const uint64_t *frame, unsigned n,
-                          uint32_t (*find)(void *self, uint64_t thread), void *self)
+                          const struct mkperf_chain_lookup *lookup)
 {
+    enum { CALLER_WORDS = 3 }; /* behind the marker */
     struct mkperf_chain *plain = &c->plain, *repaired = &c->repaired;
     uint32_t owner = pd;
 
     plain->n = 0;
+    c->unrepaired = false;
     for (unsigned i = 0; i < n && i < MKPERF_MAX_FRAMES; i++) {
-        if (frame[i] != MKPERF_FRAME_PD) {
-            plain->caller[plain->n++] = (struct mkperf_caller){.addr = frame[i], .pd = owner};
-        } else if (i + 1 < n) {
-            owner = find(self, frame[++i]);
+        if (frame[i] == MKPERF_FRAME_PD) {
+            if (i + 1 >= n) {
+                break;
+            }
+            owner = lookup->find(lookup->self, frame[++i]);
+        } else if (frame[i] == MKPERF_FRAME_CALLER) {
+            if (i + CALLER_WORDS >= n) {
+                break;
+            }
+            owner = add_caller(c, frame + i + 1, lookup);
+            i += CALLER_WORDS;
+        } else {
+            add(plain, frame[i], owner);
         }
     }
     repaired->n = plain->n;

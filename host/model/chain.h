@@ -30,14 +30,24 @@ enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_modul
 /* A chain in its two forms: as it came, and with the link register in front. */
 struct mkperf_chain_forms {
     struct mkperf_chain plain, repaired;
+    bool unrepaired; /* of a caller in another PD, it is not known whether its own caller is missing */
+};
+
+/* What preparing a chain needs to know; `self` is passed to both. */
+struct mkperf_chain_lookup {
+    /* The id of the PD with that thread identity. */
+    uint32_t (*find)(void *self, uint64_t thread);
+    /* Whether the link register holds the caller of the function at pc of PD `pd`. */
+    enum mkperf_lr (*decide)(void *self, uint32_t pd, uint64_t pc);
+    void *self;
 };
 
 /*
  * Prepares both forms for samples of PD `pd` from n return addresses with markers
- * (MKPERF_FRAME_PD, identity). find(self, thread) gives the id of a PD.
+ * (MKPERF_FRAME_PD, MKPERF_FRAME_CALLER: record.h). A marker without all of its words ends the chain.
  */
 void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr,
                           const uint64_t *frame, unsigned n,
-                          uint32_t (*find)(void *self, uint64_t thread), void *self);
+                          const struct mkperf_chain_lookup *lookup);
 
 #endif

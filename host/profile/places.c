@@ -262,6 +262,11 @@ const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd)
     return pd < s->npds && s->pd[pd].name != NULL ? s->pd[pd].name : "[unknown]";
 }
 
+bool mkperf_places_ambiguous(const struct mkperf_places *s, uint32_t pd)
+{
+    return pd < s->npds && s->pd[pd].thread == MKPERF_THREAD_AMBIGUOUS;
+}
+
 bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd)
 {
     return pd < s->npds && s->pd[pd].thread == MKPERF_THREAD_IDLE;

@@ -117,6 +117,8 @@ enum { MKPERF_PLACES_UNKNOWN = 64 };
 void mkperf_places_unknown(bool kernel, uint64_t addr, char name[MKPERF_PLACES_UNKNOWN]);
 
 const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd);
+/* Whether its samples are of one of several PDs: their callers are candidates, not callers. */
+bool mkperf_places_ambiguous(const struct mkperf_places *s, uint32_t pd);
 bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd);
 /* The event's name, "event-N" if the session does not say. */
 const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t event, char room[32]);

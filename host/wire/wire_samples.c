@@ -33,7 +33,16 @@ uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz)
 
 static uint32_t find_pd(void *self, uint64_t thread)
 {
-    return mkperf_pds_find(self, thread);
+    const struct mkperf_stream *s = self;
+
+    return mkperf_pds_find(s->config.pds, thread);
+}
+
+static enum mkperf_lr decide_lr(void *self, uint32_t pd, uint64_t pc)
+{
+    struct mkperf_stream *s = self;
+
+    return mkperf_repair_decide(&s->repair, mkperf_pds_module(s->config.pds, pd), pc);
 }
 
 /* Whether the session has an event for each of these counters. */
@@ -66,8 +75,8 @@ static void define(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
     slot->kernel_pc = c->kernel_pc;
     slot->pd = mkperf_pds_find(s->config.pds, c->thread);
     slot->module = mkperf_pds_module(s->config.pds, slot->pd);
-    mkperf_chain_prepare(&slot->chain, slot->pd, c->lr, c->frame, c->nframes, find_pd,
-                         s->config.pds);
+    const struct mkperf_chain_lookup lookup = {find_pd, decide_lr, s};
+    mkperf_chain_prepare(&slot->chain, slot->pd, c->lr, c->frame, c->nframes, &lookup);
 }
 
 /*
@@ -100,11 +109,12 @@ static const struct mkperf_chain *choose_chain(struct mkperf_stream *s,
         mkperf_confidence(slot->flags) == MKPERF_AMBIGUOUS) {
         return &slot->chain.plain;
     }
+    s->totals.unrepaired += slot->chain.unrepaired;
     switch (mkperf_repair_decide(&s->repair, slot->module, pc)) {
     case MKPERF_LR_YES:
         return &slot->chain.repaired;
     case MKPERF_LR_UNKNOWN:
-        s->totals.unrepaired++;
+        s->totals.unrepaired += !slot->chain.unrepaired;
         return &slot->chain.plain;
     default:
         return &slot->chain.plain;

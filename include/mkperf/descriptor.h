@@ -30,23 +30,27 @@
 
 /*
  * What a sample costs in the kernel, in instructions, rounded up: without frames, for each frame,
- * for values of other counters, and for each of those (docs/verification.md, "What a sample
+ * for values of other counters, for each of those, and for each caller in another thread (docs/verification.md, "What a sample
  * costs"). No interval is shorter than what its sample costs.
  */
 #define MKPERF_HOOK_SAMPLE_COST 350
 #define MKPERF_HOOK_FRAME_COST 17
 #define MKPERF_HOOK_READS_COST 70
 #define MKPERF_HOOK_READ_COST 45
+#define MKPERF_HOOK_CALLER_COST 90
 /* Of a counter that counts in the kernel: by far more than what counts between the hook and user
  * mode. With less, each way back to a thread would overflow the counter again, and no thread would
  * ever run. */
 #define MKPERF_MIN_KERNEL_PERIOD 2000
 
-/* The shortest interval that the hook arms a counter with. reads: counters whose values ride in its
- * samples. kernel: the counter counts in the kernel, whether or not in user mode. */
-static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t reads, int kernel)
+/* The shortest interval that the hook arms a counter with. max_frames: of the sampled thread; callers
+ * seldom have as many again, and samples that cost more than their interval too often are a storm.
+ * reads: counters whose values ride in its samples. kernel: the counter counts in the kernel, whether or not in user mode. */
+static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t callers,
+                                             uint32_t reads, int kernel)
 {
-    uint32_t cost = MKPERF_HOOK_SAMPLE_COST + MKPERF_HOOK_FRAME_COST * max_frames;
+    uint32_t cost = MKPERF_HOOK_SAMPLE_COST + MKPERF_HOOK_FRAME_COST * max_frames +
+                    MKPERF_HOOK_CALLER_COST * callers;
 
     if (reads != 0) {
         cost += MKPERF_HOOK_READS_COST + MKPERF_HOOK_READ_COST * reads;
@@ -131,12 +135,15 @@ struct mkperf_configuration {
                               or are asked for. To be armed with MKPERF_COUNT_PERIOD, so that they
                               never wrap unseen */
     uint32_t turn_mask;    /* those of them whose overflow is told with a TURN record, and wakes */
-    uint32_t max_frames;   /* depth of the walk, 0 .. MKPERF_MAX_FRAMES */
+    uint32_t max_frames;   /* depth of each thread's walk, 0 .. MKPERF_MAX_FRAMES */
     uint32_t watermark;    /* bytes used in the ring at which the profiler PD is woken */
     uint32_t ring_bytes;   /* data bytes of the ring, see mkperf_ring_size_ok */
+    uint32_t callers;      /* in other threads, with which chains go on: 0 .. MKPERF_MAX_CALLERS */
     uint32_t filters;      /* 0: samples of all threads; else only of filter[] */
     uint64_t ring;         /* this core's ring: address in the profiler PD; header and data within
                               one page of its mapping */
+    uint64_t reply;        /* where a thread keeps the capability by which it replies to a call: an
+                              address in its CSpace. Not looked at by a kernel that needs none */
     /* A thread that has one of these bits in its badge is told apart by the badge of its scheduling
      * context, too, of which these bits count: in the tables, not in records. */
     uint64_t sc_if;

@@ -24,7 +24,16 @@
  *   word 6   link register of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
  *   word 7   only with MKPERF_SAMPLE_KERNEL: the kernel address that stands for the kernel's work
  *            (entry function of the last kernel entry, or the exact pc for idle; 0 if unknown)
- *   then     nframes return addresses, innermost first, from the frame-pointer walk
+ *   then     nframes words of chain: return addresses, innermost first, from the frame-pointer
+ *            walk. With MKPERF_SAMPLE_CALLERS the last of these words is the number n of words
+ *            before it that tell of callers in other threads, the innermost first: the thread of
+ *            the sample is serving the first one's protected call, that one the second's, and so on.
+ *            Each caller has
+ *              bits 0-7 its number of return addresses, 8-15 the flags of their walk
+ *              its badge and the badge of its scheduling context, as words 2 and 3
+ *              its link register
+ *              the address at which it goes on after the call
+ *              its return addresses, innermost first
  *   then     only with MKPERF_SAMPLE_READ: the number n of values, and n values, ascending by
  *            counter: bits 56-63 counter, 0-55 what it counted since the last overflow of the
  *            sample's own counter (a group whose first event samples: leader sampling)
@@ -63,6 +72,7 @@ enum mkperf_sample_flags {
     MKPERF_SAMPLE_DEPTH_LIMIT = 1 << 2, /* the chain goes on beyond the configured depth */
     MKPERF_SAMPLE_BAD_FP = 1 << 3,      /* the walk ended at a frame pointer that failed a check */
     MKPERF_SAMPLE_READ = 1 << 5,        /* values of other counters follow the frames */
+    MKPERF_SAMPLE_CALLERS = 1 << 4,     /* callers in other threads follow the frames */
     /* bits 6 and 7: enum mkperf_confidence, observe.h */
 };
 
@@ -87,6 +97,12 @@ enum mkperf_record_words {
     MKPERF_LOSS_EVENTS = 3,
     MKPERF_LOSS_WORDS = 4,
     MKPERF_TURN_WORDS = 2,
+    MKPERF_CALLER_FRAMES = 0, /* of a caller */
+    MKPERF_CALLER_THREAD = 1,
+    MKPERF_CALLER_SC = 2,
+    MKPERF_CALLER_LR = 3,
+    MKPERF_CALLER_PC = 4,
+    MKPERF_CALLER_WORDS = 5, /* before its return addresses */
     MKPERF_FAULT_PC = 4,
     MKPERF_FAULT_ADDRESS = 5,
     MKPERF_FAULT_WORDS = 6,
@@ -99,6 +115,8 @@ enum mkperf_limits {
     MKPERF_MAX_COUNTERS = 31, /* PMUv3 event counters; the cycle counter is left to the kernel */
     MKPERF_MAX_FILTERS = 16,  /* threads that a session may be limited to */
     MKPERF_MAX_READS = 12,    /* values in a sample */
+    MKPERF_MAX_CALLERS = 8,   /* in other threads; with their frames in MKPERF_MAX_FRAMES words */
+    MKPERF_DEFAULT_CALLERS = 3,
     MKPERF_MAX_RECORD_BYTES =
         8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES + 1 + MKPERF_MAX_READS),
 };
@@ -137,10 +155,15 @@ static inline uint64_t mkperf_thread_from_wire(uint64_t field)
 }
 
 /*
- * A frame with this value is not an address: the next frame is the thread identity of the PD that
- * the frames after it belong to (the client whose protected call is being served).
+ * On the wire, values from MKPERF_FRAME_MARKERS on are no addresses in a chain. A client PD sends none
+ * that it found in a thread's stack: 0 stands for it.
+ * FRAME_PD: the next frame is the identity of the PD that the frames after it belong to.
+ * FRAME_CALLER: a caller in another thread; its identity, its link register, the address at which it
+ * goes on after the call, and its return addresses follow.
  */
+#define MKPERF_FRAME_MARKERS (UINT64_MAX - 0xfff)
 #define MKPERF_FRAME_PD (UINT64_MAX - 0xff)
+#define MKPERF_FRAME_CALLER (UINT64_MAX - 0x1ff)
 
 /* A value in a sample. */
 #define MKPERF_READ_COUNT ((UINT64_C(1) << 56) - 1)

@@ -68,16 +68,17 @@ static inline bool mkperf_walk_page(struct mkperf_walking *w, uint64_t page, uin
 }
 
 /*
- * Walks a thread's frame records from fp into frames[0 .. max). Each record must be 8-byte
- * aligned, lie within one page that the thread itself could read, and stand above the last one:
- * so the walk ends, whatever memory holds, and never faults. A function of its own, since inlined
- * it takes the caller's registers away from the loop.
+ * Walks a thread's frame records from fp into frames[0 .. max). level: 0 for the thread that a
+ * sample is about, 1 for the one whose call it serves, and so on: the port remembers a page for
+ * each. Each record must be 8-byte aligned, lie within one page that the thread itself could read,
+ * and stand above the last one: so the walk ends, whatever memory holds, and never faults. A
+ * function of its own, since inlined it takes the caller's registers away from the loop.
  *
  * Within a page, positions are the kernel's own (window), which differ from the thread's by the
  * same number modulo 2^64 everywhere.
  */
 __attribute__((noinline, unused)) static struct mkperf_walked
-mkperf_walk(const void *thread, uint64_t fp, uint64_t *frames, uint32_t max)
+mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)
 {
     struct mkperf_walked walked = {0, MKPERF_SAMPLE_DEPTH_LIMIT};
     uint64_t *frame = frames;
@@ -85,8 +86,8 @@ mkperf_walk(const void *thread, uint64_t fp, uint64_t *frames, uint32_t max)
 
     while (frame != end) {
         uint64_t page = fp & ~(MKPERF_PAGE_BYTES - 1);
-        uint64_t window = mkperf_record_in_page(fp - page) ? mkperf_port_user_page(thread, page)
-                                                           : 0;
+        uint64_t window =
+            mkperf_record_in_page(fp - page) ? mkperf_port_user_page(thread, level, page) : 0;
 
         if (window == 0) {
             walked.flags = MKPERF_SAMPLE_BAD_FP;

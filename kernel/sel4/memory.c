@@ -125,15 +125,15 @@ NO_INLINE void *mkperf_memoryOf(tcb_t *owner, word_t va, word_t bytes)
     return window != 0 && bytes <= room ? (void *)window : NULL;
 }
 
-NO_INLINE word_t mkperf_stackPage(struct mkperf_node *node, tcb_t *thread, word_t page)
+NO_INLINE word_t mkperf_stackPage(struct mkperf_stack *stack, tcb_t *thread, word_t page)
 {
     word_t room;
     word_t window = mkperf_translate(thread, page, false, &room);
 
     if (likely(window != 0)) {
-        node->stackSpace = mkperf_spaceOf(thread);
-        node->stackPage = page;
-        node->stackWindow = window;
+        stack->space = mkperf_spaceOf(thread);
+        stack->page = page;
+        stack->window = window;
     }
     return window;
 }

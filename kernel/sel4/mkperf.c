@@ -33,6 +33,14 @@ enum {
     PMCR_N_MASK = MASK(5),
 };
 
+/* No page of a stack is remembered. */
+static void forgetStacks(word_t core)
+{
+    for (word_t i = 0; i < ARRAY_SIZE(mkperf_node[core].stack); i++) {
+        mkperf_node[core].stack[i].space = MKPERF_NO_SPACE;
+    }
+}
+
 /*
  * With hypervisor support all counters are given to EL1 and EL0 (HPMN), for only those can
  * interrupt without being EL2's own, they may count at EL2, and a guest's or a PD's access to them
@@ -52,7 +60,7 @@ BOOT_CODE void mkperf_initCPU(void)
 #endif
     mkperf_hook_boot();
     mkperf_initMemory();
-    mkperf_node[CURRENT_CPU_INDEX()].stackSpace = MKPERF_NO_SPACE;
+    forgetStacks(CURRENT_CPU_INDEX());
 }
 
 /* The interrupt is over: unmasked, inactive, and ready to come again. */
@@ -182,7 +190,7 @@ NO_INLINE void mkperf_request(irq_t irq)
 void mkperf_mappingsChanged(void)
 {
     for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
-        mkperf_node[i].stackSpace = MKPERF_NO_SPACE;
+        forgetStacks(i);
         mkperf_hook_unmapped(&mkperf_node[i].hook);
     }
 }

@@ -12,10 +12,16 @@
 #include <hook.h>
 #include <mkperf.h>
 
+struct mkperf_stack {
+    word_t space;  /* address space, */
+    word_t page;   /* page, */
+    word_t window; /* and where the kernel sees it */
+};
+
 struct mkperf_node {
-    word_t stackSpace;  /* the last page that a walk of frames was in: address space, */
-    word_t stackPage;   /* page, */
-    word_t stackWindow; /* and where the kernel sees it */
+    /* The last page that a walk of frames was in: of the sampled thread, of the one whose call it
+     * was serving, and so on. */
+    struct mkperf_stack stack[1 + MKPERF_MAX_CALLERS];
     bool_t wake;        /* the owner is to be signalled: now, or after a fault soon */
     bool_t known;       /* while watched: the identity that the last entry's thread had then, */
     bool_t delivered;   /* which may change while another runs; a message was delivered since */
@@ -40,6 +46,6 @@ static inline word_t mkperf_spaceOf(tcb_t *thread)
 /* memory.c */
 void mkperf_initMemory(void);
 void *mkperf_memoryOf(tcb_t *owner, word_t va, word_t bytes);
-word_t mkperf_stackPage(struct mkperf_node *node, tcb_t *thread, word_t page);
+word_t mkperf_stackPage(struct mkperf_stack *stack, tcb_t *thread, word_t page);
 
 #endif

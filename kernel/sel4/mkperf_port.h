@@ -12,6 +12,7 @@
 
 #include <arch/kernel/vspace.h>
 #include <arch/machine.h>
+#include <kernel/cspace.h>
 #include <kernel/thread.h>
 #include <machine/registerset.h>
 #include <stdbool.h>
@@ -48,15 +49,14 @@ struct mkperf_port_context {
  * The last page that was found holds like an entry of the TLB, until the kernel changes or removes
  * a mapping, for the address space that it was found in.
  */
-static inline uintptr_t mkperf_port_user_page(const void *thread, uint64_t page)
+static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t page)
 {
-    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    struct mkperf_stack *stack = &mkperf_node[CURRENT_CPU_INDEX()].stack[level];
 
-    if (likely(((node->stackSpace ^ mkperf_spaceOf((tcb_t *)thread)) | (node->stackPage ^ page)) ==
-               0)) {
-        return node->stackWindow;
+    if (likely(((stack->space ^ mkperf_spaceOf((tcb_t *)thread)) | (stack->page ^ page)) == 0)) {
+        return stack->window;
     }
-    return mkperf_stackPage(node, (tcb_t *)thread, page);
+    return mkperf_stackPage(stack, (tcb_t *)thread, page);
 }
 
 static inline void *mkperf_port_memory(const void *owner, uint64_t va, uint64_t bytes)
@@ -148,6 +148,57 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
         id.sc = thread->tcbSchedContext->scBadge;
     }
     return id;
+}
+
+/*
+ * The thread whose protected call `of` is serving. A thread that serves a call holds a reply object
+ * that the caller is blocked on; reply: where in its CSpace the capability for it is. While the
+ * thread waits for the next call, the object's thread is itself and blocked on receiving, and after
+ * a deletion or another reply there is none: then nobody is served. A fault is no call.
+ */
+static inline bool mkperf_port_caller(struct mkperf_port_context *c, const void *of, uint64_t reply)
+{
+    cap_t root = TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap;
+    cte_t *slot;
+
+    if (unlikely(cap_get_capType(root) != cap_cnode_cap)) {
+        return false;
+    }
+    word_t radix = cap_cnode_cap_get_capCNodeRadix(root);
+    word_t guardBits = cap_cnode_cap_get_capCNodeGuardSize(root);
+
+    if (likely(radix + guardBits == wordBits && radix < wordBits &&
+               reply >> radix == cap_cnode_cap_get_capCNodeGuard(root))) {
+        slot = CTE_PTR(cap_cnode_cap_get_capCNodePtr(root)) + (reply & MASK(radix));
+    } else {
+        resolveAddressBits_ret_t found = resolveAddressBits(root, reply, wordBits);
+
+        if (found.status != EXCEPTION_NONE || found.bitsRemaining != 0) {
+            return false;
+        }
+        slot = found.slot;
+    }
+    if (unlikely(cap_get_capType(slot->cap) != cap_reply_cap)) {
+        return false;
+    }
+
+    tcb_t *caller = REPLY_PTR(cap_reply_cap_get_capReplyPtr(slot->cap))->replyTCB;
+
+    if (caller == NULL ||
+        thread_state_get_tsType(caller->tcbState) != ThreadState_BlockedOnReply ||
+        seL4_Fault_get_seL4_FaultType(caller->tcbFault) != seL4_Fault_NullFault) {
+        return false;
+    }
+    c->thread = caller;
+    c->pc = getRegister(caller, NextIP);
+    c->lr = getRegister(caller, X30);
+    c->fp = getRegister(caller, X29);
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+    if (unlikely(caller->tcbArch.tcbVCPU != NULL)) {
+        c->fp = 0;
+    }
+#endif
+    return true;
 }
 
 /* Of the idle thread where it was; otherwise the function of the last entry. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "chains.h"
+#include "wire_frames.h"
 
 #include "mkperf.pb.h"
 
@@ -196,6 +197,7 @@ static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64
                          unsigned slot)
 {
     uint8_t *at = e->definition.bytes;
+    uint64_t wire[MKPERF_MAX_FRAMES];
     const uint64_t *frames = record + MKPERF_SAMPLE_FIXED_WORDS;
     uint64_t pc = record[MKPERF_WORD_PC];
     uint64_t kernel_pc = mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
@@ -210,7 +212,8 @@ static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64
     n += put_field(at + n, mkperf_Chain_lr_tag,
                    header >> NO_USER_BIT & 1 ? 0 : record[MKPERF_WORD_LR]);
     n += put_field(at + n, mkperf_Chain_kernel_pc_tag, kernel_pc);
-    n += put_frames(at + n, frames, mkperf_record_nframes(header), pc);
+    n += put_frames(at + n, wire,
+                    mkperf_wire_frames(wire, header, record[MKPERF_WORD_THREAD], frames), pc);
     if (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) {
         n += put_field(at + n, mkperf_Chain_reads_tag, e->reads.mask);
     }

@@ -6,6 +6,10 @@
 
 #include "profiler.h"
 
+/* Where each PD has the capability by which it replies (libmicrokit/src/main.c: REPLY_CAP, from
+ * Microkit 2.0.1 to 2.3.0). */
+enum { MICROKIT_REPLY_CAP = 4 };
+
 /* The kernel finds it through the IPC buffer, and only if it lies within one page. */
 static struct mkperf_descriptor descriptor __attribute__((aligned(4096)));
 
@@ -75,6 +79,7 @@ struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_profiler *p,
     *want = (struct mkperf_configuration){
         .ring_bytes = (uint32_t)core->size,
         .ring = (uintptr_t)core->ring,
+        .reply = MICROKIT_REPLY_CAP,
         .sc_if = MKPERF_THREAD_CHILD_BIT,
         .sc_mask = MKPERF_THREAD_SC,
     };

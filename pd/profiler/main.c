@@ -97,6 +97,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .running = runs(p),
         .events_count = (pb_size_t)p->plan.events,
         .max_frames = p->plan.max_frames,
+        .callers = p->plan.callers,
         .no_jitter = p->plan.no_jitter,
         .turns = p->plan.turns,
         .overwrite = p->flight.on,

@@ -111,14 +111,14 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
 }
 
 /* How often to sample it. */
-static bool plan_period(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
-                        const struct mkperf_cpu *cpu, uint32_t frames, uint32_t reads,
+static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event *e, unsigned i,
+                        const mkperf_EventSpec *want, const struct mkperf_cpu *cpu, uint32_t reads,
                         mkperf_Error *error)
 {
     unsigned rate = rate_of_code(cpu, e->code);
     bool kernel = want->kernel && !want->user;
 
-    e->minimum = mkperf_min_period(rate, kernel, frames, reads);
+    e->minimum = mkperf_min_period(rate, kernel, plan->max_frames, plan->callers, reads);
     if (want->period != 0) {
         if (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) {
             e->period = (uint32_t)want->period;
@@ -130,7 +130,7 @@ static bool plan_period(struct mkperf_plan_event *e, unsigned i, const mkperf_Ev
         mkperf_text_put(&t, "' must be from ");
         mkperf_text_dec(&t, e->minimum);
         mkperf_text_put(&t, " to 2147483647 events; a sample costs about ");
-        mkperf_text_dec(&t, mkperf_sample_cost(frames, reads));
+        mkperf_text_dec(&t, mkperf_sample_cost(plan->max_frames, reads));
         mkperf_text_put(&t, " instructions");
         return false;
     }
@@ -368,7 +368,7 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configur
         e->period = MKPERF_COUNT_PERIOD;
         return true;
     }
-    if (!plan_period(e, i, want, cpu, request->max_frames, reads, error)) {
+    if (!plan_period(plan, e, i, want, cpu, reads, error)) {
         return false;
     }
     plan->adaptive |= e->frequency != 0;
@@ -385,6 +385,10 @@ static bool plan_limits(struct mkperf_plan *plan, const mkperf_Configure *reques
     if (plan->max_frames > MKPERF_MAX_FRAMES) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "the call chain's depth must be from 0 to 64");
+    }
+    if (request->callers > MKPERF_MAX_CALLERS) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "a call chain goes on in 8 other PDs at most");
     }
     if (!mkperf_ring_size_ok(plan->core_bytes) || plan->core_bytes > MKPERF_CORE_RING_BYTES ||
         !mkperf_ring_size_ok(plan->output_bytes) || plan->output_bytes > MKPERF_OUTPUT_RING_BYTES) {
@@ -433,6 +437,7 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
     struct mkperf_plan made = {
         .events = configure->events_count,
         .max_frames = configure->max_frames,
+        .callers = configure->max_frames != 0 ? configure->callers : 0,
         .no_jitter = configure->no_jitter,
         .counting = configure->events[0].count,
         .per_thread = configure->per_pd,

@@ -43,6 +43,7 @@ struct mkperf_plan_turn {
 struct mkperf_plan {
     uint32_t events; /* 0: nothing configured */
     uint32_t max_frames;
+    uint32_t callers; /* in other PDs, with which a chain goes on */
     bool no_jitter;
     bool adaptive; /* some event has a frequency */
     bool counting; /* all events count, or all sample */

@@ -26,9 +26,10 @@ uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads)
     return MKPERF_COST_SAMPLE + MKPERF_COST_FRAME * frames + group;
 }
 
-uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t reads)
+uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t callers,
+                           uint32_t reads)
 {
-    uint32_t least = mkperf_least_interval(frames, reads, kernel);
+    uint32_t least = mkperf_least_interval(frames, callers, reads, kernel);
     uint32_t cost = mkperf_sample_cost(frames, reads);
 
     if (rate == MKPERF_RATE_RARE) {

@@ -242,6 +242,7 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error)
     mkperf_pace_begin(p);
     mkperf_kernel_blank(p, &p->core);
     mkperf_wanted(&p->kernel)->max_frames = p->plan.max_frames;
+    mkperf_wanted(&p->kernel)->callers = p->plan.callers;
     mkperf_wanted(&p->kernel)->watermark = first_watermark(p);
     if (p->plan.counting) {
         mkperf_counting_begin(p);

@@ -89,7 +89,10 @@ static void expect_sample(unsigned i, const mkperf_Chain *c, uint64_t pc, uint64
     }
     for (unsigned f = 0; f < c->frames_count; f++) {
         frame += (uint64_t)c->frames[f];
-        assert_int_equal(*w++, frame);
+        /* What looks like a marker is none, but in the profiler PD's own samples. */
+        bool marker = *w >= MKPERF_FRAME_MARKERS && c->thread - 2 != MKPERF_THREAD_AMBIGUOUS;
+        assert_int_equal(marker ? 0 : *w, frame);
+        w++;
     }
 }
 

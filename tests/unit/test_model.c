@@ -184,6 +184,39 @@ static uint32_t find(void *self, uint64_t thread)
     return (uint32_t)thread + 100;
 }
 
+/* Of functions at even addresses the link register holds the caller; PD 108 has no ELF. */
+static enum mkperf_lr leaf_at(void *self, uint32_t pd, uint64_t pc)
+{
+    (void)self;
+    return pd == 108 ? MKPERF_LR_UNKNOWN : pc / 4 % 2 == 0 ? MKPERF_LR_YES : MKPERF_LR_NO;
+}
+
+static const struct mkperf_chain_lookup lookup = {find, leaf_at, NULL};
+
+static void chains_go_on_in_callers(void **state)
+{
+    static struct mkperf_chain_forms c;
+    const uint64_t frame[] = {0x10, MKPERF_FRAME_CALLER, 7, 0x50,                0x24, 0x30,
+                              MKPERF_FRAME_CALLER,       9, 0x60, 0x28, 0x70, MKPERF_FRAME_CALLER,
+                              8,    0x80,                0x90};
+    const struct mkperf_caller want[] = {{0x10, 4},   {0x24, 107}, {0x50, 107}, {0x30, 107},
+                                         {0x28, 109}, {0x70, 109}, {0x90, 108}};
+
+    (void)state;
+    mkperf_chain_prepare(&c, 4, 0, frame, sizeof frame / sizeof *frame, &lookup);
+    assert_int_equal(c.plain.n, sizeof want / sizeof *want);
+    for (unsigned i = 0; i < c.plain.n; i++) {
+        assert_int_equal(c.plain.caller[i].addr, want[i].addr);
+        assert_int_equal(c.plain.caller[i].pd, want[i].pd);
+    }
+    assert_true(c.unrepaired);
+    for (unsigned n = 12; n < 15; n++) { /* a marker without all of its words */
+        mkperf_chain_prepare(&c, 4, 0, frame, n, &lookup);
+        assert_int_equal(c.plain.n, 6);
+        assert_false(c.unrepaired);
+    }
+}
+
 static void link_register_goes_in_front(void **state)
 {
     static struct mkperf_chain_forms c;
@@ -191,7 +224,7 @@ static void link_register_goes_in_front(void **state)
     uint64_t full[MKPERF_MAX_FRAMES + 5] = {0};
 
     (void)state;
-    mkperf_chain_prepare(&c, 4, 0x99, frame, 6, find, NULL);
+    mkperf_chain_prepare(&c, 4, 0x99, frame, 6, &lookup);
     assert_int_equal(c.plain.n, 3);
     assert_int_equal(c.plain.caller[0].pd, 4);
     assert_int_equal(c.plain.caller[1].addr, 0x20);
@@ -200,9 +233,9 @@ static void link_register_goes_in_front(void **state)
     assert_int_equal(c.repaired.caller[0].addr, 0x99);
     assert_int_equal(c.repaired.caller[0].pd, 4);
     assert_int_equal(c.repaired.caller[3].addr, 0x30);
-    mkperf_chain_prepare(&c, 4, 0, frame, 1, find, NULL);
+    mkperf_chain_prepare(&c, 4, 0, frame, 1, &lookup);
     assert_int_equal(c.repaired.n, 1);
-    mkperf_chain_prepare(&c, 4, 0x99, full, MKPERF_MAX_FRAMES + 5, find, NULL);
+    mkperf_chain_prepare(&c, 4, 0x99, full, MKPERF_MAX_FRAMES + 5, &lookup);
     assert_int_equal(c.plain.n, MKPERF_MAX_FRAMES);
     assert_int_equal(c.repaired.n, MKPERF_MAX_FRAMES + 1);
 }
@@ -261,6 +294,7 @@ int main(void)
         cmocka_unit_test(unknown_threads_are_bounded),
         cmocka_unit_test(decisions_are_kept),
         cmocka_unit_test(link_register_goes_in_front),
+        cmocka_unit_test(chains_go_on_in_callers),
         cmocka_unit_test(event_lists),
         cmocka_unit_test(wrong_event_lists),
     };

@@ -248,9 +248,18 @@ uint64_t mkperf_port_tick_hz(void)
     return 1000000;
 }
 
-uintptr_t mkperf_port_user_page(const void *thread, uint64_t va)
+bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread, uint64_t reply)
+{
+    (void)c;
+    (void)thread;
+    (void)reply;
+    return false;
+}
+
+uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
 {
     (void)thread;
+    (void)level;
     (void)va;
     return 0;
 }

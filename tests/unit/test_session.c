@@ -514,11 +514,13 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_watermark(UINT32_MAX, 568, 262144), 131072);
     assert_int_equal(mkperf_first_period(1000, 1000, MKPERF_RATE_BUSY), 1000000);
     assert_int_equal(mkperf_first_period(1000, 100, MKPERF_RATE_RARE), 100);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0), 1000);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 64, 0), mkperf_sample_cost(64, 0));
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 64, 0), MKPERF_MIN_KERNEL_PERIOD);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 0, 0), MKPERF_HOOK_SAMPLE_COST);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, true, 0, 0), MKPERF_MIN_KERNEL_PERIOD);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0, 0), 1000);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, MKPERF_DEFAULT_CALLERS, 0),
+                     1000);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 64, 0, 0), mkperf_sample_cost(64, 0));
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 64, 0, 0), MKPERF_MIN_KERNEL_PERIOD);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 0, 0, 0), MKPERF_HOOK_SAMPLE_COST);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, true, 0, 0, 0), MKPERF_MIN_KERNEL_PERIOD);
     assert_true(mkperf_sample_cost(64, 0) > 1500 && mkperf_sample_cost(0, 4) > 500);
     assert_int_equal(mkperf_adapt_period(5000, 1000, 100, 0, 5, 5), 5000);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 1000000, TICK_HZ, TICK_HZ), 10000);

@@ -52,6 +52,24 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
     return true;
 }
 
+/* A call is served until it is answered. A fault is no call, and its thread did not ask for what its
+ * parent does. */
+static inline bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread,
+                                      uint64_t reply)
+{
+    const struct task *caller = ((const struct task *)thread)->serving;
+
+    (void)reply; /* the server itself knows its caller */
+    if (caller == NULL || caller->faulted) {
+        return false;
+    }
+    c->thread = caller;
+    c->pc = caller->context.pc;
+    c->lr = caller->context.x[30];
+    c->fp = caller->context.x[29];
+    return true;
+}
+
 static inline struct mkperf_identity mkperf_port_identity(const void *thread)
 {
     return ((const struct task *)thread)->identity;
@@ -85,10 +103,11 @@ static inline uint64_t mkperf_port_tick_hz(void)
  * Nothing else in pocket uses PAR_EL1 and PDs cannot, so it need not be saved. Device memory is
  * never in RAM: the packer maps what is in RAM as normal.
  */
-static inline uintptr_t mkperf_port_user_page(const void *thread, uint64_t va)
+static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
 {
     uint64_t par;
 
+    (void)level; /* the MMU, or a walk of three levels, is fast enough */
     if (thread != core_self()->current) {
         return (uintptr_t)irq_find_memory(thread, va, 4096, false);
     }

@@ -49,12 +49,13 @@ extern uint32_t mock_features;
 #define MKPERF_PORT_FEATURES mock_features
 
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel);
+bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread, uint64_t reply);
 struct mkperf_identity mkperf_port_identity(const void *thread);
 uint64_t mkperf_port_kernel_pc(void);
 unsigned mkperf_port_core(void);
 uint64_t mkperf_port_time(void);
 uint64_t mkperf_port_tick_hz(void);
-uintptr_t mkperf_port_user_page(const void *thread, uint64_t va);
+uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va);
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes);
 void mkperf_port_wake(void);
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the sums of charged time, see charge.h. */
+#include "charge.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+uint32_t mkperf_charged_pd(const struct mkperf_profile *p, uint32_t pd,
+                           const struct mkperf_address *address, uint32_t n)
+{
+    return n == 0 || mkperf_places_ambiguous(&p->places, pd) ? pd : address[n - 1].pd;
+}
+
+static void add(struct mkperf_weight *to, const struct mkperf_weight *w)
+{
+    to->samples += w->samples;
+    to->period += w->period;
+}
+
+static int more_period(uint64_t a, uint64_t b)
+{
+    return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct mkperf_charge_pair *x = a, *y = b;
+    int order = more_period(x->weight.period, y->weight.period);
+
+    return order != 0 ? order : x->by < y->by ? -1 : x->by > y->by;
+}
+
+static int by_charge(const void *a, const void *b)
+{
+    const struct mkperf_charge_pd *x = a, *y = b;
+    int order = more_period(x->charged.period, y->charged.period);
+
+    return order != 0 ? order : x->pd < y->pd ? -1 : x->pd > y->pd;
+}
+
+/* The sums of PDs from those of pairs. c->pd and index, which is 0, have room for every PD. */
+static void sum_pds(struct mkperf_charge *c, uint32_t *index)
+{
+    for (uint32_t i = 0; i < c->npairs; i++) {
+        const uint32_t side[2] = {c->pair[i].to, c->pair[i].by};
+        for (unsigned k = 0; k < 2; k++) {
+            if (index[side[k]] == 0) {
+                c->pd[c->npds].pd = side[k];
+                index[side[k]] = ++c->npds;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < c->npairs; i++) {
+        const struct mkperf_charge_pair *pair = &c->pair[i];
+        struct mkperf_charge_pd *to = &c->pd[index[pair->to] - 1];
+        add(&to->charged, &pair->weight);
+        add(pair->to == pair->by ? &to->self : &to->imposed, &pair->weight);
+        if (pair->to != pair->by) {
+            add(&c->pd[index[pair->by] - 1].served, &pair->weight);
+        }
+        add(&c->total, &pair->weight);
+    }
+}
+
+void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p, uint32_t event)
+{
+    struct mkperf_hash pairs = {.count = 0};
+    uint32_t npds = 1; /* above every number in a chain */
+
+    *c = (struct mkperf_charge){.pair = mkperf_xcalloc(p->chains.count + 1, sizeof *c->pair)};
+    for (uint32_t i = 0; i < p->chains.count; i++) {
+        struct mkperf_address address[MKPERF_PLACES_MAX];
+        struct mkperf_chain_head head = mkperf_profile_head(p, i);
+        if (head.event != event) {
+            continue;
+        }
+        uint32_t n = mkperf_profile_addresses(p, i, address);
+        uint32_t to = mkperf_charged_pd(p, head.pd, address, n);
+        struct mkperf_charge_pair *pair =
+            &c->pair[mkperf_hash_number(&pairs, (uint64_t[2]){to, head.pd}, 2)];
+        pair->to = to;
+        pair->by = head.pd;
+        add(&pair->weight, &p->weight[i]);
+        npds = to >= npds ? to + 1 : npds;
+        npds = head.pd >= npds ? head.pd + 1 : npds;
+    }
+    c->npairs = pairs.count;
+    c->pd = mkperf_xcalloc(npds, sizeof *c->pd);
+    uint32_t *index = mkperf_xcalloc(npds, sizeof *index);
+    sum_pds(c, index);
+    free(index);
+    mkperf_hash_free(&pairs);
+    qsort(c->pair, c->npairs, sizeof *c->pair, by_weight);
+    qsort(c->pd, c->npds, sizeof *c->pd, by_charge);
+}
+
+void mkperf_charge_free(struct mkperf_charge *c)
+{
+    free(c->pair);
+    free(c->pd);
+    *c = (struct mkperf_charge){.pair = NULL};
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sample's chain as the wire has it: callers in other threads stand behind markers.
+ *
+ * Owns: the conversion from the record's form (include/mkperf/record.h describes both). Called by
+ * the encoder once for each new chain. Return addresses come from threads' stacks; one that looks
+ * like a marker becomes 0, so that no thread can make callers up.
+ */
+#ifndef MKPERF_WIRE_FRAMES_H
+#define MKPERF_WIRE_FRAMES_H
+
+#include <stdint.h>
+
+#include <mkperf/record.h>
+
+/*
+ * Puts the chain of a sample to `to`, which has room for MKPERF_MAX_FRAMES words, and returns its
+ * words. header, thread: the record's; word: mkperf_record_nframes(header) words of chain, at most
+ * MKPERF_MAX_FRAMES. Callers that do not fit their own sizes are left out.
+ */
+unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, const uint64_t *word);
+
+#endif

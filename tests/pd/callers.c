@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Work that others asked for, for tests/system/callers.sh.
+ *
+ * One program, four PDs. The clients `small` and `large` take turns: a notification hands the turn
+ * over. Each calls `middle`, which works and then calls `back` for as much work again. `large` asks
+ * for three times as much as `small`, so three quarters of what `middle` and `back` do is large's.
+ * Both clients also work themselves, equally long, outside of a call.
+ */
+#include <microkit.h>
+
+#include <stdint.h>
+
+enum {
+    CH_TURN = 1,   /* between the clients */
+    CH_MIDDLE = 2, /* clients to middle */
+    CH_BACK = 4,   /* middle to back */
+    UNIT = 10000,  /* iterations of two instructions */
+    LARGER = 3,
+};
+
+void callers_own_work(void);
+void callers_middle_work(uint64_t iterations);
+void callers_back_work(uint64_t iterations);
+void callers_ask(microkit_channel channel, uint64_t iterations);
+
+__attribute__((noinline)) static void spin(uint64_t iterations)
+{
+    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+}
+
+__attribute__((noinline)) void callers_own_work(void)
+{
+    spin(UNIT);
+    __asm__ volatile(""); /* no tail calls: each function is in the chain */
+}
+
+__attribute__((noinline)) void callers_middle_work(uint64_t iterations)
+{
+    spin(iterations);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) void callers_back_work(uint64_t iterations)
+{
+    spin(iterations);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) void callers_ask(microkit_channel channel, uint64_t iterations)
+{
+    microkit_ppcall(channel, microkit_msginfo_new(iterations, 0));
+    __asm__ volatile("");
+}
+
+static void take_turn(void)
+{
+    callers_own_work();
+    callers_ask(CH_MIDDLE, microkit_name[0] == 'l' ? LARGER * UNIT : UNIT);
+    microkit_notify(CH_TURN);
+}
+
+void init(void)
+{
+    if (microkit_name[0] == 's') {
+        take_turn();
+    }
+}
+
+void notified(microkit_channel ch)
+{
+    if (ch == CH_TURN) {
+        take_turn();
+    }
+}
+
+microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
+{
+    uint64_t iterations = microkit_msginfo_get_label(msginfo);
+
+    (void)ch;
+    if (microkit_name[0] == 'm') {
+        callers_middle_work(iterations);
+        callers_ask(CH_BACK, iterations);
+    } else {
+        callers_back_work(iterations);
+    }
+    return microkit_msginfo_new(0, 0);
+}

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Callchains that go on in the PD whose protected call is being served, and time charged to it: a chain of
+# two servers, worked for by two clients at a ratio of 1 to 3 (tests/pd/callers.c).
+# Environment: CALLERS_DIR, CALLERS_QEMU for another platform.
+set -u
+NAME=${NAME:-callers}
+D=$B/tests/run-$NAME
+t=${CALLERS_DIR:-$B/tests/pd/callers}
+QEMU=${CALLERS_QEMU:-$(cat "$t/qemu-command")}
+export QEMU
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+
+# record NAME ARGUMENTS...: a recording, and a line for each sample: period, PD, mode, and the chain from the
+# innermost function on, each function of another PD as PD:FUNCTION.
+record() {
+    name=$1
+    shift
+    scripts/qemu-record "$D" -e cycles -F 10000 --duration 1 "$@" --system "$t/callers.system" \
+        --elf-path "$t" -o "$D/$name.data" >"$D/$name.log" 2>&1 || {
+        cat "$D/$name.log"
+        return 1
+    }
+    "$MKPERF" convert -q "$D/$name.data" -o "$D/$name.jsonl" || return 1
+    jq -r 'select(.type == "sample") | [.period, .pd, .mode,
+            ([.stack[] | select(.kernel | not) | (if .pd then .pd + ":" else "" end) + (.function // "?")] | join(" "))] | @tsv' \
+        "$D/$name.jsonl" >"$D/$name"
+    [ "$(wc -l <"$D/$name")" -ge 5000 ] || { echo "too few samples"; wc -l "$D/$name"; return 1; }
+}
+
+# Samples in the servers' work: the callers in their order, and none else. At least 99 % have them, none has wrong
+# ones.
+complete() {
+    record with || return 1
+    awk -F '\t' '
+        $4 ~ /^callers_middle_work / || $4 ~ /^callers_back_work / || $4 ~ /^spin callers_(middle|back)_work / {
+            n++
+            chain = $4
+            by = $2
+            # The PDs in which the chain goes on.
+            order = by
+            k = split(chain, f, " ")
+            for (i = 1; i <= k; i++) {
+                if (split(f[i], part, ":") == 2 && part[1] != last) { order = order " " part[1]; last = part[1] }
+            }
+            last = ""
+            good = order == "middle small" || order == "middle large" || order == "back middle small" || order == "back middle large"
+            cut = order == "middle" || order == "back" || order == "back middle"
+            if (good && chain !~ /:callers_ask .*:callers_ask|:callers_ask/) good = 0
+            if (good) whole++
+            else if (!cut) { wrong++; if (wrong < 5) print order, ":", chain }
+        }
+        END {
+            print n, "samples in the servers, with callers", whole + 0, "wrong", wrong + 0
+            exit !(n >= 2000 && whole >= 0.99 * n && wrong == 0)
+        }' "$D/with"
+}
+
+# Three quarters of the servers work was for `large`; four standard errors.
+ratio() {
+    awk -F '\t' '
+        $2 == "middle" || $2 == "back" {
+            if ($4 !~ /callers_(middle|back)_work/) next
+            if ($4 ~ /large:/) large++
+            else if ($4 ~ /small:/) small++
+        }
+        END {
+            n = large + small
+            e = (large / n - 0.75) / sqrt(0.75 * 0.25 / n)
+            printf "large %d, small %d: %.4f, %.1f standard errors from 3/4\n", large, small, large / n, e
+            exit !(n >= 2000 && e < 4 && e > -4)
+        }' "$D/with"
+}
+
+# The same from the report: charges sum up to everything, and the servers have next to nothing of their own.
+charged() {
+    "$MKPERF" report --stdio --charged -i "$D/with.data" >"$D/charged" || return 1
+    cat "$D/charged"
+    awk '
+        /^ / && $2 != "by" && NF == 5 { sum += $1; self += $2; imposed += $3; served += $4; c[$5] = $1; i[$5] = $3 }
+        END {
+            ratio = i["large"] / i["small"]
+            printf "sum %.2f, imposed %.2f, served %.2f, ratio %.3f\n", sum, imposed, served, ratio
+            exit !(sum > 99.9 && sum < 100.1 && imposed - served < 0.1 && served - imposed < 0.1 &&
+                   ratio > 2.6 && ratio < 3.4 && i["small"] + 0 > 5)
+        }' "$D/charged"
+}
+
+# perf shows the same chains, without a warning.
+in_perf() {
+    chains "$D/with.data" | awk '
+        $1 == "back" && $3 ~ /^(spin;)?callers_back_work/ { n++; whole += $3 ~ /;callers_ask;.*;callers_ask;/ }
+        END { print whole + 0, "of", n + 0; exit !(n >= 500 && whole >= 0.99 * n) }'
+}
+
+# Without callers a chain ends at its PD.
+without() {
+    record without --no-callers || return 1
+    awk -F '\t' '$4 ~ /:/ { n++ } END { print n + 0, "samples with another PD"; exit n != 0 }' "$D/without"
+}
+check "chains go on in the caller, and in its caller: 99 % complete, none wrong" complete
+check "what two clients caused is told apart: 1 to 3" ratio
+check "charged time is all time, and the servers work is their clients" charged
+check "perf shows the callers frames" in_perf
+check "--no-callers: chains end at the PD" without
