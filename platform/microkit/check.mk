@@ -14,6 +14,7 @@ SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
 $(call program_system,$(SEL4_TEST),flight,tests/pd/flight.c)
 $(call program_system,$(SEL4_TEST),exact,tests/pd/exact.c)
+$(call program_system,$(SEL4_TEST),callers,tests/pd/callers.c)
 
 # The network demo with a key, and a network client without a workload: see tests/build.mk.
 $(call pd,$(SEL4_TEST)/netkey/client_net.elf,$(call with_test_key,$(CLIENT_NET_SRC)))
@@ -29,7 +30,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_NET_TESTS) \
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_NET_TESTS) \
             $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
@@ -40,6 +41,8 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	FLIGHT_QEMU='$(call boot,$(SEL4_TEST)/flight/loader.img)' \
 	EXACT_DIR=$(SEL4_TEST)/exact \
 	EXACT_QEMU='$(call boot,$(SEL4_TEST)/exact/loader.img)' \
+	CALLERS_DIR=$(SEL4_TEST)/callers \
+	CALLERS_QEMU='$(call boot,$(SEL4_TEST)/callers/loader.img)' \
 	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
 	NETKEY_QEMU='$(call net_qemu,$(SEL4_TEST)/netkey/loader.img)' \
 	QUIET_QEMU='$(call net_qemu,$(SEL4_TEST)/quiet/loader.img)' \
