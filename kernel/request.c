@@ -169,8 +169,8 @@ static void take_period(struct mkperf_hook *s, unsigned i,
 
     c->period = from->period;
     c->jitter_mask = from->jitter_mask;
-    c->least = mkperf_least_interval(s->max_frames, s->callers, reads,
-                                     mkperf_pmu_counts_kernel(select));
+    c->least =
+        mkperf_least_interval(s->max_frames, s->callers, reads, mkperf_pmu_counts_kernel(select));
 }
 
 /* Programs and arms the counters of the session. Returns false, with *what the counter, if the PMU
@@ -234,9 +234,8 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
     s->watches = (s->session.counts | s->session.soft_mask) != 0;
     s->ring_bytes = s->session.ring_bytes;
     s->max_frames = s->session.max_frames < MKPERF_MAX_FRAMES ? s->session.max_frames
-                                                               : MKPERF_MAX_FRAMES;
-    s->callers =
-        s->session.callers < MKPERF_MAX_CALLERS ? s->session.callers : MKPERF_MAX_CALLERS;
+                                                              : MKPERF_MAX_FRAMES;
+    s->callers = s->session.callers < MKPERF_MAX_CALLERS ? s->session.callers : MKPERF_MAX_CALLERS;
     s->head = 0;
     s->random = (s->random ^ now) | 1; /* never 0 */
     s->captures = 0;

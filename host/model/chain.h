@@ -30,7 +30,8 @@ enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_modul
 /* A chain in its two forms: as it came, and with the link register in front. */
 struct mkperf_chain_forms {
     struct mkperf_chain plain, repaired;
-    bool unrepaired; /* of a caller in another PD, it is not known whether its own caller is missing */
+    bool
+        unrepaired; /* of a caller in another PD, it is not known whether its own caller is missing */
 };
 
 /* What preparing a chain needs to know; `self` is passed to both. */

@@ -30,9 +30,10 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
     uint32_t hidden = 0;
 
     mkperf_charge_make(&c, p, event);
-    fprintf(out, "#\n# Charged: what each PD used itself, and what others used on its behalf (by\n"
-                 "# the outermost PD of each callchain), of event '%s'\n#\n"
-                 "# Charged      Self   Imposed  For others  PD\n#\n",
+    fprintf(out,
+            "#\n# Charged: what each PD used itself, and what others used on its behalf (by\n"
+            "# the outermost PD of each callchain), of event '%s'\n#\n"
+            "# Charged      Self   Imposed  For others  PD\n#\n",
             p->places.session.event[event].name);
     for (uint32_t i = 0; i < c.npds; i++) {
         const struct mkperf_charge_pd *pd = &c.pd[i];

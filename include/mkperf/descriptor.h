@@ -46,8 +46,8 @@
 /* The shortest interval that the hook arms a counter with. max_frames: of the sampled thread; callers
  * seldom have as many again, and samples that cost more than their interval too often are a storm.
  * reads: counters whose values ride in its samples. kernel: the counter counts in the kernel, whether or not in user mode. */
-static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t callers,
-                                             uint32_t reads, int kernel)
+static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t callers, uint32_t reads,
+                                             int kernel)
 {
     uint32_t cost = MKPERF_HOOK_SAMPLE_COST + MKPERF_HOOK_FRAME_COST * max_frames +
                     MKPERF_HOOK_CALLER_COST * callers;

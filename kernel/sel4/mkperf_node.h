@@ -22,9 +22,9 @@ struct mkperf_node {
     /* The last page that a walk of frames was in: of the sampled thread, of the one whose call it
      * was serving, and so on. */
     struct mkperf_stack stack[1 + MKPERF_MAX_CALLERS];
-    bool_t wake;        /* the owner is to be signalled: now, or after a fault soon */
-    bool_t known;       /* while watched: the identity that the last entry's thread had then, */
-    bool_t delivered;   /* which may change while another runs; a message was delivered since */
+    bool_t wake;      /* the owner is to be signalled: now, or after a fault soon */
+    bool_t known;     /* while watched: the identity that the last entry's thread had then, */
+    bool_t delivered; /* which may change while another runs; a message was delivered since */
     struct mkperf_identity id;
     struct mkperf_hook hook;
 };

@@ -184,8 +184,7 @@ static inline bool mkperf_port_caller(struct mkperf_port_context *c, const void 
 
     tcb_t *caller = REPLY_PTR(cap_reply_cap_get_capReplyPtr(slot->cap))->replyTCB;
 
-    if (caller == NULL ||
-        thread_state_get_tsType(caller->tcbState) != ThreadState_BlockedOnReply ||
+    if (caller == NULL || thread_state_get_tsType(caller->tcbState) != ThreadState_BlockedOnReply ||
         seL4_Fault_get_seL4_FaultType(caller->tcbFault) != seL4_Fault_NullFault) {
         return false;
     }

@@ -178,8 +178,7 @@ static void begin(uint32_t max_frames, uint32_t callers)
 /* One sample; its record, which is the only one. */
 static const uint64_t *sample(void)
 {
-    struct mkperf_ring_consumer c = {
-        .ring = &memory.ring, .size = RING, .tail = memory.ring.tail};
+    struct mkperf_ring_consumer c = {.ring = &memory.ring, .size = RING, .tail = memory.ring.tail};
     unsigned size = 0;
     bool corrupt = false;
 
@@ -213,7 +212,8 @@ static const struct mkperf_chain *host(const uint64_t *w)
     static const struct mkperf_chain_lookup lookup = {find, leaf, NULL};
     static struct mkperf_chain_forms forms;
     uint64_t wire[MKPERF_MAX_FRAMES];
-    unsigned n = mkperf_wire_frames(wire, w[0], w[MKPERF_WORD_THREAD], w + MKPERF_SAMPLE_FIXED_WORDS);
+    unsigned n =
+        mkperf_wire_frames(wire, w[0], w[MKPERF_WORD_THREAD], w + MKPERF_SAMPLE_FIXED_WORDS);
 
     assert_true(n <= MKPERF_MAX_FRAMES);
     mkperf_chain_prepare(&forms, 1, 0, wire, n, &lookup);
@@ -223,10 +223,10 @@ static const struct mkperf_chain *host(const uint64_t *w)
 static void chain_goes_on_in_callers(void **state)
 {
     static const struct mkperf_caller want[] = {
-        {1, 1},                                      /* the sampled thread's two, */
-        {2, 1},          {0x11000, 2}, {0x12000, 2}, /* its caller: pc, link register, */
-        {0x10001, 2},    {0x10002, 2},               /* two return addresses, */
-        {0x21000, 3},    {0x20001, 3}, {0x20002, 3}, /* and the caller's caller */
+        {1, 1},                                   /* the sampled thread's two, */
+        {2, 1},       {0x11000, 2}, {0x12000, 2}, /* its caller: pc, link register, */
+        {0x10001, 2}, {0x10002, 2},               /* two return addresses, */
+        {0x21000, 3}, {0x20001, 3}, {0x20002, 3}, /* and the caller's caller */
     };
 
     (void)state;
@@ -326,8 +326,10 @@ static void random_cases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chain_goes_on_in_callers), cmocka_unit_test(nobody_is_served),
-        cmocka_unit_test(chain_is_bounded),         cmocka_unit_test(stacks_forge_nothing),
+        cmocka_unit_test(chain_goes_on_in_callers),
+        cmocka_unit_test(nobody_is_served),
+        cmocka_unit_test(chain_is_bounded),
+        cmocka_unit_test(stacks_forge_nothing),
         cmocka_unit_test(random_cases),
     };
 

@@ -196,9 +196,9 @@ static const struct mkperf_chain_lookup lookup = {find, leaf_at, NULL};
 static void chains_go_on_in_callers(void **state)
 {
     static struct mkperf_chain_forms c;
-    const uint64_t frame[] = {0x10, MKPERF_FRAME_CALLER, 7, 0x50,                0x24, 0x30,
-                              MKPERF_FRAME_CALLER,       9, 0x60, 0x28, 0x70, MKPERF_FRAME_CALLER,
-                              8,    0x80,                0x90};
+    const uint64_t frame[] = {0x10, MKPERF_FRAME_CALLER, 7, 0x50, 0x24,
+                              0x30, MKPERF_FRAME_CALLER, 9, 0x60, 0x28,
+                              0x70, MKPERF_FRAME_CALLER, 8, 0x80, 0x90};
     const struct mkperf_caller want[] = {{0x10, 4},   {0x24, 107}, {0x50, 107}, {0x30, 107},
                                          {0x28, 109}, {0x70, 109}, {0x90, 108}};
 

@@ -517,7 +517,8 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0, 0), 1000);
     assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, MKPERF_DEFAULT_CALLERS, 0),
                      1000);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 64, 0, 0), mkperf_sample_cost(64, 0));
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 64, 0, 0),
+                     mkperf_sample_cost(64, 0));
     assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 64, 0, 0), MKPERF_MIN_KERNEL_PERIOD);
     assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 0, 0, 0), MKPERF_HOOK_SAMPLE_COST);
     assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, true, 0, 0, 0), MKPERF_MIN_KERNEL_PERIOD);

@@ -213,10 +213,10 @@ static void folded(void **state)
 
     (void)state;
     assert_string_equal(text,
-                        "a:b \"<&>\xef\xbf\xbd '\xc3\xa4;middle [client];[unknown] 0x1000-0x1fff;"
-                        "[unknown] 0x1000-0x1fff 1000\n"
                         "client;_start;middle;leaf 6000\n"
                         "client;_start;middle;leaf;handle_[k] 3000\n"
+                        "client;middle;a:b \"<&>\xef\xbf\xbd '\xc3\xa4;[unknown] 0x1000-0x1fff;"
+                        "[unknown] 0x1000-0x1fff 1000\n"
                         "idle;[unknown]_[k] 2000\n"
                         "idle;idle_thread_[k] 4000\n");
     free(text);
@@ -237,7 +237,7 @@ static void flame_graphs(void **state)
     expect(text, "cpu-cycles: 16 samples, period sum 16000; lost samples: 12 (40.00%)");
     expect(text, "a &lt;test&gt;");
     expect(text, "data-w=\"16000\" data-d=\"0\" data-n=\"all\"");
-    expect(text, "data-w=\"9000\" data-d=\"1\" data-n=\"client\"");
+    expect(text, "data-w=\"10000\" data-d=\"1\" data-n=\"client\"");
     expect(text, "data-n=\"handle\"><title>handle&#10;3000, 18.75%, itself 3000 in 3 samples"
                  "&#10;kernel");
     expect(text, "lost samples: 12, ring 5, link 7");
