@@ -95,8 +95,10 @@ enum mkperf_request_status {
 
 /* Bits of an answer's `features`. */
 enum mkperf_hook_features {
-    MKPERF_FEATURE_COUNTS = 1, /* counts by thread (counts.h) */
-    MKPERF_FEATURE_SOFT = 2,   /* software events (soft.h) */
+    MKPERF_FEATURE_COUNTS = 1,    /* counts by thread (counts.h) */
+    MKPERF_FEATURE_SOFT = 2,      /* software events (soft.h) */
+    MKPERF_FEATURE_FOLLOWERS = 4, /* in an emulator: overflows of user events come in time for as
+                                     many counters as a session leaves over (docs/sel4.md, "QEMU") */
 };
 
 struct mkperf_request_counter {

@@ -9,6 +9,7 @@
 #include <mkperf_port.h>
 
 #include <linker.h>
+#include <qemu.h>
 
 /* Of kernel/traps.h, which does not include what it needs. */
 #include <benchmark/benchmark_track.h>
@@ -131,6 +132,7 @@ NO_INLINE void mkperf_interrupt(word_t flags)
 #endif
     mkperf_capture(&node->hook, hit);
     mkperf_entered(); /* what is left of c_entry_hook; until here the last entry was needed */
+    mkperf_qemuArmed(&node->hook);
     if (likely(!node->wake)) {
         complete(irq);
     } else {
@@ -151,6 +153,7 @@ NO_INLINE void mkperf_preemption(word_t flags)
         return;
     }
     mkperf_capture(&node->hook, hit);
+    mkperf_qemuArmed(&node->hook);
     if (node->wake) {
         signal(node, irq);
     }
@@ -182,6 +185,7 @@ NO_INLINE void mkperf_request(irq_t irq)
     }
     mkperf_hook_request(&node->hook, d, thread, IRQT_TO_CORE(irq) == CURRENT_CPU_INDEX());
     mkperf_entry[CURRENT_CPU_INDEX()].watched = mkperf_hook_watches(&node->hook);
+    mkperf_qemuChosen(&node->hook);
     if (node->wake) {
         signal(node, irq);
     }

@@ -5,11 +5,20 @@ config_string(
     DEFAULT 23
     UNQUOTE
 )
+set(mkperf_qemu OFF)
+if(KernelPlatformQEMUArmVirt)
+    set(mkperf_qemu ON)
+endif()
+config_option(
+    KernelMkperfQEMU MKPERF_QEMU
+    "mkperf: for a kernel that runs in QEMU, which loses overflows of counters."
+    DEFAULT ${mkperf_qemu}
+)
 get_filename_component(mkperf_dir "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 file(RELATIVE_PATH mkperf_relative "${CMAKE_CURRENT_SOURCE_DIR}" "${mkperf_dir}")
 add_sources(
     PREFIX ${mkperf_relative}
-    CFILES capture.c request.c sel4/memory.c sel4/mkperf.c sel4/watch.c
+    CFILES capture.c request.c sel4/memory.c sel4/mkperf.c sel4/qemu.c sel4/watch.c
 )
 if(KernelMkperfCounts)
     add_sources(PREFIX ${mkperf_relative} CFILES counts.c)

@@ -36,7 +36,12 @@
 #else
 #define MKPERF_SEL4_SOFT 0
 #endif
-#define MKPERF_PORT_FEATURES (MKPERF_SEL4_COUNTS | MKPERF_SEL4_SOFT)
+#ifdef CONFIG_MKPERF_QEMU
+#define MKPERF_SEL4_FOLLOWERS MKPERF_FEATURE_FOLLOWERS
+#else
+#define MKPERF_SEL4_FOLLOWERS 0
+#endif
+#define MKPERF_PORT_FEATURES (MKPERF_SEL4_COUNTS | MKPERF_SEL4_SOFT | MKPERF_SEL4_FOLLOWERS)
 
 struct mkperf_port_context {
     const void *thread; /* the tcb_t that the sample is about; NULL: none that is known */

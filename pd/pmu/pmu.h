@@ -66,6 +66,7 @@ struct mkperf_pmu {
 struct mkperf_cpu {
     const struct mkperf_pmu *pmu;
     uint32_t counters; /* that sessions may use, from 0 on; 0: none */
+    bool followers;    /* MKPERF_FEATURE_FOLLOWERS */
     uint64_t id[MKPERF_PMU_ID_WORDS];
 };
 

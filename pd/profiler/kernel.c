@@ -66,6 +66,7 @@ void mkperf_kernel_init(struct mkperf_profiler *p)
         p->cpu.id[i] = a->pmu[i];
     }
     p->cpu.counters = (uint32_t)__builtin_popcount(a->counters);
+    p->cpu.followers = (a->features & MKPERF_FEATURE_FOLLOWERS) != 0;
     if (p->cpu.counters == 0) {
         p->no_pmu = "the PMU has no event counters for the kernel's exception level";
     }

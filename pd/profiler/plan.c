@@ -151,6 +151,16 @@ static uint32_t width(const mkperf_EventSpec *want)
     return !want->user == !want->kernel ? 2 : 1;
 }
 
+/* The same, and one counter that is left over for each that samples user events, where the kernel
+ * wants that (MKPERF_FEATURE_FOLLOWERS). */
+static uint32_t room(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
+{
+    bool samples = !want->count && !want->read;
+    bool user = want->user || !want->kernel;
+
+    return width(want) + (cpu->followers && samples && user ? 1 : 0);
+}
+
 /* Gives the event its counters in its turn, from `next` on, and their numbers, from `number` on. */
 static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_EventSpec *want,
                           uint32_t next, uint32_t number)
@@ -182,13 +192,14 @@ static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_Eve
 }
 
 /* Counters that the group of event i, or the event alone, needs at the same time. */
-static uint32_t group_width(const mkperf_Configure *request, unsigned i)
+static uint32_t group_room(const mkperf_Configure *request, unsigned i,
+                           const struct mkperf_cpu *cpu)
 {
     uint32_t group = request->events[i].group;
-    uint32_t sum = width(&request->events[i]);
+    uint32_t sum = room(&request->events[i], cpu);
 
     while (group != 0 && ++i < request->events_count && request->events[i].group == group) {
-        sum += width(&request->events[i]);
+        sum += room(&request->events[i], cpu);
     }
     return sum;
 }
@@ -209,10 +220,11 @@ static bool refuse_group(mkperf_Error *error, unsigned i, uint32_t needed, uint3
  * Spreads events over turns of at most `there` counters, a group always within one. The order is
  * the request's, so neighbours without a group tend to count together, too.
  */
-static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request, uint32_t there,
-                       mkperf_Error *error)
+static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request,
+                       const struct mkperf_cpu *cpu, uint32_t there, mkperf_Error *error)
 {
     uint32_t next = 0;
+    uint32_t taken = 0; /* and those to be left over */
     uint32_t number = 0;
     uint32_t group = 0;
 
@@ -220,19 +232,21 @@ static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request
     for (unsigned i = 0; i < plan->events; i++) {
         const mkperf_EventSpec *want = &request->events[i];
         if (want->group == 0 || want->group != group) {
-            uint32_t needed = group_width(request, i);
+            uint32_t needed = group_room(request, i, cpu);
             if (needed > there) {
                 return refuse_group(error, i, needed, there);
             }
-            if (next + needed > there) {
+            if (taken + needed > there) {
                 plan->turns++;
                 next = 0;
+                taken = 0;
             }
         }
         group = want->group;
         plan->event[i].turn = plan->turns - 1;
         plan_counters(plan, i, want, next, number);
         next += width(want);
+        taken += room(want, cpu);
         number += width(want);
     }
     plan->kernel_mask = plan->turn[0].kernel_mask;
@@ -258,20 +272,22 @@ static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *
                               const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     uint32_t there = cpu->counters;
+    uint32_t numbers = 0;
     uint32_t needed = 0;
 
     for (unsigned i = 0; i < plan->events; i++) {
-        needed += width(&request->events[i]);
+        numbers += width(&request->events[i]);
+        needed += room(&request->events[i], cpu);
     }
-    if (needed > MKPERF_MAX_COUNTERS) {
+    if (numbers > MKPERF_MAX_COUNTERS) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
                                   "these events need more than 31 counters, even in turns; an "
                                   "event takes two, user and kernel: :u or :k halves the need");
     }
     if (needed <= there) {
-        return plan_turns(plan, request, there, error);
+        return plan_turns(plan, request, cpu, there, error);
     }
-    return plan_turns(plan, request, there - 1, error) && plan_clock(plan, cpu, error);
+    return plan_turns(plan, request, cpu, there - 1, error) && plan_clock(plan, cpu, error);
 }
 
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter)
@@ -343,6 +359,18 @@ static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
     return sum;
 }
 
+/* In QEMU (that is where intervals have steps) without the kernel's help: cycles alone, whose
+ * intervals the steps make right, and the kernel's own events, which are noticed at its end. */
+static bool loses_overflows(const struct mkperf_plan_event *e, const mkperf_EventSpec *want,
+                            const struct mkperf_cpu *cpu)
+{
+    if (MKPERF_PERIOD_STEP == 1 || cpu->followers || (want->kernel && !want->user)) {
+        return false;
+    }
+    const struct mkperf_pmu_event *cycles = find_name(cpu, "cycles");
+    return cycles == NULL || e->code != cycles->code;
+}
+
 static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
                      const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
@@ -370,6 +398,12 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configur
     }
     if (!plan_period(plan, e, i, want, cpu, reads, error)) {
         return false;
+    }
+    if (loses_overflows(e, want, cpu)) {
+        return refuse_event(error, MKPERF_RESULT_EVENT_UNSUPPORTED, i, "QEMU loses overflows of '",
+                            e->name,
+                            "', so its shares would be wrong: build the kernel with "
+                            "KernelMkperfQEMU=ON");
     }
     plan->adaptive |= e->frequency != 0;
     return true;

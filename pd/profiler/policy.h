@@ -26,8 +26,8 @@ enum mkperf_policy {
 
 /*
  * What every interval between overflows is a multiple of, a power of two. 1, but for QEMU under
- * `-icount shift=1` without a kernel that helps it (platform/microkit/boards): cycles go by in twos
- * there, and QEMU loses the overflow of an interval that ends in the middle of an instruction.
+ * `-icount shift=1` (platform/microkit/boards), if the kernel does not help it: cycles go by in twos there, and QEMU
+ * loses the overflow of an interval that ends in the middle of an instruction.
  */
 #ifndef MKPERF_PERIOD_STEP
 #define MKPERF_PERIOD_STEP 1

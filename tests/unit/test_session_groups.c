@@ -347,6 +347,48 @@ static void test_turns_and_filters(void **state)
     }
 }
 
+/* Where the kernel has followers, events that sample leave one counter over for each of their
+ * counters of user events; those that are read or count leave none. */
+static void test_followers(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions", "cache-misses"};
+    mkperf_EventSpec events[3];
+
+    (void)state;
+    profiler.cpu.followers = true;
+    for (unsigned i = 0; i < 3; i++) {
+        events[i] = event(names[i], 100000, 0);
+    }
+    mkperf_ToTarget m = configuration(events, 2);
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.turns, 1);
+    assert_int_equal(got.last.msg.session.events[1].user_counter, 3); /* numbers have no gaps */
+    start_session();
+    assert_int_equal(__builtin_popcount(profiler.plan.turn[0].counter_mask), 4);
+    run(TICK_HZ);
+    check_books(stop_session());
+    assert_true(got.of[0] > 900 && got.of[2] > 900);
+
+    m = configuration(events, 3);
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.turns, 3); /* of 6 counters one is the clock */
+    for (unsigned i = 0; i < 3; i++) {
+        m.msg.configure.events[i].kernel = true;
+    }
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.turns, 1);
+    m = group_of(names, 2, 100000);
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(__builtin_popcount(profiler.plan.turn[0].counter_mask), 4);
+    for (unsigned i = 0; i < 3; i++) {
+        events[i].count = true;
+        events[i].period = 0;
+    }
+    m = configuration(events, 3);
+    ask(&m, mkperf_ToHost_session_tag);
+    assert_int_equal(got.last.msg.session.turns, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +400,7 @@ int main(void)
         T(test_leader_of_one_mode),
         T(test_refusals),
         T(test_turns),
+        T(test_followers),
         T(test_turns_with_a_frequency),
         T(test_turns_of_groups),
         T(test_turns_and_filters),

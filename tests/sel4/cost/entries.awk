@@ -9,7 +9,9 @@
 #
 # NM-OUTPUT: of `nm -n`. An entry goes from an instruction in the vector table to the one before the
 # next entry or before the idle thread. Its kind is told by the functions that it goes through. Ends
-# when there are ENOUGH entries of each kind in WANT.
+# when there are ENOUGH entries of each kind in WANT. What KernelMkperfQEMU adds is told as
+#
+#   emulator KIND MEAN            and not counted: a board does not have it
 
 function kind_of_it(    slow) {
     if ("mkperf_capture" in through)
@@ -49,9 +51,16 @@ function function_of(pc,    low, high, middle) {
     return known[pc] = low > 0 ? name[low] : "?"
 }
 
+# Whether the work for an emulator begins, or goes on, in function f.
+function emulator(f) {
+    return f ~ /^mkperf_qemu/ || (in_emulator && f ~ /^mkperf_pmu/)
+}
+
 function forget_entry(    f) {
     for (f in through) delete through[f]
     count = 0
+    aside = 0
+    in_emulator = 0
 }
 
 function entry_ends(    kind, seen, f) {
@@ -63,6 +72,7 @@ function entry_ends(    kind, seen, f) {
     seen = ++times[kind, count]
     if (seen > times[kind, mode[kind]] || !(kind in mode)) mode[kind] = count
     sum[kind] += count
+    sum_aside[kind] += aside
     for (f in through) part[kind, f] += through[f]
     n[kind]++
     if (n[kind] == ENOUGH && kind in wanted && --missing == 0) exit
@@ -101,7 +111,8 @@ FNR == 1 {
 
 # `Trace 0: 0x... [00000000/PC/...]`; `Stopped execution of ... [PC]`: the line before was not executed.
 /^Stopped/ {
-    if (entered && count > 0) {
+    if (in_emulator) aside--
+    else if (entered && count > 0) {
         count--
         through[last]--
     }
@@ -120,8 +131,13 @@ FNR == 1 {
         # `wfi` and the branch back to it.
         entry_ends()
     }
-    count++
     last = function_of(pc)
+    in_emulator = emulator(last)
+    if (in_emulator) {
+        aside++
+        next
+    }
+    count++
     through[last]++
 }
 
@@ -129,6 +145,8 @@ END {
     if (failed) exit 1
     for (kind in n)
         printf "entry %s %d %d %.1f\n", kind, n[kind], mode[kind], sum[kind] / n[kind]
+    for (kind in n)
+        if (sum_aside[kind]) printf "emulator %s %.1f\n", kind, sum_aside[kind] / n[kind]
     for (key in part) {
         split(key, field, SUBSEP)
         printf "part %s %s %.1f\n", field[1], field[2], part[key] / n[field[1]]
