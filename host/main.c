@@ -43,7 +43,5 @@ int main(int argc, char **argv)
     if (c != NULL) {
         return c->run(argc - 1, argv + 1);
     }
-    fprintf(stderr, "mkperf: no command \"%s\"\n\n", argv[1]);
-    mkperf_help_overview(stderr);
-    return MKPERF_ERR_USAGE;
+    return mkperf_no_command(argv[1]);
 }

@@ -9,9 +9,7 @@
 
 static bool is_chosen(const struct annotate_choice *c, const char *name)
 {
-    size_t n = c->symbol ? strlen(c->symbol) : 0;
-
-    return !c->symbol || (strncmp(name, c->symbol, n) == 0 && (name[n] == '\0' || name[n] == '('));
+    return !c->symbol || mkperf_symbol_is(name, c->symbol);
 }
 
 /* The innermost address of a chain, if it is in a function that is asked for. */

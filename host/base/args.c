@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "guess.h"
 #include "printable.h"
 
 enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX, ID_LETTERS = 256 };
@@ -119,8 +120,21 @@ static enum mkperf_status complain(const struct mkperf_command *c, int found, ch
     char letter[3] = {'-', (char)optopt, '\0'};
     bool is_letter = optopt > 0 && optopt < FIRST;
 
-    return mkperf_usage_error(e, c->name, found == ':' ? "%s: needs a value" : "no such option: %s",
-                              is_letter ? letter : argv[optind - 1]);
+    const char *option = is_letter ? letter : argv[optind - 1];
+    char near[MKPERF_GUESS_TEXT] = "", word[64];
+    const struct mkperf_option *o;
+    struct mkperf_guess guess;
+
+    if (found == ':') {
+        return mkperf_usage_error(e, c->name, "%s: needs a value", option);
+    }
+    mkperf_guess_begin(&guess, option);
+    for (unsigned i = 0; !is_letter && (o = mkperf_command_option(c, i)) != NULL; i++) {
+        snprintf(word, sizeof word, "--%s", o->name != NULL ? o->name : "");
+        mkperf_guess_try(&guess, word);
+    }
+    return mkperf_usage_error(e, c->name, "no such option: %s%s", option,
+                              mkperf_guess_text(&guess, near));
 }
 
 enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
@@ -147,6 +161,10 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
     }
     args->n = argc - optind;
     args->operand = argv + optind;
+    if (args->n > c->operands_max && c->no_operands != NULL) {
+        return mkperf_usage_error(e, c->name, "what is '%s'? %s", argv[optind + c->operands_max],
+                                  c->no_operands);
+    }
     if (args->n > c->operands_max) {
         return mkperf_usage_error(e, c->name, "what is '%s'?", argv[optind + c->operands_max]);
     }

@@ -77,6 +77,7 @@ struct mkperf_command {
     enum mkperf_value operand; /* what stands without an option */
     mkperf_list *operand_list;
     int operands_min, operands_max;
+    const char *no_operands; /* why there are none more, for who expects perf's; NULL */
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */
     unsigned statuses;    /* 1 << status for each that it may end with; see error.h */

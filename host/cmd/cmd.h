@@ -49,4 +49,7 @@ int mkperf_cmd_top(int argc, char **argv);
 int mkperf_cmd_toperf(int argc, char **argv);
 int mkperf_cmd_view(int argc, char **argv);
 
+/* Says that there is no such command, and which is near. Returns the exit status. */
+int mkperf_no_command(const char *name);
+
 #endif

@@ -105,9 +105,10 @@ static enum mkperf_status print_events(const struct command *c, const struct mkp
     return MKPERF_OK;
 }
 
-static enum mkperf_status print_all(const struct command *c, const struct mkperf_frames *f,
+static enum mkperf_status print_all(const struct command *c, struct mkperf_frames *f,
                                     struct mkperf_error *e)
 {
+    char near[MKPERF_GUESS_TEXT];
     struct annotate_sources sources = {.n = 0};
     uint32_t printed = 0;
     enum mkperf_status status = print_events(c, f, &sources, &printed, e);
@@ -117,9 +118,10 @@ static enum mkperf_status print_all(const struct command *c, const struct mkperf
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
     }
     if (status == MKPERF_OK && printed == 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function%s%s%s%s",
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function%s%s%s%s%s",
                                 c->input, c->symbol ? " " : "", c->symbol ? c->symbol : "",
-                                c->names.pd ? " in PD " : "", c->names.pd ? c->names.pd : "");
+                                c->names.pd ? " in PD " : "", c->names.pd ? c->names.pd : "",
+                                c->symbol ? mkperf_frames_guess(f, c->symbol, near) : "");
     }
     return status;
 }

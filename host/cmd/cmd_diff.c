@@ -34,9 +34,9 @@ static const struct mkperf_option options[] = {
     {.id = 's',
      .name = "sort",
      .value = "KEYS",
-     .kind = MKPERF_VALUE_WORD,
-     .words = "pd,sym pd",
-     .help = "rows are functions of PDs (pd,sym, the default) or PDs (pd)"},
+     .kind = MKPERF_VALUE_WORDS,
+     .list = report_columns_put_keys,
+     .help = "what rows are, as for report: functions of PDs (pd,sym, the default), PDs (pd), ..."},
     {.id = OPTION_CONFIDENCE,
      .name = "confidence",
      .value = "N",
@@ -57,11 +57,11 @@ struct command {
     double confidence, limit;
     bool by_growth;
     enum mkperf_colour colour;
-    bool by_pd;
+    struct report_column_list keys;
 };
 
 struct entry {
-    const char *pd, *name;
+    char *text[REPORT_SORT_KEYS]; /* of the columns that are compared by */
     bool kernel;
     double share[SIDES]; /* 0 to 1 */
     double delta;
@@ -87,9 +87,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
                    ? MKPERF_OK
                    : mkperf_given_bad(g, "delta or delta-abs");
     case 's':
-        c->by_pd = strcmp(g->value, "pd") == 0;
-        return c->by_pd || strcmp(g->value, "pd,sym") == 0 ? MKPERF_OK
-                                                           : mkperf_given_bad(g, "pd,sym or pd");
+        return report_columns_sort(&c->keys, g);
     case OPTION_CONFIDENCE:
         return mkperf_given_percent(g, &c->confidence);
     case OPTION_LIMIT:
@@ -101,50 +99,80 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set};
 
+static void clear(struct comparison *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        for (unsigned k = 0; k < REPORT_SORT_KEYS; k++) {
+            free(d->entry[i].text[k]);
+        }
+    }
+    d->n = 0;
+}
+
+/* False: out of memory. */
+static bool add_entry(struct comparison *d, const struct mkperf_frames *f,
+                      const struct report_column_list *keys, const struct report_row *r,
+                      enum side side, double share)
+{
+    struct entry *to = &d->entry[d->n++];
+    char text[600];
+    bool ok = true;
+
+    *to = (struct entry){.kernel = r->key.kernel};
+    to->share[side] = share;
+    for (unsigned k = 0; k < keys->n; k++) {
+        report_column_text(keys->column[k], f, &r->key, text, sizeof text);
+        to->text[k] = strdup(text);
+        ok = ok && to->text[k] != NULL;
+    }
+    return ok;
+}
+
 /* The rows of one side as entries behind those that are there. */
 static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_t event,
-                                   const char *pd, bool by_pd, struct mkperf_error *e)
+                                   const char *pd, const struct report_column_list *keys,
+                                   struct mkperf_error *e)
 {
-    static const struct report_options by_function = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL},
-                                                      .nkeys = 2};
-    struct report_options o = by_function;
+    struct report_options o = {.keys = *keys, .pd = pd};
     struct mkperf_frames *f = &d->frames[side];
     const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
     struct entry *more;
 
-    o.pd = pd;
-    o.nkeys = by_pd ? 1 : 2;
     if (report_rows_build(&rows, f, &o, event, e) != MKPERF_OK) {
         report_rows_free(&rows);
         return e->status;
     }
     more = reallocarray(d->entry, d->n + rows.n + 1, sizeof *more);
     d->entry = more ? more : d->entry;
-    for (uint32_t i = 0; more && i < rows.n; i++) {
-        const struct report_row *r = &rows.row[i];
-        struct entry *to = &d->entry[d->n++];
-
-        *to = (struct entry){.pd = mkperf_profile_pd_name(p, r->key.pd),
-                             .name = by_pd ? "" : mkperf_frames_text(f, r->key.name),
-                             .kernel = r->key.kernel};
-        to->share[side] = (double)r->self.period / (double)p->total[event].period;
+    bool ok = more != NULL;
+    for (uint32_t i = 0; ok && i < rows.n; i++) {
+        ok = add_entry(d, f, keys, &rows.row[i], side,
+                       (double)rows.row[i].self.period / (double)p->total[event].period);
     }
     report_rows_free(&rows);
     d->samples[side] = p->squares[event] > 0
                            ? (double)p->total[event].period * (double)p->total[event].period /
                                  p->squares[event]
                            : 0;
-    return more ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    return ok ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+}
+
+/* A symbol's text without the mode before it: kernel and user functions of one name are neighbours. */
+static const char *bare(const char *text)
+{
+    bool has_mode = text[0] == '[' && text[1] != '\0' && text[2] == ']' && text[3] == ' ';
+
+    return has_mode ? text + 4 : text;
 }
 
 static int compare_names(const void *pa, const void *pb)
 {
     const struct entry *a = pa, *b = pb;
-    int order = strcmp(a->pd, b->pd);
+    int order = 0;
 
-    if (order == 0) {
-        order = strcmp(a->name, b->name);
+    for (unsigned k = 0; k < REPORT_SORT_KEYS && order == 0 && a->text[k] != NULL; k++) {
+        order = strcmp(bare(a->text[k]), bare(b->text[k]));
     }
     return order ? order : a->kernel - b->kernel;
 }
@@ -159,6 +187,9 @@ static void merge(struct comparison *d)
         if (n > 0 && compare_names(&d->entry[n - 1], &d->entry[i]) == 0) {
             d->entry[n - 1].share[SIDE_A] += d->entry[i].share[SIDE_A];
             d->entry[n - 1].share[SIDE_B] += d->entry[i].share[SIDE_B];
+            for (unsigned k = 0; k < REPORT_SORT_KEYS; k++) {
+                free(d->entry[i].text[k]);
+            }
         } else {
             d->entry[n++] = d->entry[i];
         }
@@ -221,17 +252,33 @@ static void print_delta(double delta, bool colour)
            delta, colour ? "\033[0m" : "");
 }
 
+/* A line's columns; texts NULL: titles. All but the last have the widths. */
+static void print_columns(char *const *text, const struct report_column_list *keys,
+                          const int width[REPORT_SORT_KEYS])
+{
+    for (unsigned k = 0; k < keys->n; k++) {
+        bool last = k + 1 == keys->n;
+        printf("%-*s%s", last ? 0 : width[k], text ? text[k] : report_column_title(keys->column[k]),
+               last ? "\n" : "  ");
+    }
+}
+
 static void print_rows(const struct comparison *d, const struct command *c)
 {
     bool colour = mkperf_colour_wanted(c->colour, stdout);
     size_t left_out = 0, significant = 0;
-    int width = 2;
+    int width[REPORT_SORT_KEYS];
 
-    for (size_t i = 0; i < d->n; i++) {
-        width = (int)strlen(d->entry[i].pd) > width ? (int)strlen(d->entry[i].pd) : width;
+    for (unsigned k = 0; k < c->keys.n; k++) {
+        width[k] = (int)strlen(report_column_title(c->keys.column[k]));
+        for (size_t i = 0; i < d->n; i++) {
+            int n = (int)strlen(d->entry[i].text[k]);
+            width[k] = n > width[k] ? n : width[k];
+        }
     }
-    printf("#       A         B      Delta   Chance    %-*s%s\n#\n", c->by_pd ? 1 : width, "PD",
-           c->by_pd ? "" : "  Symbol");
+    printf("#       A         B      Delta   Chance    ");
+    print_columns(NULL, &c->keys, width);
+    printf("#\n");
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *r = &d->entry[i];
         bool sure = r->chance <= 1 - c->confidence / 100;
@@ -245,11 +292,7 @@ static void print_rows(const struct comparison *d, const struct command *c)
         print_share(100 * r->share[SIDE_B], colour);
         print_delta(100 * r->delta, colour && sure);
         printf(" %8.2g  %c ", r->chance, sure ? ' ' : '~');
-        if (c->by_pd) {
-            printf("%s\n", r->pd);
-        } else {
-            printf("%-*s  [%c] %s\n", width, r->pd, r->kernel ? 'k' : '.', r->name);
-        }
+        print_columns(r->text, &c->keys, width);
     }
     if (left_out) {
         printf("# %zu rows below %g %% are left out\n", left_out, c->limit);
@@ -261,9 +304,9 @@ static void print_rows(const struct comparison *d, const struct command *c)
 static enum mkperf_status compare_event(struct comparison *d, const struct command *c, uint32_t a,
                                         uint32_t b, struct mkperf_error *e)
 {
-    d->n = 0;
-    if (add_side(d, SIDE_A, a, c->names.pd, c->by_pd, e) != MKPERF_OK ||
-        add_side(d, SIDE_B, b, c->names.pd, c->by_pd, e) != MKPERF_OK) {
+    clear(d);
+    if (add_side(d, SIDE_A, a, c->names.pd, &c->keys, e) != MKPERF_OK ||
+        add_side(d, SIDE_B, b, c->names.pd, &c->keys, e) != MKPERF_OK) {
         return e->status;
     }
     merge(d);
@@ -299,7 +342,7 @@ static enum mkperf_status compare_timer(struct comparison *d, const struct comma
     const struct mkperf_session *b = &d->profile[SIDE_B].places.session;
     struct command by_pd = *c;
 
-    by_pd.by_pd = true;
+    by_pd.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
     printf("#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
            "gives the\n# kernel's time to whom it returned to.\n",
            a->event[0].name, b->event[0].name);
@@ -314,7 +357,7 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
 
     for (int side = SIDE_A; side < SIDES; side++) {
         printf("# %c:\n", "AB"[side]);
-        report_head_print(&d->profile[side], c->path[side], stdout);
+        report_head_print(&d->profile[side], c->path[side], false, stdout);
         mkperf_frames_warn(&d->frames[side], stdout);
     }
     for (unsigned i = 0; i < a->nevents; i++) {
@@ -362,10 +405,13 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     struct command *c = self;
     struct comparison d = {.n = 0};
     enum mkperf_status status = MKPERF_OK;
+    struct report_options o = {.keys = c->keys};
+    bool with_line = report_sorts_by(&o, REPORT_SORT_LINE);
 
     for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
         c->path[side] = args->operand[side];
-        status = mkperf_frames_read(&d.frames[side], &d.profile[side], c->path[side], false, e);
+        d.profile[side].cores = report_sorts_by(&o, REPORT_SORT_CORE);
+        status = mkperf_frames_read(&d.frames[side], &d.profile[side], c->path[side], with_line, e);
     }
     if (status == MKPERF_OK) {
         status = check_pd(&d, c, e);
@@ -379,13 +425,14 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
         }
         mkperf_profile_free(&d.profile[side]);
     }
+    clear(&d);
     free(d.entry);
     return status;
 }
 
 int mkperf_cmd_diff(int argc, char **argv)
 {
-    struct command c = {.confidence = 95};
+    struct command c = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}};
 
     return mkperf_command_main(&mkperf_diff_command, &c, argc, argv, run);
 }

@@ -107,8 +107,7 @@ static void show_events(const struct mkperf_session *s, const struct mkperf_tota
 {
     for (unsigned i = 0; i < s->nevents; i++) {
         const struct mkperf_event *v = &s->event[i];
-        const char *modes = v->user == v->kernel ? "" : v->user ? ":u" : ":k";
-        fprintf(stderr, "  event   %s%s, ", v->name, modes);
+        fprintf(stderr, "  event   %s%s, ", v->name, mkperf_event_modes(v));
         if (v->read) {
             fprintf(stderr, "read in samples of its group");
         } else if (v->period != 0) {
@@ -441,6 +440,8 @@ const struct mkperf_command mkperf_record_command = {
     .examples = "mkperf record -t serial:/dev/ttyUSB0,115200 --system my.system\n"
                 "mkperf record -t tcp:192.168.1.5 -e cycles:k,r16 -F 2000 --duration 10\n"
                 "mkperf record -t file:capture.raw -o perf.data",
+    .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
+                   "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .run = mkperf_cmd_record,
 };

@@ -27,22 +27,20 @@ enum {
     OPTION_INTERACTIONS,
     OPTION_DOT,
     OPTION_CHARGED,
+    OPTION_PERCENTAGE,
+    OPTION_NO_IDLE,
+    OPTION_MARKS,
 };
-
-static void put_keys(mkperf_put *put, void *to)
-{
-    for (unsigned i = 0; i < REPORT_SORT_KEYS; i++) {
-        put(to, report_sort_names[i], "");
-    }
-}
 
 static const struct mkperf_option options[] = {
     {.id = 's',
      .name = "sort",
      .value = "KEYS",
      .kind = MKPERF_VALUE_WORDS,
-     .list = put_keys,
-     .help = "of pd, symbol, event, core, mode, line (pd,symbol)"},
+     .list = report_columns_put_keys,
+     .help =
+         "of pd, symbol, event, core, mode, line, dso (pd,symbol); perf's comm, sym, cpu, srcline "
+         "too"},
     {.id = 'g',
      .name = "call-graph",
      .value = "[ORDER]",
@@ -57,6 +55,17 @@ static const struct mkperf_option options[] = {
      .name = "percent-limit",
      .value = "N",
      .help = "leave out rows below N per cent (0), and branches of trees (0.5)"},
+    {.id = OPTION_PERCENTAGE,
+     .name = "percentage",
+     .value = "HOW",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "absolute relative",
+     .help = "of the whole event (absolute, the default), or of what --pd leaves (relative)"},
+    {.id = OPTION_NO_IDLE,
+     .name = "no-idle",
+     .help = "leave idle out: percentages are of the rest"},
+    {.id = 'n', .name = "show-nr-samples", .help = "always so; perf has this option"},
+    {.id = OPTION_MARKS, .name = "marks", .help = "list marks above the table (the first 32)"},
     {.id = 'S', .name = "symbol", .value = "NAME", .help = "only rows of this function"},
     {.id = OPTION_STDIO, .name = "stdio", .help = "print, even on a terminal"},
     {.id = OPTION_INTERACTIONS,
@@ -76,44 +85,17 @@ static const struct mkperf_option options[] = {
     {.id = 0},
 };
 
+static const char default_input[] = "perf.data";
+
 struct command {
     const char *input;
-    bool stdio, interactions, dot, charged;
+    bool stdio, interactions, dot, marks, charged;
     const char *output; /* of interactions */
     enum mkperf_colour colour;
     struct report_options report;
     struct report_names names;
     struct report_filter filter;
 };
-
-static enum mkperf_status set_sort(struct report_options *o, const struct mkperf_given *g)
-{
-    const char *text = g->value;
-    char name[16];
-    size_t n;
-
-    for (o->nkeys = 0;; text += n + 1) {
-        unsigned key = 0;
-
-        n = strcspn(text, ",");
-        snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : 0, text);
-        if (strcmp(name, "sym") == 0) {
-            snprintf(name, sizeof name, "symbol");
-        }
-        while (key < REPORT_SORT_KEYS && strcmp(name, report_sort_names[key]) != 0) {
-            key++;
-        }
-        if (key == REPORT_SORT_KEYS) {
-            return mkperf_usage_error(g->e, g->command, "%s: no such key in '%s'", g->name, text);
-        }
-        if (!report_sorts_by(o, (enum report_sort_key)key)) {
-            o->key[o->nkeys++] = (enum report_sort_key)key;
-        }
-        if (text[n] == '\0') {
-            return MKPERF_OK;
-        }
-    }
-}
 
 static enum mkperf_status set_graph(struct report_options *o, const struct mkperf_given *g)
 {
@@ -133,7 +115,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
     switch (g->id) {
     case 's':
-        return set_sort(&c->report, g);
+        return report_columns_sort(&c->report.keys, g);
     case 'g':
         return set_graph(&c->report, g);
     case OPTION_CHILDREN:
@@ -145,6 +127,19 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
             return g->e->status;
         }
         c->report.graph_limit = c->report.limit;
+        return MKPERF_OK;
+    case OPTION_PERCENTAGE:
+        c->report.relative = strcmp(g->value, "relative") == 0;
+        return c->report.relative || strcmp(g->value, "absolute") == 0
+                   ? MKPERF_OK
+                   : mkperf_given_bad(g, "relative or absolute");
+    case OPTION_NO_IDLE:
+        c->report.no_idle = true;
+        return MKPERF_OK;
+    case OPTION_MARKS:
+        c->marks = true;
+        return MKPERF_OK;
+    case 'n':
         return MKPERF_OK;
     case 'S':
         c->report.symbol = g->value;
@@ -171,29 +166,42 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set};
 
+/* What the table is of, and what 100 per cent of it are. */
+static void print_base(const struct mkperf_profile *p, const struct command *c, uint32_t event,
+                       const struct report_rows *rows)
+{
+    const struct mkperf_event *v = &p->places.session.event[event];
+
+    printf("#\n# Samples: %" PRIu64 " of event '%s%s', period sum %" PRIu64 "\n",
+           p->total[event].samples, v->name, mkperf_event_modes(v), p->total[event].period);
+    if (c->report.pd) {
+        printf("# of these, in PD %s: %" PRIu64 " samples, period sum %" PRIu64 "\n", c->report.pd,
+               rows->shown.samples, rows->shown.period);
+    } else if (c->report.no_idle) {
+        printf("# without idle: %" PRIu64 " samples, period sum %" PRIu64 "\n", rows->shown.samples,
+               rows->shown.period);
+    }
+    if (c->report.relative || c->report.no_idle) {
+        printf("# percentages are of these\n");
+    }
+}
+
 static enum mkperf_status print_event(struct mkperf_frames *f, const struct command *c, uint32_t i,
-                                      uint64_t *shown, struct mkperf_error *e)
+                                      struct mkperf_error *e)
 {
     const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
     enum mkperf_status status;
 
     if (c->charged) {
-        *shown += 1;
         report_charged_print(p, i, c->report.limit, stdout);
         return MKPERF_OK;
     }
     mkperf_progress_begin("names of functions");
     status = report_rows_build(&rows, f, &c->report, i, e);
     mkperf_progress_end();
-    *shown += rows.n;
     if (status == MKPERF_OK && (rows.n != 0 || !c->report.symbol)) {
-        printf("#\n# Samples: %" PRIu64 " of event '%s', period sum %" PRIu64 "\n",
-               p->total[i].samples, p->places.session.event[i].name, p->total[i].period);
-        if (c->report.pd) {
-            printf("# of these, in PD %s: %" PRIu64 " samples, period sum %" PRIu64 "\n",
-                   c->report.pd, rows.shown.samples, rows.shown.period);
-        }
+        print_base(p, c, i, &rows);
         printf("#\n");
         status = report_rows_print(&rows, f, &c->report, i, stdout, e);
     }
@@ -206,30 +214,47 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
 {
     const struct mkperf_profile *p = f->profile;
     enum mkperf_status status = MKPERF_OK;
-    uint64_t shown = 0;
 
-    report_head_print(p, c->input, stdout);
+    report_head_print(p, c->input, c->marks, stdout);
     report_filter_print(&p->filter, stdout);
     mkperf_frames_cost(f, stdout);
     mkperf_frames_warn(f, stdout);
     for (uint32_t i = 0; status == MKPERF_OK && i < p->places.session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {
-            status = print_event(f, c, i, &shown, e);
+            status = print_event(f, c, i, e);
         }
     }
     if (status == MKPERF_OK && (fflush(stdout) != 0 || ferror(stdout))) {
         status = mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
     }
-    if (status == MKPERF_OK && c->report.symbol && shown == 0) {
-        status = mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function %s%s%s",
-                                  c->input, c->report.symbol, c->report.pd ? " in PD " : "",
-                                  c->report.pd ? c->report.pd : "");
-    }
     return status;
 }
 
-static enum mkperf_status run_profile(void *self, const struct mkperf_args *args,
-                                      struct mkperf_error *e)
+/* An error about the function comes before the head of a report. */
+static enum mkperf_status check_symbol(const struct command *c, struct mkperf_frames *f,
+                                       struct mkperf_error *e)
+{
+    const struct mkperf_profile *p = f->profile;
+    char near[MKPERF_GUESS_TEXT];
+    enum mkperf_status status = MKPERF_OK;
+    uint32_t shown = 0;
+
+    for (uint32_t i = 0; status == MKPERF_OK && i < p->places.session.nevents; i++) {
+        struct report_rows rows;
+
+        status = report_rows_build(&rows, f, &c->report, i, e);
+        shown += rows.n;
+        report_rows_free(&rows);
+    }
+    return status != MKPERF_OK || shown > 0
+               ? status
+               : mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function %s%s%s%s",
+                                  c->input, c->report.symbol, c->report.pd ? " in PD " : "",
+                                  c->report.pd ? c->report.pd : "",
+                                  mkperf_frames_guess(f, c->report.symbol, near));
+}
+
+static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
 {
     struct command *c = self;
     bool browse = !c->stdio && !c->charged && report_browser_usable();
@@ -241,12 +266,14 @@ static enum mkperf_status run_profile(void *self, const struct mkperf_args *args
     bool with_line = report_sorts_by(&c->report, REPORT_SORT_LINE);
     enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, with_line, e);
 
-    (void)args;
     c->report.pd = c->names.pd;
     c->report.event = c->names.event;
     c->report.colour = mkperf_colour_wanted(c->colour, stdout);
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->report.pd, c->report.event, e);
+    }
+    if (status == MKPERF_OK && c->report.symbol && !c->charged) {
+        status = check_symbol(c, &f, e);
     }
     if (status == MKPERF_OK && browse) {
         status = report_browse(&f, &c->report, c->input, e);
@@ -269,19 +296,24 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 {
     struct command *c = self;
 
+    if (args->n > 0 && strcmp(c->input, default_input) != 0) {
+        return mkperf_usage_error(e, "report", "two recordings: %s and %s", c->input,
+                                  args->operand[0]);
+    }
+    c->input = args->n > 0 ? args->operand[0] : c->input;
     if (c->output != NULL && !c->interactions) {
         return mkperf_usage_error(e, "report", "-o is for --interactions");
     }
     return c->interactions
                ? report_interactions(c->input, c->dot || ends_in_dot(c->output), c->output, e)
-               : run_profile(self, args, e);
+               : run_profile(self, e);
 }
 
 int mkperf_cmd_report(int argc, char **argv)
 {
     struct command c = {
-        .input = "perf.data",
-        .report = {.key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL}, .nkeys = 2, .graph_limit = 0.5}};
+        .input = default_input,
+        .report = {.keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}, .graph_limit = 0.5}};
 
     return mkperf_command_main(&mkperf_report_command, &c, argc, argv, run);
 }
@@ -289,7 +321,7 @@ int mkperf_cmd_report(int argc, char **argv)
 const struct mkperf_command mkperf_report_command = {
     .name = "report",
     .summary = "show a profile: who spent the time",
-    .synopsis = "[options]",
+    .synopsis = "[options] [FILE]",
     .description =
         "A recording as a table. On a terminal the rows can be walked through; its key h shows the "
         "keys. Percentages are of the event's period sum over all PDs, in the samples that --core "
@@ -299,6 +331,8 @@ const struct mkperf_command mkperf_report_command = {
                 {&report_names_options, offsetof(struct command, names)},
                 {&report_filter_options, offsetof(struct command, filter)},
                 {&mkperf_colour_options, offsetof(struct command, colour)}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .run = mkperf_cmd_report,
 };

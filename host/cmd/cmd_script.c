@@ -13,29 +13,28 @@
 
 #include "base/printable.h"
 #include "cmd.h"
-#include "profile/frames.h"
+#include "report/columns.h"
 
 enum { OPTION_NS = 256 };
 
+/* Fields, as bits. */
 enum field {
-    FIELD_COMM = 1 << 0,
-    FIELD_TID = 1 << 1,
-    FIELD_PID = 1 << 2,
-    FIELD_CPU = 1 << 3,
-    FIELD_TIME = 1 << 4,
-    FIELD_PERIOD = 1 << 5,
-    FIELD_EVENT = 1 << 6,
-    FIELD_IP = 1 << 7,
-    FIELD_SYM = 1 << 8,
-    FIELD_SYMOFF = 1 << 9,
-    FIELD_DSO = 1 << 10,
-    FIELD_SRCLINE = 1 << 11,
-    FIELD_DEFAULT = FIELD_SRCLINE - 1 - FIELD_PID,
+    FIELD_COMM = 1 << REPORT_SORT_PD,
+    FIELD_SYM = 1 << REPORT_SORT_SYMBOL,
+    FIELD_EVENT = 1 << REPORT_SORT_EVENT,
+    FIELD_CPU = 1 << REPORT_SORT_CORE,
+    FIELD_SRCLINE = 1 << REPORT_SORT_LINE,
+    FIELD_DSO = 1 << REPORT_SORT_DSO,
+    FIELD_TID = 1 << REPORT_FIELD_TID,
+    FIELD_PID = 1 << REPORT_FIELD_PID,
+    FIELD_TIME = 1 << REPORT_FIELD_TIME,
+    FIELD_PERIOD = 1 << REPORT_FIELD_PERIOD,
+    FIELD_IP = 1 << REPORT_FIELD_IP,
+    FIELD_SYMOFF = 1 << REPORT_FIELD_SYMOFF,
+    FIELD_DEFAULT = FIELD_COMM | FIELD_TID | FIELD_CPU | FIELD_TIME | FIELD_PERIOD | FIELD_EVENT |
+                    FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO,
     FIELD_FRAME = FIELD_IP | FIELD_SYM | FIELD_DSO | FIELD_SRCLINE,
 };
-
-static const char *const field_names[] = {"comm",  "tid", "pid", "cpu",    "time", "period",
-                                          "event", "ip",  "sym", "symoff", "dso",  "srcline"};
 
 struct command {
     const char *input;
@@ -46,53 +45,12 @@ struct command {
     int event_width;
 };
 
-static unsigned field_of(const char *name, size_t n)
-{
-    for (unsigned i = 0; i < sizeof field_names / sizeof *field_names; i++) {
-        if (strlen(field_names[i]) == n && strncmp(field_names[i], name, n) == 0) {
-            return 1U << i;
-        }
-    }
-    return 0;
-}
-
-static enum mkperf_status set_fields(struct command *c, const struct mkperf_given *g)
-{
-    const char *list = g->value;
-
-    c->fields = *list == '+' || *list == '-' ? FIELD_DEFAULT : 0;
-    for (const char *p = list;; p++) {
-        bool less = *p == '-';
-        size_t n;
-        unsigned field;
-
-        p += *p == '+' || less;
-        n = strcspn(p, ",");
-        field = field_of(p, n);
-        if (field == 0) {
-            return mkperf_usage_error(g->e, g->command, "--fields: no such field in '%s'", list);
-        }
-        c->fields = less ? c->fields & ~field : c->fields | field;
-        p += n;
-        if (*p == '\0') {
-            return MKPERF_OK;
-        }
-    }
-}
-
-static void put_fields(mkperf_put *put, void *to)
-{
-    for (size_t i = 0; i < sizeof field_names / sizeof *field_names; i++) {
-        put(to, field_names[i], "");
-    }
-}
-
 static const struct mkperf_option options[] = {
     {.id = 'F',
      .name = "fields",
      .value = "LIST",
      .kind = MKPERF_VALUE_WORDS,
-     .list = put_fields,
+     .list = report_columns_put_fields,
      .help = "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
              "adds to the default, -NAME takes from it "
              "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)"},
@@ -109,7 +67,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
     switch (g->id) {
     case 'F':
-        return set_fields(c, g);
+        return report_columns_fields(&c->fields, FIELD_DEFAULT, g);
     case 'G':
         c->flat = true;
         return MKPERF_OK;
@@ -270,11 +228,12 @@ static enum mkperf_status print_all(struct command *c, const struct mkperf_frame
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct command *c = self;
+
+    c->input = args->n > 0 ? args->operand[0] : c->input;
     struct mkperf_profile p = {.cores = true, .times = true, .filter = c->filter};
     struct mkperf_frames f;
     enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, false, e);
 
-    (void)args;
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
     }
@@ -300,7 +259,7 @@ int mkperf_cmd_script(int argc, char **argv)
 const struct mkperf_command mkperf_script_command = {
     .name = "script",
     .summary = "print every sample",
-    .synopsis = "[options]",
+    .synopsis = "[options] [FILE]",
     .description =
         "Every sample of a recording in perf script's format, in the order of time, with "
         "its callchain. Addresses are those of the ELFs, as nm and objdump show them.",
@@ -308,6 +267,8 @@ const struct mkperf_command mkperf_script_command = {
                 {&group, 0},
                 {&report_names_options, offsetof(struct command, names)},
                 {&report_filter_options, offsetof(struct command, filter)}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .run = mkperf_cmd_script,
 };

@@ -196,6 +196,8 @@ const struct mkperf_command mkperf_stat_command = {
                 {&group, 0}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf stat -t tcp:192.168.1.5 -e cycles,instructions --per-pd --duration 5",
+    .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
+                   "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .run = mkperf_cmd_stat,
 };

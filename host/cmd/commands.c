@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "cmd.h"
 
 const struct mkperf_command *const mkperf_commands[] = {
@@ -25,6 +26,28 @@ const struct mkperf_command *mkperf_command_by_name(const char *name)
         }
     }
     return NULL;
+}
+
+static enum mkperf_status no_command(const char *name, struct mkperf_error *e)
+{
+    char near[MKPERF_GUESS_TEXT];
+    struct mkperf_guess guess;
+
+    mkperf_guess_begin(&guess, name);
+    for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
+        mkperf_guess_try(&guess, mkperf_commands[i]->name);
+    }
+    return mkperf_error_set(e, MKPERF_ERR_USAGE, "no command \"%s\"%s; see mkperf --help", name,
+                            mkperf_guess_text(&guess, near));
+}
+
+int mkperf_no_command(const char *name)
+{
+    struct mkperf_error e;
+
+    no_command(name, &e);
+    fprintf(stderr, "mkperf: %s\n", e.text);
+    return e.status;
 }
 
 struct help {
@@ -76,8 +99,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     const struct mkperf_command *c = args->n > 0 ? mkperf_command_by_name(args->operand[0]) : NULL;
 
     if (args->n > 0 && c == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "no command \"%s\"; see mkperf --help",
-                                args->operand[0]);
+        return no_command(args->operand[0], e);
     }
     if (h->man) {
         mkperf_help_man(c, stdout);

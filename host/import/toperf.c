@@ -39,7 +39,7 @@ void toperf_note(struct toperf *t, enum toperf_finding what)
 enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding what, const char *reason)
 {
     if (!t->config->lenient && what < TOPERF_ELF) {
-        return mkperf_json_bad(&t->json, t->e, "%s", reason);
+        return mkperf_json_bad(&t->json, t->e, "%s (--lenient goes on)", reason);
     }
     toperf_note(t, what);
     return MKPERF_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <mkperf/record.h>
+#include <mkperf/session.h>
 
 #include "pmu/cpu_events.h"
 #include "pmu/events.h"
@@ -25,7 +26,6 @@ enum {
     OPT_NO_RECONNECT,
     OPT_WATCH,
     OPT_TAKE_OVER,
-    OPT_PD,
     OPT_SUBTREE,
     OPT_CHECK_TIMER,
     OPT_CALLERS,
@@ -138,9 +138,15 @@ static const struct mkperf_option sampling_options[] = {
     {.id = 'F',
      .name = "freq",
      .value = "N",
-     .help = "samples per second and core (default %d)",
+     .help = "samples per second and core (default %d); max: as many as a target takes",
      .number = MKPERF_DEFAULT_FREQUENCY},
-    {.id = 'g', .help = "callchains (on by default)"},
+    {.id = 'g',
+     .name = "call-graph",
+     .value = "[HOW]",
+     .kind = MKPERF_VALUE_WORD,
+     .words = "fp dwarf lbr", /* the others are refused with the reason */
+     .help = "callchains (on by default), by frame pointers (fp)"},
+    {.id = 'a', .name = "all-cpus", .help = "always so; perf has this option"},
     {.id = OPT_MAX_FRAMES,
      .name = "max-frames",
      .value = "N",
@@ -214,10 +220,21 @@ static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
         return mkperf_events_parse(g->value, &o->configure, g->e);
     case 'c':
         return mkperf_given_number(g, 1, UINT32_MAX, &o->count);
+    case 'a':
+        return MKPERF_OK;
     case 'F':
+        if (strcmp(g->value, "max") == 0) {
+            o->frequency = MKPERF_MAX_FREQUENCY;
+            return MKPERF_OK;
+        }
         return mkperf_given_number(g, 1, UINT32_MAX, &o->frequency);
     case 'g':
-        return MKPERF_OK;
+        return g->value == NULL || strcmp(g->value, "fp") == 0
+                   ? MKPERF_OK
+                   : mkperf_usage_error(g->e, g->command,
+                                        "%s: the kernel follows frame pointers (fp), it does not "
+                                        "copy stacks for %s; see docs/user-guide.md",
+                                        g->name, g->value);
     case OPT_MAX_FRAMES:
         return set_depth(&o->configure.max_frames, MKPERF_MAX_FRAMES, g);
     case OPT_CALLERS:
@@ -262,7 +279,7 @@ const struct mkperf_option_group mkperf_kernel_options = {kernel_options, set_na
  */
 
 static const struct mkperf_option choice_options[] = {
-    {.id = OPT_PD,
+    {.id = 'p',
      .name = "pd",
      .value = "NAME[,NAME]",
      .help = "sample these PDs only (at most 16 in all)"},
@@ -306,7 +323,7 @@ static enum mkperf_status set_own(void *self, const struct mkperf_given *g)
     case OPT_RAW:
         o->raw = g->value;
         return MKPERF_OK;
-    case OPT_PD:
+    case 'p':
         o->pd = g->value;
         return MKPERF_OK;
     case OPT_SUBTREE:

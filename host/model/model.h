@@ -37,6 +37,12 @@ struct mkperf_event {
     bool read; /* does not sample: its counts ride in samples of the group's first event */
 };
 
+/* ":u" or ":k" behind the name of an event that counts in one mode only; "". */
+static inline const char *mkperf_event_modes(const struct mkperf_event *event)
+{
+    return event->user == event->kernel ? "" : event->user ? ":u" : ":k";
+}
+
 /* Who ran: a protection domain, the idle thread, or a thread that nobody named. */
 struct mkperf_pd {
     uint64_t thread;                 /* identity, cmd/cmd_record.h */

@@ -37,6 +37,22 @@ static const char *parse_seconds(const char *text, uint64_t *ns)
     return text;
 }
 
+/* A%-B% or B%. False: it is not that. */
+static bool parse_percent(struct report_filter *f, const char *text)
+{
+    char *end;
+
+    f->from_percent = 0;
+    f->to_percent = strtod(text, &end);
+    if (end != text && end[0] == '%' && end[1] == '-') {
+        f->from_percent = f->to_percent;
+        text = end + 2;
+        f->to_percent = strtod(text, &end);
+    }
+    return end != text && strcmp(end, "%") == 0 && f->from_percent >= 0 &&
+           f->from_percent <= f->to_percent && f->to_percent <= 100;
+}
+
 enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
                                       struct mkperf_error *e)
 {
@@ -45,6 +61,14 @@ enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
     f->has_time = true;
     f->from_ns = 0;
     f->to_ns = UINT64_MAX;
+    f->percent = strchr(text, '%') != NULL;
+    if (f->percent) {
+        return parse_percent(f, text)
+                   ? MKPERF_OK
+                   : mkperf_error_set(
+                         e, MKPERF_ERR_USAGE,
+                         "--time: not A%%-B%% of the recording (as in 10%%-20%%): '%s'", text);
+    }
     if (*p != ',') {
         p = parse_seconds(p, &f->from_ns);
     }
@@ -124,7 +148,7 @@ static enum mkperf_status set_filter(void *self, const struct mkperf_given *g)
                         : report_filter_time(self, g->value, g->e);
 }
 
-enum { OPTION_NO_LETTER = 256 };
+enum { OPTION_NO_LETTER = 256, OPTION_COMM };
 
 const struct mkperf_option_group report_input_options = {
     (const struct mkperf_option[]){{.id = 'i',
@@ -136,17 +160,20 @@ const struct mkperf_option_group report_input_options = {
     set_input};
 
 const struct mkperf_option_group report_names_options = {
-    (const struct mkperf_option[]){{.id = OPTION_NO_LETTER,
-                                    .name = "pd",
-                                    .value = "NAME",
-                                    .help = "only samples of this protection domain"},
-                                   {.id = 'e',
-                                    .name = "event",
-                                    .value = "NAME",
-                                    .kind = MKPERF_VALUE_WORD,
-                                    .list = mkperf_pmu_events,
-                                    .help = "only this event"},
-                                   {.id = 0}},
+    (const struct mkperf_option[]){
+        {.id = OPTION_NO_LETTER,
+         .name = "pd",
+         .value = "NAME",
+         .help = "only samples of this protection domain"},
+        {.id = OPTION_COMM, .name = "comm", .value = "NAME", .help = "the same, as perf calls it"},
+        {.id = OPTION_COMM, .name = "comms", .value = "NAME", .help = "the same"},
+        {.id = 'e',
+         .name = "event",
+         .value = "NAME",
+         .kind = MKPERF_VALUE_WORD,
+         .list = mkperf_pmu_events,
+         .help = "only this event"},
+        {.id = 0}},
     set_name};
 
 const struct mkperf_option_group report_filter_options = {
@@ -155,6 +182,7 @@ const struct mkperf_option_group report_filter_options = {
         {.id = OPTION_NO_LETTER,
          .name = "time",
          .value = "START,STOP",
-         .help = "only samples of this time, seconds of the target's clock; either may be missing"},
+         .help = "only samples of this time, seconds of the target's clock, either may be missing; "
+                 "or A%-B% of the recording"},
         {.id = 0}},
     set_filter};

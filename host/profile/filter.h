@@ -18,6 +18,8 @@ struct report_filter {
     bool has_core, has_time;
     uint32_t core;
     uint64_t from_ns, to_ns; /* both included, as in perf */
+    bool percent;            /* the times are known when the recording is read, from these */
+    double from_percent, to_percent;
 };
 
 static inline bool report_filter_passes(const struct report_filter *f, uint64_t time_ns,
@@ -37,7 +39,8 @@ struct report_names {
 extern const struct mkperf_option_group report_input_options, report_names_options,
     report_filter_options;
 
-/* --time START,STOP: seconds of the target's clock; either may be missing. USAGE. */
+/* --time START,STOP: seconds of the target's clock, either may be missing; or A%-B% of the
+ * recording's time, B% from its beginning. USAGE. */
 enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
                                       struct mkperf_error *e);
 /* --core N. USAGE. */

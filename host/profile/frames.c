@@ -16,6 +16,38 @@ const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
     return mkperf_places_text(&f->profile->places, number);
 }
 
+static enum mkperf_status take_end(void *self, const struct mkperf_totals *totals,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_totals *t = self;
+
+    (void)e;
+    t->first_ns = totals->first_ns;
+    t->last_ns = totals->last_ns;
+    return MKPERF_OK;
+}
+
+/* Percentages of a recording's time need its end: it is read once more before. */
+static enum mkperf_status resolve_time(struct report_filter *filter, const char *path,
+                                       struct mkperf_error *e)
+{
+    static const struct mkperf_sink_ops ops = {.name = "time", .reads = true, .end = take_end};
+    struct mkperf_totals t = {.samples = 0};
+    struct mkperf_sink sink = {.ops = &ops, .self = &t, .leaves_only = true};
+
+    if (strcmp(path, "-") == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "--time: percentages need a file, standard input is read once");
+    }
+    if (mkperf_perfdata_read(path, &sink, e) != MKPERF_OK) {
+        return e->status;
+    }
+    double span = t.last_ns > t.first_ns ? (double)(t.last_ns - t.first_ns) : 0;
+    filter->from_ns = t.first_ns + (uint64_t)(span * filter->from_percent / 100);
+    filter->to_ns = t.first_ns + (uint64_t)(span * filter->to_percent / 100);
+    return MKPERF_OK;
+}
+
 enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_profile *profile,
                                       const char *path, bool with_line, struct mkperf_error *e)
 {
@@ -24,6 +56,9 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
 
     *f = (struct mkperf_frames){.profile = profile, .with_line = with_line};
     profile->places.no_lines = true;
+    if (profile->filter.percent && resolve_time(&profile->filter, path, e) != MKPERF_OK) {
+        return e->status;
+    }
     mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
     status = mkperf_perfdata_read(path, &sink, e);
     mkperf_progress_end();
@@ -135,4 +170,20 @@ struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t 
                                  .kernel = key[1] != 0,
                                  .name = (uint32_t)key[2],
                                  .line = (uint32_t)key[3]};
+}
+
+const char *mkperf_frames_guess(struct mkperf_frames *f, const char *wanted,
+                                char buffer[MKPERF_GUESS_TEXT])
+{
+    uint32_t function[MKPERF_PLACES_MAX];
+    struct mkperf_guess guess;
+
+    mkperf_guess_begin(&guess, wanted);
+    for (uint32_t i = 0; i < f->profile->chains.count; i++) {
+        if (mkperf_frames_of(f, i, function) > 0) {
+            mkperf_guess_try(&guess,
+                             mkperf_frames_text(f, mkperf_frames_label(f, function[0]).name));
+        }
+    }
+    return mkperf_guess_text(&guess, buffer);
 }

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "base/guess.h"
 #include "places.h"
 #include "profile.h"
 
@@ -44,6 +45,10 @@ static inline struct mkperf_module *mkperf_frames_module(const struct mkperf_fra
 
 /* Says which ELFs are missing, and that the recording's end is. */
 void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out);
+
+/* "; did you mean 'X'?" for the name of a function that no sample hit; "" if none is near. */
+const char *mkperf_frames_guess(struct mkperf_frames *f, const char *wanted,
+                                char buffer[MKPERF_GUESS_TEXT]);
 
 /* Says what profiling cost, for each event, as far as that is known. */
 void mkperf_frames_cost(struct mkperf_frames *f, FILE *out);

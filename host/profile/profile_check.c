@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "profile.h"
 
 /* --core and --time that let no sample through, where there are samples. */
@@ -34,21 +35,29 @@ enum mkperf_status report_check_names(const struct mkperf_profile *p, const char
                                       const char *pd, const char *event, struct mkperf_error *e)
 {
     bool has_pd = !pd, has_event = !event;
+    struct mkperf_guess near_pd, near_event;
+    char near[MKPERF_GUESS_TEXT];
 
+    mkperf_guess_begin(&near_pd, pd ? pd : "");
+    mkperf_guess_begin(&near_event, event ? event : "");
     if (check_filter(p, path, e) != MKPERF_OK) {
         return e->status;
     }
     for (uint32_t i = 0; pd && i < p->places.npds; i++) {
         has_pd |= strcmp(pd, mkperf_profile_pd_name(p, i)) == 0;
+        mkperf_guess_try(&near_pd, mkperf_profile_pd_name(p, i));
     }
     for (unsigned i = 0; event && i < p->places.session.nevents; i++) {
         has_event |= strcmp(event, p->places.session.event[i].name) == 0;
+        mkperf_guess_try(&near_event, p->places.session.event[i].name);
     }
     if (!has_pd) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample of a PD '%s'", path, pd);
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample of a PD '%s'%s", path, pd,
+                                mkperf_guess_text(&near_pd, near));
     }
     if (!has_event) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no event '%s'", path, event);
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no event '%s'%s", path, event,
+                                mkperf_guess_text(&near_event, near));
     }
     return MKPERF_OK;
 }

@@ -157,7 +157,7 @@ static enum mkperf_status print_code(struct browser *b, FILE *out, struct mkperf
 static enum mkperf_status print_info(struct browser *b, FILE *out, struct mkperf_error *e)
 {
     (void)e;
-    report_head_print(b->list.frames->profile, b->path, out);
+    report_head_print(b->list.frames->profile, b->path, false, out);
     report_filter_print(&b->list.frames->profile->filter, out);
     mkperf_frames_warn(b->list.frames, out);
     return MKPERF_OK;

@@ -8,6 +8,8 @@
 #include "model/figures.h"
 #include "model/plausible.h"
 
+enum { MARKS_SHOWN = 4 }; /* in a head that was not asked for them */
+
 static const double LOUD = 1.0; /* per cent of samples lost above which there is a warning */
 
 static double percent(uint64_t part, uint64_t whole)
@@ -138,7 +140,7 @@ static void print_losses(const struct mkperf_profile *p, FILE *out)
     }
 }
 
-static void print_marks(const struct mkperf_profile *p, FILE *out)
+static void print_marks(const struct mkperf_profile *p, unsigned most, FILE *out)
 {
     static const char *const kinds[] = {
         [MKPERF_MARK_POINT] = "", [MKPERF_MARK_BEGIN] = "begin ", [MKPERF_MARK_END] = "end "};
@@ -149,19 +151,21 @@ static void print_marks(const struct mkperf_profile *p, FILE *out)
     }
     fprintf(out, "# marks       %" PRIu64, t->marks);
     fprintf(out, t->marks_lost ? ", and %" PRIu64 " lost\n" : "\n", t->marks_lost);
-    for (unsigned i = 0; i < p->nmarks; i++) {
+    for (unsigned i = 0; i < p->nmarks && i < most; i++) {
         const struct mkperf_profile_mark *m = &p->mark[i];
         double at = ((double)m->time_ns - (double)t->first_ns) / 1e9;
         fprintf(out, "#             %+10.6f s  %s: %s%s (%" PRIu32 ")\n", at,
                 mkperf_profile_pd_name(p, m->pd), kinds[m->kind],
                 mkperf_places_text(&p->places, m->name), m->id);
     }
-    if (t->marks > p->nmarks) {
-        fprintf(out, "#             and %" PRIu64 " more\n", t->marks - p->nmarks);
+    uint64_t listed = p->nmarks < most ? p->nmarks : most;
+    if (t->marks > listed) {
+        fprintf(out, "#             and %" PRIu64 " more%s\n", t->marks - listed,
+                listed < p->nmarks ? " (--marks lists them)" : "");
     }
 }
 
-void report_head_print(const struct mkperf_profile *p, const char *path, FILE *out)
+void report_head_print(const struct mkperf_profile *p, const char *path, bool marks, FILE *out)
 {
     print_origin(p, path, out);
     print_image(p, out);
@@ -173,5 +177,5 @@ void report_head_print(const struct mkperf_profile *p, const char *path, FILE *o
     print_losses(p, out);
     mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, &p->totals,
                          out);
-    print_marks(p, out);
+    print_marks(p, marks ? MKPERF_PROFILE_MARKS : MARKS_SHOWN, out);
 }

@@ -7,6 +7,6 @@
 
 #include "profile/profile.h"
 
-void report_head_print(const struct mkperf_profile *p, const char *path, FILE *out);
+void report_head_print(const struct mkperf_profile *p, const char *path, bool marks, FILE *out);
 
 #endif

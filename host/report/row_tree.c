@@ -128,15 +128,18 @@ static void print_children(struct printer *p, uint32_t node, uint32_t pd)
     }
 }
 
-void report_tree_print(const struct report_row *r, struct mkperf_frames *f,
-                       const struct report_options *o, uint32_t event, FILE *out)
+void report_tree_print(const struct report_row *r, const struct report_rows *rows,
+                       struct mkperf_frames *f, const struct report_options *o, uint32_t event,
+                       FILE *out)
 {
     struct mkperf_tree t;
-    uint64_t whole = f->profile->total[event].period;
+    uint64_t whole = rows->whole;
+    /* With --pd, branches are cut by their part of that PD: nothing is left of a small one else. */
+    double base = (double)(o->pd ? rows->shown.period : whole);
     struct printer p = {.tree = &t,
                         .frames = f,
                         .whole = whole,
-                        .least = o->graph_limit * (double)whole / 100,
+                        .least = o->graph_limit * base / 100,
                         .out = out,
                         .colour = o->colour,
                         .indent = "        "};

@@ -21,7 +21,8 @@ void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f
                       uint32_t parent_pd, uint64_t whole, char *text, size_t n);
 
 /* Prints the tree of row r of an event; per cents are of the whole event, as those of rows are. */
-void report_tree_print(const struct report_row *r, struct mkperf_frames *f,
-                       const struct report_options *o, uint32_t event, FILE *out);
+void report_tree_print(const struct report_row *r, const struct report_rows *rows,
+                       struct mkperf_frames *f, const struct report_options *o, uint32_t event,
+                       FILE *out);
 
 #endif

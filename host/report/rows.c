@@ -13,15 +13,10 @@
 #include "base/progress.h"
 #include "base/xalloc.h"
 
-const char *const report_sort_names[REPORT_SORT_KEYS] = {
-    [REPORT_SORT_PD] = "pd",     [REPORT_SORT_SYMBOL] = "symbol", [REPORT_SORT_EVENT] = "event",
-    [REPORT_SORT_CORE] = "core", [REPORT_SORT_MODE] = "mode",     [REPORT_SORT_LINE] = "line",
-};
-
-bool report_sorts_by(const struct report_options *o, enum report_sort_key key)
+bool report_sorts_by(const struct report_options *o, enum report_column_id key)
 {
-    for (unsigned i = 0; i < o->nkeys; i++) {
-        if (o->key[i] == key) {
+    for (unsigned i = 0; i < o->keys.n; i++) {
+        if (o->keys.column[i] == key) {
             return true;
         }
     }
@@ -34,30 +29,27 @@ bool report_chain_wanted(const struct mkperf_frames *f, const struct report_opti
     struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
 
     return head.event == event && f->profile->weight[chain].samples > 0 &&
-           (!o->pd || strcmp(o->pd, mkperf_profile_pd_name(f->profile, head.pd)) == 0);
+           (!o->pd || strcmp(o->pd, mkperf_profile_pd_name(f->profile, head.pd)) == 0) &&
+           !(o->no_idle && mkperf_places_idle(&f->profile->places, head.pd));
 }
 
 struct report_row_key report_row_key(const struct mkperf_frames *f, const struct report_options *o,
                                      uint32_t chain, uint32_t function)
 {
     struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
-    struct mkperf_label fn = mkperf_frames_label(f, function);
-    bool symbol = report_sorts_by(o, REPORT_SORT_SYMBOL);
+    struct mkperf_label label = mkperf_frames_label(f, function);
+    struct report_row_key key = {.event = head.event};
 
-    return (struct report_row_key){
-        .pd = report_sorts_by(o, REPORT_SORT_PD) ? fn.pd : 0,
-        .name = symbol ? fn.name : 0,
-        .core = report_sorts_by(o, REPORT_SORT_CORE) ? head.core : 0,
-        .kernel = (symbol || report_sorts_by(o, REPORT_SORT_MODE)) && fn.kernel,
-        .line = report_sorts_by(o, REPORT_SORT_LINE) ? fn.line : 0,
-        .event = head.event,
-    };
+    for (unsigned i = 0; i < o->keys.n; i++) {
+        report_column_key(o->keys.column[i], f, &head, &label, &key);
+    }
+    return key;
 }
 
 static struct report_row *row_of(struct report_rows *rows, struct report_row_key k)
 {
-    uint64_t key[6] = {k.pd, k.name, k.core, k.kernel, k.line, k.event};
-    uint32_t number = mkperf_hash_number(&rows->numbers, key, 6);
+    uint64_t key[] = {k.pd, k.name, k.core, k.kernel, k.line, k.event, k.dso};
+    uint32_t number = mkperf_hash_number(&rows->numbers, key, sizeof key / sizeof *key);
 
     MKPERF_GROW(rows->row, rows->room, (size_t)number + 1);
     if (number == rows->n) {
@@ -76,7 +68,8 @@ static bool is_shown(const struct mkperf_frames *f, const struct report_options 
                      uint32_t function)
 {
     return !o->symbol ||
-           strcmp(o->symbol, mkperf_frames_text(f, mkperf_frames_label(f, function).name)) == 0;
+           mkperf_symbol_is(mkperf_frames_text(f, mkperf_frames_label(f, function).name),
+                            o->symbol);
 }
 
 static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
@@ -156,6 +149,7 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_fra
         }
         mkperf_progress_steps(i, f->profile->chains.count);
     }
+    rows->whole = o->relative || o->no_idle ? rows->shown.period : f->profile->total[event].period;
     if (rows->n > 0) {
         qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, f);
     }

@@ -7,23 +7,12 @@
 #ifndef MKPERF_HOST_REPORT_ROWS_H
 #define MKPERF_HOST_REPORT_ROWS_H
 
-#include "profile/frames.h"
-
-enum report_sort_key {
-    REPORT_SORT_PD,
-    REPORT_SORT_SYMBOL,
-    REPORT_SORT_EVENT,
-    REPORT_SORT_CORE,
-    REPORT_SORT_MODE,
-    REPORT_SORT_LINE,
-    REPORT_SORT_KEYS,
-};
+#include "columns.h"
 
 enum report_graph { REPORT_GRAPH_NONE, REPORT_GRAPH_CALLERS, REPORT_GRAPH_CALLEES };
 
 struct report_options {
-    enum report_sort_key key[REPORT_SORT_KEYS];
-    unsigned nkeys;
+    struct report_column_list keys; /* of rows */
     bool children;
     enum report_graph graph;
     double limit;       /* per cent below which rows are left out */
@@ -32,11 +21,8 @@ struct report_options {
     const char *event;  /* only this event, NULL: all */
     bool colour;        /* of shares */
     const char *symbol; /* only rows of this function, NULL: all */
-};
-
-/* What a row stands for; what is not sorted by is 0. */
-struct report_row_key {
-    uint32_t pd, name, core, kernel, line, event;
+    bool no_idle;       /* no samples of the idle thread; percentages are of the rest */
+    bool relative;      /* percentages are of what is shown */
 };
 
 struct report_row {
@@ -49,12 +35,11 @@ struct report_rows {
     struct mkperf_hash numbers;
     struct report_row *row;
     uint32_t n, room;
-    struct mkperf_weight shown; /* of the event, after the filter by PD */
+    struct mkperf_weight shown; /* of the event, after the filters by PD and idle */
+    uint64_t whole;             /* period sum that is 100 per cent */
 };
 
-extern const char *const report_sort_names[REPORT_SORT_KEYS];
-
-bool report_sorts_by(const struct report_options *o, enum report_sort_key key);
+bool report_sorts_by(const struct report_options *o, enum report_column_id key);
 
 /* Does a chain have weight, pass the filter by PD, and belong to the event? */
 bool report_chain_wanted(const struct mkperf_frames *f, const struct report_options *o,

@@ -13,37 +13,6 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* A row's text under one of the keys that it is sorted by. */
-static void column(const struct mkperf_frames *f, const struct report_row *r,
-                   enum report_sort_key key, char *text, size_t n)
-{
-    switch (key) {
-    case REPORT_SORT_PD:
-        snprintf(text, n, "%s", mkperf_profile_pd_name(f->profile, r->key.pd));
-        break;
-    case REPORT_SORT_SYMBOL:
-        snprintf(text, n, "[%c] %s", r->key.kernel ? 'k' : '.', mkperf_frames_text(f, r->key.name));
-        break;
-    case REPORT_SORT_EVENT:
-        snprintf(text, n, "%s", f->profile->places.session.event[r->key.event].name);
-        break;
-    case REPORT_SORT_CORE:
-        snprintf(text, n, "%03" PRIu32, r->key.core); /* as perf */
-        break;
-    case REPORT_SORT_MODE:
-        snprintf(text, n, "[%c]", r->key.kernel ? 'k' : '.');
-        break;
-    default:
-        snprintf(text, n, "%s", mkperf_frames_text(f, r->key.line));
-        break;
-    }
-}
-
-static const char *const titles[REPORT_SORT_KEYS] = {
-    [REPORT_SORT_PD] = "PD",     [REPORT_SORT_SYMBOL] = "Symbol", [REPORT_SORT_EVENT] = "Event",
-    [REPORT_SORT_CORE] = "Core", [REPORT_SORT_MODE] = "Mode",     [REPORT_SORT_LINE] = "Line",
-};
-
 struct layout {
     int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
     uint32_t rows;               /* that are printed */
@@ -55,12 +24,12 @@ static struct layout lay_out(const struct report_rows *rows, const struct mkperf
     struct layout l = {.rows = 0};
     char text[600];
 
-    for (unsigned i = 0; i < o->nkeys; i++) {
-        l.width[i] = (int)strlen(titles[o->key[i]]);
+    for (unsigned i = 0; i < o->keys.n; i++) {
+        l.width[i] = (int)strlen(report_column_title(o->keys.column[i]));
     }
     while (l.rows < rows->n && percent(rows->row[l.rows].children.period, whole) >= o->limit) {
-        for (unsigned i = 0; i < o->nkeys; i++) {
-            column(f, &rows->row[l.rows], o->key[i], text, sizeof text);
+        for (unsigned i = 0; i < o->keys.n; i++) {
+            report_column_text(o->keys.column[i], f, &rows->row[l.rows].key, text, sizeof text);
             if ((int)strlen(text) > l.width[i]) {
                 l.width[i] = (int)strlen(text);
             }
@@ -77,9 +46,9 @@ void report_row_text(const struct mkperf_frames *f, const struct report_options 
     size_t used = 0;
 
     text[0] = '\0';
-    for (unsigned i = 0; i < o->nkeys && used < n; i++) {
-        column(f, r, o->key[i], part, sizeof part);
-        used += (size_t)snprintf(text + used, n - used, i + 1 < o->nkeys ? "%-12s  " : "%s", part);
+    for (unsigned i = 0; i < o->keys.n && used < n; i++) {
+        report_column_text(o->keys.column[i], f, &r->key, part, sizeof part);
+        used += (size_t)snprintf(text + used, n - used, i + 1 < o->keys.n ? "%-12s  " : "%s", part);
     }
 }
 
@@ -87,10 +56,10 @@ static void print_titles(const struct layout *l, const struct report_options *o,
 {
     fprintf(out, o->children ? "# Children      Self  Samples           Period"
                              : "# Overhead  Samples           Period");
-    for (unsigned i = 0; i < o->nkeys; i++) {
-        bool last = i + 1 == o->nkeys;
+    for (unsigned i = 0; i < o->keys.n; i++) {
+        bool last = i + 1 == o->keys.n;
 
-        fprintf(out, "  %-*s", last ? 0 : l->width[i], titles[o->key[i]]);
+        fprintf(out, "  %-*s", last ? 0 : l->width[i], report_column_title(o->keys.column[i]));
     }
     fprintf(out, "\n#\n");
 }
@@ -112,9 +81,9 @@ static void print_row(const struct report_row *r, const struct layout *l,
     }
     print_share(percent(r->self.period, whole), o->colour, out);
     fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
-    for (unsigned i = 0; i < o->nkeys; i++) {
-        column(f, r, o->key[i], text, sizeof text);
-        fprintf(out, "  %-*s", i + 1 == o->nkeys ? 0 : l->width[i], text);
+    for (unsigned i = 0; i < o->keys.n; i++) {
+        report_column_text(o->keys.column[i], f, &r->key, text, sizeof text);
+        fprintf(out, "  %-*s", i + 1 == o->keys.n ? 0 : l->width[i], text);
     }
     fputc('\n', out);
 }
@@ -123,7 +92,7 @@ enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkpe
                                      const struct report_options *o, uint32_t event, FILE *out,
                                      struct mkperf_error *e)
 {
-    uint64_t whole = f->profile->total[event].period;
+    uint64_t whole = rows->whole;
     struct layout l = lay_out(rows, f, o, whole);
 
     (void)e;
@@ -131,7 +100,7 @@ enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkpe
     for (uint32_t i = 0; i < l.rows; i++) {
         print_row(&rows->row[i], &l, f, o, whole, out);
         if (o->graph != REPORT_GRAPH_NONE) {
-            report_tree_print(&rows->row[i], f, o, event, out);
+            report_tree_print(&rows->row[i], rows, f, o, event, out);
         }
     }
     if (l.rows < rows->n) {

@@ -193,7 +193,9 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
         }
         if (s->interval_ms != 0 && time >= next) {
             show_interval(s);
-            next = time + (double)s->interval_ms / 1000;
+            while (next <= time) { /* one may have been long: the grid stays */
+                next += (double)s->interval_ms / 1000;
+            }
         }
     }
     return MKPERF_OK;
@@ -300,7 +302,7 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
         read_counts(s, s->per_pd, &by_pd, e) != MKPERF_OK) {
         return e->status;
     }
-    if (s->ended && s->interval_ms != 0 && s->work.seconds > s->before.seconds) {
+    if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* the last one */
         show_interval(s);
     }
     return MKPERF_OK;

@@ -133,7 +133,10 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     }
     fprintf(style->out, "%s%19s      %-24s", r->estimate ? "~" : " ",
             grouped(count, number, sizeof number), name);
-    if (stat_derived(r, row, style->session, i, &figure, &unit)) {
+    if (row != &r->row[0] && stat_sum(&r->row[0].value[i]) > 0) { /* a PD's share, no rates */
+        fprintf(style->out, " # %7.2f%% %-20s", 100 * count / stat_sum(&r->row[0].value[i]),
+                "of the system");
+    } else if (stat_derived(r, row, style->session, i, &figure, &unit)) {
         fprintf(style->out, " # %8.3f %-20s", figure, unit);
     }
     if (v->user_counter != 0 && v->kernel_counter != 0 && count > 0) {

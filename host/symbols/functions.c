@@ -248,3 +248,20 @@ uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name)
     }
     return 0;
 }
+
+bool mkperf_symbol_is(const char *name, const char *wanted)
+{
+    static const char *const behind[] = {"(",      ".constprop.", ".isra.",
+                                         ".part.", ".cold",       ".lto_priv."};
+    size_t n = strlen(wanted);
+
+    if (strncmp(name, wanted, n) != 0) {
+        return false;
+    }
+    for (size_t i = 0; name[n] != '\0' && i < sizeof behind / sizeof *behind; i++) {
+        if (strncmp(name + n, behind[i], strlen(behind[i])) == 0) {
+            return true;
+        }
+    }
+    return name[n] == '\0';
+}

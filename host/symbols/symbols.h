@@ -74,6 +74,12 @@ enum mkperf_status mkperf_module_system_calls(const struct mkperf_module *m, uin
 /* The function at addr. Strings live as long as s. False, with name NULL, if there is none. */
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out);
 
+/*
+ * Whether a function is meant by `wanted`: its name, or that without its parameters (C++) or without
+ * what a compiler appends to a clone's (.constprop.0, .isra.0, .part.0, .cold).
+ */
+bool mkperf_symbol_is(const char *name, const char *wanted);
+
 /* Where the function of that name, as the linker knows it, begins. 0: there is none. */
 uint64_t mkperf_symbol_address(struct mkperf_module *m, const char *name);
 

@@ -40,7 +40,7 @@ static void print_head(const struct mkperf_frames *f, const char *path, FILE *ou
     FILE *head = open_memstream(&text, &n);
 
     if (head) {
-        report_head_print(f->profile, path, head);
+        report_head_print(f->profile, path, true, head);
         mkperf_frames_warn(f, head);
         (void)fclose(head);
     }

@@ -145,7 +145,7 @@ enum mkperf_status view_json_profile(struct mkperf_frames *f, const struct view_
                                      struct mkperf_error *e)
 {
     static const struct report_options by_function = {
-        .key = {REPORT_SORT_PD, REPORT_SORT_SYMBOL}, .nkeys = 2, .children = true};
+        .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}, .children = true};
     struct report_options o = by_function;
     struct report_rows rows;
     struct mkperf_tree tree;

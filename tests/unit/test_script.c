@@ -64,7 +64,7 @@ static void test_bad_input(void **state)
     (void)state;
     text = RUN(script, &status, "-i", in, "-F", "colour");
     assert_int_equal(status, MKPERF_ERR_USAGE);
-    assert_non_null(strstr(text, "no such field in 'colour'"));
+    assert_non_null(strstr(text, "no field 'colour', there are comm, sym"));
     RUN(script, &status, "-i", in, "--time", "2,1");
     assert_int_equal(status, MKPERF_ERR_USAGE);
     RUN(script, &status, "-i", in, "--time", "x");

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the table of columns, see columns.h. */
+#include "columns.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/guess.h"
+#include "base/printable.h"
+
+struct column {
+    const char *name;    /* as a key of rows; NULL: none */
+    const char *field;   /* as a field of samples, perf script's name; NULL: none */
+    const char *aliases; /* other names of either, separated by blanks */
+    const char *title;
+    void (*key)(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                const struct mkperf_label *label, struct report_row_key *key);
+    void (*text)(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                 size_t n);
+};
+
+static void pd_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                   const struct mkperf_label *label, struct report_row_key *key)
+{
+    (void)f;
+    (void)head;
+    key->pd = label->pd;
+}
+
+static void pd_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                    size_t n)
+{
+    snprintf(text, n, "%s", mkperf_profile_pd_name(f->profile, key->pd));
+}
+
+static void mode_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                     const struct mkperf_label *label, struct report_row_key *key)
+{
+    (void)f;
+    (void)head;
+    key->kernel = label->kernel;
+}
+
+static void mode_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                      size_t n)
+{
+    (void)f;
+    snprintf(text, n, "[%c]", key->kernel ? 'k' : '.');
+}
+
+static void symbol_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                       const struct mkperf_label *label, struct report_row_key *key)
+{
+    mode_key(f, head, label, key);
+    key->name = label->name;
+}
+
+static void symbol_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                        size_t n)
+{
+    snprintf(text, n, "[%c] %s", key->kernel ? 'k' : '.', mkperf_frames_text(f, key->name));
+}
+
+static void event_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                      const struct mkperf_label *label, struct report_row_key *key)
+{
+    (void)f;
+    (void)label;
+    key->event = head->event;
+}
+
+static void event_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                       size_t n)
+{
+    snprintf(text, n, "%s", f->profile->places.session.event[key->event].name);
+}
+
+static void core_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                     const struct mkperf_label *label, struct report_row_key *key)
+{
+    (void)f;
+    (void)label;
+    key->core = head->core;
+}
+
+static void core_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                      size_t n)
+{
+    (void)f;
+    snprintf(text, n, "%03" PRIu32, key->core); /* as perf */
+}
+
+static void line_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                     const struct mkperf_label *label, struct report_row_key *key)
+{
+    (void)f;
+    (void)head;
+    key->line = label->line;
+}
+
+static void line_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                      size_t n)
+{
+    snprintf(text, n, "%s", mkperf_frames_text(f, key->line));
+}
+
+/* PDs that run the same program have one. */
+static void dso_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                    const struct mkperf_label *label, struct report_row_key *key)
+{
+    const struct mkperf_places *s = &f->profile->places;
+    const char *elf = label->pd < s->npds ? s->pd[label->pd].elf : NULL;
+
+    (void)head;
+    key->dso = label->kernel && s->kernel_elf != NULL ? 1 : 0;
+    for (uint32_t i = 0; !label->kernel && elf != NULL && key->dso == 0; i++) {
+        key->dso = s->pd[i].elf != NULL && strcmp(s->pd[i].elf, elf) == 0 ? 2 + i : 0;
+    }
+}
+
+static void dso_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                     size_t n)
+{
+    const struct mkperf_places *s = &f->profile->places;
+    const char *path = key->dso == 0   ? "[unknown]"
+                       : key->dso == 1 ? s->kernel_elf
+                                       : s->pd[key->dso - 2].elf;
+
+    snprintf(text, n, "%s", strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path);
+    mkperf_printable(text);
+}
+
+/* clang-format off */
+static const struct column columns[REPORT_COLUMNS] = {
+    /*                       -s        -F         other names                 title */
+    [REPORT_SORT_PD]      = {"pd",     "comm",    "",                         "PD",     pd_key, pd_text},
+    [REPORT_SORT_SYMBOL]  = {"symbol", "sym",     "",                         "Symbol", symbol_key, symbol_text},
+    [REPORT_SORT_EVENT]   = {"event",  "event",   "",                         "Event",  event_key, event_text},
+    [REPORT_SORT_CORE]    = {"core",   "cpu",     "",                         "Core",   core_key, core_text},
+    [REPORT_SORT_MODE]    = {"mode",   NULL,      "cpumode",                  "Mode",   mode_key, mode_text},
+    [REPORT_SORT_LINE]    = {"line",   "srcline", "",                         "Line",   line_key, line_text},
+    [REPORT_SORT_DSO]     = {"dso",    "dso",     "elf",                      "ELF",    dso_key, dso_text},
+    [REPORT_FIELD_TID]    = {NULL,     "tid",     "",                         NULL,     NULL, NULL},
+    [REPORT_FIELD_PID]    = {NULL,     "pid",     "",                         NULL,     NULL, NULL},
+    [REPORT_FIELD_TIME]   = {NULL,     "time",    "",                         NULL,     NULL, NULL},
+    [REPORT_FIELD_PERIOD] = {NULL,     "period",  "",                         NULL,     NULL, NULL},
+    [REPORT_FIELD_IP]     = {NULL,     "ip",      "",                         NULL,     NULL, NULL},
+    [REPORT_FIELD_SYMOFF] = {NULL,     "symoff",  "",                         NULL,     NULL, NULL},
+};
+/* clang-format on */
+
+static const char always_there[] = "overhead samples period"; /* in the table of rows */
+
+void report_column_key(enum report_column_id column, const struct mkperf_frames *f,
+                       const struct mkperf_chain_head *head, const struct mkperf_label *label,
+                       struct report_row_key *key)
+{
+    columns[column].key(f, head, label, key);
+}
+
+void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
+                        const struct report_row_key *key, char *buffer, size_t n)
+{
+    columns[column].text(f, key, buffer, n);
+}
+
+const char *report_column_title(enum report_column_id column)
+{
+    return columns[column].title;
+}
+
+/* Whether the n bytes at name are one of the words. */
+static bool is_word(const char *words, const char *name, size_t n)
+{
+    for (const char *at = words; at != NULL && *at != '\0';) {
+        size_t length = strcspn(at, " ");
+        if (length == n && memcmp(at, name, n) == 0) {
+            return true;
+        }
+        at += length + strspn(at + length, " ");
+    }
+    return false;
+}
+
+/* The number of the column with that name in either command, which the command must have. */
+static unsigned find(const char *name, size_t n, bool fields)
+{
+    unsigned i = 0;
+
+    while (i < REPORT_COLUMNS &&
+           ((fields ? columns[i].field : columns[i].name) == NULL ||
+            (!is_word(columns[i].name, name, n) && !is_word(columns[i].field, name, n) &&
+             !is_word(columns[i].aliases, name, n)))) {
+        i++;
+    }
+    return i;
+}
+
+struct joined {
+    char text[256];
+};
+
+static void join(void *to, const char *word, const char *help)
+{
+    struct joined *j = to;
+    size_t n = strlen(j->text);
+
+    (void)help;
+    snprintf(j->text + n, sizeof j->text - n, "%s%s", n > 0 ? ", " : "", word);
+}
+
+static enum mkperf_status no_such(const struct mkperf_given *g, const char *name, size_t n,
+                                  mkperf_list *list, const char *what)
+{
+    char word[64], near[MKPERF_GUESS_TEXT];
+    struct joined all = {""};
+    struct mkperf_guess guess;
+
+    snprintf(word, sizeof word, "%.*s", (int)n, name);
+    mkperf_guess_begin(&guess, word);
+    list(mkperf_guess_put, &guess);
+    list(join, &all);
+    return mkperf_usage_error(g->e, g->command, "%s: no %s '%s', there are %s%s", g->name, what,
+                              word, all.text, mkperf_guess_text(&guess, near));
+}
+
+enum mkperf_status report_columns_sort(struct report_column_list *list,
+                                       const struct mkperf_given *g)
+{
+    bool seen[REPORT_COLUMNS] = {false};
+
+    list->n = 0;
+    for (const char *at = g->value;; at++) {
+        size_t n = strcspn(at, ",");
+        unsigned i = find(at, n, false);
+
+        if (i == REPORT_COLUMNS && !is_word(always_there, at, n)) {
+            return no_such(g, at, n, report_columns_put_keys, "key");
+        }
+        if (i < REPORT_COLUMNS && !seen[i]) {
+            seen[i] = true;
+            list->column[list->n++] = (enum report_column_id)i;
+        }
+        at += n;
+        if (*at == '\0') {
+            break;
+        }
+    }
+    return list->n > 0 ? MKPERF_OK : mkperf_given_bad(g, "a key beside what is always shown");
+}
+
+enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
+                                         const struct mkperf_given *g)
+{
+    *fields = *g->value == '+' || *g->value == '-' ? standard : 0;
+    for (const char *at = g->value;; at++) {
+        bool less = *at == '-';
+
+        at += *at == '+' || less;
+        size_t n = strcspn(at, ",");
+        unsigned i = find(at, n, true);
+        if (i == REPORT_COLUMNS) {
+            return no_such(g, at, n, report_columns_put_fields, "field");
+        }
+        *fields = less ? *fields & ~(1U << i) : *fields | 1U << i;
+        at += n;
+        if (*at == '\0') {
+            return MKPERF_OK;
+        }
+    }
+}
+
+void report_columns_put_keys(mkperf_put *put, void *to)
+{
+    for (unsigned i = 0; i < REPORT_SORT_KEYS; i++) {
+        put(to, columns[i].name, "");
+    }
+}
+
+void report_columns_put_fields(mkperf_put *put, void *to)
+{
+    for (unsigned i = 0; i < REPORT_COLUMNS; i++) {
+        if (columns[i].field != NULL) {
+            put(to, columns[i].field, "");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of columns that report, diff and script share: what each is called, by which of them,
+ * what tells rows apart in it, and its text.
+ *
+ * Owns: the names of sort keys (-s) and fields (-F) and their parsing. To add a column: a row in
+ * columns.c, and a word of struct report_row_key if nothing there tells its rows apart.
+ */
+#ifndef MKPERF_HOST_REPORT_COLUMNS_H
+#define MKPERF_HOST_REPORT_COLUMNS_H
+
+#include "profile/frames.h"
+
+enum report_column_id {
+    /* of rows, and some of samples too: */
+    REPORT_SORT_PD,
+    REPORT_SORT_SYMBOL,
+    REPORT_SORT_EVENT,
+    REPORT_SORT_CORE,
+    REPORT_SORT_MODE,
+    REPORT_SORT_LINE,
+    REPORT_SORT_DSO,
+    REPORT_SORT_KEYS,
+    /* of samples alone: */
+    REPORT_FIELD_TID = REPORT_SORT_KEYS,
+    REPORT_FIELD_PID,
+    REPORT_FIELD_TIME,
+    REPORT_FIELD_PERIOD,
+    REPORT_FIELD_IP,
+    REPORT_FIELD_SYMOFF,
+    REPORT_COLUMNS,
+};
+
+/* What a row stands for; what is not sorted by is 0. */
+struct report_row_key {
+    uint32_t pd, name, core, kernel, line, event;
+    uint32_t dso; /* 0: unknown, 1: the kernel's, else 2 + the first PD with that ELF */
+};
+
+/* A list of columns in the order in which they were given, each once. */
+struct report_column_list {
+    enum report_column_id column[REPORT_COLUMNS];
+    unsigned n;
+};
+
+/* Fills in what tells rows apart in a column, for a function of a chain. */
+void report_column_key(enum report_column_id column, const struct mkperf_frames *f,
+                       const struct mkperf_chain_head *head, const struct mkperf_label *label,
+                       struct report_row_key *key);
+/* The text of a column of a row: in buffer, of n bytes. Only of columns of rows. */
+void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
+                        const struct report_row_key *key, char *buffer, size_t n);
+const char *report_column_title(enum report_column_id column);
+
+/*
+ * Takes a comma-separated list of columns of rows (-s). Other names of perf are known; those of
+ * columns that are always there (overhead, samples, period) are accepted. USAGE, with the names
+ * that there are and the nearest.
+ */
+enum mkperf_status report_columns_sort(struct report_column_list *list,
+                                       const struct mkperf_given *g);
+/* Takes a list of fields (-F) into a set of bits, 1 << column; +NAME and -NAME change `standard`. */
+enum mkperf_status report_columns_fields(unsigned *fields, unsigned standard,
+                                         const struct mkperf_given *g);
+
+/* Lists for help and completion (mkperf_list). */
+void report_columns_put_keys(mkperf_put *put, void *to);
+void report_columns_put_fields(mkperf_put *put, void *to);
+
+#endif

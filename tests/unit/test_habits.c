@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What users of perf type first: its spellings, a file without -i, names that are nearly right,
+ * shares of what is shown. Each is accepted, or the message says what to type instead.
+ */
+#include "fake_net.h"
+#include "recording.h"
+
+/* As recording_program, but a function has the name that a compiler gives to a clone. */
+static const char program[] =
+    "volatile int sink;\n"
+    "__attribute__((noinline)) int alpha(int a) { sink = a; return a + 1; }\n"
+    "int beta(int a) __asm__(\"beta.constprop.0\");\n"
+    "__attribute__((noinline)) int beta(int a) { return alpha(a) + alpha(a + 1); }\n"
+    "__attribute__((noinline)) int gamma_(int a) { return a ? gamma_(a - 1) + beta(a) : 0; }\n"
+    "void _start(void) { sink = gamma_(3); }\n";
+
+static const char *in;
+
+static void has(const char *text, const char *wanted)
+{
+    if (strstr(text, wanted) == NULL) {
+        fail_msg("no \"%s\" in: %s", wanted, text);
+    }
+}
+
+static void has_not(const char *text, const char *unwanted)
+{
+    if (strstr(text, unwanted) != NULL) {
+        fail_msg("\"%s\" in: %s", unwanted, text);
+    }
+}
+
+/* The command ends with the status and prints all of the words (separated by '|'). */
+#define SAYS(command, wanted, words, ...)                                                  \
+    do {                                                                                   \
+        int status_;                                                                       \
+        char copy_[300], *text_ = RUN(command, &status_, __VA_ARGS__);                     \
+        if (status_ != (wanted)) {                                                         \
+            fail_msg(#command ": status %d: %s", status_, text_);                          \
+        }                                                                                  \
+        snprintf(copy_, sizeof copy_, "%s", words);                                        \
+        for (char *word_ = strtok(copy_, "|"); word_ != NULL; word_ = strtok(NULL, "|")) { \
+            has(text_, word_);                                                             \
+        }                                                                                  \
+    } while (0)
+
+/* The share of a row with this name at its end, in the first column; -1: no such row. */
+static double share_of(const char *text, const char *name)
+{
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        size_t n, length = strlen(name);
+
+        line += *line == '\n';
+        n = strcspn(line, "\n");
+        if (*line == ' ' && n > length && strncmp(line + n - length, name, length) == 0 &&
+            line[n - length - 1] == ' ') {
+            return atof(line);
+        }
+    }
+    return -1;
+}
+
+/* The sum of the first column. */
+static double sum_of_shares(const char *text)
+{
+    double sum = 0;
+
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        sum += *line == ' ' && strchr(line, '%') != NULL ? atof(line) : 0;
+    }
+    return sum;
+}
+
+static void test_file_without_i(void **state)
+{
+    (void)state;
+    SAYS(report, 0, "Samples: |gamma_", in, "--stdio");
+    SAYS(script, 0, "gamma_", in);
+    SAYS(report, MKPERF_ERR_USAGE, "what is", in, "more", "--stdio");
+    SAYS(report, MKPERF_ERR_USAGE, "two recordings", "-i", in, in, "--stdio");
+}
+
+static void test_accepted(void **state)
+{
+    (void)state;
+    SAYS(report, 0, "gamma_", "-i", in, "--stdio", "-n");
+    SAYS(report, 0, "in PD server|beta", "-i", in, "--stdio", "--comm", "server");
+    SAYS(report, 0, "in PD server|beta", "-i", in, "--stdio", "--comms", "server");
+    SAYS(report, 0, "one.elf|kernel.elf|PD", "-i", in, "--stdio", "-s", "comm,dso");
+    SAYS(report, 0, "gamma_", "-i", in, "--stdio", "-s", "overhead,comm,sym");
+    SAYS(script, 0, "server", "-i", in, "-F", "pd,core,symbol", "--comm", "server");
+    SAYS(diff, 0, "one.elf|kernel.elf", "-s", "dso", in, in);
+    SAYS(diff, 0, "server", "-s", "comm", in, in);
+}
+
+static void test_did_you_mean(void **state)
+{
+    (void)state;
+    SAYS(report, MKPERF_ERR_USAGE, "symbl|did you mean 'symbol'|pd, symbol", "-i", in, "-s",
+         "pd,symbl");
+    SAYS(script, MKPERF_ERR_USAGE, "perid|did you mean 'period'", "-i", in, "-F", "perid");
+    SAYS(diff, MKPERF_ERR_USAGE, "symbl|did you mean 'symbol'", "-s", "symbl", in, in);
+    SAYS(report, MKPERF_ERR_USAGE, "--childern|did you mean '--children'", "-i", in, "--childern");
+    SAYS(report, MKPERF_ERR_USAGE, "sever|did you mean 'server'", "-i", in, "--pd", "sever");
+    SAYS(report, MKPERF_ERR_USAGE, "cylces|did you mean 'cycles'", "-i", in, "-e", "cylces");
+    SAYS(report, MKPERF_ERR_USAGE, "gama_|did you mean 'gamma_'", "-i", in, "--stdio", "-S",
+         "gama_");
+    SAYS(annotate, MKPERF_ERR_USAGE, "alpa|did you mean 'alpha'", "-i", in, "alpa");
+    int status;
+    char *text =
+        recording_run(mkperf_help_command.run, &status, (const char *[]){"help", "repotr", NULL});
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    has(text, "did you mean 'report'?");
+}
+
+/* An error about a name comes alone, without a report's head before it. */
+static void test_no_head_before_error(void **state)
+{
+    int status;
+
+    (void)state;
+    char *text = RUN(report, &status, "-i", in, "--stdio", "-S", "nosuch");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    has_not(text, "# file");
+}
+
+static void test_clones(void **state)
+{
+    (void)state;
+    SAYS(report, 0, "beta.constprop.0", "-i", in, "--stdio", "-S", "beta");
+    SAYS(report, 0, "beta.constprop.0", "-i", in, "--stdio", "-S", "beta.constprop.0");
+    SAYS(annotate, 0, "beta.constprop.0", "-i", in, "beta");
+}
+
+static void test_percentages(void **state)
+{
+    double all, relative;
+    int status;
+
+    (void)state;
+    char *text = RUN(report, &status, "-i", in, "--stdio", "-e", "cycles", "--pd", "server");
+    all = share_of(text, "beta.constprop.0");
+    text = RUN(report, &status, "-i", in, "--stdio", "-e", "cycles", "--pd", "server",
+               "--percentage", "relative");
+    relative = share_of(text, "beta.constprop.0");
+    has(text, "percentages are of these");
+    assert_true(all > 1 && relative > 99);
+    assert_true(sum_of_shares(text) > 99.9 && sum_of_shares(text) < 100.1);
+    SAYS(report, MKPERF_ERR_USAGE, "relative or absolute", "-i", in, "--percentage", "some");
+
+    text = RUN(report, &status, "-i", in, "--stdio", "-e", "cycles", "--no-idle");
+    assert_int_equal(status, 0);
+    has(text, "# without idle");
+    assert_true(share_of(text, "idle_thread") < 0);
+    assert_true(sum_of_shares(text) > 99.9 && sum_of_shares(text) < 100.1);
+    text = RUN(report, &status, "-i", in, "--stdio", "-e", "cycles");
+    assert_true(share_of(text, "idle_thread") > 5);
+}
+
+/* Branches are cut by their share of the PD that is shown. */
+static void test_callers_of_small_pd(void **state)
+{
+    uint64_t deep[] = {recording_at.beta + 12, recording_at.gamma + 20, 0};
+    const char *small = recording_path("small.data");
+    struct recording r;
+
+    (void)state;
+    recording_begin(&r, "small.data");
+    recording_put(&r, 1, 0, 0, 10, recording_at.alpha, deep);
+    recording_put(&r, 0, 0, 0, 100000, recording_at.alpha, deep);
+    recording_end(&r, 0);
+    SAYS(report, 0, "-- beta.constprop.0", "-i", small, "--stdio", "--pd", "server", "-g");
+}
+
+static void test_time_in_percent(void **state)
+{
+    int status;
+
+    (void)state;
+    char *text = RUN(script, &status, "-i", in, "-F", "time", "-G");
+    size_t all = strlen(text);
+    text = RUN(script, &status, "-i", in, "-F", "time", "-G", "--time", "10%-20%");
+    assert_int_equal(status, 0);
+    assert_in_range(strlen(text), all / 12, all / 8);
+    text = RUN(script, &status, "-i", in, "-F", "time", "-G", "--time", "0%-100%");
+    assert_int_equal(strlen(text), all);
+    SAYS(report, 0, "# only", "-i", in, "--stdio", "--time", "10%-20%");
+    SAYS(report, 0, "# only", "-i", in, "--stdio", "--time", "50%");
+    SAYS(report, MKPERF_ERR_USAGE, "--time", "-i", in, "--time", "20%-10%");
+    SAYS(report, MKPERF_ERR_USAGE, "--time", "-i", in, "--time", "20%-120%");
+}
+
+/* ---- commands that talk to a target -----------------------------------------------------------
+ */
+
+static char address[64];
+static pid_t child;
+
+static void begin(struct how how)
+{
+    uint16_t port;
+
+    child = start_target(how, &port);
+    snprintf(address, sizeof address, "tcp:127.0.0.1:%u", port);
+}
+
+static void end(void)
+{
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void test_record_spellings(void **state)
+{
+    const char *out = recording_path("spelt.data");
+
+    (void)state;
+    begin((struct how){.dials = false});
+    SAYS(record, 0, "samples in", "-a", "-t", address, "-o", out, "--duration", "0.02");
+    SAYS(record, 0, "samples in", "-t", address, "-o", out, "--duration", "0.02", "-F", "max",
+         "--call-graph", "fp");
+    SAYS(record, MKPERF_ERR_USAGE, "no PD is called", "-t", address, "-o", out, "-p", "server");
+    end();
+    SAYS(record, MKPERF_ERR_USAGE, "frame pointers", "-t", address, "--call-graph", "dwarf");
+    SAYS(record, MKPERF_ERR_USAGE, "whole target|--pd", "-t", address, "--", "sleep", "1");
+    SAYS(record, MKPERF_ERR_USAGE, "did you mean '--duration'", "-t", address, "--duraton", "1");
+    SAYS(stat, MKPERF_ERR_USAGE, "whole target", "-t", address, "sleep", "1");
+}
+
+/* As perf: the recording before is kept. */
+static void test_old_recording(void **state)
+{
+    const char *out = recording_path("kept.data");
+
+    (void)state;
+    begin((struct how){.dials = false});
+    free(recording_shell("rm -f %s %s.old", out, out));
+    SAYS(record, 0, "samples in", "-t", address, "-o", out, "--duration", "0.02");
+    char *before = recording_shell("cksum <%s", out);
+    SAYS(record, 0, "samples in", "-t", address, "-o", out, "--duration", "0.03");
+    char *kept = recording_shell("cksum <%s.old", out), *now = recording_shell("cksum <%s", out);
+    assert_string_equal(before, kept);
+    assert_string_not_equal(before, now);
+    free(before);
+    free(kept);
+    free(now);
+    end();
+}
+
+/* What matters is said first, and alone. */
+static void test_no_target(void **state)
+{
+    int status;
+
+    (void)state;
+    char *text = RUN(record, &status, "-t", "/nonexistent", "-o", recording_path("no.data"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    has(text, "/nonexistent");
+    has_not(text, "--system");
+    text = RUN(record, &status, "-t", "unix:/nonexistent", "-o", recording_path("no.data"));
+    assert_int_not_equal(status, 0);
+    has(text, "/nonexistent");
+    has_not(text, "--system");
+}
+
+/* The intervals add up to what was counted: the last one is not left out. */
+static void test_last_interval(void **state)
+{
+    double seconds = 0, count = 0;
+    int status;
+
+    (void)state;
+    begin((struct how){.counts = COUNTED});
+    char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-I", "30",
+                     "--duration", "0.1");
+    end();
+    assert_int_equal(status, 0);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        double at;
+        uint64_t n;
+        line += *line == '\n';
+        if (sscanf(line, "%lf,%" SCNu64 ",,cycles", &at, &n) == 2) {
+            seconds = at;
+            count += (double)n;
+        }
+    }
+    assert_true(seconds >= 0.1);
+    assert_int_equal((uint64_t)count, (uint64_t)(seconds * 7e6 + 0.5));
+}
+
+/* A PD's rows have its share of the system, and no rate of a clock. */
+static void test_stat_of_pds(void **state)
+{
+    int status;
+
+    (void)state;
+    begin((struct how){.counts = COUNTED});
+    char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "--per-pd", "--duration", "0.1");
+    end();
+    assert_int_equal(status, 0);
+    has(text, "unknown-3");
+    has(text, "100.00%");
+    has(text, "GHz"); /* of the system */
+    assert_null(strstr(strstr(text, "unknown-3"), "GHz"));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    recording_setup();
+    recording_compile("one", program, "");
+    recording_at.alpha = recording_address("one.elf", "alpha");
+    recording_at.beta = recording_address("one.elf", "beta.constprop.0");
+    recording_at.gamma = recording_address("one.elf", "gamma_");
+    recording_at.start = recording_address("one.elf", "_start");
+    recording_make("perf.data", 40, 0);
+    in = recording_path("perf.data");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_file_without_i),
+        cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_did_you_mean),
+        cmocka_unit_test(test_no_head_before_error),
+        cmocka_unit_test(test_clones),
+        cmocka_unit_test(test_percentages),
+        cmocka_unit_test(test_callers_of_small_pd),
+        cmocka_unit_test(test_time_in_percent),
+        cmocka_unit_test(test_record_spellings),
+        cmocka_unit_test(test_old_recording),
+        cmocka_unit_test(test_no_target),
+        cmocka_unit_test(test_last_interval),
+        cmocka_unit_test(test_stat_of_pds),
+    };
+
+    return cmocka_run_group_tests(tests, setup, recording_teardown);
+}
