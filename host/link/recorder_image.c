@@ -26,9 +26,15 @@ static enum mkperf_status fetch(struct mkperf_recorder *r, struct mkperf_error *
 
 enum mkperf_status mkperf_recorder_connect(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK ||
-        (r->stream->hello.stamp_bytes != 0 && fetch(r, e) != MKPERF_OK)) {
+    if (mkperf_peer_connect(&r->link, e) != MKPERF_OK) {
         return e->status;
+    }
+    while (r->stream->hello.stamp_bytes != 0 && fetch(r, e) != MKPERF_OK) {
+        /* The parts that arrived stay, unless the target has another image now. */
+        r->breaks++;
+        if (e->status != MKPERF_ERR_LINK || mkperf_peer_reconnect(&r->link, e) != MKPERF_OK) {
+            return e->status;
+        }
     }
     return mkperf_stream_settle(r->stream, e);
 }

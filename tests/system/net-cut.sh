@@ -158,8 +158,9 @@ returns() {
     proxy down:9000 pass
     RUN="start $D/returns.log" record "$proxy" -F 4000 --timeout 20 -o "$D/returns.data"
     recorder=$pid
+    wait_for 120 grep 'connected again' "$D/returns.log" || { cat "$D/returns.log"; return 1; }
+    kill $crowd # on a slow machine, 1000 a second of its time may be too many a second of the target's to work beside
     wait_for 120 grep 'samples arrive again' "$D/returns.log" || { cat "$D/returns.log"; return 1; }
-    kill $crowd
     kill -INT $recorder
     wait $recorder || { cat "$D/returns.log"; return 1; }
     balanced "$D/returns.log"
