@@ -109,7 +109,9 @@ void mkperf_client_closed(struct mkperf_client *c, unsigned who)
     struct mkperf_connection *p = &c->connection[who];
     uint32_t bit = UINT32_C(1) << who;
 
-    c->links_lost += c->running && mkperf_connection_ready(c, who);
+    bool was_ready = mkperf_connection_ready(c, who);
+
+    c->links_lost += c->running && was_ready;
     c->refused += p->claim.made; /* said hello to a target with a key, and hung up */
     for (unsigned i = 0; i < c->hosts; i++) {
         c->queues &= ~(p->link.large == c->queue[i] ? UINT32_C(1) << i : 0);
@@ -121,7 +123,9 @@ void mkperf_client_closed(struct mkperf_client *c, unsigned who)
         c->stop_by = MKPERF_NOBODY;
     }
     mkperf_connection_give_up_control(c, who);
-    report_roles(c);
+    if (was_ready) { /* else it was no watcher: hosts do not hear of strangers that come and go */
+        report_roles(c);
+    }
 }
 
 bool mkperf_client_finished(const struct mkperf_client *c, unsigned who)

@@ -164,6 +164,11 @@ static void keeps_nobody_out(attack_fn *attack)
     assert_true(gets_in(attack));
     assert_true(client.running);
     assert_true(hosts[0].role.control);
+    settle(&hosts[0]);
+    unsigned roles = hosts[0].roles;
+    pass(1000, attack);
+    settle(&hosts[0]);
+    assert_int_equal(hosts[0].roles, roles); /* a host does not hear of strangers */
 }
 
 static void wrong_proofs_keep_nobody_out(void **state)
