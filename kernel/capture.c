@@ -318,22 +318,27 @@ __attribute__((noinline)) static void take_nowhere(struct mkperf_hook *s, uint32
 
 /*
  * Whether the hook takes more than half of the time: counters whose intervals are long enough one
- * by one may together still be too many. One capture in LOOK_EACH is measured from its entry.
+ * by one may together still be too many. One capture in LOOK_EACH is measured from its entry. What
+ * is looked at goes on over sessions, so a new one does not begin with a clean slate; and after a
+ * storm there is none for as long as it took.
  */
 __attribute__((noinline)) static void look_at_time(struct mkperf_hook *s, uint64_t entered)
 {
     uint64_t now = mkperf_port_time();
 
     s->spent += now - entered;
-    if (s->captures % LOOK_AFTER != 0) {
+    s->looked += LOOK_EACH;
+    if (s->looked < LOOK_AFTER) {
         return;
     }
     if (s->spent * LOOK_EACH > (now - s->since) / 2) {
         mkperf_pmu_disable(s->mask);
         s->enabled = 0;
         s->storm = 1;
+        s->quiet = now + (now - s->since);
         mkperf_port_wake();
     }
+    s->looked = 0;
     s->spent = 0;
     s->since = now;
 }

@@ -52,7 +52,9 @@ struct mkperf_hook {
     uint64_t disturbed;
     uint64_t spurious; /* for the port: interrupts of the PMU that went the ordinary way */
     uint64_t spent;    /* ticks in the hook, of some captures, */
-    uint64_t since;    /* since then: ticks */
+    uint64_t since;    /* since then: ticks, */
+    uint32_t looked;   /* and captures */
+    uint64_t quiet;    /* no new session before: ticks */
     uint64_t read[MKPERF_MAX_COUNTERS];
     const void *owner;            /* the thread whose session it is */
     struct mkperf_counts *counts; /* as the kernel sees the tables; NULL: to be looked up again */

@@ -225,6 +225,9 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
     if (status == MKPERF_REQUEST_OK) {
         status = check_memory(s, caller);
     }
+    if (status == MKPERF_REQUEST_OK && now < s->quiet) {
+        status = MKPERF_REQUEST_BAD_TIME;
+    }
     if (status != MKPERF_REQUEST_OK) {
         return status;
     }
@@ -238,14 +241,11 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
     s->callers = s->session.callers < MKPERF_MAX_CALLERS ? s->session.callers : MKPERF_MAX_CALLERS;
     s->head = 0;
     s->random = (s->random ^ now) | 1; /* never 0 */
-    s->captures = 0;
     s->dropped_samples = 0;
     s->dropped_events = 0;
     s->late_events = 0;
     s->disturbed = 0;
     s->storm = 0;
-    s->spent = 0;
-    s->since = now;
     return begin_session(s, what);
 }
 

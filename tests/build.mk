@@ -51,6 +51,11 @@ $(call program_system,$(TEST_PD),accuracy,tests/pd/accuracy.c tests/pd/accuracy_
 $(call program_system,$(TEST_PD),exact,tests/pd/exact.c)
 $(call program_system,$(TEST_PD),callers,tests/pd/callers.c)
 $(call program_system,$(TEST_PD),flight,tests/pd/flight.c)
+$(call program_system,$(TEST_PD),hostile,tests/pd/hostile.c)
+EVIL := $(TEST_PD)/hostile_profiler
+$(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c)
+$(call system,$(EVIL)/hostile_profiler.system,tests/pd/hostile_profiler.system.in)
+$(call image,$(EVIL)/hostile_profiler.img,$(EVIL)/hostile_profiler.system,$(EVIL),hostile_profiler)
 $(call program_system,$(TEST_PD),lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S)
 $(call program_system,$(TEST_PD),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
 $(call program_system,$(TEST_PD),robin,tests/pd/robin.c)
@@ -58,7 +63,7 @@ $(call program_system,$(TEST_PD),pair,tests/pd/pair.c)
 $(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
 $(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-TEST_SYSTEMS += accuracy callers exact flight lockstep wildfp robin pair steps deep
+TEST_SYSTEMS += accuracy callers exact flight hostile hostile_profiler lockstep wildfp robin pair steps deep
 
 # The demo with a timer and without the hook: no PD has the PMU's interrupt.
 $(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)

@@ -15,8 +15,9 @@
  * What a profiler PD can make the kernel do, whatever it writes here: count events that the CPU
  * offers, for all threads; write into the PD's own pages, as far as the PD itself may write to
  * them; and take time from whatever runs, a sample after every mkperf_least_interval events of a
- * counter at the soonest and less than half of the core's time over 1024 samples, for then the
- * session is switched off (`storm`). It learns how many events all threads cause, where they are
+ * counter at the soonest, but not more than about half of the core's time: a session whose last 1024
+ * samples took more is switched off (`storm`), and there is no other one until as much time has
+ * passed as those took. It learns how many events all threads cause, where they are
  * in their programs, and their stack frames' return addresses: that is what profiling is.
  */
 #ifndef MKPERF_DESCRIPTOR_H
@@ -91,6 +92,7 @@ enum mkperf_request_status {
     MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without counts, or software events */
     MKPERF_REQUEST_BAD_STATE = 7,    /* no session of the caller's to continue */
     MKPERF_REQUEST_BAD_EVENT = 8,    /* the PMU did not take the `select` of counter `what` */
+    MKPERF_REQUEST_BAD_TIME = 9,     /* too soon after a storm */
 };
 
 /* Bits of an answer's `features`. */
@@ -177,8 +179,8 @@ struct mkperf_answer {
     uint64_t time; /* ticks, at the request */
     uint64_t tick_hz;
     uint64_t head;     /* the hook's position in the ring: what counter[] says comes after it */
-    uint64_t captures; /* interrupts of the session, */
-    uint64_t spurious; /* and such of the PMU, since boot, that were no session's */
+    uint64_t captures; /* since boot: interrupts of sessions, */
+    uint64_t spurious; /* and such of the PMU that were no session's */
     uint64_t
         disturbed; /* what the PMU held otherwise than it was programmed: found and put right */
     struct mkperf_answer_counter counter[MKPERF_MAX_COUNTERS]; /* with SNAPSHOT */

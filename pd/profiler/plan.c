@@ -110,15 +110,43 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
     return true;
 }
 
+/* Values that ride in each sample of event i, at most. */
+static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
+{
+    uint32_t group = request->events[i].group;
+    uint32_t sum = 0;
+
+    while (group != 0 && ++i < request->events_count && request->events[i].group == group) {
+        sum += request->events[i].read;
+    }
+    return sum;
+}
+
+/* Events that sample, and not the kernel alone. */
+static uint32_t sampling_user(const mkperf_Configure *request)
+{
+    uint32_t n = 0;
+
+    for (unsigned i = 0; i < request->events_count; i++) {
+        const mkperf_EventSpec *want = &request->events[i];
+        n += !want->count && !want->read && (want->user || !want->kernel);
+    }
+    return n;
+}
+
 /* How often to sample it. */
 static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event *e, unsigned i,
-                        const mkperf_EventSpec *want, const struct mkperf_cpu *cpu, uint32_t reads,
+                        const mkperf_Configure *request, const struct mkperf_cpu *cpu,
                         mkperf_Error *error)
 {
+    const mkperf_EventSpec *want = &request->events[i];
+    uint32_t frames = plan->max_frames;
+    uint32_t reads = reads_of(request, i);
     unsigned rate = rate_of_code(cpu, e->code);
     bool kernel = want->kernel && !want->user;
 
-    e->minimum = mkperf_min_period(rate, kernel, plan->max_frames, plan->callers, reads);
+    e->minimum =
+        mkperf_min_period(rate, kernel, frames, plan->callers, reads, sampling_user(request));
     if (want->period != 0) {
         if (want->period >= e->minimum && want->period <= MKPERF_MAX_PERIOD) {
             e->period = (uint32_t)want->period;
@@ -130,8 +158,10 @@ static bool plan_period(const struct mkperf_plan *plan, struct mkperf_plan_event
         mkperf_text_put(&t, "' must be from ");
         mkperf_text_dec(&t, e->minimum);
         mkperf_text_put(&t, " to 2147483647 events; a sample costs about ");
-        mkperf_text_dec(&t, mkperf_sample_cost(plan->max_frames, reads));
-        mkperf_text_put(&t, " instructions");
+        mkperf_text_dec(&t, mkperf_sample_cost(frames, reads));
+        mkperf_text_put(&t, sampling_user(request) > 1
+                                ? " instructions, for each event that samples"
+                                : " instructions");
         return false;
     }
     if (want->frequency == 0 || want->frequency > MKPERF_MAX_FREQUENCY) {
@@ -347,18 +377,6 @@ static bool plan_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configu
     return true;
 }
 
-/* Values that ride in each sample of event i, at most. */
-static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
-{
-    uint32_t group = request->events[i].group;
-    uint32_t sum = 0;
-
-    while (group != 0 && ++i < request->events_count && request->events[i].group == group) {
-        sum += request->events[i].read;
-    }
-    return sum;
-}
-
 /* In QEMU (that is where intervals have steps) without the kernel's help: cycles alone, whose
  * intervals the steps make right, and the kernel's own events, which are noticed at its end. */
 static bool loses_overflows(const struct mkperf_plan_event *e, const mkperf_EventSpec *want,
@@ -376,7 +394,6 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configur
 {
     const mkperf_EventSpec *want = &request->events[i];
     struct mkperf_plan_event *e = &plan->event[i];
-    uint32_t reads = reads_of(request, i);
 
     if (!mkperf_plan_named(e, i, want, cpu, error)) {
         return false;
@@ -396,7 +413,7 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configur
         e->period = MKPERF_COUNT_PERIOD;
         return true;
     }
-    if (!plan_period(plan, e, i, want, cpu, reads, error)) {
+    if (!plan_period(plan, e, i, request, cpu, error)) {
         return false;
     }
     if (loses_overflows(e, want, cpu)) {

@@ -27,7 +27,7 @@ uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads)
 }
 
 uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t callers,
-                           uint32_t reads)
+                           uint32_t reads, uint32_t events)
 {
     uint32_t least = mkperf_least_interval(frames, callers, reads, kernel);
     uint32_t cost = mkperf_sample_cost(frames, reads);
@@ -35,6 +35,7 @@ uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t
     if (rate == MKPERF_RATE_RARE) {
         return least;
     }
+    cost *= !kernel && events > 1 ? events : 1;
     cost = cost > MKPERF_MIN_PERIOD_BUSY ? cost : MKPERF_MIN_PERIOD_BUSY;
     return cost > least ? cost : least;
 }

@@ -44,9 +44,11 @@ uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads);
 
 /* The shortest period of an event, by how often it can occur (enum mkperf_pmu_rate), by whether it
  * is counted in the kernel alone, and by what its samples hold. Of a rare one it is what the hook
- * enforces (descriptor.h). */
+ * enforces (descriptor.h). events: those that sample user mode in the session, this one among them;
+ * with all of busy ones at their shortest periods, user mode gets as many instructions as they
+ * take. */
 uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t callers,
-                           uint32_t reads);
+                           uint32_t reads, uint32_t events);
 
 /*
  * The jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the period,

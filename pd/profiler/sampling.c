@@ -15,6 +15,7 @@
 enum {
     PROBE_PERIOD = 1000,    /* cycles */
     PROBE_SPINS = 2000000,  /* some tens of milliseconds at most */
+    QUIET_SPINS = 20000,    /* until the hook is ready after a storm: some milliseconds */
     NEVER_WAKE = INT32_MAX, /* a watermark that no ring reaches */
 };
 
@@ -63,7 +64,15 @@ static bool apply_one(struct mkperf_profiler *p, uint32_t first, bool kernel, ui
         .period = MKPERF_MAX_PERIOD,
     };
     empty_ring(p);
-    return mkperf_kernel_request(p, MKPERF_REQUEST_APPLY);
+    for (unsigned i = 0; i < QUIET_SPINS; i++) {
+        if (mkperf_kernel_request(p, MKPERF_REQUEST_APPLY)) {
+            return true;
+        }
+        if (mkperf_answered(&p->kernel)->status != MKPERF_REQUEST_BAD_TIME) {
+            return false;
+        }
+    }
+    return false;
 }
 
 /* The probe's own sample, which goes nowhere else, tells the time. */

@@ -502,6 +502,10 @@ static void test_storm(void **state)
         request(MKPERF_REQUEST_APPLY);
         unsigned captures = 0;
         for (; captures < 3000 && hook.storm == 0; captures++) {
+            if (captures % 100 == 99) { /* another session is no way out */
+                memory.ring.head = memory.ring.tail = 0;
+                request(MKPERF_REQUEST_APPLY);
+            }
             overflow(1);
             memory.ring.tail = memory.ring.head;
             cpu.time += between;
@@ -515,6 +519,14 @@ static void test_storm(void **state)
         assert_int_equal(d.answer.storm, hook.storm);
         assert_int_equal(request(MKPERF_REQUEST_CONTINUE),
                          hook.storm ? MKPERF_REQUEST_BAD_STATE : MKPERF_REQUEST_OK);
+        if (hook.storm) { /* not before as much time has passed again */
+            uint64_t until = hook.quiet;
+            assert_in_range(until, cpu.time + 1000, cpu.time + 1400);
+            while (cpu.time + 10 < until) {
+                assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_BAD_TIME);
+            }
+            cpu.time = until;
+        }
         assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
         assert_int_equal(hook.storm, 0);
     }

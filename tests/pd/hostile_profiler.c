@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A profiler PD that is hostile: it has the PMU's interrupt and asks the kernel hook for all that it
+ * should not get. For tests/system/hostile.sh and, on real seL4, tests/sel4/check. One program, two
+ * PDs, told apart by their names.
+ *
+ * `evil` makes the requests. `victim` has it do so, one attack after the other, and measures how
+ * long the same work takes meanwhile. Prints `ok NAME`, `not ok NAME` and `figure NAME VALUE`.
+ */
+#include <microkit.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/descriptor.h>
+#include <mkperf/ring.h>
+#include <mkperf/soft.h>
+
+enum {
+    CH_PMU = 0,
+    CH_EVIL = 1,
+    RING_BYTES = 1 << 20, /* the largest: a sample that is dropped is cheap */
+    DEPTH = 60,
+    REGION_BYTES = 0x200000,
+    WORK = 4000000,
+    CYCLES = 0x11,
+    INSTRUCTIONS = 0x08,
+    COUNTERS = 6, /* that are asked for, if there are so many */
+    SECRET = 0x5ec2e7,
+};
+#define NOT_AT_EL1 (UINT32_C(1) << 31)
+#define NOT_AT_EL0 (UINT32_C(1) << 30)
+
+/* What victim asks evil for. */
+enum attack {
+    ATTACK_NONE, /* no session */
+    ATTACK_MEMORY,
+    ATTACK_ONE,    /* the shortest interval of one counter, without frames, */
+    ATTACK_FRAMES, /* and with 64 */
+    ATTACK_ALL,    /* of all counters, in user mode and in the kernel */
+    ATTACK_AGAIN,  /* and another session whenever the hook has ended one */
+    ATTACKS,
+};
+
+uintptr_t rings;     /* evil: writable, a large page */
+uintptr_t read_only; /* evil: may only read it */
+uintptr_t device;    /* evil: a device's registers */
+uintptr_t secret;    /* victim: its own, at an address that evil has not */
+
+static struct mkperf_descriptor descriptor __attribute__((aligned(4096)));
+static bool again;
+static uint64_t storms;
+
+static int am(const char *name)
+{
+    unsigned i = 0;
+
+    while (name[i] != '\0' && microkit_name[i] == name[i]) {
+        i++;
+    }
+    return microkit_name[i] == name[i];
+}
+
+static void result(const char *name, bool ok)
+{
+    microkit_dbg_puts(ok ? "ok " : "not ok ");
+    microkit_dbg_puts(name);
+    microkit_dbg_puts("\n");
+}
+
+static void figure(const char *name, uint64_t value)
+{
+    microkit_dbg_puts("figure ");
+    microkit_dbg_puts(name);
+    microkit_dbg_puts(" ");
+    microkit_dbg_put32((uint32_t)value);
+    microkit_dbg_puts("\n");
+}
+
+/* ---- evil ----------------------------------------------------------------------------------- */
+
+static bool answered(void)
+{
+    return __atomic_load_n(&descriptor.answered, __ATOMIC_ACQUIRE) == descriptor.sequence;
+}
+
+/* The status; UINT32_MAX: no answer. */
+static uint32_t request(uint32_t op)
+{
+    descriptor.op = op;
+    __atomic_store_n(&descriptor.sequence, descriptor.sequence + 1, __ATOMIC_RELEASE);
+    microkit_irq_ack(CH_PMU);
+    return answered() ? descriptor.answer.status : UINT32_MAX;
+}
+
+static void begin(void)
+{
+    descriptor = (struct mkperf_descriptor){.magic = MKPERF_DESCRIPTOR_MAGIC,
+                                            .sequence = descriptor.sequence,
+                                            .answered = descriptor.answered};
+    descriptor.want.counter_mask = 1;
+    descriptor.want.enable_mask = 1;
+    descriptor.want.ring_bytes = RING_BYTES;
+    descriptor.want.ring = rings;
+    descriptor.want.watermark = UINT32_MAX;
+    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
+        descriptor.want.counter[i].select = CYCLES | NOT_AT_EL1;
+        descriptor.want.counter[i].jitter_mask = i % 2 != 0 ? UINT32_MAX : 0;
+    }
+}
+
+/* Memory that is not evil's to write, not memory, or not within one page: refused, everywhere. */
+static bool memory(void)
+{
+    const uint64_t too_long = rings + REGION_BYTES - RING_BYTES; /* by the header */
+    uint64_t bad[] = {
+        0,
+        (uintptr_t)memory, /* code */
+        read_only,
+        device,
+        UINT64_C(0xffffff8040200000), /* pocket's kernel, */
+        UINT64_C(0xffffff8080000000), /* seL4's, */
+        UINT64_C(0x40000000),         /* and memory by its physical address */
+        UINT64_C(0x20000000),         /* the victim's secret */
+        rings + 4,
+        too_long,
+        rings + REGION_BYTES,
+        UINT64_MAX - 7,
+        UINT64_C(1) << 63,
+    };
+    bool ok = true;
+
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        begin();
+        descriptor.want.ring = bad[i];
+        ok &= request(MKPERF_REQUEST_APPLY) == MKPERF_REQUEST_BAD_RING;
+        if (bad[i] == too_long) {
+            bad[i] = rings + REGION_BYTES - 64; /* where no table, and no descriptor, is whole */
+        }
+        begin();
+        descriptor.want.counts = bad[i] != 0 ? bad[i] : 8;
+        uint32_t status = request(MKPERF_REQUEST_APPLY);
+        ok &= status == MKPERF_REQUEST_BAD_TABLE || status == MKPERF_REQUEST_BAD_FEATURE;
+        begin();
+        descriptor.want.soft = bad[i];
+        descriptor.want.soft_mask = MKPERF_SOFT_ALL;
+        status = request(MKPERF_REQUEST_APPLY);
+        ok &= status == MKPERF_REQUEST_BAD_TABLE || status == MKPERF_REQUEST_BAD_FEATURE;
+        if (!ok) {
+            figure("accepted", i);
+            return false;
+        }
+    }
+    /* The descriptor itself in such memory: not a request. */
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        begin();
+        __sel4_ipc_buffer->userData = bad[i];
+        ok &= request(MKPERF_REQUEST_APPLY) == UINT32_MAX;
+        __sel4_ipc_buffer->userData = (uintptr_t)&descriptor;
+    }
+    begin();
+    return ok && request(0) == MKPERF_REQUEST_OK && descriptor.answer.session == 0;
+}
+
+/* Every counter that there is, up to COUNTERS, at the shortest interval. */
+static void all_counters(void)
+{
+    request(0);
+    uint32_t there = descriptor.answer.counters & ((1 << COUNTERS) - 1);
+
+    begin();
+    descriptor.want.counter_mask = there;
+    descriptor.want.enable_mask = there;
+    descriptor.want.max_frames = UINT32_MAX;
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        descriptor.want.counter[i].select = (i % 2 != 0 ? CYCLES : INSTRUCTIONS) |
+                                            (i % 3 == 2 ? NOT_AT_EL0 : NOT_AT_EL1);
+    }
+}
+
+static uint64_t begin_attack(enum attack attack)
+{
+    request(MKPERF_REQUEST_WITHDRAW);
+    storms = again && attack == ATTACK_AGAIN ? storms : 0;
+    again = attack == ATTACK_AGAIN;
+    begin();
+    switch (attack) {
+    case ATTACK_MEMORY:
+        return memory();
+    case ATTACK_ONE:
+        return request(MKPERF_REQUEST_APPLY) == MKPERF_REQUEST_OK;
+    case ATTACK_FRAMES:
+        descriptor.want.max_frames = UINT32_MAX;
+        return request(MKPERF_REQUEST_APPLY) == MKPERF_REQUEST_OK;
+    case ATTACK_ALL:
+    case ATTACK_AGAIN:
+        all_counters();
+        return request(MKPERF_REQUEST_APPLY) == MKPERF_REQUEST_OK;
+    default:
+        return request(0) == MKPERF_REQUEST_OK && descriptor.answer.session == 0;
+    }
+}
+
+microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
+{
+    (void)ch;
+    if (microkit_msginfo_get_label(msginfo) < ATTACKS) {
+        return microkit_msginfo_new(begin_attack((enum attack)microkit_msginfo_get_label(msginfo)),
+                                    0);
+    }
+    request(0);
+    microkit_mr_set(0, descriptor.answer.captures);
+    microkit_mr_set(1, storms + (descriptor.answer.storm != 0));
+    return microkit_msginfo_new(0, 2);
+}
+
+/* Woken: by a storm. The session that it wants again may be refused for a time; then the victim's
+ * next call is the next attempt. */
+void notified(microkit_channel ch)
+{
+    (void)ch;
+    request(0);
+    if (descriptor.answer.storm != 0 && again) {
+        storms++;
+        all_counters();
+        request(MKPERF_REQUEST_APPLY);
+    }
+}
+
+/* ---- the victim ----------------------------------------------------------------------------- */
+
+static uint64_t now(void)
+{
+    uint64_t t;
+
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+}
+
+static void spin(uint64_t iterations)
+{
+    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+}
+
+/* The work, in many pieces, between which evil may try again, at the end of a long call chain. */
+__attribute__((noinline)) static void descend(int depth, bool nudge) // NOLINT(misc-no-recursion)
+{
+    if (depth > 0) {
+        descend(depth - 1, nudge);
+    } else {
+        for (unsigned i = 0; i < 100; i++) {
+            spin(WORK / 100);
+            if (nudge) {
+                microkit_ppcall(CH_EVIL, microkit_msginfo_new(ATTACK_AGAIN, 0));
+            }
+        }
+    }
+    __asm__ volatile("" ::: "memory");
+}
+
+/* Ticks that it takes. */
+static uint64_t work(bool nudge)
+{
+    uint64_t began = now();
+
+    descend(DEPTH, nudge);
+    return now() - began;
+}
+
+static uint64_t attack_with(enum attack attack)
+{
+    return microkit_msginfo_get_label(
+        microkit_ppcall(CH_EVIL, microkit_msginfo_new((uint64_t)attack, 0)));
+}
+
+/* The work's time under an attack, in per cent of its own. */
+static uint64_t under(enum attack attack, const char *name, uint64_t alone, bool storm)
+{
+    bool began = attack_with(attack) == 1;
+    microkit_ppcall(CH_EVIL, microkit_msginfo_new(ATTACKS, 0));
+    uint64_t before = microkit_mr_get(0);
+    uint64_t took = work(attack == ATTACK_AGAIN) * 100 / alone;
+    microkit_ppcall(CH_EVIL, microkit_msginfo_new(ATTACKS, 0));
+    uint64_t captures = microkit_mr_get(0) - before;
+    uint64_t stormed = microkit_mr_get(1);
+
+    figure(name, took);
+    figure("interrupts", captures);
+    figure("storms", stormed);
+    result(name, began && captures > 500 && (stormed != 0) == storm && took < 250);
+    attack_with(ATTACK_NONE);
+    return took;
+}
+
+static void run_all(void)
+{
+    volatile uint64_t *mine = (volatile uint64_t *)secret;
+
+    *mine = SECRET;
+    result("nothing to begin with", attack_with(ATTACK_NONE) == 1);
+    uint64_t alone = work(false);
+    result("memory of others is refused", attack_with(ATTACK_MEMORY) == 1);
+    under(ATTACK_ONE, "one counter", alone, false);
+    under(ATTACK_FRAMES, "one counter with frames", alone, false);
+    under(ATTACK_ALL, "all counters", alone, true);
+    under(ATTACK_AGAIN, "all counters, again and again", alone, true);
+    uint64_t after = work(false);
+    result("all is as before", after <= alone + alone / 100 && *mine == SECRET);
+    microkit_dbg_puts("done\n");
+}
+
+void init(void)
+{
+    if (am("evil")) {
+        descriptor.magic = MKPERF_DESCRIPTOR_MAGIC;
+        __sel4_ipc_buffer->userData = (uintptr_t)&descriptor;
+    } else {
+        run_all();
+    }
+}
