@@ -18,7 +18,7 @@
  *   soft     pd (none: the system), how often: context-switches, faults, ppcalls, notifications,
  *            counted by the kernel
  *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
- *   totals   samples, lost: {where: n}, late_events, spurious, unrepaired, marks, marks_lost,
+ *   totals   samples, lost: {where: n}, late_events, spurious, disturbed, storms, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of events that took turns,
  *            first_ns, last_ns, overwritten, unread, complete, cost: {event: {kernel, pds}}: the
  * events that the profiler itself took, each only if it is known

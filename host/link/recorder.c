@@ -310,7 +310,11 @@ static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e
     }
     if (!r->watching && s->has_status && !s->status.running) {
         r->ended = true;
-        mkperf_peer_say(&r->link, "the session was ended on the target");
+        mkperf_peer_say(&r->link, s->status.storm
+                                      ? "the session was ended on the target: samples took more "
+                                        "than half of its time; a longer period, fewer events or "
+                                        "a shallower call chain take less"
+                                      : "the session was ended on the target");
         return MKPERF_OK;
     }
     if (s->damaged && now - r->reset_s >= REPEAT_S) {

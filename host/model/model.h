@@ -164,6 +164,8 @@ struct mkperf_totals {
     uint64_t lost[MKPERF_LOST_PLACES];
     uint64_t late_events;
     uint64_t spurious;
+    uint64_t disturbed;  /* times that the PMU held something else than the target had written */
+    uint64_t storms;     /* sessions that the target ended, since they took most of its time */
     uint64_t unrepaired; /* samples whose leaf's caller could not be decided (no unwind data) */
     uint64_t marks;
     uint64_t marks_lost;

@@ -42,7 +42,7 @@
  *       marks, marks_lost, restarts
  *       samples
  *       lost_ring, lost_output, lost_link, lost_transit, lost_chain
- *       late_events, spurious, unrepaired
+ *       late_events, spurious, disturbed, storms, unrepaired
  *       proved, inferred, ambiguous
  *                               samples by attribution; none of them for the hook's samples
  *       suspect ID SAMPLES DOUBTFUL OUTSIDE NO_CALL

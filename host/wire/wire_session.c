@@ -172,6 +172,8 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     s->booked = true;
     s->totals.late_events += t->late_events;
     s->totals.spurious += t->spurious;
+    s->totals.disturbed += t->disturbed;
+    s->totals.storms += t->storm;
     s->totals.looks_us += t->has_attribution ? t->attribution.spent_us : 0;
     s->totals.unread += t->has_attribution ? t->attribution.unread : 0;
     add_turns(s);

@@ -321,6 +321,12 @@ static void note_fill(struct mkperf_client *c)
     }
 }
 
+/* The kernel hook switched the session off, as the last answer of the profiler PD says. */
+static bool ended_by_hook(const struct mkperf_client *c)
+{
+    return mkperf_page_bool(&c->page->status.storm) && !mkperf_page_bool(&c->page->session.running);
+}
+
 /* One thing that is to be done for all. False: nothing is left. */
 static bool step(struct mkperf_client *c)
 {
@@ -357,6 +363,10 @@ static bool step(struct mkperf_client *c)
     if (!mkperf_encoder_empty(&c->encoder)) {
         mkperf_stream_flush(c);
         return true;
+    }
+    if (c->running && !c->stopping && ended_by_hook(c)) {
+        c->stopping = true;
+        c->stop_by = MKPERF_NOBODY;
     }
     return c->stopping && end_session(c);
 }

@@ -132,6 +132,8 @@ static inline void fake_status(struct fake *f, uint32_t request, uint32_t id, bo
                                    .lost_ring = lost_ring,
                                    .late_events = 5,
                                    .spurious = 6,
+                                   .disturbed = 7,
+                                   .storm = true,
                                    .has_attribution = true,
                                    .attribution = {.spent_us = 7, .unread = 8}};
     fake_send(f, &m);

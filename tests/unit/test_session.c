@@ -323,15 +323,20 @@ static void test_storm(void **state)
     sim.slow = 3; /* ticks a sample; there is one each tick */
     run(TICK_HZ / 100);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(profiler.books.storm, 1);
+    assert_true(got.last.msg.status.storm);
     assert_false(profiler.running);
+    run(TICK_HZ / 100); /* the client notices, and tells the end of the session */
+    command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
+    assert_true(got.last.msg.status.storm);
+    assert_false(got.last.msg.status.running);
+    assert_int_equal(got.last.msg.status.captured, got.last.msg.status.sent);
     assert_false(sim.counter[0].on || sim.counter[1].on);
     assert_int_equal(sim.hook_state.mask, 0);
     sim.slow = 0;
     start_session();
     run(TICK_HZ / 10);
     check_books(stop_session());
-    assert_int_equal(profiler.books.storm, 0);
+    assert_false(profiler.books.storm);
 }
 
 /* An interrupt of the PMU that is nobody's goes the ordinary way, and the session goes on. */
@@ -383,7 +388,7 @@ static void test_refusals(void **state)
     refused(mkperf_ErrorCode_ERROR_RANGE, 1);
     m.msg.configure.events_count = 16;
     for (unsigned i = 0; i < 16; i++) {
-        m.msg.configure.events[i] = event("instructions", 5000, 0);
+        m.msg.configure.events[i] = event("instructions", 50000, 0);
     }
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
@@ -514,14 +519,19 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_watermark(UINT32_MAX, 568, 262144), 131072);
     assert_int_equal(mkperf_first_period(1000, 1000, MKPERF_RATE_BUSY), 1000000);
     assert_int_equal(mkperf_first_period(1000, 100, MKPERF_RATE_RARE), 100);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0, 0), 1000);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, MKPERF_DEFAULT_CALLERS, 0),
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0, 0, 1), 1000);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, MKPERF_DEFAULT_CALLERS, 0, 1),
                      1000);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 64, 0, 0),
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0, 0, 3),
+                     3 * mkperf_sample_cost(16, 0));
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 64, 0, 0, 0),
                      mkperf_sample_cost(64, 0));
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 64, 0, 0), MKPERF_MIN_KERNEL_PERIOD);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 0, 0, 0), MKPERF_HOOK_SAMPLE_COST);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, true, 0, 0, 0), MKPERF_MIN_KERNEL_PERIOD);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 64, 0, 0, 9),
+                     MKPERF_MIN_KERNEL_PERIOD);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 0, 0, 0, 9),
+                     MKPERF_HOOK_SAMPLE_COST);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, true, 0, 0, 0, 1),
+                     MKPERF_MIN_KERNEL_PERIOD);
     assert_true(mkperf_sample_cost(64, 0) > 1500 && mkperf_sample_cost(0, 4) > 500);
     assert_int_equal(mkperf_adapt_period(5000, 1000, 100, 0, 5, 5), 5000);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 1000000, TICK_HZ, TICK_HZ), 10000);

@@ -169,6 +169,8 @@ static void whole_session(void **state)
     assert_int_equal(seen->stream->totals.samples, 200);
     assert_int_equal(seen->stream->totals.late_events, 5);
     assert_int_equal(seen->stream->totals.spurious, 6);
+    assert_int_equal(seen->stream->totals.disturbed, 7);
+    assert_int_equal(seen->stream->totals.storms, 1);
     assert_int_equal(seen->stream->totals.looks_us, 7);
     assert_int_equal(seen->stream->totals.unread, 8);
     assert_int_equal(seen->receiver.noise, 0);
