@@ -311,8 +311,11 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
 /* What other cores do is in no count. */
 static void warn_of_cores(const struct stat_measure *s)
 {
-    struct mkperf_session session = {.cores = mkperf_talk_hello(&s->talk)->cores,
-                                     .target_cores = mkperf_pds_cores(s->talk.recorder.pds)};
+    const mkperf_TargetHello *hello = mkperf_talk_hello(&s->talk);
+    unsigned known = mkperf_pds_cores(s->talk.recorder.pds);
+    struct mkperf_session session = {
+        .cores = hello->cores,
+        .target_cores = known > hello->target_cores ? known : hello->target_cores};
     char text[MKPERF_CORES_TEXT];
 
     if (mkperf_cores_warning(&session, text)) {

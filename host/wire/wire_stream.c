@@ -81,6 +81,9 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
     s->session.cpu = s->hello.cpu;
     s->session.cores = s->hello.cores <= MKPERF_MAX_CORES ? s->hello.cores : MKPERF_MAX_CORES;
     mkperf_pds_describe(s->config.pds, &s->session);
+    if (s->hello.target_cores > s->session.target_cores) {
+        s->session.target_cores = s->hello.target_cores;
+    }
     s->session.command = s->config.command;
     s->began = true;
     if (mkperf_sink_begin(sink, &s->session, e) != MKPERF_OK) {

@@ -13,6 +13,11 @@
 
 #include "../lib/text.h"
 
+/* What seL4's configuration in the SDK says: Microkit's loader starts as many cores. */
+#ifndef CONFIG_MAX_NUM_NODES
+#define CONFIG_MAX_NUM_NODES 1
+#endif
+
 uintptr_t mkperf_rings;  /* region of MKPERF_RINGS_REGION_BYTES, one large page (setvar_vaddr) */
 uintptr_t mkperf_output; /* region of MKPERF_OUTPUT_REGION_BYTES, shared with the client */
 
@@ -156,6 +161,7 @@ static uint32_t info(struct mkperf_profiler *p, mkperf_Error *error)
     out->boot_id = p->boot_id;
     out->counters = p->no_pmu == NULL ? p->cpu.counters : 0;
     out->cores = 1;
+    out->target_cores = CONFIG_MAX_NUM_NODES;
     mkperf_text_copy(out->pmu, p->cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
     if (p->no_pmu == NULL) {

@@ -52,6 +52,7 @@ static void test_hello(void **state)
     assert_int_equal(h->protocol, MKPERF_PROTOCOL);
     assert_int_equal(h->counters, COUNTERS);
     assert_int_equal(h->cores, 1);
+    assert_int_equal(h->target_cores, 1);
     assert_string_equal(h->platform, "test");
     assert_string_equal(h->cpu, "simulated");
     assert_true(h->boot_id != 0);
