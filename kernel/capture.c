@@ -204,8 +204,10 @@ static inline __attribute__((always_inline)) void take(struct mkperf_hook *s,
         w[words] = mkperf_port_kernel_pc();
         words++;
     }
-    if (c.fp != 0) {
+    if (c.fp != 0 && s->max_frames != 0) {
         walked = mkperf_walk(c.thread, 0, c.fp, w + words, s->max_frames);
+    } else if (c.fp != 0) {
+        walked.flags = MKPERF_SAMPLE_DEPTH_LIMIT;
     }
     words += walked.frames;
     flags |= walked.flags;

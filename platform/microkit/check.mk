@@ -16,6 +16,18 @@ $(call program_system,$(SEL4_TEST),flight,tests/pd/flight.c)
 $(call program_system,$(SEL4_TEST),exact,tests/pd/exact.c)
 $(call program_system,$(SEL4_TEST),callers,tests/pd/callers.c)
 
+FORGER_PDS := others forger guard intruder
+$(call system,$(SEL4_TEST)/forger/forger.system,tests/pd/forger.system.in)
+$(foreach p,others forger guard,$(call pd,$(SEL4_TEST)/forger/$(p).elf,tests/pd/$(p).c))
+$(call pd,$(SEL4_TEST)/forger/intruder.elf,tests/pd/intruder.c tests/pd/intruder_try.S)
+$(call image,$(SEL4_TEST)/forger/loader.img,$(SEL4_TEST)/forger/forger.system,$(SEL4_TEST)/forger,$(FORGER_PDS))
+
+# SEL4_SOURCES=<directory>: also that the patch does not change the text of verified configurations.
+SEL4_PREPROCESSED := $(if $(SEL4_SOURCES),tests/sel4/check-preprocessed $(SEL4_SOURCES) $(SEL4_TEST)/preprocessed)
+.PHONY: check-sel4-preprocessed
+check-sel4-preprocessed:
+	$(Q)$(or $(SEL4_PREPROCESSED),echo "$@: give it SEL4_SOURCES=<unpatched seL4 sources>" >&2; false)
+
 # The network demo with a key, and a network client without a workload: see tests/build.mk.
 $(call pd,$(SEL4_TEST)/netkey/client_net.elf,$(call with_test_key,$(CLIENT_NET_SRC)))
 $(call copies,$(SEL4_TEST)/netkey,$(DEMO),$(filter-out client_net,$(NET_PDS)))
@@ -31,7 +43,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
             $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_NET_TESTS) \
-            $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+            $(SEL4_TEST)/forger/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	DEMO_QEMU='$(call boot,$(B)/loader.img)' \
@@ -43,6 +55,7 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	EXACT_QEMU='$(call boot,$(SEL4_TEST)/exact/loader.img)' \
 	CALLERS_DIR=$(SEL4_TEST)/callers \
 	CALLERS_QEMU='$(call boot,$(SEL4_TEST)/callers/loader.img)' \
+	FORGER_QEMU='$(call boot,$(SEL4_TEST)/forger/loader.img)' PREPROCESSED='$(SEL4_PREPROCESSED)' \
 	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
 	NETKEY_QEMU='$(call net_qemu,$(SEL4_TEST)/netkey/loader.img)' \
 	QUIET_QEMU='$(call net_qemu,$(SEL4_TEST)/quiet/loader.img)' \

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every register of the PMU that has a name at EL0 or EL1 is read and written, with x19 counting the
+ * accesses that went through; guard.c steps over those that fault. x20: how many there are.
+ */
+    .macro try instruction:vararg
+    .set tried, tried + 1
+    \instruction
+    add x19, x19, #1
+    .endm
+
+    .macro both register
+    try mrs x1, \register
+    try msr \register, x1
+    .endm
+
+    .set tried, 0
+
+    .text
+    .globl intrude
+    .type intrude, %function
+intrude:
+    mov x19, #0
+    mov x1, #0
+    .irp r, pmcr_el0, pmcntenset_el0, pmcntenclr_el0, pmovsclr_el0, pmovsset_el0, pmselr_el0, \
+        pmccntr_el0, pmccfiltr_el0, pmxevtyper_el0, pmxevcntr_el0, pmuserenr_el0, pmintenset_el1, \
+        pmintenclr_el1
+    both \r
+    .endr
+    try mrs x1, pmceid0_el0
+    try mrs x1, pmceid1_el0
+    try msr pmswinc_el0, x1
+    .irp n, 0, 1, 2, 3, 4, 5
+    both pmevcntr\n\()_el0
+    both pmevtyper\n\()_el0
+    .endr
+    ldr x20, =tried
+    /* The end: a fault that is none of these. */
+    mov x2, #0xdea8
+    ldr x2, [x2]
+1:  b 1b
+    .size intrude, . - intrude

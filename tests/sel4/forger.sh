@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Hostile PDs on real seL4 (tests/pd/forger.system.in): 20,000 forged requests of a profiler PD, after
+# which an honest session works, and a PD without authority that tries every register of the PMU.
+# Environment: B, FORGER_QEMU.
+set -u
+D=$B/tests/run-sel4-forger
+NAME=sel4-forger
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+
+# Boots, and ends when the last PD has spoken, or QEMU is given up.
+run() {
+    $FORGER_QEMU -serial "file:$D/text" >"$D/qemu.log" 2>&1 &
+    qemu=$!
+    tries=3000
+    until grep -q '^intruder: .*through' "$D/text" 2>/dev/null; do
+        tries=$((tries - 1))
+        if [ "$tries" = 0 ] || ! kill -0 "$qemu" 2>/dev/null; then
+            kill "$qemu" 2>/dev/null
+            cat "$D/qemu.log"
+            tail -20 "$D/text"
+            return 1
+        fi
+        sleep 0.1
+    done
+    kill "$qemu"
+    wait "$qemu" 2>/dev/null
+    return 0
+}
+requests() {
+    grep '^forger: 20000 requests' "$D/text" | tee /dev/stderr |
+        grep -q 'done [1-9][0-9]*, refused .* unanswered 0, changed 0'
+}
+honest() {
+    grep '^forger: honest' "$D/text" | tee /dev/stderr |
+        grep -Eq 'status 0, samples [1-9][0-9]{2,}, disturbed 0, written 1'
+}
+intruder() {
+    grep '^intruder:' "$D/text" | tee /dev/stderr | tr -d '\r' |
+        awk '$2 > 50 && $2 == $4 && $6 == 0 { good = 1 } END { exit !good }'
+}
+check "all PDs end" run
+check "forged requests are answered, and change nobody else's memory" requests
+check "an honest session works afterwards" honest
+check "every access to the PMU from user mode faults" intruder
