@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/percent.h"
 #include "base/printable.h"
 #include "code.h"
 
@@ -14,11 +15,6 @@ struct place {
     const char *file;
     int line;
 };
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 static void print_title(const struct annotate_function *fn, const struct mkperf_frames *f,
                         const struct annotate_choice *c, FILE *out)
@@ -35,7 +31,7 @@ static void print_title(const struct annotate_function *fn, const struct mkperf_
     }
     fprintf(out, ": %" PRIu64 " samples of event '%s', period sum %" PRIu64 " (%.2f%%)\n",
             fn->weight.samples, p->places.session.event[c->event].name, fn->weight.period,
-            percent(fn->weight.period, p->total[c->event].period));
+            mkperf_percent(fn->weight.period, p->total[c->event].period));
     fprintf(out, "#\n# Percent    Address  Instruction\n#\n");
 }
 
@@ -63,7 +59,7 @@ static void print_source(struct place *last, const struct annotate_function *fn,
 static void print_insn(const struct annotate_insn *insn, const struct mkperf_weight *w,
                        const struct annotate_function *fn, bool colour, FILE *out)
 {
-    double share = percent(w->period, fn->weight.period);
+    double share = mkperf_percent(w->period, fn->weight.period);
 
     fprintf(out, "%s%8.2f%s : %10" PRIx64 ":  %s\n", mkperf_colour_begin(colour, share), share,
             mkperf_colour_end(colour, share), insn->addr, insn->text);

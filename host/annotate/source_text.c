@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/xalloc.h"
 
 static char *read_text(const char *path)
 {
@@ -67,7 +68,7 @@ static struct annotate_source *find(struct annotate_sources *s, const char *path
         return NULL;
     }
     s->file = more;
-    s->file[s->n] = (struct annotate_source){.path = strdup(path), .text = read_text(path)};
+    s->file[s->n] = (struct annotate_source){.path = mkperf_xstrdup(path), .text = read_text(path)};
     if (!s->file[s->n].path) {
         free(s->file[s->n].text);
         return NULL;

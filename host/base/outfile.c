@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "xalloc.h"
+
 enum { PUBLIC = 0666, PRIVATE = 0600 }; /* permissions, before umask */
+enum { OPEN_FILES = 8 };
 
 static enum mkperf_status failed(const struct mkperf_outfile *o, struct mkperf_error *e)
 {
@@ -18,11 +21,38 @@ static enum mkperf_status failed(const struct mkperf_outfile *o, struct mkperf_e
                             strerror(errno));
 }
 
-static enum mkperf_status no_memory(struct mkperf_outfile *o, const char *path,
-                                    struct mkperf_error *e)
+/* The files that are open, for a process that ends for want of memory. */
+static struct mkperf_outfile *open_files[OPEN_FILES];
+
+static void flush_open_files(void)
 {
-    mkperf_outfile_close(o);
-    return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+    struct mkperf_error ignored;
+
+    for (unsigned i = 0; i < OPEN_FILES; i++) {
+        if (open_files[i] != NULL) {
+            mkperf_outfile_flush(open_files[i], &ignored);
+        }
+    }
+}
+
+static void register_file(struct mkperf_outfile *o)
+{
+    unsigned i = 0;
+
+    while (i < OPEN_FILES && open_files[i] != NULL) {
+        i++;
+    }
+    if (i < OPEN_FILES) {
+        open_files[i] = o;
+    }
+    mkperf_out_of_memory = flush_open_files;
+}
+
+static void forget_file(const struct mkperf_outfile *o)
+{
+    for (unsigned i = 0; i < OPEN_FILES; i++) {
+        open_files[i] = open_files[i] != o ? open_files[i] : NULL;
+    }
 }
 
 /* Opens what the file is called until it is finished. */
@@ -45,15 +75,10 @@ static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mo
     struct stat st;
 
     *o = (struct mkperf_outfile){.fd = -1};
-    o->path = strdup(standard_output ? "standard output" : path);
-    o->buffer = malloc(MKPERF_OUTFILE_BUFFER);
-    if (o->path == NULL || o->buffer == NULL) {
-        return no_memory(o, path, e);
-    }
-    if (!standard_output && (stat(path, &st) != 0 || S_ISREG(st.st_mode)) &&
-        asprintf(&o->partial, "%s.partial", path) < 0) {
-        o->partial = NULL;
-        return no_memory(o, path, e);
+    o->path = mkperf_xstrdup(standard_output ? "standard output" : path);
+    o->buffer = mkperf_xcalloc(1, MKPERF_OUTFILE_BUFFER);
+    if (!standard_output && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) {
+        o->partial = mkperf_xprintf("%s.partial", path);
     }
     o->fd = open_for_writing(o, standard_output, mode);
     if (o->fd < 0) {
@@ -63,6 +88,7 @@ static enum mkperf_status open_as(struct mkperf_outfile *o, const char *path, mo
     }
     o->stream = standard_output || lseek(o->fd, 0, SEEK_CUR) < 0;
     o->keep_old = mode == PRIVATE && o->partial != NULL;
+    register_file(o);
     return MKPERF_OK;
 }
 
@@ -81,18 +107,17 @@ enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const c
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
                                         const char *path, struct mkperf_error *e)
 {
-    *o = (struct mkperf_outfile){.fd = -1, .path = strdup(path), .partial = strdup(from)};
-    o->buffer = malloc(MKPERF_OUTFILE_BUFFER);
+    *o = (struct mkperf_outfile){
+        .fd = -1, .path = mkperf_xstrdup(path), .partial = mkperf_xstrdup(from)};
+    o->buffer = mkperf_xcalloc(1, MKPERF_OUTFILE_BUFFER);
     o->written = n;
-    if (o->path == NULL || o->partial == NULL || o->buffer == NULL) {
-        return no_memory(o, path, e);
-    }
     o->fd = open(from, O_RDWR | O_CLOEXEC);
     if (o->fd < 0 || ftruncate(o->fd, (off_t)n) != 0 || lseek(o->fd, 0, SEEK_END) != (off_t)n) {
         failed(o, e);
         mkperf_outfile_close(o);
         return e->status;
     }
+    register_file(o);
     return MKPERF_OK;
 }
 
@@ -189,6 +214,7 @@ enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf
 
 void mkperf_outfile_close(struct mkperf_outfile *o)
 {
+    forget_file(o);
     if (o->fd >= 0) {
         if (o->used > 0) {
             struct mkperf_error ignored;

@@ -3,7 +3,8 @@
  * A file being written: one large buffer, patches, and the right name only when it is whole.
  *
  * Owns: the descriptor, the buffer, the temporary name. Used by sinks and for raw captures. What
- * is in the buffer is lost if the process is killed; the buffer always holds whole records.
+ * is in the buffer is lost if the process is killed (not if it has no memory); the buffer always
+ * holds whole records. An open file stays where it is in memory.
  */
 #ifndef MKPERF_HOST_BASE_OUTFILE_H
 #define MKPERF_HOST_BASE_OUTFILE_H

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "printable.h"
+#include "xalloc.h"
 
 enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *path,
                                        struct mkperf_error *e)
@@ -20,7 +21,7 @@ enum mkperf_status mkperf_textout_open(struct mkperf_textout *t, const char *pat
 
 enum mkperf_status mkperf_textout_finish(struct mkperf_textout *t, struct mkperf_error *e)
 {
-    char *partial = t->out.partial != NULL ? strdup(t->out.partial) : NULL;
+    char *partial = t->out.partial != NULL ? mkperf_xstrdup(t->out.partial) : NULL;
 
     if (t->error.status != MKPERF_OK) {
         *e = t->error;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "base/xalloc.h"
 #include "cmd.h"
 #include "console/conversation.h"
 
@@ -49,12 +50,9 @@ static const struct mkperf_option_group group = {options, set};
 
 static enum mkperf_status from_text(struct console *c, struct mkperf_error *e)
 {
-    char *copy = strdup(c->commands), *rest = NULL;
+    char *copy = mkperf_xstrdup(c->commands), *rest = NULL;
     enum mkperf_status status = MKPERF_OK;
 
-    if (copy == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     for (char *line = strtok_r(copy, ";\n", &rest);
          line != NULL && status == MKPERF_OK && !c->done && !mkperf_peer_stopped(console_peer(c));
          line = strtok_r(NULL, ";\n", &rest)) {
@@ -87,12 +85,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
 int mkperf_cmd_console(int argc, char **argv)
 {
-    struct console *c = calloc(1, sizeof *c);
+    struct console *c = mkperf_xcalloc(1, sizeof *c);
     int status;
 
-    if (c == NULL) {
-        return MKPERF_ERR_FAILED;
-    }
     c->talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
     c->talk.options.link.reconnect_s = MKPERF_RECONNECT_S;
     status = mkperf_command_main(&mkperf_console_command, c, argc, argv, run);

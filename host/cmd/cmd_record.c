@@ -14,6 +14,7 @@
 #include "base/console_text.h"
 #include "base/printable.h"
 #include "base/process.h"
+#include "base/xalloc.h"
 #include "cmd.h"
 #include "cmd_record.h"
 #include "link/flight_start.h"
@@ -242,9 +243,6 @@ static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error 
                                     .self = rec};
 
     r->symbols = mkperf_symbols_new();
-    if (r->symbols == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
         return e->status;
     }
@@ -281,9 +279,6 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
         return e->status;
     }
     rec->plausible = mkperf_plausible_new(mkperf_perfdata_sink(rec->perfdata), r->symbols);
-    if (rec->plausible == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     struct mkperf_stream_config config = {.sink = mkperf_plausible_sink(rec->plausible),
                                           .pds = r->pds,
                                           .command = rec->options.command,
@@ -292,7 +287,7 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
                                           .self = r,
                                           .asks = r->link.source.ops->interactive};
     r->stream = mkperf_stream_new(&config);
-    return r->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    return MKPERF_OK;
 }
 
 static enum mkperf_status receive(struct record *rec, struct mkperf_error *e)
@@ -380,7 +375,7 @@ static void complain(const struct record *rec, const struct mkperf_error *e)
 /* What record and dump have in common. */
 int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char **argv)
 {
-    struct record *rec = calloc(1, sizeof *rec);
+    struct record *rec = mkperf_xcalloc(1, sizeof *rec);
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_args args;
     enum mkperf_status status;

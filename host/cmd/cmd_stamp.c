@@ -17,6 +17,7 @@
 #include <mkperf/record.h>
 
 #include "base/outfile.h"
+#include "base/xalloc.h"
 #include "cmd.h"
 #include "symbols/identity.h"
 #include "symbols/symbols.h"
@@ -93,17 +94,15 @@ static char *find_program(const struct stamp *s, const char *program)
     char *path = NULL;
 
     if (program[0] == '/') {
-        return access(program, R_OK) == 0 ? strdup(program) : NULL;
+        return access(program, R_OK) == 0 ? mkperf_xstrdup(program) : NULL;
     }
     if (s->elf_path == NULL) {
         int n = slash != NULL ? (int)(slash - s->path) + 1 : 0;
-        return asprintf(&path, "%.*s%s", n, s->path, program) < 0 ? NULL : path;
+        return mkperf_xprintf("%.*s%s", n, s->path, program);
     }
     for (const char *at = s->elf_path; at != NULL;) {
         size_t n = strcspn(at, ":");
-        if (asprintf(&path, "%.*s%s%s", (int)n, at, n != 0 ? "/" : "", program) < 0) {
-            return NULL;
-        }
+        path = mkperf_xprintf("%.*s%s%s", (int)n, at, n != 0 ? "/" : "", program);
         if (access(path, R_OK) == 0) {
             return path;
         }
@@ -180,13 +179,10 @@ static enum mkperf_status add_monitor(struct stamp *s, struct mkperf_module **m,
                                       struct mkperf_error *e)
 {
     const char *slash = strrchr(s->kernel, '/');
-    char *path;
+    int n = slash != NULL ? (int)(slash - s->kernel) + 1 : 0;
+    char *path = mkperf_xprintf("%.*smonitor.elf", n, s->kernel);
     enum mkperf_status status = MKPERF_OK;
 
-    if (asprintf(&path, "%.*smonitor.elf", slash != NULL ? (int)(slash - s->kernel) + 1 : 0,
-                 s->kernel) < 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     if (access(path, R_OK) == 0) {
         struct mkperf_image_program *out = &s->image.program[s->image.n++];
         *out = (struct mkperf_image_program){
@@ -275,13 +271,10 @@ static enum mkperf_status write_client(const struct stamp *s, const uint8_t *tab
     const char *from = mkperf_module_path(s->client), *to = s->output != NULL ? s->output : from;
     size_t size;
     const uint8_t *file = mkperf_module_file(s->client, &size);
-    uint8_t *changed = malloc(size);
+    uint8_t *changed = mkperf_xcalloc(1, size);
     struct mkperf_outfile out;
     struct stat st = {.st_mode = 0755};
 
-    if (changed == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     (void)stat(from, &st);
     memcpy(changed, file, size);
     memset(changed + s->reserved.offset, 0, s->reserved.n);
@@ -327,9 +320,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     }
     s->path = args->operand[0];
     s->symbols = mkperf_symbols_new();
-    if (s->symbols == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     mbedtls_sha256_init(&s->hash);
     (void)mbedtls_sha256_starts_ret(&s->hash, 0);
     enum mkperf_status status = stamp(s, e);

@@ -12,6 +12,7 @@
 #include "base/console_text.h"
 #include "base/printable.h"
 #include "base/process.h"
+#include "base/xalloc.h"
 #include "cmd.h"
 #include "link/recorder.h"
 #include "report/browser.h"
@@ -205,9 +206,6 @@ static enum mkperf_status set_up_inputs(struct top *t, struct mkperf_error *e)
                                     .self = t};
 
     r->symbols = mkperf_symbols_new();
-    if (!r->symbols) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
         return e->status;
     }
@@ -251,9 +249,6 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
     config.pds = r->pds;
     config.asks = r->link.source.ops->interactive;
     r->stream = mkperf_stream_new(&config);
-    if (!r->stream) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     set_up_screen(t);
     return MKPERF_OK;
 }
@@ -332,12 +327,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
 int mkperf_cmd_top(int argc, char **argv)
 {
-    struct top *t = calloc(1, sizeof *t);
+    struct top *t = mkperf_xcalloc(1, sizeof *t);
     int status;
 
-    if (!t) {
-        return MKPERF_ERR_FAILED;
-    }
     t->command = (struct command){.delay_s = 2, .window_s = DEFAULT_WINDOW_S, .rows = 20};
     mkperf_record_options_init(&t->command.record, argc, argv);
     status = mkperf_command_main(&mkperf_top_command, t, argc, argv, run);

@@ -9,6 +9,7 @@
 
 #include "base/printable.h"
 #include "base/progress.h"
+#include "base/xalloc.h"
 #include "export/tap.h"
 #include "model/figures.h"
 
@@ -107,8 +108,8 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
     mkperf_output_free(&output);
     if (status == MKPERF_OK) {
         say_summary(c, &tap);
-    } else if (strcmp(c->out.path, "-") != 0 &&
-               asprintf(&partial, "%s.partial", c->out.path) >= 0) {
+    } else if (strcmp(c->out.path, "-") != 0) {
+        partial = mkperf_xprintf("%s.partial", c->out.path);
         unlink(partial); /* perf.data's writer keeps it, for recordings */
         free(partial);
     }

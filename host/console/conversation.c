@@ -128,9 +128,6 @@ enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
     c->talk.self = c;
     if (c->talk.options.output != NULL) {
         c->symbols = mkperf_symbols_new();
-        if (c->symbols == NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        }
         if (mkperf_perfdata_new(c->talk.options.output, c->symbols, &c->perfdata, e) != MKPERF_OK) {
             return e->status;
         }

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "formats.h"
 #include "stack_tree.h"
 
@@ -100,7 +101,7 @@ static double share(const struct picture *p, uint32_t node, unsigned side)
     const struct mkperf_tree_node *n = p->tree->tree.node;
     uint64_t all = n[0].total[side].period;
 
-    return all != 0 ? 100.0 * (double)n[node].total[side].period / (double)all : 0;
+    return mkperf_percent(n[node].total[side].period, all);
 }
 
 /* Red for what grew, blue for what shrank; the square root makes small changes visible. */
@@ -262,7 +263,7 @@ static void put_subtitle(const struct picture *p, const struct mkperf_profile *c
         mkperf_textout_printf(
             p->t, " (%" PRIu64 " samples, lost %" PRIu64 "; %.2f%% in frames that are gone)",
             p->x->base->total[event].samples, mkperf_profile_lost(p->x->base),
-            was != 0 ? 100.0 * (double)gone(&p->tree->tree, 0) / (double)was : 0);
+            mkperf_percent(gone(&p->tree->tree, 0), was));
     }
     mkperf_textout_puts(p->t, "</text>\n");
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "model/figures.h"
 #include "model/relay.h"
 
@@ -14,15 +15,9 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     struct mkperf_tap *t = self;
 
     if (t->print != NULL && pd->id >= t->npds) {
-        char **name = reallocarray(t->name, (size_t)pd->id + 1, sizeof *name);
-        if (name == NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        }
-        t->name = name;
-        while (t->npds <= pd->id) {
-            t->name[t->npds++] = NULL;
-        }
-        t->name[pd->id] = strdup(pd->name);
+        MKPERF_GROW(t->name, t->name_room, (size_t)pd->id + 1);
+        t->npds = pd->id + 1;
+        t->name[pd->id] = mkperf_xstrdup(pd->name);
     }
     return mkperf_relay_pd(self, pd, e);
 }

@@ -15,7 +15,7 @@ struct mkperf_tap {
     struct mkperf_sink to; /* first: model/relay.h */
     FILE *print;           /* one line a sample; NULL: none */
     char **name;           /* of the PDs, with print */
-    uint32_t npds;
+    uint32_t npds, name_room;
     bool ended;
     bool cut; /* as in struct mkperf_totals */
     uint64_t cut_bytes;

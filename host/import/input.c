@@ -173,12 +173,6 @@ static enum mkperf_status read_checked(int i, const char *path, const struct mkp
     struct mkperf_plausible *p = mkperf_plausible_new(*sink, NULL);
     char text[512];
 
-    if (p == NULL) {
-        if (sink->ops->abandon != NULL) {
-            sink->ops->abandon(sink->self);
-        }
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     struct mkperf_sink checked = mkperf_plausible_sink(p);
     enum mkperf_status status = inputs[i].read(path, in, &checked, e);
     for (unsigned k = 0; k < mkperf_plausible_suspects(p) && in->warn != NULL; k++) {

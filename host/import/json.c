@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "base/xalloc.h"
 
 enum { SPACE = 1, WORD = 2, STRING_END = 4, ONE = 8 }; /* classes of bytes */
 
@@ -41,13 +42,10 @@ static const uint8_t class_of[256] = {
     [','] = ONE,
 };
 
-static enum mkperf_status begin(struct mkperf_json *j, struct mkperf_error *e)
+static enum mkperf_status begin(struct mkperf_json *j)
 {
-    j->buffer = calloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
+    j->buffer = mkperf_xcalloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
     j->line = 1;
-    if (j->buffer == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", j->path);
-    }
     j->buffer[0] = 0;
     return MKPERF_OK;
 }
@@ -62,14 +60,15 @@ enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path, str
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
     j->size = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    return begin(j, e);
+    return begin(j);
 }
 
 enum mkperf_status mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p,
                                            size_t n, struct mkperf_error *e)
 {
+    (void)e;
     *j = (struct mkperf_json){.path = name, .fd = -1, .memory = p, .memory_size = n};
-    return begin(j, e);
+    return begin(j);
 }
 
 void mkperf_json_close(struct mkperf_json *j)
@@ -327,8 +326,8 @@ static size_t read_tail(const struct mkperf_json *j, uint8_t *to, size_t n)
 
 bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text)
 {
-    uint8_t *tail = malloc(MKPERF_JSON_TAIL);
-    size_t n = tail != NULL ? read_tail(j, tail, MKPERF_JSON_TAIL) : 0;
+    uint8_t *tail = mkperf_xcalloc(1, MKPERF_JSON_TAIL);
+    size_t n = read_tail(j, tail, MKPERF_JSON_TAIL);
     bool has = n > 0 && memmem(tail, n, text, strlen(text)) != NULL;
 
     free(tail);

@@ -217,9 +217,6 @@ static enum mkperf_status open_kernel(struct kprof *k)
     struct mkperf_module *kernel;
 
     k->symbols = mkperf_symbols_new();
-    if (k->symbols == NULL) {
-        return mkperf_error_set(k->e, MKPERF_ERR_FAILED, "%s: out of memory", k->path);
-    }
     if (k->config->kernel == NULL) {
         return MKPERF_OK;
     }

@@ -9,29 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "kprof_internal.h"
-
-static enum mkperf_status no_memory(struct kprof *k)
-{
-    return mkperf_error_set(k->e, MKPERF_ERR_FAILED, "%s: out of memory", k->path);
-}
-
-/* Whether *array has room for one more. */
-static bool reserve(void *array, uint32_t *room, uint32_t n, size_t size)
-{
-    void **at = array;
-    uint32_t more = *room != 0 ? 2 * *room : 64;
-
-    if (n < *room) {
-        return true;
-    }
-    void *p = reallocarray(*at, more, size);
-    if (p != NULL) {
-        *at = p;
-        *room = more;
-    }
-    return p != NULL;
-}
 
 /* A path that ends with 0 in its n bytes. */
 static const char *bad_path(const uint8_t *p, size_t n)
@@ -53,11 +32,8 @@ enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r)
         k->not_fitting += k->config->lenient;
         return k->config->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
     }
-    char *path = strdup((const char *)r->p + 36);
-    if (path == NULL || !reserve(&k->map, &k->map_room, k->nmaps, sizeof *k->map)) {
-        free(path);
-        return no_memory(k);
-    }
+    char *path = mkperf_xstrdup((const char *)r->p + 36);
+    MKPERF_GROW(k->map, k->map_room, (size_t)k->nmaps + 1);
     k->map[k->nmaps] = (struct kprof_map){.time_ns = kprof_u64(r->p),
                                           .start = kprof_u64(r->p + 8),
                                           .length = kprof_u64(r->p + 16),
@@ -82,12 +58,8 @@ enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record 
         k->not_fitting += k->config->lenient;
         return k->config->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
     }
-    char *path = strdup((const char *)r->p + 12);
-    if (path == NULL ||
-        !reserve(&k->process, &k->process_room, k->nprocesses, sizeof *k->process)) {
-        free(path);
-        return no_memory(k);
-    }
+    char *path = mkperf_xstrdup((const char *)r->p + 12);
+    MKPERF_GROW(k->process, k->process_room, (size_t)k->nprocesses + 1);
     k->process[k->nprocesses++] = (struct kprof_process){
         .time_ns = kprof_u64(r->p), .pid = kprof_u32(r->p + 8), .path = path};
     return MKPERF_OK;
@@ -156,12 +128,11 @@ static struct mkperf_module *module_of(struct kprof *k, const char *path)
 {
     struct mkperf_module *m = NULL;
     struct mkperf_error why;
-    char *host;
 
-    if (k->config->root_dir == NULL || *path == '\0' || strstr(path, "..") != NULL ||
-        asprintf(&host, "%s/%s", k->config->root_dir, path) < 0) {
+    if (k->config->root_dir == NULL || *path == '\0' || strstr(path, "..") != NULL) {
         return NULL;
     }
+    char *host = mkperf_xprintf("%s/%s", k->config->root_dir, path);
     if (mkperf_symbols_module(k->symbols, host, &m, &why) != MKPERF_OK) {
         kprof_warn(k, "%s; its addresses get no names", why.text);
         m = NULL;
@@ -176,21 +147,15 @@ static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *pat
 {
     uint64_t thread = pid == UINT32_MAX ? MKPERF_THREAD_NONE
                                         : pid | (uint64_t)(*path == '\0') << 63;
-    char *copy = strdup(path);
 
-    if (k->npds == KPROF_PDS_MAX || name == NULL || copy == NULL ||
-        !reserve(&k->pd, &k->pd_room, k->npds, sizeof *k->pd)) {
+    if (k->npds == KPROF_PDS_MAX) {
         free(name);
-        free(copy);
-        if (k->npds == KPROF_PDS_MAX) {
-            kprof_bad(k, 0, "more than 65536 programs");
-        } else {
-            no_memory(k);
-        }
+        kprof_bad(k, 0, "more than 65536 programs");
         return -1;
     }
+    MKPERF_GROW(k->pd, k->pd_room, (size_t)k->npds + 1);
     struct kprof_pd *p = &k->pd[k->npds];
-    *p = (struct kprof_pd){.pid = pid, .name = name, .path = copy};
+    *p = (struct kprof_pd){.pid = pid, .name = name, .path = mkperf_xstrdup(path)};
     p->module = module_of(k, path);
     struct mkperf_pd pd = {.thread = parent == NULL ? thread
                                                     : thread | (uint64_t)(k->npds + 1) << 32,
@@ -207,28 +172,21 @@ static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *pat
 /* The PD of a pid and a file in it, which may be new. */
 static int64_t pd_of(struct kprof *k, uint32_t pid, const char *program, const char *file)
 {
-    bool main = strcmp(program, file) == 0;
-    char *name = NULL;
-
     for (uint32_t i = 0; i < k->npds; i++) {
         if (k->pd[i].pid == pid && strcmp(k->pd[i].path, file) == 0) {
             return i;
         }
     }
-    if (main) {
-        name = strdup(base_name(program));
-        return add_pd(k, pid, name, file, NULL);
+    if (strcmp(program, file) == 0) {
+        return add_pd(k, pid, mkperf_xstrdup(base_name(program)), file, NULL);
     }
-    if (asprintf(&name, "%s:%s", base_name(program), base_name(file)) < 0) {
-        name = NULL;
-    }
-    return add_pd(k, pid, name, file, base_name(program));
+    return add_pd(k, pid, mkperf_xprintf("%s:%s", base_name(program), base_name(file)), file,
+                  base_name(program));
 }
 
 int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
 {
     const char *program = program_of(k, pid, time_ns);
-    char *name;
 
     if (program != NULL) {
         return pd_of(k, pid, program, program);
@@ -238,16 +196,13 @@ int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns)
             return i;
         }
     }
-    if (asprintf(&name, "pid-%" PRIu32, pid) < 0) {
-        name = NULL;
-    }
-    return add_pd(k, pid, name, "", NULL);
+    return add_pd(k, pid, mkperf_xprintf("pid-%" PRIu32, pid), "", NULL);
 }
 
 int64_t kprof_kernel_pd(struct kprof *k)
 {
     if (k->kernel_pd < 0) {
-        k->kernel_pd = add_pd(k, UINT32_MAX, strdup("kernel"), "", NULL);
+        k->kernel_pd = add_pd(k, UINT32_MAX, mkperf_xstrdup("kernel"), "", NULL);
     }
     return k->kernel_pd;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "toperf_internal.h"
 
 static const char *const said[TOPERF_FINDINGS] = {
@@ -263,12 +264,8 @@ static enum mkperf_status read_all(struct toperf *t)
 static struct toperf *new_reader(const struct mkperf_toperf_config *config,
                                  const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    struct toperf *t = calloc(1, sizeof *t);
+    struct toperf *t = mkperf_xcalloc(1, sizeof *t);
 
-    if (t == NULL) {
-        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        return NULL;
-    }
     t->config = config;
     t->sink = sink;
     t->e = e;

@@ -10,13 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "symbols/symbols.h"
 #include "toperf_internal.h"
-
-static enum mkperf_status no_memory(struct toperf *t)
-{
-    return mkperf_error_set(t->e, MKPERF_ERR_FAILED, "%s: out of memory", t->json.path);
-}
 
 static int64_t find(struct toperf *t, uint64_t pid)
 {
@@ -33,23 +29,10 @@ static int64_t find(struct toperf *t, uint64_t pid)
 }
 
 /* name and elf become t's. */
-static enum mkperf_status add(struct toperf *t, uint64_t pid, char *name, char *elf)
+static void add(struct toperf *t, uint64_t pid, char *name, char *elf)
 {
-    if (t->npds == t->room) {
-        uint32_t room = t->room != 0 ? 2 * t->room : 16;
-        struct toperf_pd *pd = reallocarray(t->pd, room, sizeof *pd);
-        if (pd != NULL) {
-            t->pd = pd;
-            t->room = room;
-        }
-    }
-    if (t->npds == t->room || name == NULL) {
-        free(name);
-        free(elf);
-        return no_memory(t);
-    }
+    MKPERF_GROW(t->pd, t->room, (size_t)t->npds + 1);
     t->pd[t->npds++] = (struct toperf_pd){.name = name, .elf = elf, .pid = (uint32_t)pid};
-    return MKPERF_OK;
 }
 
 /* A file name that stays below the build directory. */
@@ -86,18 +69,15 @@ static char *pd_name(const struct toperf *t, const char *file, uint64_t pid)
     const char *slash = strrchr(file, '/');
     const char *base = slash != NULL ? slash + 1 : file;
     size_t n = strlen(base);
-    char *name, *numbered;
 
     if (n > 4 && strcmp(base + n - 4, ".elf") == 0) {
         n -= 4;
     }
-    name = strndup(base, n);
-    if (name == NULL || !name_taken(t, name)) {
+    char *name = mkperf_xprintf("%.*s", (int)n, base);
+    if (!name_taken(t, name)) {
         return name;
     }
-    if (asprintf(&numbered, "%s#%" PRIu64, name, pid) < 0) {
-        numbered = NULL;
-    }
+    char *numbered = mkperf_xprintf("%s#%" PRIu64, name, pid);
     free(name);
     return numbered;
 }
@@ -106,7 +86,7 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
 {
     uint64_t pid = 0;
     const char *reason = toperf_number(&t->json, &pid);
-    char file[1024], *elf = NULL;
+    char file[1024], *elf;
 
     (void)self;
     if (reason == NULL && pid > UINT32_MAX) {
@@ -121,9 +101,7 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
     if (find(t, pid) >= 0) {
         return toperf_found(t, TOPERF_SAME_ID, "two ELFs with the same id");
     }
-    if (t->config->build_dir != NULL && asprintf(&elf, "%s/%s", t->config->build_dir, file) < 0) {
-        return no_memory(t);
-    }
+    elf = t->config->build_dir != NULL ? mkperf_xprintf("%s/%s", t->config->build_dir, file) : NULL;
     if (elf != NULL && access(elf, R_OK) != 0) {
         if (!t->config->lenient) {
             mkperf_error_set(t->e, MKPERF_ERR_INPUT, "%s: %s (elf_tcb_mappings names it)", elf,
@@ -135,7 +113,8 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
         free(elf);
         elf = NULL;
     }
-    return add(t, pid, pd_name(t, file, pid), elf);
+    add(t, pid, pd_name(t, file, pid), elf);
+    return MKPERF_OK;
 }
 
 enum mkperf_status toperf_mapping(struct toperf *t)
@@ -167,9 +146,7 @@ enum mkperf_status toperf_header_file(struct toperf *t)
     if (t->config->build_dir == NULL) {
         return MKPERF_OK;
     }
-    if (asprintf(&path, "%s/sample_header.json", t->config->build_dir) < 0) {
-        return no_memory(t);
-    }
+    path = mkperf_xprintf("%s/sample_header.json", t->config->build_dir);
     if (access(path, F_OK) != 0) {
         free(path);
         return MKPERF_OK;
@@ -213,7 +190,7 @@ static enum mkperf_status announce(struct toperf *t, struct mkperf_symbols *symb
 enum mkperf_status toperf_announce(struct toperf *t)
 {
     struct mkperf_symbols *symbols = mkperf_symbols_new();
-    enum mkperf_status status = symbols != NULL ? MKPERF_OK : no_memory(t);
+    enum mkperf_status status = MKPERF_OK;
 
     for (uint32_t i = 0; status == MKPERF_OK && i < t->npds; i++) {
         status = announce(t, symbols, i);
@@ -225,7 +202,7 @@ enum mkperf_status toperf_announce(struct toperf *t)
 int64_t toperf_pd_of(struct toperf *t, uint64_t pid)
 {
     int64_t i = find(t, pid);
-    char *name, reason[96];
+    char reason[96];
 
     if (i >= 0) {
         return i;
@@ -238,13 +215,8 @@ int64_t toperf_pd_of(struct toperf *t, uint64_t pid)
     if (toperf_found(t, TOPERF_UNKNOWN_PID, reason) != MKPERF_OK) {
         return -1;
     }
-    if (asprintf(&name, "unknown-%" PRIx64, pid) < 0) {
-        name = NULL;
-    }
-    if (add(t, pid, name, NULL) != MKPERF_OK || announce(t, NULL, t->npds - 1) != MKPERF_OK) {
-        return -1;
-    }
-    return t->npds - 1;
+    add(t, pid, mkperf_xprintf("unknown-%" PRIx64, pid), NULL);
+    return announce(t, NULL, t->npds - 1) == MKPERF_OK ? (int64_t)t->npds - 1 : -1;
 }
 
 void toperf_free_pds(struct toperf *t)

@@ -9,6 +9,7 @@
 
 #include <mkperf/session.h>
 
+#include "base/xalloc.h"
 #include "pd_choice.h"
 #include "pmu/events.h"
 #include "talk.h"
@@ -123,11 +124,8 @@ static void say_warning(void *self, const char *text)
 enum mkperf_status mkperf_flight_start(const struct mkperf_record_options *o,
                                        struct mkperf_error *e)
 {
-    struct mkperf_talk *t = calloc(1, sizeof *t);
+    struct mkperf_talk *t = mkperf_xcalloc(1, sizeof *t);
 
-    if (t == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     t->options = *o;
     t->notice = say_warning;
     e->status = MKPERF_OK;

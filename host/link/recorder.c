@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "deadline.h"
 #include "pmu/events.h"
 
 static const double REPEAT_S = 0.5;        /* between repetitions of a request */
@@ -16,8 +17,6 @@ static const double STATUS_S = 1.0;        /* between requests for the target's 
 static const double STATUS_DUE_S = 1.5;    /* in the target's time, which sends them each second */
 static const double STOP_PATIENCE_S = 3.0; /* for the last status */
 static const double DRAIN_PATIENCE_S = 60; /* for what is queued before it */
-static const double STANDSTILL_S = 2.0;    /* of the target's time, at the end of the duration */
-static const double MOST_SLOWER = 10;      /* that the target's time is thought to be for that */
 
 static void on_text(void *self, const char *p, size_t n)
 {
@@ -329,53 +328,34 @@ static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e
     return MKPERF_OK;
 }
 
-/*
- * Whether the duration is over: in the target's time, which the samples tell. A target that takes
- * no more of them has none to tell: then it is over when the host's time is, and they have not come
- * for as long as the target, in an emulator that is short of processor time maybe, would need for a
- * little.
- */
-static bool over(const struct mkperf_recorder *r, double began_s, double *moved_s, uint64_t *last)
+/* Whether the duration is over, as far as the samples tell. */
+static bool over(const struct mkperf_recorder *r, struct mkperf_deadline *d)
 {
     const struct mkperf_totals *t = &r->stream->totals;
-    double wanted = r->options->duration_s, now = mkperf_now_s(), slower = 1;
-    double went = t->samples > 0 ? (double)(t->last_ns - t->first_ns) / 1e9 : 0;
+    double now = mkperf_now_s();
 
-    if (t->last_ns != *last) {
-        *last = t->last_ns;
-        *moved_s = now;
-    }
-    if (wanted <= 0) {
-        return false;
-    }
-    if (t->samples > 0 && went >= wanted) {
-        return true;
-    }
-    if (t->samples > 0 && *moved_s - began_s > went) {
-        slower = went > 0 ? (*moved_s - began_s) / went : MOST_SLOWER;
-        slower = slower < MOST_SLOWER ? slower : MOST_SLOWER;
-    }
-    return now - began_s >= wanted && now - *moved_s >= STANDSTILL_S * slower;
+    mkperf_deadline_observe(d, t->samples > 0, (double)(t->last_ns - t->first_ns) / 1e9, now);
+    return mkperf_deadline_over(d, now);
 }
 
 enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    double began = mkperf_now_s(), moved = began;
-    uint64_t last = 0;
+    struct mkperf_deadline deadline;
 
-    while (!mkperf_peer_stopped(&r->link) && !r->ended && !over(r, began, &moved, &last)) {
+    mkperf_deadline_begin(&deadline, r->options->duration_s, mkperf_now_s());
+    while (!mkperf_peer_stopped(&r->link) && !r->ended && !over(r, &deadline)) {
         if (mkperf_peer_pump(&r->link, 100, e) == MKPERF_OK && tend(r, e) == MKPERF_OK) {
             continue;
         }
         if (e->status != MKPERF_ERR_LINK || mkperf_recorder_resume(r, e) != MKPERF_OK) {
             return e->status;
         }
-        moved = mkperf_now_s();
+        mkperf_deadline_restart_wait(&deadline, mkperf_now_s());
     }
     return MKPERF_OK;
 }
 
-/* A watcher goes: the books as far as they are. */
+/* A watcher leaves: the statistics as far as they are known. */
 static enum mkperf_status leave(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};

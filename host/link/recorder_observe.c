@@ -135,12 +135,9 @@ static enum mkperf_status tell_pd(struct telling *t, unsigned i, struct mkperf_e
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
     const size_t max = sizeof((mkperf_Observe *)0)->site / sizeof(uint32_t);
-    uint64_t *site;
     size_t n, done = 0;
+    uint64_t *site = mkperf_module_system_calls(mkperf_pds_module(t->r->pds, i), &n);
 
-    if (mkperf_module_system_calls(mkperf_pds_module(t->r->pds, i), &site, &n, e) != MKPERF_OK) {
-        return e->status;
-    }
     do {
         mkperf_Observe o = mkperf_Observe_init_zero;
         uint64_t before = 0;

@@ -60,9 +60,6 @@ static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
     r->self = t->self;
     r->notice = t->notice != NULL ? t->notice : no_notice;
     r->symbols = mkperf_symbols_new();
-    if (r->symbols == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
         return e->status;
     }
@@ -72,7 +69,7 @@ static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
     struct mkperf_stream_config config = {
         .sink = t->sink, .pds = r->pds, .control = on_control, .self = t, .asks = true};
     r->stream = mkperf_stream_new(&config);
-    return r->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *e)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
+
 static void at_least(uint64_t *to, uint64_t value)
 {
     *to = value > *to ? value : *to;
@@ -49,7 +51,7 @@ void mkperf_fill_add(struct mkperf_fill *f, uint64_t time_ns, uint64_t bytes, ui
 void mkperf_fill_text(const struct mkperf_fill *f, char *text, size_t n)
 {
     snprintf(text, n, "at most %" PRIu64 " of %" PRIu64 " bytes (%.1f %%)", f->peak, f->size,
-             f->size != 0 ? 100.0 * (double)f->peak / (double)f->size : 0);
+             mkperf_percent(f->peak, f->size));
 }
 
 void mkperf_fill_write(const struct mkperf_fill *f, FILE *out)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/xalloc.h"
 #include "pds_internal.h"
 
 const char *pds_own(struct mkperf_pds *p, char *text)
@@ -25,12 +26,7 @@ static const char *base_name(const char *path)
 
 static char *join(const char *directory, size_t n, const char *name)
 {
-    char *path;
-
-    if (n == 0) {
-        return strdup(name);
-    }
-    return asprintf(&path, "%.*s/%s", (int)n, directory, name) < 0 ? NULL : path;
+    return mkperf_xprintf("%.*s%s%s", (int)n, directory, n > 0 ? "/" : "", name);
 }
 
 char *pds_find_file(const struct mkperf_pds *p, const char *name)
@@ -38,12 +34,12 @@ char *pds_find_file(const struct mkperf_pds *p, const char *name)
     const char *at = p->config.elf_path != NULL ? p->config.elf_path : p->system_directory;
 
     if (name[0] == '/') {
-        return access(name, R_OK) == 0 ? strdup(name) : NULL;
+        return access(name, R_OK) == 0 ? mkperf_xstrdup(name) : NULL;
     }
     while (at != NULL) {
         size_t n = strcspn(at, ":");
         char *path = join(at, n, name);
-        if (path != NULL && access(path, R_OK) == 0) {
+        if (access(path, R_OK) == 0) {
             return path;
         }
         free(path);
@@ -114,8 +110,8 @@ static enum mkperf_status add_system(struct mkperf_pds *p, const struct mkperf_s
     }
     for (unsigned i = 0; i < system->npds; i++) {
         const struct mkperf_system_pd *pd = &system->pd[i];
-        char *parent = pd->parent >= 0 ? strdup(system->pd[pd->parent].name) : NULL;
-        uint32_t id = pds_add(p, pd->thread, strdup(pd->name), parent);
+        char *parent = pd->parent >= 0 ? mkperf_xstrdup(system->pd[pd->parent].name) : NULL;
+        uint32_t id = pds_add(p, pd->thread, mkperf_xstrdup(pd->name), parent);
         found += (pd->symbols != NULL && find_elf(p, id, pd->symbols)) ||
                  (pd->program != NULL && find_elf(p, id, pd->program));
     }
@@ -131,7 +127,8 @@ static enum mkperf_status load_system(struct mkperf_pds *p, struct mkperf_error 
     const char *path = p->config.system;
     const char *slash = strrchr(path, '/');
 
-    p->system_directory = slash != NULL ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
+    p->system_directory = slash != NULL ? mkperf_xprintf("%.*s", (int)(slash - path + 1), path)
+                                        : mkperf_xstrdup(".");
     return mkperf_system_load(path, &p->system, e);
 }
 
@@ -144,7 +141,7 @@ static void find_kernel(struct mkperf_pds *p)
         return;
     }
     if (p->config.kernel != NULL) { /* it was opened before */
-        p->kernel = strdup(p->config.kernel);
+        p->kernel = mkperf_xstrdup(p->config.kernel);
         return;
     }
     p->kernel = pds_find_file(p, "kernel.elf");
@@ -169,15 +166,12 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
 
     p->settled = true;
     if (image != NULL) {
-        p->image = malloc(sizeof *p->image);
-        if (p->image == NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        }
+        p->image = mkperf_xcalloc(1, sizeof *p->image);
         *p->image = *image;
         mkperf_image_text(image, p->image_id);
-        status = pds_add_image(p, e);
+        pds_add_image(p);
     } else {
-        p->unverified = unverified != NULL ? strdup(unverified) : NULL;
+        p->unverified = mkperf_xstrdup(unverified);
         if (p->system != NULL) {
             p->system_fits = true;
             status = add_system(p, p->system, e);
@@ -187,7 +181,7 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         }
         find_kernel(p);
     }
-    pds_add(p, MKPERF_THREAD_IDLE, strdup("idle"), NULL);
+    pds_add(p, MKPERF_THREAD_IDLE, mkperf_xstrdup("idle"), NULL);
     return status;
 }
 
@@ -208,11 +202,8 @@ enum mkperf_status mkperf_pds_new(const struct mkperf_pds_config *config,
                                   struct mkperf_symbols *symbols, struct mkperf_pds **out,
                                   struct mkperf_error *e)
 {
-    struct mkperf_pds *p = calloc(1, sizeof *p);
+    struct mkperf_pds *p = mkperf_xcalloc(1, sizeof *p);
 
-    if (p == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     p->symbols = symbols;
     p->config = *config;
     if (check_config(p, e) != MKPERF_OK ||
@@ -245,18 +236,16 @@ void mkperf_pds_free(struct mkperf_pds *p)
 /* What a thread that is no PD is called: a new string, or NULL. */
 static char *other_name(const struct mkperf_pds *p, uint64_t thread)
 {
-    char *name;
-
     if (p->n == MKPERF_MAX_PDS - 1 || thread == MKPERF_THREAD_NONE) {
-        return strdup("unknown");
+        return mkperf_xstrdup("unknown");
     }
     if (thread == MKPERF_THREAD_INITIAL) {
-        return strdup("monitor");
+        return mkperf_xstrdup("monitor");
     }
     if (thread == MKPERF_THREAD_AMBIGUOUS) {
-        return strdup("ambiguous");
+        return mkperf_xstrdup("ambiguous");
     }
-    return asprintf(&name, "unknown-%llx", (unsigned long long)thread) < 0 ? NULL : name;
+    return mkperf_xprintf("unknown-%llx", (unsigned long long)thread);
 }
 
 uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)

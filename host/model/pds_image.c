@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "pds_internal.h"
 #include "symbols/identity.h"
 
@@ -131,7 +132,7 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
 {
     const char *parent = program->parent >= 0 ? p->image->program[program->parent].name : NULL;
     uint32_t id =
-        pds_add(p, program->thread, strdup(program->name), parent != NULL ? strdup(parent) : NULL);
+        pds_add(p, program->thread, mkperf_xstrdup(program->name), mkperf_xstrdup(parent));
     struct mkperf_pd *pd = &p->pd[id];
     char why[WHY];
 
@@ -141,9 +142,9 @@ static void add_program(struct mkperf_pds *p, const struct mkperf_image_program 
     }
     const char *path = find_program(p, program, &p->module[id], why);
     if (path != NULL) {
-        pd->elf = pds_own(p, strdup(path));
+        pd->elf = pds_own(p, mkperf_xstrdup(path));
     } else {
-        pd->unnamed = pds_own(p, strdup(why));
+        pd->unnamed = pds_own(p, mkperf_xstrdup(why));
     }
 }
 
@@ -190,19 +191,16 @@ static void find_kernel(struct mkperf_pds *p)
         path = NULL;
     }
     if (path != NULL) {
-        p->kernel = strdup(path);
+        p->kernel = mkperf_xstrdup(path);
         return;
     }
-    p->kernel_unnamed = strdup(why);
+    p->kernel_unnamed = mkperf_xstrdup(why);
     pds_warn(p, "kernel: %s; its addresses get no names", why);
 }
 
-enum mkperf_status pds_add_image(struct mkperf_pds *p, struct mkperf_error *e)
+void pds_add_image(struct mkperf_pds *p)
 {
     p->finder = mkperf_finder_new(p->config.elf_path, p->system_directory);
-    if (p->finder == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     if (p->system != NULL) {
         compare_system(p);
         add_candidates(p);
@@ -214,5 +212,4 @@ enum mkperf_status pds_add_image(struct mkperf_pds *p, struct mkperf_error *e)
     if (!p->config.names_only) {
         find_kernel(p);
     }
-    return MKPERF_OK;
 }

@@ -39,6 +39,6 @@ uint32_t pds_add(struct mkperf_pds *p, uint64_t thread, char *name, char *parent
 char *pds_find_file(const struct mkperf_pds *p, const char *name);
 
 /* pds_image.c: the PDs, their ELFs and the kernel's as p->image lists them. Adds no "idle". */
-enum mkperf_status pds_add_image(struct mkperf_pds *p, struct mkperf_error *e);
+void pds_add_image(struct mkperf_pds *p);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "relay.h"
 #include "symbols/call_site.h"
 
@@ -33,7 +34,7 @@ struct mkperf_plausible {
     struct mkperf_symbols *symbols, *own;
     struct mkperf_module *kernel;
     struct counts kernel_counts;
-    uint32_t npds;
+    uint32_t npds, pd_room;
     struct pd *pd;
     struct answer cache[CACHE];
     unsigned nsuspects;
@@ -42,18 +43,11 @@ struct mkperf_plausible {
 
 struct mkperf_plausible *mkperf_plausible_new(struct mkperf_sink to, struct mkperf_symbols *symbols)
 {
-    struct mkperf_plausible *p = calloc(1, sizeof *p);
+    struct mkperf_plausible *p = mkperf_xcalloc(1, sizeof *p);
 
-    if (p == NULL) {
-        return NULL;
-    }
     p->to = to;
     p->own = symbols == NULL ? mkperf_symbols_new() : NULL;
     p->symbols = symbols != NULL ? symbols : p->own;
-    if (p->symbols == NULL) {
-        free(p);
-        return NULL;
-    }
     return p;
 }
 
@@ -97,16 +91,11 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     struct mkperf_plausible *p = self;
 
     if (pd->id >= p->npds) {
-        struct pd *grown = reallocarray(p->pd, (size_t)pd->id + 1, sizeof *grown);
-        if (grown == NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        }
-        p->pd = grown;
-        memset(grown + p->npds, 0, (pd->id + 1 - p->npds) * sizeof *grown);
+        MKPERF_GROW(p->pd, p->pd_room, (size_t)pd->id + 1);
         p->npds = pd->id + 1;
     }
     if (p->pd[pd->id].name == NULL) {
-        p->pd[pd->id].name = strdup(pd->name);
+        p->pd[pd->id].name = mkperf_xstrdup(pd->name);
         p->pd[pd->id].module = open_module(p, pd->elf, &pd->build_id);
     }
     return mkperf_relay_pd(self, pd, e);

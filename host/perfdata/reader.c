@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "reader_internal.h"
 
 enum record_type {
@@ -284,9 +285,8 @@ static enum mkperf_status open_bytes(struct perfin_bytes *b, const char *path,
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", path);
     }
     b->size = b->stream ? UINT64_MAX : (uint64_t)st.st_size;
-    b->buffer = malloc(PERFIN_BUFFER);
-    return b->buffer ? MKPERF_OK
-                     : mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
+    b->buffer = mkperf_xcalloc(1, PERFIN_BUFFER);
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "base/xalloc.h"
 #include "writer.h"
 
 enum {
@@ -102,14 +103,6 @@ static bool inside(const struct perfin_bytes *b, struct perfin_section s)
     return s.offset <= b->size && s.size <= b->size - s.offset;
 }
 
-static bool reserve_ids(struct perfin_frame *f, size_t n)
-{
-    struct perfin_id *more = reallocarray(f->id, f->nids + n, sizeof *more);
-
-    f->id = more ? more : f->id;
-    return more;
-}
-
 static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *f,
                                    struct perfin_section s, uint32_t event, struct mkperf_error *e)
 {
@@ -121,9 +114,7 @@ static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *
     if (n == 0) {
         return MKPERF_OK;
     }
-    if (!reserve_ids(f, n)) {
-        return perfin_bad(b, s.offset, "out of memory", e);
-    }
+    f->id = mkperf_xrealloc(f->id, f->nids + n, sizeof *f->id);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *p = perfin_at(b, s.offset + 8 * i, 8);
 
@@ -208,9 +199,10 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
         return false;
     }
     ids = (n - each) / 8;
-    if (ids > PERFIN_IDS_MAX - f->nids || !reserve_ids(f, ids)) {
+    if (ids > PERFIN_IDS_MAX - f->nids) {
         return false;
     }
+    f->id = mkperf_xrealloc(f->id, f->nids + ids, sizeof *f->id);
     struct perfin_attr attr = read_attr(p, each);
     uint32_t event = event_for(f, &attr, perfin_u64(p + each));
     for (size_t i = 0; i < ids; i++) {

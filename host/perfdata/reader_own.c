@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "model/figures.h"
 #include "reader_session.h"
 #include "writer.h"
@@ -95,11 +96,11 @@ static bool pd_line(struct perfin_session *s, const char *text)
     }
     s->process[index].thread = thread;
     s->process[index].has_thread = true;
-    if (strncmp(text + parent, "- ", 2) != 0 &&
-        !perfin_set_text(&s->process[index].parent, text + parent, (size_t)(after - parent))) {
-        return false;
+    if (strncmp(text + parent, "- ", 2) != 0) {
+        perfin_set_text(&s->process[index].parent, text + parent, (size_t)(after - parent));
     }
-    return perfin_set_text(&s->process[index].name, text + name, strlen(text + name));
+    perfin_set_text(&s->process[index].name, text + name, strlen(text + name));
+    return true;
 }
 
 static struct mkperf_build_id from_hex(const char *text)
@@ -131,7 +132,8 @@ static bool program_line(struct perfin_session *s, const char *key, const char *
     }
     struct perfin_process *p = &s->process[index];
     if (strcmp(key, "unnamed") == 0) {
-        return perfin_set_text(&p->unnamed, text + at, strlen(text + at));
+        perfin_set_text(&p->unnamed, text + at, strlen(text + at));
+        return true;
     }
     p->build_id = from_hex(text + at);
     p->build_id.derived = strcmp(key, "content") == 0;
@@ -143,20 +145,20 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
     struct mkperf_session *m = &s->model;
 
     if (strcmp(key, "platform") == 0) {
-        return perfin_set_text(&s->platform, value, strlen(value));
+        perfin_set_text(&s->platform, value, strlen(value));
     } else if (strcmp(key, "kernel_elf") == 0) {
-        return perfin_set_text(&s->kernel_elf, value, strlen(value));
+        perfin_set_text(&s->kernel_elf, value, strlen(value));
     } else if (strcmp(key, "kernel_build_id") == 0) {
         m->kernel_build_id = from_hex(value);
     } else if (strcmp(key, "kernel_content") == 0) {
         m->kernel_build_id = from_hex(value);
         m->kernel_build_id.derived = true;
     } else if (strcmp(key, "kernel_unnamed") == 0) {
-        return perfin_set_text(&s->kernel_unnamed, value, strlen(value));
+        perfin_set_text(&s->kernel_unnamed, value, strlen(value));
     } else if (strcmp(key, "image") == 0) {
-        return perfin_set_text(&s->image, value, strlen(value));
+        perfin_set_text(&s->image, value, strlen(value));
     } else if (strcmp(key, "unverified") == 0) {
-        return perfin_set_text(&s->unverified, value, strlen(value));
+        perfin_set_text(&s->unverified, value, strlen(value));
     } else if (strcmp(key, "build_id") == 0 || strcmp(key, "content") == 0 ||
                strcmp(key, "unnamed") == 0) {
         return program_line(s, key, value);
@@ -181,10 +183,10 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
 static bool interactions_line(struct perfin_session *s, const char *key, const char *value)
 {
     if (s->interactions == NULL) {
-        s->interactions = calloc(1, sizeof *s->interactions);
+        s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
         s->totals.interactions = s->interactions;
     }
-    return s->interactions != NULL && mkperf_interactions_line(s->interactions, key, value);
+    return mkperf_interactions_line(s->interactions, key, value);
 }
 
 static bool totals_line(struct perfin_session *s, const char *key, const char *value)
@@ -214,8 +216,7 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
 /* Calls line for each `key value` of one of our features. True if the feature is there. */
 static bool each_line(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                       struct perfin_session *s,
-                      bool (*line)(struct perfin_session *, const char *, const char *),
-                      bool *memory)
+                      bool (*line)(struct perfin_session *, const char *, const char *), bool *fits)
 {
     size_t n;
     uint8_t *p = perfin_feature(b, f, bit, &n);
@@ -224,13 +225,13 @@ static bool each_line(struct perfin_bytes *b, const struct perfin_frame *f, unsi
     if (!p) {
         return false;
     }
-    for (text = strtok_r((char *)p, "\n", &rest); text && *memory;
+    for (text = strtok_r((char *)p, "\n", &rest); text && *fits;
          text = strtok_r(NULL, "\n", &rest)) {
         char *value = strchr(text, ' ');
 
         if (value) {
             *value = 0;
-            *memory = line(s, text, value + 1);
+            *fits = line(s, text, value + 1);
         }
     }
     free(p);
@@ -240,17 +241,17 @@ static bool each_line(struct perfin_bytes *b, const struct perfin_frame *f, unsi
 enum mkperf_status perfin_read_own(struct perfin_bytes *b, const struct perfin_frame *f,
                                    struct perfin_session *s, struct mkperf_error *e)
 {
-    bool memory = true;
+    bool fits = true;
 
-    s->native = each_line(b, f, MKPERF_PERFDATA_SESSION, s, session_line, &memory);
-    return memory ? MKPERF_OK : perfin_bad(b, 0, "out of memory", e);
+    s->native = each_line(b, f, MKPERF_PERFDATA_SESSION, s, session_line, &fits);
+    return fits ? MKPERF_OK : perfin_bad(b, 0, "more PDs or interactions than fit", e);
 }
 
 enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
                                       struct perfin_session *s, struct mkperf_error *e)
 {
-    bool memory = true;
+    bool fits = true;
 
-    s->has_totals = each_line(b, f, MKPERF_PERFDATA_TOTALS, s, totals_line, &memory);
-    return memory ? MKPERF_OK : perfin_bad(b, 0, "out of memory", e);
+    s->has_totals = each_line(b, f, MKPERF_PERFDATA_TOTALS, s, totals_line, &fits);
+    return fits ? MKPERF_OK : perfin_bad(b, 0, "more PDs or interactions than fit", e);
 }

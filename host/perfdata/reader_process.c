@@ -55,8 +55,8 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     if (!p->has_thread && r->session.native && strncmp((const char *)c.p, "unknown-", 8) == 0) {
         p->thread = strtoull((const char *)c.p + 8, NULL, 16);
     }
-    if (!p->announced && !perfin_set_text(&p->name, c.p, c.n)) {
-        return perfin_fail(r, "out of memory");
+    if (!p->announced) {
+        perfin_set_text(&p->name, c.p, c.n);
     }
     return MKPERF_OK;
 }
@@ -83,7 +83,8 @@ static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, con
     if (id->n != 0) {
         p->build_id = *id;
     }
-    return perfin_set_text(&p->elf, path, n) ? MKPERF_OK : perfin_fail(r, "out of memory");
+    perfin_set_text(&p->elf, path, n);
+    return MKPERF_OK;
 }
 
 /* MMAP2 has device and inode there, or the size of a build id, three bytes, and the id. */
@@ -116,8 +117,10 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
         return MKPERF_OK;
     }
     if ((misc & PERFIN_MODE_MASK) == PERFIN_MODE_KERNEL || pid == UINT32_MAX) {
-        bool ok = r->session.kernel_elf || perfin_set_text(&r->session.kernel_elf, path, c.n);
-        return ok ? MKPERF_OK : perfin_fail(r, "out of memory");
+        if (r->session.kernel_elf == NULL) {
+            perfin_set_text(&r->session.kernel_elf, path, c.n);
+        }
+        return MKPERF_OK;
     }
     if (r->session.native) {
         mkperf_perfdata_unslid(&owner, addr);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
+
 enum { /* feature bits of perf */
        FEATURE_HOSTNAME = 3,
        FEATURE_ARCH = 6,
@@ -21,21 +23,14 @@ enum { /* feature bits of perf */
        TYPE_RAW = 4,
 };
 
-bool perfin_set_text(char **to, const void *p, size_t n)
+void perfin_set_text(char **to, const void *p, size_t n)
 {
-    char *copy = strndup(p, n);
-
-    if (!copy) {
-        return false;
-    }
     free(*to);
-    *to = copy;
-    return true;
+    *to = mkperf_xprintf("%.*s", (int)n, (const char *)p);
 }
 
 int64_t perfin_process_of(struct perfin_session *s, uint32_t pid)
 {
-    struct perfin_process *more;
     char name[32];
 
     if (s->last < s->nprocesses && s->process[s->last].pid == pid) {
@@ -49,19 +44,10 @@ int64_t perfin_process_of(struct perfin_session *s, uint32_t pid)
     if (s->nprocesses == PERFIN_PROCESSES_MAX) {
         return -1;
     }
-    if (s->nprocesses == s->room) {
-        more = reallocarray(s->process, s->room ? 2 * s->room : 16, sizeof *more);
-        if (!more) {
-            return -1;
-        }
-        s->process = more;
-        s->room = s->room ? 2 * s->room : 16;
-    }
+    MKPERF_GROW(s->process, s->room, (size_t)s->nprocesses + 1);
     s->process[s->nprocesses] = (struct perfin_process){.pid = pid, .thread = pid};
     snprintf(name, sizeof name, ":%" PRId32, (int32_t)pid);
-    if (!perfin_set_text(&s->process[s->nprocesses].name, name, sizeof name)) {
-        return -1;
-    }
+    perfin_set_text(&s->process[s->nprocesses].name, name, sizeof name);
     return s->nprocesses++;
 }
 
@@ -70,9 +56,10 @@ static size_t perf_string(const uint8_t *p, size_t n, char **out)
 {
     uint32_t length;
 
-    if (n < 4 || (length = perfin_u32(p)) > n - 4 || !perfin_set_text(out, p + 4, length)) {
+    if (n < 4 || (length = perfin_u32(p)) > n - 4) {
         return 0;
     }
+    perfin_set_text(out, p + 4, length);
     return 4 + (size_t)length;
 }
 

@@ -55,7 +55,7 @@ int64_t perfin_process_of(struct perfin_session *s, uint32_t pid);
 
 void perfin_set_event_name(struct mkperf_event *event, const char *name);
 
-/* Replaces *to by a copy of n bytes at p, up to the first 0. False: out of memory. */
-bool perfin_set_text(char **to, const void *p, size_t n);
+/* Replaces *to by a copy of n bytes at p, up to the first 0. */
+void perfin_set_text(char **to, const void *p, size_t n);
 
 #endif

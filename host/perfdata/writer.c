@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "writer_internal.h"
 
 enum { ROUND_BYTES = 64 * 1024 };
@@ -15,11 +16,8 @@ enum { ROUND_BYTES = 64 * 1024 };
 enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
                                        struct mkperf_perfdata **out, struct mkperf_error *e)
 {
-    struct mkperf_perfdata *w = calloc(1, sizeof *w);
+    struct mkperf_perfdata *w = mkperf_xcalloc(1, sizeof *w);
 
-    if (w == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", path);
-    }
     w->symbols = symbols;
     if (mkperf_outfile_open_private(&w->out, path, e) != MKPERF_OK) {
         free(w);
@@ -137,23 +135,16 @@ static struct perfdata_pd *room_for(struct mkperf_perfdata *w, uint32_t id, cons
                                     struct mkperf_error *e)
 {
     uint32_t n = id < w->npds ? w->npds : id + 1;
-    struct perfdata_pd *grown = id < MKPERF_PERFDATA_PDS ? realloc(w->pd, n * sizeof *grown) : NULL;
 
-    if (grown == NULL && id >= MKPERF_PERFDATA_PDS) {
+    if (id >= MKPERF_PERFDATA_PDS) {
         mkperf_error_set(e, MKPERF_ERR_INPUT,
                          "%s: process %u: perf.data has addresses for %u; convert --to another "
                          "format has no limit",
                          name, id + 1, (unsigned)MKPERF_PERFDATA_PDS);
         return NULL;
     }
-    if (grown == NULL) {
-        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        return NULL;
-    }
-    w->pd = grown;
-    for (; w->npds < n; w->npds++) {
-        w->pd[w->npds] = (struct perfdata_pd){.name = NULL};
-    }
+    MKPERF_GROW(w->pd, w->pd_room, n);
+    w->npds = n;
     return &w->pd[id];
 }
 
@@ -166,10 +157,10 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     if (added == NULL) {
         return e->status;
     }
-    if (added->name != NULL || (added->name = strdup(pd->name)) == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s: announced twice, or no memory",
-                                pd->name);
+    if (added->name != NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s is announced twice", pd->name);
     }
+    added->name = mkperf_xstrdup(pd->name);
     if (pd->elf != NULL && mkperf_symbols_recorded(w->symbols, pd->elf, &pd->build_id,
                                                    &added->module, e) != MKPERF_OK) {
         return e->status;
@@ -195,8 +186,8 @@ static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, ui
     if (!known_pd(w, pd)) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "a caller of a PD that was not announced");
     }
-    if (to->mapped == NULL && (to->mapped = calloc(1, MKPERF_PERFDATA_PDS / 8 + 1)) == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    if (to->mapped == NULL) {
+        to->mapped = mkperf_xcalloc(1, MKPERF_PERFDATA_PDS / 8 + 1);
     }
     if (to->mapped[pd / 8] >> pd % 8 & 1) {
         return MKPERF_OK;
@@ -205,7 +196,7 @@ static enum mkperf_status map_foreign(struct mkperf_perfdata *w, uint32_t pd, ui
     return perfdata_pd_map(w, pd, in, e);
 }
 
-/* False: no memory, or more cores than make sense. */
+/* False: more cores than make sense. */
 static bool room_for_core(struct mkperf_perfdata *w, uint32_t core, struct mkperf_error *e)
 {
     if (core >= MKPERF_MODEL_CORES) {
@@ -213,13 +204,7 @@ static bool room_for_core(struct mkperf_perfdata *w, uint32_t core, struct mkper
                          MKPERF_MODEL_CORES);
         return false;
     }
-    uint64_t *grown = reallocarray(w->core_ns, core + 1, sizeof *grown);
-    if (grown == NULL) {
-        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        return false;
-    }
-    memset(grown + w->ncores, 0, (core + 1 - w->ncores) * sizeof *grown);
-    w->core_ns = grown;
+    MKPERF_GROW(w->core_ns, w->core_room, (size_t)core + 1);
     w->ncores = core + 1;
     return true;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "writer_internal.h"
@@ -22,10 +23,7 @@ enum mkperf_status perfdata_features_add(struct perfdata_features *f, unsigned b
     while (f->at[i].bit != bit) {
         i++;
     }
-    f->at[i].text = malloc(n + 1);
-    if (f->at[i].text == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    f->at[i].text = mkperf_xcalloc(1, n + 1);
     memcpy(f->at[i].text, p, n);
     return MKPERF_OK;
 }

@@ -114,9 +114,10 @@ struct mkperf_perfdata {
     char *build_ids_text, *about_text;
     size_t build_ids_size, about_size;
     uint64_t data_offset;
-    uint32_t npds;
+    uint32_t npds, pd_room;
     struct perfdata_pd *pd;
-    unsigned ncores;       /* with room for their times: up to the highest seen */
+    unsigned ncores; /* with room for their times: up to the highest seen */
+    unsigned core_room;
     uint64_t *core_ns;     /* time of each core's last sample */
     uint64_t last_ns;      /* of all cores */
     uint64_t round_ns;     /* last_ns when the last round was finished */

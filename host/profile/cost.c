@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/percent.h"
+
 enum { TIMER_CODE = 0x10000 }; /* of the event `timer`: no PMU's */
 
 static bool is_timer(const struct mkperf_places *s, uint32_t event)
@@ -68,11 +70,6 @@ void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_places *s, uint3
     }
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                       uint64_t all, char *text, size_t n)
 {
@@ -87,8 +84,8 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s
     }
     if (with_timer(s)) {
         snprintf(text, n, "at least %.2f %% of %s (profiler PD at its interrupts %.2f %%)",
-                 percent(c->pds[event], all), mkperf_places_event_name(s, event, room),
-                 percent(c->looks_us, all));
+                 mkperf_percent(c->pds[event], all), mkperf_places_event_name(s, event, room),
+                 mkperf_percent(c->looks_us, all));
         return;
     }
     if (!kernel && !pds) {
@@ -96,13 +93,13 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s
         return;
     }
     if (kernel) {
-        snprintf(of_kernel, sizeof of_kernel, "%.2f %%", percent(c->kernel[event], all));
+        snprintf(of_kernel, sizeof of_kernel, "%.2f %%", mkperf_percent(c->kernel[event], all));
     }
     if (pds) {
         /* Too little: they run right after samples, and have few themselves (docs/accuracy.md). */
-        snprintf(of_pds, sizeof of_pds, "at least %.2f %%", percent(c->pds[event], all));
+        snprintf(of_pds, sizeof of_pds, "at least %.2f %%", mkperf_percent(c->pds[event], all));
     }
     snprintf(text, n, "%.2f %% of %s (kernel: %s, PDs: %s)",
-             percent(c->kernel[event] + c->pds[event], all),
+             mkperf_percent(c->kernel[event] + c->pds[event], all),
              mkperf_places_event_name(s, event, room), of_kernel, of_pds);
 }

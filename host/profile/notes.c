@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "model/plausible.h"
@@ -35,11 +36,6 @@ static void note(const struct notes *n, const char *format, ...)
     n->put(n->self, line);
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void note_event(const struct notes *n, uint32_t i)
 {
     const struct mkperf_profile *c = n->c;
@@ -57,7 +53,7 @@ static void note_event(const struct notes *n, uint32_t i)
     if (c->totals.enabled_ns[i] != 0) {
         note(n, "event %s took turns: counted %.2f %% of the time",
              mkperf_places_event_name(&c->places, i, room),
-             percent(c->totals.running_ns[i], c->totals.enabled_ns[i]));
+             mkperf_percent(c->totals.running_ns[i], c->totals.enabled_ns[i]));
     }
 }
 

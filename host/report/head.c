@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/percent.h"
 #include "base/printable.h"
 #include "model/figures.h"
 #include "model/plausible.h"
@@ -11,11 +12,6 @@
 enum { MARKS_SHOWN = 4 }; /* in a head that was not asked for them */
 
 static const double LOUD = 1.0; /* per cent of samples lost above which there is a warning */
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 static void print_origin(const struct mkperf_profile *p, const char *path, FILE *out)
 {
@@ -115,11 +111,11 @@ static void print_losses(const struct mkperf_profile *p, FILE *out)
     uint64_t lost = mkperf_profile_lost(p);
 
     fprintf(out, "# lost        %" PRIu64 " of %" PRIu64 " samples (%.2f %%)\n", lost,
-            t->samples + lost, percent(lost, t->samples + lost));
+            t->samples + lost, mkperf_percent(lost, t->samples + lost));
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (t->lost[i]) {
             fprintf(out, "#             %" PRIu64 " (%.2f %%): %s\n", t->lost[i],
-                    percent(t->lost[i], t->samples + lost), mkperf_loss_places[i].cause);
+                    mkperf_percent(t->lost[i], t->samples + lost), mkperf_loss_places[i].cause);
         }
     }
     if (t->fill.size != 0) {
@@ -128,11 +124,11 @@ static void print_losses(const struct mkperf_profile *p, FILE *out)
         mkperf_fill_text(&t->fill, text, sizeof text);
         fprintf(out, "# ring        %s waited for the link\n", text);
     }
-    if (percent(lost, t->samples + lost) > LOUD) {
+    if (mkperf_percent(lost, t->samples + lost) > LOUD) {
         fprintf(out,
                 "# WARNING: %.2f %% of the samples were lost. The numbers below are biased\n"
                 "# WARNING: against what ran then. Use a larger period or a faster link.\n",
-                percent(lost, t->samples + lost));
+                mkperf_percent(lost, t->samples + lost));
     }
     if (!t->complete) {
         fprintf(out, "# WARNING: the totals are incomplete (the recording was cut off, or was not\n"

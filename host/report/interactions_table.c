@@ -9,6 +9,7 @@
 
 #include "base/outfile.h"
 #include "base/printable.h"
+#include "base/xalloc.h"
 #include "import/input.h"
 
 struct reading {
@@ -209,11 +210,8 @@ static enum mkperf_status write_to(const struct mkperf_interactions *i, const ch
 enum mkperf_status report_interactions(const char *path, bool dot, const char *output,
                                        struct mkperf_error *e)
 {
-    struct mkperf_interactions *i = calloc(1, sizeof *i);
+    struct mkperf_interactions *i = mkperf_xcalloc(1, sizeof *i);
 
-    if (i == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     e->status = MKPERF_OK;
     if (report_interactions_read(path, i, e) == MKPERF_OK) {
         qsort(i->edge, i->nedges, sizeof i->edge[0], heavier);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "base/xalloc.h"
 #include "rows_print.h"
 
@@ -141,13 +142,11 @@ static void row_text(const struct report_items *l, const struct report_item *at,
     report_row_text(l->frames, &l->options, r, columns, sizeof columns);
     if (l->options.children) {
         snprintf(text, n, "%c %6.2f%% %6.2f%% %8" PRIu64 "  %s", mark,
-                 whole ? 100.0 * (double)r->children.period / (double)whole : 0,
-                 whole ? 100.0 * (double)r->self.period / (double)whole : 0, r->self.samples,
-                 columns);
+                 mkperf_percent(r->children.period, whole), mkperf_percent(r->self.period, whole),
+                 r->self.samples, columns);
     } else {
         snprintf(text, n, "%c %6.2f%% %8" PRIu64 "  %s", mark,
-                 whole ? 100.0 * (double)r->self.period / (double)whole : 0, r->self.samples,
-                 columns);
+                 mkperf_percent(r->self.period, whole), r->self.samples, columns);
     }
 }
 

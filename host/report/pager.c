@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/xalloc.h"
 
 enum { KEY_ESC = 27, PAIR_HOT = 1, PAIR_WARM };
 
@@ -95,7 +96,7 @@ bool report_ask(const char *prompt, char words[REPORT_SEARCH])
 
 static bool split(struct pager *p, const char *text)
 {
-    p->text = strdup(text);
+    p->text = mkperf_xstrdup(text);
     for (const char *c = text; *c; c++) {
         p->n += *c == '\n';
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/percent.h"
 
 /* A function in a tree is shown by PD, mode and name: lines would split it. */
 static bool same_row(const struct report_row_key *a, const struct report_row_key *b)
@@ -87,8 +88,7 @@ void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f
     struct mkperf_label fn = mkperf_frames_label(f, at->label);
     const char *pd = fn.pd != parent_pd ? mkperf_profile_pd_name(f->profile, fn.pd) : NULL;
 
-    snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s",
-             whole ? 100.0 * (double)at->total[0].period / (double)whole : 0.0,
+    snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s", mkperf_percent(at->total[0].period, whole),
              fn.kernel ? "[k] " : "", mkperf_frames_text(f, fn.name), fn.line ? " " : "",
              fn.line ? mkperf_frames_text(f, fn.line) : "", pd ? " in " : "", pd ? pd : "");
 }

@@ -6,12 +6,8 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/percent.h"
 #include "row_tree.h"
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 struct layout {
     int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
@@ -27,7 +23,7 @@ static struct layout lay_out(const struct report_rows *rows, const struct mkperf
     for (unsigned i = 0; i < o->keys.n; i++) {
         l.width[i] = (int)strlen(report_column_title(o->keys.column[i]));
     }
-    while (l.rows < rows->n && percent(rows->row[l.rows].children.period, whole) >= o->limit) {
+    while (l.rows < rows->n && mkperf_percent(rows->row[l.rows].children.period, whole) >= o->limit) {
         for (unsigned i = 0; i < o->keys.n; i++) {
             report_column_text(o->keys.column[i], f, &rows->row[l.rows].key, text, sizeof text);
             if ((int)strlen(text) > l.width[i]) {
@@ -77,9 +73,9 @@ static void print_row(const struct report_row *r, const struct layout *l,
     char text[600];
 
     if (o->children) {
-        print_share(percent(r->children.period, whole), o->colour, out);
+        print_share(mkperf_percent(r->children.period, whole), o->colour, out);
     }
-    print_share(percent(r->self.period, whole), o->colour, out);
+    print_share(mkperf_percent(r->self.period, whole), o->colour, out);
     fprintf(out, "  %7" PRIu64 "  %15" PRIu64, r->self.samples, r->self.period);
     for (unsigned i = 0; i < o->keys.n; i++) {
         report_column_text(o->keys.column[i], f, &r->key, text, sizeof text);

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "symbols_internal.h"
 
 /* Arm ARM, C6.2.365: SVC #imm16. */
@@ -26,36 +27,22 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-enum mkperf_status mkperf_module_system_calls(const struct mkperf_module *m, uint64_t **out,
-                                              size_t *n, struct mkperf_error *e)
+uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)
 {
-    size_t room = 64;
-    uint64_t *site = malloc(room * sizeof *site);
+    size_t room = 0;
+    uint64_t *site = NULL;
 
     *n = 0;
-    for (size_t i = 0; site != NULL && i < m->nsegments; i++) {
+    MKPERF_GROW(site, room, 1);
+    for (size_t i = 0; i < m->nsegments; i++) {
         for (uint64_t at = 0; at + 4 <= m->segment[i].size; at += 4) {
             const uint8_t *p = mkperf_module_code(m, m->segment[i].vaddr + at, 4);
-            if (p == NULL || (word_at(p) & SVC_MASK) != SVC) {
-                continue;
+            if (p != NULL && (word_at(p) & SVC_MASK) == SVC) {
+                MKPERF_GROW(site, room, *n + 1);
+                site[(*n)++] = m->segment[i].vaddr + at;
             }
-            if (*n == room) {
-                uint64_t *more = reallocarray(site, room *= 2, sizeof *site);
-                if (more == NULL) {
-                    free(site);
-                }
-                site = more;
-            }
-            if (site == NULL) {
-                break;
-            }
-            site[(*n)++] = m->segment[i].vaddr + at;
         }
     }
-    if (site == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     qsort(site, *n, sizeof *site, compare);
-    *out = site;
-    return MKPERF_OK;
+    return site;
 }

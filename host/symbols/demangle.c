@@ -91,7 +91,7 @@ const char *mkperf_demangler_name(struct mkperf_demangler *d, const char *raw)
     }
     n->raw = raw;
     n->text = mangled ? d->demangle(raw, NULL, NULL, &status) : NULL;
-    n->text = n->text ? n->text : strdup(raw);
+    n->text = n->text ? n->text : mkperf_xstrdup(raw);
     if (n->text) {
         mkperf_printable(n->text);
     }

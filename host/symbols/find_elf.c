@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "identity.h"
 
 /* The order of places. PERF and DEBUGINFOD are looked up, not listed. */
@@ -37,13 +38,9 @@ struct mkperf_finder {
 
 struct mkperf_finder *mkperf_finder_new(const char *elf_path, const char *beside)
 {
-    struct mkperf_finder *f = calloc(1, sizeof *f);
-    const char *path = elf_path != NULL ? elf_path : beside;
+    struct mkperf_finder *f = mkperf_xcalloc(1, sizeof *f);
 
-    if (f != NULL && path != NULL && (f->elf_path = strdup(path)) == NULL) {
-        free(f);
-        f = NULL;
-    }
+    f->elf_path = mkperf_xstrdup(elf_path != NULL ? elf_path : beside);
     elf_version(EV_CURRENT);
     return f;
 }
@@ -155,11 +152,11 @@ static void visit(struct mkperf_finder *f, const char *directory, const struct d
 {
     int flags = place == PLACE_TREE ? O_NOFOLLOW : 0;
     struct stat st;
-    char *path;
 
-    if (entry->d_name[0] == '.' || asprintf(&path, "%s/%s", directory, entry->d_name) < 0) {
+    if (entry->d_name[0] == '.') {
         return;
     }
+    char *path = mkperf_xprintf("%s/%s", directory, entry->d_name);
     bool there = place == PLACE_TREE ? lstat(path, &st) == 0 : stat(path, &st) == 0;
     if (there && S_ISREG(st.st_mode)) {
         add(f, path, place, flags);
@@ -199,10 +196,8 @@ static void list_elf_path(struct mkperf_finder *f)
 
     while (at != NULL) {
         size_t n = strcspn(at, ":");
-        char *directory = n != 0 ? strndup(at, n) : strdup(".");
-        if (directory != NULL) {
-            list(f, directory, PLACE_ELF_PATH, 0);
-        }
+        char *directory = n != 0 ? mkperf_xprintf("%.*s", (int)n, at) : mkperf_xstrdup(".");
+        list(f, directory, PLACE_ELF_PATH, 0);
         free(directory);
         at = at[n] == ':' ? at + n + 1 : NULL;
     }
@@ -212,13 +207,12 @@ static void list_elf_path(struct mkperf_finder *f)
 static void look_up_perf(struct mkperf_finder *f, const char *hex)
 {
     const char *home = getenv("HOME");
-    char *path;
 
     for (unsigned old = 0; home != NULL && old < 2; old++) {
-        if (asprintf(&path, "%s/.debug/.build-id/%.2s/%s%s", home, hex, hex + 2,
-                     old != 0 ? "" : "/elf") >= 0) {
-            add(f, path, PLACE_PERF, 0);
-        }
+        add(f,
+            mkperf_xprintf("%s/.debug/.build-id/%.2s/%s%s", home, hex, hex + 2,
+                           old != 0 ? "" : "/elf"),
+            PLACE_PERF, 0);
     }
 }
 
@@ -227,16 +221,15 @@ static void look_up_debuginfod(struct mkperf_finder *f, const char *hex)
     const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME"),
                *home = getenv("HOME");
     char *path = NULL;
-    int n = -1;
 
     if (cache != NULL && cache[0] != '\0') {
-        n = asprintf(&path, "%s/%s/executable", cache, hex);
+        path = mkperf_xprintf("%s/%s/executable", cache, hex);
     } else if (xdg != NULL && xdg[0] != '\0') {
-        n = asprintf(&path, "%s/debuginfod_client/%s/executable", xdg, hex);
+        path = mkperf_xprintf("%s/debuginfod_client/%s/executable", xdg, hex);
     } else if (home != NULL) {
-        n = asprintf(&path, "%s/.cache/debuginfod_client/%s/executable", home, hex);
+        path = mkperf_xprintf("%s/.cache/debuginfod_client/%s/executable", home, hex);
     }
-    if (n >= 0) {
+    if (path != NULL) {
         add(f, path, PLACE_DEBUGINFOD, 0);
     }
 }
@@ -322,7 +315,7 @@ static void explain(const struct mkperf_finder *f, const struct mkperf_build_id 
 
 void mkperf_finder_add(struct mkperf_finder *f, const char *path)
 {
-    char *copy = strdup(path);
+    char *copy = mkperf_xstrdup(path);
 
     if (copy != NULL) {
         add(f, copy, PLACE_ELF_PATH, 0);

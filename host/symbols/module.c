@@ -79,18 +79,16 @@ static enum mkperf_status refuse(const char *path, const char *why, struct mkper
 static char *absolute(const char *path)
 {
     char *resolved = realpath(path, NULL);
-    char *cwd, *out = NULL;
+    char *cwd, *out;
 
     if (resolved) {
         return resolved;
     }
     if (path[0] == '/') {
-        return strdup(path);
+        return mkperf_xstrdup(path);
     }
     cwd = getcwd(NULL, 0);
-    if (cwd && asprintf(&out, "%s/%s", cwd, path) < 0) {
-        out = NULL;
-    }
+    out = mkperf_xprintf("%s/%s", cwd != NULL ? cwd : ".", path);
     free(cwd);
     return out;
 }
@@ -185,10 +183,8 @@ static const char *load_segments(struct mkperf_module *m)
     if (elf_getphdrnum(m->elf, &n) != 0) {
         return "its program headers cannot be read";
     }
-    m->segment = calloc(n ? n : 1, sizeof *m->segment);
-    if (!m->segment) {
-        return "out of memory";
-    }
+    m->segment =
+        mkperf_xcalloc(n, sizeof *m->segment); /* elf_getphdrnum compared n with the file */
     for (size_t i = 0; i < n; i++) {
         GElf_Phdr ph;
 
@@ -240,9 +236,6 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
     char *name = absolute(path);
 
     *out = NULL;
-    if (!name) {
-        return refuse(path, "out of memory", e);
-    }
     for (m = s->modules; m; m = m->next) {
         if (strcmp(m->path, name) == 0) {
             free(name);
@@ -250,11 +243,7 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
             return MKPERF_OK;
         }
     }
-    m = calloc(1, sizeof *m);
-    if (!m) {
-        free(name);
-        return refuse(path, "out of memory", e);
-    }
+    m = mkperf_xcalloc(1, sizeof *m);
     m->path = name;
     m->owner = s;
     status = module_open(m, path, e);

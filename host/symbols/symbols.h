@@ -64,12 +64,9 @@ const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n);
 /* Executable segments; *n of them. */
 const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n);
 
-/*
- * The addresses of the AArch64 SVC instructions in the executable segments, ascending: *n in a new
- * array *out, the caller's. Error: out of memory.
- */
-enum mkperf_status mkperf_module_system_calls(const struct mkperf_module *m, uint64_t **out,
-                                              size_t *n, struct mkperf_error *e);
+/* The addresses of the AArch64 SVC instructions in the executable segments, ascending: *n in an
+ * array that the caller frees. */
+uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n);
 
 /* The function at addr. Strings live as long as s. False, with name NULL, if there is none. */
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out);

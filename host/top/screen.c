@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/percent.h"
 #include "model/figures.h"
 #include "report/pager.h"
 
@@ -14,11 +15,6 @@ static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
 
 static const char keys[] = "Enter this PD only   u all PDs   s sort   z window/all   Tab event   "
                            "p pause   q quit";
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 static void head_text(const struct top_screen *s, char *text, size_t n)
 {
@@ -33,7 +29,7 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
     snprintf(text, n,
              "lost %" PRIu64 " (%.2f %%)  %s: %.1f s, %" PRIu64
              " samples; shown: %s%s%s%s%s%s%s  %s",
-             lost, percent(lost, t->samples + lost),
+             lost, mkperf_percent(lost, t->samples + lost),
              s->event < session->nevents ? session->event[s->event].name : "no event yet",
              (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window,
              session->target_cores > session->cores ? " of the sampled cores alone" : "",
@@ -43,7 +39,7 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
 
 static void entry_text(const struct top_screen *s, const struct top_entry *at, char *text, size_t n)
 {
-    double share = percent(at->weight.period, s->list.total.period);
+    double share = mkperf_percent(at->weight.period, s->list.total.period);
 
     if (at->name) {
         snprintf(text, n, "%7.2f%% %8" PRIu64 "  %-16s [%c] %s", share, at->weight.samples, at->pd,
@@ -55,7 +51,7 @@ static void entry_text(const struct top_screen *s, const struct top_entry *at, c
 
 static void print_entry(const struct top_screen *s, const struct top_entry *at, FILE *out)
 {
-    double share = percent(at->weight.period, s->list.total.period);
+    double share = mkperf_percent(at->weight.period, s->list.total.period);
     char text[TOP_TEXT];
     int n;
 

@@ -109,9 +109,7 @@ static enum mkperf_status write_profile(const struct view_server *s, const struc
     struct view_whole whole;
     enum mkperf_status status;
 
-    if (!view_query_select(q, s->frames->profile, &whole)) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    view_query_select(q, s->frames->profile, &whole);
     status = view_json_profile(s->frames, q, out, e);
     view_query_restore(s->frames->profile, &whole);
     return status;

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include "base/xalloc.h"
 #include "http_server_internal.h"
 
 enum { IDLE_S = 30, REQUEST_BYTES = 16 * 1024, WAIT_MS = 100 };
@@ -145,7 +146,7 @@ static void list_files(struct view_server *s)
     const struct dirent *entry;
 
     while (d && s->nfiles < VIEW_FILES_MAX && (entry = readdir(d)) != NULL) {
-        if (entry->d_name[0] != '.' && (s->file[s->nfiles] = strdup(entry->d_name))) {
+        if (entry->d_name[0] != '.' && (s->file[s->nfiles] = mkperf_xstrdup(entry->d_name))) {
             s->nfiles++;
         }
     }

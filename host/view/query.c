@@ -5,18 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool view_query_select(const struct view_query *q, struct mkperf_profile *p,
+#include "base/xalloc.h"
+
+void view_query_select(const struct view_query *q, struct mkperf_profile *p,
                        struct view_whole *whole)
 {
     const struct mkperf_profile_sample *sample = p->samples.map;
 
     whole->weight = p->weight;
     memcpy(whole->total, p->total, sizeof whole->total);
-    p->weight = calloc((size_t)p->chains.count + 1, sizeof *p->weight);
-    if (p->weight == NULL) {
-        p->weight = whole->weight;
-        return false;
-    }
+    p->weight = mkperf_xcalloc(p->chains.count, sizeof *p->weight);
     memset(p->total, 0, sizeof p->total);
     for (size_t i = 0; i < p->samples.count; i++) {
         const struct mkperf_profile_sample *s = &sample[i];
@@ -30,7 +28,6 @@ bool view_query_select(const struct view_query *q, struct mkperf_profile *p,
         p->total[event].samples++;
         p->total[event].period += s->period;
     }
-    return true;
 }
 
 void view_query_restore(struct mkperf_profile *p, const struct view_whole *whole)

@@ -22,8 +22,8 @@ struct view_whole {
 };
 
 /* Gives p, with its samples in order, the weights of the chosen samples only, until
- * view_query_restore. False: out of memory; p is as before. */
-bool view_query_select(const struct view_query *q, struct mkperf_profile *p,
+ * view_query_restore. */
+void view_query_select(const struct view_query *q, struct mkperf_profile *p,
                        struct view_whole *whole);
 void view_query_restore(struct mkperf_profile *p, const struct view_whole *whole);
 

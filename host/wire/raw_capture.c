@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/progress.h"
+#include "base/xalloc.h"
 #include "receiver.h"
 #include "wire_stream.h"
 
@@ -48,9 +49,6 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_capture_
                                     .self = config->self};
 
     c->symbols = mkperf_symbols_new();
-    if (c->symbols == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     if (mkperf_pds_new(&pds, c->symbols, &c->pds, e) != MKPERF_OK) {
         return e->status;
     }
@@ -58,7 +56,7 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_capture_
         .sink = *sink, .pds = c->pds, .command = config->command, .decide = mkperf_lr_is_caller};
     c->stream = mkperf_stream_new(&stream);
     mkperf_receiver_init(&c->receiver, &ops, c);
-    return c->stream != NULL ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    return MKPERF_OK;
 }
 
 static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
@@ -97,13 +95,12 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
 enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_capture_config *config,
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    struct capture *c = calloc(1, sizeof *c);
+    struct capture *c = mkperf_xcalloc(1, sizeof *c);
     FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rbe");
     enum mkperf_status status;
 
-    if (c == NULL || f == NULL) {
-        status = mkperf_error_set(e, f == NULL ? MKPERF_ERR_INPUT : MKPERF_ERR_FAILED, "%s: %s",
-                                  path, strerror(errno));
+    if (f == NULL) {
+        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     } else if ((status = set_up(c, config, sink, e)) == MKPERF_OK &&
                (status = read_all(c, path, f, e)) == MKPERF_OK && sink->ops->end != NULL) {
         status = sink->ops->end(sink->self, &c->stream->totals, e);

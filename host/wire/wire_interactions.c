@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "wire_internal.h"
 
 static void name_of(struct mkperf_stream *s, uint64_t thread, char name[MKPERF_INTERACTION_NAME])
@@ -32,17 +33,13 @@ static void add_edges(struct mkperf_stream *s, const mkperf_Interactions *m)
     }
 }
 
-enum mkperf_status stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m,
-                                       struct mkperf_error *e)
+void stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m)
 {
     if (m->part == 0) { /* a new snapshot */
         free(s->interactions);
-        s->interactions = calloc(1, sizeof *s->interactions);
+        s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
         s->totals.interactions = s->interactions;
         s->interaction_parts = 0;
-        if (s->interactions == NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        }
         for (unsigned k = 0; k < m->total_count && k < MKPERF_SOFT_KINDS; k++) {
             s->interactions->total[k] = m->total[k];
         }
@@ -57,5 +54,4 @@ enum mkperf_status stream_interactions(struct mkperf_stream *s, const mkperf_Int
         add_edges(s, m);
         s->interaction_parts++;
     }
-    return MKPERF_OK;
 }

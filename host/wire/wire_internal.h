@@ -24,8 +24,7 @@ enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
 enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, struct mkperf_error *e);
 
 /* wire_interactions.c */
-enum mkperf_status stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m,
-                                       struct mkperf_error *e);
+void stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m);
 
 /* wire_stamp.c */
 enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "system/image_table.h"
 #include "wire_internal.h"
 
@@ -42,10 +43,7 @@ enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_e
         return MKPERF_OK;
     }
     if (mkperf_stream_stamp_whole(s)) {
-        image = calloc(1, sizeof *image);
-        if (image == NULL) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-        }
+        image = mkperf_xcalloc(1, sizeof *image);
         if (mkperf_image_read(s->stamp, s->stamp_bytes, image, &invalid) != MKPERF_OK) {
             free(image);
             image = NULL;
@@ -79,9 +77,7 @@ enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,
     if (m->offset != s->stamp_have) {
         return MKPERF_OK; /* repeated, or one before it was lost: it is asked for again */
     }
-    if (s->stamp == NULL && (s->stamp = malloc(MKPERF_STAMP_BYTES)) == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    s->stamp = s->stamp != NULL ? s->stamp : mkperf_xcalloc(1, MKPERF_STAMP_BYTES);
     memcpy(s->stamp + m->offset, m->table.bytes, m->table.size);
     s->stamp_have += m->table.size;
     /* A caller that asks settles itself when it has the last answer. */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* When a recording ends: by the target's time, and by the host's if no samples come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "link/deadline.h"
+
+static struct mkperf_deadline d;
+
+static void no_duration(void **state)
+{
+    (void)state;
+    mkperf_deadline_begin(&d, 0, 100);
+    mkperf_deadline_observe(&d, true, 1e6, 101);
+    assert_false(mkperf_deadline_over(&d, 1e9));
+}
+
+static void target_time(void **state)
+{
+    (void)state;
+    mkperf_deadline_begin(&d, 5, 100);
+    mkperf_deadline_observe(&d, true, 4.9, 103); /* a target that runs faster than the host */
+    assert_false(mkperf_deadline_over(&d, 103));
+    mkperf_deadline_observe(&d, true, 5, 103.1);
+    assert_true(mkperf_deadline_over(&d, 103.1));
+}
+
+static void slow_target(void **state)
+{
+    (void)state;
+    mkperf_deadline_begin(&d, 5, 100);
+    for (int i = 0; i <= 400; i++) { /* ten host seconds for one of the target */
+        mkperf_deadline_observe(&d, true, i * 0.01, 100 + i * 0.1);
+        assert_false(mkperf_deadline_over(&d, 100 + i * 0.1));
+    }
+    /* samples stop: two of its seconds are twenty of the host */
+    assert_false(mkperf_deadline_over(&d, 140 + 19.9));
+    assert_true(mkperf_deadline_over(&d, 140 + 20.1));
+}
+
+static void no_samples(void **state)
+{
+    (void)state;
+    mkperf_deadline_begin(&d, 5, 100);
+    mkperf_deadline_observe(&d, false, 0, 104);
+    assert_false(mkperf_deadline_over(&d, 104.9));
+    assert_true(mkperf_deadline_over(&d, 105));
+    mkperf_deadline_begin(&d, 1, 100); /* shorter than the grace period */
+    assert_false(mkperf_deadline_over(&d, 101.9));
+    assert_true(mkperf_deadline_over(&d, 102));
+}
+
+static void one_sample(void **state)
+{
+    (void)state;
+    mkperf_deadline_begin(&d, 3, 100);
+    mkperf_deadline_observe(&d, true, 0, 101); /* how slow the target is, it does not tell */
+    assert_false(mkperf_deadline_over(&d, 120.9));
+    assert_true(mkperf_deadline_over(&d, 121.1));
+    mkperf_deadline_begin(&d, 3, 100);
+    mkperf_deadline_observe(&d, true, 2, 102);
+    mkperf_deadline_observe(&d, true, 2, 103); /* no progress */
+    assert_false(mkperf_deadline_over(&d, 103.9));
+    assert_true(mkperf_deadline_over(&d, 104));
+}
+
+static void link_that_comes_back(void **state)
+{
+    (void)state;
+    mkperf_deadline_begin(&d, 5, 100);
+    mkperf_deadline_observe(&d, true, 3, 103);
+    mkperf_deadline_restart_wait(&d, 120);
+    assert_false(mkperf_deadline_over(&d, 121));
+    assert_true(mkperf_deadline_over(&d, 120 + 2.0 * 20 / 3 + 0.1)); /* 20 host s for 3 */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_duration), cmocka_unit_test(target_time),
+        cmocka_unit_test(slow_target), cmocka_unit_test(no_samples),
+        cmocka_unit_test(one_sample),  cmocka_unit_test(link_that_comes_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory: arrays that grow, and what is left when there is no more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "base/xalloc.h"
+
+static void grown_memory_is_zero(void **state)
+{
+    uint32_t *list = NULL;
+    uint32_t room = 0;
+
+    (void)state;
+    for (uint32_t n = 0; n < 1000; n++) {
+        MKPERF_GROW(list, room, (size_t)n + 1);
+        assert_true(room > n);
+        for (uint32_t i = n; i < room; i++) {
+            assert_int_equal(list[i], 0);
+        }
+        list[n] = n + 1;
+    }
+    for (uint32_t n = 0; n < 1000; n++) {
+        assert_int_equal(list[n], n + 1);
+    }
+    free(list);
+}
+
+/* A process without memory ends with a message; what its files were given is in them. */
+static void received_is_kept(void **state)
+{
+    char dir[] = "/tmp/mkperf-xalloc-XXXXXX", path[64], partial[80], text[200] = "";
+    struct mkperf_outfile out;
+    struct mkperf_error e;
+    int status, pipes[2];
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/out", dir);
+    snprintf(partial, sizeof partial, "%s.partial", path);
+    assert_int_equal(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(pipes[1], STDERR_FILENO);
+        if (mkperf_outfile_open(&out, path, &e) != MKPERF_OK ||
+            mkperf_outfile_write(&out, "received", 8, &e) != MKPERF_OK) {
+            _exit(99);
+        }
+        mkperf_die();
+    }
+    close(pipes[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(read(pipes[0], text, sizeof text - 1) > 0);
+    close(pipes[0]);
+    assert_non_null(strstr(text, "mkperf: out of memory\n"));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), MKPERF_ERR_FAILED);
+    assert_int_not_equal(access(path, F_OK), 0); /* it is not whole */
+    FILE *f = fopen(partial, "r");
+    assert_non_null(f);
+    assert_int_equal(fread(text, 1, sizeof text, f), 8);
+    assert_memory_equal(text, "received", 8);
+    fclose(f);
+    unlink(partial);
+    rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grown_memory_is_zero),
+        cmocka_unit_test(received_is_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
