@@ -166,17 +166,17 @@ static void note_interactions(const struct notes *n)
     }
 }
 
-void mkperf_profile_notes(const struct mkperf_profile *c, void (*put)(void *self, const char *line),
+void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self, const char *line),
                           void *self)
 {
     struct notes n = {c, put, self};
     char text[MKPERF_CORES_TEXT];
 
-    if (mkperf_cores_warning(&c->places.session, text)) {
+    if (mkperf_cores_warning(&p->places.session, text)) {
         note(&n, "warning: %s", text);
     }
 
-    for (uint32_t i = 0; i < c->nevents; i++) {
+    for (uint32_t i = 0; i < p->nevents; i++) {
         note_event(&n, i);
     }
     note_image(&n);
@@ -184,9 +184,9 @@ void mkperf_profile_notes(const struct mkperf_profile *c, void (*put)(void *self
     note_cost(&n);
     note_marks(&n);
     note_interactions(&n);
-    put(self, c->totals.complete ? "complete: yes"
+    put(self, p->totals.complete ? "complete: yes"
                                  : "complete: unknown, no matching totals from the target");
-    if (c->places.command != NULL) {
-        note(&n, "recorded by: %s", c->places.command);
+    if (p->places.command != NULL) {
+        note(&n, "recorded by: %s", p->places.command);
     }
 }
