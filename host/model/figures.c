@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
+
 /* clang-format off */
 const struct mkperf_loss_place mkperf_loss_places[MKPERF_LOST_PLACES] = {
     [MKPERF_LOST_RING]    = {"ring",    "ring",   "sample ring full",   "in the kernel's ring"},
@@ -34,11 +36,6 @@ struct mkperf_figure {
     struct line in[MKPERF_FIGURE_OUTPUTS];
 };
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 /* The timer's samples, by how surely they were attributed. */
 static void head_attributed(const struct mkperf_totals *t, FILE *out)
 {
@@ -51,9 +48,9 @@ static void head_attributed(const struct mkperf_totals *t, FILE *out)
                 "%.2f %% ambiguous\n"
                 "#             kernel time is in the code that it returned to; callers only as far "
                 "as they could be read\n",
-                percent(t->confidence[MKPERF_PROVED], timed),
-                percent(t->confidence[MKPERF_INFERRED], timed),
-                percent(t->confidence[MKPERF_AMBIGUOUS], timed));
+                mkperf_percent(t->confidence[MKPERF_PROVED], timed),
+                mkperf_percent(t->confidence[MKPERF_INFERRED], timed),
+                mkperf_percent(t->confidence[MKPERF_AMBIGUOUS], timed));
     }
 }
 
@@ -194,7 +191,7 @@ static void print_text(const char *text, uint64_t value, const struct mkperf_tot
             fprintf(out, "%" PRIu64, value);
             p++;
         } else if (strncmp(p, "%p", 2) == 0) {
-            fprintf(out, "%.2f", percent(value, t->samples));
+            fprintf(out, "%.2f", mkperf_percent(value, t->samples));
             p++;
         } else {
             fputc(*p, out);

@@ -169,7 +169,7 @@ static void note_interactions(const struct notes *n)
 void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self, const char *line),
                           void *self)
 {
-    struct notes n = {c, put, self};
+    struct notes n = {p, put, self};
     char text[MKPERF_CORES_TEXT];
 
     if (mkperf_cores_warning(&p->places.session, text)) {
