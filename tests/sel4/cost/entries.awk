@@ -14,6 +14,7 @@
 #   emulator KIND MEAN            and not counted: a board does not have it
 
 function kind_of_it(    slow) {
+    if ("mkperf_request" in through) return "request"
     if ("mkperf_capture" in through)
         return "sendSignal" in through ? "sample_that_wakes" : "sample"
     if ("c_handle_interrupt" in through)
