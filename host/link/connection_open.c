@@ -21,8 +21,9 @@ static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, stru
     mkperf_receiver_idle(&l->receiver);
     if (w->bytes == 0) {
         return mkperf_error_set(e, MKPERF_ERR_SILENT,
-                                "%s: no byte arrived in %g s. Is the target running, and this the "
-                                "line of its profiler?",
+                                "%s: no byte arrived in %g s. Is the target running, its kernel of "
+                                "the configuration that its PDs were built for, and this the line "
+                                "of its profiler?",
                                 spec, patience_s);
     }
     if (w->frames == 0 && w->noise_bytes + (w->n - w->shown) > 0) {
