@@ -16,7 +16,7 @@ BOARD_TICK := pd/net/tick_gpt.c
 BOARD_PACER_BASE := 0x302d0000
 BOARD_PACER_IRQ := 87
 # Boots $(IMAGE) in QEMU, serial port left to the caller. Debian 12's QEMU does not know the board, so this
-# is for MICROKIT_QEMU=<one that does>. It has no firmware for it either.
+# is for MICROKIT_QEMU=<one that does>, and a kernel with -DKernelMkperfQEMU=ON. It has no firmware for it either.
 ifneq ($(MICROKIT_QEMU),)
 BOARD_FIRMWARE := tests/sel4/imx8mm_firmware.S
 BOARD_CFLAGS := -DMKPERF_PERIOD_STEP=2
