@@ -46,8 +46,8 @@ static void expect(struct mkperf_finder *f, const struct mkperf_build_id *id, co
 
     if (path == NULL) {
         assert_null(found);
-        if (strstr(why, reason) == NULL) {
-            fail_msg("\"%s\" without \"%s\"", why, reason);
+        if (reason == NULL || strstr(why, reason) == NULL) {
+            fail_msg("\"%s\" without \"%s\"", why, reason != NULL ? reason : "(no reason)");
         }
     } else {
         assert_non_null(found);

@@ -78,7 +78,7 @@ static void refused(size_t n, const char *reason)
 static void round_trip(void **state)
 {
     static struct mkperf_image out;
-    struct mkperf_error e;
+    struct mkperf_error e = {.status = MKPERF_OK};
 
     (void)state;
     make_image();
@@ -94,7 +94,7 @@ static void round_trip(void **state)
 static void largest(void **state)
 {
     static struct mkperf_image out;
-    struct mkperf_error e;
+    struct mkperf_error e = {.status = MKPERF_OK};
 
     (void)state;
     make_image();
@@ -200,7 +200,7 @@ static void read_stamped(const char *path, struct mkperf_image *out, struct mkpe
 {
     struct mkperf_symbols *s = mkperf_symbols_new();
     struct mkperf_module *m;
-    struct mkperf_error e;
+    struct mkperf_error e = {.status = MKPERF_OK};
     uint64_t offset, bytes;
     size_t n;
 
@@ -221,7 +221,7 @@ static void demo(void **state)
     struct mkperf_build_id id, before;
     struct mkperf_symbols *s = mkperf_symbols_new();
     struct mkperf_module *m;
-    struct mkperf_error e;
+    struct mkperf_error e = {.status = MKPERF_OK};
 
     (void)state;
     assert_int_equal(stamp((const char *const[]){"stamp", "-q", "--elf-path", elfs, "--kernel",
@@ -284,7 +284,7 @@ static void derived(void **state)
 {
     struct mkperf_symbols *s = mkperf_symbols_new();
     struct mkperf_module *m, *k;
-    struct mkperf_error e;
+    struct mkperf_error e = {.status = MKPERF_OK};
     uint8_t a[MKPERF_CONTENT_HASH_BYTES], b[MKPERF_CONTENT_HASH_BYTES];
 
     (void)state;

@@ -102,12 +102,13 @@ void irq_bind(struct task *t, unsigned channel)
  */
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write)
 {
-    uint64_t tables = t->pd->tables;
     uint64_t rights = write ? ENTRY_RIGHTS : ENTRY_USER;
+    uint64_t tables;
 
     if (t->pd == NULL || va % sizeof(uint64_t) != 0 || va >= POCKET_USER_TOP) {
         return NULL;
     }
+    tables = t->pd->tables;
     for (unsigned shift = 30; shift >= 12; shift -= 9) {
         uint64_t entry = ((const uint64_t *)ram(tables))[va >> shift & 511];
         uint64_t offset = va & ((UINT64_C(1) << shift) - 1);
