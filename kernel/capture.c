@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) void take(struct mkperf_hook *s,
     }
     words += walked.frames;
     flags |= walked.flags;
-    if (s->callers != 0 && !(flags & MKPERF_SAMPLE_NO_USER)) {
+    if (__builtin_expect(s->callers != 0, 0) && !(flags & MKPERF_SAMPLE_NO_USER)) {
         unsigned callers = put_callers(s, c.thread, w + words, max - walked.frames);
         walked.frames += callers;
         words += callers;
