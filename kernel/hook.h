@@ -61,7 +61,6 @@ struct mkperf_hook {
     struct mkperf_soft *soft;
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values when counts by thread were last taken, */
     bool count_known;                         /* or not, since counters were set anew */
-    uint32_t sequence;                        /* of the last request */
 
     struct mkperf_configuration session; /* as it was asked for, and checked */
     struct mkperf_configuration want;    /* a request while it is checked */

@@ -15,10 +15,10 @@
  * What a profiler PD can make the kernel do, whatever it writes here: count events that the CPU
  * offers, for all threads; write into the PD's own pages, as far as the PD itself may write to
  * them; and take time from whatever runs, a sample after every mkperf_least_interval events of a
- * counter at the soonest, but not more than about half of the core's time: a session whose last 1024
- * samples took more is switched off (`storm`), and there is no other one until as much time has
- * passed as those took. It learns how many events all threads cause, where they are
- * in their programs, and their stack frames' return addresses: that is what profiling is.
+ * counter at the soonest, but not more than about half of the core's time: a session whose last
+ * 1024 samples took more is switched off (`storm`), and there is no other one until as much time
+ * has passed as those took. It learns how many events all threads cause, where they are in their
+ * programs, and their stack frames' return addresses: that is what profiling is.
  */
 #ifndef MKPERF_DESCRIPTOR_H
 #define MKPERF_DESCRIPTOR_H
@@ -31,8 +31,8 @@
 
 /*
  * What a sample costs in the kernel, in instructions, rounded up: without frames, for each frame,
- * for values of other counters, for each of those, and for each caller in another thread (docs/verification.md, "What a sample
- * costs"). No interval is shorter than what its sample costs.
+ * for values of other counters, for each of those, and for each caller in another thread. No
+ * interval is shorter than what its sample costs.
  */
 #define MKPERF_HOOK_SAMPLE_COST 350
 #define MKPERF_HOOK_FRAME_COST 17
@@ -44,9 +44,10 @@
  * ever run. */
 #define MKPERF_MIN_KERNEL_PERIOD 2000
 
-/* The shortest interval that the hook arms a counter with. max_frames: of the sampled thread; callers
- * seldom have as many again, and samples that cost more than their interval too often are a storm.
- * reads: counters whose values ride in its samples. kernel: the counter counts in the kernel, whether or not in user mode. */
+/* The shortest interval that the hook arms a counter with. max_frames: of the sampled thread;
+ * callers seldom have as many again, and samples that cost more than their interval too often are a
+ * storm. reads: counters whose values ride in its samples. kernel: the counter counts in the
+ * kernel, whether or not in user mode. */
 static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t callers, uint32_t reads,
                                              int kernel)
 {
