@@ -23,13 +23,13 @@ intrude:
     mov x19, #0
     mov x1, #0
     .irp r, pmcr_el0, pmcntenset_el0, pmcntenclr_el0, pmovsclr_el0, pmovsset_el0, pmselr_el0, \
-        pmccntr_el0, pmccfiltr_el0, pmxevtyper_el0, pmxevcntr_el0, pmuserenr_el0, pmintenset_el1, \
-        pmintenclr_el1
+        pmccntr_el0, pmccfiltr_el0, pmxevtyper_el0, pmxevcntr_el0, pmintenset_el1, pmintenclr_el1
     both \r
     .endr
     try mrs x1, pmceid0_el0
     try mrs x1, pmceid1_el0
     try msr pmswinc_el0, x1
+    try msr pmuserenr_el0, x1 /* reading it is allowed, and traps only if a kernel at EL2 wants that */
     .irp n, 0, 1, 2, 3, 4, 5
     both pmevcntr\n\()_el0
     both pmevtyper\n\()_el0
