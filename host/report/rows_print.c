@@ -23,7 +23,8 @@ static struct layout lay_out(const struct report_rows *rows, const struct mkperf
     for (unsigned i = 0; i < o->keys.n; i++) {
         l.width[i] = (int)strlen(report_column_title(o->keys.column[i]));
     }
-    while (l.rows < rows->n && mkperf_percent(rows->row[l.rows].children.period, whole) >= o->limit) {
+    while (l.rows < rows->n &&
+           mkperf_percent(rows->row[l.rows].children.period, whole) >= o->limit) {
         for (unsigned i = 0; i < o->keys.n; i++) {
             report_column_text(o->keys.column[i], f, &rows->row[l.rows].key, text, sizeof text);
             if ((int)strlen(text) > l.width[i]) {

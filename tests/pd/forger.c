@@ -123,7 +123,7 @@ static void request(struct mkperf_descriptor *d, uint64_t at)
     __sel4_ipc_buffer->userData = at;
     microkit_irq_ack(CH_PMU);
     __sel4_ipc_buffer->userData = 0;
-    if (at == (uintptr_t)d) {
+    if (d != NULL && at == (uintptr_t)d) {
         if (d->answered != d->sequence) {
             unanswered++;
         } else {

@@ -31,7 +31,7 @@ static struct thread {
     unsigned frames;
     bool serves, mapped;
     uint64_t badge, sc;
-} thread[THREADS];
+} threads[THREADS];
 
 static struct {
     struct mkperf_ring ring;
@@ -44,17 +44,17 @@ uint32_t mock_features;
 
 /* ---- the hook's port: thread i's return addresses are i << 16 | 1, 2, ... ------------------------ */
 
-static unsigned number(const void *of)
+static unsigned number(const void *thread)
 {
-    return (unsigned)((const struct thread *)of - thread);
+    return (unsigned)((const struct thread *)thread - threads);
 }
 
 static void context(struct mkperf_port_context *c, unsigned i)
 {
-    c->thread = &thread[i];
+    c->thread = &threads[i];
     c->pc = (uint64_t)i << 16 | 0x1000;
     c->lr = (uint64_t)i << 16 | 0x2000;
-    c->fp = thread[i].frames != 0 ? (uintptr_t)thread[i].stack : 0;
+    c->fp = threads[i].frames != 0 ? (uintptr_t)threads[i].stack : 0;
 }
 
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
@@ -64,30 +64,30 @@ bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
     return true;
 }
 
-bool mkperf_port_caller(struct mkperf_port_context *c, const void *server, uint64_t reply)
+bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread, uint64_t reply)
 {
-    unsigned i = number(server);
+    unsigned i = number(thread);
 
     assert_int_equal(reply, 4);
-    if (!thread[i].serves) {
+    if (!threads[i].serves) {
         return false;
     }
     context(c, (i + 1) % THREADS);
     return true;
 }
 
-struct mkperf_identity mkperf_port_identity(const void *of)
+struct mkperf_identity mkperf_port_identity(const void *thread)
 {
-    return (struct mkperf_identity){thread[number(of)].badge, thread[number(of)].sc};
+    return (struct mkperf_identity){threads[number(thread)].badge, threads[number(thread)].sc};
 }
 
-uintptr_t mkperf_port_user_page(const void *of, unsigned level, uint64_t va)
+uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
 {
-    unsigned i = number(of);
+    unsigned i = number(thread);
 
     assert_int_equal(level % THREADS, i);
     pages[i]++;
-    return thread[i].mapped && va == (uintptr_t)thread[i].stack ? va : 0;
+    return threads[i].mapped && va == (uintptr_t)threads[i].stack ? va : 0;
 }
 
 uint64_t mkperf_port_kernel_pc(void)
@@ -107,9 +107,9 @@ uint64_t mkperf_port_time(void)
     return ++now;
 }
 
-void *mkperf_port_memory(const void *of, uint64_t va, uint64_t bytes)
+void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
 {
-    (void)of;
+    (void)thread;
     (void)va;
     (void)bytes;
     return NULL;
@@ -145,7 +145,7 @@ void mkperf_pmu_disable(uint32_t mask)
 
 static void fill_stack(unsigned i, unsigned frames)
 {
-    struct thread *t = &thread[i];
+    struct thread *t = &threads[i];
 
     t->frames = frames;
     t->mapped = true;
@@ -157,7 +157,7 @@ static void fill_stack(unsigned i, unsigned frames)
 
 static void begin(uint32_t max_frames, uint32_t callers)
 {
-    memset(thread, 0, sizeof thread);
+    memset(threads, 0, sizeof threads);
     memset(&memory, 0, sizeof memory);
     memset(&hook, 0, sizeof hook);
     memset(pages, 0, sizeof pages);
@@ -170,7 +170,7 @@ static void begin(uint32_t max_frames, uint32_t callers)
     hook.session.reply = 4;
     hook.counter[0] = (struct mkperf_hook_counter){1000, 0, 500, 1000};
     for (unsigned i = 0; i < THREADS; i++) {
-        thread[i].badge = i + 1;
+        threads[i].badge = i + 1;
         fill_stack(i, 2);
     }
 }
@@ -231,7 +231,7 @@ static void chain_goes_on_in_callers(void **state)
 
     (void)state;
     begin(16, 3);
-    thread[0].serves = thread[1].serves = true;
+    threads[0].serves = threads[1].serves = true;
     const uint64_t *w = sample();
     assert_true(mkperf_record_flags(w[0]) & MKPERF_SAMPLE_CALLERS);
     const struct mkperf_chain *c = host(w);
@@ -250,7 +250,7 @@ static void nobody_is_served(void **state)
     assert_false(mkperf_record_flags(w[0]) & MKPERF_SAMPLE_CALLERS);
     assert_int_equal(mkperf_record_nframes(w[0]), 2);
     begin(16, 0);
-    thread[0].serves = true; /* but the session does not ask */
+    threads[0].serves = true; /* but the session does not ask */
     assert_int_equal(mkperf_record_nframes(sample()[0]), 2);
 }
 
@@ -261,7 +261,7 @@ static void chain_is_bounded(void **state)
     for (uint32_t callers = 1; callers <= MKPERF_MAX_CALLERS; callers++) {
         begin(16, callers);
         for (unsigned i = 0; i < THREADS; i++) {
-            thread[i].serves = true;
+            threads[i].serves = true;
         }
         assert_int_equal(host(sample())->caller[2 + 3].pd, callers > 0 ? 2 : 0);
         assert_int_equal(pages[callers], callers < 8 ? 1 : pages[callers]);
@@ -269,7 +269,7 @@ static void chain_is_bounded(void **state)
     }
     begin(64, MKPERF_MAX_CALLERS);
     for (unsigned i = 0; i < THREADS; i++) {
-        thread[i].serves = true;
+        threads[i].serves = true;
         fill_stack(i, FRAMES);
     }
     const uint64_t *w = sample();
@@ -282,13 +282,13 @@ static void stacks_forge_nothing(void **state)
 {
     (void)state;
     begin(16, 3);
-    thread[0].stack[1] = MKPERF_FRAME_CALLER;
-    thread[0].stack[3] = 7;
+    threads[0].stack[1] = MKPERF_FRAME_CALLER;
+    threads[0].stack[3] = 7;
     assert_int_equal(host(sample())->caller[0].addr, 0);
     assert_int_equal(host(sample())->caller[1].pd, 1);
-    thread[0].serves = true;
-    thread[1].stack[1] = MKPERF_FRAME_PD;
-    thread[1].stack[3] = MKPERF_FRAME_CALLER;
+    threads[0].serves = true;
+    threads[1].stack[1] = MKPERF_FRAME_PD;
+    threads[1].stack[3] = MKPERF_FRAME_CALLER;
     const struct mkperf_chain *c = host(sample());
     assert_int_equal(c->n, 2 + 2 + 2);
     assert_int_equal(c->caller[5].pd, 2);
@@ -303,7 +303,7 @@ static void random_cases(void **state)
     for (unsigned round = 0; round < RANDOM_CASES; round++) {
         begin((uint32_t)random() % 65, (uint32_t)random() % (MKPERF_MAX_CALLERS + 1));
         for (unsigned i = 0; i < THREADS; i++) {
-            struct thread *t = &thread[i];
+            struct thread *t = &threads[i];
             fill_stack(i, (unsigned)random() % FRAMES);
             t->serves = random() % 4 != 0;
             t->mapped = random() % 8 != 0;
