@@ -15,20 +15,6 @@
 #include "base/xalloc.h"
 #include "reader_internal.h"
 
-enum record_type {
-    RECORD_MMAP = 1,
-    RECORD_LOST = 2,
-    RECORD_COMM = 3,
-    RECORD_SAMPLE = 9,
-    RECORD_MMAP2 = 10,
-    RECORD_LOST_SAMPLES = 13,
-    RECORD_AUXTRACE = 71,
-    RECORD_COMPRESSED = 81,
-    RECORD_COMPRESSED2 = 83,
-};
-
-enum { EVENT_UPDATE_NAME = 2 };
-
 enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)
 {
     return perfin_bad(&r->bytes, r->offset, reason, r->e);
@@ -59,18 +45,18 @@ static void read_trailer(struct perfin_reader *r, struct perfin_cursor c, uint32
 
     *tid = *core = 0;
     *time = 0;
-    if (!(a->flags >> PERFIN_ATTR_ID_ALL & 1)) {
+    if (!(a->flags & PERF_ATTR_SAMPLE_ID_ALL)) {
         return;
     }
-    if (type & FIELD_TID) {
+    if (type & PERF_SAMPLE_TID) {
         perfin_take(&c, 4);
         *tid = perfin_take32(&c);
     }
-    if (type & FIELD_TIME) {
+    if (type & PERF_SAMPLE_TIME) {
         *time = perfin_take64(&c);
     }
-    perfin_take(&c, (type & FIELD_ID ? 8 : 0) + (type & FIELD_STREAM_ID ? 8 : 0));
-    if (type & FIELD_CPU) {
+    perfin_take(&c, (type & PERF_SAMPLE_ID ? 8 : 0) + (type & PERF_SAMPLE_STREAM_ID ? 8 : 0));
+    if (type & PERF_SAMPLE_CPU) {
         *core = perfin_take32(&c);
     }
 }
@@ -80,7 +66,7 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
     struct mkperf_lost lost = {.where = MKPERF_LOST_RING};
     uint32_t where;
 
-    if (type == RECORD_LOST) {
+    if (type == PERF_RECORD_LOST) {
         perfin_take64(&c);
     }
     lost.samples = perfin_take64(&c);
@@ -114,7 +100,7 @@ static enum mkperf_status read_event_name(struct perfin_reader *r, struct perfin
     uint64_t what = perfin_take64(&c);
     int64_t event = perfin_event_of(r, perfin_take64(&c));
 
-    if (what != EVENT_UPDATE_NAME || event < 0 || event == PERFIN_MARK) {
+    if (what != PERF_EVENT_UPDATE_NAME || event < 0 || event == PERFIN_MARK) {
         return MKPERF_OK;
     }
     if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
@@ -128,30 +114,30 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
                                       unsigned type, unsigned misc)
 {
     switch (type) {
-    case RECORD_SAMPLE:
+    case PERF_RECORD_SAMPLE:
         return perfin_read_sample(r, c, misc);
-    case RECORD_COMM:
+    case PERF_RECORD_COMM:
         return perfin_read_comm(r, c);
-    case RECORD_MMAP:
-    case RECORD_MMAP2:
-        return perfin_read_map(r, c, type == RECORD_MMAP2, misc);
-    case RECORD_LOST:
-    case RECORD_LOST_SAMPLES:
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        return perfin_read_map(r, c, type == PERF_RECORD_MMAP2, misc);
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
         return read_lost(r, c, type);
-    case PERFIN_HEADER_ATTR:
+    case PERF_RECORD_HEADER_ATTR:
         return read_attr(r, c);
-    case PERFIN_EVENT_UPDATE:
+    case PERF_RECORD_EVENT_UPDATE:
         return read_event_name(r, c);
-    case PERFIN_HEADER_EVENT_TYPE:
+    case PERF_RECORD_HEADER_EVENT_TYPE:
         return perfin_keep_feature(&r->frame, type, c.p, c.n) ? MKPERF_OK
                                                               : perfin_fail(r, "a feature is cut");
-    case PERFIN_FINISHED_ROUND:
+    case PERF_RECORD_FINISHED_ROUND:
         if (perfin_begin(r) != MKPERF_OK) {
             return r->e->status;
         }
         return r->sink->ops->flush ? r->sink->ops->flush(r->sink->self, r->e) : MKPERF_OK;
-    case RECORD_COMPRESSED:
-    case RECORD_COMPRESSED2:
+    case PERF_RECORD_COMPRESSED:
+    case PERF_RECORD_COMPRESSED2:
         return perfin_fail(r, "compressed records; only perf reads them");
     default:
         return MKPERF_OK;
@@ -167,7 +153,7 @@ static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, ui
     if (size < 8 || size > left) {
         return 0;
     }
-    if (perfin_u32(header) == RECORD_AUXTRACE && size >= 16) {
+    if (perfin_u32(header) == PERF_RECORD_AUXTRACE && size >= 16) {
         const uint8_t *p = perfin_at(&r->bytes, r->offset, 16);
         uint64_t trace = p ? perfin_u64(p + 8) : UINT64_MAX;
 

@@ -10,19 +10,8 @@
 
 #include "base/progress.h"
 #include "base/xalloc.h"
-#include "writer.h"
 
-enum {
-    HEADER_BYTES = 104,
-    HEADER_ATTR_SIZE = 16,
-    HEADER_ATTRS = 24,
-    HEADER_DATA = 40,
-    HEADER_FEATURES = 72,
-    ATTR_MIN_BYTES = 64, /* PERF_ATTR_SIZE_VER0 */
-    ATTR_MAX_BYTES = 4096,
-    TYPE_SOFTWARE = 1,
-    BPF_OUTPUT = 10,
-};
+enum { ATTR_MAX_BYTES = 4096 };
 
 static bool fill(struct perfin_bytes *b, uint64_t offset)
 {
@@ -152,11 +141,11 @@ static int compare_ids(const void *pa, const void *pb)
 static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame *f,
                                      struct perfin_section s, uint64_t each, struct mkperf_error *e)
 {
-    if (each < ATTR_MIN_BYTES + 16 || each > ATTR_MAX_BYTES) {
-        return perfin_bad(b, HEADER_ATTR_SIZE, "an impossible size of attributes", e);
+    if (each < PERF_ATTR_SIZE_VER0 + 16 || each > ATTR_MAX_BYTES) {
+        return perfin_bad(b, PERF_HEADER_ATTR_SIZE, "an impossible size of attributes", e);
     }
     if (!inside(b, s) || s.size < each) {
-        return perfin_bad(b, HEADER_ATTRS, "its attributes lie outside the file", e);
+        return perfin_bad(b, PERF_HEADER_ATTRS, "its attributes lie outside the file", e);
     }
     if (s.size / each > MKPERF_MODEL_EVENTS) {
         return perfin_bad(b, s.offset, "more than 32 events", e);
@@ -183,7 +172,8 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
 /* Ids of marks name no event: they are not sampled. */
 static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, uint64_t first_id)
 {
-    if (a->type == TYPE_SOFTWARE && a->config == BPF_OUTPUT && first_id == MKPERF_PERFDATA_MARK) {
+    if (a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
+        first_id == MKPERF_PERFDATA_MARK) {
         f->mark = *a;
         return PERFIN_MARK;
     }
@@ -193,9 +183,10 @@ static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, u
 
 bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
 {
-    size_t each = n >= ATTR_MIN_BYTES ? perfin_u32(p + 4) : 0, ids;
+    size_t each = n >= PERF_ATTR_SIZE_VER0 ? perfin_u32(p + 4) : 0, ids;
 
-    if (each < ATTR_MIN_BYTES || each > n || n - each < 8 || f->nattrs == MKPERF_MODEL_EVENTS) {
+    if (each < PERF_ATTR_SIZE_VER0 || each > n || n - each < 8 ||
+        f->nattrs == MKPERF_MODEL_EVENTS) {
         return false;
     }
     ids = (n - each) / 8;
@@ -214,12 +205,12 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
 
 /* Features of a finished file: a table behind the data, ordered by the bits in the header. */
 static enum mkperf_status read_feature_table(struct perfin_bytes *b, struct perfin_frame *f,
-                                             const uint8_t bits[PERFIN_FEATURES / 8],
+                                             const uint8_t bits[HEADER_FEAT_BITS / 8],
                                              struct mkperf_error *e)
 {
     uint64_t at = f->data.offset + f->data.size;
 
-    for (unsigned i = 0; i < PERFIN_FEATURES; i++) {
+    for (unsigned i = 0; i < HEADER_FEAT_BITS; i++) {
         const uint8_t *p;
 
         if (!(bits[i / 8] >> i % 8 & 1)) {
@@ -248,7 +239,7 @@ static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t 
         return;
     }
     n = perfin_u64(p + 8);
-    for (uint64_t i = 0; i < n && i < PERFIN_FEATURES; i++) {
+    for (uint64_t i = 0; i < n && i < HEADER_FEAT_BITS; i++) {
         uint64_t bit;
 
         p = perfin_at(b, at + 16 + 24 * i, 24);
@@ -256,13 +247,13 @@ static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t 
             return;
         }
         bit = perfin_u64(p);
-        if (bit < PERFIN_FEATURES && inside(b, section(p + 8))) {
+        if (bit < HEADER_FEAT_BITS && inside(b, section(p + 8))) {
             f->feature[bit] = section(p + 8);
         }
     }
 }
 
-static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[HEADER_BYTES],
+static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[PERF_HEADER_BYTES],
                                       struct mkperf_error *e)
 {
     const uint8_t *p = perfin_at(b, 0, 16);
@@ -276,25 +267,25 @@ static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[HEA
     if (memcmp(p, "PERFILE2", 8) != 0) {
         return perfin_bad(b, 0, "not a perf.data file", e);
     }
-    if (perfin_u64(p + 8) == PERFIN_PIPE_HEADER_BYTES) {
-        memcpy(header, p, PERFIN_PIPE_HEADER_BYTES);
+    if (perfin_u64(p + 8) == PERF_PIPE_HEADER_BYTES) {
+        memcpy(header, p, PERF_PIPE_HEADER_BYTES);
         return MKPERF_OK;
     }
     if (b->stream) {
         return perfin_bad(b, 8, "a file's layout cannot be read from a pipe: give its name", e);
     }
-    p = perfin_at(b, 0, HEADER_BYTES);
-    if (!p || perfin_u64(p + 8) != HEADER_BYTES) {
+    p = perfin_at(b, 0, PERF_HEADER_BYTES);
+    if (!p || perfin_u64(p + 8) != PERF_HEADER_BYTES) {
         return perfin_bad(b, 8, "its header has an impossible size", e);
     }
-    memcpy(header, p, HEADER_BYTES);
+    memcpy(header, p, PERF_HEADER_BYTES);
     return MKPERF_OK;
 }
 
 enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame *f,
                                      struct mkperf_error *e)
 {
-    uint8_t header[HEADER_BYTES] = {0};
+    uint8_t header[PERF_HEADER_BYTES] = {0};
     struct perfin_section attrs;
     enum mkperf_status status = read_header(b, header, e);
 
@@ -302,15 +293,15 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
     if (status != MKPERF_OK) {
         return status;
     }
-    if (perfin_u64(header + 8) == PERFIN_PIPE_HEADER_BYTES) {
+    if (perfin_u64(header + 8) == PERF_PIPE_HEADER_BYTES) {
         return perfin_read_pipe_head(b, f, e);
     }
-    attrs = section(header + HEADER_ATTRS);
-    status = read_attrs(b, f, attrs, perfin_u64(header + HEADER_ATTR_SIZE), e);
+    attrs = section(header + PERF_HEADER_ATTRS);
+    status = read_attrs(b, f, attrs, perfin_u64(header + PERF_HEADER_ATTR_SIZE), e);
     if (status != MKPERF_OK) {
         return status;
     }
-    f->data = section(header + HEADER_DATA);
+    f->data = section(header + PERF_HEADER_DATA);
     if (!inside(b, f->data)) {
         return perfin_bad(b, b->size, "cut short: the file ends before its data does", e);
     }
@@ -320,13 +311,13 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
         read_index(b, f, attrs.offset + attrs.size);
         return MKPERF_OK;
     }
-    return read_feature_table(b, f, header + HEADER_FEATURES, e);
+    return read_feature_table(b, f, header + PERF_HEADER_FEATURES, e);
 }
 
 void perfin_free_frame(struct perfin_frame *f)
 {
     free(f->id);
-    for (unsigned i = 0; i < PERFIN_FEATURES; i++) {
+    for (unsigned i = 0; i < HEADER_FEAT_BITS; i++) {
         free(f->kept[i].p);
     }
 }

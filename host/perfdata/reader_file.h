@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi.h"
 #include "base/error.h"
 #include "model/model.h"
 
@@ -20,7 +21,6 @@ enum {
     PERFIN_BUFFER = 1 << 18,      /* holds at least one record (64 KiB) */
     PERFIN_FEATURE_MAX = 1 << 24, /* bytes of a feature that is read */
     PERFIN_IDS_MAX = 1 << 20,     /* sample ids of all events */
-    PERFIN_FEATURES = 256,        /* bits in the header */
 };
 
 struct perfin_bytes {
@@ -34,16 +34,6 @@ struct perfin_bytes {
     size_t buffered;
 };
 
-enum perfin_record_type { /* of the records that stand for a pipe's head */
-                          PERFIN_HEADER_ATTR = 64,
-                          PERFIN_HEADER_EVENT_TYPE = 65,
-                          PERFIN_HEADER_TRACING_DATA = 66,
-                          PERFIN_FINISHED_ROUND = 68,
-                          PERFIN_EVENT_UPDATE = 78,
-                          PERFIN_HEADER_FEATURE = 80,
-                          PERFIN_PIPE_HEADER_BYTES = 16,
-};
-
 struct perfin_section {
     uint64_t offset, size;
 };
@@ -52,8 +42,6 @@ struct perfin_attr {
     uint64_t type, config, period, sample_type, read_format, flags;
     unsigned max_stack;
 };
-
-enum { PERFIN_ATTR_FREQ = 10, PERFIN_ATTR_ID_ALL = 18 }; /* bits of flags */
 
 struct perfin_id {
     uint64_t id;
@@ -72,11 +60,11 @@ struct perfin_frame {
     struct perfin_section data;
     bool unfinished; /* the writer died: no feature table, data reaches to the file's end */
     bool pipe;       /* recorded into a pipe: all is records, data reaches to the end */
-    struct perfin_section feature[PERFIN_FEATURES]; /* size 0: absent */
+    struct perfin_section feature[HEADER_FEAT_BITS]; /* size 0: absent */
     struct {
         uint8_t *p;
         size_t n;
-    } kept[PERFIN_FEATURES]; /* of a pipe */
+    } kept[HEADER_FEAT_BITS]; /* of a pipe */
 };
 
 /* n bytes at offset, valid until the next call; NULL if the file does not have them. */

@@ -11,24 +11,8 @@
 
 #include "reader_session.h"
 
-enum sample_field { /* bits of sample_type */
-                    FIELD_IP = 1 << 0,
-                    FIELD_TID = 1 << 1,
-                    FIELD_TIME = 1 << 2,
-                    FIELD_ADDR = 1 << 3,
-                    FIELD_READ = 1 << 4,
-                    FIELD_CALLCHAIN = 1 << 5,
-                    FIELD_ID = 1 << 6,
-                    FIELD_CPU = 1 << 7,
-                    FIELD_PERIOD = 1 << 8,
-                    FIELD_STREAM_ID = 1 << 9,
-                    FIELD_RAW = 1 << 10,
-                    FIELD_IDENTIFIER = 1 << 16,
-                    /* what a sample that is read to its end may have */
-                    FIELDS_READ = FIELD_IDENTIFIER | (FIELD_RAW - 1),
-};
-
-enum { PERFIN_MODE_MASK = 7, PERFIN_MODE_KERNEL = 1 }; /* of a record's misc */
+/* What a sample that is read to its end may have. */
+enum { PERFIN_FIELDS_READ = PERF_SAMPLE_IDENTIFIER | (PERF_SAMPLE_RAW - 1) };
 
 struct perfin_cursor {
     const uint8_t *p;

@@ -11,7 +11,6 @@
 #include "base/xalloc.h"
 #include "model/figures.h"
 #include "reader_session.h"
-#include "writer.h"
 
 static void event_line(struct perfin_session *in, const char *text)
 {

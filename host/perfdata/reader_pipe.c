@@ -9,19 +9,21 @@
 #include <string.h>
 
 #include "reader_file.h"
-#include "writer.h"
 
-enum { RECORD_FIRST_HEADER = PERFIN_HEADER_ATTR, RECORD_LAST_HEADER = PERFIN_HEADER_FEATURE };
+enum {
+    RECORD_FIRST_HEADER = PERF_RECORD_HEADER_ATTR,
+    RECORD_LAST_HEADER = PERF_RECORD_HEADER_FEATURE
+};
 
 bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n)
 {
-    uint64_t bit = n >= 8 ? perfin_u64(p) : PERFIN_FEATURES;
+    uint64_t bit = n >= 8 ? perfin_u64(p) : HEADER_FEAT_BITS;
     bool own = bit == MKPERF_PERFDATA_SESSION || bit == MKPERF_PERFDATA_TOTALS;
 
     if (n < 8) {
         return false;
     }
-    if (bit >= PERFIN_FEATURES || own != (type == PERFIN_HEADER_EVENT_TYPE)) {
+    if (bit >= HEADER_FEAT_BITS || own != (type == PERF_RECORD_HEADER_EVENT_TYPE)) {
         return true; /* of a newer perf, or an event type of an old one */
     }
     size_t had = own ? f->kept[bit].n : 0; /* long texts come in parts */
@@ -43,13 +45,13 @@ static const char *read_head_record(struct perfin_frame *f, unsigned type, const
                                     size_t n)
 {
     switch (type) {
-    case PERFIN_HEADER_ATTR:
+    case PERF_RECORD_HEADER_ATTR:
         return perfin_more_attrs(f, p, n) ? NULL
                                           : "a HEADER_ATTR record is cut, or one event too many";
-    case PERFIN_HEADER_FEATURE:
-    case PERFIN_HEADER_EVENT_TYPE:
+    case PERF_RECORD_HEADER_FEATURE:
+    case PERF_RECORD_HEADER_EVENT_TYPE:
         return perfin_keep_feature(f, type, p, n) ? NULL : "a feature is cut, or too long";
-    case PERFIN_HEADER_TRACING_DATA:
+    case PERF_RECORD_HEADER_TRACING_DATA:
         return "trace points; only perf reads them";
     default:
         return NULL;
@@ -59,7 +61,7 @@ static const char *read_head_record(struct perfin_frame *f, unsigned type, const
 enum mkperf_status perfin_read_pipe_head(struct perfin_bytes *b, struct perfin_frame *f,
                                          struct mkperf_error *e)
 {
-    uint64_t at = PERFIN_PIPE_HEADER_BYTES;
+    uint64_t at = PERF_PIPE_HEADER_BYTES;
 
     f->pipe = true;
     f->unfinished = true;
@@ -69,7 +71,7 @@ enum mkperf_status perfin_read_pipe_head(struct perfin_bytes *b, struct perfin_f
         size_t n = p ? p[6] | (size_t)p[7] << 8 : 0;
 
         if (type < RECORD_FIRST_HEADER || type > RECORD_LAST_HEADER ||
-            type == PERFIN_FINISHED_ROUND) {
+            type == PERF_RECORD_FINISHED_ROUND) {
             break;
         }
         p = n >= 8 ? perfin_at(b, at, n) : NULL;

@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "reader_internal.h"
-#include "writer.h"
-
-enum { MISC_MMAP_BUILD_ID = 1 << 14 };
 
 /* The PD of a pid, announced to the sink. */
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id)
@@ -92,7 +89,7 @@ static struct mkperf_build_id map_build_id(const uint8_t *p, unsigned misc)
 {
     struct mkperf_build_id id = {.n = 0};
 
-    if (p && misc & MISC_MMAP_BUILD_ID && p[0] <= MKPERF_BUILD_ID_BYTES) {
+    if (p && misc & PERF_RECORD_MISC_MMAP_BUILD_ID && p[0] <= MKPERF_BUILD_ID_BYTES) {
         id.n = p[0];
         memcpy(id.byte, p + 4, id.n);
     }
@@ -116,7 +113,7 @@ enum mkperf_status perfin_read_map(struct perfin_reader *r, struct perfin_cursor
     if (!is_program(path)) {
         return MKPERF_OK;
     }
-    if ((misc & PERFIN_MODE_MASK) == PERFIN_MODE_KERNEL || pid == UINT32_MAX) {
+    if ((misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL || pid == UINT32_MAX) {
         if (r->session.kernel_elf == NULL) {
             perfin_set_text(&r->session.kernel_elf, path, c.n);
         }

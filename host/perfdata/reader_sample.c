@@ -8,14 +8,8 @@
 #include <string.h>
 
 #include "reader_internal.h"
-#include "writer.h"
 
-enum { MARK_BYTES = 128, MODE_HYPERVISOR = 3, MODE_GUEST_KERNEL = 4 };
-
-/* Values in a callchain from here on are markers, and these two start the kernel's frames. */
-#define CONTEXT_MAX ((uint64_t)-4095)
-#define CONTEXT_KERNEL ((uint64_t)-128)
-#define CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+enum { MARK_BYTES = 128 };
 
 static struct perfin_id *find_id(const struct perfin_reader *r, uint64_t id)
 {
@@ -49,14 +43,6 @@ static enum mkperf_status tell_events(struct perfin_reader *r)
     r->events = r->session.model.nevents;
     return mkperf_sink_events(r->sink, &r->session.model, r->e);
 }
-
-enum {
-    FORMAT_ENABLED = 1 << 0,
-    FORMAT_RUNNING = 1 << 1,
-    FORMAT_ID = 1 << 2,
-    FORMAT_GROUP = 1 << 3,
-    FORMAT_LOST = 1 << 4,
-};
 
 struct raw_sample {
     unsigned misc;
@@ -94,11 +80,12 @@ static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint6
 static void take_read(const struct perfin_reader *r, struct perfin_cursor *c, uint64_t format,
                       struct raw_sample *s)
 {
-    size_t times = (format & FORMAT_ENABLED ? 8 : 0) + (format & FORMAT_RUNNING ? 8 : 0);
-    size_t rest = format & FORMAT_LOST ? 8 : 0;
-    size_t each = 8 + (format & FORMAT_ID ? 8 : 0) + rest;
+    size_t times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 8 : 0) +
+                   (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 8 : 0);
+    size_t rest = format & PERF_FORMAT_LOST ? 8 : 0;
+    size_t each = 8 + (format & PERF_FORMAT_ID ? 8 : 0) + rest;
 
-    if (!(format & FORMAT_GROUP)) {
+    if (!(format & PERF_FORMAT_GROUP)) {
         perfin_take(c, times + each);
         return;
     }
@@ -110,7 +97,7 @@ static void take_read(const struct perfin_reader *r, struct perfin_cursor *c, ui
     }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t count = perfin_take64(c);
-        if (format & FORMAT_ID) {
+        if (format & PERF_FORMAT_ID) {
             add_count(r, s, count, perfin_take64(c));
         }
         perfin_take(c, rest);
@@ -125,11 +112,11 @@ static bool find_event(const struct perfin_reader *r, const struct perfin_cursor
     struct perfin_cursor c = *record;
     int64_t event = -1;
 
-    if (type & FIELD_IDENTIFIER) {
+    if (type & PERF_SAMPLE_IDENTIFIER) {
         event = perfin_event_of(r, perfin_take64(&c));
-    } else if (type & FIELD_ID) {
-        perfin_take(&c, (type & FIELD_IP ? 8 : 0) + (type & FIELD_TID ? 8 : 0) +
-                            (type & FIELD_TIME ? 8 : 0) + (type & FIELD_ADDR ? 8 : 0));
+    } else if (type & PERF_SAMPLE_ID) {
+        perfin_take(&c, (type & PERF_SAMPLE_IP ? 8 : 0) + (type & PERF_SAMPLE_TID ? 8 : 0) +
+                            (type & PERF_SAMPLE_TIME ? 8 : 0) + (type & PERF_SAMPLE_ADDR ? 8 : 0));
         event = perfin_event_of(r, perfin_take64(&c));
     }
     if (event < 0 && r->frame.nattrs == 1) {
@@ -146,41 +133,42 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
                                                           : &r->frame.attr[s->event];
     uint64_t type = a->sample_type;
 
-    perfin_take(c, type & FIELD_IDENTIFIER ? 8 : 0);
-    s->ip = type & FIELD_IP ? perfin_take64(c) : 0;
-    if (type & FIELD_TID) {
+    perfin_take(c, type & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
+    s->ip = type & PERF_SAMPLE_IP ? perfin_take64(c) : 0;
+    if (type & PERF_SAMPLE_TID) {
         s->pid = perfin_take32(c);
         perfin_take(c, 4);
     }
-    s->time = type & FIELD_TIME ? perfin_take64(c) : 0;
-    perfin_take(c, (type & FIELD_ADDR ? 8 : 0) + (type & FIELD_ID ? 8 : 0) +
-                       (type & FIELD_STREAM_ID ? 8 : 0));
-    s->core = type & FIELD_CPU ? (uint32_t)perfin_take64(c) : 0;
-    s->period = a->flags >> PERFIN_ATTR_FREQ & 1 ? 1 : a->period;
-    if (type & FIELD_PERIOD) {
+    s->time = type & PERF_SAMPLE_TIME ? perfin_take64(c) : 0;
+    perfin_take(c, (type & PERF_SAMPLE_ADDR ? 8 : 0) + (type & PERF_SAMPLE_ID ? 8 : 0) +
+                       (type & PERF_SAMPLE_STREAM_ID ? 8 : 0));
+    s->core = type & PERF_SAMPLE_CPU ? (uint32_t)perfin_take64(c) : 0;
+    s->period = a->flags & PERF_ATTR_FREQ ? 1 : a->period;
+    if (type & PERF_SAMPLE_PERIOD) {
         s->period = perfin_take64(c);
     }
-    if (type & FIELD_READ) {
+    if (type & PERF_SAMPLE_READ) {
         take_read(r, c, a->read_format, s);
     }
-    if (type & FIELD_CALLCHAIN) {
+    if (type & PERF_SAMPLE_CALLCHAIN) {
         s->nchain = perfin_take64(c);
         s->chain = s->nchain <= c->n / 8 ? perfin_take(c, 8 * (size_t)s->nchain) : NULL;
         c->cut |= !s->chain;
     }
-    if (s->event == PERFIN_MARK && type & FIELD_RAW) {
+    if (s->event == PERFIN_MARK && type & PERF_SAMPLE_RAW) {
         s->nraw = perfin_take32(c);
         s->raw = perfin_take(c, s->nraw);
     }
-    s->longer = s->event != PERFIN_MARK && c->n > 0 && !(type & ~(uint64_t)FIELDS_READ);
+    s->longer = s->event != PERFIN_MARK && c->n > 0 && !(type & ~(uint64_t)PERFIN_FIELDS_READ);
     return !c->cut;
 }
 
 static bool is_kernel_mode(unsigned misc)
 {
-    unsigned mode = misc & PERFIN_MODE_MASK;
+    unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
 
-    return mode == PERFIN_MODE_KERNEL || mode == MODE_HYPERVISOR || mode == MODE_GUEST_KERNEL;
+    return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR ||
+           mode == PERF_RECORD_MISC_GUEST_KERNEL;
 }
 
 /* The kernel's callers are kept as long as no user frame follows: see model.h. */
@@ -232,8 +220,8 @@ static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_
         if (r->sink->leaves_only && !(out->flags & MKPERF_SAMPLE_NO_USER)) {
             break;
         }
-        if (addr >= CONTEXT_MAX) {
-            kernel = addr == CONTEXT_KERNEL || addr == CONTEXT_GUEST_KERNEL;
+        if (addr >= PERF_CONTEXT_MAX) {
+            kernel = addr == PERF_CONTEXT_KERNEL || addr == PERF_CONTEXT_GUEST_KERNEL;
         } else if (kernel) {
             add_kernel_frame(r, out, addr);
         } else if (add_user_frame(r, out, raw->pid, addr) != MKPERF_OK) {
@@ -254,7 +242,7 @@ static void count_sample(struct perfin_reader *r, uint64_t time)
     r->samples++;
 }
 
-/* The text of a mark, see perfdata/writer.h. False: it is none. */
+/* The text of a mark, see abi.h. False: it is none. */
 static bool parse_mark(char *text, struct mkperf_mark *m)
 {
     static const char *const kinds[] = {

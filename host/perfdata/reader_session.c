@@ -9,20 +9,6 @@
 
 #include "base/xalloc.h"
 
-enum { /* feature bits of perf */
-       FEATURE_HOSTNAME = 3,
-       FEATURE_ARCH = 6,
-       FEATURE_NRCPUS = 7,
-       FEATURE_CPUDESC = 8,
-       FEATURE_CMDLINE = 11,
-       FEATURE_EVENT_DESC = 12,
-       ATTR_EXCLUDE_USER = 4,
-       ATTR_EXCLUDE_KERNEL = 5,
-       TYPE_HARDWARE = 0,
-       TYPE_SOFTWARE = 1,
-       TYPE_RAW = 4,
-};
-
 void perfin_set_text(char **to, const void *p, size_t n)
 {
     free(*to);
@@ -80,7 +66,7 @@ static void read_arch(struct perfin_bytes *b, const struct perfin_frame *f,
 {
     char *text = NULL;
 
-    read_string(b, f, FEATURE_ARCH, &text);
+    read_string(b, f, HEADER_ARCH, &text);
     snprintf(arch, MKPERF_ARCH_BYTES, "%s", text ? text : "");
     free(text);
 }
@@ -89,7 +75,7 @@ static void read_arch(struct perfin_bytes *b, const struct perfin_frame *f,
 static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, char **out)
 {
     size_t n, at = 4;
-    uint8_t *p = perfin_feature(b, f, FEATURE_CMDLINE, &n);
+    uint8_t *p = perfin_feature(b, f, HEADER_CMDLINE, &n);
     char *word = NULL, *text = NULL;
     size_t size;
     FILE *joined = open_memstream(&text, &size);
@@ -121,7 +107,7 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
                              struct mkperf_session *s)
 {
     size_t n, at = 8;
-    uint8_t *p = perfin_feature(b, f, FEATURE_EVENT_DESC, &n);
+    uint8_t *p = perfin_feature(b, f, HEADER_EVENT_DESC, &n);
     uint32_t events = p && n >= 8 ? perfin_u32(p) : 0;
     size_t attr = events ? perfin_u32(p + 4) : 0;
 
@@ -163,20 +149,20 @@ static struct mkperf_event event_of(const struct perfin_attr *a)
         "stalled-cycles-backend",
         "ref-cycles",
     };
-    bool frequency = a->flags >> PERFIN_ATTR_FREQ & 1;
+    bool frequency = a->flags & PERF_ATTR_FREQ;
     struct mkperf_event event = {
         .code = (uint32_t)a->config,
-        .user = !(a->flags >> ATTR_EXCLUDE_USER & 1),
-        .kernel = !(a->flags >> ATTR_EXCLUDE_KERNEL & 1),
+        .user = !(a->flags & PERF_ATTR_EXCLUDE_USER),
+        .kernel = !(a->flags & PERF_ATTR_EXCLUDE_KERNEL),
         .period = frequency ? 0 : a->period,
         .frequency = frequency ? (uint32_t)a->period : 0,
     };
 
-    if (a->type == TYPE_HARDWARE && a->config < sizeof hardware / sizeof *hardware) {
+    if (a->type == PERF_TYPE_HARDWARE && a->config < sizeof hardware / sizeof *hardware) {
         perfin_set_event_name(&event, hardware[a->config]);
-    } else if (a->type == TYPE_SOFTWARE && a->config <= 1) {
+    } else if (a->type == PERF_TYPE_SOFTWARE && a->config <= 1) {
         perfin_set_event_name(&event, a->config ? "task-clock" : "cpu-clock");
-    } else if (a->type == TYPE_RAW) {
+    } else if (a->type == PERF_TYPE_RAW) {
         snprintf(event.name, sizeof event.name, "r%" PRIx64, a->config);
     } else {
         snprintf(event.name, sizeof event.name, "event-%" PRIu64 ":%" PRIu64, a->type, a->config);
@@ -207,7 +193,7 @@ static void read_cores(struct perfin_bytes *b, const struct perfin_frame *f,
                        struct mkperf_session *s)
 {
     size_t n;
-    uint8_t *p = perfin_feature(b, f, FEATURE_NRCPUS, &n);
+    uint8_t *p = perfin_feature(b, f, HEADER_NRCPUS, &n);
 
     if (p && n >= 8) {
         s->cores = perfin_u32(p);
@@ -226,8 +212,8 @@ enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perf
     }
     read_event_names(b, f, &s->model);
     read_cores(b, f, &s->model);
-    read_string(b, f, FEATURE_HOSTNAME, &s->platform);
-    read_string(b, f, FEATURE_CPUDESC, &s->cpu);
+    read_string(b, f, HEADER_HOSTNAME, &s->platform);
+    read_string(b, f, HEADER_CPUDESC, &s->cpu);
     read_command(b, f, &s->command);
     read_arch(b, f, s->model.arch);
     if (perfin_read_own(b, f, s, e) != MKPERF_OK || perfin_read_totals(b, f, s, e) != MKPERF_OK) {

@@ -9,7 +9,7 @@
 
 #include "writer_internal.h"
 
-enum { EVENT_UPDATE_NAME = 2, NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
+enum { NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
 
 static size_t align8(size_t n)
 {
@@ -32,7 +32,7 @@ static enum mkperf_status announce(struct mkperf_perfdata *w, const uint8_t *att
     c.p += PERF_ATTR_BYTES;
     mkperf_put64(&c, id);
     perfdata_record(&c, PERF_RECORD_EVENT_UPDATE, 0, second);
-    mkperf_put64(&c, EVENT_UPDATE_NAME);
+    mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
     mkperf_put64(&c, id);
     mkperf_put_padded(&c, name, strlen(name), text);
     mkperf_outfile_commit(&w->out, first + second);

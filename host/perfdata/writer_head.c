@@ -13,20 +13,9 @@
 #include "writer_internal.h"
 #include <mkperf/version.h>
 
-enum { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4 };
-
-enum { PERF_COUNT_SW_BPF_OUTPUT = 10 };
-
-enum perf_attr_flags {
-    ATTR_EXCLUDE_USER = 1 << 4,
-    ATTR_EXCLUDE_KERNEL = 1 << 5,
-    ATTR_MMAP = 1 << 8,
-    ATTR_COMM = 1 << 9,
-    ATTR_FREQ = 1 << 10,
-    ATTR_SAMPLE_ID_ALL = 1 << 18,
-    ATTR_EXCLUDE_GUEST = 1 << 20,
-    ATTR_MMAP2 = 1 << 23,
-    ATTR_ALWAYS = ATTR_MMAP | ATTR_COMM | ATTR_SAMPLE_ID_ALL | ATTR_EXCLUDE_GUEST | ATTR_MMAP2,
+enum {
+    ATTR_ALWAYS = PERF_ATTR_MMAP | PERF_ATTR_COMM | PERF_ATTR_SAMPLE_ID_ALL |
+                  PERF_ATTR_EXCLUDE_GUEST | PERF_ATTR_MMAP2,
 };
 
 /* Events that perf has names of its own for. */
@@ -111,9 +100,9 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
             config = generic[k].config;
         }
     }
-    flags |= event->frequency != 0 && event->period == 0 ? ATTR_FREQ : 0;
-    flags |= event->kernel && !event->user ? ATTR_EXCLUDE_USER : 0;
-    flags |= event->user && !event->kernel ? ATTR_EXCLUDE_KERNEL : 0;
+    flags |= event->frequency != 0 && event->period == 0 ? PERF_ATTR_FREQ : 0;
+    flags |= event->kernel && !event->user ? PERF_ATTR_EXCLUDE_USER : 0;
+    flags |= event->user && !event->kernel ? PERF_ATTR_EXCLUDE_KERNEL : 0;
     put_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
              (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) | (read ? PERF_SAMPLE_READ : 0),
              read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the files of the perf.data writer share. Numbers carry the names of Linux's perf_event.h and
- * of perf's header.h.
- */
+/* What the files of the perf.data writer share. */
 #ifndef MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_WRITER_INTERNAL_H
 
@@ -12,64 +9,7 @@
 #include "base/put.h"
 #include "writer.h"
 
-enum perf_record {
-    PERF_RECORD_MMAP = 1,
-    PERF_RECORD_COMM = 3,
-    PERF_RECORD_SAMPLE = 9,
-    PERF_RECORD_MMAP2 = 10,
-    PERF_RECORD_LOST_SAMPLES = 13,
-    PERF_RECORD_HEADER_ATTR = 64,
-    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* of old; perf skips it */
-    PERF_RECORD_HEADER_BUILD_ID = 67,
-    PERF_RECORD_FINISHED_ROUND = 68,
-    PERF_RECORD_EVENT_UPDATE = 78,
-    PERF_RECORD_HEADER_FEATURE = 80,
-};
-
-enum perf_misc {
-    PERF_RECORD_MISC_KERNEL = 1,
-    PERF_RECORD_MISC_USER = 2,
-    PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14,
-    PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15,
-};
-
-enum perf_sample_format {
-    PERF_SAMPLE_IP = 1 << 0,
-    PERF_SAMPLE_TID = 1 << 1,
-    PERF_SAMPLE_TIME = 1 << 2,
-    PERF_SAMPLE_READ = 1 << 4,
-    PERF_SAMPLE_CALLCHAIN = 1 << 5,
-    PERF_SAMPLE_CPU = 1 << 7,
-    PERF_SAMPLE_PERIOD = 1 << 8,
-    PERF_SAMPLE_RAW = 1 << 10,
-    PERF_SAMPLE_IDENTIFIER = 1 << 16,
-};
-
-enum perf_read_format { PERF_FORMAT_ID = 1 << 2, PERF_FORMAT_GROUP = 1 << 3 };
-
-#define PERF_CONTEXT_KERNEL ((uint64_t)-128)
-#define PERF_CONTEXT_USER ((uint64_t)-512)
-
-enum perf_feature {
-    HEADER_BUILD_ID = 2,
-    HEADER_HOSTNAME = 3,
-    HEADER_OSRELEASE = 4,
-    HEADER_VERSION = 5,
-    HEADER_ARCH = 6,
-    HEADER_NRCPUS = 7,
-    HEADER_CPUDESC = 8,
-    HEADER_CMDLINE = 11,
-    HEADER_EVENT_DESC = 12,
-    HEADER_GROUP_DESC = 17,
-    HEADER_SAMPLE_TIME = 21,
-    HEADER_FEAT_BITS = 256,
-};
-
-enum perf_layout {
-    PERF_HEADER_BYTES = 104,
-    PERF_PIPE_HEADER_BYTES = 16,
-    PERF_HEADER_DATA = 40, /* where the data section's offset and size stand */
-    PERF_ATTR_BYTES = 112,
+enum {
     PERF_SAMPLE_ID_BYTES = 32,
     PERF_SAMPLE_ID_AT = 8,
     PERF_SAMPLE_TIME_AT = 32, /* offsets in our SAMPLE and LOST_SAMPLES records */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.data as the writer makes it and the reader takes it.
+ *
+ * Owns: the numbers of the format, once for both. Those of perf carry the names of Linux's
+ * perf_event.h and of perf's header.h. What mkperf adds to the format is described here.
+ *
+ * Layout: header | ids | attributes | index | prepared features | data | feature table | features
+ *
+ * The index and the features that are known at the start stand before the data, where perf does
+ * not look; the feature table at the end points there. So all that a finished file needs beyond
+ * its data is the table, the time range and the totals: recovering is counting.
+ *
+ *   index    8 bytes MKPERF_PERFDATA_INDEX, u64 number of entries, then per entry
+ *            u64 feature bit, u64 offset in the file, u64 size; at attrs.offset + attrs.size
+ *
+ * Two features are mkperf's own. perf, hotspot and samply ignore bits that they do not know. Both
+ * are text, one `key value` in a line ('\n' after each; unknown keys are to be skipped):
+ *
+ *   MKPERF_PERFDATA_SESSION
+ *       platform NAME
+ *       cores N
+ *       frames N                depth of callchains, 0 = none
+ *       jitter 0|1
+ *       kernel_elf PATH         if known
+ *       kernel_build_id HEX     if known; empty: it has none, but
+ *       kernel_content HEX      what identifies it then (symbols/identity.h)
+ *       kernel_unnamed REASON   why no ELF is used for its addresses
+ *       image HEX               identity of the image, whose own list gave the names; or
+ *       unverified REASON       nothing confirms them
+ *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME
+ *                               the id of its samples is INDEX + 1
+ *       pd ID THREAD PARENT NAME
+ *                               known at the start; THREAD in hex, PARENT "-": none
+ *       build_id ID HEX         of the program of PD ID; or, if it has none,
+ *       content ID HEX          what identifies it then
+ *       unnamed ID REASON       why no ELF is used for its addresses
+ *
+ *   MKPERF_PERFDATA_TOTALS      each a decimal number unless stated; see mkperf_totals in model.h
+ *       event ...               as above, for events that came later
+ *       marks, marks_lost, restarts
+ *       samples
+ *       lost_ring, lost_output, lost_link, lost_transit, lost_chain
+ *       late_events, spurious, disturbed, storms, unrepaired
+ *       proved, inferred, ambiguous
+ *                               samples by attribution; none of them for the hook's samples
+ *       suspect ID SAMPLES DOUBTFUL OUTSIDE NO_CALL
+ *                               struct mkperf_suspect, one line each
+ *       overwritten, looks_us, unread
+ *       ring_bytes, ring_peak
+ *       ring_fill TIME_NS BYTES two numbers (model/fill.h); only if the target reported it
+ *       first_ns, last_ns
+ *       complete 0|1
+ *       recovered 0|1           1: late_events to unread, ring_bytes and the rest, marks_lost and
+ *                               restarts are missing
+ *
+ * A pipe, standard output among them, gets perf's layout for pipes, where nothing is patched:
+ * header of 16 bytes | HEADER_ATTR and EVENT_UPDATE of each event | HEADER_FEATURE, HEADER_BUILD_ID
+ * | data | HEADER_FEATURE of the time range. mkperf's own features are HEADER_EVENT_TYPE records
+ * there: u64 feature bit, then the text, in several records if it is long, zeros behind it.
+ *
+ * Identity: pid = tid = PD id + 1, name in COMM. Kernel addresses are the kernel ELF's own; user
+ * addresses are moved by the PD's slide, so that one callchain can hold frames of several PDs.
+ *
+ * Events of a later session in the stream: HEADER_ATTR and EVENT_UPDATE (name) records before their
+ * first sample, which perf takes in the midst of the data.
+ *
+ * Marks: samples of an event "mkperf:mark" with the id MKPERF_PERFDATA_MARK, declared in the same
+ * way. To perf it is a bpf-output event, whose raw data perf script shows as text:
+ * ("point" | "begin" | "end") ID NAME, with a final 0.
+ *
+ * LOST_SAMPLES records: pid = -1, tid = enum mkperf_lost_where, time and cpu of the report.
+ */
+#ifndef MKPERF_HOST_PERFDATA_ABI_H
+#define MKPERF_HOST_PERFDATA_ABI_H
+
+#include <stdint.h>
+
+enum perf_record {
+    PERF_RECORD_MMAP = 1,
+    PERF_RECORD_LOST = 2,
+    PERF_RECORD_COMM = 3,
+    PERF_RECORD_SAMPLE = 9,
+    PERF_RECORD_MMAP2 = 10,
+    PERF_RECORD_LOST_SAMPLES = 13,
+    PERF_RECORD_HEADER_ATTR = 64,
+    PERF_RECORD_HEADER_EVENT_TYPE = 65, /* of old; perf skips it */
+    PERF_RECORD_HEADER_TRACING_DATA = 66,
+    PERF_RECORD_HEADER_BUILD_ID = 67,
+    PERF_RECORD_FINISHED_ROUND = 68,
+    PERF_RECORD_AUXTRACE = 71,
+    PERF_RECORD_EVENT_UPDATE = 78,
+    PERF_RECORD_HEADER_FEATURE = 80,
+    PERF_RECORD_COMPRESSED = 81,
+    PERF_RECORD_COMPRESSED2 = 83,
+};
+
+enum perf_misc { /* of a record; the mode in its lowest bits */
+                 PERF_RECORD_MISC_CPUMODE_MASK = 7,
+                 PERF_RECORD_MISC_KERNEL = 1,
+                 PERF_RECORD_MISC_USER = 2,
+                 PERF_RECORD_MISC_HYPERVISOR = 3,
+                 PERF_RECORD_MISC_GUEST_KERNEL = 4,
+                 PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14,
+                 PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15,
+};
+
+enum perf_sample_format { /* bits of sample_type, in the order of the fields but the last */
+                          PERF_SAMPLE_IP = 1 << 0,
+                          PERF_SAMPLE_TID = 1 << 1,
+                          PERF_SAMPLE_TIME = 1 << 2,
+                          PERF_SAMPLE_ADDR = 1 << 3,
+                          PERF_SAMPLE_READ = 1 << 4,
+                          PERF_SAMPLE_CALLCHAIN = 1 << 5,
+                          PERF_SAMPLE_ID = 1 << 6,
+                          PERF_SAMPLE_CPU = 1 << 7,
+                          PERF_SAMPLE_PERIOD = 1 << 8,
+                          PERF_SAMPLE_STREAM_ID = 1 << 9,
+                          PERF_SAMPLE_RAW = 1 << 10,
+                          PERF_SAMPLE_IDENTIFIER = 1 << 16, /* the first field */
+};
+
+enum perf_read_format {
+    PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0,
+    PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1,
+    PERF_FORMAT_ID = 1 << 2,
+    PERF_FORMAT_GROUP = 1 << 3,
+    PERF_FORMAT_LOST = 1 << 4,
+};
+
+/* Values in a callchain from PERF_CONTEXT_MAX on are markers. */
+#define PERF_CONTEXT_MAX ((uint64_t)-4095)
+#define PERF_CONTEXT_KERNEL ((uint64_t)-128)
+#define PERF_CONTEXT_USER ((uint64_t)-512)
+#define PERF_CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+
+enum perf_type { PERF_TYPE_HARDWARE = 0, PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4 };
+enum { PERF_COUNT_SW_BPF_OUTPUT = 10 };
+enum { PERF_EVENT_UPDATE_NAME = 2 };
+
+enum perf_attr_flags {
+    PERF_ATTR_EXCLUDE_USER = 1 << 4,
+    PERF_ATTR_EXCLUDE_KERNEL = 1 << 5,
+    PERF_ATTR_MMAP = 1 << 8,
+    PERF_ATTR_COMM = 1 << 9,
+    PERF_ATTR_FREQ = 1 << 10,
+    PERF_ATTR_SAMPLE_ID_ALL = 1 << 18,
+    PERF_ATTR_EXCLUDE_GUEST = 1 << 20,
+    PERF_ATTR_MMAP2 = 1 << 23,
+};
+
+enum perf_feature {
+    HEADER_BUILD_ID = 2,
+    HEADER_HOSTNAME = 3,
+    HEADER_OSRELEASE = 4,
+    HEADER_VERSION = 5,
+    HEADER_ARCH = 6,
+    HEADER_NRCPUS = 7,
+    HEADER_CPUDESC = 8,
+    HEADER_CMDLINE = 11,
+    HEADER_EVENT_DESC = 12,
+    HEADER_GROUP_DESC = 17,
+    HEADER_SAMPLE_TIME = 21,
+    HEADER_FEAT_BITS = 256,
+};
+
+enum perf_layout { /* sizes, and offsets in the header */
+                   PERF_HEADER_BYTES = 104,
+                   PERF_PIPE_HEADER_BYTES = 16,
+                   PERF_HEADER_ATTR_SIZE = 16,
+                   PERF_HEADER_ATTRS = 24, /* of sections: offset and size */
+                   PERF_HEADER_DATA = 40,
+                   PERF_HEADER_FEATURES = 72,
+                   PERF_ATTR_BYTES = 112,
+                   PERF_ATTR_SIZE_VER0 = 64,
+};
+
+#define MKPERF_PERFDATA_INDEX "mkpfidx1"
+
+enum mkperf_perfdata_features {
+    MKPERF_PERFDATA_TOTALS = 240,
+    MKPERF_PERFDATA_SESSION = 241,
+};
+
+enum { MKPERF_PERFDATA_MARK = 1000 };
+
+/*
+ * Slides: PD n has the 64 GiB from 2^40 + n * 2^36 on; 2^47 is the end. Kernels live elsewhere
+ * (seL4: 0x8000000000 with EL2, 0xffffff80.. with EL1; pocket: 0xffff..).
+ */
+#define MKPERF_PERFDATA_SLIDE UINT64_C(0x10000000000)
+#define MKPERF_PERFDATA_WINDOW UINT64_C(0x1000000000)
+#define MKPERF_PERFDATA_END UINT64_C(0x800000000000)
+#define MKPERF_PERFDATA_PDS ((MKPERF_PERFDATA_END - MKPERF_PERFDATA_SLIDE) / MKPERF_PERFDATA_WINDOW)
+
+/*
+ * Where address addr of a PD stands in the file. An address outside the PD's 64 GiB (a wild frame)
+ * goes where nothing is mapped and nothing is a perf context marker.
+ */
+static inline uint64_t mkperf_perfdata_slid(uint32_t pd, uint64_t addr)
+{
+    if (addr < MKPERF_PERFDATA_WINDOW) {
+        return MKPERF_PERFDATA_SLIDE + pd * MKPERF_PERFDATA_WINDOW + addr;
+    }
+    if (addr < MKPERF_PERFDATA_END) {
+        return addr | MKPERF_PERFDATA_END;
+    }
+    return addr >= (uint64_t)-4096 ? addr & UINT64_MAX >> 1 : addr;
+}
+
+/* The way back: the PD's own address; *pd is changed only if the address tells the PD. */
+static inline uint64_t mkperf_perfdata_unslid(uint32_t *pd, uint64_t addr)
+{
+    if (addr >= MKPERF_PERFDATA_SLIDE && addr < MKPERF_PERFDATA_END) {
+        *pd = (uint32_t)((addr - MKPERF_PERFDATA_SLIDE) / MKPERF_PERFDATA_WINDOW);
+        return addr % MKPERF_PERFDATA_WINDOW;
+    }
+    return addr >> 47 == 1 ? addr & ~MKPERF_PERFDATA_END : addr;
+}
+
+#endif
