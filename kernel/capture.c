@@ -144,8 +144,8 @@ __attribute__((noinline)) static unsigned put_callers(const struct mkperf_hook *
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
 
         if (c.fp != 0) {
-            walked = mkperf_walk(c.thread, level, c.fp, caller + MKPERF_CALLER_WORDS,
-                                 room < s->max_frames ? room : s->max_frames);
+            walked = mkperf_walk_caller(c.thread, level, c.fp, caller + MKPERF_CALLER_WORDS,
+                                        room < s->max_frames ? room : s->max_frames);
         }
         caller[MKPERF_CALLER_FRAMES] = walked.frames | (uint64_t)walked.flags << 8;
         caller[MKPERF_CALLER_THREAD] = id.badge;
@@ -160,6 +160,14 @@ __attribute__((noinline)) static unsigned put_callers(const struct mkperf_hook *
     }
     w[words] = words;
     return words + 1;
+}
+
+/* Most threads serve nobody: a function that finds that out alone saves no registers for it. */
+__attribute__((noinline)) static bool serves(const void *thread, uint64_t reply)
+{
+    struct mkperf_port_context c;
+
+    return mkperf_port_caller(&c, thread, reply);
 }
 
 /*
@@ -205,13 +213,14 @@ static inline __attribute__((always_inline)) void take(struct mkperf_hook *s,
         words++;
     }
     if (c.fp != 0 && s->max_frames != 0) {
-        walked = mkperf_walk(c.thread, 0, c.fp, w + words, s->max_frames);
+        walked = mkperf_walk(c.thread, c.fp, w + words, s->max_frames);
     } else if (c.fp != 0) {
         walked.flags = MKPERF_SAMPLE_DEPTH_LIMIT;
     }
     words += walked.frames;
     flags |= walked.flags;
-    if (__builtin_expect(s->callers != 0, 0) && !(flags & MKPERF_SAMPLE_NO_USER)) {
+    if (__builtin_expect(s->callers != 0, 0) && !(flags & MKPERF_SAMPLE_NO_USER) &&
+        serves(c.thread, s->session.reply)) {
         unsigned callers = put_callers(s, c.thread, w + words, max - walked.frames);
         walked.frames += callers;
         words += callers;

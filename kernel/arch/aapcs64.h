@@ -34,51 +34,17 @@ struct mkperf_walked {
     uint32_t flags; /* enum mkperf_sample_flags */
 };
 
-/* A walk on its way. */
-struct mkperf_walking {
-    uint64_t fp;     /* the next record */
-    uint64_t *frame; /* where its return address goes, */
-    uint64_t *end;   /* and where there is no more room */
-    uint32_t flags;
-};
-
-/* The records of one page, of which the next is one; to_window: from the thread's address to the
- * kernel's. Returns whether the chain goes on elsewhere. */
-static inline bool mkperf_walk_page(struct mkperf_walking *w, uint64_t page, uintptr_t to_window)
-{
-    do {
-        const struct mkperf_frame_record *record =
-            (const struct mkperf_frame_record *)(w->fp + to_window);
-        uint64_t caller = record->caller;
-        uint64_t ret = record->ret;
-
-        if (ret == 0) { /* start code: the outermost frame */
-            w->flags = 0;
-            return false;
-        }
-        *w->frame = ret;
-        w->frame++;
-        if (caller <= w->fp) {
-            w->flags = caller != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
-            return false;
-        }
-        w->fp = caller;
-    } while (mkperf_record_in_page(w->fp - page) && w->frame != w->end);
-    return true;
-}
-
 /*
  * Walks a thread's frame records from fp into frames[0 .. max). level: 0 for the thread that a
  * sample is about, 1 for the one whose call it serves, and so on: the port remembers a page for
  * each. Each record must be 8-byte aligned, lie within one page that the thread itself could read,
- * and stand above the last one: so the walk ends, whatever memory holds, and never faults. A
- * function of its own, since inlined it takes the caller's registers away from the loop.
+ * and stand above the last one: so the walk ends, whatever memory holds, and never faults.
  *
  * Within a page, positions are the kernel's own (window), which differ from the thread's by the
  * same number modulo 2^64 everywhere.
  */
-__attribute__((noinline, unused)) static struct mkperf_walked
-mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)
+static inline __attribute__((always_inline)) struct mkperf_walked
+mkperf_walk_at(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)
 {
     struct mkperf_walked walked = {0, MKPERF_SAMPLE_DEPTH_LIMIT};
     uint64_t *frame = frames;
@@ -120,6 +86,20 @@ mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, u
     }
     walked.frames = (uint32_t)(frame - frames);
     return walked;
+}
+
+/* Of the sample's own thread, and of its callers: each a function of its own, since inlined it takes
+ * the registers of capture.c away from the loop. */
+__attribute__((noinline, unused)) static struct mkperf_walked
+mkperf_walk(const void *thread, uint64_t fp, uint64_t *frames, uint32_t max)
+{
+    return mkperf_walk_at(thread, 0, fp, frames, max);
+}
+
+__attribute__((noinline, unused)) static struct mkperf_walked
+mkperf_walk_caller(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)
+{
+    return mkperf_walk_at(thread, level, fp, frames, max);
 }
 
 #endif
