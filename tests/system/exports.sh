@@ -83,8 +83,8 @@ has xmllint "well-formed SVG" && check "flame graphs are well-formed and load no
 
 svg_runs() {
     node "$npm/svg.mjs" "$D/out.svg" client 'le.f|handle' >"$D/svg" 2>&1 || { head -c 2000 "$D/svg"; return 1; }
-    want "$D/svg" '^frames 1[0-9]$' 'details client   9000, 56.25%' '^zoomed [67] width 1180.00$' \
-        '^matched: 56.25%$' '^reset 1[0-9] width 663.75 \[\]$'
+    want "$D/svg" '^frames 1[0-9]$' 'details client   10000, 62.50%' '^zoomed 1[01] width 1180.00$' \
+        '^matched: 56.25%$' '^reset 1[0-9] width 737.50 \[\]$'
 }
 has node "flame graph's script" && check "flame graph: details, zoom, search, reset" svg_runs
 
@@ -221,6 +221,6 @@ check "make install: mkperf, toperf, kprof2perf" installed
 
 agrees_with_report() {
     "$MKPERF" report -i "$D/perf.data" >"$D/report" 2>&1 || { cat "$D/report"; return 1; }
-    want "$D/report" '1000 of event .cycles., period sum 7000' '100.00% .*leaf'
+    want "$D/report" '1000 of event .cycles:u., period sum 7000' '100.00% .*leaf'
 }
 check "mkperf report agrees" agrees_with_report
