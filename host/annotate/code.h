@@ -2,9 +2,9 @@
 /*
  * Disassembly, by capstone.
  *
- * Owns: the bytes of a stretch of an ELF's code and the way through them, instruction by
- * instruction. What capstone cannot read (data among the code, or RISC-V before capstone 5) is a
- * word. Called by listing.c.
+ * Owns: the bytes of a range of an ELF's code and the iteration over its instructions. Bytes that
+ * capstone cannot decode (data in the code, or RISC-V before capstone 5) are shown as words. Called
+ * by listing.c.
  */
 #ifndef MKPERF_HOST_ANNOTATE_CODE_H
 #define MKPERF_HOST_ANNOTATE_CODE_H

@@ -2,9 +2,9 @@
 /*
  * Which instructions were interrupted, function by function.
  *
- * Owns: the weights by address. A function of an ELF is one however many PDs run that ELF (as in
- * perf); the kernel's functions are those of all who entered it. Called by mkperf annotate and the
- * report browser.
+ * Owns: the weights by address. A function of an ELF is one, however many PDs run that ELF (as in
+ * perf); the kernel's functions are counted for all PDs that entered it. Called by mkperf annotate
+ * and the report browser.
  */
 #ifndef MKPERF_HOST_ANNOTATE_HITS_H
 #define MKPERF_HOST_ANNOTATE_HITS_H

@@ -84,7 +84,7 @@ static void find_word(void *to, const char *word, const char *help)
     f->found |= strcmp(word, f->word) == 0;
 }
 
-/* A value that may be left out may also be a word of its own, as perf's -g may. */
+/* An optional value may also be the next word, as with perf's -g. */
 static const char *value_of(const struct mkperf_option *o, int argc, char **argv)
 {
     struct find f = {.found = false};
@@ -145,7 +145,7 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
 
     *args = (struct mkperf_args){.helped = false};
     make_table(c, &t);
-    optind = 0; /* begin anew, should it be called twice */
+    optind = 0; /* restart, in case of a second call */
     while ((found = getopt_long(argc, argv, t.letters, t.option, NULL)) != -1) {
         if (found == HELP || (found == 'h' && number_of(&t, 'h') == t.n)) {
             mkperf_help_text(c, stdout);

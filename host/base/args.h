@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a command is called with: one description of each, from which come parsing (args.c),
+ * Arguments of commands: one description of each, the source of parsing (args.c),
  * --help (usage.c), the man pages (man.c) and shell completion (bash.c, zsh.c).
  *
  * Owns: the shape of descriptions, which are constants in the commands' own files. To add an
@@ -37,7 +37,7 @@ enum mkperf_value {
 struct mkperf_option {
     int id;            /* the letter of its short form; from 256 on: it has none */
     const char *name;  /* the long form, without dashes; NULL: none */
-    const char *value; /* what its argument is called; "[X]": it may be left out; NULL: none */
+    const char *value; /* the name of its argument; "[X]": optional; NULL: none */
     const char *help;  /* "%d" in it stands for number */
     int number;
     enum mkperf_value kind;
@@ -45,7 +45,7 @@ struct mkperf_option {
     mkperf_list *list; /* more words; NULL */
 };
 
-/* An option as it was given. */
+/* An option from the command line. */
 struct mkperf_given {
     int id;
     const char *name;  /* as it is typed, "--core" or "-c" */
@@ -56,7 +56,7 @@ struct mkperf_given {
 
 struct mkperf_option_group {
     const struct mkperf_option *options; /* ends with id 0 */
-    /* Takes one into self. Errors: USAGE, said with mkperf_given_bad or in words of its own. */
+    /* Stores one in self. Errors: USAGE, with mkperf_given_bad or another text. */
     enum mkperf_status (*set)(void *self, const struct mkperf_given *g);
 };
 
@@ -69,12 +69,12 @@ struct mkperf_help_section {
 struct mkperf_command {
     const char *name, *summary;
     const char *synopsis;    /* behind the name */
-    const char *description; /* paragraphs with an empty line between; lines are filled anew */
+    const char *description; /* paragraphs separated by empty lines; lines are refilled */
     struct {
         const struct mkperf_option_group *group; /* NULL: the end */
         size_t offset;                           /* of what its set function takes, in self */
     } options[MKPERF_OPTION_GROUPS];
-    enum mkperf_value operand; /* what stands without an option */
+    enum mkperf_value operand; /* operands */
     mkperf_list *operand_list;
     int operands_min, operands_max;
     const char *no_operands; /* why there are none more, for who expects perf's; NULL */
@@ -87,19 +87,20 @@ struct mkperf_command {
 /* ---- parsing ---- */
 
 struct mkperf_args {
-    bool helped; /* --help was answered: there is nothing more to do */
+    bool helped; /* --help was answered: nothing more to do */
     int n;
     char **operand;
 };
 
 /*
- * Options into self, in their order; what is left into *args (of argv, whose order may change).
+ * Parses options into self, in their order; the operands go into *args (of argv, which may be
+ * reordered).
  * -h and --help of every command are answered here, on standard output. USAGE.
  */
 enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
                                      char **argv, struct mkperf_args *args, struct mkperf_error *e);
 
-/* For set functions: a value into *out, or USAGE with what would be right. */
+/* For set functions: stores a value in *out, or USAGE with the valid values. */
 enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want);
 enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
                                        uint64_t *out);
@@ -114,8 +115,8 @@ enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *comman
     __attribute__((format(printf, 3, 4)));
 
 /*
- * What most commands are: parse into self, run unless help was wanted, print the error behind the
- * command's name. The result is the exit status.
+ * The body of most commands: parse into self, run unless help was requested, print an error after
+ * the command's name. Returns the exit status.
  */
 int mkperf_command_main(const struct mkperf_command *c, void *self, int argc, char **argv,
                         enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,

@@ -2,7 +2,7 @@
 /*
  * Colours of shares, as perf has them: red from 5 per cent on, green from 0.5 on.
  *
- * Owns: the choice whether there are any (--color, https://no-color.org) and which.
+ * Owns: the choice whether colours are used (--color, https://no-color.org) and which.
  */
 #ifndef MKPERF_HOST_BASE_COLOUR_H
 #define MKPERF_HOST_BASE_COLOUR_H

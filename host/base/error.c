@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: filling a struct mkperf_error; what the statuses mean, for help and man pages. */
+/* Owns: filling a struct mkperf_error; the meaning of statuses, for help and man pages. */
 #include "error.h"
 
 #include <stdarg.h>

@@ -9,8 +9,8 @@
 /* Also the exit status of the mkperf command. Texts: mkperf_status_text. Numbers are not reused. */
 enum mkperf_status {
     MKPERF_OK = 0,
-    MKPERF_ERR_FAILED = 1,   /* anything without a status of its own */
-    MKPERF_ERR_INPUT = 2,    /* a file, ELF or stream that is missing or makes no sense: says why */
+    MKPERF_ERR_FAILED = 1,   /* any error without its own status */
+    MKPERF_ERR_INPUT = 2,    /* a file, ELF or stream is missing or invalid: the text says why */
     MKPERF_ERR_OUTPUT = 4,   /* writing failed (disk full, permission) */
     MKPERF_ERR_SILENT = 5,   /* the target does not answer */
     MKPERF_ERR_PROTOCOL = 6, /* the target speaks another version of the protocol */
@@ -29,7 +29,7 @@ struct mkperf_error {
 enum mkperf_status mkperf_error_set(struct mkperf_error *e, enum mkperf_status status,
                                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* What a command that ends with this status says by it; NULL: no such status. */
+/* The meaning of this exit status; NULL: no such status. */
 const char *mkperf_status_text(enum mkperf_status status);
 
 /* Sets of statuses for struct mkperf_command: 1 << status; OK, FAILED and USAGE go without saying.

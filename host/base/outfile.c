@@ -55,7 +55,7 @@ static void forget_file(const struct mkperf_outfile *o)
     }
 }
 
-/* Opens what the file is called until it is finished. */
+/* Opens the temporary file, until the output is finished. */
 static int open_for_writing(const struct mkperf_outfile *o, bool standard_output, mode_t mode)
 {
     int fd = standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)

@@ -21,7 +21,7 @@ struct mkperf_outfile {
     int fd; /* -1: closed */
     char *path;
     bool stream;      /* a pipe or standard output: nothing can be patched */
-    bool keep_old;    /* what has the name when the file is finished */
+    bool keep_old;    /* an older file of that name, when this one is finished */
     char *partial;    /* the name until it is finished; NULL: written in place */
     uint64_t written; /* bytes that the kernel has taken */
     size_t used;      /* bytes in the buffer */
@@ -78,7 +78,7 @@ enum mkperf_status mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offse
 /* Flushes, closes and gives the file its name. */
 enum mkperf_status mkperf_outfile_finish(struct mkperf_outfile *o, struct mkperf_error *e);
 
-/* Closes without the name: what was written stays under the temporary one. Idempotent. */
+/* Closes without renaming: the written part stays under the temporary name. Idempotent. */
 void mkperf_outfile_close(struct mkperf_outfile *o);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text from elsewhere as text: the one place that decides what may be printed.
+ * Makes text from elsewhere printable: the one place that decides what may be printed.
  *
- * Names and messages arrive from targets, recordings, ELFs and other hosts. Printed as they are,
- * they could move the cursor, change colours, begin lines of their own or reverse the order of
- * what stands around them. Called where such text enters mkperf (wire messages, symbols, perf.data)
+ * Names and messages arrive from targets, recordings, ELFs and other hosts. Printed unchanged,
+ * they could move the cursor, change colours, begin new lines or reverse the order of the text
+ * around them. Called where such text enters mkperf (wire messages, symbols, perf.data)
  * and for each message that quotes it.
  */
 #ifndef MKPERF_HOST_BASE_PRINTABLE_H

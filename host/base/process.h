@@ -7,9 +7,9 @@
 #define MKPERF_HOST_BASE_PROCESS_H
 
 /*
- * Opens /dev/null for each of descriptors 0 to 2 that is closed: else the next file that is opened,
- * an output maybe, would be written messages into. Ignores signals whose cause is an error with a
- * text (SIGPIPE, SIGXFSZ).
+ * Opens /dev/null for each of descriptors 0 to 2 that is closed: otherwise messages would be
+ * written into the next file that is opened, maybe an output. Ignores signals whose cause is an
+ * error with a text (SIGPIPE, SIGXFSZ).
  */
 void mkperf_process_init(void);
 

@@ -14,7 +14,7 @@ enum { BAR = 30 };
 static const double PATIENCE_S = 2.0, BETWEEN_S = 0.2;
 
 static struct {
-    const char *what; /* NULL: not begun, or nobody looks */
+    const char *what; /* NULL: not begun, or no terminal */
     double began_s, next_s;
     bool drawn;
 } progress;

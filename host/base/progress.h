@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A line that says how far a long command is: on standard error, if that is a terminal, from the
- * third second on, and gone before anything else is printed there.
+ * The progress line of a long command: on standard error, if that is a terminal, from the third
+ * second on. It is removed before anything else is printed there.
  *
- * Owns: the line; there is one in a process. Commands begin and end it, and decoders and loops say
- * where they are, which costs nothing while nobody has begun.
+ * Owns: the line; there is one in a process. Commands begin and end it; decoders and loops report
+ * their position, which costs nothing while it has not begun.
  */
 #ifndef MKPERF_HOST_BASE_PROGRESS_H
 #define MKPERF_HOST_BASE_PROGRESS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records that must be looked at again, or in another order: in a file, not in memory.
+ * Records that are read again, or in another order: in a file, not in memory.
  *
  * Owns: an unnamed temporary file (in $TMPDIR, else /var/tmp) of records of one size. Used by sinks
- * whose format groups samples by thread, and by decoders that must sort. Whatever the number of
- * records, memory is one buffer while they are added; later the file is mapped, so its pages are
+ * whose format groups samples by thread, and by decoders that must sort. For any number of records,
+ * memory is one buffer while they are added; later the file is mapped, so its pages are
  * the page cache's.
  */
 #ifndef MKPERF_HOST_BASE_SPOOL_H

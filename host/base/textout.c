@@ -92,7 +92,7 @@ void mkperf_textout_ms(struct mkperf_textout *t, uint64_t ns)
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
-/* Writes s; escape gives what stands for a character, NULL for itself. */
+/* Writes s; escape returns the replacement of a character, NULL for itself. */
 static void put_escaped(struct mkperf_textout *t, const char *s,
                         const char *(*escape)(char c, char room[8]))
 {

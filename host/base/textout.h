@@ -2,8 +2,8 @@
 /*
  * A text file being written by a sink: numbers, and strings quoted for JSON, XML and CSV.
  *
- * Owns: the output file and its first error, which sticks, so that writers need not ask after
- * every word. Used by the text sinks. Strings of any bytes give valid UTF-8: what is not becomes
+ * Owns: the output file and its first error, which is sticky, so that writers need not check every
+ * write. Used by the text sinks. Strings of any bytes become valid UTF-8: invalid bytes become
  * U+FFFD. A file that is not finished is removed.
  */
 #ifndef MKPERF_HOST_BASE_TEXTOUT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: what --help prints, 80 columns wide; walking over descriptions. See args.h. */
+/* Owns: the output of --help, 80 columns wide; iteration over descriptions. See args.h. */
 #include <ctype.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static void paragraphs(FILE *out, const char *text, int indent)
     }
 }
 
-/* A term, and in the column right of it (or on the next line) what it is. */
+/* A term, and its description in the column to the right (or on the next line). */
 static void entry(FILE *out, const char *term, const char *help)
 {
     int at = fprintf(out, "%*s%s", INDENT, "", term);

@@ -11,7 +11,7 @@
 
 #include "help/help.h"
 
-/* NULL: there is no command of that name. */
+/* NULL: no command of that name. */
 const struct mkperf_command *mkperf_command_by_name(const char *name);
 
 extern const struct mkperf_command mkperf_annotate_command;

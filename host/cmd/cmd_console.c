@@ -2,8 +2,8 @@
 /*
  * `mkperf console`: commands for the profiler of a running system, typed or from a script.
  *
- * Owns: the command's options, commands that the host itself understands, and what is printed.
- * Everything else travels as text and is understood by the target (docs/protocol.md, "Commands").
+ * Owns: the command's options, commands that the host itself executes, and the output.
+ * All other commands are sent as text and executed by the target (docs/protocol.md, "Commands").
  */
 #include <inttypes.h>
 #include <stdio.h>

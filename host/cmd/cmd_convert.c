@@ -2,7 +2,8 @@
 /*
  * mkperf convert: any profile that can be read into any format that can be written.
  *
- * Owns: the command's options. Formats are told from names and contents unless --from and --to say.
+ * Owns: the command's options. Formats are determined by names and contents unless --from and --to
+ * name them.
  */
 #include "cmd.h"
 #include "conversion.h"

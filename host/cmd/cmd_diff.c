@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf diff: what became heavier between two recordings, and whether chance explains it.
+ * mkperf diff: which shares changed between two recordings, and whether chance explains it.
  *
  * Owns: the command's options, the comparison, its table. A row is a function of a PD; its shares
  * are those of mkperf report. Significance is that of two proportions: samples of unequal weight
  * count as (sum of weights)^2 / (sum of squared weights) equal ones, and since a table has many
- * rows, the chance of a deviation is multiplied by their number (Bonferroni). Samples are taken to
- * be independent: a program that changes slowly has fewer independent ones than it has samples.
+ * rows, the chance of a deviation is multiplied by their number (Bonferroni). Samples are assumed
+ * to be independent: a program that changes slowly has fewer independent samples than samples.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 
 enum { OPTION_CONFIDENCE = 256, OPTION_LIMIT, EXPECTED_MIN = 5 };
 
-static const char timer_event[] = "timer"; /* what knows no kernel time, docs/stock.md */
+static const char timer_event[] = "timer"; /* has no kernel time, docs/stock.md */
 
 static const struct mkperf_option options[] = {
     {.id = 'c',
@@ -73,7 +73,7 @@ struct comparison {
     struct mkperf_frames frames[SIDES];
     struct entry *entry;
     size_t n;
-    double samples[SIDES]; /* effective, of the event at hand */
+    double samples[SIDES]; /* effective, of the current event */
 };
 
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
@@ -128,7 +128,7 @@ static bool add_entry(struct comparison *d, const struct mkperf_frames *f,
     return ok;
 }
 
-/* The rows of one side as entries behind those that are there. */
+/* Appends the rows of one side as entries. */
 static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_t event,
                                    const char *pd, const struct report_column_list *keys,
                                    struct mkperf_error *e)
@@ -158,7 +158,8 @@ static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_
     return ok ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
 }
 
-/* A symbol's text without the mode before it: kernel and user functions of one name are neighbours. */
+/* A symbol's text without the mode before it: kernel and user functions of one name are
+ * neighbours. */
 static const char *bare(const char *text)
 {
     bool has_mode = text[0] == '[' && text[1] != '\0' && text[2] == ']' && text[3] == ' ';
@@ -242,7 +243,7 @@ static void print_share(double share, bool colour)
            mkperf_colour_end(colour, share));
 }
 
-/* What certainly grew is red, what shrank green. */
+/* Significant growth is red, shrinkage green. */
 static void print_delta(double delta, bool colour)
 {
     printf("%s%+9.2f%%%s",
@@ -332,8 +333,8 @@ static int find_event(const struct mkperf_session *s, const char *name)
 }
 
 /*
- * The timer's samples against another event's, if that is the only one: both tell where time goes.
- * Not by function: the timer's kernel time is with the code that the kernel returned to.
+ * The timer's samples against another event's, if that is the only one: both show where time goes.
+ * Not by function: the timer attributes kernel time to the code that the kernel returned to.
  */
 static enum mkperf_status compare_timer(struct comparison *d, const struct command *c,
                                         struct mkperf_error *e)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf dump`: what a flight recording holds, into a perf.data file.
+ * `mkperf dump`: a flight recording's samples into a perf.data file.
  *
  * Owns: the command's description and its one option. The rest is record's.
  */

@@ -2,8 +2,8 @@
 /*
  * `mkperf list`: events by name, number and description, and whether the target has them.
  *
- * Owns: the merging of what the target says with the table of its CPU, and the print. The target
- * is the authority on what it knows; events of the table that it does not know are marked so.
+ * Owns: merging the target's list with the table of its CPU, and the output. The target's data take
+ * precedence; events of the table that it does not have are marked.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,9 +18,9 @@ enum { MAX_LISTED = 1024, ATTEMPTS = 3, OPT_CPU = 256 };
 
 struct list {
     struct mkperf_talk talk;
-    const char *cpu;     /* NULL: as the target says */
+    const char *cpu;     /* NULL: the target's */
     const char *pattern; /* part of a name, NULL: all */
-    bool last;           /* the last part of the target's list came */
+    bool last;           /* the last part of the target's list arrived */
     unsigned n;
     mkperf_EventInfo event[MAX_LISTED];
 };
@@ -56,7 +56,7 @@ static void add(struct list *l, const mkperf_EventInfo *info)
 {
     for (unsigned i = 0; i < l->n; i++) {
         if (strcmp(l->event[i].name, info->name) == 0) {
-            /* A name may stand for several numbers: the one that the CPU has counts. */
+            /* A name may have several numbers: the CPU's own is used. */
             if (info->supported && !l->event[i].supported) {
                 l->event[i] = *info;
             }

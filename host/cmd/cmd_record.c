@@ -2,8 +2,8 @@
 /*
  * `mkperf record`: a target's samples, or a capture's, into a perf.data file.
  *
- * Owns: what is printed (console text of the target, progress, summary), signals, and the fate of
- * the output. Once samples came, every end but a failing disk finishes the file.
+ * Owns: the messages (console text of the target, progress, summary), signals, and the end of the
+ * output. After the first sample, every end but a disk error finishes the file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct record {
     volatile int *interrupts;
     bool dump;                       /* a flight recording is fetched, nothing started */
     bool terminal;                   /* stderr is one: show progress */
-    bool drawn;                      /* a progress line stands there */
+    bool drawn;                      /* a progress line is shown */
     double drawn_s;                  /* when */
     uint64_t samples;                /* that it showed */
     struct mkperf_console_text text; /* of the target */
@@ -70,7 +70,7 @@ static void show_text(void *self, const char *p, size_t n)
     mkperf_console_text_add(&rec->text, p, n);
 }
 
-/* With what the target's last Status knows beyond what arrived. */
+/* Includes the target's last Status, which may have more than what arrived. */
 static uint64_t live_loss(const struct mkperf_stream *s, enum mkperf_lost_where where)
 {
     const uint64_t status[MKPERF_LOST_PLACES] = {[MKPERF_LOST_RING] = s->status.lost_ring,
@@ -116,7 +116,7 @@ static void show_events(const struct mkperf_session *s, const struct mkperf_tota
         } else {
             fprintf(stderr, "%" PRIu32 " samples/s and core", v->frequency);
         }
-        if (t->enabled_ns[i] != 0) { /* it took turns */
+        if (t->enabled_ns[i] != 0) { /* it was multiplexed */
             fprintf(stderr, ", counted %.2f %% of the time (%.3f of %.3f s)",
                     100 * (double)t->running_ns[i] / (double)t->enabled_ns[i],
                     (double)t->running_ns[i] / 1e9, (double)t->enabled_ns[i] / 1e9);
@@ -307,7 +307,7 @@ static enum mkperf_status receive(struct record *rec, struct mkperf_error *e)
     return r->options->configure.interactions ? mkperf_recorder_interactions(r, e) : MKPERF_OK;
 }
 
-/* The file's end. What came before an error is kept, unless it was the disk's. */
+/* Finishes the file. Data from before an error are kept, unless it was a disk error. */
 static enum mkperf_status finish(struct record *rec, enum mkperf_status received,
                                  struct mkperf_error *e)
 {

@@ -4,7 +4,7 @@
  *
  * Owns: the command's options and the format. Addresses are those of the ELFs, as nm and objdump
  * show them (perf shows offsets in the file for PDs). Callers are named by the call, not by the
- * instruction behind it.
+ * instruction after it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static void print_time(const struct command *c, uint64_t ns)
     }
 }
 
-/* What stands before the frames. pid = tid = the PD's number + 1, as in the file. */
+/* The part before the frames. pid = tid = the PD's number + 1, as in the file. */
 static void print_start(const struct command *c, const struct mkperf_profile *p,
                         const struct mkperf_profile_sample *s)
 {

@@ -3,7 +3,7 @@
  * `mkperf stamp`: writes an image's table of programs into the client PD's ELF, before the image is
  * packed.
  *
- * Owns: what goes into the table, and the changed ELF. The client PD's build id stays as it is: a
+ * Owns: the table's contents, and the changed ELF. The client PD's build id stays as it is: a
  * stamped and an unstamped ELF have the same code, symbols and lines, and a host may use either.
  */
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct stamp {
     struct mkperf_image image;
     mbedtls_sha256_context hash; /* of the image */
     struct mkperf_module *client;
-    struct mkperf_blank reserved; /* where its table stands in its file */
+    struct mkperf_blank reserved; /* the position of its table in its file */
 };
 
 static const struct mkperf_option options[] = {
@@ -259,7 +259,7 @@ static enum mkperf_status make_table(struct stamp *s, uint8_t table[MKPERF_STAMP
     *n = mkperf_image_write(&s->image, table);
     return *n <= s->reserved.n
                ? mkperf_image_read(table, *n, &s->image,
-                                   e) /* what a host would not read is no stamp */
+                                   e) /* a stamp that a host could not read is invalid */
                : mkperf_error_set(e, MKPERF_ERR_INPUT,
                                   "%s: the table needs %zu bytes, %" PRIu64 " are reserved",
                                   mkperf_module_path(s->client), *n, s->reserved.n);

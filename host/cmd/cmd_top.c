@@ -58,7 +58,8 @@ struct top {
     struct top_screen screen;
     struct mkperf_error error; /* of drawing */
     double drawn_s;
-    uint64_t session; /* whose events are shown: its id, and the target's restarts above */
+    uint64_t
+        session; /* the session whose events are shown: its id, and the target's restarts above */
     struct mkperf_console_text text; /* of the target */
     volatile int *interrupts;
 };
@@ -142,8 +143,8 @@ static void warn(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf: warning: %s", text);
 }
 
-/* Another session may have other events; then its first one is shown from here on. A picture that
- * pauses stays what it is. */
+/* Another session may have other events; then its first one is shown from here on. A paused
+ * display stays unchanged. */
 static void follow_session(struct top *t)
 {
     const struct mkperf_stream *s = t->recorder.stream;

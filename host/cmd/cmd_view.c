@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkperf view: a recording in a browser, served on loopback to who has the address.
+ * mkperf view: a recording in a browser, served on loopback to users who have the address.
  *
  * Owns: the command's options and its life. The parts are in view/: server, answer (what is sent),
  * json and profile (the data), page (the files that make the page).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The commands that there are, and `mkperf help`, which prints their descriptions as text, man
+ * The table of commands, and `mkperf help`, which prints their descriptions as text, man
  * pages and completion.
  */
 #include <errno.h>

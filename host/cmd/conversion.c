@@ -28,7 +28,7 @@ static void begin_progress(const struct mkperf_conversion *c, const char *path)
     }
 }
 
-/* Warnings of sinks go where the line of progress stands. */
+/* Warnings of sinks replace the progress line. */
 static ssize_t write_warning(void *self, const char *p, size_t n)
 {
     (void)self;
@@ -110,7 +110,7 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
         say_summary(c, &tap);
     } else if (strcmp(c->out.path, "-") != 0) {
         partial = mkperf_xprintf("%s.partial", c->out.path);
-        unlink(partial); /* perf.data's writer keeps it, for recordings */
+        unlink(partial); /* perf.data's writer leaves it, for recordings */
         free(partial);
     }
     mkperf_tap_free(&tap);

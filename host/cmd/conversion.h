@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A conversion: an input, a format, an output, and what is said about it.
+ * A conversion: an input, a format, an output, and its messages.
  *
- * Owns: the order of things, so that bad input never costs an older output. Called by `mkperf
+ * Owns: the order of steps, so that bad input never destroys an older output. Called by `mkperf
  * convert`, `mkperf toperf` and `mkperf kprof2perf`, which own their options.
  */
 #ifndef MKPERF_HOST_CMD_CONVERSION_H

@@ -175,7 +175,7 @@ enum mkperf_status console_close(struct console *c, enum mkperf_status status,
     return status;
 }
 
-/* After an error: the link is made again if it broke, else the console goes on without it. */
+/* After an error: restores a broken link, or continues without one. */
 static enum mkperf_status mend(struct console *c, struct mkperf_error *e)
 {
     if (e->status != MKPERF_ERR_LINK) {

@@ -2,9 +2,9 @@
 /*
  * A console: a conversation with a target in lines of text.
  *
- * Owns: sending commands and printing what comes. Called by `mkperf console`, which owns its
- * options. Answers go to standard output; console text of the target, marks, and what happens
- * unasked are printed as they come, each in lines of its own.
+ * Owns: sending commands and printing received messages. Called by `mkperf console`, which owns its
+ * options. Answers are printed on standard output; console text of the target, marks, and
+ * unsolicited messages are printed as they arrive, each on separate lines.
  */
 #ifndef MKPERF_HOST_CONSOLE_CONVERSATION_H
 #define MKPERF_HOST_CONSOLE_CONVERSATION_H
@@ -22,11 +22,11 @@ struct console {
     bool connected;
     struct mkperf_symbols *symbols; /* with -o */
     struct mkperf_perfdata *perfdata;
-    bool replied; /* the last part of the answer came */
-    bool running; /* a session, as far as was told */
+    bool replied; /* the last part of the answer arrived */
+    bool running; /* a session, as last reported */
     uint32_t session;
     struct mkperf_console_text text;   /* the target's console */
-    void (*before)(struct console *c); /* something will be printed: the prompt has to go */
+    void (*before)(struct console *c); /* called before output: removes the prompt */
     bool interrupted;                  /* it went */
 };
 
@@ -40,10 +40,10 @@ enum mkperf_status console_open(struct console *c, struct mkperf_error *e);
 enum mkperf_status console_close(struct console *c, enum mkperf_status status,
                                  struct mkperf_error *e);
 
-/* One command. Errors that end the console only; what the target refuses is printed. */
+/* Sends one command. Returns only errors that end the console; refusals are printed. */
 enum mkperf_status console_line(struct console *c, char *line, struct mkperf_error *e);
 
-/* What comes within timeout_ms; a link that breaks is made again, or c->connected is false. */
+/* Handles messages for timeout_ms; a broken link is restored, or c->connected is false. */
 enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkperf_error *e);
 
 /* Lines from standard input, to its end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the prompt of a person at a terminal: line editing and history, by libedit. While a line
- * is being typed, what the target sends is taken in and printed above it.
+ * Owns: the prompt at a terminal: line editing and history, by libedit. While a line is being
+ * typed, the target's messages are received and printed above it.
  */
 #include <histedit.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ static void clear_line(struct console *c)
     }
 }
 
-/* One character, as libedit wants it: what the target sends meanwhile is printed. */
+/* Reads one character for libedit; prints the target's messages in the meantime. */
 static int next_character(EditLine *edit, wchar_t *to)
 {
     struct prompt *p;
@@ -78,7 +78,7 @@ static int next_character(EditLine *edit, wchar_t *to)
     return 1;
 }
 
-/* ~/.mkperf_history, for nobody else to read: commands may tell of what is worked on. */
+/* ~/.mkperf_history, readable by the user only: commands may be confidential. */
 static void open_history(struct prompt *p)
 {
     const char *home = getenv("HOME");
@@ -145,7 +145,7 @@ static enum mkperf_status converse(struct prompt *p, struct mkperf_error *e)
         p->status = console_line(c, copy, e);
     }
     puts("");
-    c->refused = false; /* what was refused was read by a person */
+    c->refused = false; /* a person has read the refusal */
     return p->status;
 }
 

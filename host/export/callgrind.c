@@ -3,11 +3,11 @@
  * Callgrind's format, for callgrind_annotate and KCachegrind.
  *
  * Owns: the file. Called through the table of formats. Costs are periods, a column for each event,
- * and samples; a call's count is the number of samples that saw it (calls themselves are not
- * counted by sampling). The object of a function is its PD ("kernel" for the kernel's). Where PDs
- * share a program, the PD is part of its functions' names as well, because callgrind_annotate adds
- * up what has the same file and name. A call that occurs more than once in a stack (recursion) adds
- * to the inclusive cost once. Losses and periods stand in desc: lines.
+ * and samples; a call's count is the number of samples with it (sampling does not count calls). The
+ * object of a function is its PD ("kernel" for the kernel's). Where PDs share a program, the PD is
+ * part of its functions' names as well, because callgrind_annotate adds functions of the same file
+ * and name. A call that occurs more than once in a stack (recursion) adds to the inclusive cost
+ * once. Losses and periods are in desc: lines.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct callgrind {
     uint64_t *cost; /* columns for each row */
     uint32_t room;
     size_t cost_room;
-    bool *named_function, *named_file; /* names stand in the file once */
+    bool *named_function, *named_file; /* names are in the file once */
     struct mkperf_hash names;          /* keys: name, file */
     uint32_t *object_of_name;          /* PD + 2, 1: kernel; of each name */
     bool *ambiguous;                   /* of each name: more than one object has it */
@@ -65,8 +65,8 @@ static void add_cost(struct callgrind *g, uint32_t number, const struct mkperf_p
 }
 
 /*
- * Above the outermost function of every stack stands its PD, as a function of that name: readers
- * take what callers say for a function's inclusive cost, and would miss stacks that begin with it.
+ * The outermost function of every stack is its PD, as a function of that name: readers use the
+ * callers' data for a function's inclusive cost, and would miss stacks that begin with it.
  */
 static uint32_t root_of(const struct mkperf_places *s, uint32_t pd)
 {

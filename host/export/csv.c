@@ -4,10 +4,10 @@
  *
  * Owns: the columns. Called through the table of formats. Memory grows with distinct places only.
  *
- *   kind: sample | read | mark | lost | total | cost | soft | call | notification. A read stands
- *       behind a sample: what another event of its group counted since the sample before (period).
- *       A cost: what the profiler took, in the kernel (mode kernel) and as PDs (mode user), if
- *       that is known. A soft: how often a software event happened, in all and to a PD; a call, a
+ *   kind: sample | read | mark | lost | total | cost | soft | call | notification. A read
+ *       follows a sample: the count of another event of its group since the previous sample
+ *       (period). A cost: of the profiler, in the kernel (mode kernel) and in PDs (mode user), if
+ *       known. A soft: how often a software event occurred, in all and by PD; a call, a
  *       notification: how often a PD called or notified another; if interactions were recorded
  *   time_ns: target's clock; of a report of losses, 0 = unknown
  *   core, pd, event, mode: user | kernel; of a mark point | begin | end
@@ -80,7 +80,7 @@ static void put_code(struct csv *c, const uint32_t *place, uint32_t n)
     put_stack(c, place, n);
 }
 
-/* A sample, or what another event of its group counted: the columns up to the code. */
+/* A sample, or a count of another event of its group: the columns up to the code. */
 static void put_row(struct csv *c, const struct mkperf_sample *s, const char *kind, uint32_t event,
                     uint64_t period)
 {

@@ -4,8 +4,8 @@
  *
  * Owns: the file. Called through the table of formats. A PD is a process with one thread for each
  * event; samples are in the order of time, their weight is the period. Categories: user, kernel,
- * idle. Marks are markers of their PD. Losses are markers in a thread of their own, with place,
- * core and numbers; sums, periods and the command stand in the profile's "more info".
+ * idle. Marks are markers of their PD. Losses are markers in a separate thread, with place,
+ * core and numbers; sums, periods and the command are in the profile's "more info".
  */
 #include "firefox.h"
 
@@ -141,8 +141,8 @@ static void put_value(struct put *p, uint64_t time_ns, uint32_t stack, uint64_t 
 
 /*
  * One column of a thread's samples; returns how many there are. A sample is drawn half the way to
- * its neighbours, so where a PD did not run, there are empty ones around it; the column of activity
- * (called threadCPUDelta there) says that nothing ran.
+ * its neighbours, so times in which a PD did not run have empty samples around them; the column of
+ * activity (threadCPUDelta in the format) is 0 there.
  */
 static size_t put_column(struct firefox *f, uint64_t thread, const char *name, enum column which)
 {

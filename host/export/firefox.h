@@ -22,7 +22,7 @@ struct firefox_tables {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
     uint32_t functions, frames, texts;      /* how many the profile has */
-    struct firefox_set string, func, frame; /* of the thread at hand */
+    struct firefox_set string, func, frame; /* of the current thread */
     struct mkperf_hash stacks;              /* keys: prefix + 1, frame of the profile */
     uint32_t *stack_of;                     /* of each chain: stack + 1 */
     uint32_t *place_of;                     /* of each frame of the profile: its place */
@@ -47,7 +47,7 @@ void firefox_marks_pair(struct firefox_tables *f);
 void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
 
 /* The member counters, for the n threads of list (as mkperf_profile_thread has them) and the one of
- * losses behind them. */
+ * losses after them. */
 void firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n);
 
 /* stackTable to stringArray; `extra` is one more string, after all others (the first in a thread

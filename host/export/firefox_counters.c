@@ -4,8 +4,8 @@
  * samples stand for, and lost samples, over time.
  *
  * Owns: the steps of time. A counter has a value for each step, of the same length all through the
- * recording. How full the target's output ring was is told about once a second; what is told stands
- * for all the time since it was told last.
+ * recording. The fill level of the target's output ring is reported about once a second; a report
+ * is valid for the time since the previous one.
  */
 #include <stdlib.h>
 
@@ -94,7 +94,7 @@ static void put_lost(struct firefox_tables *f, const struct steps *s, uint64_t *
 
 /*
  * A level: of counters of this category the front end adds up the values, so they are differences.
- * It is no PD's and stands with the first one's thread, for a counter has to have one.
+ * It belongs to no PD; it is attached to the first one's thread, because a counter must have one.
  */
 static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t pid)
 {
@@ -110,8 +110,7 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
     for (unsigned i = 0; i < s->n; i++) {
         uint64_t now = 0;
 
-        /* The highest of what was told in this step, and of what stands for it though told later.
-         */
+        /* The highest level reported in this step, or for it by a later report. */
         while (at < fill->n && step_of(s, fill->point[at].time_ns) <= i) {
             now = fill->point[at].bytes > now ? fill->point[at].bytes : now;
             at++;

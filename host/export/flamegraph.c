@@ -3,10 +3,10 @@
  * The flame graph: one SVG that needs nothing else, with its script inside.
  *
  * Owns: layout and colours. Called through the table of formats. Widths are periods. Each PD has a
- * hue of its own; the kernel is orange, unknown code grey, inlined functions are lighter. With a
+ * hue; the kernel is orange, unknown code grey, inlined functions are lighter. With a
  * profile to compare with, red grew and blue shrank, by share of the whole; frames that only the
- * other one has have no width, their share stands in the subtitle. Frames narrower than a
- * tenth of a pixel are left out; how many stands in the description. Losses are in the subtitle.
+ * other one has are not drawn; their share is in the subtitle. Frames narrower than a tenth of a
+ * pixel are omitted; their number is in the description. Losses are in the subtitle.
  */
 #include "flamegraph.h"
 
@@ -104,7 +104,7 @@ static double share(const struct picture *p, uint32_t node, unsigned side)
     return mkperf_percent(n[node].total[side].period, all);
 }
 
-/* Red for what grew, blue for what shrank; the square root makes small changes visible. */
+/* Red for growth, blue for shrinkage; the square root makes small changes visible. */
 static void change_colour(double points, char out[8])
 {
     double strength = (points < 0 ? -points : points) / 10;
@@ -196,7 +196,7 @@ static void put_frame(const struct picture *p, uint32_t node, uint64_t x, uint32
     mkperf_textout_puts(p->t, "</text></g>\n");
 }
 
-/* The node and what is above it, from event x on. */
+/* The node and its descendants, from event x on. */
 static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
 {
     const struct mkperf_tree_node *n = p->tree->tree.node;

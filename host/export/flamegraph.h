@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the two files of the flame graph share: flamegraph.c owns the picture, flamegraph_script.c
- * what runs in it.
+ * Shared by the two files of the flame graph: flamegraph.c owns the picture, flamegraph_script.c
+ * its script.
  */
 #ifndef MKPERF_HOST_EXPORT_FLAMEGRAPH_H
 #define MKPERF_HOST_EXPORT_FLAMEGRAPH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The script inside a flame graph: zoom, search, reset, details of what the pointer is on.
+ * The script inside a flame graph: zoom, search, reset, details of the frame under the pointer.
  *
- * Owns: what runs in the viewer. It uses nothing but the picture it is in. Frames carry data-x,
+ * Owns: the code that runs in the viewer. It uses only its own picture. Frames carry data-x,
  * data-w (in events, from the left), data-d (depth) and data-n (name). The address's fragment keeps
  * the search, so a link can show it: #s=REGEX.
  */

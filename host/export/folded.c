@@ -4,8 +4,8 @@
  *
  * Owns: the format that flamegraph.pl, inferno and speedscope read. Called through the table of
  * formats. Kernel functions end in _[k], inlined ones in _[i], as perf's folding scripts mark
- * them. The format has no place for anything but stacks: losses and other events are left out (the
- * command prints them).
+ * them. The format has only stacks: losses and other events are omitted (the command
+ * prints them).
  */
 #include "formats.h"
 #include "stack_tree.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every way out: the table of output formats, and what they have in common.
+ * The table of output formats, and their common parts.
  *
  * Owns: names, file-name suffixes, opening. Called by `mkperf convert` and its relatives. A format
  * is one file and one line in the table in formats.c.
@@ -11,7 +11,7 @@
 #include "base/textout.h"
 #include "profile/profile.h"
 
-struct mkperf_export { /* what a user can say about an output; strings live as long as it does */
+struct mkperf_export { /* a user's options for an output; strings live as long as it does */
     const char *path;  /* "-": standard output */
     const char *title; /* NULL: the format's own */
     const char *event; /* for formats that show one: its name; NULL: the first */
@@ -25,7 +25,7 @@ struct mkperf_export { /* what a user can say about an output; strings live as l
 /* An output being written. */
 struct mkperf_output {
     struct mkperf_sink sink;
-    void (*free)(void *self); /* after end or abandon; or without either: nothing is kept then */
+    void (*free)(void *self); /* after end or abandon; without either it discards the output */
     void *self;
 };
 
@@ -53,7 +53,7 @@ static inline void mkperf_output_free(struct mkperf_output *o)
 
 /*
  * A format that is a function over the collected profile: write is called once, at the end, and
- * its text becomes the file. It returns what went wrong apart from writing.
+ * its text becomes the file. It returns errors other than write errors.
  */
 enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool cores, bool times,
                                         enum mkperf_status (*write)(const struct mkperf_export *x,
@@ -62,7 +62,7 @@ enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool core
                                                                     struct mkperf_error *e),
                                         struct mkperf_output *out, struct mkperf_error *e);
 
-/* The number of the event that x asks for. MKPERF_ERR_USAGE: there is none of that name. */
+/* The number of the event that x asks for. MKPERF_ERR_USAGE: no event of that name. */
 enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
                                        const struct mkperf_profile *c, uint32_t *event,
                                        struct mkperf_error *e);

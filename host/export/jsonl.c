@@ -19,11 +19,11 @@
  *            counted by the kernel
  *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
  *   totals   samples, lost: {where: n}, late_events, spurious, disturbed, storms, unrepaired, marks, marks_lost,
- *            restarts, counted: [{event, running_ns, enabled_ns}] of events that took turns,
+ *            restarts, counted: [{event, running_ns, enabled_ns}] of multiplexed events,
  *            first_ns, last_ns, overwritten, unread, complete, cost: {event: {kernel, pds}}: the
- * events that the profiler itself took, each only if it is known
+ * events of the profiler itself, each only if known
  *
- * What is not known is left out. Numbers are exact integers, which some readers of JSON round
+ * Unknown values are omitted. Numbers are exact integers, which some readers of JSON round
  * above 2^53.
  */
 #include <inttypes.h>
@@ -223,7 +223,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return MKPERF_OK;
 }
 
-/* ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of events that took turns */
+/* ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of multiplexed events */
 static void put_counted(struct mkperf_streamed *j, const struct mkperf_totals *totals)
 {
     bool any = false;

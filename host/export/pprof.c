@@ -4,7 +4,7 @@
  *
  * Owns: the encoding (profile.proto: six messages of varints and lengths). Called through the
  * table of formats. One sample for each distinct chain and core, with labels pd, core, event and
- * mode; values are samples and the period of each event. Losses, periods and the command stand in
+ * mode; values are samples and the period of each event. Losses, periods and the command are in
  * comments. A PD is a mapping, so is the kernel. The target's clock is not wall time: there is a
  * duration and no date.
  */
@@ -265,7 +265,7 @@ static void put_functions(struct pprof *p)
     }
 }
 
-/* A string of the table; what is not printable becomes '?'. */
+/* A string of the table; unprintable bytes become '?'. */
 static void put_string(struct pprof *p, const char *text)
 {
     p->m.n = 0;

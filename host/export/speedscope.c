@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * speedscope's own format: for each event all PDs together, by distinct stack, and then each PD by
- * itself, in the order of time.
+ * speedscope's own format: for each event all PDs together, by distinct stack, and then each PD
+ * separately, ordered by time.
  *
  * Owns: the file. Called through the table of formats. Equal stacks in succession are one sample.
- * Weights are periods (unit none). The format has no field for losses: they are a profile
- * "[lost]" of their own, in samples, as marks are "[marks]", by how often, who called and notified
- * whom "[interactions]", and what the profiler took "[cost of profiling]"; the exporter's name says
- * the sum of losses.
+ * Weights are periods (unit none). The format has no field for losses: they are a separate profile
+ * "[lost]", in samples; marks are "[marks]", by number, calls and notifications between PDs
+ * "[interactions]", and the profiler's cost "[cost of profiling]"; the exporter's name has the sum
+ * of losses.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ struct speedscope {
     struct mkperf_textout *t;
     struct mkperf_profile_chain chain; /* scratch */
     bool comma;                        /* between profiles */
-    uint32_t event;                    /* whose cost is asked for */
+    uint32_t event;                    /* the event of the requested cost */
 };
 
 static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)
@@ -154,7 +154,7 @@ static void put_all(struct speedscope *s, uint32_t event, const char *name)
     close_profile(s, c->total[event].period);
 }
 
-/* The next run of equal chains of a thread, from *i on. False: there is none. */
+/* The next run of equal chains of a thread, from *i on. False: no further run. */
 static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i, uint32_t *chain,
                      uint64_t *weight)
 {

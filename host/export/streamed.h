@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the text formats share that are written as samples come (CSV, JSON Lines).
+ * Shared by the text formats that are written as samples arrive (CSV, JSON Lines).
  *
- * Owns: the file, the names, what the profiler cost, opening and ending. Such a format's own state
+ * Owns: the file, the names, the cost of profiling, opening and ending. Such a format's own state
  * begins with a struct mkperf_streamed.
  */
 #ifndef MKPERF_HOST_EXPORT_STREAMED_H
@@ -34,10 +34,10 @@ uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_s
 /* The first error of writing, if there was one. */
 enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e);
 
-/* Warns of ELFs that are missing and gives the file its name. */
+/* Warns of missing ELFs and gives the file its name. */
 enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e);
 
-/* The sink function: nothing is kept. */
+/* The sink function: discards the output. */
 void mkperf_streamed_abandon(void *self);
 
 #endif

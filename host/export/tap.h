@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sink in front of another: what a command says about what went through.
+ * A sink in front of another, for a command's report on the stream.
  *
- * Owns: counts of samples and losses, and the printing of samples. Hands everything on unchanged.
+ * Owns: counts of samples and losses, and the printing of samples. Passes everything on unchanged.
  */
 #ifndef MKPERF_HOST_EXPORT_TAP_H
 #define MKPERF_HOST_EXPORT_TAP_H

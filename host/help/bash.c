@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: completion for bash, from the descriptions of args.h: two functions that say which options
- * a command has and what an option's value is, and one that is the same for all.
+ * Owns: completion for bash, from the descriptions of args.h: two functions with the options of
+ * each command and the values of each option, and one that is the same for all.
  */
 #include <string.h>
 
@@ -99,7 +99,7 @@ static void put_word(void *to, const char *word, const char *help)
     fprintf(to, " %s", word);
 }
 
-/* What a value is, as the machine wants it: a kind, and words. */
+/* The kind of a value, and its words. */
 static void value(FILE *out, enum mkperf_value kind, const char *words, mkperf_list *list,
                   mkperf_list *const *lists, unsigned n)
 {

@@ -23,7 +23,7 @@ static void word_of(FILE *out, const char *p, size_t n)
     }
 }
 
-/* Text in lines that are filled anew, in which nothing is a request or an escape. */
+/* Refilled text without requests and escapes. */
 static void plain(FILE *out, const char *text, size_t n)
 {
     size_t at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: what mkperf --help prints, and the lists of words of all commands. See help.h. */
+/* Owns: the output of mkperf --help, and the lists of words of all commands. See help.h. */
 #include "help.h"
 
 unsigned mkperf_list_number(mkperf_list *const lists[], unsigned n, mkperf_list *list)

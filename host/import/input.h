@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every way in: the table of input formats, and telling them from contents.
+ * The table of input formats, and their detection from contents.
  *
  * Owns: names and detection. Called by `mkperf convert` and its relatives. An input is one decoder
  * and one line in the table in input.c.
@@ -10,7 +10,7 @@
 
 #include "kprof.h"
 
-struct mkperf_input { /* what a user can say about an input; NULL and 0: nothing */
+struct mkperf_input { /* a user's options for an input; NULL and 0: none */
     const char *from; /* a format's name */
     bool lenient;
     const char *system, *elf_path, *kernel; /* raw; kernel: kprof as well */

@@ -106,7 +106,7 @@ static size_t read_some(struct mkperf_json *j, uint8_t *to, size_t n)
     }
 }
 
-/* Sees to it that a token fits into what is left of the buffer. */
+/* Makes space for a token in the buffer. */
 static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
 {
     memmove(j->buffer, j->buffer + j->at, j->n - j->at);

@@ -2,8 +2,8 @@
 /*
  * JSON as a stream of tokens, with places.
  *
- * Owns: the input and one buffer, whatever the input's size. Called by the decoder of samples.json.
- * What a token means is the caller's business: words (numbers, true, ...) come as they stand.
+ * Owns: the input and one buffer of fixed size. Called by the decoder of samples.json.
+ * The caller interprets tokens: words (numbers, true, ...) are returned unchanged.
  */
 #ifndef MKPERF_HOST_IMPORT_JSON_H
 #define MKPERF_HOST_IMPORT_JSON_H
@@ -18,7 +18,7 @@ enum {
     MKPERF_JSON_TOKEN = 4096, /* longest string or word */
     MKPERF_JSON_BUFFER = 256 * 1024,
     MKPERF_JSON_TAIL = 1024 * 1024,
-    MKPERF_JSON_SLACK = 8, /* readable bytes behind the 0 that ends the buffer's contents */
+    MKPERF_JSON_SLACK = 8, /* readable bytes after the 0 that ends the buffer's contents */
 };
 
 enum mkperf_json_token {
@@ -50,7 +50,7 @@ struct mkperf_json {
     size_t at, n;
     uint64_t line, line_start;
     uint8_t *buffer;
-    /* the token at hand */
+    /* the current token */
     enum mkperf_json_token token;
     const char *text; /* of strings and words, not ended with 0; valid until the next token */
     size_t length;
@@ -68,26 +68,26 @@ void mkperf_json_close(struct mkperf_json *j);
 
 enum mkperf_json_token mkperf_json_next(struct mkperf_json *j);
 
-/* The next token is the one at hand again. */
+/* The next token is the current one again. */
 static inline void mkperf_json_unread(struct mkperf_json *j)
 {
     j->at = (size_t)(j->place.offset - j->base);
 }
 
 /*
- * For who reads the buffer itself: goes on at buffer[to], to > at, as if the byte before it, which
- * is a token of one byte, had been the token at hand. In between there are `lines` ends of lines;
- * the last line begins at buffer[line_start].
+ * For a caller that reads the buffer itself: continues at buffer[to], to > at, as if the byte
+ * before it, which is a token of one byte, were the current token. In between there are `lines`
+ * ends of lines; the last line begins at buffer[line_start].
  */
 void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start);
 
 /* Goes back to a token's place: the next token is that one again. False: a pipe. */
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place);
 
-/* Whether text stands in the last MKPERF_JSON_TAIL bytes of the input. False: a pipe. */
+/* Whether text occurs in the last MKPERF_JSON_TAIL bytes of the input. False: a pipe. */
 bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text);
 
-/* MKPERF_ERR_INPUT "path:line:col: reason", at the token at hand. */
+/* MKPERF_ERR_INPUT "path:line:col: reason", at the current token. */
 enum mkperf_status mkperf_json_bad(const struct mkperf_json *j, struct mkperf_error *e,
                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
 

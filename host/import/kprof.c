@@ -50,7 +50,7 @@ static bool varint(const struct kprof *k, uint64_t *at, uint64_t *out)
     return false;
 }
 
-/* The record at *at, which moves behind it. NULL: *out is one; else why it is none. */
+/* Reads the record at *at and moves *at past it. NULL: success; else why it is invalid. */
 static const char *record_at(const struct kprof *k, uint64_t *at, struct kprof_record *out)
 {
     uint64_t size;
@@ -103,7 +103,7 @@ static bool is_sample(const struct kprof_record *r)
     return r->type == KPROF_KERNEL || r->type == KPROF_USER;
 }
 
-/* Calls visit for every record; lenient readings stop at what is none. */
+/* Calls visit for every record; lenient readings stop at an invalid one. */
 static enum mkperf_status
 each(struct kprof *k, enum mkperf_status (*visit)(struct kprof *k, const struct kprof_record *r))
 {
@@ -322,7 +322,7 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
     return status;
 }
 
-/* A descriptor of an unnamed copy of what fd gives, to be mapped. */
+/* A descriptor of an unnamed copy of fd's bytes, for mapping. */
 static int copy_of(int fd)
 {
     FILE *f = tmpfile();

@@ -2,7 +2,7 @@
 /*
  * Akaros' kpdata into the model, in its three layouts.
  *
- * Owns: framing, the layouts (eras) and telling them apart, order of time. Called by `mkperf
+ * Owns: framing, the layouts (eras) and their detection, order of time. Called by `mkperf
  * kprof2perf` and `mkperf convert`. kpdata is not in the order of time, so it is read twice: once
  * for its processes, mappings and an index of its samples (16 bytes each, in an unnamed temporary
  * file), which is then sorted; memory grows with the number of processes and mappings alone.
@@ -10,8 +10,8 @@
  * A process is a PD; each file mapped into it besides its program is a PD of its own, named
  * "PROGRAM:FILE", whose parent is the process, because a PD has one ELF. Kernel samples belong to
  * their process (era C) or to a PD "kernel"; their callers are the kernel's (KERNEL and NO_USER).
- * Addresses are moved to where the ELF was linked. kpdata has no word on losses, so totals are
- * never `complete`, and none on periods except for timers: other samples count as 1.
+ * Addresses are moved to where the ELF was linked. kpdata has no losses, so totals are never
+ * `complete`, and no periods except for timers: other samples count as 1.
  */
 #ifndef MKPERF_HOST_IMPORT_KPROF_H
 #define MKPERF_HOST_IMPORT_KPROF_H
@@ -30,9 +30,9 @@ struct mkperf_kprof_config {
     const char *kernel;   /* ELF, NULL */
     const char *root_dir; /* where the target's files are, NULL: no ELFs of programs */
     enum mkperf_kprof_era era;
-    bool lenient;                               /* leave out what makes no sense, and say so */
+    bool lenient;                               /* omit invalid data, and report that */
     const char *command;                        /* for the session, NULL */
-    void (*warn)(void *self, const char *text); /* NULL: nobody listens */
+    void (*warn)(void *self, const char *text); /* may be NULL */
     void *self;
 };
 

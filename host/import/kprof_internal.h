@@ -77,7 +77,7 @@ struct kprof {
     struct mkperf_chain chain;
 };
 
-/* A sample's fields, where its era has them. */
+/* A sample's fields, in its era's positions. */
 struct kprof_sample {
     uint64_t info, time_ns;
     int64_t pid; /* or KPROF_NO_PID */
@@ -116,7 +116,7 @@ enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record 
 void kprof_sort_maps(struct kprof *k);
 /*
  * The PD whose code is at a user address of a process at a time; *addr becomes its address in that
- * PD's ELF. -1: *k->e says why.
+ * PD's ELF. -1: *k->e has the reason.
  */
 int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t *addr);
 int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns);

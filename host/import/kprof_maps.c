@@ -108,7 +108,7 @@ static const char *base_name(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* The path of the program that pid ran at a time; NULL if nothing tells. */
+/* The path of the program that pid ran at a time; NULL if unknown. */
 static const char *program_of(const struct kprof *k, uint32_t pid, uint64_t time_ns)
 {
     const char *path = NULL;
@@ -123,7 +123,7 @@ static const char *program_of(const struct kprof *k, uint32_t pid, uint64_t time
     return path != NULL ? path : map < k->nmaps ? k->map[map].path : NULL;
 }
 
-/* The ELF of a file on the target, in the root directory. NULL: none, or unusable (it is said). */
+/* The ELF of a file on the target, in the root directory. NULL: none, or unusable (reported). */
 static struct mkperf_module *module_of(struct kprof *k, const char *path)
 {
     struct mkperf_module *m = NULL;
@@ -141,7 +141,7 @@ static struct mkperf_module *module_of(struct kprof *k, const char *path)
     return m;
 }
 
-/* A new PD, told to the sink; name becomes its own. */
+/* Announces a new PD to the sink, which owns name then. */
 static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *path,
                       const char *parent)
 {
@@ -249,7 +249,7 @@ int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t 
     }
     if (m->pd < 0) {
         const char *program = program_of(k, pid, time_ns);
-        if (program == NULL) { /* a mapping tells it, at least */
+        if (program == NULL) { /* at least a mapping names it */
             return kprof_process_pd(k, pid, time_ns);
         }
         m->pd = pd_of(k, pid, program, m->path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: a kpdata sample's way to the sink, and what its info field says of events; see kprof.h. */
+/* Owns: a kpdata sample's path to the sink, and its info field's events; see kprof.h. */
 #include <inttypes.h>
 
 #include "kprof_internal.h"
@@ -33,9 +33,9 @@ static uint32_t event_of(struct kprof *k, uint64_t info)
 }
 
 /*
- * Era B says what was counted: a timer, whose period is known, or a PMU event. Era C has a number
- * that means something only to who recorded it. A user-only file of B looks like one of C; a domain
- * in all of its infos tells.
+ * Era B names the event: a timer, whose period is known, or a PMU event. Era C has a number whose
+ * meaning only its recorder had. A user-only file of B looks like one of C; a domain in all of its
+ * infos shows which it is.
  */
 static bool says_domain(const struct kprof *k)
 {

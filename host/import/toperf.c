@@ -68,8 +68,8 @@ static enum mkperf_status element_sample(struct toperf *t, void *self)
                : mkperf_json_bad(&t->json, t->e, "expected a sample, an object");
 }
 
-/* Reads the mapping that stands behind the samples, if there is one; their '[' is the token at
- * hand, and is so again. */
+/* Reads the mapping after the samples, if there is one; their '[' is the current token before and
+ * after. */
 static enum mkperf_status look_ahead(struct toperf *t)
 {
     struct mkperf_json_place here = t->json.place;
@@ -178,7 +178,8 @@ static enum mkperf_status read_strict(struct toperf *t)
                : mkperf_json_bad(&t->json, t->e, "something follows the end");
 }
 
-/* An object of a lenient reading, its '{' at hand: a whole file, or a sample by itself. */
+/* An object of a lenient reading, its '{' is the current token: a whole file, or a single
+ * sample. */
 static enum mkperf_status lenient_object(struct toperf *t, bool *has_samples)
 {
     bool cut = false;
@@ -272,7 +273,7 @@ static struct toperf *new_reader(const struct mkperf_toperf_config *config,
     return t;
 }
 
-/* Nothing was read: the sink is told. */
+/* Nothing was read: abandons the sink. */
 static enum mkperf_status give_up(struct toperf *t, const struct mkperf_sink *sink,
                                   struct mkperf_error *e)
 {

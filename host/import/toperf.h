@@ -2,13 +2,13 @@
 /*
  * The seL4 profiler's samples.json into the model.
  *
- * Owns: the reading of its fields and what is wrong with them. Called by `mkperf toperf` and
- * `mkperf convert`. Memory does not grow with the input. The format has no word on losses, so the
- * totals are never `complete`; its samples are all of user code and of one event, named cycles.
+ * Owns: the reading of its fields, and their errors. Called by `mkperf toperf` and
+ * `mkperf convert`. Memory does not grow with the input. The format has no losses, so the totals
+ * are never `complete`; its samples are all of user code and of one event, named cycles.
  *
- * Strict unless told otherwise: the first thing that makes no sense is an error with its place. A
- * lenient reading repairs or drops it, counts it, and says so at the end, one line a kind. It also
- * takes the log of the serial client: objects without commas, ip in hexadecimal, text between.
+ * Strict by default: the first invalid item is an error with its place. A lenient reading repairs
+ * or drops it, counts it, and reports it at the end, one line a kind. It also reads the log of the
+ * serial client: objects without commas, ip in hexadecimal, text between.
  */
 #ifndef MKPERF_HOST_IMPORT_TOPERF_H
 #define MKPERF_HOST_IMPORT_TOPERF_H
@@ -20,7 +20,7 @@ struct mkperf_toperf_config {
     bool lenient;
     uint64_t time_hz;                           /* of the file's clock; 0: nanoseconds */
     const char *command;                        /* for the session, NULL */
-    void (*warn)(void *self, const char *text); /* NULL: nobody listens */
+    void (*warn)(void *self, const char *text); /* may be NULL */
     void *self;
 };
 

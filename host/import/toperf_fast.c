@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sample of samples.json at once, as nearly all of them stand there: known keys in quotes, each
- * once, decimal numbers with or without quotes, nothing else.
+ * Reads a sample of samples.json in one step, in the form that nearly all of them have: known keys
+ * in quotes, each once, decimal numbers with or without quotes, nothing else.
  *
- * Owns: the short cut around the tokens. Called by toperf_sample with the '{' at hand. What it does
- * not take, for whatever reason, it leaves untouched to the tokens, which say what is wrong; so it
- * must take nothing that they would not take, with the same result.
+ * Owns: the fast path around the tokens. Called by toperf_sample with the '{' as the current token.
+ * A sample that it does not accept is left unchanged to the tokens, which report errors; so it must
+ * accept only what they accept, with the same result.
  */
 #include <endian.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { DIGITS_MAX = 19 }; /* always below 2^64 */
 
-struct cursor { /* the 0 behind the buffer's contents ends every scan */
+struct cursor { /* the 0 after the buffer's contents ends every scan */
     const uint8_t *p, *line;
     uint64_t lines;
 };
@@ -23,7 +23,7 @@ static inline uint64_t load(const uint8_t *p)
 {
     uint64_t v;
 
-    memcpy(&v, p, sizeof v); /* at most MKPERF_JSON_SLACK behind the contents */
+    memcpy(&v, p, sizeof v); /* at most MKPERF_JSON_SLACK beyond the contents */
     return le64toh(v);
 }
 

@@ -12,7 +12,7 @@
 
 enum { TOPERF_PDS_MAX = 1024, TOPERF_DEPTH_MAX = 64 };
 
-/* What a reading can come across. The last ones are taken by strict readings as well. */
+/* Findings of a reading. The last ones are accepted by strict readings as well. */
 enum toperf_finding {
     TOPERF_MISSING_COMMA,
     TOPERF_TRAILING_COMMA,
@@ -46,10 +46,10 @@ enum toperf_member { /* of a sample */
                      TOPERF_MEMBERS = (1 << 7) - 1,
 };
 
-/* A sample as it stands in the file. */
+/* A sample as it is in the file. */
 struct toperf_raw {
     unsigned seen; /* enum toperf_member */
-    bool bad;      /* lenient: a value made no sense */
+    bool bad;      /* lenient: a value was invalid */
     uint64_t ip, pid, time, period, cpu, nr;
     uint64_t ips[MKPERF_MAX_FRAMES];
     unsigned nips;
@@ -86,8 +86,8 @@ enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding what, cons
 void toperf_note(struct toperf *t, enum toperf_finding what);
 
 /*
- * The members of the object whose '{' is the token at hand; member(t, self) is called with the
- * value as the token at hand and the key in key. Ends behind '}'; *cut: the input ended first
+ * The members of the object whose '{' is the current token; member(t, self) is called with the
+ * value as the current token and the key in key. Ends after '}'; *cut: the input ended first
  * (lenient).
  */
 enum mkperf_status toperf_object(struct toperf *t, bool *cut,
@@ -97,19 +97,19 @@ enum mkperf_status toperf_object(struct toperf *t, bool *cut,
 enum mkperf_status toperf_array(struct toperf *t, bool *cut,
                                 enum mkperf_status (*element)(struct toperf *t, void *self),
                                 void *self);
-enum mkperf_status toperf_skip(struct toperf *t); /* the value at hand */
+enum mkperf_status toperf_skip(struct toperf *t); /* the current value */
 
-/* A number at hand, as word or string. Reason NULL: it is one. */
+/* The current token as a number, word or string. Reason NULL: valid. */
 const char *toperf_number(const struct mkperf_json *j, uint64_t *out);
 
-enum mkperf_status toperf_mapping(struct toperf *t);     /* the object at hand */
+enum mkperf_status toperf_mapping(struct toperf *t);     /* the current object */
 enum mkperf_status toperf_header_file(struct toperf *t); /* sample_header.json, if there is one */
 enum mkperf_status toperf_announce(struct toperf *t);    /* all that the mapping has */
-/* The PD of a pid, which may be new (lenient). -1: *t->e says why. */
+/* The PD of a pid, which may be new (lenient). -1: *t->e has the reason. */
 int64_t toperf_pd_of(struct toperf *t, uint64_t pid);
 void toperf_free_pds(struct toperf *t);
 
-/* A sample object, its '{' the token at hand. */
+/* A sample object; its '{' is the current token. */
 enum mkperf_status toperf_sample(struct toperf *t);
 /* The same at once, if it is an ordinary one; false: nothing was read. */
 bool toperf_fast(struct toperf *t, struct toperf_raw *r);

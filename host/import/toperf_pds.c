@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: elf_tcb_mappings. A PD is called as its ELF, without directory and ".elf"; if two PDs run
- * the same ELF, the later ones get "#id" behind it.
+ * Owns: elf_tcb_mappings. A PD is named after its ELF, without directory and ".elf"; if two PDs
+ * run the same ELF, "#id" is appended to the later ones.
  */
 #include <errno.h>
 #include <inttypes.h>

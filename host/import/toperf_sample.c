@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: a sample of samples.json: its members, what they must agree on, its way to the sink. */
+/* Owns: a sample of samples.json: its members, their consistency, its path to the sink. */
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static bool lenient_ip(struct toperf *t, uint64_t *out)
     return true;
 }
 
-/* A value that makes no sense: an error, or the sample is dropped. */
+/* An invalid value: an error, or the sample is dropped. */
 static enum mkperf_status bad_value(struct toperf *t, struct toperf_raw *r, const char *key,
                                     size_t n, const char *reason)
 {
@@ -136,7 +136,7 @@ static enum mkperf_status member_of_sample(struct toperf *t, void *self, const c
     return reason == NULL ? MKPERF_OK : bad_value(t, r, key, n, reason);
 }
 
-/* An error of the sample as a whole stands at its beginning. */
+/* The place of an error of the whole sample is its beginning. */
 static enum mkperf_status found_in_sample(struct toperf *t, const struct toperf_raw *r,
                                           enum toperf_finding what, const char *reason)
 {

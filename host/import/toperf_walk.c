@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: going through an object or array of samples.json, and over a value that nobody asked for.
- * What stands wrongly between items is a finding: an error, or repaired. Called by the decoder's
+ * Owns: iteration over an object or array of samples.json, and skipping of values that are not
+ * needed. Wrong text between items is a finding: an error, or repaired. Called by the decoder's
  * other files.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * HOST[:PORT] and [ADDR:]PORT, and what sockets of both kinds share.
+ * HOST[:PORT] and [ADDR:]PORT, and the common part of both kinds of sockets.
  *
  * Owns: the notation, and the options of a connection. Called by source_tcp.c and source_listen.c.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: frames both ways and requests, see connection.h. What comes before the handshake is over is
- * looked at here and goes no further; after it, only what has the right seal.
+ * Owns: frames both ways and requests, see connection.h. Messages before the end of the handshake
+ * are handled here and not passed on; after it, only messages with a valid MAC are.
  */
 #include "connection.h"
 
@@ -68,7 +68,7 @@ static uint16_t this_sequence(const struct mkperf_peer *l)
     return (uint16_t)(l->receiver.next - 1);
 }
 
-/* All of the target's connections are taken: it says so before it hears our hello. */
+/* All of the target's connections are in use: it reports that before it reads our hello. */
 static bool is_busy(const mkperf_ToHost *m)
 {
     return m->request == 0 && m->which_msg == mkperf_ToHost_error_tag &&
@@ -76,8 +76,8 @@ static bool is_busy(const mkperf_ToHost *m)
 }
 
 /*
- * Before there is trust: the answer to our hello, or an error. A target without a key may be in
- * the midst of a stream (a serial line), which is none of our business yet.
+ * Before authentication: the answer to our hello, or an error. A target without a key may be within
+ * a stream (a serial line), which is ignored until then.
  */
 static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, size_t n,
                                       struct mkperf_error *e)
@@ -107,7 +107,7 @@ static enum mkperf_status on_greeting(struct mkperf_peer *l, const uint8_t *p, s
     return l->refusal.status == MKPERF_OK ? l->ops->message(l->self, p, n, 0, e) : MKPERF_OK;
 }
 
-/* The answer to Prove: sealed if it is Ack; what else it says can only end the attempt. */
+/* The answer to Prove: with a MAC if it is Ack; any other answer can only end the attempt. */
 static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
 {
     if (!mkperf_wire_decode(p, n, &l->message) || l->message.request != l->request ||
@@ -119,8 +119,8 @@ static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
     return true;
 }
 
-/* On a line: the answer of a target that was restarted to a sealed request. Anybody on the line could
- * say that, which costs a handshake. */
+/* On a line: the answer of a target that was restarted to a sealed request. Anybody on the line
+ * could say that, which costs a handshake. */
 static bool is_forgotten(struct mkperf_peer *l, const uint8_t *p, size_t n)
 {
     return is_refusal(l, p, n) && mkperf_peer_is_error(l, mkperf_ErrorCode_ERROR_AUTHENTICATION);
@@ -235,7 +235,7 @@ void mkperf_peer_end(struct mkperf_peer *l)
     mbedtls_platform_zeroize(l->seal_in, sizeof l->seal_in);
 }
 
-/* Takes what arrived. Between authenticated messages, nothing else belongs on a network connection. */
+/* Handles received bytes. Between authenticated messages, a network connection has no others. */
 static enum mkperf_status take(struct mkperf_peer *l, size_t n, struct mkperf_error *e)
 {
     bool closed = l->state == MKPERF_PEER_SEALED && l->source.ops->network;

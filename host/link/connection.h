@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The target as a peer: a connection (link) that is made, proves who is at its ends, carries
- * requests and answers, breaks, and is made again.
+ * A connection to the target: it is made, authenticates both ends, carries requests and answers,
+ * breaks, and is restored.
  *
- * Owns: the source, frames both ways, the handshake and the seals (docs/protocol.md), the number
- * of the last request. Called by the recorder and the console; what arrives goes to their stream
- * decoder, which hands control messages back through mkperf_peer_control.
+ * Owns: the source, frames in both directions, the handshake and the MACs (docs/protocol.md), the
+ * number of the last request. Called by the recorder and the console; received messages are passed
+ * to their stream decoder, which passes control messages back through mkperf_peer_control.
  */
 #ifndef MKPERF_HOST_LINK_CONNECTION_H
 #define MKPERF_HOST_LINK_CONNECTION_H
@@ -30,7 +30,7 @@ struct mkperf_peer_options {
 
 struct mkperf_peer_ops {
     void (*text)(void *self, const char *p, size_t n); /* console text of the target */
-    void (*notice)(void *self, const char *text);      /* what a user should know */
+    void (*notice)(void *self, const char *text);      /* messages for the user */
     enum mkperf_status (*bytes)(void *self, const uint8_t *p, size_t n,
                                 struct mkperf_error *e); /* as they came; may be NULL */
     enum mkperf_status (*message)(void *self, const uint8_t *p, size_t n, unsigned gap,
@@ -50,7 +50,7 @@ struct mkperf_peer {
     const struct mkperf_peer_options *options;
     const struct mkperf_peer_ops *ops;
     void *self;
-    volatile int *stop; /* not 0: the user wants an end; may be NULL */
+    volatile int *stop; /* not 0: the user requests the end; may be NULL */
     struct mkperf_source source;
     struct mkperf_receiver receiver;
     enum mkperf_peer_state state;
@@ -67,11 +67,11 @@ struct mkperf_peer {
     uint32_t request;  /* the last one sent */
     bool answered;
     mkperf_ToHost answer;  /* to it */
-    mkperf_ToHost message; /* while there is no trust yet */
+    mkperf_ToHost message; /* before authentication */
     bool has_role;
     mkperf_Role role;
     struct mkperf_error refusal; /* of the handshake; status OK: none */
-    double heard_s;              /* when the last byte came */
+    double heard_s;              /* when the last byte was received */
     double asked_s;              /* the last request went out */
     bool busy;                   /* refused for now: worth another try */
     unsigned connections;
@@ -86,18 +86,19 @@ enum mkperf_status mkperf_peer_init(struct mkperf_peer *l,
 void mkperf_peer_end(struct mkperf_peer *l); /* idempotent; also after a failed init */
 
 /*
- * Opens and greets. On a network, what breaks meanwhile is tried again until timeout_s is over.
+ * Opens the source and makes the handshake. On a network, failures are retried until timeout_s is
+ * over.
  * Errors: SILENT, NOISE, PROTOCOL, REFUSED, LINK, INPUT.
  */
 enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_error *e);
 
 /*
- * After an error LINK, which *e holds: connects again, with growing pauses, for reconnect_s. Fails
- * with that error, or with why the target does not want us any more.
+ * After an error LINK, in *e: reconnects with growing pauses, for reconnect_s. Fails with that
+ * error, or with the target's refusal.
  */
 enum mkperf_status mkperf_peer_reconnect(struct mkperf_peer *l, struct mkperf_error *e);
 
-/* Says hello (again). patience_s over: SILENT or NOISE, with what the line had instead. */
+/* Sends hello (again). After patience_s: SILENT or NOISE, with what the line had instead. */
 enum mkperf_status mkperf_peer_greet(struct mkperf_peer *l, double patience_s,
                                      struct mkperf_error *e);
 
@@ -129,7 +130,7 @@ void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)
 /* The host's hello, with a new nonce. */
 enum mkperf_status mkperf_peer_hello(struct mkperf_peer *l, mkperf_ToTarget *m,
                                      struct mkperf_error *e);
-/* The target's hello: whether we go on with it, l->refusal if not; sets m to Prove if needed. */
+/* The target's hello: whether to continue, l->refusal if not; sets m to Prove if needed. */
 void mkperf_peer_judge(struct mkperf_peer *l, const mkperf_TargetHello *hello);
 void mkperf_peer_proof(const struct mkperf_peer *l, mkperf_ToTarget *m);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: how a link comes about and comes back, see connection.h. */
+/* Owns: opening and restoring a link, see connection.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const double PROVE_S = 5.0;     /* for the answer to a proof: others may 
 static const double PAUSE_S = 0.1;     /* before a connection is tried again; then doubled */
 static const double PAUSE_MAX_S = 5.0;
 
-/* Why there was no answer to a hello: what the line had instead says it. */
+/* The reason for a missing answer to a hello, from what the line had instead. */
 static enum mkperf_status silence(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
 {
     const struct mkperf_receiver *w = &l->receiver;

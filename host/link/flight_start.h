@@ -13,11 +13,11 @@
 /* Of a struct mkperf_record_options: --overwrite, --mmap-pages, --dump-on-fault, --interactions. */
 extern const struct mkperf_option_group mkperf_flight_options;
 
-/* After parsing: what does not go together. USAGE. */
+/* After parsing: options that exclude each other. USAGE. */
 enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
                                        struct mkperf_error *e);
 
-/* Configures and starts it, and says so on standard error unless o->quiet. Errors: as
+/* Configures and starts it, and reports that on standard error unless o->quiet. Errors: as
  * mkperf_recorder_start. */
 enum mkperf_status mkperf_flight_start(const struct mkperf_record_options *o,
                                        struct mkperf_error *e);

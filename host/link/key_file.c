@@ -26,7 +26,7 @@ static bool is_space(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* One line: a key, maybe behind a name. */
+/* One line: a key, maybe after a name. */
 static bool parse_line(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
 {
     size_t name = 0;
@@ -89,7 +89,7 @@ bool mkperf_key_parse(const uint8_t *p, size_t n, struct mkperf_shared_key *key)
     return keys == 1;
 }
 
-/* What the open file is, so that nothing changes between the look and the reading. */
+/* Checks the open file, so that nothing changes between the check and the reading. */
 static enum mkperf_status check(int fd, const char *path, struct mkperf_error *e)
 {
     struct stat st;

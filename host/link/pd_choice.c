@@ -36,8 +36,8 @@ static const struct mkperf_pd *find(const struct mkperf_pds *pds, const char *na
     return NULL;
 }
 
-/* Whether pd is below the PD of that name; the parents' chain is as long as there are PDs at most.
- */
+/* Whether pd is below the PD of that name; the chain of parents is at most as long as the number of
+ * PDs. */
 static bool below(const struct mkperf_pds *pds, const struct mkperf_pd *pd, const char *name,
                   size_t n)
 {

@@ -2,8 +2,8 @@
 /*
  * --pd and --subtree of `mkperf record`: which PDs the target samples.
  *
- * Owns: the way from names to thread identities. The choice itself is made on the target, in the
- * kernel hook, before a sample takes room in a ring.
+ * Owns: the mapping from names to thread identities. The selection itself is made on the target, in
+ * the kernel hook, before it reserves space in a ring.
  */
 #ifndef MKPERF_HOST_LINK_PD_CHOICE_H
 #define MKPERF_HOST_LINK_PD_CHOICE_H

@@ -19,7 +19,7 @@ struct mkperf_record_options {
     const char *system, *elf_path, *kernel;
     const char *pd, *subtree;  /* see pd_choice.h */
     const char *dump_on_fault; /* PDs, see flight_start.h */
-    bool wait;                 /* for what ends the flight recording: `mkperf dump` */
+    bool wait;                 /* for the end of the flight recording: `mkperf dump` */
     uint64_t count, frequency; /* -c, -F; 0: not given */
     mkperf_Configure configure;
     double duration_s; /* 0: until interrupted */
@@ -42,7 +42,7 @@ void mkperf_target_help(mkperf_put *put, void *to);
 
 /* Defaults; *o is to be freed. */
 void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv);
-/* After parsing: what excludes each other, what is missing. USAGE. */
+/* After parsing: options that exclude each other, missing options. USAGE. */
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
                                                 const char *command, struct mkperf_error *e);
 void mkperf_record_options_free(struct mkperf_record_options *o);

@@ -16,7 +16,7 @@ static const double REPEAT_S = 0.5;        /* between repetitions of a request *
 static const double STATUS_S = 1.0;        /* between requests for the target's counters */
 static const double STATUS_DUE_S = 1.5;    /* in the target's time, which sends them each second */
 static const double STOP_PATIENCE_S = 3.0; /* for the last status */
-static const double DRAIN_PATIENCE_S = 60; /* for what is queued before it */
+static const double DRAIN_PATIENCE_S = 60; /* for messages queued before it */
 
 static void on_text(void *self, const char *p, size_t n)
 {
@@ -103,7 +103,7 @@ enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
     struct mkperf_stream *s = r->stream;
 
     (void)e;
-    /* The first hello of a boot: what follows until our Start is another host's. */
+    /* The first hello of a boot: messages before our Start are another host's. */
     if (m->which_msg == mkperf_ToHost_hello_tag && r->own && !r->watching && !s->has_session &&
         !s->starting) {
         s->waiting = true;
@@ -181,8 +181,8 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
 
 /*
  * Ends a session that another host left running, and configures. The target refuses while that
- * session's last samples are on their way, which on a slow line takes a while: as long as bytes
- * come, we wait.
+ * session's last samples are in transit, which takes some time on a slow line: wait as long as
+ * bytes arrive.
  */
 static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                             struct mkperf_error *e)
@@ -273,10 +273,9 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
 }
 
 /*
- * Whether to ask for the target's counters. While batches come it tells them itself, each second of
- * its own time, which is not ours: each request that it did not need would cost it as much as
- * dozens of samples. So it is asked when no batch has come for a while, or when its own status is
- * overdue.
+ * Whether to request the target's counters. While batches arrive, the target sends them each second
+ * of its own time, which differs from the host's. An unneeded request costs it as much as dozens of
+ * samples. So request them only if no batch has arrived for some time, or if its status is overdue.
  */
 static bool status_due(struct mkperf_recorder *r, double now)
 {
@@ -291,7 +290,7 @@ static bool status_due(struct mkperf_recorder *r, double now)
             (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9);
 }
 
-/* Asks for what the stream needs, and for the target's counters, without waiting. */
+/* Requests what the stream needs, and the target's counters, without waiting. */
 static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
@@ -376,8 +375,8 @@ static enum mkperf_status no_end(const struct mkperf_recorder *r, struct mkperf_
 }
 
 /*
- * A slow line may still be busy with what the target has queued: as long as bytes come, we wait.
- * A Stop that is repeated is refused by a target that got the first one, which does no harm.
+ * A slow line may still carry queued messages: wait as long as bytes arrive. A repeated Stop is
+ * refused by a target that got the first one, which is harmless.
  */
 enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e)
 {

@@ -25,12 +25,12 @@ struct mkperf_recorder {
     bool own;                  /* unless watching, only sessions that it started count */
     bool begun;                /* our session was, and its target knows */
     bool watching;             /* does not control, or no longer */
-    bool ended;                /* the session was, by somebody else */
+    bool ended;                /* another host ended the session */
     bool forgotten;            /* the target does not know the session */
     unsigned breaks;           /* of the link */
-    bool gap_open;             /* what it cost is not known yet */
+    bool gap_open;             /* its losses are not known yet */
     uint64_t gap_samples, gap_lost;
-    double synced_s, reset_s, status_s; /* when each was last done, a status asked for or come */
+    double synced_s, reset_s, status_s; /* when each was last done; status: requested or received */
     uint64_t status_ns;                 /* the samples' time then */
     uint64_t moved_ns;                  /* the samples' time, */
     double moved_s;                     /* and when it was seen to move last */
@@ -38,7 +38,7 @@ struct mkperf_recorder {
     void (*text)(void *self, const char *p, size_t n);
     void (*notice)(void *self, const char *text);
     void (*progress)(void *self); /* after every read, and at least ten times a second */
-    volatile int *stop;           /* not 0: the user wants an end */
+    volatile int *stop;           /* not 0: the user requests the end */
     /* When names are settled, before anything is configured: what is asked for by name. NULL: none.
      */
     enum mkperf_status (*named)(void *self, struct mkperf_error *e);
@@ -64,7 +64,7 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
  */
 enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* Stop, and what is still on its way, for at most 3 s without a byte. */
+/* Sends Stop and receives messages in transit, until 3 s without a byte. */
 enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* Reads a capture to its end. */
@@ -90,19 +90,20 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
 
 /* Control, Configure and Start, or as a watcher nothing. */
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e);
-/* Control of the target: from nobody, from our own lost connection, or from whoever has it. */
+/* Takes control of the target: if no host has it, from our own lost connection, or from another
+ * host. */
 enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* ---- recorder_dump.c ---- */
 
-/* Instead of start, run and stop: fetches what a flight recording holds; with options->wait, once
+/* Instead of start, run and stop: fetches a flight recording; with options->wait, once
  * it is held. Errors: as mkperf_recorder_start. */
 enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* Asks for the software events of the session, which the decoder then has; none: no error. */
 enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* ---- recorder_observe.c: what a target needs for `-e timer`, before Configure ---- */
+/* ---- recorder_observe.c: the target's data for `-e timer`, before Configure ---- */
 
 /* Whether the configuration is for the timer. */
 bool mkperf_observe_wanted(const mkperf_Configure *c);
@@ -113,8 +114,8 @@ bool mkperf_observe_wanted(const mkperf_Configure *c);
  */
 enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* For a recording's summary: how the timer's samples came by their threads, and what the target
- * says of it. Nothing for other recordings. */
+/* For a recording's summary: the attribution of the timer's samples, and the target's data on
+ * it. Nothing for other recordings. */
 void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-static const double POLL_S = 0.25;   /* between looks at a recording that is waited for */
+static const double POLL_S = 0.25;   /* between queries while waiting for a recording */
 static const double REPEAT_S = 0.5;  /* of a request */
-static const double SILENCE_S = 3.0; /* while what is held is on its way */
+static const double SILENCE_S = 3.0; /* while a dump is in transit */
 
 static enum mkperf_status ask(struct mkperf_recorder *r, mkperf_ToTarget *m, const char *what,
                               struct mkperf_error *e)
@@ -39,7 +39,7 @@ static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkp
         }
         if (r->link.answer.which_msg == mkperf_ToHost_status_tag &&
             status->flight != mkperf_FlightState_FLIGHT_RECORDING) {
-            return MKPERF_OK; /* that there is none is said by Dump */
+            return MKPERF_OK; /* Dump reports a missing recording */
         }
         if (mkperf_peer_pause(&r->link, POLL_S)) {
             return mkperf_error_set(e, MKPERF_ERR_FAILED,
@@ -49,7 +49,7 @@ static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkp
     }
 }
 
-/* All of it: until the Status behind the last batch. */
+/* Receives all of it, until the Status after the last batch. */
 static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
@@ -90,7 +90,7 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
         (r->options->wait && wait_for_trigger(r, e) != MKPERF_OK)) {
         return e->status;
     }
-    r->stream->starting = true; /* the Session that comes is seen from its first sample on */
+    r->stream->starting = true; /* the next Session is complete from its first sample on */
     if (ask(r, &m, "Dump", e) != MKPERF_OK || mkperf_recorder_refused(r, e) != MKPERF_OK ||
         receive(r, e) != MKPERF_OK) {
         return e->status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: what a target needs for `-e timer`: which PDs the profiler PD can observe, and what of
- * them. docs/stock.md says what the target does with it.
+ * Owns: the target's data for `-e timer`: which PDs the profiler PD can observe, and what of them.
+ * docs/stock.md describes their use.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static unsigned slot_of(const struct telling *t, unsigned pd)
     return 0;
 }
 
-/* A PD with registers to look at, and an ELF that tells where it makes system calls. */
+/* A PD with readable registers, and an ELF with the addresses of its system calls. */
 static bool observable(const struct telling *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
@@ -48,7 +48,7 @@ static bool observable(const struct telling *t, unsigned i)
            mkperf_pds_module(t->r->pds, i) != NULL;
 }
 
-/* The highest priority of what cannot be observed, + 1; 0: there is nothing. A virtual machine's
+/* The highest priority of PDs that cannot be observed, + 1; 0: none. A virtual machine's
  * priority is not known: it may be any. */
 static uint32_t unobserved(const struct telling *t)
 {

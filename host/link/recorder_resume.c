@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: going on after a broken link, see recorder.h. The same boot and session: it went on
- * meanwhile, and sample numbers tell what did not arrive. Another boot: a new session in the same
- * file, at a later time. What is not running any more is at its end.
+ * Owns: continuing after a broken link, see recorder.h. The same boot and session: it continued in
+ * the meantime, and sample numbers show what did not arrive. Another boot: a new session in the
+ * same file, at a later time. A session that does not run any more has ended.
  */
 #include <inttypes.h>
 

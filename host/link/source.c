@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the table of sources and what all kinds with a descriptor share. */
+/* Owns: the table of sources and the common part of all kinds with a descriptor. */
 #include "source.h"
 
 #include <errno.h>

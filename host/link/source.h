@@ -2,7 +2,7 @@
 /*
  * Where bytes of a target come from: a serial line, a socket, a capture.
  *
- * Owns: opening, reading, writing, closing. Called by the link; knows nothing of frames. A kind of
+ * Owns: opening, reading, writing, closing. Called by the link; independent of frames. A kind of
  * source is one struct of functions and one line in the table in source.c.
  */
 #ifndef MKPERF_HOST_LINK_SOURCE_H
@@ -16,11 +16,11 @@
 struct mkperf_source;
 
 struct mkperf_source_ops {
-    const char *scheme; /* what stands before the colon */
-    const char *where;  /* what stands behind it, for the help text */
+    const char *scheme; /* the part before the colon */
+    const char *where;  /* the part after it, for the help text */
     const char *help;
     bool interactive; /* a target listens at the other end; otherwise a replay */
-    bool network;     /* opening again may well do what opening once did not */
+    bool network;     /* a second attempt to open may succeed */
     enum mkperf_status (*open)(struct mkperf_source *s, const char *where, struct mkperf_error *e);
     /* Up to n bytes; *got = 0: nothing now. MKPERF_ERR_LINK: the other end is gone; of a replay,
      * its end. */
@@ -38,10 +38,10 @@ struct mkperf_source {
     int fd;                   /* to poll for reading; -1: closed */
     int listener;             /* of listen:, from the first open to the end; -1: none */
     bool ended;               /* a replay: all of it was read */
-    double patience_s;        /* for a connection to come about */
+    double patience_s;        /* for a connection to be made */
     double accept_s;          /* for a target that dials; 0: without end */
     const volatile int *stop; /* not 0: give up waiting; NULL: never */
-    void (*notice)(void *self, const char *text); /* what a user should know; may be NULL */
+    void (*notice)(void *self, const char *text); /* messages for the user; may be NULL */
     void *self;
 };
 
@@ -52,11 +52,11 @@ enum mkperf_status mkperf_source_init(struct mkperf_source *s, const char *spec,
                                       struct mkperf_error *e);
 /*
  * Opens it, again after mkperf_source_close. Errors: USAGE for the spec, INPUT with the system's
- * reason, LINK if nobody is there (now).
+ * reason, LINK if there is no listener (now).
  */
 enum mkperf_status mkperf_source_open(struct mkperf_source *s, struct mkperf_error *e);
 void mkperf_source_close(struct mkperf_source *s); /* idempotent; may be opened again */
-void mkperf_source_end(struct mkperf_source *s);   /* closes for good; idempotent */
+void mkperf_source_end(struct mkperf_source *s);   /* closes permanently; idempotent */
 
 /* For kinds that are a non-blocking descriptor. */
 enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_t n, size_t *got,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: targets that dial out, listen:[ADDR:]PORT. One connection at a time; while a session lasts
- * the socket goes on listening, so that a target can come back.
+ * Owns: targets that dial out, listen:[ADDR:]PORT. One connection at a time; during a session the
+ * socket continues to listen, so that a target can reconnect.
  */
 #include <errno.h>
 #include <netdb.h>

@@ -54,7 +54,7 @@ static enum mkperf_status set_raw(struct mkperf_source *s, speed_t speed, struct
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: cannot be set up: %s", s->spec,
                                 strerror(errno));
     }
-    tcflush(s->fd, TCIFLUSH); /* what stands there is of an earlier time */
+    tcflush(s->fd, TCIFLUSH); /* discards older input */
     return MKPERF_OK;
 }
 
@@ -86,7 +86,7 @@ static enum mkperf_status serial_open(struct mkperf_source *s, const char *where
         mkperf_source_close(s);
         return e->status;
     }
-    ioctl(s->fd, TIOCEXCL); /* nobody else reads our bytes; not every line can say so */
+    ioctl(s->fd, TIOCEXCL); /* exclusive use; not every line supports it */
     return MKPERF_OK;
 }
 

@@ -12,11 +12,11 @@
 struct mkperf_talk {
     /* Set before mkperf_talk_open; what is not needed stays 0. */
     struct mkperf_record_options options; /* link; system and elf_path for names */
-    struct mkperf_sink sink;              /* of samples; ops NULL: nobody wants them */
+    struct mkperf_sink sink;              /* of samples; ops NULL: samples are discarded */
     /* Every message but batches. */
     void (*control)(void *self, const mkperf_ToHost *m);
     void (*text)(void *self, const char *p, size_t n); /* console text; NULL */
-    void (*notice)(void *self, const char *text);      /* NULL: nobody listens */
+    void (*notice)(void *self, const char *text);      /* may be NULL */
     void (*warn)(void *self, const char *text); /* about names and ELFs; NULL: nobody listens */
     bool elfs;          /* ELFs are needed, too: for a recording; the timer needs them anyway */
     volatile int *stop; /* NULL: never */
@@ -30,7 +30,7 @@ struct mkperf_talk {
 enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *e);
 void mkperf_talk_close(struct mkperf_talk *t);
 
-/* What the target said in its hello. */
+/* The target's hello. */
 const mkperf_TargetHello *mkperf_talk_hello(const struct mkperf_talk *t);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Call chains made whole: which PD each caller belongs to, and the caller that only the link
- * register knows.
+ * Completes call chains: the PD of each caller, and the caller that is only in the link register.
  *
- * Owns: the rule and a cache of decisions (bounded). Called by decoders of live streams. A walk
- * over frame pointers misses the caller of a function that has no frame of its own (yet); the
- * program's unwind data tells. Without it the chain stays as it came, and is counted.
+ * Owns: the rule and a cache of decisions (bounded). Called by decoders of live streams. A
+ * frame-pointer walk misses the caller of a function without a frame (yet); the program's unwind
+ * data decide. Without them the chain stays as it arrived, and is counted.
  */
 #ifndef MKPERF_HOST_MODEL_CHAIN_H
 #define MKPERF_HOST_MODEL_CHAIN_H
@@ -27,7 +26,7 @@ struct mkperf_repair {
 /* The decision for pc; UNKNOWN without a module. */
 enum mkperf_lr mkperf_repair_decide(struct mkperf_repair *r, struct mkperf_module *m, uint64_t pc);
 
-/* A chain in its two forms: as it came, and with the link register in front. */
+/* A chain in its two forms: as it arrived, and with the link register in front. */
 struct mkperf_chain_forms {
     struct mkperf_chain plain, repaired;
     bool
@@ -44,8 +43,8 @@ struct mkperf_chain_lookup {
 };
 
 /*
- * Prepares both forms for samples of PD `pd` from n return addresses with markers
- * (MKPERF_FRAME_PD, MKPERF_FRAME_CALLER: record.h). A marker without all of its words ends the chain.
+ * Prepares both forms for samples of PD `pd` from n return addresses with markers (MKPERF_FRAME_PD,
+ * MKPERF_FRAME_CALLER: record.h). A marker without all of its words ends the chain.
  */
 void mkperf_chain_prepare(struct mkperf_chain_forms *c, uint32_t pd, uint64_t lr,
                           const uint64_t *frame, unsigned n,

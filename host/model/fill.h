@@ -15,7 +15,7 @@
 enum { MKPERF_FILL_POINTS = 256 };
 
 struct mkperf_fill_point {
-    uint64_t time_ns; /* of the report; what it says is of the time since the point before */
+    uint64_t time_ns; /* of the report; it covers the time since the previous point */
     uint64_t bytes;
 };
 

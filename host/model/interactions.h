@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who called and notified whom, and other software events of a session.
+ * Calls and notifications between PDs, and other software events of a session.
  *
  * Owns: the form in memory, and that of the lines in which a perf.data file carries it among
  * mkperf's own totals.
@@ -38,7 +38,7 @@ struct mkperf_interactions {
 /* perf's names where perf has one, by enum mkperf_soft_kind. */
 extern const char *const mkperf_soft_names[MKPERF_SOFT_KINDS];
 
-/* Adds an edge, or a PD's counts. What there is no room for is left out: the totals tell. */
+/* Adds an edge, or a PD's counts. Entries that do not fit are omitted; the totals include them. */
 void mkperf_interactions_add(struct mkperf_interactions *i, const struct mkperf_interaction *edge);
 void mkperf_interactions_add_pd(struct mkperf_interactions *i, const struct mkperf_soft_counts *pd);
 

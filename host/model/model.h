@@ -34,7 +34,7 @@ struct mkperf_event {
     uint64_t period;              /* 0 with a frequency */
     uint32_t frequency;           /* samples per second and core, 0 with a period */
     uint32_t group;               /* events with the same number, not 0, count at the same times */
-    bool read; /* does not sample: its counts ride in samples of the group's first event */
+    bool read; /* does not sample: its counts are read in samples of the group's first event */
 };
 
 /* ":u" or ":k" behind the name of an event that counts in one mode only; "". */
@@ -43,7 +43,7 @@ static inline const char *mkperf_event_modes(const struct mkperf_event *event)
     return event->user == event->kernel ? "" : event->user ? ":u" : ":k";
 }
 
-/* Who ran: a protection domain, the idle thread, or a thread that nobody named. */
+/* The thread that ran: a protection domain, the idle thread, or an unnamed thread. */
 struct mkperf_pd {
     uint64_t thread;                 /* identity, cmd/cmd_record.h */
     uint32_t id;                     /* index in the model, from 0; dense; never reused */
@@ -98,7 +98,7 @@ struct mkperf_read {
 
 struct mkperf_sample {
     uint64_t time_ns; /* target's monotonic clock */
-    uint64_t period;  /* events this sample stands for */
+    uint64_t period;  /* events that this sample represents */
     uint32_t pd;
     uint32_t event; /* index into the session's events */
     uint32_t core;
@@ -124,7 +124,7 @@ enum mkperf_lost_where { /* the first three are enum mkperf_loss_where */
 struct mkperf_lost {
     uint64_t time_ns; /* of the report, 0 = unknown */
     uint64_t samples;
-    uint64_t events; /* that they stood for; 0 = unknown */
+    uint64_t events; /* that they represented; 0 = unknown */
     enum mkperf_lost_where where;
     uint32_t core;
 };
@@ -166,7 +166,7 @@ struct mkperf_totals {
     uint64_t spurious;
     uint64_t disturbed;  /* times that the PMU held something else than the target had written */
     uint64_t storms;     /* sessions that the target ended, since they took most of its time */
-    uint64_t unrepaired; /* samples whose leaf's caller could not be decided (no unwind data) */
+    uint64_t unrepaired; /* samples whose leaf's caller could not be determined (no unwind data) */
     uint64_t marks;
     uint64_t marks_lost;
     uint64_t restarts;      /* of the target, seen in the stream */
@@ -184,26 +184,26 @@ struct mkperf_totals {
     unsigned nsuspects; /* the most doubtful samples first */
     struct mkperf_suspect suspect[MKPERF_SUSPECTS];
     bool complete; /* the target's totals at stop agree with what arrived */
-    /* The input ends before it is whole: what came later is in no count. */
+    /* The input ends early: the missing part is in no count. */
     bool cut;
     uint64_t cut_bytes; /* at its end, of no use */
 };
 
 /*
- * A sink: where a profile goes. Functions return MKPERF_OK or fill *e. Order of calls: begin, then
- * any of pd (once for each PD, before its first sample), events, sample, mark, lost, and flush (a
- * batch is over), then end; abandon instead of end releases everything and keeps what can be kept.
- * NULL functions are skipped.
+ * A sink: a consumer of a profile. Functions return MKPERF_OK or fill *e. Order of calls: begin,
+ * then any of pd (once for each PD, before its first sample), events, sample, mark, lost, and flush
+ * (a batch is over), then end; abandon instead of end releases everything and keeps the part that
+ * was written. NULL functions are skipped.
  *
  * events: a later session of the same stream has other events: session->event has grown at its end
- * (the older ones stay what they are; the rest of *session is the later session's). A sink without
- * this function cannot hold them: its stream ends there with an error.
+ * (the older ones are unchanged; the rest of *session is the later session's). A sink without this
+ * function cannot represent them: its stream ends there with an error.
  *
- * reads: a sample's reads are looked at. A sink without it gets, behind a sample with reads, one
- * more for each event that is read and counted anything: the same place, with that event and its
- * count as the period, as perf does (mkperf_sink_sample).
+ * reads: the sink handles a sample's reads. A sink without it gets, after a sample with reads, one
+ * more for each event that was read and counted anything: the same place, with that event and its
+ * count as the period, as in perf (mkperf_sink_sample).
  *
- * mark: its time may lie before that of samples that came earlier. Samples of one core are in the
+ * mark: its time may be before that of earlier samples. Samples of one core are in the
  * order of time; cores are not ordered among each other, and flush promises nothing about them.
  */
 struct mkperf_sink_ops {

@@ -73,7 +73,7 @@ uint32_t pds_add(struct mkperf_pds *p, uint64_t thread, char *name, char *parent
     return p->n++;
 }
 
-/* Finds the ELF of PD id. Whether there is one: a missing one is a warning. */
+/* Finds the ELF of PD id. Returns whether it was found; a missing one is a warning. */
 static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
 {
     struct mkperf_error e;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the calls from decoders to a sink, see model.h: texts made printable, and what a sink sees
- * of a sample with group reads.
+ * Owns: the calls from decoders to a sink, see model.h: printable texts, and samples with group
+ * reads for sinks without reads.
  */
 #include "model.h"
 
 #include "base/printable.h"
 
-enum { TEXT = 1024 }; /* what is kept of a text that is not printable */
+enum { TEXT = 1024 }; /* the stored part of an unprintable text */
 
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e)

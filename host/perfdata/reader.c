@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: see reader.h. The walk over a file's records. A record's fields are at places that its
- * event's attributes say; struct perfin_cursor takes them one after the other and remembers a cut.
+ * Owns: see reader.h. The iteration over a file's records. An event's attributes determine the
+ * positions of a record's fields; struct perfin_cursor reads them one after the other and remembers
+ * a truncation.
  */
 #include "reader.h"
 
@@ -36,7 +37,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     return mkperf_sink_begin(r->sink, &s->model, r->e);
 }
 
-/* What stands behind every other record: whose it is and when. The last fields of it are fixed. */
+/* The end of every other record: its process and time. Its last fields are fixed. */
 static void read_trailer(struct perfin_reader *r, struct perfin_cursor c, uint32_t *tid,
                          uint64_t *time, uint32_t *core)
 {
@@ -144,7 +145,7 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
     }
 }
 
-/* The size of the record at r->offset with what follows it, 0 if there is no whole one. */
+/* The size of the record at r->offset with its trailer, 0 if there is no whole one. */
 static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, uint64_t left)
 {
     size_t size = header[6] | (size_t)header[7] << 8;
@@ -162,7 +163,8 @@ static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, ui
     return extent;
 }
 
-/* The record at r->offset. *extent is 0 behind the last whole one of a file that may be cut. */
+/* The record at r->offset. *extent is 0 after the last whole one of a file that may be
+ * truncated. */
 static enum mkperf_status next_record(struct perfin_reader *r, uint64_t *extent)
 {
     uint64_t left = r->frame.data.offset + r->frame.data.size - r->offset;
@@ -254,7 +256,7 @@ enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, 
     return read_all(&r);
 }
 
-/* Opens a file, or what gives its bytes once. */
+/* Opens a file or a stream. */
 static enum mkperf_status open_bytes(struct perfin_bytes *b, const char *path,
                                      struct mkperf_error *e)
 {

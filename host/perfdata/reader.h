@@ -2,11 +2,11 @@
 /*
  * The perf.data reader: a file that mkperf wrote, back into the model.
  *
- * Owns: the way from records to the sink's calls. Called by `mkperf report` and by whatever else
- * turns a recording into something. Files of perf itself are read as far as the model reaches:
- * processes stand for PDs, addresses stay as they are, and records of other kinds are skipped.
- * What was recorded into a pipe is read from a pipe or from a file; a file's layout needs a file.
- * A file whose writer was killed is read up to where it was cut; its totals are incomplete then.
+ * Owns: the path from records to the sink's calls. Called by all commands that read a recording.
+ * Files of perf itself are read as far as the model reaches: processes are PDs, addresses are
+ * unchanged, and records of other kinds are skipped. The pipe's layout is read from a pipe or from
+ * a file; the file's layout needs a file. A file whose writer was killed is read up to its last
+ * whole record; its totals are incomplete then.
  *
  * Memory does not grow with the file, only with the number of its processes.
  */

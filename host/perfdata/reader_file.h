@@ -3,8 +3,8 @@
  * A perf.data file's bytes and its frame: header, attributes, features.
  *
  * Owns: reading with every length checked, through one buffer whatever the file's size. Called by
- * the perf.data decoder's own files alone. Nothing here is trusted: what lies outside the file, or
- * is larger than its limit, is an error with the offset where it stands.
+ * the perf.data decoder's own files alone. Nothing is trusted: a position outside the file, or a
+ * size above its limit, is an error with its offset.
  */
 #ifndef MKPERF_HOST_PERFDATA_READER_FILE_H
 #define MKPERF_HOST_PERFDATA_READER_FILE_H
@@ -26,7 +26,7 @@ enum {
 struct perfin_bytes {
     const char *path;      /* for messages */
     uint64_t size;         /* UINT64_MAX: of a stream whose end was not met */
-    bool stream;           /* fd gives its bytes once: offsets only grow */
+    bool stream;           /* fd is a stream: offsets only grow */
     const uint8_t *memory; /* all of it, or NULL: fd and buffer */
     int fd;
     uint8_t *buffer;
@@ -88,7 +88,7 @@ enum mkperf_status perfin_read_pipe_head(struct perfin_bytes *b, struct perfin_f
 /* Keeps a feature from a HEADER_FEATURE or HEADER_EVENT_TYPE record. False: cut, or no memory. */
 bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n);
 
-/* A feature's bytes with a 0 behind them, to be freed; NULL if absent or too large. */
+/* A feature's bytes with a 0 after them; the caller frees them. NULL if absent or too large. */
 uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                         size_t *n);
 

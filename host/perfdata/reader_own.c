@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: what mkperf's own features of a perf.data file say, lines `key value` about the session and
- * its totals. A line that makes no sense is passed over. See reader_session.h.
+ * Owns: the contents of mkperf's own features of a perf.data file, lines `key value` about the
+ * session and its totals. Invalid lines are skipped. See reader_session.h.
  */
 #include <inttypes.h>
 #include <stdio.h>

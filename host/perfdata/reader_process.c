@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the records of a perf.data file that say what a process is called and which program it
- * runs, and the PDs that the sink is told of. Called by the walk over the records; see
+ * Owns: the records of a perf.data file with a process's name and program, and the PDs that are
+ * announced to the sink. Called by the iteration over the records; see
  * reader_internal.h.
  */
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static bool is_program(const char *path)
     return path[0] == '/' && path[1] != '/';
 }
 
-/* The program of a process, unless it is known or the sink has been told. */
+/* The program of a process, unless it is known or was announced. */
 static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, const char *path,
                                       size_t n, const struct mkperf_build_id *id)
 {

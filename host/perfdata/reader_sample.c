@@ -2,7 +2,7 @@
 /*
  * Samples and marks of a perf.data: from a record's fields to the model.
  *
- * Owns: which fields a sample has, and what its callchain means. Called by reader.c.
+ * Owns: a sample's fields, and the meaning of its callchain. Called by reader.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +75,7 @@ static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint6
     }
 }
 
-/* Counter values in a sample. Of one counter alone there is nothing that its period does not say.
- */
+/* Counter values in a sample. The value of a single counter adds nothing to the period. */
 static void take_read(const struct perfin_reader *r, struct perfin_cursor *c, uint64_t format,
                       struct raw_sample *s)
 {

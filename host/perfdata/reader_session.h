@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a perf.data file says about the session: events, machine, PDs, totals.
+ * A perf.data file's data on the session: events, machine, PDs, totals.
  *
  * Owns: the model's session and PDs while a file is read, and every string in them. Filled from
  * mkperf's own features where the file has them, else from perf's. Called by the perf.data decoder.
@@ -15,9 +15,9 @@ enum { PERFIN_PROCESSES_MAX = 1 << 16 };
 
 struct perfin_process {
     uint32_t pid;
-    bool announced; /* the sink has been told: name and ELF stay as they are */
+    bool announced; /* announced to the sink: name and ELF are final */
     uint64_t thread;
-    bool has_thread; /* as the session says, not guessed */
+    bool has_thread; /* from the session, not guessed */
     char *name, *elf, *parent, *unnamed;
     struct mkperf_build_id build_id; /* of its program */
 };
@@ -40,7 +40,7 @@ enum mkperf_status perfin_read_session(struct perfin_bytes *b, const struct perf
 /* reader_own.c. The session as mkperf's own feature says, if there is one. */
 enum mkperf_status perfin_read_own(struct perfin_bytes *b, const struct perfin_frame *f,
                                    struct perfin_session *s, struct mkperf_error *e);
-/* The totals, which a pipe has behind its data. */
+/* The totals, which a pipe has after its data. */
 enum mkperf_status perfin_read_totals(struct perfin_bytes *b, const struct perfin_frame *f,
                                       struct perfin_session *s, struct mkperf_error *e);
 void perfin_free_session(struct perfin_session *s);

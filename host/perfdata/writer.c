@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The perf.data writer's sink functions: PDs, losses, rounds, and what comes before a sample.
+ * The perf.data writer's sink functions: PDs, losses, rounds, and records before a sample.
  *
  * Owns: struct mkperf_perfdata. The head is written with the first record, when the PDs that are
  * known from the start have been announced.
@@ -109,7 +109,7 @@ static bool known_pd(const struct mkperf_perfdata *w, uint32_t id)
     return id < w->npds && w->pd[id].name != NULL;
 }
 
-/* Everything that stands before the first record of the stream. */
+/* Everything before the first record of the stream. */
 static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     if (w->build_ids == NULL) {
@@ -130,7 +130,7 @@ static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *
     return mkperf_outfile_flush(&w->out, e); /* from here on a killed writer's file is of use */
 }
 
-/* Room for PD id, which may come before those of smaller ids; NULL with *e set. */
+/* Space for PD id, which may arrive before smaller ids; NULL with *e set. */
 static struct perfdata_pd *room_for(struct mkperf_perfdata *w, uint32_t id, const char *name,
                                     struct mkperf_error *e)
 {
@@ -285,7 +285,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
     return MKPERF_OK;
 }
 
-/* The time of the core that is; 0 if there are cores without a sample, or nobody knows how many. */
+/* The time of that core; 0 if a core has no sample, or the number of cores is unknown. */
 static uint64_t furthest_behind(const struct mkperf_perfdata *w)
 {
     uint64_t oldest = UINT64_MAX;
@@ -300,9 +300,9 @@ static uint64_t furthest_behind(const struct mkperf_perfdata *w)
 }
 
 /*
- * A round promises perf that nothing follows that is older than the newest event before the
- * previous round. Each core's samples are in order, so the oldest that can follow is at the core
- * that is furthest behind.
+ * A round promises perf that no later record is older than the newest event before the previous
+ * round. Each core's samples are in order, so the oldest that can follow is at the core that is
+ * furthest behind.
  */
 static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_error *e)
 {

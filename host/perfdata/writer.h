@@ -3,9 +3,9 @@
  * The perf.data writer: a sink whose output is a file that perf, hotspot and samply read.
  *
  * Owns: the file while it is written; its layout is that of abi.h. Called by `mkperf record`;
- * `mkperf recover` finishes a file whose writer died. Nothing that was handed over is lost unless the
- * disk takes no more, which is an error; a killed writer leaves PATH.partial, whole up to the last
- * buffer written.
+ * `mkperf recover` finishes a file whose writer died. Nothing that was handed over is lost unless
+ * the disk takes no more, which is an error; a killed writer leaves PATH.partial, whole up to the
+ * last buffer written.
  */
 #ifndef MKPERF_HOST_PERFDATA_WRITER_H
 #define MKPERF_HOST_PERFDATA_WRITER_H
@@ -25,13 +25,13 @@ enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *
                                        struct mkperf_perfdata **out, struct mkperf_error *e);
 struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w);
 uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w); /* written so far */
-/* Gives the kernel what is in the buffer: a killed writer's file has it. Cheap once a second. */
+/* Writes the buffer to the kernel, so that a killed writer's file has it. Cheap once a second. */
 enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf_error *e);
 void mkperf_perfdata_free(struct mkperf_perfdata *w); /* after end or abandon; or without either */
 
 /*
  * Finishes the file at `path` that a killed writer left, into `out` (or in place, renamed without
- * ".partial", if NULL). *totals is what the file holds.
+ * ".partial", if NULL). *totals are the file's.
  */
 enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,
                                            struct mkperf_totals *totals, struct mkperf_error *e);

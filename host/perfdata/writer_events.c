@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a perf.data file's head did not know: events of a later session, and marks.
+ * Events that are not in a perf.data file's head: those of a later session, and marks.
  *
- * Owns: HEADER_ATTR and EVENT_UPDATE records, and the form of marks. perf takes both records in the
- * midst of a file, so a killed writer's file has them, too. A pipe has all its events so.
+ * Owns: HEADER_ATTR and EVENT_UPDATE records, and the form of marks. perf accepts both records
+ * within a file, so a killed writer's file has them, too. A pipe has all its events in this form.
  */
 #include <stdio.h>
 

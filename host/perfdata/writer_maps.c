@@ -14,11 +14,10 @@
 enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 };
 
 /*
- * perf wants a kernel of its own; without one it complains, and with a real one at the address of
- * ours it would look up the names of the machine that it runs on. So: one page where no kernel has
- * code, with a build id that belongs to nothing. It comes last of all: a perf that meets it before
- * a sample, and takes the machine for its own (from a pipe it always does), looks for its symbols
- * and says that there are none.
+ * perf needs a kernel map; without one it complains, and with a real one at our kernel's address it
+ * would look up names of the host's kernel. So this is one page where no kernel has code, with a
+ * build id of nothing. It comes last: a perf that reads it before a sample, and takes the machine
+ * for the host (from a pipe it always does), looks for its symbols and reports that there are none.
  */
 #define DUMMY_KERNEL UINT64_C(0xfffffffffff00000)
 #define DUMMY_NAME "[kernel.kallsyms]"
@@ -39,7 +38,7 @@ void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uin
     if (id == NULL || n == 0 || n > BUILD_ID_MAX || length >= PERF_PATH_MAX) {
         return;
     }
-    /* in a pipe it is a record among others; in a file nobody reads the type */
+    /* in a pipe it is an ordinary record; in a file the type is not read */
     perfdata_record(&c, PERF_RECORD_HEADER_BUILD_ID, misc | PERF_RECORD_MISC_BUILD_ID_SIZE,
                     8 + 4 + 24 + room);
     mkperf_put32(&c, UINT32_MAX); /* the host's machine, not a guest's */

@@ -2,8 +2,8 @@
 /*
  * perf.data's layout for pipes: what a file has in its head and tail, as records.
  *
- * Owns: those records. Called by the writer in place of writer_head.c's functions. perf takes no
- * feature from a pipe that it does not know, so mkperf's own are records of a kind that perf skips.
+ * Owns: those records. Called by the writer in place of writer_head.c's functions. perf refuses
+ * unknown features in a pipe, so mkperf's own are records of a kind that perf skips.
  */
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static enum mkperf_status put_own(struct mkperf_perfdata *w, const struct perfda
     return MKPERF_OK;
 }
 
-/* Writes the features there are and forgets them. */
+/* Writes the present features and discards them. */
 static enum mkperf_status put_features(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     enum mkperf_status status = MKPERF_OK;

@@ -2,8 +2,8 @@
 /*
  * Finishing a perf.data file whose writer died: keep whole records, count them, write the tail.
  *
- * Owns: reading back what the writer wrote. Called by `mkperf recover`. A record that was cut, and
- * what was in the writer's buffer, is lost. Memory does not grow with the file.
+ * Owns: reading the writer's records. Called by `mkperf recover`. A truncated record, and the
+ * writer's buffer, are lost. Memory does not grow with the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,7 @@ static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
     }
 }
 
-/* Sets r->end behind the last whole record of a type that the writer uses. */
+/* Sets r->end to the end of the last whole record of a type that the writer uses. */
 static void scan(struct reader *r, struct mkperf_totals *t)
 {
     static uint8_t record[UINT16_MAX + 1];
@@ -205,7 +205,7 @@ static bool same_file(struct reader *r, const char *path)
            a.st_ino == b.st_ino;
 }
 
-/* Whether a copy to `to` would be written over the input: then it is finished where it is. */
+/* Whether a copy to `to` would overwrite the input: then it is finished in place. */
 static bool in_place(struct reader *r, const char *to)
 {
     char partial[PERF_PATH_MAX + sizeof PARTIAL];

@@ -11,7 +11,7 @@ static uint64_t kernel_address(uint64_t addr)
     return addr >= (uint64_t)-4096 ? 0 : addr; /* would be taken for a context marker */
 }
 
-/* A kernel that was interrupted on its own behalf has callers of its own, see model.h. */
+/* A kernel that was interrupted in its own work has kernel callers, see model.h. */
 static void put_kernel_chain(struct mkperf_put *c, const struct mkperf_sample *s)
 {
     mkperf_put64(c, PERF_CONTEXT_KERNEL);
@@ -32,7 +32,7 @@ static void put_user_chain(struct mkperf_put *c, const struct mkperf_sample *s)
     }
 }
 
-/* Events of the sample's group, 0 if its values do not ride in its samples. */
+/* Events of the sample's group, 0 if they are not read in its samples. */
 static unsigned group_size(const struct mkperf_perfdata *w, unsigned event)
 {
     unsigned leader, n = 0;

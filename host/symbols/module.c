@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Modules: ELF files, opened once and checked before anything else looks at them.
+ * Modules: ELF files, opened once and checked before any other use.
  *
  * Owns: the list of modules, each file's mapping, its segments and build id. Called by the
- * commands and sinks that need symbols. The file is mapped private, so that what elfutils does to
- * it stays here; a file that is cut short is refused, since a half symbol table gives wrong names.
+ * commands and sinks that need symbols. The file is mapped private, so that elfutils'
+ * changes stay local; a truncated file is refused, since half a symbol table yields wrong names.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -38,8 +38,8 @@ struct mkperf_symbols *mkperf_symbols_new(void);
 void mkperf_symbols_free(struct mkperf_symbols *s);
 
 /*
- * Opens the ELF at path (once: the same path gives the same module). Errors, MKPERF_ERR_INPUT with
- * path and reason: missing, not an ELF, not AArch64, RISC-V 64 or x86-64 (Akaros), cut short.
+ * Opens the ELF at path (once: the same path returns the same module). Errors, MKPERF_ERR_INPUT
+ * with path and reason: missing, not an ELF, not AArch64, RISC-V 64 or x86-64 (Akaros), cut short.
  */
 enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *path,
                                          struct mkperf_module **out, struct mkperf_error *e);
@@ -68,12 +68,12 @@ const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *
  * array that the caller frees. */
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n);
 
-/* The function at addr. Strings live as long as s. False, with name NULL, if there is none. */
+/* The function at addr. Strings live as long as s. False, with name NULL, if unknown. */
 bool mkperf_symbol_at(struct mkperf_module *m, uint64_t addr, struct mkperf_symbol *out);
 
 /*
- * Whether a function is meant by `wanted`: its name, or that without its parameters (C++) or without
- * what a compiler appends to a clone's (.constprop.0, .isra.0, .part.0, .cold).
+ * Whether a function is meant by `wanted`: its name, or that without its parameters (C++) or
+ * without what a compiler appends to a clone's (.constprop.0, .isra.0, .part.0, .cold).
  */
 bool mkperf_symbol_is(const char *name, const char *wanted);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the symbolizer share.
+ * Shared by the files of the symbolizer.
  *
  * Owns: struct mkperf_module. module.c opens it, functions.c, lines.c and unwind.c each fill
- * their own part of it at first use. Called by nobody outside host/symbols.
+ * their own part of it at first use. Used only in host/symbols.
  */
 #ifndef MKPERF_HOST_SYMBOLS_SYMBOLS_INTERNAL_H
 #define MKPERF_HOST_SYMBOLS_SYMBOLS_INTERNAL_H
@@ -20,11 +20,11 @@ enum {
 struct mkperf_function {
     uint64_t start, size;
     const char *raw;  /* as in the string table */
-    const char *name; /* demangled; NULL until somebody asked */
+    const char *name; /* demangled; NULL until requested */
     uint8_t type, bind;
 };
 
-struct mkperf_unit_range { /* a stretch of code and the unit that describes it */
+struct mkperf_unit_range { /* a range of code and the unit that describes it */
     uint64_t start, end;
     Dwarf_Off unit;
 };

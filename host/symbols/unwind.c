@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the return address is: the question that a frame-pointer walk leaves open at its leaf.
+ * Finds the return address of a leaf, which a frame-pointer walk cannot.
  *
  * Owns: a module's call-frame information and a bounded cache of answers. Called through
  * mkperf_lr_is_caller, once for each distinct leaf address of a recording. Decides by the
@@ -84,11 +84,11 @@ static bool frame_based_on(Dwarf_Frame *frame, unsigned reg)
 }
 
 /*
- * AArch64: what the straight line of code around pc says. It goes before call-frame information,
- * which is late in some compilers' code: clang's says nothing until its prologue is over and has
- * nothing about epilogues, gcc's says that a register is restored only where a large frame is
- * released. Backwards, the last of "fp set" and "fp and lr restored" decides; forwards, an fp that
- * is yet to be set is still the caller's.
+ * AArch64: the straight-line code around pc. It takes precedence over call-frame information, which
+ * is late in some compilers' code: clang's has nothing until the end of the prologue and nothing
+ * about epilogues, gcc's restores a register only where a large frame is released. Backwards, the
+ * last of "fp set" and "fp and lr restored" decides; forwards, an fp that is yet to be set is still
+ * the caller's.
  */
 static enum mkperf_lr by_code(struct mkperf_module *m, uint64_t pc, struct mkperf_symbol function)
 {
@@ -127,7 +127,7 @@ static enum mkperf_lr by_frame_aarch64(Dwarf_Frame *frame)
     switch (rule_of(frame, AARCH64_LR)) {
     case RULE_KEPT:
         return MKPERF_LR_YES;
-    case RULE_UNDEFINED: /* the outermost function: nobody called it */
+    case RULE_UNDEFINED: /* the outermost function: no caller */
         return MKPERF_LR_NO;
     case RULE_SAVED:
         /* A frame whose fp was never saved: compiled without frame pointers. Its caller is in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .system files: what an element's attributes say, read strictly: a number is all digits and within
+ * .system files: an element's attributes, read strictly: a number is all digits and within
  * its bounds, a truth is 'true' or 'false'. Called by elements.c and newer.c; messages name the
  * attribute.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .system files: the elements, one function each, which reads the attributes and checks what can be
- * checked of an element by itself. Called by parse.c, which has seen to it that the element may
- * stand where it does and has no attribute that it should not have.
+ * .system files: the elements, one function each, which reads the attributes and checks a single
+ * element. Called by parse.c, which has checked that the element is valid in its place and has no
+ * unknown attribute.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct mkperf_system_pd *system_current_pd(struct reader *r)
     return &r->draft.system->pd[r->pd_open[r->depth]];
 }
 
-/* Budget and period are the kernel's business; here they only have to make sense. */
+/* Budget and period are the kernel's business; here they only need to be valid. */
 static bool budget(struct reader *r, const char **attrs, bool *limited)
 {
     uint64_t b;

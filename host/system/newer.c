@@ -3,9 +3,9 @@
  * .system files: the elements that came after Microkit 2.0.1: capabilities for PDs (2.3: cspace)
  * and the domain schedule (2.3).
  *
- * Kept are capabilities of TCBs, by which one PD may read another's registers (docs/stock.md). The
- * rest is read for its form, and remembered as "beyond" what mkperf's own packer can build. Called
- * by parse.c, as elements.c is.
+ * Capabilities of TCBs, by which one PD may read another's registers, are stored (docs/stock.md).
+ * The rest is checked for its form, and marked as "beyond" what mkperf's own packer can build.
+ * Called by parse.c, as elements.c is.
  */
 #include "system_internal.h"
 

@@ -2,7 +2,7 @@
 /*
  * .system files: from XML to struct mkperf_system, by expat.
  *
- * Owns: the language, that is which element may stand where with which attributes (elements.c reads
+ * Owns: the language: the valid elements in each place, and their attributes (elements.c reads
  * them, check.c checks what needs the whole file). The first error ends it. Document types are
  * refused, so there are no entities to expand.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the files of this directory: what the parser keeps of a .system file until all of it is
- * read, because names may be used before they are defined.
+ * Shared by the files of this directory: the parser's state until the whole .system file is read,
+ * because names may be used before they are defined.
  */
 #ifndef MKPERF_HOST_SYSTEM_SYSTEM_INTERNAL_H
 #define MKPERF_HOST_SYSTEM_SYSTEM_INTERNAL_H
@@ -120,7 +120,7 @@ bool system_start_channel(struct reader *r, const char **attrs);
 bool system_start_end(struct reader *r, const char **attrs);
 struct mkperf_system_pd *system_current_pd(struct reader *r);
 
-/* newer.c: what Microkit 2.0.1 does not know. */
+/* newer.c: elements that Microkit 2.0.1 does not have. */
 void system_beyond(struct reader *r, const char *what);
 bool system_start_cspace(struct reader *r, const char **attrs);
 bool system_start_cap_tcb(struct reader *r, const char **attrs);

@@ -2,7 +2,7 @@
 /*
  * What mkperf top shows: on a terminal in place, or as tables one after the other.
  *
- * Owns: the picture, the keys and what they have chosen. The first line always says what is lost.
+ * Owns: the display, the keys and their selection. The first line always has the losses.
  * Called by cmd/cmd_top.c, which owns the session.
  */
 #ifndef MKPERF_HOST_TOP_SCREEN_H
@@ -24,7 +24,7 @@ struct top_screen {
     uint32_t event;
     enum top_sort sort;
     const char *pd; /* zoomed to, NULL: none */
-    uint32_t at;    /* selected PD or, behind them, function */
+    uint32_t at;    /* selected PD or, after them, function */
     struct top_list list;
     char message[TOP_TEXT]; /* the target's last words */
 };
@@ -35,7 +35,7 @@ void top_screen_stop(struct top_screen *s);
 /* Takes the keys that were typed; true if the picture is to be drawn at once. */
 bool top_screen_keys(struct top_screen *s);
 
-/* Counts anew unless paused. */
+/* Counts again unless paused. */
 enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error *e);
 void top_screen_draw(struct top_screen *s);
 void top_screen_print(const struct top_screen *s, FILE *out); /* without curses */

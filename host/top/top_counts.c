@@ -10,7 +10,7 @@
 
 enum { PAGE = 4096 };
 
-static const uint64_t ALL_OTHERS = UINT64_MAX; /* in a key: what found no room */
+static const uint64_t ALL_OTHERS = UINT64_MAX; /* in a key: entries that did not fit */
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
@@ -25,7 +25,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     return MKPERF_OK;
 }
 
-/* Another session has more events: what there is of the others stays theirs. */
+/* Another session has more events: the earlier ones keep their counts. */
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
                                      struct mkperf_error *e)
 {

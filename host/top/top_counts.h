@@ -2,10 +2,10 @@
 /*
  * A running session, counted by function over the last seconds.
  *
- * Owns: the sink that mkperf top puts behind the stream decoder. Time is cut into slices of the
+ * Owns: mkperf top's sink for the stream decoder. Time is cut into slices of the
  * target's clock; a row keeps its weight in each of the last TOP_SLICES of them, so the window
- * slides in steps of a slice and nothing is ever scaled. Memory is bounded: what comes when there
- * are TOP_ROWS_MAX rows is counted in one row of its PD.
+ * slides in steps of a slice and nothing is ever scaled. Memory is bounded: after
+ * TOP_ROWS_MAX rows, further functions are counted in one row of their PD.
  */
 #ifndef MKPERF_HOST_TOP_TOP_COUNTS_H
 #define MKPERF_HOST_TOP_TOP_COUNTS_H

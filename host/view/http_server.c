@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see http_server.h. What is answered to whom; the answers' contents are answer.c's. */
+/* Owns: see http_server.h. Access to answers; their contents are in answer.c. */
 #include "http_server.h"
 
 #include <arpa/inet.h>
@@ -108,7 +108,7 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
     *context = &s->connection[i];
 }
 
-/* It speaks: from now on it keeps its place. */
+/* It has sent a request: it keeps its connection. */
 static void heard(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =

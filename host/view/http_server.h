@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The server of mkperf view: HTTP on loopback, for who knows the address.
+ * The server of mkperf view: HTTP on loopback, for users who have the address.
  *
- * Owns: the connections, the token, what may be asked for. One thread, one request after the
- * other. Every path begins with the token (128 random bits); without it the answer is 403. The
- * Host must be the loopback address that was printed, so that another site's name that points
- * here gets nothing. Nothing is loaded from outside (Content-Security-Policy), nothing may embed
- * or read the page (no CORS headers).
+ * Owns: the connections, the token, valid requests. One thread, one request after the other. Every
+ * path begins with the token (128 random bits); without it the answer is 403. The Host must be the
+ * loopback address that was printed, so that another site's name that points here gets nothing.
+ * Nothing is loaded from outside (Content-Security-Policy), nothing may embed or read the page (no
+ * CORS headers).
  */
 #ifndef MKPERF_HOST_VIEW_HTTP_SERVER_H
 #define MKPERF_HOST_VIEW_HTTP_SERVER_H

@@ -2,7 +2,7 @@
 /*
  * A raw capture, the bytes of a line as `mkperf record --raw` keeps them, into the model.
  *
- * Owns: the way from the file through receiver and stream decoder to a sink. Called by `mkperf
+ * Owns: the path from the file through receiver and stream decoder to a sink. Called by `mkperf
  * convert`. Frames that are damaged are losses, and counted as such; console text is skipped.
  */
 #ifndef MKPERF_HOST_WIRE_RAW_CAPTURE_H
@@ -17,7 +17,7 @@ struct mkperf_capture_config {
     void *self;
 };
 
-/* From begin to end (abandon on error). MKPERF_ERR_INPUT: there is no session in it. */
+/* From begin to end (abandon on error). MKPERF_ERR_INPUT: no session in it. */
 enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_capture_config *config,
                                        const struct mkperf_sink *sink, struct mkperf_error *e);
 

@@ -61,7 +61,7 @@ static void hand_on(struct mkperf_receiver *w, const uint8_t *p, size_t n)
     }
 }
 
-/* What stood between two delimiters: n bytes, `shown` of them known as text already. */
+/* The bytes between two delimiters: n bytes, `shown` of them already known as text. */
 static enum mkperf_status chunk(struct mkperf_receiver *w, uint8_t *p, size_t n, size_t shown,
                                 struct mkperf_error *e)
 {
@@ -88,7 +88,7 @@ static enum mkperf_status chunk(struct mkperf_receiver *w, uint8_t *p, size_t n,
     return w->ops->message(w->self, whole + 2, (size_t)length, gap, e);
 }
 
-/* Bytes without a delimiter: kept until it comes; too many for a frame are none. */
+/* Bytes without a delimiter: stored until it arrives; too many are no frame. */
 static void keep(struct mkperf_receiver *w, const uint8_t *p, size_t n)
 {
     while (n > 0) {

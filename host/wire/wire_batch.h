@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A Batch message into columns, without nanopb: the one message that comes by the thousands.
+ * A Batch message into columns, without nanopb: the one message that arrives in thousands.
  *
  * Owns: reading the fields of Batch, Chain and Loss (proto/mkperf.proto). Every length is checked;
  * fields that are not known are skipped. Called by the stream decoder.
@@ -22,7 +22,7 @@ struct mkperf_batch_loss {
 
 struct mkperf_batch_chain {
     uint32_t slot, at, counter, flags;
-    uint32_t reads;  /* counters whose values ride in the samples */
+    uint32_t reads;  /* counters that are read in the samples */
     uint64_t thread; /* identity, as in mkperf/record.h */
     uint64_t pc, lr, kernel_pc;
     unsigned nframes;
@@ -52,7 +52,7 @@ struct mkperf_batch {
 bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n);
 bool mkperf_batch_chain_decode(struct mkperf_batch_chain *c, const uint8_t *p, size_t n);
 
-/* The Batch in a ToHost message: NULL if the message holds another (or makes no sense). */
+/* The Batch in a ToHost message: NULL if it is another message (or invalid). */
 const uint8_t *mkperf_batch_find(const uint8_t *p, size_t n, size_t *length);
 
 #endif

@@ -41,7 +41,7 @@ enum mkperf_status stream_same_image(const struct mkperf_stream *s, const mkperf
 enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e);
 bool stream_tick_hz_ok(uint64_t hz);
 uint64_t stream_ns(uint64_t ticks, uint64_t hz);
-/* In the stream's time, which goes on when the target is restarted. */
+/* In the stream's time, which continues when the target is restarted. */
 uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: marks, and what the target says that this connection did not get. */
+/* Owns: marks, and the target's reports of what this connection did not get. */
 #include <string.h>
 
 #include "wire_internal.h"
@@ -59,5 +59,5 @@ enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, stru
         s->skipped = s->next_sample = m->first_sample + m->samples;
         s->from_start = s->skipped == 0;
     }
-    return MKPERF_OK; /* the number of the next batch tells */
+    return MKPERF_OK; /* the number of the next batch shows it */
 }

@@ -80,8 +80,8 @@ static void define(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
 }
 
 /*
- * Defines the chains that hold from sample i on. *next: the first that does not yet, which is in
- * s->definition if *next < *decoded. False: a chain that makes no sense.
+ * Defines the chains that are valid from sample i on. *next: the first that is not yet, which is in
+ * s->definition if *next < *decoded. False: an invalid chain.
  */
 static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, unsigned *decoded)
 {
@@ -182,8 +182,7 @@ static void note_time(struct mkperf_totals *t, uint64_t ns)
 }
 
 /*
- * *unknown: how many samples named a chain that is not known. A chain that makes no sense voids
- * all of them.
+ * *unknown: the number of samples with an unknown chain. An invalid chain invalidates all of them.
  */
 static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
                                   struct mkperf_error *e)
@@ -191,7 +190,7 @@ static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
     const struct mkperf_batch *b = &s->batch;
     uint64_t ticks = b->time_ticks - b->step_ticks, last = s->core_ns[b->core];
     unsigned next = 0, decoded = 0, read = 0;
-    bool apart = false; /* a sample was left out, and whose the values are is not known */
+    bool apart = false; /* skipped a sample: remaining reads can no longer be matched */
 
     for (unsigned i = 0; i < b->nslots; i++) {
         const struct mkperf_stream_slot *slot = &s->slot[b->slot[i]];
@@ -240,7 +239,7 @@ static enum mkperf_status losses(struct mkperf_stream *s, struct mkperf_error *e
     return MKPERF_OK;
 }
 
-/* Sample numbers: what is missing between the last batch and this one was lost on the way. */
+/* Sample numbers: a gap between the last batch and this one was lost in transit. */
 static enum mkperf_status number(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
@@ -280,7 +279,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     if (named != MKPERF_OK || drop) {
         return named;
     }
-    if (!s->has_session || b->session != s->session_id) { /* its Session is to come, or was lost */
+    if (!s->has_session || b->session != s->session_id) { /* its Session follows, or was lost */
         s->damaged = true;
         s->totals.lost[MKPERF_LOST_CHAIN] += b->nslots;
         return MKPERF_OK;

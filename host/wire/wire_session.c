@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the sessions of a stream and their books, see wire_stream.h. A stream can hold several
- * sessions, with other events, and of a target that was restarted meanwhile: events are numbered
- * over all of them, and time goes on.
+ * Owns: the sessions of a stream and their totals, see wire_stream.h. A stream can have several
+ * sessions, with other events, also after a restart of the target: events are numbered over all of
+ * them, and time continues.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -46,7 +46,7 @@ static bool same_event(const struct mkperf_event *a, const struct mkperf_event *
            a->group == b->group && a->read == b->read;
 }
 
-/* The number of an event in the stream's list, which may grow; -1: there is no room. */
+/* The number of an event in the stream's list, which may grow; -1: the list is full. */
 static int event_number(struct mkperf_session *all, const struct mkperf_event *event)
 {
     for (unsigned i = 0; i < all->nevents; i++) {
@@ -117,7 +117,7 @@ bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsign
     return found;
 }
 
-/* What the target lost beyond what its Loss records told us: they may have been in lost frames. */
+/* The target's losses beyond its Loss records, which may have been in lost frames. */
 static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct mkperf_error *e)
 {
     const mkperf_Status *t = &s->status;
@@ -138,7 +138,7 @@ static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct m
     return stream_lost(s, &lost, e);
 }
 
-/* The times of events that took turns. */
+/* The times of multiplexed events. */
 static void add_turns(struct mkperf_stream *s)
 {
     const mkperf_Status *t = &s->status;
@@ -152,8 +152,8 @@ static void add_turns(struct mkperf_stream *s)
 }
 
 /*
- * The books of the session at hand. over: nothing more of it will come, even if the target was
- * still running it when it was last heard.
+ * The totals of the current session. over: no more of it will arrive, even if the target was still
+ * running it when last heard.
  */
 static enum mkperf_status close_session(struct mkperf_stream *s, bool over, struct mkperf_error *e)
 {
@@ -183,7 +183,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     return MKPERF_OK;
 }
 
-/* A session that was not the one before: what was known of samples and chains is void. */
+/* A new session: the earlier samples' numbers and chains are invalid. */
 static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, struct mkperf_error *e)
 {
     if (s->began && close_session(s, true, e) != MKPERF_OK) {

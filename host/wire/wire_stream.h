@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The target's messages into the model: sessions, chain slots, time, and the books on losses.
+ * The target's messages into the model: sessions, chain slots, time, and loss accounting.
  *
- * Owns: what a host must remember of the stream, see docs/protocol.md. Called by the receiver of
- * receiver.h with each message; calls one sink. What is lost is counted here and told to the sink;
- * nothing is guessed. Memory does not grow with the stream.
+ * Owns: a host's state of the stream, see docs/protocol.md. Called by the receiver of
+ * receiver.h with each message; calls one sink. Losses are counted here and reported to the
+ * sink; nothing is guessed. Memory does not grow with the stream.
  */
 #ifndef MKPERF_HOST_WIRE_WIRE_STREAM_H
 #define MKPERF_HOST_WIRE_WIRE_STREAM_H
@@ -44,25 +44,25 @@ struct mkperf_stream {
     bool has_hello;
     bool has_session; /* session is known */
     bool began;       /* the sink has begun */
-    bool running;     /* as the last Session said */
-    bool starting;    /* we asked for the start of the session that comes next */
-    bool waiting;     /* for a session that we start: what comes before it is not ours */
+    bool running;     /* as in the last Session */
+    bool starting;    /* we requested the start of the next session */
+    bool waiting;     /* for a session that we start: earlier samples are not ours */
     bool from_start;  /* the session was seen from its first sample on */
     bool numbered;    /* next_sample is known */
     bool damaged;     /* chains may be unknown until a new epoch begins */
     bool has_status;
-    bool booked;                   /* a session's books were closed with a Status */
+    bool booked;                   /* a session's totals were closed with a Status */
     struct mkperf_session session; /* events: of all sessions so far */
     uint32_t session_id, epoch;
     int8_t event_of[MKPERF_MAX_COUNTERS]; /* by counter, -1: none */
     uint8_t number_of[MKPERF_MAX_EVENTS]; /* of the session's events, in the stream's list */
     uint64_t next_sample;                 /* number of the next sample of the session */
-    uint64_t skipped;                     /* samples of the session before we came */
+    uint64_t skipped;                     /* samples of the session before we joined */
     uint64_t passed_over;                 /* that were never sent to us: Gap */
-    uint64_t others;                      /* samples that came while `waiting`: not kept */
+    uint64_t others;                      /* samples that arrived while `waiting`: discarded */
     uint64_t seen[MKPERF_LOST_PLACES];    /* lost, of this session */
     mkperf_Status status;                 /* the last of this session */
-    uint32_t marks_lost;                  /* before we came */
+    uint32_t marks_lost;                  /* before we joined */
     bool has_marks_lost;
     bool rebase;        /* the next time is that of another boot */
     uint64_t offset_ns; /* added to the target's time */
@@ -75,11 +75,11 @@ struct mkperf_stream {
     bool held_answer;
     mkperf_Session held;
     struct mkperf_totals totals;
-    struct mkperf_interactions *interactions; /* NULL: none came */
-    uint32_t interaction_parts;               /* that came of it */
+    struct mkperf_interactions *interactions; /* NULL: none received */
+    uint32_t interaction_parts;               /* received of it */
     uint64_t gaps;                            /* frames missing */
-    uint64_t malformed;                       /* messages that made no sense */
-    uint32_t announced;                       /* PDs told to the sink */
+    uint64_t malformed;                       /* invalid messages */
+    uint32_t announced;                       /* PDs announced to the sink */
     struct mkperf_batch batch;
     struct mkperf_batch_chain definition;
     mkperf_ToHost message;
@@ -112,8 +112,8 @@ bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
 bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first);
 
 /*
- * The stream is over: reconciles the books with the target's last Status and fills s->totals.
- * The sink's end is the caller's. Errors: the sink's; INPUT: no session was in it.
+ * The stream has ended: reconciles the counts with the target's last Status and fills s->totals.
+ * The caller ends the sink. Errors: the sink's; INPUT: no session was in it.
  */
 enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_error *e);
 

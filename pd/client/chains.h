@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The chain table of a stream: what makes a sample's chain, where it is found, whom a new one
- * replaces.
+ * The chain table of a stream: the key of a sample's chain, look-up, and replacement.
  *
- * Owns: tag and chain of struct mkperf_encoder (encode.h). For encode.c alone, and here as
- * functions to be inlined, since this is most of what a sample costs the client PD.
+ * Owns: tag and chain of struct mkperf_encoder (encode.h). Used by encode.c only; inline
+ * functions, because this is most of a sample's cost in the client PD.
  */
 #ifndef MKPERF_CHAINS_H
 #define MKPERF_CHAINS_H
@@ -21,9 +20,9 @@ enum {
 };
 
 /*
- * What makes the chain of a sample whose size was checked. Its words stay in the record, behind the
- * word that its pc is told with; they are looked at four at a time, the last four maybe once more
- * than needed, since this is most of what a sample costs here.
+ * The key of a sample's chain; the record's size was checked. Its words stay in the record, after
+ * the word of its pc. They are read four at a time, the last four maybe twice, because this is most
+ * of a sample's cost here.
  */
 static inline __attribute__((always_inline)) struct mkperf_key
 make_key(const struct mkperf_encoder *e, uint64_t header, const uint64_t *record, uint32_t reads)
@@ -61,7 +60,7 @@ make_key(const struct mkperf_encoder *e, uint64_t header, const uint64_t *record
     return k;
 }
 
-/* Where the value stands that is a sample's pc on the wire: before the words of its key. */
+/* The position of the sample's pc on the wire: before the words of its key. */
 static inline const uint64_t *pc_word(uint64_t header, const uint64_t *record)
 {
     return record + MKPERF_WORD_PC + 2 * (header >> NO_USER_BIT & 1);
@@ -102,7 +101,7 @@ static inline bool same_words(const uint64_t *a, const uint64_t *b, size_t n)
     return true;
 }
 
-/* The header says how many words there are, so a chain of the same header has as many. */
+/* The header determines the number of words, so chains with the same header have as many. */
 static inline bool same_chain(const struct mkperf_key *k, const struct mkperf_chain *c)
 {
     return c->header == k->header && c->thread == k->thread && same_words(k->words, c->word, k->n);
@@ -138,10 +137,9 @@ static inline __attribute__((always_inline)) unsigned find_slot(const struct mkp
 }
 
 /*
- * The slot of a sample's chain; MKPERF_CHAIN_SLOTS or above: none. A function of its own, which
- * calls nothing, since a loop that needs as many registers as this and its caller would keep values
- * in the link register: in a profile of the profiler each of its samples would have a chain of its
- * own.
+ * The slot of a sample's chain; MKPERF_CHAIN_SLOTS or above: none. A separate function without
+ * calls: a loop that needs as many registers as this one and its caller would keep values in the
+ * link register, and in a profile of the profiler each of its samples would have a different chain.
  */
 static __attribute__((noinline)) unsigned known_slot(const struct mkperf_encoder *e,
                                                      uint64_t header, const uint64_t *record)
@@ -151,8 +149,7 @@ static __attribute__((noinline)) unsigned known_slot(const struct mkperf_encoder
     return find_slot(e, &key);
 }
 
-/* Where a chain is to go that has no slot: a void one of its set, the lowest first, or the one
- * unused for longest at that time. */
+/* Slot for a new chain: the lowest unused way of its set, else the least recently used. */
 static inline unsigned oldest_slot(const struct mkperf_encoder *e, unsigned set, uint64_t time)
 {
     unsigned oldest = set;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The commands: see command.h, which says what is owned and who calls. Settings are carried out in
+/* The commands: see command.h for ownership and callers. Settings are executed in
  * command_settings.c. */
 #include "command_line.h"
 
@@ -127,7 +127,7 @@ static bool leave(struct mkperf_line *l)
     return mkperf_line_say(l, "bye\n");
 }
 
-/* ---- what only tells ---- */
+/* ---- commands that only print ---- */
 
 static bool connected(struct mkperf_line *l)
 {
@@ -221,12 +221,12 @@ void mkperf_command_events(struct mkperf_client *c, unsigned who, uint32_t reque
 
 static bool help(struct mkperf_line *l);
 
-/* ---- which is which ---- */
+/* ---- the table ---- */
 
 static const struct command {
     const char *word;
     bool (*run)(struct mkperf_line *l); /* false: refused, and nothing has changed */
-    bool control;                       /* changes something: the controller's alone */
+    bool control;                       /* changes state: controller only */
     const char *arguments;
 } commands[] = {
     {"help", help, false, ""},
@@ -282,7 +282,7 @@ static bool carry_out(struct mkperf_line *l)
 }
 
 /* Splits the line: blanks between words, '...' around blanks, '' in that a quote. False: a quote
- * without its end, a character that is none, or too much. */
+ * without its end, an invalid character, or too much. */
 static bool split(struct mkperf_line *l, const char *text, size_t n)
 {
     size_t out = 0;
@@ -332,7 +332,7 @@ void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, con
     bool ok = n <= MKPERF_COMMAND_BYTES && split(l, text, n) && l->words != 0 ? carry_out(l)
                                                                               : usage(l);
     if (c->connection[who].listing && c->connection[who].list_text && l->answer[0] == '\0') {
-        return; /* the answer follows in pieces */
+        return; /* the answer follows in parts */
     }
     mkperf_report_reply(c, who, request, ok, l->answer[0] != '\0' ? l->answer : "ok\n", false);
 }

@@ -2,8 +2,8 @@
 /*
  * Lines of text that control the profiler: docs/protocol.md, "Commands".
  *
- * Owns: the words, and the settings that hold from the next `start`. Called by control.c for
- * Command messages and for plain text. A line is understood as a whole before anything changes.
+ * Owns: the words, and the settings that are valid from the next `start`. Called by control.c for
+ * Command messages and for plain text. A line is parsed as a whole before it has any effect.
  */
 #ifndef MKPERF_COMMAND_H
 #define MKPERF_COMMAND_H
@@ -27,7 +27,7 @@ struct mkperf_settings {
     bool timer; /* sample on cycles, each period_us */
     uint32_t period_us;
     uint32_t depth;
-    uint32_t core_bytes; /* 0: as much as there is */
+    uint32_t core_bytes; /* 0: all of it */
     uint32_t output_bytes;
     uint32_t events; /* beside the timer's */
     mkperf_EventSpec event[MKPERF_MAX_EVENTS - 1];
@@ -35,15 +35,15 @@ struct mkperf_settings {
 
 void mkperf_command_defaults(struct mkperf_settings *s);
 
-/* Carries out a line of at most n bytes, which may end in a NUL before, and answers. */
+/* Executes a line of at most n bytes, which may end earlier in a NUL, and answers. */
 void mkperf_command(struct mkperf_client *c, unsigned who, uint32_t request, const char *text,
                     size_t n);
 
 /* One answer of `events`, from the page's list. */
 void mkperf_command_events(struct mkperf_client *c, unsigned who, uint32_t request, bool more);
 
-/* Configures what the settings say and starts; an enum mkperf_session_result. For `start`, and for
- * applications. With settings that nobody changed, what a host configured is kept. */
+/* Configures the settings and starts; an enum mkperf_session_result. For `start`, and for
+ * applications. If the settings are unchanged, a host's configuration is used. */
 uint32_t mkperf_command_start(struct mkperf_client *c);
 
 /* events.c: one word of `events LIST`; false: not understood. period_us: the default's. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between command.c and command_settings.c: a line of text that is being carried out, and its
+ * Between command.c and command_settings.c: a line of text that is being executed, and its
  * answer.
  */
 #ifndef MKPERF_COMMAND_LINE_H
@@ -20,8 +20,8 @@ struct mkperf_line {
     char answer[sizeof((mkperf_Reply *)0)->text];
 };
 
-/* More of the answer; what there is no room for is cut off. say and refuse return true and false,
- * as a command does that was carried out and one that was not. */
+/* More of the answer; text that does not fit is cut off. say and refuse return true and false,
+ * like a command that was executed and one that was not. */
 void mkperf_line_put(struct mkperf_line *l, const char *text);
 void mkperf_line_number(struct mkperf_line *l, const char *before, uint64_t value,
                         const char *after);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the commands that change or list what holds from the next `start`, see command.h. Called by
- * command.c. A command that is refused has changed nothing.
+ * Owns: the commands that change or list the settings for the next `start`, see command.h. Called
+ * by command.c. A refused command has no effect.
  */
 #include "command_line.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who is connected: opening and closing, the handshake, and who controls. docs/protocol.md,
+ * Connections: opening and closing, the handshake, and control. docs/protocol.md,
  * "Connections" and "Who may connect", has the rules.
  *
  * Owns: the connections' states. Called by control.c and by the transport. A connection is
- * admitted when its host has said hello and, to a target with keys, proved that it has one. There
- * are more places than hosts that can be admitted; a connection that is not admitted loses its
- * place to a newer one, the oldest first. So nobody without a key can keep out who has one.
+ * admitted when its host has sent a hello and, to a target with keys, proved that it has one. There
+ * are more connections than hosts that can be admitted; a connection that is not admitted is closed
+ * for a newer one, the oldest first. So a host without a key cannot keep out a host with one.
  */
 #include "control.h"
 
@@ -45,7 +45,7 @@ bool mkperf_connection_admit(struct mkperf_client *c, unsigned who)
     return false;
 }
 
-/* The connection may ask from now on and gets what is unasked. It is admitted. */
+/* The connection may send requests and gets unsolicited messages from now on. It is admitted. */
 static void become_ready(struct mkperf_client *c, unsigned who)
 {
     struct mkperf_connection *p = &c->connection[who];
@@ -73,7 +73,7 @@ int mkperf_client_open(struct mkperf_client *c, bool ends)
     c->connection[i] = (struct mkperf_connection){.used = true, .ends = ends};
     c->connection[i].number = ++c->connections;
     if (!ends && mkperf_connection_admit(c, i) && c->key == NULL) {
-        become_ready(c, i); /* a line without a key: whoever is at its end */
+        become_ready(c, i); /* a line without a key: any host */
         c->connection[i].tell_role = c->connection[i].tell_session = false;
     }
     return (int)i;
@@ -112,7 +112,7 @@ void mkperf_client_closed(struct mkperf_client *c, unsigned who)
     bool was_ready = mkperf_connection_ready(c, who);
 
     c->links_lost += c->running && was_ready;
-    c->refused += p->claim.made; /* said hello to a target with a key, and hung up */
+    c->refused += p->claim.made; /* sent hello to a target with a key, and closed */
     for (unsigned i = 0; i < c->hosts; i++) {
         c->queues &= ~(p->link.large == c->queue[i] ? UINT32_C(1) << i : 0);
     }
@@ -151,7 +151,7 @@ static void make_nonce(struct mkperf_client *c, struct mkperf_claim *claim)
     memcpy(claim->hellos.target_nonce, whole, MKPERF_NONCE_BYTES);
 }
 
-/* A new host on the connection: everything is as after opening it, but for its frames' numbers. */
+/* A new host on the connection: the state after opening, except for its frames' numbers. */
 static void begin_again(struct mkperf_client *c, unsigned who, bool watch, const char *name)
 {
     struct mkperf_connection *p = &c->connection[who];
@@ -202,7 +202,7 @@ static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
     claim->open = true;
 }
 
-/* Ends a handshake. What is said to a host that has not proved itself carries no seal. */
+/* Ends a handshake. Messages to a host that has not proved its key have no MAC. */
 static void refuse(struct mkperf_client *c, unsigned who, uint32_t request, mkperf_ErrorCode code,
                    const char *text)
 {
@@ -293,8 +293,8 @@ void mkperf_connection_prove(struct mkperf_client *c, unsigned who, uint32_t req
     struct mkperf_connection *p = &c->connection[who];
 
     p->claim.made = false;
-    /* A proof is always looked at: nobody's wrong ones may keep a right one out. On a connection
-     * that ends there is one. */
+    /* Every proof is checked: wrong ones must not keep a right one out. On a connection that
+     * ends there is one. */
     if (!proof_right(&p->claim, m)) {
         c->bad_auth++;
         refuse(c, who, request, mkperf_ErrorCode_ERROR_AUTHENTICATION,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages from hosts, carried out: see control.h, which says what is owned and who calls.
+ * Executes messages from hosts: see control.h for ownership and callers.
  *
- * They are trusted in nothing: nanopb bounds their fields, their seals are checked before they are
- * believed, the profiler PD checks their values, and only the controller's change anything.
+ * Messages are not trusted: nanopb bounds their fields, their MACs are verified before use, the
+ * profiler PD checks their values, and only the controller's have an effect.
  */
 #include "control.h"
 
@@ -14,7 +14,7 @@ void mkperf_client_init(struct mkperf_client *c)
     c->controller = MKPERF_NOBODY;
     c->stop_by = MKPERF_NOBODY;
     mkperf_command_defaults(&c->settings);
-    mkperf_encoder_begin(&c->encoder, 0, 0); /* a sample may come before a session is known */
+    mkperf_encoder_begin(&c->encoder, 0, 0); /* a sample may arrive before a session is known */
     c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
     c->call(MKPERF_OP_INFO);
 }
@@ -54,7 +54,7 @@ static void begin_session(struct mkperf_client *c)
         const mkperf_SessionEvent *e = &s->events[i];
         uint64_t period = c->page->status.period[i];
         if (mkperf_page_bool(&e->read)) {
-            continue; /* no sample of its own */
+            continue; /* does not sample */
         }
         if (e->user_counter != 0) {
             mkperf_encoder_expect(&c->encoder, e->user_counter - 1, period);
@@ -87,7 +87,7 @@ uint32_t mkperf_control_start(struct mkperf_client *c)
     return result;
 }
 
-/* A dump that somebody else began begins anew. */
+/* Restarts a dump that another host had started. */
 static uint32_t dump(struct mkperf_client *c)
 {
     uint32_t result = c->call(MKPERF_OP_DUMP);
@@ -120,7 +120,7 @@ uint32_t mkperf_control_stop(struct mkperf_client *c, unsigned by, uint32_t requ
     return result;
 }
 
-/* Whether the last session's end is still to be told; the answer is then an error. */
+/* Whether the last session's end is still unreported; the answer is then an error. */
 static bool busy(struct mkperf_client *c, unsigned who, uint32_t request)
 {
     if (c->stopping) {
@@ -155,7 +155,7 @@ static void stop(struct mkperf_client *c, unsigned who, uint32_t request)
     }
 }
 
-/* What changes something: the controller's alone. */
+/* Requests that change state: controller only. */
 static void carry_out_control(struct mkperf_client *c, unsigned who)
 {
     const mkperf_ToTarget *m = &c->in;
@@ -241,7 +241,7 @@ static void carry_out(struct mkperf_client *c, unsigned who)
     }
 }
 
-/* Whether the connection may say this now. The answer to what it may not is given here. */
+/* Whether the connection may send this now. Refusals are answered here. */
 static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message, size_t n)
 {
     struct mkperf_connection *p = &c->connection[who];
@@ -250,7 +250,7 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
     bool ready = mkperf_connection_ready(c, who);
     bool sealed = p->link.sealed && mkperf_link_accept(&p->link, message, n);
 
-    /* On a line, a host may say hello without the last one's keys. */
+    /* On a line, a host may send a hello without the last host's keys. */
     if (m->which_msg == mkperf_ToTarget_hello_tag && (sealed || !p->link.sealed || !p->ends)) {
         mkperf_connection_hello(c, who, m->request, &m->msg.hello);
     } else if (m->which_msg == mkperf_ToTarget_prove_tag && (p->claim.open || !ready)) {
@@ -279,7 +279,7 @@ static void take_message(struct mkperf_client *c, unsigned who, const uint8_t *m
 
     p->framed = true;
     if (mkperf_link_room(&p->link) == 0) {
-        p->link.bad_frames++; /* a host that asks and does not listen: it may ask again */
+        p->link.bad_frames++; /* a host that sends requests and does not read: it may repeat them */
         return;
     }
     c->in = (mkperf_ToTarget)mkperf_ToTarget_init_zero;
@@ -326,7 +326,7 @@ void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte)
     uint64_t bad = p->link.bad_frames;
     int n = mkperf_link_byte(&p->link, byte, &message);
     if (p->link.bad_frames != bad && p->ends) {
-        p->ending = true; /* over TCP there is no noise: whoever sends this speaks something else */
+        p->ending = true; /* TCP has no noise: the sender uses another protocol */
         c->refused++;
         return;
     }

@@ -2,14 +2,15 @@
 /*
  * The client PD without its platform: connections, the control protocol, and records to frames.
  *
- * Owns: struct mkperf_client. A platform's main opens connections, feeds them bytes and takes bytes
- * from their links; the profiler PD is reached through a function pointer and the session page.
- * Host-testable. control.c carries out messages, connections.c knows who is connected, stream.c
- * sends what is unasked, command.c understands lines of text, report.c builds messages.
+ * Owns: struct mkperf_client. A platform's main opens connections, passes them received bytes and
+ * sends the bytes of their links; the profiler PD is reached through a function pointer and the
+ * session page. Host-testable. control.c executes messages, connections.c owns the connections'
+ * states, stream.c sends unsolicited messages, command.c parses lines of text, report.c builds
+ * messages.
  *
- * Back-pressure: while the link that sets the pace (stream.c) has no room, records stay in the
- * output ring; when that is full, the profiler PD counts what it cannot deliver. Nothing waits. A
- * connection that does not set the pace and has no room loses batches, on its own account.
+ * Back-pressure: while the link that sets the pace (stream.c) is full, records stay in the output
+ * ring; if that is full, the profiler PD counts what it cannot deliver. Nothing blocks. A
+ * connection that does not set the pace and is full loses batches, which it counts for itself.
  */
 #ifndef MKPERF_CONTROL_H
 #define MKPERF_CONTROL_H
@@ -32,10 +33,10 @@ enum mkperf_client_limits {
     MKPERF_HOSTS = 4,        /* admitted connections at once, over TCP */
     MKPERF_CONNECTIONS = 32, /* connections at once; at most 32, see the masks below */
     MKPERF_NOBODY = MKPERF_CONNECTIONS,
-    /* Frames of a queue that only answers to the host may fill: hello, session, status, error. */
+    /* Frames of a queue reserved for answers: hello, session, status, error. */
     MKPERF_ANSWER_FRAMES = 4,
-    MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher's sake */
-    MKPERF_FALLBACK_HZ = 100,  /* of a clock that counts calls, where there is no other */
+    MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher */
+    MKPERF_FALLBACK_HZ = 100,  /* of a clock that counts calls, if there is no other */
 };
 
 struct mkperf_gap {
@@ -49,7 +50,7 @@ struct mkperf_gap {
 /* A hello whose host has not proved yet that it has the key. Until then nothing else of the
  * connection changes: on a serial line an older host may still be there. */
 struct mkperf_claim {
-    bool made;                        /* and nothing came of it yet */
+    bool made;                        /* and is still pending */
     bool open;                        /* a Prove may follow */
     bool watch;                       /* as in HostHello */
     const uint8_t *key;               /* that the host named */
@@ -66,7 +67,7 @@ struct mkperf_connection {
     bool framed; /* has sent a frame: no plain text any more */
     bool ending; /* to be closed when its queue is empty */
     bool watch;
-    bool wants_epoch; /* its chains are gone: ResetChains */
+    bool wants_epoch; /* it lost its chains: ResetChains */
     bool tell_role;
     bool tell_session;
     bool listing; /* for request list_request, from list_next on */
@@ -104,7 +105,7 @@ struct mkperf_client {
     uint32_t queues;     /* in use */
     unsigned controller; /* index, or MKPERF_NOBODY */
     mkperf_ToTarget in;
-    union { /* the message that goes out next, if it is not in the page */
+    union { /* the next message to send, if it is not in the page */
         mkperf_TargetHello hello;
         mkperf_Status status;
         mkperf_Reply reply;
@@ -114,24 +115,24 @@ struct mkperf_client {
     uint8_t message[MKPERF_CONTENT_BYTES];
     struct mkperf_settings settings; /* of the text commands */
 
-    bool running;    /* a session was started and its end is not sent yet */
+    bool running;    /* a session was started and its end is not yet sent */
     bool stopping;   /* Status follows the last batch, to stop_by as answer to stop_request */
-    bool dumping;    /* what ends then is a dump */
-    bool restarting; /* then configure from the page and start, the same way */
+    bool dumping;    /* a dump ends then */
+    bool restarting; /* then configure from the page and start, for the same request */
     bool new_epoch;  /* begin one before the next batch */
     bool announce;   /* send hello and session before the next batch */
     unsigned stop_by;
     uint32_t stop_request;
     bool trigger_there; /* the mark that ended the flight recording: */
     mkperf_Mark trigger;
-    uint64_t corrupt;     /* records that made no sense */
+    uint64_t corrupt;     /* invalid records */
     uint64_t dropped;     /* samples of this session that `clear` dropped */
-    uint64_t status_time; /* ticks: of the last unasked status */
-    uint64_t ring_peak;   /* bytes: the most that waited in `ring` since then */
+    uint64_t status_time; /* ticks: of the last unsolicited status */
+    uint64_t ring_peak;   /* bytes: the highest fill level of `ring` since then */
 
     uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* since boot */
     uint64_t calls;                                                  /* the fallback clock */
-    uint64_t pool; /* stirred by the times at which bytes come */
+    uint64_t pool; /* mixed with the arrival times of bytes */
     uint64_t challenges;
 };
 
@@ -143,16 +144,17 @@ int mkperf_client_open(struct mkperf_client *c, bool ends);
 /* If all places are taken: the oldest connection that is not admitted, which has to make room for a
  * new one; else -1. */
 int mkperf_client_oldest(const struct mkperf_client *c);
-/* The connection is gone; what its queue held is lost, which the host sees by number. */
+/* The connection has ended; the contents of its queue are lost, which the host detects by
+ * number. */
 void mkperf_client_closed(struct mkperf_client *c, unsigned who);
-/* Whether the transport is to close the connection now. */
+/* Whether the transport must close the connection now. */
 bool mkperf_client_finished(const struct mkperf_client *c, unsigned who);
 
-/* One byte from a connection; a message that it completes is carried out and answered. */
+/* One byte from a connection; a message that it completes is executed and answered. */
 void mkperf_client_byte(struct mkperf_client *c, unsigned who, uint8_t byte);
 
-/* Moves records from the output ring into frames, as far as the link that sets the pace has room. A
- * batch that is not full is sent when the ring is empty. Bounded by the links' queues. */
+/* Moves records from the output ring into frames, as far as the link that sets the pace accepts
+ * them. A batch that is not full is sent when the ring is empty. Bounded by the links' queues. */
 void mkperf_client_pump(struct mkperf_client *c);
 
 /* ---- control.c, for command.c and the application's calls ---- */
@@ -182,16 +184,16 @@ void mkperf_connection_prove(struct mkperf_client *c, unsigned who, uint32_t req
 void mkperf_connection_take_control(struct mkperf_client *c, unsigned who, uint32_t request,
                                     bool force);
 void mkperf_connection_give_up_control(struct mkperf_client *c, unsigned who);
-/* Whether it may change things; takes control if nobody has it and the line is text. */
+/* Whether it may change state; takes control if no host has it and the line is text. */
 bool mkperf_connection_may_control(struct mkperf_client *c, unsigned who);
 unsigned mkperf_connection_watchers(const struct mkperf_client *c);
 
 /* ---- stream.c ---- */
 
-/* Sends c->message, a mark, to all that are ready and have room, and counts who has none. */
+/* Sends c->message, a mark, to all that are ready and not full, and counts the others. */
 void mkperf_stream_mark(struct mkperf_client *c, size_t n);
 void mkperf_stream_flush(struct mkperf_client *c);
-/* `clear`: drops what waits in the output ring; returns the number of samples. */
+/* `clear`: drops the output ring's contents; returns the number of samples. */
 uint64_t mkperf_stream_clear(struct mkperf_client *c);
 /* The connection has no chain: it gets batches from the next epoch on. */
 void mkperf_stream_join(struct mkperf_client *c, unsigned who);
@@ -203,7 +205,7 @@ void mkperf_stream_join(struct mkperf_client *c, unsigned who);
 uint32_t mkperf_client_app(struct mkperf_client *c, uint64_t label, const uint64_t *words,
                            unsigned n);
 
-/* ---- report.c: messages. Each is queued, or not if the link has no room; it returns whether it
+/* ---- report.c: messages. Each is queued unless the link is full; returns whether it
  * was. ---- */
 
 bool mkperf_report_hello(struct mkperf_client *c, unsigned who, uint32_t request);
@@ -222,7 +224,7 @@ bool mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request
                          const char *text, bool more);
 /* The state or, of a call that returned anything but OK, the error. */
 bool mkperf_report_result(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result);
-/* Errors go out only where a request asked (request != 0). */
+/* Errors are sent only as an answer to a request (request != 0). */
 bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t code,
                          const char *text);
 /* The error in the page, which a call left that returned `result`. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From records to Batch messages: see encode.h, which says what is owned and who calls.
+ * From records to Batch messages: see encode.h for ownership and callers.
  *
- * The columns of a batch are encoded as the samples come, so that its size is known to the byte at
- * all times. Field numbers and limits are nanopb's; columns and chains are written here, because
- * nanopb's way would keep every value twice and visit it three times, and this is what a sample
- * costs on its way out: bench/echo.sh measures it.
+ * The columns of a batch are encoded as the samples arrive, so that its size is always known to the
+ * byte. Field numbers and limits are nanopb's. Columns and chains are written here, because nanopb
+ * would store every value twice and visit it three times, and this is a sample's cost in the client
+ * PD: bench/echo.sh measures it.
  */
 #include <string.h>
 
@@ -15,8 +15,7 @@
 #include "mkperf.pb.h"
 
 enum {
-    /* Everything of a message but what grows: tag, length and value of each field at its longest.
-     */
+    /* The fixed part of a message: tag, length and value of each field at its longest. */
     FIXED_BYTES = 3 + 6 + 6 + 6 + 11 + 11 + 11 + 11 + 3 + 4 * 3 + 4,
     VARINT = 10,
     ONE_SAMPLE = 2 + 3 * VARINT, /* in the columns, at its longest */
@@ -29,7 +28,7 @@ _Static_assert(FIXED_BYTES + 10 * MKPERF_MAX_COUNTERS + 3 + mkperf_Chain_size + 
                    MKPERF_CONTENT_BYTES,
                "message size");
 
-/* Writes v at `at` (room for VARINT). Returns the bytes written. */
+/* Writes v at `at` (VARINT bytes of space). Returns the bytes written. */
 static inline uint32_t put_varint(uint8_t *at, uint64_t v)
 {
     uint32_t n = 0;
@@ -42,7 +41,7 @@ static inline uint32_t put_varint(uint8_t *at, uint64_t v)
     return n;
 }
 
-/* The same for a column: returns where it goes on. */
+/* The same for a column: returns its new end. */
 static inline uint8_t *put_value(uint8_t *at, uint64_t v)
 {
     for (; v > 0x7f; v >>= 7) {
@@ -62,7 +61,7 @@ static uint64_t zigzag(uint64_t difference)
     return difference << 1 ^ (0 - (difference >> 63));
 }
 
-/* A field of wire type 0 (varint), left out if it is 0. */
+/* A field of wire type 0 (varint), omitted if it is 0. */
 static uint32_t put_field(uint8_t *at, unsigned field, uint64_t v)
 {
     if (v == 0) {

@@ -72,7 +72,7 @@ struct mkperf_predicted { /* about one hardware counter */
 struct mkperf_reads { /* values in a sample */
     uint32_t mask;    /* of counters */
     uint32_t n;       /* its bits */
-    uint32_t bytes;   /* that the values take encoded */
+    uint32_t bytes;   /* of the encoded values */
     uint64_t value[MKPERF_MAX_READS];
 };
 
@@ -87,7 +87,7 @@ struct mkperf_encoder {
 
     /* the batch being made */
     uint32_t samples;
-    uint32_t sure; /* it has room for so many samples of known chains, without another look */
+    uint32_t sure; /* known-chain samples guaranteed to fit; recheck room() after that */
     uint32_t losses;
     uint32_t bytes; /* of all but the samples' columns */
     uint32_t core;
@@ -96,8 +96,8 @@ struct mkperf_encoder {
     uint64_t step;
     struct mkperf_predicted predicted[MKPERF_MAX_COUNTERS];
     uint32_t bases;                      /* counters up to the highest known */
-    uint32_t base_bytes;                 /* what those take */
-    uint8_t *end[MKPERF_SAMPLE_COLUMNS]; /* where each column goes on */
+    uint32_t base_bytes;                 /* their bytes */
+    uint8_t *end[MKPERF_SAMPLE_COLUMNS]; /* the end of each column */
     uint8_t column[MKPERF_SAMPLE_COLUMNS][MKPERF_CONTENT_BYTES];
     struct mkperf_column chains, loss, read;
 
@@ -105,7 +105,7 @@ struct mkperf_encoder {
     struct mkperf_reads reads;
     struct mkperf_column definition;
 
-    uint64_t tag[MKPERF_ENCODE_SETS][MKPERF_ENCODE_WAYS]; /* void in any other epoch */
+    uint64_t tag[MKPERF_ENCODE_SETS][MKPERF_ENCODE_WAYS]; /* invalid in any other epoch */
     struct mkperf_chain chain[MKPERF_CHAIN_SLOTS];        /* way * MKPERF_ENCODE_SETS + set */
 };
 
@@ -119,7 +119,7 @@ void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t 
 /* Forgets all chains. Only between batches. */
 void mkperf_encoder_new_epoch(struct mkperf_encoder *e);
 
-/* Whether the epoch has had its MKPERF_EPOCH_FRAMES batches. */
+/* Whether the epoch has had MKPERF_EPOCH_FRAMES batches. */
 bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e);
 
 /* Adds a record (size bytes, as the ring gave it) to the batch. */
@@ -127,9 +127,9 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
                                              unsigned size);
 
 /*
- * Adds records that stand one behind the other, `bytes` of them and of parts of them, as long as
- * they are what most are: samples of chains that are known, for which the batch has room. Returns
- * the bytes of those that were added; the record behind them is for mkperf_encoder_add to look at.
+ * Adds contiguous records, `bytes` bytes with maybe a partial last one, as long as they are samples
+ * of known chains that fit into the batch. Returns the bytes of the added records; the next record
+ * is for mkperf_encoder_add.
  */
 size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes);
 

@@ -3,11 +3,11 @@
  * The UART of NXP's i.MX processors (names and bits: i.MX 8M Mini reference manual, rev. 3, 16.2).
  *
  * Owns: the device whose registers the region symbol `mkperf_uart` maps. Called by the client PD.
- * Never waits: bytes go out while the FIFO has room, and the transmitter-ready interrupt asks for
- * more. The line's speed is left as the boot loader set it.
+ * Never waits: bytes are sent while the FIFO has space, and the transmitter-ready interrupt
+ * requests more. The line's speed stays as the boot loader set it.
  *
  * May lose: received bytes, when the client PD does not run for longer than the FIFO lasts. The
- * framing finds that out.
+ * framing detects that.
  */
 #include <stdint.h>
 
@@ -33,7 +33,7 @@ enum {
     UCR2_TXEN = 1 << 2,
     UCR2_WS_8 = 1 << 5,
     UCR2_IRTS = 1 << 14, /* no hardware flow control */
-    UFCR_KEEP = 0x3c0,   /* what the speed depends on */
+    UFCR_KEEP = 0x3c0,   /* bits that determine the speed */
     UFCR_RX_LEVEL = 1,
     UFCR_TX_LEVEL = 4 << 10, /* interrupt when fewer of 32 bytes are left */
     USR1_CLEAR = 0xffff,
@@ -83,7 +83,7 @@ static int read(void)
     return received & URXD_CHARRDY ? (int)(received & 0xff) : -1;
 }
 
-/* What matters is not latched: it goes away when the FIFOs are served. */
+/* The relevant bits are not latched: they clear when the FIFOs are served. */
 static void interrupt(void)
 {
     set(USR1, USR1_CLEAR);

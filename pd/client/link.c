@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Frames over a byte stream: see link.h, which says what is owned, who calls, what is dropped. */
+/* Frames over a byte stream: see link.h for ownership, callers and drops. */
 #include "link.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ void mkperf_link_grow(struct mkperf_link *l, uint8_t *large)
     l->large = large;
 }
 
-/* The frame is made where it is going to be sent from, but for one that would go round the end. */
+/* The frame is made in the queue, except for one that would wrap around its end. */
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
 {
     static uint8_t apart[MKPERF_FRAME_BYTES];
@@ -96,7 +96,7 @@ static bool newline(uint8_t byte)
     return byte == '\n' || byte == '\r';
 }
 
-/* Whether what came in is newlines, and too short for a frame. */
+/* Whether the received bytes are newlines, and too short for a frame. */
 static bool empty(const struct mkperf_link *l)
 {
     uint32_t n = 0;

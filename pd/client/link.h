@@ -2,10 +2,10 @@
 /*
  * Frames over a byte stream: a bounded queue out, and the collection of frames in.
  *
- * Owns: struct mkperf_link. Used by the client PD; host-testable. Nothing is dropped on the way
- * out: a message that does not fit is refused and stays with the caller. On the way in, whatever is
- * not a frame is dropped and counted. With keys, what goes out is sealed, and what comes in has to
- * be. A link has a small queue, enough for a handshake, and gets a large one with
+ * Owns: struct mkperf_link. Used by the client PD; host-testable. Nothing is dropped when sending:
+ * a message that does not fit is refused and stays with the caller. Received bytes that are not a
+ * frame are dropped and counted. With keys, sent messages get a MAC, and received ones must have
+ * one. A link has a small queue, enough for a handshake, and gets a large one with
  * mkperf_link_grow.
  */
 #ifndef MKPERF_LINK_H
@@ -21,22 +21,22 @@
 enum {
     MKPERF_LINK_BYTES = 32 * 1024, /* of a queue out, a power of two */
     MKPERF_LINK_SMALL = 4096,      /* of the queue that every link has, likewise */
-    /* So many bytes of text and a newline may be a frame's beginning: a block's length, a sequence,
-     * and the tag of field 1. No command is as short. */
+    /* Up to this many bytes of text and a newline may be a frame's beginning: a block's length, a
+     * sequence, and the tag of field 1. No command is as short. */
     MKPERF_LINK_MAYBE_FRAME = 4,
 };
 
 struct mkperf_link {
-    uint32_t head; /* bytes ever queued, and ever taken by the transport; modulo 2^32 */
+    uint32_t head; /* bytes ever queued, and ever sent by the transport; modulo 2^32 */
     uint32_t tail;
-    bool skipping;     /* what comes in is too long: wait for a delimiter */
-    bool delimited;    /* a delimiter came, and no line since: what comes may be a frame */
-    bool sealed;       /* the keys below hold */
+    bool skipping;     /* the received frame is too long: wait for a delimiter */
+    bool delimited;    /* a delimiter was received, and no line since: a frame may follow */
+    bool sealed;       /* the keys below are valid */
     uint32_t received; /* bytes in `in` */
     uint64_t bad_frames;
     uint64_t number;   /* of the next frame out; its sequence are the lower 16 bits */
     uint64_t accepted; /* number of the last frame in that was accepted */
-    uint16_t sequence; /* of the frame that came in last */
+    uint16_t sequence; /* of the last received frame */
     uint8_t out_key[MKPERF_KEY_BYTES];
     uint8_t in_key[MKPERF_KEY_BYTES];
     uint8_t *large; /* the queue out, MKPERF_LINK_BYTES; NULL: it is `small` */
@@ -44,20 +44,20 @@ struct mkperf_link {
     uint8_t in[MKPERF_FRAME_BYTES];
 };
 
-/* Moves what is queued to a queue of MKPERF_LINK_BYTES, which must outlive the link. */
+/* Moves the queue's contents to a queue of MKPERF_LINK_BYTES, which must outlive the link. */
 void mkperf_link_grow(struct mkperf_link *l, uint8_t *large);
 
-/* How many more frames of the longest kind the queue takes. */
+/* The number of frames of the longest kind that the queue still accepts. */
 unsigned mkperf_link_room(const struct mkperf_link *l);
 
-/* Queues a message of n bytes as a frame, sealed if the link has keys. False, and nothing has
- * happened: no room, or too long. */
+/* Queues a message of n bytes as a frame, with a MAC if the link has keys. False, without an
+ * effect: the queue is full, or the message too long. */
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n);
 
 /* Queues n bytes of text between frames, all or nothing. */
 bool mkperf_link_text(struct mkperf_link *l, const char *text, size_t n);
 
-/* Bytes for the transport, *n of them (maybe 0); mkperf_link_sent says how many it took. */
+/* Bytes for the transport, *n of them (maybe 0); mkperf_link_sent reports how many were sent. */
 const uint8_t *mkperf_link_out(const struct mkperf_link *l, size_t *n);
 void mkperf_link_sent(struct mkperf_link *l, size_t n);
 
@@ -65,13 +65,13 @@ void mkperf_link_sent(struct mkperf_link *l, size_t n);
  * *message at it (valid until the next call), or -1. */
 int mkperf_link_byte(struct mkperf_link *l, uint8_t byte, const uint8_t **message);
 
-/* Whether the message of n bytes that came in last has the right seal; it is then accepted. */
+/* Whether the last received message, of n bytes, has a valid MAC; it is then accepted. */
 bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n);
 
-/* If what came in since the last delimiter or line ends in a line of text with its newline: takes
+/* If the bytes since the last delimiter or line end in a line of text with its newline: consumes
  * it, and returns its length without the newline (0: an empty one), *line pointing at it (valid
- * until the next byte); else -1. Behind a delimiter, what is shorter than MKPERF_LINK_MAYBE_FRAME
- * is no line yet. */
+ * until the next byte); else -1. After a delimiter, text shorter than MKPERF_LINK_MAYBE_FRAME is no
+ * line yet. */
 int mkperf_link_line(struct mkperf_link *l, const char **line);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * The client PD: its entry points.
  *
- * Owns: the one struct mkperf_client. Woken by the profiler PD (channel 1), whom it calls over the
- * same channel, by its medium's channels, and called by applications (channels 16 to 31,
- * include/mkperf/client.h). Its priority is below the profiler's. All the rest is in control.c.
+ * Owns: the one struct mkperf_client. Woken by the profiler PD (channel 1), which it calls over the
+ * same channel, by its link layer's channels, and called by applications (channels 16 to 31,
+ * include/mkperf/client.h). Its priority is below the profiler's. Everything else is in control.c.
  */
 #include <microkit.h>
 

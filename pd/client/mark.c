@@ -2,8 +2,8 @@
 /*
  * An application's calls: sessions and marks (include/mkperf/client.h).
  *
- * Owns: nothing. Called by the client PD's main for its protected entry point. Applications are
- * trusted with starting and stopping, whoever controls; their words with nothing.
+ * Owns: nothing. Called by the client PD's main for its protected entry point. Applications may
+ * start and stop sessions, whichever host controls; their words are not trusted.
  */
 #include <mkperf/client.h>
 
@@ -11,7 +11,7 @@
 
 #include "../lib/text.h"
 
-/* A name out of words, cut and without anything that is not text. */
+/* A name from message words, cut, with text characters only. */
 static void take_text(char *to, const uint64_t *words)
 {
     for (unsigned i = 0; i < MKPERF_APP_NAME_BYTES; i++) {
@@ -21,7 +21,7 @@ static void take_text(char *to, const uint64_t *words)
     to[MKPERF_APP_NAME_BYTES - 1] = '\0';
 }
 
-/* False: the words make no sense. */
+/* False: the words are invalid. */
 static bool make_mark(const struct mkperf_client *c, const uint64_t *words, mkperf_Mark *out)
 {
     mkperf_Mark m = {
@@ -55,7 +55,7 @@ static uint32_t mark(struct mkperf_client *c, const uint64_t *words)
     return MKPERF_APP_OK;
 }
 
-/* The mark stays beside the recording, and goes out with each dump. */
+/* The mark is stored with the recording, and sent with each dump. */
 static uint32_t hold(struct mkperf_client *c, const uint64_t *words)
 {
     mkperf_Mark m;

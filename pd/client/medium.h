@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What main.c needs of that over which hosts are reached: a serial line (serial.c, one connection)
- * or TCP (pd/net/tcp.c, up to MKPERF_HOSTS). A client PD is linked with one of them.
+ * The link layer, as main.c uses it: a serial line (serial.c, one connection) or TCP (pd/net/tcp.c,
+ * up to MKPERF_HOSTS). A client PD is linked with one of them.
  */
 #ifndef MKPERF_MEDIUM_H
 #define MKPERF_MEDIUM_H
@@ -16,13 +16,13 @@ struct mkperf_medium {
     unsigned places;
     uint8_t (*queue)[MKPERF_LINK_BYTES];
     unsigned hosts;
-    /* Prepares devices and, where there is no listening, opens connections. */
+    /* Prepares devices and, if it does not listen, opens connections. */
     void (*init)(struct mkperf_client *c);
-    /* A notification on a channel of the medium's own: takes what has come. */
+    /* A notification on a channel of the link layer: reads received bytes. */
     void (*notified)(unsigned channel);
-    /* Queues to devices, as much as they take now; pumps again where a queue has emptied. */
+    /* Moves queues to devices, as much as they accept; pumps again if a queue has emptied. */
     void (*transmit)(void);
-    /* After transmit, for the same notification: what a device waits for. */
+    /* After transmit, for the same notification: acknowledges the device. */
     void (*done)(unsigned channel);
 };
 

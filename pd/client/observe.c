@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Observe: what the timer's samples are attributed by, from the host to the profiler PD.
+ * Observe: the data for attributing the timer's samples, from the host to the profiler PD.
  *
- * Owns: nothing. Called by control.c for the controller. Nothing is checked here but what nanopb
- * bounds: the profiler PD does that.
+ * Owns: nothing. Called by control.c for the controller. Only nanopb's bounds are checked
+ * here; the profiler PD does the rest.
  */
 #include "control.h"
 

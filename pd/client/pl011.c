@@ -3,11 +3,11 @@
  * The Arm PL011 UART (names and bits: Arm DDI 0183, chapter 3).
  *
  * Owns: the device whose registers the region symbol `mkperf_uart` maps. Called by the client PD.
- * Never waits: bytes go out while the FIFO has room, and the transmit interrupt asks for more. The
- * line's speed is left as the boot loader set it.
+ * Never waits: bytes are sent while the FIFO has space, and the transmit interrupt requests more.
+ * The line's speed stays as the boot loader set it.
  *
  * May lose: received bytes, when the client PD does not run for longer than the FIFO lasts. The
- * framing finds that out.
+ * framing detects that.
  */
 #include "pl011_regs.h"
 #include "transport.h"
@@ -42,8 +42,8 @@ enum {
 };
 
 /*
- * What came before is thrown away, the host will say it again. The data register is read once in
- * any case: QEMU looks for waiting input at a read of it, and not when the FIFO is switched on.
+ * Earlier input is discarded; the host will repeat it. The data register is read once in any case:
+ * QEMU checks for pending input at a read of it, and not when the FIFO is enabled.
  */
 static void discard_input(void)
 {
@@ -76,7 +76,7 @@ static size_t write(const uint8_t *bytes, size_t n)
     return i;
 }
 
-/* The transmit interrupt rises when the FIFO falls through its level, so it is asked for only after
+/* The transmit interrupt rises when the FIFO falls through its level, so it is enabled only after
  * a write that filled the FIFO. */
 static void more(int wanted)
 {
@@ -88,7 +88,7 @@ static int read(void)
     return pl011_get(UARTFR) & FR_RXFE ? -1 : (int)(pl011_get(UARTDR) & 0xff);
 }
 
-/* Before the FIFO is read: a byte that comes after the last read interrupts anew. */
+/* Before the FIFO is read: a byte that arrives after the last read interrupts again. */
 static void interrupt(void)
 {
     pl011_set(UARTICR, INT_ALL);

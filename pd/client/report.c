@@ -3,9 +3,8 @@
  * Messages to hosts.
  *
  * Owns: the encoding of everything but batches. Called by the client's other files. Most messages
- * are in the session page as the profiler PD left them and go out from there; the client adds what
- * only it knows. nanopb refuses what is not well-formed in them, since the page belongs to another
- * PD.
+ * are in the session page, written by the profiler PD, and are sent from there; the client adds its
+ * own fields. nanopb refuses malformed ones, since the page belongs to another PD.
  */
 #include <string.h>
 
@@ -19,8 +18,8 @@
 
 /*
  * A message of type `which`, of those in ToHost, into c->message; its length, 0 if it does not fit
- * or is not well-formed. The outer message is written here: to learn a part's length nanopb encodes
- * it twice.
+ * or is not well-formed. The outer message is written here: to determine a part's length nanopb
+ * encodes it twice.
  */
 static size_t encode(struct mkperf_client *c, uint32_t request, pb_size_t which,
                      const pb_msgdesc_t *fields, const void *message)
@@ -191,7 +190,7 @@ bool mkperf_report_reply(struct mkperf_client *c, unsigned who, uint32_t request
         return mkperf_link_text(&c->connection[who].link, text, n);
     }
     if (request == 0) {
-        return true; /* no answer wanted */
+        return true; /* no answer requested */
     }
     m->ok = ok;
     m->more = more;
@@ -224,7 +223,7 @@ bool mkperf_report_error(struct mkperf_client *c, unsigned who, uint32_t request
     m->code = (mkperf_ErrorCode)code;
     m->event = 0;
     mkperf_text_copy(m->text, text, sizeof m->text);
-    return request == 0 || SEND(error, mkperf_Error, m); /* 0: no answer wanted */
+    return request == 0 || SEND(error, mkperf_Error, m); /* 0: no answer requested */
 }
 
 bool mkperf_report_refusal(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t result)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD's medium: one serial line, one connection that never ends.
+ * The client PD's link layer: one serial line, one connection that never ends.
  *
- * Owns: the device, through a driver of transport.h; on channel 0 if that does not say otherwise.
+ * Owns: the device, through a driver of transport.h; on channel 0 unless that names another.
  */
 #include <microkit.h>
 
@@ -15,7 +15,7 @@
 
 enum { CHANNEL_UART = 0 };
 enum {
-    MAX_READ = 4096, /* bytes in one go: a line that never falls silent does not hold us */
+    MAX_READ = 4096, /* bytes in one call: a busy line must not keep the PD here */
     MAX_WRITES = 4,
 };
 
@@ -32,7 +32,8 @@ static void init_line(struct mkperf_client *c)
     transport->init();
 }
 
-/* Queue to device. Twice at the most for the queue's wrap, and again for what the pump added. */
+/* Moves the queue to the device: at most twice for the queue's wrap, and again for bytes that the
+ * pump added. */
 static void transmit(void)
 {
     struct mkperf_link *link = &client->connection[who].link;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the bytes that `mkperf stamp` replaces. In a file of its own, so that no compiler that
- * reads the table knows its content.
+ * Owns: the bytes that `mkperf stamp` replaces. In a separate file, so that the compiler of the
+ * reading code cannot assume its contents.
  */
 #include "stamp.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What goes out unasked: records as batches, periodic status, roles, and the end of a session.
+ * Unsolicited messages: records as batches, periodic status, roles, and the end of a session.
  *
- * Owns: the pace. The stream is encoded once for all connections; it moves while the controller's
- * link has room, or without a controller while any link has. A connection that has none when a
- * batch goes out misses it, and everything up to the next epoch: its gap.
+ * Owns: the pace. The stream is encoded once for all connections; it advances while the
+ * controller's link has space, or without a controller while any link has. A connection that is
+ * full when a batch is sent misses it, and everything up to the next epoch: its gap.
  */
 #include "control.h"
 
@@ -14,8 +14,8 @@ enum {
     /* Frames that one step may queue: role, session; hello, session and gap before a batch; the
      * batch; status. */
     STEP_FRAMES = 4,
-    MAX_STEPS = 16384, /* in one call; the queues and the ring are exhausted long before */
-    REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* room that ends a gap */
+    MAX_STEPS = 16384, /* in one call; the queues and the ring are exhausted earlier */
+    REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* space that ends a gap */
 };
 
 /* The lowest connection of a mask that is not 0, and the mask without it. */
@@ -32,7 +32,7 @@ static bool has_room(const struct mkperf_client *c, unsigned who)
     return mkperf_link_room(&c->connection[who].link) >= MKPERF_ANSWER_FRAMES + STEP_FRAMES;
 }
 
-/* Whether the link that sets the pace can take a step's frames. */
+/* Whether the link that sets the pace accepts a step's frames. */
 static bool may_go_on(const struct mkperf_client *c)
 {
     if (c->controller != MKPERF_NOBODY && mkperf_connection_ready(c, c->controller)) {
@@ -74,7 +74,7 @@ static void open_gap(struct mkperf_connection *p, uint64_t first)
     }
 }
 
-/* The batch in c->message, which holds samples of the session from `first` on. */
+/* Sends the batch in c->message, which has samples of the session from `first` on. */
 static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64_t samples)
 {
     for (uint32_t rest = c->ready; rest != 0;) {
@@ -86,11 +86,11 @@ static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64
         open_gap(p, first);
         p->gap.samples += samples;
         p->gap.batches++;
-        p->lost += p->gap.joined ? 0 : samples; /* before it came: not its loss */
+        p->lost += p->gap.joined ? 0 : samples; /* before it joined: not its loss */
     }
 }
 
-/* A watcher in a gap whose queue has emptied wants an epoch; so does a controller at once. */
+/* A watcher in a gap whose queue has emptied needs an epoch; a controller needs one at once. */
 static bool epoch_wanted(const struct mkperf_client *c)
 {
     for (uint32_t rest = c->ready; rest != 0;) {
@@ -104,7 +104,7 @@ static bool epoch_wanted(const struct mkperf_client *c)
     return false;
 }
 
-/* Sends the batch, whatever is in it, and once a second of the target's time a status. */
+/* Sends the batch, also a partial one, and a status once a second of the target's time. */
 void mkperf_stream_flush(struct mkperf_client *c)
 {
     uint64_t time = c->encoder.last_time;
@@ -147,7 +147,7 @@ uint64_t mkperf_stream_clear(struct mkperf_client *c)
     return c->dropped - before;
 }
 
-/* The chains' new epoch, told to those who can take it; they are in step from here on. */
+/* Announces the chains' new epoch to connections that accept it; they are in step from here on. */
 static void announce(struct mkperf_client *c)
 {
     c->announce = false;
@@ -184,7 +184,7 @@ static void list_events(struct mkperf_client *c, unsigned who)
     }
 }
 
-/* Something for one connection alone. False: there is nothing. */
+/* Sends something to one connection alone. False: nothing to send. */
 static bool serve(struct mkperf_client *c, unsigned who)
 {
     struct mkperf_connection *p = &c->connection[who];
@@ -209,7 +209,7 @@ static bool serve(struct mkperf_client *c, unsigned who)
     return true;
 }
 
-/* The status of a session that is over, to whoever asked for the end and to all others. */
+/* The status of a session that has ended, to the host that requested the end and to all others. */
 static void tell_end(struct mkperf_client *c, bool answer)
 {
     for (uint32_t rest = c->ready; rest != 0;) {
@@ -218,7 +218,7 @@ static void tell_end(struct mkperf_client *c, bool answer)
     }
 }
 
-/* Configure with `restart`: the old session is over and told, the next one begins. */
+/* Configure with `restart`: the old session has ended and is reported, the next one begins. */
 static void restart(struct mkperf_client *c)
 {
     unsigned by = c->stop_by;
@@ -241,7 +241,7 @@ static bool end_session(struct mkperf_client *c)
     unsigned size;
     bool corrupt = false;
 
-    c->call(MKPERF_OP_DRAIN); /* losses that had no room in the ring until now */
+    c->call(MKPERF_OP_DRAIN); /* losses that did not fit into the ring until now */
     if (mkperf_ring_peek(&c->ring, &size, &corrupt) != NULL) {
         return true;
     }
@@ -258,7 +258,7 @@ static bool end_session(struct mkperf_client *c)
     return true;
 }
 
-/* A fault that the kernel saw becomes a mark, behind the samples before it. */
+/* A fault that the kernel recorded becomes a mark, after the samples before it. */
 static void take_fault(struct mkperf_client *c, const uint64_t *record)
 {
     mkperf_Mark m = {
@@ -275,7 +275,7 @@ static void take_fault(struct mkperf_client *c, const uint64_t *record)
     mkperf_report_mark(c, &m);
 }
 
-/* Takes one record. False: frames were queued, and the step is over; where the batch was full the
+/* Consumes one record. False: frames were queued, and the step ends; if the batch was full, the
  * record stays for the next one. */
 static inline bool take(struct mkperf_client *c, struct mkperf_ring_consumer *ring,
                         const uint64_t *record, unsigned size)
@@ -300,7 +300,7 @@ static inline bool take(struct mkperf_client *c, struct mkperf_ring_consumer *ri
     return true;
 }
 
-/* Takes what follows, as far as it is what most of it is. */
+/* Consumes the following records as long as they are ordinary samples. */
 static inline void take_run(struct mkperf_client *c, struct mkperf_ring_consumer *ring)
 {
     uint64_t bytes;
@@ -310,7 +310,8 @@ static inline void take_run(struct mkperf_client *c, struct mkperf_ring_consumer
     mkperf_ring_release(ring, (unsigned)mkperf_encoder_add_run(&c->encoder, records, bytes));
 }
 
-/* What waits now, before anything is taken: between two looks, less than a step's records more. */
+/* The fill level before anything is consumed; between two calls less than a step's records are
+ * added. */
 static void note_fill(struct mkperf_client *c)
 {
     uint64_t head = __atomic_load_n(&c->ring.ring->head, __ATOMIC_RELAXED);
@@ -327,7 +328,7 @@ static bool ended_by_hook(const struct mkperf_client *c)
     return mkperf_page_bool(&c->page->status.storm) && !mkperf_page_bool(&c->page->session.running);
 }
 
-/* One thing that is to be done for all. False: nothing is left. */
+/* Performs one pending task for all connections. False: nothing is left. */
 static bool step(struct mkperf_client *c)
 {
     unsigned size;
@@ -341,7 +342,7 @@ static bool step(struct mkperf_client *c)
         return true;
     }
     note_fill(c);
-    struct mkperf_ring_consumer ring = c->ring; /* in registers while records are taken */
+    struct mkperf_ring_consumer ring = c->ring; /* in registers while records are consumed */
     const uint64_t *record = mkperf_ring_peek(&ring, &size, &corrupt);
     if (record != NULL) {
         if (c->announce) {

@@ -12,19 +12,19 @@
 struct mkperf_transport {
     /* Prepares the device. What was received before may be lost. */
     void (*init)(void);
-    /* Takes as many of the n bytes as it can without waiting, and returns how many. After fewer
-     * than n, or after n and more to come, `more` says so: the device interrupts when it can go
-     * on. */
+    /* Accepts as many of the n bytes as it can without waiting, and returns how many. `more`: the
+     * caller has more bytes; then, or after fewer than n, the device interrupts when it can
+     * continue. */
     size_t (*write)(const uint8_t *bytes, size_t n);
     void (*more)(int wanted);
     /* The next byte received, or -1. */
     int (*read)(void);
-    /* What comes after `interrupt` is not read before the next one: reading ends by itself. */
+    /* Bytes that arrive after `interrupt` are not read before the next one, so reading ends. */
     bool bounded;
     /* Called first for each interrupt: clears it at the device. */
     void (*interrupt)(void);
-    /* Whether a notification on this channel is the device's, and what is done last for it. Both
-     * NULL: the interrupt on channel 0, which is acknowledged. */
+    /* Whether a notification on this channel is the device's, and the last step for it. Both NULL:
+     * the interrupt on channel 0, which is acknowledged. */
     bool (*own)(unsigned channel);
     void (*done)(unsigned channel);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What stands in a command's words: numbers, and events as in `cycles:u,period=1000`.
+ * The words of a command: numbers, and events as in `cycles:u,period=1000`.
  *
  * Owns: nothing; see command.h for who calls. Words end in a NUL and are shorter than a line.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clock of the samples' times, where the platform lets EL0 read it: the build says its
- * register's name in MKPERF_CLOCK. Without that, mkperf_clock_there() is false and the rest is 0.
+ * The clock of the samples' times, if the platform lets EL0 read it: MKPERF_CLOCK is its register's
+ * name. Without that, mkperf_clock_there() is false and the rest is 0.
  */
 #ifndef MKPERF_CLOCK_H
 #define MKPERF_CLOCK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a PD begins that runs on a stack in a memory region of its own, so that the profiler PD can
- * walk it (docs/stock.md, "Deeper call chains"). Linked into that PD with `-e mkperf_own_stack`; the
+ * The entry point of a PD whose stack is in a separate memory region, so that the profiler PD can walk
+ * it (docs/stock.md, "Deeper call chains"). Linked into that PD with `-e mkperf_own_stack`; the
  * system description sets the two variables to the region's address and size.
  */
     .section .text.mkperf_own_stack, "ax"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The string functions that the compiler and nanopb call, where the platform's library has none.
+ * The string functions that the compiler and nanopb call, if the platform's library has none.
  *
  * Owns: weak definitions, so that a platform's own win. Freestanding PDs link them.
  */
@@ -18,7 +18,7 @@ int memcmp(const void *a, const void *b, size_t n);
 size_t strlen(const char *s);
 int strcmp(const char *a, const char *b);
 
-enum { SHORT = 24 }; /* bytes that are not worth preparations */
+enum { SHORT = 24 }; /* bytes, too few for the word loop */
 
 /*
  * n words to an aligned address, from any: a word of the destination is then the end of one aligned

@@ -2,8 +2,8 @@
 /*
  * Text of fixed size, for error messages and names.
  *
- * Owns: a cursor over a caller's buffer. The text is NUL-terminated after every call; what does not
- * fit is cut. Used by the target PDs; no state, no libc.
+ * Owns: a cursor over a caller's buffer. The text is NUL-terminated after every call; text that
+ * does not fit is cut. Used by the target PDs; no state, no libc.
  */
 #ifndef MKPERF_TEXT_H
 #define MKPERF_TEXT_H

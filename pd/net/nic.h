@@ -16,15 +16,15 @@ enum mkperf_nic_event { MKPERF_NIC_NOTHING, MKPERF_NIC_FRAMES, MKPERF_NIC_TICK }
 
 struct mkperf_nic {
     uint32_t tick_ms; /* between ticks */
-    /* What a notification on this channel of the PD means. */
+    /* The meaning of a notification on this channel of the PD. */
     enum mkperf_nic_event (*event)(unsigned channel);
     /* After the event has been dealt with. */
     void (*done)(unsigned channel);
-    /* Prepares the device and tells its address. False: there is no device that works. */
+    /* Prepares the device and returns its address. False: no working device. */
     bool (*init)(uint8_t mac[6]);
-    /* Room for a frame of MKPERF_NIC_FRAME_BYTES to be sent, or NULL: all is on its way. */
+    /* A buffer of MKPERF_NIC_FRAME_BYTES for a frame to send; NULL: all are in use. */
     uint8_t *(*room)(void);
-    /* Sends the n bytes there. The device may learn of it only with `kick`. */
+    /* Sends its n bytes. The device may notice them only after `kick`. */
     void (*send)(size_t n);
     void (*kick)(void);
     /* The next frame received, or NULL. Valid until the next call, which gives it back. */

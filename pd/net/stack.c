@@ -15,11 +15,11 @@
 #include "../lib/clock.h"
 #include "nic.h"
 
-enum { MAX_FRAMES = 256 /* in one poll: a network that never falls silent does not hold us */ };
+enum { MAX_FRAMES = 256 /* in one poll: a busy network must not keep the PD here */ };
 
 static struct netif interface;
 static bool there;
-static bool sending; /* the device has to be told */
+static bool sending; /* the device must be notified */
 static uint32_t passed_ms;
 
 u32_t sys_now(void)
@@ -108,7 +108,7 @@ static void take(const uint8_t *frame, size_t n)
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)(n + ETH_PAD_SIZE), PBUF_POOL);
 
     if (p == NULL) {
-        return; /* as if the wire had lost it */
+        return; /* as if it was lost on the wire */
     }
     if (pbuf_take_at(p, frame, (u16_t)n, ETH_PAD_SIZE) != ERR_OK ||
         interface.input(p, &interface) != ERR_OK) {

@@ -3,8 +3,8 @@
  * lwIP on this PD's network device.
  *
  * Owns: lwIP, whose callbacks run inside mkperf_stack_poll and nowhere else. Time is the samples'
- * clock; lwIP's timers run when the PD is woken for whatever reason, so somebody has to wake it (a
- * ticker, docs/net.md): without, only a lost packet on an idle link waits longer.
+ * clock; lwIP's timers run whenever the PD is woken, so it needs regular wake-ups (a ticker,
+ * docs/net.md). Without them, a lost packet on an idle link waits longer; nothing else changes.
  */
 #ifndef MKPERF_STACK_H
 #define MKPERF_STACK_H
@@ -21,7 +21,7 @@ struct mkperf_stack_address { /* a.b.c.d as text; address NULL: DHCP */
 /* False: there is no network device. */
 bool mkperf_stack_init(const struct mkperf_stack_address *address);
 
-/* A notification of the PD's on that channel: takes what has come, runs timers. */
+/* A notification of the PD on that channel: reads received frames, runs timers. */
 void mkperf_stack_notified(unsigned channel);
 /* The same without one, before the PD goes to sleep. */
 void mkperf_stack_poll(void);

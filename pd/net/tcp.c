@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client PD's medium: TCP, up to MKPERF_HOSTS hosts at once, and as many connections more as
- * MKPERF_CONNECTIONS leaves for those that have not proved themselves.
+ * The client PD's link layer: TCP, up to MKPERF_HOSTS hosts at once, and as many connections more
+ * as MKPERF_CONNECTIONS leaves for those that have not proved themselves.
  *
  * Owns: the network device (channel 0), lwIP, and the connections' sockets. Channel 2 is a ticker,
  * if there is one. Listens at MKPERF_TCP_PORT; with MKPERF_NET_DIAL (ADDRESS or ADDRESS:PORT) it
@@ -29,7 +29,7 @@ enum {
     KEEP_IDLE_MS = 10000,
     KEEP_EVERY_MS = 2000,
     KEEP_TRIES = 4,
-    DIAL_MS = 1000, /* between calls: a host that is not there must not keep us busy */
+    DIAL_MS = 1000, /* between calls: an absent host must not keep us busy */
 };
 
 static struct mkperf_client *client;
@@ -39,8 +39,8 @@ static struct tcp_pcb *socket[MKPERF_CONNECTIONS];
 static uint32_t sockets;                              /* those that there are, bit = index */
 static const char *const dial_text = MKPERF_NET_DIAL; /* NULL: listen */
 static struct {
-    bool wanted; /* dial_text makes sense */
-    bool busy;   /* a call is on its way */
+    bool wanted; /* dial_text is valid */
+    bool busy;   /* a call is in progress */
     ip_addr_t to;
     uint16_t port;
     uint32_t last_ms;
@@ -57,7 +57,7 @@ static unsigned from_arg(const void *arg)
     return (unsigned)(uintptr_t)arg - 1;
 }
 
-/* No callback of this socket's from here on. */
+/* No callback of this socket from here on. */
 static void forget(unsigned who)
 {
     tcp_arg(socket[who], NULL);
@@ -157,7 +157,7 @@ static err_t dialled(void *arg, struct tcp_pcb *pcb, err_t err)
     return accepted(arg, pcb, err);
 }
 
-/* Whom the build names: ADDRESS[:PORT]. */
+/* The host in the build's options: ADDRESS[:PORT]. */
 static bool read_dial_text(const char *p)
 {
     char address[sizeof "255.255.255.255"];
@@ -178,7 +178,7 @@ static bool read_dial_text(const char *p)
     return *p == '\0' && dialling.port != 0 && ipaddr_aton(address, &dialling.to) != 0;
 }
 
-/* Calls that host, if nobody is connected and it is time. */
+/* Calls that host, if no host is connected and a call is due. */
 static void dial(void)
 {
     if (sockets != 0 || dialling.busy || !mkperf_stack_up() ||
@@ -239,7 +239,7 @@ static void wake(unsigned channel)
     }
 }
 
-/* From the queue into lwIP's buffers. Returns the bytes that it took. */
+/* Moves bytes from the queue into lwIP's buffers. Returns their number. */
 static size_t send(unsigned who)
 {
     struct mkperf_link *link = &client->connection[who].link;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A virtio network device behind virtio-mmio (Virtio 1.1: 4.2 the registers, 2.6 the split queues,
- * 5.1 the device), as QEMU's virt machine has it. The device has to speak version 1.0 or later
+ * 5.1 the device), as QEMU's virt machine has it. The device must support version 1.0 or later
  * (QEMU: -global virtio-mmio.force-legacy=false).
  *
  * Owns: the device whose registers are virtio_net_offset bytes into the page `mkperf_nic_regs`, and
  * the memory `mkperf_nic_dma`, which it reads and writes by physical address. What the device
- * writes is not believed: a buffer's number and length are bounded before they are used. Names say
- * virtio, so that a profile shows what the driver takes.
+ * writes is not trusted: a buffer's number and length are bounded before they are used. Names
+ * contain virtio, so that a profile shows the driver's share.
  */
 #include <microkit.h>
 
@@ -103,7 +103,7 @@ _Static_assert(2 * QUEUE_BYTES + 2 * ENTRIES * BUFFER <= MKPERF_NIC_DMA_BYTES, "
 static uintptr_t device; /* its registers */
 static uint16_t seen[2]; /* used entries taken */
 static uint16_t sent;    /* frames given to the device */
-static int held = -1;    /* the received buffer that is to be given back */
+static int held = -1;    /* the received buffer that must be given back */
 
 static struct queue *queue(unsigned q)
 {
@@ -143,7 +143,7 @@ static bool set_queue(unsigned q)
         return false;
     }
     virtio_set(device, QUEUE_NUM, ENTRIES);
-    *queue(q) = (struct queue){0}; /* after a warm reset, what was there before it is still there */
+    *queue(q) = (struct queue){0}; /* after a warm reset, memory has its old contents */
     for (unsigned i = 0; i < ENTRIES; i++) {
         queue(q)->descriptor[i] = (struct descriptor){
             .address = mkperf_nic_dma_paddr + buffer_offset(q, i),
@@ -151,7 +151,7 @@ static bool set_queue(unsigned q)
             .flags = q == RX ? DESC_WRITE : 0,
         };
     }
-    /* Sent buffers are taken back when there is need of them. */
+    /* Sent buffers are reclaimed when they are needed. */
     queue(q)->available.flags = q == TX ? NO_INTERRUPT : 0;
     set_address(QUEUE_DESC, queue(q)->descriptor);
     set_address(QUEUE_DRIVER, &queue(q)->available);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the profiler PD knows of an architecture's counters.
+ * The profiler PD's view of an architecture's counters.
  *
- * Owns: struct mkperf_pmu, a back-end: names of events and what to write where, as data. It has no
- * registers; the kernel hook writes what it says (kernel/arch/) and tells what the PMU is (the
+ * Owns: struct mkperf_pmu, a back-end: names of events and the values of selectors, as data. It has
+ * no registers; the kernel hook writes them (kernel/arch/) and reports which PMU it is (the
  * answer's `pmu` in descriptor.h, `id` here). Called by the profiler PD and by tests.
  */
 #ifndef MKPERF_PMU_H
@@ -13,14 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How often an event can occur at most: decides the shortest period that is allowed. */
+/* The highest rate of an event: determines the shortest permitted period. */
 enum mkperf_pmu_rate {
     MKPERF_RATE_BUSY = 0, /* about once a cycle */
     MKPERF_RATE_RARE = 1, /* tens of cycles at least between two */
 };
 
 struct mkperf_pmu_event {
-    const char *name; /* shorter than 32; a name may stand twice, then the first supported counts */
+    const char *name; /* shorter than 32; a name may occur twice; the first supported one is used */
     uint32_t code;    /* the back-end's number for it, and the user's: rNN */
     uint8_t rate;     /* enum mkperf_pmu_rate */
     const char *description; /* shorter than 64 */
@@ -31,17 +31,16 @@ enum { MKPERF_PMU_ID_WORDS = 4 };
 struct mkperf_cpu;
 
 /*
- * Counters from user mode, where a kernel without the hook exports the PMU (seL4's
- * KernelArmExportPMUUser): for values beside the timer's samples, and nothing else. Then every PD
+ * Counters from user mode, if a kernel without the hook exports the PMU (seL4's
+ * KernelArmExportPMUUser): for group reads in the timer's samples only. Then every PD
  * can use, stop and falsify them.
  */
 struct mkperf_pmu_user {
     /* Fills in the counters and the id. NULL: they can be used; otherwise why not. */
     const char *(*find)(struct mkperf_cpu *cpu);
-    /* Lets a counter that stands still count what the selector says, from 0 on. False: the hardware
-     * did not take it. */
+    /* Programs a stopped counter with the selector, from 0 on. False: the hardware refused it. */
     bool (*program)(unsigned counter, uint32_t select);
-    /* Counters in the mask (bit = number) begin or cease to count; others are left alone. */
+    /* Counters in the mask (bit = number) start or stop counting; others are unchanged. */
     void (*start)(uint32_t mask);
     void (*stop)(uint32_t mask);
     uint32_t (*read)(unsigned counter);
@@ -50,19 +49,18 @@ struct mkperf_pmu_user {
 struct mkperf_pmu {
     const char *name; /* as perf calls it; shorter than 16 */
 
-    /* What can be known of the CPU's name, NUL-terminated within n bytes; may be empty. */
+    /* The CPU's name as far as it is known, NUL-terminated within n bytes; may be empty. */
     void (*cpu)(const uint64_t *id, char *name, size_t n);
-    /* Whether the CPU implements the event, as far as it says. */
+    /* Whether the CPU implements the event, as far as it reports that. */
     bool (*supported)(const uint64_t *id, uint32_t code);
-    /* What the selector of a counter holds that counts the event in user mode, in the kernel, or in
-     * both. */
+    /* The selector of a counter that counts the event in user mode, in the kernel, or in both. */
     uint32_t (*select)(uint32_t code, bool user, bool kernel);
 
     const struct mkperf_pmu_user *user;    /* NULL: the architecture has no such access */
     const struct mkperf_pmu_event *events; /* ends with one whose name is NULL */
 };
 
-/* The counters at hand. */
+/* The available counters. */
 struct mkperf_cpu {
     const struct mkperf_pmu *pmu;
     uint32_t counters; /* that sessions may use, from 0 on; 0: none */

@@ -2,10 +2,10 @@
 /*
  * Owns: the rule, see attribute.h.
  *
- * The facts it stands on: a thread that is interrupted in user mode has the interrupted pc in its
- * registers; one that entered the kernel by itself has the address of the system call instruction
- * there until it runs again. A thread that ran since the last look has other registers than then.
- * The kernel runs the highest priority that can run.
+ * It rests on these facts. A thread that was interrupted in user mode has the interrupted pc in its
+ * registers. A thread that entered the kernel has the address of its system call instruction there
+ * until it runs again. A thread that ran since the last snapshot has other registers than then. The
+ * kernel runs the highest priority that can run.
  */
 #include "attribute.h"
 
@@ -18,8 +18,8 @@ static bool interrupted(const struct mkperf_evidence *e)
     return !e->at_call && !e->stopped;
 }
 
-/* The thread of highest priority among those interrupted that ran, or did not, since the last look;
- * NOBODY. *tie: another one has that priority. */
+/* The thread of highest priority among those interrupted that ran, or did not, since the last
+ * snapshot; NOBODY if there is none. *tie: another one has that priority. */
 static int highest(const struct mkperf_evidence *e, unsigned n, bool ran, bool *tie)
 {
     int best = NOBODY;
@@ -39,7 +39,7 @@ static int highest(const struct mkperf_evidence *e, unsigned n, bool ran, bool *
     return best;
 }
 
-/* Whoever ran, and whoever can run. */
+/* The threads that ran, and those that can run. */
 static struct mkperf_verdict ambiguous(const struct mkperf_evidence *e, unsigned n)
 {
     struct mkperf_verdict v = {.confidence = MKPERF_AMBIGUOUS, .who = MKPERF_WHO_IDLE};
@@ -52,8 +52,8 @@ static struct mkperf_verdict ambiguous(const struct mkperf_evidence *e, unsigned
     return v;
 }
 
-/* Whether a thread above that priority can run although it was not interrupted: it stands at a call
- * that does not wait, which it is about to make, or which set somebody above it going. */
+/* Whether a thread above that priority can run although it was not interrupted: it is at a call
+ * that does not wait, which it is about to make, or which woke a thread above it. */
 static bool passed_over(const struct mkperf_evidence *e, unsigned n, int32_t priority)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -96,14 +96,14 @@ static bool only_one_ran(const struct mkperf_evidence *e, unsigned n)
     return ran == 1;
 }
 
-/* Nobody was interrupted: everybody waits, or somebody is just about to make a call. */
+/* No thread was interrupted: all wait, or one is about to make a call. */
 static struct mkperf_verdict nobody(const struct mkperf_evidence *e, unsigned n, int32_t unobserved)
 {
     struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
 
     for (unsigned i = 0; i < n; i++) {
         if (!e[i].stopped && !e[i].waits) {
-            return ambiguous(e, n); /* it calls, so there is one that answers */
+            return ambiguous(e, n); /* it calls, so another thread replies */
         }
     }
     if (unobserved >= 0) {
@@ -115,7 +115,7 @@ static struct mkperf_verdict nobody(const struct mkperf_evidence *e, unsigned n,
     return v;
 }
 
-/* Somebody can run, and nobody who can has run since the last look. */
+/* A thread can run, and none that can has run since the last snapshot. */
 static struct mkperf_verdict unchanged(const struct mkperf_evidence *e, unsigned n, int who,
                                        int32_t unobserved)
 {

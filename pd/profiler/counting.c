@@ -10,7 +10,7 @@
 #include "profiler.h"
 
 enum {
-    CLOCK_CYCLES = 4000000, /* of a turn, on average: 4 ms at 1 GHz */
+    CLOCK_CYCLES = 4000000, /* of a slice, on average: 4 ms at 1 GHz */
     MAX_READS = 1000,       /* attempts at a reading without an overflow in between */
 };
 
@@ -33,7 +33,7 @@ static uint64_t collect(struct mkperf_profiler *p, uint32_t op, uint64_t *out)
     }
     for (uint32_t rest = c->mask; rest != 0; rest &= rest - 1) {
         unsigned n = (unsigned)__builtin_ctz(rest);
-        /* an overflow not yet taken, too */
+        /* includes an overflow not yet handled */
         out[c->slot[n]] += a->counter[n].value - MKPERF_COUNT_PERIOD;
     }
     return a->time;
@@ -103,7 +103,7 @@ void mkperf_counting_begin(struct mkperf_profiler *p)
                                                            .period = MKPERF_COUNT_PERIOD};
     }
     if (p->plan.clock != 0) {
-        /* With jitter, so that no program is in step with the turns. */
+        /* With jitter, so that no program is in step with the slices. */
         want->counter[p->plan.clock - 1] = (struct mkperf_request_counter){
             .select = p->cpu.pmu->select(p->plan.clock_code, true, true),
             .left = CLOCK_CYCLES,
@@ -156,7 +156,7 @@ void mkperf_counting_rotate(struct mkperf_profiler *p)
     }
 }
 
-/* Copies the kernel's table, and gives the profiler PD, which runs, what is missing in it. */
+/* Copies the kernel's table, and adds the missing counts to the profiler PD, which is running. */
 static void copy_threads(struct mkperf_profiler *p)
 {
     struct mkperf_counting *c = &p->counting;

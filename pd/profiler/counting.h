@@ -3,8 +3,9 @@
  * Counting: sessions whose events are counted and not sampled.
  *
  * Owns: struct mkperf_counting. A counter counts 2^31 events from arming to overflow; the hook's
- * record of an overflow is worth those, so nothing wraps unseen and the count is exact at any time.
- * Events that do not fit into the counters take turns, which an overflow of the plan's clock ends.
+ * record of an overflow stands for those, so no counter wraps unnoticed and the count is exact at
+ * any time. Events that do not fit into the counters are multiplexed; an overflow of the plan's
+ * clock ends a slice.
  */
 #ifndef MKPERF_COUNTING_H
 #define MKPERF_COUNTING_H
@@ -21,12 +22,12 @@ struct mkperf_counting {
     uint32_t turn; /* now */
     uint32_t mask; /* counters that count in it */
     uint8_t slot[MKPERF_MAX_COUNTERS];
-    bool struck;      /* the clock: the turn is over */
-    uint64_t rotated; /* turns that are over */
+    bool struck;      /* the clock: the slice is over */
+    uint64_t rotated; /* completed slices */
     uint64_t began;   /* ticks; 0: not known */
-    uint64_t resumed; /* when the present turn began */
+    uint64_t resumed; /* when the current slice began */
     uint64_t running[MKPERF_MAX_EVENTS];
-    uint64_t total[MKPERF_COUNT_SLOTS]; /* without what the counters hold now */
+    uint64_t total[MKPERF_COUNT_SLOTS]; /* without the counters' current values */
 
     /* the snapshot */
     uint64_t now;
@@ -36,7 +37,7 @@ struct mkperf_counting {
     struct mkperf_counts_thread thread[MKPERF_COUNT_THREADS];
 };
 
-/* Begins a session that counts: its first turn in the configuration. Before it is applied. */
+/* Begins a session that counts: its first slice in the configuration. Before it is applied. */
 void mkperf_counting_begin(struct mkperf_profiler *p);
 /* The session was applied, and counts. */
 void mkperf_counting_started(struct mkperf_profiler *p);
@@ -46,11 +47,11 @@ void mkperf_counting_end(struct mkperf_profiler *p);
 uint64_t mkperf_counting_stamp(struct mkperf_profiler *p);
 /* Whether the kernel counts by thread, as it last said. */
 bool mkperf_counting_by_thread(const struct mkperf_profiler *p);
-/* A record of the hook's, from drain.c. */
+/* A record of the hook, from drain.c. */
 void mkperf_counting_take(struct mkperf_profiler *p, const uint64_t *record);
-/* After a drain: the next turn, if it is time. */
+/* After a drain: the next slice, if it is due. */
 void mkperf_counting_rotate(struct mkperf_profiler *p);
-/* Answers COUNTS in the session page. False: *error says why not. */
+/* Answers COUNTS in the session page. False: *error has the reason. */
 bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error);
 
 #endif

@@ -2,24 +2,25 @@
 /*
  * From the core's sample ring to the output ring.
  *
- * Owns: the copy, and the books on it. Called on each wake-up by the hook and on the client's
- * request. This is the profiler PD's part of the sampling path: samples that need nothing but to be
- * copied are looked at one by one and copied as one piece.
+ * Owns: the copy, and its statistics. Called on each wake-up by the hook and on the client's
+ * request. This is the profiler PD's part of the sampling path: samples that only need to be copied
+ * are checked one by one and copied in one piece.
  *
- * What may be lost: samples for which the output ring has no room, and those that the hook had to
- * drop. Both are counted, and told by a LOSS record before the next sample that gets through:
- * captured = delivered + lost, always.
+ * What may be lost: samples that do not fit into the output ring, and those that the hook dropped.
+ * Both are counted, and reported by a LOSS record before the next delivered sample: captured =
+ * delivered + lost, always.
  */
 #include "profiler.h"
 
 enum {
-    RUN_BYTES = 16 * 1024, /* that the hook waits for at most until it has their room back */
+    RUN_BYTES = 16 *
+                1024, /* the most that are copied before their space is given back to the hook */
     SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
 };
 
 #define LOSS_BYTES (UINT64_C(8) * MKPERF_LOSS_WORDS)
 
-/* Four words. Without restrict, so that the loads stand before the stores and become pairs. */
+/* Four words. Without restrict, so that the loads come before the stores and become pairs. */
 static inline void copy_four(uint64_t *to, const uint64_t *from)
 {
     uint64_t a = from[0];
@@ -58,7 +59,7 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, uint64_t bytes
     }
 }
 
-/* Room for a record by the session's policy, and its end. */
+/* Space for a record by the session's policy, and its end. */
 static inline uint64_t *room(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                              unsigned size)
 {
@@ -75,7 +76,7 @@ static inline void commit(struct mkperf_profiler *p, struct mkperf_ring_producer
     }
 }
 
-/* Tells in the stream what was lost at a place; false if there is no room for it yet. */
+/* Reports the losses at a place in the stream; false if there is no space for it yet. */
 static bool tell_loss(struct mkperf_profiler *p, unsigned where)
 {
     uint64_t *w = room(p, &p->output, LOSS_BYTES);
@@ -103,8 +104,8 @@ static bool tell_losses(struct mkperf_profiler *p)
     return true;
 }
 
-/* Whether it is a sample of the session. The hook is the kernel, so a record of its is whole; who
- * uses frames, the client, checks that for itself. */
+/* Whether it is a sample of the session. The hook is the kernel, so its records are whole; the
+ * client, which uses the frames, checks that itself. */
 static inline bool sample_ok(const struct mkperf_profiler *p, uint64_t header)
 {
     unsigned counter = mkperf_record_counter(header);
@@ -113,7 +114,7 @@ static inline bool sample_ok(const struct mkperf_profiler *p, uint64_t header)
            (p->plan.counter_mask >> counter & 1);
 }
 
-/* Counters change with the turns: in the output they have the numbers of the plan. */
+/* Counters change with the slices: in the output they have the numbers of the plan. */
 static void renumber(const struct mkperf_profiler *p, uint64_t *w)
 {
     const uint64_t counter_bits = UINT64_C(0xff) << 40;
@@ -134,7 +135,7 @@ static void renumber(const struct mkperf_profiler *p, uint64_t *w)
     }
 }
 
-/* Room for a sample behind the losses that have to be told first, or NULL. */
+/* Space for a sample after the losses that must be reported first, or NULL. */
 static uint64_t *room_behind_losses(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                                     unsigned size)
 {
@@ -177,13 +178,13 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
     }
 }
 
-/* Whether samples need nothing but to be copied, but for what deliver_run looks at itself. */
+/* Whether samples only need to be copied, apart from the checks of deliver_run. */
 static inline bool plain(const struct mkperf_profiler *p)
 {
     return !p->plan.counting && !p->flight.on && !p->untold && p->plan.turns <= 1;
 }
 
-/* Tells an event's pace of `samples` of one of its counters. */
+/* Adds `samples` of one of its counters to an event's pace. */
 static void pace(struct mkperf_profiler *p, unsigned counter, uint32_t samples, uint64_t events)
 {
     if (p->plan.adaptive && samples != 0) {
@@ -195,9 +196,8 @@ static void pace(struct mkperf_profiler *p, unsigned counter, uint32_t samples, 
 }
 
 /*
- * Copies samples from the next record on that stand one behind the other, have room one behind the
- * other, and need nothing else. Returns their bytes and adds their number to *samples; 0: the next
- * record is none of those.
+ * Copies contiguous samples from the next record on that fit contiguously and need nothing else.
+ * Returns their bytes and adds their number to *samples; 0: the next record is no such sample.
  */
 static inline uint64_t deliver_run(struct mkperf_profiler *p,
                                    const struct mkperf_ring_consumer *core, uint64_t end,
@@ -209,7 +209,7 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p,
     uint64_t *from = mkperf_ring_stretch(core, end, &left);
     uint64_t *to = mkperf_ring_room(output, &room);
     uint64_t *w = from;
-    uint64_t header = UINT64_MAX; /* of the last sample; what its counter has not told its pace: */
+    uint64_t header = UINT64_MAX; /* of the last sample; not yet added to its counter's pace: */
     uint32_t untold = 0;
     uint64_t events = 0;
 
@@ -248,8 +248,8 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p,
     return bytes;
 }
 
-/* A fault that the kernel saw. Without room in the output ring its record is dropped and counted:
- * the count of faults has it. */
+/* A fault that the kernel recorded. If the output ring is full, its record is dropped; the count of
+ * faults includes it. */
 static void deliver_fault(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                           const uint64_t *record, unsigned size)
 {
@@ -284,7 +284,7 @@ static void other(struct mkperf_profiler *p, struct mkperf_ring_producer *output
     }
 }
 
-/* Takes over what the hook counted in the ring's header since the last time. */
+/* Adds what the hook counted in the ring's header since the last call. */
 static void take_books(struct mkperf_profiler *p)
 {
     const struct mkperf_ring *ring = p->core.ring;
@@ -300,7 +300,7 @@ static void take_books(struct mkperf_profiler *p)
     p->books.late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
 }
 
-/* Positions are kept in registers while the copy runs, and put back at the end. */
+/* Positions are in registers during the copy, and written back at the end. */
 uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
 {
     struct mkperf_ring_consumer core = p->core;

@@ -2,7 +2,7 @@
 /*
  * Faults of the profiler PD's children.
  *
- * Owns: what Microkit's monitor does for PDs without a parent: it says on the console what
+ * Owns: what Microkit's monitor does for PDs without a parent: it prints on the console what
  * happened, and the PD stays stopped. Called by main.c, outside the sampling path.
  */
 #include "fault.h"

@@ -5,7 +5,7 @@
 
 #include <microkit.h>
 
-/* Says on the console that the child stopped, and why. While its fault's message is at hand. */
+/* Prints on the console that the child stopped, and why. While its fault's message is available. */
 void mkperf_fault_tell(microkit_child child, microkit_msginfo msginfo);
 
 #endif

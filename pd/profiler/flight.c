@@ -18,7 +18,7 @@ bool mkperf_flight_begin(struct mkperf_profiler *p, mkperf_Error *error)
     return true;
 }
 
-/* The ring goes on where the client believes it to be. */
+/* The ring continues at the position that the client has. */
 void mkperf_flight_forget(struct mkperf_profiler *p)
 {
     if (p->flight.on) {
@@ -27,7 +27,7 @@ void mkperf_flight_forget(struct mkperf_profiler *p)
     p->flight = (struct mkperf_flight){0};
 }
 
-/* The client can write to the ring: what makes no sense is given up as a whole. */
+/* The client can write to the ring: invalid contents are discarded as a whole. */
 static void give_up(struct mkperf_profiler *p, struct mkperf_ring_producer *output)
 {
     p->flight.overwritten += p->flight.samples;
@@ -53,7 +53,7 @@ static void drop_oldest(struct mkperf_profiler *p, struct mkperf_ring_producer *
     output->tail += size;
 }
 
-/* Bounded: a record of the shortest kind is 8 bytes, and at most two of the longest give way. */
+/* Bounded: the shortest record is 8 bytes, and at most two of the longest are removed. */
 uint64_t *mkperf_flight_room(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                              unsigned size)
 {
@@ -116,7 +116,7 @@ bool mkperf_flight_dump(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_drain_ring(p, &bytes);
         mkperf_flight_settle(p);
     }
-    p->id++; /* each dump is a session of its own to who receives it */
+    p->id++; /* each dump is a separate session for its receiver */
     p->flight.dumping = true;
     p->flight.dumped = p->flight.samples;
     p->flight.shown = p->output.head;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests: see kernel.h, which says what is owned and who calls. */
+/* Requests: see kernel.h for ownership and callers. */
 #include "kernel.h"
 
 #include <microkit.h>
@@ -10,7 +10,7 @@
  * Microkit 2.0.1 to 2.3.0). */
 enum { MICROKIT_REPLY_CAP = 4 };
 
-/* The kernel finds it through the IPC buffer, and only if it lies within one page. */
+/* The kernel finds it through the IPC buffer, and only if it is within one page. */
 static struct mkperf_descriptor descriptor __attribute__((aligned(4096)));
 
 static void take_answer(struct mkperf_profiler *p)

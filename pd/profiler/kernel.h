@@ -3,8 +3,8 @@
  * The profiler PD's side of the kernel hook: one descriptor, and requests by acknowledging the
  * PMU's interrupt (include/mkperf/descriptor.h).
  *
- * Owns: struct mkperf_kernel. Called by everything in the profiler PD that wants something of
- * the PMU. A request is carried out when the function returns.
+ * Owns: struct mkperf_kernel. Called by all parts of the profiler PD that use the PMU. A request
+ * has been executed when the function returns.
  */
 #ifndef MKPERF_PROFILER_KERNEL_H
 #define MKPERF_PROFILER_KERNEL_H
@@ -27,12 +27,12 @@ struct mkperf_kernel {
 
 /* At boot: whether the kernel has the hook, and what the PMU is (p->cpu). */
 void mkperf_kernel_init(struct mkperf_profiler *p);
-/* One request: enum mkperf_request, maybe with MKPERF_REQUEST_SNAPSHOT; 0 asks for the answer
- * alone. Takes what the answer says of disturbances and storms into the books. True: it was
- * answered, with MKPERF_REQUEST_OK. */
+/* One request: enum mkperf_request, maybe with MKPERF_REQUEST_SNAPSHOT; 0 requests the answer
+ * alone. Adds the answer's disturbances and storms to the statistics. True: it was answered, with
+ * MKPERF_REQUEST_OK. */
 bool mkperf_kernel_request(struct mkperf_profiler *p, uint32_t op);
 
-/* What was asked for, and the last answer. */
+/* The requested configuration, and the last answer. */
 static inline struct mkperf_configuration *mkperf_wanted(const struct mkperf_kernel *r)
 {
     return &r->d->want;
@@ -43,17 +43,17 @@ static inline const struct mkperf_answer *mkperf_answered(const struct mkperf_ke
     return &r->d->answer;
 }
 
-/* The bit of a counter of the plan's (+ 1, 0: none). */
+/* The bit of a counter of the plan (+ 1, 0: none). */
 static inline uint32_t mkperf_counter_bit(uint32_t counter)
 {
     return counter != 0 ? UINT32_C(1) << (counter - 1) : 0;
 }
 
-/* A configuration in which nothing stands but the ring, and what tells threads apart. */
+/* An empty configuration with the ring and the identification of threads. */
 struct mkperf_configuration *mkperf_kernel_blank(struct mkperf_profiler *p,
                                                  const struct mkperf_ring_consumer *core);
 
-/* What the event counts, into the configuration of the counters that its plan gives it. */
+/* Writes the event into the configuration of its plan's counters. */
 void mkperf_kernel_select(struct mkperf_profiler *p, const struct mkperf_plan_event *e);
 
 #endif

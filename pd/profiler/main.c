@@ -35,7 +35,7 @@ void init(void)
     p->soft = mkperf_soft_table(mkperf_rings);
     p->output.ring = mkperf_output_ring(mkperf_output);
     p->output.size = MKPERF_OUTPUT_RING_BYTES;
-    /* After a warm reset, memory may hold the last boot's positions. The client is not there yet.
+    /* After a warm reset, memory may hold the last boot's positions. The client does not run yet.
      */
     p->output.ring->head = 0;
     p->output.ring->tail = 0;
@@ -49,7 +49,7 @@ void init(void)
     }
 }
 
-/* Returns whether the client should hear of it. */
+/* Returns whether the client must be notified. */
 static bool drain(struct mkperf_profiler *p)
 {
     bool delivered = mkperf_pace_drain(p);
@@ -154,7 +154,7 @@ static uint32_t info(struct mkperf_profiler *p, mkperf_Error *error)
 {
     mkperf_TargetHello *out = &p->page->hello;
 
-    /* No answer of the probe's is an error here: the host is told when it starts a session. */
+    /* A probe that fails is no error here: starting a session reports it. */
     if (p->no_pmu == NULL && !p->running && p->boot_id == 0) {
         mkperf_sampling_probe(p, error);
     }
@@ -315,8 +315,8 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
     return microkit_msginfo_new(result, 0);
 }
 
-/* Stays stopped, as a PD without a parent does. What faulted is remembered, since it looks like a
- * PD that was interrupted. */
+/* Stays stopped, like a PD without a parent. The fault is remembered, since the PD looks like one
+ * that was interrupted. */
 seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo *reply_msginfo)
 {
     struct mkperf_ticks *t = &profiler.ticks;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the looks at other threads' registers, see observe.h.
+ * Owns: the snapshots of other threads' registers, see observe.h.
  *
- * What the host told is believed in one respect: whose registers mean what. Memory is read only
- * within the regions that the system description gives this PD for that, whatever the host says.
+ * The host's data are trusted in one respect: the meaning of each thread's registers. Memory is
+ * read only within the regions that the system description gives this PD for that.
  */
 #include "observe.h"
 
@@ -48,7 +48,7 @@ static bool is_stack(uint64_t ours, uint64_t bytes)
     return false;
 }
 
-/* The capability of its TCB; 0: this Microkit gives PDs no capabilities beside their children's. */
+/* The capability of its TCB; 0: this Microkit gives PDs only their children's capabilities. */
 static seL4_CPtr tcb(const struct mkperf_observed *t)
 {
     if (t->slot == 0) {
@@ -115,7 +115,7 @@ static bool begin(struct mkperf_observation *o, const mkperf_Observe *part)
     return true;
 }
 
-/* A PD that was not told of before; NULL: *error says why there cannot be one. */
+/* A new PD; NULL: *error has the reason. */
 static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Observe *part,
                                    mkperf_Error *error)
 {
@@ -134,7 +134,7 @@ static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Ob
                            "--system this target's?");
         return NULL;
     }
-    /* The fault of another's child is told to others: it may stand still anywhere, too. */
+    /* Faults of another PD's child are reported elsewhere: it may stop anywhere, too. */
     o->evidence[o->n++] = (struct mkperf_evidence){.priority = (int32_t)part->priority,
                                                    .limited = part->limited || part->slot != 0};
     return t;
@@ -150,7 +150,7 @@ bool mkperf_observe_told(struct mkperf_observation *o, const mkperf_Observe *par
         return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe comes first");
     }
     if (part->part == o->part) {
-        return true; /* asked again, since the answer was lost */
+        return true; /* repeated, since the answer was lost */
     }
     if (part->part != o->part + 1) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_MALFORMED, 0,

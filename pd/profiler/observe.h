@@ -3,9 +3,10 @@
  * The threads that the profiler PD observes: those whose TCBs' capabilities it holds, which are its
  * child PDs' with any Microkit, and any PD's that its <cspace> names with Microkit 2.3.
  *
- * Owns: struct mkperf_observation: what the host told of each PD (priority, where its system call
- * instructions are, stacks that both map), its registers at the last look, and what that says.
- * Called by ticks.c, main.c and fault.c. A look costs a system call for each PD.
+ * Owns: struct mkperf_observation: the host's data on each PD (priority, addresses of its system
+ * call instructions, stacks that both map), its registers at the last snapshot, and the
+ * observations from them. Called by ticks.c, main.c and fault.c. A snapshot costs a system call for
+ * each PD.
  */
 #ifndef MKPERF_OBSERVE_PD_H
 #define MKPERF_OBSERVE_PD_H
@@ -39,11 +40,11 @@ struct mkperf_observed {
 };
 
 struct mkperf_observation {
-    bool told;           /* part 0 came */
+    bool told;           /* part 0 was received */
     uint32_t part;       /* the last one */
     uint64_t self;       /* identity of the profiler PD */
     int32_t unobserved;  /* highest priority of PDs that cannot be observed, -1 */
-    uint32_t unreadable; /* looks at a PD that the kernel refused */
+    uint32_t unreadable; /* snapshots of a PD that the kernel refused */
     uint64_t stopped;    /* children that faulted, bit = id */
     unsigned n;
     struct mkperf_observed thread[MKPERF_OBSERVED];
@@ -52,18 +53,18 @@ struct mkperf_observation {
     uint32_t site[MKPERF_ALL_SITES]; /* addresses / 4 */
 };
 
-/* Takes a part that mkperf_request_take_observe gave. False: *error says why not, and the part is
- * forgotten. */
+/* Takes a part that mkperf_request_take_observe gave. False: *error has the reason, and the part is
+ * discarded. */
 bool mkperf_observe_told(struct mkperf_observation *o, const mkperf_Observe *part,
                          mkperf_Error *error);
 
-/* Looks at all threads. evidence[].ran: compared with the look before. */
+/* Takes a snapshot of all threads. evidence[].ran: compared with the previous snapshot. */
 void mkperf_observe_look(struct mkperf_observation *o);
 
 /*
- * The callers of thread i at the last look, by its frame pointer, as far as its stack is in memory
- * that this PD maps too: at most max return addresses into frame, innermost first. *flags: of enum
- * mkperf_sample_flags, why it ended. Bounded, and reads only within the windows that were told.
+ * The callers of thread i at the last snapshot, by its frame pointer, as far as its stack is in
+ * memory that this PD maps, too: at most max return addresses into frame, innermost first. *flags:
+ * of enum mkperf_sample_flags, why it ended. Bounded, and reads only within the reported windows.
  */
 unsigned mkperf_observe_walk(const struct mkperf_observation *o, unsigned i, uint64_t *frame,
                              unsigned max, unsigned *flags);

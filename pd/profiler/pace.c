@@ -16,7 +16,7 @@ enum {
     MAX_ROUNDS = 16,       /* of draining at one wake-up */
     PACE_SAMPLES = 8,      /* enough to judge a rate by, */
     PACE_PER_SECOND = 20,  /* or a 20th of a second */
-    STARVED_INTERVALS = 10 /* an event is late after so many of its intervals */
+    STARVED_INTERVALS = 10 /* an event is late after this many of its intervals */
 };
 
 static void want_period(struct mkperf_profiler *p, unsigned counter, uint32_t period)
@@ -58,7 +58,7 @@ static void set_period(struct mkperf_profiler *p, unsigned event, uint32_t perio
     }
 }
 
-/* Adapts an event with a frequency to what came since the last time. */
+/* Adapts an event with a frequency to the samples since the last call. */
 static void adapt(struct mkperf_profiler *p, unsigned event, bool dropped)
 {
     const struct mkperf_plan_event *e = &p->plan.event[event];
@@ -71,7 +71,7 @@ static void adapt(struct mkperf_profiler *p, unsigned event, bool dropped)
         return;
     }
     if (dropped) {
-        /* What was seen is less than what came: only the direction is known. */
+        /* Fewer samples were delivered than taken: only the direction is known. */
         uint32_t twice = period <= MKPERF_MAX_PERIOD / 2 ? 2 * period : MKPERF_MAX_PERIOD;
         period = twice;
     } else if (pace->from != 0) {
@@ -84,7 +84,7 @@ static void adapt(struct mkperf_profiler *p, unsigned event, bool dropped)
     set_period(p, event, period);
 }
 
-/* Lowers the period of an event with a frequency that has not come for long. */
+/* Lowers the period of an event with a frequency that has not occurred for long. */
 static void feed(struct mkperf_profiler *p, unsigned event, bool silent)
 {
     const struct mkperf_plan_event *e = &p->plan.event[event];
@@ -92,8 +92,7 @@ static void feed(struct mkperf_profiler *p, unsigned event, bool silent)
     uint64_t patience = STARVED_INTERVALS * p->tick_hz / e->frequency + p->tick_hz / 10;
 
     if (pace->last == 0) {
-        pace->last =
-            p->now; /* nothing of it yet: its time begins with the session's first sample */
+        pace->last = p->now; /* no sample yet: its time begins with the session's first sample */
     }
     if (!silent && (int64_t)(p->now - pace->last) <= (int64_t)patience) {
         return;

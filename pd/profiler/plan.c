@@ -4,7 +4,7 @@
  *
  * Owns: the checks. Called by the profiler PD for CONFIGURE. Each event takes one counter for user
  * mode and one for the kernel, because an overflow's interrupt is taken when the kernel is left, so
- * only the counter itself tells where the event happened.
+ * only the counter itself shows where the event happened.
  */
 #include "plan.h"
 
@@ -110,7 +110,7 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
     return true;
 }
 
-/* Values that ride in each sample of event i, at most. */
+/* The most group reads in a sample of event i. */
 static uint32_t reads_of(const mkperf_Configure *request, unsigned i)
 {
     uint32_t group = request->events[i].group;
@@ -191,7 +191,8 @@ static uint32_t room(const mkperf_EventSpec *want, const struct mkperf_cpu *cpu)
     return width(want) + (cpu->followers && samples && user ? 1 : 0);
 }
 
-/* Gives the event its counters in its turn, from `next` on, and their numbers, from `number` on. */
+/* Gives the event its counters in its slice, from `next` on, and their numbers, from `number`
+ * on. */
 static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_EventSpec *want,
                           uint32_t next, uint32_t number)
 {
@@ -247,7 +248,7 @@ static bool refuse_group(mkperf_Error *error, unsigned i, uint32_t needed, uint3
 }
 
 /*
- * Spreads events over turns of at most `there` counters, a group always within one. The order is
+ * Packs events into slices of at most `there` counters, a group always into one. The order is
  * the request's, so neighbours without a group tend to count together, too.
  */
 static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request,
@@ -283,7 +284,7 @@ static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request
     return true;
 }
 
-/* More events than counters: they take turns, and one counter is the clock. */
+/* More events than counters: they are multiplexed, and one counter is the clock. */
 static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     const struct mkperf_pmu_event *cycles = find_name(cpu, "cycles");
@@ -325,7 +326,7 @@ uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint3
     const struct mkperf_plan_event *leader = &plan->event[event];
     bool is_user = counter + 1 == leader->user_counter;
     bool is_kernel = counter + 1 == leader->kernel_counter;
-    /* Each mode with the leader's of that mode, or with the only one that the leader has. */
+    /* Each mode is read with the leader's counter of that mode, or with its only one. */
     bool user = is_user || (is_kernel && leader->user_counter == 0);
     bool kernel = is_kernel || (is_user && leader->kernel_counter == 0);
     uint32_t mask = 0;
@@ -357,7 +358,7 @@ static bool check_reads(const struct mkperf_plan *plan, mkperf_Error *error)
     return true;
 }
 
-/* An event that is read needs somebody in whose samples it rides. */
+/* A group read needs a leader that samples. */
 static bool plan_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
                       mkperf_Error *error)
 {
@@ -453,7 +454,7 @@ static bool plan_limits(struct mkperf_plan *plan, const mkperf_Configure *reques
     return true;
 }
 
-/* What the kernel counts beside the samples, and the flight recording. */
+/* Software events beside the samples, and the flight recording. */
 static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
                       mkperf_Error *error)
 {

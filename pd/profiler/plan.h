@@ -18,15 +18,15 @@
 struct mkperf_plan_event {
     char name[MKPERF_NAME_BYTES];
     uint32_t code;
-    uint32_t user_counter; /* of the hardware, in the event's turn; + 1, 0 = none */
+    uint32_t user_counter; /* of the hardware, in the event's slice; + 1, 0 = none */
     uint32_t kernel_counter;
-    uint32_t user_number; /* what records and the wire call them; + 1, 0 = none */
+    uint32_t user_number; /* the numbers in records and on the wire; + 1, 0 = none */
     uint32_t kernel_number;
     uint32_t period;    /* to begin with; stays without a frequency */
     uint32_t minimum;   /* of the period */
     uint32_t frequency; /* 0: fixed period */
     bool count;         /* does not sample */
-    bool read;          /* does not sample: rides in the samples of `leader` */
+    bool read;          /* does not sample: read in the samples of `leader` */
     uint32_t leader;    /* index of the group's first event */
     uint32_t group;     /* 0: none */
     uint32_t soft;      /* a software event's kind + 1; has no counters; 0: an event of the PMU's */
@@ -52,9 +52,9 @@ struct mkperf_plan {
     uint32_t wake_samples;
     uint32_t core_bytes; /* of the rings */
     uint32_t output_bytes;
-    uint32_t counter_mask; /* of all turns */
+    uint32_t counter_mask; /* of all slices */
     uint32_t kernel_mask;  /* of the first */
-    uint32_t clock;        /* counter + 1 whose overflow ends a turn; 0 = none */
+    uint32_t clock;        /* counter + 1 whose overflow ends a slice; 0 = none */
     uint32_t clock_code;
     uint32_t turns;
     struct mkperf_plan_turn turn[MKPERF_MAX_EVENTS];
@@ -70,18 +70,18 @@ struct mkperf_plan {
 
 /*
  * Makes a plan of a request that mkperf_request_take gave. True: *plan is complete. False: *error
- * says why, and *plan is as it was.
+ * has the reason, and *plan is unchanged.
  */
 bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_request *request,
                       const struct mkperf_cpu *cpu, mkperf_Error *error);
 
 /* What event i of a request counts: fills e->name and e->code, and e->soft of a software event that
- * is counted. False: *error says why it cannot be. */
+ * is counted. False: *error has the reason. */
 bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_EventSpec *want,
                        const struct mkperf_cpu *cpu, mkperf_Error *error);
 
-/* The counters of the event's turn whose values ride in the samples of its counter (hardware,
- * from 0), which is a leader's. */
+/* The counters of the event's slice that are read in the samples of its counter (hardware, from 0),
+ * which is a leader's. */
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter);
 
 /* Fills an error: about event (index + 1, or 0). Returns false. */

@@ -17,17 +17,17 @@ enum mkperf_policy {
      */
     MKPERF_COST_SAMPLE = 450, /* the hook without frames, and the copy, */
     MKPERF_COST_FRAME = 17,   /* each return address, */
-    MKPERF_COST_GROUP = 70,   /* values of other events that ride in it, */
+    MKPERF_COST_GROUP = 70,   /* group reads in it, */
     MKPERF_COST_READ = 45,    /* and each of them */
     MKPERF_WAKES_PER_SECOND = 10,
-    MKPERF_WAKE_SAMPLES = 100, /* most samples between two wake-ups: the cost of one is spread well
-                                  enough, one frame holds them, and the ring is never near full */
+    MKPERF_WAKE_SAMPLES = 100, /* most samples between two wake-ups: enough to share its cost, few
+                                  enough for one frame, and the ring is never near full */
 };
 
 /*
  * What every interval between overflows is a multiple of, a power of two. 1, but for QEMU under
- * `-icount shift=1` (platform/microkit/boards), if the kernel does not help it: cycles go by in twos there, and QEMU
- * loses the overflow of an interval that ends in the middle of an instruction.
+ * `-icount shift=1` (platform/microkit/boards), if the kernel does not help it: cycles go by in
+ * twos there, and QEMU loses the overflow of an interval that ends in the middle of an instruction.
  */
 #ifndef MKPERF_PERIOD_STEP
 #define MKPERF_PERIOD_STEP 1
@@ -39,7 +39,7 @@ static inline uint32_t mkperf_in_steps(uint32_t period)
     return period & ~(uint32_t)(MKPERF_PERIOD_STEP - 1);
 }
 
-/* What a sample with so many frames and values of other events costs, instructions. */
+/* The cost of a sample with this many frames and group reads, in instructions. */
 uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads);
 
 /* The shortest period of an event, by how often it can occur (enum mkperf_pmu_rate), by whether it
@@ -52,28 +52,27 @@ uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t
 
 /*
  * The jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the period,
- * in steps. So intervals are drawn from a width of half a period to a whole one: the less, the
- * longer does a loop that takes a few periods stay in step (docs/design.md, "Jitter").
+ * in steps. So intervals are drawn from a width of half a period to a whole one: a smaller width
+ * keeps a loop of a few periods in step for longer (docs/design.md, "Jitter").
  */
 uint32_t mkperf_jitter_mask(uint32_t period);
 
 /*
  * The period to begin with for a frequency (1 .. MKPERF_MAX_FREQUENCY, per second): for busy events
- * as if one occurred each nanosecond, for rare ones the shortest, as nothing is known of them and
- * the first samples tell. The result is within [minimum, MKPERF_MAX_PERIOD].
+ * as if one occurred each nanosecond, for rare ones the shortest, until the first samples show
+ * the rate. The result is within [minimum, MKPERF_MAX_PERIOD].
  */
 uint32_t mkperf_first_period(uint32_t frequency, uint32_t minimum, unsigned rate);
 
 /*
  * The next period for a frequency, after `events` events in `ticks` ticks (tick_hz a second): the
- * one that fits what was seen; half way to it if it is within a factor of 2, as that may be noise;
- * never further than a factor of 4 at a time. Nothing
- * known (a zero) changes nothing.
+ * one that fits the observed rate; half way to it if it is within a factor of 2, as that may be
+ * noise; never further than a factor of 4 at a time. Unknown values (0) change nothing.
  */
 uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequency, uint64_t events,
                              uint64_t ticks, uint64_t tick_hz);
 
-/* The period for an event that did not come: a quarter, not below the minimum. */
+/* The period for an event that did not occur: a quarter, not below the minimum. */
 uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum);
 
 /*

@@ -38,12 +38,12 @@ enum mkperf_profiler_channels {
 struct mkperf_pace {
     uint32_t period;  /* present */
     uint32_t samples; /* since `from` */
-    uint64_t events;  /* that those stand for */
+    uint64_t events;  /* that these stand for */
     uint64_t from;    /* time of a sample; 0: none yet */
     uint64_t last;    /* time of the last sample, or of the last reaction to its absence */
 };
 
-struct mkperf_lost { /* not yet told in the stream */
+struct mkperf_lost { /* not yet reported in the stream */
     uint64_t samples;
     uint64_t events;
 };
@@ -75,32 +75,32 @@ struct mkperf_profiler {
     mkperf_Status books; /* period[] is filled on request */
     struct mkperf_lost lost[MKPERF_LOSS_LINK];
     bool untold;              /* some of those are not 0 */
-    uint64_t dropped_samples; /* of the ring's own books: how much is in ours */
+    uint64_t dropped_samples; /* of the ring's counts: the part included in ours */
     uint64_t dropped_events;
     bool stale;   /* periods were changed since the last request */
     uint64_t now; /* time of the last record */
 
     struct mkperf_pace pace[MKPERF_MAX_EVENTS];
-    uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the present turn */
+    uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
 
     struct mkperf_ticks ticks;
     struct mkperf_riders riders;
 };
 
-/* drain.c: moves what the core's ring holds to the output ring; tells losses in the stream. Returns
- * the number of samples that left the core's ring. *bytes: of those. Bounded by what the ring held
- * at the call. */
+/* drain.c: moves the core's ring's records to the output ring; reports losses in the stream.
+ * Returns the number of samples that left the core's ring. *bytes: their bytes. Bounded by the
+ * ring's contents at the call. */
 uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes);
 
-/* pace.c: drains until the ring is below its watermark, and adapts periods and watermark to what
- * came. Returns whether the output ring has something new. */
+/* pace.c: drains until the ring is below its watermark, and adapts periods and watermark to the
+ * samples. Returns whether the output ring has new records. */
 bool mkperf_pace_drain(struct mkperf_profiler *p);
 /* Adapts frequencies to silence: called for each STATUS. */
 void mkperf_pace_status(struct mkperf_profiler *p);
 /* Begins a session: the periods of its plan. */
 void mkperf_pace_begin(struct mkperf_profiler *p);
 
-/* sampling.c: enum mkperf_session_result; on anything but OK, *error says why and nothing is left
+/* sampling.c: enum mkperf_session_result; on anything but OK, *error has the reason and nothing is
  * running. */
 uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error);
 void mkperf_sampling_stop(struct mkperf_profiler *p);
@@ -108,7 +108,7 @@ void mkperf_sampling_stop(struct mkperf_profiler *p);
  * that the hook saw. Only while stopped. */
 bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error);
 
-/* A new session: its number, and nothing in its books and rings. */
+/* A new session: its number, empty statistics and rings. */
 void mkperf_sampling_reset(struct mkperf_profiler *p);
 /* For ticks.c: a session of the hook's whose counter 0 counts cycles, in either mode, stopped; and
  * so many cycles from now the hook takes a sample of whatever runs, and wakes this PD; until it is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies of what the client PD asks for: see request.h, which says what is owned and who calls. */
+/* Copies of the client PD's requests: see request.h for ownership and callers. */
 #include "request.h"
 
 #include "plan.h"

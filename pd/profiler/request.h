@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the client PD asks for, taken out of the session page.
+ * The client PD's requests, copied from the session page.
  *
- * Owns: nothing. Called by the profiler PD's operations before they look at an argument. The client
- * may be hostile and may write to the page at any time, so each function copies first and checks
- * the copy. In a copy that was accepted, counts are within their arrays, strings end in a NUL and
- * bools are 0 or 1; what the numbers mean is for the caller to check.
+ * Owns: nothing. Called by the profiler PD's operations before they use an argument. The client may
+ * be hostile and may write to the page at any time, so each function copies first and checks the
+ * copy. In an accepted copy, counts are within their arrays, strings end in a NUL and bools are 0
+ * or 1; the caller checks the meaning of the numbers.
  */
 #ifndef MKPERF_REQUEST_H
 #define MKPERF_REQUEST_H
@@ -14,11 +14,11 @@
 
 #include <mkperf/session.h>
 
-/* The argument of CONFIGURE. False: *error says that it is malformed. */
+/* The argument of CONFIGURE. False: malformed, as *error says. */
 bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf_session_page *page,
                          mkperf_Error *error);
 
-/* The argument of OBSERVE. False: *error says that it is malformed. */
+/* The argument of OBSERVE. False: malformed, as *error says. */
 bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_session_page *page,
                                  mkperf_Error *error);
 

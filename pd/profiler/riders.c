@@ -6,8 +6,8 @@
 #include "profiler.h"
 
 enum {
-    /* Until when a counter of 32 bits has not come round, at 8 events a nanosecond: more than any
-     * CPU of today completes. The longest period leaves jitter and lateness their room. */
+    /* How long a counter of 32 bits does not wrap, at 8 events a nanosecond: more than any present
+     * CPU completes. The longest period leaves a margin for jitter and lateness. */
     LONGEST_MS = 500,
     LONGEST_PERIOD_US = 100000,
     MS_PER_S = 1000,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters of the PMU whose values ride in the timer's samples: `-e '{timer,cycles,...}:S'`.
+ * PMU counters that are read in the timer's samples: `-e '{timer,cycles,...}:S'`.
  *
- * Owns: struct mkperf_riders: what each counter said at the last sample. Called by ticks.c. With
+ * Owns: struct mkperf_riders: each counter's value at the last sample. Called by ticks.c. With
  * the kernel hook they are a session of its; without it they need a kernel that lets user mode use
  * the PMU. Each event has one counter, for both modes unless the host wants one of them. Counters
  * stand still while this PD is at its interrupts, so that what it does there is in no value.
@@ -32,12 +32,12 @@ struct mkperf_riders {
     uint64_t unread;                  /* samples without values */
 };
 
-/* Plans the events behind the first of a timer's session (plan->event[0]), at most
- * MKPERF_MAX_READS. False: *error says why not, and *plan is of no use. */
+/* Plans the events after the first of a timer's session (plan->event[0]), at most
+ * MKPERF_MAX_READS. False: *error has the reason, and *plan is invalid. */
 bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
                         const mkperf_Configure *request, mkperf_Error *error);
 /* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
- * says which could not be. */
+ * names the one that failed. */
 bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error);
 void mkperf_riders_stop(struct mkperf_profiler *p);
 /* This PD begins with an interrupt, and is at its end. */
@@ -46,7 +46,7 @@ void mkperf_riders_resume(struct mkperf_profiler *p);
 /*
  * What was counted since the last call, until this PD's interrupt at `now` (ticks), as words of a
  * sample with MKPERF_SAMPLE_READ (record.h) into out, of 1 + MKPERF_MAX_READS words. Returns how
- * many; 0: there is nothing to be told.
+ * many; 0: nothing to report.
  */
 unsigned mkperf_riders_take(struct mkperf_profiler *p, uint64_t now, uint64_t *out);
 

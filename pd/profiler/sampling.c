@@ -2,8 +2,8 @@
 /*
  * Starting and stopping: configuration, ring, the hook's session.
  *
- * Owns: the order of things between this PD and the kernel hook. Called for START, STOP and INFO.
- * The hook has a session only while everything that it speaks of is in place.
+ * Owns: the order of steps between this PD and the kernel hook. Called for START, STOP and INFO.
+ * The hook has a session only while everything that it refers to is in place.
  */
 #include <microkit.h>
 
@@ -19,7 +19,7 @@ enum {
     NEVER_WAKE = INT32_MAX, /* a watermark that no ring reaches */
 };
 
-/* An empty ring, as the hook takes it at the start of a session. Only without one. */
+/* Empties the ring, as the hook expects it at the start of a session. Only without one. */
 static void empty_ring(struct mkperf_profiler *p)
 {
     struct mkperf_ring *r = p->core.ring;
@@ -34,7 +34,7 @@ static void empty_ring(struct mkperf_profiler *p)
     p->dropped_events = 0;
 }
 
-/* An event that any running program causes; -1 if the PMU has none. */
+/* An event that every running program causes; -1 if the PMU has none. */
 static int64_t probe_event(const struct mkperf_cpu *cpu)
 {
     for (const struct mkperf_pmu_event *e = cpu->pmu->events; e->name != NULL; e++) {
@@ -75,7 +75,7 @@ static bool apply_one(struct mkperf_profiler *p, uint32_t first, bool kernel, ui
     return false;
 }
 
-/* The probe's own sample, which goes nowhere else, tells the time. */
+/* The probe's own sample, which is not delivered, has the time. */
 static uint64_t probe_time(struct mkperf_profiler *p)
 {
     unsigned size;
@@ -85,7 +85,7 @@ static uint64_t probe_time(struct mkperf_profiler *p)
     return record != NULL && size > 8 * MKPERF_WORD_TIME ? record[MKPERF_WORD_TIME] : 0;
 }
 
-/* Spreads what little differs from boot to boot over 64 bits (splitmix64's finalizer). */
+/* Mixes the few bits that differ from boot to boot into 64 bits (splitmix64's finalizer). */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -110,7 +110,7 @@ bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error)
     if (p->boot_id == 0) {
         p->boot_id = mix(mix(probe_time(p)) ^ mkperf_answered(&p->kernel)->time) | 1;
     }
-    empty_ring(p); /* nobody's sample */
+    empty_ring(p); /* the probe's sample */
     if (seen) {
         return true;
     }
@@ -124,7 +124,7 @@ bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error)
                               "another one than the kernel was built for (KernelMkperfIRQ)");
 }
 
-/* All events, to learn that the PMU takes them: sessions in which nothing is switched on. */
+/* Checks that the PMU accepts all events: sessions in which no counter is enabled. */
 static bool try_events(struct mkperf_profiler *p, mkperf_Error *error)
 {
     for (unsigned i = 0; i < p->plan.events; i++) {
@@ -211,7 +211,7 @@ void mkperf_sampling_check_end(struct mkperf_profiler *p)
     mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW);
 }
 
-/* The session's tables in memory, as far as the kernel has them. */
+/* The session's tables in memory, as far as the kernel supports them. */
 static bool set_tables(struct mkperf_profiler *p, mkperf_Error *error)
 {
     struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
@@ -222,7 +222,7 @@ static bool set_tables(struct mkperf_profiler *p, mkperf_Error *error)
     return mkperf_soft_prepare(p, error);
 }
 
-/* Begins the session that is configured, or refuses with the hook's reason. */
+/* Begins the configured session, or refuses with the hook's reason. */
 static bool apply_session(struct mkperf_profiler *p, mkperf_Error *error)
 {
     static const char *const why[] = {

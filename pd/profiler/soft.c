@@ -48,7 +48,7 @@ void mkperf_soft_ended(struct mkperf_profiler *p)
     }
 }
 
-/* The table as it is now, without what is free in it. */
+/* A copy of the table without free entries. */
 static void take_view(struct mkperf_profiler *p)
 {
     struct mkperf_soft_view *v = &p->soft_view;
@@ -79,7 +79,7 @@ static void take_view(struct mkperf_profiler *p)
     }
 }
 
-/* The thread's row, maybe a new one; NULL: there is no room. */
+/* The thread's row, maybe a new one; NULL: the table is full. */
 static struct mkperf_counts_thread *row_of(struct mkperf_counting *c, uint64_t key)
 {
     for (uint32_t i = 0; i < c->threads; i++) {
@@ -94,7 +94,7 @@ static struct mkperf_counts_thread *row_of(struct mkperf_counting *c, uint64_t k
     return &c->thread[c->threads++];
 }
 
-/* Software events have no halves; they happen in the kernel. */
+/* Software events have no user and kernel part; they happen in the kernel. */
 void mkperf_soft_count(struct mkperf_profiler *p)
 {
     struct mkperf_counting *c = &p->counting;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Software events in the profiler PD: the table that the kernel fills in, and who asks for it.
+ * Software events in the profiler PD: the table that the kernel fills in, and requests for it.
  *
  * Owns: the table between sessions. include/mkperf/soft.h says what the events are.
  */
@@ -24,10 +24,10 @@ extern const struct mkperf_soft_name mkperf_soft_events[MKPERF_SOFT_KINDS];
 /* The kind of that name (MKPERF_NAME_BYTES at most) + 1; 0: none. `cs` is context-switches, as in
  * perf. */
 uint32_t mkperf_soft_named(const char *name);
-/* What an event of that kind has instead of a PMU's number, which has 16 bits. */
+/* The number of an event of that kind; a PMU's numbers have 16 bits. */
 #define MKPERF_SOFT_CODE UINT32_C(0x10000)
 
-struct mkperf_soft_view { /* what is told of the table */
+struct mkperf_soft_view { /* the reported part of the table */
     bool on;              /* the last session had software events */
     uint64_t began;       /* ticks */
     uint64_t ended;       /* 0: it runs */
@@ -54,8 +54,7 @@ void mkperf_soft_started(struct mkperf_profiler *p);
 void mkperf_soft_ended(struct mkperf_profiler *p);
 /* Into the snapshot of a session that counts: its software events. */
 void mkperf_soft_count(struct mkperf_profiler *p);
-/* Answers INTERACTIONS in the session page: what the table holds now. False: *error says why not.
- */
+/* Answers INTERACTIONS in the session page: the table's contents. False: *error has the reason. */
 bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error);
 
 #endif

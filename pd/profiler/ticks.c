@@ -2,9 +2,8 @@
 /*
  * Owns: the timer's sessions, see ticks.h.
  *
- * What may be lost: samples that the output ring has no room for, as with the hook. A look that
- * comes too late for its time moves the sample; the time is in the sample's weight and counted as
- * late.
+ * What may be lost: samples that do not fit into the output ring, as with the hook. A snapshot that
+ * is too late moves the sample; the delay is in the sample's weight and counted as late.
  */
 #include "ticks.h"
 
@@ -74,8 +73,8 @@ static void own_ring(struct mkperf_profiler *p)
     p->dropped_events = 0;
 }
 
-/* Uniform over `jitter` ticks around the period. As wide as the period, it leaves nothing of what
- * has the period's frequency or a multiple of it (the transform of that window is zero there). */
+/* Uniform over `jitter` ticks around the period. With the width of the period it
+ * removes the period's frequency and its multiples (the transform of that window is zero there). */
 static uint64_t interval(struct mkperf_profiler *p)
 {
     struct mkperf_ticks *t = &p->ticks;
@@ -83,7 +82,7 @@ static uint64_t interval(struct mkperf_profiler *p)
     return t->period - t->jitter / 2 + (next_random(t) * t->jitter >> 32);
 }
 
-/* As wide as there is time for two looks in the shortest interval. */
+/* As wide as the shortest interval permits with two snapshots. */
 static uint64_t jitter(const struct mkperf_ticks *t)
 {
     uint64_t shortest = 2 * t->window + 3 * t->cost;
@@ -94,7 +93,7 @@ static uint64_t jitter(const struct mkperf_ticks *t)
     return t->period >= 2 * shortest ? t->period : 2 * (t->period - shortest);
 }
 
-/* When to look first: so that the second look comes a window after the end of this one. */
+/* When to take the first snapshot: so that the second follows a window after its end. */
 static uint64_t first_look_at(const struct mkperf_ticks *t)
 {
     return t->due - t->window - t->cost;
@@ -154,7 +153,8 @@ void mkperf_ticks_stop(struct mkperf_profiler *p)
 
 /* ---- interrupts ---------------------------------------------------------------------------- */
 
-/* When the next sample is due: not before there is time for two looks, and for others between. */
+/* When the next sample is due: not before there is time for two snapshots, and for other PDs in
+ * between. */
 static void next_due(struct mkperf_profiler *p)
 {
     struct mkperf_ticks *t = &p->ticks;
@@ -168,7 +168,7 @@ static void next_due(struct mkperf_profiler *p)
     t->timer->arm(first_look_at(t));
 }
 
-/* The look before a sample. */
+/* The snapshot before a sample. */
 static void first_look(struct mkperf_profiler *p)
 {
     struct mkperf_ticks *t = &p->ticks;
@@ -183,21 +183,20 @@ static void first_look(struct mkperf_profiler *p)
     }
     t->sample_next = true;
     if (t->check) {
-        /* The counter makes the sample; should it not come, the timer does, unchecked. When it
-         * does has no say in when the next one is due: else what delays one sample would move
-         * those after it away from what comes that much later in a loop. */
+        /* The counter takes the sample; if it does not, the timer does, unchecked. Do not derive
+         * the next deadline from it, or one delay would shift all later samples. */
         uint32_t cycles = MKPERF_TICKS_WINDOW_US * CYCLES_PER_US +
                           ((uint32_t)next_random(t) & 0xfff);
         t->timer->arm(t->due + 4 * t->window);
-        /* In both modes, as the timer: in user mode alone, system calls would hold the counter
-         * back, and the sample would be of what runs after them. */
+        /* In both modes, like the timer: in user mode alone, system calls would delay the counter,
+         * and the sample would be of the code after them. */
         mkperf_sampling_check_arm(p, mkperf_in_steps(cycles));
     } else {
         t->timer->arm(t->due);
     }
 }
 
-/* What the hook saw, of which the last is the present. Whether it saw anything. */
+/* Reads the hook's samples; the last one is the current one. Returns whether there was any. */
 static bool take_truth(struct mkperf_ticks *t, uint64_t *time, uint64_t *thread)
 {
     const uint64_t *record;
@@ -243,7 +242,7 @@ bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook)
     if (!t->on || !p->running) {
         t->timer->stop();
     } else if (hook && !t->check) {
-        microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a counter came round, which riders.c forgets */
+        microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a counter wrapped, which riders.c ignores */
         return false;
     } else if (hook) {
         bool seen = take_truth(t, &now, &truth);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: what a session of the timer may be: OBSERVE and CONFIGURE, see ticks.h. Called by main.c
- * between sessions. Nothing can be lost here: what cannot be is refused with its reason, and the
- * plan before stays.
+ * Owns: the checks of a timer session: OBSERVE and CONFIGURE, see ticks.h. Called by main.c between
+ * sessions. Nothing can be lost here: an invalid request is refused with its reason, and the
+ * earlier plan stays.
  */
 #include <microkit.h>
 
@@ -53,7 +53,7 @@ bool mkperf_ticks_observe(struct mkperf_profiler *p, mkperf_Error *error)
     return mkperf_observe_told(&p->ticks.observation, &part, error);
 }
 
-/* How long a look takes, and so how often there may be one. */
+/* The cost of a snapshot, and so the shortest period. */
 static uint64_t shortest_period_us(struct mkperf_ticks *t)
 {
     uint64_t began = t->timer->now();
@@ -145,7 +145,7 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *reques
     }
     mkperf_text_copy(e->name, MKPERF_TIMER_EVENT, sizeof e->name);
     e->code = MKPERF_TIMER_CODE;
-    e->user_number = 1; /* nobody's, but samples name their event by it */
+    e->user_number = 1; /* no counter, but samples name their event by it */
     e->kernel_number = 1;
     e->group = request->events[0].group;
     if (!plan_period(p, &request->events[0], e, error) ||

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the making of one sample out of what was looked at: whose it is (attribute.c), its record,
- * its place in the books, see ticks.h. Called by ticks.c at the interrupt that is the sample.
+ * Owns: one sample from two snapshots: its attribution (attribute.c), its record, its statistics,
+ * see ticks.h. Called by ticks.c at the interrupt that is the sample.
  *
- * What may be lost: a sample that the ring has no room for, counted there as the hook's are.
+ * What may be lost: a sample that does not fit into the ring, counted there like the hook's.
  */
 #include "profiler.h"
 #include "ticks.h"
 
 enum {
-    RETURN_BYTES = 4, /* from a pc to what stands for it as a return address */
+    RETURN_BYTES = 4, /* from a pc to the return address that represents it */
 };
 
 static bool filtered(const struct mkperf_profiler *p, uint64_t thread)
@@ -22,8 +22,8 @@ static bool filtered(const struct mkperf_profiler *p, uint64_t thread)
     return p->plan.filters != 0;
 }
 
-/* Whether a sample of that verdict is left out: with a choice of PDs, one that is certainly not of
- * one of them. */
+/* Whether a sample of that verdict is filtered out: with selected PDs, one that is certainly of
+ * another PD. */
 static bool unwanted(const struct mkperf_profiler *p, const struct mkperf_verdict *v,
                      uint64_t thread)
 {
@@ -38,7 +38,7 @@ static bool unwanted(const struct mkperf_profiler *p, const struct mkperf_verdic
     return p->plan.filters != 0;
 }
 
-/* The words behind the fixed ones. Returns the frames. */
+/* The words after the fixed ones. Returns the frames. */
 static unsigned put_frames(const struct mkperf_profiler *p, const struct mkperf_verdict *v,
                            uint64_t *w, unsigned *flags)
 {
@@ -88,7 +88,7 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
         flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
         w[words++] = 0;
     } else if (thread == t->observation.self) {
-        w[MKPERF_WORD_PC] = (uintptr_t) protected; /* its entry stands for its work */
+        w[MKPERF_WORD_PC] = (uintptr_t) protected; /* its entry represents its work */
     } else if (v->who >= 0) {
         w[MKPERF_WORD_PC] = t->observation.thread[v->who].regs.pc;
         w[MKPERF_WORD_LR] = t->observation.thread[v->who].regs.x30;
@@ -112,7 +112,7 @@ static void book(struct mkperf_ticks *t, const struct mkperf_verdict *v)
     t->books.ambiguous += v->confidence == MKPERF_AMBIGUOUS;
 }
 
-/* The weight of the sample that is due, in microseconds; what is left of one goes to the next. */
+/* The weight of the sample that is due, in microseconds; the remainder is added to the next. */
 static uint64_t take_weight(struct mkperf_ticks *t)
 {
     uint64_t hz = t->timer->hz();

@@ -12,7 +12,7 @@
 
 #include "profiler.h"
 
-enum { TURN_CYCLES = 10000000 }; /* of a turn, on average: 10 ms at 1 GHz */
+enum { TURN_CYCLES = 10000000 }; /* of a slice, on average: 10 ms at 1 GHz */
 
 bool mkperf_turns_on(const struct mkperf_profiler *p, unsigned event)
 {
@@ -32,7 +32,7 @@ static struct mkperf_request_counter clock_counter(const struct mkperf_profiler 
 
 /* ---- counters of an event ------------------------------------------------------------------- */
 
-/* One of an event's counters, in its turn. */
+/* One of an event's counters, in its slice. */
 struct place {
     uint32_t event;
     uint32_t counter; /* of the hardware */
@@ -51,7 +51,7 @@ static bool place_of(const struct mkperf_plan *plan, unsigned event, unsigned wh
     return counter != 0;
 }
 
-/* The n-th (from 0) counter of the present turn that counts an event. False: there is no n-th. */
+/* The n-th (from 0) counter of the current slice that counts an event. False: there is no n-th. */
 static bool nth_place(const struct mkperf_profiler *p, unsigned n, struct place *out)
 {
     for (unsigned i = 0; i < 2 * p->plan.events; i++) {
@@ -114,7 +114,7 @@ static void set_counter(struct mkperf_profiler *p, const struct place *at)
     if (!left->known) {
         *left = (struct mkperf_turns_left){.left = period, .interval = period};
     }
-    /* Its period may have become shorter meanwhile; and what is left is whole steps. */
+    /* Its period may have become shorter in the meantime; the rest is in whole steps. */
     uint32_t wanted = mkperf_in_steps(left->left < period ? left->left : period);
     wanted = wanted != 0 ? wanted : MKPERF_PERIOD_STEP;
     left->interval = left->interval - left->left + wanted;
@@ -159,7 +159,7 @@ void mkperf_turns_started(struct mkperf_profiler *p)
     p->turns.resumed = p->turns.began;
 }
 
-/* Its events go on being paced as if the time since they were stopped had not been. */
+/* Its events are paced as if no time had passed since they were stopped. */
 static void resume_pace(struct mkperf_profiler *p)
 {
     for (unsigned i = 0; i < p->plan.events; i++) {

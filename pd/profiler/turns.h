@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Turns: sessions that sample more events than there are counters.
+ * Multiplexing: sessions that sample more events than there are counters.
  *
- * Owns: struct mkperf_turns. As in counting, an overflow of the plan's clock ends a turn. A counter
- * whose turn is over is left in the midst of an interval; it goes on there when its turn comes
- * again, so that every sample weighs what was counted, and no event that was counted is lost. What
- * an event did outside its turns is not counted: its time in the counters is, and tells the scale.
+ * Owns: struct mkperf_turns. As in counting, an overflow of the plan's clock ends a slice. A
+ * counter stops within an interval and resumes there in its next slice, so that every sample's
+ * weight is what was counted, and no counted event is lost. Events outside their slices are not
+ * counted; the time in the counters is, and yields the scale.
  */
 #ifndef MKPERF_TURNS_H
 #define MKPERF_TURNS_H
@@ -21,17 +21,17 @@ struct mkperf_profiler;
 struct mkperf_turns_left {
     bool known;
     uint32_t left;     /* events to its overflow, */
-    uint32_t interval; /* which ends an interval of so many; */
-    uint64_t partial;  /* or of one that is read: what it counted since its leader's last one */
+    uint32_t interval; /* which ends an interval of this many; */
+    uint64_t partial;  /* or for a group read: its count since the leader's last overflow */
 };
 
 struct mkperf_turns {
     uint32_t turn;  /* now */
-    bool struck;    /* the clock: the turn is over */
+    bool struck;    /* the clock: the slice is over */
     uint64_t began; /* ticks; 0: not known */
     uint64_t resumed;
     uint64_t running[MKPERF_MAX_EVENTS]; /* before that, by event */
-    uint64_t stopped[MKPERF_MAX_EVENTS]; /* when the event's last turn was over */
+    uint64_t stopped[MKPERF_MAX_EVENTS]; /* when the event's last slice ended */
     uint64_t rotated;
     struct mkperf_turns_left left[MKPERF_MAX_COUNTERS]; /* by number */
 };
@@ -41,16 +41,16 @@ struct mkperf_turns {
 void mkperf_turns_begin(struct mkperf_profiler *p);
 /* The session was applied, and counts. */
 void mkperf_turns_started(struct mkperf_profiler *p);
-/* A TURN record of the hook's (size bytes), from drain.c. */
+/* A TURN record of the hook (size bytes), from drain.c. */
 void mkperf_turns_take(struct mkperf_profiler *p, const uint64_t *record, unsigned size);
-/* After a drain: the next turn, if it is time. */
+/* After a drain: the next slice, if it is due. */
 void mkperf_turns_rotate(struct mkperf_profiler *p);
 /* The session ends and its counters stand still: the last turn's time. While the hook still has
  * it. */
 void mkperf_turns_end(struct mkperf_profiler *p);
 /* Fills the times of a status. */
 void mkperf_turns_times(const struct mkperf_profiler *p, mkperf_Status *out);
-/* Whether an event counts in the present turn. */
+/* Whether an event counts in the current slice. */
 bool mkperf_turns_on(const struct mkperf_profiler *p, unsigned event);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What sDDF's headers call, in debug configurations, where a queue makes no sense. */
+/* Called by sDDF's headers in debug configurations if a queue is invalid. */
 #include <microkit.h>
 
 void _assert_fail(const char *assertion, const char *file, unsigned int line, const char *function);

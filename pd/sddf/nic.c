@@ -33,7 +33,7 @@ static net_buff_desc_t filling; /* the buffer that room() gave out */
 static net_buff_desc_t held;    /* the one that receive() gave out */
 static bool is_filling;
 static bool is_held;
-static bool gave_back; /* to the receiving side, which has not been told */
+static bool gave_back; /* to the receiving side, which has not been notified */
 
 static bool init_device(uint8_t mac[6])
 {
@@ -51,7 +51,7 @@ static bool init_device(uint8_t mac[6])
     return true;
 }
 
-/* Whether a buffer that the other side names lies within its region. */
+/* Whether a buffer from the other side is within its region. */
 static bool within(const net_buff_desc_t *b, const region_resource_t *region)
 {
     return region->size >= NET_BUFFER_SIZE && b->io_or_offset <= region->size - NET_BUFFER_SIZE;
@@ -101,7 +101,7 @@ static const uint8_t *receive(size_t *n)
         }
         gave_back = false;
         if (net_dequeue_active(&rx, &held) != 0) {
-            return NULL; /* nothing came between the last look and the request for a signal */
+            return NULL; /* nothing arrived between the last check and the request for a signal */
         }
         net_cancel_signal_active(&rx);
     }
@@ -110,7 +110,7 @@ static const uint8_t *receive(size_t *n)
         *n = 0;
         return (const uint8_t *)net_config.rx_data.vaddr;
     }
-    /* sDDF 0.6's virtio driver tells the buffer's length, not the frame's. */
+    /* sDDF 0.6's virtio driver reports the buffer's length, not the frame's. */
     *n = held.len < MKPERF_NIC_FRAME_BYTES ? held.len : MKPERF_NIC_FRAME_BYTES;
     return (const uint8_t *)net_config.rx_data.vaddr + held.io_or_offset;
 }

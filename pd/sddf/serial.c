@@ -7,12 +7,12 @@
  * tools fill that in. Called by pd/client/serial.c. What the other side writes into a queue's
  * head and tail is bounded before it is used.
  *
- * The virtualiser sends whatever stands in a client's queue at once, and puts other clients' text,
- * or colours, in between. So the queue's tail moves on behind delimiters only: a frame goes out in
- * one piece, unless it is longer than the queue.
+ * The virtualiser sends the contents of a client's queue at once, and inserts other clients' text,
+ * or colours, in between. So the queue's tail moves only to the end of a delimiter: a frame is sent
+ * in one piece, unless it is longer than the queue.
  *
- * Barriers: the tail's store releases the bytes before it, the head's load acquires the room that
- * the virtualiser gave back; for the queue in, the other way round.
+ * Barriers: the tail's store releases the bytes before it, the head's load acquires the space that
+ * the virtualiser gave back; vice versa for the receive queue.
  *
  * May lose: nothing. The virtualiser takes bytes out of what comes in, see docs/net.md.
  */
@@ -65,7 +65,7 @@ static uint32_t room(void)
     return used <= tx.capacity ? tx.capacity - used : 0;
 }
 
-/* The signal for more room is asked for before the last look at how much there is. */
+/* The signal for more space is requested before the last check of the free space. */
 static size_t write(const uint8_t *bytes, size_t n)
 {
     size_t free;
@@ -88,7 +88,7 @@ static size_t write(const uint8_t *bytes, size_t n)
     return n;
 }
 
-/* Comes last each time. What is no frame, text, waits for a delimiter only while more follows. */
+/* Called last each time. Text, which is no frame, waits for a delimiter only while more follows. */
 static void more(int wanted)
 {
     if (!there) {
@@ -106,7 +106,7 @@ static void more(int wanted)
     }
 }
 
-/* Every transfer into the queue is followed by a notification: what comes later is not missed. */
+/* Every transfer into the queue is followed by a notification: later bytes are not missed. */
 static void interrupt(void)
 {
     came = __atomic_load_n(&rx.queue->tail, __ATOMIC_ACQUIRE);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The architected timer from EL0 (Arm ARM, D11): the physical one (CNTP, interrupt 30), or with
- * MKPERF_TIMER_VIRTUAL the virtual one (CNTV, interrupt 27), whichever the kernel leaves to user
- * mode.
+ * MKPERF_TIMER_VIRTUAL the virtual one (CNTV, interrupt 27), depending on which one the kernel
+ * leaves to user mode.
  *
  * Owns: the timer's three registers. Called by the profiler PD through struct mkperf_timer. Whether
  * EL0 may use them cannot be asked at run time (CNTKCTL_EL1 is out of reach, and trying is a
- * fault), so seL4's build configuration says so.
+ * fault), so seL4's build configuration decides.
  */
 #include <microkit.h>
 #include <stddef.h>

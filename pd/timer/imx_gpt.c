@@ -21,16 +21,16 @@ enum {
     CNT = 0x24 / 4,
     CR_EN = 1 << 0,
     CR_ENMOD = 1 << 1,      /* begin at 0 */
-    CR_WAITEN = 1 << 3,     /* go on while the processor waits */
+    CR_WAITEN = 1 << 3,     /* count while the processor waits */
     CR_CLKSRC_24M = 5 << 6, /* the crystal */
-    CR_FRR = 1 << 9,        /* go on after a compare */
+    CR_FRR = 1 << 9,        /* continue after a compare */
     CR_EN_24M = 1 << 10,
     CR_ALWAYS = CR_ENMOD | CR_WAITEN | CR_FRR | CR_CLKSRC_24M | CR_EN_24M,
     OF1 = 1 << 0,
     ALL_FLAGS = 0x3f,
     MARGIN = 4,        /* of a compare value that must not have passed when it is written */
-    MEASURE_MS = 2,    /* to learn the rate */
-    LEAST_RATE = 1000, /* cycles a millisecond, or it is no clock to sample by */
+    MEASURE_MS = 2,    /* to measure the rate */
+    LEAST_RATE = 1000, /* cycles a millisecond; slower ones are useless for sampling */
     MOST_AHEAD = INT32_MAX,
 };
 

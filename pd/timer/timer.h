@@ -15,12 +15,12 @@ struct mkperf_timer {
 
     /* Finds the timer. NULL: it is here and stopped; otherwise why it cannot be used. */
     const char *(*init)(void);
-    /* The clock that samples' times are told in, and its ticks per second. */
+    /* The clock of samples' times, and its ticks per second. */
     uint64_t (*now)(void);
     uint64_t (*hz)(void);
     /* One interrupt at that time of the clock, at once if it has passed. Replaces the last one. */
     void (*arm)(uint64_t at);
-    /* No interrupt, and the last one is silenced. */
+    /* No more interrupts; a pending one is cleared. */
     void (*stop)(void);
 };
 
