@@ -26,7 +26,7 @@ const char *mkperf_status_text(enum mkperf_status status)
     case MKPERF_OK:
         return "done";
     case MKPERF_ERR_FAILED:
-        return "anything without a status of its own";
+        return "any error without its own status";
     case MKPERF_ERR_INPUT:
         return "bad input: a file, ELF or stream that is missing or makes no sense; the message "
                "says "
@@ -43,11 +43,10 @@ const char *mkperf_status_text(enum mkperf_status status)
         return "the target refused, with its reason: unknown event, too few counters, no kernel "
                "hook, ...";
     case MKPERF_ERR_LINK:
-        return "the connection could not be made, or broke and could not be made again in time; "
-               "what "
-               "was received is kept";
+        return "the connection failed, or broke and could not be restored in time; what was "
+               "received is kept";
     case MKPERF_ERR_USAGE:
-        return "the command line: an option, a value or a name that there is not";
+        return "usage error: unknown option, value or name";
     default:
         return NULL;
     }

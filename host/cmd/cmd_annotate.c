@@ -25,7 +25,7 @@ static const struct mkperf_option options[] = {
      .help = "without SYMBOL: functions of at least N per cent (1)"},
     {.id = OPTION_STDIO,
      .name = "stdio",
-     .help = "accepted: there is no other output; mkperf report has one"},
+     .help = "accepted for perf's sake: the output is always text"},
     {.id = 0},
 };
 
@@ -160,7 +160,7 @@ int mkperf_cmd_annotate(int argc, char **argv)
 
 const struct mkperf_command mkperf_annotate_command = {
     .name = "annotate",
-    .summary = "show a function's instructions and what hit them",
+    .summary = "show a function's instructions and their shares",
     .synopsis = "[options] [SYMBOL]",
     .description =
         "The instructions of a function, each with its share of the function's weight, between the "

@@ -50,7 +50,7 @@ static const struct mkperf_option output_options[] = {
      .value = "FORMAT",
      .kind = MKPERF_VALUE_WORD,
      .list = put_formats,
-     .help = "what OUT shall be, if its name does not tell"},
+     .help = "OUT's format, if its name does not determine it"},
     {.id = 'e',
      .name = "event",
      .value = "NAME",
@@ -75,10 +75,10 @@ static const struct mkperf_option input_options[] = {
      .value = "FORMAT",
      .kind = MKPERF_VALUE_WORD,
      .list = mkperf_input_help,
-     .help = "what IN is, if its contents do not tell"},
+     .help = "IN's format, if its contents do not determine it"},
     {.id = OPTION_LENIENT,
      .name = "lenient",
-     .help = "repair or leave out what makes no sense, and say so"},
+     .help = "repair or omit invalid data, and report that"},
     {.id = OPTION_SYSTEM,
      .name = "system",
      .value = "FILE",
@@ -201,7 +201,8 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return c->format != NULL
                ? mkperf_conversion_run(c, e)
                : mkperf_usage_error(e, c->command,
-                                    "--to is needed, this name tells no format: '%s'", c->out.path);
+                                    "--to is needed: the name '%s' determines no format",
+                                    c->out.path);
 }
 
 int mkperf_cmd_convert(int argc, char **argv)
@@ -223,7 +224,7 @@ const struct mkperf_command mkperf_convert_command = {
     .operands_max = 1,
     .sections = {{.title = "Input formats", .list = mkperf_input_help},
                  {.title = "Output formats", .list = put_formats},
-                 {.title = "Names that tell the output format", .list = put_suffixes}},
+                 {.title = "Names that determine the output format", .list = put_suffixes}},
     .examples = "mkperf convert perf.data -o flame.svg\n"
                 "mkperf convert perf.data -o profile.pb.gz\n"
                 "mkperf convert samples.json --build-dir build -o perf.data\n"

@@ -296,7 +296,7 @@ static void print_rows(const struct comparison *d, const struct command *c)
         print_columns(r->text, &c->keys, width);
     }
     if (left_out) {
-        printf("# %zu rows below %g %% are left out\n", left_out, c->limit);
+        printf("# %zu rows below %g %% are omitted\n", left_out, c->limit);
     }
     printf("# %zu of the rows above differ significantly; ~ marks those that may be chance\n\n",
            significant);
@@ -440,7 +440,7 @@ int mkperf_cmd_diff(int argc, char **argv)
 
 const struct mkperf_command mkperf_diff_command = {
     .name = "diff",
-    .summary = "compare two profiles: what became heavier",
+    .summary = "compare two profiles: which shares grew",
     .synopsis = "[options] A B",
     .description =
         "Each function's share in the recordings A (before) and B (after), and the difference.\n\n"

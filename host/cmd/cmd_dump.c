@@ -37,7 +37,7 @@ int mkperf_cmd_dump(int argc, char **argv)
 
 const struct mkperf_command mkperf_dump_command = {
     .name = "dump",
-    .summary = "fetch what the flight recorder holds",
+    .summary = "fetch the samples of the flight recorder",
     .synopsis = "-t TARGET [options]",
     .description =
         "Writes the samples that mkperf record --overwrite has kept on the target into a perf.data "

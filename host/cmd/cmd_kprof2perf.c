@@ -33,7 +33,7 @@ static const struct mkperf_option options[] = {
      .kind = MKPERF_VALUE_WORD,
      .words = "A B C",
      .help = "the layout, if it is not to be found out"},
-    {.id = OPTION_LENIENT, .name = "lenient", .help = "leave out what makes no sense, and say so"},
+    {.id = OPTION_LENIENT, .name = "lenient", .help = "omit invalid data, and report that"},
     {.id = 'D',
      .value = "LEVEL",
      .help = "from %d on: print each sample, to standard error",

@@ -139,7 +139,7 @@ static void show_losses(const struct mkperf_stream *s)
         fprintf(stderr, "  joined  after %" PRIu64 " samples of the session\n", s->skipped);
     }
     if (s->others != 0) {
-        fprintf(stderr, "  others  %" PRIu64 " samples of a session before this one: not kept\n",
+        fprintf(stderr, "  others  %" PRIu64 " samples of an earlier session: not stored\n",
                 s->others);
     }
     mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, t,
@@ -155,7 +155,7 @@ static void show_losses(const struct mkperf_stream *s)
     if (s->has_status && s->status.running) {
         fprintf(stderr, "  the session went on after this recording\n");
     } else if (!t->complete) {
-        fprintf(stderr, "  the books could not be balanced with the target's: more may be lost\n");
+        fprintf(stderr, "  the counts do not match the target's: more may be lost\n");
     }
 }
 
@@ -197,7 +197,7 @@ static void show_flight(const struct record *rec)
     if (rec->dump && s->has_status) {
         mkperf_flight_reason(&s->status, rec->recorder.pds, why, sizeof why);
         fprintf(stderr, "  flight  %" PRIu64 " older samples were overwritten; %s\n",
-                s->totals.overwritten, why[0] != '\0' ? why : "the recording goes on");
+                s->totals.overwritten, why[0] != '\0' ? why : "the recording continues");
     }
 }
 
@@ -220,7 +220,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
         fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);
     }
     if (rec->recorder.link.bad_seals != 0) {
-        fprintf(stderr, "  seals   %" PRIu64 " messages without the right one were dropped\n",
+        fprintf(stderr, "  seals   %" PRIu64 " messages with a wrong MAC were dropped\n",
                 rec->recorder.link.bad_seals);
     }
     if (t->samples != 0) {
@@ -367,7 +367,8 @@ static void complain(const struct record *rec, const struct mkperf_error *e)
     fprintf(stderr, "mkperf: %s\n", e->text);
     if (e->status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
         rec->recorder.stream->began && strcmp(rec->options.output, "-") != 0) {
-        fprintf(stderr, "mkperf: what was written can be had with: mkperf recover %s.partial\n",
+        fprintf(stderr,
+                "mkperf: the written part can be recovered with: mkperf recover %s.partial\n",
                 rec->options.output);
     }
 }

@@ -46,9 +46,8 @@ static const struct mkperf_option options[] = {
      .value = "[ORDER]",
      .kind = MKPERF_VALUE_WORD,
      .words = "caller callee",
-     .help =
-         "below each row, who called it (caller, the default) or what it called (callee; useful "
-         "with --children)"},
+     .help = "below each row, its callers (caller, the default) or its callees (callee; useful "
+             "with --children)"},
     {.id = OPTION_CHILDREN, .name = "children", .help = "add a row's callees to it"},
     {.id = OPTION_NO_CHILDREN, .name = "no-children", .help = "do not (the default)"},
     {.id = OPTION_LIMIT,
@@ -320,7 +319,7 @@ int mkperf_cmd_report(int argc, char **argv)
 
 const struct mkperf_command mkperf_report_command = {
     .name = "report",
-    .summary = "show a profile: who spent the time",
+    .summary = "show a profile: where the time was spent",
     .synopsis = "[options] [FILE]",
     .description =
         "A recording as a table. On a terminal the rows can be walked through; its key h shows the "

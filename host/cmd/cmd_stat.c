@@ -124,7 +124,7 @@ static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
     }
     if (s->measure.runs > 1 &&
         (s->measure.talk.options.duration_s <= 0 || s->measure.interval_ms != 0)) {
-        return mkperf_usage_error(e, "stat", "-r wants --duration, and no -I");
+        return mkperf_usage_error(e, "stat", "-r needs --duration, and excludes -I");
     }
     return c->events_count != 0 ? MKPERF_OK : mkperf_events_parse("cycles,instructions", c, e);
 }

@@ -29,7 +29,7 @@ static const struct mkperf_option options[] = {
      .number = DEFAULT_WINDOW_S},
     {.id = 'z',
      .name = "zero",
-     .help = "show what came since the last refresh: --window of --delay"},
+     .help = "show the samples since the last refresh: --window of --delay"},
     {.id = OPT_PD,
      .name = "pd",
      .value = "NAME",
@@ -38,7 +38,7 @@ static const struct mkperf_option options[] = {
      .name = "rows",
      .value = "N",
      .help = "with --stdio: functions of a table (20); 0: all"},
-    {.id = OPT_STDIO, .name = "stdio", .help = "print tables; also if there is no terminal"},
+    {.id = OPT_STDIO, .name = "stdio", .help = "print tables; the default without a terminal"},
     {.id = 0},
 };
 

@@ -29,7 +29,7 @@ static const struct mkperf_option options[] = {
     {.id = 'p', .name = "print-summary", .help = "print the samples, one a line"},
     {.id = OPTION_LENIENT,
      .name = "lenient",
-     .help = "repair or leave out what makes no sense, and say so"},
+     .help = "repair or omit invalid data, and report that"},
     {.id = OPTION_TIME_HZ,
      .name = "time-hz",
      .value = "N",

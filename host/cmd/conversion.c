@@ -75,8 +75,8 @@ static void say_summary(const struct mkperf_conversion *c, const struct mkperf_t
     if (tap->cut) {
         mkperf_print_line(
             stderr,
-            "mkperf %s: warning: %s: cut off, or its end says nothing of losses (the last %" PRIu64
-            " bytes are no whole record): more may be missing than is known",
+            "mkperf %s: warning: %s: cut off, or its end has no totals of losses (the last %" PRIu64
+            " bytes are an incomplete record): more may be missing than is known",
             c->command, c->input, tap->cut_bytes);
     }
     if (c->quiet) {

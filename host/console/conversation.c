@@ -84,7 +84,7 @@ static void show_role(struct console *c, const mkperf_Role *r)
     } else if (r->controlled) {
         printf("%s controls the target", r->controller);
     } else {
-        printf("nobody controls the target");
+        printf("no host controls the target");
     }
     printf(", %" PRIu32 " watch\n", r->watchers);
 }

@@ -137,7 +137,7 @@ static int detect(const char *path, struct mkperf_error *e)
     int i = 0;
 
     if (strcmp(path, "-") == 0) {
-        mkperf_error_set(e, MKPERF_ERR_USAGE, "standard input: say what it is, with --from");
+        mkperf_error_set(e, MKPERF_ERR_USAGE, "standard input: --from must give its format");
         return -1;
     }
     if (f == NULL || ferror(f)) {

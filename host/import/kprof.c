@@ -57,7 +57,7 @@ static const char *record_at(const struct kprof *k, uint64_t *at, struct kprof_r
 
     out->offset = *at;
     if (!varint(k, at, &out->type) || !varint(k, at, &size)) {
-        return "a record's head makes no sense";
+        return "a record's header is invalid";
     }
     if (size > KPROF_RECORD_MAX) {
         return "a record of more than 32 MiB";
@@ -249,11 +249,11 @@ static enum mkperf_status second_reading(struct kprof *k)
 static void say_findings(const struct kprof *k)
 {
     if (k->unread > 0) {
-        kprof_warn(k, "the last %" PRIu64 " bytes are no whole record and were left out",
+        kprof_warn(k, "the last %" PRIu64 " bytes are an incomplete record and were omitted",
                    k->unread);
     }
     if (k->not_fitting > 0) {
-        kprof_warn(k, "%" PRIu64 " samples that do not fit the era were left out", k->not_fitting);
+        kprof_warn(k, "%" PRIu64 " samples that do not fit the era were omitted", k->not_fitting);
     }
     if (k->unknown_types > 0) {
         kprof_warn(k, "%" PRIu64 " records of unknown types were skipped", k->unknown_types);

@@ -48,7 +48,7 @@ static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
     uint8_t proof[MKPERF_PROOF_BYTES];
 
     if (hello->nonce.size != MKPERF_NONCE_BYTES || hello->proof.size != MKPERF_PROOF_BYTES) {
-        refuse(l, "the target wants a key, but its own proof is missing");
+        refuse(l, "the target requires a key, but its own proof is missing");
         return;
     }
     memcpy(l->hellos.target_nonce, hello->nonce.bytes, MKPERF_NONCE_BYTES);
@@ -73,7 +73,7 @@ void mkperf_peer_judge(struct mkperf_peer *l, const mkperf_TargetHello *hello)
         return;
     }
     if (wants_key && !l->has_key) {
-        refuse(l, "the target wants a key: --key-file FILE");
+        refuse(l, "the target requires a key: --key-file FILE");
     } else if (!wants_key && l->has_key) {
         refuse(l, "the target has no key, so it cannot prove that it is the one you mean. To "
                   "talk to it all the same, leave --key-file away");

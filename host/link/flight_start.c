@@ -133,7 +133,7 @@ enum mkperf_status mkperf_flight_start(const struct mkperf_record_options *o,
         uint32_t bytes = o->configure.overwrite_bytes != 0 ? o->configure.overwrite_bytes
                                                            : MKPERF_OUTPUT_RING_BYTES;
         fprintf(stderr,
-                "mkperf: %s: the flight recorder runs and keeps the last %" PRIu32
+                "mkperf: %s: the flight recorder runs and stores the last %" PRIu32
                 " KiB of samples; mkperf dump -t %s fetches them\n",
                 o->link.target, bytes / 1024, o->link.target);
     }

@@ -59,7 +59,7 @@ static enum mkperf_status add_named(const char *list, bool subtree, const struct
         if (pd == NULL) {
             return mkperf_error_set(
                 e, MKPERF_ERR_USAGE,
-                "no PD is called \"%.*s\" (names come from the image, or from --system)", (int)n,
+                "no PD is named \"%.*s\" (names come from the image, or from --system)", (int)n,
                 at);
         }
         if (add(pd, c, e) != MKPERF_OK) {
@@ -96,7 +96,7 @@ enum mkperf_status mkperf_filter_faults(const char *names, const struct mkperf_p
         const struct mkperf_pd *pd = find(pds, at, n);
         if (pd == NULL || c->dump_on_fault_count == max) {
             return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                    pd == NULL ? "--dump-on-fault: no PD is called \"%.*s\" (names "
+                                    pd == NULL ? "--dump-on-fault: no PD is named \"%.*s\" (names "
                                                  "come from the image, or from --system)"
                                                : "--dump-on-fault: too many PDs at \"%.*s\"",
                                     (int)n, at);

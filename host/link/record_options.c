@@ -57,7 +57,7 @@ static const struct mkperf_option link_options[] = {
 static const struct mkperf_option watch_options[] = {
     {.id = OPT_WATCH,
      .name = "watch",
-     .help = "look at what runs anyway: change nothing, stop nothing"},
+     .help = "watch the running session: change nothing, stop nothing"},
     {.id = 0},
 };
 

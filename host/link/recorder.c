@@ -53,7 +53,7 @@ static void tell_gap(struct mkperf_recorder *r)
 
     if (r->gap_open && t->samples > r->gap_samples) {
         r->gap_open = false;
-        mkperf_peer_say(&r->link, "samples arrive again; lost on the way meanwhile: %" PRIu64,
+        mkperf_peer_say(&r->link, "samples arrive again; lost in transit in between: %" PRIu64,
                         t->lost[MKPERF_LOST_TRANSIT] - r->gap_lost);
     }
 }
@@ -266,7 +266,7 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
     }
     r->status_s = mkperf_now_s();
     if (r->watching) {
-        mkperf_peer_say(&r->link, "watching: what runs is recorded, nothing is changed");
+        mkperf_peer_say(&r->link, "watching: the running session is recorded, nothing is changed");
     }
     enum mkperf_status status = mkperf_recorder_begin(r, e);
     return status == MKPERF_ERR_LINK ? mkperf_recorder_resume(r, e) : status;

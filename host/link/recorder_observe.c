@@ -204,7 +204,7 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
     }
     if (t.system == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e timer: needs --system, to know whose registers to look at");
+                                "-e timer: needs --system, for the PDs whose registers are read");
     }
     if (find_profiler(&t, e) != MKPERF_OK || t.profiler == NULL) {
         return e->status;
@@ -244,10 +244,11 @@ void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out)
     }
     if (s->has_status && s->status.has_attribution) {
         double span = (double)(s->totals.last_ns - s->totals.first_ns) / 1000;
-        fprintf(out,
-                "  looks   take the target up to %.1f us each; its profiler PD took %.2f %% of the "
-                "time, which no sample shows\n",
-                (double)a->cost_ns / 1000, span > 0 ? 100.0 * (double)a->spent_us / span : 0);
+        fprintf(
+            out,
+            "  snapshots take the target up to %.1f us each; its profiler PD took %.2f %% of the "
+            "time, which no sample shows\n",
+            (double)a->cost_ns / 1000, span > 0 ? 100.0 * (double)a->spent_us / span : 0);
     }
     if (s->has_status && a->unread != 0) {
         fprintf(out,

@@ -41,8 +41,8 @@ static enum mkperf_status rejoin(struct mkperf_recorder *r, struct mkperf_error 
 
 static enum mkperf_status begin_again(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    mkperf_peer_say(&r->link, "the target was restarted: what it did meanwhile is not recorded%s",
-                    r->watching ? "" : "; a new session goes on in the same file");
+    mkperf_peer_say(&r->link, "the target was restarted: the time in between is not recorded%s",
+                    r->watching ? "" : "; a new session continues in the same file");
     return mkperf_recorder_begin(r, e);
 }
 

@@ -118,7 +118,7 @@ enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p
         }
         struct pollfd ready = {.fd = s->fd, .events = POLLOUT};
         if (poll(&ready, 1, WRITE_PATIENCE_MS) == 0) {
-            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: takes no more bytes", s->spec);
+            return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: accepts no more bytes", s->spec);
         }
     }
     return MKPERF_OK;

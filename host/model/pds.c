@@ -233,7 +233,7 @@ void mkperf_pds_free(struct mkperf_pds *p)
     free(p);
 }
 
-/* What a thread that is no PD is called: a new string, or NULL. */
+/* What a thread that is no PD is named: a new string, or NULL. */
 static char *other_name(const struct mkperf_pds *p, uint64_t thread)
 {
     if (p->n == MKPERF_MAX_PDS - 1 || thread == MKPERF_THREAD_NONE) {

@@ -16,7 +16,7 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
     struct perfin_process *p;
 
     if (index < 0) {
-        return perfin_fail(r, "more processes than memory or sense allow");
+        return perfin_fail(r, "more processes than memory or the limit allow");
     }
     *id = (uint32_t)index;
     p = &r->session.process[index];
@@ -46,7 +46,8 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
     }
     index = pid == tid ? perfin_process_of(&r->session, pid) : -1;
     if (index < 0) {
-        return pid == tid ? perfin_fail(r, "more processes than memory or sense allow") : MKPERF_OK;
+        return pid == tid ? perfin_fail(r, "more processes than memory or the limit allow")
+                          : MKPERF_OK;
     }
     p = &r->session.process[index];
     if (!p->has_thread && r->session.native && strncmp((const char *)c.p, "unknown-", 8) == 0) {
@@ -71,7 +72,7 @@ static enum mkperf_status set_program(struct perfin_reader *r, uint32_t pid, con
     int64_t index = perfin_process_of(&r->session, pid);
 
     if (index < 0) {
-        return perfin_fail(r, "more processes than memory or sense allow");
+        return perfin_fail(r, "more processes than memory or the limit allow");
     }
     struct perfin_process *p = &r->session.process[index];
     if (p->announced || p->elf) {

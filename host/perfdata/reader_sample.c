@@ -293,8 +293,7 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
         return perfin_fail(r, "a sample is cut");
     }
     if (raw.longer) {
-        return perfin_fail(r,
-                           "a sample is longer than its fields: it has more frames than nr says");
+        return perfin_fail(r, "a sample is longer than its fields: it has more frames than nr");
     }
     if (raw.event == PERFIN_MARK) {
         return read_mark(r, &raw);

@@ -152,12 +152,12 @@ static enum mkperf_status end_group(const char **at, mkperf_Configure *c, pb_siz
     }
     if (**at != '\0' && **at != ',') {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e: behind a group at \"%.60s\": want a comma, :u, :k or :S",
+                                "-e: behind a group at \"%.60s\": expected a comma, :u, :k or :S",
                                 start);
     }
     if (read && c->events_count - first < 2) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
-                                "-e: :S behind a group of one event: there is none to be read");
+                                "-e: :S after a group of one event: no other event to read");
     }
     for (pb_size_t i = first; i < c->events_count; i++) {
         mkperf_EventSpec *spec = &c->events[i];

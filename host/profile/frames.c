@@ -84,8 +84,8 @@ void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out)
 
     if (p->totals.cut) {
         fprintf(out,
-                "# WARNING: cut off, or its end says nothing of losses (the last %" PRIu64
-                " bytes are no whole record): more may be missing than is known\n",
+                "# WARNING: cut off, or its end has no totals of losses (the last %" PRIu64
+                " bytes are an incomplete record): more may be missing than is known\n",
                 p->totals.cut_bytes);
     }
     for (uint32_t i = 0; i < s->npds; i++) {

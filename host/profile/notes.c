@@ -51,7 +51,7 @@ static void note_event(const struct notes *n, uint32_t i)
          mkperf_places_event_name(&c->places, i, room), c->total[i].samples, c->total[i].period,
          how);
     if (c->totals.enabled_ns[i] != 0) {
-        note(n, "event %s took turns: counted %.2f %% of the time",
+        note(n, "event %s multiplexed: counted %.2f %% of the time",
              mkperf_places_event_name(&c->places, i, room),
              mkperf_percent(c->totals.running_ns[i], c->totals.enabled_ns[i]));
     }

@@ -61,7 +61,7 @@ static void print_turns(const struct mkperf_profile *p, unsigned i, FILE *out)
 {
     double enabled = (double)p->totals.enabled_ns[i], running = (double)p->totals.running_ns[i];
 
-    fprintf(out, "#             took turns: counted %.2f %% of the time", 100 * running / enabled);
+    fprintf(out, "#             multiplexed: counted %.2f %% of the time", 100 * running / enabled);
     if (running > 0) {
         fprintf(out, "; scaled to all of it, period sum %.0f",
                 (double)p->total[i].period * enabled / running);

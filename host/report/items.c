@@ -93,7 +93,7 @@ static const char *open_item(struct report_items *l, size_t at)
                                  .tree = parent.tree};
     }
     l->item[at].open = n > 0;
-    return n > 0 ? NULL : "nobody called it";
+    return n > 0 ? NULL : "no caller";
 }
 
 const char *report_items_open(struct report_items *l, size_t at)

@@ -101,7 +101,7 @@ enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkpe
         }
     }
     if (l.rows < rows->n) {
-        fprintf(out, "# %" PRIu32 " rows below %g %% are left out\n", rows->n - l.rows, o->limit);
+        fprintf(out, "# %" PRIu32 " rows below %g %% are omitted\n", rows->n - l.rows, o->limit);
     }
     fputc('\n', out);
     return MKPERF_OK;

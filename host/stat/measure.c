@@ -226,7 +226,7 @@ static enum mkperf_status tell_end(const struct stat_measure *s, struct mkperf_e
             s->talk.recorder.watching ? "by another host" : "on the target", s->work.seconds);
     fprintf(stderr,
             s->repeat.runs == 0 ? "the counts are of this time\n"
-                                : "run %u and what would follow are left out\n",
+                                : "run %u and later runs are omitted\n",
             s->repeat.runs + 1);
     return MKPERF_OK;
 }

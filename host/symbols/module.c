@@ -152,7 +152,7 @@ static const char *check_header(struct mkperf_module *m)
         return "cut short in its program headers";
     }
     if (h.e_shoff && !inside(m, h.e_shoff, (uint64_t)h.e_shnum * sizeof(Elf64_Shdr))) {
-        return "cut short: its section headers lie behind the end of the file";
+        return "cut short: its section headers are beyond the end of the file";
     }
     m->machine = h.e_machine;
     return NULL;
@@ -170,7 +170,7 @@ static const char *check_sections(struct mkperf_module *m)
         }
         if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL && sh.sh_size &&
             !inside(m, sh.sh_offset, sh.sh_size)) {
-            return "cut short: a section lies behind the end of the file";
+            return "cut short: a section is beyond the end of the file";
         }
     }
     return NULL;
@@ -192,7 +192,7 @@ static const char *load_segments(struct mkperf_module *m)
             continue;
         }
         if (ph.p_filesz && !inside(m, ph.p_offset, ph.p_filesz)) {
-            return "cut short: a segment lies behind the end of the file";
+            return "cut short: a segment is beyond the end of the file";
         }
         if (ph.p_flags & PF_X) {
             m->segment[m->nsegments++] = (struct mkperf_segment){

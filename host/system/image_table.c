@@ -112,7 +112,7 @@ static bool read_header(struct cursor *c, struct mkperf_image *out)
         return invalid(c, "not a stamp, or one of another version");
     }
     if (get(c->p + MKPERF_STAMP_SIZE_AT, 4) != c->n) {
-        return invalid(c, "its size is another than what was sent");
+        return invalid(c, "its size differs from the received size");
     }
     if (get(c->p + MKPERF_STAMP_CRC_AT, 4) !=
         mkperf_crc32(0, c->p + MKPERF_STAMP_IMAGE_AT, c->n - MKPERF_STAMP_IMAGE_AT)) {

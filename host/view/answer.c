@@ -126,7 +126,7 @@ static enum MHD_Result answer_data(const struct view_server *s, struct MHD_Conne
     bool ok = true;
 
     if (!parse_query(s, c, &q)) {
-        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter makes no sense");
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter is invalid");
     }
     out = open_memstream(&text, &n);
     if (!out) {
@@ -226,7 +226,7 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
             return answer_fd(c, fd, type_of(name));
         }
     }
-    return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "there is no such page");
+    return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no such page");
 }
 
 enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *c, const char *path)
@@ -247,5 +247,5 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
     if (strncmp(path, speedscope_prefix, sizeof speedscope_prefix - 1) == 0) {
         return answer_speedscope(s, c, path + sizeof speedscope_prefix - 1);
     }
-    return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "there is no such page");
+    return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no such page");
 }

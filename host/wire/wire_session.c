@@ -273,7 +273,7 @@ enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_e
         return e->status;
     }
     if (!s->has_session && !s->began) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "no session was in what arrived");
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "the received data have no session");
     }
     if (stream_begin(s, e) != MKPERF_OK || close_session(s, false, e) != MKPERF_OK) {
         return e->status;

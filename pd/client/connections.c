@@ -325,7 +325,7 @@ void mkperf_connection_take_control(struct mkperf_client *c, unsigned who, uint3
     if (c->controller != MKPERF_NOBODY && c->controller != who && !force) {
         c->refused++;
         mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_NOT_CONTROLLER,
-                            "somebody else controls this target");
+                            "another host controls this target");
         return;
     }
     c->controller = who;

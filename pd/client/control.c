@@ -164,8 +164,8 @@ static void carry_out_control(struct mkperf_client *c, unsigned who)
         c->refused++;
         mkperf_report_error(c, who, m->request, mkperf_ErrorCode_ERROR_NOT_CONTROLLER,
                             c->controller == MKPERF_NOBODY
-                                ? "this connection only watches, and nobody controls"
-                                : "this connection only watches: somebody else controls");
+                                ? "this connection only watches, and no host controls"
+                                : "this connection only watches: another host controls");
     } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
         configure(c, who, m->request, &m->msg.configure);
     } else if (m->which_msg == mkperf_ToTarget_stop_tag) {
@@ -262,7 +262,7 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
                             c->key != NULL ? mkperf_ErrorCode_ERROR_AUTHENTICATION
                                            : mkperf_ErrorCode_ERROR_PROTOCOL,
                             c->key != NULL ? "this target has a key: prove yours first"
-                                           : "HostHello comes first");
+                                           : "HostHello must be first");
     } else if (p->link.sealed && !sealed) {
         c->bad_auth++;
         p->ending = p->ends;

@@ -110,7 +110,7 @@ bool mkperf_flight_dump(struct mkperf_profiler *p, mkperf_Error *error)
 
     if (!p->flight.on) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0,
-                                  "there is no flight recording: mkperf record --overwrite");
+                                  "no flight recording: mkperf record --overwrite");
     }
     if (mkperf_flight_may_drain(p)) {
         mkperf_drain_ring(p, &bytes);

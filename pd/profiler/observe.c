@@ -75,7 +75,7 @@ static bool take_sites(struct mkperf_observation *o, struct mkperf_observed *t,
 
     if (part->site_count > MKPERF_ALL_SITES - o->all_sites) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "more system call instructions than there is room for");
+                                  "too many system call instructions");
     }
     for (unsigned i = 0; i < part->site_count; i++) {
         site += part->site[i];
@@ -147,7 +147,7 @@ bool mkperf_observe_told(struct mkperf_observation *o, const mkperf_Observe *par
         return begin(o, part);
     }
     if (!o->told) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe comes first");
+        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe must be first");
     }
     if (part->part == o->part) {
         return true; /* repeated, since the answer was lost */

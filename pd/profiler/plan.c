@@ -94,7 +94,7 @@ bool mkperf_plan_named(struct mkperf_plan_event *e, unsigned i, const mkperf_Eve
         const struct mkperf_pmu_event *known = find_name(cpu, e->name);
         if (known == NULL && want->raw == 0) {
             return refuse_event(error, MKPERF_RESULT_EVENT_UNKNOWN, i, "no event is called '",
-                                e->name, "'; `mkperf list` shows those that there are");
+                                e->name, "'; `mkperf list` shows the supported ones");
         }
         e->code = known != NULL ? known->code : want->raw;
     } else {

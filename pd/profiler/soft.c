@@ -163,7 +163,7 @@ bool mkperf_soft_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *
         .records_dropped = v->records_dropped,
     };
     if (part >= out.parts) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "no such part");
     }
     for (unsigned i = 0; i < MKPERF_SOFT_KINDS; i++) {
         out.total[i] = v->total[i];

@@ -141,7 +141,7 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *reques
     }
     if (request->check && p->no_pmu != NULL) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 1,
-                                  "nothing to check the timer's samples against: there is no PMU");
+                                  "nothing to check the timer's samples against: no PMU");
     }
     mkperf_text_copy(e->name, MKPERF_TIMER_EVENT, sizeof e->name);
     e->code = MKPERF_TIMER_CODE;

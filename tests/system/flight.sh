@@ -37,7 +37,7 @@ recorded() {
         '$MKPERF dump -t $T -o $D/second.data $S' &&
         grep -q 'ended by a fault of victim' "$D/flight.log" &&
         grep -q "ended by an application's mark" "$D/flight.log" &&
-        grep -q 'the recording goes on' "$D/flight.log" || {
+        grep -q 'the recording continues' "$D/flight.log" || {
         cat "$D/flight.log"
         return 1
     }
@@ -171,7 +171,7 @@ refusals() {
         '! $MKPERF record -t $T --overwrite --dump-on-fault nobody $S' \
         '! $MKPERF record -t $T --overwrite -m 3K $S' '! $MKPERF record -t $T -e faults -o $D/none.data' \
         '! $MKPERF stat -t $T -e context-switches:u' || return 1
-    for why in 'there is no flight recording' 'are for --overwrite' 'no PD is called "nobody"' \
+    for why in 'no flight recording' 'are for --overwrite' 'no PD is named "nobody"' \
         'want a power of two' 'can be counted (mkperf stat), not sampled' 'no user half'; do
         grep -q "$why" "$D/refusals.log" || { cat "$D/refusals.log"; return 1; }
     done

@@ -77,7 +77,7 @@ record() {
 # balanced LOG: every sample of that recording's session arrived or is a counted loss, and the target's
 # counts agree: captured = received + lost. Call it before another session begins.
 balanced() {
-    if grep -q 'books could not be balanced' "$1"; then
+    if grep -q 'the counts do not match' "$1"; then
         cat "$1"
         return 1
     fi

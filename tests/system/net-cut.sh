@@ -61,7 +61,7 @@ all_cut() {
 }
 check "cut 52 times in one recording, and the books balance" sweep
 told() {
-    grep 'samples arrive again; lost on the way meanwhile: [1-9]' "$D/sweep.log" &&
+    grep 'samples arrive again; lost in transit in between: [1-9]' "$D/sweep.log" &&
         grep '^  lost .*on the way' "$D/sweep.log" && grep '^  link *broke' "$D/sweep.log" || return 1
     "$MKPERF" report -i "$D/sweep.data" --percent-limit 50 | grep '^# lost *[1-9]'
 }
@@ -113,7 +113,7 @@ wrong() {
     key_option=
     record "$port" -F 1000 --duration 1 -o "$D/none.data" >"$D/none.log" 2>&1 && return 1
     key_option="--key-file $D/key"
-    grep 'wrong key' "$D/wrong.log" && grep 'wants a key' "$D/none.log" || return 1
+    grep 'wrong key' "$D/wrong.log" && grep 'requires a key' "$D/none.log" || return 1
     after=$(counter refused)
     echo "refused: $before, then $after"
     [ "$after" -eq $((before + 2)) ] && [ ! -e "$D/wrong.data" ] && [ ! -e "$D/none.data" ]

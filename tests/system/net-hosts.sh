@@ -141,7 +141,7 @@ unstalled() {
 }
 check "meanwhile the other programs are as quick as ever" unstalled
 
-# Events change while a session runs, and again, by commands of another host; the recording goes on.
+# Events change while a session runs, and again, by commands of another host; the recording continues.
 changes() {
     RUN="start $D/changes.log" record "$port" --watch -o "$D/changes.data"
     watcher=$pid

@@ -35,7 +35,7 @@ others() {
     serial "$D/wrong.log" --duration 1 --key-file "$D/wrong.key" -o "$D/wrong.data" && return 1
     serial "$D/none.log" --duration 1 -o "$D/none.data" && return 1
     cat "$D/wrong.log" "$D/none.log"
-    grep 'wrong key' "$D/wrong.log" && grep 'wants a key' "$D/none.log" &&
+    grep 'wrong key' "$D/wrong.log" && grep 'requires a key' "$D/none.log" &&
         [ ! -e "$D/wrong.data" ] && [ ! -e "$D/none.data" ]
 }
 check "not with another key, nor without" others

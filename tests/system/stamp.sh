@@ -265,6 +265,6 @@ chosen() {
     if (only nosuch); then
         return 1
     fi
-    has only.log 'no PD is called "nosuch"'
+    has only.log 'no PD is named "nosuch"'
 }
 check "--pd takes a name of the image" chosen

@@ -80,7 +80,7 @@ record_turns() {
     grep '^# event\|turns' "$D/turned"
     grep -q 'counted .* % of the time' "$D/talk.log" && awk '
         /^# event / { name = $3; mode = /user only/ ? "u" : /kernel only/ ? "k" : "" }
-        /took turns/ { share[name mode] = $5; scaled[name mode] = $NF }
+        /multiplexed/ { share[name mode] = $5; scaled[name mode] = $NF }
         END {
             all = scaled["cycles,"]
             print all, scaled["cycles,u"] + scaled["cycles,k"], share["cycles,"], share["cycles,u"]

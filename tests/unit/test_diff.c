@@ -105,7 +105,7 @@ static void test_order_and_filter(void **state)
     assert_null(strstr(text, "alpha"));
     text =
         RUN(diff, &status, "--percent-limit", "55", recording_path("more"), recording_path("half"));
-    assert_non_null(strstr(text, "# 1 rows below 55 % are left out"));
+    assert_non_null(strstr(text, "# 1 rows below 55 % are omitted"));
 }
 
 static void test_bad_input(void **state)

@@ -221,7 +221,7 @@ static void test_record_spellings(void **state)
     SAYS(record, 0, "samples in", "-a", "-t", address, "-o", out, "--duration", "0.02");
     SAYS(record, 0, "samples in", "-t", address, "-o", out, "--duration", "0.02", "-F", "max",
          "--call-graph", "fp");
-    SAYS(record, MKPERF_ERR_USAGE, "no PD is called", "-t", address, "-o", out, "-p", "server");
+    SAYS(record, MKPERF_ERR_USAGE, "no PD is named", "-t", address, "-o", out, "-p", "server");
     end();
     SAYS(record, MKPERF_ERR_USAGE, "frame pointers", "-t", address, "--call-graph", "dwarf");
     SAYS(record, MKPERF_ERR_USAGE, "whole target|--pd", "-t", address, "--", "sleep", "1");

@@ -195,13 +195,13 @@ static void refuses_with_an_offset(void **state)
     assert_string_equal(e.text, "k: offset 170: the file ends inside a record");
     assert_int_equal(read_era(MKPERF_KPROF_AUTO, true), MKPERF_OK);
     assert_int_equal(l.samples, 2);
-    assert_non_null(strstr(warnings, "the last 27 bytes are no whole record"));
+    assert_non_null(strstr(warnings, "the last 27 bytes are an incomplete record"));
 
     file.n = whole;
     memset(file.p + file.n, 0x80, 30); /* a number without an end */
     file.n += 30;
     assert_int_equal(read_era(MKPERF_KPROF_AUTO, false), MKPERF_ERR_INPUT);
-    assert_non_null(strstr(e.text, "head makes no sense"));
+    assert_non_null(strstr(e.text, "header is invalid"));
 
     file.n = 0;
     head(2, 33 << 20);

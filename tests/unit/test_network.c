@@ -270,7 +270,7 @@ static void keys(void **state)
     write_key("short", "0011", 0600);
     expect(record_from(how, key_option("key")), 0, " 0 lost");
     assert_null(strstr(said, "no key"));
-    expect(record_from(how, ""), MKPERF_ERR_REFUSED, "the target wants a key: --key-file");
+    expect(record_from(how, ""), MKPERF_ERR_REFUSED, "the target requires a key: --key-file");
     expect(record_from(how, key_option("wrong")), MKPERF_ERR_REFUSED, "wrong key");
     char named[160];
     snprintf(named, sizeof named, "# of the board\n\nalice %s", right_key);
@@ -337,7 +337,7 @@ static void abandoned(void **state)
     (void)state;
     expect(record_from(how, ""), 0, "a session was running: it is ended");
     expect(0, 0, " 0 lost");
-    assert_non_null(strstr(said, "samples of a session before this one: not kept"));
+    assert_non_null(strstr(said, "samples of an earlier session: not stored"));
     struct content c = read_back();
     assert_true(c.complete); /* the totals are of our session alone */
     assert_int_equal(c.lost, 0);

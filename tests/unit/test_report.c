@@ -350,7 +350,7 @@ static void test_filters_and_lines(void **state)
     text = RUN(&status, "--sort", "line", "--event", "cycles");
     assert_non_null(strstr(text, "one.c:2"));
     text = RUN(&status, "--percent-limit", "50");
-    assert_non_null(strstr(text, "rows below 50 % are left out"));
+    assert_non_null(strstr(text, "rows below 50 % are omitted"));
     text = RUN(&status, "--sort", "mode", "--event", "cycles");
     assert_non_null(strstr(text, "[k]"));
 }
