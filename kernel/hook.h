@@ -18,6 +18,7 @@
 #include <mkperf/counts.h>
 #include <mkperf/descriptor.h>
 #include <mkperf/ring.h>
+#include <mkperf/sched.h>
 #include <mkperf/soft.h>
 
 struct mkperf_hook_counter {
@@ -25,6 +26,18 @@ struct mkperf_hook_counter {
     uint32_t jitter_mask;
     uint32_t least; /* no interval is shorter, mkperf_least_interval */
     uint32_t armed; /* the interval that the counter is in */
+};
+
+struct mkperf_hook_sched {
+    uint64_t limit; /* an event that ends at this position of the ring, or before, needs no look */
+    uint64_t lost;  /* events since the last one that was written, */
+    uint64_t lost_from;   /* and the time of the first of them */
+    uint64_t lost_before; /* events of the session that were lost before those */
+    /* A message was delivered to this thread, and no event says so yet: kind and time. */
+    const void *delivered;
+    unsigned kind;
+    uint64_t time;
+    const void *slot[MKPERF_SCHED_SLOTS]; /* the threads that the session was told of */
 };
 
 struct mkperf_hook {
@@ -47,7 +60,8 @@ struct mkperf_hook {
 
     /* What some need. */
     uint32_t enabled; /* counters that count */
-    bool watches;     /* the session counts by thread, or software events */
+    bool watches;     /* the session counts by thread, or software events, or has the next: */
+    bool schedules;   /* scheduling events */
     uint32_t storm;
     uint64_t disturbed;
     uint64_t spurious; /* for the port: interrupts of the PMU that went the ordinary way */
@@ -61,6 +75,8 @@ struct mkperf_hook {
     struct mkperf_soft *soft;
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values when counts by thread were last taken, */
     bool count_known;                         /* or not, since counters were set anew */
+
+    struct mkperf_hook_sched sched;
 
     struct mkperf_configuration session; /* as it was asked for, and checked */
     struct mkperf_configuration want;    /* a request while it is checked */
@@ -114,15 +130,22 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here);
 static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
 {
     s->ring = NULL;
+    s->sched.limit = 0;
     s->counts = NULL;
     s->soft = NULL;
 }
 
-/* Whether the session counts by thread or watches software events: the one thing that a kernel
- * need look at where those happen. Changes with requests and mkperf_hook_end alone. */
+/* Whether the session counts by thread, or watches software or scheduling events: the one thing
+ * that a kernel need look at where those happen. Changes with requests and mkperf_hook_end alone. */
 static inline bool mkperf_hook_watches(const struct mkperf_hook *s)
 {
     return s->watches;
+}
+
+/* Whether it has scheduling events. Changes as that does. */
+static inline bool mkperf_hook_schedules(const struct mkperf_hook *s)
+{
+    return s->schedules;
 }
 
 /* counts.c, optional: MKPERF_FEATURE_COUNTS */
@@ -160,5 +183,35 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
  */
 void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
                        uint64_t address);
+
+/* sched.c, optional: MKPERF_FEATURE_SCHED; each only while mkperf_hook_schedules. A thread is told
+ * by its address (mkperf_port_identity). A record goes into the core's ring; if that is full, the
+ * event is counted as lost. The owner is woken at the watermark, as for samples. */
+
+/* `thread` runs from now on. reason: why the one before it stopped (enum mkperf_sched_reason); for
+ * STOPPED_CALLED and STOPPED_REPLIED, without regard to whether the message was delivered to
+ * `thread`: mkperf_sched_delivered has said so. */
+void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *thread);
+
+/* A call (MKPERF_SCHED_CALL) or a reply (_REPLY) by the running thread was delivered to `thread`.
+ * If the next event is the switch to it, that says both; else an event of its own comes first. */
+void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread);
+
+/* Any other kind, but IRQ. */
+void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread);
+/* An interrupt was delivered to `thread`; irq: below 4096. */
+void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread);
+
+/* The fast path of a kernel: the call was delivered to `thread` (CALLED), or the reply (REPLIED),
+ * which runs from now on. */
+void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *thread);
+
+/* The thread is deleted, its address may become another's. At any time, for the states of all
+ * cores. */
+void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
+
+/* For request.c: a session begins, whose owner runs; what was delivered is told. */
+void mkperf_sched_begin(struct mkperf_hook *s);
+void mkperf_sched_flush(struct mkperf_hook *s);
 
 #endif

@@ -97,8 +97,10 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
     s->enabled = 0;
     s->owner = NULL;
     s->watches = false;
+    s->schedules = false;
     s->session.counts = 0;
     s->session.soft_mask = 0;
+    s->session.sched = 0;
     mkperf_hook_unmapped(s);
 }
 
@@ -147,7 +149,8 @@ static uint32_t check_memory(struct mkperf_hook *s, const void *caller)
         return MKPERF_REQUEST_BAD_RING;
     }
     if ((want->counts != 0 && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_COUNTS)) ||
-        (want->soft_mask != 0 && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_SOFT))) {
+        (want->soft_mask != 0 && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_SOFT)) ||
+        (want->sched != 0 && !(MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED))) {
         return MKPERF_REQUEST_BAD_FEATURE;
     }
     if ((want->counts != 0 &&
@@ -234,7 +237,8 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
     mkperf_hook_end(s, true);
     copy(&s->session, &s->want);
     s->owner = caller;
-    s->watches = (s->session.counts | s->session.soft_mask) != 0;
+    s->schedules = s->session.sched != 0;
+    s->watches = (s->session.counts | s->session.soft_mask) != 0 || s->schedules;
     s->ring_bytes = s->session.ring_bytes;
     s->max_frames = s->session.max_frames < MKPERF_MAX_FRAMES ? s->session.max_frames
                                                               : MKPERF_MAX_FRAMES;
@@ -246,7 +250,11 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
     s->late_events = 0;
     s->disturbed = 0;
     s->storm = 0;
-    return begin_session(s, what);
+    status = begin_session(s, what);
+    if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->schedules) {
+        mkperf_sched_begin(s);
+    }
+    return status;
 }
 
 /* Other counters, when those before stand still: what belongs to the session's memory stays as it
@@ -262,6 +270,7 @@ static uint32_t go_on(struct mkperf_hook *s, uint32_t *what)
     s->want.counts = s->session.counts;
     s->want.soft = s->session.soft;
     s->want.soft_mask = s->session.soft_mask;
+    s->want.sched = s->session.sched;
     copy(&s->session, &s->want);
     return begin_session(s, what);
 }
@@ -360,6 +369,10 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
         if (own) {
             take_pending(s);
             check(s);
+            s->sched.limit = 0; /* the owner may have emptied the ring, or ask for a watermark */
+            if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->schedules) {
+                mkperf_sched_flush(s);
+            }
             if (op == MKPERF_REQUEST_STOP || op == MKPERF_REQUEST_WITHDRAW ||
                 op == MKPERF_REQUEST_CONTINUE) {
                 stop_counters(s);

@@ -90,7 +90,8 @@ enum mkperf_request_status {
     MKPERF_REQUEST_BAD_COUNTERS = 3, /* no counters, or some that the CPU has not */
     MKPERF_REQUEST_BAD_RING = 4,     /* its size, or it is not within one mapping of the caller's */
     MKPERF_REQUEST_BAD_TABLE = 5,    /* the same for the table of counts, or of software events */
-    MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without counts, or software events */
+    MKPERF_REQUEST_BAD_FEATURE = 6,  /* this kernel was built without counts, software events or
+                                        scheduling events */
     MKPERF_REQUEST_BAD_STATE = 7,    /* no session of the caller's to continue */
     MKPERF_REQUEST_BAD_EVENT = 8,    /* the PMU did not take the `select` of counter `what` */
     MKPERF_REQUEST_BAD_TIME = 9,     /* too soon after a storm */
@@ -102,6 +103,7 @@ enum mkperf_hook_features {
     MKPERF_FEATURE_SOFT = 2,      /* software events (soft.h) */
     MKPERF_FEATURE_FOLLOWERS = 4, /* in an emulator: overflows of user events come in time for as
                                      many counters as a session leaves over (docs/sel4.md, "QEMU") */
+    MKPERF_FEATURE_SCHED = 8,     /* scheduling events (sched.h) */
 };
 
 struct mkperf_request_counter {
@@ -157,7 +159,9 @@ struct mkperf_configuration {
     uint64_t soft;       /* table of software events: address in the profiler PD, or 0 */
     uint32_t count_mask; /* counters that count by thread, */
     uint32_t soft_mask;  /* software events that are wanted, bit = enum mkperf_soft_kind */
-    uint8_t slot[32];    /* the slot that each counter counts for by thread (counts.h) */
+    uint32_t sched;      /* != 0: scheduling events are wanted in the ring */
+    uint32_t reserved;
+    uint8_t slot[32]; /* the slot that each counter counts for by thread (counts.h) */
     struct mkperf_filter filter[MKPERF_MAX_FILTERS];
     struct mkperf_request_counter counter[MKPERF_MAX_COUNTERS];
 };

@@ -64,6 +64,9 @@ enum mkperf_record_type {
     MKPERF_RECORD_LOSS = 2,
     MKPERF_RECORD_TURN = 16,
     MKPERF_RECORD_FAULT = 20,
+    MKPERF_RECORD_SCHED = 24, /* this and the next two: sched.h */
+    MKPERF_RECORD_SCHED_THREAD = 25,
+    MKPERF_RECORD_SCHED_LOSS = 26,
 };
 
 enum mkperf_sample_flags {

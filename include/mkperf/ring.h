@@ -46,7 +46,8 @@ struct mkperf_ring {
     uint64_t dropped_events;  /* producer: the events those stood for */
     uint64_t late_events;     /* kernel hook only: events folded into a sample's period because the
                                  counter ran too far past its overflow before it was re-armed */
-    uint64_t pad0[12];
+    uint64_t dropped_sched;   /* kernel hook only: scheduling events dropped, as samples are */
+    uint64_t pad0[11];
     uint64_t tail; /* written by the consumer */
     uint64_t pad1[15];
     uint64_t data[];

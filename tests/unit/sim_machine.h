@@ -20,6 +20,7 @@
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
 #include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
 #define MKPERF_TIMER sim_timer

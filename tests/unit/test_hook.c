@@ -16,6 +16,7 @@
 #include "kernel/capture.c" // NOLINT(bugprone-suspicious-include)
 #include "kernel/counts.c"  // NOLINT(bugprone-suspicious-include)
 #include "kernel/request.c" // NOLINT(bugprone-suspicious-include)
+#include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
 #include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
 enum {
@@ -46,7 +47,8 @@ static struct {
 static struct mkperf_counts table;
 static struct mkperf_soft soft;
 static const char owner[1], other[1];
-uint32_t mock_features = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT;
+enum { FEATURES = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED };
+uint32_t mock_features = FEATURES;
 
 /* ---- the hook's port ------------------------------------------------------------------------ */
 
@@ -345,7 +347,7 @@ static void test_refusals(void **state)
     mock_features = 0;
     d.want.counts = (uintptr_t)&table;
     assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_BAD_FEATURE);
-    mock_features = MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT;
+    mock_features = FEATURES;
     /* An event that the PMU does not take: no session is left, and it says of which counter. */
     d.want = good;
     d.want.counter[4].select = 0xbad;
@@ -721,6 +723,7 @@ static void test_random(void **state)
 {
     struct mkperf_descriptor good;
     unsigned applied = 0;
+    unsigned scheduled = 0;
 
     (void)state;
     boot(6);
@@ -762,12 +765,20 @@ static void test_random(void **state)
                                   (struct mkperf_identity){draw() % 100, draw()});
                 mkperf_soft_fault(&hook, (struct mkperf_identity){draw() % 100, draw()}, 1, 2);
             }
+            for (unsigned i = 0; i < 8 && mkperf_hook_schedules(&hook); i++) {
+                const void *thread = draw() & 1 ? owner : other;
+                mkperf_sched_delivered(&hook, MKPERF_SCHED_CALL + (draw() & 1), thread);
+                mkperf_sched_switch(&hook, draw() & 15, draw() & 1 ? owner : other);
+                mkperf_sched_irq(&hook, draw() & 4095, thread);
+                scheduled++;
+            }
         }
         for (unsigned i = 0; i < GUARD; i++) {
             assert_int_equal(memory.guard[i], UINT64_C(0xa5a5a5a5a5a5a5a5));
         }
     }
     assert_true(applied > RANDOM_DESCRIPTORS / 10);
+    assert_true(scheduled > RANDOM_DESCRIPTORS / 10);
     assert_true(cpu.writes > RANDOM_DESCRIPTORS && cpu.wakes > 0 && cpu.reads > cpu.writes);
 
     /* And sampling is intact. */

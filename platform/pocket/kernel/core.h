@@ -34,6 +34,8 @@ struct task {
     struct fp_context fp;
     const struct pocket_pd *pd;      /* NULL: the idle task */
     struct mkperf_identity identity; /* in samples */
+    unsigned number;                 /* in scheduling events: below POCKET_MAX_PDS, or idle's */
+    bool served;                     /* somebody may send it a message */
     uint64_t ttbr0;
     uint64_t *message; /* the message words of its IPC buffer */
     struct task *next; /* in a ready queue or a server's queue */
@@ -130,10 +132,17 @@ void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool wr
 void irq_request(struct core *core, struct task *t);
 void sys_irq_ack(struct task *t);
 
-/* Software events are counted while this is true. If not, this is all that they cost. */
+/* Software and scheduling events are looked at while this is true. If not, this is all that they
+ * cost. */
 static inline bool watched(const struct core *core)
 {
     return __builtin_expect(mkperf_hook_watches(&core->hook), 0);
+}
+
+/* The same of scheduling events, when something is watched. */
+static inline bool scheduled(const struct core *core)
+{
+    return mkperf_hook_schedules(&core->hook);
 }
 
 /* qemu_pmu.c */

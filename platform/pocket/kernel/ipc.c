@@ -34,12 +34,38 @@ static void received(struct task *t, uint64_t badge, uint64_t info)
     }
 }
 
+/* A message was handed over, and something is watched. */
+static void watch_delivery(struct core *core, const struct task *from, const struct task *to)
+{
+    if (!from->faulted && core->hook.session.soft_mask != 0) {
+        mkperf_soft_event(&core->hook, MKPERF_SOFT_PPCALL, from->identity, to->identity);
+    }
+    if (!scheduled(core)) {
+        return;
+    }
+    if (to == core->current) {
+        mkperf_sched_event(&core->hook, MKPERF_SCHED_RECEIVE, from);
+    } else if (from->faulted) {
+        mkperf_sched_event(&core->hook, MKPERF_SCHED_FAULT, to);
+    } else {
+        mkperf_sched_delivered(&core->hook, MKPERF_SCHED_CALL, to);
+    }
+}
+
+/* An event of the current task's about another, if events are wanted. */
+static void tell(unsigned kind, const struct task *about)
+{
+    if (watched(core_self()) && scheduled(core_self())) {
+        mkperf_sched_event(&core_self()->hook, kind, about);
+    }
+}
+
 /* Hands the message of `from` to `to`, which receives. */
 static void deliver(struct task *from, struct task *to)
 {
     copy(to->message, from->faulted ? from->fault : from->message, message_length(from->info));
-    if (watched(core_self()) && !from->faulted) {
-        mkperf_soft_event(&core_self()->hook, MKPERF_SOFT_PPCALL, from->identity, to->identity);
+    if (watched(core_self())) {
+        watch_delivery(core_self(), from, to);
     }
     from->state = TASK_AWAITING;
     to->serving = from;
@@ -111,9 +137,13 @@ static void reply(struct task *t, uint64_t info)
     t->serving = NULL;
     if (client->faulted) {
         client->faulted = false; /* goes on where it faulted, registers as they were */
+        tell(MKPERF_SCHED_WAKE, client);
     } else {
         copy(client->message, t->message, message_length(info));
         client->context.x[1] = info;
+        if (watched(core_self()) && scheduled(core_self())) {
+            mkperf_sched_delivered(&core_self()->hook, MKPERF_SCHED_REPLY, client);
+        }
     }
     sched_ready(client, false);
 }
@@ -131,10 +161,11 @@ void sys_notify(struct task *t)
     const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_NOTIFY);
 
     if (c != NULL) {
-        if (watched(core_self())) {
+        if (watched(core_self()) && core_self()->hook.session.soft_mask != 0) {
             mkperf_soft_event(&core_self()->hook, MKPERF_SOFT_NOTIFICATION, t->identity,
                               tasks[c->pd].identity);
         }
+        tell(MKPERF_SCHED_NOTIFY, &tasks[c->pd]);
         ipc_notify(&tasks[c->pd], UINT64_C(1) << c->id);
     }
 }
@@ -214,6 +245,7 @@ void sys_pd_restart(struct task *t)
     if (child != NULL) {
         ipc_cancel(child);
         child->context.pc = t->context.x[1];
+        tell(MKPERF_SCHED_WAKE, child);
         sched_ready(child, false);
     }
 }

@@ -141,7 +141,7 @@ void irq_request(struct core *core, struct task *t)
     if (d == NULL) {
         return;
     }
-    if (watched(core)) {
+    if (watched(core) && core->hook.session.counts != 0) {
         mkperf_counts_switch(&core->hook, t->identity);
     }
     mkperf_hook_request(&core->hook, d, t, true);
@@ -165,7 +165,7 @@ bool irq_fast(struct core *core)
         return false;
     }
     mkperf_capture(hook, hit);
-    if (watched(core)) {
+    if (watched(core) && hook->session.counts != 0) {
         mkperf_counts_switch(hook, core->current->identity);
     }
     qemu_pmu_arm(hook, core->current->pd == NULL);
@@ -189,6 +189,9 @@ void irq_entry(struct core *core)
         core->hook.spurious += irq == PMU_IRQ;
         irq_disable(irq);
         if (irq < POCKET_MAX_IRQS && holders[irq].task != NULL) {
+            if (watched(core) && scheduled(core)) {
+                mkperf_sched_irq(&core->hook, irq, holders[irq].task);
+            }
             ipc_notify(holders[irq].task, holders[irq].badge);
         }
     }

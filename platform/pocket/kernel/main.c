@@ -27,6 +27,7 @@ static void task_init(struct task *t, const struct pocket_pd *pd, unsigned asid)
     bool child = (pd->thread & MKPERF_THREAD_CHILD_BIT) != 0;
     t->identity.badge = child ? pd->thread & (MKPERF_THREAD_CHILD_BIT | MKPERF_THREAD_CHILD_ID)
                               : pd->thread;
+    t->number = asid - 1;
     t->identity.sc = child ? pd->thread >> 8 & MKPERF_THREAD_SC : 0x100 + asid - 1;
     t->ttbr0 = pd->tables | (uint64_t)asid << 48;
     t->message = (uint64_t *)ram(pd->ipc_buffer) + 1; /* behind the tag */
@@ -39,6 +40,7 @@ static void task_init(struct task *t, const struct pocket_pd *pd, unsigned asid)
 static void idle_init(struct core *core)
 {
     core->idle.identity.badge = MKPERF_THREAD_IDLE;
+    core->idle.number = POCKET_MAX_PDS;
     core->idle.priority = -1;
     core->idle.context.pc = (uint64_t)idle_loop;
     core->idle.context.pstate = PSTATE_IDLE;
@@ -60,9 +62,16 @@ void boot_main(struct core *core)
     for (unsigned i = 0; i < ntasks; i++) {
         task_init(&tasks[i], &image->pd[i], i + 1);
         for (unsigned c = 0; c < POCKET_CHANNELS; c++) {
-            if (tasks[i].pd->channel[c].flags & POCKET_CHANNEL_IRQ) {
+            const struct pocket_channel *channel = &tasks[i].pd->channel[c];
+            if (channel->flags & POCKET_CHANNEL_IRQ) {
                 irq_bind(&tasks[i], c);
             }
+            if (channel->flags & POCKET_CHANNEL_CALL) {
+                tasks[channel->pd].served = true;
+            }
+        }
+        if (tasks[i].pd->parent >= 0) {
+            tasks[tasks[i].pd->parent].served = true;
         }
         sched_ready(&tasks[i], false);
     }

@@ -14,7 +14,7 @@
 #include "../../../kernel/arch/armv8_pmuv3.h"
 #include "core.h"
 
-#define MKPERF_PORT_FEATURES (MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT)
+#define MKPERF_PORT_FEATURES (MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED)
 
 /* Bits of PAR_EL1. */
 #define PORT_PAR_FAILED UINT64_C(1)
@@ -73,6 +73,12 @@ static inline bool mkperf_port_caller(struct mkperf_port_context *c, const void 
 static inline struct mkperf_identity mkperf_port_identity(const void *thread)
 {
     return ((const struct task *)thread)->identity;
+}
+
+/* A number that few threads have in common. */
+static inline unsigned mkperf_port_slot(const void *thread)
+{
+    return ((const struct task *)thread)->number;
 }
 
 /* Of the idle task the pc itself; else the entry function of the last way into the kernel. */

@@ -69,13 +69,49 @@ static struct task *best(void)
     return NULL;
 }
 
+/* Why a task that no longer runs stopped (enum mkperf_sched_reason). */
+static unsigned reason_of(const struct task *t)
+{
+    if (t->pd == NULL) {
+        return MKPERF_STOPPED_IDLE;
+    }
+    switch (t->state) {
+    case TASK_READY:
+        return MKPERF_STOPPED_PREEMPTED;
+    case TASK_RECEIVING:
+        return t->served ? MKPERF_STOPPED_WAIT_MESSAGE : MKPERF_STOPPED_WAIT_NOTIFICATION;
+    case TASK_SENDING:
+        return t->faulted ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_QUEUED;
+    case TASK_AWAITING:
+        return t->faulted ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_CALLED;
+    case TASK_STOPPED:
+        break;
+    }
+    return MKPERF_STOPPED_SUSPENDED;
+}
+
+/* The current task makes way for t, and something is watched. */
+static void watch_switch(struct core *core, const struct task *t)
+{
+    const struct task *now = core->current;
+
+    if (core->hook.session.soft_mask != 0) {
+        mkperf_soft_event(&core->hook, MKPERF_SOFT_SWITCH, now->identity, t->identity);
+    }
+    if (core->hook.session.counts != 0) {
+        mkperf_counts_switch(&core->hook, now->identity);
+    }
+    if (scheduled(core)) {
+        mkperf_sched_switch(&core->hook, reason_of(now), t);
+    }
+}
+
 static void switch_to(struct core *core, struct task *t)
 {
     bool follow = core->current == pmu_task || core->current->pd == NULL || t->pd == NULL;
 
     if (watched(core)) {
-        mkperf_soft_event(&core->hook, MKPERF_SOFT_SWITCH, core->current->identity, t->identity);
-        mkperf_counts_switch(&core->hook, core->current->identity);
+        watch_switch(core, t);
     }
     core->current = t;
     if (follow && core->hook.mask != 0) {

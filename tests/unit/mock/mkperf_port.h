@@ -51,6 +51,10 @@ extern uint32_t mock_features;
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel);
 bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread, uint64_t reply);
 struct mkperf_identity mkperf_port_identity(const void *thread);
+static inline unsigned mkperf_port_slot(const void *thread)
+{
+    return (unsigned)(uintptr_t)thread;
+}
 uint64_t mkperf_port_kernel_pc(void);
 unsigned mkperf_port_core(void);
 uint64_t mkperf_port_time(void);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events: see hook.h, which says who calls, and include/mkperf/sched.h, which has their
+ * records.
+ *
+ * Owns: how an event gets into the core's ring. An event is two words: a thread is told by a slot,
+ * and what a slot means by a record before its first event. A slot is found by a number of the
+ * port's, and threads that share one take it from each other, each time with a new record. The
+ * plain case is a comparison of the slot and one of the position: `limit` lies before the end of the
+ * ring, of its free part, and of what is below the watermark, whichever is next; 0 after a loss.
+ *
+ * What may be lost: events for which the ring has no room, or while it is not mapped. They are
+ * counted in the ring's header, and a record before the next event says how many are missing.
+ */
+#include <mkperf_port.h>
+
+#include "hook.h"
+
+#define SCHED_BYTES (UINT64_C(8) * MKPERF_SCHED_WORDS)
+#define SCHED_THREAD_BYTES (UINT64_C(8) * MKPERF_SCHED_THREAD_WORDS)
+#define SCHED_LOSS_BYTES (UINT64_C(8) * MKPERF_SCHED_LOSS_WORDS)
+
+static uint64_t sched_core(void)
+{
+    return (uint64_t)mkperf_port_core() << 56;
+}
+
+static void sched_lose(struct mkperf_hook *s, uint64_t time)
+{
+    struct mkperf_hook_sched *c = &s->sched;
+
+    if (c->lost++ == 0) {
+        c->lost_from = time;
+    }
+    c->limit = 0;
+    if (s->ring != NULL) {
+        s->ring->dropped_sched = c->lost_before + c->lost;
+    }
+}
+
+/* The position up to which events need no look, from `head` on. */
+static uint64_t sched_limit(const struct mkperf_hook *s, uint64_t head, uint64_t tail)
+{
+    uint64_t end = (head | (s->ring_bytes - 1)) + 1; /* of the ring */
+    uint64_t full = tail + s->ring_bytes;
+    uint64_t limit = end < full ? end : full;
+
+    /* Before the watermark and not up to it: the event that reaches it wakes. Behind it, the
+     * consumer is on its way, and where it is has to be looked up now and then. */
+    uint64_t look = head - tail < s->watermark ? tail + s->watermark - 1 : head + s->watermark;
+    return look < limit ? look : limit;
+}
+
+static uint64_t *put_sched_loss(struct mkperf_hook *s, uint64_t *w)
+{
+    struct mkperf_hook_sched *c = &s->sched;
+
+    w[MKPERF_WORD_HEADER] =
+        mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, (unsigned)SCHED_LOSS_BYTES, 0, 0, 0, 0) |
+        sched_core();
+    w[MKPERF_WORD_TIME] = c->lost_from;
+    w[MKPERF_SCHED_LOST] = c->lost;
+    c->lost_before += c->lost;
+    c->lost = 0;
+    return w + MKPERF_SCHED_LOSS_WORDS;
+}
+
+static uint64_t *put_sched_thread(struct mkperf_hook *s, uint64_t *w, unsigned slot,
+                                  const void *thread, uint64_t time)
+{
+    struct mkperf_identity id = mkperf_port_identity(thread);
+
+    w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SCHED_THREAD,
+                                                 (unsigned)SCHED_THREAD_BYTES, 0, slot, 0, 0) |
+                            sched_core();
+    w[MKPERF_WORD_TIME] = time;
+    w[MKPERF_WORD_THREAD] = id.badge;
+    w[MKPERF_WORD_SC] = id.sc;
+    s->sched.slot[slot] = thread;
+    return w + MKPERF_SCHED_THREAD_WORDS;
+}
+
+/* An event before which something has to be looked at, or said. */
+__attribute__((noinline)) static void put_sched_slowly(struct mkperf_hook *s, uint64_t header,
+                                                       unsigned slot, const void *thread,
+                                                       uint64_t time)
+{
+    struct mkperf_hook_sched *c = &s->sched;
+    bool known = c->slot[slot] == thread;
+    uint64_t bytes = SCHED_BYTES + (c->lost != 0 ? SCHED_LOSS_BYTES : 0) +
+                     (known ? 0 : SCHED_THREAD_BYTES);
+
+    if (s->ring == NULL) {
+        s->ring = mkperf_port_memory(s->owner, s->session.ring,
+                                     (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    }
+    if (s->ring == NULL) {
+        sched_lose(s, time);
+        return;
+    }
+    struct mkperf_ring_producer p = {.ring = s->ring, .size = s->ring_bytes, .head = s->head};
+    uint64_t *w = mkperf_ring_reserve(&p, bytes);
+
+    if (w == NULL) {
+        sched_lose(s, time);
+        return;
+    }
+    if (c->lost != 0) {
+        w = put_sched_loss(s, w);
+    }
+    if (!known) {
+        w = put_sched_thread(s, w, slot, thread, time);
+    }
+    w[MKPERF_WORD_HEADER] = header;
+    w[MKPERF_WORD_TIME] = time;
+    mkperf_ring_commit(&p, bytes);
+    uint64_t before = s->head - p.tail;
+    s->head = p.head;
+    c->limit = sched_limit(s, p.head, p.tail);
+    if (before < s->watermark && p.head - p.tail >= s->watermark) {
+        mkperf_port_wake();
+    }
+}
+
+static inline __attribute__((always_inline)) void put_sched(struct mkperf_hook *s, uint64_t header,
+                                                            const void *thread, uint64_t time)
+{
+    unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
+    uint64_t head = s->head;
+
+    header |= sched_core() | (uint64_t)slot << 40;
+    if (__builtin_expect(head + SCHED_BYTES > s->sched.limit || s->sched.slot[slot] != thread, 0)) {
+        put_sched_slowly(s, header, slot, thread, time);
+        return;
+    }
+    uint64_t *w = &s->ring->data[(head & (s->ring_bytes - 1)) / 8];
+    w[MKPERF_WORD_HEADER] = header;
+    w[MKPERF_WORD_TIME] = time;
+    s->head = head + SCHED_BYTES;
+    __atomic_store_n(&s->ring->head, head + SCHED_BYTES, __ATOMIC_RELEASE);
+}
+
+__attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
+{
+    struct mkperf_hook_sched *c = &s->sched;
+    const void *thread = c->delivered;
+
+    if (thread != NULL) {
+        c->delivered = NULL;
+        put_sched(s, mkperf_sched_header(c->kind, 0, 0), thread, c->time);
+    }
+}
+
+void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *thread)
+{
+    if (__builtin_expect(s->sched.delivered != NULL, 0)) {
+        mkperf_sched_flush(s);
+    }
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, mkperf_port_time());
+}
+
+void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *thread)
+{
+    struct mkperf_hook_sched *c = &s->sched;
+
+    if (c->delivered != NULL) {
+        bool replies = c->kind == MKPERF_SCHED_REPLY;
+        bool waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
+                     reason == MKPERF_STOPPED_WAIT_NOTIFICATION;
+        if (c->delivered == thread && (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
+            c->delivered = NULL;
+            reason = replies ? MKPERF_STOPPED_REPLIED : reason;
+        } else {
+            mkperf_sched_flush(s);
+        }
+    }
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, mkperf_port_time());
+}
+
+void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread)
+{
+    mkperf_sched_flush(s);
+    s->sched.delivered = thread;
+    s->sched.kind = kind;
+    s->sched.time = mkperf_port_time();
+}
+
+void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread)
+{
+    mkperf_sched_flush(s);
+    put_sched(s, mkperf_sched_header(kind, 0, 0), thread, mkperf_port_time());
+}
+
+void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread)
+{
+    mkperf_sched_flush(s);
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
+}
+
+void mkperf_sched_forget(struct mkperf_hook *s, const void *thread)
+{
+    unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
+
+    if (s->sched.slot[slot] == thread) {
+        s->sched.slot[slot] = NULL;
+    }
+    if (s->sched.delivered == thread) {
+        s->sched.delivered = NULL;
+    }
+}
+
+void mkperf_sched_begin(struct mkperf_hook *s)
+{
+    struct mkperf_hook_sched *c = &s->sched;
+
+    c->limit = 0;
+    c->lost = 0;
+    c->lost_before = 0;
+    c->delivered = NULL;
+    for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
+        c->slot[i] = NULL;
+    }
+    mkperf_sched_direct(s, MKPERF_STOPPED_UNKNOWN, s->owner);
+}
