@@ -44,6 +44,8 @@ static pid_t start_recording(const char *target, const char *out)
         if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0) {
             _exit(99);
         }
+        /* nohup, which may have started the tests, ignores it, and a recording leaves that so. */
+        signal(SIGHUP, SIG_DFL);
         int status = mkperf_cmd_record(5, argv);
         fflush(NULL);
         _exit(status);
