@@ -379,7 +379,7 @@ static inline bool refused_hostilely(struct target *t, const mkperf_ToTarget *m)
     if (hello ? t->how.texts != HOSTILE_HELLO : t->how.texts != HOSTILE_REQUEST) {
         return false;
     }
-    fake_error(&t->out, m->request, mkperf_ErrorCode_ERROR_STATE, 0, NET_HOSTILE);
+    fake_error(&t->out, m->request, mkperf_ErrorCode_ERROR_INTERNAL, 0, NET_HOSTILE);
     flush_out(t);
     return true;
 }
