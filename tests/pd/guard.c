@@ -40,6 +40,6 @@ seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo
     }
     faults++;
     /* Over the access and the instruction that counts it. */
-    microkit_pd_restart(child, context.pc + 2 * INSTRUCTION);
+    microkit_pd_restart(child, context.pc + 2UL * INSTRUCTION);
     return seL4_False;
 }
