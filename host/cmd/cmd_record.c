@@ -20,6 +20,7 @@
 #include "link/flight_start.h"
 #include "link/pd_choice.h"
 #include "link/recorder.h"
+#include "model/cores.h"
 #include "model/figures.h"
 #include "model/plausible.h"
 
@@ -180,12 +181,19 @@ static void show_suspects(const struct record *rec)
     }
 }
 
-static void show_cores(const struct mkperf_session *s)
+static void show_cores(const struct mkperf_session *s, const struct mkperf_totals *t)
 {
     char text[MKPERF_CORES_TEXT];
 
     if (mkperf_cores_warning(s, text)) {
         fprintf(stderr, "mkperf: warning: %s\n", text);
+    }
+    mkperf_cores_print(t, "  cores   ", "          ", stderr);
+    for (unsigned i = 0; i < t->ncores; i++) {
+        const char *problem = mkperf_core_problem(&t->core[i]);
+        if (problem != NULL) {
+            fprintf(stderr, "mkperf: warning: core %u %s\n", i, problem);
+        }
     }
 }
 
@@ -211,7 +219,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
             (double)(t->last_ns - t->first_ns) / 1e9);
     fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", mkperf_lost_sum(t->lost), bytes);
     show_image(&s->session);
-    show_cores(&s->session);
+    show_cores(&s->session, t);
     show_events(&s->session, t);
     show_flight(rec);
     mkperf_observe_summary(s, stderr);

@@ -4,13 +4,14 @@
  *
  * Owns: the columns. Called through the table of formats. Memory grows with distinct places only.
  *
- *   kind: sample | read | mark | lost | total | cost | soft | call | notification. A read
+ *   kind: sample | read | mark | lost | total | core | cost | soft | call | notification. A read
  *       follows a sample: the count of another event of its group since the previous sample
  *       (period). A cost: of the profiler, in the kernel (mode kernel) and in PDs (mode user), if
- *       known. A soft: how often a software event occurred, in all and by PD; a call, a
+ *       known. A core: the part of each core in samples and losses, if there are several. A soft: how often a software event occurred, in all and by PD; a call, a
  *       notification: how often a PD called or notified another; if interactions were recorded
  *   time_ns: target's clock; of a report of losses, 0 = unknown
- *   core, pd, event, mode: user | kernel; of a mark point | begin | end
+ *   core (of losses: empty if it is one of several), pd, event, mode: user | kernel; of a mark
+ *       point | begin | end
  *   samples: 1, of a read 0; of losses how many; of a total the sum for its event or its place of
  *       loss; of a soft, call, notification how often
  *   period: events it stands for; of losses 0 = unknown
@@ -18,6 +19,8 @@
  *   function, file, line: of the innermost frame; of a mark: its name, nothing, its number
  *   stack: functions from the outermost in, separated by ';'
  */
+
+#include <inttypes.h>
 
 #include "model/figures.h"
 #include "model/interactions.h"
@@ -157,13 +160,28 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     mkperf_textout_puts(&c->out.text, "lost,");
     mkperf_textout_u64(&c->out.text, l->time_ns);
     mkperf_textout_put(&c->out.text, ",", 1);
-    mkperf_textout_u64(&c->out.text, l->core);
+    if (l->core != MKPERF_CORE_UNKNOWN) {
+        mkperf_textout_u64(&c->out.text, l->core);
+    }
     mkperf_textout_puts(&c->out.text, ",,,,");
     mkperf_textout_u64(&c->out.text, l->samples);
     mkperf_textout_put(&c->out.text, ",", 1);
     mkperf_textout_u64(&c->out.text, l->events);
     mkperf_textout_printf(&c->out.text, ",%s,,,,\n", mkperf_loss_places[l->where].key);
     return MKPERF_OK;
+}
+
+static void put_cores(struct mkperf_textout *t, const struct mkperf_totals *totals)
+{
+    for (unsigned i = 0; i < totals->ncores; i++) {
+        const struct mkperf_core *core = &totals->core[i];
+
+        mkperf_textout_printf(t, "core,,%u,,,,%" PRIu64 ",,,,,,\n", i, core->samples);
+        for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
+            mkperf_textout_printf(t, "core,,%u,,,,%" PRIu64 ",,%s,,,,\n", i, core->lost[k],
+                                  mkperf_loss_places[k].key);
+        }
+    }
 }
 
 static void put_cost(struct csv *c)
@@ -248,6 +266,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
         mkperf_textout_u64(&c->out.text, totals->lost[i]);
         mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_loss_places[i].key);
     }
+    put_cores(&c->out.text, totals);
     mkperf_cost_looks(&c->out.cost, &c->out.places, totals->looks_us);
     put_cost(c);
     put_interactions(&c->out.text, totals->interactions);

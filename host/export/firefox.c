@@ -247,10 +247,12 @@ static void put_lost_data(struct firefox *f)
 
     mkperf_textout_puts(f->t, "\"markers\":{\"data\":[");
     for (size_t i = 0; i < f->c->losses.count; i++) {
-        mkperf_textout_printf(
-            f->t,
-            "%s{\"type\":\"lost\",\"where\":\"%s\",\"core\":%u,\"samples\":", i > 0 ? "," : "",
-            mkperf_loss_places[lost[i].where].key, lost[i].core);
+        mkperf_textout_printf(f->t, "%s{\"type\":\"lost\",\"where\":\"%s\"", i > 0 ? "," : "",
+                              mkperf_loss_places[lost[i].where].key);
+        if (lost[i].core != MKPERF_CORE_UNKNOWN) {
+            mkperf_textout_printf(f->t, ",\"core\":%u", lost[i].core);
+        }
+        mkperf_textout_puts(f->t, ",\"samples\":");
         mkperf_textout_u64(f->t, lost[i].samples);
         mkperf_textout_puts(f->t, ",\"events\":");
         mkperf_textout_u64(f->t, lost[i].events);

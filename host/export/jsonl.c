@@ -14,10 +14,12 @@
  *            stack: [{function, pd (of another PD), addr (hex), file, line, kernel, inlined}],
  *            innermost first; reads: [{event, count}], of its group since its last sample
  *   mark     time_ns, pd, kind: "point" | "begin" | "end", id, name
- *   lost     time_ns, core, where, samples, events
+ *   lost     time_ns, core (none: one of several), where, samples, events
  *   soft     pd (none: the system), how often: context-switches, faults, ppcalls, notifications,
  *            counted by the kernel
  *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
+ *   core     core, state: "runs" | "late" | "absent", samples, lost: {where: n}, late_events: of each
+ *            core, if there are several
  *   totals   samples, lost: {where: n}, late_events, spurious, disturbed, storms, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of multiplexed events,
  *            first_ns, last_ns, overwritten, unread, complete, cost: {event: {kernel, pds}}: the
@@ -28,6 +30,7 @@
  */
 #include <inttypes.h>
 
+#include "model/cores.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "streamed.h"
@@ -215,12 +218,39 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     (void)e;
     mkperf_textout_puts(&j->text, "{\"type\":\"lost\"");
     put_number(&j->text, "time_ns", l->time_ns);
-    put_number(&j->text, "core", l->core);
+    if (l->core != MKPERF_CORE_UNKNOWN) {
+        put_number(&j->text, "core", l->core);
+    }
     put_string(&j->text, "where", mkperf_loss_places[l->where].key);
     put_number(&j->text, "samples", l->samples);
     put_number(&j->text, "events", l->events);
     mkperf_textout_puts(&j->text, "}\n");
     return MKPERF_OK;
+}
+
+static void put_lost(struct mkperf_textout *t, const uint64_t lost[MKPERF_LOST_PLACES])
+{
+    mkperf_textout_puts(t, ",\"lost\":{");
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        mkperf_textout_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", mkperf_loss_places[i].key,
+                              lost[i]);
+    }
+    mkperf_textout_put(t, "}", 1);
+}
+
+static void put_cores(struct mkperf_textout *t, const struct mkperf_totals *totals)
+{
+    for (unsigned i = 0; i < totals->ncores; i++) {
+        const struct mkperf_core *c = &totals->core[i];
+
+        mkperf_textout_puts(t, "{\"type\":\"core\"");
+        put_number(t, "core", i);
+        put_string(t, "state", mkperf_core_states[c->state]);
+        put_number(t, "samples", c->samples);
+        put_lost(t, c->lost);
+        put_number(t, "late_events", c->late_events);
+        mkperf_textout_puts(t, "}\n");
+    }
 }
 
 /* ,"counted":[{"event":"cycles","running_ns":5,"enabled_ns":9},...] of multiplexed events */
@@ -316,14 +346,10 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     struct mkperf_textout *t = &j->text;
 
     put_interactions(t, totals->interactions);
+    put_cores(t, totals);
     mkperf_textout_puts(t, "{\"type\":\"totals\"");
     put_figures(t, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, totals);
-    mkperf_textout_puts(t, ",\"lost\":{");
-    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        mkperf_textout_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", mkperf_loss_places[i].key,
-                              totals->lost[i]);
-    }
-    mkperf_textout_put(t, "}", 1);
+    put_lost(t, totals->lost);
     put_figures(t, MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD, totals);
     put_counted(j, totals);
     put_figures(t, MKPERF_SECTION_THIRD, MKPERF_SECTION_END, totals);

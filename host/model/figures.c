@@ -119,6 +119,10 @@ static const struct mkperf_figure figures[] = {
     {"marks", AT(marks), true, {SUMMARY(SECOND + 3, "marks", NULL, summary_marks), JSON(SECOND + 4)}},
     {"first_ns", AT(first_ns), true, {JSON(THIRD + 1)}},
     {"last_ns", AT(last_ns), true, {JSON(THIRD + 2)}},
+    {"unordered", AT(unordered), false,
+     {HEAD(SECOND + 9, "unordered", "%n samples of a core came too late for their place in the order of time", NULL),
+      SUMMARY(FIRST + 5, "order", "%n samples of a core came too late for their place", NULL),
+      JSON(THIRD + 5)}},
 };
 /* clang-format on */
 enum { FIGURES = sizeof figures / sizeof *figures };
@@ -240,21 +244,4 @@ bool mkperf_figures_read(struct mkperf_totals *t, const char *key, const char *v
         }
     }
     return false;
-}
-
-bool mkperf_cores_warning(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
-{
-    char sampled[32] = "core 0";
-
-    if (s->target_cores <= s->cores) {
-        return false;
-    }
-    if (s->cores > 1) {
-        snprintf(sampled, sizeof sampled, "cores 0 to %u", s->cores - 1);
-    }
-    snprintf(text, MKPERF_CORES_TEXT,
-             "the target has at least %u cores and only %s %s sampled: percentages are of %s, not "
-             "of the target",
-             s->target_cores, sampled, s->cores > 1 ? "are" : "is", sampled);
-    return true;
 }

@@ -44,13 +44,6 @@ enum mkperf_figure_section {
     MKPERF_SECTION_END = 60,
 };
 
-/*
- * If the target has more cores than are sampled: what percentages are of. False: it has not, as far
- * as is known.
- */
-enum { MKPERF_CORES_TEXT = 200 };
-bool mkperf_cores_warning(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT]);
-
 struct mkperf_figure;
 
 /* Calls row for each figure of a section of an output, in order. A text output skips what is 0. */

@@ -65,7 +65,8 @@ struct mkperf_session {
      * own list of programs gave the names and the build ids of their ELFs. If it is NULL, nothing
      * says that the names belong to what ran, and `unverified` says why. Both NULL: not known. */
     const char *image, *unverified;
-    unsigned cores;        /* that are sampled */
+    unsigned cores;        /* that the target samples */
+    uint32_t core_mask;    /* of them, those that the session samples; 0: all */
     unsigned target_cores; /* that the target is known to have at least; 0: not known */
     unsigned nevents;
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
@@ -126,7 +127,22 @@ struct mkperf_lost {
     uint64_t samples;
     uint64_t events; /* that they represented; 0 = unknown */
     enum mkperf_lost_where where;
-    uint32_t core;
+    uint32_t core; /* or MKPERF_CORE_UNKNOWN: of several */
+};
+
+#define MKPERF_CORE_UNKNOWN UINT32_MAX
+
+enum mkperf_core_state {
+    MKPERF_CORE_RUNS,
+    MKPERF_CORE_LATE,   /* did not answer the last request in time */
+    MKPERF_CORE_ABSENT, /* never answered */
+};
+
+/* A core's part of the totals: cores.h. */
+struct mkperf_core {
+    enum mkperf_core_state state;
+    uint64_t samples, lost[MKPERF_LOST_PLACES], late_events;
+    uint64_t began_ns, ended_ns; /* its part in the session; 0: not known */
 };
 
 /* A moment that a program marked, or where a phase of its work begins or ends. */
@@ -181,6 +197,9 @@ struct mkperf_totals {
      * they were counted. 0: an event was counted all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     struct mkperf_fill fill;
+    uint64_t unordered; /* samples that came too late for their place in the order of cores */
+    unsigned ncores;    /* of a target with several; else 0 */
+    struct mkperf_core core[MKPERF_MAX_CORES];
     unsigned nsuspects; /* the most doubtful samples first */
     struct mkperf_suspect suspect[MKPERF_SUSPECTS];
     bool complete; /* the target's totals at stop agree with what arrived */
@@ -203,8 +222,9 @@ struct mkperf_totals {
  * more for each event that was read and counted anything: the same place, with that event and its
  * count as the period, as in perf (mkperf_sink_sample).
  *
- * mark: its time may be before that of earlier samples. Samples of one core are in the
- * order of time; cores are not ordered among each other, and flush promises nothing about them.
+ * mark: its time may be before that of earlier samples. Samples of one core are in the order of
+ * time. A target's samples are merged, so cores are ordered among each other, apart from
+ * totals->unordered samples; those of a file are as the file has them.
  */
 struct mkperf_sink_ops {
     const char *name;

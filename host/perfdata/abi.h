@@ -20,6 +20,8 @@
  *   MKPERF_PERFDATA_SESSION
  *       platform NAME
  *       cores N
+ *       target_cores N          if the target has more
+ *       core_mask HEX           if only some of them were sampled
  *       frames N                depth of callchains, 0 = none
  *       jitter 0|1
  *       kernel_elf PATH         if known
@@ -46,7 +48,9 @@
  *                               samples by attribution; none of them for the hook's samples
  *       suspect ID SAMPLES DOUBTFUL OUTSIDE NO_CALL
  *                               struct mkperf_suspect, one line each
- *       overwritten, looks_us, unread
+ *       core N STATE SAMPLES LATE_EVENTS BEGAN_NS ENDED_NS LOST_RING .. LOST_CHAIN
+ *                               of each core, if there are several: struct mkperf_core
+ *       overwritten, looks_us, unread, unordered
  *       ring_bytes, ring_peak
  *       ring_fill TIME_NS BYTES two numbers (model/fill.h); only if the target reported it
  *       first_ns, last_ns
@@ -69,7 +73,8 @@
  * way. To perf it is a bpf-output event, whose raw data perf script shows as text:
  * ("point" | "begin" | "end") ID NAME, with a final 0.
  *
- * LOST_SAMPLES records: pid = -1, tid = enum mkperf_lost_where, time and cpu of the report.
+ * LOST_SAMPLES records: pid = -1, tid = enum mkperf_lost_where, time and cpu of the report; cpu -1:
+ * of several cores, not known of which.
  */
 #ifndef MKPERF_HOST_PERFDATA_ABI_H
 #define MKPERF_HOST_PERFDATA_ABI_H

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "model/cores.h"
 #include "model/figures.h"
 #include "reader_session.h"
 
@@ -165,6 +166,8 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         m->cores = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "target_cores") == 0) {
         m->target_cores = (unsigned)strtoul(value, NULL, 10);
+    } else if (strcmp(key, "core_mask") == 0) {
+        m->core_mask = (uint32_t)strtoul(value, NULL, 16);
     } else if (strcmp(key, "frames") == 0) {
         m->max_frames = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "jitter") == 0) {
@@ -196,6 +199,8 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         return true;
     } else if (strcmp(key, "complete") == 0) {
         t->complete = value[0] == '1';
+    } else if (mkperf_cores_line(t, key, value)) {
+        return true;
     } else if (mkperf_interactions_is_line(key)) {
         return interactions_line(s, key, value);
     } else if (strcmp(key, "event") == 0) {

@@ -11,7 +11,7 @@
 #include "base/xalloc.h"
 #include "writer_internal.h"
 
-enum { ROUND_BYTES = 64 * 1024 };
+enum { ROUND_BYTES = 64 * 1024, ROUND_BYTES_MAX = 64 * 1024 * 1024 };
 
 enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
                                        struct mkperf_perfdata **out, struct mkperf_error *e)
@@ -236,9 +236,8 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         }
     }
     w->core_ns[s->core] = s->time_ns;
-    if (s->time_ns > w->last_ns) {
-        w->last_ns = s->time_ns;
-    }
+    w->unordered |= s->time_ns < w->last_ns;
+    w->last_ns = s->time_ns > w->last_ns ? s->time_ns : w->last_ns;
     return perfdata_sample_add(w, s, e);
 }
 
@@ -285,7 +284,8 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
     return MKPERF_OK;
 }
 
-/* The time of that core; 0 if a core has no sample, or the number of cores is unknown. */
+/* The time of the core that is furthest behind; 0 if a core has no sample, or the number of cores is
+ * unknown. */
 static uint64_t furthest_behind(const struct mkperf_perfdata *w)
 {
     uint64_t oldest = UINT64_MAX;
@@ -301,13 +301,16 @@ static uint64_t furthest_behind(const struct mkperf_perfdata *w)
 
 /*
  * A round promises perf that no later record is older than the newest event before the previous
- * round. Each core's samples are in order, so the oldest that can follow is at the core that is
- * furthest behind.
+ * round. As long as samples come in one order, the next one is not. Else each core's are in order,
+ * so the oldest that can follow is at the core that is furthest behind; a core that is silent for
+ * too long is not waited for: perf holds all records of two rounds in memory.
  */
 static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    if (mkperf_outfile_offset(&w->out) - w->round_offset < ROUND_BYTES ||
-        furthest_behind(w) < w->round_ns) {
+    uint64_t bytes = mkperf_outfile_offset(&w->out) - w->round_offset;
+
+    if (bytes < ROUND_BYTES ||
+        (w->unordered && bytes < ROUND_BYTES_MAX && furthest_behind(w) < w->round_ns)) {
         return MKPERF_OK;
     }
     struct mkperf_put c = {mkperf_outfile_reserve(&w->out, 8, e)};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "model/cores.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "writer_internal.h"
@@ -66,6 +67,7 @@ size_t perfdata_string(uint8_t *p, const char *text)
 static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
 {
     mkperf_figures_write(t, recovered, f);
+    mkperf_cores_write(t, f);
     if (!recovered) {
         mkperf_fill_write(&t->fill, f);
         if (t->interactions != NULL) {

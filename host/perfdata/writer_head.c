@@ -228,6 +228,9 @@ static void write_about(struct mkperf_perfdata *w)
     if (s->target_cores > s->cores) {
         fprintf(w->about, "target_cores %u\n", s->target_cores);
     }
+    if (s->core_mask != 0) {
+        fprintf(w->about, "core_mask %x\n", s->core_mask);
+    }
     if (s->image != NULL) {
         perfdata_write_text(w->about, "image", s->image);
     } else if (s->unverified != NULL) {

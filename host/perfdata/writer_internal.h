@@ -13,9 +13,11 @@ enum {
     PERF_SAMPLE_ID_BYTES = 32,
     PERF_SAMPLE_ID_AT = 8,
     PERF_SAMPLE_TIME_AT = 32, /* offsets in our SAMPLE and LOST_SAMPLES records */
+    PERF_SAMPLE_CPU_AT = 40,
     PERF_LOST_COUNT_AT = 8,
     PERF_LOST_PLACE_AT = 20,
     PERF_LOST_TIME_AT = 24,
+    PERF_LOST_CPU_AT = 32,
     PERF_STRING_ALIGN = 64,
     PERF_PATH_MAX = 4096,
     PERF_FEATURES_MAX = 24,
@@ -60,6 +62,7 @@ struct mkperf_perfdata {
     unsigned core_room;
     uint64_t *core_ns;     /* time of each core's last sample */
     uint64_t last_ns;      /* of all cores */
+    bool unordered;        /* a core's sample came after a later one of another core */
     uint64_t round_ns;     /* last_ns when the last round was finished */
     uint64_t round_offset; /* where that was in the file */
 };

@@ -94,17 +94,28 @@ static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
 {
     unsigned type = get32(record);
 
-    if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_TIME_AT + 8 &&
+    if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4 &&
         get64(record + PERF_SAMPLE_ID_AT) == MKPERF_PERFDATA_MARK) {
         t->marks++;
-    } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_TIME_AT + 8) {
+    } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4) {
         uint64_t time = get64(record + PERF_SAMPLE_TIME_AT);
         t->first_ns = t->samples == 0 || time < t->first_ns ? time : t->first_ns;
         t->last_ns = time > t->last_ns ? time : t->last_ns;
         t->samples++;
-    } else if (type == PERF_RECORD_LOST_SAMPLES && size >= PERF_LOST_TIME_AT) {
-        uint32_t place = get32(record + PERF_LOST_PLACE_AT);
-        t->lost[place < MKPERF_LOST_PLACES ? place : 0] += get64(record + PERF_LOST_COUNT_AT);
+        uint32_t core = get32(record + PERF_SAMPLE_CPU_AT);
+        if (core < MKPERF_MAX_CORES) {
+            t->core[core].samples++;
+            t->ncores = core >= t->ncores ? core + 1 : t->ncores;
+        }
+    } else if (type == PERF_RECORD_LOST_SAMPLES && size >= PERF_LOST_CPU_AT + 4) {
+        uint32_t place = get32(record + PERF_LOST_PLACE_AT),
+                 core = get32(record + PERF_LOST_CPU_AT);
+        uint64_t lost = get64(record + PERF_LOST_COUNT_AT);
+        place = place < MKPERF_LOST_PLACES ? place : 0;
+        t->lost[place] += lost;
+        if (core < MKPERF_MAX_CORES) {
+            t->core[core].lost[place] += lost;
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/percent.h"
+#include "model/cores.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include "model/plausible.h"

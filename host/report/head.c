@@ -6,6 +6,7 @@
 
 #include "base/percent.h"
 #include "base/printable.h"
+#include "model/cores.h"
 #include "model/figures.h"
 #include "model/plausible.h"
 
@@ -46,13 +47,24 @@ static void print_image(const struct mkperf_profile *p, FILE *out)
     }
 }
 
-/* Cores that were not sampled are in no percentage. */
+/* What percentages are of: cores that were not sampled are in none. */
 static void print_cores(const struct mkperf_profile *p, FILE *out)
 {
-    char text[MKPERF_CORES_TEXT];
+    char text[MKPERF_CORES_TEXT], names[MKPERF_CORES_NAMES];
+    uint32_t mask = mkperf_session_cores(&p->places.session);
 
     if (mkperf_cores_warning(&p->places.session, text)) {
         fprintf(out, "# WARNING: %s\n", text);
+    } else if ((mask & (mask - 1)) != 0 && !p->filter.has_core) {
+        fprintf(out, "# base        100 %% are the samples of %s together\n",
+                mkperf_cores_names(mask, names));
+    }
+    mkperf_cores_print(&p->totals, "# cores       ", "#             ", out);
+    for (unsigned i = 0; i < p->totals.ncores; i++) {
+        const char *problem = mkperf_core_problem(&p->totals.core[i]);
+        if (problem != NULL) {
+            fprintf(out, "# WARNING: core %u %s\n", i, problem);
+        }
     }
 }
 

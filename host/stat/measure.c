@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 #include "measure.h"
+#include "model/cores.h"
 #include "model/figures.h"
 
 static const double WHOLE_S = 1.0; /* between readings with counts by PD, in case of an early end */

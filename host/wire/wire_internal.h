@@ -23,6 +23,18 @@ enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
                                struct mkperf_error *e);
 enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, struct mkperf_error *e);
 
+/* wire_cores.c: several cores */
+/* Begins to merge samples if the target samples several cores, or core is not 0. */
+void stream_cores_begin(struct mkperf_stream *s, uint32_t core);
+/* A sample to the sink, in the order of all cores; then, behind a batch, what needs not wait. */
+enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
+                               struct mkperf_error *e);
+enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e);
+/* The core of a loss that happened to samples of an unknown one. */
+uint32_t stream_lost_core(const struct mkperf_stream *s);
+/* The session's part of each core, from its last Status; reports losses that were in lost frames. */
+enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_error *e);
+
 /* wire_interactions.c */
 void stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m);
 

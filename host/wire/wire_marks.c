@@ -43,7 +43,8 @@ enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
 
 enum mkperf_status stream_gap(struct mkperf_stream *s, const mkperf_Gap *m, struct mkperf_error *e)
 {
-    struct mkperf_lost lost = {.samples = m->samples, .where = MKPERF_LOST_LINK};
+    struct mkperf_lost lost = {
+        .samples = m->samples, .where = MKPERF_LOST_LINK, .core = stream_lost_core(s)};
 
     if (!s->has_session || m->session != s->session_id) {
         return MKPERF_OK;

@@ -148,7 +148,6 @@ static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stre
 {
     struct mkperf_read reads[MKPERF_MAX_COUNTERS];
     const struct mkperf_batch *b = &s->batch;
-    const struct mkperf_sink *sink = &s->config.sink;
     struct mkperf_sample sample = {
         .time_ns = time_ns,
         .period = (slot->counter < b->nbases ? b->base_period[slot->counter] : 0) + b->period[i],
@@ -172,7 +171,7 @@ static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stre
     sample.callers = choose_chain(s, slot, sample.pc);
     s->totals.samples++;
     s->totals.confidence[mkperf_confidence(slot->flags)]++;
-    return mkperf_sink_sample(sink, &sample, e);
+    return stream_emit(s, &sample, e);
 }
 
 static void note_time(struct mkperf_totals *t, uint64_t ns)
@@ -243,7 +242,7 @@ static enum mkperf_status losses(struct mkperf_stream *s, struct mkperf_error *e
 static enum mkperf_status number(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
-    struct mkperf_lost lost = {.where = MKPERF_LOST_TRANSIT, .core = b->core};
+    struct mkperf_lost lost = {.where = MKPERF_LOST_TRANSIT, .core = stream_lost_core(s)};
 
     lost.time_ns = s->core_ns[b->core];
     if (!s->numbered) {
@@ -289,12 +288,19 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         s->damaged = false;
         stream_void_chains(s);
     }
-    if (stream_begin(s, e) != MKPERF_OK || number(s, e) != MKPERF_OK ||
-        samples(s, &lost.samples, e) != MKPERF_OK) {
+    uint64_t before = s->totals.samples;
+    if (stream_begin(s, e) != MKPERF_OK) {
         return e->status;
     }
+    stream_cores_begin(s, b->core);
+    if (number(s, e) != MKPERF_OK || samples(s, &lost.samples, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->totals.core[b->core].samples += s->totals.samples - before;
+    s->core_seen[b->core].arrived += b->nslots;
     lost.time_ns = s->core_ns[b->core];
-    if (stream_lost(s, &lost, e) != MKPERF_OK || losses(s, e) != MKPERF_OK) {
+    if (stream_lost(s, &lost, e) != MKPERF_OK || losses(s, e) != MKPERF_OK ||
+        stream_release(s, false, e) != MKPERF_OK) {
         return e->status;
     }
     return sink->ops->flush != NULL ? sink->ops->flush(sink->self, e) : MKPERF_OK;

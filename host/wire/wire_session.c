@@ -82,6 +82,7 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
     s->session.nevents = s->began ? s->session.nevents : 0;
     s->session.max_frames = session.max_frames;
     s->session.jitter = session.jitter;
+    s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
     memset(s->event_of, -1, sizeof s->event_of);
     for (unsigned i = 0; i < session.nevents; i++) {
         int number = event_number(&s->session, &session.event[i]);
@@ -123,7 +124,7 @@ static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct m
     const mkperf_Status *t = &s->status;
     const uint64_t total[MKPERF_LOSS_PLACES] = {t->lost_ring, t->lost_output, t->lost_link};
     uint64_t got = s->next_sample - s->passed_over;
-    struct mkperf_lost lost = {.samples = 0};
+    struct mkperf_lost lost = {.core = stream_lost_core(s)};
 
     for (unsigned i = 0; i < MKPERF_LOSS_PLACES; i++) {
         lost.where = (enum mkperf_lost_where)i;
@@ -162,11 +163,15 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     if (!s->has_session || (!s->has_status && !s->numbered)) {
         return MKPERF_OK; /* nothing was sampled */
     }
+    if (stream_release(s, true, e) != MKPERF_OK) {
+        return e->status;
+    }
     if (!s->has_status) {
         s->totals.complete = false;
         return MKPERF_OK;
     }
-    if (reconcile(s, over || !t->running, e) != MKPERF_OK) {
+    if ((s->from_start && stream_cores_close(s, e) != MKPERF_OK) ||
+        reconcile(s, over || !t->running, e) != MKPERF_OK) {
         return e->status;
     }
     s->booked = true;
@@ -193,6 +198,7 @@ static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, stru
     s->numbered = s->from_start = s->has_status = false;
     s->skipped = s->passed_over = 0;
     memset(s->seen, 0, sizeof s->seen);
+    memset(s->core_seen, 0, sizeof s->core_seen);
     stream_void_chains(s);
     return MKPERF_OK;
 }
@@ -279,6 +285,7 @@ enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_e
         return e->status;
     }
     s->totals.complete = s->totals.complete && s->booked;
+    s->totals.unordered = s->merge != NULL ? mkperf_merge_unordered(s->merge) : 0;
     if (s->totals.samples == 0) {
         s->totals.first_ns = 0;
     }

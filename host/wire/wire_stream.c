@@ -29,6 +29,7 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
 void mkperf_stream_free(struct mkperf_stream *s)
 {
     if (s != NULL) {
+        mkperf_merge_free(s->merge);
         free(s->interactions);
         free(s->stamp);
     }
@@ -50,6 +51,10 @@ enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost
     }
     s->totals.lost[lost->where] += lost->samples;
     s->seen[lost->where] += lost->samples;
+    if (lost->core < MKPERF_MAX_CORES) {
+        s->totals.core[lost->core].lost[lost->where] += lost->samples;
+        s->core_seen[lost->core].lost[lost->where] += lost->samples;
+    }
     if (!s->began || sink->ops->lost == NULL) {
         return MKPERF_OK;
     }
@@ -85,6 +90,7 @@ enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
     }
     s->session.command = s->config.command;
     s->began = true;
+    stream_cores_begin(s, 0);
     if (mkperf_sink_begin(sink, &s->session, e) != MKPERF_OK) {
         return e->status;
     }

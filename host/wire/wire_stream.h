@@ -12,6 +12,7 @@
 #include "mkperf.pb.h"
 #include "model/chain.h"
 #include "model/interactions.h"
+#include "model/merge.h"
 #include "model/model.h"
 #include "model/pds.h"
 #include "wire_batch.h"
@@ -69,6 +70,11 @@ struct mkperf_stream {
     uint64_t pause_ns;  /* between the last time before a restart and the first after it */
     uint64_t generation;
     uint64_t core_ns[MKPERF_MAX_CORES];
+    struct mkperf_merge *merge; /* of the cores' samples; NULL: there is one core */
+    struct {
+        uint64_t arrived; /* samples of this session, those with a lost chain too */
+        uint64_t lost[MKPERF_LOST_PLACES];
+    } core_seen[MKPERF_MAX_CORES];
     uint8_t *stamp; /* the image's list of programs, NULL: no part came */
     uint32_t stamp_bytes, stamp_have;
     bool has_held; /* a Session that came before names were settled */

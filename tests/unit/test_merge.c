@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Samples of several cores into one order: known answers, late cores, bounded memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/merge.h"
+
+enum { KEEP = 1 << 17, MS = 1000000 };
+
+/* What came out. */
+static struct {
+    unsigned n, held; /* held: most that were in the merge at a time */
+    uint64_t time[KEEP];
+    uint32_t core[KEEP];
+    uint64_t caller[KEEP], read[KEEP];
+    unsigned callers[KEEP];
+} out;
+
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
+                                    struct mkperf_error *e)
+{
+    unsigned i = out.n++;
+
+    (void)self;
+    (void)e;
+    assert_true(i < KEEP);
+    out.time[i] = s->time_ns;
+    out.core[i] = s->core;
+    out.callers[i] = s->callers->n;
+    out.caller[i] = s->callers->n != 0 ? s->callers->caller[s->callers->n - 1].addr : 0;
+    out.read[i] = s->nreads != 0 ? s->reads[s->nreads - 1].count : 0;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_sink_ops ops = {.name = "test", .reads = true, .sample = on_sample};
+static const struct mkperf_sink sink = {.ops = &ops};
+static unsigned added;
+
+static void add(struct mkperf_merge *m, uint32_t core, uint64_t time_ns, unsigned callers)
+{
+    struct mkperf_chain chain = {.n = callers};
+    struct mkperf_read read[2] = {{1, 5}, {2, time_ns + 1}};
+    struct mkperf_sample s = {.time_ns = time_ns, .core = core, .callers = &chain};
+    struct mkperf_error e;
+
+    if (callers != 0) {
+        chain.caller[callers - 1].addr = time_ns;
+    }
+    s.nreads = callers % 3;
+    s.reads = read;
+    assert_int_equal(mkperf_merge_add(m, &s, &sink, &e), MKPERF_OK);
+    added++;
+    out.held = added - out.n > out.held ? added - out.n : out.held;
+}
+
+static struct mkperf_merge *begin(uint32_t awaited)
+{
+    struct mkperf_merge *m = mkperf_merge_new();
+
+    memset(&out, 0, sizeof out);
+    added = 0;
+    mkperf_merge_await(m, awaited);
+    return m;
+}
+
+static void release(struct mkperf_merge *m, bool all)
+{
+    struct mkperf_error e;
+
+    assert_int_equal(mkperf_merge_release(m, all, &sink, &e), MKPERF_OK);
+}
+
+static void assert_ordered(void)
+{
+    for (unsigned i = 1; i < out.n; i++) {
+        assert_true(out.time[i - 1] <= out.time[i]);
+    }
+}
+
+/* Batches of four cores, each in order, with chains and reads of all lengths. */
+static void cores_come_out_in_one_order(void **state)
+{
+    struct mkperf_merge *m = begin(0xf);
+    uint64_t time[4] = {100, 101, 102, 103};
+    unsigned sum[4] = {0};
+
+    (void)state;
+    srand(1);
+    for (unsigned i = 0; i < 4000; i++) {
+        unsigned core = (unsigned)rand() % 4;
+        for (unsigned k = 0; k < 8; k++) {
+            time[core] += (uint64_t)rand() % 100000;
+            add(m, core, time[core], (unsigned)rand() % (MKPERF_MAX_FRAMES + 2));
+        }
+        release(m, false);
+    }
+    release(m, true);
+    assert_int_equal(out.n, 32000);
+    assert_ordered();
+    assert_int_equal(mkperf_merge_unordered(m), 0);
+    for (unsigned i = 0; i < out.n; i++) {
+        sum[out.core[i]]++;
+        assert_true(out.callers[i] == 0 || out.caller[i] == out.time[i]);
+        assert_int_equal(out.read[i], out.callers[i] % 3 == 0   ? 0
+                                      : out.callers[i] % 3 == 1 ? 5
+                                                                : out.time[i] + 1);
+    }
+    assert_int_equal(sum[0] + sum[1] + sum[2] + sum[3], 32000);
+    mkperf_merge_free(m);
+}
+
+/* A sample waits until each core has sent a later one. */
+static void a_sample_waits_for_the_other_cores(void **state)
+{
+    struct mkperf_merge *m = begin(3);
+
+    (void)state;
+    add(m, 0, 10 * MS, 1);
+    add(m, 0, 30 * MS, 1);
+    release(m, false);
+    assert_int_equal(out.n, 0);
+    add(m, 1, 20 * MS, 2);
+    release(m, false);
+    assert_int_equal(out.n, 2); /* of 10 and 20; 30 waits */
+    assert_int_equal(out.core[1], 1);
+    release(m, true);
+    assert_int_equal(out.n, 3);
+    mkperf_merge_free(m);
+}
+
+/* A core that sends nothing is waited for a second, and is not forgotten when it comes late. */
+static void a_silent_core_delays_by_a_second(void **state)
+{
+    struct mkperf_merge *m = begin(3);
+
+    (void)state;
+    for (unsigned i = 1; i <= 1500; i++) {
+        add(m, 0, (uint64_t)i * MS, 0);
+    }
+    release(m, false);
+    assert_int_equal(out.n, 500);
+    add(m, 1, 400 * (uint64_t)MS, 0); /* too late for its place */
+    add(m, 1, 600 * (uint64_t)MS, 0);
+    release(m, false);
+    assert_int_equal(mkperf_merge_unordered(m), 1);
+    release(m, true);
+    assert_int_equal(out.n, 1502);
+    assert_int_equal(mkperf_merge_unordered(m), 1);
+    mkperf_merge_free(m);
+}
+
+/* However many samples come while a core is silent, no more than 8 MiB of them wait. */
+static void memory_is_bounded(void **state)
+{
+    struct mkperf_merge *m = begin(3);
+    enum { N = 100000 };
+
+    (void)state;
+    for (unsigned i = 0; i < N; i++) { /* 100,000 in 0.1 s, 16 callers each */
+        add(m, 0, 1000 * ((uint64_t)i + 1), 16);
+    }
+    assert_true(out.n > 0);
+    assert_true((size_t)out.held * 16 * sizeof(struct mkperf_caller) <= MKPERF_MERGE_BYTES);
+    release(m, true);
+    assert_int_equal(out.n, N);
+    assert_ordered();
+    mkperf_merge_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cores_come_out_in_one_order),
+        cmocka_unit_test(a_sample_waits_for_the_other_cores),
+        cmocka_unit_test(a_silent_core_delays_by_a_second),
+        cmocka_unit_test(memory_is_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
