@@ -55,6 +55,7 @@ static const struct mkperf_option output_options[] = {
      .name = "event",
      .value = "NAME",
      .help = "the event of formats that show one (the first)"},
+    {.id = 'C', .name = "cpu", .value = "LIST", .help = "samples of these cores only, as in 0-2,5"},
     {.id = OPTION_TITLE, .name = "title", .value = "TEXT", .help = "of formats that have one"},
     {.id = OPTION_NO_INLINE,
      .name = "no-inline",
@@ -166,6 +167,8 @@ static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
     case 'e':
         c->out.event = g->value;
         return MKPERF_OK;
+    case 'C':
+        return mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, &c->cores);
     case OPTION_TITLE:
         c->out.title = g->value;
         return MKPERF_OK;

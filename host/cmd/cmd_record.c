@@ -22,6 +22,7 @@
 #include "link/recorder.h"
 #include "model/cores.h"
 #include "model/figures.h"
+#include "model/only_cores.h"
 #include "model/plausible.h"
 
 struct record {
@@ -29,6 +30,7 @@ struct record {
     struct mkperf_recorder recorder;
     struct mkperf_perfdata *perfdata;
     struct mkperf_plausible *plausible; /* in front of it */
+    struct mkperf_only_cores only;      /* in front of that: -C where the target samples all */
     volatile int *interrupts;
     bool dump;                       /* a flight recording is fetched, nothing started */
     bool terminal;                   /* stderr is one: show progress */
@@ -287,7 +289,10 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
         return e->status;
     }
     rec->plausible = mkperf_plausible_new(mkperf_perfdata_sink(rec->perfdata), r->symbols);
-    struct mkperf_stream_config config = {.sink = mkperf_plausible_sink(rec->plausible),
+    rec->only.to = mkperf_plausible_sink(rec->plausible);
+    rec->only.cores = (struct mkperf_cpu_list){.given = rec->options.configure.cores != 0,
+                                               .bits = {rec->options.configure.cores}};
+    struct mkperf_stream_config config = {.sink = mkperf_only_cores_sink(&rec->only),
                                           .pds = r->pds,
                                           .command = rec->options.command,
                                           .decide = mkperf_lr_is_caller,
@@ -320,7 +325,7 @@ static enum mkperf_status finish(struct record *rec, enum mkperf_status received
                                  struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
-    struct mkperf_sink sink = mkperf_plausible_sink(rec->plausible);
+    const struct mkperf_sink sink = r->stream->config.sink;
     struct mkperf_error why = *e;
 
     if (received == MKPERF_ERR_OUTPUT || (received != MKPERF_OK && !r->stream->began)) {

@@ -323,7 +323,7 @@ const struct mkperf_command mkperf_report_command = {
     .synopsis = "[options] [FILE]",
     .description =
         "A recording as a table. On a terminal the rows can be walked through; its key h shows the "
-        "keys. Percentages are of the event's period sum over all PDs, in the samples that --core "
+        "keys. Percentages are of the event's period sum over all PDs, in the samples that --cpu "
         "and --time select.",
     .options = {{&report_input_options, offsetof(struct command, input)},
                 {&group, 0},

@@ -18,7 +18,6 @@ enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
     struct stat_measure measure;
-    bool per_core;
     const char *only, *output, *separator;
 };
 
@@ -37,9 +36,8 @@ static const struct mkperf_option options[] = {
              "samples, with the standard error"},
     {.id = OPT_PER_CORE,
      .name = "per-core",
-     .help =
-         "with the core that was counted on: the one that the profiler PD runs on, as the target "
-         "counts on no other"},
+     .help = "the system by core, for those that the target counts on"},
+    {.id = 'C', .name = "cpu", .value = "LIST", .help = "count on these cores only, as in 0-2"},
     {.id = OPT_PD,
      .name = "pd",
      .value = "NAME[,NAME]",
@@ -62,7 +60,7 @@ static const struct mkperf_option options[] = {
      .help =
          "fields for programs: count, unit, event, time counted in ns, share of the time in per "
          "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
-         "time, with --per-core the core and a 1, with --per-pd the PD"},
+         "time, with --per-core the core and how many cores it is of, with --per-pd the PD"},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
@@ -79,6 +77,8 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     switch (g->id) {
     case 'e':
         return mkperf_events_parse(g->value, &o->configure, g->e);
+    case 'C':
+        return mkperf_given_core_mask(g, &o->configure.cores);
     case 'I':
         return mkperf_given_number(g, 1, MAX_INTERVAL_MS, &s->measure.interval_ms);
     case 'r':
@@ -95,7 +95,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         s->measure.per_pd = true;
         return MKPERF_OK;
     case OPT_PER_CORE:
-        s->per_core = true;
+        s->measure.per_core = true;
         return MKPERF_OK;
     case OPT_PD:
         s->only = g->value;
@@ -134,7 +134,7 @@ static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
     s->measure.style = (struct stat_style){.out = stderr,
                                            .separator = s->separator,
                                            .interval = s->measure.interval_ms != 0,
-                                           .per_core = s->per_core,
+                                           .per_core = s->measure.per_core,
                                            .runs = 1,
                                            .only = s->only,
                                            .title = s->measure.talk.options.link.target};

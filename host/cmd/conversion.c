@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "export/tap.h"
 #include "model/figures.h"
+#include "model/only_cores.h"
 
 static void warn(void *self, const char *text)
 {
@@ -50,7 +51,9 @@ static FILE *open_warnings(void)
 static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_profile *base,
                                     struct mkperf_error *e)
 {
-    struct mkperf_sink sink = {.ops = &mkperf_profile_ops, .self = base};
+    struct mkperf_only_cores only = {.to = {.ops = &mkperf_profile_ops, .self = base},
+                                     .cores = c->cores};
+    struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     struct mkperf_input in = c->in;
 
     if (c->diff == NULL) {
@@ -101,7 +104,8 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
         return e->status;
     }
     struct mkperf_tap tap = {.to = output.sink, .print = c->print};
-    struct mkperf_sink sink = mkperf_tap_sink(&tap);
+    struct mkperf_only_cores only = {.to = mkperf_tap_sink(&tap), .cores = c->cores};
+    struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);
     enum mkperf_status status = mkperf_input_read(c->input, &c->in, &sink, e);
     mkperf_progress_end();

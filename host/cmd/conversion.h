@@ -8,7 +8,7 @@
 #ifndef MKPERF_HOST_CMD_CONVERSION_H
 #define MKPERF_HOST_CMD_CONVERSION_H
 
-#include "base/args.h"
+#include "base/cpu_list.h"
 #include "export/formats.h"
 #include "import/input.h"
 
@@ -18,7 +18,8 @@ struct mkperf_conversion {
     const char *diff; /* another input, to compare with; NULL */
     const struct mkperf_format *format;
     FILE *print; /* samples, one line each; NULL */
-    bool quiet;  /* no summary */
+    struct mkperf_cpu_list cores;
+    bool quiet; /* no summary */
     struct mkperf_input in;
     struct mkperf_export out;
 };

@@ -8,6 +8,7 @@
 #include <mkperf/record.h>
 #include <mkperf/session.h>
 
+#include "base/cpu_list.h"
 #include "pmu/cpu_events.h"
 #include "pmu/events.h"
 #include "source.h"
@@ -146,6 +147,10 @@ static const struct mkperf_option sampling_options[] = {
      .kind = MKPERF_VALUE_WORD,
      .words = "fp dwarf lbr", /* the others are refused with the reason */
      .help = "callchains (on by default), by frame pointers (fp)"},
+    {.id = 'C',
+     .name = "cpu",
+     .value = "LIST",
+     .help = "sample these cores only, as in 0-2; default: all that the target samples"},
     {.id = 'a', .name = "all-cpus", .help = "always so; perf has this option"},
     {.id = OPT_MAX_FRAMES,
      .name = "max-frames",
@@ -220,6 +225,8 @@ static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
         return mkperf_given_number(g, 1, UINT32_MAX, &o->count);
     case 'a':
         return MKPERF_OK;
+    case 'C':
+        return mkperf_given_core_mask(g, &o->configure.cores);
     case 'F':
         if (strcmp(g->value, "max") == 0) {
             o->frequency = MKPERF_MAX_FREQUENCY;
@@ -267,6 +274,17 @@ static enum mkperf_status set_names(void *self, const struct mkperf_given *g)
     default:
         return mkperf_given_unknown(g);
     }
+}
+
+enum mkperf_status mkperf_given_core_mask(const struct mkperf_given *g, uint32_t *mask)
+{
+    struct mkperf_cpu_list cores;
+
+    if (mkperf_given_cpus(g, MKPERF_MAX_CORES, &cores) != MKPERF_OK) {
+        return g->e->status;
+    }
+    *mask = (uint32_t)cores.bits[0];
+    return MKPERF_OK;
 }
 
 const struct mkperf_option_group mkperf_sampling_options = {sampling_options, set_sampling};

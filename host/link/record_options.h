@@ -37,6 +37,9 @@ extern const struct mkperf_option_group mkperf_link_options, mkperf_watch_option
 extern const struct mkperf_option_group mkperf_sampling_options, mkperf_names_options,
     mkperf_kernel_options, mkperf_choice_options, mkperf_output_options;
 
+/* -C LIST of commands that configure the target, as a mask. */
+enum mkperf_status mkperf_given_core_mask(const struct mkperf_given *g, uint32_t *mask);
+
 /* The kinds of TARGET, for a section of help. */
 void mkperf_target_help(mkperf_put *put, void *to);
 

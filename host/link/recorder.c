@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cpu_list.h"
 #include "deadline.h"
 #include "pmu/events.h"
 
@@ -210,6 +211,36 @@ static enum mkperf_status end_and_configure(struct mkperf_recorder *r, mkperf_To
     return MKPERF_OK;
 }
 
+/* Takes the choice of cores into a request: 0 if it is all that the target samples. */
+static enum mkperf_status choose_cores(const struct mkperf_recorder *r, uint32_t *cores,
+                                       struct mkperf_error *e)
+{
+    uint32_t n = r->stream->hello.cores;
+    uint32_t sampled = (UINT32_C(1) << (n < MKPERF_MAX_CORES ? n : MKPERF_MAX_CORES)) - 1;
+    char text[MKPERF_CPU_LIST_TEXT];
+
+    if ((*cores & ~sampled) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED, "the target samples %s, and no others",
+                                mkperf_cpu_mask_text(sampled, text));
+    }
+    *cores = *cores == sampled ? 0 : *cores;
+    return MKPERF_OK;
+}
+
+/* A target that does not know of the choice would sample all. */
+static enum mkperf_status check_cores(const struct mkperf_recorder *r, uint32_t cores,
+                                      struct mkperf_error *e)
+{
+    const mkperf_ToHost *m = &r->link.answer;
+
+    return cores == 0 ||
+                   (m->which_msg == mkperf_ToHost_session_tag && m->msg.session.cores == cores)
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                  "the target cannot limit a session to some of its cores; "
+                                  "reports can (-C)");
+}
+
 static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
@@ -219,7 +250,8 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     }
     m.msg.configure = r->options->configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
-    if (mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK) {
+    if (choose_cores(r, &m.msg.configure.cores, e) != MKPERF_OK ||
+        mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK) {
         return e->status;
     }
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
@@ -231,7 +263,8 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
         end_and_configure(r, &m, e) != MKPERF_OK) {
         return e->status;
     }
-    return mkperf_recorder_refused(r, e);
+    return mkperf_recorder_refused(r, e) == MKPERF_OK ? check_cores(r, m.msg.configure.cores, e)
+                                                      : e->status;
 }
 
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cpu_list.h"
 #include "base/percent.h"
 #include "figures.h"
 
@@ -89,27 +90,6 @@ bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *val
     return true;
 }
 
-const char *mkperf_cores_names(uint32_t mask, char text[MKPERF_CORES_NAMES])
-{
-    bool several = (mask & (mask - 1)) != 0;
-    size_t n = (size_t)snprintf(text, MKPERF_CORES_NAMES, several ? "cores" : "core");
-    char between = ' ';
-
-    for (unsigned i = 0, last; i < MASK_BITS && n < MKPERF_CORES_NAMES; i = last + 1) {
-        for (last = i; last + 1 < MASK_BITS && mask >> i & 1 && mask >> (last + 1) & 1; last++) {
-        }
-        if (!(mask >> i & 1)) {
-            continue;
-        }
-        n += (size_t)snprintf(text + n, MKPERF_CORES_NAMES - n, "%c%u", between, i);
-        if (last > i && n < MKPERF_CORES_NAMES) {
-            n += (size_t)snprintf(text + n, MKPERF_CORES_NAMES - n, "-%u", last);
-        }
-        between = ',';
-    }
-    return text;
-}
-
 uint32_t mkperf_session_cores(const struct mkperf_session *s)
 {
     if (s->core_mask != 0) {
@@ -123,12 +103,12 @@ bool mkperf_cores_warning(const struct mkperf_session *s, char text[MKPERF_CORES
     uint32_t mask = mkperf_session_cores(s);
     unsigned sampled = s->core_mask != 0 ? (unsigned)__builtin_popcount(mask) : s->cores;
     unsigned cores = s->target_cores > s->cores ? s->target_cores : s->cores;
-    char names[MKPERF_CORES_NAMES];
+    char names[MKPERF_CPU_LIST_TEXT];
 
     if (cores <= sampled) {
         return false;
     }
-    mkperf_cores_names(mask != 0 ? mask : 1, names);
+    mkperf_cpu_mask_text(mask != 0 ? mask : 1, names);
     snprintf(text, MKPERF_CORES_TEXT,
              "the target has at least %u cores and only %s %s sampled: percentages are of %s, not "
              "of the target",

@@ -29,10 +29,6 @@ void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const 
 void mkperf_cores_write(const struct mkperf_totals *t, FILE *out);
 bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *value);
 
-/* "core 0", "cores 0-2,5": of a mask of cores, which is not 0. */
-enum { MKPERF_CORES_NAMES = 128 };
-const char *mkperf_cores_names(uint32_t mask, char text[MKPERF_CORES_NAMES]);
-
 /* The cores that a session samples, as a mask; 0: not known, or more than a mask has. */
 uint32_t mkperf_session_cores(const struct mkperf_session *s);
 

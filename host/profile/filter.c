@@ -84,21 +84,6 @@ enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
     return MKPERF_OK;
 }
 
-enum mkperf_status report_filter_core(struct report_filter *f, const char *text,
-                                      struct mkperf_error *e)
-{
-    char *end;
-    unsigned long core = strtoul(text, &end, 10);
-
-    if (!isdigit((unsigned char)*text) || *end || core > UINT32_MAX) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--core: not the number of a core: '%s'",
-                                text);
-    }
-    f->has_core = true;
-    f->core = (uint32_t)core;
-    return MKPERF_OK;
-}
-
 static void print_seconds(uint64_t ns, FILE *out)
 {
     fprintf(out, "%" PRIu64 ".%09" PRIu64 " s", ns / SECOND, ns % SECOND);
@@ -106,22 +91,24 @@ static void print_seconds(uint64_t ns, FILE *out)
 
 void report_filter_print(const struct report_filter *f, FILE *out)
 {
-    if (!f->has_core && !f->has_time) {
+    char text[MKPERF_CPU_LIST_TEXT];
+
+    if (!f->cores.given && !f->has_time) {
         return;
     }
     fprintf(out, "# only       ");
-    if (f->has_core) {
-        fprintf(out, " core %" PRIu32, f->core);
+    if (f->cores.given) {
+        fprintf(out, " %s", mkperf_cpu_list_text(&f->cores, text));
     }
     if (f->has_time) {
-        fprintf(out, "%s from ", f->has_core ? "," : "");
+        fprintf(out, "%s from ", f->cores.given ? "," : "");
         print_seconds(f->from_ns, out);
         if (f->to_ns != UINT64_MAX) {
             fprintf(out, " to ");
             print_seconds(f->to_ns, out);
         }
     }
-    fputc('\n', out);
+    fprintf(out, ": percentages are of these\n");
 }
 
 static enum mkperf_status set_input(void *self, const struct mkperf_given *g)
@@ -142,13 +129,15 @@ static enum mkperf_status set_name(void *self, const struct mkperf_given *g)
     return MKPERF_OK;
 }
 
+enum { OPTION_NO_LETTER = 256, OPTION_COMM, OPTION_CORE, OPTION_TIME };
+
 static enum mkperf_status set_filter(void *self, const struct mkperf_given *g)
 {
-    return g->id == 'C' ? report_filter_core(self, g->value, g->e)
-                        : report_filter_time(self, g->value, g->e);
-}
+    struct report_filter *f = self;
 
-enum { OPTION_NO_LETTER = 256, OPTION_COMM };
+    return g->id == OPTION_TIME ? report_filter_time(f, g->value, g->e)
+                                : mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, &f->cores);
+}
 
 const struct mkperf_option_group report_input_options = {
     (const struct mkperf_option[]){{.id = 'i',
@@ -178,8 +167,12 @@ const struct mkperf_option_group report_names_options = {
 
 const struct mkperf_option_group report_filter_options = {
     (const struct mkperf_option[]){
-        {.id = 'C', .name = "core", .value = "N", .help = "only samples of this core"},
-        {.id = OPTION_NO_LETTER,
+        {.id = 'C',
+         .name = "cpu",
+         .value = "LIST",
+         .help = "only samples of these cores, as in 0-2,5"},
+        {.id = OPTION_CORE, .name = "core", .value = "LIST", .help = "the same"},
+        {.id = OPTION_TIME,
          .name = "time",
          .value = "START,STOP",
          .help = "only samples of this time, seconds of the target's clock, either may be missing; "

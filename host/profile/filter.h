@@ -12,11 +12,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/args.h"
+#include "base/cpu_list.h"
 
 struct report_filter {
-    bool has_core, has_time;
-    uint32_t core;
+    struct mkperf_cpu_list cores;
+    bool has_time;
     uint64_t from_ns, to_ns; /* both included, as in perf */
     bool percent;            /* the times are known when the recording is read, from these */
     double from_percent, to_percent;
@@ -25,13 +25,13 @@ struct report_filter {
 static inline bool report_filter_passes(const struct report_filter *f, uint64_t time_ns,
                                         uint32_t core)
 {
-    return (!f->has_core || core == f->core) &&
+    return mkperf_cpu_list_has(&f->cores, core) &&
            (!f->has_time || (time_ns >= f->from_ns && time_ns <= f->to_ns));
 }
 
 /*
  * Options that the looking commands share. -i: of a const char *, the path; --pd and -e: of a
- * struct report_names; --core and --time: of a struct report_filter.
+ * struct report_names; --cpu and --time: of a struct report_filter.
  */
 struct report_names {
     const char *pd, *event; /* NULL: all */
@@ -43,10 +43,6 @@ extern const struct mkperf_option_group report_input_options, report_names_optio
  * recording's time, B% from its beginning. USAGE. */
 enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
                                       struct mkperf_error *e);
-/* --core N. USAGE. */
-enum mkperf_status report_filter_core(struct report_filter *f, const char *text,
-                                      struct mkperf_error *e);
-
 /* Says in a head which samples are shown; nothing if all are. */
 void report_filter_print(const struct report_filter *f, FILE *out);
 

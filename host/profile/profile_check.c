@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: whether a recording has the PD, event, core and time that a user asks for. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/guess.h"
 #include "profile.h"
 
-/* --core and --time that let no sample through, where there are samples. */
+/* --cpu and --time that let no sample through, where there are samples. */
 static enum mkperf_status check_filter(const struct mkperf_profile *p, const char *path,
                                        struct mkperf_error *e)
 {
     const struct report_filter *f = &p->filter;
     uint64_t passed = 0;
-    char core[32] = "", time[128] = "";
+    char list[MKPERF_CPU_LIST_TEXT], core[sizeof list + 4] = "", time[128] = "";
 
     for (unsigned i = 0; i < p->places.session.nevents; i++) {
         passed += p->total[i].samples;
     }
-    if (passed != 0 || p->totals.samples == 0 || (!f->has_core && !f->has_time)) {
+    if (passed != 0 || p->totals.samples == 0 || (!f->cores.given && !f->has_time)) {
         return MKPERF_OK;
     }
-    if (f->has_core) {
-        snprintf(core, sizeof core, " of core %" PRIu32, f->core);
+    if (f->cores.given) {
+        snprintf(core, sizeof core, " of %s", mkperf_cpu_list_text(&f->cores, list));
     }
     if (f->has_time) {
         snprintf(time, sizeof time, " in that time (the first is at %.9f s, the last at %.9f s)",

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/cpu_list.h"
 #include "base/percent.h"
 #include "base/printable.h"
 #include "model/cores.h"
@@ -50,14 +51,14 @@ static void print_image(const struct mkperf_profile *p, FILE *out)
 /* What percentages are of: cores that were not sampled are in none. */
 static void print_cores(const struct mkperf_profile *p, FILE *out)
 {
-    char text[MKPERF_CORES_TEXT], names[MKPERF_CORES_NAMES];
+    char text[MKPERF_CORES_TEXT], names[MKPERF_CPU_LIST_TEXT];
     uint32_t mask = mkperf_session_cores(&p->places.session);
 
     if (mkperf_cores_warning(&p->places.session, text)) {
         fprintf(out, "# WARNING: %s\n", text);
-    } else if ((mask & (mask - 1)) != 0 && !p->filter.has_core) {
+    } else if ((mask & (mask - 1)) != 0 && !p->filter.cores.given) {
         fprintf(out, "# base        100 %% are the samples of %s together\n",
-                mkperf_cores_names(mask, names));
+                mkperf_cpu_mask_text(mask, names));
     }
     mkperf_cores_print(&p->totals, "# cores       ", "#             ", out);
     for (unsigned i = 0; i < p->totals.ncores; i++) {

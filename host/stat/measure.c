@@ -68,7 +68,7 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
     }
     s->first_ns = s->first_ns != 0 ? s->first_ns : sample->time_ns;
     s->last_ns = sample->time_ns;
-    stat_sample(&s->work, sample);
+    stat_sample(&s->work, sample, s->per_core);
     mkperf_progress_seconds((double)(s->last_ns - s->first_ns) / 1e9, s->talk.options.duration_s);
     return MKPERF_OK;
 }
@@ -116,7 +116,13 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
     return MKPERF_OK;
 }
 
-/* A reading into s->work; with the counts by PD if `all`. *by_pd: the kernel has them. If they are
+/* Whether there are counts by PD or core to read, in parts of their own. */
+static bool has_parts(const struct stat_measure *s)
+{
+    return s->per_pd || s->per_core;
+}
+
+/* A reading into s->work; with the counts by PD and core if `all`. *by_pd: the kernel has them. If they are
  * another session's, the last good reading instead, which has the counts by PD if they are wanted.
  */
 static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by_pd,
@@ -143,7 +149,7 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
         }
         stat_add(&s->work, c, s->talk.recorder.pds);
     }
-    if (all || !s->per_pd) {
+    if (all || !has_parts(s)) {
         s->good = s->work;
     }
     return MKPERF_OK;
@@ -183,7 +189,7 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
                 return e->status;
             }
         }
-        bool all = s->per_pd && (s->interval_ms != 0 || mkperf_now_s() - whole >= WHOLE_S);
+        bool all = has_parts(s) && (s->interval_ms != 0 || mkperf_now_s() - whole >= WHOLE_S);
         if (read_counts(s, all, &by_pd, e) != MKPERF_OK) {
             return e->status;
         }
@@ -296,17 +302,24 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     if (begin(s, e) != MKPERF_OK || (s->per_pd && read_counts(s, false, &by_pd, e) != MKPERF_OK)) {
         return e->status;
     }
-    if (!by_pd) {
+    if (s->per_pd && !by_pd) {
         return fall_back(s, e);
     }
     if (count(s, e) != MKPERF_OK || stop(s, e) != MKPERF_OK ||
-        read_counts(s, s->per_pd, &by_pd, e) != MKPERF_OK) {
+        read_counts(s, has_parts(s), &by_pd, e) != MKPERF_OK) {
         return e->status;
     }
     if (s->interval_ms != 0 && s->work.seconds > s->before.seconds) { /* the last one */
         show_interval(s);
     }
     return MKPERF_OK;
+}
+
+static unsigned cores_counted(const struct stat_measure *s)
+{
+    uint32_t chosen = s->talk.options.configure.cores;
+
+    return chosen != 0 ? (unsigned)__builtin_popcount(chosen) : mkperf_talk_hello(&s->talk)->cores;
 }
 
 /* What other cores do is in no count. */
@@ -316,6 +329,7 @@ static void warn_of_cores(const struct stat_measure *s)
     unsigned known = mkperf_pds_cores(s->talk.recorder.pds);
     struct mkperf_session session = {
         .cores = hello->cores,
+        .core_mask = s->talk.options.configure.cores,
         .target_cores = known > hello->target_cores ? known : hello->target_cores};
     char text[MKPERF_CORES_TEXT];
 
@@ -336,6 +350,7 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
         return e->status;
     }
     warn_of_cores(s);
+    s->style.cores = cores_counted(s);
     for (uint64_t i = 0; i < s->runs && !stopped(s); i++) {
         status = run_once(s, e);
         mkperf_progress_end();

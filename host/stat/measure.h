@@ -15,7 +15,7 @@
 struct stat_measure {
     /* Set before: talk's options, stop; events are set up here. */
     struct mkperf_talk talk;
-    bool per_pd, estimate;
+    bool per_pd, per_core, estimate;
     uint64_t interval_ms, runs;
     struct stat_style style;
 

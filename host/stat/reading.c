@@ -40,8 +40,26 @@ void stat_begin(struct stat_reading *r, const mkperf_Counts *m)
     }
 }
 
+/* What a core counted, scaled like the sums from the time that its counters counted. */
+static void add_core(struct stat_reading *r, const mkperf_CoreCount *c)
+{
+    struct stat_row *row = stat_row(r, STAT_CORE + c->core % MKPERF_MAX_CORES);
+
+    for (unsigned i = 0; i < r->events && i < c->events_count; i++) {
+        const mkperf_EventCount *v = &c->events[i];
+        double scale = r->turns > 1 && v->running_ticks != 0
+                           ? fmax((double)c->enabled_ticks / (double)v->running_ticks, 1)
+                           : r->share[i] > 0;
+        row->value[i].user = scale * (double)v->user;
+        row->value[i].kernel = scale * (double)v->kernel;
+    }
+}
+
 void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds *pds)
 {
+    for (unsigned i = 0; i < m->cores_count; i++) {
+        add_core(r, &m->cores[i]);
+    }
     for (unsigned t = 0; t < m->threads_count; t++) {
         const mkperf_ThreadCount *c = &m->threads[t];
         struct stat_row *row = stat_row(r, mkperf_pds_find(pds, c->thread - 2));
@@ -53,15 +71,24 @@ void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds 
     }
 }
 
-void stat_sample(struct stat_reading *r, const struct mkperf_sample *s)
+static void add_sample(struct stat_row *row, const struct mkperf_sample *s)
+{
+    struct stat_value *v = &row->value[s->event];
+    double *mode = s->flags & MKPERF_SAMPLE_KERNEL ? &v->kernel : &v->user;
+
+    *mode += (double)s->period;
+    v->samples++;
+}
+
+void stat_sample(struct stat_reading *r, const struct mkperf_sample *s, bool per_core)
 {
     if (s->event >= STAT_EVENTS) {
         return;
     }
-    struct stat_value *v = &stat_row(r, s->pd)->value[s->event];
-    double *mode = s->flags & MKPERF_SAMPLE_KERNEL ? &v->kernel : &v->user;
-    *mode += (double)s->period;
-    v->samples++;
+    add_sample(stat_row(r, s->pd), s);
+    if (per_core) {
+        add_sample(stat_row(r, STAT_CORE + s->core), s);
+    }
 }
 
 /*
@@ -80,6 +107,9 @@ void stat_estimate(struct stat_reading *r, unsigned events, double seconds)
         *all = (struct stat_value){0};
         r->share[i] = 1;
         for (unsigned k = 1; k < r->rows; k++) {
+            if (stat_is_core(&r->row[k])) {
+                continue;
+            }
             all->user += r->row[k].value[i].user;
             all->kernel += r->row[k].value[i].kernel;
             all->samples += r->row[k].value[i].samples;

@@ -2,7 +2,8 @@
 /*
  * What `mkperf stat` measured, between the conversation and the print.
  *
- * Owns: struct stat_reading and the arithmetic on it. Row 0 is the whole system, the others PDs.
+ * Owns: struct stat_reading and the arithmetic on it. Row 0 is the whole system, the others are PDs
+ * and cores.
  */
 #ifndef MKPERF_HOST_STAT_STAT_H
 #define MKPERF_HOST_STAT_STAT_H
@@ -13,7 +14,10 @@
 #include "mkperf.pb.h"
 #include "model/pds.h"
 
-enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 };
+enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };
+
+/* The number of a core's row, and back; PDs have smaller ones. */
+#define STAT_CORE UINT32_C(0x80000000)
 
 struct stat_value {
     double user, kernel; /* scaled to the whole time where the event took turns */
@@ -22,7 +26,7 @@ struct stat_value {
 };
 
 struct stat_row {
-    uint32_t pd; /* of row 1 and up */
+    uint32_t pd; /* of row 1 and up; or STAT_CORE + the core */
     struct stat_value value[STAT_EVENTS];
 };
 
@@ -41,15 +45,20 @@ static inline double stat_sum(const struct stat_value *v)
     return v->user + v->kernel;
 }
 
-/* The row of a PD, maybe a new one; when there is no room, the last one. */
+static inline bool stat_is_core(const struct stat_row *row)
+{
+    return row->pd >= STAT_CORE;
+}
+
+/* The row of a PD or core, maybe a new one; when there is no room, the last one. */
 struct stat_row *stat_row(struct stat_reading *r, uint32_t pd);
 
 /* Begins a reading from part 0 of the target's counts; adds its other parts. */
 void stat_begin(struct stat_reading *r, const mkperf_Counts *m);
 void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds *pds);
 
-/* Adds one sample of an estimate, and completes it: totals, errors. */
-void stat_sample(struct stat_reading *r, const struct mkperf_sample *s);
+/* Adds one sample of an estimate, and completes it: totals, errors. per_core: to its core, too. */
+void stat_sample(struct stat_reading *r, const struct mkperf_sample *s, bool per_core);
 void stat_estimate(struct stat_reading *r, unsigned events, double seconds);
 
 /* What was counted between two readings of one session. */
@@ -68,7 +77,8 @@ void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out);
 struct stat_style {
     FILE *out;
     const char *separator; /* NULL: for people, as perf stat; else fields, as perf stat -x */
-    bool per_core;         /* name the core: the only one that a target counts on */
+    bool per_core;         /* the system by core */
+    unsigned cores;        /* that the target counts on */
     bool interval;         /* the first column is the time of the reading's end */
     double time_s;
     unsigned runs;     /* that the reading is the mean of */

@@ -133,7 +133,8 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     }
     fprintf(style->out, "%s%19s      %-24s", r->estimate ? "~" : " ",
             grouped(count, number, sizeof number), name);
-    if (row != &r->row[0] && stat_sum(&r->row[0].value[i]) > 0) { /* a PD's share, no rates */
+    if (row != &r->row[0] && !stat_is_core(row) &&
+        stat_sum(&r->row[0].value[i]) > 0) { /* a PD's share, no rates */
         fprintf(style->out, " # %7.2f%% %-20s", 100 * count / stat_sum(&r->row[0].value[i]),
                 "of the system");
     } else if (stat_derived(r, row, style->session, i, &figure, &unit)) {
@@ -196,14 +197,55 @@ static const char *pd_of(const struct stat_reading *r, unsigned k, const struct 
     return mkperf_pds_at(style->pds, r->row[k].pd)->name;
 }
 
+/* Whether the reading has the cores' parts: then they stand for the system, as in perf stat. */
+static bool has_cores(const struct stat_reading *r)
+{
+    unsigned k = 1;
+
+    while (k < r->rows && !stat_is_core(&r->row[k])) {
+        k++;
+    }
+    return k < r->rows;
+}
+
+static bool has_pds(const struct stat_reading *r)
+{
+    unsigned k = 1;
+
+    while (k < r->rows && stat_is_core(&r->row[k])) {
+        k++;
+    }
+    return k < r->rows;
+}
+
 static bool shown(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
-    return k == 0 || selected(style->only, pd_of(r, k, style));
+    if (k == 0 || stat_is_core(&r->row[k])) {
+        return (k != 0) == (style->per_core && has_cores(r));
+    }
+    return selected(style->only, pd_of(r, k, style));
+}
+
+/* Which core's a row is, and of how many cores: of a PD's and of sums that is not one. */
+static void print_core(const struct stat_row *row, bool system, const struct stat_style *style)
+{
+    char core[16] = "";
+
+    if (stat_is_core(row) || (system && style->cores <= 1)) {
+        snprintf(core, sizeof core, "C%u", stat_is_core(row) ? row->pd - STAT_CORE : 0);
+    }
+    unsigned of = core[0] != '\0' || style->cores == 0 ? 1 : style->cores;
+    if (style->separator != NULL) {
+        fprintf(style->out, "%s%s%u%s", core, style->separator, of, style->separator);
+    } else {
+        fprintf(style->out, "%-8s%3u ", core, of);
+    }
 }
 
 static void print_row(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
-    const char *name = k != 0 ? pd_of(r, k, style) : "";
+    bool system = k == 0 || stat_is_core(&r->row[k]), pds = has_pds(r);
+    const char *name = system ? "system" : pd_of(r, k, style);
 
     for (unsigned i = 0; i < r->events; i++) {
         if (style->separator != NULL) {
@@ -211,18 +253,19 @@ static void print_row(const struct stat_reading *r, unsigned k, const struct sta
                 fprintf(style->out, "%.9f%s", style->time_s, style->separator);
             }
             if (style->per_core) {
-                fprintf(style->out, "C0%s1%s", style->separator, style->separator);
+                print_core(&r->row[k], system, style);
             }
-            fprintf(style->out, "%s%s", r->rows > 1 && k == 0 ? "system" : name,
-                    r->rows > 1 ? style->separator : "");
+            fprintf(style->out, "%s%s", pds ? name : "", pds ? style->separator : "");
             print_fields(r, &r->row[k], i, style);
         } else {
             if (style->interval) {
                 fprintf(style->out, "%16.9f", style->time_s);
             }
-            fputs(style->per_core ? "C0        1 " : "", style->out);
-            if (r->rows > 1) {
-                fprintf(style->out, "%16s", k == 0 ? "system" : name);
+            if (style->per_core) {
+                print_core(&r->row[k], system, style);
+            }
+            if (pds) {
+                fprintf(style->out, "%16s", name);
             }
             print_for_people(r, &r->row[k], i, style);
         }
@@ -242,14 +285,17 @@ static void print_tail(const struct stat_reading *r, const struct stat_style *st
                 "  time in parentheses, and wrong by what differed in the rest.\n",
                 r->turns);
     }
-    if (style->per_core) {
+    if (style->per_core && style->cores <= 1) {
         fputs("\n  C0 is the core that the profiler PD runs on. Nothing is counted on others.\n",
               style->out);
+    } else if (style->cores > 1 && !has_cores(r)) {
+        fprintf(style->out, "\n  Counts are sums over %u cores%s.\n", style->cores,
+                style->per_core ? "; the target does not count by core" : "");
     }
     if (r->estimate) {
         fprintf(style->out,
                 "\n  ~ estimated from samples, with the standard error in parentheses.\n");
-    } else if (r->rows > 1) {
+    } else if (has_pds(r)) {
         fputs(
             "\n  To tell PDs apart the kernel reads the counters at each switch or entry. That "
             "work is\n"

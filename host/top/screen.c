@@ -8,6 +8,7 @@
 
 #include "base/colour.h"
 #include "base/percent.h"
+#include "model/cores.h"
 #include "model/figures.h"
 #include "report/pager.h"
 
@@ -21,10 +22,13 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
     const struct mkperf_totals *t = s->totals;
     const struct mkperf_session *session = &s->counts->session;
     uint64_t lost = mkperf_lost_sum(t->lost);
-    char window[64] = "all";
+    char window[64] = "all", cores[32] = "";
 
     if (!s->counts->all) {
         snprintf(window, sizeof window, "last %g s", (double)s->counts->window_ns / 1e9);
+    }
+    if (t->ncores > 1) {
+        snprintf(cores, sizeof cores, " of %u cores", t->ncores);
     }
     snprintf(text, n,
              "lost %" PRIu64 " (%.2f %%)  %s: %.1f s, %" PRIu64
@@ -32,9 +36,31 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
              lost, mkperf_percent(lost, t->samples + lost),
              s->event < session->nevents ? session->event[s->event].name : "no event yet",
              (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window,
-             session->target_cores > session->cores ? " of the sampled cores alone" : "",
+             session->target_cores > session->cores ? " of the sampled cores alone" : cores,
              s->pd ? ", PD " : "", s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
              s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->paused ? ", PAUSED" : "", s->target);
+}
+
+/* "core 1   49.90%  1234 samples, 3 lost": of a core; false: the target samples one. */
+static bool core_text(const struct top_screen *s, unsigned core, char *text, size_t n)
+{
+    const struct mkperf_totals *t = s->totals;
+    const struct mkperf_weight *w = &s->list.core[core];
+    uint64_t lost = mkperf_lost_sum(t->core[core].lost);
+    const char *problem = mkperf_core_problem(&t->core[core]);
+
+    if (core >= t->ncores || t->ncores < 2) {
+        return false;
+    }
+    int k = snprintf(text, n, "%7.2f%% %8" PRIu64 "  core %u",
+                     mkperf_percent(w->period, s->list.total.period), w->samples, core);
+    if (lost != 0 && k > 0 && (size_t)k < n) {
+        k += snprintf(text + k, n - (size_t)k, ", lost %" PRIu64, lost);
+    }
+    if (problem != NULL && k > 0 && (size_t)k < n) {
+        snprintf(text + k, n - (size_t)k, ", %s", problem);
+    }
+    return true;
 }
 
 static void entry_text(const struct top_screen *s, const struct top_entry *at, char *text, size_t n)
@@ -66,7 +92,11 @@ void top_screen_print(const struct top_screen *s, FILE *out)
     char text[TOP_TEXT];
 
     head_text(s, text, sizeof text);
-    fprintf(out, "# %s\n#\n#  Share   Samples  PD\n", text);
+    fprintf(out, "# %s\n#\n", text);
+    for (unsigned i = 0; core_text(s, i, text, sizeof text); i++) {
+        fprintf(out, "%s%s\n", i == 0 ? "#  Share   Samples  Core\n" : "", text);
+    }
+    fprintf(out, "#  Share   Samples  PD\n");
     for (uint32_t i = 0; i < s->list.npds; i++) {
         print_entry(s, &s->list.pd[i], out);
     }
@@ -192,19 +222,23 @@ static void draw_entries(const struct top_screen *s, const struct top_entry *ent
 void top_screen_draw(struct top_screen *s)
 {
     const struct top_list *l = &s->list;
-    int pds, y;
+    int cores = 0, pds, y;
     char text[TOP_TEXT];
 
     if (LINES < 7) {
         return;
     }
-    pds = (int)l->npds < (LINES - 5) / 2 ? (int)l->npds : (LINES - 5) / 2;
-    y = 2 + pds;
     erase();
     head_text(s, text, sizeof text);
     report_put_line(0, text, true);
-    report_put_line(1, "   Share  Samples  PD", false);
-    draw_entries(s, l->pd, l->npds, 0, 2, pds);
+    while (cores < LINES - 7 && core_text(s, (unsigned)cores, text, sizeof text)) {
+        report_put_line(++cores, text, false);
+    }
+    pds = (LINES - 5 - cores) / 2;
+    pds = (int)l->npds < pds ? (int)l->npds : pds;
+    y = 2 + cores + pds;
+    report_put_line(1 + cores, "   Share  Samples  PD", false);
+    draw_entries(s, l->pd, l->npds, 0, 2 + cores, pds);
     report_put_line(y, "   Share  Samples  PD               Function", false);
     draw_entries(s, l->function, l->nfunctions, l->npds, y + 1, LINES - 3 - y);
     report_put_line(LINES - 2, s->message, false);

@@ -69,26 +69,36 @@ static void add(struct mkperf_weight *to, uint64_t samples, uint64_t period)
     to->period += period;
 }
 
+static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
+{
+    add(&w->all, 1, period);
+    if (slice > w->slice) {
+        uint64_t gone = slice - w->slice < TOP_SLICES ? slice - w->slice : TOP_SLICES;
+
+        for (uint64_t i = 0; i < gone; i++) {
+            w->in[(slice - i) % TOP_SLICES] = (struct mkperf_weight){0, 0};
+        }
+        w->slice = slice;
+    }
+    if (slice + TOP_SLICES > w->slice) { /* it may come late: merge.h */
+        add(&w->in[slice % TOP_SLICES], 1, period);
+    }
+}
+
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
     struct top_counts *c = self;
     uint64_t slice = s->time_ns / (c->window_ns / TOP_SLICES);
-    struct top_row *row = row_of(c, s);
 
     (void)e;
     c->newest = slice > c->newest ? slice : c->newest;
-    add(&row->all, 1, s->period);
-    if (slice > row->slice) {
-        uint64_t gone = slice - row->slice < TOP_SLICES ? slice - row->slice : TOP_SLICES;
+    add_at(&row_of(c, s)->weight, slice, s->period);
+    if (s->core < MKPERF_MAX_CORES) {
+        size_t at = (size_t)s->event * MKPERF_MAX_CORES + s->core;
 
-        for (uint64_t i = 0; i < gone; i++) {
-            row->in[(slice - i) % TOP_SLICES] = (struct mkperf_weight){0, 0};
-        }
-        row->slice = slice;
-    }
-    if (slice + TOP_SLICES > row->slice) { /* cores are not ordered: it may be older */
-        add(&row->in[slice % TOP_SLICES], 1, s->period);
+        MKPERF_GROW(c->core, c->core_room, at + 1);
+        add_at(&c->core[at], slice, s->period);
     }
     return MKPERF_OK;
 }
@@ -107,21 +117,22 @@ void top_counts_free(struct top_counts *c)
         free(c->row[i].own_name);
     }
     free(c->row);
+    free(c->core);
     mkperf_hash_free(&c->keys);
 }
 
-static struct mkperf_weight in_window(const struct top_counts *c, const struct top_row *r)
+static struct mkperf_weight in_window(const struct top_counts *c, const struct top_window *w)
 {
     struct mkperf_weight sum = {0, 0};
 
     if (c->all) {
-        return r->all;
+        return w->all;
     }
-    for (uint64_t i = 0; i < TOP_SLICES && i <= r->slice; i++) {
-        if (r->slice - i + TOP_SLICES > c->newest) {
-            const struct mkperf_weight *w = &r->in[(r->slice - i) % TOP_SLICES];
+    for (uint64_t i = 0; i < TOP_SLICES && i <= w->slice; i++) {
+        if (w->slice - i + TOP_SLICES > c->newest) {
+            const struct mkperf_weight *in = &w->in[(w->slice - i) % TOP_SLICES];
 
-            add(&sum, w->samples, w->period);
+            add(&sum, in->samples, in->period);
         }
     }
     return sum;
@@ -170,7 +181,7 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
                              .function = mkperf_xcalloc(c->n, sizeof *out->function)};
     for (uint32_t i = 0; i < c->n; i++) {
         const struct top_row *r = &c->row[i];
-        struct mkperf_weight w = in_window(c, r);
+        struct mkperf_weight w = in_window(c, &r->weight);
         const char *name = mkperf_pds_at(c->pds, r->pd)->name;
 
         if (r->event != event || w.samples == 0) {
@@ -182,6 +193,11 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
             out->function[out->nfunctions++] =
                 (struct top_entry){.pd = name, .name = r->name, .kernel = r->kernel, .weight = w};
         }
+    }
+    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+        size_t at = (size_t)event * MKPERF_MAX_CORES + i;
+        out->core[i] = at < c->core_room ? in_window(c, &c->core[at])
+                                         : (struct mkperf_weight){0, 0};
     }
     qsort_r(out->pd, out->npds, sizeof *out->pd, compare_entries, &sort);
     qsort_r(out->function, out->nfunctions, sizeof *out->function, compare_entries, &sort);

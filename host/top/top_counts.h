@@ -17,14 +17,19 @@
 
 enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
 
+/* A weight over time. */
+struct top_window {
+    uint64_t slice;                      /* the newest that it has */
+    struct mkperf_weight in[TOP_SLICES]; /* slice % TOP_SLICES */
+    struct mkperf_weight all;            /* since the session began */
+};
+
 struct top_row {
     uint32_t event, pd;
     bool kernel;
     const char *name;
-    char *own_name;                      /* the same, if it is not the symbolizer's */
-    uint64_t slice;                      /* the newest that it has */
-    struct mkperf_weight in[TOP_SLICES]; /* slice % TOP_SLICES */
-    struct mkperf_weight all;            /* since the session began */
+    char *own_name; /* the same, if it is not the symbolizer's */
+    struct top_window weight;
 };
 
 struct top_counts {
@@ -37,6 +42,8 @@ struct top_counts {
     struct mkperf_hash keys;
     struct top_row *row;
     uint32_t n, room;
+    struct top_window *core; /* by event and core: event * MKPERF_MAX_CORES + core */
+    uint32_t core_room;
     uint64_t newest; /* slice */
 };
 
@@ -55,6 +62,7 @@ struct top_entry {
 struct top_list {
     struct top_entry *pd, *function;
     uint32_t npds, nfunctions;
+    struct mkperf_weight core[MKPERF_MAX_CORES];
     struct mkperf_weight total; /* of the event, all PDs */
 };
 

@@ -86,18 +86,20 @@ static bool parse_query(const struct view_server *s, struct MHD_Connection *c, s
 {
     const struct mkperf_profile *p = s->frames->profile;
     uint64_t event = 0, core = 0, pd = 0;
-    bool has_event = false, has_pd = false, to = false;
+    bool has_event = false, has_core = false, has_pd = false, to = false;
 
     *q = (struct view_query){.filter = {.to_ns = UINT64_MAX}};
     if (!number(c, "event", p->places.session.nevents - 1, &event, &has_event) ||
-        !number(c, "core", UINT32_MAX, &core, &q->filter.has_core) ||
+        !number(c, "core", MKPERF_CPU_LIST_MAX - 1, &core, &has_core) ||
         !number(c, "from", UINT64_MAX, &q->filter.from_ns, &q->filter.has_time) ||
         !number(c, "to", UINT64_MAX, &q->filter.to_ns, &to) ||
         !number(c, "pd", UINT32_MAX, &pd, &has_pd) || (has_pd && pd >= p->places.npds)) {
         return false;
     }
     q->event = (uint32_t)event;
-    q->filter.core = (uint32_t)core;
+    if (has_core) {
+        mkperf_cpu_list_add(&q->filter.cores, (uint32_t)core);
+    }
     q->filter.has_time |= to;
     q->pd = has_pd ? mkperf_profile_pd_name(p, pd) : NULL;
     return true;

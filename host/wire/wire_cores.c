@@ -39,6 +39,20 @@ enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkpe
     return s->merge != NULL ? mkperf_merge_release(s->merge, all, &s->config.sink, e) : MKPERF_OK;
 }
 
+void stream_cores_status(struct mkperf_stream *s, const mkperf_Status *m)
+{
+    for (unsigned i = 0; s->merge != NULL && i < m->cores_count; i++) {
+        const mkperf_CoreStatus *t = &m->cores[i];
+        if (t->core < MKPERF_MAX_CORES) {
+            s->totals.core[t->core].state = t->state == mkperf_CoreState_CORE_RUNS
+                                                ? MKPERF_CORE_RUNS
+                                            : t->state == mkperf_CoreState_CORE_LATE
+                                                ? MKPERF_CORE_LATE
+                                                : MKPERF_CORE_ABSENT;
+        }
+    }
+}
+
 /* A core's losses beyond its Loss records, which may have been in lost frames. */
 static enum mkperf_status close_core(struct mkperf_stream *s, const mkperf_CoreStatus *t,
                                      struct mkperf_error *e)
@@ -81,9 +95,6 @@ enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_err
             return MKPERF_OK;
         }
         struct mkperf_core *core = &s->totals.core[t->core];
-        core->state = t->state == mkperf_CoreState_CORE_RUNS   ? MKPERF_CORE_RUNS
-                      : t->state == mkperf_CoreState_CORE_LATE ? MKPERF_CORE_LATE
-                                                               : MKPERF_CORE_ABSENT;
         core->late_events += t->late_events;
         if (stream_tick_hz_ok(status->tick_hz)) {
             core->began_ns = stream_ns(t->started_ticks, status->tick_hz) + s->offset_ns;

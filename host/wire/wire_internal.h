@@ -32,6 +32,8 @@ enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_samp
 enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e);
 /* The core of a loss that happened to samples of an unknown one. */
 uint32_t stream_lost_core(const struct mkperf_stream *s);
+/* What a Status says of cores: which of them are late. */
+void stream_cores_status(struct mkperf_stream *s, const mkperf_Status *m);
 /* The session's part of each core, from its last Status; reports losses that were in lost frames. */
 enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_error *e);
 

@@ -106,6 +106,7 @@ static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
     if (s->has_session && m->session == s->session_id) {
         s->status = *m;
         s->has_status = true;
+        stream_cores_status(s, m);
         s->totals.marks_lost = m->marks_lost - s->marks_lost;
         if (s->began && s->totals.samples != 0) {
             mkperf_fill_add(&s->totals.fill, s->totals.last_ns, m->ring_peak, m->ring_bytes);

@@ -3,6 +3,7 @@
  * that are late. */
 #include "recording.h"
 
+#include "base/cpu_list.h"
 #include "fake_target.h"
 #include "model/cores.h"
 
@@ -184,6 +185,67 @@ static void cores_are_in_one_order(void **state)
     assert_has(text, "core,,1,,,,10,,transit,,,,\n");
 }
 
+static unsigned lines(const char *command, const char *path)
+{
+    char *text = recording_shell("%s %s", command, path);
+    unsigned n = (unsigned)atoi(text);
+
+    free(text);
+    return n;
+}
+
+/* -C of commands that look, that convert, and of record: from a capture, it leaves cores out. */
+static void cores_can_be_chosen(void **state)
+{
+    const char *in = recording_path("cores.data"), *csv = recording_path("one.csv");
+    char target[400];
+    int status;
+    char *text = RUN(report, &status, "--stdio", "-C", "1", "-s", "core", in);
+
+    (void)state;
+    assert_int_equal(status, 0);
+    assert_has(text, "# only        core 1: percentages are of these\n");
+    assert_has(text, "100.00%");
+    text = RUN(script, &status, "-C", "1-2", "-G", "-F", "cpu,time", in);
+    assert_null(strstr(text, "[000]"));
+    assert_has(text, "[001]");
+    text = RUN(report, &status, "--stdio", "--cpu", "2-3", in);
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    assert_has(text, "no sample of cores 2-3");
+    for (const char *const *bad = (const char *const[]){"", "x", "1-", "2-1", "1,", "9999", NULL};
+         *bad != NULL; bad++) {
+        text = RUN(report, &status, "--stdio", "-C", *bad, in);
+        assert_int_equal(status, MKPERF_ERR_USAGE);
+        assert_has(text, "cores below 4096, as in 0-2,5");
+    }
+    text = RUN(convert, &status, "-C", "1", in, "-o", csv);
+    assert_int_equal(status, 0);
+    assert_has(text, "590 samples");
+    assert_int_equal(lines("grep -c '^sample,[0-9]*,1,'", csv), 590);
+    assert_int_equal(lines("grep -c ^sample", csv), 590);
+    assert_int_equal(lines("grep -c '^core,,0,,,,0,,'", csv), 6);
+    snprintf(target, sizeof target, "file:%s", recording_path("cores.raw"));
+    text = RUN(record, &status, "-t", target, "-C", "0", "-o", recording_path("core0.data"));
+    assert_int_equal(status, 0);
+    text = RUN(report, &status, "--stdio", recording_path("core0.data"));
+    assert_has(text, "at least 4 cores and only core 0 is sampled: percentages are of core 0");
+    assert_has(text, "# Samples: 600 of event");
+}
+
+static void top_has_a_line_for_each_core(void **state)
+{
+    char target[400];
+    int status;
+
+    (void)state;
+    snprintf(target, sizeof target, "file:%s", recording_path("cores.raw"));
+    char *text = RUN(top, &status, "-t", target, "--stdio", "--window", "0");
+    assert_int_equal(status, 0);
+    assert_has(text, "  50.42%      600  core 0, lost 7\n");
+    assert_has(text, "  49.58%      590  core 1, lost 10\n");
+    assert_has(text, "   0.00%        0  core 2, has never answered");
+}
+
 /* A recording that was killed: what each core has is counted again. */
 static void a_recovered_file_has_cores(void **state)
 {
@@ -209,16 +271,16 @@ static void a_recovered_file_has_cores(void **state)
 
 static void masks_have_names(void **state)
 {
-    char text[MKPERF_CORES_NAMES];
+    char text[MKPERF_CPU_LIST_TEXT];
 
     (void)state;
-    assert_string_equal(mkperf_cores_names(1, text), "core 0");
-    assert_string_equal(mkperf_cores_names(0x8, text), "core 3");
-    assert_string_equal(mkperf_cores_names(0xf, text), "cores 0-3");
-    assert_string_equal(mkperf_cores_names(0x2d, text), "cores 0,2-3,5");
-    assert_string_equal(mkperf_cores_names(0x80000001, text), "cores 0,31");
-    assert_true(strlen(mkperf_cores_names(0xaaaaaaaa, text)) < sizeof text);
-    assert_string_equal(mkperf_cores_names(UINT32_MAX, text), "cores 0-31");
+    assert_string_equal(mkperf_cpu_mask_text(1, text), "core 0");
+    assert_string_equal(mkperf_cpu_mask_text(0x8, text), "core 3");
+    assert_string_equal(mkperf_cpu_mask_text(0xf, text), "cores 0-3");
+    assert_string_equal(mkperf_cpu_mask_text(0x2d, text), "cores 0,2-3,5");
+    assert_string_equal(mkperf_cpu_mask_text(0x80000001, text), "cores 0,31");
+    assert_true(strlen(mkperf_cpu_mask_text(0xaaaaaaaa, text)) < sizeof text);
+    assert_string_equal(mkperf_cpu_mask_text(UINT32_MAX, text), "cores 0-31");
 }
 
 static int setup(void **state)
@@ -235,6 +297,8 @@ int main(void)
         cmocka_unit_test(the_summary_names_each_core),
         cmocka_unit_test(the_file_says_the_same),
         cmocka_unit_test(cores_are_in_one_order),
+        cmocka_unit_test(cores_can_be_chosen),
+        cmocka_unit_test(top_has_a_line_for_each_core),
         cmocka_unit_test(a_recovered_file_has_cores),
         cmocka_unit_test(masks_have_names),
     };

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -104,10 +106,10 @@ static void test_estimate(void **state)
     for (unsigned i = 0; i < 100; i++) {
         sample.pd = i % 4 == 0 ? 7 : 9;
         sample.flags = i % 8 == 0 ? MKPERF_SAMPLE_KERNEL : 0;
-        stat_sample(&reading, &sample);
+        stat_sample(&reading, &sample, i % 2 == 0);
     }
     stat_estimate(&reading, 1, 1);
-    assert_int_equal(reading.rows, 3);
+    assert_int_equal(reading.rows, 4); /* the system, two PDs, core 0 */
     assert_true(fabs(stat_sum(&reading.row[0].value[0]) - 1000) < 1e-6);
     assert_true(fabs(stat_row(&reading, 7)->value[0].kernel - 130) < 1e-6);
     /* sqrt(p (1 - p) / n) of the sum */
@@ -116,6 +118,72 @@ static void test_estimate(void **state)
         stat_row(&reading, 1000 + pd); /* more than fit */
     }
     assert_int_equal(reading.rows, STAT_ROWS);
+}
+
+/* Prints the reading; to be freed. */
+static char *print(bool per_core, const char *separator)
+{
+    static mkperf_Session session;
+    char *text = NULL;
+    size_t n;
+    struct stat_style style = {.out = open_memstream(&text, &n),
+                               .separator = separator,
+                               .per_core = per_core,
+                               .cores = 2,
+                               .runs = 1,
+                               .title = "test",
+                               .session = &session};
+
+    session.events_count = 1;
+    strcpy(session.events[0].name, "cycles");
+    session.events[0].code = 0x11;
+    session.events[0].user_counter = session.events[0].kernel_counter = 1;
+    assert_non_null(style.out);
+    stat_print(&reading, &style);
+    (void)fclose(style.out);
+    return text;
+}
+
+/* Counts of cores come in parts of their own; each is scaled by its own time. */
+static void test_cores(void **state)
+{
+    mkperf_Counts m = counts(300, 30, 2000);
+
+    (void)state;
+    stat_begin(&reading, &m);
+    other = reading;
+    char *text = print(true, NULL);
+    assert_non_null(strstr(text, "sums over 2 cores; the target does not count by core"));
+    free(text);
+    for (uint32_t core = 0; core < 2; core++) {
+        m = counts(0, 0, 2000);
+        m.events_count = 0;
+        m.cores_count = 1;
+        m.cores[0] = (mkperf_CoreCount){.core = core, .enabled_ticks = 2000, .events_count = 1};
+        m.cores[0].events[0] = (mkperf_EventCount){100 * (core + 1), 10 * (core + 1), 2000};
+        stat_add(&reading, &m, NULL);
+    }
+    assert_int_equal(reading.rows, 3);
+    assert_true(fabs(stat_sum(&reading.row[1].value[0]) - 110) < 1e-9);
+    assert_true(fabs(stat_sum(&reading.row[2].value[0]) - 220) < 1e-9);
+    text = print(true, ",");
+    assert_non_null(strstr(text, "C0,1,110,,cycles,2000000000,100.00,"));
+    assert_non_null(strstr(text, "C1,1,220,,cycles,"));
+    assert_null(strstr(text, "330"));
+    free(text);
+    text = print(true, NULL);
+    assert_non_null(strstr(text, "\nC1        1                  220      cycles"));
+    free(text);
+    text = print(false, NULL);
+    assert_non_null(strstr(text, " 330      cycles"));
+    assert_null(strstr(text, "220"));
+    free(text);
+    stat_difference(&out, &reading, &other);
+    assert_true(fabs(stat_sum(&out.row[2].value[0]) - 220) < 1e-9);
+    reading.turns = 2; /* core 1 counted for a quarter of its time */
+    m.cores[0].events[0].running_ticks = 500;
+    stat_add(&reading, &m, NULL);
+    assert_true(fabs(stat_sum(&reading.row[2].value[0]) - 880) < 1e-9);
 }
 
 static void test_derived(void **state)
@@ -176,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_groups),   cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_estimate), cmocka_unit_test(test_difference_and_repeat),
         cmocka_unit_test(test_derived),  cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
