@@ -3,7 +3,7 @@
  * Firefox Profiler's processed format, version 48 (later ones upgrade it when they load it).
  *
  * Owns: the file. Called through the table of formats. A PD is a process with one thread for each
- * event; samples are in the order of time, their weight is the period. Categories: user, kernel,
+ * event, and for each core if there are several; samples are in the order of time, their weight is the period. Categories: user, kernel,
  * idle. Marks are markers of their PD. Losses are markers in a separate thread, with place,
  * core and numbers; sums, periods and the command are in the profile's "more info".
  */
@@ -16,6 +16,7 @@
 
 #include "base/xalloc.h"
 
+enum { TID_CORE = 20 }; /* bits of a thread's number below its core */
 enum { GAP_STEPS = 2 }; /* sampling intervals without a sample: the PD did not run */
 
 struct firefox {
@@ -154,7 +155,7 @@ static size_t put_column(struct firefox *f, uint64_t thread, const char *name, e
     for (size_t i = 0; i <= f->c->samples.count; i++) {
         bool end = i == f->c->samples.count;
         uint64_t time = end ? f->c->last_ns : sample[i].time_ns;
-        if (!end && mkperf_profile_thread(f->c, sample[i].chain) != thread) {
+        if (!end && firefox_thread_of(f->c, sample[i].chain) != thread) {
             continue;
         }
         if (time - last > GAP_STEPS * p.step_ns) {
@@ -189,19 +190,24 @@ static const char no_markers[] = "\"markers\":{\"data\":[],\"name\":[],\"startTi
 static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
 {
     struct mkperf_profile *c = f->c;
-    uint32_t pd = (uint32_t)thread, event = (uint32_t)(thread >> 32);
+    uint32_t pd = firefox_thread_pd(thread), event = firefox_thread_event(thread);
+    uint32_t core = firefox_thread_core(thread);
     const char *process = mkperf_places_pd_name(&c->places, pd);
-    char room[32], name[400];
+    char room[32], on[24] = "", name[400];
 
     firefox_tables_reset(&f->tables, mkperf_places_idle(&c->places, pd));
     for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (mkperf_profile_thread(c, i) == thread) {
+        if (firefox_thread_of(c, i) == thread) {
             firefox_tables_add(&f->tables, i);
         }
     }
-    snprintf(name, sizeof name, c->nevents > 1 ? "%.255s (%.128s)" : "%.255s", process,
+    if (c->cores_seen > 1) {
+        snprintf(on, sizeof on, " core %u", core);
+    }
+    snprintf(name, sizeof name, c->nevents > 1 ? "%.255s%s (%.90s)" : "%.255s%s", process, on,
              mkperf_places_event_name(&c->places, event, room));
-    open_thread(f, name, process, pd + 1, (pd + 1) * MKPERF_MODEL_EVENTS + event, is_main);
+    open_thread(f, name, process, pd + 1,
+                (core << TID_CORE) + (pd + 1) * MKPERF_MODEL_EVENTS + event, is_main);
     mkperf_textout_puts(f->t, "\"samples\":{");
     put_column(f, thread, "stack", COLUMN_STACK);
     put_column(f, thread, "time", COLUMN_TIME);
@@ -281,53 +287,54 @@ static void put_losses(struct firefox *f)
     mkperf_textout_put(f->t, "}", 1);
 }
 
-/* The threads that have samples, in the order of their first chain, PD by PD. */
-static uint64_t *list_threads(struct firefox *f)
+/* The threads that have samples or marks: PD by PD, event by event, core by core. */
+static struct firefox_threads list_threads(const struct mkperf_profile *c)
 {
-    uint32_t npds = f->c->places.npds, nevents = f->c->nevents;
-    bool *seen = mkperf_xcalloc((size_t)npds * nevents, sizeof *seen);
-    uint64_t *list = mkperf_xcalloc((size_t)npds * nevents, sizeof *list);
+    struct mkperf_hash seen = {.count = 0};
+    struct firefox_threads threads = {.n = 0};
+    const struct mkperf_profile_mark *mark = c->marks.map;
+    uint32_t words;
 
-    for (uint32_t i = 0; i < f->c->chains.count; i++) {
-        uint64_t thread = mkperf_profile_thread(f->c, i);
-        if ((uint32_t)thread < npds) {
-            seen[(size_t)(uint32_t)thread * nevents + (thread >> 32)] = true;
+    for (uint32_t i = 0; i < c->chains.count; i++) {
+        uint64_t thread = firefox_thread_of(c, i);
+        mkperf_hash_number(&seen, &thread, 1);
+    }
+    for (size_t i = 0; i < c->marks.count; i++) {
+        uint64_t thread = firefox_thread(mark[i].pd, 0, 0); /* maybe one without samples */
+        if (c->nevents > 0 && c->places.pd[mark[i].pd].samples == 0) {
+            mkperf_hash_number(&seen, &thread, 1);
         }
     }
-    const struct mkperf_profile_mark *mark = f->c->marks.map;
-    for (size_t i = 0; i < f->c->marks.count; i++) {
-        if (mark[i].pd < npds && nevents > 0) {
-            seen[(size_t)mark[i].pd * nevents] = true; /* has a thread, though without samples */
-        }
+    threads.list = mkperf_xcalloc((size_t)seen.count + 1, sizeof *threads.list);
+    for (; threads.n < seen.count; threads.n++) {
+        threads.list[threads.n] = *mkperf_hash_key(&seen, threads.n, &words);
     }
-    for (uint32_t i = 0; i < npds * nevents; i++) {
-        if (seen[i]) {
-            list[f->nthreads++] = i / nevents | (uint64_t)(i % nevents) << 32;
-        }
-    }
-    free(seen);
-    return list;
+    mkperf_hash_free(&seen);
+    qsort(threads.list, threads.n, sizeof *threads.list, firefox_compare_threads);
+    return threads;
 }
 
 static void put_threads(struct firefox *f, const char *title)
 {
-    uint64_t *list = list_threads(f);
-    uint32_t n = f->nthreads;
+    struct firefox_threads threads = list_threads(f->c);
+    const uint64_t *list = threads.list;
+    uint32_t n = threads.n;
 
-    f->nthreads += f->c->losses.count > 0;
+    f->nthreads = n + (f->c->losses.count > 0);
     put_meta(f, title);
     for (uint32_t i = 0; i < n; i++) {
+        bool first = i == 0 || firefox_thread_pd(list[i - 1]) != firefox_thread_pd(list[i]);
         mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
-        put_thread(f, list[i], i == 0 || (uint32_t)list[i - 1] != (uint32_t)list[i]);
+        put_thread(f, list[i], first);
     }
     if (f->c->losses.count > 0) {
         mkperf_textout_puts(f->t, n > 0 ? ",\n" : "");
         put_losses(f);
     }
     mkperf_textout_puts(f->t, "],\n");
-    firefox_counters_put(&f->tables, list, n);
+    firefox_counters_put(&f->tables, &threads);
     mkperf_textout_puts(f->t, "}\n");
-    free(list);
+    free(threads.list);
 }
 
 static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mkperf_profile *c,
@@ -348,5 +355,5 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
 enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,
                                        struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, false, true, write_firefox, out, e);
+    return mkperf_profiled_open(x, true, true, write_firefox, out, e);
 }

@@ -11,6 +11,43 @@
 
 enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL, FIREFOX_IDLE };
 
+/* A thread of the output: a PD's samples of an event on a core, in the order of these. */
+static inline uint64_t firefox_thread(uint32_t pd, uint32_t event, uint32_t core)
+{
+    return (uint64_t)pd << 32 | event << 16 | core;
+}
+
+static inline uint64_t firefox_thread_of(const struct mkperf_profile *c, uint32_t chain)
+{
+    struct mkperf_chain_head head = mkperf_profile_head(c, chain);
+
+    return firefox_thread(head.pd, head.event, head.core);
+}
+
+static inline uint32_t firefox_thread_pd(uint64_t thread)
+{
+    return (uint32_t)(thread >> 32);
+}
+
+static inline uint32_t firefox_thread_event(uint64_t thread)
+{
+    return (uint32_t)thread >> 16;
+}
+
+static inline uint32_t firefox_thread_core(uint64_t thread)
+{
+    return (uint32_t)thread & 0xffff;
+}
+
+/* For qsort and bsearch. */
+int firefox_compare_threads(const void *a, const void *b);
+
+/* The threads of the output, ascending. */
+struct firefox_threads {
+    uint64_t *list;
+    uint32_t n;
+};
+
 /* Numbers of the profile (of texts, functions, frames) that a thread uses, renumbered from 0. */
 struct firefox_set {
     uint32_t *local; /* of each number, + 1; 0: not used */
@@ -46,9 +83,8 @@ void firefox_marks_pair(struct firefox_tables *f);
 /* The markers of a PD, as a member of its first thread. */
 void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
 
-/* The member counters, for the n threads of list (as mkperf_profile_thread has them) and the one of
- * losses after them. */
-void firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n);
+/* The member counters, for the threads and the one of losses after them. */
+void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads);
 
 /* stackTable to stringArray; `extra` is one more string, after all others (the first in a thread
  * without samples). */

@@ -62,18 +62,26 @@ static void put_counter(struct firefox_tables *f, const struct steps *s, const u
     mkperf_textout_printf(f->t, "],\"length\":%u}}", s->n);
 }
 
-/* values[thread * steps + step]: the period sums. thread_at: of each PD and event, + 1. */
+int firefox_compare_threads(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* values[thread * steps + step]: the period sums. */
 static void sum_samples(const struct firefox_tables *f, const struct steps *s,
-                        const uint32_t *thread_at, uint64_t *values)
+                        const struct firefox_threads *threads, uint64_t *values)
 {
     const struct mkperf_profile_sample *sample = f->c->samples.map;
 
     for (size_t i = 0; i < f->c->samples.count; i++) {
-        uint64_t thread = mkperf_profile_thread(f->c, sample[i].chain);
-        uint32_t pd = (uint32_t)thread, event = (uint32_t)(thread >> 32);
-        uint32_t at = pd < f->c->places.npds ? thread_at[(size_t)pd * f->c->nevents + event] : 0;
-        if (at != 0) {
-            values[(size_t)(at - 1) * s->n + step_of(s, sample[i].time_ns)] += sample[i].period;
+        uint64_t thread = firefox_thread_of(f->c, sample[i].chain);
+        const uint64_t *at =
+            bsearch(&thread, threads->list, threads->n, sizeof thread, firefox_compare_threads);
+        if (at != NULL) {
+            values[(size_t)(at - threads->list) * s->n + step_of(s, sample[i].time_ns)] +=
+                sample[i].period;
         }
     }
 }
@@ -129,25 +137,27 @@ static void put_fill(struct firefox_tables *f, const struct steps *s, uint32_t p
                           s->n);
 }
 
-void firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32_t n)
+void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads)
 {
     struct mkperf_profile *c = f->c;
     struct steps s = divide(c);
-    uint32_t *thread_at = mkperf_xcalloc((size_t)c->places.npds * c->nevents, sizeof *thread_at);
+    uint32_t n = threads->n;
     uint64_t *values = mkperf_xcalloc(((size_t)n + 1) * s.n, sizeof *values);
     uint32_t main_thread = 0;
-    char room[32], text[160];
+    char room[32], text[192], core[24] = "";
 
-    for (uint32_t i = 0; i < n; i++) {
-        thread_at[(size_t)(uint32_t)list[i] * c->nevents + (list[i] >> 32)] = i + 1;
-    }
-    sum_samples(f, &s, thread_at, values);
+    sum_samples(f, &s, threads, values);
     mkperf_textout_puts(f->t, "\"counters\":[");
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t pd = (uint32_t)list[i], event = (uint32_t)(list[i] >> 32);
-        const char *name = mkperf_places_event_name(&c->places, event, room);
-        main_thread = i == 0 || (uint32_t)list[i - 1] != pd ? i : main_thread;
-        snprintf(text, sizeof text, "Events of %.100s, as the PD's samples stand for them", name);
+        uint64_t thread = threads->list[i];
+        uint32_t pd = firefox_thread_pd(thread);
+        const char *name = mkperf_places_event_name(&c->places, firefox_thread_event(thread), room);
+        main_thread = i == 0 || firefox_thread_pd(threads->list[i - 1]) != pd ? i : main_thread;
+        if (c->cores_seen > 1) {
+            snprintf(core, sizeof core, " on core %u", firefox_thread_core(thread));
+        }
+        snprintf(text, sizeof text, "Events of %.100s%s, as the PD's samples stand for them", name,
+                 core);
         mkperf_textout_puts(f->t, i > 0 ? ",\n" : "");
         put_counter(f, &s, values + (size_t)i * s.n, name, text, pd + 1, main_thread);
     }
@@ -157,9 +167,8 @@ void firefox_counters_put(struct firefox_tables *f, const uint64_t *list, uint32
     }
     if (c->totals.fill.n > 0 && n > 0) {
         mkperf_textout_puts(f->t, ",\n");
-        put_fill(f, &s, (uint32_t)list[0] + 1);
+        put_fill(f, &s, firefox_thread_pd(threads->list[0]) + 1);
     }
     mkperf_textout_puts(f->t, "]");
-    free(thread_at);
     free(values);
 }

@@ -232,6 +232,22 @@ static void cores_can_be_chosen(void **state)
     assert_has(text, "# Samples: 600 of event");
 }
 
+static void firefox_has_a_thread_for_each_core(void **state)
+{
+    const char *out = recording_path("cores.firefox.json");
+    int status;
+
+    (void)state;
+    RUN(convert, &status, recording_path("cores.data"), "-o", out);
+    assert_int_equal(status, 0);
+    assert_int_equal(
+        lines("jq '[.threads[].name] == [\"unknown-3 core 0\",\"unknown-4 core 1\",\"lost "
+              "samples\"] | if . then 1 else 0 end'",
+              out),
+        1);
+    assert_int_equal(lines("jq '[.threads[1].samples.weight[]] | add'", out), 590000);
+}
+
 static void top_has_a_line_for_each_core(void **state)
 {
     char target[400];
@@ -299,6 +315,7 @@ int main(void)
         cmocka_unit_test(cores_are_in_one_order),
         cmocka_unit_test(cores_can_be_chosen),
         cmocka_unit_test(top_has_a_line_for_each_core),
+        cmocka_unit_test(firefox_has_a_thread_for_each_core),
         cmocka_unit_test(a_recovered_file_has_cores),
         cmocka_unit_test(masks_have_names),
     };

@@ -309,7 +309,7 @@ static void viewers(void **state)
     text =
         write_as("firefox", "out.firefox.json", (struct mkperf_export){.no_inlined = true}, NULL);
     expect(text, "{\"type\":\"lost\",\"where\":\"ring\",\"core\":1,\"samples\":5,\"events\":5000}");
-    expect(text, "\"name\":\"client (r17)\"");
+    expect(text, "\"name\":\"client core 1 (r17)\"");
     /* the outer request, the inner one, an end without a beginning; times from the first mark */
     expect(text, "\"startTime\":[0,1,null],\"endTime\":[4,2,2],\"phase\":[1,1,3],");
     expect(text, "\"startTime\":[2.500000],\"endTime\":[null],\"phase\":[0],"); /* a point */
