@@ -35,11 +35,15 @@ uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)
     *n = 0;
     MKPERF_GROW(site, room, 1);
     for (size_t i = 0; i < m->nsegments; i++) {
-        for (uint64_t at = 0; at + 4 <= m->segment[i].size; at += 4) {
-            const uint8_t *p = mkperf_module_code(m, m->segment[i].vaddr + at, 4);
-            if (p != NULL && (word_at(p) & SVC_MASK) == SVC) {
+        const struct mkperf_segment *s = &m->segment[i];
+        /* What the file has: a size in memory may be any number. */
+        uint64_t rest = s->offset < m->size ? m->size - s->offset : 0;
+        uint64_t bytes = s->size < rest ? s->size : rest;
+
+        for (uint64_t at = 0; at + 4 <= bytes; at += 4) {
+            if ((word_at(m->bytes + s->offset + at) & SVC_MASK) == SVC) {
                 MKPERF_GROW(site, room, *n + 1);
-                site[(*n)++] = m->segment[i].vaddr + at;
+                site[(*n)++] = s->vaddr + at;
             }
         }
     }
