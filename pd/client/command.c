@@ -185,7 +185,8 @@ static bool status(struct mkperf_line *l)
     mkperf_line_number(l, " of ", c->ring.size, " bytes waited in the last second\n");
     mkperf_line_number(l, "late events ", s->late_events, "");
     mkperf_line_number(l, ", spurious ", s->spurious, "");
-    mkperf_line_number(l, ", disturbed ", s->disturbed, s->storm ? ", ended by a storm" : "");
+    mkperf_line_number(l, ", disturbed ", s->disturbed,
+                       mkperf_page_bool(&s->storm) ? ", ended by a storm" : "");
     mkperf_line_number(l, ", corrupt ", s->corrupt + c->corrupt, "");
     mkperf_line_number(l, ", bad frames ", c->connection[l->who].link.bad_frames, "\n");
     mkperf_line_number(l, "connections ", c->connections, "");
