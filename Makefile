@@ -3,6 +3,7 @@
 #
 #   make demo      profile the demo system in QEMU, show it        (DEMO_SECONDS, default 3)
 #   make test      everything that is checked
+#   make fuzz      the fuzz targets for HOURS, make fuzz-coverage what they reach (tests/fuzz/build.mk)
 #   make bench     the figures of docs/verification.md in 3 minutes, compared with bench/figures.json;
 #                  SECTIONS=all or SECTIONS="rates echo": in full, KEEP=1: keep the new ones
 #   make pictures  those of docs/viewers.md, made again
@@ -53,7 +54,7 @@ all: host target
 # Everything that is built waits for the packages (order only: a second run does nothing).
 # What is missing nevertheless is named, before anything is compiled.
 GOALS := $(or $(MAKECMDGOALS),all)
-NEEDS := $(or $(filter test,$(GOALS)),$(if $(filter-out all target host install% microkit-% clean,$(GOALS)),demo),\
+NEEDS := $(or $(if $(filter test fuzz%,$(GOALS)),test),$(if $(filter-out all target host install% microkit-% clean,$(GOALS)),demo),\
          $(if $(filter-out host install install-host clean,$(GOALS)),build),host)
 SETUP := $(B)/setup-$(NEEDS).stamp
 $(B)/setup-%.stamp: scripts/packages scripts/setup scripts/check-depends

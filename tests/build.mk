@@ -15,7 +15,6 @@ FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 # to it.
 HOSTED_SRC ?=
 $(B)/lib/asan/libhosted.a: $(call host_objects,asan,$(HOSTED_SRC))
-$(B)/lib/fuzz/libhosted.a: $(call host_objects,fuzz,$(HOSTED_SRC))
 $(B)/lib/asan/libhosted.a $(B)/lib/fuzz/libhosted.a:
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -30,11 +29,7 @@ $(B)/tests/tsan/%: tests/tsan/%.c $(PROTO_READY) | $(SETUP)
 # sDDF's interface, as far as its client needs it.
 $(B)/tests/unit/test_sddf $(B)/tests/tsan/test_sddf_race: private HOST_CFLAGS += -Itests/unit/mock
 $(B)/tests/unit/test_crc: private HOST_CFLAGS += -Itests/unit/mock
-$(B)/tests/fuzz/fuzz_profiler: private HOST_CFLAGS += -Itests -Itests/unit/mock -Ikernel -Wno-unused-function
-$(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhosted.a
-	$(Q)mkdir -p $(@D)
-	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. \
-	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
+include tests/fuzz/build.mk
 
 # Systems that only tests run, on the built-in platform: $(TEST_PD)/NAME with NAME.img and qemu-command.
 TEST_PD := $(B)/tests/pd

@@ -12,6 +12,7 @@
 
 #include <mkperf/frame.h>
 
+#include "fuzz/mutate_message.h"
 #include "link/address.h"
 #include "link/connection.h"
 #include "link/key_file.h"
@@ -130,4 +131,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     converse(&peer, data, size);
     mkperf_peer_end(&peer);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    mutate_seed(seed);
+    if (size == 0 || !(data[0] & 2) || mutate_random(64) == 0) {
+        return LLVMFuzzerMutate(data, size, max);
+    }
+    return 1 + mutate_list(data + 1, size - 1, max - 1, 0x3ff, mkperf_ToHost_fields);
 }

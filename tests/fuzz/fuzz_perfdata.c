@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The perf.data reader on any bytes. Its sink checks that the model's promises hold: events and PDs
- * are announced, chains are within their bound.
+ * The perf.data reader on any bytes, in memory, and some of them in a file and through a pipe. Its
+ * sink checks that the model's promises hold: events and PDs are announced, chains are within their
+ * bound. A file has the samples that the same bytes have in memory.
  */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/descriptor.h"
+#include "fuzz/mutate_perfdata.h"
 #include "perfdata/reader.h"
 
 struct seen {
     unsigned nevents;
     uint32_t npds;
+    uint64_t samples;
     bool began;
 };
 
@@ -56,6 +60,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 
     (void)e;
     require(s->event < seen->nevents && s->pd < seen->npds);
+    seen->samples++;
     require(s->callers->n <= MKPERF_MAX_FRAMES + 1);
     for (unsigned i = 0; i < s->callers->n; i++) {
         require(s->callers->caller[i].pd < seen->npds);
@@ -91,7 +96,8 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return MKPERF_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* path NULL: data itself. The samples. */
+static uint64_t read_one(const char *path, const uint8_t *data, size_t size)
 {
     static const struct mkperf_sink_ops ops = {.name = "fuzz",
                                                .begin = begin,
@@ -103,8 +109,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct seen seen = {.began = false};
     struct mkperf_sink sink = {.ops = &ops, .self = &seen};
     struct mkperf_error e = {.status = MKPERF_OK};
-    enum mkperf_status status = mkperf_perfdata_read_memory("fuzz", data, size, &sink, &e);
+    enum mkperf_status status = path ? mkperf_perfdata_read(path, &sink, &e)
+                                     : mkperf_perfdata_read_memory("fuzz", data, size, &sink, &e);
 
     require(status == MKPERF_OK || (status == MKPERF_ERR_INPUT && strstr(e.text, "offset")));
+    return seen.samples;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint64_t samples = read_one(NULL, data, size), again;
+    unsigned how = size > 16 ? data[size / 2] % 8 : 2;
+
+    if (how < 2) {
+        struct descriptor d = descriptor_open(data, size, how == 1);
+        again = read_one(d.path, data, size);
+        require(how == 1 || again == samples);
+        descriptor_close(&d);
+    }
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    mutate_seed(seed);
+    for (unsigned i = 1 + mutate_random(3); i > 0; i--) {
+        size = mutate_perfdata(data, size, max);
+    }
+    return size;
 }

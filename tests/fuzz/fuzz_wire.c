@@ -2,15 +2,19 @@
 /*
  * Any bytes into the receiver and the stream decoder. The first byte chooses: raw bytes of a line,
  * or messages (each with a length of two bytes) that are framed here, so that the CRC does not keep
- * the fuzzer out.
+ * the fuzzer out; whether names come from the image's list of programs, and who asks for it;
+ * whether the sink takes events of later sessions; whether the start was requested.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <mkperf/frame.h>
 
+#include "fuzz/mutate_message.h"
 #include "wire/receiver.h"
 #include "wire/wire_stream.h"
+
+enum { MESSAGES = 1, NAMES_LATER = 2, ASKS = 4, FIXED_EVENTS = 8, STARTING = 16, WAITING = 32 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -87,37 +91,84 @@ static void feed(struct mkperf_receiver *r, const uint8_t *data, size_t n)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+static enum mkperf_status on_control(void *self, const mkperf_ToHost *m, struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    if (m->which_msg == mkperf_ToHost_batch_tag) {
+        abort();
+    }
+    return MKPERF_OK;
+}
+
+static void on_warning(void *self, const char *text)
+{
+    (void)self;
+    if (text[0] == '\0') {
+        abort();
+    }
+}
+
+static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
 {
     static const struct mkperf_sink_ops sink = {.name = "none",
                                                 .begin = on_begin,
                                                 .events = on_events,
                                                 .sample = on_sample,
                                                 .mark = on_mark};
+    static const struct mkperf_sink_ops fixed = {
+        .name = "none", .begin = on_begin, .sample = on_sample};
     static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
     static struct mkperf_receiver receiver;
-    struct mkperf_pds_config none = {.system = NULL};
+    unsigned how = *data++;
+    struct mkperf_stream_config config = {.sink = {.ops = how & FIXED_EVENTS ? &fixed : &sink},
+                                          .pds = pds,
+                                          .decide = mkperf_lr_is_caller,
+                                          .control = on_control,
+                                          .asks = how & ASKS};
+    struct mkperf_stream *stream = mkperf_stream_new(&config);
+    struct mkperf_error e;
+    unsigned first;
+
+    n--;
+    stream->starting = how & STARTING;
+    stream->waiting = how & WAITING;
+    mkperf_receiver_init(&receiver, &ops, stream);
+    if (how & MESSAGES) {
+        feed(&receiver, data, n);
+    } else {
+        uint8_t *copy = malloc(n + 1);
+        memcpy(copy, data, n);
+        mkperf_receiver_push(&receiver, copy, n, &e);
+        free(copy);
+    }
+    mkperf_receiver_idle(&receiver);
+    if (mkperf_stream_samples(stream, 0, &first) && first != 0) {
+        abort();
+    }
+    mkperf_stream_finish(stream, &e);
+    mkperf_stream_free(stream);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct mkperf_pds_config none = {
+        .warn = on_warning, .names_only = true, .later = n != 0 && data[0] & NAMES_LATER};
     struct mkperf_error e;
     struct mkperf_pds *pds;
 
     if (n == 0 || mkperf_pds_new(&none, NULL, &pds, &e) != MKPERF_OK) {
         return 0;
     }
-    struct mkperf_stream_config config = {
-        .sink = {.ops = &sink}, .pds = pds, .decide = mkperf_lr_is_caller};
-    struct mkperf_stream *stream = mkperf_stream_new(&config);
-    mkperf_receiver_init(&receiver, &ops, stream);
-    if (data[0] & 1) {
-        feed(&receiver, data + 1, n - 1);
-    } else {
-        uint8_t *copy = malloc(n);
-        memcpy(copy, data + 1, n - 1);
-        mkperf_receiver_push(&receiver, copy, n - 1, &e);
-        free(copy);
-    }
-    mkperf_receiver_idle(&receiver);
-    mkperf_stream_finish(stream, &e);
-    mkperf_stream_free(stream);
+    run(pds, data, n);
     mkperf_pds_free(pds);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    mutate_seed(seed);
+    if (size == 0 || !(data[0] & 1) || mutate_random(64) == 0) {
+        return LLVMFuzzerMutate(data, size, max);
+    }
+    return 1 + mutate_list(data + 1, size - 1, max - 1, 0x7ff, mkperf_ToHost_fields);
 }
