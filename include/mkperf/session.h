@@ -47,6 +47,7 @@ enum mkperf_session_op {
                              tail on */
     MKPERF_OP_HOLD = 26,  /* an application's wish: ends the flight recording and keeps it */
     MKPERF_OP_INTERACTIONS = 27, /* takes part; fills interactions, as COUNTS does */
+    MKPERF_OP_LATENCY = 28,      /* takes part; fills latency, as COUNTS does */
     MKPERF_OP_OBSERVE = 30,      /* takes observe; with part 0 fills observer. Only while
                                     stopped */
 };
@@ -94,7 +95,7 @@ enum mkperf_session_limits {
     MKPERF_OBSERVE_WINDOWS = MKPERF_ROOM(mkperf_Observe, stack),
     MKPERF_MAX_FREQUENCY = 100000,
     MKPERF_MAX_PERIOD = 0x7fffffff,
-    MKPERF_SESSION_PAGE_BYTES = 8192,
+    MKPERF_SESSION_PAGE_BYTES = 16384,
     MKPERF_CORE_RING_BYTES = 256 * 1024, /* data of a core's sample ring */
     MKPERF_OUTPUT_RING_BYTES = 512 * 1024,
     MKPERF_OUTPUT_REGION_BYTES = 0x100000,
@@ -127,7 +128,7 @@ struct mkperf_session_page {
     /* The client writes these three, each as a whole; everything else it does not. */
     struct mkperf_session_request request;
     mkperf_Observe observe;
-    uint32_t part; /* of LIST, COUNTS, INTERACTIONS */
+    uint32_t part; /* of LIST, COUNTS, INTERACTIONS, LATENCY */
 
     mkperf_Session session;
     uint64_t tick_hz;         /* of every time in the session's records; 0 before the first start */
@@ -137,6 +138,7 @@ struct mkperf_session_page {
     mkperf_Events events;
     mkperf_Counts counts;
     mkperf_Interactions interactions;
+    mkperf_Latency latency;
     mkperf_Observer observer;
     mkperf_Error error;
 };

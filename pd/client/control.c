@@ -14,6 +14,7 @@ void mkperf_client_init(struct mkperf_client *c)
     c->controller = MKPERF_NOBODY;
     c->stop_by = MKPERF_NOBODY;
     mkperf_command_defaults(&c->settings);
+    mkperf_sched_encoder_begin(&c->sched, 0, 0);
     mkperf_encoder_begin(&c->encoder, 0, 0); /* a sample may arrive before a session is known */
     c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
     c->call(MKPERF_OP_INFO);
@@ -50,6 +51,7 @@ static void begin_session(struct mkperf_client *c)
     }
     c->ring.tail = __atomic_load_n(&c->ring.ring->tail, __ATOMIC_RELAXED);
     mkperf_encoder_begin(&c->encoder, s->id, c->page->tick_hz);
+    mkperf_sched_encoder_begin(&c->sched, s->id, c->page->tick_hz);
     for (unsigned i = 0; i < s->events_count && i < MKPERF_MAX_EVENTS; i++) {
         const mkperf_SessionEvent *e = &s->events[i];
         uint64_t period = c->page->status.period[i];
@@ -66,9 +68,11 @@ static void begin_session(struct mkperf_client *c)
     for (unsigned i = 0; i < c->places; i++) {
         c->connection[i].gap = (struct mkperf_gap){0};
         c->connection[i].lost = 0;
+        c->connection[i].sched_lost = 0;
     }
     c->corrupt = 0;
     c->dropped = 0;
+    c->sched_dropped = 0;
     c->status_time = 0;
     c->ring_peak = 0;
     c->new_epoch = false;
@@ -213,6 +217,9 @@ static void carry_out(struct mkperf_client *c, unsigned who)
         break;
     case mkperf_ToTarget_get_interactions_tag:
         mkperf_report_interactions(c, who, m->request, m->msg.get_interactions.part);
+        break;
+    case mkperf_ToTarget_get_latency_tag:
+        mkperf_report_latency(c, who, m->request, m->msg.get_latency.part);
         break;
     case mkperf_ToTarget_get_stamp_tag:
         mkperf_client_stamp(c, who, m->request, m->msg.get_stamp.offset);

@@ -28,6 +28,7 @@
 #include "command.h"
 #include "encode.h"
 #include "link.h"
+#include "sched.h"
 
 enum mkperf_client_limits {
     MKPERF_HOSTS = 4,        /* admitted connections at once, over TCP */
@@ -76,7 +77,8 @@ struct mkperf_connection {
     uint64_t opened; /* ticks */
     uint32_t list_request;
     uint32_t list_next;
-    uint64_t lost; /* samples of this session that it did not get */
+    uint64_t lost;       /* samples of this session that it did not get, */
+    uint64_t sched_lost; /* and scheduling events */
     struct mkperf_gap gap;
     char name[MKPERF_NAME_BYTES];
     struct mkperf_claim claim;
@@ -100,6 +102,7 @@ struct mkperf_client {
     unsigned hosts;
 
     struct mkperf_encoder encoder;
+    struct mkperf_sched_encoder sched;
     uint32_t admitted;   /* connections with a large queue, bit = index: they keep their places */
     uint32_t ready;      /* said hello and, to a target with keys, proved themselves; admitted */
     uint32_t queues;     /* in use */
@@ -125,10 +128,11 @@ struct mkperf_client {
     uint32_t stop_request;
     bool trigger_there; /* the mark that ended the flight recording: */
     mkperf_Mark trigger;
-    uint64_t corrupt;     /* invalid records */
-    uint64_t dropped;     /* samples of this session that `clear` dropped */
-    uint64_t status_time; /* ticks: of the last unsolicited status */
-    uint64_t ring_peak;   /* bytes: the highest fill level of `ring` since then */
+    uint64_t corrupt;       /* invalid records */
+    uint64_t dropped;       /* samples of this session that `clear` dropped, */
+    uint64_t sched_dropped; /* and scheduling events */
+    uint64_t status_time;   /* ticks: of the last unsolicited status */
+    uint64_t ring_peak;     /* bytes: the highest fill level of `ring` since then */
 
     uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* since boot */
     uint64_t calls;                                                  /* the fallback clock */
@@ -217,6 +221,7 @@ bool mkperf_report_ack(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_counts(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
 bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t request,
                                 uint32_t part);
+bool mkperf_report_latency(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part);
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request);
 bool mkperf_report_gap(struct mkperf_client *c, unsigned who);
 bool mkperf_report_mark(struct mkperf_client *c, const mkperf_Mark *mark); /* to all */

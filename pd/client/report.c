@@ -95,6 +95,8 @@ bool mkperf_report_status(struct mkperf_client *c, unsigned who, uint32_t reques
     *m = c->page->status;
     m->sent = c->encoder.sent - p->lost;
     m->lost_link = p->lost + c->dropped;
+    m->sched_sent = c->sched.sent - p->sched_lost;
+    m->sched_lost_link = p->sched_lost + c->sched_dropped;
     m->corrupt += c->corrupt;
     m->bad_frames = p->link.bad_frames;
     m->bad_auth = c->bad_auth;
@@ -135,6 +137,14 @@ bool mkperf_report_interactions(struct mkperf_client *c, unsigned who, uint32_t 
     return result == MKPERF_RESULT_OK
                ? SEND(interactions, mkperf_Interactions, &c->page->interactions)
                : mkperf_report_refusal(c, who, request, result);
+}
+
+bool mkperf_report_latency(struct mkperf_client *c, unsigned who, uint32_t request, uint32_t part)
+{
+    c->page->part = part;
+    uint32_t result = c->call(MKPERF_OP_LATENCY);
+    return result == MKPERF_RESULT_OK ? SEND(latency, mkperf_Latency, &c->page->latency)
+                                      : mkperf_report_refusal(c, who, request, result);
 }
 
 bool mkperf_report_role(struct mkperf_client *c, unsigned who, uint32_t request)

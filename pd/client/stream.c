@@ -12,8 +12,8 @@
 
 enum {
     /* Frames that one step may queue: role, session; hello, session and gap before a batch; the
-     * batch; status. */
-    STEP_FRAMES = 4,
+     * batch, and scheduling events before it; status. */
+    STEP_FRAMES = 5,
     MAX_STEPS = 16384, /* in one call; the queues and the ring are exhausted earlier */
     REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* space that ends a gap */
 };
@@ -64,6 +64,7 @@ void mkperf_stream_join(struct mkperf_client *c, unsigned who)
 
     p->gap = (struct mkperf_gap){.open = c->running, .joined = true, .samples = c->encoder.sent};
     p->lost = 0;
+    p->sched_lost = 0;
     c->new_epoch |= c->running && who == c->controller;
 }
 
@@ -90,23 +91,74 @@ static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64
     }
 }
 
+/* The same with scheduling events: `events` of them. */
+static void send_sched(struct mkperf_client *c, size_t n, uint64_t events)
+{
+    for (uint32_t rest = c->ready; rest != 0;) {
+        unsigned i = next(&rest);
+        struct mkperf_connection *p = &c->connection[i];
+        if (!p->gap.open && has_room(c, i) && mkperf_link_send(&p->link, c->message, n)) {
+            continue;
+        }
+        open_gap(p, c->encoder.sent);
+        p->sched_lost += p->gap.joined ? 0 : events;
+    }
+}
+
 /* A watcher in a gap whose queue has emptied needs an epoch; a controller needs one at once. */
 static bool epoch_wanted(const struct mkperf_client *c)
 {
+    uint32_t sent = c->encoder.batches + c->sched.messages;
+
     for (uint32_t rest = c->ready; rest != 0;) {
         unsigned i = next(&rest);
         if ((c->connection[i].gap.open || c->connection[i].wants_epoch) &&
             mkperf_link_room(&c->connection[i].link) >= REJOIN_FRAMES &&
-            (c->encoder.batches >= MKPERF_WATCHER_EPOCH || i == c->controller)) {
+            (sent >= MKPERF_WATCHER_EPOCH || i == c->controller)) {
             return true;
         }
     }
     return false;
 }
 
-/* Sends the batch, also a partial one, and a status once a second of the target's time. */
+/* A status to all that are not full, once a second of the target's time. */
+static void tell_status(struct mkperf_client *c, uint64_t time)
+{
+    if (c->status_time == 0) {
+        c->status_time = time;
+    }
+    if (c->stopping || (int64_t)(time - c->status_time) < (int64_t)c->encoder.tick_hz) {
+        return;
+    }
+    c->status_time = time;
+    c->call(MKPERF_OP_STATUS);
+    for (uint32_t rest = c->ready; rest != 0;) {
+        unsigned i = next(&rest);
+        if (has_room(c, i)) {
+            mkperf_report_status(c, i, 0);
+        }
+    }
+    c->ring_peak = 0;
+}
+
+static void flush_sched(struct mkperf_client *c)
+{
+    uint64_t time = c->sched.last_time;
+    uint64_t events = c->sched.events;
+    size_t n = mkperf_sched_encoder_finish(&c->sched, c->message);
+
+    if (n == 0) {
+        return;
+    }
+    send_sched(c, n, events);
+    c->new_epoch |= mkperf_sched_encoder_epoch_over(&c->sched) || epoch_wanted(c);
+    tell_status(c, time);
+}
+
+/* Sends the events and the batch, also partial ones. */
 void mkperf_stream_flush(struct mkperf_client *c)
 {
+    flush_sched(c);
     uint64_t time = c->encoder.last_time;
     uint64_t first = c->encoder.sent;
     size_t n = mkperf_encoder_finish(&c->encoder, c->message);
@@ -116,20 +168,7 @@ void mkperf_stream_flush(struct mkperf_client *c)
     }
     send_batch(c, n, first, c->encoder.sent - first);
     c->new_epoch |= mkperf_encoder_epoch_over(&c->encoder) || epoch_wanted(c);
-    if (c->status_time == 0) {
-        c->status_time = time;
-    }
-    if (!c->stopping && time - c->status_time >= c->encoder.tick_hz) {
-        c->status_time = time;
-        c->call(MKPERF_OP_STATUS);
-        for (uint32_t rest = c->ready; rest != 0;) {
-            unsigned i = next(&rest);
-            if (has_room(c, i)) {
-                mkperf_report_status(c, i, 0);
-            }
-        }
-        c->ring_peak = 0;
-    }
+    tell_status(c, time);
 }
 
 uint64_t mkperf_stream_clear(struct mkperf_client *c)
@@ -140,7 +179,9 @@ uint64_t mkperf_stream_clear(struct mkperf_client *c)
     unsigned size;
 
     while ((record = mkperf_ring_peek(&c->ring, &size, &corrupt)) != NULL) {
-        c->dropped += mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_SAMPLE;
+        unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
+        c->dropped += type == MKPERF_RECORD_SAMPLE;
+        c->sched_dropped += type == MKPERF_RECORD_SCHED;
         mkperf_ring_release(&c->ring, size);
     }
     c->corrupt += corrupt;
@@ -198,7 +239,8 @@ static bool serve(struct mkperf_client *c, unsigned who)
         mkperf_report_role(c, who, 0);
     } else if (ready && p->tell_session) {
         p->tell_session = false;
-        if (c->page->session.events_count != 0) {
+        const mkperf_Session *s = &c->page->session;
+        if (s->events_count != 0 || mkperf_page_bool(&s->sched) || mkperf_page_bool(&s->latency)) {
             mkperf_report_session(c, who, 0);
         }
     } else if (p->listing) {
@@ -275,13 +317,37 @@ static void take_fault(struct mkperf_client *c, const uint64_t *record)
     mkperf_report_mark(c, &m);
 }
 
+/* An event. False: the message before it was sent, and it stays for the next one. */
+static bool take_sched(struct mkperf_client *c, const uint64_t *record, unsigned size)
+{
+    switch (mkperf_sched_encoder_add(&c->sched, record, size)) {
+    case MKPERF_ENCODE_FULL:
+        flush_sched(c);
+        return false;
+    case MKPERF_ENCODE_BAD:
+        c->corrupt++;
+        break;
+    case MKPERF_ENCODE_ADDED:
+        break;
+    }
+    return true;
+}
+
 /* Consumes one record. False: frames were queued, and the step ends; if the batch was full, the
  * record stays for the next one. */
 static inline bool take(struct mkperf_client *c, struct mkperf_ring_consumer *ring,
                         const uint64_t *record, unsigned size)
 {
-    if (mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_FAULT &&
-        size == 8 * MKPERF_FAULT_WORDS) {
+    unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
+
+    if (type == MKPERF_RECORD_SCHED || type == MKPERF_RECORD_SCHED_LOSS) {
+        if (!take_sched(c, record, size)) {
+            return false;
+        }
+        mkperf_ring_release(ring, size);
+        return true;
+    }
+    if (type == MKPERF_RECORD_FAULT && size == 8 * MKPERF_FAULT_WORDS) {
         take_fault(c, record);
         mkperf_ring_release(ring, size);
         return false;
@@ -338,6 +404,7 @@ static bool step(struct mkperf_client *c)
         mkperf_stream_flush(c);
         c->new_epoch = false;
         mkperf_encoder_new_epoch(&c->encoder);
+        mkperf_sched_encoder_new_epoch(&c->sched);
         c->announce = true;
         return true;
     }
@@ -361,7 +428,7 @@ static bool step(struct mkperf_client *c)
     }
     c->ring = ring;
     c->corrupt += corrupt;
-    if (!mkperf_encoder_empty(&c->encoder)) {
+    if (!mkperf_encoder_empty(&c->encoder) || c->sched.events != 0) {
         mkperf_stream_flush(c);
         return true;
     }

@@ -59,27 +59,10 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, uint64_t bytes
     }
 }
 
-/* Space for a record by the session's policy, and its end. */
-static inline uint64_t *room(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
-                             unsigned size)
-{
-    return p->flight.on ? mkperf_flight_room(p, output, size) : mkperf_ring_reserve(output, size);
-}
-
-static inline void commit(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
-                          unsigned size)
-{
-    if (p->flight.on) {
-        mkperf_ring_keep(output, size);
-    } else {
-        mkperf_ring_commit(output, size);
-    }
-}
-
 /* Reports the losses at a place in the stream; false if there is no space for it yet. */
 static bool tell_loss(struct mkperf_profiler *p, unsigned where)
 {
-    uint64_t *w = room(p, &p->output, LOSS_BYTES);
+    uint64_t *w = mkperf_output_room(p, &p->output, LOSS_BYTES);
 
     if (w == NULL) {
         return false;
@@ -88,7 +71,7 @@ static bool tell_loss(struct mkperf_profiler *p, unsigned where)
     w[MKPERF_WORD_TIME] = p->now;
     w[MKPERF_LOSS_SAMPLES] = p->lost[where].samples;
     w[MKPERF_LOSS_EVENTS] = p->lost[where].events;
-    commit(p, &p->output, LOSS_BYTES);
+    mkperf_output_commit(p, &p->output, LOSS_BYTES);
     p->lost[where] = (struct mkperf_lost){0};
     return true;
 }
@@ -142,7 +125,7 @@ static uint64_t *room_behind_losses(struct mkperf_profiler *p, struct mkperf_rin
     p->output = *output;
     bool told = tell_losses(p);
     *output = p->output;
-    return told ? room(p, output, size) : NULL;
+    return told ? mkperf_output_room(p, output, size) : NULL;
 }
 
 static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
@@ -159,7 +142,7 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
         pace->events += weight;
         pace->last = p->now;
     }
-    w = p->untold ? room_behind_losses(p, output, size) : room(p, output, size);
+    w = p->untold ? room_behind_losses(p, output, size) : mkperf_output_room(p, output, size);
     if (w == NULL) {
         p->books.lost_output++;
         p->lost[MKPERF_LOSS_OUTPUT].samples++;
@@ -172,7 +155,7 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
     if (p->plan.turns > 1) {
         renumber(p, w);
     }
-    commit(p, output, size);
+    mkperf_output_commit(p, output, size);
     if (p->flight.on) {
         p->flight.samples++;
     }
@@ -260,14 +243,14 @@ static void deliver_fault(struct mkperf_profiler *p, struct mkperf_ring_producer
     }
     uint64_t thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
     mkperf_flight_fault(p, thread);
-    uint64_t *w = room(p, output, size);
+    uint64_t *w = mkperf_output_room(p, output, size);
     if (w == NULL) {
         p->soft->records_dropped++;
         return;
     }
     copy_words(w, record, size);
     w[MKPERF_WORD_THREAD] = thread;
-    commit(p, output, size);
+    mkperf_output_commit(p, output, size);
 }
 
 static void other(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
@@ -279,6 +262,8 @@ static void other(struct mkperf_profiler *p, struct mkperf_ring_producer *output
         deliver_fault(p, output, record, size);
     } else if (type == MKPERF_RECORD_TURN) {
         mkperf_turns_take(p, record, size);
+    } else if (type >= MKPERF_RECORD_SCHED && type <= MKPERF_RECORD_SCHED_LOSS) {
+        mkperf_sched_take(p, output, record, size);
     } else {
         p->books.corrupt++;
     }
@@ -346,6 +331,9 @@ uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
     take_books(p);
     if (p->untold) {
         tell_losses(p);
+    }
+    if (mkperf_plan_schedules(&p->plan)) {
+        mkperf_sched_drained(p);
     }
     return samples;
 }

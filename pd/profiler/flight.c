@@ -32,6 +32,8 @@ static void give_up(struct mkperf_profiler *p, struct mkperf_ring_producer *outp
 {
     p->flight.overwritten += p->flight.samples;
     p->flight.samples = 0;
+    p->flight.events_overwritten += p->flight.events;
+    p->flight.events = 0;
     p->books.corrupt++;
     output->tail = output->head;
 }
@@ -45,10 +47,13 @@ static void drop_oldest(struct mkperf_profiler *p, struct mkperf_ring_producer *
         give_up(p, output);
         return;
     }
-    if (mkperf_record_type(record[MKPERF_WORD_HEADER]) == MKPERF_RECORD_SAMPLE &&
-        p->flight.samples != 0) {
+    unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
+    if (type == MKPERF_RECORD_SAMPLE && p->flight.samples != 0) {
         p->flight.samples--;
         p->flight.overwritten++;
+    } else if (type == MKPERF_RECORD_SCHED && p->flight.events != 0) {
+        p->flight.events--;
+        p->flight.events_overwritten++;
     }
     output->tail += size;
 }
@@ -119,6 +124,7 @@ bool mkperf_flight_dump(struct mkperf_profiler *p, mkperf_Error *error)
     p->id++; /* each dump is a separate session for its receiver */
     p->flight.dumping = true;
     p->flight.dumped = p->flight.samples;
+    p->flight.events_dumped = p->flight.events;
     p->flight.shown = p->output.head;
     mkperf_ring_show(&p->output, p->flight.tail);
     return true;
@@ -135,4 +141,6 @@ void mkperf_flight_fill(const struct mkperf_profiler *p, mkperf_Status *out)
     out->trigger_thread = f->why == MKPERF_FLIGHT_FAULT ? mkperf_thread_to_wire(f->thread) : 0;
     out->held = f->samples;
     out->overwritten = f->overwritten;
+    out->sched_held = f->on ? f->events : 0;
+    out->sched_overwritten = f->events_overwritten;
 }

@@ -33,7 +33,10 @@ struct mkperf_flight {
     uint64_t tail;    /* the oldest record */
     uint64_t samples; /* from there on */
     uint64_t overwritten;
-    uint64_t dumped; /* samples in the last dump */
+    uint64_t dumped; /* samples in the last dump, */
+    uint64_t events; /* and the same three of scheduling events */
+    uint64_t events_overwritten;
+    uint64_t events_dumped;
 };
 
 /* A recording begins and takes the output ring from the client. False: the client has not yet read

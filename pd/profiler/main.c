@@ -106,6 +106,8 @@ static void fill_session(const struct mkperf_profiler *p)
         .no_jitter = p->plan.no_jitter,
         .turns = p->plan.turns,
         .overwrite = p->flight.on,
+        .sched = p->plan.sched && !p->ticks.on,
+        .latency = p->plan.latency && !p->ticks.on,
         .source = p->ticks.on ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
     };
     for (unsigned i = 0; i < p->plan.events; i++) {
@@ -135,6 +137,7 @@ static void fill_status(const struct mkperf_profiler *p)
     s.tick_hz = p->tick_hz;
     if (p->flight.on) {
         s.captured = p->flight.dumped; /* of the session that its dump is */
+        s.sched_captured = p->flight.events_dumped;
     }
     if (p->ticks.on) {
         s.late_events = p->ticks.late_us;
@@ -217,6 +220,11 @@ static uint32_t configure(struct mkperf_profiler *p, mkperf_Error *error)
     }
     if (p->running) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running: stop it first");
+    } else if (mkperf_ticks_wanted(&request.configure) &&
+               (request.configure.sched || request.configure.latency)) {
+        mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                           "scheduling events come from the kernel's extension, and a session of "
+                           "'timer' does without it");
     } else if (mkperf_ticks_wanted(&request.configure)) {
         mkperf_ticks_plan(p, &request.configure, request.wake_samples, error);
     } else if (p->no_pmu != NULL) {
@@ -234,7 +242,7 @@ static uint32_t start(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_plan_refuse(error, p->no_pmu_code, 0, p->no_pmu);
     } else if (p->running) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "a session is running already");
-    } else if (p->plan.events == 0) {
+    } else if (p->plan.events == 0 && !mkperf_plan_schedules(&p->plan)) {
         mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "nothing is configured");
     } else if (p->ticks.on) {
         mkperf_ticks_start(p, error);
@@ -284,6 +292,10 @@ static uint32_t operation(struct mkperf_profiler *p, uint64_t op, mkperf_Error *
         return error->code;
     case MKPERF_OP_INTERACTIONS:
         mkperf_soft_answer(p, mkperf_request_part(p->page), error);
+        return error->code;
+    case MKPERF_OP_LATENCY:
+        drain(p);
+        mkperf_sched_answer(p, mkperf_request_part(p->page), error);
         return error->code;
     case MKPERF_OP_LIST:
         return list(p);

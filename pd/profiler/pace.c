@@ -138,8 +138,8 @@ bool mkperf_pace_drain(struct mkperf_profiler *p)
     mkperf_counting_rotate(p);
     mkperf_turns_rotate(p);
     pace_events(p, p->books.lost_ring != lost, false);
-    if (samples != 0) {
-        p->silent = false;
+    p->silent = p->silent && samples == 0;
+    if (samples != 0 && !mkperf_plan_schedules(&p->plan)) {
         uint64_t ticks = before != 0 ? p->now - before : 0;
         uint32_t wake = mkperf_wake_samples(p->plan.wake_samples, samples, ticks, p->tick_hz);
         uint32_t watermark = mkperf_watermark(wake, bytes / samples, (uint32_t)p->core.size);

@@ -284,6 +284,20 @@ static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request
     return true;
 }
 
+/* Scheduling events wake nobody where they happen (the scheduler is at work there), so a counter
+ * that is left over strikes now and then. Without one, samples do. */
+static void plan_beat(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, uint32_t needed)
+{
+    const struct mkperf_pmu_event *cycles = find_name(cpu, "cycles");
+
+    if (mkperf_plan_schedules(plan) && needed < cpu->counters && cycles != NULL &&
+        mkperf_cpu_supports(cpu, cycles->code)) {
+        plan->beat = (uint32_t)__builtin_popcount(plan->counter_mask) + 1;
+        plan->clock_code = cycles->code;
+        plan->counter_mask |= UINT32_C(1) << (plan->beat - 1);
+    }
+}
+
 /* More events than counters: they are multiplexed, and one counter is the clock. */
 static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
@@ -316,7 +330,11 @@ static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *
                                   "event takes two, user and kernel: :u or :k halves the need");
     }
     if (needed <= there) {
-        return plan_turns(plan, request, cpu, there, error);
+        if (!plan_turns(plan, request, cpu, there, error)) {
+            return false;
+        }
+        plan_beat(plan, cpu, needed);
+        return true;
     }
     return plan_turns(plan, request, cpu, there - 1, error) && plan_clock(plan, cpu, error);
 }
@@ -430,7 +448,7 @@ static bool plan_one(struct mkperf_plan *plan, unsigned i, const mkperf_Configur
 static bool plan_limits(struct mkperf_plan *plan, const mkperf_Configure *request,
                         mkperf_Error *error)
 {
-    if (plan->events == 0) {
+    if (plan->events == 0 && !mkperf_plan_schedules(plan)) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "a session has from 1 to 16 events");
     }
@@ -461,6 +479,11 @@ static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
     plan->overwrite = request->overwrite;
     plan->soft_mask = request->interactions ? MKPERF_SOFT_ALL : 0;
     plan->faults = request->dump_on_fault_count;
+    if (mkperf_plan_schedules(plan) && plan->counting) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "scheduling events come alone or with events that sample: not "
+                                  "with events that count");
+    }
     if (plan->overwrite && plan->counting) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "a flight recording samples: events that count have no place "
@@ -491,7 +514,7 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         .max_frames = configure->max_frames,
         .callers = configure->max_frames != 0 ? configure->callers : 0,
         .no_jitter = configure->no_jitter,
-        .counting = configure->events[0].count,
+        .counting = configure->events_count != 0 && configure->events[0].count,
         .per_thread = configure->per_pd,
         .soft_only = true,
         .wake_samples = request->wake_samples,
@@ -499,6 +522,8 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         .output_bytes = request->output_bytes != 0 ? request->output_bytes
                                                    : MKPERF_OUTPUT_RING_BYTES,
         .filters = configure->only_count,
+        .sched = configure->sched,
+        .latency = configure->latency,
     };
 
     if (!plan_limits(&made, configure, error) || !plan_soft(&made, configure, error)) {

@@ -56,17 +56,26 @@ struct mkperf_plan {
     uint32_t kernel_mask;  /* of the first */
     uint32_t clock;        /* counter + 1 whose overflow ends a slice; 0 = none */
     uint32_t clock_code;
+    uint32_t beat; /* counter + 1 that wakes this PD for scheduling events; 0 = none */
     uint32_t turns;
     struct mkperf_plan_turn turn[MKPERF_MAX_EVENTS];
     uint32_t filters;
     uint64_t filter[MKPERF_MAX_FILTERS];
     bool overwrite;     /* a flight recording */
     uint32_t soft_mask; /* of the descriptor */
+    bool sched;         /* scheduling events are streamed, */
+    bool latency;       /* and aggregated */
     uint32_t faults;    /* threads whose fault ends the flight recording */
     uint64_t fault[MKPERF_MAX_FAULTS];
     uint8_t event_of[MKPERF_MAX_COUNTERS]; /* by number */
     struct mkperf_plan_event event[MKPERF_MAX_EVENTS];
 };
+
+/* Whether the session has scheduling events; it may have no others. */
+static inline bool mkperf_plan_schedules(const struct mkperf_plan *plan)
+{
+    return plan->sched || plan->latency;
+}
 
 /*
  * Makes a plan of a request that mkperf_request_take gave. True: *plan is complete. False: *error

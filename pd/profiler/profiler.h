@@ -23,6 +23,7 @@
 #include "plan.h"
 #include "policy.h"
 #include "riders.h"
+#include "sched.h"
 #include "soft.h"
 #include "ticks.h"
 #include "turns.h"
@@ -65,6 +66,7 @@ struct mkperf_profiler {
     struct mkperf_counting counting;
     struct mkperf_flight flight;
     struct mkperf_soft_view soft_view;
+    struct mkperf_sched sched;
     struct mkperf_turns turns;
     uint32_t id; /* sessions started since boot */
     bool running;
@@ -86,6 +88,23 @@ struct mkperf_profiler {
     struct mkperf_ticks ticks;
     struct mkperf_riders riders;
 };
+
+/* Space for a record in the output ring by the session's policy, or NULL; and its end. */
+static inline uint64_t *mkperf_output_room(struct mkperf_profiler *p,
+                                           struct mkperf_ring_producer *output, unsigned size)
+{
+    return p->flight.on ? mkperf_flight_room(p, output, size) : mkperf_ring_reserve(output, size);
+}
+
+static inline void mkperf_output_commit(const struct mkperf_profiler *p,
+                                        struct mkperf_ring_producer *output, unsigned size)
+{
+    if (p->flight.on) {
+        mkperf_ring_keep(output, size);
+    } else {
+        mkperf_ring_commit(output, size);
+    }
+}
 
 /* drain.c: moves the core's ring's records to the output ring; reports losses in the stream.
  * Returns the number of samples that left the core's ring. *bytes: their bytes. Bounded by the

@@ -31,6 +31,8 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
     make_bool(&c->check);
     make_bool(&c->overwrite);
     make_bool(&c->interactions);
+    make_bool(&c->sched);
+    make_bool(&c->latency);
     for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
         mkperf_EventSpec *e = &c->events[i];
         e->name[sizeof e->name - 1] = '\0';

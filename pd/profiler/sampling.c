@@ -29,6 +29,7 @@ static void empty_ring(struct mkperf_profiler *p)
     r->dropped_samples = 0;
     r->dropped_events = 0;
     r->late_events = 0;
+    r->dropped_sched = 0;
     p->core.tail = 0;
     p->dropped_samples = 0;
     p->dropped_events = 0;
@@ -145,6 +146,9 @@ static uint32_t first_watermark(const struct mkperf_profiler *p)
 {
     uint32_t wake = p->plan.counting ? 1 : p->plan.wake_samples;
 
+    if (mkperf_plan_schedules(&p->plan)) {
+        return (uint32_t)p->core.size / 4; /* each wake-up is events, too */
+    }
     return mkperf_watermark(mkperf_wake_samples(wake, 0, 0, p->tick_hz), 0, (uint32_t)p->core.size);
 }
 
@@ -219,7 +223,7 @@ static bool set_tables(struct mkperf_profiler *p, mkperf_Error *error)
     if (p->plan.counting && p->plan.per_thread && mkperf_counting_by_thread(p)) {
         want->counts = (uintptr_t)p->counts;
     }
-    return mkperf_soft_prepare(p, error);
+    return mkperf_soft_prepare(p, error) && mkperf_sched_prepare(p, error);
 }
 
 /* Begins the configured session, or refuses with the hook's reason. */
@@ -268,6 +272,7 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error)
         return error->code;
     }
     mkperf_soft_started(p);
+    mkperf_sched_started(p);
     if (p->plan.counting) {
         mkperf_counting_started(p);
     } else {
@@ -289,5 +294,9 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
     }
     mkperf_soft_ended(p);
     mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW);
+    if (mkperf_plan_schedules(&p->plan)) {
+        mkperf_sched_ended(p);
+        mkperf_drain_ring(p, &bytes); /* what happened since counters were stopped */
+    }
     p->running = false;
 }

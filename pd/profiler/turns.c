@@ -12,21 +12,24 @@
 
 #include "profiler.h"
 
-enum { TURN_CYCLES = 10000000 }; /* of a slice, on average: 10 ms at 1 GHz */
+enum {
+    TURN_CYCLES = 10000000, /* of a slice, on average: 10 ms at 1 GHz */
+    BEAT_CYCLES = 4000000,  /* scheduling events in 4 ms at 1 GHz fit the core's ring by far */
+};
 
 bool mkperf_turns_on(const struct mkperf_profiler *p, unsigned event)
 {
     return p->plan.event[event].turn == p->turns.turn;
 }
 
-static struct mkperf_request_counter clock_counter(const struct mkperf_profiler *p)
+static struct mkperf_request_counter clock_counter(const struct mkperf_profiler *p, uint32_t cycles)
 {
     return (struct mkperf_request_counter){
         .select = p->cpu.pmu->select(p->plan.clock_code, true, true),
-        .left = TURN_CYCLES,
-        .first = TURN_CYCLES,
-        .period = TURN_CYCLES,
-        .jitter_mask = mkperf_jitter_mask(TURN_CYCLES),
+        .left = cycles,
+        .first = cycles,
+        .period = cycles,
+        .jitter_mask = mkperf_jitter_mask(cycles),
     };
 }
 
@@ -138,10 +141,13 @@ static void set_present(struct mkperf_profiler *p)
         mkperf_kernel_select(p, &p->plan.event[at.event]);
     }
     if (p->plan.clock != 0) {
-        want->counter[p->plan.clock - 1] = clock_counter(p);
+        want->counter[p->plan.clock - 1] = clock_counter(p, TURN_CYCLES);
+    }
+    if (p->plan.beat != 0) {
+        want->counter[p->plan.beat - 1] = clock_counter(p, BEAT_CYCLES);
     }
     want->read_mask = turn->read_mask;
-    want->turn_mask = mkperf_counter_bit(p->plan.clock);
+    want->turn_mask = mkperf_counter_bit(p->plan.clock) | mkperf_counter_bit(p->plan.beat);
     want->counter_mask = turn->counter_mask | want->turn_mask;
     want->enable_mask = want->counter_mask;
     p->stale = false;
@@ -174,6 +180,11 @@ static void resume_pace(struct mkperf_profiler *p)
 
 void mkperf_turns_take(struct mkperf_profiler *p, const uint64_t *record, unsigned size)
 {
+    if (p->plan.beat != 0 && size >= 8 * MKPERF_TURN_WORDS &&
+        mkperf_record_counter(record[MKPERF_WORD_HEADER]) == p->plan.beat - 1) {
+        p->now = record[MKPERF_WORD_TIME];
+        return; /* it has woken this PD */
+    }
     if (p->plan.clock == 0 || p->plan.counting || size < 8 * MKPERF_TURN_WORDS) {
         p->books.corrupt++;
         return;

@@ -35,6 +35,7 @@
 #include "pd/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/riders.c"   // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/sched.c"    // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/soft.c"     // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/turns.c"    // NOLINT(bugprone-suspicious-include)
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Protocol buffers by hand: numbers and the beginnings of fields, for what the encoders of the stream
+ * write without nanopb. Each function writes at `at` and returns the bytes written.
+ */
+#ifndef MKPERF_CLIENT_VARINT_H
+#define MKPERF_CLIENT_VARINT_H
+
+#include <stdint.h>
+
+enum { MKPERF_VARINT = 10 }; /* bytes, at most */
+
+static inline uint32_t mkperf_put_varint(uint8_t *at, uint64_t v)
+{
+    uint32_t n = 0;
+
+    while (v > 0x7f) {
+        at[n++] = (uint8_t)(v | 0x80);
+        v >>= 7;
+    }
+    at[n++] = (uint8_t)v;
+    return n;
+}
+
+static inline uint32_t mkperf_varint_size(uint64_t v)
+{
+    return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
+}
+
+/* A field of wire type 0 (varint), omitted if it is 0. */
+static inline uint32_t mkperf_put_field(uint8_t *at, unsigned field, uint64_t v)
+{
+    if (v == 0) {
+        return 0;
+    }
+    uint32_t n = mkperf_put_varint(at, (uint64_t)field << 3);
+    return n + mkperf_put_varint(at + n, v);
+}
+
+/* The start of a field of wire type 2: what follows it is `length` bytes. */
+static inline uint32_t mkperf_put_length(uint8_t *at, unsigned field, uint64_t length)
+{
+    uint32_t n = mkperf_put_varint(at, (uint64_t)field << 3 | 2);
+    return n + mkperf_put_varint(at + n, length);
+}
+
+#endif

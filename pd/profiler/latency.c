@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Latencies between PDs: see latency.h for ownership and callers. */
+#include "latency.h"
+
+enum {
+    NOWHERE = 0xffff,  /* no index */
+    CELL_PROBES = 32,  /* places that a bucket may have */
+    BUCKET_EXACT = 16, /* below, a bucket is a tick wide */
+};
+
+#define LATENCY_HASH UINT64_C(0x9e3779b97f4a7c15)
+
+/* A key: bits 0-1 kind + 1, 2-17 index of `to`, 18-33 index of `from` or the interrupt. */
+static uint64_t make_key(unsigned kind, unsigned from, unsigned to)
+{
+    return (uint64_t)(kind + 1) | (uint64_t)to << 2 | (uint64_t)from << 18;
+}
+
+unsigned mkperf_latency_bucket(uint64_t ticks)
+{
+    if (ticks < BUCKET_EXACT) {
+        return (unsigned)ticks;
+    }
+    unsigned e = 63 - (unsigned)__builtin_clzll(ticks);
+
+    return 16 * (e - 3) + (unsigned)(ticks >> (e - 4)) - 16;
+}
+
+void mkperf_latency_begin(struct mkperf_latency *l)
+{
+    l->dropped = 0;
+    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+        l->running[i] = 0;
+    }
+    for (unsigned i = 0; i < MKPERF_LATENCY_THREADS; i++) {
+        l->thread[i] = (struct mkperf_latency_thread){0};
+    }
+    for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
+        l->pair[i] = (struct mkperf_latency_pair){0};
+    }
+    for (unsigned i = 0; i < MKPERF_LATENCY_CELLS; i++) {
+        l->cell[i] = 0;
+    }
+}
+
+/* The index of a thread, maybe a new one; NOWHERE: there is no room. */
+static unsigned index_of(struct mkperf_latency *l, uint64_t identity)
+{
+    uint64_t at = identity * LATENCY_HASH >> 32;
+
+    for (unsigned i = 0; i < MKPERF_LATENCY_THREADS; i++, at++) {
+        struct mkperf_latency_thread *t = &l->thread[at % MKPERF_LATENCY_THREADS];
+        if (!t->used) {
+            *t = (struct mkperf_latency_thread){.used = true, .identity = identity};
+        }
+        if (t->identity == identity) {
+            return (unsigned)(at % MKPERF_LATENCY_THREADS);
+        }
+    }
+    return NOWHERE;
+}
+
+/* Counts in the histogram of the pair with that index. False: no room. */
+static bool count_bucket(struct mkperf_latency *l, unsigned pair, unsigned bucket)
+{
+    uint64_t key = (uint64_t)(pair + 1) << 16 | bucket;
+    uint64_t at = key * LATENCY_HASH >> 32;
+
+    for (unsigned i = 0; i < CELL_PROBES; i++, at++) {
+        uint64_t *cell = &l->cell[at % MKPERF_LATENCY_CELLS];
+        if (*cell == 0) {
+            *cell = key << 32;
+        }
+        if (*cell >> 32 == key) {
+            *cell += mkperf_latency_cell_count(*cell) != UINT32_MAX;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t until)
+{
+    uint64_t at = key * LATENCY_HASH >> 32;
+    uint64_t ticks = until > from ? until - from : 0;
+
+    for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++, at++) {
+        struct mkperf_latency_pair *p = &l->pair[at % MKPERF_LATENCY_PAIRS];
+        if (p->key == 0) {
+            p->key = key;
+        }
+        if (p->key != key) {
+            continue;
+        }
+        if (!count_bucket(l, (unsigned)(at % MKPERF_LATENCY_PAIRS), mkperf_latency_bucket(ticks))) {
+            break;
+        }
+        p->count++;
+        p->total += ticks;
+        if (ticks > p->max || p->count == 1) {
+            p->max = ticks;
+            p->max_at = until;
+        }
+        return;
+    }
+    l->dropped++;
+}
+
+/* The running thread calls. callee: NOWHERE if it is busy. */
+static void call(struct mkperf_latency_thread *t, unsigned callee, uint64_t time)
+{
+    t->calls = true;
+    t->called_at = time;
+    t->answered = callee != NOWHERE;
+    t->callee = (uint16_t)callee;
+}
+
+/* The reply to thread `to` was delivered. */
+static void reply(struct mkperf_latency *l, unsigned to, uint64_t time)
+{
+    struct mkperf_latency_thread *t = &l->thread[to];
+
+    if (t->calls && t->answered) {
+        add(l, make_key(MKPERF_LATENCY_CALL, to, t->callee), t->called_at, time);
+    }
+    t->calls = false;
+}
+
+/* The thread was notified, by thread `waker` or an interrupt. */
+static void wake(struct mkperf_latency_thread *t, unsigned kind, unsigned waker, unsigned irq,
+                 uint64_t time)
+{
+    if (!t->waits) {
+        return;
+    }
+    t->waits = false;
+    if (kind == MKPERF_LATENCY_NOTIFY && waker == NOWHERE) {
+        return; /* nobody knows by whom */
+    }
+    t->woken = true;
+    t->wake_kind = (uint8_t)kind;
+    t->waker = (uint16_t)waker;
+    t->wake_irq = (uint16_t)irq;
+    t->woken_at = time;
+}
+
+/* Thread `now` stopped. */
+static void stop(struct mkperf_latency *l, unsigned now, unsigned reason, unsigned to,
+                 uint64_t time)
+{
+    struct mkperf_latency_thread *t = &l->thread[now];
+
+    t->waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
+               reason == MKPERF_STOPPED_WAIT_NOTIFICATION || reason == MKPERF_STOPPED_REPLIED;
+    if (reason == MKPERF_STOPPED_QUEUED) {
+        call(t, NOWHERE, time);
+    } else if (reason == MKPERF_STOPPED_CALLED && !t->calls) {
+        call(t, to, time);
+    }
+}
+
+static void run(struct mkperf_latency *l, unsigned to, uint64_t time)
+{
+    struct mkperf_latency_thread *t = &l->thread[to];
+
+    t->waits = false;
+    if (t->woken) {
+        unsigned from = t->wake_kind == MKPERF_LATENCY_IRQ ? t->wake_irq : t->waker;
+        t->woken = false;
+        add(l, make_key(t->wake_kind, from, to), t->woken_at, time);
+    }
+}
+
+void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t header,
+                          uint64_t identity, uint64_t time)
+{
+    unsigned now = l->running[core] != 0 ? l->running[core] - 1U : NOWHERE;
+    unsigned about = index_of(l, identity);
+    unsigned reason = mkperf_sched_reason_of(header);
+
+    if (about == NOWHERE) {
+        mkperf_latency_gap(l); /* what happens to it is not known */
+        l->dropped++;
+        return;
+    }
+    struct mkperf_latency_thread *t = &l->thread[about];
+
+    switch (mkperf_sched_kind_of(header)) {
+    case MKPERF_SCHED_SWITCH:
+        if (now != NOWHERE) {
+            stop(l, now, reason, about, time);
+        }
+        if (reason == MKPERF_STOPPED_REPLIED) {
+            reply(l, about, time);
+        }
+        run(l, about, time);
+        l->running[core] = (uint16_t)(about + 1);
+        break;
+    case MKPERF_SCHED_CALL:
+        if (now != NOWHERE) {
+            call(&l->thread[now], about, time);
+        }
+        t->waits = false;
+        break;
+    case MKPERF_SCHED_REPLY:
+        reply(l, about, time);
+        break;
+    case MKPERF_SCHED_NOTIFY:
+        wake(t, MKPERF_LATENCY_NOTIFY, now, 0, time);
+        break;
+    case MKPERF_SCHED_IRQ:
+        wake(t, MKPERF_LATENCY_IRQ, NOWHERE, mkperf_sched_irq_of(header), time);
+        break;
+    case MKPERF_SCHED_RECEIVE:
+        t->answered = now != NOWHERE;
+        t->callee = (uint16_t)now;
+        break;
+    case MKPERF_SCHED_FAULT:
+    case MKPERF_SCHED_WAKE:
+        t->waits = false;
+        break;
+    default: /* locks change nobody's state */
+        break;
+    }
+}
+
+void mkperf_latency_gap(struct mkperf_latency *l)
+{
+    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+        l->running[i] = 0;
+    }
+    for (unsigned i = 0; i < MKPERF_LATENCY_THREADS; i++) {
+        l->thread[i].waits = false;
+        l->thread[i].woken = false;
+        l->thread[i].calls = false;
+    }
+}
+
+/* Lets the cell at `at` of a heap of n sink to its place; the greatest is on top. */
+static void sink(uint64_t *heap, unsigned at, unsigned n)
+{
+    uint64_t cell = heap[at];
+
+    for (unsigned child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && heap[child + 1] > heap[child];
+        if (heap[child] <= cell) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = cell;
+}
+
+unsigned mkperf_latency_sort(struct mkperf_latency *l)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < MKPERF_LATENCY_CELLS; i++) {
+        uint64_t cell = l->cell[i];
+        l->cell[i] = 0;
+        if (cell != 0) {
+            l->cell[n++] = cell;
+        }
+    }
+    for (unsigned i = n / 2; i-- > 0;) {
+        sink(l->cell, i, n);
+    }
+    for (unsigned rest = n; rest > 1; rest--) {
+        uint64_t last = l->cell[rest - 1];
+        l->cell[rest - 1] = l->cell[0];
+        l->cell[0] = last;
+        sink(l->cell, 0, rest - 1);
+    }
+    return n;
+}
+
+struct mkperf_latency_ends mkperf_latency_ends(const struct mkperf_latency *l,
+                                               const struct mkperf_latency_pair *pair)
+{
+    struct mkperf_latency_ends ends = {.kind = (unsigned)(pair->key & 3) - 1};
+    unsigned from = pair->key >> 18 & 0xffff;
+
+    ends.to = l->thread[(pair->key >> 2 & 0xffff) % MKPERF_LATENCY_THREADS].identity;
+    if (ends.kind == MKPERF_LATENCY_IRQ) {
+        ends.irq = from;
+    } else {
+        ends.from = l->thread[from % MKPERF_LATENCY_THREADS].identity;
+    }
+    return ends;
+}

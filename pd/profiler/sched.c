@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events in the profiler PD: see sched.h for ownership and callers.
+ *
+ * What may be lost: events that the hook could not write, and those that do not fit into the output
+ * ring. Both are counted, and a record before the next event of that core says how many.
+ */
+#include "profiler.h"
+
+#define EVENT_OUT_BYTES (8U * MKPERF_SCHED_OUTPUT_WORDS)
+#define LOST_BYTES (8U * MKPERF_SCHED_LOSS_WORDS)
+
+enum {
+    PIECE_BUCKETS = MKPERF_ROOM(mkperf_LatencyPair, bucket),
+    PART_BYTES = MKPERF_CONTENT_BYTES - 96, /* for the pairs of an answer */
+    PAIR_BYTES = 2 + 2 + 11 + 11 + 6 + 11 + 11 + 11 + 11 + 3 + 3,
+    BUCKET_BYTES = 2 + 5, /* the difference to the bucket before, and a count below 2^32 */
+};
+
+bool mkperf_sched_prepare(struct mkperf_profiler *p, mkperf_Error *error)
+{
+    bool there = (mkperf_answered(&p->kernel)->features & MKPERF_FEATURE_SCHED) != 0;
+    struct mkperf_sched *s = &p->sched;
+
+    s->on = false;
+    if (mkperf_plan_schedules(&p->plan) && !there) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_NO_HOOK, 0,
+                                  "the kernel's mkperf extension has no scheduling events "
+                                  "(KernelMkperfSched)");
+    }
+    mkperf_wanted(&p->kernel)->sched = mkperf_plan_schedules(&p->plan);
+    s->dropped = 0;
+    s->began = 0;
+    s->ended = 0;
+    s->on = p->plan.latency;
+    for (unsigned core = 0; core < MKPERF_MAX_CORES; core++) {
+        struct mkperf_sched_core *c = &s->core[core];
+        c->lost = 0;
+        c->gap = false;
+        for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
+            c->thread[i] = MKPERF_THREAD_NONE;
+        }
+    }
+    if (s->on) {
+        mkperf_latency_begin(&s->latency);
+    }
+    return true;
+}
+
+void mkperf_sched_started(struct mkperf_profiler *p)
+{
+    p->sched.began = mkperf_answered(&p->kernel)->time;
+}
+
+void mkperf_sched_ended(struct mkperf_profiler *p)
+{
+    p->sched.ended = mkperf_answered(&p->kernel)->time;
+}
+
+/* ---- the stream ------------------------------------------------------------------------------ */
+
+/* Tells the losses of a core; false if there is no room for it yet. */
+static bool tell_lost(struct mkperf_profiler *p, struct mkperf_ring_producer *output, unsigned core)
+{
+    struct mkperf_sched_core *c = &p->sched.core[core];
+    uint64_t *w = mkperf_output_room(p, output, LOST_BYTES);
+
+    if (w == NULL) {
+        return false;
+    }
+    w[MKPERF_WORD_HEADER] =
+        mkperf_record_header(MKPERF_RECORD_SCHED_LOSS, LOST_BYTES, 0, 0, 0, core);
+    w[MKPERF_WORD_TIME] = c->lost_from;
+    w[MKPERF_SCHED_LOST] = c->lost;
+    mkperf_output_commit(p, output, LOST_BYTES);
+    c->lost = 0;
+    return true;
+}
+
+static void add_lost(struct mkperf_sched_core *c, uint64_t events, uint64_t time)
+{
+    c->lost_from = c->lost == 0 ? time : c->lost_from;
+    c->lost += events;
+}
+
+static void stream(struct mkperf_profiler *p, struct mkperf_ring_producer *output, unsigned core,
+                   uint64_t header, uint64_t identity, uint64_t time)
+{
+    const uint64_t size_bits = UINT64_C(0xffff) << 16;
+    struct mkperf_sched_core *c = &p->sched.core[core];
+    uint64_t *w = c->lost == 0 || tell_lost(p, output, core)
+                      ? mkperf_output_room(p, output, EVENT_OUT_BYTES)
+                      : NULL;
+
+    if (w == NULL) {
+        p->books.sched_lost_output++;
+        add_lost(c, 1, time);
+        return;
+    }
+    w[MKPERF_WORD_HEADER] = (header & ~size_bits) | (uint64_t)EVENT_OUT_BYTES << 16;
+    w[MKPERF_WORD_TIME] = time;
+    w[MKPERF_SCHED_IDENTITY] = identity;
+    mkperf_output_commit(p, output, EVENT_OUT_BYTES);
+    p->flight.events++;
+}
+
+static void take_event(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                       unsigned core, const uint64_t *record)
+{
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    uint64_t time = record[MKPERF_WORD_TIME];
+    uint64_t identity = p->sched.core[core].thread[mkperf_sched_slot_of(header)];
+
+    p->now = time;
+    p->books.sched_captured++;
+    if (p->plan.sched) {
+        stream(p, output, core, header, identity, time);
+    }
+    if (p->plan.latency) {
+        mkperf_latency_event(&p->sched.latency, core, header, identity, time);
+    }
+}
+
+void mkperf_sched_take(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
+                       const uint64_t *record, unsigned size)
+{
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    unsigned type = mkperf_record_type(header);
+    unsigned core = mkperf_record_core(header);
+    unsigned words = type == MKPERF_RECORD_SCHED          ? MKPERF_SCHED_WORDS
+                     : type == MKPERF_RECORD_SCHED_THREAD ? MKPERF_SCHED_THREAD_WORDS
+                                                          : MKPERF_SCHED_LOSS_WORDS;
+
+    if (core >= MKPERF_MAX_CORES || size != 8 * words || !mkperf_plan_schedules(&p->plan)) {
+        p->books.corrupt++;
+        return;
+    }
+    if (type == MKPERF_RECORD_SCHED) {
+        take_event(p, output, core, record);
+    } else if (type == MKPERF_RECORD_SCHED_THREAD) {
+        p->sched.core[core].thread[mkperf_sched_slot_of(header)] =
+            mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
+    } else {
+        add_lost(&p->sched.core[core], record[MKPERF_SCHED_LOST], record[MKPERF_WORD_TIME]);
+        if (p->plan.latency) {
+            mkperf_latency_gap(&p->sched.latency);
+        }
+    }
+}
+
+void mkperf_sched_drained(struct mkperf_profiler *p)
+{
+    uint64_t dropped = __atomic_load_n(&p->core.ring->dropped_sched, __ATOMIC_RELAXED);
+
+    p->books.sched_lost_ring += dropped - p->sched.dropped;
+    p->sched.dropped = dropped;
+    for (unsigned core = 0; p->plan.sched && core < MKPERF_MAX_CORES; core++) {
+        if (p->sched.core[core].lost != 0 && !tell_lost(p, &p->output, core)) {
+            return;
+        }
+    }
+}
+
+/* ---- latencies ------------------------------------------------------------------------------- */
+
+static void put_pair(const struct mkperf_latency *l, unsigned index, bool first,
+                     mkperf_LatencyPair *to)
+{
+    const struct mkperf_latency_pair *pair = &l->pair[index % MKPERF_LATENCY_PAIRS];
+    struct mkperf_latency_ends ends = mkperf_latency_ends(l, pair);
+
+    *to = (mkperf_LatencyPair){
+        .kind = (mkperf_LatencyKind)ends.kind,
+        .from = ends.kind == MKPERF_LATENCY_IRQ ? 0 : mkperf_thread_to_wire(ends.from),
+        .to = mkperf_thread_to_wire(ends.to),
+        .irq = ends.irq,
+    };
+    if (first) {
+        to->count = pair->count;
+        to->total_ticks = pair->total;
+        to->max_ticks = pair->max;
+        to->max_at = pair->max_at;
+    }
+}
+
+/* Puts cells of the snapshot from `at` on into an answer, as many as fit. Returns the next. */
+static uint32_t fill_part(const struct mkperf_sched *s, uint32_t at, mkperf_Latency *out)
+{
+    const struct mkperf_latency *l = &s->shown;
+    uint32_t bytes = 0;
+    unsigned last = 0;
+
+    out->pairs_count = 0;
+    for (; at < s->cells; at++) {
+        unsigned index = mkperf_latency_cell_pair(l->cell[at]);
+        bool first = at == 0 || mkperf_latency_cell_pair(l->cell[at - 1]) != index;
+        mkperf_LatencyPair *to = &out->pairs[out->pairs_count - 1];
+        bool piece = out->pairs_count == 0 || first || to->bucket_count == PIECE_BUCKETS;
+        bytes += BUCKET_BYTES + (piece ? PAIR_BYTES : 0);
+        if (bytes > PART_BYTES ||
+            (piece && out->pairs_count == MKPERF_ROOM(mkperf_Latency, pairs))) {
+            break;
+        }
+        if (piece) {
+            to = &out->pairs[out->pairs_count++];
+            put_pair(l, index, first, to);
+            last = 0;
+        }
+        unsigned bucket = mkperf_latency_cell_bucket(l->cell[at]);
+        to->bucket[to->bucket_count++] = bucket - last;
+        to->in_bucket[to->in_bucket_count++] = mkperf_latency_cell_count(l->cell[at]);
+        last = bucket;
+    }
+    return at;
+}
+
+static void take_snapshot(struct mkperf_profiler *p, mkperf_Latency *out)
+{
+    struct mkperf_sched *s = &p->sched;
+    uint64_t now = s->ended != 0 ? s->ended : mkperf_counting_stamp(p);
+    uint32_t at = 0;
+
+    s->enabled = s->began != 0 && now > s->began ? now - s->began : 0;
+    s->shown = s->latency;
+    s->cells = mkperf_latency_sort(&s->shown);
+    s->parts = 0;
+    do {
+        s->part[s->parts++] = (uint16_t)at;
+        at = fill_part(s, at, out);
+    } while (at < s->cells && s->parts < MKPERF_SCHED_PARTS);
+}
+
+bool mkperf_sched_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error)
+{
+    static mkperf_Latency out; /* too large for a PD's stack */
+    struct mkperf_sched *s = &p->sched;
+
+    if (!s->on) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0,
+                                  "no session with latencies was started");
+    }
+    if (part == 0) {
+        take_snapshot(p, &out);
+    }
+    if (part >= s->parts) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "there is no such part");
+    }
+    out.session = p->id;
+    out.tick_hz = p->tick_hz;
+    out.enabled_ticks = s->enabled;
+    out.part = part;
+    out.parts = s->parts;
+    out.pairs_dropped = s->shown.dropped;
+    fill_part(s, s->part[part], &out);
+    p->page->latency = out;
+    return true;
+}
