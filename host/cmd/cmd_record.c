@@ -91,12 +91,14 @@ static void show_progress(void *self)
     const struct mkperf_totals *t = &s->totals;
     double now;
 
-    if (!rec->terminal || t->samples == 0 || (now = mkperf_now_s()) - rec->drawn_s < 0.5) {
+    if (!rec->terminal || mkperf_totals_received(t) == 0 ||
+        (now = mkperf_now_s()) - rec->drawn_s < 0.5) {
         return;
     }
-    double rate = (double)(t->samples - rec->samples) / (now - rec->drawn_s);
-    fprintf(stderr, "\r\033[K%8.1f s  %" PRIu64 " samples  %.0f/s  lost:",
-            (double)(t->last_ns - t->first_ns) / 1e9, t->samples, rate);
+    double rate = (double)(mkperf_totals_received(t) - rec->samples) / (now - rec->drawn_s);
+    fprintf(stderr, "\r\033[K%8.1f s  %" PRIu64 " %s  %.0f/s  lost:",
+            (double)(t->last_ns - t->first_ns) / 1e9, mkperf_totals_received(t),
+            s->session.sched ? "events" : "samples", rate);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         fprintf(stderr, " %s %" PRIu64, mkperf_loss_places[i].brief,
                 live_loss(s, (enum mkperf_lost_where)i));
@@ -104,7 +106,7 @@ static void show_progress(void *self)
     fprintf(stderr, "  %.1f MB", (double)rec->recorder.link.receiver.bytes / 1e6);
     rec->drawn = true;
     rec->drawn_s = now;
-    rec->samples = t->samples;
+    rec->samples = mkperf_totals_received(t);
 }
 
 static void show_events(const struct mkperf_session *s, const struct mkperf_totals *t)
@@ -217,9 +219,13 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     const struct mkperf_receiver *w = &rec->recorder.link.receiver;
     const struct mkperf_totals *t = &s->totals;
 
-    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples in %.3f s", rec->options.output, t->samples,
+    bool sched = s->session.sched && s->session.nevents == 0;
+
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " %s in %.3f s", rec->options.output,
+            sched ? t->sched_events : t->samples, sched ? "scheduling events" : "samples",
             (double)(t->last_ns - t->first_ns) / 1e9);
-    fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n", mkperf_lost_sum(t->lost), bytes);
+    fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n",
+            mkperf_lost_sum(sched ? t->sched_lost : t->lost), bytes);
     show_image(&s->session);
     show_cores(&s->session, t);
     show_events(&s->session, t);
@@ -233,9 +239,10 @@ static void show_summary(const struct record *rec, uint64_t bytes)
         fprintf(stderr, "  seals   %" PRIu64 " messages with a wrong MAC were dropped\n",
                 rec->recorder.link.bad_seals);
     }
-    if (t->samples != 0) {
-        fprintf(stderr, "  line    %" PRIu64 " bytes, %.1f a sample; %" PRIu64 " frames", w->bytes,
-                (double)w->bytes / (double)t->samples, w->frames);
+    if (mkperf_totals_received(t) != 0) {
+        fprintf(stderr, "  line    %" PRIu64 " bytes, %.1f %s; %" PRIu64 " frames", w->bytes,
+                (double)w->bytes / (double)mkperf_totals_received(t),
+                s->session.sched ? "an event" : "a sample", w->frames);
         fprintf(stderr, ", %" PRIu64 " missing, %" PRIu64 " noise, %" PRIu64 " malformed\n",
                 s->gaps, w->noise, s->malformed);
     }

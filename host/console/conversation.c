@@ -187,7 +187,7 @@ static enum mkperf_status mend(struct console *c, struct mkperf_error *e)
         on_notice(c, "not connected any more; `connect` tries again");
         return c->commands != NULL ? e->status : MKPERF_OK;
     }
-    c->talk.recorder.stream->damaged = true;
+    mkperf_stream_damaged(c->talk.recorder.stream);
     return MKPERF_OK;
 }
 
@@ -201,7 +201,7 @@ enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkpe
         poll(NULL, 0, timeout_ms);
         return MKPERF_OK;
     }
-    if (s->damaged && now - c->talk.recorder.reset_s > 0.5) {
+    if (mkperf_stream_needs_reset(s) && now - c->talk.recorder.reset_s > 0.5) {
         c->talk.recorder.reset_s = now;
         if (mkperf_peer_send(console_peer(c), &reset, e) != MKPERF_OK) {
             return mend(c, e);

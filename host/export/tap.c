@@ -86,6 +86,7 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
         .events = mkperf_relay_events,
         .sample = add_sample,
         .mark = mkperf_relay_mark,
+        .sched = mkperf_relay_sched,
         .lost = add_lost,
         .flush = mkperf_relay_flush,
         .end = end,

@@ -14,7 +14,7 @@
 #include "pmu/events.h"
 #include "talk.h"
 
-enum { OPT_OVERWRITE = 320, OPT_DUMP_ON_FAULT, OPT_INTERACTIONS };
+enum { OPT_OVERWRITE = 320, OPT_DUMP_ON_FAULT, OPT_INTERACTIONS, OPT_SCHED };
 
 static const struct mkperf_option options[] = {
     {.id = OPT_OVERWRITE,
@@ -35,6 +35,10 @@ static const struct mkperf_option options[] = {
      .name = "interactions",
      .help = "count context switches, faults, protected calls and notifications, by PD and by who "
              "reached whom: mkperf report --interactions"},
+    {.id = OPT_SCHED,
+     .name = "sched",
+     .help = "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
+             "is sampled beside them"},
     {.id = 0},
 };
 
@@ -71,6 +75,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return MKPERF_OK;
     case OPT_INTERACTIONS:
         o->configure.interactions = true;
+        return MKPERF_OK;
+    case OPT_SCHED:
+        o->configure.sched = true;
         return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);
@@ -134,8 +141,9 @@ enum mkperf_status mkperf_flight_start(const struct mkperf_record_options *o,
                                                            : MKPERF_OUTPUT_RING_BYTES;
         fprintf(stderr,
                 "mkperf: %s: the flight recorder runs and stores the last %" PRIu32
-                " KiB of samples; mkperf dump -t %s fetches them\n",
-                o->link.target, bytes / 1024, o->link.target);
+                " KiB of %s; mkperf dump -t %s fetches them\n",
+                o->link.target, bytes / 1024,
+                o->configure.events_count != 0 ? "samples" : "scheduling events", o->link.target);
     }
     mkperf_talk_close(t);
     free(t);

@@ -52,7 +52,7 @@ static void tell_gap(struct mkperf_recorder *r)
 {
     const struct mkperf_totals *t = &r->stream->totals;
 
-    if (r->gap_open && t->samples > r->gap_samples) {
+    if (r->gap_open && mkperf_totals_received(t) > r->gap_samples) {
         r->gap_open = false;
         mkperf_peer_say(&r->link, "samples arrive again; lost in transit in between: %" PRIu64,
                         t->lost[MKPERF_LOST_TRANSIT] - r->gap_lost);
@@ -263,8 +263,17 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
         end_and_configure(r, &m, e) != MKPERF_OK) {
         return e->status;
     }
-    return mkperf_recorder_refused(r, e) == MKPERF_OK ? check_cores(r, m.msg.configure.cores, e)
-                                                      : e->status;
+    if (mkperf_recorder_refused(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    /* A target of an older build passes over what it does not know. */
+    if (r->options->configure.sched && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
+        !r->link.answer.msg.session.sched) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "%s: the target's build has no scheduling events (--sched)",
+                                r->link.source.spec);
+    }
+    return check_cores(r, m.msg.configure.cores, e);
 }
 
 enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -348,7 +357,7 @@ static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e
                                       : "the session was ended on the target");
         return MKPERF_OK;
     }
-    if (s->damaged && now - r->reset_s >= REPEAT_S) {
+    if (mkperf_stream_needs_reset(s) && now - r->reset_s >= REPEAT_S) {
         r->reset_s = now;
         return mkperf_peer_send(&r->link, &reset, e);
     }
@@ -366,7 +375,8 @@ static bool over(const struct mkperf_recorder *r, struct mkperf_deadline *d)
     const struct mkperf_totals *t = &r->stream->totals;
     double now = mkperf_now_s();
 
-    mkperf_deadline_observe(d, t->samples > 0, (double)(t->last_ns - t->first_ns) / 1e9, now);
+    mkperf_deadline_observe(d, mkperf_totals_received(t) > 0,
+                            (double)(t->last_ns - t->first_ns) / 1e9, now);
     return mkperf_deadline_over(d, now);
 }
 

@@ -21,15 +21,15 @@ struct mkperf_recorder {
     struct mkperf_pds *pds;
     struct mkperf_stream *stream;
     struct mkperf_perfdata *perfdata;
-    struct mkperf_outfile raw; /* path NULL: none */
-    bool own;                  /* unless watching, only sessions that it started count */
-    bool begun;                /* our session was, and its target knows */
-    bool watching;             /* does not control, or no longer */
-    bool ended;                /* another host ended the session */
-    bool forgotten;            /* the target does not know the session */
-    unsigned breaks;           /* of the link */
-    bool gap_open;             /* its losses are not known yet */
-    uint64_t gap_samples, gap_lost;
+    struct mkperf_outfile raw;          /* path NULL: none */
+    bool own;                           /* unless watching, only sessions that it started count */
+    bool begun;                         /* our session was, and its target knows */
+    bool watching;                      /* does not control, or no longer */
+    bool ended;                         /* another host ended the session */
+    bool forgotten;                     /* the target does not know the session */
+    unsigned breaks;                    /* of the link */
+    bool gap_open;                      /* its losses are not known yet */
+    uint64_t gap_samples, gap_lost;     /* samples and scheduling events before it; lost */
     double synced_s, reset_s, status_s; /* when each was last done; status: requested or received */
     uint64_t status_ns;                 /* the samples' time then */
     uint64_t moved_ns;                  /* the samples' time, */

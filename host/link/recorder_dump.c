@@ -69,7 +69,7 @@ static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error
                                     "the recording, which it still has",
                                     r->link.source.spec);
         }
-        if (s->damaged && now - r->reset_s >= REPEAT_S) {
+        if (mkperf_stream_needs_reset(s) && now - r->reset_s >= REPEAT_S) {
             r->reset_s = now;
             if (mkperf_peer_send(&r->link, &reset, e) != MKPERF_OK) {
                 return e->status;

@@ -24,7 +24,7 @@ static enum mkperf_status rejoin(struct mkperf_recorder *r, struct mkperf_error 
         r->watching = true;
         mkperf_peer_say(&r->link, "%s; going on as a watcher", e->text);
     }
-    r->stream->damaged = true; /* chains may be unknown now: ask for a new epoch */
+    mkperf_stream_damaged(r->stream); /* ask for a new epoch */
     if (mkperf_peer_ask(&r->link, &m, REPEAT_S, r->options->link.timeout_s, e) != MKPERF_OK) {
         return e->status == MKPERF_ERR_SILENT
                    ? mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no answer to GetStatus",
@@ -54,7 +54,7 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
     enum mkperf_status status;
 
     r->forgotten = false;
-    r->gap_samples = t->samples;
+    r->gap_samples = mkperf_totals_received(t);
     r->gap_lost = t->lost[MKPERF_LOST_TRANSIT];
     do {
         r->breaks++;

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "fill.h"
+#include "sched_event.h"
 #include "symbols/build_id.h"
 
 enum mkperf_model_limits {
@@ -43,6 +44,14 @@ static inline const char *mkperf_event_modes(const struct mkperf_event *event)
     return event->user == event->kernel ? "" : event->user ? ":u" : ":k";
 }
 
+/* How the kernel schedules a PD, as its .system file says. */
+struct mkperf_scheduling {
+    bool known;
+    bool passive; /* runs on its callers' budgets */
+    uint32_t priority, cpu;
+    uint64_t budget_us, period_us; /* equal: it may always run */
+};
+
 /* The thread that ran: a protection domain, the idle thread, or an unnamed thread. */
 struct mkperf_pd {
     uint64_t thread;                 /* identity, cmd/cmd_record.h */
@@ -52,6 +61,7 @@ struct mkperf_pd {
     const char *parent;              /* name of the parent PD, NULL */
     struct mkperf_build_id build_id; /* of the ELF that ran, if the decoder knows */
     const char *unnamed;             /* why no ELF is used for its addresses, NULL */
+    struct mkperf_scheduling scheduling;
 };
 
 struct mkperf_session {
@@ -72,6 +82,7 @@ struct mkperf_session {
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;
     bool jitter;
+    bool sched;          /* it has scheduling events, and maybe no samples: nevents may be 0 */
     const char *command; /* the command line that recorded it, NULL if unknown */
 };
 
@@ -191,6 +202,8 @@ struct mkperf_totals {
     uint64_t
         looks_us;    /* that the timer's looks took, which no sample shows; 0: not known, or none */
     uint64_t unread; /* the timer's samples without their events' counts: too long an interval */
+    /* Scheduling events, and those that are missing, by place (_CHAIN: their code was lost). */
+    uint64_t sched_events, sched_lost[MKPERF_LOST_PLACES], sched_overwritten;
     uint64_t overwritten; /* samples of a flight recording that had given way to these */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
     /* Of events that took turns in the counters: how long their sessions ran, and of that, how long
@@ -208,10 +221,16 @@ struct mkperf_totals {
     uint64_t cut_bytes; /* at its end, of no use */
 };
 
+/* What arrived, whatever it was. */
+static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
+{
+    return t->samples + t->sched_events;
+}
+
 /*
  * A sink: a consumer of a profile. Functions return MKPERF_OK or fill *e. Order of calls: begin,
- * then any of pd (once for each PD, before its first sample), events, sample, mark, lost, and flush
- * (a batch is over), then end; abandon instead of end releases everything and keeps the part that
+ * then any of pd (once for each PD, before its first sample), events, sample, mark, sched, lost, and
+ * flush (a batch is over), then end; abandon instead of end releases everything and keeps the part that
  * was written. NULL functions are skipped.
  *
  * events: a later session of the same stream has other events: session->event has grown at its end
@@ -237,6 +256,8 @@ struct mkperf_sink_ops {
     enum mkperf_status (*sample)(void *self, const struct mkperf_sample *sample,
                                  struct mkperf_error *e);
     enum mkperf_status (*mark)(void *self, const struct mkperf_mark *mark, struct mkperf_error *e);
+    enum mkperf_status (*sched)(void *self, const struct mkperf_sched *event,
+                                struct mkperf_error *e);
     enum mkperf_status (*lost)(void *self, const struct mkperf_lost *lost, struct mkperf_error *e);
     enum mkperf_status (*flush)(void *self, struct mkperf_error *e);
     enum mkperf_status (*end)(void *self, const struct mkperf_totals *totals,
@@ -255,6 +276,9 @@ struct mkperf_sink {
  * them; paths are as they were, for they are opened. events: the sink must have that function.
  */
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
+                                     const struct mkperf_session *session, struct mkperf_error *e);
+/* INPUT: the session has scheduling events alone, and the sink takes none. */
+enum mkperf_status mkperf_sink_suits(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e);
 enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct mkperf_pd *pd,
                                   struct mkperf_error *e);

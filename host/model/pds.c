@@ -159,6 +159,23 @@ static void find_kernel(struct mkperf_pds *p)
     }
 }
 
+/* Of the PDs of the .system file, which are the first ones. */
+static void add_scheduling(struct mkperf_pds *p)
+{
+    for (unsigned i = 0; i < p->system->npds; i++) {
+        const struct mkperf_system_pd *pd = &p->system->pd[i];
+
+        p->pd[i].scheduling = (struct mkperf_scheduling){
+            .known = true,
+            .passive = pd->passive,
+            .priority = pd->priority,
+            .cpu = pd->cpu,
+            .budget_us = pd->budget,
+            .period_us = pd->period,
+        };
+    }
+}
+
 enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_image *image,
                                      const char *unverified, struct mkperf_error *e)
 {
@@ -182,6 +199,9 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         find_kernel(p);
     }
     pds_add(p, MKPERF_THREAD_IDLE, mkperf_xstrdup("idle"), NULL);
+    if (p->system_fits) {
+        add_scheduling(p);
+    }
     return status;
 }
 

@@ -204,6 +204,7 @@ struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p)
         .events = mkperf_relay_events,
         .sample = add_sample,
         .mark = mkperf_relay_mark,
+        .sched = mkperf_relay_sched,
         .lost = mkperf_relay_lost,
         .flush = mkperf_relay_flush,
         .end = end,

@@ -7,6 +7,9 @@ enum mkperf_status mkperf_relay_begin(void *self, const struct mkperf_session *s
 {
     const struct mkperf_sink *to = self;
 
+    if (mkperf_sink_suits(to, session, e) != MKPERF_OK) {
+        return e->status;
+    }
     return to->ops->begin != NULL ? to->ops->begin(to->self, session, e) : MKPERF_OK;
 }
 
@@ -36,6 +39,14 @@ enum mkperf_status mkperf_relay_mark(void *self, const struct mkperf_mark *m,
     const struct mkperf_sink *to = self;
 
     return to->ops->mark != NULL ? to->ops->mark(to->self, m, e) : MKPERF_OK;
+}
+
+enum mkperf_status mkperf_relay_sched(void *self, const struct mkperf_sched *event,
+                                      struct mkperf_error *e)
+{
+    const struct mkperf_sink *to = self;
+
+    return to->ops->sched != NULL ? to->ops->sched(to->self, event, e) : MKPERF_OK;
 }
 
 enum mkperf_status mkperf_relay_lost(void *self, const struct mkperf_lost *l,

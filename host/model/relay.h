@@ -19,6 +19,8 @@ enum mkperf_status mkperf_relay_events(void *self, const struct mkperf_session *
                                        struct mkperf_error *e);
 enum mkperf_status mkperf_relay_mark(void *self, const struct mkperf_mark *m,
                                      struct mkperf_error *e);
+enum mkperf_status mkperf_relay_sched(void *self, const struct mkperf_sched *event,
+                                      struct mkperf_error *e);
 enum mkperf_status mkperf_relay_lost(void *self, const struct mkperf_lost *l,
                                      struct mkperf_error *e);
 enum mkperf_status mkperf_relay_flush(void *self, struct mkperf_error *e);

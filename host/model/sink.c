@@ -9,14 +9,25 @@
 
 enum { TEXT = 1024 }; /* the stored part of an unprintable text */
 
+enum mkperf_status mkperf_sink_suits(const struct mkperf_sink *sink,
+                                     const struct mkperf_session *session, struct mkperf_error *e)
+{
+    return session->nevents != 0 || sink->ops->sched != NULL
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                  "a recording of scheduling events alone has no samples: mkperf "
+                                  "latency shows what is in it");
+}
+
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e)
 {
     char platform[TEXT], cpu[TEXT], command[TEXT], image[TEXT], unverified[TEXT], kernel[TEXT];
     struct mkperf_session s = *session;
 
-    if (sink->ops->begin == NULL) {
-        return MKPERF_OK;
+    e->status = MKPERF_OK;
+    if (mkperf_sink_suits(sink, session, e) != MKPERF_OK || sink->ops->begin == NULL) {
+        return e->status;
     }
     s.platform = s.platform ? mkperf_printable_copy(s.platform, platform, sizeof platform) : NULL;
     s.cpu = s.cpu ? mkperf_printable_copy(s.cpu, cpu, sizeof cpu) : NULL;

@@ -37,6 +37,8 @@
  *       build_id ID HEX         of the program of PD ID; or, if it has none,
  *       content ID HEX          what identifies it then
  *       unnamed ID REASON       why no ELF is used for its addresses
+ *       scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD
+ *                               as its .system file says; microseconds
  *
  *   MKPERF_PERFDATA_TOTALS      each a decimal number unless stated; see mkperf_totals in model.h
  *       event ...               as above, for events that came later
@@ -51,6 +53,9 @@
  *       core N STATE SAMPLES LATE_EVENTS BEGAN_NS ENDED_NS LOST_RING .. LOST_CHAIN
  *                               of each core, if there are several: struct mkperf_core
  *       overwritten, looks_us, unread, unordered
+ *       sched_events, sched_lost_ring, sched_lost_output, sched_lost_link, sched_lost_transit,
+ *       sched_lost_code, sched_overwritten
+ *                               scheduling events
  *       ring_bytes, ring_peak
  *       ring_fill TIME_NS BYTES two numbers (model/fill.h); only if the target reported it
  *       first_ns, last_ns
@@ -155,6 +160,7 @@ enum perf_attr_flags {
 };
 
 enum perf_feature {
+    HEADER_TRACING_DATA = 1,
     HEADER_BUILD_ID = 2,
     HEADER_HOSTNAME = 3,
     HEADER_OSRELEASE = 4,

@@ -33,6 +33,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     s->model.kernel_unnamed = s->kernel_unnamed;
     s->model.image = s->image;
     s->model.unverified = s->unverified;
+    s->model.sched = r->frame.has_trace;
     r->events = s->model.nevents;
     return mkperf_sink_begin(r->sink, &s->model, r->e);
 }
@@ -41,7 +42,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
 static void read_trailer(struct perfin_reader *r, struct perfin_cursor c, uint32_t *tid,
                          uint64_t *time, uint32_t *core)
 {
-    const struct perfin_attr *a = &r->frame.attr[0];
+    const struct perfin_attr *a = &r->frame.first;
     uint64_t type = a->sample_type;
 
     *tid = *core = 0;
@@ -75,6 +76,9 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
         return perfin_fail(r, "a LOST record is cut");
     }
     read_trailer(r, c, &where, &lost.time_ns, &lost.core);
+    if (r->session.native && type == PERF_RECORD_LOST && where == MKPERF_TRACE_GAP) {
+        return perfin_read_gap(r, lost.samples, lost.time_ns, lost.core);
+    }
     if (r->session.native && where < MKPERF_LOST_PLACES) {
         lost.where = (enum mkperf_lost_where)where;
     }
@@ -101,7 +105,7 @@ static enum mkperf_status read_event_name(struct perfin_reader *r, struct perfin
     uint64_t what = perfin_take64(&c);
     int64_t event = perfin_event_of(r, perfin_take64(&c));
 
-    if (what != PERF_EVENT_UPDATE_NAME || event < 0 || event == PERFIN_MARK) {
+    if (what != PERF_EVENT_UPDATE_NAME || event < 0 || event >= PERFIN_TRACE) {
         return MKPERF_OK;
     }
     if (c.cut || c.n == 0 || !memchr(c.p, 0, c.n)) {
@@ -210,6 +214,7 @@ static enum mkperf_status finish(struct perfin_reader *r)
         t.last_ns = r->last_ns;
     }
     t.marks = r->marks;
+    t.sched_events = r->sched_events;
     /* A pipe's end has no mark but the totals, which only mkperf writes. */
     t.cut_bytes = r->bytes.size != UINT64_MAX && r->frame.unfinished ? r->bytes.size - r->offset
                                                                      : 0;
@@ -241,6 +246,7 @@ static enum mkperf_status read_all(struct perfin_reader *r)
     if (status != MKPERF_OK && r->sink->ops->abandon) {
         r->sink->ops->abandon(r->sink->self);
     }
+    free(r->sched_ns);
     perfin_free_session(&r->session);
     perfin_free_frame(&r->frame);
     return status;

@@ -138,6 +138,39 @@ static int compare_ids(const void *pa, const void *pb)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+/* Which of mkperf's tracepoints it is; MKPERF_TRACE_POINTS: none. Without events, the first one's
+ * first id is that of the records' trailers. */
+static unsigned trace_point(const struct perfin_attr *a, uint64_t first_id)
+{
+    uint64_t point = first_id == 1 ? MKPERF_TRACE_SWITCH : first_id - MKPERF_TRACE_ID;
+
+    return a->type == PERF_TYPE_TRACEPOINT && point < MKPERF_TRACE_POINTS ? (unsigned)point
+                                                                          : MKPERF_TRACE_POINTS;
+}
+
+/* Ids of marks and of mkperf's tracepoints name no event: they are not sampled. */
+static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, uint64_t first_id)
+{
+    if (!f->has_first) {
+        f->has_first = true;
+        f->first = *a;
+    }
+    unsigned point = trace_point(a, first_id);
+
+    if (point != MKPERF_TRACE_POINTS) {
+        f->has_trace = true;
+        f->trace = *a;
+        return PERFIN_TRACE + point;
+    }
+    if (a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
+        first_id == MKPERF_PERFDATA_MARK) {
+        f->mark = *a;
+        return PERFIN_MARK;
+    }
+    f->attr[f->nattrs] = *a;
+    return f->nattrs++;
+}
+
 static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame *f,
                                      struct perfin_section s, uint64_t each, struct mkperf_error *e)
 {
@@ -147,7 +180,7 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
     if (!inside(b, s) || s.size < each) {
         return perfin_bad(b, PERF_HEADER_ATTRS, "its attributes lie outside the file", e);
     }
-    if (s.size / each > MKPERF_MODEL_EVENTS) {
+    if (s.size / each > MKPERF_MODEL_EVENTS + MKPERF_TRACE_POINTS) {
         return perfin_bad(b, s.offset, "more than 32 events", e);
     }
     for (uint64_t i = 0; i < s.size / each; i++) {
@@ -157,8 +190,16 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
         if (!p) {
             return perfin_bad(b, s.offset, "its attributes cannot be read", e);
         }
-        f->attr[f->nattrs++] = read_attr(p, (size_t)each - 16);
-        status = read_ids(b, f, section(p + each - 16), (uint32_t)i, e);
+        struct perfin_attr attr = read_attr(p, (size_t)each - 16);
+        struct perfin_section ids = section(p + each - 16);
+        const uint8_t *id = ids.size >= 8 ? perfin_at(b, ids.offset, 8) : NULL;
+        uint64_t first_id = id != NULL ? perfin_u64(id) : 0;
+        if (f->nattrs == MKPERF_MODEL_EVENTS &&
+            trace_point(&attr, first_id) == MKPERF_TRACE_POINTS) {
+            return perfin_bad(b, s.offset, "more than 32 events", e);
+        }
+        uint32_t event = event_for(f, &attr, first_id);
+        status = read_ids(b, f, ids, event, e);
         if (status != MKPERF_OK) {
             return status;
         }
@@ -167,18 +208,6 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
         qsort(f->id, f->nids, sizeof *f->id, compare_ids);
     }
     return MKPERF_OK;
-}
-
-/* Ids of marks name no event: they are not sampled. */
-static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, uint64_t first_id)
-{
-    if (a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&
-        first_id == MKPERF_PERFDATA_MARK) {
-        f->mark = *a;
-        return PERFIN_MARK;
-    }
-    f->attr[f->nattrs] = *a;
-    return f->nattrs++;
 }
 
 bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)

@@ -16,6 +16,7 @@
 #include "abi.h"
 #include "base/error.h"
 #include "model/model.h"
+#include "tracepoints.h"
 
 enum {
     PERFIN_BUFFER = 1 << 18,      /* holds at least one record (64 KiB) */
@@ -45,17 +46,27 @@ struct perfin_attr {
 
 struct perfin_id {
     uint64_t id;
-    uint32_t event; /* PERFIN_MARK: not one */
+    uint32_t event; /* PERFIN_MARK, PERFIN_TRACE: not one */
     uint64_t count; /* that the last sample with it had, of a group whose counts ride in samples */
 };
 
 #define PERFIN_MARK UINT32_MAX
+/* The tracepoints of scheduling events: less than MKPERF_TRACE_POINTS above this. */
+#define PERFIN_TRACE (UINT32_MAX - 16)
+
+static inline bool perfin_is_trace(uint32_t event)
+{
+    return event - PERFIN_TRACE < MKPERF_TRACE_POINTS;
+}
 
 struct perfin_frame {
     unsigned nattrs;
     struct perfin_attr attr[MKPERF_MODEL_EVENTS];
-    struct perfin_attr mark; /* of the event of marks */
-    struct perfin_id *id;    /* sorted */
+    struct perfin_attr first; /* which record trailers have the form of */
+    struct perfin_attr mark;  /* of the event of marks */
+    struct perfin_attr trace; /* of tracepoints of scheduling events */
+    bool has_first, has_trace;
+    struct perfin_id *id; /* sorted */
     size_t nids;
     struct perfin_section data;
     bool unfinished; /* the writer died: no feature table, data reaches to the file's end */

@@ -9,6 +9,7 @@
 #ifndef MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 #define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 
+#include "base/xalloc.h"
 #include "reader_session.h"
 
 /* What a sample that is read to its end may have. */
@@ -29,6 +30,10 @@ struct perfin_reader {
     unsigned events; /* that the sink knows */
     uint64_t offset; /* of the record at hand */
     uint64_t samples, marks, first_ns, last_ns;
+    bool has_time;
+    uint64_t sched_events;
+    unsigned cores_room; /* of sched_ns */
+    uint64_t *sched_ns;  /* time of each core's last scheduling event */
     uint64_t lost[MKPERF_LOST_PLACES];
     struct mkperf_chain chain;
     struct mkperf_error *e;
@@ -78,5 +83,14 @@ int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id);
 /* A SAMPLE record: a sample, or a mark. */
 enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,
                                       unsigned misc);
+
+/* Includes a sample's or event's time in the recording's. */
+void perfin_note_time(struct perfin_reader *r, uint64_t time);
+
+/* reader_sched.c. Raw data of a tracepoint; *out has time and core. */
+enum mkperf_status perfin_read_sched(struct perfin_reader *r, struct mkperf_sched *out,
+                                     enum mkperf_trace_point point, const uint8_t *raw, size_t n);
+enum mkperf_status perfin_read_gap(struct perfin_reader *r, uint64_t lost, uint64_t time,
+                                   uint32_t core);
 
 #endif

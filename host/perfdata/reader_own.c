@@ -140,6 +140,26 @@ static bool program_line(struct perfin_session *s, const char *key, const char *
     return true;
 }
 
+/* scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD, behind the PD's own line. */
+static bool scheduling_line(struct perfin_session *s, const char *text)
+{
+    struct mkperf_scheduling v = {.known = true};
+    unsigned passive;
+    uint32_t id;
+
+    if (sscanf(text, "%" SCNu32 " %" SCNu32 " %u %" SCNu32 " %" SCNu64 " %" SCNu64, &id,
+               &v.priority, &passive, &v.cpu, &v.budget_us, &v.period_us) != 6 ||
+        id >= MKPERF_PERFDATA_PDS) {
+        return true;
+    }
+    int64_t index = perfin_process_of(s, id + 1);
+    if (index >= 0) {
+        v.passive = passive != 0;
+        s->process[index].scheduling = v;
+    }
+    return index >= 0;
+}
+
 static bool session_line(struct perfin_session *s, const char *key, const char *value)
 {
     struct mkperf_session *m = &s->model;
@@ -172,6 +192,8 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         m->max_frames = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "jitter") == 0) {
         m->jitter = value[0] == '1';
+    } else if (strcmp(key, "scheduling") == 0) {
+        return scheduling_line(s, value);
     } else if (strcmp(key, "event") == 0) {
         event_line(s, value);
     } else if (strcmp(key, "group") == 0) {

@@ -51,8 +51,6 @@ static const char *read_head_record(struct perfin_frame *f, unsigned type, const
     case PERF_RECORD_HEADER_FEATURE:
     case PERF_RECORD_HEADER_EVENT_TYPE:
         return perfin_keep_feature(f, type, p, n) ? NULL : "a feature is cut, or too long";
-    case PERF_RECORD_HEADER_TRACING_DATA:
-        return "trace points; only perf reads them";
     default:
         return NULL;
     }
@@ -80,8 +78,14 @@ enum mkperf_status perfin_read_pipe_head(struct perfin_bytes *b, struct perfin_f
             return perfin_bad(b, at, problem, e);
         }
         at += n;
+        if (type == PERF_RECORD_HEADER_TRACING_DATA) {
+            if (!f->has_trace || n < 12) {
+                return perfin_bad(b, at, "trace points; only perf reads them", e);
+            }
+            at += perfin_u32(p + 8); /* the formats, which are known */
+        }
     }
-    if (f->nattrs == 0) {
+    if (f->nattrs == 0 && !f->has_trace) {
         return perfin_bad(b, at, "no event stands before the first record", e);
     }
     f->data = (struct perfin_section){at, b->size - at};

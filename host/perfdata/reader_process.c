@@ -31,7 +31,8 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
                                               .elf = p->elf,
                                               .build_id = p->build_id,
                                               .parent = p->parent,
-                                              .unnamed = p->unnamed},
+                                              .unnamed = p->unnamed,
+                                              .scheduling = p->scheduling},
                           r->e);
 }
 

@@ -50,7 +50,7 @@ struct raw_sample {
     uint32_t pid, core, event;
     const uint8_t *chain; /* nchain words */
     uint64_t nchain;
-    const uint8_t *raw; /* nraw bytes, of a mark */
+    const uint8_t *raw; /* nraw bytes, of a mark or a tracepoint */
     uint32_t nraw;
     bool longer; /* than its fields, all of which we know: nr is wrong */
     unsigned nreads;
@@ -63,7 +63,7 @@ static void add_count(const struct perfin_reader *r, struct raw_sample *s, uint6
 {
     struct perfin_id *of = find_id(r, id);
 
-    if (of == NULL || of->event == PERFIN_MARK) {
+    if (of == NULL || of->event >= PERFIN_TRACE) {
         return;
     }
     uint64_t since = count - of->count;
@@ -107,7 +107,7 @@ static void take_read(const struct perfin_reader *r, struct perfin_cursor *c, ui
 static bool find_event(const struct perfin_reader *r, const struct perfin_cursor *record,
                        struct raw_sample *s)
 {
-    uint64_t type = r->frame.attr[0].sample_type;
+    uint64_t type = r->frame.first.sample_type;
     struct perfin_cursor c = *record;
     int64_t event = -1;
 
@@ -118,18 +118,19 @@ static bool find_event(const struct perfin_reader *r, const struct perfin_cursor
                             (type & PERF_SAMPLE_TIME ? 8 : 0) + (type & PERF_SAMPLE_ADDR ? 8 : 0));
         event = perfin_event_of(r, perfin_take64(&c));
     }
-    if (event < 0 && r->frame.nattrs == 1) {
+    if (event < 0 && r->frame.nattrs == 1 && !r->frame.has_trace) {
         event = 0;
     }
-    s->event = event < 0 ? 0 : (uint32_t)event; /* or PERFIN_MARK */
+    s->event = event < 0 ? 0 : (uint32_t)event; /* or PERFIN_MARK, PERFIN_TRACE and above */
     return event >= 0 && !c.cut;
 }
 
 static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
                         struct raw_sample *s)
 {
-    const struct perfin_attr *a = s->event == PERFIN_MARK ? &r->frame.mark
-                                                          : &r->frame.attr[s->event];
+    const struct perfin_attr *a = s->event == PERFIN_MARK     ? &r->frame.mark
+                                  : perfin_is_trace(s->event) ? &r->frame.trace
+                                                              : &r->frame.attr[s->event];
     uint64_t type = a->sample_type;
 
     perfin_take(c, type & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
@@ -154,11 +155,11 @@ static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
         s->chain = s->nchain <= c->n / 8 ? perfin_take(c, 8 * (size_t)s->nchain) : NULL;
         c->cut |= !s->chain;
     }
-    if (s->event == PERFIN_MARK && type & PERF_SAMPLE_RAW) {
+    if (s->event >= PERFIN_TRACE && type & PERF_SAMPLE_RAW) {
         s->nraw = perfin_take32(c);
         s->raw = perfin_take(c, s->nraw);
     }
-    s->longer = s->event != PERFIN_MARK && c->n > 0 && !(type & ~(uint64_t)PERFIN_FIELDS_READ);
+    s->longer = s->event < PERFIN_TRACE && c->n > 0 && !(type & ~(uint64_t)PERFIN_FIELDS_READ);
     return !c->cut;
 }
 
@@ -230,15 +231,15 @@ static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_
     return MKPERF_OK;
 }
 
-static void count_sample(struct perfin_reader *r, uint64_t time)
+void perfin_note_time(struct perfin_reader *r, uint64_t time)
 {
-    if (r->samples == 0 || time < r->first_ns) {
+    if (!r->has_time || time < r->first_ns) {
         r->first_ns = time;
     }
     if (time > r->last_ns) {
         r->last_ns = time;
     }
-    r->samples++;
+    r->has_time = true;
 }
 
 /* The text of a mark, see abi.h. False: it is none. */
@@ -298,6 +299,12 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     if (raw.event == PERFIN_MARK) {
         return read_mark(r, &raw);
     }
+    if (perfin_is_trace(raw.event)) {
+        struct mkperf_sched event = {.time_ns = raw.time, .core = raw.core};
+
+        return perfin_read_sched(r, &event, (enum mkperf_trace_point)(raw.event - PERFIN_TRACE),
+                                 raw.raw, raw.nraw);
+    }
     if (raw.core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a sample of a core beyond 4095");
     }
@@ -317,6 +324,7 @@ enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cur
     } else if (raw.nchain == 0 && add_user_frame(r, &out, raw.pid, raw.ip) != MKPERF_OK) {
         return r->e->status;
     }
-    count_sample(r, raw.time);
+    perfin_note_time(r, raw.time);
+    r->samples++;
     return mkperf_sink_sample(r->sink, &out, r->e);
 }

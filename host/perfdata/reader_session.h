@@ -20,6 +20,7 @@ struct perfin_process {
     bool has_thread; /* from the session, not guessed */
     char *name, *elf, *parent, *unnamed;
     struct mkperf_build_id build_id; /* of its program */
+    struct mkperf_scheduling scheduling;
 };
 
 struct perfin_session {

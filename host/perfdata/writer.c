@@ -64,6 +64,7 @@ static void release(struct mkperf_perfdata *w)
     }
     free(w->pd);
     free(w->core_ns);
+    free(w->cores);
 }
 
 void mkperf_perfdata_free(struct mkperf_perfdata *w)
@@ -81,7 +82,9 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 
     w->session = *session;
     w->head_events = session->nevents;
-    if (session->nevents == 0 || session->nevents > MKPERF_MODEL_EVENTS) {
+    /* Events and samples are in order by themselves, and events by core. */
+    w->unordered = session->sched && (session->nevents != 0 || session->cores > 1);
+    if ((session->nevents == 0 && !session->sched) || session->nevents > MKPERF_MODEL_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "a session of %u events", session->nevents);
     }
     for (unsigned i = 0; i < session->nevents; i++) {
@@ -161,6 +164,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "PD %s is announced twice", pd->name);
     }
     added->name = mkperf_xstrdup(pd->name);
+    added->idle = pd->thread == MKPERF_THREAD_IDLE;
+    added->priority = pd->scheduling.priority;
     if (pd->elf != NULL && mkperf_symbols_recorded(w->symbols, pd->elf, &pd->build_id,
                                                    &added->module, e) != MKPERF_OK) {
         return e->status;
@@ -262,6 +267,23 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     return perfdata_mark_add(w, m, e);
 }
 
+static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_perfdata *w = self;
+
+    if (!w->began && start(w, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (!w->session.sched || s->core >= MKPERF_MODEL_CORES ||
+        (s->from != MKPERF_SCHED_NOBODY && !known_pd(w, s->from)) ||
+        (s->kind != MKPERF_SCHED_GAP && !known_pd(w, s->to))) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED,
+                                "a scheduling event of a PD or session that was not announced");
+    }
+    return perfdata_sched_add(w, s, e);
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
                                    struct mkperf_error *e)
 {
@@ -284,17 +306,21 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
     return MKPERF_OK;
 }
 
-/* The time of the core that is furthest behind; 0 if a core has no sample, or the number of cores is
- * unknown. */
+/* The time of the core that is furthest behind; 0 if a core has no sample or event, or the number of
+ * cores is unknown. */
 static uint64_t furthest_behind(const struct mkperf_perfdata *w)
 {
     uint64_t oldest = UINT64_MAX;
 
-    if (w->session.cores == 0 || w->session.cores > w->ncores) {
+    if (w->session.cores == 0 || (w->session.nevents != 0 && w->session.cores > w->ncores) ||
+        (w->session.sched && w->session.cores > w->cores_known)) {
         return 0;
     }
-    for (unsigned i = 0; i < w->ncores; i++) {
+    for (unsigned i = 0; w->session.nevents != 0 && i < w->ncores; i++) {
         oldest = w->core_ns[i] < oldest ? w->core_ns[i] : oldest;
+    }
+    for (unsigned i = 0; i < w->cores_known; i++) {
+        oldest = w->cores[i].last_ns < oldest ? w->cores[i].last_ns : oldest;
     }
     return oldest;
 }
@@ -367,6 +393,7 @@ struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
         .events = add_events,
         .sample = add_sample,
         .mark = add_mark,
+        .sched = add_sched,
         .lost = add_lost,
         .flush = flush,
         .end = end,

@@ -52,6 +52,31 @@ enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i
     return announce(w, attr, i + 1, name, e);
 }
 
+enum mkperf_status perfdata_trace_announce(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    bool two = w->session.nevents == 0; /* ids: trailers name the first event's, which is 1 */
+    uint8_t attr[PERF_ATTR_BYTES];
+
+    for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
+        size_t n = 8 + PERF_ATTR_BYTES + (two && i == 0 ? 16 : 8);
+        struct mkperf_put a = {attr}, c = {mkperf_outfile_reserve(&w->out, n, e)};
+
+        if (c.p == NULL) {
+            return e->status;
+        }
+        perfdata_put_trace_attr(&a, (enum mkperf_trace_point)i);
+        perfdata_record(&c, PERF_RECORD_HEADER_ATTR, 0, n);
+        memcpy(c.p, attr, PERF_ATTR_BYTES);
+        c.p += PERF_ATTR_BYTES;
+        mkperf_put64(&c, MKPERF_TRACE_ID + i);
+        if (two && i == 0) {
+            mkperf_put64(&c, 1);
+        }
+        mkperf_outfile_commit(&w->out, n);
+    }
+    return MKPERF_OK;
+}
+
 enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
                                        const struct mkperf_session *session, struct mkperf_error *e)
 {

@@ -113,11 +113,44 @@ void perfdata_put_mark_attr(struct mkperf_put *c)
     put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1, PERF_SAMPLE_RAW, 0, ATTR_ALWAYS);
 }
 
+unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
+{
+    return w->session.sched ? MKPERF_TRACE_POINTS : 0;
+}
+
+void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point)
+{
+    mkperf_put32(c, PERF_TYPE_TRACEPOINT);
+    mkperf_put32(c, PERF_ATTR_BYTES);
+    mkperf_put64(c, mkperf_trace_number(point));
+    mkperf_put64(c, 1);
+    mkperf_put64(c, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW |
+                        PERF_SAMPLE_IDENTIFIER);
+    mkperf_put64(c, 0);
+    mkperf_put64(c, ATTR_ALWAYS);
+    memset(c->p, 0, PERF_ATTR_BYTES - 48);
+    c->p += PERF_ATTR_BYTES - 48;
+}
+
+static enum mkperf_status add_trace_formats(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    size_t n = 0;
+    char *text = w->session.sched ? mkperf_trace_formats(&n) : NULL;
+    enum mkperf_status status =
+        text != NULL ? perfdata_features_add(&w->head, HEADER_TRACING_DATA, text, n, e) : MKPERF_OK;
+
+    free(text);
+    return status;
+}
+
 static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     uint8_t buffer[8 + MKPERF_MODEL_EVENTS * (PERF_ATTR_BYTES + 4 + 4 + 2 * PERF_STRING_ALIGN + 8)];
     struct mkperf_put c = {buffer};
 
+    if (w->session.nevents == 0) {
+        return MKPERF_OK;
+    }
     mkperf_put32(&c, w->session.nevents);
     mkperf_put32(&c, PERF_ATTR_BYTES);
     for (unsigned i = 0; i < w->session.nevents; i++) {
@@ -255,6 +288,11 @@ void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
         fprintf(w->about, "%s %u %s\n", id.derived ? "content" : "build_id", pd->id,
                 mkperf_build_id_text(&id, text));
     }
+    if (pd->scheduling.known) {
+        const struct mkperf_scheduling *s = &pd->scheduling;
+        fprintf(w->about, "scheduling %u %u %d %u %llu %llu\n", pd->id, s->priority, s->passive,
+                s->cpu, (unsigned long long)s->budget_us, (unsigned long long)s->period_us);
+    }
     if (pd->unnamed != NULL) {
         snprintf(key, sizeof key, "unnamed %u", pd->id);
         perfdata_write_text(w->about, key, pd->unnamed);
@@ -279,7 +317,8 @@ enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
         add_string(w, HEADER_OSRELEASE, platform, e) != MKPERF_OK ||
         add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION, e) != MKPERF_OK ||
         add_string(w, HEADER_CPUDESC, cpu, e) != MKPERF_OK || add_event_desc(w, e) != MKPERF_OK ||
-        add_groups(w, e) != MKPERF_OK || add_numbers(w, session->command, e) != MKPERF_OK) {
+        add_trace_formats(w, e) != MKPERF_OK || add_groups(w, e) != MKPERF_OK ||
+        add_numbers(w, session->command, e) != MKPERF_OK) {
         return e->status;
     }
     return MKPERF_OK;
@@ -316,18 +355,43 @@ enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_
                                  e);
 }
 
+/* The id that the trailers of records have: the first attribute's. */
+static unsigned trailer_id(const struct mkperf_perfdata *w)
+{
+    return w->session.nevents == 0 && w->session.sched;
+}
+
+static size_t ids_of(const struct mkperf_perfdata *w)
+{
+    return w->session.nevents + perfdata_trace_points(w) + trailer_id(w);
+}
+
 static enum mkperf_status write_attrs(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    uint8_t buffer[MKPERF_MODEL_EVENTS * (8 + PERF_ATTR_BYTES + 16)];
+    uint8_t buffer[(MKPERF_MODEL_EVENTS + MKPERF_TRACE_POINTS + 1) * (8 + PERF_ATTR_BYTES + 16)];
     struct mkperf_put c = {buffer};
+    uint64_t n = w->session.nevents;
 
-    for (unsigned i = 0; i < w->session.nevents; i++) {
+    for (unsigned i = 0; i < n; i++) {
         mkperf_put64(&c, i + 1);
     }
-    for (unsigned i = 0; i < w->session.nevents; i++) {
+    if (trailer_id(w)) {
+        mkperf_put64(&c, 1);
+    }
+    for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
+        mkperf_put64(&c, MKPERF_TRACE_ID + i);
+    }
+    for (unsigned i = 0; i < n; i++) {
         perfdata_put_attr(&c, w, i);
         mkperf_put64(&c, PERF_HEADER_BYTES + 8 * i);
         mkperf_put64(&c, 8);
+    }
+    for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
+        bool two = i == 0 && trailer_id(w);
+
+        perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
+        mkperf_put64(&c, PERF_HEADER_BYTES + 8 * (two ? n : n + trailer_id(w) + i));
+        mkperf_put64(&c, two ? 16 : 8);
     }
     return mkperf_outfile_write(&w->out, buffer, (size_t)(c.p - buffer), e);
 }
@@ -365,12 +429,12 @@ enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_
 {
     uint8_t header[PERF_HEADER_BYTES] = {0};
     struct mkperf_put c = {header};
-    uint64_t n = w->session.nevents;
+    uint64_t n = w->session.nevents + perfdata_trace_points(w);
 
     mkperf_put_padded(&c, "PERFILE2", 8, 8);
     mkperf_put64(&c, PERF_HEADER_BYTES);
     mkperf_put64(&c, PERF_ATTR_BYTES + 16);
-    mkperf_put64(&c, PERF_HEADER_BYTES + 8 * n);
+    mkperf_put64(&c, PERF_HEADER_BYTES + 8 * ids_of(w));
     mkperf_put64(&c, (PERF_ATTR_BYTES + 16) * n);
     if (mkperf_outfile_write(&w->out, header, sizeof header, e) != MKPERF_OK ||
         write_attrs(w, e) != MKPERF_OK || write_index(w, e) != MKPERF_OK) {

@@ -7,6 +7,7 @@
 
 #include "base/outfile.h"
 #include "base/put.h"
+#include "tracepoints.h"
 #include "writer.h"
 
 enum {
@@ -14,6 +15,7 @@ enum {
     PERF_SAMPLE_ID_AT = 8,
     PERF_SAMPLE_TIME_AT = 32, /* offsets in our SAMPLE and LOST_SAMPLES records */
     PERF_SAMPLE_CPU_AT = 40,
+    PERF_TRACE_TIME_AT = 24,
     PERF_LOST_COUNT_AT = 8,
     PERF_LOST_PLACE_AT = 20,
     PERF_LOST_TIME_AT = 24,
@@ -40,6 +42,17 @@ struct perfdata_pd {
     char *name;
     struct mkperf_module *module; /* NULL: no ELF */
     uint8_t *mapped;              /* bit for each PD whose ELF is mapped here too, NULL: none */
+    bool idle;
+    uint8_t sleep; /* see writer_sched.c */
+    uint32_t priority;
+    uint64_t ran_ns; /* by scheduling events */
+};
+
+/* A core by its scheduling events. */
+struct perfdata_core {
+    bool runs; /* a thread, since since_ns */
+    uint64_t since_ns;
+    uint64_t last_ns; /* of its last event */
 };
 
 struct mkperf_perfdata {
@@ -60,7 +73,9 @@ struct mkperf_perfdata {
     struct perfdata_pd *pd;
     unsigned ncores; /* with room for their times: up to the highest seen */
     unsigned core_room;
-    uint64_t *core_ns;     /* time of each core's last sample */
+    uint64_t *core_ns; /* time of each core's last sample */
+    unsigned cores_known, cores_room;
+    struct perfdata_core *cores;
     uint64_t last_ns;      /* of all cores */
     bool unordered;        /* a core's sample came after a later one of another core */
     uint64_t round_ns;     /* last_ns when the last round was finished */
@@ -101,6 +116,9 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
 /* Whether event i is in a group whose values ride in samples, and the group's first event then. */
 bool perfdata_is_read(const struct mkperf_session *s, unsigned i, unsigned *leader);
 void perfdata_put_mark_attr(struct mkperf_put *c);
+/* Tracepoints that the file has: all, or none. */
+unsigned perfdata_trace_points(const struct mkperf_perfdata *w);
+void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point);
 
 /* writer_pipe.c: the same for the pipe layout */
 enum mkperf_status perfdata_pipe_head(struct mkperf_perfdata *w, struct mkperf_error *e);
@@ -114,11 +132,17 @@ enum mkperf_status perfdata_sample_add(struct mkperf_perfdata *w, const struct m
 /* The session's event i, to perf. */
 enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i,
                                            struct mkperf_error *e);
+/* The tracepoints, in a pipe. */
+enum mkperf_status perfdata_trace_announce(struct mkperf_perfdata *w, struct mkperf_error *e);
 enum mkperf_status perfdata_events_add(struct mkperf_perfdata *w,
                                        const struct mkperf_session *session,
                                        struct mkperf_error *e);
 enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkperf_mark *m,
                                      struct mkperf_error *e);
+
+/* writer_sched.c; the file has begun, and knows the event's PDs */
+enum mkperf_status perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s,
+                                      struct mkperf_error *e);
 
 /* writer_maps.c */
 void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n);

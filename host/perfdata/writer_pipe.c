@@ -40,6 +40,22 @@ static enum mkperf_status put_own(struct mkperf_perfdata *w, const struct perfda
     return MKPERF_OK;
 }
 
+/* The record has only the size of what follows it. */
+static enum mkperf_status put_formats(struct mkperf_perfdata *w, const struct perfdata_feature *f,
+                                      struct mkperf_error *e)
+{
+    uint8_t record[12];
+    struct mkperf_put c = {record};
+
+    perfdata_record(&c, PERF_RECORD_HEADER_TRACING_DATA, 0, sizeof record);
+    mkperf_put32(&c, (uint32_t)((f->size + 7) / 8 * 8));
+    if (mkperf_outfile_write(&w->out, record, sizeof record, e) != MKPERF_OK ||
+        mkperf_outfile_write(&w->out, f->text, f->size, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -f->size % 8, e);
+}
+
 /* Writes the present features and discards them. */
 static enum mkperf_status put_features(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
@@ -49,6 +65,8 @@ static enum mkperf_status put_features(struct mkperf_perfdata *w, struct mkperf_
         const struct perfdata_feature *f = &w->head.at[i];
         if (f->bit == HEADER_BUILD_ID) { /* its entries are records */
             status = mkperf_outfile_write(&w->out, f->text, f->size, e);
+        } else if (f->bit == HEADER_TRACING_DATA) {
+            status = put_formats(w, f, e);
         } else if (f->bit == MKPERF_PERFDATA_SESSION || f->bit == MKPERF_PERFDATA_TOTALS) {
             status = put_own(w, f, e);
         } else {
@@ -74,7 +92,7 @@ enum mkperf_status perfdata_pipe_head(struct mkperf_perfdata *w, struct mkperf_e
             return e->status;
         }
     }
-    return put_features(w, e);
+    return perfdata_trace_announce(w, e) == MKPERF_OK ? put_features(w, e) : e->status;
 }
 
 enum mkperf_status perfdata_pipe_tail(struct mkperf_perfdata *w, struct mkperf_error *e)

@@ -90,17 +90,38 @@ static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
+static void note_time(struct mkperf_totals *t, uint64_t time)
+{
+    bool first = t->samples == 0 && t->sched_events == 0;
+
+    t->first_ns = first || time < t->first_ns ? time : t->first_ns;
+    t->last_ns = time > t->last_ns ? time : t->last_ns;
+}
+
+/* A sample of a tracepoint; those that are derived count for nothing. */
+static void count_sched(const uint8_t *record, struct mkperf_totals *t)
+{
+    uint64_t point = get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID;
+
+    if (point == MKPERF_TRACE_SWITCH || point == MKPERF_TRACE_SCHED) {
+        note_time(t, get64(record + PERF_TRACE_TIME_AT));
+        t->sched_events++;
+    }
+}
+
 static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
 {
     unsigned type = get32(record);
 
-    if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4 &&
-        get64(record + PERF_SAMPLE_ID_AT) == MKPERF_PERFDATA_MARK) {
+    if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_TIME_AT &&
+        get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID < MKPERF_TRACE_POINTS) {
+        count_sched(record, t);
+    } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4 &&
+               get64(record + PERF_SAMPLE_ID_AT) == MKPERF_PERFDATA_MARK) {
         t->marks++;
     } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4) {
         uint64_t time = get64(record + PERF_SAMPLE_TIME_AT);
-        t->first_ns = t->samples == 0 || time < t->first_ns ? time : t->first_ns;
-        t->last_ns = time > t->last_ns ? time : t->last_ns;
+        note_time(t, time);
         t->samples++;
         uint32_t core = get32(record + PERF_SAMPLE_CPU_AT);
         if (core < MKPERF_MAX_CORES) {

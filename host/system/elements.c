@@ -17,18 +17,12 @@ struct mkperf_system_pd *system_current_pd(struct reader *r)
     return &r->draft.system->pd[r->pd_open[r->depth]];
 }
 
-/* Budget and period are the kernel's business; here they only need to be valid. */
-static bool budget(struct reader *r, const char **attrs, bool *limited)
+/* Microseconds; Microkit's defaults. */
+static bool budget(struct reader *r, const char **attrs, uint64_t *b, uint64_t *p)
 {
-    uint64_t b;
-    uint64_t p;
-
-    if (!system_optional_number(r, attrs, "budget", UINT64_MAX, 1000, &b) ||
-        !system_optional_number(r, attrs, "period", UINT64_MAX, b, &p)) {
-        return false;
-    }
-    *limited = b < p;
-    return b <= p || system_error(&r->at, "budget must not be above period");
+    return system_optional_number(r, attrs, "budget", UINT64_MAX, 1000, b) &&
+           system_optional_number(r, attrs, "period", UINT64_MAX, *b, p) &&
+           (*b <= *p || system_error(&r->at, "budget must not be above period"));
 }
 
 static bool pd_numbers(struct reader *r, const char **attrs, struct mkperf_system_pd *pd)
@@ -37,7 +31,7 @@ static bool pd_numbers(struct reader *r, const char **attrs, struct mkperf_syste
     uint64_t cpu;
     bool fpu;
 
-    if (!budget(r, attrs, &pd->limited) ||
+    if (!budget(r, attrs, &pd->budget, &pd->period) ||
         !system_optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority) ||
         !system_optional_number(r, attrs, "cpu", 63, 0, &cpu) ||
         !system_optional_number(r, attrs, "stack_size", MAX_STACK_BYTES, SMALL_PAGE,
@@ -50,6 +44,7 @@ static bool pd_numbers(struct reader *r, const char **attrs, struct mkperf_syste
     if (system_attribute(attrs, "domain") != NULL) {
         system_beyond(r, "domains");
     }
+    pd->limited = pd->budget < pd->period;
     pd->priority = (unsigned)priority;
     pd->cpu = (unsigned)cpu;
     if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
@@ -272,7 +267,7 @@ bool system_start_vm(struct reader *r, const char **attrs)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
     const char *name;
-    bool limited;
+    uint64_t of_vm, period;
     uint64_t priority;
 
     if (pd->virtual_machine != 0) {
@@ -280,7 +275,7 @@ bool system_start_vm(struct reader *r, const char **attrs)
                             pd->name);
     }
     pd->virtual_machine = r->at.line;
-    return system_required(r, attrs, "name", &name) && budget(r, attrs, &limited) &&
+    return system_required(r, attrs, "name", &name) && budget(r, attrs, &of_vm, &period) &&
            system_optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority);
 }
 

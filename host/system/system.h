@@ -78,9 +78,10 @@ struct mkperf_system_pd {
     unsigned child_id; /* with a parent */
     uint64_t stack_size;
     bool passive;
-    bool limited;  /* its budget is below its period: the kernel may hold it back */
-    char *program; /* path of program_image, as written */
-    char *symbols; /* its path_for_symbols, NULL */
+    uint64_t budget, period; /* microseconds */
+    bool limited;            /* its budget is below its period: the kernel may hold it back */
+    char *program;           /* path of program_image, as written */
+    char *symbols;           /* its path_for_symbols, NULL */
     unsigned nmaps;
     struct mkperf_system_map *map;
     unsigned nirqs;

@@ -40,6 +40,16 @@ enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_err
 /* wire_interactions.c */
 void stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m);
 
+/* wire_sched.c */
+enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
+                                struct mkperf_error *e);
+/* A message is missing: codes may be. */
+void stream_sched_damaged(struct mkperf_stream *s);
+/* A session begins: its events are numbered from 0. */
+void stream_sched_begin(struct mkperf_stream *s);
+/* The session's totals, with a Status of it if has_status. */
+void stream_sched_close(struct mkperf_stream *s);
+
 /* wire_stamp.c */
 enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,
                                 struct mkperf_error *e);

@@ -34,6 +34,7 @@ static void convert_session(const mkperf_Session *from, struct mkperf_session *t
     to->nevents = from->events_count;
     to->max_frames = from->max_frames;
     to->jitter = !from->no_jitter;
+    to->sched = from->sched;
     for (unsigned i = 0; i < to->nevents; i++) {
         convert_event(&from->events[i], &to->event[i]);
     }
@@ -83,6 +84,15 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
     s->session.max_frames = session.max_frames;
     s->session.jitter = session.jitter;
     s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
+    if (!s->began) {
+        s->session.sched = session.sched;
+    } else if (session.sched && !s->session.sched) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "another session (%" PRIu32 ") with scheduling events begins here, "
+                                "which the output has no room for",
+                                m->id);
+    }
+    s->sched_running = session.sched;
     memset(s->event_of, -1, sizeof s->event_of);
     for (unsigned i = 0; i < session.nevents; i++) {
         int number = event_number(&s->session, &session.event[i]);
@@ -167,6 +177,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
         return e->status;
     }
     if (!s->has_status) {
+        stream_sched_close(s);
         s->totals.complete = false;
         return MKPERF_OK;
     }
@@ -175,6 +186,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
         return e->status;
     }
     s->booked = true;
+    stream_sched_close(s);
     s->totals.late_events += t->late_events;
     s->totals.spurious += t->spurious;
     s->totals.disturbed += t->disturbed;
@@ -184,7 +196,8 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     add_turns(s);
     s->totals.complete = s->totals.complete && s->from_start && !t->running &&
                          s->next_sample - s->passed_over == t->sent &&
-                         t->captured == t->sent + t->lost_output + t->lost_link;
+                         t->captured == t->sent + t->lost_output + t->lost_link &&
+                         s->sched_arrived == t->sched_sent;
     return MKPERF_OK;
 }
 
@@ -200,13 +213,14 @@ static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, stru
     memset(s->seen, 0, sizeof s->seen);
     memset(s->core_seen, 0, sizeof s->core_seen);
     stream_void_chains(s);
+    stream_sched_begin(s);
     return MKPERF_OK;
 }
 
 enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
                                   struct mkperf_error *e)
 {
-    if (m->events_count == 0 || s->waiting) {
+    if ((m->events_count == 0 && !m->sched) || s->waiting) {
         return MKPERF_OK; /* not configured, or another host's */
     }
     if (stream_hold_session(s, m, answer)) {
@@ -246,6 +260,7 @@ static enum mkperf_status restart(struct mkperf_stream *s, struct mkperf_error *
     s->epoch = 0;
     s->rebase = true;
     stream_void_chains(s);
+    stream_sched_begin(s);
     return MKPERF_OK;
 }
 
@@ -286,7 +301,7 @@ enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_e
     }
     s->totals.complete = s->totals.complete && s->booked;
     s->totals.unordered = s->merge != NULL ? mkperf_merge_unordered(s->merge) : 0;
-    if (s->totals.samples == 0) {
+    if (s->totals.samples == 0 && s->totals.sched_events == 0) {
         s->totals.first_ns = 0;
     }
     return MKPERF_OK;

@@ -18,7 +18,7 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
 
     s->config = *config;
     s->repair.decide = config->decide;
-    s->generation = 1;
+    s->generation = s->sched_generation = 1;
     s->totals.first_ns = UINT64_MAX;
     s->totals.complete = true;
     s->pause_ns = PAUSE_NS;
@@ -32,6 +32,9 @@ void mkperf_stream_free(struct mkperf_stream *s)
         mkperf_merge_free(s->merge);
         free(s->interactions);
         free(s->stamp);
+        for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+            free(s->core[i]);
+        }
     }
     free(s);
 }
@@ -129,6 +132,8 @@ static enum mkperf_status on_names(struct mkperf_stream *s, const mkperf_ToHost 
         return stream_mark(s, &m->msg.mark, e);
     case mkperf_ToHost_gap_tag:
         return stream_gap(s, &m->msg.gap, e);
+    case mkperf_ToHost_sched_tag:
+        return stream_sched(s, &m->msg.sched, e);
     default:
         stream_interactions(s, &m->msg.interactions);
         return MKPERF_OK;
@@ -149,7 +154,8 @@ static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_erro
     } else if (m->which_msg == mkperf_ToHost_status_tag) {
         on_status(s, &m->msg.status);
     } else if (m->which_msg == mkperf_ToHost_mark_tag || m->which_msg == mkperf_ToHost_gap_tag ||
-               m->which_msg == mkperf_ToHost_interactions_tag) {
+               m->which_msg == mkperf_ToHost_interactions_tag ||
+               m->which_msg == mkperf_ToHost_sched_tag) {
         status = on_names(s, m, e);
     }
     if (status == MKPERF_OK && s->config.control != NULL) {
@@ -158,18 +164,24 @@ static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_erro
     return status;
 }
 
+void mkperf_stream_damaged(struct mkperf_stream *s)
+{
+    /* A session of scheduling events alone has no epochs of chains that would end the damage. */
+    s->damaged = !s->sched_running || s->session.nevents != 0;
+    stream_void_chains(s);
+    stream_sched_damaged(s);
+}
+
 static void on_missing(struct mkperf_stream *s, unsigned gap)
 {
     s->gaps += gap <= MKPERF_WIRE_MAX_GAP ? gap : 0;
-    s->damaged = true;
-    stream_void_chains(s);
+    mkperf_stream_damaged(s);
 }
 
 static void on_malformed(struct mkperf_stream *s)
 {
     s->malformed++;
-    s->damaged = true;
-    stream_void_chains(s); /* it may have defined some */
+    mkperf_stream_damaged(s); /* it may have defined some */
 }
 
 enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,

@@ -38,6 +38,8 @@ struct mkperf_stream_slot {
     struct mkperf_chain_forms chain;
 };
 
+struct mkperf_stream_core;
+
 struct mkperf_stream {
     struct mkperf_stream_config config;
     struct mkperf_repair repair;
@@ -80,6 +82,13 @@ struct mkperf_stream {
     bool has_held; /* a Session that came before names were settled */
     bool held_answer;
     mkperf_Session held;
+    /* Scheduling events (wire_sched.c). */
+    struct mkperf_stream_core *core[MKPERF_MAX_CORES]; /* NULL: none of its events came */
+    uint64_t sched_generation;                         /* of codes */
+    bool sched_running;                                /* the current session has them */
+    bool sched_damaged;     /* codes may be unknown until a new epoch begins */
+    uint64_t sched_arrived; /* of this session, with those whose code is unknown */
+    uint64_t sched_jumped;  /* missing by the numbers of what arrived */
     struct mkperf_totals totals;
     struct mkperf_interactions *interactions; /* NULL: none received */
     uint32_t interaction_parts;               /* received of it */
@@ -112,6 +121,14 @@ enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n,
 enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_error *e);
 /* Whether all of the list came; s->stamp_have is the offset of what is missing. */
 bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
+
+/* Messages are missing, or the link was interrupted: what they may have defined is unknown. */
+void mkperf_stream_damaged(struct mkperf_stream *s);
+/* Whether something unknown is waited for, which ResetChains makes the target send again. */
+static inline bool mkperf_stream_needs_reset(const struct mkperf_stream *s)
+{
+    return s->damaged || s->sched_damaged;
+}
 
 /* Whether the session that the stream is in samples this event (a number of the stream's list), and
  * which is the first that it samples; UINT_MAX: none. */

@@ -34,7 +34,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *s, stru
     struct seen *seen = self;
 
     (void)e;
-    require(!seen->began && s->nevents >= 1 && s->nevents <= MKPERF_MODEL_EVENTS);
+    require(!seen->began && (s->nevents >= 1 || s->sched) && s->nevents <= MKPERF_MODEL_EVENTS);
     require(s->platform && s->cpu);
     seen->began = true;
     seen->nevents = s->nevents;
@@ -89,6 +89,20 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     return MKPERF_OK;
 }
 
+static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
+                                    struct mkperf_error *e)
+{
+    struct seen *seen = self;
+
+    (void)e;
+    require(seen->began && s->core < MKPERF_MODEL_CORES && s->kind < MKPERF_SCHED_KINDS);
+    require(s->reason < MKPERF_STOPPED_REASONS);
+    require(s->from == MKPERF_SCHED_NOBODY || s->from < seen->npds);
+    require((s->kind == MKPERF_SCHED_GAP) == (s->to == MKPERF_SCHED_NOBODY));
+    require(s->kind == MKPERF_SCHED_GAP || s->to < seen->npds);
+    return MKPERF_OK;
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     (void)e;
@@ -105,6 +119,7 @@ static uint64_t read_one(const char *path, const uint8_t *data, size_t size)
                                                .events = add_events,
                                                .sample = add_sample,
                                                .mark = add_mark,
+                                               .sched = add_sched,
                                                .lost = add_lost};
     struct seen seen = {.began = false};
     struct mkperf_sink sink = {.ops = &ops, .self = &seen};

@@ -70,6 +70,18 @@ static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struc
     return MKPERF_OK;
 }
 
+static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
+{
+    (void)self, (void)e;
+    if (s->core >= MKPERF_MAX_CORES || s->kind >= MKPERF_SCHED_KINDS ||
+        s->reason >= MKPERF_STOPPED_REASONS ||
+        (s->from != MKPERF_SCHED_NOBODY && s->from >= MKPERF_MAX_PDS) ||
+        (s->to >= MKPERF_MAX_PDS) != (s->kind == MKPERF_SCHED_GAP)) {
+        abort();
+    }
+    return MKPERF_OK;
+}
+
 static void feed(struct mkperf_receiver *r, const uint8_t *data, size_t n)
 {
     static uint8_t frame[MKPERF_FRAME_BYTES];
@@ -114,7 +126,8 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
                                                 .begin = on_begin,
                                                 .events = on_events,
                                                 .sample = on_sample,
-                                                .mark = on_mark};
+                                                .mark = on_mark,
+                                                .sched = on_sched};
     static const struct mkperf_sink_ops fixed = {
         .name = "none", .begin = on_begin, .sample = on_sample};
     static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events of a recording, in the model.
+ *
+ * Owns: the form in which decoders pass them to sinks, beside samples and marks. Events of one core
+ * are in the order of time; cores are not ordered among each other.
+ */
+#ifndef MKPERF_HOST_MODEL_SCHED_EVENT_H
+#define MKPERF_HOST_MODEL_SCHED_EVENT_H
+
+#include <stdint.h>
+
+/* As SchedKind in proto/mkperf.proto. */
+enum mkperf_sched_kind {
+    MKPERF_SCHED_SWITCH,
+    MKPERF_SCHED_CALL,
+    MKPERF_SCHED_REPLY,
+    MKPERF_SCHED_NOTIFY,
+    MKPERF_SCHED_IRQ,
+    MKPERF_SCHED_FAULT,
+    MKPERF_SCHED_LOCK,
+    MKPERF_SCHED_LOCK_WAIT,
+    MKPERF_SCHED_WAKE,
+    MKPERF_SCHED_RECEIVE,
+    MKPERF_SCHED_GAP, /* events of the core from since_ns to time_ns are missing */
+    MKPERF_SCHED_KINDS,
+};
+
+/* Why a thread stopped. As SchedReason. */
+enum mkperf_sched_reason {
+    MKPERF_STOPPED_UNKNOWN,
+    MKPERF_STOPPED_CALLED,
+    MKPERF_STOPPED_REPLIED,
+    MKPERF_STOPPED_WAIT_MESSAGE,
+    MKPERF_STOPPED_WAIT_NOTIFICATION,
+    MKPERF_STOPPED_PREEMPTED,
+    MKPERF_STOPPED_BUDGET,
+    MKPERF_STOPPED_FAULTED,
+    MKPERF_STOPPED_SUSPENDED,
+    MKPERF_STOPPED_IDLE,
+    MKPERF_STOPPED_QUEUED,
+    MKPERF_STOPPED_REASONS,
+};
+
+#define MKPERF_SCHED_NOBODY UINT32_MAX
+
+struct mkperf_sched {
+    uint64_t time_ns; /* target's monotonic clock */
+    uint32_t core;
+    enum mkperf_sched_kind kind;
+    enum mkperf_sched_reason reason; /* of a switch: why `from` stopped */
+    uint32_t from;                   /* PD that ran; MKPERF_SCHED_NOBODY: not known */
+    uint32_t to;                     /* PD of the event; of a gap MKPERF_SCHED_NOBODY */
+    uint32_t irq;                    /* of an interrupt */
+    uint64_t lost;                   /* of a gap: events; 0: not known how many */
+    uint64_t since_ns;               /* of a gap: the last event before it; 0: there was none */
+};
+
+/* "switch", "call", ...; "called", "preempted", ... */
+extern const char *const mkperf_sched_kind_names[MKPERF_SCHED_KINDS];
+extern const char *const mkperf_sched_reason_names[MKPERF_STOPPED_REASONS];
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events in perf.data: perf's own tracepoints, and one of mkperf's.
+ *
+ * Owns: their numbers and the positions of their fields, once for writer and reader. A switch is
+ * sched:sched_switch with two more fields (reason, prev_known); every other event is mkperf:sched.
+ * sched:sched_wakeup and sched:sched_stat_runtime are derived from these for perf's sake; the reader
+ * skips them. A gap is a LOST record whose trailer has the tid MKPERF_TRACE_GAP, with the time of its
+ * end; perf reports it as lost events.
+ *
+ * A PD has its pid; the idle thread is pid 0, as in Linux. prev_state is what perf shows of a
+ * thread that stopped: R preempted, S waits for a message or notification, D waits for its call, T
+ * budget used up, faulted or suspended.
+ */
+#ifndef MKPERF_HOST_PERFDATA_TRACEPOINTS_H
+#define MKPERF_HOST_PERFDATA_TRACEPOINTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PERF_TYPE_TRACEPOINT = 2, MKPERF_TRACE_GAP = 1000 };
+
+enum mkperf_trace_point {
+    MKPERF_TRACE_SWITCH,
+    MKPERF_TRACE_WAKEUP,
+    MKPERF_TRACE_RUNTIME,
+    MKPERF_TRACE_SCHED,
+    MKPERF_TRACE_POINTS,
+};
+
+enum { MKPERF_TRACE_ID = 1001 }; /* of the first one's samples; the others' follow */
+
+enum mkperf_trace_layout { /* positions in the raw data, and its size */
+                           TRACE_COMMON_PID = 4,
+                           TRACE_COMM_BYTES = 16,
+                           TRACE_SWITCH_PREV = 24,
+                           TRACE_SWITCH_NEXT = 56,
+                           TRACE_SWITCH_REASON = 64,
+                           TRACE_SWITCH_KNOWN = 68,
+                           TRACE_SWITCH_BYTES = 72,
+                           TRACE_WAKEUP_BYTES = 36,
+                           TRACE_RUNTIME_BYTES = 48,
+                           TRACE_SCHED_PID = 24,
+                           TRACE_SCHED_KIND = 28,
+                           TRACE_SCHED_IRQ = 32,
+                           TRACE_SCHED_KNOWN = 36,
+                           TRACE_SCHED_BYTES = 40,
+};
+
+/* The number of the tracepoint in its attribute and in its raw data. */
+unsigned mkperf_trace_number(enum mkperf_trace_point point);
+
+/* The feature HEADER_TRACING_DATA, to be freed: the formats of all of them. Sets *n. */
+char *mkperf_trace_formats(size_t *n);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events in perf.data, see tracepoints.h.
+ *
+ * Owns: their records, and what is derived for perf: who slept and is woken, how long a thread ran.
+ * Called by the writer, when everything that an event names is in the file.
+ */
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "writer_internal.h"
+
+enum { STATE_RUNNING = 0, STATE_WAITS = 1, STATE_CALLS = 2, STATE_STOPPED = 4, PRIO_UNKNOWN = 0 };
+
+/* What a PD does, as far as perf is told of it. */
+enum { AWAKE_UNKNOWN, AWAKE, WAITS, CALLS, STOPPED };
+
+static const uint8_t slept_for[MKPERF_STOPPED_REASONS] = {
+    [MKPERF_STOPPED_UNKNOWN] = AWAKE_UNKNOWN,
+    [MKPERF_STOPPED_CALLED] = CALLS,
+    [MKPERF_STOPPED_REPLIED] = WAITS,
+    [MKPERF_STOPPED_WAIT_MESSAGE] = WAITS,
+    [MKPERF_STOPPED_WAIT_NOTIFICATION] = WAITS,
+    [MKPERF_STOPPED_PREEMPTED] = AWAKE,
+    [MKPERF_STOPPED_BUDGET] = STOPPED,
+    [MKPERF_STOPPED_FAULTED] = STOPPED,
+    [MKPERF_STOPPED_SUSPENDED] = STOPPED,
+    [MKPERF_STOPPED_IDLE] = AWAKE,
+    [MKPERF_STOPPED_QUEUED] = CALLS,
+};
+
+static const struct perfdata_pd *pd_of(const struct mkperf_perfdata *w, uint32_t pd)
+{
+    return pd < w->npds ? &w->pd[pd] : NULL;
+}
+
+/* As perf sees it; the idle thread, and nobody, are 0. */
+static uint32_t pid_of(const struct mkperf_perfdata *w, uint32_t pd)
+{
+    const struct perfdata_pd *p = pd_of(w, pd);
+
+    return p == NULL || p->idle ? 0 : pd + 1;
+}
+
+static void put_comm(struct mkperf_put *c, const struct mkperf_perfdata *w, uint32_t pd)
+{
+    const struct perfdata_pd *p = pd_of(w, pd);
+    const char *name = p != NULL ? p->name : "unknown";
+
+    mkperf_put_padded(c, name, strnlen(name, TRACE_COMM_BYTES - 1), TRACE_COMM_BYTES);
+}
+
+static uint32_t prio_of(const struct mkperf_perfdata *w, uint32_t pd)
+{
+    const struct perfdata_pd *p = pd_of(w, pd);
+
+    return p != NULL ? p->priority : PRIO_UNKNOWN;
+}
+
+/* Reserves a sample of `bytes` raw data and puts all before these; *end is behind them. */
+static bool begin(struct mkperf_perfdata *w, struct mkperf_put *c, enum mkperf_trace_point point,
+                  uint32_t pd, const struct mkperf_sched *s, size_t bytes, size_t *size,
+                  struct mkperf_error *e)
+{
+    size_t raw = (4 + bytes + 7) / 8 * 8 - 4;
+
+    *size = 8 + 4 * 8 + 4 + raw;
+    c->p = mkperf_outfile_reserve(&w->out, *size, e);
+    if (c->p == NULL) {
+        return false;
+    }
+    memset(c->p + *size - (raw - bytes), 0, raw - bytes);
+    perfdata_record(c, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, *size);
+    mkperf_put64(c, MKPERF_TRACE_ID + point);
+    mkperf_put32(c, pid_of(w, pd));
+    mkperf_put32(c, pid_of(w, pd));
+    mkperf_put64(c, s->time_ns);
+    mkperf_put64(c, s->core);
+    mkperf_put32(c, (uint32_t)raw);
+    mkperf_put16(c, (uint16_t)mkperf_trace_number(point));
+    mkperf_put16(c, 0);
+    mkperf_put32(c, pid_of(w, pd));
+    return true;
+}
+
+static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s,
+                                     struct mkperf_error *e)
+{
+    bool known = s->from != MKPERF_SCHED_NOBODY;
+    unsigned slept = slept_for[s->reason];
+    struct mkperf_put c;
+    size_t size;
+
+    if (!begin(w, &c, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES, &size, e)) {
+        return e->status;
+    }
+    put_comm(&c, w, s->from);
+    mkperf_put32(&c, pid_of(w, s->from));
+    mkperf_put32(&c, prio_of(w, s->from));
+    mkperf_put64(&c, slept == WAITS     ? STATE_WAITS
+                     : slept == CALLS   ? STATE_CALLS
+                     : slept == STOPPED ? STATE_STOPPED
+                                        : STATE_RUNNING);
+    put_comm(&c, w, s->to);
+    mkperf_put32(&c, pid_of(w, s->to));
+    mkperf_put32(&c, prio_of(w, s->to));
+    mkperf_put32(&c, s->reason);
+    mkperf_put32(&c, known);
+    mkperf_outfile_commit(&w->out, size);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_put c;
+    size_t size;
+
+    w->pd[s->to].sleep = AWAKE;
+    if (pid_of(w, s->to) == 0) {
+        return MKPERF_OK;
+    }
+    if (!begin(w, &c, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES, &size, e)) {
+        return e->status;
+    }
+    put_comm(&c, w, s->to);
+    mkperf_put32(&c, pid_of(w, s->to));
+    mkperf_put32(&c, prio_of(w, s->to));
+    mkperf_put32(&c, s->core);
+    mkperf_outfile_commit(&w->out, size);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status put_runtime(struct mkperf_perfdata *w, const struct mkperf_sched *s,
+                                      uint64_t ns, struct mkperf_error *e)
+{
+    struct mkperf_put c;
+    size_t size;
+
+    if (!begin(w, &c, MKPERF_TRACE_RUNTIME, s->from, s, TRACE_RUNTIME_BYTES, &size, e)) {
+        return e->status;
+    }
+    put_comm(&c, w, s->from);
+    mkperf_put32(&c, pid_of(w, s->from));
+    mkperf_put32(&c, 0);
+    mkperf_put64(&c, ns);
+    mkperf_put64(&c, w->pd[s->from].ran_ns += ns);
+    mkperf_outfile_commit(&w->out, size);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status put_other(struct mkperf_perfdata *w, const struct mkperf_sched *s,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_put c;
+    size_t size;
+
+    if (!begin(w, &c, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES, &size, e)) {
+        return e->status;
+    }
+    put_comm(&c, w, s->to);
+    mkperf_put32(&c, pid_of(w, s->to));
+    mkperf_put32(&c, s->kind);
+    mkperf_put32(&c, s->irq);
+    mkperf_put32(&c, s->from != MKPERF_SCHED_NOBODY);
+    mkperf_outfile_commit(&w->out, size);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status put_gap(struct mkperf_perfdata *w, const struct mkperf_sched *s,
+                                  struct mkperf_error *e)
+{
+    size_t n = 8 + 16 + PERF_SAMPLE_ID_BYTES;
+    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+
+    if (c.p == NULL) {
+        return e->status;
+    }
+    perfdata_record(&c, PERF_RECORD_LOST, 0, n);
+    mkperf_put64(&c, MKPERF_TRACE_ID);
+    mkperf_put64(&c, s->lost);
+    perfdata_sample_id(&c, 0, MKPERF_TRACE_GAP, s->time_ns, s->core);
+    mkperf_outfile_commit(&w->out, n);
+    for (uint32_t i = 0; i < w->npds; i++) {
+        w->pd[i].sleep = AWAKE_UNKNOWN;
+    }
+    w->cores[s->core].runs = false;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s,
+                                     struct mkperf_error *e)
+{
+    struct perfdata_core *core = &w->cores[s->core];
+    uint64_t ran = core->runs ? s->time_ns - core->since_ns : 0;
+    struct perfdata_pd *to = &w->pd[s->to];
+
+    if (ran != 0 && pid_of(w, s->from) != 0 && put_runtime(w, s, ran, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (s->from != MKPERF_SCHED_NOBODY) {
+        w->pd[s->from].sleep = slept_for[s->reason];
+    }
+    core->runs = true;
+    core->since_ns = s->time_ns;
+    if (to->sleep != AWAKE && put_wakeup(w, s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return put_switch(w, s, e);
+}
+
+/* Whether the event makes a thread ready that slept. */
+static bool wakes(const struct mkperf_sched *s, unsigned sleep)
+{
+    switch (s->kind) {
+    case MKPERF_SCHED_REPLY:
+        return sleep == CALLS;
+    case MKPERF_SCHED_CALL:
+    case MKPERF_SCHED_NOTIFY:
+    case MKPERF_SCHED_IRQ:
+    case MKPERF_SCHED_FAULT:
+        return sleep == WAITS;
+    case MKPERF_SCHED_WAKE:
+        return sleep != AWAKE && sleep != AWAKE_UNKNOWN;
+    default:
+        return false;
+    }
+}
+
+enum mkperf_status perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s,
+                                      struct mkperf_error *e)
+{
+    if (s->core >= w->cores_known) {
+        MKPERF_GROW(w->cores, w->cores_room, (size_t)s->core + 1);
+        w->cores_known = s->core + 1;
+    }
+    w->cores[s->core].last_ns = s->time_ns;
+    w->unordered |= s->time_ns < w->last_ns;
+    w->last_ns = s->time_ns > w->last_ns ? s->time_ns : w->last_ns;
+    if (s->kind == MKPERF_SCHED_GAP) {
+        return put_gap(w, s, e);
+    }
+    if (s->kind == MKPERF_SCHED_SWITCH) {
+        return add_switch(w, s, e);
+    }
+    if (put_other(w, s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return wakes(s, w->pd[s->to].sleep) ? put_wakeup(w, s, e) : MKPERF_OK;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: scheduling events from the wire into the model: codes, numbers, gaps, see docs/protocol.md.
+ * Each core has codes, numbers and a running thread of its own. Events that are missing, or whose
+ * code is unknown, become one gap before the next event of that core.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "wire_internal.h"
+
+enum { CODES = 1024, MAX_CODE_BITS = 16 };
+
+struct code {
+    uint64_t generation; /* valid if it is the core's */
+    enum mkperf_sched_kind kind;
+    enum mkperf_sched_reason reason;
+    uint32_t pd, irq;
+};
+
+struct mkperf_stream_core {
+    uint64_t generation, valid; /* of codes; `valid` is the stream's when the epoch began */
+    uint32_t epoch;
+    bool has_epoch, numbered;
+    uint64_t next_event; /* its number */
+    uint64_t last_ns;
+    uint64_t missing; /* events before the next one that is known */
+    bool gap;         /* there is one before it, maybe of an unknown number */
+    uint32_t running; /* PD */
+    struct code code[CODES];
+};
+
+void stream_sched_damaged(struct mkperf_stream *s)
+{
+    s->sched_generation++;
+    s->sched_damaged = s->sched_running;
+}
+
+void stream_sched_begin(struct mkperf_stream *s)
+{
+    s->sched_generation++;
+    s->sched_damaged = false;
+    s->sched_arrived = s->sched_jumped = 0;
+    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+        if (s->core[i] != NULL) {
+            s->core[i]->has_epoch = s->core[i]->numbered = false;
+            s->core[i]->running = MKPERF_SCHED_NOBODY;
+            s->core[i]->missing = 0;
+            s->core[i]->gap = true; /* between sessions nothing is known */
+        }
+    }
+}
+
+void stream_sched_close(struct mkperf_stream *s)
+{
+    const mkperf_Status *t = &s->status;
+    struct mkperf_totals *to = &s->totals;
+
+    if (!s->has_status) {
+        to->sched_lost[MKPERF_LOST_TRANSIT] += s->sched_jumped;
+        return;
+    }
+    to->sched_lost[MKPERF_LOST_RING] += t->sched_lost_ring;
+    to->sched_lost[MKPERF_LOST_OUTPUT] += t->sched_lost_output;
+    to->sched_lost[MKPERF_LOST_LINK] += t->sched_lost_link;
+    to->sched_overwritten += t->sched_overwritten;
+    if (s->from_start && t->sched_sent > s->sched_arrived) {
+        to->sched_lost[MKPERF_LOST_TRANSIT] += t->sched_sent - s->sched_arrived;
+        s->sched_arrived = t->sched_sent;
+    }
+}
+
+static struct mkperf_stream_core *core_of(struct mkperf_stream *s, uint32_t core)
+{
+    if (s->core[core] == NULL) {
+        s->core[core] = mkperf_xcalloc(1, sizeof *s->core[core]);
+        s->core[core]->running = MKPERF_SCHED_NOBODY;
+    }
+    return s->core[core];
+}
+
+/* The message's place among the core's. */
+static void number(struct mkperf_stream *s, struct mkperf_stream_core *c, const mkperf_Sched *m)
+{
+    if (!c->has_epoch || m->epoch != c->epoch) {
+        c->has_epoch = true;
+        c->epoch = m->epoch;
+        c->generation++;
+        c->valid = s->sched_generation;
+        s->sched_damaged = false;
+    } else if (c->valid != s->sched_generation) { /* a message was lost in this epoch */
+        c->generation++;
+        c->valid = s->sched_generation;
+    }
+    if (!c->numbered) {
+        c->numbered = true;
+        c->gap = c->gap || m->first_event != 0;
+        if (s->from_start) {
+            c->missing += m->first_event;
+            s->sched_jumped += m->first_event;
+        }
+    } else if (m->first_event != c->next_event) {
+        uint64_t jump = m->first_event > c->next_event ? m->first_event - c->next_event : 0;
+
+        c->gap = true;
+        c->missing += jump;
+        s->sched_jumped += jump;
+    }
+    c->next_event = m->first_event + m->event_count;
+}
+
+static void define(struct mkperf_stream *s, struct mkperf_stream_core *c,
+                   const mkperf_SchedCode *from)
+{
+    if (from->code >= CODES || (unsigned)from->kind >= MKPERF_SCHED_GAP ||
+        (unsigned)from->reason >= MKPERF_STOPPED_REASONS) {
+        if (from->code < CODES) {
+            c->code[from->code].generation = 0; /* of a newer target */
+        }
+        return;
+    }
+    c->code[from->code] = (struct code){
+        .generation = c->generation,
+        .kind = (enum mkperf_sched_kind)from->kind,
+        .reason = (enum mkperf_sched_reason)from->reason,
+        .pd = mkperf_pds_find(s->config.pds, from->thread - 2),
+        .irq = from->irq,
+    };
+}
+
+static enum mkperf_status pass(struct mkperf_stream *s, const struct mkperf_sched *event,
+                               struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+
+    return sink->ops->sched != NULL ? sink->ops->sched(sink->self, event, e) : MKPERF_OK;
+}
+
+static enum mkperf_status pass_gap(struct mkperf_stream *s, struct mkperf_stream_core *c,
+                                   uint32_t core, uint64_t ns, struct mkperf_error *e)
+{
+    const struct mkperf_sched gap = {
+        .time_ns = ns,
+        .core = core,
+        .kind = MKPERF_SCHED_GAP,
+        .from = MKPERF_SCHED_NOBODY,
+        .to = MKPERF_SCHED_NOBODY,
+        .lost = c->missing,
+        .since_ns = c->last_ns,
+    };
+
+    c->gap = false;
+    c->missing = 0;
+    c->running = MKPERF_SCHED_NOBODY;
+    return pass(s, &gap, e);
+}
+
+static enum mkperf_status emit(struct mkperf_stream *s, struct mkperf_stream_core *c, uint32_t core,
+                               const struct code *code, uint64_t ns, struct mkperf_error *e)
+{
+    if (c->gap && pass_gap(s, c, core, ns, e) != MKPERF_OK) {
+        return e->status;
+    }
+    const struct mkperf_sched event = {
+        .time_ns = ns,
+        .core = core,
+        .kind = code->kind,
+        .reason = code->reason,
+        .from = c->running,
+        .to = code->pd,
+        .irq = code->irq,
+    };
+
+    if (code->kind == MKPERF_SCHED_SWITCH) {
+        c->running = code->pd;
+    }
+    c->last_ns = ns;
+    s->totals.sched_events++;
+    s->totals.first_ns = ns < s->totals.first_ns ? ns : s->totals.first_ns;
+    s->totals.last_ns = ns > s->totals.last_ns ? ns : s->totals.last_ns;
+    return pass(s, &event, e);
+}
+
+static enum mkperf_status events(struct mkperf_stream *s, struct mkperf_stream_core *c,
+                                 const mkperf_Sched *m, struct mkperf_error *e)
+{
+    uint64_t ticks = m->time_ticks, mask = (UINT64_C(1) << m->code_bits) - 1;
+
+    for (unsigned i = 0; i < m->event_count; i++) {
+        uint64_t code = m->event[i] & mask;
+        const struct code *known = code < CODES ? &c->code[code] : NULL;
+
+        ticks += m->event[i] >> m->code_bits;
+        if (known == NULL || known->generation != c->generation) {
+            s->totals.sched_lost[MKPERF_LOST_CHAIN]++;
+            c->missing++;
+            c->gap = true;
+            s->sched_damaged = true;
+            continue;
+        }
+        uint64_t ns = stream_time(s, ticks, m->tick_hz);
+        ns = ns > c->last_ns ? ns : c->last_ns;
+        if (emit(s, c, m->core, known, ns, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
+                                struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+
+    if (!stream_tick_hz_ok(m->tick_hz) || m->core >= MKPERF_MAX_CORES ||
+        m->code_bits > MAX_CODE_BITS) {
+        s->malformed++;
+        return MKPERF_OK;
+    }
+    if (s->waiting || !s->has_session || m->session != s->session_id || !s->sched_running) {
+        s->sched_damaged = s->sched_running;
+        return MKPERF_OK; /* another host's, or its Session was lost: the numbers show it */
+    }
+    struct mkperf_stream_core *c = core_of(s, m->core);
+    number(s, c, m);
+    s->sched_arrived += m->event_count;
+    for (unsigned i = 0; i < m->codes_count; i++) {
+        define(s, c, &m->codes[i]);
+    }
+    if (stream_begin(s, e) != MKPERF_OK || stream_announce(s, e) != MKPERF_OK ||
+        events(s, c, m, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return sink->ops->flush != NULL ? sink->ops->flush(sink->self, e) : MKPERF_OK;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events in perf.data: everything comes back, from a file, a pipe and a recovered file;
+ * unmodified perf sched reads them. Needs perf.
+ */
+#include "recording.h"
+
+#include "sched_story.h"
+
+#include <sys/stat.h>
+
+#include "perfdata/reader.h"
+
+enum { ROUNDS = 20 };
+
+struct back {
+    struct mkperf_session session;
+    uint32_t npds;
+    struct mkperf_pd pd[16];
+    unsigned events, samples;
+    struct mkperf_sched event[STORY_EVENTS];
+    struct mkperf_totals totals;
+    bool ended;
+};
+
+static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
+                                   struct mkperf_error *e)
+{
+    (void)e;
+    ((struct back *)self)->session = *s;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct back *b = self;
+
+    (void)e;
+    assert_true(pd->id < 16);
+    b->pd[pd->id] = *pd;
+    b->pd[pd->id].name = strdup(pd->name);
+    b->npds++;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
+                                    struct mkperf_error *e)
+{
+    (void)s, (void)e;
+    ((struct back *)self)->samples++;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
+{
+    struct back *b = self;
+
+    (void)e;
+    assert_true(b->events < STORY_EVENTS);
+    b->event[b->events++] = *s;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
+{
+    (void)e;
+    ((struct back *)self)->totals = *t;
+    ((struct back *)self)->ended = true;
+    return MKPERF_OK;
+}
+
+static struct back back;
+static struct story story;
+
+static const char *name_of(uint32_t pd)
+{
+    return pd == MKPERF_SCHED_NOBODY ? "nobody" : story_names[pd];
+}
+
+static const char *name_back(uint32_t pd)
+{
+    return pd == MKPERF_SCHED_NOBODY ? "nobody" : back.pd[pd].name;
+}
+
+static void read_back(const char *path)
+{
+    static const struct mkperf_sink_ops ops = {.name = "back",
+                                               .begin = on_begin,
+                                               .pd = on_pd,
+                                               .sample = on_sample,
+                                               .sched = on_sched,
+                                               .end = on_end};
+    struct mkperf_sink sink = {.ops = &ops, .self = &back};
+    struct mkperf_error e = {.text = ""};
+
+    for (unsigned i = 0; i < 16; i++) {
+        free((void *)(uintptr_t)back.pd[i].name);
+    }
+    memset(&back, 0, sizeof back);
+    if (mkperf_perfdata_read(path, &sink, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+    assert_true(back.ended);
+}
+
+static void compare(void)
+{
+    assert_true(back.session.sched);
+    assert_int_equal(back.events, story.events);
+    for (unsigned i = 0; i < back.events; i++) {
+        const struct mkperf_sched *a = &story.kept[i], *b = &back.event[i];
+
+        assert_int_equal(a->time_ns, b->time_ns);
+        assert_int_equal(a->core, b->core);
+        assert_int_equal(a->kind, b->kind);
+        assert_int_equal(a->reason, b->reason);
+        assert_int_equal(a->irq, b->irq);
+        assert_int_equal(a->lost, b->lost);
+        assert_int_equal(a->since_ns, b->since_ns);
+        assert_string_equal(name_of(a->from), name_back(b->from));
+        assert_string_equal(name_of(a->to), name_back(b->to));
+    }
+}
+
+/* Every kind of event and reason. */
+static void all_kinds(struct story *s)
+{
+    uint64_t t = 1000000 + 200 * (uint64_t)ROUNDS * 1000;
+
+    for (unsigned kind = MKPERF_SCHED_CALL; kind < MKPERF_SCHED_GAP; kind++) {
+        event(s, t += 100, (enum mkperf_sched_kind)kind, kind % 3);
+    }
+    for (unsigned reason = 0; reason < MKPERF_STOPPED_REASONS; reason++) {
+        run(s, t += 100, (reason + 1) % 4, (enum mkperf_sched_reason)reason);
+    }
+    gap(s, t, t + 1000, 17);
+    event(s, t + 1000, MKPERF_SCHED_NOTIFY, SERVER);
+    run(s, t + 2000, CLIENT, MKPERF_STOPPED_PREEMPTED);
+    on_core(s, 1, t + 500, IDLE, MKPERF_STOPPED_UNKNOWN);
+    on_core(s, 1, t + 1500, STORE, MKPERF_STOPPED_IDLE);
+}
+
+static void write_story(const char *name, unsigned nevents, bool all)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_session session = {
+        .platform = "pocket", .cpu = "cortex-a53", .cores = all ? 2 : 1, .nevents = nevents};
+    struct mkperf_chain none = {.n = 0};
+    struct mkperf_perfdata *writer;
+    struct mkperf_error e;
+
+    snprintf(session.event[0].name, sizeof session.event[0].name, "cycles");
+    session.event[0].period = 1000;
+    session.event[0].user = session.event[0].kernel = true;
+    assert_int_equal(mkperf_perfdata_new(recording_path(name), symbols, &writer, &e), MKPERF_OK);
+    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    story_rounds(&story, ROUNDS);
+    for (unsigned i = 0; nevents != 0 && i < ROUNDS; i++) {
+        struct mkperf_sample s = {.time_ns = 1000500 + UINT64_C(100000) * i,
+                                  .period = 1000,
+                                  .pd = IDLE,
+                                  .flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER,
+                                  .kernel_pc = 0xffff000000001000,
+                                  .callers = &none};
+        assert_int_equal(mkperf_sink_sample(&story.sink, &s, &e), MKPERF_OK);
+    }
+    if (all) {
+        all_kinds(&story);
+    }
+    struct mkperf_totals t = {.samples = nevents * ROUNDS,
+                              .sched_events = story.events - all,
+                              .first_ns = story.first,
+                              .last_ns = story.last,
+                              .complete = true};
+    t.sched_lost[MKPERF_LOST_RING] = 17;
+    t.sched_overwritten = 5;
+    assert_int_equal(story.sink.ops->end(story.sink.self, &t, &e), MKPERF_OK);
+    mkperf_perfdata_free(writer);
+    mkperf_symbols_free(symbols);
+}
+
+static void comes_back(void **state)
+{
+    (void)state;
+    for (unsigned nevents = 0; nevents <= 1; nevents++) {
+        write_story("all.data", nevents, true);
+        read_back(recording_path("all.data"));
+        compare();
+        assert_int_equal(back.session.nevents, nevents);
+        assert_int_equal(back.samples, nevents * ROUNDS);
+        assert_int_equal(back.totals.sched_events, story.events - 1);
+        assert_int_equal(back.totals.sched_lost[MKPERF_LOST_RING], 17);
+        assert_int_equal(back.totals.sched_overwritten, 5);
+        assert_true(back.totals.complete);
+        for (uint32_t i = 0; i < back.npds; i++) {
+            bool idle = strcmp(back.pd[i].name, "idle") == 0;
+            assert_int_equal(back.pd[i].scheduling.known, !idle);
+            if (strcmp(back.pd[i].name, "driver") == 0) {
+                assert_int_equal(back.pd[i].scheduling.priority, 200);
+                assert_int_equal(back.pd[i].scheduling.budget_us, 2000);
+                assert_int_equal(back.pd[i].scheduling.period_us, 10000);
+            }
+        }
+    }
+}
+
+static void comes_back_from_a_pipe(void **state)
+{
+    char command[700];
+
+    (void)state;
+    for (unsigned nevents = 0; nevents <= 1; nevents++) {
+        unlink(recording_path("fifo"));
+        assert_int_equal(mkfifo(recording_path("fifo"), 0600), 0);
+        snprintf(command, sizeof command, "cat %s", recording_path("fifo"));
+        snprintf(command + strlen(command), 300, " >%s", recording_path("pipe.data"));
+        FILE *reader = popen(command, "r");
+        assert_non_null(reader);
+        write_story("fifo", nevents, true);
+        assert_int_equal(pclose(reader), 0);
+        read_back(recording_path("pipe.data"));
+        compare();
+        assert_int_equal(back.samples, nevents * ROUNDS);
+    }
+}
+
+/* Of a writer that died in the midst of a record. */
+static void comes_back_recovered(void **state)
+{
+    struct mkperf_error e = {.text = ""};
+    struct mkperf_totals totals;
+    struct stat st;
+
+    (void)state;
+    write_story("all.data", 0, true);
+    assert_int_equal(stat(recording_path("all.data"), &st), 0);
+    free(recording_shell("f=%s; cp $f $f.cut; dd if=/dev/zero of=$f.cut bs=1 seek=48 count=8 "
+                         "conv=notrunc status=none; truncate -s -2500 $f.cut",
+                         recording_path("all.data")));
+    if (mkperf_perfdata_recover(recording_path("all.data.cut"), recording_path("whole.data"),
+                                &totals, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+    read_back(recording_path("whole.data"));
+    assert_int_equal(totals.sched_events, back.totals.sched_events);
+    assert_true(totals.sched_events > story.events / 2 && totals.sched_events < story.events);
+    assert_int_equal(totals.samples, 0);
+    story.events = back.events;
+    compare();
+}
+
+/* What perf prints of a recording; it must not complain. */
+static char *perf(const char *arguments, const char *name)
+{
+    char *text = recording_shell("cd %s && perf %s -i %s 2>%s/err", recording_dir, arguments,
+                                 recording_path(name), recording_dir);
+    char *complaint = recording_shell(
+        "grep -Ev '^(Samples do not have callchains|Written )' %s/err", recording_dir);
+
+    assert_string_equal(complaint, "");
+    free(complaint);
+    return text;
+}
+
+static void has(const char *text, const char *wanted)
+{
+    if (strstr(text, wanted) == NULL) {
+        fail_msg("'%s' is not in:\n%s", wanted, text);
+    }
+}
+
+/* A line of `text` that has all the words. */
+static void has_line(const char *text, const char *a, const char *b, const char *c)
+{
+    const char *line = text;
+
+    while (line != NULL && *line != '\0') {
+        char copy[512];
+
+        snprintf(copy, sizeof copy, "%.*s", (int)strcspn(line, "\n"), line);
+        if (strstr(copy, a) != NULL && strstr(copy, b) != NULL && strstr(copy, c) != NULL) {
+            return;
+        }
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    fail_msg("no line with '%s', '%s' and '%s' in:\n%s", a, b, c, text);
+}
+
+static void perf_sched_reads_it(void **state)
+{
+    (void)state;
+    for (unsigned nevents = 0; nevents <= 1; nevents++) {
+        write_story("perf.data", nevents, false);
+        char *text = perf("sched latency -p", "perf.data");
+        /* 20 rounds: 2 runs of 20 us in all, 1 us after its interrupt */
+        has_line(text, "driver", "0.100 ms", "20");
+        has_line(text, "driver", "avg:   0.001 ms", "max:   0.001 ms");
+        has_line(text, "store", "0.400 ms", "|");
+        has_line(text, "server", "0.260 ms", "|");
+        has_line(text, "client", "0.180 ms", "|");
+        free(text);
+        text = perf("sched timehist --state", "perf.data");
+        has_line(text, "driver", "0.001", "0.005");
+        has_line(text, "client", "0.007", "D");
+        has_line(text, "client", "0.002", "S");
+        free(text);
+        text = perf("sched timehist -s", "perf.data");
+        has_line(text, "server[2]", "40", "0.260");
+        free(text);
+        text = perf("sched map", "perf.data");
+        has(text, "=> driver:4");
+        free(text);
+        text = perf("script", "perf.data");
+        has(text, "prev_comm=client prev_pid=1 prev_prio=50 prev_state=2 ==> next_comm=server "
+                  "next_pid=2 next_prio=100 reason=called");
+        has(text, "mkperf:sched: irq comm=driver pid=4 irq=33");
+        has(text, "comm=driver pid=4 prio=200 target_cpu=000");
+        has(text, "comm=store pid=3 runtime=10000 [ns]");
+        free(text);
+        free(perf("timechart -o chart.svg", "perf.data"));
+        assert_int_equal(access(recording_path("chart.svg"), R_OK), 0);
+    }
+    char *stats = recording_shell("perf report --stats -i %s", recording_path("perf.data"));
+    has(stats, "sched:sched_switch stats:");
+    free(stats);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    recording_setup();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(comes_back),
+        cmocka_unit_test(comes_back_from_a_pipe),
+        cmocka_unit_test(comes_back_recovered),
+        cmocka_unit_test(perf_sched_reads_it),
+    };
+
+    return cmocka_run_group_tests(tests, setup, recording_teardown);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Scheduling events from the wire into the model: codes, times, gaps, counts, several cores. */
+#include "fake_target.h"
+
+#include <stdlib.h>
+
+#include "model/figures.h"
+#include "wire/receiver.h"
+#include "wire/wire_stream.h"
+
+enum { HZ = 62500000, NS = 16, BITS = 6, KEEP = 4096, CODE_A = 1, CODE_B, CODE_IRQ, CODE_IDLE };
+
+struct seen {
+    struct mkperf_receiver receiver;
+    struct mkperf_stream *stream;
+    struct mkperf_pds *pds;
+    struct mkperf_session session;
+    unsigned begins, npds, n;
+    struct mkperf_sched event[KEEP];
+};
+
+static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
+                                   struct mkperf_error *e)
+{
+    struct seen *seen = self;
+
+    (void)e;
+    seen->begins++;
+    seen->session = *s;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct seen *seen = self;
+
+    (void)e;
+    assert_int_equal(pd->id, seen->npds++);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
+{
+    struct seen *seen = self;
+
+    (void)e;
+    assert_true(seen->begins == 1 && seen->n < KEEP);
+    assert_true(s->to == MKPERF_SCHED_NOBODY || s->to < seen->npds);
+    assert_true(s->from == MKPERF_SCHED_NOBODY || s->from < seen->npds);
+    seen->event[seen->n++] = *s;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_sink_ops sink = {
+    .name = "test", .begin = on_begin, .pd = on_pd, .sched = on_sched};
+
+static void on_text(void *self, const char *p, size_t n)
+{
+    (void)self, (void)p, (void)n;
+}
+
+static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
+                                     struct mkperf_error *e)
+{
+    return mkperf_stream_message(((struct seen *)self)->stream, p, n, gap, e);
+}
+
+static struct seen *seen;
+static struct fake *f;
+
+static void session(uint32_t id, bool running)
+{
+    static mkperf_ToHost m;
+
+    memset(&m, 0, sizeof m);
+    m.request = 2 + running;
+    m.which_msg = mkperf_ToHost_session_tag;
+    m.msg.session.id = id;
+    m.msg.session.running = running;
+    m.msg.session.sched = true;
+    fake_send(f, &m);
+}
+
+static int begin(void **state)
+{
+    static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
+    struct mkperf_pds_config pds = {.system = NULL};
+    struct mkperf_error e;
+
+    (void)state;
+    seen = calloc(1, sizeof *seen);
+    f = calloc(1, sizeof *f);
+    assert_int_equal(mkperf_pds_new(&pds, NULL, &seen->pds, &e), MKPERF_OK);
+    struct mkperf_stream_config config = {
+        .sink = {.ops = &sink, .self = seen}, .pds = seen->pds, .decide = mkperf_lr_is_caller};
+    seen->stream = mkperf_stream_new(&config);
+    mkperf_receiver_init(&seen->receiver, &ops, seen);
+    fake_hello(f, 1, 77, MKPERF_PROTOCOL);
+    session(1, false);
+    session(1, true);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    mkperf_stream_free(seen->stream);
+    mkperf_pds_free(seen->pds);
+    free(seen);
+    free(f);
+    return 0;
+}
+
+static void push(void)
+{
+    struct mkperf_error e = {.text = ""};
+
+    if (mkperf_receiver_push(&seen->receiver, f->bytes, f->n, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+    f->n = 0;
+}
+
+static mkperf_ToHost message;
+
+static mkperf_Sched *sched(uint32_t core, uint32_t epoch, uint64_t first, uint64_t ticks)
+{
+    mkperf_Sched *m = &message.msg.sched;
+
+    memset(&message, 0, sizeof message);
+    message.which_msg = mkperf_ToHost_sched_tag;
+    *m = (mkperf_Sched){.session = 1,
+                        .core = core,
+                        .epoch = epoch,
+                        .first_event = first,
+                        .tick_hz = HZ,
+                        .time_ticks = ticks,
+                        .code_bits = BITS};
+    return m;
+}
+
+static void code(mkperf_Sched *m, uint32_t number, mkperf_SchedKind kind, mkperf_SchedReason reason,
+                 uint64_t thread)
+{
+    m->codes[m->codes_count++] = (mkperf_SchedCode){
+        .code = number, .kind = kind, .reason = reason, .thread = thread, .irq = number * 11};
+}
+
+static void codes(mkperf_Sched *m)
+{
+    code(m, CODE_A, mkperf_SchedKind_SCHED_SWITCH, mkperf_SchedReason_STOPPED_CALLED, 10);
+    code(m, CODE_B, mkperf_SchedKind_SCHED_SWITCH, mkperf_SchedReason_STOPPED_REPLIED, 11);
+    code(m, CODE_IRQ, mkperf_SchedKind_SCHED_IRQ, mkperf_SchedReason_STOPPED_UNKNOWN, 12);
+    code(m, CODE_IDLE, mkperf_SchedKind_SCHED_SWITCH, mkperf_SchedReason_STOPPED_WAIT_MESSAGE, 1);
+}
+
+static void put(mkperf_Sched *m, uint64_t delta, uint32_t number)
+{
+    m->event[m->event_count++] = delta << BITS | number;
+}
+
+static void status(uint64_t sent, uint64_t ring, uint64_t output)
+{
+    static mkperf_ToHost m;
+
+    memset(&m, 0, sizeof m);
+    m.which_msg = mkperf_ToHost_status_tag;
+    m.msg.status = (mkperf_Status){.session = 1,
+                                   .sched_captured = sent + output,
+                                   .sched_sent = sent,
+                                   .sched_lost_ring = ring,
+                                   .sched_lost_output = output};
+    fake_send(f, &m);
+}
+
+static void finish(void)
+{
+    struct mkperf_error e = {.text = ""};
+
+    push();
+    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+}
+
+static void is(unsigned i, uint64_t ns, enum mkperf_sched_kind kind, const char *from,
+               const char *to)
+{
+    const struct mkperf_sched *s = &seen->event[i];
+    const char *names[2] = {"nobody", "nobody"};
+
+    assert_true(i < seen->n);
+    for (unsigned k = 0; k < 2; k++) {
+        uint32_t pd = k == 0 ? s->from : s->to;
+        names[k] = pd == MKPERF_SCHED_NOBODY ? "nobody" : mkperf_pds_at(seen->pds, pd)->name;
+    }
+    assert_int_equal(s->time_ns, ns);
+    assert_int_equal(s->kind, kind);
+    assert_string_equal(names[0], from);
+    assert_string_equal(names[1], to);
+}
+
+static void whole(void **state)
+{
+    const struct mkperf_totals *t = &seen->stream->totals;
+    mkperf_Sched *m = sched(0, 1, 0, 1000);
+
+    (void)state;
+    codes(m);
+    put(m, 0, CODE_A);
+    put(m, 100, CODE_IRQ);
+    put(m, 0, CODE_B);
+    put(m, 1 << 20, CODE_IDLE);
+    fake_send(f, &message);
+    m = sched(0, 1, 4, 2000000);
+    put(m, 5, CODE_A); /* codes hold on */
+    fake_send(f, &message);
+    status(5, 0, 0);
+    finish();
+    assert_true(seen->session.sched);
+    assert_int_equal(seen->session.nevents, 0);
+    assert_int_equal(seen->n, 5);
+    is(0, 1000 * NS, MKPERF_SCHED_SWITCH, "nobody", "unknown-8");
+    is(1, 1100 * NS, MKPERF_SCHED_IRQ, "unknown-8", "unknown-a");
+    assert_int_equal(seen->event[1].irq, CODE_IRQ * 11);
+    is(2, 1100 * NS, MKPERF_SCHED_SWITCH, "unknown-8", "unknown-9");
+    assert_int_equal(seen->event[2].reason, MKPERF_STOPPED_REPLIED);
+    is(3, (1100 + (1 << 20)) * NS, MKPERF_SCHED_SWITCH, "unknown-9", "idle");
+    is(4, 2000005 * NS, MKPERF_SCHED_SWITCH, "idle", "unknown-8");
+    assert_int_equal(t->sched_events, 5);
+    assert_int_equal(mkperf_lost_sum(t->sched_lost), 0);
+    assert_true(t->complete);
+    assert_int_equal(t->first_ns, 1000 * NS);
+    assert_int_equal(t->last_ns, 2000005 * NS);
+}
+
+/* Events that the target dropped, and a message that did not arrive. */
+static void gaps(void **state)
+{
+    const struct mkperf_totals *t = &seen->stream->totals;
+    mkperf_Sched *m = sched(0, 1, 0, 1000);
+
+    (void)state;
+    codes(m);
+    put(m, 0, CODE_A);
+    put(m, 10, CODE_B);
+    fake_send(f, &message);
+    m = sched(0, 1, 9, 5000); /* 7 were dropped */
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    f->lose = true;
+    m = sched(0, 1, 10, 6000); /* 2 are lost on the way */
+    put(m, 0, CODE_A);
+    put(m, 0, CODE_B);
+    fake_send(f, &message);
+    f->lose = false;
+    m = sched(0, 1, 12, 7000); /* 1 whose code may be another one by now */
+    put(m, 0, CODE_B);
+    fake_send(f, &message);
+    push();
+    assert_true(mkperf_stream_needs_reset(seen->stream));
+    assert_false(seen->stream->damaged); /* there are no chains */
+    m = sched(0, 2, 13, 8000);
+    codes(m);
+    put(m, 1, CODE_IDLE);
+    fake_send(f, &message);
+    status(7, 4, 3);
+    finish();
+    assert_false(mkperf_stream_needs_reset(seen->stream));
+    assert_int_equal(seen->n, 6);
+    is(1, 1010 * NS, MKPERF_SCHED_SWITCH, "unknown-8", "unknown-9");
+    is(2, 5000 * NS, MKPERF_SCHED_GAP, "nobody", "nobody");
+    assert_int_equal(seen->event[2].lost, 7);
+    assert_int_equal(seen->event[2].since_ns, 1010 * NS);
+    is(3, 5000 * NS, MKPERF_SCHED_SWITCH, "nobody", "unknown-8");
+    is(4, 8001 * NS, MKPERF_SCHED_GAP, "nobody", "nobody");
+    assert_int_equal(seen->event[4].lost, 3);
+    assert_int_equal(seen->event[4].since_ns, 5000 * NS);
+    is(5, 8001 * NS, MKPERF_SCHED_SWITCH, "nobody", "idle");
+    assert_int_equal(t->sched_events, 4);
+    assert_int_equal(t->sched_lost[MKPERF_LOST_RING], 4);
+    assert_int_equal(t->sched_lost[MKPERF_LOST_OUTPUT], 3);
+    assert_int_equal(t->sched_lost[MKPERF_LOST_TRANSIT], 2);
+    assert_int_equal(t->sched_lost[MKPERF_LOST_CHAIN], 1);
+    assert_true(t->complete); /* the books agree */
+}
+
+static void cores_are_apart(void **state)
+{
+    mkperf_Sched *m = sched(0, 1, 0, 1000);
+
+    (void)state;
+    codes(m);
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    m = sched(1, 5, 0, 900); /* codes of its own, another running thread */
+    code(m, CODE_A, mkperf_SchedKind_SCHED_SWITCH, mkperf_SchedReason_STOPPED_UNKNOWN, 1);
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    m = sched(0, 1, 1, 1200);
+    put(m, 0, CODE_B);
+    fake_send(f, &message);
+    m = sched(1, 5, 1, 1300);
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    status(4, 0, 0);
+    finish();
+    is(0, 1000 * NS, MKPERF_SCHED_SWITCH, "nobody", "unknown-8");
+    is(1, 900 * NS, MKPERF_SCHED_SWITCH, "nobody", "idle");
+    is(2, 1200 * NS, MKPERF_SCHED_SWITCH, "unknown-8", "unknown-9");
+    is(3, 1300 * NS, MKPERF_SCHED_SWITCH, "idle", "idle");
+    assert_int_equal(seen->event[3].core, 1);
+    assert_true(seen->stream->totals.complete);
+}
+
+/* What a target of ours does not send is no event, and counted. */
+static void nonsense(void **state)
+{
+    const struct mkperf_totals *t = &seen->stream->totals;
+    mkperf_Sched *m = sched(0, 1, 0, 1000);
+
+    (void)state;
+    codes(m);
+    code(m, 5, (mkperf_SchedKind)40, mkperf_SchedReason_STOPPED_UNKNOWN, 1); /* of a newer one */
+    code(m, 2000, mkperf_SchedKind_SCHED_SWITCH, mkperf_SchedReason_STOPPED_UNKNOWN, 1);
+    put(m, 0, 5);
+    put(m, 0, 60); /* never defined */
+    put(m, 7, CODE_A);
+    fake_send(f, &message);
+    m = sched(MKPERF_MAX_CORES, 1, 0, 1000);
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    m = sched(0, 1, 0, 1000);
+    m->tick_hz = 0;
+    fake_send(f, &message);
+    m = sched(0, 1, 0, 1000);
+    m->code_bits = 64;
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    m = sched(0, 1, 3, 1000);
+    m->session = 9; /* another one's */
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    status(3, 0, 0);
+    finish();
+    assert_int_equal(seen->stream->malformed, 3);
+    assert_int_equal(t->sched_lost[MKPERF_LOST_CHAIN], 2);
+    assert_int_equal(t->sched_events, 1);
+    assert_int_equal(seen->n, 2);
+    is(0, 1007 * NS, MKPERF_SCHED_GAP, "nobody", "nobody");
+    assert_int_equal(seen->event[0].lost, 2);
+    is(1, 1007 * NS, MKPERF_SCHED_SWITCH, "nobody", "unknown-8");
+}
+
+/* The end of a message that is lost shows in the target's books alone. */
+static void lost_at_the_end(void **state)
+{
+    const struct mkperf_totals *t = &seen->stream->totals;
+    mkperf_Sched *m = sched(0, 1, 0, 1000);
+
+    (void)state;
+    codes(m);
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    status(100, 0, 0);
+    finish();
+    assert_int_equal(t->sched_lost[MKPERF_LOST_TRANSIT], 99);
+}
+
+/* A second session: codes and numbers begin again; between the two is a gap. */
+static void two_sessions(void **state)
+{
+    mkperf_Sched *m = sched(0, 1, 0, 1000);
+
+    (void)state;
+    codes(m);
+    put(m, 0, CODE_A);
+    fake_send(f, &message);
+    status(1, 0, 0);
+    session(2, true);
+    m = sched(0, 1, 0, 9000);
+    m->session = 2;
+    code(m, CODE_B, mkperf_SchedKind_SCHED_SWITCH, mkperf_SchedReason_STOPPED_UNKNOWN, 11);
+    put(m, 0, CODE_B);
+    fake_send(f, &message);
+    push();
+    assert_int_equal(seen->n, 3);
+    is(1, 9000 * NS, MKPERF_SCHED_GAP, "nobody", "nobody");
+    assert_int_equal(seen->event[1].lost, 0);
+    is(2, 9000 * NS, MKPERF_SCHED_SWITCH, "nobody", "unknown-9");
+    assert_int_equal(seen->begins, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(whole, begin, end),
+        cmocka_unit_test_setup_teardown(gaps, begin, end),
+        cmocka_unit_test_setup_teardown(cores_are_apart, begin, end),
+        cmocka_unit_test_setup_teardown(nonsense, begin, end),
+        cmocka_unit_test_setup_teardown(lost_at_the_end, begin, end),
+        cmocka_unit_test_setup_teardown(two_sessions, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
