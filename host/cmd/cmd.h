@@ -32,22 +32,10 @@ extern const struct mkperf_command mkperf_top_command;
 extern const struct mkperf_command mkperf_toperf_command;
 extern const struct mkperf_command mkperf_view_command;
 
-int mkperf_cmd_annotate(int argc, char **argv);
-int mkperf_cmd_console(int argc, char **argv);
-int mkperf_cmd_convert(int argc, char **argv);
-int mkperf_cmd_diff(int argc, char **argv);
-int mkperf_cmd_dump(int argc, char **argv);
-int mkperf_cmd_kprof2perf(int argc, char **argv);
-int mkperf_cmd_list(int argc, char **argv);
-int mkperf_cmd_record(int argc, char **argv);
-int mkperf_cmd_recover(int argc, char **argv);
-int mkperf_cmd_report(int argc, char **argv);
-int mkperf_cmd_stamp(int argc, char **argv);
-int mkperf_cmd_stat(int argc, char **argv);
-int mkperf_cmd_script(int argc, char **argv);
-int mkperf_cmd_top(int argc, char **argv);
-int mkperf_cmd_toperf(int argc, char **argv);
-int mkperf_cmd_view(int argc, char **argv);
+/* What `mkperf dump` has of `mkperf record`, in cmd_record.c: parses into a struct
+ * mkperf_record_options by c's groups, and records; dump: fetches a flight recording instead of
+ * starting anything. The result is the exit status. */
+int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char **argv);
 
 /* Says that there is no such command, and which is near. Returns the exit status. */
 int mkperf_no_command(const char *name);

@@ -151,7 +151,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-int mkperf_cmd_annotate(int argc, char **argv)
+static int annotate_main(int argc, char **argv)
 {
     struct command c = {.input = "perf.data", .limit = 1, .style = {.source = true}};
 
@@ -173,5 +173,5 @@ const struct mkperf_command mkperf_annotate_command = {
                 {&mkperf_colour_options, offsetof(struct command, colour)}},
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_annotate,
+    .run = annotate_main,
 };

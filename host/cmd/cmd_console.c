@@ -83,7 +83,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return console_close(c, status, e);
 }
 
-int mkperf_cmd_console(int argc, char **argv)
+static int console_main(int argc, char **argv)
 {
     struct console *c = mkperf_xcalloc(1, sizeof *c);
     int status;
@@ -110,5 +110,5 @@ const struct mkperf_command mkperf_console_command = {
                 {&mkperf_control_options, offsetof(struct console, talk.options.link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = mkperf_cmd_console,
+    .run = console_main,
 };

@@ -208,7 +208,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                                     c->out.path);
 }
 
-int mkperf_cmd_convert(int argc, char **argv)
+static int convert_main(int argc, char **argv)
 {
     struct mkperf_conversion c = {.input = NULL};
 
@@ -233,5 +233,5 @@ const struct mkperf_command mkperf_convert_command = {
                 "mkperf convert samples.json --build-dir build -o perf.data\n"
                 "mkperf convert new.data --diff old.data -o diff.svg",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_convert,
+    .run = convert_main,
 };

@@ -431,7 +431,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-int mkperf_cmd_diff(int argc, char **argv)
+static int diff_main(int argc, char **argv)
 {
     struct command c = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}};
 
@@ -452,5 +452,5 @@ const struct mkperf_command mkperf_diff_command = {
     .operands_min = SIDES,
     .operands_max = SIDES,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_diff,
+    .run = diff_main,
 };

@@ -5,7 +5,6 @@
  * Owns: the command's description and its one option. The rest is record's.
  */
 #include "cmd.h"
-#include "cmd_record.h"
 #include "link/record_options.h"
 
 enum { OPT_WAIT = 384 };
@@ -30,7 +29,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set};
 
-int mkperf_cmd_dump(int argc, char **argv)
+static int dump_main(int argc, char **argv)
 {
     return mkperf_record_main(&mkperf_dump_command, true, argc, argv);
 }
@@ -53,5 +52,5 @@ const struct mkperf_command mkperf_dump_command = {
     .examples = "mkperf record -t tcp:10.0.0.5 --overwrite --dump-on-fault server\n"
                 "mkperf dump -t tcp:10.0.0.5 --wait --elf-path build",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = mkperf_cmd_dump,
+    .run = dump_main,
 };

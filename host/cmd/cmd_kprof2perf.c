@@ -86,7 +86,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return mkperf_conversion_run(self, e);
 }
 
-int mkperf_cmd_kprof2perf(int argc, char **argv)
+static int kprof2perf_main(int argc, char **argv)
 {
     struct mkperf_conversion c = {.input = "-",
                                   .format = mkperf_format_by_name("perf"),
@@ -105,5 +105,5 @@ const struct mkperf_command mkperf_kprof2perf_command = {
         "name did. A link named kprof2perf to mkperf behaves as this.",
     .options = {{&group, 0}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_kprof2perf,
+    .run = kprof2perf_main,
 };

@@ -177,7 +177,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return MKPERF_OK;
 }
 
-int mkperf_cmd_list(int argc, char **argv)
+static int list_main(int argc, char **argv)
 {
     struct list *l = calloc(1, sizeof *l);
     int status;
@@ -210,5 +210,5 @@ const struct mkperf_command mkperf_list_command = {
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help},
                  {.title = "Tables", .list = put_tables}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
-    .run = mkperf_cmd_list,
+    .run = list_main,
 };

@@ -16,7 +16,6 @@
 #include "base/process.h"
 #include "base/xalloc.h"
 #include "cmd.h"
-#include "cmd_record.h"
 #include "link/flight_start.h"
 #include "link/pd_choice.h"
 #include "link/recorder.h"
@@ -431,7 +430,7 @@ int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char
     return (int)status;
 }
 
-int mkperf_cmd_record(int argc, char **argv)
+static int record_main(int argc, char **argv)
 {
     return mkperf_record_main(&mkperf_record_command, false, argc, argv);
 }
@@ -459,5 +458,5 @@ const struct mkperf_command mkperf_record_command = {
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
                    "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = mkperf_cmd_record,
+    .run = record_main,
 };

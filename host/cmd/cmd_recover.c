@@ -42,7 +42,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return MKPERF_OK;
 }
 
-int mkperf_cmd_recover(int argc, char **argv)
+static int recover_main(int argc, char **argv)
 {
     const char *output = NULL;
 
@@ -60,5 +60,5 @@ const struct mkperf_command mkperf_recover_command = {
     .operands_min = 1,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_recover,
+    .run = recover_main,
 };

@@ -14,7 +14,6 @@
 #include "base/progress.h"
 #include "cmd.h"
 #include "report/browser.h"
-#include "report/charged.h"
 #include "report/head.h"
 #include "report/interactions_table.h"
 #include "report/rows_print.h"
@@ -308,7 +307,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                : run_profile(self, e);
 }
 
-int mkperf_cmd_report(int argc, char **argv)
+static int report_main(int argc, char **argv)
 {
     struct command c = {
         .input = default_input,
@@ -333,5 +332,5 @@ const struct mkperf_command mkperf_report_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_report,
+    .run = report_main,
 };

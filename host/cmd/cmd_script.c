@@ -249,7 +249,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-int mkperf_cmd_script(int argc, char **argv)
+static int script_main(int argc, char **argv)
 {
     struct command c = {.input = "perf.data", .fields = FIELD_DEFAULT};
 
@@ -270,5 +270,5 @@ const struct mkperf_command mkperf_script_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_script,
+    .run = script_main,
 };

@@ -329,7 +329,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-int mkperf_cmd_stamp(int argc, char **argv)
+static int stamp_main(int argc, char **argv)
 {
     struct stamp s = {0};
 
@@ -356,5 +356,5 @@ const struct mkperf_command mkperf_stamp_command = {
         "mkperf stamp my.system --elf-path build --kernel sel4.elf -o build/stamped/client.elf\n"
         "microkit my.system --search-path build/stamped build ...",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_stamp,
+    .run = stamp_main,
 };

@@ -170,7 +170,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return e->status;
 }
 
-int mkperf_cmd_stat(int argc, char **argv)
+static int stat_main(int argc, char **argv)
 {
     struct stat *s = calloc(1, sizeof *s);
     int status;
@@ -199,5 +199,5 @@ const struct mkperf_command mkperf_stat_command = {
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
                    "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = mkperf_cmd_stat,
+    .run = stat_main,
 };

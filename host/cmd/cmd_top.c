@@ -326,7 +326,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return top(t, e);
 }
 
-int mkperf_cmd_top(int argc, char **argv)
+static int top_main(int argc, char **argv)
 {
     struct top *t = mkperf_xcalloc(1, sizeof *t);
     int status;
@@ -359,5 +359,5 @@ const struct mkperf_command mkperf_top_command = {
                 {&mkperf_colour_options, offsetof(struct top, command.colour)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = mkperf_cmd_top,
+    .run = top_main,
 };

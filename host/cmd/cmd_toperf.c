@@ -77,7 +77,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return mkperf_conversion_run(c, e);
 }
 
-int mkperf_cmd_toperf(int argc, char **argv)
+static int toperf_main(int argc, char **argv)
 {
     struct mkperf_conversion c = {.format = mkperf_format_by_name("perf"),
                                   .in = {.from = "toperf"},
@@ -94,5 +94,5 @@ const struct mkperf_command mkperf_toperf_command = {
                    "that name did. A link named toperf to mkperf behaves as this.",
     .options = {{&group, 0}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = mkperf_cmd_toperf,
+    .run = toperf_main,
 };

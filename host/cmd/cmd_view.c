@@ -130,7 +130,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-int mkperf_cmd_view(int argc, char **argv)
+static int view_main(int argc, char **argv)
 {
     struct command c = {.input = "perf.data"};
 
@@ -149,5 +149,5 @@ const struct mkperf_command mkperf_view_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ,
-    .run = mkperf_cmd_view,
+    .run = view_main,
 };

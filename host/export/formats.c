@@ -8,24 +8,32 @@
 #include "base/xalloc.h"
 #include "perfdata/writer.h"
 
+struct perfdata_output {
+    struct mkperf_perfdata *writer;
+    struct mkperf_symbols *symbols; /* outlive the writer */
+};
+
 static void perfdata_free(void *self)
 {
-    mkperf_perfdata_free(self);
+    struct perfdata_output *o = self;
+
+    mkperf_perfdata_free(o->writer);
+    mkperf_symbols_free(o->symbols);
+    free(o);
 }
 
-/* The symbols must outlive the writer, which has no place for them: they live as long as mkperf. */
 static enum mkperf_status perfdata_open(const struct mkperf_export *x, struct mkperf_output *out,
                                         struct mkperf_error *e)
 {
-    static struct mkperf_symbols *symbols;
-    struct mkperf_perfdata *writer;
+    struct perfdata_output *o = mkperf_xcalloc(1, sizeof *o);
 
-    symbols = symbols != NULL ? symbols : mkperf_symbols_new();
-    if (mkperf_perfdata_new(x->path, symbols, &writer, e) != MKPERF_OK) {
+    o->symbols = mkperf_symbols_new();
+    if (mkperf_perfdata_new(x->path, o->symbols, &o->writer, e) != MKPERF_OK) {
+        perfdata_free(o);
         return e->status;
     }
     *out = (struct mkperf_output){
-        .sink = mkperf_perfdata_sink(writer), .free = perfdata_free, .self = writer};
+        .sink = mkperf_perfdata_sink(o->writer), .free = perfdata_free, .self = o};
     return MKPERF_OK;
 }
 

@@ -54,7 +54,7 @@ struct mkperf_scheduling {
 
 /* The thread that ran: a protection domain, the idle thread, or an unnamed thread. */
 struct mkperf_pd {
-    uint64_t thread;                 /* identity, cmd/cmd_record.h */
+    uint64_t thread;                 /* identity, mkperf/record.h */
     uint32_t id;                     /* index in the model, from 0; dense; never reused */
     const char *name;                /* never NULL; "idle", "unknown-<thread in hex>" */
     const char *elf;                 /* path of its program, NULL if none is known */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see charged.h. */
-#include "charged.h"
+/* Owns: the table of charged time, see rows_print.h. */
+#include "rows_print.h"
 
 #include <inttypes.h>
 

@@ -246,8 +246,9 @@ static inline char *recording_run(int (*command)(int argc, char **argv), int *st
     return text;
 }
 
-#define RUN(command, status, ...) \
-    recording_run(mkperf_cmd_##command, status, (const char *[]){#command, __VA_ARGS__, NULL})
+#define RUN(command, status, ...)                         \
+    recording_run(mkperf_##command##_command.run, status, \
+                  (const char *[]){#command, __VA_ARGS__, NULL})
 
 /* A shell command's output; the caller frees it. */
 static inline char *recording_shell(const char *format, ...)

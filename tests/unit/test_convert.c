@@ -66,9 +66,9 @@ static int run(const char *line)
     int to_out = open("out", O_RDWR | O_CREAT | O_TRUNC, 0600);
     dup2(to, 2);
     dup2(to_out, 1);
-    status = strcmp(argv[0], "toperf") == 0    ? mkperf_cmd_toperf(argc, argv)
-             : strcmp(argv[0], "convert") == 0 ? mkperf_cmd_convert(argc, argv)
-                                               : mkperf_cmd_kprof2perf(argc, argv);
+    status = strcmp(argv[0], "toperf") == 0    ? mkperf_toperf_command.run(argc, argv)
+             : strcmp(argv[0], "convert") == 0 ? mkperf_convert_command.run(argc, argv)
+                                               : mkperf_kprof2perf_command.run(argc, argv);
     fflush(NULL);
     dup2(err, 2);
     dup2(out, 1);

@@ -46,7 +46,7 @@ static pid_t start_recording(const char *target, const char *out)
         }
         /* nohup, which may have started the tests, ignores it, and a recording leaves that so. */
         signal(SIGHUP, SIG_DFL);
-        int status = mkperf_cmd_record(5, argv);
+        int status = mkperf_record_command.run(5, argv);
         fflush(NULL);
         _exit(status);
     }
@@ -125,7 +125,7 @@ static void test_full_temporary_directory(void **state)
 
     (void)state;
     recording_make("long.data", 400, 0);
-    char *text = limited(mkperf_cmd_convert, &status,
+    char *text = limited(mkperf_convert_command.run, &status,
                          (const char *[]){"convert", recording_path("long.data"), "--to", "firefox",
                                           "-o", "/dev/null", NULL});
     if (status != MKPERF_ERR_OUTPUT || strstr(text, "temporary file") == NULL) {

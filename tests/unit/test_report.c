@@ -222,7 +222,7 @@ static char *run(int *status, const char *const *words)
         if (!freopen(path, "w", stdout) || dup2(1, 2) < 0) {
             _exit(99);
         }
-        result = mkperf_cmd_report(argc, argv);
+        result = mkperf_report_command.run(argc, argv);
         fflush(NULL);
         _exit(result);
     }

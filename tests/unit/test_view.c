@@ -28,7 +28,7 @@ static int setup(void **state)
         if (!freopen(recording_path("address"), "w", stdout)) {
             _exit(99);
         }
-        _exit(mkperf_cmd_view(3, argv));
+        _exit(mkperf_view_command.run(3, argv));
     }
     for (int tries = 0; tries < 200 && address[0] == '\0'; tries++) {
         usleep(20000);
