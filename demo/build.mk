@@ -24,9 +24,11 @@ NET_ELFS := $(call elves,$(DEMO),$(NET_PDS))
 NET := $(B)/net
 STOCK := $(B)/stock
 SHARED := $(B)/shared
+CORES := $(B)/cores
 $(call system,$(DEMO)/demo.system,demo/demo.system.in,PACER=pacer)
 $(call system,$(NET)/net.system,demo/demo.system.in,PACER=ticker NET=1)
 $(call system,$(STOCK)/stock.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1)
+$(call system,$(CORES)/cores.system,demo/demo.system.in,PACER=pacer CORES=1)
 $(call system,$(SHARED)/shared.system,demo/demo.system.in,PACER=pacer TIMER=1 CSPACE=1)
 
 target: $(DEMO_ELFS) $(NET_ELFS) $(DEMO)/demo.system $(NET)/net.system
@@ -34,10 +36,12 @@ target: $(DEMO_ELFS) $(NET_ELFS) $(DEMO)/demo.system $(NET)/net.system
 ifeq ($(MICROKIT_SDK),)
 $(call image,$(DEMO)/demo.img,$(DEMO)/demo.system,$(DEMO),$(DEMO_PDS))
 $(call image,$(STOCK)/stock.img,$(STOCK)/stock.system,$(DEMO),$(DEMO_PDS))
+$(call image,$(CORES)/cores.img,$(CORES)/cores.system,$(DEMO),$(DEMO_PDS))
+$(CORES)/qemu-command: private QEMU_SMP = 2
 $(call image,$(SHARED)/shared.img,$(SHARED)/shared.system,$(DEMO),$(DEMO_PDS))
 $(call image,$(NET)/net.img,$(NET)/net.system,$(DEMO),$(NET_PDS))
 $(call network_machine,$(NET))
-target: $(call bootable,$(DEMO) $(NET) $(STOCK) $(SHARED))
-demo: host $(call bootable,$(DEMO) $(SHARED) $(NET)) $(B)/echo-load
+target: $(call bootable,$(DEMO) $(NET) $(STOCK) $(SHARED) $(CORES))
+demo: host $(call bootable,$(DEMO) $(SHARED) $(NET) $(CORES)) $(B)/echo-load
 	$(Q)B=$(B) DEMO_SECONDS=$(DEMO_SECONDS) demo/run
 endif

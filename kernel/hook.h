@@ -4,9 +4,14 @@
  *
  * Owns: struct mkperf_hook. A kernel has one for each core, in its own memory, zero at boot. Each
  * function is called on the core that the state belongs to, with interrupts masked, and by nothing
- * else meanwhile; where a kernel has a lock, it need not be held, for nothing else is touched but
- * the PMU of that core and memory of the session's owner. docs/porting.md has the contract of a
- * port (mkperf_port.h).
+ * else meanwhile. docs/porting.md has the contract of a port (mkperf_port.h).
+ *
+ * Several cores. What a sample writes is its core's alone: the state, the PMU and the ring, whose
+ * consumer may run on another core at the same time (ring.h). A kernel with one lock holds it in all
+ * functions, for three reasons: mkperf_hook_unmapped and mkperf_hook_end are called for the states
+ * of other cores; a mapping that a sample follows must not be removed under it; and waking the owner
+ * changes the scheduler's state. The tables of counts and of software events may be one for all
+ * cores, since they are written with the lock.
  */
 #ifndef MKPERF_KERNEL_HOOK_H
 #define MKPERF_KERNEL_HOOK_H
@@ -111,10 +116,17 @@ uint32_t mkperf_hook_interval(struct mkperf_hook *s, unsigned i);
 /* At boot, on each core: user mode cannot reach the PMU, and no counter counts or interrupts. */
 void mkperf_hook_boot(void);
 
+/* Which core a request is about: any number. d as for mkperf_hook_request. */
+static inline uint32_t mkperf_hook_core(const struct mkperf_descriptor *d)
+{
+    return __atomic_load_n(&d->core, __ATOMIC_RELAXED);
+}
+
 /*
- * A request: `caller`, the current thread, acknowledges the PMU's interrupt of this core, or of
- * another (here false: refused). d: the kernel's view of the descriptor that its IPC buffer names,
- * 8-byte aligned, all of it within one page that the caller may read and write.
+ * A request of `caller` about this core: it is the current thread here, or was that of another core
+ * which has called this one since. here false: about no core that the kernel has; it is refused.
+ * d: the kernel's view of the descriptor that its IPC buffer named, 8-byte aligned, all of it within
+ * one page that the caller may read and write: looked up again on this core.
  * Bounded; d may change meanwhile.
  */
 void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, const void *caller,

@@ -342,6 +342,8 @@ static void answer(const struct mkperf_hook *s, struct mkperf_answer *a, uint32_
     a->counters = mkperf_pmu_counters();
     a->session = s->mask;
     a->storm = s->storm;
+    a->cores = MKPERF_PORT_CORES;
+    a->core = mkperf_port_core();
     mkperf_pmu_describe(a->pmu);
     a->time = mkperf_port_time();
     a->tick_hz = mkperf_port_tick_hz();

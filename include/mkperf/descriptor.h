@@ -5,8 +5,10 @@
  * Owns: the layout of both. The descriptor is memory of the profiler PD, within one page that it
  * may read and write. Its address stands in `userData` of the PD's IPC buffer when the PD
  * acknowledges the PMU's interrupt: that is the request. The kernel carries it out before the
- * acknowledgement returns, on the core of that interrupt. With `userData` 0 the acknowledgement is
- * an ordinary one, and a kernel without the hook never looks at the word.
+ * acknowledgement returns if it is about the core that this runs on. For another one (`core`) it
+ * calls that core, which carries it out when it enters the kernel: soon after, or never, if the core
+ * does not run. Of requests for the same core the last one counts. With `userData` 0 the
+ * acknowledgement is an ordinary one, and a kernel without the hook never looks at the word.
  *
  * The kernel reads a configuration once, into its own memory, and checks it there. A sample uses
  * what was prepared then and nothing of this page, so what is written here between two requests has
@@ -27,7 +29,7 @@
 
 #include <mkperf/record.h>
 
-#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x32637365646b706d) /* "mpkdesc2" */
+#define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x33637365646b706d) /* "mpkdesc3" */
 
 /*
  * What a sample costs in the kernel, in instructions, rounded up: without frames, for each frame,
@@ -86,7 +88,8 @@ enum mkperf_request {
 enum mkperf_request_status {
     MKPERF_REQUEST_OK = 0,
     MKPERF_REQUEST_BAD_OP = 1,       /* no such operation */
-    MKPERF_REQUEST_BAD_CORE = 2,     /* the interrupt is another core's than the caller's */
+    MKPERF_REQUEST_BAD_CORE = 2,     /* the kernel has no such core, or the interrupt is another
+                                        core's than the caller's */
     MKPERF_REQUEST_BAD_COUNTERS = 3, /* no counters, or some that the CPU has not */
     MKPERF_REQUEST_BAD_RING = 4,     /* its size, or it is not within one mapping of the caller's */
     MKPERF_REQUEST_BAD_TABLE = 5,    /* the same for the table of counts, or of software events */
@@ -179,6 +182,8 @@ struct mkperf_answer {
     uint32_t counters; /* that the CPU has, bit = number */
     uint32_t session;  /* counters of the session, 0: there is none */
     uint32_t storm;    /* != 0: the hook has switched the session's counters off */
+    uint32_t cores;    /* that the kernel has */
+    uint32_t core;     /* which one this is about */
     /* Registers that say what the PMU is. Armv8: MIDR_EL1, PMCR_EL0, PMCEID0_EL0, PMCEID1_EL0. */
     uint64_t pmu[4];
     uint64_t time; /* ticks, at the request */
@@ -194,12 +199,16 @@ struct mkperf_answer {
 /*
  * Protocol: the PD fills in everything but the answer, with a `sequence` that is not `answered`,
  * and acknowledges the interrupt. The kernel fills in the answer and copies the sequence to
- * `answered`. If it has not done so, there is no hook. The same sequence again is no request.
+ * `answered`. If it has not done so when the acknowledgement returns, there is no hook, or `core`
+ * is another core, which has not answered yet: one descriptor a core, so that all of them work on
+ * their requests at the same time. The same sequence again is no request.
  */
 struct mkperf_descriptor {
     uint64_t magic; /* MKPERF_DESCRIPTOR_MAGIC */
     uint32_t sequence;
-    uint32_t op; /* enum mkperf_request */
+    uint32_t op;   /* enum mkperf_request */
+    uint32_t core; /* that it is about, from 0 */
+    uint32_t pad;
     struct mkperf_configuration want;
     uint32_t answered; /* from here on the kernel writes */
     uint32_t reserved;

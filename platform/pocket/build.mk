@@ -7,7 +7,7 @@ $(B)/pocket/libmicrokit.a: $(call target_objects,$(wildcard $(POCKET)/lib/*.[cS]
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $^
 
 # The kernel, with the hook in it. Frame pointers would cost a sample two instructions a call.
-POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -mgeneral-regs-only -ffreestanding \
+POCKET_KERNEL_CFLAGS := -std=c11 -O2 -g $(WARN) -mcpu=cortex-a53 -mgeneral-regs-only -mno-outline-atomics -ffreestanding \
     -fno-stack-protector -fno-pic -fomit-frame-pointer -fno-tree-loop-distribute-patterns \
     -mstrict-align -Iinclude -I$(POCKET)/include -I$(POCKET)/kernel
 POCKET_KERNEL_SRC := $(wildcard $(POCKET)/kernel/*.[cS]) $(wildcard kernel/*.c)

@@ -18,6 +18,7 @@ SYSTEM_VALUES := PMU_IRQ=23 UART_BASE=0x9000000 UART_IRQ=33 PACER_BASE=0x9010000
 
 # Images, and the command that boots DIR/NAME.img of the directory's name as DIR/qemu-command. The serial
 # port is left to the caller. The clock that the pacer reads follows the machine's time, not the host's.
+# QEMU_SMP, of one qemu-command: how many cores its machine has.
 POCKET_KERNEL := $(DEMO)/kernel.elf
 image_name = $(1).img
 define image_rules
@@ -28,7 +29,7 @@ endef
 POCKET_QEMU = $(QEMU)
 POCKET_MAKEFILES := $(MAKEFILE_LIST)
 %/qemu-command: $(POCKET_MAKEFILES)
-	$(Q)mkdir -p $(@D) && echo '$(POCKET_QEMU) $(@D)/$(notdir $(@D)).img -rtc clock=vm $(POCKET_QEMU_DEVICES)' >$@
+	$(Q)mkdir -p $(@D) && echo '$(POCKET_QEMU) $(@D)/$(notdir $(@D)).img -rtc clock=vm $(if $(QEMU_SMP),-smp $(QEMU_SMP) )$(POCKET_QEMU_DEVICES)' >$@
 
 # $(call network_machine,DIR): boots DIR's image with virtio network devices. Its peers live in real time, so
 # an idle machine waits for real time. Which ports of the host it gets is the caller's choice ($NET).

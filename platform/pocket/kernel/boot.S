@@ -24,6 +24,13 @@
     .global _start
     .type _start, %function
 _start:
+    mov x19, xzr
+    b 1f
+/* The other cores' start, by PSCI: x0 is the core's struct core, as the kernel sees it. */
+    .global start_other
+start_other:
+    mov x19, x0
+1:
     adrp x0, kernel_l1
     add x0, x0, :lo12:kernel_l1
     msr ttbr0_el1, x0 /* identity for the next few instructions; each PD has its own later */
@@ -48,7 +55,10 @@ high:
     mov x0, #1 << 1 | 1 << 8
     msr cntkctl_el1, x0 /* EL0: virtual counter and virtual timer */
     msr mdscr_el1, xzr
-    ldr x0, =boot_memory + KERNEL_STACK_BYTES
+    cbnz x19, 1f
+    ldr x19, =boot_memory + KERNEL_STACK_BYTES
+1:
+    mov x0, x19
     msr tpidr_el1, x0
     mov sp, x0
     isb

@@ -4,7 +4,8 @@
  *
  * Owns: their definitions and the contracts between the kernel's files. The kernel runs with
  * interrupts masked from entry to exit, on its core's stack, and blocks nowhere: an entry changes
- * states, and sched_exit picks who runs next.
+ * states, and sched_exit picks who runs next. If the image has several cores, whoever is in the kernel
+ * holds the one lock (smp.c), and each PD stays on its core.
  */
 #ifndef POCKET_CORE_H
 #define POCKET_CORE_H
@@ -19,7 +20,7 @@
 #include "image.h"
 #include "regs.h"
 
-enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5, PMU_IRQ = 23, TICK_IRQ = 30 };
+enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5, PMU_IRQ = 23, PACE_IRQ = 27, TICK_IRQ = 30 };
 
 enum task_state {
     TASK_READY,     /* running or in a ready queue */
@@ -38,6 +39,7 @@ struct task {
     bool served;                     /* somebody may send it a message */
     uint64_t ttbr0;
     uint64_t *message; /* the message words of its IPC buffer */
+    struct core *core; /* where it runs */
     struct task *next; /* in a ready queue or a server's queue */
     enum task_state state;
     int priority;         /* idle: -1 */
@@ -50,13 +52,18 @@ struct task {
     uint64_t slice;       /* what a preempted task has left of its time slice, ticks; 0: all */
     bool calling;         /* entered the kernel by a system call, and has not run since */
     bool faulted;         /* the message being sent is the fault below, not the IPC buffer's */
+    bool restart;         /* was restarted while another core ran it: goes on at restart_pc */
+    uint64_t restart_pc;
     uint64_t fault[FAULT_WORDS];
 };
 
-/*
- * One for each core, at the top of its stack. Today one core runs; what is below is already per
- * core, what is not (ready queues, tasks) would need a lock.
- */
+struct ready_queues {
+    uint64_t occupied[PRIORITIES / 64]; /* bit set: the queue of that priority is not empty */
+    struct task *head[PRIORITIES];
+    struct task *tail[PRIORITIES];
+};
+
+/* One for each core, at the top of its stack. Other cores reach it with the lock. */
 struct core {
     struct task *current;  /* first: the assembly reads it */
     struct task *fp_owner; /* whose FP registers the core holds */
@@ -69,6 +76,13 @@ struct core {
     bool slice_over; /* current has used up its time slice */
     struct task idle;
     struct mkperf_hook hook;
+    struct ready_queues ready;
+    /* If there are several cores: */
+    bool called;              /* another core's interrupt is on its way here */
+    bool paced;               /* the pacer runs */
+    uint32_t pace_random;     /* state of its jitter */
+    const struct task *asked; /* whose request of the profiler's is to be carried out here, NULL: */
+    uint64_t asked_at;        /* none; where its descriptor is */
 };
 
 /* The core this runs on. Not volatile: it never changes. */
@@ -93,7 +107,16 @@ static inline bool in_ram(uint64_t physical)
 /* main.c */
 extern struct task tasks[POCKET_MAX_PDS];
 extern unsigned ntasks;
+extern struct core *cores[POCKET_MAX_CORES];
+extern unsigned ncores;
 void boot_main(struct core *core);
+
+/* smp.c: only where ncores > 1 */
+void smp_boot(void);
+struct task *smp_first(struct core *core);
+bool smp_irq_fast(struct core *core);
+struct task *smp_irq_slow(void);
+struct task *smp_trap_from_user(void);
 
 /* sched.c */
 void sched_ready(struct task *t, bool front);
@@ -123,13 +146,18 @@ void fault_entry(struct task *t, uint64_t esr, uint64_t far);
 extern struct task *pmu_task;
 extern uint64_t pmu_badge;
 void irq_init(void);
-void irq_bind(struct task *t, unsigned channel);
+void irq_init_core(void);
+void irq_call(uint32_t mask);
+void irq_bind_all(const struct core *core);
+unsigned irq_number(const struct core *core);
+void irq_end(struct core *core);
 bool irq_fast(struct core *core);
 void irq_entry(struct core *core);
 struct task *irq_slow(void);
 void irq_enable(unsigned irq);
 void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool write);
 void irq_request(struct core *core, struct task *t);
+void irq_request_here(struct core *core);
 void sys_irq_ack(struct task *t);
 
 /* Software and scheduling events are looked at while this is true. If not, this is all that they

@@ -35,6 +35,7 @@ enum pocket_limits {
     POCKET_CHANNELS = 62,
     POCKET_SLOTS = 64, /* of a cspace; 0 is never used */
     POCKET_NAME_BYTES = 64,
+    POCKET_MAX_CORES = 4,
 };
 
 enum pocket_channel_flags {
@@ -61,7 +62,7 @@ struct pocket_pd {
     uint32_t priority;
     int32_t parent; /* index, -1 */
     uint32_t child_id;
-    uint32_t reserved;
+    uint32_t cpu; /* the core that it runs on, below `cores` */
     struct pocket_channel channel[POCKET_CHANNELS];
     uint8_t tcb[POCKET_SLOTS]; /* index + 1 of the PD whose TCB's capability is there, 0: none */
 };
@@ -69,6 +70,7 @@ struct pocket_pd {
 struct pocket_image {
     uint64_t magic;
     uint64_t npds;
+    uint64_t cores; /* to be started, 1 .. POCKET_MAX_CORES */
     struct pocket_pd pd[POCKET_MAX_PDS];
 };
 

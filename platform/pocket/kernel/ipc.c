@@ -5,6 +5,7 @@
  * Owns: the states of tasks but for being ready. A fault travels as a call to the parent that the
  * faulting task never made (see trap.c). The callee's priority is above the caller's (the packer
  * sees to it), so a call runs at the callee's own priority and never waits behind its caller.
+ * Whatever is made ready runs on its own core, which smp.c calls if that is another one.
  */
 #include <pocket_syscall.h>
 
@@ -120,9 +121,12 @@ void ipc_cancel(struct task *t)
         *place = t->next;
     } else if (t->state == TASK_AWAITING) {
         t->server->serving = NULL;
-    } else if (t->state == TASK_READY && t != core_self()->current) {
+    } else if (t->state == TASK_READY && t != t->core->current) {
         sched_remove(t);
+    } else if (t->state == TASK_READY) {
+        t->core->reschedule = true; /* it runs on another core, until that enters the kernel */
     }
+    t->restart = false;
     t->state = TASK_STOPPED;
     t->faulted = false;
 }
@@ -242,8 +246,14 @@ void sys_pd_restart(struct task *t)
     struct task *child = task_child(t, t->context.x[0]);
 
     t->context.x[0] = child != NULL;
-    if (child != NULL) {
-        ipc_cancel(child);
+    if (child == NULL) {
+        return;
+    }
+    ipc_cancel(child);
+    if (child == child->core->current) {
+        child->restart = true; /* its registers are in its core: see smp.c */
+        child->restart_pc = t->context.x[1];
+    } else {
         child->context.pc = t->context.x[1];
         tell(MKPERF_SCHED_WAKE, child);
         sched_ready(child, false);

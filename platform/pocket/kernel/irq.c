@@ -17,6 +17,8 @@ enum {
     GICD_IPRIORITYR = 0x400,
     GICD_ITARGETSR = 0x800,
     GICD_ICFGR = 0xc00,
+    GICD_SGIR = 0xf00,
+    SGIR_TARGETS = 16, /* the first target's bit */
     GICC = 0x08010000,
     GICC_CTLR = 0x00,
     GICC_PMR = 0x04,
@@ -66,17 +68,28 @@ static void set_byte(unsigned offset, unsigned irq, uint8_t value)
     *(volatile uint8_t *)ram(GICD + offset + irq) = value;
 }
 
+/* Calls the cores of the mask: interrupt 0 there. */
+void irq_call(uint32_t mask)
+{
+    *gicd(GICD_SGIR) = mask << SGIR_TARGETS;
+}
+
 void irq_init(void)
 {
     *gicd(GICD_CTLR) = 1;
+}
+
+/* On each core: what is its own of the interrupt controller. */
+void irq_init_core(void)
+{
     *gicc(GICC_PMR) = 0xff;
     *gicc(GICC_CTLR) = 1;
     set_byte(GICD_IPRIORITYR, TICK_IRQ, 0x80);
     irq_enable(TICK_IRQ);
 }
 
-/* Gives t the interrupt of one of its channels. */
-void irq_bind(struct task *t, unsigned channel)
+/* Gives t the interrupt of one of its channels. On t's core, if that is private to it. */
+static void bind(struct task *t, unsigned channel)
 {
     const struct pocket_channel *c = &t->pd->channel[channel];
     unsigned shift = c->irq % 16 * 2;
@@ -90,10 +103,22 @@ void irq_bind(struct task *t, unsigned channel)
     set_byte(GICD_IPRIORITYR, c->irq, 0x80);
     if (c->irq >= FIRST_SPI) {
         volatile uint32_t *config = gicd(GICD_ICFGR + c->irq / 16 * 4);
-        set_byte(GICD_ITARGETSR, c->irq, 1);
+        set_byte(GICD_ITARGETSR, c->irq, (uint8_t)(1U << t->pd->cpu));
         *config = (*config & ~(UINT32_C(3) << shift)) | (c->edge ? UINT32_C(2) << shift : 0);
     }
     irq_enable(c->irq);
+}
+
+/* Gives all tasks of a core their interrupts, on that core. */
+void irq_bind_all(const struct core *core)
+{
+    for (unsigned i = 0; i < ntasks; i++) {
+        for (unsigned c = 0; c < POCKET_CHANNELS && tasks[i].core == core; c++) {
+            if (tasks[i].pd->channel[c].flags & POCKET_CHANNEL_IRQ) {
+                bind(&tasks[i], c);
+            }
+        }
+    }
 }
 
 /*
@@ -126,28 +151,71 @@ void *irq_find_memory(const struct task *t, uint64_t va, uint64_t bytes, bool wr
     return NULL;
 }
 
+static struct mkperf_descriptor *descriptor(const struct task *t, uint64_t va)
+{
+    return va != 0 && va % sizeof(uint64_t) == 0
+               ? irq_find_memory(t, va, sizeof(struct mkperf_descriptor), true)
+               : NULL;
+}
+
+static void request(struct core *core, struct mkperf_descriptor *d, const struct task *t)
+{
+    if (watched(core) && core->hook.session.counts != 0) {
+        mkperf_counts_switch(&core->hook, core->current->identity);
+    }
+    mkperf_hook_request(&core->hook, d, t, true);
+    if (core->hook.mask != 0) {
+        qemu_pmu_follow(&core->hook, core->current->pd == NULL);
+    }
+}
+
 /*
  * The PMU's interrupt is acknowledged by its holder: a request of the profiler's, if its IPC buffer
- * names a descriptor.
+ * names a descriptor. That of another core is carried out there, when it is called on the way out.
  */
 void irq_request(struct core *core, struct task *t)
 {
     uint64_t va = t->message[seL4_MsgMaxLength]; /* userData */
-    struct mkperf_descriptor *d = NULL;
+    struct mkperf_descriptor *d = descriptor(t, va);
+    uint32_t number = d != NULL ? mkperf_hook_core(d) : 0;
 
-    if (va != 0 && va % sizeof(uint64_t) == 0) {
-        d = irq_find_memory(t, va, sizeof *d, true);
-    }
     if (d == NULL) {
         return;
     }
-    if (watched(core) && core->hook.session.counts != 0) {
-        mkperf_counts_switch(&core->hook, t->identity);
+    if (number == core->number) {
+        request(core, d, t);
+    } else if (number < ncores) {
+        cores[number]->asked = t;
+        cores[number]->asked_at = va;
+    } else {
+        mkperf_hook_request(&core->hook, d, t, false);
     }
-    mkperf_hook_request(&core->hook, d, t, true);
-    if (core->hook.mask != 0) {
-        qemu_pmu_follow(&core->hook, false);
+}
+
+/* What another core was asked by this one's caller. */
+void irq_request_here(struct core *core)
+{
+    struct mkperf_descriptor *d = descriptor(core->asked, core->asked_at);
+
+    if (d != NULL) {
+        request(core, d, core->asked);
+        irq_enable(PMU_IRQ);
     }
+    core->asked = NULL;
+}
+
+unsigned irq_number(const struct core *core)
+{
+    return core->iar & IRQ_NUMBER;
+}
+
+/* The interrupt is over. */
+void irq_end(struct core *core)
+{
+    *gicc(GICC_EOIR) = core->iar;
+    core->last_entry = (uint64_t)irq_entry;
+    core->entered = core->current;
+    core->iar = IRQ_NONE;
 }
 
 /*

@@ -3,7 +3,9 @@
  * What the kernel hook needs of pocket. The contract stands in docs/porting.md.
  *
  * All of it runs with interrupts masked: in irq_fast, with the interrupted task's x0 to x18, x29
- * and x30 saved, its address space current and ELR_EL1 its pc, or in a system call.
+ * and x30 saved, its address space current and ELR_EL1 its pc, or in a system call, or where another
+ * core has called. Page tables and identities never change after boot, so nothing can be unmapped
+ * under a sample; the lock (smp.c) is held for what the samples' callers and the wake-up need.
  */
 #ifndef MKPERF_PORT_H
 #define MKPERF_PORT_H
@@ -14,6 +16,7 @@
 #include "../../../kernel/arch/armv8_pmuv3.h"
 #include "core.h"
 
+#define MKPERF_PORT_CORES ncores
 #define MKPERF_PORT_FEATURES (MKPERF_FEATURE_COUNTS | MKPERF_FEATURE_SOFT | MKPERF_FEATURE_SCHED)
 
 /* Bits of PAR_EL1. */

@@ -2,68 +2,64 @@
 /*
  * Fixed-priority preemptive scheduling.
  *
- * Owns: the ready queues and the time slice. The running task is in no queue. There is no periodic
- * tick: the timer runs only while a task of the running one's priority waits for its turn.
+ * Owns: each core's ready queues and time slice. The running task is in no queue. There is no
+ * periodic tick: the timer runs only while a task of the running one's priority waits for its turn.
  */
 #include "core.h"
 
 enum { SLICE_HZ = 200, LOOK_HZ = 50000 };
 
-static struct {
-    uint64_t occupied[PRIORITIES / 64]; /* bit set: the queue of that priority is not empty */
-    struct task *head[PRIORITIES];
-    struct task *tail[PRIORITIES];
-} ready;
-
-/* Makes t, which is in no queue, ready: behind its equals or in front of them. */
+/* Makes t, which is in no queue, ready on its core: behind its equals or in front of them. */
 void sched_ready(struct task *t, bool front)
 {
+    struct ready_queues *ready = &t->core->ready;
     int p = t->priority;
 
     t->state = TASK_READY;
-    if (front || ready.head[p] == NULL) {
-        t->next = ready.head[p];
-        ready.head[p] = t;
+    if (front || ready->head[p] == NULL) {
+        t->next = ready->head[p];
+        ready->head[p] = t;
         if (t->next == NULL) {
-            ready.tail[p] = t;
+            ready->tail[p] = t;
         }
     } else {
         t->next = NULL;
-        ready.tail[p]->next = t;
-        ready.tail[p] = t;
+        ready->tail[p]->next = t;
+        ready->tail[p] = t;
     }
-    ready.occupied[p / 64] |= UINT64_C(1) << p % 64;
-    core_self()->reschedule = true;
+    ready->occupied[p / 64] |= UINT64_C(1) << p % 64;
+    t->core->reschedule = true;
 }
 
 /* Takes a ready task that is not running out of its queue. */
 void sched_remove(struct task *t)
 {
+    struct ready_queues *ready = &t->core->ready;
     int p = t->priority;
     struct task *before = NULL;
 
-    for (struct task *i = ready.head[p]; i != t; i = i->next) {
+    for (struct task *i = ready->head[p]; i != t; i = i->next) {
         before = i;
     }
     if (before != NULL) {
         before->next = t->next;
     } else {
-        ready.head[p] = t->next;
+        ready->head[p] = t->next;
     }
-    if (ready.tail[p] == t) {
-        ready.tail[p] = before;
+    if (ready->tail[p] == t) {
+        ready->tail[p] = before;
     }
-    if (ready.head[p] == NULL) {
-        ready.occupied[p / 64] &= ~(UINT64_C(1) << p % 64);
+    if (ready->head[p] == NULL) {
+        ready->occupied[p / 64] &= ~(UINT64_C(1) << p % 64);
     }
 }
 
 /* The first ready task of the highest priority, NULL if none. */
-static struct task *best(void)
+static struct task *best(const struct ready_queues *ready)
 {
     for (int i = PRIORITIES / 64 - 1; i >= 0; i--) {
-        if (ready.occupied[i] != 0) {
-            return ready.head[i * 64 + 63 - __builtin_clzll(ready.occupied[i])];
+        if (ready->occupied[i] != 0) {
+            return ready->head[i * 64 + 63 - __builtin_clzll(ready->occupied[i])];
         }
     }
     return NULL;
@@ -139,7 +135,7 @@ static void switch_to(struct core *core, struct task *t)
  */
 static void set_slice(struct core *core, const struct task *t, bool switched)
 {
-    bool peers = t->pd != NULL && ready.head[t->priority] != NULL;
+    bool peers = t->pd != NULL && core->ready.head[t->priority] != NULL;
     bool on = peers || t == pmu_task;
 
     if (on && (switched || !core->ticking)) {
@@ -181,7 +177,7 @@ struct task *sched_exit(void)
     }
     core->reschedule = false;
     bool runs = now->state == TASK_READY;
-    struct task *next = best();
+    struct task *next = best(&core->ready);
     bool turn = core->slice_over && next != NULL && next->priority == now->priority;
     core->slice_over = false;
 

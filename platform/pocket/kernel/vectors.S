@@ -9,7 +9,7 @@
  */
 #include "regs.h"
 
-    .macro irq_vector
+    .macro irq_vector fast, declined
     .balign 128
     stp x0, x1, [sp, #0]
     stp x2, x3, [sp, #16]
@@ -24,14 +24,14 @@
     stp x29, x30, [sp, #232]
     mrs x0, tpidr_el1
     mov sp, x0
-    bl irq_fast
+    bl \fast
     ldr x1, [sp] /* the core's current task */
-    cbz w0, irq_declined
+    cbz w0, \declined
     mov sp, x1
     b restore_half
     .endm
 
-    .macro sync_vector
+    .macro sync_vector rest
     .balign 128
     stp x0, x1, [sp, #0]
     stp x2, x3, [sp, #16]
@@ -47,7 +47,7 @@
     mov x1, sp
     mrs x0, tpidr_el1
     mov sp, x0
-    b sync_rest
+    b \rest
     .endm
 
     /* Nothing of the kernel's own may fault: report and stop the machine. */
@@ -59,20 +59,18 @@
     b trap_in_kernel
     .endm
 
-    .section .text.vectors, "ax"
-    .global vectors
+    .macro table irq, declined, sync
     .balign 2048
-vectors:
     fatal_vector 0
-    irq_vector
+    irq_vector \irq, \declined
     fatal_vector 2
     fatal_vector 3
     fatal_vector 4
     fatal_vector 5
     fatal_vector 6
     fatal_vector 7
-    sync_vector
-    irq_vector
+    sync_vector \sync
+    irq_vector \irq, \declined
     fatal_vector 10
     fatal_vector 11
     fatal_vector 12
@@ -80,6 +78,18 @@ vectors:
     fatal_vector 14
     fatal_vector 15
     .balign 128
+    .endm
+
+    /* With one core nothing is left of the lock: the other table is for several. */
+    .section .text.vectors, "ax"
+    .global vectors
+    .balign 2048
+vectors:
+    table irq_fast, irq_declined, sync_rest
+    .global vectors_smp
+    .balign 2048
+vectors_smp:
+    table smp_irq_fast, smp_irq_declined, smp_sync_rest
 
     /* The other half of the registers; x1: context. x20 to x28 are still the task's. */
     .macro save_rest
@@ -103,6 +113,16 @@ irq_declined:
 sync_rest:
     save_rest
     bl trap_from_user
+    b restore
+
+smp_irq_declined:
+    save_rest
+    bl smp_irq_slow
+    b restore
+
+smp_sync_rest:
+    save_rest
+    bl smp_trap_from_user
     b restore
 
     /* Runs the task in x0. */

@@ -17,8 +17,8 @@ static bool unsupported(struct packer *p, const struct mkperf_system_pd *pd)
         refuse(p, pd->virtual_machine, "pocket does not support virtual machines");
     } else if (pd->smc) {
         refuse(p, pd->line, "pocket does not support secure monitor calls (smc)");
-    } else if (pd->cpu != 0) {
-        refuse(p, pd->line, "pocket has one core, cpu must be 0");
+    } else if (pd->cpu >= POCKET_MAX_CORES) {
+        refuse(p, pd->line, "pocket has at most %d cores, cpu must be less", POCKET_MAX_CORES);
     } else if (strlen(pd->name) >= POCKET_NAME_BYTES) {
         refuse(p, pd->line, "the name of a protection_domain may have %d characters",
                POCKET_NAME_BYTES - 1);
@@ -187,6 +187,9 @@ static bool add_irqs(struct packer *p, const struct mkperf_system_pd *pd, struct
             return refuse(p, irq->line, "irq %u: pocket can give out 16 to %d but for 30, its own",
                           irq->irq, POCKET_MAX_IRQS - 1);
         }
+        if (irq->irq == 27 && p->image->cores > 1) {
+            return refuse(p, irq->line, "irq 27: with several cores it is pocket's own");
+        }
         out->channel[irq->id] =
             (struct pocket_channel){POCKET_CHANNEL_IRQ, 0, 0, irq->edge, irq->irq};
     }
@@ -236,6 +239,7 @@ bool build_pd(struct packer *p, unsigned index)
     }
     memcpy(out->name, pd->name, strlen(pd->name));
     out->priority = pd->priority;
+    out->cpu = pd->cpu;
     out->parent = pd->parent;
     out->child_id = pd->child_id;
     out->thread = pd->thread;

@@ -56,6 +56,11 @@ static bool place_header(struct packer *p)
     }
     p->image->magic = POCKET_IMAGE_MAGIC;
     p->image->npds = p->system->npds;
+    p->image->cores = 1;
+    for (unsigned i = 0; i < p->system->npds; i++) {
+        unsigned cores = p->system->pd[i].cpu + 1;
+        p->image->cores = cores > p->image->cores ? cores : p->image->cores;
+    }
     return layout_place(p, POCKET_IMAGE, sizeof *p->image, (uint8_t *)p->image);
 }
 

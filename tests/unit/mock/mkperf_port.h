@@ -46,6 +46,7 @@ void mkperf_pmu_describe(uint64_t *out);
 
 /* What the simulated kernel was built with. */
 extern uint32_t mock_features;
+#define MKPERF_PORT_CORES 1
 #define MKPERF_PORT_FEATURES mock_features
 
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel);

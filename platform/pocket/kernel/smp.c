@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several cores: their start, the kernel's lock, calls from core to core, and the pacer.
+ *
+ * Owns: the lock, and what stands between vectors_smp and the kernel's entries, which know of none
+ * of it. With one core the vectors lead to the entries themselves, and nothing here is executed.
+ *
+ * The lock is held from right after an entry has saved registers until right before they are
+ * restored, as seL4 holds its own. Outside it a core touches the context of its current task, its
+ * FP registers and its own timers. Others write to that context only while the task is not some
+ * core's current one: a task that is stopped or restarted while another core runs it only gets
+ * flags, and its core, called, does the rest at its next entry. So a sample, which is taken with
+ * the lock held, may read any task but the registers of those that run on other cores, and it has
+ * no reason to: it is about the core's own, and about callers, which wait.
+ */
+#include "mkperf_port.h"
+
+enum {
+    SGIS = 16,      /* interrupts below this are another core's calls */
+    PACE_NS = 8192, /* the pacer's interval, divided by the number of cores */
+    NS_PER_SECOND = 1000000000,
+};
+
+#define PSCI_CPU_ON UINT64_C(0xc4000003)
+#define CNTKCTL_VIRTUAL_COUNTER (UINT64_C(1) << 1)
+
+extern char vectors_smp[];
+void start_other(void);
+
+/* A ticket lock: first come, first served. */
+static struct {
+    uint32_t next;
+    uint32_t served;
+} lock;
+
+static void take_lock(void)
+{
+    uint32_t mine = __atomic_fetch_add(&lock.next, 1, __ATOMIC_RELAXED);
+
+    while (__atomic_load_n(&lock.served, __ATOMIC_ACQUIRE) != mine) {
+        __asm__ volatile("yield"); /* to QEMU: another core's turn */
+    }
+}
+
+/* Calls the cores that have something new to run, and lets others into the kernel. */
+static void leave(const struct core *self)
+{
+    uint32_t mask = 0;
+
+    for (unsigned i = 0; i < ncores; i++) {
+        struct core *other = cores[i];
+        if (other != self && (other->reschedule || other->asked != NULL) && !other->called) {
+            other->called = true;
+            mask |= UINT32_C(1) << i;
+        }
+    }
+    if (mask != 0) {
+        irq_call(mask);
+    }
+    __atomic_store_n(&lock.served, lock.served + 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * QEMU runs one core after the other, each for as long as no timer is due: tens of milliseconds.
+ * So each core that is not idle has one that is due soon. Its interval has jitter, so that no
+ * program is in step with the cores' turns.
+ */
+static void pace(struct core *core)
+{
+    uint64_t mean = PACE_NS * READ_REG(cntfrq_el0) / NS_PER_SECOND / ncores;
+
+    core->pace_random = core->pace_random * 1664525 + 1013904223;
+    WRITE_REG(cntv_tval_el0, mean / 2 + (core->pace_random >> 8) % (mean + 1));
+    WRITE_REG(cntv_ctl_el0, 1);
+    core->paced = true;
+}
+
+/* An idle core needs no turns. */
+static struct task *paced(struct core *core, struct task *next)
+{
+    if (next->pd == NULL && core->paced) {
+        WRITE_REG(cntv_ctl_el0, 0);
+        core->paced = false;
+    } else if (next->pd != NULL && !core->paced) {
+        pace(core);
+    }
+    return next;
+}
+
+bool smp_irq_fast(struct core *core)
+{
+    take_lock();
+    bool done = irq_fast(core);
+
+    if (!done && irq_number(core) == PACE_IRQ) {
+        pace(core);
+        irq_end(core);
+        done = !core->reschedule;
+    }
+    if (done) {
+        leave(core);
+    }
+    return done; /* if not, smp_irq_slow follows, and the lock is kept */
+}
+
+/* A task that was restarted by another core while it ran here: now its registers are saved. */
+static bool stopped(struct core *core)
+{
+    struct task *t = core->current;
+
+    if (t->restart) {
+        t->restart = false;
+        t->context.pc = t->restart_pc;
+        t->state = TASK_READY;
+        return true;
+    }
+    return t->state != TASK_READY;
+}
+
+struct task *smp_irq_slow(void)
+{
+    struct core *core = core_self();
+
+    stopped(core);
+    if (irq_number(core) < SGIS) {
+        core->called = false;
+        if (core->asked != NULL) {
+            irq_request_here(core);
+        }
+        irq_end(core);
+    }
+    struct task *next = paced(core, irq_slow());
+    leave(core);
+    return next;
+}
+
+struct task *smp_trap_from_user(void)
+{
+    struct core *core = core_self();
+
+    take_lock();
+    /* What a task that was stopped in the meantime asks for is not carried out. */
+    struct task *next = paced(core, stopped(core) ? sched_exit() : trap_from_user());
+    leave(core);
+    return next;
+}
+
+/* The end of each core's start: the first task that it runs. The boot core has had the lock since
+ * smp_boot. */
+struct task *smp_first(struct core *core)
+{
+    if (core->number != 0) {
+        take_lock();
+    }
+    core->pace_random = core->number;
+    WRITE_REG(vbar_el1, vectors_smp);
+    WRITE_REG(cntkctl_el1, CNTKCTL_VIRTUAL_COUNTER); /* the virtual timer is the pacer's */
+    irq_enable(PACE_IRQ);
+    __asm__ volatile("isb");
+    core->reschedule = true;
+    struct task *first = paced(core, sched_exit());
+    leave(core);
+    return first;
+}
+
+static int64_t psci_cpu_on(uint64_t core, uint64_t entry, uint64_t argument)
+{
+    register uint64_t x0 __asm__("x0") = PSCI_CPU_ON;
+    register uint64_t x1 __asm__("x1") = core;
+    register uint64_t x2 __asm__("x2") = entry;
+    register uint64_t x3 __asm__("x3") = argument;
+
+    __asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "memory");
+    return (int64_t)x0;
+}
+
+/* On the boot core, which has set up everything: starts the others, which wait for the lock. */
+void smp_boot(void)
+{
+    take_lock();
+    for (unsigned i = 1; i < ncores; i++) {
+        int64_t status = psci_cpu_on(i, (uint64_t)start_other - POCKET_KERNEL_BASE,
+                                     (uint64_t)cores[i]);
+        if (status != 0) {
+            console_puts("pocket: this machine has no core ");
+            console_hex(i);
+            console_puts(": PDs on it do not run\n");
+        }
+    }
+}
