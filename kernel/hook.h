@@ -116,10 +116,13 @@ uint32_t mkperf_hook_interval(struct mkperf_hook *s, unsigned i);
 /* At boot, on each core: user mode cannot reach the PMU, and no counter counts or interrupts. */
 void mkperf_hook_boot(void);
 
-/* Which core a request is about: any number. d as for mkperf_hook_request. */
-static inline uint32_t mkperf_hook_core(const struct mkperf_descriptor *d)
+/* Which core a request is about, of a caller that runs on `here`: any number. d as for
+ * mkperf_hook_request. */
+static inline uint32_t mkperf_hook_core(const struct mkperf_descriptor *d, uint32_t here)
 {
-    return __atomic_load_n(&d->core, __ATOMIC_RELAXED);
+    uint32_t core = __atomic_load_n(&d->core, __ATOMIC_RELAXED);
+
+    return core == MKPERF_CORE_HERE ? here : core;
 }
 
 /*

@@ -29,6 +29,7 @@
 
 #include <mkperf/record.h>
 
+#define MKPERF_CORE_HERE UINT32_MAX                          /* whatever core the caller runs on */
 #define MKPERF_DESCRIPTOR_MAGIC UINT64_C(0x33637365646b706d) /* "mpkdesc3" */
 
 /*
@@ -207,7 +208,7 @@ struct mkperf_descriptor {
     uint64_t magic; /* MKPERF_DESCRIPTOR_MAGIC */
     uint32_t sequence;
     uint32_t op;   /* enum mkperf_request */
-    uint32_t core; /* that it is about, from 0 */
+    uint32_t core; /* that it is about, from 0, or MKPERF_CORE_HERE */
     uint32_t pad;
     struct mkperf_configuration want;
     uint32_t answered; /* from here on the kernel writes */

@@ -93,6 +93,7 @@ enum mkperf_session_limits {
                                                                    to INTERACTIONS */
     MKPERF_MAX_FAULTS = MKPERF_ROOM(mkperf_Configure, dump_on_fault),
     MKPERF_OBSERVE_WINDOWS = MKPERF_ROOM(mkperf_Observe, stack),
+    MKPERF_TARGET_CORES = MKPERF_ROOM(mkperf_Status, cores), /* that are sampled, of more */
     MKPERF_MAX_FREQUENCY = 100000,
     MKPERF_MAX_PERIOD = 0x7fffffff,
     MKPERF_SESSION_PAGE_BYTES = 16384,
@@ -160,11 +161,17 @@ static inline struct mkperf_ring *mkperf_output_ring(uintptr_t region)
     return (struct mkperf_ring *)(region + MKPERF_SESSION_PAGE_BYTES);
 }
 
-/* The sample ring of a core in the rings' region: each starts at a page. */
+/* The sample ring of a core in the rings' region: each starts at a page. After those of the cores
+ * comes one of the profiler PD's own (MKPERF_TARGET_CORES). */
 static inline struct mkperf_ring *mkperf_core_ring(uintptr_t region, unsigned core)
 {
     return (struct mkperf_ring *)(region + core * (uintptr_t)(MKPERF_CORE_RING_BYTES + 4096));
 }
+
+_Static_assert((MKPERF_TARGET_CORES + 1) * (MKPERF_CORE_RING_BYTES + 4096) +
+                       MKPERF_COUNTS_REGION_BYTES + MKPERF_SOFT_REGION_BYTES <=
+                   MKPERF_RINGS_REGION_BYTES,
+               "rings' region");
 
 /* Where the kernel counts software events, in the rings' region: before the next. */
 static inline struct mkperf_soft *mkperf_soft_table(uintptr_t region)

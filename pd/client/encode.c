@@ -435,7 +435,9 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
 {
     struct mkperf_column *d = &e->definition;
 
-    if (e->losses == MKPERF_LOSS_PLACES || room(e) < 2 + mkperf_Loss_size) {
+    if (e->losses == MKPERF_LOSS_PLACES ||
+        (!mkperf_encoder_empty(e) && e->core != mkperf_record_core(header)) ||
+        room(e) < 2 + mkperf_Loss_size) {
         return MKPERF_ENCODE_FULL;
     }
     d->n = put_field(d->bytes, mkperf_Loss_where_tag, mkperf_record_counter(header));

@@ -14,35 +14,53 @@ enum {
     MAX_READS = 1000,       /* attempts at a reading without an overflow in between */
 };
 
-/* What the counters of the turn have counted in all, by slot, and when that was. op: STOP, or 0. */
-static uint64_t collect(struct mkperf_profiler *p, uint32_t op, uint64_t *out)
-{
-    struct mkperf_counting *c = &p->counting;
-    const struct mkperf_answer *a = mkperf_answered(&p->kernel);
-    uint64_t bytes = 0;
-
-    for (unsigned i = 0; i < MAX_READS; i++) {
-        mkperf_kernel_request(p, op | MKPERF_REQUEST_SNAPSHOT);
-        mkperf_drain_ring(p, &bytes);
-        if (a->head == __atomic_load_n(&p->core.ring->head, __ATOMIC_ACQUIRE)) {
-            break;
-        }
-    }
-    for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
-        out[i] = c->total[i];
-    }
-    for (uint32_t rest = c->mask; rest != 0; rest &= rest - 1) {
-        unsigned n = (unsigned)__builtin_ctz(rest);
-        /* includes an overflow not yet handled */
-        out[c->slot[n]] += a->counter[n].value - MKPERF_COUNT_PERIOD;
-    }
-    return a->time;
-}
-
 uint64_t mkperf_counting_stamp(struct mkperf_profiler *p)
 {
     mkperf_kernel_request(p, 0);
     return mkperf_answered(&p->kernel)->time;
+}
+
+/* What the counters of a core have counted in all, by slot. op: STOP, or 0. A core that does not
+ * answer has counted what its records say. */
+static void collect_core(struct mkperf_profiler *p, unsigned core, uint32_t op, uint64_t *out)
+{
+    struct mkperf_counting *c = &p->counting;
+    const struct mkperf_answer *a = &p->kernel.d[core]->answer;
+    const struct mkperf_ring *ring = p->core[core].ring.ring;
+    uint32_t answered = 0;
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < MAX_READS; i++) {
+        answered = mkperf_cores_request(p, UINT32_C(1) << core, op | MKPERF_REQUEST_SNAPSHOT);
+        mkperf_drain_ring(p, &bytes);
+        if (answered == 0 || a->head == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)) {
+            break;
+        }
+    }
+    for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
+        out[i] = c->total[core][i];
+    }
+    for (uint32_t rest = answered != 0 ? c->mask : 0; rest != 0; rest &= rest - 1) {
+        unsigned n = (unsigned)__builtin_ctz(rest);
+        /* includes an overflow not yet handled */
+        out[c->slot[n]] += a->counter[n].value - MKPERF_COUNT_PERIOD;
+    }
+}
+
+/* The same of all cores, and when that was: the own core is the last. With STOP they stop at the
+ * same time, before any is read. */
+static uint64_t collect(struct mkperf_profiler *p, uint32_t op, uint64_t (*out)[MKPERF_COUNT_SLOTS])
+{
+    if (op == MKPERF_REQUEST_STOP) {
+        mkperf_cores_request(p, p->on, op);
+    }
+    for (unsigned i = 1; i <= p->cores; i++) {
+        unsigned core = (p->here + i) % p->cores;
+        if (p->on >> core & 1) {
+            collect_core(p, core, op, out[core]);
+        }
+    }
+    return p->on >> p->here & 1 ? mkperf_answered(&p->kernel)->time : mkperf_counting_stamp(p);
 }
 
 bool mkperf_counting_by_thread(const struct mkperf_profiler *p)
@@ -122,36 +140,34 @@ void mkperf_counting_started(struct mkperf_profiler *p)
     p->counting.resumed = p->counting.began;
 }
 
-void mkperf_counting_take(struct mkperf_profiler *p, const uint64_t *record)
+void mkperf_counting_take(struct mkperf_profiler *p, struct mkperf_core *core,
+                          const uint64_t *record)
 {
     struct mkperf_counting *c = &p->counting;
     unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
 
-    p->now = record[MKPERF_WORD_TIME];
+    core->now = record[MKPERF_WORD_TIME];
     if (counter + 1 == p->plan.clock) {
         c->struck = true;
     } else if (c->mask >> counter & 1) {
-        c->total[c->slot[counter]] += record[MKPERF_WORD_PERIOD];
+        c->total[core - p->core][c->slot[counter]] += record[MKPERF_WORD_PERIOD];
     }
 }
 
 void mkperf_counting_rotate(struct mkperf_profiler *p)
 {
     struct mkperf_counting *c = &p->counting;
-    uint64_t all[MKPERF_COUNT_SLOTS];
 
     if (!c->struck) {
         return;
     }
     c->struck = false;
     c->rotated++;
-    uint64_t now = collect(p, MKPERF_REQUEST_STOP, all);
-    for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
-        c->total[i] = all[i];
-    }
+    uint64_t now = collect(p, MKPERF_REQUEST_STOP, c->total);
     run_times(p, now, c->running);
     set_turn(p, (c->turn + 1) % p->plan.turns);
-    if (mkperf_kernel_request(p, MKPERF_REQUEST_CONTINUE)) {
+    mkperf_cores_share(p, p->on);
+    if (mkperf_cores_request(p, p->on, MKPERF_REQUEST_CONTINUE) >> p->here & 1) {
         c->resumed = mkperf_answered(&p->kernel)->time;
     }
 }
@@ -180,8 +196,9 @@ static void copy_threads(struct mkperf_profiler *p)
             }
         }
     }
+    /* Other cores' threads go on while the table is read: what that adds is not this PD's to pay. */
     for (unsigned s = 0; s < MKPERF_COUNT_SLOTS && self != NULL; s++) {
-        self->count[s] += rest[s];
+        self->count[s] += p->cores > 1 && (int64_t)rest[s] < 0 ? 0 : rest[s];
     }
 }
 
@@ -191,7 +208,13 @@ static void snapshot(struct mkperf_profiler *p, uint32_t op)
 {
     struct mkperf_counting *c = &p->counting;
 
-    c->now = collect(p, op, c->count);
+    c->now = collect(p, op, c->by_core);
+    for (unsigned i = 0; i < MKPERF_COUNT_SLOTS; i++) {
+        c->count[i] = 0;
+        for (unsigned core = 0; core < p->cores; core++) {
+            c->count[i] += c->by_core[core][i];
+        }
+    }
     c->threads = 0;
     if (p->plan.per_thread && mkperf_counting_by_thread(p)) {
         copy_threads(p);

@@ -16,6 +16,7 @@
 #include <mkperf/counts.h>
 #include <mkperf/session.h>
 
+struct mkperf_core;
 struct mkperf_profiler;
 
 struct mkperf_counting {
@@ -27,11 +28,13 @@ struct mkperf_counting {
     uint64_t began;   /* ticks; 0: not known */
     uint64_t resumed; /* when the current slice began */
     uint64_t running[MKPERF_MAX_EVENTS];
-    uint64_t total[MKPERF_COUNT_SLOTS]; /* without the counters' current values */
+    /* of each core, without the counters' current values */
+    uint64_t total[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
 
     /* the snapshot */
     uint64_t now;
-    uint64_t count[MKPERF_COUNT_SLOTS];
+    uint64_t by_core[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
+    uint64_t count[MKPERF_COUNT_SLOTS]; /* of all cores */
     uint64_t ran[MKPERF_MAX_EVENTS];
     uint32_t threads;
     struct mkperf_counts_thread thread[MKPERF_COUNT_THREADS];
@@ -48,7 +51,8 @@ uint64_t mkperf_counting_stamp(struct mkperf_profiler *p);
 /* Whether the kernel counts by thread, as it last said. */
 bool mkperf_counting_by_thread(const struct mkperf_profiler *p);
 /* A record of the hook, from drain.c. */
-void mkperf_counting_take(struct mkperf_profiler *p, const uint64_t *record);
+void mkperf_counting_take(struct mkperf_profiler *p, struct mkperf_core *core,
+                          const uint64_t *record);
 /* After a drain: the next slice, if it is due. */
 void mkperf_counting_rotate(struct mkperf_profiler *p);
 /* Answers COUNTS in the session page. False: *error has the reason. */

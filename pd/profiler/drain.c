@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the core's sample ring to the output ring.
+ * From the cores' sample rings to the output ring.
  *
  * Owns: the copy, and its statistics. Called on each wake-up by the hook and on the client's
  * request. This is the profiler PD's part of the sampling path: samples that only need to be copied
  * are checked one by one and copied in one piece.
  *
  * What may be lost: samples that do not fit into the output ring, and those that the hook dropped.
- * Both are counted, and reported by a LOSS record before the next delivered sample: captured =
+ * Both are counted, and reported by a LOSS record before the core's next delivered sample: captured =
  * delivered + lost, always.
  */
 #include "profiler.h"
@@ -60,30 +60,31 @@ static inline void copy_words(uint64_t *to, const uint64_t *from, uint64_t bytes
 }
 
 /* Reports the losses at a place in the stream; false if there is no space for it yet. */
-static bool tell_loss(struct mkperf_profiler *p, unsigned where)
+static bool tell_loss(struct mkperf_profiler *p, struct mkperf_core *c, unsigned where)
 {
     uint64_t *w = mkperf_output_room(p, &p->output, LOSS_BYTES);
 
     if (w == NULL) {
         return false;
     }
-    w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, (unsigned)LOSS_BYTES, 0, where, 0, 0);
-    w[MKPERF_WORD_TIME] = p->now;
-    w[MKPERF_LOSS_SAMPLES] = p->lost[where].samples;
-    w[MKPERF_LOSS_EVENTS] = p->lost[where].events;
+    w[0] = mkperf_record_header(MKPERF_RECORD_LOSS, (unsigned)LOSS_BYTES, 0, where, 0,
+                                (unsigned)(c - p->core));
+    w[MKPERF_WORD_TIME] = c->now;
+    w[MKPERF_LOSS_SAMPLES] = c->lost[where].samples;
+    w[MKPERF_LOSS_EVENTS] = c->lost[where].events;
     mkperf_output_commit(p, &p->output, LOSS_BYTES);
-    p->lost[where] = (struct mkperf_lost){0};
+    c->lost[where] = (struct mkperf_lost){0};
     return true;
 }
 
-static bool tell_losses(struct mkperf_profiler *p)
+static bool tell_losses(struct mkperf_profiler *p, struct mkperf_core *c)
 {
     for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
-        if (p->lost[where].samples != 0 && !tell_loss(p, where)) {
+        if (c->lost[where].samples != 0 && !tell_loss(p, c, where)) {
             return false;
         }
     }
-    p->untold = false;
+    c->untold = false;
     return true;
 }
 
@@ -119,35 +120,37 @@ static void renumber(const struct mkperf_profiler *p, uint64_t *w)
 }
 
 /* Space for a sample after the losses that must be reported first, or NULL. */
-static uint64_t *room_behind_losses(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
-                                    unsigned size)
+static uint64_t *room_behind_losses(struct mkperf_profiler *p, struct mkperf_core *c,
+                                    struct mkperf_ring_producer *output, unsigned size)
 {
     p->output = *output;
-    bool told = tell_losses(p);
+    bool told = tell_losses(p, c);
     *output = p->output;
     return told ? mkperf_output_room(p, output, size) : NULL;
 }
 
-static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
-                           const uint64_t *record, unsigned size)
+static inline void deliver(struct mkperf_profiler *p, struct mkperf_core *c,
+                           struct mkperf_ring_producer *output, const uint64_t *record,
+                           unsigned size)
 {
     unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
     uint64_t weight = record[MKPERF_WORD_PERIOD];
     uint64_t *w;
 
-    p->now = record[MKPERF_WORD_TIME];
+    c->now = record[MKPERF_WORD_TIME];
     if (p->plan.adaptive) {
-        struct mkperf_pace *pace = &p->pace[p->plan.event_of[p->number[counter]]];
+        struct mkperf_pace *pace = &c->pace[p->plan.event_of[p->number[counter]]];
         pace->samples++;
         pace->events += weight;
-        pace->last = p->now;
+        pace->last = c->now;
     }
-    w = p->untold ? room_behind_losses(p, output, size) : mkperf_output_room(p, output, size);
+    w = c->untold ? room_behind_losses(p, c, output, size) : mkperf_output_room(p, output, size);
     if (w == NULL) {
         p->books.lost_output++;
-        p->lost[MKPERF_LOSS_OUTPUT].samples++;
-        p->lost[MKPERF_LOSS_OUTPUT].events += weight;
-        p->untold = true;
+        c->books.lost_output++;
+        c->lost[MKPERF_LOSS_OUTPUT].samples++;
+        c->lost[MKPERF_LOSS_OUTPUT].events += weight;
+        c->untold = true;
         return;
     }
     copy_words(w, record, size);
@@ -162,19 +165,20 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_ring_produce
 }
 
 /* Whether samples only need to be copied, apart from the checks of deliver_run. */
-static inline bool plain(const struct mkperf_profiler *p)
+static inline bool plain(const struct mkperf_profiler *p, const struct mkperf_core *c)
 {
-    return !p->plan.counting && !p->flight.on && !p->untold && p->plan.turns <= 1;
+    return !p->plan.counting && !p->flight.on && !c->untold && p->plan.turns <= 1;
 }
 
 /* Adds `samples` of one of its counters to an event's pace. */
-static void pace(struct mkperf_profiler *p, unsigned counter, uint32_t samples, uint64_t events)
+static void pace(const struct mkperf_profiler *p, struct mkperf_core *c, unsigned counter,
+                 uint32_t samples, uint64_t events)
 {
     if (p->plan.adaptive && samples != 0) {
-        struct mkperf_pace *pace = &p->pace[p->plan.event_of[p->number[counter]]];
+        struct mkperf_pace *pace = &c->pace[p->plan.event_of[p->number[counter]]];
         pace->samples += samples;
         pace->events += events;
-        pace->last = p->now;
+        pace->last = c->now;
     }
 }
 
@@ -182,7 +186,7 @@ static void pace(struct mkperf_profiler *p, unsigned counter, uint32_t samples, 
  * Copies contiguous samples from the next record on that fit contiguously and need nothing else.
  * Returns their bytes and adds their number to *samples; 0: the next record is no such sample.
  */
-static inline uint64_t deliver_run(struct mkperf_profiler *p,
+static inline uint64_t deliver_run(struct mkperf_profiler *p, struct mkperf_core *c,
                                    const struct mkperf_ring_consumer *core, uint64_t end,
                                    struct mkperf_ring_producer *output, uint32_t *samples)
 {
@@ -208,7 +212,7 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p,
             if (!sample_ok(p, next)) {
                 break;
             }
-            pace(p, mkperf_record_counter(header), untold, events);
+            pace(p, c, mkperf_record_counter(header), untold, events);
             *samples += untold;
             header = next;
             untold = 0;
@@ -217,13 +221,13 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p,
         if (w[MKPERF_WORD_THREAD] & MKPERF_THREAD_CHILD_BIT) {
             w[MKPERF_WORD_THREAD] = mkperf_thread_of(w[MKPERF_WORD_THREAD], w[MKPERF_WORD_SC]);
         }
-        p->now = w[MKPERF_WORD_TIME];
+        c->now = w[MKPERF_WORD_TIME];
         events += w[MKPERF_WORD_PERIOD];
         untold++;
         left -= size;
         w += size / 8;
     }
-    pace(p, mkperf_record_counter(header), untold, events);
+    pace(p, c, mkperf_record_counter(header), untold, events);
     *samples += untold;
     uint64_t bytes = 8 * (uint64_t)(w - from);
     copy_words(to, from, bytes);
@@ -233,10 +237,11 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p,
 
 /* A fault that the kernel recorded. If the output ring is full, its record is dropped; the count of
  * faults includes it. */
-static void deliver_fault(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
-                          const uint64_t *record, unsigned size)
+static void deliver_fault(struct mkperf_profiler *p, struct mkperf_core *c,
+                          struct mkperf_ring_producer *output, const uint64_t *record,
+                          unsigned size)
 {
-    p->now = record[MKPERF_WORD_TIME];
+    c->now = record[MKPERF_WORD_TIME];
     if (p->plan.counting || size != 8 * MKPERF_FAULT_WORDS) {
         p->books.corrupt++;
         return;
@@ -253,15 +258,15 @@ static void deliver_fault(struct mkperf_profiler *p, struct mkperf_ring_producer
     mkperf_output_commit(p, output, size);
 }
 
-static void other(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
-                  const uint64_t *record, unsigned size)
+static void other(struct mkperf_profiler *p, struct mkperf_core *c,
+                  struct mkperf_ring_producer *output, const uint64_t *record, unsigned size)
 {
     unsigned type = mkperf_record_type(record[MKPERF_WORD_HEADER]);
 
     if (type == MKPERF_RECORD_FAULT) {
-        deliver_fault(p, output, record, size);
+        deliver_fault(p, c, output, record, size);
     } else if (type == MKPERF_RECORD_TURN) {
-        mkperf_turns_take(p, record, size);
+        mkperf_turns_take(p, c, record, size);
     } else if (type >= MKPERF_RECORD_SCHED && type <= MKPERF_RECORD_SCHED_LOSS) {
         mkperf_sched_take(p, output, record, size);
     } else {
@@ -270,67 +275,84 @@ static void other(struct mkperf_profiler *p, struct mkperf_ring_producer *output
 }
 
 /* Adds what the hook counted in the ring's header since the last call. */
-static void take_books(struct mkperf_profiler *p)
+static void take_books(struct mkperf_profiler *p, struct mkperf_core *c)
 {
-    const struct mkperf_ring *ring = p->core.ring;
+    const struct mkperf_ring *ring = c->ring.ring;
     uint64_t samples = __atomic_load_n(&ring->dropped_samples, __ATOMIC_RELAXED);
     uint64_t events = __atomic_load_n(&ring->dropped_events, __ATOMIC_RELAXED);
+    uint64_t late = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
 
-    p->lost[MKPERF_LOSS_RING].samples += samples - p->dropped_samples;
-    p->lost[MKPERF_LOSS_RING].events += events - p->dropped_events;
-    p->books.lost_ring += samples - p->dropped_samples;
-    p->untold |= samples != p->dropped_samples;
-    p->dropped_samples = samples;
-    p->dropped_events = events;
-    p->books.late_events = __atomic_load_n(&ring->late_events, __ATOMIC_RELAXED);
+    c->lost[MKPERF_LOSS_RING].samples += samples - c->dropped_samples;
+    c->lost[MKPERF_LOSS_RING].events += events - c->dropped_events;
+    p->books.lost_ring += samples - c->dropped_samples;
+    c->books.lost_ring += samples - c->dropped_samples;
+    c->untold |= samples != c->dropped_samples;
+    c->dropped_samples = samples;
+    c->dropped_events = events;
+    p->books.late_events += late - c->books.late_events;
+    c->books.late_events = late;
 }
 
-/* Positions are in registers during the copy, and written back at the end. */
-uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
+/* Positions are in registers during the copy, and written back at the end. Returns the samples. */
+static uint32_t drain_core(struct mkperf_profiler *p, struct mkperf_core *c, uint64_t *bytes)
 {
-    struct mkperf_ring_consumer core = p->core;
+    struct mkperf_ring_consumer ring = c->ring;
     struct mkperf_ring_producer output = p->output;
-    uint64_t end = __atomic_load_n(&core.ring->head, __ATOMIC_ACQUIRE);
+    uint64_t end = __atomic_load_n(&ring.ring->head, __ATOMIC_ACQUIRE);
     uint32_t samples = 0;
     uint64_t copied = 0;
     bool corrupt = false;
     unsigned size;
     const uint64_t *record;
 
-    if (!mkperf_flight_may_drain(p)) {
-        return 0;
-    }
     /* Signed: a corrupt ring may put the tail anywhere. */
-    while ((int64_t)(end - core.tail) > 0) {
-        uint64_t run = plain(p) ? deliver_run(p, &core, end, &output, &samples) : 0;
+    while ((int64_t)(end - ring.tail) > 0) {
+        uint64_t run = plain(p, c) ? deliver_run(p, c, &ring, end, &output, &samples) : 0;
         if (run != 0) {
             copied += run;
-            mkperf_ring_release(&core, (unsigned)run);
+            mkperf_ring_release(&ring, (unsigned)run);
             continue;
         }
-        record = mkperf_ring_peek(&core, &size, &corrupt);
+        record = mkperf_ring_peek(&ring, &size, &corrupt);
         if (record == NULL) {
             break;
         }
         if (!sample_ok(p, record[MKPERF_WORD_HEADER])) {
-            other(p, &output, record, size);
+            other(p, c, &output, record, size);
         } else if (p->plan.counting) {
-            mkperf_counting_take(p, record);
+            mkperf_counting_take(p, c, record);
         } else {
-            deliver(p, &output, record, size);
+            deliver(p, c, &output, record, size);
             samples++;
             copied += size;
         }
-        mkperf_ring_release(&core, size);
+        mkperf_ring_release(&ring, size);
     }
-    p->core = core;
+    c->ring = ring;
     p->output = output;
+    p->now = c->now > p->now ? c->now : p->now;
     p->books.corrupt += corrupt;
     p->books.captured += samples;
+    c->books.captured += samples;
     *bytes += copied;
-    take_books(p);
-    if (p->untold) {
-        tell_losses(p);
+    take_books(p, c);
+    if (c->untold) {
+        tell_losses(p, c);
+    }
+    return samples;
+}
+
+uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
+{
+    uint32_t samples = 0;
+
+    if (!mkperf_flight_may_drain(p)) {
+        return 0;
+    }
+    for (uint32_t rest = p->on; rest != 0; rest &= rest - 1) {
+        struct mkperf_core *c = &p->core[__builtin_ctz(rest)];
+        c->drained = drain_core(p, c, bytes);
+        samples += c->drained;
     }
     if (mkperf_plan_schedules(&p->plan)) {
         mkperf_sched_drained(p);

@@ -29,8 +29,10 @@ void init(void)
 
     p->cpu.pmu = &MKPERF_PMU;
     p->page = (struct mkperf_session_page *)mkperf_output;
-    p->core.ring = mkperf_core_ring(mkperf_rings, 0);
-    p->core.size = MKPERF_CORE_RING_BYTES;
+    for (unsigned i = 0; i < MKPERF_TARGET_CORES; i++) {
+        p->core[i].ring.ring = mkperf_core_ring(mkperf_rings, i);
+        p->core[i].ring.size = MKPERF_CORE_RING_BYTES;
+    }
     p->counts = mkperf_counts_table(mkperf_rings);
     p->soft = mkperf_soft_table(mkperf_rings);
     p->output.ring = mkperf_output_ring(mkperf_output);
@@ -108,6 +110,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .overwrite = p->flight.on,
         .sched = p->plan.sched && !p->ticks.on,
         .latency = p->plan.latency && !p->ticks.on,
+        .cores = p->cores > 1 && !p->ticks.on ? p->plan.cores : 0,
         .source = p->ticks.on ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
     };
     for (unsigned i = 0; i < p->plan.events; i++) {
@@ -146,8 +149,9 @@ static void fill_status(const struct mkperf_profiler *p)
     }
     s.period_count = (pb_size_t)p->plan.events;
     for (unsigned i = 0; i < p->plan.events; i++) {
-        s.period[i] = p->pace[i].period;
+        s.period[i] = p->core[p->here].pace[i].period;
     }
+    mkperf_cores_fill(p, &s);
     mkperf_turns_times(p, &s);
     mkperf_flight_fill(p, &s);
     p->page->status = s;
@@ -163,8 +167,11 @@ static uint32_t info(struct mkperf_profiler *p, mkperf_Error *error)
     }
     out->boot_id = p->boot_id;
     out->counters = p->no_pmu == NULL ? p->cpu.counters : 0;
-    out->cores = 1;
-    out->target_cores = CONFIG_MAX_NUM_NODES;
+    if (p->no_pmu == NULL && !p->running) {
+        mkperf_cores_probe(p);
+    }
+    out->cores = (uint32_t)__builtin_popcount(mkperf_cores_heard(p));
+    out->target_cores = p->kernel_cores != 0 ? p->kernel_cores : CONFIG_MAX_NUM_NODES;
     mkperf_text_copy(out->pmu, p->cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
     if (p->no_pmu == NULL) {
@@ -211,6 +218,20 @@ static uint32_t list(struct mkperf_profiler *p)
     return MKPERF_RESULT_OK;
 }
 
+/* Which cores the session is about. */
+static bool plan_cores(struct mkperf_profiler *p, const mkperf_Configure *configure,
+                       mkperf_Error *error)
+{
+    uint32_t all = mkperf_cores_heard(p);
+
+    if ((configure->cores & ~all) != 0) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "the target does not sample all of these cores");
+    }
+    p->plan.cores = configure->cores != 0 ? (uint32_t)configure->cores : all;
+    return true;
+}
+
 static uint32_t configure(struct mkperf_profiler *p, mkperf_Error *error)
 {
     static struct mkperf_session_request request; /* too large for a PD's stack */
@@ -229,7 +250,8 @@ static uint32_t configure(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_ticks_plan(p, &request.configure, request.wake_samples, error);
     } else if (p->no_pmu != NULL) {
         mkperf_plan_refuse(error, p->no_pmu_code, 0, p->no_pmu);
-    } else if (mkperf_plan_make(&p->plan, &request, &p->cpu, error)) {
+    } else if (mkperf_plan_make(&p->plan, &request, &p->cpu, error) &&
+               plan_cores(p, &request.configure, error)) {
         mkperf_flight_forget(p); /* its events are no longer known */
         p->ticks.on = false;
     }

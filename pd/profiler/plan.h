@@ -51,6 +51,7 @@ struct mkperf_plan {
     bool soft_only; /* no event is the PMU's */
     uint32_t wake_samples;
     uint32_t core_bytes; /* of the rings */
+    uint32_t cores;      /* that are sampled or counted, bit = number */
     uint32_t output_bytes;
     uint32_t counter_mask; /* of all slices */
     uint32_t kernel_mask;  /* of the first */

@@ -20,6 +20,7 @@
 #include "counting.h"
 #include "flight.h"
 #include "kernel.h"
+#include "percore.h"
 #include "plan.h"
 #include "policy.h"
 #include "riders.h"
@@ -35,27 +36,17 @@ enum mkperf_profiler_channels {
     MKPERF_CHANNEL_TIMER = 2,
 };
 
-/* What is known of an event while a session runs. Times are ticks. */
-struct mkperf_pace {
-    uint32_t period;  /* present */
-    uint32_t samples; /* since `from` */
-    uint64_t events;  /* that these stand for */
-    uint64_t from;    /* time of a sample; 0: none yet */
-    uint64_t last;    /* time of the last sample, or of the last reaction to its absence */
-};
-
-struct mkperf_lost { /* not yet reported in the stream */
-    uint64_t samples;
-    uint64_t events;
-};
-
 struct mkperf_profiler {
     struct mkperf_cpu cpu;
     const char *no_pmu;   /* why the hook's sessions cannot be, or NULL; */
     uint32_t no_pmu_code; /* then as an enum mkperf_session_result */
     struct mkperf_kernel kernel;
     struct mkperf_session_page *page;
-    struct mkperf_ring_consumer core;   /* the sample ring; this PD's core is the only one */
+    struct mkperf_core core[MKPERF_TARGET_CORES];
+    unsigned cores;                     /* that are sampled: the first of */
+    unsigned kernel_cores;              /* those that the kernel has; 0: not known */
+    unsigned here;                      /* this PD's */
+    uint32_t on;                        /* cores that the session runs on, bit = number */
     struct mkperf_ring_producer output; /* to the client */
 
     struct mkperf_counts *counts; /* by thread; the kernel writes it */
@@ -75,14 +66,9 @@ struct mkperf_profiler {
     uint64_t tick_hz;
 
     mkperf_Status books; /* period[] is filled on request */
-    struct mkperf_lost lost[MKPERF_LOSS_LINK];
-    bool untold;              /* some of those are not 0 */
-    uint64_t dropped_samples; /* of the ring's counts: the part included in ours */
-    uint64_t dropped_events;
-    bool stale;   /* periods were changed since the last request */
-    uint64_t now; /* time of the last record */
+    uint64_t now;        /* time of the last record of any core */
+    uint64_t asked;      /* when all cores were last asked */
 
-    struct mkperf_pace pace[MKPERF_MAX_EVENTS];
     uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
 
     struct mkperf_ticks ticks;
@@ -106,9 +92,9 @@ static inline void mkperf_output_commit(const struct mkperf_profiler *p,
     }
 }
 
-/* drain.c: moves the core's ring's records to the output ring; reports losses in the stream.
- * Returns the number of samples that left the core's ring. *bytes: their bytes. Bounded by the
- * ring's contents at the call. */
+/* drain.c: moves the records of the session's cores' rings to the output ring; reports losses in the
+ * stream. Returns the number of samples that left the rings. *bytes: their bytes. Bounded by the
+ * rings' contents at the call. */
 uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes);
 
 /* pace.c: drains until the ring is below its watermark, and adapts periods and watermark to the

@@ -19,10 +19,10 @@ enum {
     NEVER_WAKE = INT32_MAX, /* a watermark that no ring reaches */
 };
 
-/* Empties the ring, as the hook expects it at the start of a session. Only without one. */
-static void empty_ring(struct mkperf_profiler *p)
+/* Empties a core's ring, as the hook expects it at the start of a session. Only without one. */
+static void empty_ring(struct mkperf_core *c)
 {
-    struct mkperf_ring *r = p->core.ring;
+    struct mkperf_ring *r = c->ring.ring;
 
     r->head = 0;
     r->tail = 0;
@@ -30,9 +30,16 @@ static void empty_ring(struct mkperf_profiler *p)
     r->dropped_events = 0;
     r->late_events = 0;
     r->dropped_sched = 0;
-    p->core.tail = 0;
-    p->dropped_samples = 0;
-    p->dropped_events = 0;
+    c->ring.tail = 0;
+    c->dropped_samples = 0;
+    c->dropped_events = 0;
+    c->dropped_sched = 0;
+}
+
+/* This PD's core, on which is tried what all cores are to do. */
+static struct mkperf_core *here(struct mkperf_profiler *p)
+{
+    return &p->core[p->here];
 }
 
 /* An event that every running program causes; -1 if the PMU has none. */
@@ -52,7 +59,7 @@ static int64_t probe_event(const struct mkperf_cpu *cpu)
 static bool apply_one(struct mkperf_profiler *p, uint32_t first, bool kernel, uint32_t enable,
                       uint32_t watermark)
 {
-    struct mkperf_configuration *want = mkperf_kernel_blank(p, &p->core);
+    struct mkperf_configuration *want = mkperf_kernel_blank(p, &here(p)->ring);
     uint32_t event = (uint32_t)probe_event(&p->cpu);
 
     want->counter_mask = 1;
@@ -64,7 +71,7 @@ static bool apply_one(struct mkperf_profiler *p, uint32_t first, bool kernel, ui
         .first = first,
         .period = MKPERF_MAX_PERIOD,
     };
-    empty_ring(p);
+    empty_ring(here(p));
     for (unsigned i = 0; i < QUIET_SPINS; i++) {
         if (mkperf_kernel_request(p, MKPERF_REQUEST_APPLY)) {
             return true;
@@ -81,7 +88,7 @@ static uint64_t probe_time(struct mkperf_profiler *p)
 {
     unsigned size;
     bool corrupt = false;
-    const uint64_t *record = mkperf_ring_peek(&p->core, &size, &corrupt);
+    const uint64_t *record = mkperf_ring_peek(&here(p)->ring, &size, &corrupt);
 
     return record != NULL && size > 8 * MKPERF_WORD_TIME ? record[MKPERF_WORD_TIME] : 0;
 }
@@ -104,14 +111,14 @@ bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error)
                                   "the PMU counts neither cycles nor instructions");
     }
     for (unsigned i = 0; i < PROBE_SPINS && !seen; i++) {
-        seen = __atomic_load_n(&p->core.ring->head, __ATOMIC_ACQUIRE) != 0;
+        seen = __atomic_load_n(&here(p)->ring.ring->head, __ATOMIC_ACQUIRE) != 0;
     }
     mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW | MKPERF_REQUEST_SNAPSHOT);
     bool counted = mkperf_answered(&p->kernel)->counter[0].value != UINT32_C(0) - PROBE_PERIOD;
     if (p->boot_id == 0) {
         p->boot_id = mix(mix(probe_time(p)) ^ mkperf_answered(&p->kernel)->time) | 1;
     }
-    empty_ring(p); /* the probe's sample */
+    empty_ring(here(p)); /* the probe's sample */
     if (seen) {
         return true;
     }
@@ -130,7 +137,7 @@ static bool try_events(struct mkperf_profiler *p, mkperf_Error *error)
 {
     for (unsigned i = 0; i < p->plan.events; i++) {
         const struct mkperf_plan_event *e = &p->plan.event[i];
-        struct mkperf_configuration *want = mkperf_kernel_blank(p, &p->core);
+        struct mkperf_configuration *want = mkperf_kernel_blank(p, &here(p)->ring);
         want->counter_mask = mkperf_counter_bit(e->user_counter) |
                              mkperf_counter_bit(e->kernel_counter);
         mkperf_kernel_select(p, e);
@@ -142,14 +149,15 @@ static bool try_events(struct mkperf_profiler *p, mkperf_Error *error)
     return true;
 }
 
-static uint32_t first_watermark(const struct mkperf_profiler *p)
+static uint32_t first_watermark(struct mkperf_profiler *p)
 {
     uint32_t wake = p->plan.counting ? 1 : p->plan.wake_samples;
 
     if (mkperf_plan_schedules(&p->plan)) {
-        return (uint32_t)p->core.size / 4; /* each wake-up is events, too */
+        return (uint32_t)here(p)->ring.size / 4; /* each wake-up is events, too */
     }
-    return mkperf_watermark(mkperf_wake_samples(wake, 0, 0, p->tick_hz), 0, (uint32_t)p->core.size);
+    return mkperf_watermark(mkperf_wake_samples(wake, 0, 0, p->tick_hz), 0,
+                            (uint32_t)here(p)->ring.size);
 }
 
 static void set_filters(struct mkperf_profiler *p)
@@ -171,19 +179,28 @@ static void set_filters(struct mkperf_profiler *p)
 
 void mkperf_sampling_reset(struct mkperf_profiler *p)
 {
-    p->core.size = p->plan.core_bytes;
     if (mkperf_ring_used(&p->output) == 0) {
         p->output.size = p->plan.output_bytes; /* positions fit any size while nothing is in it */
     }
-    empty_ring(p);
+    for (unsigned i = 0; i < p->cores; i++) {
+        struct mkperf_core *c = &p->core[i];
+        c->ring.size = p->plan.core_bytes;
+        empty_ring(c);
+        for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
+            c->lost[where] = (struct mkperf_lost){0};
+        }
+        c->untold = false;
+        c->stale = false;
+        c->now = 0;
+        c->spurious = 0;
+        c->disturbed = 0;
+        c->books = (mkperf_CoreStatus)mkperf_CoreStatus_init_zero;
+    }
     p->id++;
     p->now = 0;
-    p->stale = false;
+    p->asked = 0;
+    p->on = UINT32_C(1) << p->here;
     p->books = (mkperf_Status)mkperf_Status_init_zero;
-    for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
-        p->lost[where] = (struct mkperf_lost){0};
-    }
-    p->untold = false;
 }
 
 bool mkperf_sampling_check_begin(struct mkperf_profiler *p, mkperf_Error *error)
@@ -226,7 +243,8 @@ static bool set_tables(struct mkperf_profiler *p, mkperf_Error *error)
     return mkperf_soft_prepare(p, error) && mkperf_sched_prepare(p, error);
 }
 
-/* Begins the configured session, or refuses with the hook's reason. */
+/* Begins the configured session on all cores, on the own one last, or refuses with the hook's reason.
+ * Another core may be late; it is in the session from when it answers (mkperf_cores_collect). */
 static bool apply_session(struct mkperf_profiler *p, mkperf_Error *error)
 {
     static const char *const why[] = {
@@ -235,9 +253,16 @@ static bool apply_session(struct mkperf_profiler *p, mkperf_Error *error)
         [MKPERF_REQUEST_BAD_EVENT] = "the PMU does not take an event's number",
     };
 
-    if (mkperf_kernel_request(p, MKPERF_REQUEST_APPLY)) {
+    uint32_t mask = p->plan.cores;
+
+    mkperf_cores_share(p, mask);
+    p->running = true; /* answers are the session's */
+    p->on = 0;
+    if (mkperf_cores_request(p, mask, MKPERF_REQUEST_APPLY) >> p->here & 1 ||
+        (p->on != 0 && !(mask >> p->here & 1))) {
         return true;
     }
+    mkperf_cores_request(p, p->on, MKPERF_REQUEST_WITHDRAW);
     uint32_t status = mkperf_answered(&p->kernel)->status;
     const char *text = status < sizeof why / sizeof *why && why[status] != NULL
                            ? why[status]
@@ -253,7 +278,7 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error)
     }
     mkperf_sampling_reset(p);
     mkperf_pace_begin(p);
-    mkperf_kernel_blank(p, &p->core);
+    mkperf_kernel_blank(p, &here(p)->ring);
     mkperf_wanted(&p->kernel)->max_frames = p->plan.max_frames;
     mkperf_wanted(&p->kernel)->callers = p->plan.callers;
     mkperf_wanted(&p->kernel)->watermark = first_watermark(p);
@@ -285,7 +310,7 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
 {
     uint64_t bytes = 0;
 
-    mkperf_kernel_request(p, MKPERF_REQUEST_STOP);
+    mkperf_cores_request(p, p->on, MKPERF_REQUEST_STOP);
     mkperf_drain_ring(p, &bytes); /* all of it: nothing is added any more */
     if (p->plan.counting) {
         mkperf_counting_end(p);
@@ -293,7 +318,8 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
         mkperf_turns_end(p);
     }
     mkperf_soft_ended(p);
-    mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW);
+    mkperf_cores_request(p, p->on, MKPERF_REQUEST_WITHDRAW);
+    mkperf_cores_give_up(p, p->plan.cores);
     if (mkperf_plan_schedules(&p->plan)) {
         mkperf_sched_ended(p);
         mkperf_drain_ring(p, &bytes); /* what happened since counters were stopped */

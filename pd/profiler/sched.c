@@ -29,7 +29,6 @@ bool mkperf_sched_prepare(struct mkperf_profiler *p, mkperf_Error *error)
                                   "(KernelMkperfSched)");
     }
     mkperf_wanted(&p->kernel)->sched = mkperf_plan_schedules(&p->plan);
-    s->dropped = 0;
     s->began = 0;
     s->ended = 0;
     s->on = p->plan.latency;
@@ -111,7 +110,7 @@ static void take_event(struct mkperf_profiler *p, struct mkperf_ring_producer *o
     uint64_t time = record[MKPERF_WORD_TIME];
     uint64_t identity = p->sched.core[core].thread[mkperf_sched_slot_of(header)];
 
-    p->now = time;
+    p->core[core].now = time;
     p->books.sched_captured++;
     if (p->plan.sched) {
         stream(p, output, core, header, identity, time);
@@ -131,7 +130,7 @@ void mkperf_sched_take(struct mkperf_profiler *p, struct mkperf_ring_producer *o
                      : type == MKPERF_RECORD_SCHED_THREAD ? MKPERF_SCHED_THREAD_WORDS
                                                           : MKPERF_SCHED_LOSS_WORDS;
 
-    if (core >= MKPERF_MAX_CORES || size != 8 * words || !mkperf_plan_schedules(&p->plan)) {
+    if (core >= MKPERF_TARGET_CORES || size != 8 * words || !mkperf_plan_schedules(&p->plan)) {
         p->books.corrupt++;
         return;
     }
@@ -150,10 +149,12 @@ void mkperf_sched_take(struct mkperf_profiler *p, struct mkperf_ring_producer *o
 
 void mkperf_sched_drained(struct mkperf_profiler *p)
 {
-    uint64_t dropped = __atomic_load_n(&p->core.ring->dropped_sched, __ATOMIC_RELAXED);
-
-    p->books.sched_lost_ring += dropped - p->sched.dropped;
-    p->sched.dropped = dropped;
+    for (uint32_t rest = p->on; rest != 0; rest &= rest - 1) {
+        struct mkperf_core *c = &p->core[__builtin_ctz(rest)];
+        uint64_t dropped = __atomic_load_n(&c->ring.ring->dropped_sched, __ATOMIC_RELAXED);
+        p->books.sched_lost_ring += dropped - c->dropped_sched;
+        c->dropped_sched = dropped;
+    }
     for (unsigned core = 0; p->plan.sched && core < MKPERF_MAX_CORES; core++) {
         if (p->sched.core[core].lost != 0 && !tell_lost(p, &p->output, core)) {
             return;

@@ -30,7 +30,6 @@ struct mkperf_sched_core {
 
 struct mkperf_sched {
     bool on;          /* the last session had latencies */
-    uint64_t dropped; /* of the ring's count: the part included in ours */
     uint64_t began;   /* ticks */
     uint64_t ended;   /* 0: it runs */
     uint64_t enabled; /* of the snapshot */

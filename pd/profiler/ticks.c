@@ -63,14 +63,16 @@ void mkperf_ticks_init(struct mkperf_profiler *p)
 static void own_ring(struct mkperf_profiler *p)
 {
     struct mkperf_ticks *t = &p->ticks;
-    struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, 1);
+    struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, MKPERF_TARGET_CORES);
 
-    t->hook = p->core;
+    struct mkperf_core *c = &p->core[p->here];
+
+    t->hook = c->ring;
     *ring = (struct mkperf_ring){0};
     t->ring = (struct mkperf_ring_producer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
-    p->core = (struct mkperf_ring_consumer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
-    p->dropped_samples = 0;
-    p->dropped_events = 0;
+    c->ring = (struct mkperf_ring_consumer){.ring = ring, .size = MKPERF_CORE_RING_BYTES};
+    c->dropped_samples = 0;
+    c->dropped_events = 0;
 }
 
 /* Uniform over `jitter` ticks around the period. With the width of the period it
@@ -108,7 +110,7 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error)
     }
     mkperf_sampling_reset(p);
     p->tick_hz = t->timer->hz();
-    p->pace[0].period = p->plan.event[0].period;
+    p->core[p->here].pace[0].period = p->plan.event[0].period;
     p->number[0] = 0;
     own_ring(p);
     uint32_t faults = t->books.faults;
@@ -127,7 +129,7 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error)
     t->from = t->timer->now();
     t->due = t->from + interval(p);
     if (!mkperf_riders_start(p, t->from, error)) {
-        p->core = t->hook;
+        p->core[p->here].ring = t->hook;
         return false;
     }
     p->running = true;
@@ -147,7 +149,7 @@ void mkperf_ticks_stop(struct mkperf_profiler *p)
         mkperf_sampling_check_end(p);
     }
     mkperf_drain_ring(p, &bytes);
-    p->core = t->hook;
+    p->core[p->here].ring = t->hook;
     p->running = false;
 }
 

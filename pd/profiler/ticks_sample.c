@@ -71,7 +71,7 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
     uint64_t *w = mkperf_ring_reserve(&t->ring, MKPERF_MAX_RECORD_BYTES);
 
     if (w == NULL) {
-        struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, 1);
+        struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, MKPERF_TARGET_CORES);
         ring->dropped_samples++;
         ring->dropped_events += weight;
         return;

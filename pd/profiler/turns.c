@@ -67,10 +67,10 @@ static bool nth_place(const struct mkperf_profiler *p, unsigned n, struct place 
 
 /* ---- a turn's end --------------------------------------------------------------------------- */
 
-static void keep_counter(struct mkperf_profiler *p, const struct place *at)
+static void keep_counter(struct mkperf_profiler *p, unsigned core, const struct place *at)
 {
-    const struct mkperf_answer_counter *now = &mkperf_answered(&p->kernel)->counter[at->counter];
-    struct mkperf_turns_left *left = &p->turns.left[at->number];
+    const struct mkperf_answer_counter *now = &p->kernel.d[core]->answer.counter[at->counter];
+    struct mkperf_turns_left *left = &p->turns.left[core][at->number];
 
     left->known = true;
     if (p->plan.event[at->event].read) {
@@ -96,12 +96,12 @@ static void add_time(struct mkperf_profiler *p)
 
 /* ---- a turn's beginning --------------------------------------------------------------------- */
 
-static void set_counter(struct mkperf_profiler *p, const struct place *at)
+static void set_counter(struct mkperf_profiler *p, unsigned core, const struct place *at)
 {
-    struct mkperf_request_counter *c = &mkperf_wanted(&p->kernel)->counter[at->counter];
-    struct mkperf_turns_left *left = &p->turns.left[at->number];
+    struct mkperf_request_counter *c = &p->kernel.d[core]->want.counter[at->counter];
+    struct mkperf_turns_left *left = &p->turns.left[core][at->number];
     const struct mkperf_plan_event *e = &p->plan.event[at->event];
-    uint32_t period = p->pace[at->event].period;
+    uint32_t period = p->core[core].pace[at->event].period;
 
     p->number[at->counter] = (uint8_t)at->number;
     c->reads = 0;
@@ -137,7 +137,7 @@ static void set_present(struct mkperf_profiler *p)
     struct place at;
 
     for (unsigned n = 0; nth_place(p, n, &at); n++) {
-        set_counter(p, &at);
+        set_counter(p, p->here, &at);
         mkperf_kernel_select(p, &p->plan.event[at.event]);
     }
     if (p->plan.clock != 0) {
@@ -150,7 +150,22 @@ static void set_present(struct mkperf_profiler *p)
     want->turn_mask = mkperf_counter_bit(p->plan.clock) | mkperf_counter_bit(p->plan.beat);
     want->counter_mask = turn->counter_mask | want->turn_mask;
     want->enable_mask = want->counter_mask;
-    p->stale = false;
+    p->core[p->here].stale = false;
+}
+
+/* The same for the other cores, whose counters were left elsewhere. */
+static void set_others(struct mkperf_profiler *p)
+{
+    struct place at;
+
+    mkperf_cores_share(p, p->on);
+    for (uint32_t rest = p->on & ~(UINT32_C(1) << p->here); rest != 0; rest &= rest - 1) {
+        unsigned core = (unsigned)__builtin_ctz(rest);
+        for (unsigned n = 0; nth_place(p, n, &at); n++) {
+            set_counter(p, core, &at);
+        }
+        p->core[core].stale = false;
+    }
 }
 
 void mkperf_turns_begin(struct mkperf_profiler *p)
@@ -168,8 +183,9 @@ void mkperf_turns_started(struct mkperf_profiler *p)
 /* Its events are paced as if no time had passed since they were stopped. */
 static void resume_pace(struct mkperf_profiler *p)
 {
-    for (unsigned i = 0; i < p->plan.events; i++) {
-        struct mkperf_pace *pace = &p->pace[i];
+    for (unsigned n = 0; n < p->plan.events * p->cores; n++) {
+        unsigned i = n % p->plan.events;
+        struct mkperf_pace *pace = &p->core[n / p->plan.events].pace[i];
         uint64_t away = p->now - p->turns.stopped[i];
         if (mkperf_turns_on(p, i)) {
             pace->from += pace->from != 0 ? away : 0;
@@ -178,34 +194,41 @@ static void resume_pace(struct mkperf_profiler *p)
     }
 }
 
-void mkperf_turns_take(struct mkperf_profiler *p, const uint64_t *record, unsigned size)
+void mkperf_turns_take(struct mkperf_profiler *p, struct mkperf_core *c, const uint64_t *record,
+                       unsigned size)
 {
     if (p->plan.beat != 0 && size >= 8 * MKPERF_TURN_WORDS &&
         mkperf_record_counter(record[MKPERF_WORD_HEADER]) == p->plan.beat - 1) {
-        p->now = record[MKPERF_WORD_TIME];
+        c->now = record[MKPERF_WORD_TIME];
         return; /* it has woken this PD */
     }
     if (p->plan.clock == 0 || p->plan.counting || size < 8 * MKPERF_TURN_WORDS) {
         p->books.corrupt++;
         return;
     }
-    p->now = record[MKPERF_WORD_TIME];
+    c->now = record[MKPERF_WORD_TIME];
     p->turns.struck = true;
 }
 
-/* Stops the turn's counters and takes note of where they are. */
+/* Stops the turn's counters and takes note of where they are. A core that does not stop in time
+ * leaves the session: what its counters count from now on has no name. */
 static bool end_turn(struct mkperf_profiler *p)
 {
     uint64_t bytes = 0;
     struct place at;
+    uint32_t stopped =
+        mkperf_cores_request(p, p->on, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
 
-    if (!mkperf_kernel_request(p, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT)) {
+    if (stopped == 0) {
         return false;
     }
+    p->on &= stopped;
     mkperf_drain_ring(p, &bytes); /* under the numbers of this turn */
-    p->now = mkperf_answered(&p->kernel)->time;
-    for (unsigned n = 0; nth_place(p, n, &at); n++) {
-        keep_counter(p, &at);
+    p->now = mkperf_counting_stamp(p);
+    for (uint32_t rest = stopped; rest != 0; rest &= rest - 1) {
+        for (unsigned n = 0; nth_place(p, n, &at); n++) {
+            keep_counter(p, (unsigned)__builtin_ctz(rest), &at);
+        }
     }
     add_time(p);
     return true;
@@ -225,8 +248,9 @@ void mkperf_turns_rotate(struct mkperf_profiler *p)
         t->turn = (t->turn + 1) % p->plan.turns;
         t->rotated++;
         set_present(p);
+        set_others(p);
         resume_pace(p);
-        mkperf_kernel_request(p, MKPERF_REQUEST_CONTINUE);
+        mkperf_cores_request(p, p->on, MKPERF_REQUEST_CONTINUE);
     }
     t->struck = false;
 }

@@ -15,6 +15,7 @@
 
 #include <mkperf/session.h>
 
+struct mkperf_core;
 struct mkperf_profiler;
 
 /* Where a counter was left. */
@@ -33,7 +34,7 @@ struct mkperf_turns {
     uint64_t running[MKPERF_MAX_EVENTS]; /* before that, by event */
     uint64_t stopped[MKPERF_MAX_EVENTS]; /* when the event's last slice ended */
     uint64_t rotated;
-    struct mkperf_turns_left left[MKPERF_MAX_COUNTERS]; /* by number */
+    struct mkperf_turns_left left[MKPERF_TARGET_CORES][MKPERF_MAX_COUNTERS]; /* by number */
 };
 
 /* What every session that samples needs: configuration and numbers of the first turn. Before it is
@@ -42,7 +43,8 @@ void mkperf_turns_begin(struct mkperf_profiler *p);
 /* The session was applied, and counts. */
 void mkperf_turns_started(struct mkperf_profiler *p);
 /* A TURN record of the hook (size bytes), from drain.c. */
-void mkperf_turns_take(struct mkperf_profiler *p, const uint64_t *record, unsigned size);
+void mkperf_turns_take(struct mkperf_profiler *p, struct mkperf_core *c, const uint64_t *record,
+                       unsigned size);
 /* After a drain: the next slice, if it is due. */
 void mkperf_turns_rotate(struct mkperf_profiler *p);
 /* The session ends and its counters stand still: the last turn's time. While the hook still has

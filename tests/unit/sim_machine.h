@@ -33,6 +33,7 @@
 #include "pd/profiler/kernel.c"   // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/percore.c"  // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/riders.c"   // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/sched.c"    // NOLINT(bugprone-suspicious-include)

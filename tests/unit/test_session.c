@@ -206,14 +206,14 @@ static void test_silence(void **state)
     configure_one(event("cycles", 0, 100), mkperf_ToHost_session_tag);
     start_session();
     run(2 * TICK_HZ);
-    uint32_t period = profiler.pace[0].period;
+    uint32_t period = profiler.core[0].pace[0].period;
     sim.user_rate = 1;
     sim.kernel_rate = 0;
     for (unsigned i = 0; i < 5; i++) {
         run(TICK_HZ);
         command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     }
-    assert_true(profiler.pace[0].period < period / 100);
+    assert_true(profiler.core[0].pace[0].period < period / 100);
     uint64_t before = got.batch_samples;
     run(3 * TICK_HZ);
     assert_true(got.batch_samples - before > 150);

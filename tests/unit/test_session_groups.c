@@ -198,7 +198,7 @@ static uint64_t pending(unsigned event, unsigned mode)
     const struct mkperf_plan_event *e = &profiler.plan.event[event];
     uint32_t c = (mode == 0 ? e->user_counter : e->kernel_counter) - 1;
     const struct mkperf_turns_left *left =
-        &profiler.turns.left[(mode == 0 ? e->user_number : e->kernel_number) - 1];
+        &profiler.turns.left[0][(mode == 0 ? e->user_number : e->kernel_number) - 1];
 
     if (e->turn != profiler.turns.turn) {
         return e->read ? left->partial : left->interval - left->left;

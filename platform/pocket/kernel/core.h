@@ -20,7 +20,14 @@
 #include "image.h"
 #include "regs.h"
 
-enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5, PMU_IRQ = 23, PACE_IRQ = 27, TICK_IRQ = 30 };
+enum {
+    PRIORITIES = 256,
+    MESSAGE_WORDS = 120,
+    FAULT_WORDS = 5,
+    PMU_IRQ = 23,
+    PACE_IRQ = 27,
+    TICK_IRQ = 30
+};
 
 enum task_state {
     TASK_READY,     /* running or in a ready queue */

@@ -177,7 +177,7 @@ void irq_request(struct core *core, struct task *t)
 {
     uint64_t va = t->message[seL4_MsgMaxLength]; /* userData */
     struct mkperf_descriptor *d = descriptor(t, va);
-    uint32_t number = d != NULL ? mkperf_hook_core(d) : 0;
+    uint32_t number = d != NULL ? mkperf_hook_core(d, core->number) : 0;
 
     if (d == NULL) {
         return;

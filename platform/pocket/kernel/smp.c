@@ -16,8 +16,8 @@
 #include "mkperf_port.h"
 
 enum {
-    SGIS = 16,      /* interrupts below this are another core's calls */
-    PACE_NS = 8192, /* the pacer's interval, divided by the number of cores */
+    SGIS = 16,       /* interrupts below this are another core's calls */
+    PACE_NS = 16384, /* the pacer's interval, divided by the number of cores */
     NS_PER_SECOND = 1000000000,
 };
 
@@ -179,8 +179,8 @@ void smp_boot(void)
 {
     take_lock();
     for (unsigned i = 1; i < ncores; i++) {
-        int64_t status = psci_cpu_on(i, (uint64_t)start_other - POCKET_KERNEL_BASE,
-                                     (uint64_t)cores[i]);
+        int64_t status =
+            psci_cpu_on(i, (uint64_t)start_other - POCKET_KERNEL_BASE, (uint64_t)cores[i]);
         if (status != 0) {
             console_puts("pocket: this machine has no core ");
             console_hex(i);
