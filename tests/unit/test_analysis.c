@@ -24,6 +24,7 @@ static int end(void **state)
 {
     (void)state;
     mkperf_analysis_free(a);
+    a = NULL;
     return 0;
 }
 
@@ -399,14 +400,21 @@ static void any_events(void **state)
         uint64_t t = 1000;
 
         seed = round;
+        end(state);
         begin(state);
         a->on_call = call_adds_up;
         a->self = &calls;
         for (unsigned i = 0; i < 2000; i++) {
             unsigned what = draw(40), to = draw(STORY_PDS);
 
+            uint32_t now = story.running[0];
+
             t += draw(50);
-            if (what < 30) {
+            if (what < 10 && now < a->npds && a->pd[now].serving < a->npds) {
+                run(&story, t, a->pd[now].serving, MKPERF_STOPPED_REPLIED);
+            } else if (what < 20) {
+                run(&story, t, to, MKPERF_STOPPED_CALLED);
+            } else if (what < 30) {
                 run(&story, t, to, (enum mkperf_sched_reason)draw(MKPERF_STOPPED_REASONS));
             } else if (what < 39) {
                 event(&story, t, (enum mkperf_sched_kind)draw(MKPERF_SCHED_GAP), to);
@@ -421,10 +429,8 @@ static void any_events(void **state)
             parts(p, p->wait, p->own, p->nested, p->preempted, p->budget, p->other);
             assert_int_equal(a->edge[i].wall.total, p->wall);
         }
-        end(state);
     }
     assert_true(calls > 1000);
-    begin(state);
 }
 
 static void buckets(void **state)
