@@ -13,12 +13,16 @@
 #include <string.h>
 
 #include <mkperf/frame.h>
+#include <mkperf/jitter.h>
 #include <mkperf/record.h>
 #include <pb_encode.h>
 
 #include "mkperf.pb.h"
 
-enum { BATCH = 200, TICK_HZ = 62500000, STEP = 625, BASE = 100000, PDS = 4 };
+enum { BATCH = 200, TICK_HZ = 62500000, STEP = 625, BASE = 100000, WIDTH = 16, PDS = 4 };
+
+/* Ticks for 2^16 events: 1/16 of a tick for each. */
+#define RATE (UINT64_C(1) << (MKPERF_RATE_SHIFT - 4))
 
 struct generator {
     uint16_t sequence;
@@ -158,19 +162,29 @@ static void batch(struct generator *g, unsigned n)
                         .first_sample = g->sent,
                         .tick_hz = TICK_HZ,
                         .time_ticks = g->time,
-                        .step_ticks = STEP,
                         .base_period_count = 1,
-                        .base_period = {BASE}};
+                        .base_period = {BASE},
+                        .width_count = 1,
+                        .width = {WIDTH},
+                        .rate_count = 1,
+                        .rate = {RATE}};
     g->ndefine = 0;
     for (unsigned i = 0; i < n; i++) {
+        unsigned before = slot;
+        uint64_t period = mkperf_jitter_interval(BASE, (1 << WIDTH) - 1,
+                                                 mkperf_jitter_draw(g->time, 0, MKPERF_JITTER_MIX));
         slot = pick(g, slot, i);
-        b->slot[i] = slot;
-        b->pc[i] = 4 * (int64_t)draw(g, 16);
+        bool other = i == 0 || slot != before;
+        b->pc[i] = 4 * (uint64_t)draw(g, 16) + other;
+        if (other) {
+            b->slot[b->slot_count++] = slot;
+        }
         b->time[i] = i == 0 ? 0 : (int64_t)draw(g, 40) - 20;
-        b->period[i] = (int64_t)draw(g, 8192) - 4096;
-        g->time += STEP + (uint64_t)b->time[i];
+        g->time += i == 0 ? 0 : (period * RATE >> MKPERF_RATE_SHIFT) + (uint64_t)b->time[i];
     }
-    b->slot_count = b->pc_count = b->time_count = b->period_count = (pb_size_t)n;
+    b->pc_count = b->time_count = (pb_size_t)n;
+    b->period_count = n != 0;
+    g->time += STEP;
     b->chains.funcs.encode = put_chains;
     b->chains.arg = g;
     send(g);

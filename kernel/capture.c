@@ -20,27 +20,23 @@ enum {
     LOOK_AFTER = 1024, /* and after so many it is decided */
 };
 
-/* The next interval of a counter, with jitter as descriptor.h defines it. */
-static inline uint32_t next_interval(struct mkperf_hook *s, const struct mkperf_hook_counter *c)
+/* The next interval of counter i, which begins at a sample of this time: with jitter as jitter.h
+ * defines it. */
+static inline uint32_t next_interval(const struct mkperf_hook *s, unsigned i, uint64_t time)
 {
-    uint32_t mask = c->jitter_mask;
+    const struct mkperf_hook_counter *c = &s->counter[i];
     uint32_t interval = c->period;
 
-    if (mask != 0) {
-        uint64_t random = s->random;
-
-        random ^= random << 13; /* Marsaglia's xorshift64, JSS 8(14), 2003 */
-        random ^= random >> 7;
-        random ^= random << 17;
-        s->random = random;
-        interval = interval - (mask / 2 + 1) + ((uint32_t)(random >> 32) & mask);
+    if (c->jitter_mask != 0) {
+        uint32_t draw = mkperf_jitter_draw(time, i, s->mix);
+        interval = (uint32_t)mkperf_jitter_interval(interval, c->jitter_mask, draw);
     }
     return interval < c->least ? c->least : interval;
 }
 
-uint32_t mkperf_hook_interval(struct mkperf_hook *s, unsigned i)
+uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time)
 {
-    return next_interval(s, &s->counter[i]);
+    return next_interval(s, i, time);
 }
 
 /*
@@ -50,12 +46,12 @@ uint32_t mkperf_hook_interval(struct mkperf_hook *s, unsigned i)
  * and what it ran goes into the weight of the present sample. Returns that weight.
  */
 static inline __attribute__((always_inline)) uint64_t rearm(struct mkperf_hook *s, unsigned i,
-                                                            uint32_t *value)
+                                                            uint64_t now, uint32_t *value)
 {
     struct mkperf_hook_counter *c = &s->counter[i];
     uint32_t ran = mkperf_pmu_read(i);
     uint64_t weight = c->armed;
-    uint32_t next = next_interval(s, c);
+    uint32_t next = next_interval(s, i, now);
 
     if (__builtin_expect(ran > next / 2, 0)) {
         weight += ran;
@@ -287,7 +283,7 @@ static inline __attribute__((always_inline)) void take_all(struct mkperf_hook *s
         hit &= hit - 1;
         uint32_t value;
         bool kernel = s->kernel_mask >> i & 1;
-        uint64_t weight = rearm(s, i, &value);
+        uint64_t weight = rearm(s, i, now, &value);
         if (special) {
             take_special(s, &p, i, kernel, now, weight);
         } else {
@@ -315,13 +311,14 @@ __attribute__((noinline)) static void take_all_special(struct mkperf_hook *s, ui
 
 /* The ring is not mapped as it was: counters go on, and what they counted is told when it is there
  * again. */
-__attribute__((noinline)) static void take_nowhere(struct mkperf_hook *s, uint32_t hit)
+__attribute__((noinline)) static void take_nowhere(struct mkperf_hook *s, uint32_t hit,
+                                                   uint64_t now)
 {
     for (; hit != 0; hit &= hit - 1) {
         unsigned i = (unsigned)__builtin_ctz(hit);
         s->dropped_samples++;
         s->dropped_events += s->counter[i].armed;
-        s->counter[i].armed = next_interval(s, &s->counter[i]);
+        s->counter[i].armed = next_interval(s, i, now);
         s->read[i] = 0;
         mkperf_pmu_write(i, 0 - s->counter[i].armed);
     }
@@ -365,7 +362,7 @@ void mkperf_capture(struct mkperf_hook *s, uint32_t hit)
                                      (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
     }
     if (__builtin_expect(s->ring == NULL, 0)) {
-        take_nowhere(s, hit);
+        take_nowhere(s, hit, now);
     } else if (__builtin_expect(s->special != 0, 0)) {
         take_all_special(s, hit, now);
     } else {

@@ -22,6 +22,7 @@
 
 #include <mkperf/counts.h>
 #include <mkperf/descriptor.h>
+#include <mkperf/jitter.h>
 #include <mkperf/ring.h>
 #include <mkperf/sched.h>
 #include <mkperf/soft.h>
@@ -56,7 +57,7 @@ struct mkperf_hook {
     uint32_t max_frames;
     uint32_t callers; /* in other threads, at most */
     uint32_t special; /* filters, read_mask or turn_mask are not 0 */
-    uint64_t random;  /* state of the jitter's generator */
+    uint64_t mix;     /* MKPERF_JITTER_MIX */
     uint64_t captures;
     uint64_t dropped_samples;
     uint64_t dropped_events;
@@ -108,8 +109,8 @@ struct mkperf_identity {
  */
 void mkperf_capture(struct mkperf_hook *s, uint32_t hit);
 
-/* For request.c: the next interval of counter i. */
-uint32_t mkperf_hook_interval(struct mkperf_hook *s, unsigned i);
+/* For request.c: the next interval of counter i, which begins at this time. */
+uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time);
 
 /* request.c */
 

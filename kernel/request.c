@@ -244,7 +244,7 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
                                                               : MKPERF_MAX_FRAMES;
     s->callers = s->session.callers < MKPERF_MAX_CALLERS ? s->session.callers : MKPERF_MAX_CALLERS;
     s->head = 0;
-    s->random = (s->random ^ now) | 1; /* never 0 */
+    s->mix = MKPERF_JITTER_MIX;
     s->dropped_samples = 0;
     s->dropped_events = 0;
     s->late_events = 0;
@@ -277,12 +277,14 @@ static uint32_t go_on(struct mkperf_hook *s, uint32_t *what)
 
 static uint32_t update(struct mkperf_hook *s)
 {
+    uint64_t now = mkperf_port_time();
+
     s->watermark = s->want.watermark;
     for (uint32_t rest = s->mask & ~s->session.read_mask; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         take_period(s, i, &s->want.counter[i]);
         uint32_t left = left_of(i);
-        uint32_t next = mkperf_hook_interval(s, i);
+        uint32_t next = mkperf_hook_interval(s, i, now);
         if (left > (uint64_t)PATIENCE * s->counter[i].period && left > next) {
             mkperf_pmu_write(i, 0 - next);
             s->counter[i].armed -= left - next;

@@ -68,8 +68,9 @@ void mkperf_peer_judge(struct mkperf_peer *l, const mkperf_TargetHello *hello)
 
     if (hello->protocol != MKPERF_PROTOCOL) {
         mkperf_error_set(&l->refusal, MKPERF_ERR_PROTOCOL,
-                         "%s: the target speaks protocol %u, this mkperf %d", l->source.spec,
-                         (unsigned)hello->protocol, MKPERF_PROTOCOL);
+                         "%s: the target speaks protocol %u, this mkperf %d: use the mkperf of "
+                         "the target's build",
+                         l->source.spec, (unsigned)hello->protocol, MKPERF_PROTOCOL);
         return;
     }
     if (wants_key && !l->has_key) {

@@ -45,6 +45,11 @@ static enum mkperf_status refused(struct mkperf_peer *l, struct mkperf_error *e)
     enum mkperf_status status = m->code == mkperf_ErrorCode_ERROR_PROTOCOL ? MKPERF_ERR_PROTOCOL
                                                                            : MKPERF_ERR_REFUSED;
 
+    if (status == MKPERF_ERR_PROTOCOL) { /* an old one says its own version alone */
+        return mkperf_error_set(e, status,
+                                "%s: this mkperf speaks protocol %d, and the target refuses: %s",
+                                l->source.spec, MKPERF_PROTOCOL, m->text);
+    }
     l->busy = m->code == mkperf_ErrorCode_ERROR_BUSY || m->code == mkperf_ErrorCode_ERROR_RATE;
     return mkperf_error_set(e, status, "%s: the target refuses: %s", l->source.spec,
                             m->text[0] != '\0' ? m->text : "without a reason");

@@ -59,6 +59,15 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_capture_
     return MKPERF_OK;
 }
 
+/* The error with the file's name before it. */
+static enum mkperf_status of_file(const char *path, struct mkperf_error *e)
+{
+    char reason[sizeof e->text];
+
+    memcpy(reason, e->text, sizeof reason);
+    return mkperf_error_set(e, e->status, "%s: %s", path, reason);
+}
+
 static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
                                    struct mkperf_error *e)
 {
@@ -71,7 +80,7 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
         done += n;
         mkperf_progress_bytes(done, is_file ? (uint64_t)st.st_size : 0);
         if (mkperf_receiver_push(&c->receiver, c->buffer, n, e) != MKPERF_OK) {
-            return e->status;
+            return e->status == MKPERF_ERR_PROTOCOL ? of_file(path, e) : e->status;
         }
     }
     if (ferror(f)) {
@@ -83,10 +92,7 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no frame of mkperf's in it", path);
     }
     if (mkperf_stream_finish(c->stream, e) != MKPERF_OK) {
-        char reason[sizeof e->text];
-
-        memcpy(reason, e->text, sizeof reason);
-        return mkperf_error_set(e, e->status, "%s: %s", path, reason);
+        return of_file(path, e);
     }
     c->stream->totals.cut = !c->stream->totals.complete;
     return MKPERF_OK;

@@ -116,23 +116,6 @@ static bool get_signed(const struct field *f, uint64_t *column, unsigned *n, uns
     return true;
 }
 
-static bool get_slots(const struct field *f, struct mkperf_batch *b)
-{
-    uint64_t column[MKPERF_BATCH_SAMPLES];
-    unsigned n = 0;
-
-    if (!get_column(f, column, &n, MKPERF_BATCH_SAMPLES - b->nslots)) {
-        return false;
-    }
-    for (unsigned i = 0; i < n; i++) {
-        if (column[i] >= MKPERF_CHAIN_SLOTS) {
-            return false;
-        }
-        b->slot[b->nslots++] = (uint32_t)column[i];
-    }
-    return true;
-}
-
 static bool get_loss(const struct field *f, struct mkperf_batch *b)
 {
     struct in in = f->bytes;
@@ -174,17 +157,23 @@ static bool get_repeated(const struct field *f, struct mkperf_batch *b)
 {
     switch (f->tag) {
     case mkperf_Batch_base_period_tag:
-        return get_column(f, b->base_period, &b->nbases, MKPERF_MAX_COUNTERS);
+        return get_column(f, b->base, &b->nbases, MKPERF_MAX_COUNTERS);
+    case mkperf_Batch_width_tag:
+        return get_column(f, b->width, &b->nwidths, MKPERF_MAX_COUNTERS);
+    case mkperf_Batch_rate_tag:
+        return get_column(f, b->rate, &b->nrates, MKPERF_MAX_COUNTERS);
     case mkperf_Batch_chains_tag:
         return get_chain(f, b);
     case mkperf_Batch_slot_tag:
-        return get_slots(f, b);
+        return get_column(f, b->slot, &b->nslots, MKPERF_BATCH_SAMPLES);
     case mkperf_Batch_pc_tag:
-        return get_signed(f, b->pc, &b->npcs, MKPERF_BATCH_SAMPLES);
+        return get_column(f, b->pc, &b->samples, MKPERF_BATCH_SAMPLES);
     case mkperf_Batch_time_tag:
         return get_signed(f, b->time, &b->ntimes, MKPERF_BATCH_SAMPLES);
     case mkperf_Batch_period_tag:
-        return get_signed(f, b->period, &b->nperiods, MKPERF_BATCH_SAMPLES);
+        return get_signed(f, b->period, &b->nperiods, MKPERF_MAX_COUNTERS);
+    case mkperf_Batch_change_tag:
+        return get_column(f, b->change, &b->nchanges, MKPERF_CONTENT_BYTES);
     case mkperf_Batch_read_tag:
         return get_column(f, b->read, &b->nreads, MKPERF_CONTENT_BYTES);
     case mkperf_Batch_losses_tag:
@@ -215,9 +204,6 @@ static void get_number(const struct field *f, struct mkperf_batch *b)
     case mkperf_Batch_time_ticks_tag:
         b->time_ticks = f->value;
         break;
-    case mkperf_Batch_step_ticks_tag:
-        b->step_ticks = f->value;
-        break;
     default:
         break;
     }
@@ -238,8 +224,17 @@ bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n)
             return false;
         }
     }
-    return b->nslots == b->npcs && b->npcs == b->ntimes && b->ntimes == b->nperiods &&
-           b->core < MKPERF_MAX_CORES;
+    unsigned others = 0;
+    for (unsigned i = 0; i < b->samples; i++) {
+        others += b->pc[i] & 1;
+    }
+    for (unsigned i = 0; i < b->nslots; i++) {
+        if (b->slot[i] >= MKPERF_CHAIN_SLOTS) {
+            return false;
+        }
+    }
+    return b->samples == b->ntimes && others == b->nslots && b->core < MKPERF_MAX_CORES &&
+           (b->samples == 0 || (b->pc[0] & 1) != 0);
 }
 
 static void get_chain_number(const struct field *f, struct mkperf_batch_chain *c)

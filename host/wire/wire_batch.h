@@ -31,19 +31,23 @@ struct mkperf_batch_chain {
 
 struct mkperf_batch {
     uint32_t session, core, epoch;
-    uint64_t first_sample, tick_hz, time_ticks, step_ticks;
-    unsigned nbases, nchains, nlosses;
-    unsigned nreads;
-    unsigned nslots, npcs, ntimes, nperiods; /* equal in a whole batch: its samples */
-    uint64_t base_period[MKPERF_MAX_COUNTERS];
+    uint64_t first_sample, tick_hz, time_ticks;
+    unsigned nbases, nwidths, nrates, nchains, nlosses;
+    unsigned nreads, nchanges;
+    unsigned samples; /* pc and time of each */
+    unsigned nslots, ntimes, nperiods;
+    uint64_t base[MKPERF_MAX_COUNTERS]; /* by counter; 0 from nbases on, and so on */
+    uint64_t width[MKPERF_MAX_COUNTERS];
+    uint64_t rate[MKPERF_MAX_COUNTERS];
     struct {
         const uint8_t *p; /* into the message */
         size_t n;
     } chain[2 * MKPERF_BATCH_SAMPLES];
-    uint32_t slot[MKPERF_BATCH_SAMPLES];
-    uint64_t pc[MKPERF_BATCH_SAMPLES]; /* differences, modulo 2^64, as are time and period */
-    uint64_t time[MKPERF_BATCH_SAMPLES];
-    uint64_t period[MKPERF_BATCH_SAMPLES];
+    uint64_t slot[MKPERF_BATCH_SAMPLES];
+    uint64_t pc[MKPERF_BATCH_SAMPLES];
+    uint64_t time[MKPERF_BATCH_SAMPLES]; /* differences, modulo 2^64 */
+    uint64_t period[MKPERF_MAX_COUNTERS];
+    uint64_t change[MKPERF_CONTENT_BYTES];
     struct mkperf_batch_loss loss[MKPERF_LOSS_PLACES];
     uint64_t read[MKPERF_CONTENT_BYTES]; /* values of samples in order, at least a byte each */
 };

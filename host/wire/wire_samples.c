@@ -5,6 +5,7 @@
  * Owns: chain slots, sample numbers, time. All that is the same for the samples of a chain is
  * worked out when the chain is defined.
  */
+#include "wire_columns.h"
 #include "wire_internal.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -143,25 +144,26 @@ static bool take_reads(const struct mkperf_stream *s, uint32_t mask, unsigned *a
     return true;
 }
 
+/* away: of the sample's pc from its chain's. */
 static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stream_slot *slot,
-                               uint64_t time_ns, unsigned i, unsigned *read, struct mkperf_error *e)
+                               uint64_t time_ns, uint64_t period, uint64_t away, unsigned *read,
+                               struct mkperf_error *e)
 {
     struct mkperf_read reads[MKPERF_MAX_COUNTERS];
-    const struct mkperf_batch *b = &s->batch;
     struct mkperf_sample sample = {
         .time_ns = time_ns,
-        .period = (slot->counter < b->nbases ? b->base_period[slot->counter] : 0) + b->period[i],
+        .period = period,
         .pd = slot->pd,
         .event = slot->event,
-        .core = b->core,
+        .core = s->batch.core,
         .flags = slot->flags,
         .kernel_pc = slot->kernel_pc,
     };
 
     if (slot->flags & MKPERF_SAMPLE_NO_USER) {
-        sample.kernel_pc += b->pc[i];
+        sample.kernel_pc += away;
     } else {
-        sample.pc = slot->pc + b->pc[i];
+        sample.pc = slot->pc + away;
     }
     if (slot->reads != 0 && !take_reads(s, slot->reads, read, reads, &sample.nreads)) {
         s->malformed++; /* not a batch that a target makes */
@@ -180,40 +182,53 @@ static void note_time(struct mkperf_totals *t, uint64_t ns)
     t->last_ns = ns > t->last_ns ? ns : t->last_ns;
 }
 
+static void invalid(struct mkperf_stream *s)
+{
+    s->malformed++;
+    s->damaged = true;
+    stream_void_chains(s);
+}
+
 /*
- * *unknown: the number of samples with an unknown chain. An invalid chain invalidates all of them.
+ * *unknown: the number of samples that could not be read. Without a sample's chain nothing is known
+ * of its counter, and so of those after it.
  */
 static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
                                   struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
-    uint64_t ticks = b->time_ticks - b->step_ticks, last = s->core_ns[b->core];
+    struct mkperf_columns c;
+    uint64_t period, last = s->core_ns[b->core];
     unsigned next = 0, decoded = 0, read = 0;
-    bool apart = false; /* skipped a sample: remaining reads can no longer be matched */
 
-    for (unsigned i = 0; i < b->nslots; i++) {
-        const struct mkperf_stream_slot *slot = &s->slot[b->slot[i]];
-        if (!define_until(s, i, &next, &decoded)) {
-            s->malformed++;
-            s->damaged = true;
-            stream_void_chains(s);
+    columns_begin(&c, b);
+    for (unsigned i = 0; i < b->samples; i++) {
+        if (next < b->nchains && !define_until(s, i, &next, &decoded)) {
+            invalid(s);
             next = b->nchains;
         }
-        ticks += b->step_ticks + b->time[i];
-        if (slot->generation != s->generation || (apart && slot->reads != 0)) {
-            ++*unknown;
-            apart = apart || b->nreads != 0;
-            continue;
+        const struct mkperf_stream_slot *slot = &s->slot[columns_slot(&c)];
+        if (slot->generation != s->generation) {
+            break;
+        }
+        uint64_t away = columns_pc(&c);
+        if (!columns_next(&c, slot->counter, &period)) {
+            invalid(s);
+            break;
         }
         if (s->announced < mkperf_pds_count(s->config.pds) && stream_announce(s, e) != MKPERF_OK) {
             return e->status;
         }
-        uint64_t ns = stream_time(s, ticks, b->tick_hz);
+        uint64_t ns = stream_time(s, c.time, b->tick_hz);
         last = ns > last ? ns : last;
         note_time(&s->totals, last);
-        if (emit(s, slot, last, i, &read, e) != MKPERF_OK) {
+        if (emit(s, slot, last, period, away, &read, e) != MKPERF_OK) {
             return e->status;
         }
+    }
+    *unknown = b->samples - c.i;
+    if (c.i != b->samples && !define_until(s, UINT32_MAX, &next, &decoded)) {
+        invalid(s);
     }
     s->core_ns[b->core] = last;
     return MKPERF_OK;
@@ -255,7 +270,7 @@ static enum mkperf_status number(struct mkperf_stream *s, struct mkperf_error *e
         s->damaged = true;
         stream_void_chains(s);
     }
-    s->next_sample = b->first_sample + b->nslots;
+    s->next_sample = b->first_sample + b->samples;
     return stream_lost(s, &lost, e);
 }
 
@@ -270,7 +285,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         return MKPERF_OK;
     }
     if (s->waiting) {
-        s->others += b->nslots;
+        s->others += b->samples;
         return MKPERF_OK;
     }
     bool drop;
@@ -280,7 +295,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     }
     if (!s->has_session || b->session != s->session_id) { /* its Session follows, or was lost */
         s->damaged = true;
-        s->totals.lost[MKPERF_LOST_CHAIN] += b->nslots;
+        s->totals.lost[MKPERF_LOST_CHAIN] += b->samples;
         return MKPERF_OK;
     }
     if (b->epoch != s->epoch) {
@@ -297,7 +312,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         return e->status;
     }
     s->totals.core[b->core].samples += s->totals.samples - before;
-    s->core_seen[b->core].arrived += b->nslots;
+    s->core_seen[b->core].arrived += b->samples;
     lost.time_ns = s->core_ns[b->core];
     if (stream_lost(s, &lost, e) != MKPERF_OK || losses(s, e) != MKPERF_OK ||
         stream_release(s, false, e) != MKPERF_OK) {

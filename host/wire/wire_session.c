@@ -170,11 +170,11 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
 {
     const mkperf_Status *t = &s->status;
 
-    if (stream_release(s, true, e) != MKPERF_OK) {
-        return e->status;
-    }
     if (!s->has_session || (!s->has_status && !s->numbered)) {
         return MKPERF_OK; /* nothing was sampled */
+    }
+    if (stream_release(s, true, e) != MKPERF_OK) {
+        return e->status;
     }
     if (!s->has_status) {
         stream_sched_close(s);
@@ -269,7 +269,8 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
 {
     if (hello->protocol != MKPERF_PROTOCOL) {
         return mkperf_error_set(e, MKPERF_ERR_PROTOCOL,
-                                "the target speaks protocol %" PRIu32 ", this mkperf %d",
+                                "the target speaks protocol %" PRIu32 ", this mkperf %d: use the "
+                                "mkperf of the target's build",
                                 hello->protocol, MKPERF_PROTOCOL);
     }
     if (stream_same_image(s, hello, e) != MKPERF_OK) {

@@ -135,9 +135,8 @@ struct mkperf_filter {
 /*
  * What a session is. Jitter: after each overflow the hook arms the counter with
  *   period - (jitter_mask + 1) / 2 + r,   r uniform in [0, jitter_mask]   (jitter_mask != 0)
- * from a 64-bit xorshift generator's upper half, so that the mean is period - 1/2 and every value
- * in the range can occur; but never with less than mkperf_least_interval. Each sample carries the
- * period that it really had.
+ * as jitter.h defines r, so that the mean is period - 1/2 and every value in the range can occur;
+ * but never with less than mkperf_least_interval. Each sample carries the period that it really had.
  */
 struct mkperf_configuration {
     uint32_t counter_mask; /* counters that belong to the session, bit = number; not 0 */

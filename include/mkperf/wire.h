@@ -10,8 +10,16 @@
 #ifndef MKPERF_WIRE_H
 #define MKPERF_WIRE_H
 
+/* What a sample's period that was not expected means for the next ones: Batch.change. */
+enum mkperf_change {
+    MKPERF_CHANGE_BASE = 0,  /* their middle has changed by as much, */
+    MKPERF_CHANGE_WIDTH = 1, /* and so has the width of the jitter, */
+    MKPERF_CHANGE_ONCE = 2,  /* or nothing */
+    MKPERF_CHANGE_BITS = 2,  /* that it takes */
+};
+
 enum mkperf_wire {
-    MKPERF_PROTOCOL = 1,
+    MKPERF_PROTOCOL = 2,
     MKPERF_CHAIN_SLOTS = 512,
     MKPERF_BATCH_SAMPLES = 256,
     MKPERF_MAX_EVENTS = 16,
@@ -23,6 +31,8 @@ enum mkperf_wire {
     MKPERF_FRAME_BYTES = MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD +
                          (MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD) / 254 + 1 + 2,
     MKPERF_TCP_PORT = 1236,
+    MKPERF_RATE_SHIFT = 16,    /* Batch.rate is in ticks for 2^16 events */
+    MKPERF_PC_BYTES = 4,       /* Batch.pc counts these */
     MKPERF_EPOCH_FRAMES = 512, /* the target begins a new chain epoch after this many batches */
 };
 

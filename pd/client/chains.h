@@ -19,6 +19,19 @@ enum {
     NO_USER_BIT = 49,
 };
 
+/* Where a chain's words begin in its sample's record, behind the word of its pc, and how many they
+ * are. Idle's kernel_pc stands for its pc. */
+static inline size_t key_at(uint64_t header)
+{
+    return MKPERF_WORD_LR + 2 * (header >> NO_USER_BIT & 1);
+}
+
+static inline size_t key_words(uint64_t header)
+{
+    return 1 + (header >> KERNEL_BIT & 1) + mkperf_record_nframes(header) -
+           2 * (header >> NO_USER_BIT & 1);
+}
+
 /*
  * The key of a sample's chain; the record's size was checked. Its words stay in the record, after
  * the word of its pc. They are read four at a time, the last four maybe twice, because this is most
@@ -28,12 +41,11 @@ static inline __attribute__((always_inline)) struct mkperf_key
 make_key(const struct mkperf_encoder *e, uint64_t header, const uint64_t *record, uint32_t reads)
 {
     uint64_t mix = e->mix;
-    size_t idle = header >> NO_USER_BIT & 1; /* whose kernel_pc stands for its pc */
     struct mkperf_key k = {
         .header = (header >> 32 & KEY_HEADER) | (uint64_t)reads << 32,
         .thread = record[MKPERF_WORD_THREAD],
-        .words = record + MKPERF_WORD_LR + 2 * idle,
-        .n = 1 + (header >> KERNEL_BIT & 1) + mkperf_record_nframes(header) - 2 * idle,
+        .words = record + key_at(header),
+        .n = key_words(header),
     };
     const uint64_t *w = k.words;
     uint64_t a = k.header * mix + k.thread;
@@ -63,7 +75,7 @@ make_key(const struct mkperf_encoder *e, uint64_t header, const uint64_t *record
 /* The position of the sample's pc on the wire: before the words of its key. */
 static inline const uint64_t *pc_word(uint64_t header, const uint64_t *record)
 {
-    return record + MKPERF_WORD_PC + 2 * (header >> NO_USER_BIT & 1);
+    return record + key_at(header) - 1;
 }
 
 /* Loads first, so that they become pairs, and one jump. */

@@ -224,9 +224,14 @@ void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t req
     struct mkperf_connection *p = &c->connection[who];
 
     if (m->protocol != MKPERF_PROTOCOL) {
-        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_PROTOCOL,
-                            "the target speaks mkperf protocol 1 and the host another: use the "
-                            "mkperf command that belongs to the target's build");
+        char said[128];
+        struct mkperf_text text = mkperf_text_begin(said, sizeof said);
+        mkperf_text_put(&text, "the target speaks mkperf protocol ");
+        mkperf_text_dec(&text, MKPERF_PROTOCOL);
+        mkperf_text_put(&text, ", the host ");
+        mkperf_text_dec(&text, m->protocol);
+        mkperf_text_put(&text, ": use the mkperf command of the target's build");
+        mkperf_report_error(c, who, request, mkperf_ErrorCode_ERROR_PROTOCOL, said);
         return;
     }
     if (c->page->hello.boot_id == 0) {

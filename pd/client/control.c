@@ -55,14 +55,16 @@ static void begin_session(struct mkperf_client *c)
     for (unsigned i = 0; i < s->events_count && i < MKPERF_MAX_EVENTS; i++) {
         const mkperf_SessionEvent *e = &s->events[i];
         uint64_t period = c->page->status.period[i];
+        bool jitter = !mkperf_page_bool(&s->no_jitter) &&
+                      s->source == mkperf_SampleSource_SOURCE_HOOK;
         if (mkperf_page_bool(&e->read)) {
             continue; /* does not sample */
         }
         if (e->user_counter != 0) {
-            mkperf_encoder_expect(&c->encoder, e->user_counter - 1, period);
+            mkperf_encoder_expect(&c->encoder, e->user_counter - 1, period, jitter);
         }
         if (e->kernel_counter != 0) {
-            mkperf_encoder_expect(&c->encoder, e->kernel_counter - 1, period);
+            mkperf_encoder_expect(&c->encoder, e->kernel_counter - 1, period, jitter);
         }
     }
     for (unsigned i = 0; i < c->places; i++) {

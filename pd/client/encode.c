@@ -9,39 +9,38 @@
  */
 #include <string.h>
 
+#include <mkperf/jitter.h>
+
 #include "chains.h"
+#include "varint.h"
 #include "wire_frames.h"
 
 #include "mkperf.pb.h"
 
 enum {
+    VARINT = MKPERF_VARINT,
+    PC_SHIFT = 2, /* MKPERF_PC_BYTES */
+    PC = 5,       /* of a value of that column, see pc_ok */
+    SLOT = 2,
+    COUNTER_BYTES = VARINT + 2 + VARINT, /* base, width and rate */
+    NO_COUNTER = 3,                      /* the same of a counter without samples: zeros */
     /* The fixed part of a message: tag, length and value of each field at its longest. */
-    FIXED_BYTES = 3 + 6 + 6 + 6 + 11 + 11 + 11 + 11 + 3 + 4 * 3 + 4,
-    VARINT = 10,
-    ONE_SAMPLE = 2 + 3 * VARINT, /* in the columns, at its longest */
+    FIXED_BYTES = 3 + 6 + 2 + 6 + 11 + 11 + 11 + 3 * 4 + 5 * 4,
+    ONE_SAMPLE = PC + SLOT + VARINT, /* in the columns, at its longest */
+    CHANGE = 3 + VARINT + 2,         /* in a batch, at its longest */
     SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
 };
 
 /* The longest chain and a sample of it fit an empty batch. */
-_Static_assert(FIXED_BYTES + 10 * MKPERF_MAX_COUNTERS + 3 + mkperf_Chain_size + ONE_SAMPLE +
-                       8 * MKPERF_MAX_READS <=
+_Static_assert(FIXED_BYTES + NO_COUNTER * MKPERF_MAX_COUNTERS + COUNTER_BYTES + VARINT + 3 +
+                       mkperf_Chain_size + ONE_SAMPLE + 8 * MKPERF_MAX_READS <=
                    MKPERF_CONTENT_BYTES,
                "message size");
 
-/* Writes v at `at` (VARINT bytes of space). Returns the bytes written. */
-static inline uint32_t put_varint(uint8_t *at, uint64_t v)
-{
-    uint32_t n = 0;
+/* What a pc is away from its chain's is told in so many bits of words; a bit is for `slot`. */
+#define PC_WORDS (UINT64_C(1) << 32)
 
-    while (v > 0x7f) {
-        at[n++] = (uint8_t)(v | 0x80);
-        v >>= 7;
-    }
-    at[n++] = (uint8_t)v;
-    return n;
-}
-
-/* The same for a column: returns its new end. */
+/* Writes v at the end of a column (MKPERF_VARINT bytes of space). Returns its new end. */
 static inline uint8_t *put_value(uint8_t *at, uint64_t v)
 {
     for (; v > 0x7f; v >>= 7) {
@@ -49,33 +48,6 @@ static inline uint8_t *put_value(uint8_t *at, uint64_t v)
     }
     *at++ = (uint8_t)v;
     return at;
-}
-
-static uint32_t varint_size(uint64_t v)
-{
-    return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
-}
-
-static uint64_t zigzag(uint64_t difference)
-{
-    return difference << 1 ^ (0 - (difference >> 63));
-}
-
-/* A field of wire type 0 (varint), omitted if it is 0. */
-static uint32_t put_field(uint8_t *at, unsigned field, uint64_t v)
-{
-    if (v == 0) {
-        return 0;
-    }
-    uint32_t n = put_varint(at, (uint64_t)field << 3);
-    return n + put_varint(at + n, v);
-}
-
-/* The start of a field of wire type 2: what follows it is `length` bytes. */
-static uint32_t put_length(uint8_t *at, unsigned field, uint64_t length)
-{
-    uint32_t n = put_varint(at, (uint64_t)field << 3 | 2);
-    return n + put_varint(at + n, length);
 }
 
 static uint32_t put_bytes(uint8_t *at, const struct mkperf_column *c)
@@ -88,6 +60,7 @@ void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
 {
     e->epoch++;
     e->batches = 0;
+    e->slot = MKPERF_CHAIN_SLOTS;
 }
 
 bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e)
@@ -112,117 +85,33 @@ static void empty_batch(struct mkperf_encoder *e)
     }
     e->loss.n = 0;
     e->read.n = 0;
-    for (unsigned i = 0; i < e->bases; i++) {
-        e->predicted[i].sum = 0;
-        e->predicted[i].samples = 0;
-    }
+    e->period.n = 0;
+    e->change.n = 0;
+    e->changed_at = 0;
 }
 
 void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t tick_hz)
 {
     empty_batch(e);
-    for (unsigned i = 0; i < MKPERF_MAX_COUNTERS; i++) {
-        e->predicted[i] = (struct mkperf_predicted){0};
-    }
+    e->periods = (struct mkperf_periods){0};
     e->session = session;
-    e->mix = UINT64_C(0x9e3779b97f4a7c15);
+    e->mix = MKPERF_JITTER_MIX;
     e->tick_hz = tick_hz;
     e->sent = 0;
-    e->step = 0;
-    e->bases = 0;
-    e->base_bytes = 0;
     mkperf_encoder_new_epoch(e);
 }
 
-void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period)
+void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period, bool jitter)
 {
-    /* Once a sample of the batch is told relative to it, a base must stay. */
-    if (counter >= MKPERF_MAX_COUNTERS || e->predicted[counter].samples != 0) {
-        return;
+    if (counter < MKPERF_MAX_COUNTERS) {
+        mkperf_period_expect(&e->periods.of[counter], period, jitter);
     }
-    e->predicted[counter].base = period;
-    e->sure = e->samples;
-    e->bases = counter + 1 > e->bases ? counter + 1 : e->bases;
-    e->base_bytes = 0;
-    for (unsigned i = 0; i < e->bases; i++) {
-        e->base_bytes += varint_size(e->predicted[i].base);
-    }
-}
-
-/* Predicts the next batch from the last. A base stays while it is good: with a fixed period it is
- * the middle of the jitter, which no mean of a few samples hits as well. */
-static void predict(struct mkperf_encoder *e)
-{
-    for (unsigned i = 0; i < e->bases; i++) {
-        struct mkperf_predicted *p = &e->predicted[i];
-        if (p->samples != 0) {
-            uint64_t mean = p->sum / p->samples;
-            uint64_t off = mean > p->base ? mean - p->base : p->base - mean;
-            p->samples = 0;
-            if (off > mean / 16) {
-                mkperf_encoder_expect(e, i, mean);
-            }
-        }
-    }
-    if (e->samples > 1) {
-        e->step = (e->last_time - e->first_time) / (e->samples - 1);
-    }
-}
-
-/* Frames of a chain as field `frames`, differences packed. Returns the bytes written. */
-static uint32_t put_frames(uint8_t *at, const uint64_t *frames, unsigned nframes, uint64_t before)
-{
-    enum { HEAD = 2 }; /* tag, and the length if it is short */
-    uint32_t n = HEAD;
-
-    if (nframes == 0) {
-        return 0;
-    }
-    for (unsigned i = 0; i < nframes; i++) {
-        n += put_varint(at + n, zigzag(frames[i] - before));
-        before = frames[i];
-    }
-    uint32_t length = n - HEAD;
-    if (length > 0x7f) {
-        memmove(at + HEAD + 1, at + HEAD, length);
-        n++;
-    }
-    put_length(at, mkperf_Chain_frames_tag, length);
-    return n;
-}
-
-/* Encodes the chain of a sample into e->definition. */
-static void define_chain(struct mkperf_encoder *e, uint64_t header, const uint64_t *record,
-                         unsigned slot)
-{
-    uint8_t *at = e->definition.bytes;
-    uint64_t wire[MKPERF_MAX_FRAMES];
-    const uint64_t *frames = record + MKPERF_SAMPLE_FIXED_WORDS;
-    uint64_t pc = record[MKPERF_WORD_PC];
-    uint64_t kernel_pc = mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
-    uint32_t n = put_field(at, mkperf_Chain_slot_tag, slot);
-
-    n += put_field(at + n, mkperf_Chain_at_tag, e->samples);
-    n += put_field(at + n, mkperf_Chain_thread_tag,
-                   mkperf_thread_to_wire(record[MKPERF_WORD_THREAD]));
-    n += put_field(at + n, mkperf_Chain_counter_tag, mkperf_record_counter(header));
-    n += put_field(at + n, mkperf_Chain_flags_tag, mkperf_record_flags(header));
-    n += put_field(at + n, mkperf_Chain_pc_tag, pc);
-    n += put_field(at + n, mkperf_Chain_lr_tag,
-                   header >> NO_USER_BIT & 1 ? 0 : record[MKPERF_WORD_LR]);
-    n += put_field(at + n, mkperf_Chain_kernel_pc_tag, kernel_pc);
-    n += put_frames(at + n, wire,
-                    mkperf_wire_frames(wire, header, record[MKPERF_WORD_THREAD], frames), pc);
-    if (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) {
-        n += put_field(at + n, mkperf_Chain_reads_tag, e->reads.mask);
-    }
-    e->definition.n = n;
 }
 
 /* How many bytes more still fit the message. */
 static uint32_t room(const struct mkperf_encoder *e)
 {
-    uintptr_t used = FIXED_BYTES + e->base_bytes + e->bytes;
+    uintptr_t used = FIXED_BYTES + e->bytes;
 
     for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
         used += (uintptr_t)(e->end[i] - e->column[i]);
@@ -248,7 +137,7 @@ static bool take_reads(struct mkperf_reads *r, const uint64_t *at, unsigned word
         }
         r->mask |= UINT32_C(1) << counter;
         r->value[r->n] = word & MKPERF_READ_COUNT;
-        r->bytes += varint_size(r->value[r->n++]);
+        r->bytes += mkperf_varint_size(r->value[r->n++]);
     }
     return true;
 }
@@ -273,159 +162,284 @@ static inline bool sample_ok(uint64_t header, unsigned size)
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Defines the chain of the sample being added, whose columns take at most `more` bytes. Returns its
- * slot; MKPERF_CHAIN_SLOTS: there is no room. */
+/* Defines the chain of the sample being added, whose columns take at most `more` bytes, in this slot,
+ * or if it has none in one of its set. Returns its slot; MKPERF_CHAIN_SLOTS: there is no room. */
 static __attribute__((noinline)) unsigned add_chain(struct mkperf_encoder *e,
                                                     const struct mkperf_key *k, uint64_t header,
-                                                    const uint64_t *record, uint32_t more)
+                                                    const uint64_t *record, uint32_t more,
+                                                    unsigned slot)
 {
-    unsigned slot = oldest_slot(e, set_of(k->tag), record[MKPERF_WORD_TIME]);
-
-    define_chain(e, header, record, slot);
-    uint32_t takes = 1 + varint_size(e->definition.n) + e->definition.n;
+    if (slot >= MKPERF_CHAIN_SLOTS) {
+        slot = oldest_slot(e, set_of(k->tag), record[MKPERF_WORD_TIME]);
+    }
+    e->definition.n = mkperf_wire_chain(e->definition.bytes, header, record, slot, e->samples,
+                                        (uint32_t)(k->header >> 32));
+    uint32_t takes = 1 + mkperf_varint_size(e->definition.n) + e->definition.n;
     if (more + takes > room(e)) {
         return MKPERF_CHAIN_SLOTS;
     }
     keep_chain(e, k, slot);
     e->chains.n +=
-        put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
+        mkperf_put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
     e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
     e->bytes += takes;
     return slot;
 }
 
-/* What changes with each sample of a batch, to be kept in registers. */
-struct going {
-    uint8_t *end[MKPERF_SAMPLE_COLUMNS];
-    uint64_t next; /* time that the next sample is expected at */
-};
-
-static inline struct going begin_going(const struct mkperf_encoder *e)
+/* Whether the column can tell a pc that is so far from its chain's. If not, the chain is defined
+ * again with this one. */
+static inline bool pc_ok(uint64_t away)
 {
-    return (struct going){
-        .end = {e->end[0], e->end[1], e->end[2], e->end[3]},
-        .next = e->last_time + e->step,
-    };
+    return ((away + MKPERF_PC_BYTES * PC_WORDS / 2) & ~(MKPERF_PC_BYTES * (PC_WORDS - 1))) == 0;
 }
 
-static inline void end_going(struct mkperf_encoder *e, const struct going *g)
+/* A value of the column, whose bit 0 says whether the chain is another than the one before. */
+static inline uint64_t pc_value(uint64_t away, bool other)
 {
-    for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
-        e->end[i] = g->end[i];
+    uint64_t words = (uint64_t)((int64_t)away >> PC_SHIFT);
+
+    return mkperf_zigzag(words) << 1 | other;
+}
+
+/* Time that a sample is expected at. */
+static inline uint64_t due(uint64_t last, uint64_t period, uint64_t rate)
+{
+    return last + (period * rate >> MKPERF_RATE_SHIFT);
+}
+
+/* The counter's first sample in the batch. Returns the time that it is expected at. */
+static uint64_t begin_counter(struct mkperf_encoder *e, unsigned counter, uint64_t period,
+                              uint64_t time)
+{
+    struct mkperf_period *p = &e->periods.of[counter];
+
+    if (e->samples == 0) {
+        e->first_time = e->last_time = time;
     }
-    e->last_time = g->next - e->step;
+    if (e->periods.begun >> counter == 0) { /* it is the highest: the lists become longer */
+        unsigned n = e->periods.begun != 0 ? 32 - (unsigned)__builtin_clz(e->periods.begun) : 0;
+        e->bytes += NO_COUNTER * (counter + 1 - n);
+    }
+    e->bytes += COUNTER_BYTES - NO_COUNTER;
+    e->periods.begun |= UINT32_C(1) << counter;
+    p->told = p->now;
+    p->told_rate = p->rate;
+    uint32_t n =
+        mkperf_put_varint(e->period.bytes + e->period.n, mkperf_zigzag(period - p->now.base));
+    e->period.n += n;
+    e->bytes += n;
+    return e->last_time;
 }
 
-/* Puts a sample into the columns. The order of loads is that of use: the record and the columns may
- * be the same bytes to a compiler, which would otherwise put each value aside. */
-static inline __attribute__((always_inline)) void put_sample(struct going *g,
-                                                             const uint64_t *record, uint64_t pc,
-                                                             unsigned slot, struct mkperf_chain *c,
-                                                             uint64_t step, uint64_t base)
+/* The period is not the one that the receiver expects: it is `more` in this sample alone, or in this
+ * one and those after it, maybe with jitter of another width. */
+static void put_change(struct mkperf_encoder *e, const struct mkperf_period *p,
+                       enum mkperf_change kind, uint64_t more)
 {
-    uint64_t time = record[MKPERF_WORD_TIME];
+    uint8_t *at = e->change.bytes + e->change.n;
+    uint64_t gap = e->samples - e->changed_at;
+    uint32_t n = mkperf_put_varint(at, gap << MKPERF_CHANGE_BITS | kind);
 
-    g->end[MKPERF_COLUMN_SLOT] = put_value(g->end[MKPERF_COLUMN_SLOT], slot);
-    g->end[MKPERF_COLUMN_PC] = put_value(g->end[MKPERF_COLUMN_PC], zigzag(pc - c->pc));
-    g->end[MKPERF_COLUMN_TIME] = put_value(g->end[MKPERF_COLUMN_TIME], zigzag(time - g->next));
-    g->next = time + step;
-    c->used = time;
-    g->end[MKPERF_COLUMN_PERIOD] =
-        put_value(g->end[MKPERF_COLUMN_PERIOD], zigzag(record[MKPERF_WORD_PERIOD] - base));
+    n += mkperf_put_varint(at + n, mkperf_zigzag(more));
+    if (kind == MKPERF_CHANGE_WIDTH) {
+        n += mkperf_put_varint(at + n, mkperf_period_width(p->now.mask));
+    }
+    e->changed_at = e->samples;
+    e->change.n += n;
+    e->bytes += n;
+}
+
+/* The period and time of a sample that is added. Returns the time that it is expected at. */
+static uint64_t put_period(struct mkperf_encoder *e, unsigned counter, uint64_t period,
+                           uint64_t time)
+{
+    if (e->periods.core != e->core) {
+        e->periods.core = e->core;
+        e->periods.known = 0;
+    }
+    struct mkperf_period *p = &e->periods.of[counter];
+    bool begun = e->periods.begun >> counter & 1;
+    struct mkperf_middle was = p->now;
+    uint64_t next = mkperf_period_next(p, counter, e->mix);
+
+    if (p->now.base == 0) {
+        mkperf_period_expect(p, period, true);
+    } else if (!(e->periods.known >> counter & 1) || next == period) {
+        /* as expected */
+    } else if (!mkperf_period_change(p, counter, period, time, e->mix)) {
+        next = period - next;
+        if (begun) {
+            put_change(e, p, MKPERF_CHANGE_ONCE, next);
+        }
+    } else if (begun) {
+        put_change(e, p, p->now.mask != was.mask ? MKPERF_CHANGE_WIDTH : MKPERF_CHANGE_BASE,
+                   p->now.base - was.base);
+    }
+    if (begun && p->last == e->last_time) {
+        p->events += period;
+        p->ticks += time - p->last;
+    }
+    uint64_t expected = begun ? due(p->last, period, p->rate)
+                              : begin_counter(e, counter, period, time);
+    e->periods.known |= UINT32_C(1) << counter;
+    p->last = time;
+    return expected;
 }
 
 /* Any sample whose size was checked. */
 static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t header,
                                             const uint64_t *record)
 {
-    struct mkperf_predicted *p = &e->predicted[mkperf_record_counter(header)];
+    unsigned counter = mkperf_record_counter(header);
     bool read = (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) != 0;
     uint32_t most = ONE_SAMPLE + (read ? e->reads.bytes : 0);
+    uint64_t time = record[MKPERF_WORD_TIME];
 
     if (e->samples == MKPERF_BATCH_SAMPLES ||
         (e->samples != 0 && e->core != mkperf_record_core(header))) {
         return MKPERF_ENCODE_FULL;
     }
-    if (p->base == 0) {
-        mkperf_encoder_expect(e, mkperf_record_counter(header), record[MKPERF_WORD_PERIOD]);
-    }
+    most += e->periods.begun >> counter & 1 ? CHANGE
+                                            : VARINT + COUNTER_BYTES + NO_COUNTER * counter;
     if (room(e) < most) {
         return MKPERF_ENCODE_FULL;
     }
     struct mkperf_key key = make_key(e, header, record, read ? e->reads.mask : 0);
     unsigned slot = find_slot(e, &key);
-    if (slot >= MKPERF_CHAIN_SLOTS) {
-        slot = add_chain(e, &key, header, record, most);
+    uint64_t pc = *pc_word(header, record);
+    if (slot >= MKPERF_CHAIN_SLOTS || !pc_ok(pc - e->chain[slot].pc)) {
+        slot = add_chain(e, &key, header, record, most, slot);
         if (slot == MKPERF_CHAIN_SLOTS) {
             return MKPERF_ENCODE_FULL;
         }
     }
-    struct going g = begin_going(e);
     if (e->samples == 0) {
         e->core = mkperf_record_core(header);
-        g.next = e->first_time = record[MKPERF_WORD_TIME];
     }
-    put_sample(&g, record, *pc_word(header, record), slot, &e->chain[slot], e->step, p->base);
-    end_going(e, &g);
+    uint64_t expected = put_period(e, counter, record[MKPERF_WORD_PERIOD], time);
+    bool other = e->samples == 0 || slot != e->slot;
+    uint8_t **end = e->end;
+    end[MKPERF_COLUMN_PC] =
+        put_value(end[MKPERF_COLUMN_PC], pc_value(pc - e->chain[slot].pc, other));
+    if (other) {
+        end[MKPERF_COLUMN_SLOT] = put_value(end[MKPERF_COLUMN_SLOT], slot);
+    }
+    end[MKPERF_COLUMN_TIME] = put_value(end[MKPERF_COLUMN_TIME], mkperf_zigzag(time - expected));
     for (unsigned i = 0; read && i < e->reads.n; i++) {
-        e->read.n += put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
+        e->read.n += mkperf_put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
     }
     e->bytes += read ? e->reads.bytes : 0;
-    p->sum += record[MKPERF_WORD_PERIOD];
-    p->samples++;
+    e->chain[slot].used = time;
+    e->slot = slot;
+    e->last_time = time;
     e->samples++;
     e->sure = e->samples + room(e) / ONE_SAMPLE;
     e->sure = e->sure < MKPERF_BATCH_SAMPLES ? e->sure : MKPERF_BATCH_SAMPLES;
     return MKPERF_ENCODE_ADDED;
 }
 
-/* Whether a run may go on with a sample of another kind than the last one's. */
-static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
+/* Whether a run may go on with a sample of another header than the last one's. */
+static bool header_ok(const struct mkperf_encoder *e, uint64_t header)
 {
     unsigned flags = mkperf_record_flags(header);
 
     return mkperf_record_type(header) == MKPERF_RECORD_SAMPLE &&
            mkperf_record_core(header) == e->core &&
            mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
-           e->predicted[mkperf_record_counter(header)].base != 0 && !(flags & MKPERF_SAMPLE_READ) &&
-           (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
+           e->periods.begun >> mkperf_record_counter(header) & 1 && !(flags & MKPERF_SAMPLE_READ) &&
+           (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL) &&
+           mkperf_record_size(header) ==
+               8 * (MKPERF_SAMPLE_FIXED_WORDS + (header >> KERNEL_BIT & 1) +
+                    mkperf_record_nframes(header));
+}
+
+/* Samples of one counter that followed one another, the first at `from`, the last at `last`, with
+ * the events of all but the first. */
+static inline void end_stretch(struct mkperf_period *p, uint64_t last, uint64_t from,
+                               uint64_t events)
+{
+    if (last != p->last) { /* there is one */
+        p->last = last;
+        p->ticks += last - from;
+        p->events += events;
+    }
 }
 
 size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes)
 {
-    const uint64_t kind = UINT64_C(0xff23ff000000ffff); /* what kind_ok looks at */
-    struct going g = begin_going(e);
-    struct mkperf_predicted *p = e->predicted;
+    uint8_t *pcs = e->end[MKPERF_COLUMN_PC];
+    uint8_t *times = e->end[MKPERF_COLUMN_TIME];
+    struct mkperf_period *p = e->periods.of;
+    struct mkperf_chain *c = NULL;
     const uint64_t *record = records;
-    uint64_t like = UINT64_MAX;
+    uint64_t like = 0;   /* header of the last sample: no sample's */
+    uint64_t last = 0;   /* time of the counter's last sample, */
+    uint64_t from = 0;   /* of the first of those that follow one another, */
+    uint64_t events = 0; /* and the events of the others */
+    size_t size = 0;
+    size_t words = 0; /* of the chain, and the first's place in the record */
+    size_t at = 0;
     uint32_t left = e->sure - e->samples;
     size_t rest = bytes;
 
     for (; left != 0 && rest >= SMALLEST_SAMPLE; left--) {
         uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
-        size_t size = mkperf_record_size(header);
-        if (((header ^ like) & kind) != 0) {
-            if (!kind_ok(e, header)) {
+        bool other = false;
+        if (header != like) {
+            if (!header_ok(e, header)) {
                 break;
             }
-            p = &e->predicted[mkperf_record_counter(header)];
+            if (p != &e->periods.of[mkperf_record_counter(header)] || like == 0) {
+                if (like != 0) {
+                    end_stretch(p, last, from, events);
+                }
+                p = &e->periods.of[mkperf_record_counter(header)];
+                last = p->last;
+                from = record[MKPERF_WORD_TIME];
+                events = 0 - record[MKPERF_WORD_PERIOD];
+            }
             like = header;
+            size = mkperf_record_size(header);
+            at = key_at(header);
+            words = key_words(header);
+            c = NULL;
         }
-        if (size > rest || size != 8 * (MKPERF_SAMPLE_FIXED_WORDS + (header >> KERNEL_BIT & 1) +
-                                        mkperf_record_nframes(header))) {
+        if (size > rest) {
             break;
         }
-        unsigned slot = known_slot(e, header, record);
-        if (slot >= MKPERF_CHAIN_SLOTS) {
+        if (c == NULL || record[MKPERF_WORD_THREAD] != c->thread ||
+            !same_words(record + at, c->word, words)) {
+            unsigned slot = known_slot(e, header, record);
+            if (slot >= MKPERF_CHAIN_SLOTS) {
+                break;
+            }
+            c = &e->chain[slot];
+            other = slot != e->slot;
+        }
+        uint64_t period = record[MKPERF_WORD_PERIOD];
+        uint64_t away = record[at - 1] - c->pc;
+        uint32_t draw = mkperf_jitter_draw(last, mkperf_record_counter(header), e->mix);
+        if (p->low + (draw & p->mask) != period || !pc_ok(away)) {
             break;
         }
-        put_sample(&g, record, *pc_word(header, record), slot, &e->chain[slot], e->step, p->base);
-        p->sum += record[MKPERF_WORD_PERIOD];
-        p->samples++;
+        uint64_t time = record[MKPERF_WORD_TIME];
+        times = put_value(times, mkperf_zigzag(time - due(last, period, p->rate)));
+        pcs = put_value(pcs, pc_value(away, other));
+        if (other) {
+            e->slot = (uint32_t)(c - e->chain);
+            e->end[MKPERF_COLUMN_SLOT] = put_value(e->end[MKPERF_COLUMN_SLOT], e->slot);
+        }
+        c->used = last = time;
+        e->last_time = time;
+        events += period;
         record += size / 8;
         rest -= size;
     }
-    end_going(e, &g);
+    if (like != 0) {
+        end_stretch(p, last, from, events);
+    }
+    e->end[MKPERF_COLUMN_PC] = pcs;
+    e->end[MKPERF_COLUMN_TIME] = times;
     e->samples = e->sure - left;
     return bytes - rest;
 }
@@ -440,12 +454,12 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
         room(e) < 2 + mkperf_Loss_size) {
         return MKPERF_ENCODE_FULL;
     }
-    d->n = put_field(d->bytes, mkperf_Loss_where_tag, mkperf_record_counter(header));
-    d->n += put_field(d->bytes + d->n, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
-    d->n += put_field(d->bytes + d->n, mkperf_Loss_samples_tag, record[2]);
-    d->n += put_field(d->bytes + d->n, mkperf_Loss_events_tag, record[3]);
+    d->n = mkperf_put_field(d->bytes, mkperf_Loss_where_tag, mkperf_record_counter(header));
+    d->n += mkperf_put_field(d->bytes + d->n, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
+    d->n += mkperf_put_field(d->bytes + d->n, mkperf_Loss_samples_tag, record[2]);
+    d->n += mkperf_put_field(d->bytes + d->n, mkperf_Loss_events_tag, record[3]);
     uint32_t before = e->loss.n;
-    e->loss.n += put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, d->n);
+    e->loss.n += mkperf_put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, d->n);
     e->loss.n += put_bytes(e->loss.bytes + e->loss.n, d);
     e->bytes += e->loss.n - before;
     e->sure = e->samples;
@@ -481,20 +495,13 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
 /* The fields before the columns. Returns their length. */
 static uint32_t put_head(const struct mkperf_encoder *e, uint8_t *at)
 {
-    uint32_t n = put_field(at, mkperf_Batch_session_tag, e->session);
+    uint32_t n = mkperf_put_field(at, mkperf_Batch_session_tag, e->session);
 
-    n += put_field(at + n, mkperf_Batch_core_tag, e->core);
-    n += put_field(at + n, mkperf_Batch_epoch_tag, e->epoch);
-    n += put_field(at + n, mkperf_Batch_first_sample_tag, e->sent);
-    n += put_field(at + n, mkperf_Batch_tick_hz_tag, e->tick_hz);
-    n += put_field(at + n, mkperf_Batch_time_ticks_tag, e->first_time);
-    n += put_field(at + n, mkperf_Batch_step_ticks_tag, e->step);
-    if (e->bases != 0) {
-        n += put_length(at + n, mkperf_Batch_base_period_tag, e->base_bytes);
-    }
-    for (unsigned i = 0; i < e->bases; i++) {
-        n += put_varint(at + n, e->predicted[i].base);
-    }
+    n += mkperf_put_field(at + n, mkperf_Batch_core_tag, e->core);
+    n += mkperf_put_field(at + n, mkperf_Batch_epoch_tag, e->epoch);
+    n += mkperf_put_field(at + n, mkperf_Batch_first_sample_tag, e->sent);
+    n += mkperf_put_field(at + n, mkperf_Batch_tick_hz_tag, e->tick_hz);
+    n += mkperf_put_field(at + n, mkperf_Batch_time_ticks_tag, e->first_time);
     return n;
 }
 
@@ -503,9 +510,32 @@ static uint32_t put_packed(uint8_t *at, unsigned field, const uint8_t *bytes, ui
     if (length == 0) {
         return 0;
     }
-    uint32_t n = put_length(at, field, length);
+    uint32_t n = mkperf_put_length(at, field, length);
     memcpy(at + n, bytes, length);
     return n + length;
+}
+
+/* What is told of counters, by counter. Returns its length. */
+static uint32_t put_counters(const struct mkperf_encoder *e, uint8_t *at)
+{
+    uint32_t begun = e->periods.begun;
+    uint8_t base[MKPERF_MAX_COUNTERS * VARINT];
+    uint8_t width[MKPERF_MAX_COUNTERS * 2];
+    uint8_t rate[MKPERF_MAX_COUNTERS * VARINT];
+    uint32_t bases = 0;
+    uint32_t widths = 0;
+    uint32_t rates = 0;
+
+    for (unsigned i = 0; begun >> i != 0; i++) {
+        const struct mkperf_period *p = &e->periods.of[i];
+        bool has = begun >> i & 1;
+        bases += mkperf_put_varint(base + bases, has ? p->told.base : 0);
+        widths += mkperf_put_varint(width + widths, has ? mkperf_period_width(p->told.mask) : 0);
+        rates += mkperf_put_varint(rate + rates, has ? p->told_rate : 0);
+    }
+    uint32_t n = put_packed(at, mkperf_Batch_base_period_tag, base, bases);
+    n += put_packed(at + n, mkperf_Batch_width_tag, width, widths);
+    return n + put_packed(at + n, mkperf_Batch_rate_tag, rate, rates);
 }
 
 size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
@@ -514,7 +544,6 @@ size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
         [MKPERF_COLUMN_SLOT] = mkperf_Batch_slot_tag,
         [MKPERF_COLUMN_PC] = mkperf_Batch_pc_tag,
         [MKPERF_COLUMN_TIME] = mkperf_Batch_time_tag,
-        [MKPERF_COLUMN_PERIOD] = mkperf_Batch_period_tag,
     };
     uint32_t start = 3; /* tag and length, once that is known; at most 16383 */
     uint32_t n = start;
@@ -523,17 +552,20 @@ size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
         return 0;
     }
     n += put_head(e, out + n);
+    n += put_counters(e, out + n);
     n += put_bytes(out + n, &e->chains);
     for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
         n += put_packed(out + n, field[i], e->column[i], (uint32_t)(e->end[i] - e->column[i]));
     }
+    n += put_packed(out + n, mkperf_Batch_period_tag, e->period.bytes, e->period.n);
+    n += put_packed(out + n, mkperf_Batch_change_tag, e->change.bytes, e->change.n);
     n += put_bytes(out + n, &e->loss);
     n += put_packed(out + n, mkperf_Batch_read_tag, e->read.bytes, e->read.n);
     /* A length of two bytes whatever its value: a varint may end in a zero. */
     out[0] = mkperf_ToHost_batch_tag << 3 | 2;
     out[1] = (uint8_t)((n - start) | 0x80);
     out[2] = (uint8_t)((n - start) >> 7);
-    predict(e);
+    mkperf_periods_end(&e->periods);
     e->sent += e->samples;
     e->batches++;
     empty_batch(e);

@@ -22,6 +22,8 @@
 #include <mkperf/record.h>
 #include <mkperf/wire.h>
 
+#include "periods.h"
+
 enum mkperf_encode_result {
     MKPERF_ENCODE_ADDED,
     MKPERF_ENCODE_FULL, /* finish the batch, then add the record again */
@@ -55,18 +57,11 @@ struct mkperf_column { /* encoded values of one field */
     uint8_t bytes[MKPERF_CONTENT_BYTES];
 };
 
-enum mkperf_sample_columns { /* that have a value for each sample */
+enum mkperf_sample_columns { /* that a run adds to */
                              MKPERF_COLUMN_SLOT,
                              MKPERF_COLUMN_PC,
                              MKPERF_COLUMN_TIME,
-                             MKPERF_COLUMN_PERIOD,
                              MKPERF_SAMPLE_COLUMNS,
-};
-
-struct mkperf_predicted { /* about one hardware counter */
-    uint64_t base;        /* its periods are told relative to this; 0: not known */
-    uint64_t sum;         /* of the batch's periods, */
-    uint64_t samples;     /* and how many */
 };
 
 struct mkperf_reads { /* values in a sample */
@@ -84,6 +79,7 @@ struct mkperf_encoder {
                      use */
     uint64_t tick_hz;
     uint64_t sent; /* samples in finished batches of this session */
+    uint32_t slot; /* of the last sample's chain; MKPERF_CHAIN_SLOTS: none in this epoch */
 
     /* the batch being made */
     uint32_t samples;
@@ -93,13 +89,11 @@ struct mkperf_encoder {
     uint32_t core;
     uint64_t first_time;
     uint64_t last_time;
-    uint64_t step;
-    struct mkperf_predicted predicted[MKPERF_MAX_COUNTERS];
-    uint32_t bases;                      /* counters up to the highest known */
-    uint32_t base_bytes;                 /* their bytes */
+    uint32_t changed_at;                 /* index of the last sample that has a change */
     uint8_t *end[MKPERF_SAMPLE_COLUMNS]; /* the end of each column */
     uint8_t column[MKPERF_SAMPLE_COLUMNS][MKPERF_CONTENT_BYTES];
-    struct mkperf_column chains, loss, read;
+    struct mkperf_column chains, loss, read, period, change;
+    struct mkperf_periods periods;
 
     /* the record being added */
     struct mkperf_reads reads;
@@ -113,8 +107,9 @@ struct mkperf_encoder {
  * tick_hz: ticks per second of the records' times. */
 void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t tick_hz);
 
-/* The expected period of a hardware counter, known before its first sample. */
-void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period);
+/* The expected period of a counter, known before its first sample. jitter: whether it has any. */
+void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period,
+                           bool jitter);
 
 /* Forgets all chains. Only between batches. */
 void mkperf_encoder_new_epoch(struct mkperf_encoder *e);

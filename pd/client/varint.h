@@ -27,6 +27,12 @@ static inline uint32_t mkperf_varint_size(uint64_t v)
     return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
 }
 
+/* As sint64 has a difference. */
+static inline uint64_t mkperf_zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
 /* A field of wire type 0 (varint), omitted if it is 0. */
 static inline uint32_t mkperf_put_field(uint8_t *at, unsigned field, uint64_t v)
 {

@@ -40,13 +40,6 @@ uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t
     return cost > least ? cost : least;
 }
 
-uint32_t mkperf_jitter_mask(uint32_t period)
-{
-    unsigned k = 31 - (unsigned)__builtin_clz(period + 1);
-
-    return mkperf_in_steps((UINT32_C(1) << k) - 1);
-}
-
 uint32_t mkperf_first_period(uint32_t frequency, uint32_t minimum, unsigned rate)
 {
     if (rate == MKPERF_RATE_RARE) {

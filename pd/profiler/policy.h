@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <mkperf/jitter.h>
+
 enum mkperf_policy {
     MKPERF_MIN_PERIOD_BUSY = 1000, /* events that can occur every cycle: or what a sample costs, if
                                       that is more */
@@ -24,21 +26,6 @@ enum mkperf_policy {
                                   enough for one frame, and the ring is never near full */
 };
 
-/*
- * What every interval between overflows is a multiple of, a power of two. 1, but for QEMU under
- * `-icount shift=1` (platform/microkit/boards), if the kernel does not help it: cycles go by in
- * twos there, and QEMU loses the overflow of an interval that ends in the middle of an instruction.
- */
-#ifndef MKPERF_PERIOD_STEP
-#define MKPERF_PERIOD_STEP 1
-#endif
-
-/* A period in whole steps. */
-static inline uint32_t mkperf_in_steps(uint32_t period)
-{
-    return period & ~(uint32_t)(MKPERF_PERIOD_STEP - 1);
-}
-
 /* The cost of a sample with this many frames and group reads, in instructions. */
 uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads);
 
@@ -49,13 +36,6 @@ uint32_t mkperf_sample_cost(uint32_t frames, uint32_t reads);
  * take. */
 uint32_t mkperf_min_period(unsigned rate, bool kernel, uint32_t frames, uint32_t callers,
                            uint32_t reads, uint32_t events);
-
-/*
- * The jitter for a period (2 .. MKPERF_MAX_PERIOD): the largest 2^k - 1 that is at most the period,
- * in steps. So intervals are drawn from a width of half a period to a whole one: a smaller width
- * keeps a loop of a few periods in step for longer (docs/design.md, "Jitter").
- */
-uint32_t mkperf_jitter_mask(uint32_t period);
 
 /*
  * The period to begin with for a frequency (1 .. MKPERF_MAX_FREQUENCY, per second): for busy events

@@ -173,8 +173,8 @@ static void take_batch(struct test_host *h, const uint8_t *message, size_t n)
     assert_true(pb_decode(&inner, mkperf_Batch_fields, &b));
     assert_true(b.first_sample >= h->samples);
     h->missing += b.first_sample - h->samples;
-    h->samples = b.first_sample + b.slot_count;
-    h->received += b.slot_count;
+    h->samples = b.first_sample + b.pc_count;
+    h->received += b.pc_count;
     h->batches++;
 }
 

@@ -19,9 +19,10 @@
 #include <mkperf/auth.h>
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
+#include <mkperf/wire.h>
 #include <pb_encode.h>
 
-#include "mkperf.pb.h"
+#include "batch_columns.h"
 
 enum { FAKE_HZ = 62500000, FAKE_PERIOD = 1000, FAKE_BYTES = 1 << 20 };
 
@@ -36,7 +37,9 @@ struct fake {
 };
 
 struct fake_batch {
-    mkperf_Batch batch;
+    mkperf_Batch batch; /* but for its columns */
+    struct batch_sample sample[MKPERF_BATCH_SAMPLES];
+    unsigned samples;
     mkperf_Chain chain[4];
     unsigned chains;
 };
@@ -170,16 +173,13 @@ static inline bool fake_put_chains(pb_ostream_t *out, const pb_field_t *field, v
 static inline void fake_batch_init(struct fake_batch *b, uint64_t first, unsigned n, uint64_t ticks)
 {
     memset(b, 0, sizeof *b);
-    b->batch = (mkperf_Batch){.session = 1,
-                              .epoch = 1,
-                              .first_sample = first,
-                              .tick_hz = FAKE_HZ,
-                              .time_ticks = ticks,
-                              .step_ticks = 1000,
-                              .base_period_count = 1,
-                              .base_period = {FAKE_PERIOD}};
-    b->batch.slot_count = b->batch.pc_count = b->batch.time_count = b->batch.period_count =
-        (pb_size_t)n;
+    b->batch = (mkperf_Batch){
+        .session = 1, .epoch = 1, .first_sample = first, .tick_hz = FAKE_HZ, .time_ticks = ticks};
+    b->samples = n;
+    for (unsigned i = 0; i < n; i++) {
+        b->sample[i] =
+            (struct batch_sample){.time = ticks + UINT64_C(1000) * i, .period = FAKE_PERIOD};
+    }
 }
 
 /* Defines slot `slot` from sample `at` on, for PD `thread`: pc, lr and two callers. */
@@ -204,6 +204,7 @@ static inline void fake_batch(struct fake *f, struct fake_batch *b)
     memset(&m, 0, sizeof m);
     m.which_msg = mkperf_ToHost_batch_tag;
     m.msg.batch = b->batch;
+    batch_columns_put(&m.msg.batch, b->sample, b->samples, FAKE_PERIOD, 65536);
     fake_send(f, &m);
 }
 

@@ -6,6 +6,7 @@
 #ifndef MKPERF_TEST_SIM_HOST_H
 #define MKPERF_TEST_SIM_HOST_H
 
+#include "batch_columns.h"
 #include "sim_machine.h"
 
 #include <pb_decode.h>
@@ -89,6 +90,7 @@ static unsigned host_reads(uint32_t mask, unsigned at)
 static void host_batch(pb_istream_t *stream)
 {
     static mkperf_Batch b;
+    struct batch_columns columns;
     pb_istream_t inner;
     unsigned at = 0, read = 0;
 
@@ -100,21 +102,25 @@ static void host_batch(pb_istream_t *stream)
     assert_true(pb_decode(&inner, mkperf_Batch_fields, &b));
     assert_int_equal(b.first_sample, got.batch_samples);
     assert_int_equal(b.tick_hz, TICK_HZ);
-    for (unsigned i = 0; i < b.slot_count; i++) {
+    batch_columns_begin(&columns, &b);
+    for (unsigned i = 0; i < b.pc_count; i++) {
+        struct batch_sample s;
         for (; at < nchains && chains[at].at == i; at++) {
             got.chain_counter[chains[at].slot] = chains[at].counter;
             got.chain_reads[chains[at].slot] = chains[at].reads;
             got.chain_flags[chains[at].slot] = chains[at].flags;
             got.chain_thread[chains[at].slot] = chains[at].thread;
         }
-        uint32_t counter = got.chain_counter[b.slot[i]];
-        uint64_t weight = b.base_period[counter] + (uint64_t)b.period[i];
+        batch_columns_chain(&columns, &s);
+        uint32_t counter = got.chain_counter[s.slot];
+        batch_columns_next(&columns, counter, &s);
+        uint64_t weight = s.period;
         assert_in_range(weight, 1, UINT64_C(0xc0000000));
         got.weight[counter] += weight;
-        got.of_confidence[got.chain_flags[b.slot[i]] >> 6 & 3]++;
-        got.of_thread[(got.chain_thread[b.slot[i]] >> 8) % SIM_THREADS]++;
+        got.of_confidence[got.chain_flags[s.slot] >> 6 & 3]++;
+        got.of_thread[(got.chain_thread[s.slot] >> 8) % SIM_THREADS]++;
         got.of[counter]++;
-        read = host_reads(got.chain_reads[b.slot[i]], read);
+        read = host_reads(got.chain_reads[s.slot], read);
     }
     assert_int_equal(read, nreads);
     for (unsigned i = 0; i < b.losses_count; i++) {
@@ -122,7 +128,8 @@ static void host_batch(pb_istream_t *stream)
         got.loss_events += b.losses[i].events;
         assert_true(b.losses[i].samples != 0);
     }
-    got.batch_samples += b.slot_count;
+    batch_columns_end(&columns);
+    got.batch_samples += b.pc_count;
     got.after_status = true;
 }
 

@@ -36,7 +36,7 @@ static void put_batch(struct fake *f, uint64_t *first, uint32_t core, uint64_t t
     fake_batch_init(&b, *first, IN_BATCH, ticks);
     b.batch.core = core;
     for (unsigned i = 0; i < IN_BATCH; i++) {
-        b.batch.slot[i] = core;
+        b.sample[i].slot = core;
     }
     fake_chain(&b, core, 0, core + 3, 0x200000 + 0x1000 * core);
     *first += IN_BATCH;

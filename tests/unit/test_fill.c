@@ -127,7 +127,7 @@ static void test_recording(void **state)
     int status;
 
     (void)state;
-    fake_hello(&f, 0, 7, 1);
+    fake_hello(&f, 0, 7, MKPERF_PROTOCOL);
     fake_session(&f, 0, 1, true);
     samples(&f, 0, FAKE_HZ);
     report(&f, true, 4, 100);

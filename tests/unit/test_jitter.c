@@ -18,28 +18,19 @@
 
 enum { PHASES = 10, SAMPLES = 1000, RUNS = 60 };
 
-static uint64_t random_state;
-
-static uint32_t draw(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 32);
-}
-
 /* Chi-square of ten equal phases of a loop of so many events, by its degrees of freedom: 1 on
  * average if samples are independent of each other. */
-static double excess(uint32_t period, uint32_t mask, uint64_t loop)
+static double excess(uint32_t period, uint32_t mask, uint64_t loop, unsigned tick)
 {
+    uint64_t time = 20261121; /* events since the boot */
     double chi = 0;
 
     for (unsigned run = 0; run < RUNS; run++) {
-        uint64_t at = (uint64_t)draw() % loop;
         unsigned seen[PHASES] = {0};
         for (unsigned i = 0; i < SAMPLES; i++) {
-            at = (at + period - (mask != 0 ? mask / 2 + 1 : 0) + (draw() & mask)) % loop;
-            seen[at * PHASES / loop]++;
+            uint32_t draw = mkperf_jitter_draw(time / tick, 0, MKPERF_JITTER_MIX);
+            time += mkperf_jitter_interval(period, mask, draw);
+            seen[time % loop * PHASES / loop]++;
         }
         for (unsigned i = 0; i < PHASES; i++) {
             double off = seen[i] - (double)SAMPLES / PHASES;
@@ -53,24 +44,27 @@ static void test_in_step(void **state)
 {
     /* The widest jitter for its size, the narrowest, and that of a usual period. */
     static const uint32_t periods[] = {(1 << 20) - 1, (1 << 20) - 2, 1000000, 100000};
+    static const unsigned ticks[] = {1, 16, 187}; /* events in a tick of the clock */
     static const double intervals[] = {0.001, 0.25, 0.5, 1, 1.01, 1.5, 2, 2.96, 4, 5};
 
     (void)state;
-    random_state = 20261121;
     for (unsigned i = 0; i < sizeof periods / sizeof *periods; i++) {
         uint32_t mask = mkperf_jitter_mask(periods[i]);
         for (unsigned k = 0; k < sizeof intervals / sizeof *intervals; k++) {
             uint64_t loop = (uint64_t)(periods[i] * intervals[k]);
-            double times = excess(periods[i], mask, loop);
-            printf("period %u, jitter %u, loop %.3f: %.2f\n", periods[i], mask, intervals[k],
-                   times);
-            if (times > 2.5) {
-                fail_msg("period %u: a loop of %.3f periods has %.1f times the variance of chance",
-                         periods[i], intervals[k], times);
+            for (unsigned t = 0; t < sizeof ticks / sizeof *ticks; t++) {
+                double times = excess(periods[i], mask, loop, ticks[t]);
+                printf("period %u, jitter %u, loop %.3f, tick %u: %.2f\n", periods[i], mask,
+                       intervals[k], ticks[t], times);
+                if (times > 2.5) {
+                    fail_msg("period %u, tick %u: a loop of %.3f periods has %.1f times the "
+                             "variance of chance",
+                             periods[i], ticks[t], intervals[k], times);
+                }
             }
         }
     }
-    assert_true(excess(1000000, 0, 1000000) > 500); /* and without jitter */
+    assert_true(excess(1000000, 0, 1000000, 16) > 500); /* and without jitter */
 }
 
 int main(void)

@@ -104,7 +104,7 @@ static void test_slow_dump(void **state)
     begin_recording(flight(MKPERF_OUTPUT_RING_BYTES));
     run(TICK_HZ);
     sim.line = 1;
-    sim.user_rate *= 10;
+    sim.user_rate *= 30;
     uint64_t held = status()->held;
     assert_in_range(dump(), held, held + 100);
     sim.line = 1000;

@@ -271,7 +271,7 @@ static void silent_targets(void **state)
 static void targets_that_refuse(void **state)
 {
     (void)state;
-    expect(record_from(OLD, ""), MKPERF_ERR_PROTOCOL, "protocol 2");
+    expect(record_from(OLD, ""), MKPERF_ERR_PROTOCOL, "protocol 3, this mkperf 2");
     expect(record_from(REFUSE, "-e cycles,bananas"), MKPERF_ERR_REFUSED,
            "event bananas: there is no such event here");
     assert_false(exists("out.data.partial"));

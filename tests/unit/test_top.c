@@ -101,7 +101,7 @@ static void make_capture(const char *path)
     FILE *out = fopen(path, "w");
 
     fake_text(&f, "demo: hello\n");
-    fake_hello(&f, 0, 7, 1);
+    fake_hello(&f, 0, 7, MKPERF_PROTOCOL);
     fake_session(&f, 0, 1, true);
     fake_batch_init(&batch, 0, 4, 1000);
     fake_chain(&batch, 0, 0, 0x10, 0x200000);
@@ -172,7 +172,7 @@ static void test_other_events(void **state)
     (void)state;
     for (unsigned sessions = 2; sessions <= 3; sessions++) {
         f = (struct fake){.n = 0};
-        fake_hello(&f, 0, 7, 1);
+        fake_hello(&f, 0, 7, MKPERF_PROTOCOL);
         fake_session(&f, 0, 1, true);
         four_samples(&f, 1, 1000, 0x10);
         other_session(&f, 2);

@@ -303,6 +303,95 @@ static void other_protocol(void **state)
     end(seen, f);
 }
 
+/* The example of docs/protocol.md, "Batches". */
+static void documented_example(void **state)
+{
+    static mkperf_ToHost m = {.which_msg = mkperf_ToHost_batch_tag};
+    struct seen *seen = begin();
+    struct fake *f = started();
+    struct fake_batch b;
+    struct mkperf_error e;
+
+    (void)state;
+    fake_batch_init(&b, 0, 0, 1000000);
+    fake_chain(&b, 7, 0, 3, 0x200000);
+    m.msg.batch = b.batch;
+    m.msg.batch.chains = (pb_callback_t){.funcs.encode = fake_put_chains, .arg = &b};
+    m.msg.batch.base_period_count = m.msg.batch.width_count = m.msg.batch.rate_count = 1;
+    m.msg.batch.base_period[0] = 100000;
+    m.msg.batch.width[0] = 16;
+    m.msg.batch.rate[0] = 4096;
+    m.msg.batch.pc_count = m.msg.batch.time_count = 2;
+    m.msg.batch.pc[0] = 3;
+    m.msg.batch.pc[1] = 4;
+    m.msg.batch.time[1] = 5;
+    m.msg.batch.slot_count = m.msg.batch.period_count = 1;
+    m.msg.batch.slot[0] = 7;
+    m.msg.batch.period[0] = 1234;
+    fake_send(f, &m);
+    assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 2);
+    assert_int_equal(seen->sample[0].pc, 0x200000 - 4);
+    assert_int_equal(seen->sample[0].time_ns, 16000000);
+    assert_int_equal(seen->sample[0].period, 101234);
+    assert_int_equal(seen->sample[1].pc, 0x200000 + 4);
+    assert_int_equal(seen->sample[1].time_ns, 1007655 * 16);
+    assert_int_equal(seen->sample[1].period, 122402);
+    end(seen, f);
+}
+
+/* Batches that no target makes: what can be read of them is, and the rest is counted. */
+static void wrong_columns(void **state)
+{
+    static const struct {
+        unsigned others, slots, times, periods, changes, samples;
+        uint64_t change[3], width, malformed;
+    } wrong[] = {
+        {2, 2, 3, 1, 0, 3, {0}, 0, 0},                         /* nothing is wrong */
+        {2, 1, 3, 1, 0, 0, {0}, 0, 1},                         /* a slot is missing, */
+        {1, 2, 3, 1, 0, 0, {0}, 0, 1},                         /* or too many, */
+        {2, 2, 2, 1, 0, 0, {0}, 0, 1},                         /* a time */
+        {2, 2, 3, 0, 0, 0, {0}, 0, 1},                         /* the first period */
+        {2, 2, 3, 1, 1, 1, {1 << 2, 0, 0}, 0, 1},              /* half a change */
+        {2, 2, 3, 1, 3, 1, {1 << 2 | 3, 0, 0}, 0, 1},          /* of a kind that there is not */
+        {2, 2, 3, 1, 2, 1, {1 << 2 | 1, 0, 0}, 0, 1},          /* without the width */
+        {2, 2, 3, 1, 3, 1, {1 << 2 | 1, 0, 3 + 32 * 4}, 0, 1}, /* with an impossible one */
+        {2, 2, 3, 1, 0, 0, {0}, 1 + 32 * 2, 1},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        static mkperf_ToHost m = {.which_msg = mkperf_ToHost_batch_tag};
+        mkperf_Batch *batch = &m.msg.batch;
+        struct seen *seen = begin();
+        struct fake *f = started();
+        struct fake_batch b;
+        struct mkperf_error e;
+
+        fake_batch_init(&b, 0, 0, 1000000);
+        fake_chain(&b, 0, 0, 3, 0x200000);
+        fake_chain(&b, 1, 0, 3, 0x300000);
+        *batch = b.batch;
+        batch->chains = (pb_callback_t){.funcs.encode = fake_put_chains, .arg = &b};
+        batch->base_period_count = batch->width_count = batch->rate_count = 1;
+        batch->base_period[0] = 1000;
+        batch->width[0] = (uint32_t)wrong[i].width;
+        batch->pc_count = 3;
+        batch->pc[0] = 1;
+        batch->pc[2] = wrong[i].others > 1;
+        batch->time_count = (pb_size_t)wrong[i].times;
+        batch->slot_count = (pb_size_t)wrong[i].slots;
+        batch->period_count = (pb_size_t)wrong[i].periods;
+        batch->change_count = (pb_size_t)wrong[i].changes;
+        memcpy(batch->change, wrong[i].change, sizeof wrong[i].change);
+        fake_send(f, &m);
+        assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
+        assert_int_equal(seen->samples, wrong[i].samples);
+        assert_int_equal(seen->stream->malformed, wrong[i].malformed);
+        end(seen, f);
+    }
+}
+
 static void chain_in_the_middle(void **state)
 {
     struct seen *seen = begin();
@@ -315,10 +404,12 @@ static void chain_in_the_middle(void **state)
     fake_chain(&b, 0, 0, 3, 0x200000);
     fake_chain(&b, 1, 4, 4, 0x300000);
     fake_chain(&b, 0, 6, 3, 0x210000);
-    b.batch.slot[4] = b.batch.slot[5] = 1;
-    b.batch.pc[7] = -4;
-    b.batch.time[3] = -2500; /* backwards */
-    b.batch.period[7] = -999;
+    b.sample[4].slot = b.sample[5].slot = 1;
+    b.sample[7].away = -4;
+    for (unsigned i = 3; i < 10; i++) {
+        b.sample[i].time -= 2500; /* backwards */
+    }
+    b.sample[7].period = 1;
     b.chain[1].flags = MKPERF_SAMPLE_KERNEL;
     b.chain[1].kernel_pc = 0x8000001000;
     fake_batch(f, &b);
@@ -347,8 +438,8 @@ static void idle_and_markers(void **state)
     b.chain[0].flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
     b.chain[0].kernel_pc = UINT64_C(0xffff000000080000);
     b.chain[0].frames_count = 0;
-    b.batch.pc[0] = 8;
-    b.batch.slot[1] = 1;
+    b.sample[0].away = 8;
+    b.sample[1].slot = 1;
     fake_chain(&b, 1, 1, 3, 0x200000);
     b.chain[1].frames_count = 4; /* a return address, the marker, PD 9, a return address there */
     b.chain[1].frames[0] = 0x10;
@@ -410,11 +501,18 @@ static void text_without_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_session),    cmocka_unit_test(lost_frame),
-        cmocka_unit_test(damaged_frame),    cmocka_unit_test(late_join),
-        cmocka_unit_test(reboot),           cmocka_unit_test(other_protocol),
-        cmocka_unit_test(idle_and_markers), cmocka_unit_test(chain_in_the_middle),
-        cmocka_unit_test(text_without_end), cmocka_unit_test(noise_and_malformed),
+        cmocka_unit_test(whole_session),
+        cmocka_unit_test(lost_frame),
+        cmocka_unit_test(damaged_frame),
+        cmocka_unit_test(late_join),
+        cmocka_unit_test(reboot),
+        cmocka_unit_test(other_protocol),
+        cmocka_unit_test(idle_and_markers),
+        cmocka_unit_test(chain_in_the_middle),
+        cmocka_unit_test(documented_example),
+        cmocka_unit_test(wrong_columns),
+        cmocka_unit_test(text_without_end),
+        cmocka_unit_test(noise_and_malformed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: guessing what a counter's periods are about, see periods.h. */
+#include "periods.h"
+
+#include <mkperf/jitter.h>
+#include <mkperf/wire.h>
+
+enum { MIDDLE_BITS = 32 }; /* no session's base is longer */
+
+static void set(struct mkperf_period *p, struct mkperf_middle m)
+{
+    p->now = m;
+    p->mask = m.mask;
+    p->low = mkperf_jitter_interval(m.base, m.mask, 0);
+}
+
+uint64_t mkperf_period_next(const struct mkperf_period *p, unsigned counter, uint64_t mix)
+{
+    return p->low + (mkperf_jitter_draw(p->last, counter, mix) & p->mask);
+}
+
+void mkperf_period_expect(struct mkperf_period *p, uint64_t period, bool jitter)
+{
+    bool any = jitter && period > 1 && period >> MIDDLE_BITS == 0 && period != UINT32_MAX;
+
+    p->jitter = jitter;
+    set(p, (struct mkperf_middle){period, any ? mkperf_jitter_mask((uint32_t)period) : 0});
+}
+
+/* The middle that a jitter of this mask would give; whether the policy gives it that mask. */
+static bool fits(uint64_t period, uint32_t draw, uint32_t mask, struct mkperf_middle *m)
+{
+    m->base = period - mkperf_jitter_interval(0, mask, draw);
+    m->mask = mask;
+    return mask != 0 && m->base > 1 && m->base < UINT32_MAX &&
+           mkperf_jitter_mask((uint32_t)m->base) == mask;
+}
+
+/*
+ * The hook adds what a counter ran beyond its overflow if that is more than half of the next
+ * interval. So a period that is as much too long says nothing about the next one; but if the next one
+ * is wrong, too, the middle has changed.
+ */
+static bool ended_late(struct mkperf_period *p, unsigned counter, uint64_t more, uint64_t time,
+                       uint64_t mix)
+{
+    uint64_t next = p->low + (mkperf_jitter_draw(time, counter, mix) & p->mask);
+
+    if (p->late == p->last || (int64_t)more <= 0 || more <= next / 2) {
+        return false;
+    }
+    p->late = time;
+    return true;
+}
+
+bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t period, uint64_t time,
+                          uint64_t mix)
+{
+    uint32_t draw = mkperf_jitter_draw(p->last, counter, mix);
+    struct mkperf_middle m;
+
+    if (ended_late(p, counter, period - p->low - (draw & p->mask), time, mix)) {
+        return false;
+    }
+    bool found = !p->jitter || fits(period, draw, p->now.mask, &m);
+    /* The width is between half a base and a whole one, so there are few that it can be. */
+    for (unsigned i = 0; !found && i < 3; i++) {
+        uint64_t like = (period << i) / 2;
+        found = like > 1 && like < UINT32_MAX &&
+                fits(period, draw, mkperf_jitter_mask((uint32_t)like), &m);
+    }
+    if (!found || !p->jitter) {
+        fits(period, draw, p->now.mask, &m); /* whatever it is, it explains the period */
+    }
+    set(p, m);
+    return true;
+}
+
+void mkperf_periods_end(struct mkperf_periods *p)
+{
+    for (uint32_t rest = p->begun; rest != 0; rest &= rest - 1) {
+        struct mkperf_period *c = &p->of[__builtin_ctz(rest)];
+        if (c->events != 0) {
+            c->rate = (c->ticks << MKPERF_RATE_SHIFT) / c->events;
+        }
+        c->events = 0;
+        c->ticks = 0;
+    }
+    p->begun = 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the encoder expects of each counter's next sample: its period and its time.
+ *
+ * Owns: struct mkperf_periods. Used by encode.c only. A period follows from the time of the
+ * counter's sample before (include/mkperf/jitter.h) while the middle of the periods, the base,
+ * stays the same. Nobody says when that changes: it is found out from a period that was not
+ * expected. A wrong guess costs bytes and nothing else, because the receiver makes the same one and
+ * gets the difference.
+ */
+#ifndef MKPERF_PERIODS_H
+#define MKPERF_PERIODS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mkperf/record.h>
+
+struct mkperf_middle {
+    uint64_t base;
+    uint32_t mask; /* of the jitter; 0: none */
+};
+
+struct mkperf_period {
+    uint64_t last;   /* time of the counter's last sample, */
+    uint64_t low;    /* the base less half of the jitter's width, */
+    uint64_t mask;   /* of the jitter, */
+    uint64_t rate;   /* ticks for 2^MKPERF_RATE_SHIFT events: what a sample needs */
+    uint64_t events; /* of the batch's samples that followed one of the same counter, */
+    uint64_t ticks;  /* and the time between those two */
+    struct mkperf_middle now;
+    struct mkperf_middle told; /* at the counter's first sample in the batch, */
+    uint64_t told_rate;        /* likewise */
+    uint64_t late;             /* time of a sample whose interval seemed to have ended late */
+    bool jitter;               /* its periods may have any */
+};
+
+struct mkperf_periods {
+    uint32_t core;  /* that they are about: another core's say nothing of its counters */
+    uint32_t known; /* counters that have had a sample, bit = number, */
+    uint32_t begun; /* in this batch */
+    struct mkperf_period of[MKPERF_MAX_COUNTERS];
+};
+
+/* The next period if nothing changed. The counter is known. mix: MKPERF_JITTER_MIX. */
+uint64_t mkperf_period_next(const struct mkperf_period *p, unsigned counter, uint64_t mix);
+
+/* Sets the middle. jitter: as the session has it. */
+void mkperf_period_expect(struct mkperf_period *p, uint64_t period, bool jitter);
+
+/*
+ * A period of a known counter, whose last sample was at `last`, is not the next one. Changes the
+ * middle so that it is, unless the interval seems to have ended late: then what follows is as
+ * before. time: of the sample. Returns whether it changed.
+ */
+bool mkperf_period_change(struct mkperf_period *p, unsigned counter, uint64_t period, uint64_t time,
+                          uint64_t mix);
+
+/* Ends a batch: the rates of the next one. */
+void mkperf_periods_end(struct mkperf_periods *p);
+
+/* A jitter's mask as the wire has it: k + 32 * s for 2^k - 2^s. */
+static inline unsigned mkperf_period_width(uint32_t mask)
+{
+    return mask == 0 ? 0 : 32 - (unsigned)__builtin_clz(mask) + 32 * (unsigned)__builtin_ctz(mask);
+}
+
+#endif
