@@ -77,7 +77,7 @@ install-target:
 	    install -D -m $$mode $$f $(DESTDIR)$(DATADIR)/mkperf/$$f || exit 1; done
 
 # The page of mkperf view is part of the program.
-$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/view/page.o): $(wildcard host/view/*.html host/view/*.css host/view/*.js)
+$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/page/assets.o): $(wildcard host/page/*.html host/page/*.css host/page/*.js)
 
 # speedscope, which mkperf view links to if it lies beside mkperf. Optional: it needs npm's registry.
 .PHONY: speedscope

@@ -98,10 +98,14 @@ $(B)/net-tool: tests/tool/net_tool.c | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
 
+# A large recording, for tests of speed.
+$(B)/many-samples: tests/tool/many_samples.c $(B)/lib/plain/libmkperf.a
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(filter %.a,$^) $(HOST_LIBS) -o $@
+
 # mkperf with sanitizers, for what shall not crash it.
 $(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(ASAN_FLAGS) $^ $(HOST_LIBS) -o $@
 
-test: host target $(B)/tests/mkperf-asan $(B)/net-tool $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
+test: host target $(B)/tests/mkperf-asan $(B)/net-tool $(B)/many-samples $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
 	$(Q)B=$(B) tests/run

@@ -65,7 +65,7 @@ static const struct mkperf_option output_options[] = {
      .name = "diff",
      .value = "OTHER",
      .kind = MKPERF_VALUE_FILE,
-     .help = "flame graph: compare with this profile, which was before"},
+     .help = "flame graph, page: compare with this profile, which was before"},
     {.id = 'q', .name = "quiet", .help = "no summary, no progress"},
     {.id = 0},
 };
@@ -229,6 +229,7 @@ const struct mkperf_command mkperf_convert_command = {
                  {.title = "Output formats", .list = put_formats},
                  {.title = "Names that determine the output format", .list = put_suffixes}},
     .examples = "mkperf convert perf.data -o flame.svg\n"
+                "mkperf convert perf.data -o profile.html\n"
                 "mkperf convert perf.data -o profile.pb.gz\n"
                 "mkperf convert samples.json --build-dir build -o perf.data\n"
                 "mkperf convert new.data --diff old.data -o diff.svg",

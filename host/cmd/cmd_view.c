@@ -2,8 +2,7 @@
 /*
  * mkperf view: a recording in a browser, served on loopback to users who have the address.
  *
- * Owns: the command's options and its life. The parts are in view/: server, answer (what is sent),
- * json and profile (the data), page (the files that make the page).
+ * Owns: the command's options and its life. The server is in view/, the page and its data in page/.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +10,21 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "base/xalloc.h"
 #include "cmd.h"
+#include "page/code_json.h"
 #include "view/http_server.h"
+#include "view/shown.h"
 
-enum { OPTION_SPEEDSCOPE = 256, PATH_BYTES = 4096 };
+enum { OPTION_SPEEDSCOPE = 256, OPTION_DIFF, PATH_BYTES = 4096 };
 
 static const struct mkperf_option options[] = {
     {.id = 'p', .name = "port", .value = "N", .help = "port (default: a free one)"},
+    {.id = OPTION_DIFF,
+     .name = "diff",
+     .value = "OTHER",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "compare with this recording, which was before"},
     {.id = OPTION_SPEEDSCOPE,
      .name = "speedscope",
      .value = "DIR",
@@ -29,9 +36,10 @@ static const struct mkperf_option options[] = {
 };
 
 struct command {
-    const char *input, *speedscope;
+    const char *input, *base, *speedscope;
     uint64_t port;
     volatile int *interrupts;
+    struct view_shown shown[2]; /* the recording, and the one before */
 };
 
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
@@ -41,6 +49,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     switch (g->id) {
     case 'p':
         return mkperf_given_number(g, 0, UINT16_MAX, &c->port);
+    case OPTION_DIFF:
+        c->base = g->value;
+        return MKPERF_OK;
     case OPTION_SPEEDSCOPE:
         c->speedscope = g->value;
         return MKPERF_OK;
@@ -85,20 +96,50 @@ static const char *find_speedscope(char found[PATH_BYTES + 32])
     return NULL;
 }
 
-static enum mkperf_status serve(const struct command *c, struct mkperf_frames *f,
-                                struct mkperf_error *e)
+/* Where the page's link to speedscope leads; *dir NULL: nowhere. */
+static enum mkperf_status choose_speedscope(const struct command *c, char found[PATH_BYTES + 32],
+                                            const char **dir, struct mkperf_error *e)
 {
-    char found[PATH_BYTES + 32];
-    struct view_server s = {
-        .frames = f, .path = c->input, .speedscope = c->speedscope, .port = (uint16_t)c->port};
+    bool piped = strcmp(c->input, "-") == 0; /* speedscope needs the recording once more */
 
-    if (!s.speedscope) { /* it needs the recording once more, which standard input is not */
-        bool piped = c->input != NULL && strcmp(c->input, "-") == 0;
-        s.speedscope = piped ? NULL : find_speedscope(found);
-    } else if (!has_speedscope(s.speedscope)) {
+    *dir = c->speedscope != NULL ? c->speedscope : piped ? NULL : find_speedscope(found);
+    if (c->speedscope != NULL && !has_speedscope(c->speedscope)) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no index.html of speedscope",
-                                s.speedscope);
+                                c->speedscope);
     }
+    return MKPERF_OK;
+}
+
+static struct page_bytes give_data(void *self, bool base)
+{
+    const struct command *c = self;
+    struct page_bytes copy = {.n = 0};
+
+    page_bytes_put(&copy, c->shown[base].data.p, c->shown[base].data.n);
+    return copy;
+}
+
+static bool give_code(void *self, uint64_t function, bool base, FILE *out)
+{
+    struct command *c = self;
+    struct view_shown *s = &c->shown[base];
+
+    if (function >= s->frames.functions.count) {
+        return false;
+    }
+    page_code_json(&s->frames, (uint32_t)function, &s->sources, out);
+    return true;
+}
+
+static enum mkperf_status serve(struct command *c, const char *speedscope, struct mkperf_error *e)
+{
+    struct view_server s = {.data = give_data,
+                            .code = give_code,
+                            .self = c,
+                            .path = c->input,
+                            .speedscope = speedscope,
+                            .port = (uint16_t)c->port};
+
     if (view_server_start(&s, e) == MKPERF_OK) {
         printf("mkperf view: http://127.0.0.1:%u/%s/\n", s.port, s.token);
         (void)fflush(stdout);
@@ -108,33 +149,44 @@ static enum mkperf_status serve(const struct command *c, struct mkperf_frames *f
     return e->status;
 }
 
+static enum mkperf_status show(struct command *c, struct mkperf_error *e)
+{
+    char found[PATH_BYTES + 32];
+    const char *speedscope;
+
+    if (choose_speedscope(c, found, &speedscope, e) != MKPERF_OK ||
+        view_shown_read(&c->shown[0], c->input, speedscope != NULL, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_frames_warn(&c->shown[0].frames, stderr);
+    if (c->base != NULL && view_shown_read(&c->shown[1], c->base, false, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return serve(c, speedscope, e);
+}
+
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct command *c = self;
-    struct mkperf_profile p = {.cores = true, .times = true};
-    struct mkperf_frames f;
     enum mkperf_status status;
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
     c->interrupts = mkperf_process_interrupts();
-    status = mkperf_frames_read(&f, &p, c->input, false, e);
-    if (status == MKPERF_OK) {
-        status = mkperf_profile_order(&p, e);
-    }
-    if (status == MKPERF_OK) {
-        mkperf_frames_warn(&f, stderr);
-        status = serve(c, &f, e);
-    }
-    mkperf_frames_close(&f);
-    mkperf_profile_free(&p);
+    status = show(c, e);
+    view_shown_free(&c->shown[0]);
+    view_shown_free(&c->shown[1]);
     return status;
 }
 
 static int view_main(int argc, char **argv)
 {
-    struct command c = {.input = "perf.data"};
+    struct command *c = mkperf_xcalloc(1, sizeof *c);
+    int status;
 
-    return mkperf_command_main(&mkperf_view_command, &c, argc, argv, run);
+    c->input = "perf.data";
+    status = mkperf_command_main(&mkperf_view_command, c, argc, argv, run);
+    free(c);
+    return status;
 }
 
 const struct mkperf_command mkperf_view_command = {
@@ -142,7 +194,8 @@ const struct mkperf_command mkperf_view_command = {
     .summary = "look at a profile in a browser",
     .synopsis = "[options] [FILE]",
     .description =
-        "Shows a recording (perf.data) in a browser: timeline by core and PD, flame graph, table. "
+        "Shows a recording (perf.data) in a browser: PDs, their time line, flame graph, functions "
+        "with source and instructions. What is selected in one part filters the others. "
         "The address is printed; only this machine can reach it, and only who knows it gets an "
         "answer. Ends with Ctrl-C.",
     .options = {{&report_input_options, offsetof(struct command, input)}, {&group, 0}},

@@ -59,11 +59,13 @@ static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_p
     if (c->diff == NULL) {
         return MKPERF_OK;
     }
-    if (strcmp(c->format->name, "flamegraph") != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs");
+    bool page = strcmp(c->format->name, "html") == 0;
+    if (!page && strcmp(c->format->name, "flamegraph") != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs and pages");
     }
     in.from = NULL;
-    base->places.inlined = !c->out.no_inlined;
+    base->places.inlined = !page && !c->out.no_inlined;
+    base->cores = base->times = page;
     c->out.base = base;
     c->out.base_name = c->diff;
     begin_progress(c, c->diff);
@@ -125,6 +127,7 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
 {
     struct mkperf_profile base = {.cores = false};
 
+    c->out.input = strcmp(c->input, "-") == 0 ? "standard input" : c->input;
     c->in.warn = warn;
     c->in.self = c;
     c->out.warnings = open_warnings();

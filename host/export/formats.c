@@ -41,6 +41,7 @@ const struct mkperf_format mkperf_formats[] = {
     {"perf", "perf.data .data .perf", "perf.data: perf, hotspot, samply; mkperf report",
      perfdata_open},
     {"flamegraph", ".svg", "flame graph, one interactive page", mkperf_flamegraph_open},
+    {"html", ".html .htm", "the page of mkperf view with this profile, one file", mkperf_html_open},
     {"folded", ".folded .collapsed .txt", "folded stacks: one line for each distinct stack",
      mkperf_folded_open},
     {"firefox", ".firefox.json .profile.json", "Firefox Profiler (profiler.firefox.com)",

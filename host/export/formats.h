@@ -14,6 +14,7 @@
 struct mkperf_export { /* a user's options for an output; strings live as long as it does */
     const char *path;  /* "-": standard output */
     const char *title; /* NULL: the format's own */
+    const char *input; /* the name of what is converted, "" if it has none */
     const char *event; /* for formats that show one: its name; NULL: the first */
     bool no_inlined;   /* inlined functions are part of the function around them */
     bool icicle;       /* flame graph: root on top */
@@ -71,6 +72,8 @@ enum mkperf_status mkperf_folded_open(const struct mkperf_export *x, struct mkpe
                                       struct mkperf_error *e);
 enum mkperf_status mkperf_flamegraph_open(const struct mkperf_export *x, struct mkperf_output *out,
                                           struct mkperf_error *e);
+enum mkperf_status mkperf_html_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                    struct mkperf_error *e);
 enum mkperf_status mkperf_speedscope_open(const struct mkperf_export *x, struct mkperf_output *out,
                                           struct mkperf_error *e);
 enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,

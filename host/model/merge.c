@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: see merge.h. A queue for each core, since a core's samples are in order; the next sample
- * is the oldest of the queues' first ones.
+ * Owns: see merge.h. A queue for each core's samples and one for its events, as each are in order;
+ * the next one is the oldest of the queues' first ones.
  */
 #include "merge.h"
 
@@ -10,14 +10,23 @@
 
 #include "base/xalloc.h"
 
-/* In a queue, in words of 8 bytes: this, the callers, the reads. */
+/* In a queue, in words of 8 bytes: this, of a sample the callers and the reads. */
 struct waiting {
-    size_t words; /* of all three */
-    size_t reads; /* where they begin */
-    struct mkperf_sample sample;
+    uint64_t time_ns;
+    uint32_t words; /* of all three */
+    uint32_t reads; /* where they begin */
+    bool event;
+    union {
+        struct mkperf_sample sample;
+        struct mkperf_sched sched;
+    };
 };
 
-enum { WORD = sizeof(uint64_t), HEAD = (sizeof(struct waiting) + WORD - 1) / WORD };
+enum {
+    WORD = sizeof(uint64_t),
+    HEAD = (sizeof(struct waiting) + WORD - 1) / WORD,
+    QUEUES = 2 * MKPERF_MAX_CORES, /* samples by core, events by core */
+};
 
 struct queue {
     uint64_t *word;
@@ -26,8 +35,8 @@ struct queue {
 };
 
 struct mkperf_merge {
-    uint32_t awaited; /* mask of cores */
-    struct queue queue[MKPERF_MAX_CORES];
+    uint32_t awaited; /* mask of queues */
+    struct queue queue[QUEUES];
     size_t words;         /* in all queues */
     uint64_t newest_ns;   /* of all cores */
     uint64_t released_ns; /* of the newest sample that was released */
@@ -41,15 +50,15 @@ struct mkperf_merge *mkperf_merge_new(void)
 
 void mkperf_merge_free(struct mkperf_merge *m)
 {
-    for (unsigned i = 0; m != NULL && i < MKPERF_MAX_CORES; i++) {
+    for (unsigned i = 0; m != NULL && i < QUEUES; i++) {
         free(m->queue[i].word);
     }
     free(m);
 }
 
-void mkperf_merge_await(struct mkperf_merge *m, uint32_t cores)
+void mkperf_merge_await(struct mkperf_merge *m, uint32_t samples, uint32_t events)
 {
-    m->awaited = cores;
+    m->awaited = samples | events << MKPERF_MAX_CORES;
 }
 
 uint64_t mkperf_merge_unordered(const struct mkperf_merge *m)
@@ -82,9 +91,10 @@ static void append(struct mkperf_merge *m, struct queue *q, const struct mkperf_
     size_t chain = offsetof(struct mkperf_chain, caller) +
                    s->callers->n * sizeof s->callers->caller[0];
     size_t reads = s->nreads * sizeof *s->reads;
-    struct waiting w = {.reads = HEAD + words_of(chain), .sample = *s};
+    struct waiting w = {
+        .time_ns = s->time_ns, .reads = (uint32_t)(HEAD + words_of(chain)), .sample = *s};
 
-    w.words = w.reads + words_of(reads);
+    w.words = w.reads + (uint32_t)words_of(reads);
     uint64_t *at = reserve(q, w.words);
     memcpy(at, &w, sizeof w);
     memcpy(at + HEAD, s->callers, chain);
@@ -100,16 +110,11 @@ static struct queue *oldest(struct mkperf_merge *m, uint64_t *time_ns)
 {
     struct queue *found = NULL;
 
-    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+    for (unsigned i = 0; i < QUEUES; i++) {
         struct queue *q = &m->queue[i];
-        struct waiting w;
-        if (q->head == q->tail) {
-            continue;
-        }
-        memcpy(&w, q->word + q->head, sizeof w);
-        if (found == NULL || w.sample.time_ns < *time_ns) {
+        if (q->head != q->tail && (found == NULL || q->word[q->head] < *time_ns)) {
             found = q;
-            *time_ns = w.sample.time_ns;
+            *time_ns = q->word[q->head]; /* the first member */
         }
     }
     return found;
@@ -121,7 +126,7 @@ static uint64_t horizon(const struct mkperf_merge *m)
     uint64_t waited = m->newest_ns > MKPERF_MERGE_WAIT_NS ? m->newest_ns - MKPERF_MERGE_WAIT_NS : 0;
     uint64_t heard = UINT64_MAX;
 
-    for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
+    for (unsigned i = 0; i < QUEUES; i++) {
         uint64_t ns = m->queue[i].newest_ns;
         if (ns != 0 || m->awaited >> i & 1) {
             heard = ns < heard ? ns : heard;
@@ -137,15 +142,18 @@ static enum mkperf_status release_first(struct mkperf_merge *m, struct queue *q,
     struct waiting w;
 
     memcpy(&w, at, sizeof w);
-    w.sample.callers = (const struct mkperf_chain *)(const void *)(at + HEAD);
-    w.sample.reads = (const struct mkperf_read *)(const void *)(at + w.reads);
     q->head += w.words;
     m->words -= w.words;
-    if (w.sample.time_ns < m->released_ns) {
+    if (w.time_ns < m->released_ns) {
         m->unordered++;
     } else {
-        m->released_ns = w.sample.time_ns;
+        m->released_ns = w.time_ns;
     }
+    if (w.event) {
+        return to->ops->sched != NULL ? to->ops->sched(to->self, &w.sched, e) : MKPERF_OK;
+    }
+    w.sample.callers = (const struct mkperf_chain *)(const void *)(at + HEAD);
+    w.sample.reads = (const struct mkperf_read *)(const void *)(at + w.reads);
     return mkperf_sink_sample(to, &w.sample, e);
 }
 
@@ -164,13 +172,32 @@ enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
     return MKPERF_OK;
 }
 
+static enum mkperf_status note(struct mkperf_merge *m, struct queue *q, uint64_t time_ns,
+                               const struct mkperf_sink *to, struct mkperf_error *e)
+{
+    q->newest_ns = time_ns;
+    m->newest_ns = time_ns > m->newest_ns ? time_ns : m->newest_ns;
+    return m->words * WORD > MKPERF_MERGE_BYTES ? mkperf_merge_release(m, false, to, e) : MKPERF_OK;
+}
+
 enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_sample *sample,
                                     const struct mkperf_sink *to, struct mkperf_error *e)
 {
     struct queue *q = &m->queue[sample->core];
 
     append(m, q, sample);
-    q->newest_ns = sample->time_ns;
-    m->newest_ns = sample->time_ns > m->newest_ns ? sample->time_ns : m->newest_ns;
-    return m->words * WORD > MKPERF_MERGE_BYTES ? mkperf_merge_release(m, false, to, e) : MKPERF_OK;
+    return note(m, q, sample->time_ns, to, e);
+}
+
+enum mkperf_status mkperf_merge_add_sched(struct mkperf_merge *m, const struct mkperf_sched *event,
+                                          const struct mkperf_sink *to, struct mkperf_error *e)
+{
+    struct queue *q = &m->queue[MKPERF_MAX_CORES + event->core];
+    const struct waiting w = {
+        .time_ns = event->time_ns, .words = HEAD, .event = true, .sched = *event};
+
+    memcpy(reserve(q, HEAD), &w, sizeof w);
+    q->tail += HEAD;
+    m->words += HEAD;
+    return note(m, q, event->time_ns, to, e);
 }

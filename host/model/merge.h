@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples of several cores into one order of time.
+ * Samples and scheduling events of several cores into one order of time.
  *
- * Owns: the samples that wait for those of other cores. Called by the stream decoder with each
- * sample, in the order of its core; hands them to a sink. A sample is released when every core has
- * sent a later one. A core that is MKPERF_MERGE_WAIT_NS behind the newest sample is not waited for:
+ * Owns: those that wait for what other cores send. Called by the stream decoder with each sample
+ * and each event, in the order of its core; hands them to a sink. One is released when every core
+ * has sent a later one, of samples and of events if the session has both. A core that is MKPERF_MERGE_WAIT_NS behind the newest sample is not waited for:
  * it may be idle. Memory is bounded by MKPERF_MERGE_BYTES: beyond that the oldest sample is
  * released. Nothing is lost: what comes after a later sample was released is passed on, and
  * counted.
@@ -22,18 +22,23 @@ struct mkperf_merge;
 struct mkperf_merge *mkperf_merge_new(void);
 void mkperf_merge_free(struct mkperf_merge *m); /* NULL: nothing. Samples in it are dropped */
 
-/* cores: a mask of those that are waited for, from the next sample on, beside those that sent one. */
-void mkperf_merge_await(struct mkperf_merge *m, uint32_t cores);
+/* Masks of the cores whose samples, and whose events, are waited for from now on, beside those that
+ * sent some. */
+void mkperf_merge_await(struct mkperf_merge *m, uint32_t samples, uint32_t events);
 
 /* Takes a copy of a sample; its core is below MKPERF_MAX_CORES. May release older ones. Errors: the sink's. */
 enum mkperf_status mkperf_merge_add(struct mkperf_merge *m, const struct mkperf_sample *sample,
                                     const struct mkperf_sink *to, struct mkperf_error *e);
 
+/* The same for a scheduling event. */
+enum mkperf_status mkperf_merge_add_sched(struct mkperf_merge *m, const struct mkperf_sched *event,
+                                          const struct mkperf_sink *to, struct mkperf_error *e);
+
 /* Releases what no core can precede any more; all of it: whatever is left. */
 enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
                                         const struct mkperf_sink *to, struct mkperf_error *e);
 
-/* Samples that were released after a later one. */
+/* Samples and events that were released after a later one. */
 uint64_t mkperf_merge_unordered(const struct mkperf_merge *m);
 
 #endif

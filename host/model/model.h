@@ -242,8 +242,8 @@ static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
  * count as the period, as in perf (mkperf_sink_sample).
  *
  * mark: its time may be before that of earlier samples. Samples of one core are in the order of
- * time. A target's samples are merged, so cores are ordered among each other, apart from
- * totals->unordered samples; those of a file are as the file has them.
+ * time. A target's samples and events are merged, so cores are ordered among each other, apart from
+ * totals->unordered ones; those of a file are as the file has them.
  */
 struct mkperf_sink_ops {
     const char *name;

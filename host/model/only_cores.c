@@ -38,6 +38,14 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return mkperf_relay_lost(self, l, e);
 }
 
+static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
+                                    struct mkperf_error *e)
+{
+    const struct mkperf_only_cores *o = self;
+
+    return mkperf_cpu_list_has(&o->cores, s->core) ? mkperf_relay_sched(self, s, e) : MKPERF_OK;
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -66,6 +74,7 @@ struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o)
         .events = mkperf_relay_events,
         .sample = add_sample,
         .mark = mkperf_relay_mark,
+        .sched = add_sched,
         .lost = add_lost,
         .flush = mkperf_relay_flush,
         .end = end,

@@ -3,7 +3,7 @@
  * Scheduling events of a recording, in the model.
  *
  * Owns: the form in which decoders pass them to sinks, beside samples and marks. Events of one core
- * are in the order of time; cores are not ordered among each other.
+ * are in the order of time; cores as samples are, see model.h.
  */
 #ifndef MKPERF_HOST_MODEL_SCHED_EVENT_H
 #define MKPERF_HOST_MODEL_SCHED_EVENT_H

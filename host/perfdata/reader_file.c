@@ -159,7 +159,7 @@ static uint32_t event_for(struct perfin_frame *f, const struct perfin_attr *a, u
 
     if (point != MKPERF_TRACE_POINTS) {
         f->has_trace = true;
-        f->trace = *a;
+        f->trace[point] = *a;
         return PERFIN_TRACE + point;
     }
     if (a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_BPF_OUTPUT &&

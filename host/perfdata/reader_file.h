@@ -62,9 +62,9 @@ static inline bool perfin_is_trace(uint32_t event)
 struct perfin_frame {
     unsigned nattrs;
     struct perfin_attr attr[MKPERF_MODEL_EVENTS];
-    struct perfin_attr first; /* which record trailers have the form of */
-    struct perfin_attr mark;  /* of the event of marks */
-    struct perfin_attr trace; /* of tracepoints of scheduling events */
+    struct perfin_attr first;                      /* which record trailers have the form of */
+    struct perfin_attr mark;                       /* of the event of marks */
+    struct perfin_attr trace[MKPERF_TRACE_POINTS]; /* of the tracepoints */
     bool has_first, has_trace;
     struct perfin_id *id; /* sorted */
     size_t nids;

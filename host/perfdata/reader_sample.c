@@ -128,9 +128,10 @@ static bool find_event(const struct perfin_reader *r, const struct perfin_cursor
 static bool take_fields(const struct perfin_reader *r, struct perfin_cursor *c,
                         struct raw_sample *s)
 {
-    const struct perfin_attr *a = s->event == PERFIN_MARK     ? &r->frame.mark
-                                  : perfin_is_trace(s->event) ? &r->frame.trace
-                                                              : &r->frame.attr[s->event];
+    const struct perfin_attr *a = s->event == PERFIN_MARK ? &r->frame.mark
+                                  : perfin_is_trace(s->event)
+                                      ? &r->frame.trace[s->event - PERFIN_TRACE]
+                                      : &r->frame.attr[s->event];
     uint64_t type = a->sample_type;
 
     perfin_take(c, type & PERF_SAMPLE_IDENTIFIER ? 8 : 0);

@@ -64,6 +64,14 @@ static const struct {
                             "\tfield:int from_known;\toffset:36;\tsize:4;\tsigned:1;\n",
                             "\"%s comm=%s pid=%d irq=%u\", __print_symbolic(REC->kind, " KINDS
                             "), REC->comm, REC->pid, REC->irq"},
+    [MKPERF_TRACE_LOCK_BEGIN] = {"lock", "contention_begin", 71,
+                                 "\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
+                                 "\tfield:unsigned int flags;\toffset:16;\tsize:4;\tsigned:0;\n",
+                                 "\"%p (flags=%x)\", REC->lock_addr, REC->flags"},
+    [MKPERF_TRACE_LOCK_END] = {"lock", "contention_end", 70,
+                               "\tfield:void * lock_addr;\toffset:8;\tsize:8;\tsigned:0;\n"
+                               "\tfield:int ret;\toffset:16;\tsize:4;\tsigned:1;\n",
+                               "\"%p (ret=%d)\", REC->lock_addr, REC->ret"},
 };
 
 static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -118,11 +126,11 @@ static void put_format(FILE *f, unsigned i)
 }
 
 /* The systems are neighbours in the table. */
-static unsigned put_system(FILE *f, unsigned first)
+static unsigned put_system(FILE *f, unsigned first, unsigned npoints)
 {
     unsigned end = first;
 
-    while (end < MKPERF_TRACE_POINTS && points[end].system[0] == points[first].system[0]) {
+    while (end < npoints && points[end].system[0] == points[first].system[0]) {
         end++;
     }
     put_text(f, points[first].system);
@@ -133,9 +141,10 @@ static unsigned put_system(FILE *f, unsigned first)
     return end;
 }
 
-char *mkperf_trace_formats(size_t *n)
+char *mkperf_trace_formats(unsigned npoints, size_t *n)
 {
     char *text = NULL;
+    uint32_t systems = 0;
     FILE *f = open_memstream(&text, n);
 
     if (f == NULL) {
@@ -151,8 +160,13 @@ char *mkperf_trace_formats(size_t *n)
     put_text(f, "header_event");
     put_sized(f, header_event, sizeof header_event - 1);
     put(f, 0, 4); /* formats of ftrace */
-    put(f, 2, 4); /* systems */
-    (void)put_system(f, put_system(f, 0));
+    for (unsigned i = 0; i < npoints; i++) {
+        systems += i == 0 || points[i].system[0] != points[i - 1].system[0];
+    }
+    put(f, systems, 4);
+    for (unsigned i = 0; i < npoints;) {
+        i = put_system(f, i, npoints);
+    }
     put(f, 0, 4); /* kallsyms */
     put(f, 0, 4); /* printk formats */
     put(f, 0, 8); /* command lines */

@@ -4,7 +4,8 @@
  *
  * Owns: their numbers and the positions of their fields, once for writer and reader. A switch is
  * sched:sched_switch with two more fields (reason, prev_known); every other event is mkperf:sched.
- * sched:sched_wakeup and sched:sched_stat_runtime are derived from these for perf's sake; the reader
+ * sched:sched_wakeup, sched:sched_stat_runtime, lock:contention_begin and lock:contention_end (of the
+ * kernel's lock, where there are several cores) are derived from these for perf's sake; the reader
  * skips them. A gap is a LOST record whose trailer has the tid MKPERF_TRACE_GAP, with the time of its
  * end; perf reports it as lost events.
  *
@@ -25,6 +26,9 @@ enum mkperf_trace_point {
     MKPERF_TRACE_WAKEUP,
     MKPERF_TRACE_RUNTIME,
     MKPERF_TRACE_SCHED,
+    MKPERF_TRACE_ONE_CORE, /* of a target with one core: those before */
+    MKPERF_TRACE_LOCK_BEGIN = MKPERF_TRACE_ONE_CORE,
+    MKPERF_TRACE_LOCK_END,
     MKPERF_TRACE_POINTS,
 };
 
@@ -45,12 +49,13 @@ enum mkperf_trace_layout { /* positions in the raw data, and its size */
                            TRACE_SCHED_IRQ = 32,
                            TRACE_SCHED_KNOWN = 36,
                            TRACE_SCHED_BYTES = 40,
+                           TRACE_LOCK_BYTES = 20,
 };
 
 /* The number of the tracepoint in its attribute and in its raw data. */
 unsigned mkperf_trace_number(enum mkperf_trace_point point);
 
-/* The feature HEADER_TRACING_DATA, to be freed: the formats of all of them. Sets *n. */
-char *mkperf_trace_formats(size_t *n);
+/* The feature HEADER_TRACING_DATA, to be freed: the formats of the first `npoints`. Sets *n. */
+char *mkperf_trace_formats(unsigned npoints, size_t *n);
 
 #endif

@@ -115,7 +115,9 @@ void perfdata_put_mark_attr(struct mkperf_put *c)
 
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
 {
-    return w->session.sched ? MKPERF_TRACE_POINTS : 0;
+    bool several = w->session.cores > 1 || w->session.target_cores > 1;
+
+    return !w->session.sched ? 0 : several ? MKPERF_TRACE_POINTS : MKPERF_TRACE_ONE_CORE;
 }
 
 void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point)
@@ -125,7 +127,8 @@ void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point
     mkperf_put64(c, mkperf_trace_number(point));
     mkperf_put64(c, 1);
     mkperf_put64(c, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW |
-                        PERF_SAMPLE_IDENTIFIER);
+                        PERF_SAMPLE_IDENTIFIER |
+                        (point >= MKPERF_TRACE_LOCK_BEGIN ? PERF_SAMPLE_CALLCHAIN : 0));
     mkperf_put64(c, 0);
     mkperf_put64(c, ATTR_ALWAYS);
     memset(c->p, 0, PERF_ATTR_BYTES - 48);
@@ -135,7 +138,7 @@ void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point
 static enum mkperf_status add_trace_formats(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     size_t n = 0;
-    char *text = w->session.sched ? mkperf_trace_formats(&n) : NULL;
+    char *text = w->session.sched ? mkperf_trace_formats(perfdata_trace_points(w), &n) : NULL;
     enum mkperf_status status =
         text != NULL ? perfdata_features_add(&w->head, HEADER_TRACING_DATA, text, n, e) : MKPERF_OK;
 

@@ -77,6 +77,8 @@ struct mkperf_perfdata {
     unsigned cores_known, cores_room;
     struct perfdata_core *cores;
     uint64_t last_ns;      /* of all cores */
+    bool lock_known;       /* looked for: */
+    uint64_t lock;         /* the kernel's function that takes its lock, 0: not known */
     bool unordered;        /* a core's sample came after a later one of another core */
     uint64_t round_ns;     /* last_ns when the last round was finished */
     uint64_t round_offset; /* where that was in the file */

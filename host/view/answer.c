@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "export/formats.h"
-#include "page.h"
+#include "page/assets.h"
 #include "perfdata/reader.h"
-#include "view_json.h"
 
 static const char own_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
                                  "'self' data:; connect-src 'self'; "
@@ -26,7 +25,7 @@ static const char speedscope_policy[] =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 static const char json_type[] = "application/json";
-static const char data_prefix[] = "data/", speedscope_prefix[] = "speedscope/";
+static const char speedscope_prefix[] = "speedscope/";
 
 /* Sends and gives up the response. */
 static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
@@ -57,7 +56,7 @@ enum MHD_Result view_answer_problem(struct MHD_Connection *c, unsigned status, c
                  "text/plain; charset=utf-8", own_policy);
 }
 
-static enum MHD_Result answer_page(struct MHD_Connection *c, const struct view_page *p)
+static enum MHD_Result answer_page(struct MHD_Connection *c, const struct page_asset *p)
 {
     return reply(c, MHD_HTTP_OK,
                  MHD_create_response_from_buffer((size_t)(p->end - p->begin),
@@ -82,72 +81,47 @@ static bool number(struct MHD_Connection *c, const char *name, uint64_t max, uin
     return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 && *out <= max;
 }
 
-static bool parse_query(const struct view_server *s, struct MHD_Connection *c, struct view_query *q)
+static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n, const char *type)
 {
-    const struct mkperf_profile *p = s->frames->profile;
-    uint64_t event = 0, core = 0, pd = 0;
-    bool has_event = false, has_core = false, has_pd = false, to = false;
-
-    *q = (struct view_query){.filter = {.to_ns = UINT64_MAX}};
-    if (!number(c, "event", p->places.session.nevents - 1, &event, &has_event) ||
-        !number(c, "core", MKPERF_CPU_LIST_MAX - 1, &core, &has_core) ||
-        !number(c, "from", UINT64_MAX, &q->filter.from_ns, &q->filter.has_time) ||
-        !number(c, "to", UINT64_MAX, &q->filter.to_ns, &to) ||
-        !number(c, "pd", UINT32_MAX, &pd, &has_pd) || (has_pd && pd >= p->places.npds)) {
-        return false;
-    }
-    q->event = (uint32_t)event;
-    if (has_core) {
-        mkperf_cpu_list_add(&q->filter.cores, (uint32_t)core);
-    }
-    q->filter.has_time |= to;
-    q->pd = has_pd ? mkperf_profile_pd_name(p, pd) : NULL;
-    return true;
+    return reply(c, MHD_HTTP_OK, MHD_create_response_from_buffer(n, p, MHD_RESPMEM_MUST_FREE), type,
+                 own_policy);
 }
 
-static enum mkperf_status write_profile(const struct view_server *s, const struct view_query *q,
-                                        FILE *out, struct mkperf_error *e)
+/* A profile's container: of the recording, or of that with which it is compared. */
+static enum MHD_Result answer_profile(const struct view_server *s, struct MHD_Connection *c,
+                                      bool base)
 {
-    struct view_whole whole;
-    enum mkperf_status status;
+    struct page_bytes b = s->data(s->self, base);
 
-    view_query_select(q, s->frames->profile, &whole);
-    status = view_json_profile(s->frames, q, out, e);
-    view_query_restore(s->frames->profile, &whole);
-    return status;
+    if (b.n == 0) { /* nothing to compare with */
+        page_bytes_free(&b);
+        return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
+    }
+    return answer_memory(c, b.p, b.n, "application/octet-stream");
 }
 
-static enum MHD_Result answer_data(const struct view_server *s, struct MHD_Connection *c,
-                                   const char *what)
+static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Connection *c)
 {
-    struct view_query q;
-    struct mkperf_error e;
+    uint64_t function = 0, base = 0;
+    bool has_function = false, has_base = false;
     char *text = NULL;
     size_t n = 0;
     FILE *out;
-    bool ok = true;
 
-    if (!parse_query(s, c, &q)) {
-        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter is invalid");
+    if (!number(c, "function", UINT32_MAX, &function, &has_function) || !has_function ||
+        !number(c, "base", 1, &base, &has_base)) {
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter makes no sense");
     }
     out = open_memstream(&text, &n);
-    if (!out) {
+    if (out == NULL) {
         return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
     }
-    if (strcmp(what, "info") == 0) {
-        view_json_info(s->frames, s->path, s->nfiles > 0, out);
-    } else if (strcmp(what, "timeline") == 0) {
-        ok = view_json_timeline(s->frames->profile, q.event, out);
-    } else {
-        ok = write_profile(s, &q, out, &e) == MKPERF_OK;
-    }
-    ok &= fclose(out) == 0;
-    if (!ok) {
+    bool found = s->code(s->self, function, base != 0, out);
+    if (fclose(out) != 0 || !found) {
         free(text);
-        return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter makes no sense");
     }
-    return reply(c, MHD_HTTP_OK, MHD_create_response_from_buffer(n, text, MHD_RESPMEM_MUST_FREE),
-                 json_type, own_policy);
+    return answer_memory(c, text, n, json_type);
 }
 
 static enum MHD_Result answer_fd(struct MHD_Connection *c, int fd, const char *type)
@@ -233,18 +207,16 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
 
 enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *c, const char *path)
 {
-    static const char *const data[] = {"info", "timeline", "profile"};
-    size_t prefix = sizeof data_prefix - 1;
-
-    for (size_t i = 0; i < view_npages; i++) {
-        if (strcmp(path, view_pages[i].name) == 0) {
-            return answer_page(c, &view_pages[i]);
+    for (size_t i = 0; i < page_nassets; i++) {
+        if (strcmp(path, page_assets[i].name) == 0) {
+            return answer_page(c, &page_assets[i]);
         }
     }
-    for (size_t i = 0; i < sizeof data / sizeof *data; i++) {
-        if (strncmp(path, data_prefix, prefix) == 0 && strcmp(path + prefix, data[i]) == 0) {
-            return answer_data(s, c, data[i]);
-        }
+    if (strcmp(path, "data/profile") == 0 || strcmp(path, "data/base") == 0) {
+        return answer_profile(s, c, strcmp(path, "data/base") == 0);
+    }
+    if (strcmp(path, "data/code") == 0) {
+        return answer_code(s, c);
     }
     if (strncmp(path, speedscope_prefix, sizeof speedscope_prefix - 1) == 0) {
         return answer_speedscope(s, c, path + sizeof speedscope_prefix - 1);

@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profile/frames.h"
+#include "base/error.h"
+#include "page/container.h"
 
 struct MHD_Daemon;
 
@@ -29,10 +30,14 @@ struct view_connection {
 };
 
 struct view_server {
-    struct mkperf_frames *frames; /* set before: of a profile with its samples, sorted */
-    const char *path;             /* set before: the recording */
-    const char *speedscope;       /* set before: directory of its release, NULL */
-    uint16_t port;                /* set before: 0 = any; then the one that it has */
+    /* Set before. Each gives a container (page/container.h) or a text; the server frees what it
+     * gets. */
+    struct page_bytes (*data)(void *self, bool base);                  /* n 0: there is none */
+    bool (*code)(void *self, uint64_t function, bool base, FILE *out); /* false: no such function */
+    void *self;
+    const char *path;       /* set before: the recording, NULL: live */
+    const char *speedscope; /* set before: directory of its release, NULL */
+    uint16_t port;          /* set before: 0 = any; then the one that it has */
     char token[VIEW_TOKEN + 1];
     struct MHD_Daemon *daemon;
     char *file[VIEW_FILES_MAX]; /* names in the directory of speedscope */

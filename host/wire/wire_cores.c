@@ -23,8 +23,9 @@ void stream_cores_begin(struct mkperf_stream *s, uint32_t core)
     }
     s->totals.ncores = s->session.cores > s->totals.ncores ? s->session.cores : s->totals.ncores;
     s->totals.ncores = core >= s->totals.ncores ? core + 1 : s->totals.ncores;
-    uint32_t sampled = (UINT32_C(1) << s->session.cores) - 1;
-    mkperf_merge_await(s->merge, s->session.core_mask != 0 ? s->session.core_mask : sampled);
+    uint32_t cores = s->session.core_mask != 0 ? s->session.core_mask
+                                               : (UINT32_C(1) << s->session.cores) - 1;
+    mkperf_merge_await(s->merge, s->session.nevents != 0 ? cores : 0, s->sched_running ? cores : 0);
 }
 
 enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
@@ -32,6 +33,18 @@ enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_samp
 {
     return s->merge != NULL ? mkperf_merge_add(s->merge, sample, &s->config.sink, e)
                             : mkperf_sink_sample(&s->config.sink, sample, e);
+}
+
+enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkperf_sched *event,
+                                     struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+
+    if (sink->ops->sched == NULL) {
+        return MKPERF_OK;
+    }
+    return s->merge != NULL ? mkperf_merge_add_sched(s->merge, event, sink, e)
+                            : sink->ops->sched(sink->self, event, e);
 }
 
 enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e)

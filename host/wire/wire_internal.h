@@ -29,6 +29,8 @@ void stream_cores_begin(struct mkperf_stream *s, uint32_t core);
 /* A sample to the sink, in the order of all cores; then, behind a batch, what needs not wait. */
 enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
                                struct mkperf_error *e);
+enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkperf_sched *event,
+                                     struct mkperf_error *e);
 enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e);
 /* The core of a loss that happened to samples of an unknown one. */
 uint32_t stream_lost_core(const struct mkperf_stream *s);

@@ -129,14 +129,6 @@ static void define(struct mkperf_stream *s, struct mkperf_stream_core *c,
     };
 }
 
-static enum mkperf_status pass(struct mkperf_stream *s, const struct mkperf_sched *event,
-                               struct mkperf_error *e)
-{
-    const struct mkperf_sink *sink = &s->config.sink;
-
-    return sink->ops->sched != NULL ? sink->ops->sched(sink->self, event, e) : MKPERF_OK;
-}
-
 static enum mkperf_status pass_gap(struct mkperf_stream *s, struct mkperf_stream_core *c,
                                    uint32_t core, uint64_t ns, struct mkperf_error *e)
 {
@@ -153,7 +145,7 @@ static enum mkperf_status pass_gap(struct mkperf_stream *s, struct mkperf_stream
     c->gap = false;
     c->missing = 0;
     c->running = MKPERF_SCHED_NOBODY;
-    return pass(s, &gap, e);
+    return stream_emit_sched(s, &gap, e);
 }
 
 static enum mkperf_status emit(struct mkperf_stream *s, struct mkperf_stream_core *c, uint32_t core,
@@ -179,7 +171,7 @@ static enum mkperf_status emit(struct mkperf_stream *s, struct mkperf_stream_cor
     s->totals.sched_events++;
     s->totals.first_ns = ns < s->totals.first_ns ? ns : s->totals.first_ns;
     s->totals.last_ns = ns > s->totals.last_ns ? ns : s->totals.last_ns;
-    return pass(s, &event, e);
+    return stream_emit_sched(s, &event, e);
 }
 
 static enum mkperf_status events(struct mkperf_stream *s, struct mkperf_stream_core *c,
@@ -228,8 +220,11 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
     for (unsigned i = 0; i < m->codes_count; i++) {
         define(s, c, &m->codes[i]);
     }
-    if (stream_begin(s, e) != MKPERF_OK || stream_announce(s, e) != MKPERF_OK ||
-        events(s, c, m, e) != MKPERF_OK) {
+    if (stream_begin(s, e) != MKPERF_OK || stream_announce(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    stream_cores_begin(s, m->core);
+    if (events(s, c, m, e) != MKPERF_OK || stream_release(s, false, e) != MKPERF_OK) {
         return e->status;
     }
     return sink->ops->flush != NULL ? sink->ops->flush(sink->self, e) : MKPERF_OK;

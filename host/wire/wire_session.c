@@ -170,11 +170,11 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
 {
     const mkperf_Status *t = &s->status;
 
-    if (!s->has_session || (!s->has_status && !s->numbered)) {
-        return MKPERF_OK; /* nothing was sampled */
-    }
     if (stream_release(s, true, e) != MKPERF_OK) {
         return e->status;
+    }
+    if (!s->has_session || (!s->has_status && !s->numbered)) {
+        return MKPERF_OK; /* nothing was sampled */
     }
     if (!s->has_status) {
         stream_sched_close(s);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The commands that look at a recording, on the demo's: script and annotate against perf, top live
-# and on a capture, the terminal browser in tmux, mkperf view in a headless Chromium, driven by
+# and on a capture, the terminal browser in tmux, the flame graph in a headless Chromium, driven by
 # chromedriver. Environment: B and MKPERF. Leaves in its directory the screens (browser.txt,
-# top.txt) and pictures of the browser (view.png, speedscope.png, svg.png).
+# top.txt) and pictures of the flame graph (svg.png). mkperf view: view.sh.
 set -u
 NAME=looking
 case $B in /*) D=$B/tests/run-looking ;; *) D=$PWD/$B/tests/run-looking ;; esac
@@ -103,61 +103,8 @@ boot # not in check's subshell, which would forget the processes to end
 check "top of a running system: zoom, sort, pause, quit" top_live
 screen kill-server 2>/dev/null
 
-release=$B/tests/npm/node_modules/speedscope/dist/release # exports.sh installs it
-[ -s "$release/index.html" ] || release=$B/speedscope
-
-start_view() {
-    [ ! -s "$release/index.html" ] || export MKPERF_SPEEDSCOPE=$release
-    "$MKPERF" view "$data" >"$D/view.log" 2>&1 &
-    pids="$pids $!"
-    for i in $(seq 50); do
-        url=$(sed -n 's/^mkperf view: \(http.*\)/\1/p' "$D/view.log")
-        [ -n "$url" ] && return 0
-        sleep 0.1
-    done
-    cat "$D/view.log"
-    return 1
-}
-# The first rows of the table equal the report's.
-table() {
-    wd POST "$session/url" "{\"url\":\"$url\"}" >"$D/log"
-    waits "document.body.dataset.ready" || return 1
-    echo "$(js "return [...document.querySelectorAll('#rows tr')].slice(0, 5).map(r => [0, 2, 3, 4].map(i => r.cells[i].textContent).join(' ')).join(';')")" |
-        tr ';' '\n' >"$D/view-rows"
-    rows "$D/report" | head -n 5 | awk '{ print $1, $2, $4, ($5 == "[k]" ? "[k] " : "") $6 }' >"$D/view-report"
-    diff "$D/view-rows" "$D/view-report"
-}
-# A click on a frame zooms: the frame is then as wide as the graph.
-click() {
-    frame="[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round')"
-    element=$(wd POST "$session/element" '{"using":"xpath","value":"//button[text()=\"round\"]"}' |
-        sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
-    wd POST "$session/element/$element/click" '{}' >"$D/log"
-    waits "$frame.style.width === '100%'"
-}
-search() {
-    element=$(wd POST "$session/element" '{"using":"css selector","value":"#search"}' |
-        sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
-    wd POST "$session/element/$element/value" '{"text":"leaf_40"}' >"$D/log"
-    waits "document.querySelectorAll('.frame.found').length === 1 && document.querySelectorAll('tr.found').length === 1"
-}
-# Dragging over the timeline selects; test_view.c compares selections with known numbers.
-drag() {
-    at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
-        '{"using":"css selector","value":"canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
-    wd POST "$session/actions" '{"actions":[{"type":"pointer","id":"m","actions":[
-        {"type":"pointerMove","x":60,"y":0,'"$at"'},{"type":"pointerDown","button":0},
-        {"type":"pointerMove","x":300,"y":0,'"$at"'},{"type":"pointerUp","button":0}]}]}' >"$D/log"
-    waits "document.body.dataset.ready === '2'" || return 1
-    waits "/s to .* s after/.test(document.getElementById('range').textContent)"
-}
-quiet() { # the page's policy refused nothing, and nothing failed
+quiet() { # nothing was refused, and nothing failed
     wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
-}
-speedscope() {
-    link=$(js "return document.getElementById('speedscope').href")
-    wd POST "$session/url" "{\"url\":\"$link\"}" >"$D/log"
-    waits "/all .cycles/.test(document.body.innerText)" && picture "$D/speedscope.png" && quiet
 }
 
 # The flame graph in the browser: details, a click, a search in the prompt, Escape.
@@ -232,17 +179,8 @@ svg_diff() {
     [ ! -s "$D/differ" ] || { cat "$D/differ" "$D/diff-want"; return 1; }
 }
 
-port= session= url=
-if start_view && start_browser; then
-    check "view's table equals the report" table
-    check "view: a click zooms" click
-    check "view: a search marks" search
-    check "view: dragging selects time" drag
-    check "view: a picture" picture "$D/view.png"
-    check "view: no error, nothing from outside" quiet
-    if [ -n "${MKPERF_SPEEDSCOPE:-}" ]; then
-        check "view: speedscope opens the profile" speedscope
-    fi
+port= session=
+if start_browser; then
     check "flame graph: a click zooms" svg_click
     check "flame graph: a search's share is the report's" svg_search
     check "flame graph: colours by PD and by kernel and user" svg_colours
@@ -251,5 +189,5 @@ if start_view && start_browser; then
     check "flame graph: no error, nothing from outside" quiet
     wd DELETE "$session" >"$D/log"
 else
-    not_ok "view and Chromium start" "$(tail -n 5 "$D/view.log" "$D/chromedriver.log")"
+    not_ok "Chromium starts" "$(tail -n 5 "$D/chromedriver.log")"
 fi

@@ -39,7 +39,8 @@ static const char recording_kernel[] =
     "volatile int sink;\n"
     "__attribute__((noinline)) void idle_thread(void) { sink++; }\n"
     "__attribute__((noinline)) void handleSyscall(void) { sink--; }\n"
-    "void _start(void) { idle_thread(); handleSyscall(); }\n";
+    "__attribute__((noinline)) void take_lock(void) { sink++; }\n"
+    "void _start(void) { idle_thread(); handleSyscall(); take_lock(); }\n";
 
 struct recording {
     struct mkperf_symbols *symbols;

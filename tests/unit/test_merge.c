@@ -65,7 +65,7 @@ static struct mkperf_merge *begin(uint32_t awaited)
 
     memset(&out, 0, sizeof out);
     added = 0;
-    mkperf_merge_await(m, awaited);
+    mkperf_merge_await(m, awaited, 0);
     return m;
 }
 
@@ -155,6 +155,48 @@ static void a_silent_core_delays_by_a_second(void **state)
     mkperf_merge_free(m);
 }
 
+static unsigned events;
+static uint64_t event_ns;
+
+static enum mkperf_status on_event(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
+{
+    (void)self;
+    (void)e;
+    assert_true(s->time_ns >= event_ns && (out.n == 0 || s->time_ns >= out.time[out.n - 1]));
+    assert_int_equal(s->irq, s->time_ns / MS);
+    event_ns = s->time_ns;
+    events++;
+    return MKPERF_OK;
+}
+
+/* A core's events and its samples come in messages of their own: each waits for the other. */
+static void events_are_merged_too(void **state)
+{
+    static const struct mkperf_sink_ops both = {
+        .name = "test", .reads = true, .sample = on_sample, .sched = on_event};
+    const struct mkperf_sink to = {.ops = &both};
+    struct mkperf_merge *m = begin(3);
+    struct mkperf_error e;
+
+    (void)state;
+    mkperf_merge_await(m, 3, 3);
+    for (unsigned i = 1; i <= 100; i++) {
+        add(m, i % 2, (uint64_t)i * MS, i % 3);
+    }
+    for (unsigned core = 0; core < 2; core++) {
+        assert_int_equal(out.n, 0);
+        for (unsigned i = 1; i <= 100; i++) {
+            const struct mkperf_sched s = {.time_ns = (uint64_t)i * MS, .core = core, .irq = i};
+            assert_int_equal(mkperf_merge_add_sched(m, &s, &to, &e), MKPERF_OK);
+        }
+        assert_int_equal(mkperf_merge_release(m, core == 1, &to, &e), MKPERF_OK);
+    }
+    assert_int_equal(out.n, 100);
+    assert_int_equal(events, 200);
+    assert_int_equal(mkperf_merge_unordered(m), 0);
+    mkperf_merge_free(m);
+}
+
 /* However many samples come while a core is silent, no more than 8 MiB of them wait. */
 static void memory_is_bounded(void **state)
 {
@@ -180,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_sample_waits_for_the_other_cores),
         cmocka_unit_test(a_silent_core_delays_by_a_second),
         cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(events_are_merged_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

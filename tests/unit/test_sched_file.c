@@ -326,6 +326,55 @@ static void perf_sched_reads_it(void **state)
     free(stats);
 }
 
+static void lock(struct story *s, uint64_t ns, enum mkperf_sched_kind kind, uint32_t core)
+{
+    story_pass(s, (struct mkperf_sched){.time_ns = ns,
+                                        .core = core,
+                                        .kind = kind,
+                                        .from = s->running[core],
+                                        .to = s->running[core]});
+}
+
+/* Waiting for the kernel's lock: the client on core 0 waits 2 us each time, the server on core 1
+ * 5 us. */
+static void perf_lock_reads_it(void **state)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_session session = {.platform = "pocket",
+                                     .cpu = "cortex-a53",
+                                     .cores = 2,
+                                     .kernel_elf = recording_path("kernel.elf")};
+    struct mkperf_perfdata *writer;
+    struct mkperf_error e;
+    uint64_t t = 1000000;
+
+    (void)state;
+    assert_int_equal(mkperf_perfdata_new(recording_path("lock.data"), symbols, &writer, &e),
+                     MKPERF_OK);
+    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    on_core(&story, 0, t, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    on_core(&story, 1, t, SERVER, MKPERF_STOPPED_UNKNOWN);
+    for (unsigned i = 0; i < ROUNDS; i++, t += 20000) {
+        lock(&story, t + 1000, MKPERF_SCHED_LOCK_WAIT, 0);
+        lock(&story, t + 2000, MKPERF_SCHED_LOCK_WAIT, 1);
+        lock(&story, t + 3000, MKPERF_SCHED_LOCK, 0);
+        lock(&story, t + 7000, MKPERF_SCHED_LOCK, 1);
+    }
+    story_end(&story);
+    mkperf_perfdata_free(writer);
+    mkperf_symbols_free(symbols);
+    read_back(recording_path("lock.data"));
+    compare();
+    char *text = recording_shell("perf lock contention -t -i %s 2>&1", recording_path("lock.data"));
+    has_line(text, "20", "100.00 us", "server");
+    has_line(text, "20", "40.00 us", "client");
+    free(text);
+    text = recording_shell("perf lock contention -i %s 2>&1", recording_path("lock.data"));
+    has_line(text, "40", "140.00 us", "take_lock"); /* by the function that takes the lock */
+    free(text);
+    free(perf("sched timehist", "lock.data"));
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -336,10 +385,9 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(comes_back_from_a_pipe),
-        cmocka_unit_test(comes_back_recovered),
-        cmocka_unit_test(perf_sched_reads_it),
+        cmocka_unit_test(comes_back),           cmocka_unit_test(comes_back_from_a_pipe),
+        cmocka_unit_test(comes_back_recovered), cmocka_unit_test(perf_sched_reads_it),
+        cmocka_unit_test(perf_lock_reads_it),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);

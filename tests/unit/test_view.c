@@ -82,7 +82,7 @@ static void test_who(void **state)
     memcpy(other, address, sizeof other);
     other[n - 2] = other[n - 2] == '0' ? '1' : '0';
     assert_int_equal(ask("", other, ""), 403);
-    assert_int_equal(ask("", other, "data/info"), 403);
+    assert_int_equal(ask("", other, "data/profile"), 403);
     other[n - 2] = '\0'; /* too short */
     assert_int_equal(ask("", other, ""), 403);
     assert_int_equal(ask("-H 'Host: example.org'", address, ""), 403);
@@ -123,7 +123,7 @@ static void test_silent_connections(void **state)
         fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         assert_true(connect(fd[i], (struct sockaddr *)&a, sizeof a) == 0 || errno == EINPROGRESS);
     }
-    assert_int_equal(ask("", address, "data/info"), 200);
+    assert_int_equal(ask("", address, "data/profile"), 200);
     for (int i = 0; i < SILENT; i++) {
         open_still += recv(fd[i], &byte, 1, 0) < 0 && errno == EAGAIN;
         close(fd[i]);
@@ -134,63 +134,197 @@ static void test_silent_connections(void **state)
 static void test_parameters(void **state)
 {
     (void)state;
-    assert_int_equal(ask("", address, "data/profile?event=2"), 400);
-    assert_int_equal(ask("", address, "data/profile?event=-1"), 400);
-    assert_int_equal(ask("", address, "data/profile?pd=9"), 400);
-    assert_int_equal(ask("", address, "data/profile?from=99999999999999999999999"), 400);
-    assert_int_equal(ask("", address, "data/profile?core=x"), 400);
+    assert_int_equal(ask("", address, "data/code"), 400);
+    assert_int_equal(ask("", address, "data/code?function=-1"), 400);
+    assert_int_equal(ask("", address, "data/code?function=99999"), 400);
+    assert_int_equal(ask("", address, "data/code?function=99999999999999999999999"), 400);
+    assert_int_equal(ask("", address, "data/code?function=0&base=1"), 400); /* no --diff */
+    assert_int_equal(ask("", address, "data/base"), 204);
+}
+
+/* The container as the page reads it. */
+static struct {
+    uint8_t bytes[1 << 20];
+    size_t n, first;
+    char *json;
+} got;
+
+static void get_profile(void)
+{
+    FILE *f;
+    uint32_t length;
+
+    free(answer("data/profile"));
+    f = fopen(recording_path("answer"), "rb");
+    assert_non_null(f);
+    got.n = fread(got.bytes, 1, sizeof got.bytes, f);
+    assert_int_equal(fclose(f), 0);
+    assert_in_range(got.n, 12, sizeof got.bytes - 1);
+    assert_memory_equal(got.bytes, "mkpv\1\0\0\0", 8);
+    memcpy(&length, got.bytes + 8, sizeof length);
+    got.first = (12 + (size_t)length + 7) / 8 * 8;
+    assert_in_range(got.first, 0, got.n);
+    free(got.json);
+    got.json = strndup((char *)got.bytes + 12, length);
+}
+
+static size_t column_size(const char *name, size_t *at, unsigned *width)
+{
+    char want[64], type[4];
+    const char *found;
+    size_t n;
+
+    snprintf(want, sizeof want, "\"%s\":[", name);
+    found = strstr(got.json, want);
+    assert_non_null(found);
+    assert_int_equal(sscanf(found + strlen(want), "\"%3[uf0-9]\",%zu,%zu]", type, at, &n), 3);
+    *width = (unsigned)atoi(type + 1) / 8;
+    assert_true(type[0] == 'u' || *width == 8);
+    *at += got.first;
+    assert_int_equal(*at % 8, 0);
+    assert_in_range(*at + n * *width, 0, got.n);
+    return n;
+}
+
+static uint64_t column(const char *name, size_t i)
+{
+    size_t at;
+    unsigned width;
+    uint64_t value = 0;
+
+    assert_in_range(i, 0, column_size(name, &at, &width) - 1);
+    memcpy(&value, got.bytes + at + i * width, width);
+    if (width == 8) {
+        double number;
+        memcpy(&number, &value, sizeof number);
+        value = (uint64_t)number;
+    }
+    return value;
+}
+
+static size_t column_count(const char *name)
+{
+    size_t at;
+    unsigned width;
+
+    return column_size(name, &at, &width);
 }
 
 static void test_info(void **state)
 {
-    char *text = answer("data/info");
-
     (void)state;
-    assert_non_null(strstr(text, "\"events\":[\"cycles\",\"instructions\"]"));
-    assert_non_null(strstr(text, "{\"name\":\"client one\",\"samples\":120,\"idle\":false}"));
-    assert_non_null(strstr(text, "\"cores\":2,\"from\":\"1000000\",\"to\":\"200000000\""));
-    assert_non_null(strstr(text, "\"samples\":200,\"lost\":5,\"complete\":true"));
-    free(text);
+    get_profile();
+    assert_non_null(strstr(got.json, "\"events\":[{\"name\":\"cycles\",\"time\":true},"
+                                     "{\"name\":\"instructions\",\"time\":false}]"));
+    assert_non_null(strstr(got.json, "{\"name\":\"client one\",\"idle\":false,"));
+    assert_non_null(strstr(got.json, "{\"name\":\"idle\",\"idle\":true,"));
+    assert_non_null(strstr(got.json, "\"cores\":2,\"from\":\"1000000\",\"to\":\"200000000\""));
+    assert_non_null(strstr(got.json, "\"samples\":200,\"lost\":5,\"complete\":true"));
+    assert_int_equal(column_count("s_chain"), 200);
+    assert_int_equal(column_count("c_node"), column_count("c_event"));
 }
 
-/* Self, total and samples of a row, as the report's --children has them. */
+/* The weight of a function itself or with what it called, and its samples, from the columns. */
+static uint64_t weight_of(const char *name, bool with_called, uint64_t *samples)
+{
+    uint64_t sum = 0, chains = column_count("c_node");
+    size_t functions = column_count("f_name");
+
+    *samples = 0;
+    for (size_t i = 0; i < column_count("s_chain"); i++) {
+        uint64_t chain = column("s_chain", i), node;
+        bool leaf = true, found = false;
+
+        assert_in_range(chain, 0, chains - 1);
+        for (node = column("c_node", chain); node != 0; node = column("n_parent", node)) {
+            uint64_t label = column("n_label", node);
+            const char *text = strstr(got.json, "\"texts\":[") + 9;
+            for (uint64_t k = label < functions ? column("f_name", label) + 1 : 0; k > 0; k--) {
+                text = strchr(text, '"') + 1;
+                text = k > 1 ? strchr(text, '"') + 1 : text;
+            }
+            found |= label < functions && (leaf || with_called) &&
+                     strncmp(text, name, strlen(name)) == 0 && text[strlen(name)] == '"';
+            leaf = false;
+            assert_in_range(column("n_parent", node), 0, node - 1);
+        }
+        if (found && column("c_event", chain) == 0) {
+            sum += column("s_period", i);
+            ++*samples;
+        }
+    }
+    return sum;
+}
+
+/* Self, total and samples of a function, as the report's --children has them. */
 static void test_equals_report(void **state)
 {
-    char *text = answer("data/profile?event=0"), *report;
+    uint64_t samples;
+    char *report;
     int status;
 
     (void)state;
-    assert_non_null(strstr(text, "{\"samples\":160,\"period\":162320,\"whole\":162320"));
-    assert_non_null(strstr(text, "[0,\"alpha\",0,41460,41460,40]"));
-    assert_non_null(strstr(text, "[0,\"gamma_\",0,0,82240,0]"));
-    assert_non_null(strstr(text, "[0,\"handleSyscall\",1,40780,40780,40]"));
-    assert_non_null(strstr(text, "\"left\":0"));
+    get_profile();
+    assert_int_equal(weight_of("alpha", false, &samples), 41460);
+    assert_int_equal(samples, 40);
+    assert_int_equal(weight_of("gamma_", false, &samples), 0);
+    assert_int_equal(weight_of("gamma_", true, &samples), 82240 + 40120);
+    assert_int_equal(weight_of("handleSyscall", false, &samples), 40780);
     report = RUN(report, &status, "--stdio", "-i", recording_path("perf.data"), "--children", "-e",
                  "cycles");
     assert_non_null(
         strstr(report, "    25.54%    25.54%       40            41460  client one  [.] alpha"));
     assert_non_null(
         strstr(report, "    50.67%     0.00%        0                0  client one  [.] gamma_"));
-    /* the tree: PD, _start, gamma_, beta, alpha */
-    assert_non_null(strstr(text, "\"tree\":[[0,-1,82240],[1,0,82240],[2,1,82240],"));
-    free(text);
 }
 
-static void test_selection(void **state)
+/* A sample fills the time since the one before on its core, of its event; never more, so that no
+ * core is busy for more than the time there is. */
+static void test_spans(void **state)
 {
-    char *text = answer("data/profile?event=0&core=0&from=1000000&to=5000000");
+    uint64_t last[2][2] = {{0}}, now = 0;
 
     (void)state;
-    /* the first round: alpha and instructions on core 0, beta on 1, the call on 1, idle on 0 */
-    assert_non_null(strstr(text, "{\"samples\":2,\"period\":1899,\"whole\":1899"));
-    free(text);
-    text = answer("data/profile?event=0&pd=1");
-    assert_non_null(strstr(text, "{\"samples\":40,\"period\":40120,\"whole\":162320"));
-    assert_null(strstr(text, "alpha"));
-    free(text);
-    text = answer("data/timeline?event=1");
-    assert_non_null(strstr(text, "{\"bins\":600,\"cores\":[{\"core\":0,\"lanes\":[{\"pd\":0,"));
-    free(text);
+    get_profile();
+    for (size_t i = 0; i < column_count("s_chain"); i++) {
+        uint64_t core = column("s_core", i), event = column("c_event", column("s_chain", i));
+        uint64_t span = column("s_span", i);
+
+        now += column("s_delta", i);
+        if (last[event][core] != 0) {
+            assert_in_range(span, 0, now - last[event][core]);
+        }
+        if (event == 1 && last[event][core] != 0) { /* it does not count with time: all of it */
+            assert_int_equal(span, now - last[event][core]);
+        }
+        last[event][core] = now;
+    }
+    assert_int_equal(now, 199000000);
+}
+
+static void test_code(void **state)
+{
+    size_t functions;
+    bool seen = false;
+
+    (void)state;
+    get_profile();
+    functions = column_count("f_name");
+    for (size_t i = 0; i < functions; i++) {
+        char path[64], *text;
+
+        snprintf(path, sizeof path, "data/code?function=%zu", i);
+        text = answer(path);
+        assert_non_null(strstr(text, "\"insn\":[[0,4,\""));
+        if (strstr(text, "\"name\":\"beta\"") != NULL) {
+            seen = true;
+            assert_non_null(strstr(text, "\\u003calpha>\""));
+            assert_non_null(strstr(text, "int beta(int a) { return alpha(a) + alpha(a + 1); }"));
+            assert_non_null(strstr(text, "\"elf\":\"one.elf\""));
+        }
+        free(text);
+    }
+    assert_true(seen);
 }
 
 static void test_speedscope_profile(void **state)
@@ -228,7 +362,8 @@ int main(void)
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_equals_report),
-        cmocka_unit_test(test_selection),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_code),
         cmocka_unit_test(test_speedscope_profile),
         cmocka_unit_test(test_bad_input),
     };

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see pd_colour.h. */
+#include "pd_colour.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "xalloc.h"
+
+/* Each is as far as possible from those before it, in CIELAB and as the colour-blind see it. */
+const uint32_t mkperf_pd_palette[MKPERF_PD_COLOURS] = {
+    0x42a9ea, 0xb5f570, 0x74964e, 0xca9903, 0xaef3b2, 0x6f80fc, 0x2bdff9, 0x9b82b0,
+    0xf7a17e, 0xbd7e29, 0xe3cd3e, 0xf74882, 0xabbf53, 0x62f8f2, 0xe5e895, 0xd2a9d4,
+    0xa5d8b1, 0xe7857d, 0x987fc7, 0xf35452, 0x7b83e5, 0x0cc5f3, 0x87f7d0, 0xaadb74,
+};
+
+static const double KERNEL_DARK = 0.72;
+
+static uint32_t hash(const char *s)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *s != '\0'; s++) {
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    }
+    return h ^ h >> 15;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(**(const char *const *const *)a, **(const char *const *const *)b);
+}
+
+void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour)
+{
+    const char *const **order = mkperf_xcalloc(n + 1, sizeof *order);
+    unsigned used[MKPERF_PD_COLOURS] = {0}, round = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        order[i] = &name[i];
+    }
+    qsort(order, n, sizeof *order, by_name);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = hash(*order[i]) % MKPERF_PD_COLOURS, tries = 0;
+        size_t number = (size_t)(order[i] - name);
+
+        if (strcmp(*order[i], "idle") == 0) {
+            colour[number] = MKPERF_COLOUR_IDLE;
+            continue;
+        }
+        for (; used[at] > round; tries++) {
+            at = (at + 1) % MKPERF_PD_COLOURS;
+            round += tries == MKPERF_PD_COLOURS;
+        }
+        used[at]++;
+        colour[number] = mkperf_pd_palette[at];
+    }
+    free(order);
+}
+
+static uint32_t mix(uint32_t colour, double factor, double add)
+{
+    uint32_t out = 0;
+
+    for (int shift = 16; shift >= 0; shift -= 8) {
+        double part = (double)(colour >> shift & 255) * factor + add;
+        out |= (uint32_t)(part + 0.5) << shift;
+    }
+    return out;
+}
+
+uint32_t mkperf_kernel_colour(uint32_t pd)
+{
+    return mix(pd, KERNEL_DARK, 0);
+}
+
+uint32_t mkperf_lighter(uint32_t colour, double part)
+{
+    return mix(colour, 1 - part, 255 * part);
+}

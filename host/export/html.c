@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The page of mkperf view with a profile in it: one HTML file that loads nothing.
+ *
+ * Owns: how data gets into the file. The container of page/page_data.h is compressed by gzip and
+ * written in base64; what --diff compares with is a second one. Code is in it for the functions with
+ * the largest weights of their own, CODE_FUNCTIONS at most; the page says so for others.
+ */
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/xalloc.h"
+#include "formats.h"
+#include "page/assets.h"
+#include "page/code_json.h"
+#include "page/page_data.h"
+
+enum { CODE_FUNCTIONS = 200, CHUNK = 48 * 1024 };
+
+struct html {
+    const struct mkperf_export *x;
+    struct mkperf_frames frames;
+    struct mkperf_textout *t;
+    struct page_bytes data;
+};
+
+static void put(void *self, const void *p, size_t n)
+{
+    mkperf_textout_put(((struct html *)self)->t, p, n);
+}
+
+static void put_base64(struct mkperf_textout *t, const uint8_t *p, size_t n)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t bits = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
+                        (i + 2 < n ? p[i + 2] : 0U);
+        char out[4] = {digit[bits >> 18], digit[bits >> 12 & 63], digit[bits >> 6 & 63],
+                       digit[bits & 63]};
+        if (i + 2 >= n) {
+            out[3] = '=';
+        }
+        if (i + 1 >= n) {
+            out[2] = '=';
+        }
+        mkperf_textout_put(t, out, sizeof out);
+    }
+}
+
+/* A chunk's length is a multiple of 3, but the last one's: one base64 text in all. */
+static void put_compressed(struct mkperf_textout *t, const struct page_bytes *b)
+{
+    uint8_t *out = mkperf_xcalloc(1, CHUNK);
+    z_stream z = {.next_in = b->p, .avail_in = (uInt)b->n, .next_out = out, .avail_out = CHUNK};
+    int status = deflateInit2(&z, 6, Z_DEFLATED, 15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY);
+
+    if (status != Z_OK) {
+        mkperf_die();
+    }
+    while (status != Z_STREAM_END) {
+        status = deflate(&z, Z_FINISH);
+        if (z.avail_out == 0 || status == Z_STREAM_END) {
+            put_base64(t, out, CHUNK - z.avail_out);
+            z.next_out = out;
+            z.avail_out = CHUNK;
+        }
+    }
+    deflateEnd(&z);
+    free(out);
+}
+
+static void put_container(struct html *h, const char *id, const struct page_bytes *b)
+{
+    mkperf_textout_printf(h->t, "<script type=\"application/octet-stream\" id=\"%s\">", id);
+    put_compressed(h->t, b);
+    mkperf_textout_puts(h->t, "</script>\n");
+}
+
+struct heavy {
+    uint64_t period;
+    uint32_t function;
+};
+
+static int by_period(const void *a, const void *b)
+{
+    const struct heavy *x = a, *y = b;
+
+    return x->period != y->period ? (x->period < y->period ? 1 : -1)
+                                  : (x->function > y->function) - (x->function < y->function);
+}
+
+/* Functions in the order of their own weight, over all events. */
+static struct heavy *heaviest(struct mkperf_frames *f)
+{
+    struct heavy *list = mkperf_xcalloc((size_t)f->functions.count + 1, sizeof *list);
+    uint32_t function[MKPERF_PLACES_MAX];
+
+    for (uint32_t i = 0; i < f->functions.count; i++) {
+        list[i].function = i;
+    }
+    for (uint32_t i = 0; i < f->profile->chains.count; i++) {
+        mkperf_frames_of(f, i, function);
+        list[function[0]].period += f->profile->weight[i].period;
+    }
+    qsort(list, f->functions.count, sizeof *list, by_period);
+    return list;
+}
+
+static void put_code(struct html *h)
+{
+    struct heavy *list = heaviest(&h->frames);
+    struct annotate_sources sources = {.n = 0};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+
+    if (out == NULL) {
+        mkperf_die();
+    }
+    for (uint32_t i = 0; i < h->frames.functions.count && i < CODE_FUNCTIONS; i++) {
+        fputs(i > 0 ? ",\n" : "", out);
+        page_code_json(&h->frames, list[i].function, &sources, out);
+    }
+    if (fclose(out) != 0) {
+        mkperf_die();
+    }
+    mkperf_textout_puts(h->t, "<script type=\"application/json\" id=\"code-data\">[");
+    mkperf_textout_put(h->t, text, n);
+    mkperf_textout_puts(h->t, "]</script>\n");
+    annotate_sources_free(&sources);
+    free(text);
+    free(list);
+}
+
+static struct page_bytes container(struct mkperf_frames *f, const char *name)
+{
+    struct page_input in = page_input_of(f, name);
+
+    in.interactions = f->profile->totals.interactions;
+    return page_data_make(&in);
+}
+
+static void put_base(struct html *h)
+{
+    struct mkperf_frames f = {.profile = h->x->base};
+    struct page_bytes b;
+
+    if (h->x->base == NULL) {
+        return;
+    }
+    b = container(&f, h->x->base_name != NULL ? h->x->base_name : "another profile");
+    put_container(h, "base-data", &b);
+    page_bytes_free(&b);
+    mkperf_frames_close(&f);
+}
+
+static void put_data(void *self)
+{
+    struct html *h = self;
+
+    put_container(h, "profile-data", &h->data);
+    put_base(h);
+    put_code(h);
+}
+
+static enum mkperf_status write_html(const struct mkperf_export *x, struct mkperf_profile *c,
+                                     struct mkperf_textout *t, struct mkperf_error *e)
+{
+    struct html h = {.x = x, .frames = {.profile = c}, .t = t};
+    struct page_writer w = {.put = put, .data = put_data, .self = &h};
+
+    if (mkperf_profile_order(c, e) != MKPERF_OK ||
+        (x->base != NULL && mkperf_profile_order(x->base, e) != MKPERF_OK)) {
+        return e->status;
+    }
+    h.data = container(&h.frames, x->title != NULL ? x->title : x->input);
+    page_write_whole(&w);
+    page_bytes_free(&h.data);
+    mkperf_frames_close(&h.frames);
+    return MKPERF_OK;
+}
+
+enum mkperf_status mkperf_html_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_export plain = *x;
+
+    plain.no_inlined = true; /* as mkperf report: inlined functions are part of others */
+    return mkperf_profiled_open(&plain, true, true, write_html, out, e);
+}

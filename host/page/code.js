@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: one function. Owns: its callers and callees, and its source and instructions
+// with the shares of the selected samples that hit them.
+'use strict';
+
+class CodePanel {
+  constructor(box) {
+    this.box = box;
+    this.asked = 0;
+  }
+
+  show(profile, selection) {
+    Object.assign(this, { profile, selection });
+    this.update();
+  }
+
+  async update() {
+    const f = this.profile.functionOf(state.fn), number = ++this.asked;
+    this.box.hidden = !state.open || f === undefined;
+    if (this.box.hidden) {
+      return;
+    }
+    if (this.of !== f || this.from !== this.profile) {
+      const code = await source.code(f);
+      if (number !== this.asked) {
+        return; // another function was chosen since
+      }
+      Object.assign(this, { code, of: f, from: this.profile });
+    }
+    this.fill(f);
+  }
+
+  fill(f) {
+    const p = this.profile, s = this.selection, mask = s.mask('fn'), whole = s.whole();
+    const { self, total } = s.byFunction(mask), { callers, callees } = s.around(f, mask);
+    const close = make('button', { type: 'button', textContent: 'Close' });
+    close.setAttribute('aria-label', 'close the function');
+    close.onclick = () => change({ fn: '', open: false });
+    this.box.replaceChildren(
+      make('h2', {}, p.names[f], make('small', { textContent:
+        ` PD ${p.pdName(p.f_pd[f])}${p.f_kernel[f] ? ', kernel' : ''}: itself ${percent(self[f], whole)}, ` +
+        `with what it calls ${percent(total[f], whole)}` }), close),
+      make('div', { className: 'around' }, this.list('Callers', callers, total[f]),
+        this.list('Callees', callees, total[f])),
+      ...this.codeParts(f, s.byOffset(f, mask), self[f]));
+    for (const list of this.box.querySelectorAll('.listing')) {
+      list.scrollTop = (list.querySelector('.hottest')?.offsetTop ?? 0) - list.clientHeight / 2;
+    }
+  }
+
+  // Functions beside this one in its stacks, with their part of its weight.
+  list(title, labels, total) {
+    const p = this.profile, box = make('div', {}, make('h3', { textContent: title }));
+    for (const [label, weight] of [...labels].sort((a, b) => b[1] - a[1]).slice(0, 12)) {
+      const of = label === 0 ? null : p.label(label);
+      const button = make('button', { type: 'button', textContent: of ? nodeName(of) : 'none' });
+      button.disabled = !of || of.isPd;
+      button.onclick = () => change({ fn: p.functionKey(label), open: true });
+      box.append(make('div', {}, `${percent(weight, total)} `, button));
+    }
+    return box.children.length > 1 ? box : make('div', {}, ...box.childNodes, make('p', { textContent: 'none' }));
+  }
+
+  codeParts(f, byOffset, self) {
+    const { code } = this;
+    if (code.problem) {
+      return [make('p', { textContent: code.problem })];
+    }
+    const weight = code.insn.map(([offset, size]) => {
+      let sum = 0;
+      for (let at = offset; at < offset + size; at++) {
+        sum += byOffset.get(at) ?? 0;
+      }
+      return sum;
+    });
+    return [...this.sourceParts(weight, self), make('h3', { textContent: `Instructions (${code.elf})` }),
+      this.instructions(weight, self)];
+  }
+
+  instructions(weight, self) {
+    const { code } = this, start = BigInt(`0x${code.start}`), most = Math.max(...weight);
+    return this.listing('instructions', code.insn.map(([offset, , text, file, line], i) => ({
+      share: weight[i], text, hottest: weight[i] > 0 && weight[i] === most,
+      place: (start + BigInt(offset)).toString(16),
+      title: file >= 0 ? `${code.files[file].name}:${line}` : '',
+    })), self);
+  }
+
+  // The file with the most weight first; others are of inlined functions.
+  sourceParts(weight, self) {
+    const { code } = this, lines = code.files.map(() => new Map());
+    code.insn.forEach(([, , , file, line], i) => {
+      if (file >= 0) {
+        lines[file].set(line, (lines[file].get(line) ?? 0) + weight[i]);
+      }
+    });
+    const sum = (file) => [...lines[file].values()].reduce((a, b) => a + b, 0);
+    const most = Math.max(0, ...lines.flatMap((line) => [...line.values()]));
+    return code.files.map((file, i) => ({ file, i, sum: sum(i) })).sort((a, b) => b.sum - a.sum)
+      .flatMap(({ file, i }) => [make('h3', { textContent: `Source: ${file.name}`, title: file.path }),
+        file.text.length === 0 ? make('p', { textContent: `${file.path} is not on the machine that was asked` })
+          : this.listing('source', file.text.map((text, n) => ({
+            share: lines[i].get(file.from + n) ?? 0, text, place: file.from + n, title: '',
+            hottest: most > 0 && lines[i].get(file.from + n) === most,
+          })), self)]);
+  }
+
+  listing(kind, rows, self) {
+    const body = make('tbody', {});
+    for (const { share, text, place, title, hottest } of rows) {
+      const part = self ? share / self : 0;
+      const row = make('tr', { className: hottest ? 'hottest' : '', title },
+        make('td', { textContent: share > 0 ? percent(share, self) : '' }),
+        make('td', { textContent: place }), make('td', {}, make('code', { textContent: text })));
+      row.style.setProperty('--heat', Math.sqrt(part).toFixed(3));
+      body.append(row);
+    }
+    return make('div', { className: 'listing', tabIndex: 0 }, make('table', { className: kind }, body));
+  }
+}

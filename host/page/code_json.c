@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see code_json.h. */
+#include "code_json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "annotate/code.h"
+#include "base/xalloc.h"
+#include "container.h"
+
+struct file {
+    char *name, *directory; /* directory NULL: none */
+    int first, last;        /* lines of it */
+};
+
+struct files {
+    struct file file[PAGE_CODE_FILES];
+    int n;
+};
+
+/* The symbol of a place, if the place is of a function of f. */
+static bool symbol_of(const struct mkperf_frames *f, uint32_t place, struct mkperf_module **module,
+                      struct mkperf_symbol *symbol)
+{
+    const struct mkperf_place *at = &f->profile->places.place[place];
+
+    *module = mkperf_frames_module(f, at->pd, at->kernel);
+    return *module != NULL && mkperf_symbol_at(*module, at->addr, symbol);
+}
+
+static uint32_t known_places(const struct mkperf_frames *f)
+{
+    uint32_t n = f->profile->places.places.count;
+
+    return n < f->room ? n : f->room;
+}
+
+uint64_t *page_function_starts(const struct mkperf_frames *f)
+{
+    uint64_t *start = mkperf_xcalloc((size_t)f->functions.count + 1, sizeof *start);
+
+    for (uint32_t i = 0; i < known_places(f); i++) {
+        uint32_t function = f->function_of[i];
+        struct mkperf_module *module;
+        struct mkperf_symbol symbol;
+        if (function != 0 && start[function - 1] == 0 && symbol_of(f, i, &module, &symbol)) {
+            start[function - 1] = symbol.start;
+        }
+    }
+    return start;
+}
+
+/* The file's number, -1 if it is unknown or one too many. */
+static int file_number(struct files *files, const struct mkperf_line *at)
+{
+    struct file *f = files->file;
+
+    for (; at->file != NULL && f < files->file + files->n; f++) {
+        if (strcmp(f->name, at->file) == 0) {
+            f->first = at->line < f->first ? at->line : f->first;
+            f->last = at->line > f->last ? at->line : f->last;
+            return (int)(f - files->file);
+        }
+    }
+    if (at->file == NULL || at->line <= 0 || files->n == PAGE_CODE_FILES) {
+        return -1;
+    }
+    *f = (struct file){mkperf_xstrdup(at->file), mkperf_xstrdup(at->directory), at->line, at->line};
+    return files->n++;
+}
+
+static void put_instructions(struct annotate_code *code, struct mkperf_module *module,
+                             uint64_t start, struct files *files, FILE *out)
+{
+    struct annotate_insn insn;
+
+    for (unsigned n = 0; n < PAGE_CODE_INSNS && annotate_code_next(code, &insn); n++) {
+        struct mkperf_line at = {.file = NULL};
+        int file = mkperf_lines_at(module, insn.addr, &at, 1) > 0 ? file_number(files, &at) : -1;
+
+        fprintf(out, "%s[%" PRIu64 ",%zu,", n > 0 ? "," : "", insn.addr - start, insn.size);
+        page_json_text(insn.text, out);
+        fprintf(out, ",%d,%d]", file, file >= 0 ? at.line : 0);
+    }
+}
+
+static void put_file(const struct file *f, struct annotate_sources *sources, FILE *out)
+{
+    const char *slash = strrchr(f->name, '/'), *text;
+    int from = f->first > 4 ? f->first - 4 : 1, n = 0;
+
+    fputs("{\"name\":", out);
+    page_json_text(slash != NULL ? slash + 1 : f->name, out);
+    fputs(",\"path\":", out);
+    page_json_text(f->name, out);
+    fprintf(out, ",\"from\":%d,\"text\":[", from);
+    for (; n < PAGE_CODE_LINES && from + n <= f->last + 3; n++) {
+        text = annotate_source_line(sources, f->directory, f->name, from + n);
+        if (text == NULL) {
+            break;
+        }
+        fputs(n > 0 ? "," : "", out);
+        page_json_text(text, out);
+    }
+    fputs("]}", out);
+}
+
+static void put_files(struct files *files, struct annotate_sources *sources, FILE *out)
+{
+    fputs("],\"files\":[", out);
+    for (int i = 0; i < files->n; i++) {
+        fputs(i > 0 ? "," : "", out);
+        put_file(&files->file[i], sources, out);
+        free(files->file[i].name);
+        free(files->file[i].directory);
+    }
+    fputs("]}", out);
+}
+
+static bool find_symbol(const struct mkperf_frames *f, uint32_t function,
+                        struct mkperf_module **module, struct mkperf_symbol *symbol)
+{
+    for (uint32_t i = 0; i < known_places(f); i++) {
+        if (f->function_of[i] == function + 1 && symbol_of(f, i, module, symbol)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void page_code_json(const struct mkperf_frames *f, uint32_t function,
+                    struct annotate_sources *sources, FILE *out)
+{
+    struct mkperf_error e = {.status = MKPERF_OK};
+    struct mkperf_module *module = NULL;
+    struct mkperf_symbol symbol = {.name = NULL};
+    struct annotate_code code;
+    struct files files = {.n = 0};
+    bool found = find_symbol(f, function, &module, &symbol);
+    bool opened = found &&
+                  annotate_code_open(&code, module, symbol.start, symbol.size, &e) == MKPERF_OK;
+    const char *path = module != NULL ? mkperf_module_path(module) : "";
+    const char *slash = strrchr(path, '/');
+
+    fprintf(out, "{\"function\":%" PRIu32 ",\"name\":", function);
+    page_json_text(mkperf_frames_text(f, mkperf_frames_label(f, function).name), out);
+    fputs(",\"elf\":", out);
+    page_json_text(slash != NULL ? slash + 1 : path, out);
+    fprintf(out, ",\"start\":\"%" PRIx64 "\",\"size\":%" PRIu64 ",\"problem\":", symbol.start,
+            symbol.size);
+    page_json_text(opened  ? ""
+                   : found ? e.text
+                           : "no ELF has this function, so its code is not known",
+                   out);
+    fputs(",\"insn\":[", out);
+    if (opened) {
+        put_instructions(&code, module, symbol.start, &files, out);
+        annotate_code_close(&code);
+    }
+    put_files(&files, sources, out);
+}

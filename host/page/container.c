@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see container.h. */
+#include "container.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "base/xalloc.h"
+
+void page_bytes_put(struct page_bytes *b, const void *p, size_t n)
+{
+    if (n == 0) {
+        return;
+    }
+    MKPERF_GROW(b->p, b->room, b->n + n);
+    memcpy(b->p + b->n, p, n);
+    b->n += n;
+}
+
+void page_bytes_free(struct page_bytes *b)
+{
+    free(b->p);
+    *b = (struct page_bytes){.n = 0};
+}
+
+static void put_le(struct page_bytes *b, uint64_t value, unsigned size)
+{
+    uint8_t bytes[8];
+
+    for (unsigned i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    }
+    page_bytes_put(b, bytes, size);
+}
+
+static void align(struct page_bytes *b)
+{
+    while (b->n % 8 != 0) {
+        put_le(b, ' ', 1);
+    }
+}
+
+static FILE *open_text(char **text, size_t *n)
+{
+    FILE *f = open_memstream(text, n);
+
+    if (f == NULL) {
+        mkperf_die();
+    }
+    return f;
+}
+
+static void close_text(FILE *f)
+{
+    if (fclose(f) != 0) {
+        mkperf_die();
+    }
+}
+
+void page_columns_begin(struct page_columns *c)
+{
+    *c = (struct page_columns){.json = NULL};
+    c->json = open_text(&c->text, &c->text_length);
+    c->index = open_text(&c->index_text, &c->index_length);
+}
+
+void page_column(struct page_columns *c, const char *name, const uint64_t *value, size_t n)
+{
+    static const char *const types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "f64"};
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        most = value[i] > most ? value[i] : most;
+    }
+    unsigned size = most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
+    align(&c->data);
+    fprintf(c->index, "%s\"%s\":[\"%s\",%zu,%zu]", c->columns++ > 0 ? "," : "", name, types[size],
+            c->data.n, n);
+    MKPERF_GROW(c->data.p, c->data.room, c->data.n + n * size);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = value[i];
+        if (size == 8) {
+            double number = (double)value[i];
+            memcpy(&bits, &number, sizeof bits);
+        }
+        put_le(&c->data, bits, size);
+    }
+}
+
+struct page_bytes page_columns_finish(struct page_columns *c)
+{
+    struct page_bytes out = {.n = 0};
+
+    close_text(c->index);
+    fprintf(c->json, ",\"columns\":{%s}}", c->index_text);
+    close_text(c->json);
+    page_bytes_put(&out, "mkpv", 4);
+    put_le(&out, PAGE_VERSION, 4);
+    put_le(&out, c->text_length, 4);
+    page_bytes_put(&out, c->text, c->text_length);
+    align(&out);
+    page_bytes_put(&out, c->data.p, c->data.n);
+    free(c->text);
+    free(c->index_text);
+    page_bytes_free(&c->data);
+    return out;
+}
+
+void page_json_text(const char *text, FILE *out)
+{
+    fputc('"', out);
+    while (*text) {
+        size_t n = mkperf_utf8(text);
+        unsigned char c = (unsigned char)*text;
+
+        if (n != 1 && mkperf_printable_char(text) == 0) {
+            fputs("\\ufffd", out);
+            n = n != 0 ? n : 1;
+        } else if (c == '"' || c == '\\') {
+            fprintf(out, "\\%c", c);
+        } else if (c < 0x20 || c == 0x7f || c == '<') {
+            fprintf(out, "\\u%04x", c);
+        } else {
+            fprintf(out, "%.*s", (int)n, text);
+        }
+        text += n;
+    }
+    fputc('"', out);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: a profile as it arrives. Owns: the reader of container.h's columns and what is
+// derived from them once: times, the stack tree's order, functions of start code. Every number of
+// the page comes from these arrays; they do not change after reading.
+'use strict';
+
+const COLUMN_TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
+
+class Profile {
+  constructor(buffer) {
+    const head = new DataView(buffer), magic = new TextDecoder().decode(new Uint8Array(buffer, 0, 4));
+    if (magic !== 'mkpv' || head.getUint32(4, true) !== 1) {
+      throw new Error('this is no profile that this page can read');
+    }
+    const length = head.getUint32(8, true), first = Math.ceil((12 + length) / 8) * 8;
+    this.info = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 12, length)));
+    for (const [name, [type, offset, n]] of Object.entries(this.info.columns)) {
+      this[name] = new COLUMN_TYPES[type](buffer, first + offset, n);
+    }
+    this.start = BigInt(this.info.from);
+    this.span = Math.max(1, Number(BigInt(this.info.to) - this.start));
+    this.pds = this.info.pds;
+    this.samples = this.s_chain.length;
+    this.time = sums(this.s_delta); // ns since `from`
+    this.markTime = sums(this.m_delta);
+    this.functions = this.f_name.length;
+    this.names = Array.from(this.f_name, (text) => this.info.texts[text]);
+    this.longestSpan = this.s_span.reduce((most, span) => Math.max(most, span), 0);
+    this.findLeaves();
+    this.findTotals();
+    this.findStartCode();
+  }
+
+  // What is interrupted: a chain's innermost function, and whether it is in the kernel.
+  findLeaves() {
+    const n = this.c_node.length;
+    this.leaf = new Uint32Array(n);
+    this.kernel = new Uint8Array(n);
+    for (let i = 0; i < n; i++) {
+      this.leaf[i] = this.n_label[this.c_node[i]];
+      this.kernel[i] = this.f_kernel[this.leaf[i]];
+    }
+  }
+
+  // Weights of the whole recording: of each event, and of each chain.
+  findTotals() {
+    const chains = this.c_node.length;
+    this.chainWeight = new Float64Array(chains);
+    this.chainSamples = new Uint32Array(chains);
+    for (let i = 0; i < this.samples; i++) {
+      this.chainWeight[this.s_chain[i]] += this.s_period[i];
+      this.chainSamples[this.s_chain[i]]++;
+    }
+    this.eventWeight = new Float64Array(this.info.events.length);
+    this.eventSamples = new Uint32Array(this.info.events.length);
+    for (let i = 0; i < chains; i++) {
+      this.eventWeight[this.c_event[i]] += this.chainWeight[i];
+      this.eventSamples[this.c_event[i]] += this.chainSamples[i];
+    }
+  }
+
+  // Start code: functions that begin the stacks of several PDs and take next to no time themselves,
+  // such as _start and the loop that calls notified().
+  findStartCode() {
+    const nodes = this.n_label.length, self = new Map(), total = new Map();
+    const weight = new Float64Array(nodes), start = new Uint8Array(nodes);
+    for (let i = 0; i < this.c_node.length; i++) {
+      const name = this.names[this.leaf[i]];
+      weight[this.c_node[i]] += this.chainWeight[i];
+      self.set(name, (self.get(name) ?? 0) + this.chainWeight[i]);
+    }
+    for (let i = nodes - 1; i > 0; i--) {
+      weight[this.n_parent[i]] += weight[i];
+    }
+    this.isStart = new Uint8Array(this.functions);
+    for (let found = true; found;) {
+      const pds = new Map();
+      found = false;
+      for (let i = 1; i < nodes; i++) {
+        const label = this.n_label[i], parent = this.n_parent[i];
+        start[i] = label >= this.functions ? Number(parent === 0)
+          : start[parent] && this.isStart[label];
+        if (label < this.functions && start[parent] && !start[i]) {
+          const name = this.names[label];
+          pds.set(name, (pds.get(name) ?? new Set()).add(this.f_pd[label]));
+          total.set(name, (total.get(name) ?? 0) + weight[i]);
+        }
+      }
+      for (let f = 0; f < this.functions; f++) {
+        const name = this.names[f], all = total.get(name);
+        if (!this.isStart[f] && !this.f_kernel[f] && (pds.get(name)?.size ?? 0) > 1 &&
+            (self.get(name) ?? 0) < 0.02 * all) {
+          this.isStart[f] = 1;
+          found = true;
+        }
+      }
+      total.clear();
+    }
+  }
+
+  // The first sample at or after a time.
+  sampleAt(ns) {
+    return lowerBound(this.time, ns);
+  }
+
+  pdName(pd) {
+    return this.pds[pd]?.name ?? '?';
+  }
+
+  // The name of a node's label, its PD, and whether it is the kernel's.
+  label(label) {
+    const isPd = label >= this.functions, pd = isPd ? label - this.functions : this.f_pd[label];
+    return {
+      pd, isPd, name: isPd ? this.pdName(pd) : this.names[label],
+      kernel: !isPd && this.f_kernel[label] === 1,
+    };
+  }
+
+  colour(pd, kernel) {
+    const of = this.pds[pd];
+    return of === undefined ? '#a0a0a0' : kernel ? of.kernel : of.colour;
+  }
+
+  // A function by the name that an address has for it: PD/NAME, or PD/NAME/k in the kernel.
+  functionKey(f) {
+    return `${this.pdName(this.f_pd[f])}/${this.names[f]}${this.f_kernel[f] ? '/k' : ''}`;
+  }
+
+  functionOf(key) {
+    this.byKey ??= new Map(Array.from(this.names, (_, f) => [this.functionKey(f), f]));
+    return this.byKey.get(key);
+  }
+}
+
+function sums(delta) {
+  const out = new Float64Array(delta.length);
+  for (let i = 0, sum = 0; i < delta.length; i++) {
+    sum += delta[i];
+    out[i] = sum;
+  }
+  return out;
+}
+
+// The first index whose value is not below.
+function lowerBound(sorted, value) {
+  let low = 0, high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// Where data comes from: the server that sent the page, or the page itself.
+const source = {
+  async inPage(id) {
+    const text = document.getElementById(id)?.textContent;
+    if (text === undefined) {
+      return null;
+    }
+    const bytes = await (await fetch(`data:application/octet-stream;base64,${text}`)).blob();
+    return new Response(bytes.stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+  },
+
+  async profile(which) {
+    if (document.getElementById('profile-data')) {
+      const buffer = await this.inPage(`${which}-data`);
+      return buffer && new Profile(buffer);
+    }
+    const answer = await fetch(`data/${which}`);
+    if (answer.status === 204) {
+      return null;
+    }
+    if (!answer.ok) {
+      throw new Error(`${which}: ${answer.status} ${await answer.text()}`);
+    }
+    return new Profile(await answer.arrayBuffer());
+  },
+
+  async code(f) {
+    const text = document.getElementById('code-data')?.textContent;
+    if (text !== undefined) {
+      this.codes ??= new Map(JSON.parse(text).map((code) => [code.function, code]));
+      return this.codes.get(f) ?? { insn: [], files: [], elf: '',
+        problem: 'this file has the code of the heaviest functions only' };
+    }
+    const answer = await fetch(`data/code?function=${f}`);
+    if (!answer.ok) {
+      throw new Error(`code: ${answer.status} ${await answer.text()}`);
+    }
+    return answer.json();
+  },
+};

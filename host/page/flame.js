@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: the flame graph. Owns: its frames, and the keys that walk over them. The root is
+// at the top: PDs, callees below their callers; a frame's width is its share. A click selects a
+// frame's stacks, for all parts, and makes it as wide as the graph. Idle is left out unless it is asked for, and start
+// code is folded into its PD.
+'use strict';
+
+const ROW = 19, NARROWEST = 1.5; // pixels
+
+// The stack tree as it is shown: with start code or without it, children in the order of weight.
+class FrameTree {
+  constructor(profile, starts) {
+    const p = profile, byKey = new Map();
+    this.profile = p;
+    this.nodes = [{ parent: -1, label: -1, depth: -1, children: [] }];
+    this.of = new Uint32Array(p.n_label.length); // the shown node of each node
+    for (let i = 1; i < p.n_label.length; i++) {
+      const label = p.n_label[i], parent = this.of[p.n_parent[i]];
+      if (!starts && label < p.functions && p.isStart[label] && this.nodes[parent].label >= p.functions) {
+        this.of[i] = parent;
+        continue;
+      }
+      const key = parent * (p.functions + p.pds.length) + label;
+      if (!byKey.has(key)) {
+        byKey.set(key, this.nodes.length);
+        this.nodes[parent].children.push(this.nodes.length);
+        this.nodes.push({ parent, label, depth: this.nodes[parent].depth + 1, children: [] });
+      }
+      this.of[i] = byKey.get(key);
+    }
+    this.sortChildren();
+  }
+
+  sortChildren() {
+    const own = new Float64Array(this.profile.n_label.length), p = this.profile;
+    p.chainWeight.forEach((weight, chain) => { own[p.c_node[chain]] += weight; });
+    const total = this.totals(own);
+    this.nodes.forEach((node) => node.children.sort((a, b) => total[b] - total[a]));
+  }
+
+  // Totals of the shown nodes, from the weights of nodes themselves.
+  totals(byNode) {
+    const total = new Float64Array(this.nodes.length);
+    byNode.forEach((weight, i) => { total[this.of[i]] += weight; });
+    for (let i = this.nodes.length - 1; i > 0; i--) {
+      total[this.nodes[i].parent] += total[i];
+    }
+    return total;
+  }
+
+  path(i) {
+    const out = [];
+    for (; i > 0; i = this.nodes[i].parent) {
+      out.unshift(nodeName(this.profile.label(this.nodes[i].label)));
+    }
+    return out;
+  }
+
+  find(path) {
+    let at = 0;
+    for (const name of path) {
+      at = this.nodes[at].children.find((i) => nodeName(this.profile.label(this.nodes[i].label)) === name);
+      if (at === undefined) {
+        return 0;
+      }
+    }
+    return at;
+  }
+}
+
+class Flame {
+  constructor(box, details, note) {
+    this.box = box;
+    this.details = details;
+    this.note = note;
+    this.trees = [];
+    box.onkeydown = (e) => this.key(e);
+    box.onpointerleave = () => this.describe(null);
+  }
+
+  show(profile, selection, comparison) {
+    Object.assign(this, { profile, selection, comparison, trees: [] });
+    this.update();
+  }
+
+  update() {
+    const starts = state.starts, s = this.selection, p = this.profile;
+    this.tree = this.trees[Number(starts)] ??= new FrameTree(p, starts);
+    this.total = this.tree.totals(s.byNode(s.mask('node')));
+    this.before = this.comparison?.frames(starts);
+    this.whole = s.whole();
+    const pds = this.tree.nodes[0].children;
+    const idle = pds.filter((i) => p.label(this.tree.nodes[i].label).isPd && this.isIdle(i));
+    const idleWeight = idle.reduce((sum, i) => sum + this.total[i], 0);
+    this.roots = pds.filter((i) => state.idle || !idle.includes(i));
+    this.note.textContent = idleWeight > 0
+      ? `idle ${percent(idleWeight, this.whole)}${state.idle ? '' : ' left out'}` : '';
+    this.zoomed = this.tree.find(state.node);
+    if (this.zoomed !== 0 && this.total[this.zoomed] === 0) {
+      this.zoomed = 0;
+    }
+    this.place();
+  }
+
+  isIdle(i) {
+    return this.profile.pds[this.profile.label(this.tree.nodes[i].label).pd]?.idle;
+  }
+
+  place() {
+    this.elements = new Map();
+    this.narrow = 0;
+    this.deepest = 0;
+    const above = [], width = this.box.clientWidth || 1;
+    for (let i = this.zoomed; i > 0; i = this.tree.nodes[i].parent) {
+      above.unshift(i);
+    }
+    above.slice(0, -1).forEach((i) => this.element(i, 0, 1, true));
+    if (this.zoomed > 0) {
+      this.branch(this.zoomed, 0, 1, width);
+    } else {
+      const sum = this.roots.reduce((all, i) => all + this.total[i], 0);
+      let at = 0;
+      for (const i of this.roots) {
+        this.branch(i, at, sum ? this.total[i] / sum : 0, width);
+        at += sum ? this.total[i] / sum : 0;
+      }
+    }
+    this.box.replaceChildren(...this.elements.values());
+    this.box.style.height = `${(this.deepest + 1) * ROW}px`;
+    const first = this.elements.get(this.zoomed) ?? this.box.firstElementChild;
+    if (first) {
+      first.tabIndex = 0;
+    }
+    this.describe(null);
+  }
+
+  branch(i, left, width, pixels) {
+    if (width * pixels < NARROWEST) {
+      this.narrow += this.total[i] > 0;
+      return;
+    }
+    this.element(i, left, width, false);
+    let at = left;
+    for (const child of this.tree.nodes[i].children) {
+      const part = width * this.total[child] / this.total[i];
+      this.branch(child, at, part, pixels);
+      at += part;
+    }
+  }
+
+  element(i, left, width, above) {
+    const node = this.tree.nodes[i], of = this.profile.label(node.label);
+    const colour = this.before && !of.isPd ? changeColour(this.change(i))
+      : this.profile.colour(of.pd, of.kernel);
+    const e = make('button', {
+      type: 'button', textContent: nodeName(of), tabIndex: -1,
+      className: `frame${above ? ' above' : ''}${of.isPd ? ' pd' : ''}${this.isFound(of) ? ' found' : ''}`,
+    });
+    e.setAttribute('role', 'treeitem');
+    e.setAttribute('aria-level', node.depth + 1);
+    e.setAttribute('aria-label', this.text(i));
+    e.dataset.node = i;
+    e.style.left = `${100 * left}%`;
+    e.style.width = `${100 * width}%`;
+    e.style.top = `${node.depth * ROW}px`;
+    e.style.background = colour;
+    e.style.color = inkOn(colour);
+    e.onclick = () => change({ node: i === this.zoomed ? [] : this.tree.path(i) });
+    e.onpointerenter = e.onfocus = () => this.describe(i);
+    this.elements.set(i, e);
+    this.deepest = Math.max(this.deepest, node.depth);
+  }
+
+  isFound(of) {
+    return state.words !== '' && `${this.profile.pdName(of.pd)} ${of.name}`.toLowerCase()
+      .includes(state.words.toLowerCase());
+  }
+
+  change(i) {
+    const now = this.whole ? 100 * this.total[i] / this.whole : 0;
+    return now - (this.before.get(this.tree.path(i).join('\n')) ?? 0);
+  }
+
+  text(i) {
+    const of = this.profile.label(this.tree.nodes[i].label);
+    const change = this.before ? `, ${points(this.change(i))} points` : '';
+    return `${nodeName(of)}${of.isPd ? '' : `, PD ${this.profile.pdName(of.pd)}`}: ` +
+      `${percent(this.total[i], this.whole)}${change}, ${count(this.total[i])} events`;
+  }
+
+  describe(i) {
+    this.details.textContent = i !== null ? this.text(i)
+      : `${this.zoomed ? 'click the frame again to zoom out' : 'click a frame to select it'}` +
+        `${this.narrow ? `; ${this.narrow} branches are too narrow to be drawn` : ''}`;
+  }
+
+  key(e) {
+    const i = Number(document.activeElement.dataset?.node ?? NaN), node = this.tree.nodes[i];
+    if (!node) {
+      return;
+    }
+    const drawn = (list) => list.filter((n) => this.elements.has(n));
+    const beside = drawn(node.parent > 0 ? this.tree.nodes[node.parent].children : this.roots);
+    const next = {
+      ArrowUp: node.parent, ArrowDown: drawn(node.children)[0],
+      ArrowLeft: beside[beside.indexOf(i) - 1], ArrowRight: beside[beside.indexOf(i) + 1],
+    };
+    if (e.key in next) {
+      e.preventDefault();
+      this.elements.get(next[e.key])?.focus();
+    }
+  }
+}
+
+// Black or white, whichever is legible on a colour.
+function inkOn(colour) {
+  const rgb = parseInt(colour.slice(1), 16);
+  if (!colour.startsWith('#')) {
+    return '#111';
+  }
+  const light = (0.2126 * (rgb >> 16 & 255) ** 2.2 + 0.7152 * (rgb >> 8 & 255) ** 2.2 +
+    0.0722 * (rgb & 255) ** 2.2) / 255 ** 2.2;
+  return light > 0.18 ? '#111' : '#fff';
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: how much of each stretch of time was whose. Owns: sums over samples by core, PD
+// and mode, at one fine resolution for the whole recording and exactly for a short visible part, so
+// that a picture costs the same however long the recording is; and the pixels of lanes.
+'use strict';
+
+const FINE_BINS = 16384, MOST_BINS = 1 << 22; // of a pair; of all pairs
+const OTHER = 65535;
+
+class Occupancy {
+  constructor(profile) {
+    this.profile = profile;
+    // {core, pd, kernel, all, chosen}: ns before each bin; chosen is all if nothing is filtered
+    this.list = [];
+    this.event = -1;
+  }
+
+  // Sums all samples of an event; chosen: those whose chain is in the mask.
+  build(event, mask) {
+    const p = this.profile;
+    this.event = event;
+    this.mask = mask;
+    this.findPairs();
+    this.bins = Math.max(512, Math.min(FINE_BINS, Math.floor(MOST_BINS / (this.list.length + 1))));
+    this.width = p.span / this.bins;
+    this.filtered = mask.some((on, chain) => !on && p.c_event[chain] === event);
+    for (const pair of this.list) {
+      pair.all = new Float64Array(this.bins + 1);
+      pair.chosen = this.filtered ? new Float64Array(this.bins + 1) : pair.all;
+    }
+    this.sum(0, p.samples, 0, this.width, this.bins, this.list);
+    this.list.flatMap((pair) => this.filtered ? [pair.all, pair.chosen] : [pair.all]).forEach(accumulate);
+  }
+
+  // The pairs that there are, in the order in which lanes stack them: by PD, user below kernel; and
+  // the pair of each sample, 65535 for other events'.
+  findPairs() {
+    const p = this.profile, pds = p.pds.length;
+    this.pairOf = new Uint16Array(p.samples).fill(OTHER);
+    const key = (i) => (p.s_core[i] * pds + p.c_pd[p.s_chain[i]]) * 2 + p.kernel[p.s_chain[i]];
+    const seen = new Uint8Array(p.info.cores * pds * 2);
+    for (let i = 0; i < p.samples; i++) {
+      seen[key(i)] |= p.c_event[p.s_chain[i]] === this.event;
+    }
+    this.list = [...seen.keys()].filter((at) => seen[at]).map((at) =>
+      ({ at, core: Math.floor(at / 2 / pds), pd: Math.floor(at / 2) % pds, kernel: at % 2 }))
+      .sort((a, b) => a.pd - b.pd || a.kernel - b.kernel).slice(0, OTHER);
+    const number = new Uint16Array(seen.length).fill(OTHER);
+    this.list.forEach((pair, i) => { number[pair.at] = i; });
+    for (let i = 0; i < p.samples; i++) {
+      if (p.c_event[p.s_chain[i]] === this.event) {
+        this.pairOf[i] = number[key(i)];
+      }
+    }
+  }
+
+  // Adds the samples from begin to end to the bins of their pairs, which begin at `from`.
+  sum(begin, end, from, width, bins, pairs) {
+    const p = this.profile;
+    for (let i = begin; i < end; i++) {
+      if (this.pairOf[i] === OTHER) {
+        continue;
+      }
+      const low = Math.max(0, (p.time[i] - p.s_span[i] - from) / width);
+      const high = Math.min(bins, (p.time[i] - from) / width);
+      const { all, chosen } = pairs[this.pairOf[i]], wanted = this.filtered && this.mask[p.s_chain[i]];
+      for (let bin = Math.floor(low); bin < high; bin++) {
+        const part = (Math.min(high, bin + 1) - Math.max(low, bin)) * width;
+        all[bin] += part;
+        if (wanted) {
+          chosen[bin] += part;
+        }
+      }
+    }
+  }
+
+  // The parts (0 to 1) of n columns from `from` to `to` that each pair has: [{pair, all, chosen}].
+  // The arrays are used again by the next call with the same n.
+  columns(from, to, n) {
+    const width = (to - from) / n, out = this.room(n);
+    if (width < this.width) {
+      const p = this.profile, begin = p.sampleAt(from), end = p.sampleAt(to + p.longestSpan + 1);
+      out.forEach((column) => { column.all.fill(0); column.chosen.fill(0); });
+      this.sum(begin, end, from, width, n, out);
+      out.forEach((column) => this.filtered
+        ? [column.all, column.chosen].forEach((part) => scale(part, width)) : scale(column.all, width));
+    } else {
+      const edge = this.edges(from, width, n);
+      for (const { pair, all, chosen } of out) {
+        this.resample(pair.all, all, edge, width);
+        if (this.filtered) {
+          this.resample(pair.chosen, chosen, edge, width);
+        }
+      }
+    }
+    return out;
+  }
+
+  room(n) {
+    return this.list.map((pair) => {
+      pair.rooms ??= new Map();
+      if (!pair.rooms.has(n)) {
+        const all = new Float32Array(n);
+        pair.rooms.set(n, { pair, all, chosen: this.filtered ? new Float32Array(n) : all });
+      }
+      return pair.rooms.get(n);
+    });
+  }
+
+  // In which bin each column begins, and where in it.
+  edges(from, width, n) {
+    const bin = new Int32Array(n + 1), part = new Float64Array(n + 1);
+    for (let i = 0; i <= n; i++) {
+      const at = Math.min(this.bins, Math.max(0, (from + i * width) / this.width));
+      bin[i] = Math.min(this.bins - 1, Math.floor(at));
+      part[i] = at - bin[i];
+    }
+    return { bin, part };
+  }
+
+  resample(before, out, { bin, part }, width) {
+    let last = before[bin[0]] + part[0] * (before[bin[0] + 1] - before[bin[0]]);
+    for (let i = 0; i < out.length; i++) {
+      const at = bin[i + 1], next = before[at] + part[i + 1] * (before[at + 1] - before[at]);
+      out[i] = Math.min(1, (next - last) / width);
+      last = next;
+    }
+  }
+}
+
+// Values to sums of those before.
+function accumulate(values) {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    values[i] = sum;
+    sum += value;
+  }
+}
+
+function scale(values, by) {
+  for (let i = 0; i < values.length; i++) {
+    values[i] = Math.min(1, values[i] / by);
+  }
+}
+
+// '#rrggbb' as a pixel of ImageData (little-endian), with an alpha of 0 to 255.
+function pixel(colour, alpha) {
+  const rgb = parseInt(colour.slice(1), 16);
+  return (alpha << 24 | (rgb & 255) << 16 | (rgb & 0xff00) | rgb >> 16) >>> 0;
+}
+
+// Draws a lane's columns from the bottom up: what is chosen in full colour, the rest pale, on top of
+// it. parts: [{all, chosen, colour, pale}].
+function paintLane(pixels, stride, top, height, parts, n) {
+  const filtered = parts.some((part) => part.chosen !== part.all);
+  for (let x = 0; x < n; x++) {
+    let bottom = top + height, level = 0;
+    for (let pass = 0; pass <= Number(filtered); pass++) {
+      for (let i = 0; i < parts.length; i++) {
+        const part = parts[i], share = pass === 0 ? part.chosen[x] : part.all[x] - part.chosen[x];
+        if (share <= 1e-6) {
+          continue;
+        }
+        level += share * height;
+        const to = Math.max(top, top + height - Math.round(level));
+        // what is there is seen, even if it is less than a pixel
+        const end = to === bottom && share * height > 0.02 && bottom > top && level < 1 ? to - 1 : to;
+        const colour = pass === 0 ? part.colour : part.pale;
+        for (let y = bottom - 1; y >= end; y--) {
+          pixels[y * stride + x] = colour;
+        }
+        bottom = Math.min(bottom, end);
+      }
+    }
+  }
+}

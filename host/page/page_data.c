@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see page_data.h. */
+#include "page_data.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/pd_colour.h"
+#include "base/xalloc.h"
+#include "code_json.h"
+#include "profile/spans.h"
+#include "profile/tree.h"
+
+/* In the tree, a label from here on is a PD. */
+static const uint32_t PD_LABEL = UINT32_C(1) << 31;
+
+struct maker {
+    const struct page_input *in;
+    struct mkperf_frames *f;
+    struct mkperf_profile *p;
+    struct page_columns c;
+    struct mkperf_hash texts; /* numbers of texts that are sent */
+    uint64_t *value;          /* of the column that is being made */
+    size_t room;
+};
+
+struct page_input page_input_of(struct mkperf_frames *f, const char *file)
+{
+    const struct mkperf_profile *p = f->profile;
+
+    return (struct page_input){.frames = f,
+                               .sample = p->samples.map,
+                               .samples = p->samples.count,
+                               .mark = p->marks.map,
+                               .marks = p->marks.count,
+                               .loss = p->losses.map,
+                               .losses = p->losses.count,
+                               .file = file};
+}
+
+static uint64_t *values(struct maker *m, size_t n)
+{
+    MKPERF_GROW(m->value, m->room, n + 1);
+    return m->value;
+}
+
+/* A column of n values; `expression` may use i. */
+#define COLUMN(m, name, n, expression)            \
+    do {                                          \
+        size_t n_ = (n);                          \
+        uint64_t *value_ = values((m), n_);       \
+        for (size_t i = 0; i < n_; i++) {         \
+            value_[i] = (expression);             \
+        }                                         \
+        page_column(&(m)->c, (name), value_, n_); \
+    } while (0)
+
+static uint32_t text_of(struct maker *m, uint32_t text)
+{
+    uint64_t key = text;
+
+    return mkperf_hash_number(&m->texts, &key, 1);
+}
+
+static uint64_t first_ns(const struct page_input *in)
+{
+    uint64_t first = in->samples > 0 ? in->sample[0].time_ns : UINT64_MAX;
+
+    if (in->marks > 0 && in->mark[0].time_ns < first) {
+        first = in->mark[0].time_ns;
+    }
+    return first != UINT64_MAX ? first : 0;
+}
+
+static uint64_t last_ns(const struct page_input *in)
+{
+    uint64_t last = in->samples > 0 ? in->sample[in->samples - 1].time_ns : 0;
+
+    if (in->marks > 0 && in->mark[in->marks - 1].time_ns > last) {
+        last = in->mark[in->marks - 1].time_ns;
+    }
+    return last;
+}
+
+static void put_samples(struct maker *m)
+{
+    const struct mkperf_profile_sample *s = m->in->sample;
+    size_t n = m->in->samples;
+    uint64_t first = first_ns(m->in), *span = mkperf_profile_spans(m->p, s, n);
+
+    COLUMN(m, "s_delta", n, s[i].time_ns - (i > 0 ? s[i - 1].time_ns : first));
+    COLUMN(m, "s_chain", n, s[i].chain);
+    COLUMN(m, "s_core", n, s[i].core);
+    COLUMN(m, "s_period", n, s[i].period);
+    page_column(&m->c, "s_span", span, n);
+    free(span);
+}
+
+/* The innermost node of a chain, and where in its function it was interrupted. */
+static uint32_t add_chain(struct mkperf_tree *t, struct maker *m, uint32_t chain, uint32_t pd)
+{
+    uint32_t function[MKPERF_PLACES_MAX], n = mkperf_frames_of(m->f, chain, function);
+    bool ambiguous = mkperf_places_ambiguous(&m->p->places, pd);
+    uint32_t owner = ambiguous ? pd : mkperf_frames_label(m->f, function[n - 1]).pd;
+    uint32_t node = mkperf_tree_child(t, 0, PD_LABEL | owner);
+
+    while (n-- > 0) {
+        uint32_t of = mkperf_frames_label(m->f, function[n]).pd;
+        if (of != owner && !ambiguous) { /* a protected call into that PD */
+            owner = of;
+            node = mkperf_tree_child(t, node, PD_LABEL | of);
+        }
+        node = mkperf_tree_child(t, node, function[n]);
+    }
+    return node;
+}
+
+static uint64_t offset_of(const struct maker *m, uint32_t chain, const uint64_t *start)
+{
+    uint32_t function[MKPERF_PLACES_MAX];
+    struct mkperf_address address[MKPERF_PLACES_MAX];
+    struct mkperf_symbol symbol;
+
+    if (mkperf_profile_addresses(m->p, chain, address) == 0) {
+        return 0;
+    }
+    struct mkperf_module *module = mkperf_frames_module(m->f, address[0].pd, address[0].kernel);
+    if (module == NULL || !mkperf_symbol_at(module, address[0].addr, &symbol)) {
+        return 0;
+    }
+    mkperf_frames_of(m->f, chain, function);
+    return start[function[0]] == symbol.start ? address[0].addr - symbol.start + 1 : 0;
+}
+
+static void put_functions(struct maker *m)
+{
+    uint32_t n = m->f->functions.count;
+
+    COLUMN(m, "f_pd", n, mkperf_frames_label(m->f, (uint32_t)i).pd);
+    COLUMN(m, "f_kernel", n, mkperf_frames_label(m->f, (uint32_t)i).kernel);
+    COLUMN(m, "f_name", n, text_of(m, mkperf_frames_label(m->f, (uint32_t)i).name));
+}
+
+static void put_chains(struct maker *m)
+{
+    uint32_t n = m->p->chains.count, functions;
+    struct mkperf_tree t;
+    uint64_t *start;
+
+    COLUMN(m, "c_event", n, mkperf_profile_head(m->p, (uint32_t)i).event);
+    COLUMN(m, "c_pd", n, mkperf_profile_head(m->p, (uint32_t)i).pd);
+    mkperf_tree_init(&t);
+    COLUMN(m, "c_node", n,
+           add_chain(&t, m, (uint32_t)i, mkperf_profile_head(m->p, (uint32_t)i).pd));
+    functions = m->f->functions.count;
+    start = page_function_starts(m->f);
+    COLUMN(m, "c_offset", n, offset_of(m, (uint32_t)i, start));
+    COLUMN(m, "n_parent", t.n, t.node[i].parent);
+    COLUMN(m, "n_label", t.n,
+           t.node[i].label & PD_LABEL ? functions + (t.node[i].label & ~PD_LABEL)
+                                      : t.node[i].label);
+    free(start);
+    mkperf_tree_free(&t);
+    put_functions(m);
+}
+
+static void put_marks(struct maker *m)
+{
+    const struct page_input *in = m->in;
+    uint64_t first = first_ns(in);
+
+    COLUMN(m, "m_delta", in->marks,
+           in->mark[i].time_ns - (i > 0 ? in->mark[i - 1].time_ns : first));
+    COLUMN(m, "m_pd", in->marks, in->mark[i].pd);
+    COLUMN(m, "m_kind", in->marks, in->mark[i].kind);
+    COLUMN(m, "m_id", in->marks, in->mark[i].id);
+    COLUMN(m, "m_name", in->marks, text_of(m, in->mark[i].name));
+    COLUMN(m, "l_time", in->losses, in->loss[i].time_ns > first ? in->loss[i].time_ns - first : 0);
+    COLUMN(m, "l_samples", in->losses, in->loss[i].samples);
+    COLUMN(m, "l_core", in->losses, in->loss[i].core);
+}
+
+static void put_line(void *self, const char *line)
+{
+    fprintf(self, "%s\n", line);
+}
+
+static void put_head(const struct maker *m, FILE *out)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *head = open_memstream(&text, &n);
+
+    if (head != NULL) {
+        mkperf_profile_notes(m->p, put_line, head);
+        mkperf_frames_warn(m->f, head);
+        (void)fclose(head);
+    }
+    page_json_text(text != NULL ? text : "", out);
+    free(text);
+}
+
+static void put_pds(const struct maker *m, FILE *out)
+{
+    uint32_t n = m->p->places.npds;
+    const char **name = mkperf_xcalloc((size_t)n + 1, sizeof *name);
+    uint32_t *colour = mkperf_xcalloc((size_t)n + 1, sizeof *colour);
+
+    for (uint32_t i = 0; i < n; i++) {
+        name[i] = mkperf_profile_pd_name(m->p, i);
+    }
+    mkperf_pd_colours(name, n, colour);
+    fputs(",\"pds\":[", out);
+    for (uint32_t i = 0; i < n; i++) {
+        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
+        page_json_text(name[i], out);
+        fprintf(out, ",\"idle\":%s,\"profiler\":%s,\"colour\":\"#%06x\",\"kernel\":\"#%06x\"}",
+                mkperf_places_idle(&m->p->places, i) ? "true" : "false",
+                m->p->places.pd[i].profiler ? "true" : "false", colour[i],
+                mkperf_kernel_colour(colour[i]));
+    }
+    fputs("]", out);
+    free(name);
+    free(colour);
+}
+
+static void put_events(const struct maker *m, FILE *out)
+{
+    char room[32];
+
+    fputs(",\"events\":[", out);
+    for (uint32_t i = 0; i < m->p->nevents; i++) {
+        const char *name = mkperf_places_event_name(&m->p->places, i, room);
+        fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
+        page_json_text(name, out);
+        fprintf(out, ",\"time\":%s}", mkperf_event_is_time(name) ? "true" : "false");
+    }
+    fputs("]", out);
+}
+
+static void put_calls(const struct mkperf_interactions *a, FILE *out)
+{
+    fprintf(out, ",\"calls_ns\":\"%" PRIu64 "\",\"calls\":[", a != NULL ? a->ns : 0);
+    for (unsigned i = 0; a != NULL && i < a->nedges; i++) {
+        fputs(i > 0 ? ",{\"from\":" : "{\"from\":", out);
+        page_json_text(a->edge[i].from, out);
+        fputs(",\"to\":", out);
+        page_json_text(a->edge[i].to, out);
+        fprintf(out, ",\"calls\":%" PRIu64 ",\"notifications\":%" PRIu64 "}", a->edge[i].calls,
+                a->edge[i].notifications);
+    }
+    fputs("]", out);
+}
+
+static void put_json(const struct maker *m)
+{
+    const struct page_input *in = m->in;
+    FILE *out = m->c.json;
+
+    fputs("{\"file\":", out);
+    page_json_text(in->file, out);
+    fputs(",\"head\":", out);
+    put_head(m, out);
+    put_events(m, out);
+    put_pds(m, out);
+    fprintf(out,
+            ",\"cores\":%u,\"from\":\"%" PRIu64 "\",\"to\":\"%" PRIu64 "\",\"samples\":%zu"
+            ",\"lost\":%" PRIu64 ",\"complete\":%s,\"live\":%s,\"speedscope\":%s",
+            m->p->cores_seen, first_ns(in), last_ns(in), in->samples, mkperf_profile_lost(m->p),
+            m->p->totals.complete ? "true" : "false", in->live ? "true" : "false",
+            in->speedscope ? "true" : "false");
+    put_calls(in->interactions, out);
+    fputs(",\"texts\":[", out);
+    for (uint32_t i = 0; i < m->texts.count; i++) {
+        uint32_t words;
+        fputs(i > 0 ? "," : "", out);
+        page_json_text(mkperf_frames_text(m->f, (uint32_t)*mkperf_hash_key(&m->texts, i, &words)),
+                       out);
+    }
+    fputs("]", out);
+}
+
+struct page_bytes page_data_make(const struct page_input *in)
+{
+    struct maker m = {.in = in, .f = in->frames, .p = in->frames->profile};
+
+    page_columns_begin(&m.c);
+    put_samples(&m);
+    put_chains(&m);
+    put_marks(&m);
+    put_json(&m);
+    free(m.value);
+    mkperf_hash_free(&m.texts);
+    return page_columns_finish(&m.c);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: sums over the selected samples. Owns: which chains pass a selection, and the
+// weights of PDs, functions and stack nodes. A part of the page leaves out the filter that it sets
+// itself, so that a PD can be chosen beside another.
+'use strict';
+
+class Selection {
+  // untimed: times and cores do not select, as those of another recording.
+  constructor(profile, untimed = false) {
+    this.profile = profile;
+    this.untimed = untimed;
+    this.timed = null; // weights of chains within the selected time and core
+    this.flags = new Map(); // node flags of the current filters, by what they are of
+  }
+
+  // Forgets what depends on the names that changed.
+  changed(names) {
+    if (['from', 'to', 'core'].some((name) => names.has(name))) {
+      this.timed = null;
+    }
+    for (const name of ['fn', 'node', 'words']) {
+      if (names.has(name)) {
+        this.flags.delete(name);
+      }
+    }
+  }
+
+  event() {
+    const at = this.profile.info.events.findIndex((event) => event.name === state.event);
+    return Math.max(at, 0);
+  }
+
+  // Per chain: weight and samples within the selected time and core.
+  weights() {
+    const p = this.profile;
+    if (this.untimed || (state.from === null && state.core === null)) {
+      return { weight: p.chainWeight, samples: p.chainSamples };
+    }
+    if (this.timed === null) {
+      const weight = new Float64Array(p.c_node.length), samples = new Uint32Array(p.c_node.length);
+      const begin = state.from === null ? 0 : p.sampleAt(state.from);
+      const end = state.from === null ? p.samples : p.sampleAt(state.to + 1);
+      for (let i = begin; i < end; i++) {
+        if (state.core === null || p.s_core[i] === state.core) {
+          weight[p.s_chain[i]] += p.s_period[i];
+          samples[p.s_chain[i]]++;
+        }
+      }
+      this.timed = { weight, samples };
+    }
+    return this.timed;
+  }
+
+  // Per node: whether a stack that ends there passes a filter on its frames.
+  nodeFlags(name) {
+    const p = this.profile;
+    if (state[name].length === 0) {
+      return null;
+    }
+    if (!this.flags.has(name)) {
+      const flag = new Uint8Array(p.n_label.length);
+      const hit = name === 'node' ? this.nodeHit() : name === 'fn' ? this.functionHit() : this.wordHit();
+      for (let i = 1; i < flag.length; i++) {
+        flag[i] = flag[p.n_parent[i]] || hit(i) ? 1 : 0;
+      }
+      this.flags.set(name, flag);
+    }
+    return this.flags.get(name);
+  }
+
+  functionHit() {
+    const p = this.profile, f = p.functionOf(state.fn);
+    return (node) => p.n_label[node] === f;
+  }
+
+  wordHit() {
+    const p = this.profile, words = state.words.toLowerCase();
+    const found = new Uint8Array(p.functions + p.pds.length).map((_, label) => {
+      const of = p.label(label);
+      return `${p.pdName(of.pd)} ${of.name}`.toLowerCase().includes(words);
+    });
+    return (node) => found[p.n_label[node]] === 1;
+  }
+
+  // A node is named by the path of names from its PD; start code in between does not count, so that
+  // a path means the same whether it is shown or not.
+  nodeHit() {
+    const p = this.profile, want = state.node, matched = new Int32Array(p.n_label.length);
+    return (node) => {
+      const label = p.n_label[node], before = matched[p.n_parent[node]], of = p.label(label);
+      if (before < 0 || before === want.length) {
+        matched[node] = -1;
+      } else if (nodeName(of) === want[before]) {
+        matched[node] = before + 1;
+      } else {
+        matched[node] = !of.isPd && p.isStart[label] ? before : -1;
+      }
+      return matched[node] === want.length;
+    };
+  }
+
+  // Per chain: 1 if it passes all filters but those named.
+  mask(...without) {
+    const p = this.profile, n = p.c_node.length, event = this.event(), mask = new Uint8Array(n);
+    const pd = without.includes('pd') || !state.pd ? -1
+      : p.pds.findIndex((of) => of.name === state.pd);
+    const any = state.pd === '' || without.includes('pd');
+    const flags = ['fn', 'node', 'words'].filter((name) => !without.includes(name))
+      .map((name) => this.nodeFlags(name)).filter((flag) => flag !== null);
+    for (let i = 0; i < n; i++) {
+      mask[i] = p.c_event[i] === event && (any || p.c_pd[i] === pd) &&
+        flags.every((flag) => flag[p.c_node[i]] === 1) ? 1 : 0;
+    }
+    return mask;
+  }
+
+  // What percentages are of: the event's samples within the selected time and core, as in mkperf
+  // report with --time and --pd.
+  whole() {
+    return this.total(this.mask('pd', 'fn', 'node', 'words')).weight;
+  }
+
+  // {weight, samples} of a mask.
+  total(mask) {
+    const { weight, samples } = this.weights(), out = { weight: 0, samples: 0 };
+    for (let i = 0; i < mask.length; i++) {
+      if (mask[i]) {
+        out.weight += weight[i];
+        out.samples += samples[i];
+      }
+    }
+    return out;
+  }
+
+  // Per PD: {user, kernel, samples}.
+  byPd(mask) {
+    const p = this.profile, { weight, samples } = this.weights();
+    const out = p.pds.map(() => ({ user: 0, kernel: 0, samples: 0 }));
+    for (let i = 0; i < mask.length; i++) {
+      if (mask[i]) {
+        out[p.c_pd[i]][p.kernel[i] ? 'kernel' : 'user'] += weight[i];
+        out[p.c_pd[i]].samples += samples[i];
+      }
+    }
+    return out;
+  }
+
+  // Per function: self, total (with what it called; once for each stack), samples of its own.
+  byFunction(mask) {
+    const p = this.profile, { weight, samples } = this.weights();
+    const out = {
+      self: new Float64Array(p.functions), total: new Float64Array(p.functions),
+      samples: new Uint32Array(p.functions),
+    };
+    const seen = new Uint32Array(p.functions);
+    for (let i = 0; i < mask.length; i++) {
+      if (!mask[i] || samples[i] === 0) {
+        continue;
+      }
+      out.self[p.leaf[i]] += weight[i];
+      out.samples[p.leaf[i]] += samples[i];
+      for (let node = p.c_node[i]; node !== 0; node = p.n_parent[node]) {
+        const f = p.n_label[node];
+        if (f < p.functions && seen[f] !== i + 1) {
+          seen[f] = i + 1;
+          out.total[f] += weight[i];
+        }
+      }
+    }
+    return out;
+  }
+
+  // Per node: the weight of the stacks that end there.
+  byNode(mask) {
+    const p = this.profile, { weight } = this.weights(), out = new Float64Array(p.n_label.length);
+    for (let i = 0; i < mask.length; i++) {
+      if (mask[i]) {
+        out[p.c_node[i]] += weight[i];
+      }
+    }
+    return out;
+  }
+
+  // Callers and callees of a function: {label: weight}, by the frames beside it in each stack.
+  around(f, mask) {
+    const p = this.profile, { weight, samples } = this.weights(), out = [new Map(), new Map()];
+    const add = (map, label, w) => map.set(label, (map.get(label) ?? 0) + w);
+    for (let i = 0; i < mask.length; i++) {
+      if (!mask[i] || samples[i] === 0) {
+        continue;
+      }
+      const callers = new Set(), callees = new Set();
+      for (let node = p.c_node[i], below = -1; node !== 0; node = p.n_parent[node]) {
+        if (p.n_label[node] === f) {
+          callers.add(p.n_label[p.n_parent[node]]);
+          if (below >= 0) {
+            callees.add(below);
+          }
+        }
+        below = p.n_label[node];
+      }
+      callers.forEach((label) => add(out[0], label, weight[i]));
+      callees.forEach((label) => add(out[1], label, weight[i]));
+    }
+    return { callers: out[0], callees: out[1] };
+  }
+
+  // Weights by offset of a function's code, of its own samples.
+  byOffset(f, mask) {
+    const p = this.profile, { weight } = this.weights(), out = new Map();
+    for (let i = 0; i < mask.length; i++) {
+      if (mask[i] && p.leaf[i] === f && p.c_offset[i] > 0) {
+        out.set(p.c_offset[i] - 1, (out.get(p.c_offset[i] - 1) ?? 0) + weight[i]);
+      }
+    }
+    return out;
+  }
+}
+
+// What a stack frame is called in a path of names.
+function nodeName(of) {
+  return of.isPd ? `PD ${of.name}` : of.kernel ? `${of.name} [k]` : of.name;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: what is selected. Owns: the state, which the address (#...) holds in names and
+// numbers that mean the same in another recording of the system, and the small helpers of all parts.
+//
+// event: name; from, to: selected time in ns since the beginning, null; viewFrom, viewTo: visible
+// time; core: number, null; pd: name, ''; fn: a function's key, ''; node: names from the PD
+// inwards, []; words: the search; idle, starts: whether the flame graph shows them; open: whether the
+// function's code is shown; sort: column of the functions.
+'use strict';
+
+const byId = (id) => document.getElementById(id);
+
+function percent(part, whole) {
+  return `${(whole ? 100 * part / whole : 0).toFixed(2)} %`;
+}
+
+function count(n) {
+  return Math.round(n).toLocaleString('en');
+}
+
+// A time or length in ns, in a unit that leaves few digits: 1.234567 s, 12.3 ms.
+function duration(ns) {
+  const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+  const [size, unit] = units.find(([size]) => Math.abs(ns) >= size) ?? units[3];
+  return `${Number((ns / size).toPrecision(4))} ${unit}`;
+}
+
+// A point in time: as many digits as a visible span of `span` ns needs.
+function moment(ns, span) {
+  const digits = Math.min(9, Math.max(3, Math.ceil(-Math.log10(span / 1e9)) + 3));
+  return `${(ns / 1e9).toFixed(digits)} s`;
+}
+
+function make(tag, properties, ...children) {
+  const e = Object.assign(document.createElement(tag), properties);
+  e.append(...children);
+  return e;
+}
+
+const EMPTY = {
+  event: '', from: null, to: null, viewFrom: null, viewTo: null, core: null, pd: '', fn: '',
+  node: [], words: '', idle: false, starts: false, open: false, sort: 'self',
+};
+
+const state = { ...EMPTY };
+const listeners = [];
+
+// Changes the state; parts that listen get the names of what changed.
+function change(parts) {
+  const changed = Object.keys(parts).filter((name) =>
+    JSON.stringify(state[name]) !== JSON.stringify(parts[name]));
+  Object.assign(state, parts);
+  if (changed.length > 0) {
+    saveState();
+    listeners.forEach((listen) => listen(new Set(changed)));
+  }
+}
+
+const RANGES = { t: ['from', 'to'], v: ['viewFrom', 'viewTo'] };
+
+function writeState() {
+  const out = [];
+  const put = (name, value) => out.push(`${name}=${value}`);
+  for (const [name, [from, to]] of Object.entries(RANGES)) {
+    if (state[from] !== null) {
+      put(name, `${Math.round(state[from])}-${Math.round(state[to])}`);
+    }
+  }
+  for (const name of ['event', 'pd', 'fn', 'words']) {
+    if (state[name]) {
+      put(name, encodeURIComponent(state[name]));
+    }
+  }
+  if (state.core !== null) {
+    put('core', state.core);
+  }
+  if (state.node.length > 0) {
+    put('node', state.node.map(encodeURIComponent).join(';'));
+  }
+  for (const name of ['idle', 'starts', 'open']) {
+    if (state[name]) {
+      put(name, 1);
+    }
+  }
+  if (state.sort !== EMPTY.sort) {
+    put('sort', state.sort);
+  }
+  return out.join('&');
+}
+
+function readState(text) {
+  const out = { ...EMPTY };
+  for (const part of text.split('&')) {
+    const at = part.indexOf('='), name = part.slice(0, at), value = part.slice(at + 1);
+    if (name in RANGES && /^\d+-\d+$/.test(value)) {
+      RANGES[name].forEach((key, i) => { out[key] = Number(value.split('-')[i]); });
+    } else if (name === 'node') {
+      out.node = value.split(';').map(decodeURIComponent);
+    } else if (name === 'core' && /^\d+$/.test(value)) {
+      out.core = Number(value);
+    } else if (['idle', 'starts', 'open'].includes(name)) {
+      out[name] = value === '1';
+    } else if (['event', 'pd', 'fn', 'words', 'sort'].includes(name)) {
+      out[name] = decodeURIComponent(value);
+    }
+  }
+  return out;
+}
+
+let saved = null;
+
+// Panning changes the state often; browsers limit how often an address may change.
+function saveState() {
+  saved ??= setTimeout(() => {
+    saved = null;
+    history.replaceState(null, '', `#${writeState()}`);
+  }, 150);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: tables. Owns: the PDs with their activity, the functions, calls between PDs,
+// and marks. A row's button selects it.
+'use strict';
+
+const ROWS_FIRST = 200, SPARK = [120, 18]; // rows; pixels
+
+function cells(...texts) {
+  return texts.map((text) => make('td', {}, text));
+}
+
+function swatch(colour) {
+  const mark = make('i', { className: 'swatch' });
+  mark.style.background = colour;
+  return mark;
+}
+
+// A share with a bar behind it.
+function bar(text, share, colour) {
+  const e = make('td', { className: 'bar' }, make('span', { textContent: text }));
+  e.style.setProperty('--share', `${Math.min(100, 100 * share).toFixed(2)}%`);
+  e.style.setProperty('--of', colour);
+  return e;
+}
+
+class PdTable {
+  constructor(table) {
+    this.head = table.tHead.rows[0];
+    this.body = table.tBodies[0];
+  }
+
+  show(profile, selection, comparison, occupancy) {
+    Object.assign(this, { profile, selection, comparison, occupancy });
+    this.head.querySelectorAll('.diff').forEach((th) => { th.hidden = !comparison; });
+    this.update();
+  }
+
+  update() {
+    const p = this.profile, s = this.selection, sums = s.byPd(s.mask('pd')), whole = s.whole();
+    const rows = sums.map((sum, pd) => ({ ...sum, pd, all: sum.user + sum.kernel }))
+      .filter((row) => row.all > 0 || (state.pd && p.pds[row.pd].name === state.pd))
+      .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || b.all - a.all);
+    this.body.replaceChildren(...rows.map((row) => this.row(row, whole)));
+    this.sparks();
+  }
+
+  row(row, whole) {
+    const p = this.profile, name = p.pdName(row.pd), chosen = state.pd === name;
+    const button = make('button', { type: 'button', textContent: name });
+    const calls = this.calls(name), spark = make('canvas', { className: 'spark' });
+    button.setAttribute('aria-pressed', chosen);
+    button.prepend(swatch(p.colour(row.pd, false)));
+    button.onclick = () => change({ pd: chosen ? '' : name });
+    const tr = make('tr', { className: chosen ? 'chosen' : '' });
+    tr.dataset.pd = name;
+    tr.append(make('td', {}, button), bar(percent(row.all, whole), row.all / (whole || 1), p.colour(row.pd, false)),
+      ...cells(percent(row.user, whole), percent(row.kernel, whole), count(row.samples)),
+      ...cells(calls.in, calls.out));
+    if (this.comparison) {
+      const before = this.comparison.pd(name);
+      tr.append(...cells(`${before.toFixed(2)} %`, points((whole ? 100 * row.all / whole : 0) - before)));
+    }
+    spark.setAttribute('role', 'img');
+    spark.setAttribute('aria-label', `activity of ${name} over time`);
+    tr.append(make('td', {}, spark));
+    return tr;
+  }
+
+  // Calls that a PD received and made; notifications count, too. Without a count: a dash.
+  calls(name) {
+    const list = this.profile.info.calls;
+    const sum = (side) => list.filter((edge) => edge[side] === name)
+      .reduce((n, edge) => n + edge.calls + edge.notifications, 0);
+    return list.length === 0 ? { in: '–', out: '–' } : { in: count(sum('to')), out: count(sum('from')) };
+  }
+
+  sparks() {
+    const [width, height] = SPARK, columns = this.occupancy.columns(0, this.profile.span, width);
+    for (const tr of this.body.rows) {
+      const canvas = tr.querySelector('canvas'), pixels = new Uint32Array(width * height);
+      const parts = columns.filter(({ pair }) => this.profile.pdName(pair.pd) === tr.dataset.pd)
+        .map((column) => {
+          const colour = this.profile.colour(column.pair.pd, column.pair.kernel);
+          return { ...column, colour: pixel(colour, 255), pale: pixel(colour, 70) };
+        });
+      paintLane(pixels, width, 0, height, parts, width);
+      canvas.width = width;
+      canvas.height = height;
+      canvas.getContext('2d').putImageData(
+        new ImageData(new Uint8ClampedArray(pixels.buffer), width, height), 0, 0);
+    }
+  }
+}
+
+const COLUMNS = { self: 0, total: 1, samples: 2, pd: 3, name: 4, before: 5, change: 6 };
+
+class FunctionTable {
+  constructor(table, note) {
+    this.table = table;
+    this.note = note;
+    this.body = table.tBodies[0];
+    this.limit = ROWS_FIRST;
+    for (const th of table.tHead.querySelectorAll('th')) {
+      const button = make('button', { type: 'button', textContent: th.textContent });
+      button.onclick = () => change({ sort: th.dataset.sort });
+      th.replaceChildren(button);
+    }
+  }
+
+  show(profile, selection, comparison) {
+    Object.assign(this, { profile, selection, comparison });
+    this.table.querySelectorAll('thead .diff').forEach((th) => { th.hidden = !comparison; });
+    this.update();
+  }
+
+  rows() {
+    const p = this.profile, s = this.selection, sums = s.byFunction(s.mask('fn')), whole = s.whole();
+    const out = [];
+    for (let f = 0; f < p.functions; f++) {
+      if (sums.total[f] > 0) {
+        const row = { f, self: sums.self[f], total: sums.total[f], samples: sums.samples[f], whole };
+        if (this.comparison) {
+          row.before = this.comparison.self(p.functionKey(f));
+          row.change = (whole ? 100 * row.self / whole : 0) - row.before;
+        }
+        out.push(row);
+      }
+    }
+    const name = (row) => p.names[row.f], pd = (row) => p.pdName(p.f_pd[row.f]);
+    const by = {
+      name: (a, b) => name(a).localeCompare(name(b)), pd: (a, b) => pd(a).localeCompare(pd(b)),
+      change: (a, b) => Math.abs(b.change) - Math.abs(a.change),
+    }[state.sort] ?? ((a, b) => b[state.sort] - a[state.sort]);
+    return out.sort((a, b) => by(a, b) || b.total - a.total || a.f - b.f);
+  }
+
+  update() {
+    const rows = this.rows(), shown = rows.slice(0, this.limit);
+    for (const th of this.table.tHead.querySelectorAll('th')) {
+      th.setAttribute('aria-sort', th.dataset.sort === state.sort
+        ? (['name', 'pd'].includes(state.sort) ? 'ascending' : 'descending') : 'none');
+    }
+    this.body.replaceChildren(...shown.map((row) => this.row(row)));
+    this.note.replaceChildren(`${count(rows.length)} functions`);
+    if (rows.length > shown.length) {
+      const more = make('button', { type: 'button', textContent: 'show all' });
+      more.onclick = () => { this.limit = Infinity; this.update(); };
+      this.note.append(`, the first ${shown.length} shown `, more);
+    }
+  }
+
+  row(row) {
+    const p = this.profile, key = p.functionKey(row.f), chosen = state.fn === key;
+    const colour = p.colour(p.f_pd[row.f], p.f_kernel[row.f] === 1);
+    const button = make('button', {
+      type: 'button', textContent: `${p.f_kernel[row.f] ? '[k] ' : ''}${p.names[row.f]}`,
+    });
+    button.setAttribute('aria-pressed', chosen);
+    button.onclick = () => change({ fn: chosen && state.open ? '' : key, open: !(chosen && state.open) });
+    const tr = make('tr', { className: chosen ? 'chosen' : '' }, bar(percent(row.self, row.whole), row.self / (row.whole || 1), colour),
+      ...cells(percent(row.total, row.whole), count(row.samples), p.pdName(p.f_pd[row.f])), make('td', {}, button));
+    tr.dataset.key = key;
+    if (this.comparison) {
+      tr.append(...cells(`${row.before.toFixed(2)} %`, points(row.change)));
+    }
+    return tr;
+  }
+}
+
+// Calls between PDs, and marks by name; a mark's button shows the first of them on the time line.
+function showLists(profile, calls, marks, look) {
+  const edges = [...profile.info.calls].sort((a, b) => b.calls + b.notifications - a.calls - a.notifications);
+  calls.hidden = edges.length === 0;
+  calls.tBodies[0].replaceChildren(...edges.map((edge) =>
+    make('tr', {}, ...cells(count(edge.calls), count(edge.notifications), edge.from, edge.to))));
+  const names = new Map();
+  profile.m_name.forEach((text, i) => {
+    const key = `${profile.m_pd[i]} ${text}`;
+    names.set(key, names.get(key) ?? { first: i, n: 0 }).get(key).n += profile.m_kind[i] !== 2;
+  });
+  marks.hidden = names.size === 0;
+  marks.tBodies[0].replaceChildren(...[...names.values()].map(({ first, n }) => {
+    const button = make('button', { type: 'button', textContent: profile.info.texts[profile.m_name[first]] });
+    button.onclick = () => look(profile.markTime[first]);
+    return make('tr', {}, ...cells(count(n), profile.pdName(profile.m_pd[first])), make('td', {}, button));
+  }));
+}

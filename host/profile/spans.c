@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see spans.h. */
+#include "spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+enum { RATES_MAX = 1 << 15 };
+
+/* Jitter of an interrupt: so much more time than its events need is still a sample's. */
+static const double SLACK = 1.1;
+
+struct last { /* sample of an event on a core */
+    uint64_t time_ns;
+    bool seen, kernel;
+};
+
+struct rates { /* events a nanosecond, between samples of the same mode */
+    double *rate;
+    size_t n, skip, left;
+};
+
+bool mkperf_event_is_time(const char *name)
+{
+    return strncmp(name, "cycles", 6) == 0 || strncmp(name, "cpu-cycles", 10) == 0 ||
+           strcmp(name, "r11") == 0 || strstr(name, "clock") != NULL || strcmp(name, "timer") == 0;
+}
+
+static int by_rate(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The event's rate on a core that does nothing else; 0: not known. */
+static double full_rate(struct rates *r)
+{
+    qsort(r->rate, r->n, sizeof *r->rate, by_rate);
+    return r->n > 0 ? r->rate[r->n * 9 / 10] : 0;
+}
+
+static struct last *last_of(struct last *last, const struct mkperf_profile *p,
+                            const struct mkperf_profile_sample *s, uint32_t event)
+{
+    return &last[(size_t)event * p->cores_seen + s->core];
+}
+
+static bool in_kernel(const struct mkperf_profile *p, uint32_t chain)
+{
+    uint32_t words;
+
+    return (mkperf_hash_key(&p->chains, chain, &words)[MKPERF_PROFILE_FLAGS] &
+            MKPERF_SAMPLE_KERNEL) != 0;
+}
+
+/* One pass: intervals since the sample before into span, and rates of one event. */
+static double measure(const struct mkperf_profile *p, const struct mkperf_profile_sample *sample,
+                      size_t n, uint32_t event, struct last *last, uint64_t *span)
+{
+    struct rates r = {.rate = mkperf_xcalloc(RATES_MAX, sizeof *r.rate), .skip = n / RATES_MAX};
+
+    for (size_t i = 0; i < n; i++) {
+        const struct mkperf_profile_sample *s = &sample[i];
+        struct last *l = last_of(last, p, s, event);
+        bool kernel = in_kernel(p, s->chain);
+
+        if (mkperf_profile_head(p, s->chain).event != event) {
+            continue;
+        }
+        span[i] = l->seen ? s->time_ns - l->time_ns : UINT64_MAX;
+        if (l->seen && l->kernel == kernel && span[i] > 0 && r.n < RATES_MAX && r.left-- == 0) {
+            r.rate[r.n++] = (double)s->period / (double)span[i];
+            r.left = r.skip;
+        }
+        *l = (struct last){.time_ns = s->time_ns, .seen = true, .kernel = kernel};
+    }
+    double rate = full_rate(&r);
+    free(r.rate);
+    return rate;
+}
+
+uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
+                               const struct mkperf_profile_sample *sample, size_t n)
+{
+    uint64_t *span = mkperf_xcalloc(n + 1, sizeof *span);
+    struct last *last = mkperf_xcalloc((size_t)p->nevents * p->cores_seen + 1, sizeof *last);
+    char room[32];
+
+    for (uint32_t event = 0; event < p->nevents; event++) {
+        bool is_time = mkperf_event_is_time(mkperf_places_event_name(&p->places, event, room));
+        double rate = measure(p, sample, n, event, last, span);
+
+        for (size_t i = 0; i < n; i++) {
+            if (mkperf_profile_head(p, sample[i].chain).event != event) {
+                continue;
+            }
+            double most = is_time && rate > 0 ? SLACK * (double)sample[i].period / rate : 0;
+            if (span[i] == UINT64_MAX) { /* the first on its core */
+                span[i] = (uint64_t)(most / SLACK);
+            } else if (most > 0 && (double)span[i] > most) {
+                span[i] = (uint64_t)most;
+            }
+            if (span[i] > sample[i].time_ns) {
+                span[i] = sample[i].time_ns;
+            }
+        }
+    }
+    free(last);
+    return span;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: the analysis as a sink, its memory and its results' order; see analysis.h. */
+#include <stdlib.h>
+
+#include "analysis_internal.h"
+#include "base/xalloc.h"
+
+const char *const mkperf_pd_state_names[MKPERF_PD_STATES] = {
+    [MKPERF_PD_UNKNOWN] = "unknown", [MKPERF_PD_RUNNING] = "running",
+    [MKPERF_PD_READY] = "ready",     [MKPERF_PD_CALLING] = "calling",
+    [MKPERF_PD_WAITING] = "waiting", [MKPERF_PD_THROTTLED] = "throttled",
+    [MKPERF_PD_STOPPED] = "stopped",
+};
+
+void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns)
+{
+    unsigned i = 0;
+
+    if (ns == 0) {
+        return;
+    }
+    while (i < b->n && b->by[i].pd != pd) {
+        i++;
+    }
+    if (i == b->n) {
+        MKPERF_GROW(b->by, b->room, b->n + 1);
+        b->by[b->n++] = (struct mkperf_by){.pd = pd};
+    }
+    b->by[i].ns += ns;
+}
+
+const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b)
+{
+    const struct mkperf_by *most = NULL;
+
+    for (unsigned i = 0; i < b->n; i++) {
+        most = most == NULL || b->by[i].ns > most->ns ? &b->by[i] : most;
+    }
+    return most;
+}
+
+const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd)
+{
+    return pd < a->npds && a->pd[pd].name != NULL ? a->pd[pd].name : "?";
+}
+
+struct mkperf_analysis *mkperf_analysis_new(void)
+{
+    struct mkperf_analysis *a = mkperf_xcalloc(1, sizeof *a);
+
+    mkperf_order_init(&a->order, 1, sched_machine, a);
+    return a;
+}
+
+void mkperf_analysis_free(struct mkperf_analysis *a)
+{
+    if (a == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < a->npds; i++) {
+        free(a->pd[i].name);
+        free(a->pd[i].ready_by.by);
+        free(a->pd[i].blocked_on.by);
+        free(a->pd[i].call.nested_by.by);
+        free(a->pd[i].call.preempted_by.by);
+    }
+    for (unsigned i = 0; i < a->nedges; i++) {
+        free(a->edge[i].nested_by.by);
+        free(a->edge[i].preempted_by.by);
+        mkperf_log_free(&a->edge[i].wall);
+    }
+    for (unsigned i = 0; i < a->nwakes; i++) {
+        mkperf_log_free(&a->wake[i].delay);
+    }
+    mkperf_order_free(&a->order);
+    free(a->pd);
+    free(a->core);
+    free(a->edge);
+    free(a->wake);
+    free(a->inversion);
+    free(a);
+}
+
+void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd)
+{
+    MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
+    for (uint32_t i = a->npds; i <= pd->id; i++) {
+        a->pd[i].serving = MKPERF_SCHED_NOBODY;
+        a->pd[i].since = a->first_ns;
+    }
+    a->npds = pd->id >= a->npds ? pd->id + 1 : a->npds;
+    struct mkperf_sched_pd *to = &a->pd[pd->id];
+    free(to->name);
+    to->name = mkperf_xstrdup(pd->name);
+    to->idle = pd->thread == MKPERF_THREAD_IDLE;
+    to->scheduling = pd->scheduling;
+    if (pd->scheduling.known) {
+        to->has_core = true;
+        to->core = pd->scheduling.cpu;
+    }
+}
+
+void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event)
+{
+    mkperf_order_add(&a->order, event);
+}
+
+static int by_total(uint64_t a, uint64_t b)
+{
+    return a > b ? -1 : a < b;
+}
+
+static int compare_edges(const void *pa, const void *pb)
+{
+    const struct mkperf_call_edge *a = pa, *b = pb;
+
+    return by_total(a->sum.wall, b->sum.wall);
+}
+
+static int compare_wakes(const void *pa, const void *pb)
+{
+    const struct mkperf_wakeup *a = pa, *b = pb;
+
+    return by_total(a->delay.total, b->delay.total);
+}
+
+static int compare_inversions(const void *pa, const void *pb)
+{
+    const struct mkperf_inversion *a = pa, *b = pb;
+
+    return by_total(a->total, b->total);
+}
+
+static void sort(void *p, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    if (n > 1) {
+        qsort(p, n, size, compare);
+    }
+}
+
+void mkperf_analysis_end(struct mkperf_analysis *a)
+{
+    mkperf_order_end(&a->order);
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        struct mkperf_sched_core *c = &a->core[core];
+
+        sched_inversions_end(a, core, a->last_ns);
+        if (c->seen) {
+            uint64_t *in = c->running == MKPERF_SCHED_NOBODY ? &c->unknown
+                           : sched_is_pd(a, c->running)      ? &c->busy
+                                                             : &c->idle;
+            *in += a->last_ns - c->since;
+            c->since = a->last_ns;
+        }
+    }
+    for (uint32_t i = 0; i < a->npds; i++) {
+        if (!a->pd[i].idle) {
+            sched_charge(a, i, a->last_ns);
+            a->calls_open += a->pd[i].call.active;
+        }
+    }
+    sort(a->edge, a->nedges, sizeof *a->edge, compare_edges);
+    sort(a->wake, a->nwakes, sizeof *a->wake, compare_wakes);
+    sort(a->inversion, a->ninversions, sizeof *a->inversion, compare_inversions);
+}
+
+static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_analysis *a = self;
+
+    (void)e;
+    a->session = *session;
+    a->session.platform = a->session.cpu = a->session.command = NULL;
+    a->session.kernel_elf = a->session.kernel_unnamed = NULL;
+    a->session.image = a->session.unverified = NULL;
+    a->order.cores = session->cores;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    (void)e;
+    mkperf_analysis_pd(self, pd);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_events(void *self, const struct mkperf_session *session,
+                                    struct mkperf_error *e)
+{
+    (void)self, (void)session, (void)e;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_sched(void *self, const struct mkperf_sched *event,
+                                   struct mkperf_error *e)
+{
+    (void)e;
+    mkperf_analysis_event(self, event);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_analysis *a = self;
+
+    (void)e;
+    a->totals = *totals;
+    a->totals.interactions = NULL;
+    mkperf_analysis_end(a);
+    return MKPERF_OK;
+}
+
+struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "scheduling",
+        .reads = true,
+        .begin = on_begin,
+        .pd = on_pd,
+        .events = on_events,
+        .sched = on_sched,
+        .end = on_end,
+    };
+
+    return (struct mkperf_sink){.ops = &ops, .self = a};
+}

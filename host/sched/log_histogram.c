@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see log_histogram.h. */
+#include "log_histogram.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+enum { LINEAR = 16, SHIFT = 4 };
+
+unsigned mkperf_log_bucket(uint64_t value)
+{
+    if (value < LINEAR) {
+        return (unsigned)value;
+    }
+    unsigned e = 63 - (unsigned)__builtin_clzll(value);
+    return LINEAR * (e - SHIFT + 1) + (unsigned)(value >> (e - SHIFT)) - LINEAR;
+}
+
+uint64_t mkperf_log_bucket_from(unsigned bucket)
+{
+    if (bucket < LINEAR) {
+        return bucket;
+    }
+    if (bucket >= MKPERF_LOG_BUCKETS) {
+        return UINT64_MAX;
+    }
+    return (uint64_t)(LINEAR + bucket % LINEAR) << (bucket / LINEAR - 1);
+}
+
+int mkperf_log_add_bucket(struct mkperf_log_histogram *h, uint64_t bucket, uint64_t n)
+{
+    if (bucket >= MKPERF_LOG_BUCKETS) {
+        return 0;
+    }
+    MKPERF_GROW(h->in, h->room, bucket + 1);
+    h->in[bucket] += n;
+    return 1;
+}
+
+void mkperf_log_add(struct mkperf_log_histogram *h, uint64_t value)
+{
+    h->count++;
+    h->total += value;
+    h->max = value > h->max ? value : h->max;
+    (void)mkperf_log_add_bucket(h, mkperf_log_bucket(value), 1);
+}
+
+uint64_t mkperf_log_quantile(const struct mkperf_log_histogram *h, unsigned per_mille)
+{
+    uint64_t sum = 0, values = 0, need;
+    unsigned i = 0;
+
+    for (unsigned k = 0; k < h->room; k++) {
+        values += h->in[k];
+    }
+    if (values == 0) {
+        return 0;
+    }
+    need = values / 1000 * per_mille + (values % 1000 * per_mille + 999) / 1000;
+    while (i < h->room && (sum += h->in[i]) < need) {
+        i++;
+    }
+    uint64_t most = i + 1 < MKPERF_LOG_BUCKETS ? mkperf_log_bucket_from(i + 1) - 1 : UINT64_MAX;
+    return most < h->max ? most : h->max;
+}
+
+void mkperf_log_free(struct mkperf_log_histogram *h)
+{
+    free(h->in);
+    h->in = NULL;
+    h->room = 0;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the state of each PD and of each core, from event to event; see analysis.h.
+ *
+ * An interval is counted when it ends, in sched_charge. That of a ready PD also ends when its core
+ * switches, because another PD is the reason from then on.
+ */
+#include "analysis_internal.h"
+#include "base/xalloc.h"
+
+static const enum mkperf_pd_state state_after[MKPERF_STOPPED_REASONS] = {
+    [MKPERF_STOPPED_UNKNOWN] = MKPERF_PD_UNKNOWN,
+    [MKPERF_STOPPED_CALLED] = MKPERF_PD_CALLING,
+    [MKPERF_STOPPED_REPLIED] = MKPERF_PD_WAITING,
+    [MKPERF_STOPPED_WAIT_MESSAGE] = MKPERF_PD_WAITING,
+    [MKPERF_STOPPED_WAIT_NOTIFICATION] = MKPERF_PD_WAITING,
+    [MKPERF_STOPPED_PREEMPTED] = MKPERF_PD_READY,
+    [MKPERF_STOPPED_BUDGET] = MKPERF_PD_THROTTLED,
+    [MKPERF_STOPPED_FAULTED] = MKPERF_PD_STOPPED,
+    [MKPERF_STOPPED_SUSPENDED] = MKPERF_PD_STOPPED,
+    [MKPERF_STOPPED_IDLE] = MKPERF_PD_WAITING,
+    [MKPERF_STOPPED_QUEUED] = MKPERF_PD_CALLING,
+};
+
+static uint32_t runner(const struct mkperf_analysis *a, uint32_t core)
+{
+    return core < a->ncores ? a->core[core].running : MKPERF_SCHED_NOBODY;
+}
+
+static void keep_ready(struct mkperf_sched_pd *p, uint32_t by, uint64_t now)
+{
+    unsigned i = p->readies++ % MKPERF_READY_KEPT;
+
+    p->ready[i].by = by;
+    p->ready[i].from = p->since;
+    p->ready[i].to = now;
+}
+
+void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
+{
+    struct mkperf_sched_pd *p = &a->pd[pd];
+    uint64_t ns = now > p->since ? now - p->since : 0;
+    uint32_t by = MKPERF_SCHED_NOBODY;
+
+    if (ns == 0) {
+        return;
+    }
+    if (p->state == MKPERF_PD_READY) {
+        by = runner(a, p->core);
+        mkperf_bys_add(&p->ready_by, by, ns);
+        keep_ready(p, by, now);
+    } else if (p->state == MKPERF_PD_CALLING) {
+        by = p->call.active ? p->call.to : MKPERF_SCHED_NOBODY;
+        mkperf_bys_add(&p->blocked_on, by, ns);
+    }
+    p->in[p->state] += ns;
+    sched_call_charge(a, pd, p->state, by, ns);
+    if (a->on_interval != NULL) {
+        const struct mkperf_interval i = {
+            .pd = pd, .by = by, .core = p->core, .state = p->state, .from = p->since, .to = now};
+        a->on_interval(a->self, &i);
+    }
+    p->since = now;
+}
+
+static void enter(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state, uint64_t now)
+{
+    sched_charge(a, pd, now);
+    a->pd[pd].state = state;
+    a->pd[pd].since = now > a->pd[pd].since ? now : a->pd[pd].since;
+}
+
+static void make_ready(struct mkperf_analysis *a, uint32_t pd, uint32_t core, uint64_t now)
+{
+    struct mkperf_sched_pd *p = &a->pd[pd];
+
+    enter(a, pd, MKPERF_PD_READY, now);
+    if (!p->has_core) {
+        p->core = core;
+        p->has_core = true;
+    }
+}
+
+/* A call reaches a callee that was waiting. */
+static void deliver(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint32_t core,
+                    uint64_t now)
+{
+    sched_call_begin(a, from, to, now);
+    make_ready(a, to, core, now);
+    a->pd[to].serving = from;
+}
+
+static void reply(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint32_t core,
+                  uint64_t now)
+{
+    if (from != MKPERF_SCHED_NOBODY && sched_is_pd(a, from)) {
+        sched_charge(a, from, now);
+    }
+    if (!sched_is_pd(a, to)) {
+        return;
+    }
+    sched_charge(a, to, now);
+    sched_call_end(a, to, from, now);
+    make_ready(a, to, core, now);
+}
+
+static unsigned wake_of(struct mkperf_analysis *a, const struct mkperf_sched *s)
+{
+    unsigned i = 0;
+    uint32_t from = s->kind == MKPERF_SCHED_IRQ ? MKPERF_SCHED_NOBODY : s->from;
+
+    while (i < a->nwakes && (a->wake[i].kind != s->kind || a->wake[i].from != from ||
+                             a->wake[i].to != s->to || a->wake[i].irq != s->irq)) {
+        i++;
+    }
+    if (i == a->nwakes) {
+        MKPERF_GROW(a->wake, a->wake_room, a->nwakes + 1);
+        a->wake[a->nwakes++] =
+            (struct mkperf_wakeup){.kind = s->kind, .from = from, .to = s->to, .irq = s->irq};
+    }
+    return i;
+}
+
+/* A notification or an interrupt. */
+static void notify(struct mkperf_analysis *a, const struct mkperf_sched *s)
+{
+    struct mkperf_sched_pd *p = &a->pd[s->to];
+    unsigned wake = wake_of(a, s);
+
+    if (p->state != MKPERF_PD_WAITING) {
+        a->wake[wake].busy += p->state != MKPERF_PD_UNKNOWN;
+        return;
+    }
+    make_ready(a, s->to, s->core, s->time_ns);
+    p->woken = true;
+    p->wake = wake;
+    p->woken_at = s->time_ns;
+}
+
+/* The running thread takes a call that had waited. */
+static void receive(struct mkperf_analysis *a, uint32_t callee, uint32_t from, uint64_t now)
+{
+    struct mkperf_call *call = &a->pd[from].call;
+
+    sched_charge(a, callee, now);
+    if (!call->active || call->to != MKPERF_SCHED_NOBODY) {
+        return; /* its beginning is not known */
+    }
+    call->to = callee;
+    a->pd[callee].serving = from;
+    sched_call_taken(a, from, now);
+    sched_inversions_past(a, from, callee, call->start, now);
+}
+
+/* Those that are ready on a core, until now because of the one that ran. */
+static void charge_ready(struct mkperf_analysis *a, uint32_t core, uint64_t now)
+{
+    for (uint32_t i = 0; i < a->npds; i++) {
+        if (a->pd[i].state == MKPERF_PD_READY && a->pd[i].core == core) {
+            sched_charge(a, i, now);
+        }
+    }
+}
+
+static void stop(struct mkperf_analysis *a, const struct mkperf_sched *s)
+{
+    struct mkperf_sched_pd *p = &a->pd[s->from];
+    uint64_t now = s->time_ns;
+
+    enter(a, s->from, state_after[s->reason], now);
+    p->core = s->core;
+    p->has_core = true;
+    p->preemptions += s->reason == MKPERF_STOPPED_PREEMPTED;
+    p->exhausted += s->reason == MKPERF_STOPPED_BUDGET;
+    if (s->reason == MKPERF_STOPPED_QUEUED) {
+        sched_call_begin(a, s->from, MKPERF_SCHED_NOBODY, now);
+    } else if (s->reason == MKPERF_STOPPED_CALLED && !p->call.active && sched_is_pd(a, s->to)) {
+        deliver(a, s->from, s->to, s->core, now);
+    } else if (s->reason == MKPERF_STOPPED_REPLIED) {
+        reply(a, s->from, s->to, s->core, now);
+    }
+}
+
+static void start(struct mkperf_analysis *a, const struct mkperf_sched *s)
+{
+    struct mkperf_sched_pd *p = &a->pd[s->to];
+
+    sched_charge(a, s->to, s->time_ns);
+    if (p->call.active) { /* it runs again without a reply */
+        sched_call_void(a, s->to);
+    }
+    if (p->woken) {
+        struct mkperf_wakeup *w = &a->wake[p->wake];
+        uint64_t delay = s->time_ns - p->woken_at;
+
+        w->worst_at = w->delay.count == 0 || delay > w->delay.max ? s->time_ns : w->worst_at;
+        mkperf_log_add(&w->delay, delay);
+        p->woken = false;
+    }
+    enter(a, s->to, MKPERF_PD_RUNNING, s->time_ns);
+    p->core = s->core;
+    p->has_core = true;
+    p->runs++;
+    p->inverted = false;
+    if (p->serving != MKPERF_SCHED_NOBODY) {
+        sched_call_taken(a, p->serving, s->time_ns);
+    }
+}
+
+static void core_until(struct mkperf_analysis *a, struct mkperf_sched_core *c, uint64_t now)
+{
+    uint64_t *in = c->running == MKPERF_SCHED_NOBODY ? &c->unknown
+                   : sched_is_pd(a, c->running)      ? &c->busy
+                                                     : &c->idle;
+
+    if (now > c->since) {
+        *in += now - c->since;
+        c->since = now;
+    }
+}
+
+static void switched(struct mkperf_analysis *a, const struct mkperf_sched *s)
+{
+    struct mkperf_sched_core *c = &a->core[s->core];
+
+    sched_inversions_end(a, s->core, s->time_ns);
+    charge_ready(a, s->core, s->time_ns);
+    core_until(a, c, s->time_ns);
+    a->switches += s->reason != MKPERF_STOPPED_UNKNOWN;
+    if (s->from != MKPERF_SCHED_NOBODY && s->from != s->to && sched_is_pd(a, s->from)) {
+        stop(a, s);
+    }
+    if (sched_is_pd(a, s->to)) {
+        start(a, s);
+    }
+    c->running = s->to;
+    sched_inversions_begin(a, s->core, s->time_ns);
+}
+
+/* What every PD did on this core, and what others sent from it, is unknown in between. */
+static void gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
+{
+    struct mkperf_sched_core *c = &a->core[s->core];
+    uint64_t since = s->since_ns > a->first_ns ? s->since_ns : a->first_ns;
+
+    a->gaps++;
+    a->gap_ns += s->time_ns - since;
+    sched_inversions_end(a, s->core, since);
+    for (uint32_t i = 0; i < a->npds; i++) {
+        struct mkperf_sched_pd *p = &a->pd[i];
+        bool elsewhere = p->state == MKPERF_PD_RUNNING && p->core != s->core;
+
+        if (!p->idle && !elsewhere) {
+            enter(a, i, MKPERF_PD_UNKNOWN, since);
+        }
+        if (p->call.active) {
+            sched_call_void(a, i);
+        }
+        p->serving = MKPERF_SCHED_NOBODY;
+        p->woken = p->inverted = false;
+    }
+    core_until(a, c, since);
+    c->running = MKPERF_SCHED_NOBODY;
+}
+
+static void other(struct mkperf_analysis *a, const struct mkperf_sched *s)
+{
+    bool by_pd = s->from != MKPERF_SCHED_NOBODY && sched_is_pd(a, s->from);
+
+    switch (s->kind) {
+    case MKPERF_SCHED_CALL:
+        if (by_pd) {
+            deliver(a, s->from, s->to, s->core, s->time_ns);
+            sched_inversions_begin(a, a->pd[s->to].core, s->time_ns);
+        } else {
+            make_ready(a, s->to, s->core, s->time_ns);
+        }
+        break;
+    case MKPERF_SCHED_REPLY:
+        reply(a, s->from, s->to, s->core, s->time_ns);
+        break;
+    case MKPERF_SCHED_NOTIFY:
+    case MKPERF_SCHED_IRQ:
+        notify(a, s);
+        break;
+    case MKPERF_SCHED_FAULT:
+        if (a->pd[s->to].state == MKPERF_PD_WAITING) {
+            make_ready(a, s->to, s->core, s->time_ns);
+        }
+        break;
+    case MKPERF_SCHED_WAKE:
+        if (a->pd[s->to].state != MKPERF_PD_RUNNING) {
+            make_ready(a, s->to, s->core, s->time_ns);
+        }
+        break;
+    case MKPERF_SCHED_RECEIVE:
+        if (by_pd) {
+            receive(a, s->from, s->to, s->time_ns);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void begin(struct mkperf_analysis *a, uint64_t now)
+{
+    a->began = true;
+    a->first_ns = a->last_ns = now;
+    for (uint32_t i = 0; i < a->npds; i++) {
+        a->pd[i].since = now;
+    }
+}
+
+void sched_machine(void *self, const struct mkperf_sched *event)
+{
+    struct mkperf_analysis *a = self;
+    bool is_gap = event->kind == MKPERF_SCHED_GAP;
+
+    if ((!is_gap && event->to >= a->npds) ||
+        (event->from != MKPERF_SCHED_NOBODY && event->from >= a->npds)) {
+        return; /* not announced: the decoder's mistake */
+    }
+    if (!a->began) {
+        begin(a, event->time_ns);
+    }
+    MKPERF_GROW(a->core, a->core_room, (size_t)event->core + 1);
+    for (; a->ncores <= event->core; a->ncores++) {
+        a->core[a->ncores] =
+            (struct mkperf_sched_core){.running = MKPERF_SCHED_NOBODY, .since = a->first_ns};
+    }
+    a->core[event->core].seen = true;
+    a->events += !is_gap;
+    if (is_gap) {
+        gap(a, event);
+    } else if (event->kind == MKPERF_SCHED_SWITCH) {
+        switched(a, event);
+    } else if (sched_is_pd(a, event->to)) {
+        other(a, event);
+    }
+    a->last_ns = event->time_ns > a->last_ns ? event->time_ns : a->last_ns;
+}

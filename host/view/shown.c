@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see shown.h. */
+#include "shown.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "page/page_data.h"
+
+/* At the recording's end: interactions are gone afterwards. */
+static enum mkperf_status keep_interactions(void *self, struct mkperf_error *e)
+{
+    struct view_shown *s = self;
+
+    (void)e;
+    if (s->profile.totals.interactions != NULL) {
+        s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
+        *s->interactions = *s->profile.totals.interactions;
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status view_shown_read(struct view_shown *s, const char *path, bool speedscope,
+                                   struct mkperf_error *e)
+{
+    struct page_input in;
+
+    *s = (struct view_shown){
+        .profile = {.cores = true, .times = true, .whole = keep_interactions, .self = s}};
+    if (mkperf_frames_read(&s->frames, &s->profile, path, false, e) != MKPERF_OK ||
+        mkperf_profile_order(&s->profile, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_profile_cost(&s->profile);
+    in = page_input_of(&s->frames, path);
+    in.interactions = s->interactions;
+    in.speedscope = speedscope;
+    s->data = page_data_make(&in);
+    return MKPERF_OK;
+}
+
+void view_shown_free(struct view_shown *s)
+{
+    mkperf_frames_close(&s->frames);
+    mkperf_profile_free(&s->profile);
+    annotate_sources_free(&s->sources);
+    page_bytes_free(&s->data);
+    free(s->interactions);
+}

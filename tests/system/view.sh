@@ -1,0 +1,289 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# mkperf view in a headless Chromium, driven by chromedriver, on the demo's recording: what is on the
+# page equals mkperf report's numbers, under selections as well; zoom, search, keys, source, address;
+# a comparison, the page as one file, a large recording. Environment: B and MKPERF. Leaves pictures in
+# its directory.
+set -u
+NAME=view
+case $B in /*) D=$B/tests/run-view ;; *) D=$PWD/$B/tests/run-view ;; esac
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+. tests/system/screens.sh
+demo=$B/demo
+data=$D/perf.data
+MKPERF=$(realpath "$MKPERF")
+QEMU=$(cat "$demo/qemu-command")
+export QEMU MKPERF no_proxy=127.0.0.1
+system="--system $demo/demo.system --elf-path $demo"
+pids=
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
+
+record() { # record FILE SECONDS
+    scripts/qemu-record "$D" -e cycles,instructions -F 1000 -g --interactions --duration "$2" $system -o "$1" \
+        >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
+}
+check "recorded" record "$data" 2
+[ -s "$data" ] || exit 1
+
+release=$B/tests/npm/node_modules/speedscope/dist/release # exports.sh installs it
+[ -s "$release/index.html" ] || release=$B/speedscope
+[ ! -s "$release/index.html" ] || export MKPERF_SPEEDSCOPE=$release
+
+start_view() { # start_view ARGUMENT...: sets url
+    "$MKPERF" view "$@" >"$D/view.log" 2>&1 &
+    pids="$pids $!"
+    for i in $(seq 100); do
+        url=$(sed -n 's/^mkperf view: \(http.*\)/\1/p' "$D/view.log")
+        [ -n "$url" ] && return 0
+        sleep 0.1
+    done
+    cat "$D/view.log"
+    return 1
+}
+visit() { # visit ADDRESS: a new page, also if just the part behind # is another
+    wd POST "$session/url" '{"url":"about:blank"}' >"$D/log"
+    wd POST "$session/url" "{\"url\":\"$1\"}" >"$D/log"
+    waits "document.body.dataset.ready"
+}
+same() { # same PAGE REPORT: of lines
+    [ "$(wc -l <"$2")" -ge "${3:-5}" ] && diff "$1" "$2"
+}
+# The report's rows: self, samples, PD, function; then with $1 PDs.
+report_rows() {
+    "$MKPERF" report --stdio -i "$data" -e cycles "$@" |
+        awk '/^ / && $1 ~ /%$/ { print $1, $2, $4, ($5 == "[k]" ? "[k] " : "") $6 }'
+}
+page_rows() {
+    js "return [...document.querySelectorAll('#functions tbody tr')].filter(r => r.cells[2].textContent !== '0').map(r => [0, 2, 3, 4].map(i => r.cells[i].textContent.replace(' %', '%').replaceAll(',', '')).join(' ')).join(';')" |
+        tr ';' '\n'
+}
+page_pds() {
+    js "return [...document.querySelectorAll('#pds tbody tr')].map(r => [1, 4, 0].map(i => r.cells[i].textContent.replace(' %', '%').replaceAll(',', '')).join(' ')).join(';')" |
+        tr ';' '\n' | sort
+}
+functions_equal() { # functions_equal OPTION...: of mkperf report
+    report_rows "$@" | sort >"$D/report-rows"
+    page_rows | sort >"$D/page-rows"
+    same "$D/page-rows" "$D/report-rows" 3
+}
+
+tables() {
+    functions_equal || return 1
+    "$MKPERF" report --stdio -i "$data" -e cycles -s pd | awk '/^ / && $1 ~ /%$/ { print $1, $2, $4 }' | sort >"$D/report-pds"
+    page_pds >"$D/page-pds"
+    same "$D/page-pds" "$D/report-pds"
+}
+calls() { # in and out, as mkperf report --interactions has them
+    "$MKPERF" report --interactions -i "$data" | awk '/->/ && $1 ~ /^[0-9]/ { print $1, $2, $(NF - 2), $NF }' | sort >"$D/report-calls"
+    js "return [...document.querySelectorAll('#calls tbody tr')].map(r => [...r.cells].map(c => c.textContent.replaceAll(',', '')).join(' ')).join(';')" |
+        tr ';' '\n' | sort >"$D/page-calls"
+    same "$D/page-calls" "$D/report-calls"
+}
+press() { # press EXPRESSION: a real click on the element that the script's expression gives
+    element=$(wd POST "$session/execute/sync" "{\"script\":\"return $1\",\"args\":[]}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/click" '{}' | grep -q '"value":null'
+}
+keys_to() { # keys_to CSS TEXT
+    element=$(wd POST "$session/element" "{\"using\":\"css selector\",\"value\":\"$1\"}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/value" "{\"text\":\"$2\"}" >"$D/log"
+}
+clear_all() {
+    keys_to "#tracks canvas" '\uE00C'
+    waits "document.getElementById('reset').disabled"
+}
+selected() { # the share in the header
+    js "return document.getElementById('selected').textContent.replace(/.*selected ([0-9.]+) %.*/, '\$1%')"
+}
+share_of() { # share_of OPTION...: the sum of the report's rows
+    "$MKPERF" report --stdio -i "$data" -e cycles "$@" | awk '/^ / && $1 ~ /%$/ { n += $3 } /period sum/ && !all { all = $0; sub(/.*period sum /, "", all); sub(/,.*/, "", all) } END { printf "%.2f%%", 100 * n / all }'
+}
+
+one_pd() { # a PD of the table selects: functions, flame graph, header
+    clear_all || return 1
+    press "[...document.querySelectorAll('#pds button')].find(b => b.textContent === 'known')" || return 1
+    waits "document.getElementById('selected').textContent.includes('PD known')" || return 1
+    functions_equal --pd known || return 1
+    [ "$(js "return [...document.querySelectorAll('.frame.pd')].map(e => e.textContent).join()")" = "PD known" ] || return 1
+    [ "$(selected)" = "$(share_of --pd known)" ] || { selected; share_of --pd known; return 1; }
+    js "return location.hash" >"$D/log"
+    waits "location.hash.includes('pd=known')" && picture "$D/pd.png" && clear_all && functions_equal
+}
+frame() { # a click on a frame zooms, and selects for the other parts
+    clear_all || return 1
+    press "[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round')" || return 1
+    waits "[...document.querySelectorAll('.frame')].find(e => e.textContent === 'round').style.width === '100%'" || return 1
+    [ "$(js "return [...new Set([...document.querySelectorAll('#pds tbody tr')].filter(r => r.cells[1].textContent !== '0.00 %').map(r => r.dataset.pd))].join()")" = known ] || return 1
+    part=$("$MKPERF" report --stdio --children -i "$data" -e cycles -S round | awk '$NF == "round" { print $1 }')
+    [ "$(selected)" = "$part" ] || { selected; echo "not $part"; return 1; }
+    clear_all
+}
+search() { # filters and counts
+    clear_all || return 1
+    keys_to "#search" leaf_40
+    part=$("$MKPERF" report --stdio -i "$data" -e cycles -S known_leaf_40 | awk '$NF == "known_leaf_40" { print $1 }')
+    waits "document.getElementById('found').textContent === '1 functions, ${part%\%} %'" || return 1
+    waits "[...document.querySelectorAll('.frame.found')].every(e => e.textContent === 'known_leaf_40')" || return 1
+    [ "$(selected)" = "$part" ] && clear_all
+}
+# pointer X Y X Y: drags over the canvas, from its middle
+drag() {
+    at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
+        '{"using":"css selector","value":"#tracks canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
+    wd POST "$session/actions" '{"actions":[{"type":"pointer","id":"m","actions":[
+        {"type":"pointerMove","x":'"$1"',"y":0,'"$at"'},{"type":"pointerDown","button":0},
+        {"type":"pointerMove","x":'"$2"',"y":0,'"$at"'},{"type":"pointerUp","button":0}]}]}' >"$D/log"
+}
+time_range() { # a drag selects time: the same numbers as mkperf report --time
+    clear_all || return 1
+    drag -300 100
+    waits "state.from !== null" || return 1
+    range=$(js "const ns = (n) => String(profile.start + BigInt(n)).padStart(10, '0'); return [state.from, state.to].map(n => ns(n).slice(0, -9) + '.' + ns(n).slice(-9)).join()")
+    functions_equal --time "$range" || { echo "$range"; return 1; }
+    clear_all
+}
+wheel() { # zooms at the pointer; keys zoom and pan, down to single samples, which are named
+    clear_all || return 1
+    wd POST "$session/actions" '{"actions":[{"type":"wheel","id":"w","actions":[{"type":"scroll","x":0,"y":0,
+        "deltaX":0,"deltaY":-300,"duration":0,'"$at"'}]}]}' >"$D/log"
+    waits "state.viewFrom !== null && state.viewTo - state.viewFrom < profile.span / 2" || return 1
+    js "document.querySelector('#tracks canvas').focus()" >"$D/log"
+    from=$(js "return state.viewFrom")
+    keys_to "#tracks canvas" d
+    waits "state.viewFrom > $from" || return 1
+    keys_to "#tracks canvas" wwwwwwwwwwwwwwwwwwww
+    waits "state.viewTo - state.viewFrom < 10e6" || return 1
+    keys_to "#tracks canvas" .
+    waits "/core 0, PD .* cycles .*: .* ← PD /.test(document.getElementById('picked').textContent)" || return 1
+    picture "$D/zoomed.png" || return 1
+    keys_to "#tracks canvas" 0
+    waits "state.viewFrom === null" && clear_all
+}
+# Sums of the core's lane over all time: never more than the time there is, and idle what the report says.
+full() {
+    js "const c = tracks.occupancy.columns(0, profile.span, 500); const all = c.reduce((s, x) => s.map((v, i) => v + x.all[i]), new Array(500).fill(0)); const idle = c.filter(x => profile.pds[x.pair.pd].idle).reduce((s, x) => s + x.all.reduce((a, b) => a + b, 0), 0); return [Math.max(...all) <= 1.001, Math.min(...all) > 0.7, 100 * idle / all.reduce((a, b) => a + b, 0)].join(' ')" >"$D/log"
+    awk -v want="$(share_of --pd idle)" '{ sub(/%/, "", want); d = $3 - want; exit !($1 == "true" && $2 == "true" && d < 2 && d > -2) }' "$D/log" ||
+        { cat "$D/log"; share_of --pd idle; return 1; }
+}
+code() { # a function opens source and instructions, whose shares are mkperf annotate's; callers
+    clear_all || return 1
+    press "[...document.querySelectorAll('#functions button')].find(b => b.textContent === 'insert')" || return 1
+    waits "document.querySelector('#code .instructions')" || return 1
+    "$MKPERF" annotate -i "$data" --no-source insert | sed '/instructions/,$d' | awk '$1 ~ /^[0-9.]+$/ && $2 == ":" && $1 != "0.00" { print $1, $3 }' | tr -d : >"$D/annotate"
+    js "return [...document.querySelectorAll('#code .instructions tr')].filter(r => r.cells[0].textContent !== '').map(r => r.cells[0].textContent.replace(' %', '') + ' ' + r.cells[1].textContent).join(';')" |
+        tr ';' '\n' | grep -v '^0.00 ' >"$D/page-code"
+    same "$D/page-code" "$D/annotate" 3 || return 1
+    waits "[...document.querySelectorAll('#code .source code')].some(e => e.textContent.includes('items[i] = items[i - 1]'))" || return 1
+    waits "[...document.querySelectorAll('.around button')].some(e => e.textContent === 'sort')" || return 1
+    picture "$D/code.png" && clear_all
+}
+flame_keys() { # the flame graph by keyboard: down, right, Enter
+    clear_all || return 1
+    js "document.querySelector('.frame').focus()" >"$D/log"
+    wd POST "$session/actions" '{"actions":[{"type":"key","id":"k","actions":[
+        {"type":"keyDown","value":"\uE015"},{"type":"keyUp","value":"\uE015"},
+        {"type":"keyDown","value":"\uE007"},{"type":"keyUp","value":"\uE007"}]}]}' >"$D/log"
+    waits "state.node.length === 2" || return 1
+    waits "document.querySelector('#flame[role=tree] [role=treeitem][aria-level]')" && clear_all
+}
+idle() { # left out, with its share; shown when asked for
+    clear_all || return 1
+    part=$(share_of --pd idle)
+    waits "document.getElementById('idle-share').textContent === 'idle ${part%\%} % left out'" || return 1
+    waits "![...document.querySelectorAll('.frame')].some(e => e.textContent === 'PD idle')" || return 1
+    press "document.getElementById('idle')" || return 1
+    waits "[...document.querySelectorAll('.frame')].some(e => e.textContent === 'PD idle')" || return 1
+    press "document.getElementById('starts')" || return 1
+    waits "[...document.querySelectorAll('.frame')].some(e => e.textContent === '_start')" || return 1
+    press "document.getElementById('idle')" && press "document.getElementById('starts')"
+}
+address() { # the address holds the state
+    visit "$url#event=instructions&pd=dummy2&t=100000000-1500000000&fn=dummy2%2Fcrc_byte&open=1" || return 1
+    waits "document.querySelector('#code .instructions')" || return 1
+    waits "document.getElementById('event').value === 'instructions' && /PD dummy2, crc_byte/.test(document.getElementById('selected').textContent)" || return 1
+    waits "[...document.querySelectorAll('#pds tr.chosen')].length === 1" && visit "$url"
+}
+labelled() { # every control has a name that a screen reader can say
+    [ "$(js "return [...document.querySelectorAll('button, input, select, canvas, [role=tree]')].filter(e => e.checkVisibility() && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML).join()")" = "" ]
+}
+screens() { # light, dark, narrow: nothing is wider than the window
+    for scheme in light dark; do
+        wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[{"name":"prefers-color-scheme","value":"'"$scheme"'"}]}}' >"$D/log"
+        sleep 0.3
+        picture "$D/$scheme.png" || return 1
+    done
+    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[]}}' >"$D/log"
+    wd POST "$session/window/rect" '{"width":500,"height":1000}' >"$D/log"
+    waits "document.documentElement.scrollWidth <= window.innerWidth" || return 1
+    picture "$D/narrow.png"
+    wd POST "$session/window/rect" '{"width":1200,"height":1000}' >"$D/log"
+}
+quiet() { # the page's policy refused nothing, and nothing failed
+    wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
+}
+speedscope() {
+    visit "$url" || return 1
+    link=$(js "return document.getElementById('speedscope').href")
+    wd POST "$session/url" "{\"url\":\"$link\"}" >"$D/log"
+    waits "/cycles/.test(document.body.innerText)" && picture "$D/speedscope.png" && quiet
+}
+one_file() { # the whole page in one file, with code; it loads nothing
+    "$MKPERF" convert -q "$data" -o "$D/profile.html" || return 1
+    ! grep -Eq '(src|href)="[^d#]' "$D/profile.html" || return 1
+    visit "file://$D/profile.html" || return 1
+    tables && code && quiet
+}
+compared() { # shares and changes are mkperf diff's
+    "$MKPERF" convert -q "$data" --diff "$D/before.data" -o "$D/change.html" || return 1
+    for page in "file://$D/change.html" "$url"; do
+        visit "$page" || return 1
+        "$MKPERF" diff -s pd -e cycles "$D/before.data" "$data" | awk '/^ / { print $1, ($5 == "~" ? $6 : $5) }' | tr -d % | sort >"$D/diff-pds"
+        js "return [...document.querySelectorAll('#pds tbody tr')].map(r => r.cells[7].textContent.replace(' %', '') + ' ' + r.dataset.pd).join(';')" |
+            tr ';' '\n' | sort >"$D/page-diff"
+        same "$D/page-diff" "$D/diff-pds" || return 1
+        waits "[...document.querySelectorAll('.frame:not(.pd)')].some(e => /points/.test(e.getAttribute('aria-label')))" || return 1
+    done
+    picture "$D/diff.png" && quiet
+}
+large() { # a million samples: every number, and a picture in a part of 33 ms at its best
+    visit "$url" || return 1
+    [ "$(js "return document.getElementById('loss').textContent")" = "1,000,000 samples in 62.5 s, 0 lost" ] || return 1
+    js "tracks.look(profile.span / 4, profile.span / 2); window.best = 1e9; const pan = (n) => { tracks.pan(0.01); requestAnimationFrame(() => { window.best = Math.min(window.best, tracks.frameMs); if (n) pan(n - 1); else window.panned = true; }); }; pan(60);" >"$D/log"
+    waits "window.panned" || return 1
+    waits "window.best < 33" && picture "$D/large.png" && quiet
+}
+
+port= session= url=
+if start_view "$data" && start_browser; then
+    check "page opens" visit "$url"
+    check "functions and PDs equal the report" tables
+    check "calls between PDs equal the report" calls
+    check "the time line of a core is full, and not more" full
+    check "a PD filters all parts" one_pd
+    check "a frame zooms and filters" frame
+    check "a search filters and counts" search
+    check "dragging selects time, as report --time" time_range
+    drag 0 0
+    check "wheel and keys zoom and pan to a sample" wheel
+    check "a function opens source and instructions" code
+    check "the flame graph by keyboard" flame_keys
+    check "idle and start code are left out until asked for" idle
+    check "the address holds the state" address
+    check "controls have names" labelled
+    check "light, dark, narrow" screens
+    check "no error, nothing from outside" quiet
+    if [ -n "${MKPERF_SPEEDSCOPE:-}" ]; then
+        check "speedscope opens the profile" speedscope
+    fi
+    check "the page as one file" one_file
+    check "recorded another" record "$D/before.data" 1.3
+    start_view "$data" --diff "$D/before.data"
+    check "a comparison has the numbers of mkperf diff" compared
+    "$B/many-samples" "$D/large.data" 1000000 && start_view "$D/large.data"
+    check "a million samples" large
+    rm -f "$D/large.data"
+    wd DELETE "$session" >"$D/log"
+else
+    not_ok "view and Chromium start" "$(tail -n 5 "$D/view.log" "$D/chromedriver.log")"
+fi

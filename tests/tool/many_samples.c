@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A large recording for tests of speed: many-samples OUT SAMPLES
+ *
+ * Owns: its form. 20 PDs on 4 cores at 4000 samples per second and core, a fifth of them idle, some
+ * thousands of distinct callchains, marks. No PD has an ELF, so functions are pages of addresses.
+ * The same arguments give the same recording.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "perfdata/writer.h"
+
+enum { PDS = 20, CORES = 4, INTERVAL_NS = 250000, PERIOD = 250000 };
+
+static uint32_t next_random(void)
+{
+    static uint64_t state = 1;
+
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33);
+}
+
+static enum mkperf_status put_sample(const struct mkperf_sink *sink, uint64_t i,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_chain chain = {.n = 6};
+    struct mkperf_sample s = {.time_ns = (1 + i / CORES) * INTERVAL_NS + next_random() % 1000,
+                              .period = PERIOD,
+                              .core = (uint32_t)(i % CORES),
+                              .pd = (uint32_t)(i / 64 % 5 == 0 ? PDS : next_random() % PDS),
+                              .callers = &chain};
+    uint32_t path = next_random() % 64;
+
+    for (unsigned n = 0; n < chain.n; n++) {
+        chain.caller[n] = (struct mkperf_caller){
+            .addr = 0x200004 + UINT64_C(0x1000) * (n + (path >> n)), .pd = s.pd};
+    }
+    s.pc = 0x300000 + 0x1000 * path;
+    if (s.pd == PDS || path % 8 == 0) {
+        s.flags = MKPERF_SAMPLE_KERNEL | (s.pd == PDS ? MKPERF_SAMPLE_NO_USER : 0);
+        s.kernel_pc = 0xffffff8040000000 + 0x1000 * (path % 4);
+        chain.n = s.pd == PDS ? 0 : chain.n;
+    }
+    return sink->ops->sample(sink->self, &s, e);
+}
+
+static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n,
+                                  struct mkperf_error *e)
+{
+    struct mkperf_session session = {.platform = "test",
+                                     .cpu = "",
+                                     .cores = CORES,
+                                     .nevents = 1,
+                                     .max_frames = 16,
+                                     .event[0] = {"cycles", 0x11, true, true, PERIOD, 0, 0, false}};
+    struct mkperf_totals totals = {.samples = n, .complete = true};
+    char name[16];
+
+    if (sink->ops->begin(sink->self, &session, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (uint32_t i = 0; i <= PDS; i++) {
+        struct mkperf_pd pd = {
+            .thread = i < PDS ? i + 2 : MKPERF_THREAD_IDLE, .id = i, .name = "idle"};
+        snprintf(name, sizeof name, "component%u", (unsigned)i);
+        pd.name = i < PDS ? name : pd.name;
+        if (sink->ops->pd(sink->self, &pd, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        struct mkperf_mark mark = {
+            .time_ns = (1 + i / CORES) * INTERVAL_NS, .pd = (uint32_t)(i % PDS), .name = "round"};
+        if (put_sample(sink, i, e) != MKPERF_OK ||
+            (i % 1000 == 0 && sink->ops->mark(sink->self, &mark, e) != MKPERF_OK)) {
+            return e->status;
+        }
+    }
+    return sink->ops->end(sink->self, &totals, e);
+}
+
+int main(int argc, char **argv)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_perfdata *writer;
+    struct mkperf_error e = {.status = MKPERF_OK};
+
+    if (argc != 3 || mkperf_perfdata_new(argv[1], symbols, &writer, &e) != MKPERF_OK) {
+        fprintf(stderr, "many-samples OUT SAMPLES: %s\n", e.text);
+        return 2;
+    }
+    struct mkperf_sink sink = mkperf_perfdata_sink(writer);
+    if (put_all(&sink, strtoull(argv[2], NULL, 10), &e) != MKPERF_OK) {
+        fprintf(stderr, "many-samples: %s\n", e.text);
+    }
+    mkperf_perfdata_free(writer);
+    mkperf_symbols_free(symbols);
+    return (int)e.status;
+}
