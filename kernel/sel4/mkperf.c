@@ -160,6 +160,14 @@ NO_INLINE void mkperf_preemption(word_t flags)
     complete(irq);
 }
 
+static word_t whatIsWatched(const struct mkperf_hook *hook)
+{
+    bool_t entries = hook->session.counts != 0 || hook->session.soft_mask != 0;
+
+    return (entries ? MKPERF_WATCHED_ENTRIES : 0) |
+           (mkperf_hook_schedules(hook) ? MKPERF_WATCHED_SWITCHES : 0);
+}
+
 /*
  * The current thread acknowledges the PMU's interrupt of a core. Its descriptor is named by
  * `userData` in its IPC buffer, which is found, and its rights are checked, by the kernel's own
@@ -180,11 +188,11 @@ NO_INLINE void mkperf_request(irq_t irq)
     if (d == NULL) {
         return;
     }
-    if (mkperf_watching()) {
+    if (mkperf_entry[CURRENT_CPU_INDEX()].watched & MKPERF_WATCHED_ENTRIES) {
         MKPERF_WATCH();
     }
     mkperf_hook_request(&node->hook, d, thread, IRQT_TO_CORE(irq) == CURRENT_CPU_INDEX());
-    mkperf_entry[CURRENT_CPU_INDEX()].watched = mkperf_hook_watches(&node->hook);
+    mkperf_entry[CURRENT_CPU_INDEX()].watched = whatIsWatched(&node->hook);
     mkperf_qemuChosen(&node->hook);
     if (node->wake) {
         signal(node, irq);
@@ -214,6 +222,9 @@ void mkperf_threadDeleted(tcb_t *tcb)
         if (mkperf_node[i].hook.owner == tcb) {
             end(i);
         }
+#ifdef CONFIG_MKPERF_SCHED
+        mkperf_sched_forget(&mkperf_node[i].hook, tcb);
+#endif
     }
 }
 

@@ -26,6 +26,9 @@ endif()
 if(KernelMkperfSoft)
     add_sources(PREFIX ${mkperf_relative} CFILES soft.c)
 endif()
+if(KernelMkperfSched)
+    add_sources(PREFIX ${mkperf_relative} CFILES sched.c sel4/events.c)
+endif()
 include_directories(
     ${mkperf_dir}/../include
     ${mkperf_dir}

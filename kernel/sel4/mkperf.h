@@ -17,9 +17,13 @@
 #include <smp/lock.h>
 #include <types.h>
 
-#if defined CONFIG_MKPERF_COUNTS || defined CONFIG_MKPERF_SOFT
+#if defined CONFIG_MKPERF_COUNTS || defined CONFIG_MKPERF_SOFT || defined CONFIG_MKPERF_SCHED
 #define MKPERF_WATCHES 1
 #endif
+
+/* Bits of mkperf_entry.watched. */
+#define MKPERF_WATCHED_ENTRIES 1  /* counts by PD, software events: each entry is looked at */
+#define MKPERF_WATCHED_SWITCHES 2 /* scheduling events */
 
 /*
  * The last entry into the kernel, for the sample of an event that happens in it and is noticed when
@@ -29,7 +33,7 @@
 struct mkperf_entry {
     word_t function; /* an address in the function that was entered */
     tcb_t *thread;   /* the thread that it was entered from; NULL if that was deleted since */
-    word_t watched;  /* != 0: the session counts by PD, or watches software events */
+    word_t watched;  /* what the session watches, MKPERF_WATCHED_*; 0: nothing */
 };
 
 extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
@@ -76,7 +80,7 @@ void mkperf_mappingsChanged(void);
 void mkperf_threadDeleted(tcb_t *tcb);
 void mkperf_handlerDeleted(irq_t irq);
 
-/* Whether the session counts by PD or watches software events. */
+/* Whether the session watches anything: all that is looked at if not. */
 static inline bool_t mkperf_watching(void)
 {
 #ifdef MKPERF_WATCHES
@@ -104,7 +108,7 @@ static inline FORCE_INLINE void mkperf_entered(void)
     if (!SMP_TERNARY(clh_is_self_in_queue(), true)) {
         return;
     }
-    if (mkperf_watching()) {
+    if (mkperf_watching() && (e->watched & MKPERF_WATCHED_ENTRIES) != 0) {
         MKPERF_WATCH();
     }
     asm volatile("adr %0, ." : "=r"(here));
@@ -156,16 +160,12 @@ static inline void mkperf_acknowledged(irq_t irq)
     }
 }
 
-/* In switchToIdleThread: what the kernel did until now is the work of the thread that entered it.
- */
-#ifdef CONFIG_MKPERF_COUNTS
+/* For the calls below, each of which stands where something is watched. */
+#if defined CONFIG_MKPERF_COUNTS
 void mkperf_countIdle(void);
-
-static inline void mkperf_idle(void)
+#else
+static inline void mkperf_countIdle(void)
 {
-    if (mkperf_watching()) {
-        mkperf_countIdle();
-    }
 }
 #endif
 
@@ -173,13 +173,64 @@ static inline void mkperf_idle(void)
 void mkperf_countDelivery(tcb_t *sender, tcb_t *receiver);
 void mkperf_countNotification(notification_t *ntfn);
 void mkperf_countFault(tcb_t *tcb);
+#else
+static inline void mkperf_countDelivery(tcb_t *sender, tcb_t *receiver)
+{
+}
+static inline void mkperf_countNotification(notification_t *ntfn)
+{
+}
+static inline void mkperf_countFault(tcb_t *tcb)
+{
+}
+#endif
+
+#ifdef CONFIG_MKPERF_SCHED
+void mkperf_tellSwitch(tcb_t *thread);
+void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
+void mkperf_tellNotification(notification_t *ntfn);
+void mkperf_watchedCall(word_t cptr, word_t msgInfo) NORETURN;
+void mkperf_watchedReplyRecv(word_t cptr, word_t msgInfo, word_t reply) NORETURN;
+#else
+static inline void mkperf_tellSwitch(tcb_t *thread)
+{
+}
+static inline void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
+{
+}
+static inline void mkperf_tellNotification(notification_t *ntfn)
+{
+}
+#endif
+
 void mkperf_signalSlowly(void) NORETURN;
+
+/* In switchToIdleThread: what the kernel did until now is the work of the thread that entered it.
+ */
+static inline void mkperf_idle(void)
+{
+    if (mkperf_watching()) {
+        mkperf_countIdle();
+        mkperf_tellSwitch(NODE_STATE(ksIdleThread));
+    }
+}
+
+/* In switchToThread: before it is the current one. */
+static inline void mkperf_switched(tcb_t *thread)
+{
+    if (mkperf_watching()) {
+        mkperf_tellSwitch(thread);
+    }
+}
 
 /* In doIPCTransfer: a message through an endpoint, a fault's too; without an endpoint a reply. */
 static inline void mkperf_delivered(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {
-    if (mkperf_watching() && endpoint != NULL) {
-        mkperf_countDelivery(sender, receiver);
+    if (mkperf_watching()) {
+        if (endpoint != NULL) {
+            mkperf_countDelivery(sender, receiver);
+        }
+        mkperf_tellDelivery(sender, endpoint, receiver);
     }
 }
 
@@ -188,6 +239,7 @@ static inline void mkperf_notified(notification_t *ntfn)
 {
     if (mkperf_watching()) {
         mkperf_countNotification(ntfn);
+        mkperf_tellNotification(ntfn);
     }
 }
 
@@ -206,22 +258,29 @@ static inline void mkperf_fault(tcb_t *tcb)
         mkperf_countFault(tcb);
     }
 }
+
+/* In c_handle_fastpath_call and c_handle_fastpath_reply_recv, before their c_entry_hook: it goes
+ * through the copy of the fast path that tells events (events.c). That nothing is watched, the
+ * compiler then knows in c_entry_hook, too. */
+#ifdef CONFIG_MKPERF_SCHED
+static inline FORCE_INLINE void mkperf_fastCall(word_t cptr, word_t msgInfo)
+{
+    if (mkperf_watching()) {
+        mkperf_watchedCall(cptr, msgInfo);
+    }
+}
+
+static inline FORCE_INLINE void mkperf_fastReplyRecv(word_t cptr, word_t msgInfo, word_t reply)
+{
+    if (mkperf_watching()) {
+        mkperf_watchedReplyRecv(cptr, msgInfo, reply);
+    }
+}
 #else
-static inline void mkperf_delivered(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
+static inline void mkperf_fastCall(word_t cptr, word_t msgInfo)
 {
 }
-static inline void mkperf_notified(notification_t *ntfn)
-{
-}
-static inline void mkperf_fastSignal(void)
-{
-}
-static inline void mkperf_fault(tcb_t *tcb)
-{
-}
-#endif
-#ifndef CONFIG_MKPERF_COUNTS
-static inline void mkperf_idle(void)
+static inline void mkperf_fastReplyRecv(word_t cptr, word_t msgInfo, word_t reply)
 {
 }
 #endif

@@ -36,13 +36,19 @@
 #else
 #define MKPERF_SEL4_SOFT 0
 #endif
+#ifdef CONFIG_MKPERF_SCHED
+#define MKPERF_SEL4_SCHED MKPERF_FEATURE_SCHED
+#else
+#define MKPERF_SEL4_SCHED 0
+#endif
 #ifdef CONFIG_MKPERF_QEMU
 #define MKPERF_SEL4_FOLLOWERS MKPERF_FEATURE_FOLLOWERS
 #else
 #define MKPERF_SEL4_FOLLOWERS 0
 #endif
 #define MKPERF_PORT_CORES CONFIG_MAX_NUM_NODES
-#define MKPERF_PORT_FEATURES (MKPERF_SEL4_COUNTS | MKPERF_SEL4_SOFT | MKPERF_SEL4_FOLLOWERS)
+#define MKPERF_PORT_FEATURES \
+    (MKPERF_SEL4_COUNTS | MKPERF_SEL4_SOFT | MKPERF_SEL4_SCHED | MKPERF_SEL4_FOLLOWERS)
 
 struct mkperf_port_context {
     const void *thread; /* the tcb_t that the sample is about; NULL: none that is known */
@@ -204,6 +210,12 @@ static inline bool mkperf_port_caller(struct mkperf_port_context *c, const void 
     }
 #endif
     return true;
+}
+
+/* Which of the places for a TCB in memory it has: neighbours have neighbouring ones. */
+static inline unsigned mkperf_port_slot(const void *thread)
+{
+    return (unsigned)((word_t)thread >> seL4_TCBBits);
 }
 
 /* Of the idle thread where it was; otherwise the function of the last entry. */

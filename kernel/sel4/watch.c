@@ -120,6 +120,11 @@ void mkperf_countIdle(void)
 }
 #endif
 
+void mkperf_signalSlowly(void)
+{
+    slowpath(SysSend);
+}
+
 #ifdef CONFIG_MKPERF_SOFT
 void mkperf_countDelivery(tcb_t *sender, tcb_t *receiver)
 {
@@ -138,11 +143,6 @@ void mkperf_countNotification(notification_t *ntfn)
 
     event(this(), MKPERF_SOFT_NOTIFICATION, mkperf_port_identity(NODE_STATE(ksCurThread)),
           mkperf_port_identity(bound));
-}
-
-void mkperf_signalSlowly(void)
-{
-    slowpath(SysSend);
 }
 
 /* What a thread itself did wrong: not a guest's exit, nor a budget that is used up. */

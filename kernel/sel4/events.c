@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Scheduling events on seL4: from the kernel's state to kernel/sched.c's calls.
+ *
+ * Owns: why a thread stopped, as its state tells it, and the fast paths while something is watched.
+ * Called with the big kernel lock held, from the functions of mkperf.h, while mkperf_watching.
+ *
+ * The kernel's own fast paths have no line for events: while something is watched, a call or reply
+ * goes from its entry to a second copy of them, compiled here from the kernel's source, whose switch
+ * to the other thread says so. What is not watched is as fast as before.
+ */
+#include <mkperf_port.h>
+
+#ifdef CONFIG_MKPERF_SCHED
+
+#include <benchmark/benchmark_track.h>
+#include <benchmark/benchmark_utilisation.h>
+
+#include <api/syscall.h>
+#include <kernel/thread.h>
+#include <kernel/traps.h>
+#include <object/endpoint.h>
+#include <object/notification.h>
+
+static inline struct mkperf_hook *mkperf_schedHook(void)
+{
+    return &mkperf_node[CURRENT_CPU_INDEX()].hook;
+}
+
+static bool_t mkperf_faulted(tcb_t *thread)
+{
+    return seL4_Fault_get_seL4_FaultType(thread->tcbFault) != seL4_Fault_NullFault;
+}
+
+static word_t mkperf_reasonOf(tcb_t *thread)
+{
+    if (thread == NODE_STATE(ksIdleThread)) {
+        return MKPERF_STOPPED_IDLE;
+    }
+    switch (thread_state_get_tsType(thread->tcbState)) {
+    case ThreadState_BlockedOnReply:
+        return mkperf_faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_CALLED;
+    case ThreadState_BlockedOnSend:
+        return mkperf_faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_QUEUED;
+    case ThreadState_BlockedOnReceive:
+        return MKPERF_STOPPED_WAIT_MESSAGE;
+    case ThreadState_BlockedOnNotification:
+        return MKPERF_STOPPED_WAIT_NOTIFICATION;
+    case ThreadState_Running:
+    case ThreadState_Restart:
+#ifdef CONFIG_VTX
+    case ThreadState_RunningVM:
+#endif
+        return thread_state_get_tcbInReleaseQueue(thread->tcbState) ? MKPERF_STOPPED_BUDGET
+                                                                    : MKPERF_STOPPED_PREEMPTED;
+    default:
+        return mkperf_faulted(thread) ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_SUSPENDED;
+    }
+}
+
+NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
+{
+    struct mkperf_hook *hook = mkperf_schedHook();
+    tcb_t *last = NODE_STATE(ksCurThread);
+
+    if (mkperf_hook_schedules(hook) && thread != last) {
+        mkperf_sched_switch(hook, mkperf_reasonOf(last), thread);
+    }
+}
+
+/* A message was transferred. endpoint: NULL for a reply, to a fault, too. */
+void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
+{
+    struct mkperf_hook *hook = mkperf_schedHook();
+
+    if (!mkperf_hook_schedules(hook)) {
+        return;
+    }
+    if (endpoint == NULL) {
+        mkperf_sched_delivered(hook, MKPERF_SCHED_REPLY, receiver);
+    } else if (receiver == NODE_STATE(ksCurThread)) {
+        mkperf_sched_event(hook, MKPERF_SCHED_RECEIVE, sender);
+    } else if (mkperf_faulted(sender)) {
+        mkperf_sched_event(hook, MKPERF_SCHED_FAULT, receiver);
+    } else {
+        mkperf_sched_delivered(hook, MKPERF_SCHED_CALL, receiver);
+    }
+}
+
+/* The thread that a signal reaches: the bound one, or the one that waits first. */
+static tcb_t *mkperf_listener(notification_t *ntfn)
+{
+    tcb_t *bound = TCB_PTR(notification_ptr_get_ntfnBoundTCB(ntfn));
+
+    if (bound == NULL && notification_ptr_get_state(ntfn) == NtfnState_Waiting) {
+        return TCB_PTR(notification_ptr_get_ntfnQueue_head(ntfn));
+    }
+    return bound;
+}
+
+void mkperf_tellNotification(notification_t *ntfn)
+{
+    struct mkperf_hook *hook = mkperf_schedHook();
+    tcb_t *thread = mkperf_listener(ntfn);
+
+    if (mkperf_hook_schedules(hook) && thread != NULL) {
+        mkperf_sched_event(hook, MKPERF_SCHED_NOTIFY, thread);
+    }
+}
+
+/* ---- the fast paths -------------------------------------------------------------------------- */
+
+#ifdef CONFIG_FASTPATH
+
+#include <arch/fastpath/fastpath.h>
+#include <fastpath/fastpath.h>
+
+static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root_t *root,
+                                                      pde_t asid)
+{
+    struct mkperf_hook *hook = mkperf_schedHook();
+    tcb_t *last = NODE_STATE(ksCurThread);
+
+    switchToThread_fp(thread, root, asid);
+    if (mkperf_hook_schedules(hook)) {
+        bool_t calls = thread_state_get_tsType(last->tcbState) == ThreadState_BlockedOnReply;
+        mkperf_sched_direct(hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED, thread);
+    }
+}
+
+#define switchToThread_fp mkperf_switchDirectly
+#define fastpath_call mkperf_copyOfCall
+#define fastpath_reply_recv mkperf_copyOfReplyRecv
+#define fastpath_signal mkperf_copyOfSignal
+#define fastpath_vm_fault mkperf_copyOfFault
+static inline void NORETURN fastpath_call(word_t cptr, word_t msgInfo);
+static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, word_t reply);
+#include <../src/fastpath/fastpath.c>
+#undef switchToThread_fp
+#undef fastpath_call
+#undef fastpath_reply_recv
+#undef fastpath_signal
+#undef fastpath_vm_fault
+
+static inline void mkperf_enteredFast(word_t function, word_t cptr, word_t msgInfo,
+                                      syscall_t syscall)
+{
+    c_entry_hook();
+    mkperf_entry[CURRENT_CPU_INDEX()].function = function;
+#ifdef TRACK_KERNEL_ENTRIES
+    benchmark_debug_syscall_start(cptr, msgInfo, syscall);
+    ksKernelEntry.is_fastpath = 1;
+#endif
+}
+
+NO_INLINE void mkperf_watchedCall(word_t cptr, word_t msgInfo)
+{
+    mkperf_enteredFast((word_t)c_handle_fastpath_call, cptr, msgInfo, SysCall);
+    mkperf_copyOfCall(cptr, msgInfo);
+    UNREACHABLE();
+}
+
+NO_INLINE void mkperf_watchedReplyRecv(word_t cptr, word_t msgInfo, word_t reply)
+{
+    mkperf_enteredFast((word_t)c_handle_fastpath_reply_recv, cptr, msgInfo, SysReplyRecv);
+    mkperf_copyOfReplyRecv(cptr, msgInfo, reply);
+    UNREACHABLE();
+}
+
+#endif
+#endif
