@@ -142,7 +142,7 @@ static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, wor
 #undef fastpath_signal
 #undef fastpath_vm_fault
 
-static inline void mkperf_enteredFast(word_t function, word_t cptr, word_t msgInfo,
+static inline FORCE_INLINE void mkperf_enteredFast(word_t function, word_t cptr, word_t msgInfo,
                                       syscall_t syscall)
 {
     c_entry_hook();
