@@ -21,6 +21,7 @@ extern const struct mkperf_command mkperf_diff_command;
 extern const struct mkperf_command mkperf_dump_command;
 extern const struct mkperf_command mkperf_help_command;
 extern const struct mkperf_command mkperf_kprof2perf_command;
+extern const struct mkperf_command mkperf_latency_command;
 extern const struct mkperf_command mkperf_list_command;
 extern const struct mkperf_command mkperf_record_command;
 extern const struct mkperf_command mkperf_recover_command;

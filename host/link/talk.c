@@ -12,7 +12,17 @@ static enum mkperf_status no_events(void *self, const struct mkperf_session *ses
     return MKPERF_OK;
 }
 
-static const struct mkperf_sink_ops no_sink = {.name = "none", .events = no_events};
+static enum mkperf_status no_sched(void *self, const struct mkperf_sched *event,
+                                   struct mkperf_error *e)
+{
+    (void)self;
+    (void)event;
+    (void)e;
+    return MKPERF_OK;
+}
+
+static const struct mkperf_sink_ops no_sink = {
+    .name = "none", .events = no_events, .sched = no_sched};
 
 static void no_text(void *self, const char *p, size_t n)
 {

@@ -220,7 +220,7 @@ static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, stru
 enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
                                   struct mkperf_error *e)
 {
-    if ((m->events_count == 0 && !m->sched) || s->waiting) {
+    if ((m->events_count == 0 && !m->sched && !m->latency) || s->waiting) {
         return MKPERF_OK; /* not configured, or another host's */
     }
     if (stream_hold_session(s, m, answer)) {

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `mkperf latency`: where the time between PDs goes, of a recording or of a running target.
+ *
+ * Owns: the command line and when what is printed. The numbers are sched/'s and the target's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/process.h"
+#include "cmd.h"
+#include "import/input.h"
+#include "link/latency_query.h"
+#include "report/latency_table.h"
+
+enum { OPT_DURATION = 256, OPT_JSON, OPT_SYSTEM };
+enum { MAX_INTERVAL_MS = 3600000 };
+
+struct command {
+    const char *input, *separator, *output;
+    bool json;
+    uint64_t interval_ms;
+    struct mkperf_talk talk;
+};
+
+static const struct mkperf_option options[] = {
+    {.id = 'i',
+     .name = "input",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "a recording with scheduling events (record --sched; default perf.data)"},
+    {.id = 'I',
+     .name = "interval-print",
+     .value = "MS",
+     .help = "with -t, print every MS milliseconds what was measured so far"},
+    {.id = OPT_DURATION,
+     .name = "duration",
+     .value = "S",
+     .help = "with -t, end after S seconds (default: with Ctrl-C)"},
+    {.id = OPT_SYSTEM,
+     .name = "system",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "with -t, the .system file: names of PDs, where the image does not list them"},
+    {.id = 'x',
+     .name = "field-separator",
+     .value = "SEP",
+     .help = "rows for programs: the kind of row, then its fields; docs/latency.md lists them"},
+    {.id = OPT_JSON, .name = "json", .help = "the same as JSON Lines"},
+    {.id = 'o',
+     .name = "output",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "print there (default: standard output)"},
+    {.id = 0},
+};
+
+static enum mkperf_status set(void *self, const struct mkperf_given *g)
+{
+    struct command *c = self;
+
+    switch (g->id) {
+    case 'i':
+        c->input = g->value;
+        return MKPERF_OK;
+    case 'I':
+        return mkperf_given_number(g, 1, MAX_INTERVAL_MS, &c->interval_ms);
+    case OPT_DURATION:
+        return mkperf_given_seconds(g, &c->talk.options.duration_s);
+    case OPT_SYSTEM:
+        c->talk.options.system = g->value;
+        return MKPERF_OK;
+    case 'x':
+        c->separator = g->value;
+        return MKPERF_OK;
+    case OPT_JSON:
+        c->json = true;
+        return MKPERF_OK;
+    case 'o':
+        c->output = g->value;
+        return MKPERF_OK;
+    default:
+        return mkperf_given_unknown(g);
+    }
+}
+
+static const struct mkperf_option_group group = {options, set};
+
+static void print(const struct command *c, const struct report_latency *l, FILE *out)
+{
+    if (l->json || l->separator != NULL) {
+        report_latency_values(l, out);
+    } else {
+        report_latency_print(l, out);
+    }
+    (void)fflush(out); /* errors are sticky: close_output tells them */
+    (void)c;
+}
+
+static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkperf_error *e)
+{
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_sink sink = mkperf_analysis_sink(a);
+    struct mkperf_input in = {.from = NULL};
+    struct mkperf_latency_rows rows = {0};
+
+    sink.leaves_only = true;
+    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK) {
+        if (a->events == 0) {
+            mkperf_error_set(e, MKPERF_ERR_INPUT,
+                             "%s: no scheduling events were recorded (mkperf record --sched)",
+                             c->input);
+        } else {
+            mkperf_latency_rows_of(a, &rows);
+            const struct report_latency l = {.title = c->input,
+                                             .rows = &rows,
+                                             .analysis = a,
+                                             .separator = c->separator,
+                                             .json = c->json};
+            print(c, &l, out);
+        }
+    }
+    mkperf_latency_rows_free(&rows);
+    mkperf_analysis_free(a);
+    return e->status;
+}
+
+static enum mkperf_status take(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
+                               bool show, struct mkperf_error *e)
+{
+    if (mkperf_latency_query(&c->talk, rows, e) != MKPERF_OK) {
+        return e->status;
+    }
+    const struct report_latency l = {.title = c->talk.options.link.target,
+                                     .rows = rows,
+                                     .separator = c->separator,
+                                     .json = c->json};
+    if (show) {
+        print(c, &l, out);
+    }
+    return MKPERF_OK;
+}
+
+/* Until the duration is over in the target's time; a snapshot asks it for that. */
+static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
+                                  struct mkperf_error *e)
+{
+    struct mkperf_peer *link = &c->talk.recorder.link;
+    double step = c->interval_ms != 0 ? (double)c->interval_ms / 1000 : 0, next = step;
+    double wanted = c->talk.options.duration_s;
+
+    while (!mkperf_peer_stopped(link) && (wanted <= 0 || rows->seconds < wanted)) {
+        double until = mkperf_now_s() + 0.1;
+
+        while (mkperf_now_s() < until && !mkperf_peer_stopped(link)) {
+            if (mkperf_peer_pump(link, 10, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
+        if (take(c, out, rows, false, e) != MKPERF_OK) {
+            return e->status;
+        }
+        if (step > 0 && rows->seconds >= next) {
+            if (take(c, out, rows, true, e) != MKPERF_OK) {
+                return e->status;
+            }
+            while (next <= rows->seconds) {
+                next += step;
+            }
+        }
+    }
+    return step > 0 ? MKPERF_OK : take(c, out, rows, true, e);
+}
+
+static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_error *e)
+{
+    struct mkperf_latency_rows rows = {0};
+    struct mkperf_error late = {.status = MKPERF_OK};
+
+    c->talk.stop = mkperf_process_interrupts();
+    if (mkperf_talk_open(&c->talk, e) == MKPERF_OK &&
+        mkperf_latency_begin(&c->talk, e) == MKPERF_OK) {
+        measure(c, out, &rows, e);
+        if (mkperf_recorder_stop(&c->talk.recorder, &late) != MKPERF_OK && e->status == MKPERF_OK) {
+            *e = late;
+        }
+    }
+    mkperf_latency_rows_free(&rows);
+    return e->status;
+}
+
+static enum mkperf_status close_output(const struct command *c, FILE *out, struct mkperf_error *e)
+{
+    bool failed = fflush(out) != 0 || ferror(out);
+
+    failed |= out != stdout && fclose(out) != 0;
+    return failed && e->status == MKPERF_OK
+               ? mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s",
+                                  c->output != NULL ? c->output : "standard output",
+                                  strerror(errno))
+               : e->status;
+}
+
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
+{
+    struct command *c = self;
+    bool live = c->talk.options.link.target != NULL;
+
+    if (live && (c->input != NULL || args->n > 0)) {
+        return mkperf_usage_error(e, "latency", "a recording and a target (-t) exclude each other");
+    }
+    if (!live && (c->interval_ms != 0 || c->talk.options.duration_s > 0)) {
+        return mkperf_usage_error(e, "latency", "-I and --duration are for a target (-t)");
+    }
+    c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
+    FILE *out = c->output != NULL ? fopen(c->output, "we") : stdout;
+    if (out == NULL) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->output, strerror(errno));
+    }
+    (void)(live ? of_target(c, out, e) : of_recording(c, out, e));
+    return close_output(c, out, e);
+}
+
+static int latency_main(int argc, char **argv)
+{
+    struct command *c = calloc(1, sizeof *c);
+    int status;
+
+    if (c == NULL) {
+        return MKPERF_ERR_FAILED;
+    }
+    c->talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
+    status = mkperf_command_main(&mkperf_latency_command, c, argc, argv, run);
+    mkperf_talk_close(&c->talk);
+    free(c);
+    return status;
+}
+
+const struct mkperf_command mkperf_latency_command = {
+    .name = "latency",
+    .summary = "show where the time between PDs goes: calls, wake-ups, budgets",
+    .synopsis = "[-i FILE | -t TARGET] [options]",
+    .description =
+        "Of a recording with scheduling events: for each pair of PDs how long protected calls took "
+        "and what the time was spent on, how long notified PDs and interrupt handlers waited until "
+        "they ran, priority inversions, and what each PD did with its time.\n\n"
+        "Of a target (-t): the latencies alone, which the target counts itself: nothing is sent "
+        "but the table. They are those since the command began.",
+    .options = {{&mkperf_link_options, offsetof(struct command, talk.options.link)}, {&group, 0}},
+    .operand = MKPERF_VALUE_FILE,
+    .operands_max = 1,
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .examples = "mkperf record -t tcp:192.168.1.5 --sched --duration 5\n"
+                "mkperf latency\n"
+                "mkperf latency -t tcp:192.168.1.5 -I 1000",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .run = latency_main,
+};

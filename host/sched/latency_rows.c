@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see latency_rows.h. */
+#include "latency_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define NS_PER_S 1000000000
+
+const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS] = {
+    [MKPERF_LATENCY_CALL] = "call",
+    [MKPERF_LATENCY_NOTIFY] = "notification",
+    [MKPERF_LATENCY_IRQ] = "irq",
+};
+const unsigned mkperf_latency_per_mille[MKPERF_QUANTILES] = {500, 900, 990, 999};
+
+static struct mkperf_latency_row *append(struct mkperf_latency_rows *rows,
+                                         enum mkperf_latency_kind kind, const char *from,
+                                         const char *to, uint32_t irq)
+{
+    MKPERF_GROW(rows->row, rows->room, rows->n + 1);
+    struct mkperf_latency_row *row = &rows->row[rows->n++];
+    *row = (struct mkperf_latency_row){.kind = kind, .irq = irq};
+    snprintf(row->from, sizeof row->from, "%s", from);
+    snprintf(row->to, sizeof row->to, "%s", to);
+    return row;
+}
+
+struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
+                                              enum mkperf_latency_kind kind, const char *from,
+                                              const char *to, uint32_t irq)
+{
+    for (unsigned i = 0; i < rows->n; i++) {
+        struct mkperf_latency_row *row = &rows->row[i];
+
+        if (row->kind == kind && row->irq == irq && strcmp(row->from, from) == 0 &&
+            strcmp(row->to, to) == 0) {
+            return row;
+        }
+    }
+    return append(rows, kind, from, to, irq);
+}
+
+static void fill(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h, uint64_t at)
+{
+    row->count = h->count;
+    row->total = h->total;
+    row->max = h->max;
+    row->max_at = at;
+    for (unsigned i = 0; i < MKPERF_QUANTILES; i++) {
+        row->quantile[i] = mkperf_log_quantile(h, mkperf_latency_per_mille[i]);
+    }
+}
+
+void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows)
+{
+    *rows = (struct mkperf_latency_rows){.seconds = (double)(a->last_ns - a->first_ns) / NS_PER_S};
+    for (unsigned i = 0; i < a->nedges; i++) {
+        const struct mkperf_call_edge *e = &a->edge[i];
+        struct mkperf_latency_row *row = append(rows, MKPERF_LATENCY_CALL,
+                                                mkperf_analysis_name(a, e->from),
+                                                mkperf_analysis_name(a, e->to), 0);
+        fill(row, &e->wall, e->worst_at);
+        row->edge = e;
+    }
+    for (unsigned kind = MKPERF_LATENCY_NOTIFY; kind < MKPERF_LATENCY_KINDS; kind++) {
+        for (unsigned i = 0; i < a->nwakes; i++) {
+            const struct mkperf_wakeup *w = &a->wake[i];
+            bool irq = w->kind == MKPERF_SCHED_IRQ;
+
+            if (irq == (kind == MKPERF_LATENCY_IRQ)) {
+                struct mkperf_latency_row *row = append(rows, (enum mkperf_latency_kind)kind,
+                                                        irq ? "" : mkperf_analysis_name(a, w->from),
+                                                        mkperf_analysis_name(a, w->to), w->irq);
+                fill(row, &w->delay, w->worst_at);
+                row->busy = w->busy;
+            }
+        }
+    }
+}
+
+static uint64_t to_ns(uint64_t ticks, uint64_t hz)
+{
+    return hz != 0 ? ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz : 0;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+    const struct mkperf_latency_row *a = pa, *b = pb;
+
+    if (a->kind != b->kind) {
+        return a->kind < b->kind ? -1 : 1;
+    }
+    return a->total > b->total ? -1 : a->total < b->total;
+}
+
+void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
+{
+    for (unsigned i = 0; i < rows->n; i++) {
+        struct mkperf_latency_row *row = &rows->row[i];
+
+        fill(row, &row->ticks, to_ns(row->max_at, rows->tick_hz));
+        row->total = to_ns(row->total, rows->tick_hz);
+        row->max = to_ns(row->max, rows->tick_hz);
+        for (unsigned k = 0; k < MKPERF_QUANTILES; k++) {
+            row->quantile[k] = to_ns(row->quantile[k], rows->tick_hz);
+        }
+    }
+    if (rows->n > 1) {
+        qsort(rows->row, rows->n, sizeof *rows->row, compare);
+    }
+}
+
+void mkperf_latency_rows_free(struct mkperf_latency_rows *rows)
+{
+    for (unsigned i = 0; i < rows->n; i++) {
+        mkperf_log_free(&rows->row[i].ticks);
+    }
+    free(rows->row);
+    *rows = (struct mkperf_latency_rows){0};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Latencies as rows, wherever they come from: the analysis of a recording, or what a target
+ * aggregated.
+ *
+ * Owns: the rows. A pair that comes in pieces is added up. All times are nanoseconds; a quantile is
+ * the greatest value of its bucket (log_histogram.h), at most the maximum.
+ */
+#ifndef MKPERF_HOST_SCHED_LATENCY_ROWS_H
+#define MKPERF_HOST_SCHED_LATENCY_ROWS_H
+
+#include "analysis.h"
+
+enum mkperf_latency_kind { /* as LatencyKind in proto/mkperf.proto */
+                           MKPERF_LATENCY_CALL,
+                           MKPERF_LATENCY_NOTIFY,
+                           MKPERF_LATENCY_IRQ,
+                           MKPERF_LATENCY_KINDS,
+};
+extern const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS];
+
+enum { MKPERF_QUANTILES = 4, MKPERF_LATENCY_NAME = 64 };
+extern const unsigned mkperf_latency_per_mille[MKPERF_QUANTILES]; /* 500, 900, 990, 999 */
+
+struct mkperf_latency_row {
+    enum mkperf_latency_kind kind;
+    char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME]; /* from: "" of an interrupt */
+    uint32_t irq;
+    uint64_t count, total, max, max_at;
+    uint64_t quantile[MKPERF_QUANTILES];
+    uint64_t busy;                       /* of an analysis: that found their PD not waiting */
+    const struct mkperf_call_edge *edge; /* of an analysis: what its calls were made of */
+    struct mkperf_log_histogram ticks;   /* of a target: in its ticks */
+};
+
+struct mkperf_latency_rows {
+    unsigned n, room;
+    struct mkperf_latency_row *row;
+    uint64_t dropped; /* latencies that the target had no row for */
+    double seconds;   /* for which they were counted */
+    uint64_t tick_hz; /* of a target */
+};
+
+/* The rows of an analysis that has ended, which must live as long. */
+void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows);
+/* A target's row, made if it is new: its histogram is to be filled. */
+struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
+                                              enum mkperf_latency_kind kind, const char *from,
+                                              const char *to, uint32_t irq);
+/* All of a target's came: quantiles from ticks; calls first, most time first. */
+void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows);
+void mkperf_latency_rows_free(struct mkperf_latency_rows *rows);
+
+#endif

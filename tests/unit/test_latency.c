@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mkperf latency of a recording of a known story: tables, values, JSON, and what it refuses. */
+#include "recording.h"
+
+#include "sched_story.h"
+
+enum { ROUNDS = 40 };
+
+static void write_story(const char *name)
+{
+    struct mkperf_symbols *symbols = mkperf_symbols_new();
+    struct mkperf_session session = {.platform = "pocket", .cpu = "cortex-a53", .cores = 1};
+    struct mkperf_perfdata *writer;
+    struct mkperf_error e;
+    static struct story story;
+
+    assert_int_equal(mkperf_perfdata_new(recording_path(name), symbols, &writer, &e), MKPERF_OK);
+    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    story_rounds(&story, ROUNDS);
+    story_end(&story);
+    mkperf_perfdata_free(writer);
+    mkperf_symbols_free(symbols);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    recording_setup();
+    write_story("story.data");
+    recording_make("samples.data", 3, 0);
+    return 0;
+}
+
+static void has(const char *text, const char *wanted)
+{
+    if (strstr(text, wanted) == NULL) {
+        fail_msg("'%s' is not in:\n%s", wanted, text);
+    }
+}
+
+static void tables(void **state)
+{
+    int status;
+    char *text = RUN(latency, &status, recording_path("story.data"));
+
+    (void)state;
+    assert_int_equal(status, 0);
+    has(text, "401 scheduling events in 0.003948 s");
+    has(text,
+        "        40         38.000         38.000         38.000         38.000         38.000 "
+        "        38.000       0.001046  client -> server");
+    has(text, "    0.00    34.21    65.79      0.00     0.00     0.00  client -> server\n"
+              "             calls: store 65.79 %\n"
+              "             worst, us: 38.000 = waited 0.000 + own 13.000 + calls 25.000 + "
+              "preempted 0.000 + budget 0.000 + other 0.000\n");
+    has(text, "             preempted by: driver 20.00 %\n");
+    has(text, "  irq 33 -> driver\n");
+    has(text, "store (101)  ready: mostly behind driver");
+    has(text, "budget 2000 of 10000 us (20.00 %), head room 14.93 %");
+    has(text, "   47.62    52.38     0.00  0\n");
+}
+
+static void values(void **state)
+{
+    int status;
+    char *text = RUN(latency, &status, "-x", ",", "-i", recording_path("story.data"));
+
+    (void)state;
+    assert_int_equal(status, 0);
+    has(text, "call,client,server,0,40,1520000,38000,38000,38000,38000,38000,1046000,0\n"
+              "parts,client,server,1520000,0,520000,1000000,0,0,0\n"
+              "worst,client,server,38000,0,13000,25000,0,0,0\n"
+              "nested,client,server,store,1000000\n");
+    has(text, "parts,server,store,1000000,0,800000,0,200000,0,0\n");
+    has(text, "preempted,server,store,driver,200000\n");
+    has(text, "irq,,driver,33,39,39000,1000,1000,1000,1000,1000,1128000,0\n");
+    has(text, "core,0,1880000,2068000,0\n");
+    has(text, "total,1000000,4948000,401,320,0,0,0,0\n");
+    text = RUN(latency, &status, "--json", "-i", recording_path("story.data"));
+    assert_int_equal(status, 0);
+    has(text, "{\"type\":\"parts\",\"from\":\"server\",\"to\":\"store\",\"wall_ns\":1000000,"
+              "\"wait_ns\":0,\"own_ns\":800000,\"nested_ns\":0,\"preempted_ns\":200000,"
+              "\"budget_ns\":0,\"other_ns\":0}\n");
+    char *checked = recording_shell(
+        "python3 -c 'import sys, json; print(len([json.loads(l) for l in open(sys.argv[1])]))' %s",
+        recording_path("out"));
+    assert_int_equal(atoi(checked), 20);
+    free(checked);
+}
+
+static void refuses(void **state)
+{
+    int status;
+    char *text = RUN(latency, &status, recording_path("samples.data"));
+
+    (void)state;
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "no scheduling events were recorded (mkperf record --sched)");
+    text = RUN(latency, &status, "-I", "100", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    has(text, "-I and --duration are for a target");
+    text = RUN(latency, &status, "-t", "tcp:localhost", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    text = RUN(latency, &status, "-o", "/nonexistent/x", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_OUTPUT);
+    /* What only looks at samples says where to look. */
+    text = RUN(report, &status, recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "mkperf latency shows what is in it");
+    text = RUN(convert, &status, recording_path("story.data"), "-o", recording_path("x.folded"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tables), cmocka_unit_test(values),
+                                       cmocka_unit_test(refuses)};
+
+    return cmocka_run_group_tests(tests, setup, recording_teardown);
+}
