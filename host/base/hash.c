@@ -34,7 +34,7 @@ static void place(struct mkperf_hash *t, struct mkperf_hash_slot slot)
 {
     uint32_t i = slot.hash & (t->nslots - 1);
 
-    while (t->slot[i].number) {
+    while (t->slot[i].at) {
         i = (i + 1) & (t->nslots - 1);
     }
     t->slot[i] = slot;
@@ -48,28 +48,37 @@ static void grow_slots(struct mkperf_hash *t)
     t->nslots = (uint32_t)mkperf_room(before, FIRST_SLOTS); /* a power of two */
     t->slot = mkperf_xcalloc(t->nslots, sizeof *t->slot);
     for (uint32_t i = 0; i < before; i++) {
-        if (old[i].number != 0) {
+        if (old[i].at != 0) {
             place(t, old[i]);
         }
     }
     free(old);
 }
 
+/* Keys are short: a call of memcmp takes longer. */
+static inline bool equal(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    uint32_t i = 0;
+
+    while (i < words && a[i] == b[i]) {
+        i++;
+    }
+    return i == words;
+}
+
 static int64_t find(const struct mkperf_hash *t, const uint64_t *key, uint32_t words, uint32_t hash)
 {
     for (uint32_t i = hash; t->nslots; i++) {
-        const struct mkperf_hash_slot *slot = &t->slot[i & (t->nslots - 1)];
-        const struct mkperf_hash_key *k;
+        struct mkperf_hash_slot slot = t->slot[i & (t->nslots - 1)];
 
-        if (slot->number == 0) {
+        if (slot.at == 0) {
             break;
         }
-        if (slot->hash != hash) {
-            continue;
-        }
-        k = &t->key[slot->number - 1];
-        if (k->words == words && memcmp(t->words + k->at, key, words * sizeof *key) == 0) {
-            return slot->number - 1;
+        if (slot.hash == hash) {
+            const uint64_t *k = t->words + slot.at - 1;
+            if ((uint32_t)k[0] == words && equal(k + 1, key, words)) {
+                return (int64_t)(k[0] >> 32);
+            }
         }
     }
     return -1;
@@ -86,19 +95,26 @@ uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t
     if (2 * ((uint64_t)t->count + 1) > t->nslots) {
         grow_slots(t);
     }
+    if (t->used + words + 1 > UINT32_MAX) {
+        mkperf_die(); /* 32 GiB of keys */
+    }
     MKPERF_GROW(t->key, t->room, (size_t)t->count + 1);
-    MKPERF_GROW(t->words, t->words_room, t->used + words);
-    t->key[t->count] = (struct mkperf_hash_key){.at = t->used, .words = words};
-    memcpy(t->words + t->used, key, words * sizeof *key);
-    t->used += words;
-    place(t, (struct mkperf_hash_slot){.hash = hash, .number = t->count + 1});
+    MKPERF_GROW(t->words, t->words_room, t->used + words + 1);
+    uint32_t at = (uint32_t)t->used;
+    t->key[t->count] = at;
+    t->words[at] = words | (uint64_t)t->count << 32;
+    memcpy(t->words + at + 1, key, words * sizeof *key);
+    t->used += words + 1;
+    place(t, (struct mkperf_hash_slot){.hash = hash, .at = at + 1});
     return t->count++;
 }
 
 const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, uint32_t *words)
 {
-    *words = t->key[number].words;
-    return t->words + t->key[number].at;
+    const uint64_t *k = t->words + t->key[number];
+
+    *words = (uint32_t)k[0];
+    return k + 1;
 }
 
 uint32_t mkperf_hash_text_number(struct mkperf_hash *t, const char *text)

@@ -11,21 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct mkperf_hash_key {
-    size_t at; /* in words */
-    uint32_t words;
-};
-
 struct mkperf_hash_slot {
-    uint32_t hash, number; /* number + 1; 0 = free */
+    uint32_t hash, at; /* at: of the key in words, + 1; 0 = free */
 };
 
 struct mkperf_hash {
-    struct mkperf_hash_key *key;
+    uint32_t *key; /* of each number: where its key is in words */
     uint32_t count, room;
     struct mkperf_hash_slot *slot;
     uint32_t nslots;
-    uint64_t *words;
+    uint64_t *words; /* of each key: its length, and its number in the upper half; then the key */
     size_t used, words_room;
 };
 

@@ -52,8 +52,8 @@ struct raw_sample {
     uint64_t nchain;
     const uint8_t *raw; /* nraw bytes, of a mark or a tracepoint */
     uint32_t nraw;
-    bool longer; /* than its fields, all of which we know: nr is wrong */
-    unsigned nreads;
+    bool longer;     /* than its fields, all of which we know: nr is wrong */
+    unsigned nreads; /* the rest is not set before it is used */
     struct mkperf_read read[MKPERF_MODEL_EVENTS]; /* of the group's other events */
 };
 
@@ -209,18 +209,45 @@ static enum mkperf_status add_user_frame(struct perfin_reader *r, struct mkperf_
     return pd == pid - 1 ? MKPERF_OK : perfin_pd_of(r, pd + 1, &to->pd);
 }
 
+/* Callers in the sample's own PD, most of all frames. Returns how many of the n words at chain are. */
+static uint64_t take_callers(struct perfin_reader *r, const struct mkperf_sample *out,
+                             uint64_t base, const uint8_t *chain, uint64_t n)
+{
+    struct mkperf_chain *to = &r->chain;
+    uint64_t i = 0;
+
+    for (; i < n && to->n < MKPERF_MAX_FRAMES + 1; i++) {
+        uint64_t addr = perfin_u64(chain + 8 * i) - base;
+        if (addr >= MKPERF_PERFDATA_WINDOW) {
+            break;
+        }
+        to->caller[to->n].addr = addr;
+        to->caller[to->n++].pd = out->pd;
+    }
+    return i;
+}
+
 /* Sorts the chain's frames into kernel, user pc and callers. */
 static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_sample *raw,
                                       struct mkperf_sample *out)
 {
     bool kernel = is_kernel_mode(raw->misc);
+    uint64_t base = MKPERF_PERFDATA_SLIDE + (uint64_t)(raw->pid - 1) * MKPERF_PERFDATA_WINDOW;
+    bool slid = r->session.native && raw->pid - 1 < MKPERF_PERFDATA_PDS;
 
     for (uint64_t i = 0; i < raw->nchain; i++) {
-        uint64_t addr = perfin_u64(raw->chain + 8 * i);
-
-        if (r->sink->leaves_only && !(out->flags & MKPERF_SAMPLE_NO_USER)) {
-            break;
+        if (!(out->flags & MKPERF_SAMPLE_NO_USER)) {
+            if (r->sink->leaves_only) {
+                break;
+            }
+            if (slid && !kernel) {
+                i += take_callers(r, out, base, raw->chain + 8 * i, raw->nchain - i);
+            }
+            if (i == raw->nchain) {
+                break;
+            }
         }
+        uint64_t addr = perfin_u64(raw->chain + 8 * i);
         if (addr >= PERF_CONTEXT_MAX) {
             kernel = addr == PERF_CONTEXT_KERNEL || addr == PERF_CONTEXT_GUEST_KERNEL;
         } else if (kernel) {
@@ -285,9 +312,16 @@ static enum mkperf_status read_mark(struct perfin_reader *r, const struct raw_sa
 enum mkperf_status perfin_read_sample(struct perfin_reader *r, struct perfin_cursor c,
                                       unsigned misc)
 {
-    struct raw_sample raw = {.misc = misc};
+    struct raw_sample raw;
     struct mkperf_sample out = {.flags = MKPERF_SAMPLE_NO_USER, .callers = &r->chain};
 
+    /* Each by itself: this runs for every sample, and the compiler would clear memory instead. */
+    raw.misc = misc;
+    raw.pid = 0;
+    raw.chain = raw.raw = NULL;
+    raw.nchain = 0;
+    raw.nraw = 0;
+    raw.nreads = 0;
     if (!find_event(r, &c, &raw)) {
         return perfin_fail(r, "a sample of no known event");
     }

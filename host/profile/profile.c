@@ -36,16 +36,25 @@ static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sa
                           uint64_t key[MKPERF_PROFILE_WORDS_MAX])
 {
     uint32_t flags = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER);
+    const struct mkperf_caller *caller = s->callers->caller;
+    unsigned callers = p->leaves_only ? 0 : s->callers->n, own = 0;
     uint32_t n = MKPERF_PROFILE_CALLERS;
 
+    for (; own < callers && caller[own].pd == s->pd; own++) {
+        key[n++] = caller[own].addr;
+    }
+    if (own < callers) {
+        flags |= MKPERF_PROFILE_OTHER_PDS;
+        n = MKPERF_PROFILE_CALLERS;
+        for (unsigned i = 0; i < callers; i++) {
+            key[n++] = caller[i].addr;
+            key[n++] = caller[i].pd;
+        }
+    }
     key[MKPERF_PROFILE_THREAD] = s->pd | (uint64_t)s->event << 32;
     key[MKPERF_PROFILE_FLAGS] = flags | (uint64_t)(p->cores ? s->core : 0) << 32;
     key[MKPERF_PROFILE_KERNEL_PC] = flags & MKPERF_SAMPLE_KERNEL ? s->kernel_pc : 0;
     key[MKPERF_PROFILE_PC] = flags & MKPERF_SAMPLE_NO_USER ? 0 : s->pc;
-    for (unsigned i = 0; !p->leaves_only && i < s->callers->n; i++) {
-        key[n++] = s->callers->caller[i].addr;
-        key[n++] = s->callers->caller[i].pd;
-    }
     return n;
 }
 
@@ -205,13 +214,16 @@ static struct mkperf_sample sample_of(const struct mkperf_profile *p, uint32_t c
     uint32_t words;
     const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
 
+    uint32_t flags = (uint32_t)key[MKPERF_PROFILE_FLAGS], pd = (uint32_t)key[MKPERF_PROFILE_THREAD];
+    bool others = flags & MKPERF_PROFILE_OTHER_PDS;
+
     callers->n = 0;
-    for (uint32_t i = MKPERF_PROFILE_CALLERS; i + 1 < words; i += 2) {
+    for (uint32_t i = MKPERF_PROFILE_CALLERS; i < words; i += others ? 2 : 1) {
         callers->caller[callers->n++] =
-            (struct mkperf_caller){.addr = key[i], .pd = (uint32_t)key[i + 1]};
+            (struct mkperf_caller){.addr = key[i], .pd = others ? (uint32_t)key[i + 1] : pd};
     }
-    return (struct mkperf_sample){.pd = (uint32_t)key[MKPERF_PROFILE_THREAD],
-                                  .flags = (uint32_t)key[MKPERF_PROFILE_FLAGS],
+    return (struct mkperf_sample){.pd = pd,
+                                  .flags = flags & ~MKPERF_PROFILE_OTHER_PDS,
                                   .kernel_pc = key[MKPERF_PROFILE_KERNEL_PC],
                                   .pc = key[MKPERF_PROFILE_PC],
                                   .callers = callers};

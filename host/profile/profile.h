@@ -15,15 +15,19 @@
 #include "filter.h"
 #include "places.h"
 
-/* Words of a chain's key; callers follow, two words each: address, PD. */
+/* Words of a chain's key; callers follow, a word each: the address; and its PD, if one of them is of
+ * another PD than the chain's. */
 enum mkperf_profile_word {
     MKPERF_PROFILE_THREAD, /* the PD; the event in the upper half */
-    MKPERF_PROFILE_FLAGS,  /* KERNEL and NO_USER; the core in the upper half, if cores are kept */
+    MKPERF_PROFILE_FLAGS,  /* KERNEL, NO_USER, MKPERF_PROFILE_OTHER_PDS; the core in the upper half,
+                              if cores are kept */
     MKPERF_PROFILE_KERNEL_PC,
     MKPERF_PROFILE_PC,
     MKPERF_PROFILE_CALLERS,
     MKPERF_PROFILE_WORDS_MAX = MKPERF_PROFILE_CALLERS + 2 * (MKPERF_MAX_FRAMES + 1),
 };
+
+#define MKPERF_PROFILE_OTHER_PDS (UINT32_C(1) << 31)
 
 struct mkperf_weight {
     uint64_t samples, period;
