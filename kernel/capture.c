@@ -109,48 +109,91 @@ static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w,
     return 1 + n;
 }
 
-__attribute__((noinline)) static void drop(struct mkperf_hook *s, struct mkperf_ring *ring,
-                                           uint64_t weight)
+/* Publishes what was written to the ring. Only the crossing of the watermark wakes: a consumer that is
+ * already behind has been told. */
+static inline void publish(struct mkperf_hook *s, uint64_t bytes)
+{
+    struct mkperf_ring *ring = s->ring;
+    uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
+
+    s->head += bytes;
+    __atomic_store_n(&ring->head, s->head, __ATOMIC_RELEASE);
+    if (__builtin_expect(s->watermark - used - 1 < bytes, 0)) {
+        mkperf_port_wake();
+    }
+}
+
+/* Where the ring may be full, or its end is near. */
+__attribute__((noinline)) static uint64_t *reserve_slowly(struct mkperf_hook *s, uint64_t bytes)
+{
+    struct mkperf_ring_producer p = {.ring = s->ring, .size = s->ring_bytes, .head = s->head};
+    uint64_t *w = mkperf_ring_reserve(&p, bytes);
+
+    if (p.head != s->head) { /* padding */
+        publish(s, p.head - s->head);
+    }
+    return w;
+}
+
+/* As mkperf_ring_reserve: so many contiguous bytes of the ring, or NULL. */
+static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
+{
+    struct mkperf_ring *ring = s->ring;
+    uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+    uint64_t at = s->head & (s->ring_bytes - 1);
+    uint64_t most = s->ring_bytes - bytes; /* the smallest ring is larger than a record */
+
+    if (__builtin_expect((used > most) | (at > most), 0)) {
+        return reserve_slowly(s, bytes);
+    }
+    return &ring->data[at / 8];
+}
+
+__attribute__((noinline)) static void drop(struct mkperf_hook *s, uint64_t weight)
 {
     s->dropped_samples++;
     s->dropped_events += weight;
-    ring->dropped_samples = s->dropped_samples;
-    ring->dropped_events = s->dropped_events;
+    s->ring->dropped_samples = s->dropped_samples;
+    s->ring->dropped_events = s->dropped_events;
 }
 
 /*
- * Puts the threads whose calls `thread` is serving to w, and behind them the number of their words.
+ * Puts the threads whose calls are being served to w, and behind them the number of their words:
+ * `caller`, whose call the sample's thread is serving, the one whose call that is serving, and so on.
  * They are blocked until they get their replies, so their registers and stacks stand still. Bounded
  * by max words and by the session's number of callers, whatever the kernel's objects say. Returns
- * the words; 0 if there is no caller.
+ * the words; 0 if there was no room.
  */
-__attribute__((noinline)) static unsigned put_callers(const struct mkperf_hook *s,
-                                                      const void *thread, uint64_t *w, unsigned max)
+static inline __attribute__((always_inline)) unsigned
+put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w, unsigned max)
 {
     unsigned words = 0;
-    struct mkperf_port_context c;
+    unsigned level = 0;
 
-    for (unsigned level = 1; level <= s->callers && words + MKPERF_CALLER_WORDS < max; level++) {
-        if (!mkperf_port_caller(&c, thread, s->session.reply)) {
-            break;
-        }
-        uint64_t *caller = w + words;
-        struct mkperf_identity id = mkperf_port_identity(c.thread);
+    do {
+        uint64_t *put = w + words;
+        struct mkperf_identity id = mkperf_port_identity(caller);
         struct mkperf_walked walked = {0, 0};
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
+        struct mkperf_port_context c;
 
-        if (c.fp != 0) {
-            walked = mkperf_walk_caller(c.thread, level, c.fp, caller + MKPERF_CALLER_WORDS,
-                                        room < s->max_frames ? room : s->max_frames);
+        if (words + MKPERF_CALLER_WORDS >= max) {
+            break;
         }
-        caller[MKPERF_CALLER_FRAMES] = walked.frames | (uint64_t)walked.flags << 8;
-        caller[MKPERF_CALLER_THREAD] = id.badge;
-        caller[MKPERF_CALLER_SC] = id.sc;
-        caller[MKPERF_CALLER_LR] = c.lr;
-        caller[MKPERF_CALLER_PC] = c.pc;
+        level++;
+        mkperf_port_blocked(&c, caller);
+        put[MKPERF_CALLER_THREAD] = id.badge;
+        put[MKPERF_CALLER_SC] = id.sc;
+        put[MKPERF_CALLER_LR] = c.lr;
+        put[MKPERF_CALLER_PC] = c.pc;
+        if (c.fp != 0) {
+            walked = mkperf_walk(caller, level, c.fp, put + MKPERF_CALLER_WORDS,
+                                 room < s->max_frames ? room : s->max_frames);
+        }
+        put[MKPERF_CALLER_FRAMES] = walked.frames | (uint64_t)walked.flags << 8;
         words += MKPERF_CALLER_WORDS + walked.frames;
-        thread = c.thread;
-    }
+        caller = level < s->callers ? mkperf_port_caller(caller, s->session.reply) : NULL;
+    } while (caller != NULL);
     if (words == 0) {
         return 0;
     }
@@ -158,44 +201,28 @@ __attribute__((noinline)) static unsigned put_callers(const struct mkperf_hook *
     return words + 1;
 }
 
-/* Most threads serve nobody: a function that finds that out alone saves no registers for it. */
-__attribute__((noinline)) static bool serves(const void *thread, uint64_t reply)
-{
-    struct mkperf_port_context c;
-
-    return mkperf_port_caller(&c, thread, reply);
-}
-
 /*
  * Writes one sample for counter i into the ring, or counts it as dropped. reads: counters whose
  * values ride in it. Inlined for the plain case (none), in which nothing of them is left.
  */
-static inline __attribute__((always_inline)) void take(struct mkperf_hook *s,
-                                                       struct mkperf_ring_producer *p, unsigned i,
-                                                       bool kernel, uint64_t now, uint64_t weight,
-                                                       uint32_t reads)
+static inline __attribute__((always_inline)) void
+take(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now, uint64_t weight, uint32_t reads)
 {
-    unsigned max = s->callers != 0 ? MKPERF_MAX_FRAMES : s->max_frames;
-    unsigned room = MKPERF_SAMPLE_FIXED_WORDS + 1 + max;
-    uint64_t *w =
-        mkperf_ring_reserve(p, UINT64_C(8) * (reads != 0 ? room + 1 + MKPERF_MAX_READS : room));
+    uint64_t *w = reserve(s, s->room + (reads != 0 ? 8 * (1 + MKPERF_MAX_READS) : 0));
 
     if (__builtin_expect(w == NULL, 0)) {
         if (reads != 0) {
             read_counters(s, reads, NULL, 0);
         }
-        drop(s, p->ring, weight);
+        drop(s, weight);
         return;
     }
 
     unsigned flags = kernel ? MKPERF_SAMPLE_KERNEL : 0;
     unsigned words = MKPERF_SAMPLE_FIXED_WORDS;
-    struct mkperf_walked walked = {0, 0};
+    unsigned frames = 0;
     struct mkperf_port_context c;
-
-    if (!mkperf_port_context(&c, kernel)) {
-        flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
-    }
+    bool user = mkperf_port_context(&c, kernel);
     struct mkperf_identity thread = mkperf_port_identity(c.thread);
 
     w[MKPERF_WORD_TIME] = now;
@@ -204,60 +231,65 @@ static inline __attribute__((always_inline)) void take(struct mkperf_hook *s,
     w[MKPERF_WORD_PERIOD] = weight;
     w[MKPERF_WORD_PC] = c.pc;
     w[MKPERF_WORD_LR] = c.lr;
-    if (flags & MKPERF_SAMPLE_KERNEL) {
+    if (kernel || !user) {
         w[words] = mkperf_port_kernel_pc();
         words++;
     }
-    if (c.fp != 0 && s->max_frames != 0) {
-        walked = mkperf_walk(c.thread, c.fp, w + words, s->max_frames);
-    } else if (c.fp != 0) {
-        walked.flags = MKPERF_SAMPLE_DEPTH_LIMIT;
+    if (user) {
+        if (c.fp != 0 && s->max_frames != 0) {
+            struct mkperf_walked walked = mkperf_walk(c.thread, 0, c.fp, w + words, s->max_frames);
+            frames = walked.frames;
+            flags |= walked.flags;
+        } else if (c.fp != 0) {
+            flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
+        }
+        const void *caller = s->callers != 0 ? mkperf_port_caller(c.thread, s->session.reply)
+                                             : NULL;
+        if (__builtin_expect(caller != NULL, 0)) {
+            unsigned more = put_callers(s, caller, w + words + frames, MKPERF_MAX_FRAMES - frames);
+            frames += more;
+            flags |= more != 0 ? MKPERF_SAMPLE_CALLERS : 0;
+        }
+    } else {
+        flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
     }
-    words += walked.frames;
-    flags |= walked.flags;
-    if (__builtin_expect(s->callers != 0, 0) && !(flags & MKPERF_SAMPLE_NO_USER) &&
-        serves(c.thread, s->session.reply)) {
-        unsigned callers = put_callers(s, c.thread, w + words, max - walked.frames);
-        walked.frames += callers;
-        words += callers;
-        flags |= callers != 0 ? MKPERF_SAMPLE_CALLERS : 0;
-    }
+    words += frames;
     if (reads != 0) {
         flags |= MKPERF_SAMPLE_READ;
         words += read_counters(s, reads, w, words);
     }
-    w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, walked.frames, i,
-                                                 flags, mkperf_port_core());
-    mkperf_ring_commit(p, 8 * (uint64_t)words);
+    w[MKPERF_WORD_HEADER] =
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, i, flags, mkperf_port_core());
+    publish(s, 8 * (uint64_t)words);
 }
 
 /* It is time for other counters, if there is room to say so: if not, the next turn says it. */
-static void tell_turn(struct mkperf_ring_producer *p, unsigned i, uint64_t now)
+static void tell_turn(struct mkperf_hook *s, unsigned i, uint64_t now)
 {
     uint64_t bytes = UINT64_C(8) * MKPERF_TURN_WORDS;
-    uint64_t *w = mkperf_ring_reserve(p, bytes);
+    uint64_t *w = reserve(s, bytes);
 
     if (w != NULL) {
         w[MKPERF_WORD_TIME] = now;
         w[MKPERF_WORD_HEADER] =
             mkperf_record_header(MKPERF_RECORD_TURN, (unsigned)bytes, 0, i, 0, mkperf_port_core());
-        mkperf_ring_commit(p, bytes);
+        publish(s, bytes);
     }
     mkperf_port_wake();
 }
 
 /* An overflow in a session that has filters, groups that are read, or turns. */
-static inline void take_special(struct mkperf_hook *s, struct mkperf_ring_producer *p, unsigned i,
-                                bool kernel, uint64_t now, uint64_t weight)
+static inline void take_special(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now,
+                                uint64_t weight)
 {
     uint32_t reads = s->session.counter[i].reads;
 
     if (s->session.turn_mask >> i & 1) {
-        tell_turn(p, i, now);
+        tell_turn(s, i, now);
     } else if (s->session.read_mask >> i & 1) {
         s->read[i] -= weight; /* it begins anew */
     } else if (s->session.filters == 0 || wanted(s, kernel)) {
-        take(s, p, i, kernel, now, weight, reads);
+        take(s, i, kernel, now, weight, reads);
     } else {
         read_counters(s, reads, NULL, 0);
     }
@@ -268,45 +300,22 @@ static inline void take_special(struct mkperf_hook *s, struct mkperf_ring_produc
     }
 }
 
-/*
- * All overflows of an interrupt. Inlined twice: for sessions with anything special, and without,
- * which is what keeps the plain case cheap.
- */
-static inline __attribute__((always_inline)) void take_all(struct mkperf_hook *s, uint32_t hit,
+/* Counter i has overflowed. special: whether the session has anything special. */
+static inline __attribute__((always_inline)) void take_one(struct mkperf_hook *s, unsigned i,
                                                            uint64_t now, bool special)
 {
-    struct mkperf_ring_producer p = {
-        .ring = s->ring, .size = s->ring_bytes, .head = s->head, .tail = s->head};
+    uint32_t value;
+    bool kernel = s->kernel_mask >> i & 1;
+    uint64_t weight = rearm(s, i, now, &value);
 
-    do {
-        unsigned i = (unsigned)__builtin_ctz(hit);
-        hit &= hit - 1;
-        uint32_t value;
-        bool kernel = s->kernel_mask >> i & 1;
-        uint64_t weight = rearm(s, i, now, &value);
-        if (special) {
-            take_special(s, &p, i, kernel, now, weight);
-        } else {
-            take(s, &p, i, kernel, now, weight, 0);
-        }
-        /* Last, so that a kernel counter does not count the hook, and the interrupted thread gets
-         * on before the next overflow, whatever the period. */
-        mkperf_pmu_write(i, value);
-    } while (hit != 0);
-    uint64_t before = s->head - p.tail;
-    uint64_t after = p.head - p.tail;
-    s->head = p.head;
-
-    /* Only the crossing wakes: a consumer that is already behind has been told. */
-    if (before < s->watermark && after >= s->watermark) {
-        mkperf_port_wake();
+    if (special) {
+        take_special(s, i, kernel, now, weight);
+    } else {
+        take(s, i, kernel, now, weight, 0);
     }
-}
-
-__attribute__((noinline)) static void take_all_special(struct mkperf_hook *s, uint32_t hit,
-                                                       uint64_t now)
-{
-    take_all(s, hit, now, true);
+    /* Last, so that a kernel counter does not count the hook, and the interrupted thread gets on
+     * before the next overflow, whatever the period. */
+    mkperf_pmu_write(i, value);
 }
 
 /* The ring is not mapped as it was: counters go on, and what they counted is told when it is there
@@ -351,24 +360,37 @@ __attribute__((noinline)) static void look_at_time(struct mkperf_hook *s, uint64
     s->since = now;
 }
 
+/* All that is not the commonest case. */
+__attribute__((noinline)) static void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t now)
+{
+    if (s->ring == NULL) {
+        s->ring = mkperf_port_memory(s->owner, s->session.ring,
+                                     (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    }
+    if (s->ring == NULL) {
+        take_nowhere(s, hit, now);
+        hit = 0;
+    }
+    for (; hit != 0; hit &= hit - 1) {
+        unsigned i = (unsigned)__builtin_ctz(hit);
+        take_one(s, i, now, s->special != 0);
+    }
+    if (s->captures % LOOK_EACH == 0) {
+        look_at_time(s, now);
+    }
+}
+
 void mkperf_capture(struct mkperf_hook *s, uint32_t hit)
 {
     uint64_t now = mkperf_port_time();
 
     mkperf_pmu_clear(hit);
     s->captures++;
-    if (__builtin_expect(s->ring == NULL, 0)) {
-        s->ring = mkperf_port_memory(s->owner, s->session.ring,
-                                     (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
-    }
-    if (__builtin_expect(s->ring == NULL, 0)) {
-        take_nowhere(s, hit, now);
-    } else if (__builtin_expect(s->special != 0, 0)) {
-        take_all_special(s, hit, now);
+    /* Counter 0 is often the only one, and with its number known much is spared. */
+    if (__builtin_expect(
+            hit == 1 && s->ring != NULL && s->special == 0 && s->captures % LOOK_EACH != 0, 1)) {
+        take_one(s, 0, now, false);
     } else {
-        take_all(s, hit, now, false);
-    }
-    if (__builtin_expect(s->captures % LOOK_EACH == 0, 0)) {
-        look_at_time(s, now);
+        capture_any(s, hit, now);
     }
 }

@@ -54,6 +54,7 @@ struct mkperf_hook {
     uint64_t head;            /* our position in it */
     uint32_t ring_bytes;
     uint32_t watermark;
+    uint32_t room; /* bytes of the longest sample, without values of other counters */
     uint32_t max_frames;
     uint32_t callers; /* in other threads, at most */
     uint32_t special; /* filters, read_mask or turn_mask are not 0 */

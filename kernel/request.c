@@ -243,6 +243,8 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
     s->max_frames = s->session.max_frames < MKPERF_MAX_FRAMES ? s->session.max_frames
                                                               : MKPERF_MAX_FRAMES;
     s->callers = s->session.callers < MKPERF_MAX_CALLERS ? s->session.callers : MKPERF_MAX_CALLERS;
+    s->room =
+        8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + (s->callers != 0 ? MKPERF_MAX_FRAMES : s->max_frames));
     s->head = 0;
     s->mix = MKPERF_JITTER_MIX;
     s->dropped_samples = 0;

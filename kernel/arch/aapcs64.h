@@ -20,12 +20,18 @@ struct mkperf_frame_record {
     uint64_t ret;    /* where it returns to */
 };
 
+/* Right by 3: of aligned addresses it keeps the order, and a misaligned one becomes larger than any
+ * of them. So one comparison finds both. */
+static inline uint64_t mkperf_rotated(uint64_t address)
+{
+    return address >> 3 | address << 61;
+}
+
 /* Whether a frame record at this offset from a page's start is aligned and wholly in the page. */
 static inline bool mkperf_record_in_page(uint64_t offset)
 {
-    /* Rotated right by 3: a misaligned offset becomes huge. */
-    return (offset >> 3 | offset << 61) <=
-           (MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record)) / 8;
+    return mkperf_rotated(offset) <=
+           mkperf_rotated(MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record));
 }
 
 /* What a walk found: frames, and flags that say why it ended early. */
@@ -44,7 +50,7 @@ struct mkperf_walked {
  * same number modulo 2^64 everywhere.
  */
 static inline __attribute__((always_inline)) struct mkperf_walked
-mkperf_walk_at(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)
+mkperf_walk(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)
 {
     struct mkperf_walked walked = {0, MKPERF_SAMPLE_DEPTH_LIMIT};
     uint64_t *frame = frames;
@@ -60,46 +66,33 @@ mkperf_walk_at(const void *thread, unsigned level, uint64_t fp, uint64_t *frames
             break;
         }
         uint64_t to_window = window - page;
-        uint64_t last = window + MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record);
+        uint64_t last =
+            mkperf_rotated(window + MKPERF_PAGE_BYTES - sizeof(struct mkperf_frame_record));
         uint64_t next = fp + to_window;
+        uint64_t rotated = mkperf_rotated(next);
         uint64_t at;
         uint64_t ret;
         do {
             const struct mkperf_frame_record *record = (const struct mkperf_frame_record *)next;
-            at = next;
-            next = record->caller + to_window;
+            uint64_t caller = record->caller;
             ret = record->ret;
+            at = rotated;
+            next = caller + to_window;
+            rotated = mkperf_rotated(next);
             if (ret == 0) { /* start code: the outermost frame */
                 break;
             }
             *frame = ret;
             frame++;
-            if (next <= at || next > last) {
-                break;
-            }
-        } while (next % 8 == 0 && frame != end);
+        } while ((rotated > at) & (rotated <= last) & (frame != end));
         fp = next - to_window;
-        if (ret == 0 || fp <= at - to_window) {
+        if (ret == 0 || fp <= at * 8 - to_window) {
             walked.flags = ret != 0 && fp != 0 ? MKPERF_SAMPLE_BAD_FP : 0;
             break;
         }
     }
     walked.frames = (uint32_t)(frame - frames);
     return walked;
-}
-
-/* Of the sample's own thread, and of its callers: each a function of its own, since inlined it takes
- * the registers of capture.c away from the loop. */
-__attribute__((noinline, unused)) static struct mkperf_walked
-mkperf_walk(const void *thread, uint64_t fp, uint64_t *frames, uint32_t max)
-{
-    return mkperf_walk_at(thread, 0, fp, frames, max);
-}
-
-__attribute__((noinline, unused)) static struct mkperf_walked
-mkperf_walk_caller(const void *thread, unsigned level, uint64_t fp, uint64_t *frames, uint32_t max)
-{
-    return mkperf_walk_at(thread, level, fp, frames, max);
 }
 
 #endif

@@ -43,6 +43,40 @@ static void forgetStacks(word_t core)
 }
 
 /*
+ * The slot at `place` in the CSpace of a root CNode's capability; an empty one if there is none.
+ * Remembers the shape of a CSpace that has one level.
+ */
+NO_INLINE const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place)
+{
+    static const cte_t none; /* a null capability */
+    cap_t bare = root;
+
+    if (cap_get_capType(root) != cap_cnode_cap) {
+        return &none;
+    }
+
+    resolveAddressBits_ret_t found = resolveAddressBits(root, place, wordBits);
+
+    if (found.status != EXCEPTION_NONE || found.bitsRemaining != 0) {
+        return &none;
+    }
+    bare.words[0] &= ~MASK(MKPERF_SHAPE_SHIFT);
+
+    word_t radix = cap_cnode_cap_get_capCNodeRadix(bare);
+    word_t guardBits = cap_cnode_cap_get_capCNodeGuardSize(bare);
+
+    /* All that counts is in what is remembered, and nothing but the address is in the rest. */
+    if (radix + guardBits == wordBits && radix == cap_cnode_cap_get_capCNodeRadix(root) &&
+        guardBits == cap_cnode_cap_get_capCNodeGuardSize(root) &&
+        cap_get_capType(bare) == cap_cnode_cap && cap_cnode_cap_get_capCNodePtr(bare) == 0) {
+        known->shape = root.words[0] >> MKPERF_SHAPE_SHIFT;
+        known->guard = root.words[1];
+        known->offset = (word_t)found.slot - cap_cnode_cap_get_capCNodePtr(root);
+    }
+    return found.slot;
+}
+
+/*
  * With hypervisor support all counters are given to EL1 and EL0 (HPMN), for only those can
  * interrupt without being EL2's own, they may count at EL2, and a guest's or a PD's access to them
  * traps, whatever PMUSERENR_EL0 says.
@@ -113,7 +147,7 @@ static NO_INLINE void wake(struct mkperf_node *node, irq_t irq)
  * to schedule. The deadline timer stays programmed, and fires late by no more than one sample. To
  * the scheduler it is as if the processor had been slower for a moment.
  */
-NO_INLINE void mkperf_interrupt(word_t flags)
+NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     uint32_t hit = flags & node->hook.mask;
@@ -191,6 +225,7 @@ NO_INLINE void mkperf_request(irq_t irq)
     if (mkperf_entry[CURRENT_CPU_INDEX()].watched & MKPERF_WATCHED_ENTRIES) {
         MKPERF_WATCH();
     }
+    node->shape.shape = 0; /* the place may be another now */
     mkperf_hook_request(&node->hook, d, thread, IRQT_TO_CORE(irq) == CURRENT_CPU_INDEX());
     mkperf_entry[CURRENT_CPU_INDEX()].watched = whatIsWatched(&node->hook);
     mkperf_qemuChosen(&node->hook);

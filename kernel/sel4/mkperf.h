@@ -31,10 +31,12 @@
  * hook's state so that the compiler can reach it from where it reaches ksCurThread.
  */
 struct mkperf_entry {
-    word_t function; /* an address in the function that was entered */
+    word_t function; /* an address in the function that was entered, or MKPERF_INTERRUPTED */
     tcb_t *thread;   /* the thread that it was entered from; NULL if that was deleted since */
     word_t watched;  /* what the session watches, MKPERF_WATCHED_*; 0: nothing */
 };
+
+#define MKPERF_INTERRUPTED 0 /* c_handle_interrupt */
 
 extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
 
@@ -111,7 +113,11 @@ static inline FORCE_INLINE void mkperf_entered(void)
     if (mkperf_watching() && (e->watched & MKPERF_WATCHED_ENTRIES) != 0) {
         MKPERF_WATCH();
     }
-    asm volatile("adr %0, ." : "=r"(here));
+    if (__builtin_constant_p(e->function)) { /* of mkperf_interrupted, as the compiler sees */
+        here = MKPERF_INTERRUPTED;
+    } else {
+        asm volatile("adr %0, ." : "=r"(here));
+    }
     e->function = here;
     e->thread = NODE_STATE(ksCurThread);
 }
@@ -140,6 +146,11 @@ static inline void mkperf_interrupted(void)
     if (unlikely(flags != 0)) {
         mkperf_interrupt(flags);
     }
+#ifndef ENABLE_SMP_SUPPORT
+    /* Tells mkperf_entered, which comes next, that it need not make an address: an instruction less.
+     * This store is not left. With several cores the lock may not be held. */
+    mkperf_entry[0].function = !MKPERF_INTERRUPTED;
+#endif
 }
 
 /* In mcsPreemptionPoint: the kernel was preempted, perhaps by a profiling interrupt. */

@@ -18,10 +18,25 @@ struct mkperf_stack {
     word_t window; /* and where the kernel sees it */
 };
 
+/*
+ * Where a capability stands in the CSpaces of a shape, for almost all have the same: an offset from
+ * the CNode's start. What a shape is stands in a CNode capability: all of the first word but the
+ * CNode's address (type, guard size, radix), and the guard. The offset follows from these and from
+ * the place alone, so nothing that happens to a CSpace can make it wrong.
+ */
+struct mkperf_shape {
+    word_t shape; /* 0, a capability that is none: no shape is known */
+    word_t guard;
+    word_t offset;
+};
+
+#define MKPERF_SHAPE_SHIFT 47
+
 struct mkperf_node {
     /* The last page that a walk of frames was in: of the sampled thread, of the one whose call it
      * was serving, and so on. */
     struct mkperf_stack stack[1 + MKPERF_MAX_CALLERS];
+    struct mkperf_shape shape;
     bool_t wake;      /* the owner is to be signalled: now, or after a fault soon */
     bool_t known;     /* while watched: the identity that the last entry's thread had then, */
     bool_t delivered; /* which may change while another runs; a message was delivered since */
@@ -42,6 +57,9 @@ static inline word_t mkperf_spaceOf(tcb_t *thread)
 {
     return TCB_PTR_CTE_PTR(thread, tcbVTable)->cap.words[1];
 }
+
+/* mkperf.c */
+const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place);
 
 /* memory.c */
 void mkperf_initMemory(void);

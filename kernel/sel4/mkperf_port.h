@@ -10,6 +10,8 @@
 
 #include <linker.h>
 
+#include <api/syscall.h>
+#include <arch/kernel/traps.h>
 #include <arch/kernel/vspace.h>
 #include <arch/machine.h>
 #include <kernel/cspace.h>
@@ -162,44 +164,48 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
     return id;
 }
 
-/*
- * The thread whose protected call `of` is serving. A thread that serves a call holds a reply object
- * that the caller is blocked on; reply: where in its CSpace the capability for it is. While the
- * thread waits for the next call, the object's thread is itself and blocked on receiving, and after
- * a deletion or another reply there is none: then nobody is served. A fault is no call.
- */
-static inline bool mkperf_port_caller(struct mkperf_port_context *c, const void *of, uint64_t reply)
+/* The slot at `reply` in a thread's CSpace; an empty one if there is none. */
+static inline const cte_t *mkperf_port_slot(const cte_t *root, uint64_t reply)
 {
-    cap_t root = TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable)->cap;
-    cte_t *slot;
+    struct mkperf_shape *known = &mkperf_node[CURRENT_CPU_INDEX()].shape;
+    word_t first = root->cap.words[0];
 
-    if (unlikely(cap_get_capType(root) != cap_cnode_cap)) {
-        return false;
+    if (unlikely(((first >> MKPERF_SHAPE_SHIFT) ^ known->shape) |
+                 (root->cap.words[1] ^ known->guard))) {
+        return mkperf_slot(known, root->cap, reply);
     }
-    word_t radix = cap_cnode_cap_get_capCNodeRadix(root);
-    word_t guardBits = cap_cnode_cap_get_capCNodeGuardSize(root);
+    return (cte_t *)(cap_cnode_cap_get_capCNodePtr(root->cap) + known->offset);
+}
 
-    if (likely(radix + guardBits == wordBits && radix < wordBits &&
-               reply >> radix == cap_cnode_cap_get_capCNodeGuard(root))) {
-        slot = CTE_PTR(cap_cnode_cap_get_capCNodePtr(root)) + (reply & MASK(radix));
-    } else {
-        resolveAddressBits_ret_t found = resolveAddressBits(root, reply, wordBits);
+/*
+ * The thread whose protected call `of` is serving, or NULL. A thread that serves a call holds a reply
+ * object that the caller is blocked on; reply: where in its CSpace the capability for it is. While
+ * the thread waits for the next call, the object's thread is itself and blocked on receiving, and
+ * after a deletion or another reply there is none: then nobody is served. A fault is no call.
+ */
+static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
+{
+    const cte_t *slot = mkperf_port_slot(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable), reply);
 
-        if (found.status != EXCEPTION_NONE || found.bitsRemaining != 0) {
-            return false;
-        }
-        slot = found.slot;
-    }
     if (unlikely(cap_get_capType(slot->cap) != cap_reply_cap)) {
-        return false;
+        return NULL;
     }
 
     tcb_t *caller = REPLY_PTR(cap_reply_cap_get_capReplyPtr(slot->cap))->replyTCB;
 
-    if (caller == NULL || thread_state_get_tsType(caller->tcbState) != ThreadState_BlockedOnReply ||
+    if (likely(caller == NULL) ||
+        thread_state_get_tsType(caller->tcbState) != ThreadState_BlockedOnReply ||
         seL4_Fault_get_seL4_FaultType(caller->tcbFault) != seL4_Fault_NullFault) {
-        return false;
+        return NULL;
     }
+    return caller;
+}
+
+/* What such a caller waits with. */
+static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void *of)
+{
+    tcb_t *caller = (tcb_t *)of;
+
     c->thread = caller;
     c->pc = getRegister(caller, NextIP);
     c->lr = getRegister(caller, X30);
@@ -209,7 +215,6 @@ static inline bool mkperf_port_caller(struct mkperf_port_context *c, const void 
         c->fp = 0;
     }
 #endif
-    return true;
 }
 
 /* Which of the places for a TCB in memory it has: neighbours have neighbouring ones. */
@@ -228,7 +233,10 @@ static inline uint64_t mkperf_port_kernel_pc(void)
             return pc;
         }
     }
-    return mkperf_entry[CURRENT_CPU_INDEX()].function;
+
+    word_t function = mkperf_entry[CURRENT_CPU_INDEX()].function;
+
+    return function != MKPERF_INTERRUPTED ? function : (word_t)c_handle_interrupt;
 }
 
 static inline unsigned mkperf_port_core(void)

@@ -13,7 +13,7 @@ boot_cost = $(call boot,$(1)) -semihosting-config enable=on$(comma)target=native
 $(foreach p,$(COST_PDS),$(call pd,$(COST_DIR)/entries/$(p).elf,$(COST_SRC)/$(p).c))
 $(call image,$(COST_DIR)/entries/loader.img,$(COST_SRC)/entries.system,$(COST_DIR)/entries,$(COST_PDS))
 
-# $(call busy,FRAMES)
+# $(call busy,FRAMES) and served, in whose chains two PDs wait for the busy one.
 define busy_rules
 $(COST_DIR)/busy$(1)/busy.elf: private PLATFORM_LDFLAGS += -Wl,--defsym,busy_frames=$(1)
 $(COST_DIR)/busy$(1)/busy.system: $(COST_SRC)/busy.system platform/microkit/mkperf.system.in scripts/make-system
@@ -26,6 +26,14 @@ busy = $(eval $(call busy_rules,$(1)))\
     $(call image,$(COST_DIR)/busy$(1)/loader.img,$(COST_DIR)/busy$(1)/busy.system,$(COST_DIR)/busy$(1),profiler client busy)
 $(foreach f,$(COST_FRAMES),$(call busy,$(f)))
 
+$(call pd,$(COST_DIR)/served/asker.elf,$(COST_SRC)/asker.c)
+$(COST_DIR)/served/served.system: $(COST_SRC)/served.system platform/microkit/mkperf.system.in scripts/make-system
+	$(Q)mkdir -p $(@D)
+	$(Q)$(call with_mkperf,$<,$@)
+$(call copies,$(COST_DIR)/served,$(DEMO),profiler client)
+$(call copies,$(COST_DIR)/served,$(COST_DIR)/busy$(firstword $(COST_FRAMES)),busy)
+$(call image,$(COST_DIR)/served/loader.img,$(COST_DIR)/served/served.system,$(COST_DIR)/served,profiler client busy asker)
+
 ifneq ($(MICROKIT_PLAIN),)
 PLAIN_KERNEL := $(MICROKIT_PLAIN)/elf/sel4.elf
 $(COST_DIR)/plain/loader.img: $(COST_DIR)/entries/loader.img $(PLAIN_KERNEL)
@@ -37,10 +45,11 @@ PLAIN_IMAGE := $(COST_DIR)/plain/loader.img
 endif
 
 check-sel4: host $(COST_DIR)/entries/loader.img $(PLAIN_IMAGE) \
-            $(foreach f,$(COST_FRAMES),$(COST_DIR)/busy$(f)/loader.img)
+            $(foreach f,$(COST_FRAMES),$(COST_DIR)/busy$(f)/loader.img) $(COST_DIR)/served/loader.img
 	$(Q)$(need_qemu) \
 	B=$(B) CROSS=$(CROSS) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	FRAMES='$(COST_FRAMES)' RATES='$(or $(RATES),1000 10000)' PARTS='$(PARTS)' \
 	PLAIN_KERNEL='$(PLAIN_KERNEL)' PLAIN_QEMU='$(if $(PLAIN_IMAGE),$(call boot_cost,$(PLAIN_IMAGE)))' \
 	ENTRIES_QEMU='$(call boot_cost,$(COST_DIR)/entries/loader.img)' \
+	SERVED_QEMU='$(call boot_cost,$(COST_DIR)/served/loader.img)' \
 	BUSY_QEMU='$(call boot_cost,$(COST_DIR)/busy@FRAMES@/loader.img)' $(COST_SRC)/run

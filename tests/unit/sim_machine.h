@@ -251,12 +251,18 @@ uint64_t mkperf_port_tick_hz(void)
     return TICK_HZ;
 }
 
-bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread, uint64_t reply)
+const void *mkperf_port_caller(const void *thread, uint64_t reply)
+{
+    (void)thread;
+    (void)reply;
+    return NULL;
+}
+
+void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
 {
     (void)c;
     (void)thread;
-    (void)reply;
-    return false;
+    fail();
 }
 
 uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)

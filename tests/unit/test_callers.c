@@ -64,16 +64,17 @@ bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
     return true;
 }
 
-bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread, uint64_t reply)
+const void *mkperf_port_caller(const void *thread, uint64_t reply)
 {
     unsigned i = number(thread);
 
     assert_int_equal(reply, 4);
-    if (!threads[i].serves) {
-        return false;
-    }
-    context(c, (i + 1) % THREADS);
-    return true;
+    return threads[i].serves ? &threads[(i + 1) % THREADS] : NULL;
+}
+
+void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
+{
+    context(c, number(thread));
 }
 
 struct mkperf_identity mkperf_port_identity(const void *thread)
@@ -167,6 +168,8 @@ static void begin(uint32_t max_frames, uint32_t callers)
     hook.watermark = UINT32_MAX;
     hook.max_frames = max_frames;
     hook.callers = callers;
+    hook.room = 8 *
+                (MKPERF_SAMPLE_FIXED_WORDS + 1 + (callers != 0 ? MKPERF_MAX_FRAMES : max_frames));
     hook.session.reply = 4;
     hook.counter[0] = (struct mkperf_hook_counter){1000, 0, 500, 1000};
     for (unsigned i = 0; i < THREADS; i++) {

@@ -166,12 +166,16 @@ void mkperf_pmu_describe(uint64_t *out)
 }
 
 /* Each thread serves another, and so on without an end. */
-bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread, uint64_t reply)
+const void *mkperf_port_caller(const void *thread, uint64_t reply)
 {
     (void)thread;
     (void)reply;
-    *c = (struct mkperf_port_context){0x3000, 0x4000, 0, NULL};
-    return true;
+    return owner;
+}
+
+void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
+{
+    *c = (struct mkperf_port_context){0x3000, 0x4000, 0, thread};
 }
 
 uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)

@@ -57,20 +57,22 @@ static inline bool mkperf_port_context(struct mkperf_port_context *c, bool kerne
 
 /* A call is served until it is answered. A fault is no call, and its thread did not ask for what its
  * parent does. */
-static inline bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread,
-                                      uint64_t reply)
+static inline const void *mkperf_port_caller(const void *thread, uint64_t reply)
 {
     const struct task *caller = ((const struct task *)thread)->serving;
 
     (void)reply; /* the server itself knows its caller */
-    if (caller == NULL || caller->faulted) {
-        return false;
-    }
+    return caller != NULL && !caller->faulted ? caller : NULL;
+}
+
+static inline void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
+{
+    const struct task *caller = thread;
+
     c->thread = caller;
     c->pc = caller->context.pc;
     c->lr = caller->context.x[30];
     c->fp = caller->context.x[29];
-    return true;
 }
 
 static inline struct mkperf_identity mkperf_port_identity(const void *thread)

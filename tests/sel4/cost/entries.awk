@@ -15,7 +15,7 @@
 
 function kind_of_it(    slow) {
     if ("mkperf_request" in through) return "request"
-    if ("mkperf_capture" in through)
+    if ("mkperf_interrupt" in through)
         return "sendSignal" in through ? "sample_that_wakes" : "sample"
     if ("c_handle_interrupt" in through)
         return "sendSignal" in through ? "interrupt_that_wakes" : "interrupt"
@@ -101,7 +101,7 @@ FNR == NR {
 }
 
 FNR == 1 {
-    if ("sample" in wanted) needed[0] = "mkperf_capture"
+    if ("sample" in wanted) needed[0] = "mkperf_interrupt"
     for (i in needed)
         if (!(needed[i] in there)) {
             print "entries.awk: the kernel has no function " needed[i] " to tell entries by" >"/dev/stderr"

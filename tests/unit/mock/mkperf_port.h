@@ -50,7 +50,8 @@ extern uint32_t mock_features;
 #define MKPERF_PORT_FEATURES mock_features
 
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel);
-bool mkperf_port_caller(struct mkperf_port_context *c, const void *thread, uint64_t reply);
+const void *mkperf_port_caller(const void *thread, uint64_t reply);
+void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread);
 struct mkperf_identity mkperf_port_identity(const void *thread);
 static inline unsigned mkperf_port_slot(const void *thread)
 {
