@@ -161,8 +161,8 @@ __attribute__((noinline)) static void drop(struct mkperf_hook *s, uint64_t weigh
  * Puts the threads whose calls are being served to w, and behind them the number of their words:
  * `caller`, whose call the sample's thread is serving, the one whose call that is serving, and so on.
  * They are blocked until they get their replies, so their registers and stacks stand still. Bounded
- * by max words and by the session's number of callers, whatever the kernel's objects say. Returns
- * the words; 0 if there was no room.
+ * by max words, of which there must be room for one caller without frames, and by the session's number
+ * of callers, whatever the kernel's objects say. Returns the words.
  */
 static inline __attribute__((always_inline)) unsigned
 put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w, unsigned max)
@@ -177,9 +177,6 @@ put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w, unsign
         unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
         struct mkperf_port_context c;
 
-        if (words + MKPERF_CALLER_WORDS >= max) {
-            break;
-        }
         level++;
         mkperf_port_blocked(&c, caller);
         put[MKPERF_CALLER_THREAD] = id.badge;
@@ -193,10 +190,7 @@ put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w, unsign
         put[MKPERF_CALLER_FRAMES] = walked.frames | (uint64_t)walked.flags << 8;
         words += MKPERF_CALLER_WORDS + walked.frames;
         caller = level < s->callers ? mkperf_port_caller(caller, s->session.reply) : NULL;
-    } while (caller != NULL);
-    if (words == 0) {
-        return 0;
-    }
+    } while (caller != NULL && words + MKPERF_CALLER_WORDS < max);
     w[words] = words;
     return words + 1;
 }
@@ -245,10 +239,10 @@ take(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now, uint64_t weig
         }
         const void *caller = s->callers != 0 ? mkperf_port_caller(c.thread, s->session.reply)
                                              : NULL;
-        if (__builtin_expect(caller != NULL, 0)) {
-            unsigned more = put_callers(s, caller, w + words + frames, MKPERF_MAX_FRAMES - frames);
-            frames += more;
-            flags |= more != 0 ? MKPERF_SAMPLE_CALLERS : 0;
+        if (__builtin_expect(caller != NULL, 0) &&
+            frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
+            frames += put_callers(s, caller, w + words + frames, MKPERF_MAX_FRAMES - frames);
+            flags |= MKPERF_SAMPLE_CALLERS;
         }
     } else {
         flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;

@@ -160,10 +160,12 @@ static const struct mkperf_option sampling_options[] = {
     {.id = OPT_CALLERS,
      .name = "callers",
      .value = "N",
-     .help =
-         "a callchain goes on in up to N other PDs (at most 8), from a protected call's callee to "
-         "its caller; default: none"},
-    {.id = OPT_NO_CALLERS, .name = "no-callers", .help = "callchains end at the PD (the default)"},
+     .help = "PDs that a callchain goes on in, from a protected call's callee to its caller, at "
+             "most 8 (default %d)",
+     .number = MKPERF_DEFAULT_CALLERS},
+    {.id = OPT_NO_CALLERS,
+     .name = "no-callers",
+     .help = "callchains end at the PD, as with --callers 0"},
     {.id = OPT_NO_JITTER,
      .name = "no-jitter",
      .help = "exact periods: samples may run in step with the program"},
@@ -363,6 +365,7 @@ void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char 
         .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S},
         .command = mkperf_command_line(argc, argv)};
     o->configure.max_frames = MKPERF_DEFAULT_FRAMES;
+    o->configure.callers = MKPERF_DEFAULT_CALLERS;
 }
 
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,

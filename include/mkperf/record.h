@@ -119,6 +119,7 @@ enum mkperf_limits {
     MKPERF_MAX_FILTERS = 16,  /* threads that a session may be limited to */
     MKPERF_MAX_READS = 12,    /* values in a sample */
     MKPERF_MAX_CALLERS = 8,   /* in other threads; with their frames in MKPERF_MAX_FRAMES words */
+    MKPERF_DEFAULT_CALLERS = 4,
     MKPERF_MAX_RECORD_BYTES =
         8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES + 1 + MKPERF_MAX_READS),
 };

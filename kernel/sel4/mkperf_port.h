@@ -165,7 +165,7 @@ static inline struct mkperf_identity mkperf_port_identity(const void *of)
 }
 
 /* The slot at `reply` in a thread's CSpace; an empty one if there is none. */
-static inline const cte_t *mkperf_port_slot(const cte_t *root, uint64_t reply)
+static inline const cte_t *mkperf_replySlot(const cte_t *root, uint64_t reply)
 {
     struct mkperf_shape *known = &mkperf_node[CURRENT_CPU_INDEX()].shape;
     word_t first = root->cap.words[0];
@@ -185,7 +185,7 @@ static inline const cte_t *mkperf_port_slot(const cte_t *root, uint64_t reply)
  */
 static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
 {
-    const cte_t *slot = mkperf_port_slot(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable), reply);
+    const cte_t *slot = mkperf_replySlot(TCB_PTR_CTE_PTR((tcb_t *)of, tcbCTable), reply);
 
     if (unlikely(cap_get_capType(slot->cap) != cap_reply_cap)) {
         return NULL;

@@ -33,7 +33,7 @@ record() {
 # Samples in the servers' work: the callers in their order, and none else. At least 99 % have them, none has wrong
 # ones.
 complete() {
-    record with --callers 3 || return 1
+    record with || return 1
     awk -F '\t' '
         $4 ~ /^callers_middle_work / || $4 ~ /^callers_back_work / || $4 ~ /^spin callers_(middle|back)_work / {
             n++
@@ -95,13 +95,13 @@ in_perf() {
         END { print whole + 0, "of", n + 0; exit !(n >= 500 && whole >= 0.99 * n) }'
 }
 
-# By default a chain ends at its PD.
+# Without callers a chain ends at its PD.
 without() {
-    record without || return 1
+    record without --no-callers || return 1
     awk -F '\t' '$4 ~ /:/ { n++ } END { print n + 0, "samples with another PD"; exit n != 0 }' "$D/without"
 }
 check "chains go on in the caller, and in its caller: 99 % complete, none wrong" complete
 check "what two clients caused is told apart: 1 to 3" ratio
 check "charged time is all time, and the servers work is their clients" charged
 check "perf shows the callers frames" in_perf
-check "without --callers chains end at the PD" without
+check "--no-callers: chains end at the PD" without
