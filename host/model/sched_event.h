@@ -10,37 +10,7 @@
 
 #include <stdint.h>
 
-/* As SchedKind in proto/mkperf.proto. */
-enum mkperf_sched_kind {
-    MKPERF_SCHED_SWITCH,
-    MKPERF_SCHED_CALL,
-    MKPERF_SCHED_REPLY,
-    MKPERF_SCHED_NOTIFY,
-    MKPERF_SCHED_IRQ,
-    MKPERF_SCHED_FAULT,
-    MKPERF_SCHED_LOCK,
-    MKPERF_SCHED_LOCK_WAIT,
-    MKPERF_SCHED_WAKE,
-    MKPERF_SCHED_RECEIVE,
-    MKPERF_SCHED_GAP, /* events of the core from since_ns to time_ns are missing */
-    MKPERF_SCHED_KINDS,
-};
-
-/* Why a thread stopped. As SchedReason. */
-enum mkperf_sched_reason {
-    MKPERF_STOPPED_UNKNOWN,
-    MKPERF_STOPPED_CALLED,
-    MKPERF_STOPPED_REPLIED,
-    MKPERF_STOPPED_WAIT_MESSAGE,
-    MKPERF_STOPPED_WAIT_NOTIFICATION,
-    MKPERF_STOPPED_PREEMPTED,
-    MKPERF_STOPPED_BUDGET,
-    MKPERF_STOPPED_FAULTED,
-    MKPERF_STOPPED_SUSPENDED,
-    MKPERF_STOPPED_IDLE,
-    MKPERF_STOPPED_QUEUED,
-    MKPERF_STOPPED_REASONS,
-};
+#include <mkperf/sched.h>
 
 #define MKPERF_SCHED_NOBODY UINT32_MAX
 

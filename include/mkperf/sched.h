@@ -40,8 +40,11 @@ enum mkperf_sched_kind {
     MKPERF_SCHED_LOCK_WAIT = 7,
     MKPERF_SCHED_WAKE = 8,
     MKPERF_SCHED_RECEIVE = 9,
+    MKPERF_SCHED_GAP = 10, /* on the host alone: events of a core are missing */
+    MKPERF_SCHED_KINDS,
 };
 
+/* Why a thread stopped. */
 enum mkperf_sched_reason {
     MKPERF_STOPPED_UNKNOWN = 0,
     MKPERF_STOPPED_CALLED = 1,
@@ -54,6 +57,7 @@ enum mkperf_sched_reason {
     MKPERF_STOPPED_SUSPENDED = 8,
     MKPERF_STOPPED_IDLE = 9,
     MKPERF_STOPPED_QUEUED = 10,
+    MKPERF_STOPPED_REASONS,
 };
 
 enum mkperf_sched_words {
