@@ -57,17 +57,19 @@ static void put_hsl(char out[8], double hue, double saturation, double lightness
     snprintf(out, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-/* A PD's hue, away from the kernel's: by its place among the PDs in the order of names. */
+/* A PD's hue, away from the kernel's: by its place among the PDs in the order of names, those included
+ * that are seen only where they were called. */
 static double pd_hue(const struct stack_tree *t, uint32_t pd)
 {
-    uint32_t at = t->tree.node[0].child, i = 0;
+    const char *name = stack_tree_text(t, pd);
+    uint32_t before = 0;
 
-    while (at != 0 && stack_tree_label(t, at).pd != pd) {
-        at = t->tree.node[at].next;
-        i++;
+    for (uint32_t i = 0; i < t->labels.count; i++) {
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&t->labels, i, &words);
+        before += key[0] == STACK_PD && strcmp(stack_tree_text(t, (uint32_t)key[2]), name) < 0;
     }
-    uint32_t turn = at != 0 ? i * 137 : hash(stack_tree_text(t, pd));
-    return 70 + turn % 250;
+    return 70 + before * 137 % 250;
 }
 
 static void colour_of(const struct picture *p, struct stack_label n, char out[8])
@@ -136,7 +138,9 @@ static void put_tooltip(const struct picture *p, uint32_t node)
         mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p, node, 1),
                               share(p, node, 0) - share(p, node, 1));
     }
-    if (label.kind == STACK_KERNEL || label.kind == STACK_INLINED) {
+    if (label.kind == STACK_PD) {
+        mkperf_textout_puts(p->t, n->parent == 0 ? "&#10;PD" : "&#10;PD, called by the one before");
+    } else if (label.kind == STACK_KERNEL || label.kind == STACK_INLINED) {
         mkperf_textout_puts(p->t, label.kind == STACK_KERNEL ? "&#10;kernel" : "&#10;inlined");
     }
     if (file != 0) {

@@ -10,11 +10,13 @@ var all = [...document.querySelectorAll('#frames g')].map((g) => {
   var title = g.children[0].textContent, box = g.children[1].getBoundingClientRect();
   var change = /before ([0-9.]+)%, change ([-+][0-9.]+) points/.exec(title);
   return { name: g.dataset.n, d: +g.dataset.d, x: +g.dataset.x, w: +g.dataset.w, rgb, hue, y: box.top,
-    share: /, ([0-9.]+)%/.exec(title)[1], kernel: /\nkernel/.test(title), before: change && change[1],
+    share: /, ([0-9.]+)%/.exec(title)[1], kernel: /\nkernel/.test(title), pd: /\nPD/.test(title), before: change && change[1],
     change: change && change[2], range };
 });
-var pds = all.filter((f) => f.d === 1);
-var pdOf = (f) => pds.find((p) => f.x >= p.x && f.x + f.w <= p.x + p.w);
+// Of PDs that called each other, a frame is the innermost one's.
+var pds = all.filter((f) => f.pd);
+var pdOf = (f) => pds.filter((p) => p.d <= f.d && f.x >= p.x && f.x + f.w <= p.x + p.w)
+  .sort((a, b) => b.d - a.d)[0];
 var wrong = [], bad = (f, why) => wrong.push(f.name + ': ' + why + ' ' + JSON.stringify(f));
 var differential = all[0].change !== null;
 all.slice(1).forEach((f) => {
@@ -41,12 +43,17 @@ all.slice(1).forEach((f) => {
 if (!differential) {
   pds.forEach((a, i) => {
     if (a.hue >= 0 && a.hue < 60) bad(a, 'as orange as the kernel');
-    pds.slice(0, i).forEach((b) => { if (Math.abs(a.hue - b.hue) < 3) bad(a, 'as ' + b.name); });
+    pds.slice(0, i).forEach((b) => {
+      if ((Math.abs(a.hue - b.hue) < 3) !== (a.name === b.name)) bad(a, 'as ' + b.name);
+    });
   });
 }
+// A PD's frame has its share alone if nobody worked for it, nor it for others.
+var called = pds.filter((f) => f.d > 1);
+var alone = (p) => !called.some((c) => c.name === p.name || (c.x >= p.x && c.x < p.x + p.w));
 return 'wrong=' + wrong.length + ' ' + wrong.slice(0, 3).join('; ') + ' kernel=' + all.filter((f) => f.kernel).length +
-  ' pds=' + pds.length + ' down=' + all.slice(1).filter((f) => f.y > all[0].y).length +
+  ' pds=' + new Set(pds.map((f) => f.name)).size + ' called=' + called.length + ' down=' + all.slice(1).filter((f) => f.y > all[0].y).length +
   ' up=' + all.slice(1).filter((f) => f.y < all[0].y).length +
   ' grew=' + all.filter((f) => +f.change > 0).length + ' shrank=' + all.filter((f) => +f.change < 0).length +
-  ' rows:' + all.filter((f) => f.change !== null && (f.d === 1 || /^known_/.test(f.name)))
+  ' rows:' + all.filter((f) => f.change !== null && ((f.d === 1 && alone(f)) || /^known_/.test(f.name)))
   .map((f) => [f.name, f.before, f.share, f.change].join(' ')).join(';');
