@@ -180,7 +180,7 @@ static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_
 
     c->talk.stop = mkperf_process_interrupts();
     if (mkperf_talk_open(&c->talk, e) == MKPERF_OK &&
-        mkperf_latency_begin(&c->talk, e) == MKPERF_OK) {
+        mkperf_latency_query_begin(&c->talk, e) == MKPERF_OK) {
         measure(c, out, &rows, e);
         if (mkperf_recorder_stop(&c->talk.recorder, &late) != MKPERF_OK && e->status == MKPERF_OK) {
             *e = late;

@@ -6,7 +6,7 @@
 
 enum { MAX_PARTS = 4096 };
 
-enum mkperf_status mkperf_latency_begin(struct mkperf_talk *t, struct mkperf_error *e)
+enum mkperf_status mkperf_latency_query_begin(struct mkperf_talk *t, struct mkperf_error *e)
 {
     mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
     struct mkperf_recorder *r = &t->recorder;

@@ -11,7 +11,7 @@
 #include "talk.h"
 
 /* Begins a session that only aggregates; REFUSED: the target's build cannot. */
-enum mkperf_status mkperf_latency_begin(struct mkperf_talk *t, struct mkperf_error *e);
+enum mkperf_status mkperf_latency_query_begin(struct mkperf_talk *t, struct mkperf_error *e);
 
 /* A snapshot since the session's start: replaces *rows, which are finished. */
 enum mkperf_status mkperf_latency_query(struct mkperf_talk *t, struct mkperf_latency_rows *rows,
