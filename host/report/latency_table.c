@@ -31,6 +31,22 @@ static unsigned count_kind(const struct mkperf_latency_rows *rows, bool calls)
     return n;
 }
 
+static void print_times(const struct mkperf_latency_row *row, FILE *out)
+{
+    if (row->count == 0) { /* none of them woke its PD */
+        for (unsigned k = 0; k < MKPERF_QUANTILES + 3; k++) {
+            fprintf(out, " %14s", "-");
+        }
+        return;
+    }
+    us(row->total / row->count, out);
+    for (unsigned k = 0; k < MKPERF_QUANTILES; k++) {
+        us(row->quantile[k], out);
+    }
+    us(row->max, out);
+    fprintf(out, " %14.6f", (double)row->max_at / 1e9);
+}
+
 static void print_latencies(const struct report_latency *l, bool calls, FILE *out)
 {
     if (count_kind(l->rows, calls) == 0) {
@@ -48,12 +64,7 @@ static void print_latencies(const struct report_latency *l, bool calls, FILE *ou
             continue;
         }
         fprintf(out, "%10" PRIu64, row->count);
-        us(row->count != 0 ? row->total / row->count : 0, out);
-        for (unsigned k = 0; k < MKPERF_QUANTILES; k++) {
-            us(row->quantile[k], out);
-        }
-        us(row->max, out);
-        fprintf(out, " %14.6f", (double)row->max_at / 1e9);
+        print_times(row, out);
         if (!calls && l->analysis != NULL) {
             fprintf(out, " %9" PRIu64, row->busy);
         }

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Scheduling events of the demo: recorded over the serial line, read by unmodified perf sched, and the
+# same latencies from the target itself. Environment: B and MKPERF.
+set -u
+NAME=sched
+D=$B/tests/run-sched
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+demo=$B/demo
+data=$D/perf.data
+QEMU=$(cat "$demo/qemu-command")
+export QEMU
+names="--system $demo/demo.system --elf-path $demo"
+
+record() {
+    scripts/qemu-record "$D" --sched --duration 2 $names -o "$data" >"$D/record.log" 2>&1 || {
+        cat "$D/record.log"
+        return 1
+    }
+}
+check "scheduling events recorded" record
+[ -s "$data" ] || exit 1
+check "mkperf latency" "$MKPERF" latency -x ' ' -o "$D/values" "$data"
+
+nothing_lost() {
+    cat "$D/record.log"
+    grep -q ' scheduling events in .* 0 lost' "$D/record.log" && ! grep -q '^ *lost\|balanced' "$D/record.log" &&
+        awk '$1 == "total" { found = $6 == 0 && $7 == 0 && $8 <= 3 } END { exit !found }' "$D/values"
+}
+check "none lost, no gap" nothing_lost
+
+small() { # at most 4 bytes an event on the line
+    bytes=$(sed -n 's/^  line .* \([0-9.]*\) an event;.*/\1/p' "$D/record.log")
+    echo "$bytes bytes an event"
+    awk -v b="$bytes" 'BEGIN { exit !(b > 0 && b <= 4) }'
+}
+check "at most 4 bytes an event" small
+
+# Each nanosecond of a call, and of a PD, is in one part.
+sums() {
+    awk '$1 == "parts" { calls++; if ($4 != $5 + $6 + $7 + $8 + $9 + $10) { print; bad++ } }
+        $1 == "total" { span = $3 - $2 }
+        $1 == "pd" { sum[$2] = $4 + $5 + $6 + $7 + $8 + $9 + $10 }
+        END { for (pd in sum) if (sum[pd] != span) { print pd, sum[pd], span; bad++ }
+              exit bad > 0 || calls == 0 || span < 1900000000 }' "$D/values"
+}
+check "parts add up to the nanosecond" sums
+
+calls() { # thousands of the requester's calls, served at once: 91 instructions
+    grep '^call requester server ' "$D/values"
+    awk '$1 == "call" && $2 == "requester" && $3 == "server" { ok = $5 > 10000 && $7 < 2000 }
+        END { exit !ok }' "$D/values"
+}
+check "the requester's calls" calls
+
+perf_ok() { # perf_ok ARGUMENTS...: perf's output in $D/perf
+    perf "$@" -i "$data" >"$D/perf" 2>"$D/perf.err" || { cat "$D/perf.err"; return 1; }
+    ! grep -v 'Samples do not have callchains\|^Written \|unwind: target platform' "$D/perf.err"
+}
+
+# `PD switches`: perf counts a switch to a PD that waited or was ready; the first may be unknown.
+perf_latency() {
+    perf_ok sched latency || return 1
+    awk -F '|' '$2 ~ / ms *$/ { split($1, name, ":"); sub(/^ */, "", name[1]); split($2, ms, " ")
+            print name[1], $3 + 0, ms[1] }' "$D/perf" | sort >"$D/perf.switches"
+    awk '$1 == "pd" && $11 > 0 { printf "%s %d %.3f\n", $2, $11, $5 / 1e6 }' "$D/values" | sort >"$D/switches"
+    [ "$(wc -l <"$D/switches")" -ge 6 ] || return 1
+    join "$D/switches" "$D/perf.switches" | awk '{ n++; d = $2 - $4; t = $3 - $5; print
+            if (d < -1 || d > 1 || t < -0.002 || t > 0.002) bad++ }
+        END { exit bad > 0 || n < 6 }'
+}
+timehist() { # run time, wait time and delay by PD
+    perf_ok sched timehist --summary || return 1
+    for pd in server requester dummy1 dummy2 known; do
+        grep -q "^ *$pd\[" "$D/perf" || { echo "no $pd"; cat "$D/perf"; return 1; }
+    done
+}
+if command -v perf >/dev/null; then
+    check "perf sched latency: the same switches and run times" perf_latency
+    check "perf sched timehist" timehist
+    check "perf sched map" perf_ok sched map
+    check "perf timechart" perf_ok timechart -o "$D/chart.svg"
+    check "perf script" perf_ok script
+else
+    echo "left out: perf sched: no perf"
+fi
+
+# With samples, and in the flight recorder; then the target's own table.
+cat >"$D/session" <<EOF
+set -eu
+$MKPERF record -t \$T --sched -e cycles -F 1000 --duration 1 $names -o $D/both.data -q
+$MKPERF record -t \$T --overwrite --sched $names -q
+sleep 0.5
+$MKPERF dump -t \$T $names -o $D/flight.data -q
+$MKPERF latency -t \$T --duration 1 -x ' ' -o $D/live
+EOF
+talk() {
+    scripts/qemu-talk "$D" "sh $D/session" >"$D/talk.log" 2>&1 || { cat "$D/talk.log"; return 1; }
+}
+check "samples beside events, flight recorder, live latencies" talk
+both() {
+    "$MKPERF" report --stdio -i "$D/both.data" --percent-limit 5 >"$D/both" || return 1
+    "$MKPERF" latency -x ' ' "$D/both.data" | grep -q '^call requester server ' && grep -q ' known ' "$D/both"
+}
+check "samples and events in one recording" both
+flight() {
+    "$MKPERF" latency -x ' ' "$D/flight.data" >"$D/flight" && grep -q '^call requester server ' "$D/flight"
+}
+check "events of the flight recorder" flight
+same() { # the median of the target's own table: the same but for the width of a bucket
+    a=$(awk '$1 == "call" && $2 == "requester" { print $7 }' "$D/values")
+    b=$(awk '$1 == "call" && $2 == "requester" { print $7 }' "$D/live")
+    echo "recorded $a ns, on the target $b ns"
+    awk -v a="$a" -v b="$b" 'BEGIN { exit !(a > 0 && b > 0 && a <= b * 1.0625 && b <= a * 1.0625) }'
+}
+check "the target's own latencies are the same" same
