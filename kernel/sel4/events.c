@@ -143,7 +143,7 @@ static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, wor
 #undef fastpath_vm_fault
 
 static inline FORCE_INLINE void mkperf_enteredFast(word_t function, word_t cptr, word_t msgInfo,
-                                      syscall_t syscall)
+                                                   syscall_t syscall)
 {
     c_entry_hook();
     mkperf_entry[CURRENT_CPU_INDEX()].function = function;

@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Scheduling events with known answers: rounds of calls, notifications, preemption and an inversion of
+# priorities (tests/pd/sched.c), as unmodified perf shows them, against the kernel's own counts.
+# Environment: SCHED_DIR, SCHED_QEMU for another platform; SLACK, nanoseconds that the kernel may add to a run.
+set -u
+NAME=${NAME:-sched-known}
+D=$B/tests/run-$NAME
+t=${SCHED_DIR:-$B/tests/pd/sched}
+QEMU=${SCHED_QEMU:-$(cat "$t/qemu-command")}
+SLACK=${SLACK:-1500}
+export QEMU
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+
+# Lines of sched.txt: TIME(ns) EVENT FIELD=VALUE..., by perf.
+recording() {
+    scripts/qemu-record "$D" -e cycles -F 1000 --sched --interactions --duration "${SECONDS_SCHED:-0.35}" \
+        --system "$t/sched.system" --elf-path "$t" -o "$D/s.data" >"$D/record.log" 2>&1 || {
+        cat "$D/record.log"
+        return 1
+    }
+    perf_quiet script --ns -i "$D/s.data" -F trace:time,event,trace >"$D/script" || return 1
+    sed -nE 's/^ *([0-9]+)\.([0-9]{9}): +sched:(sched_[a-z_]+): /\1\2 \3 /p' "$D/script" |
+        sed 's/ ==>//; s/ \[ns\]//g' >"$D/sched.txt"
+    "$MKPERF" report --stdio --interactions -i "$D/s.data" >"$D/interactions" || return 1
+    grep -q ', 0 lost,' "$D/record.log" || { cat "$D/record.log"; return 1; }
+}
+
+# Each PD stopped as often as the kernel counted, and called as often; there are 100,000 calls. At its start and its
+# end the session may have cut one off. A call that finds another thread running first is a switch to that one, so
+# calls are summed up by the caller.
+counted() {
+    awk '
+        FILENAME ~ /interactions$/ && /->/ { calls[$4] += $1; most += $4 == "first" && $6 == "third" ? $1 : 0 }
+        FILENAME ~ /interactions$/ && NF == 5 && !/->/ && $1 ~ /^[0-9]+$/ { switches[$5] = $1; next }
+        $2 != "sched_switch" { next }
+        {
+            for (i = 3; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+            stopped[v["prev_comm"]]++
+            if (v["reason"] == "called") called[v["prev_comm"]]++
+        }
+        END {
+            print "first called", called["first"], "times, the kernel counted", calls["first"], "and of third", most
+            bad = most < 100000
+            for (pd in switches) {
+                n++
+                d = stopped[pd] - switches[pd]
+                c = called[pd] - calls[pd]
+                if (d > 1 || d < -1) { print "switches of", pd, stopped[pd], "counted", switches[pd]; bad = 1 }
+                if (c > 1 || c < -1) { print "calls of", pd, called[pd], "counted", calls[pd]; bad = 1 }
+            }
+            exit bad || n < 9
+        }' "$D/interactions" "$D/sched.txt"
+}
+
+# What runs without an interruption takes its instructions, a nanosecond each, and a little of the kernel: the same
+# each time. The profiler PD and the client PD interrupt now and then.
+durations() {
+    awk -v slack="$SLACK" '
+        $2 == "sched_switch" {
+            for (i = 3; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+            reason = v["reason"]
+            pd = v["prev_comm"]
+            ran = $1 - since
+            if (reason != "preempted" && last != "preempted" && known) {
+                if (pd == "driver") put("driver", 5000, ran)
+                if (pd == "middle") put("middle", 30000, ran)
+                if (pd == "third" && ran > 5000) put("third", 10000, ran)
+            }
+            # Who goes on after a preemption has no whole run.
+            last = (v["next_comm"] in cut) ? "preempted" : ""
+            delete cut[v["next_comm"]]
+            if (reason == "preempted") cut[pd]
+            since = $1
+            known = 1
+        }
+        function put(pd, work, ns) {
+            n[pd]++
+            if (ns < work || ns > work + slack) { bad++; if (bad < 5) print pd, "ran", ns, "ns" }
+            if (!(pd in min) || ns < min[pd]) min[pd] = ns
+            if (ns > max[pd]) max[pd] = ns
+        }
+        END {
+            for (pd in n) print pd, n[pd], "runs from", min[pd], "to", max[pd], "ns"
+            exit bad || n["driver"] < 900 || n["middle"] < 900 || n["third"] < 900
+        }' "$D/sched.txt"
+}
+
+# All run times, and idle, are the time of the session, to the nanosecond.
+sums() {
+    awk '
+        $2 == "sched_stat_runtime" { split($5, f, "="); sum += f[2] }
+        $2 == "sched_switch" {
+            if (first == "") first = $1
+            end = $1
+            if (idle_since != "") { sum += $1 - idle_since; idle_since = "" }
+            if ($0 ~ /next_pid=0 /) idle_since = $1
+        }
+        END { print "sum", sum, "span", end - first; exit sum != end - first || sum < 300000000 }' "$D/sched.txt"
+}
+
+# Each round `low`, for which `high` waits, makes way for `middle`, and gets on after it.
+inversion() {
+    awk '
+        $2 != "sched_switch" { next }
+        {
+            for (i = 3; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+            edge[v["prev_comm"] " " v["next_comm"] " " v["reason"]]++
+        }
+        END {
+            began = edge["low middle preempted"]
+            ended = edge["middle low waits-notification"]
+            rounds = edge["high first preempted"] + edge["high first waits-notification"]
+            print "inversions", began, ended, "rounds", rounds
+            exit began < 900 || began - ended > 1 || ended - began > 1
+        }' "$D/sched.txt"
+}
+
+# The line: at most 4 bytes an event.
+bytes() {
+    sed -nE 's/^ *line .* ([0-9.]+) an event.*/\1/p' "$D/record.log" | awk '{ print; ok = $1 > 0 && $1 <= 4 } END { exit !ok }'
+}
+
+# The flight recorder keeps the newest events.
+flight() {
+    scripts/qemu-talk "$D" '$MKPERF record -t $T --overwrite --sched' 'sleep 2' \
+        "\$MKPERF dump -t \$T --system $t/sched.system --elf-path $t -o $D/f.data" >"$D/flight.log" 2>&1 || {
+        cat "$D/flight.log"
+        return 1
+    }
+    cat "$D/flight.log"
+    perf_quiet script --ns -i "$D/f.data" -F trace:time,event,trace >"$D/flight.txt" || return 1
+    [ "$(grep -c sched_switch "$D/flight.txt")" -ge 10000 ]
+}
+
+check "a recording of scheduling events, none lost" recording
+check "100,000 calls, none missing; switches as the kernel counted them" counted
+check "runs take their known instructions" durations
+check "run times and idle are the session, to the nanosecond" sums
+check "each round has its inversion" inversion
+check "at most 4 bytes an event on the line" bytes
+check "the flight recorder keeps events" flight
