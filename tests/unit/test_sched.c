@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events on the target: the kernel's writer (ring full, not mapped, slots in dispute), the
+ * aggregation of latencies, and the encoder, whose messages nanopb decodes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pb_decode.h>
+
+#include "mkperf_port.h"
+
+#include "kernel/sched.c" // NOLINT(bugprone-suspicious-include)
+
+#include "pd/client/sched.h"
+#include "pd/profiler/latency.h"
+
+#include "mkperf.pb.h"
+
+enum { RING_BYTES = MKPERF_RING_MIN_BYTES, EVENTS = 20000 };
+
+static struct {
+    struct mkperf_ring ring;
+    uint64_t data[RING_BYTES / 8];
+    uint64_t guard[64];
+} memory;
+
+static struct mkperf_hook hook;
+static uint64_t now;
+static unsigned wakes;
+static bool mapped;
+/* A thread's address is its slot: two that are 256 apart share one. */
+static char threads[2 * MKPERF_SCHED_SLOTS];
+uint32_t mock_features;
+
+/* ---- the hook's port, as far as it is used ---------------------------------------------------- */
+
+struct mkperf_identity mkperf_port_identity(const void *thread)
+{
+    return (struct mkperf_identity){(uint64_t)((const char *)thread - threads) + 1, 7};
+}
+
+unsigned mkperf_port_core(void)
+{
+    return 3;
+}
+
+uint64_t mkperf_port_time(void)
+{
+    return ++now;
+}
+
+void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
+{
+    (void)thread;
+    (void)va;
+    (void)bytes;
+    return mapped ? &memory : NULL;
+}
+
+void mkperf_port_wake(void)
+{
+    wakes++;
+}
+
+static void begin(uint32_t watermark)
+{
+    memset(&memory, 0, sizeof memory);
+    memset(memory.guard, 0xa5, sizeof memory.guard);
+    memset(&hook, 0, sizeof hook);
+    hook.ring_bytes = RING_BYTES;
+    hook.watermark = watermark;
+    hook.owner = &threads[0];
+    hook.schedules = true;
+    mapped = true;
+    now = 0;
+    wakes = 0;
+    mkperf_sched_begin(&hook);
+}
+
+/* ---- the kernel's writer --------------------------------------------------------------------- */
+
+struct reader {
+    struct mkperf_ring_consumer c;
+    uint64_t badge[MKPERF_SCHED_SLOTS];
+    uint64_t events, lost;
+    unsigned kind, reason;
+    uint64_t about; /* of the last event */
+    uint64_t time;
+};
+
+/* Reads all that is there. Times do not go back, each slot was announced, nothing else is there. */
+static void drain(struct reader *r)
+{
+    unsigned size;
+    bool corrupt = false;
+    const uint64_t *w;
+
+    r->c.ring = &memory.ring;
+    r->c.size = RING_BYTES;
+    while ((w = mkperf_ring_peek(&r->c, &size, &corrupt)) != NULL) {
+        unsigned slot = mkperf_sched_slot_of(w[0]);
+        assert_int_equal(mkperf_record_core(w[0]), 3);
+        switch (mkperf_record_type(w[0])) {
+        case MKPERF_RECORD_SCHED:
+            assert_int_equal(size, 8 * MKPERF_SCHED_WORDS);
+            assert_int_not_equal(r->badge[slot], 0);
+            assert_true(w[1] >= r->time);
+            r->events++;
+            r->time = w[1];
+            r->kind = mkperf_sched_kind_of(w[0]);
+            r->reason = mkperf_sched_reason_of(w[0]);
+            r->about = r->badge[slot];
+            break;
+        case MKPERF_RECORD_SCHED_THREAD:
+            assert_int_equal(size, 8 * MKPERF_SCHED_THREAD_WORDS);
+            assert_int_equal(w[MKPERF_WORD_SC], 7);
+            r->badge[slot] = w[MKPERF_WORD_THREAD];
+            break;
+        default:
+            assert_int_equal(mkperf_record_type(w[0]), MKPERF_RECORD_SCHED_LOSS);
+            assert_int_equal(size, 8 * MKPERF_SCHED_LOSS_WORDS);
+            r->lost += w[MKPERF_SCHED_LOST];
+        }
+        mkperf_ring_release(&r->c, size);
+    }
+    assert_false(corrupt);
+    for (unsigned i = 0; i < 64; i++) {
+        assert_int_equal(memory.guard[i], UINT64_C(0xa5a5a5a5a5a5a5a5));
+    }
+}
+
+/* What is delivered and what is lost is what happened, however late the ring is read. */
+static void test_ring(void **state)
+{
+    (void)state;
+    for (unsigned pause = 1; pause < 700; pause += 61) {
+        struct reader r = {0};
+        begin(RING_BYTES / 4);
+        drain(&r);
+        assert_int_equal(r.events, 1);
+        assert_int_equal(r.about, 1);
+        for (unsigned n = 1; n <= EVENTS; n++) {
+            mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED,
+                                &threads[(n * 7919U) % sizeof threads]);
+            if (n % pause == 0) {
+                drain(&r);
+            }
+        }
+        drain(&r);
+        uint64_t open = hook.sched.lost; /* the next event would tell these */
+        assert_int_equal(r.events + r.lost + open, EVENTS + 1);
+        assert_int_equal(memory.ring.dropped_sched, r.lost + open);
+        /* 48 bytes an event, for two threads share a slot: 85 fit, and 21 are the watermark. */
+        assert_true((pause > 85) == (r.lost + open > 0));
+        assert_true((pause > 21) == (wakes > 0));
+    }
+}
+
+/* While the ring is not mapped events are lost, and told of when it is there again. */
+static void test_unmapped(void **state)
+{
+    struct reader r = {0};
+
+    (void)state;
+    begin(RING_BYTES);
+    mapped = false;
+    mkperf_hook_unmapped(&hook);
+    for (unsigned i = 0; i < 5; i++) {
+        mkperf_sched_event(&hook, MKPERF_SCHED_WAKE, &threads[9]);
+    }
+    drain(&r);
+    assert_int_equal(r.events, 1);
+    mapped = true;
+    mkperf_sched_irq(&hook, 1019, &threads[9]);
+    drain(&r);
+    assert_int_equal(r.events, 2);
+    assert_int_equal(r.lost, 5);
+    assert_int_equal(r.kind, MKPERF_SCHED_IRQ);
+}
+
+/* A delivery is one event with the switch to the thread, else two. */
+static void test_delivery(void **state)
+{
+    struct reader r = {0};
+    static const struct {
+        unsigned kind, reason;
+        bool same;
+        unsigned events, says;
+    } cases[] = {
+        {MKPERF_SCHED_CALL, MKPERF_STOPPED_CALLED, true, 1, MKPERF_STOPPED_CALLED},
+        {MKPERF_SCHED_CALL, MKPERF_STOPPED_CALLED, false, 2, MKPERF_STOPPED_CALLED},
+        {MKPERF_SCHED_REPLY, MKPERF_STOPPED_WAIT_MESSAGE, true, 1, MKPERF_STOPPED_REPLIED},
+        {MKPERF_SCHED_REPLY, MKPERF_STOPPED_WAIT_MESSAGE, false, 2, MKPERF_STOPPED_WAIT_MESSAGE},
+        {MKPERF_SCHED_REPLY, MKPERF_STOPPED_PREEMPTED, true, 2, MKPERF_STOPPED_PREEMPTED},
+    };
+
+    (void)state;
+    begin(RING_BYTES);
+    drain(&r);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t before = r.events;
+        mkperf_sched_delivered(&hook, cases[i].kind, &threads[5]);
+        mkperf_sched_switch(&hook, cases[i].reason, &threads[cases[i].same ? 5 : 6]);
+        drain(&r);
+        assert_int_equal(r.events - before, cases[i].events);
+        assert_int_equal(r.reason, cases[i].says);
+    }
+    /* A thread that is deleted is told of no more, and its address is announced anew. */
+    mkperf_sched_delivered(&hook, MKPERF_SCHED_REPLY, &threads[5]);
+    mkperf_sched_forget(&hook, &threads[5]);
+    uint64_t before = r.events;
+    mkperf_sched_flush(&hook);
+    r.badge[mkperf_port_slot(&threads[5]) % MKPERF_SCHED_SLOTS] = 0;
+    mkperf_sched_direct(&hook, MKPERF_STOPPED_REPLIED, &threads[5]);
+    drain(&r);
+    assert_int_equal(r.events - before, 1);
+    assert_int_equal(r.about, 6);
+}
+
+/* ---- latencies ------------------------------------------------------------------------------- */
+
+static struct mkperf_latency latency;
+
+static void event(unsigned kind, unsigned reason, uint64_t thread, uint64_t time)
+{
+    mkperf_latency_event(&latency, 0, mkperf_sched_header(kind, reason, 0), thread, time);
+}
+
+static const struct mkperf_latency_pair *pair_of(unsigned kind, uint64_t from, uint64_t to)
+{
+    for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
+        const struct mkperf_latency_pair *p = &latency.pair[i];
+        struct mkperf_latency_ends e = mkperf_latency_ends(&latency, p);
+        if (p->key != 0 && e.kind == kind && e.from == from && e.to == to) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+static void assert_pair(unsigned kind, uint64_t from, uint64_t to, uint64_t count, uint64_t total,
+                        uint64_t max, uint64_t max_at)
+{
+    const struct mkperf_latency_pair *p = pair_of(kind, from, to);
+
+    assert_non_null(p);
+    assert_int_equal(p->count, count);
+    assert_int_equal(p->total, total);
+    assert_int_equal(p->max, max);
+    assert_int_equal(p->max_at, max_at);
+}
+
+static void test_buckets(void **state)
+{
+    (void)state;
+    for (uint64_t v = 0; v < 5000; v++) {
+        unsigned b = mkperf_latency_bucket(v);
+        assert_true(b == mkperf_latency_bucket(v + 1) || b + 1 == mkperf_latency_bucket(v + 1));
+    }
+    assert_int_equal(mkperf_latency_bucket(15), 15);
+    assert_int_equal(mkperf_latency_bucket(16), 16);
+    assert_int_equal(mkperf_latency_bucket(32), 32);
+    assert_int_equal(mkperf_latency_bucket(33), 32);
+    assert_int_equal(mkperf_latency_bucket(UINT64_MAX), MKPERF_LATENCY_BUCKETS - 1);
+}
+
+static void test_latencies(void **state)
+{
+    (void)state;
+    mkperf_latency_begin(&latency);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 1, 100);
+    /* 1 calls 2, at once; 2 calls 3; replies. */
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 2, 110);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 3, 130);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 2, 160);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 1, 170);
+    assert_pair(MKPERF_LATENCY_CALL, 1, 2, 1, 60, 60, 170);
+    assert_pair(MKPERF_LATENCY_CALL, 2, 3, 1, 30, 30, 160);
+    /* 1 calls 2, which somebody keeps from running; the reply comes without a switch. */
+    event(MKPERF_SCHED_CALL, 0, 2, 200);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 9, 201);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 2, 250);
+    event(MKPERF_SCHED_REPLY, 0, 1, 300);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, 1, 301);
+    assert_pair(MKPERF_LATENCY_CALL, 1, 2, 2, 160, 100, 300);
+    /* 2 is busy when 1 calls. */
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_QUEUED, 2, 400);
+    event(MKPERF_SCHED_RECEIVE, 0, 1, 450);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 1, 500);
+    assert_pair(MKPERF_LATENCY_CALL, 1, 2, 3, 260, 100, 300);
+    /* 1 notifies 9, which waits, twice: it is ready after the first. Then an interrupt. */
+    event(MKPERF_SCHED_NOTIFY, 0, 9, 600);
+    event(MKPERF_SCHED_NOTIFY, 0, 9, 610);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 9, 640);
+    assert_pair(MKPERF_LATENCY_NOTIFY, 1, 9, 1, 40, 40, 640);
+    event(MKPERF_SCHED_NOTIFY, 0, 9, 650); /* it runs, or is ready: no latency */
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 1, 660);
+    mkperf_latency_event(&latency, 0, mkperf_sched_header(MKPERF_SCHED_IRQ, 0, 79), 9, 700);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 9, 709);
+    assert_pair(MKPERF_LATENCY_IRQ, 0, 9, 1, 9, 9, 709);
+    assert_int_equal(mkperf_latency_ends(&latency, pair_of(MKPERF_LATENCY_IRQ, 0, 9)).irq, 79);
+    /* What began before a gap is not measured. */
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 2, 800);
+    mkperf_latency_gap(&latency);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 9, 900);
+    assert_null(pair_of(MKPERF_LATENCY_CALL, 9, 2));
+    assert_int_equal(latency.dropped, 0);
+}
+
+/* Buckets hold what pairs count, sorted; more pairs and threads than there is room for are counted. */
+static void test_latency_limits(void **state)
+{
+    uint64_t time = 0;
+    uint64_t calls = 0;
+    uint64_t seed = 1;
+
+    (void)state;
+    mkperf_latency_begin(&latency);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 1, 0);
+    for (unsigned n = 0; n < 50000; n++, calls++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407U;
+        event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 2 + (seed >> 33) % 60, time);
+        time += (seed >> 20) % 100000;
+        event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 1, time);
+    }
+    uint64_t counted = 0;
+    for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
+        counted += latency.pair[i].count;
+    }
+    assert_int_equal(counted + latency.dropped, calls);
+    unsigned cells = mkperf_latency_sort(&latency);
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < cells; i++) {
+        sum += mkperf_latency_cell_count(latency.cell[i]);
+        assert_true(i == 0 || latency.cell[i] >> 32 > latency.cell[i - 1] >> 32);
+    }
+    assert_int_equal(sum, counted);
+    mkperf_latency_begin(&latency);
+    for (uint64_t i = 0; i < 1000; i++) {
+        event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, i, i);
+    }
+    assert_true(latency.dropped > 0);
+}
+
+/* ---- the encoder ----------------------------------------------------------------------------- */
+
+static struct mkperf_sched_encoder encoder;
+static struct { /* what the receiver knows of a core */
+    uint32_t epoch;
+    uint64_t next;
+    mkperf_SchedCode code[1024];
+    bool known[1024];
+} core[2];
+static uint64_t decoded, bytes;
+static uint64_t expected[EVENTS + 1][4]; /* what, thread, time, core */
+
+/* Decodes a message and compares its events with the expected ones. */
+static void receive(const uint8_t *message, size_t n)
+{
+    static mkperf_ToHost m;
+    pb_istream_t stream = pb_istream_from_buffer(message, n);
+
+    m = (mkperf_ToHost)mkperf_ToHost_init_zero;
+    assert_true(n <= MKPERF_CONTENT_BYTES);
+    assert_true(pb_decode(&stream, mkperf_ToHost_fields, &m));
+    assert_int_equal(m.which_msg, mkperf_ToHost_sched_tag);
+    const mkperf_Sched *s = &m.msg.sched;
+    assert_int_equal(s->session, 5);
+    assert_int_equal(s->tick_hz, 1000);
+    assert_true(s->core < 2 && s->code_bits <= 16 && s->event_count != 0);
+    if (core[s->core].epoch != s->epoch) {
+        memset(core[s->core].known, 0, sizeof core[s->core].known);
+        core[s->core].epoch = s->epoch;
+    }
+    for (unsigned i = 0; i < s->codes_count; i++) {
+        assert_true(s->codes[i].code < 1024);
+        core[s->core].code[s->codes[i].code] = s->codes[i];
+        core[s->core].known[s->codes[i].code] = true;
+    }
+    assert_int_equal(s->first_event, core[s->core].next);
+    core[s->core].next += s->event_count;
+    uint64_t time = s->time_ticks;
+    for (unsigned i = 0; i < s->event_count; i++, decoded++) {
+        unsigned code = s->event[i] & ((1U << s->code_bits) - 1);
+        time += s->event[i] >> s->code_bits;
+        assert_true(core[s->core].known[code]);
+        const mkperf_SchedCode *c = &core[s->core].code[code];
+        uint64_t what = (uint64_t)c->kind | (uint64_t)c->reason << 8 | (uint64_t)c->irq << 16;
+        assert_int_equal(what, expected[decoded][0]);
+        assert_int_equal(mkperf_thread_from_wire(c->thread), expected[decoded][1]);
+        assert_int_equal(time, expected[decoded][2]);
+        assert_int_equal(s->core, expected[decoded][3]);
+    }
+    bytes += n;
+}
+
+static void add(const uint64_t *record, unsigned words)
+{
+    uint8_t message[MKPERF_CONTENT_BYTES];
+    enum mkperf_encode_result result = mkperf_sched_encoder_add(&encoder, record, 8 * words);
+
+    if (result == MKPERF_ENCODE_FULL) {
+        receive(message, mkperf_sched_encoder_finish(&encoder, message));
+        result = mkperf_sched_encoder_add(&encoder, record, 8 * words);
+    }
+    assert_int_equal(result, MKPERF_ENCODE_ADDED);
+}
+
+/* Many threads and two cores, times that jump, gaps, new epochs: what comes out is what went in. */
+static void test_encoder(void **state)
+{
+    uint64_t seed = 3;
+    uint64_t time[2] = {1000, 2000};
+
+    (void)state;
+    for (unsigned threads_there = 4; threads_there <= 4000; threads_there *= 10) {
+        uint8_t message[MKPERF_CONTENT_BYTES];
+        memset(core, 0, sizeof core);
+        decoded = bytes = 0;
+        mkperf_sched_encoder_begin(&encoder, 5, 1000);
+        for (unsigned n = 0; n < EVENTS; n++) {
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407U;
+            unsigned at = n / 100 % 2;
+            unsigned kind = (seed >> 60) % 10;
+            unsigned irqs = threads_there == 4 ? 2 : 4096;
+            unsigned irq = kind == MKPERF_SCHED_IRQ ? (seed >> 40) % irqs : 0;
+            unsigned reason = kind == MKPERF_SCHED_SWITCH ? (seed >> 50) % 11 : 0;
+            uint64_t thread = (seed >> 33) % threads_there;
+            time[at] += (seed >> 20) % (n % 1000 == 0 ? UINT64_C(1) << 40 : 300);
+            uint64_t record[] = {(mkperf_sched_header(kind, reason, irq) & ~UINT64_C(0xffff0000)) |
+                                     (uint64_t)(8 * MKPERF_SCHED_OUTPUT_WORDS) << 16 |
+                                     (uint64_t)at << 56,
+                                 time[at], thread};
+            expected[n][0] = kind | (uint64_t)reason << 8 | (uint64_t)irq << 16;
+            expected[n][1] = thread;
+            expected[n][2] = time[at];
+            expected[n][3] = at;
+            add(record, MKPERF_SCHED_OUTPUT_WORDS);
+            if (n % 5000 == 2999) { /* a gap of this core */
+                uint64_t loss[] = {MKPERF_RECORD_SCHED_LOSS | (uint64_t)at << 56, time[at], 17};
+                add(loss, MKPERF_SCHED_LOSS_WORDS);
+                core[at].next += 17;
+            }
+        }
+        size_t n = mkperf_sched_encoder_finish(&encoder, message);
+        receive(message, n);
+        assert_int_equal(mkperf_sched_encoder_finish(&encoder, message), 0);
+        assert_int_equal(decoded, EVENTS);
+        assert_int_equal(encoder.sent, EVENTS);
+        /* A system has a handful of threads: codes are told once. */
+        assert_true(threads_there != 4 || bytes <= 4 * decoded);
+    }
+}
+
+/* Records that no profiler PD writes. */
+static void test_encoder_refuses(void **state)
+{
+    uint64_t record[MKPERF_SCHED_THREAD_WORDS] = {MKPERF_RECORD_SCHED, 1, 2, 3};
+
+    (void)state;
+    mkperf_sched_encoder_begin(&encoder, 5, 1000);
+    assert_int_equal(mkperf_sched_encoder_add(&encoder, record, 16), MKPERF_ENCODE_BAD);
+    assert_int_equal(mkperf_sched_encoder_add(&encoder, record, 32), MKPERF_ENCODE_BAD);
+    record[0] = MKPERF_RECORD_SCHED_THREAD;
+    assert_int_equal(mkperf_sched_encoder_add(&encoder, record, 32), MKPERF_ENCODE_BAD);
+    record[0] = MKPERF_RECORD_SCHED | UINT64_C(255) << 56;
+    assert_int_equal(mkperf_sched_encoder_add(&encoder, record, 24), MKPERF_ENCODE_BAD);
+    assert_int_equal(encoder.events, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ring),      cmocka_unit_test(test_unmapped),
+        cmocka_unit_test(test_delivery),  cmocka_unit_test(test_buckets),
+        cmocka_unit_test(test_latencies), cmocka_unit_test(test_latency_limits),
+        cmocka_unit_test(test_encoder),   cmocka_unit_test(test_encoder_refuses),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
