@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Known answers for scheduling events, for tests/system/sched.sh. One program, seven PDs, in rounds
+ * Known answers for scheduling events, for tests/system/sched-known.sh. One program, seven PDs, in rounds
  * that are the same each time:
  *
  *   first   calls `third` SHORT_CALLS times for next to nothing, then `second` once; notifies `high`
