@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Callchains that go on in the PD whose protected call is being served, and time charged to it: a chain of
-# two servers, worked for by two clients at a ratio of 1 to 3 (tests/pd/callers.c).
+# two servers, of which one is preempted, and a passive server, that work for two clients at a ratio of 1 to 3
+# (tests/pd/callers.c).
 # Environment: CALLERS_DIR, CALLERS_QEMU for another platform.
 set -u
 NAME=${NAME:-callers}
@@ -18,7 +19,8 @@ mkdir -p "$D"
 record() {
     name=$1
     shift
-    scripts/qemu-record "$D" -e cycles -F 10000 --duration 1 "$@" --system "$t/callers.system" \
+    [ $# -gt 0 ] && [ "$1" = -e ] || set -- -e cycles "$@"
+    scripts/qemu-record "$D" -F 10000 --duration 1 "$@" --system "$t/callers.system" \
         --elf-path "$t" -o "$D/$name.data" >"$D/$name.log" 2>&1 || {
         cat "$D/$name.log"
         return 1
@@ -30,39 +32,57 @@ record() {
     [ "$(wc -l <"$D/$name")" -ge 5000 ] || { echo "too few samples"; wc -l "$D/$name"; return 1; }
 }
 
-# Samples in the servers' work: the callers in their order, and none else. At least 99 % have them, none has wrong
-# ones.
-complete() {
-    record with || return 1
-    awk -F '\t' '
-        $4 ~ /^callers_middle_work / || $4 ~ /^callers_back_work / || $4 ~ /^spin callers_(middle|back)_work / {
-            n++
-            chain = $4
-            by = $2
-            # The PDs in which the chain goes on.
-            order = by
-            k = split(chain, f, " ")
+# Samples taken inside a call: the callers in their order, and none else; other PDs serve nobody. At least 99 % have
+# them, none has wrong ones. inside FILE PATTERN LEAST: of those whose chain matches, which are so many of each server.
+inside() {
+    awk -F '\t' -v pattern="$2" -v least="$3" '
+        {
+            order = $2
+            last = ""
+            k = split($4, f, " ")
             for (i = 1; i <= k; i++) {
                 if (split(f[i], part, ":") == 2 && part[1] != last) { order = order " " part[1]; last = part[1] }
             }
-            last = ""
-            good = order == "middle small" || order == "middle large" || order == "back middle small" || order == "back middle large"
-            cut = order == "middle" || order == "back" || order == "back middle"
-            if (good && chain !~ /:callers_ask .*:callers_ask|:callers_ask/) good = 0
-            if (good) whole++
-            else if (!cut) { wrong++; if (wrong < 5) print order, ":", chain }
+            good = order ~ /^((back )?middle|passive) (small|large)$/ && $4 ~ /[^:]* (small|large):(.*:)?callers_ask |:callers_ask /
+            if (!good && order != $2 && order != "back middle" && order != "profiler client") {
+                wrong++
+                if (wrong < 5) print order, ":", $4
+            }
+            if ($2 !~ /^(middle|back|passive)$/ || $4 !~ pattern) next
+            n[$2]++
+            whole[$2] += good
         }
         END {
-            print n, "samples in the servers, with callers", whole + 0, "wrong", wrong + 0
-            exit !(n >= 2000 && whole >= 0.99 * n && wrong == 0)
-        }' "$D/with"
+            split("middle back passive", server, " ")
+            for (i in server) {
+                s = server[i]
+                print n[s] + 0, "samples in a call of", s, "of which with all callers", whole[s] + 0, "wrong", wrong + 0
+                if (n[s] < least || whole[s] < 0.99 * n[s]) bad = 1
+            }
+            exit bad || wrong != 0
+        }' "$1"
+}
+complete() {
+    record with && inside "$D/with" 'callers_(middle|back|passive)_work' 1000
+}
+
+# What the kernel did for a server that was serving; the reply ends the call.
+kernel() {
+    record kernel -e cycles:k || return 1
+    awk -F '\t' '$2 != "back" && $2 != "passive" && $3 == "kernel"' "$D/kernel" >"$D/kernel-middle"
+    inside "$D/kernel-middle" '(^| )protected ' 0 && awk -F '\t' '$2 == "middle" && $4 ~ /(small|large):/ { n++ } END { print n + 0; exit n < 500 }' "$D/kernel-middle"
+}
+
+# Who preempted the server does not work for its client.
+above() {
+    awk -F '\t' '$2 == "above" && $4 ~ /callers_above_work/ { n++; wrong += $4 ~ /:/ } END { print n, wrong + 0; exit n < 100 || wrong != 0 }' "$D/with"
 }
 
 # Three quarters of the servers work was for `large`; four standard errors.
 ratio() {
     awk -F '\t' '
-        $2 == "middle" || $2 == "back" {
-            if ($4 !~ /callers_(middle|back)_work/) next
+        $2 == "middle" || $2 == "back" || $2 == "passive" {
+            if ($4 !~ /callers_(middle|back|passive)_work/) next
             if ($4 ~ /large:/) large++
             else if ($4 ~ /small:/) small++
         }
@@ -101,6 +121,8 @@ without() {
     awk -F '\t' '$4 ~ /:/ { n++ } END { print n + 0, "samples with another PD"; exit n != 0 }' "$D/without"
 }
 check "chains go on in the caller, and in its caller: 99 % complete, none wrong" complete
+check "the kernel's work for a server in a call has its callers" kernel
+check "a PD that preempts a server has no callers" above
 check "what two clients caused is told apart: 1 to 3" ratio
 check "charged time is all time, and the servers work is their clients" charged
 check "perf shows the callers frames" in_perf
