@@ -4,9 +4,9 @@
  *
  * Owns: the file. Called through the table of formats. Costs are periods, a column for each event,
  * and samples; a call's count is the number of samples with it (sampling does not count calls). The
- * object of a function is its PD ("kernel" for the kernel's). Where PDs share a program, the PD is
- * part of its functions' names as well, because callgrind_annotate adds functions of the same file
- * and name. A call that occurs more than once in a stack (recursion) adds to the inclusive cost
+ * object of a function is its PD ("kernel" for the kernel's). Where PDs have functions of one name,
+ * the PD is part of the name as well, because callgrind_annotate adds functions of the same file and
+ * name. A call that occurs more than once in a stack (recursion) adds to the inclusive cost
  * once. Losses and periods are in desc: lines.
  */
 #include <ctype.h>
@@ -15,6 +15,7 @@
 
 #include "base/xalloc.h"
 #include "formats.h"
+#include "function_names.h"
 #include <mkperf/version.h>
 
 enum { SELF = 0 }; /* callee + 1 of a row that is no call */
@@ -34,9 +35,7 @@ struct callgrind {
     uint32_t room;
     size_t cost_room;
     bool *named_function, *named_file; /* names are in the file once */
-    struct mkperf_hash names;          /* keys: name, file */
-    uint32_t *object_of_name;          /* PD + 2, 1: kernel; of each name */
-    bool *ambiguous;                   /* of each name: more than one object has it */
+    struct function_names names;
 };
 
 static uint32_t row_number(struct callgrind *g, uint32_t function, uint32_t line, uint32_t callee)
@@ -131,36 +130,16 @@ static const char *object_of(const struct mkperf_places *s, const struct mkperf_
     return f->kernel ? "kernel" : mkperf_places_pd_name(s, f->pd);
 }
 
-/* Finds the names that more than one object has. */
-static void find_ambiguous(struct callgrind *g)
+static void put_function_name(struct callgrind *g, uint32_t function)
 {
-    const struct mkperf_places *s = &g->c->places;
-
-    g->object_of_name = mkperf_xcalloc(s->functions.count, sizeof *g->object_of_name);
-    g->ambiguous = mkperf_xcalloc(s->functions.count, sizeof *g->ambiguous);
-    for (uint32_t i = 0; i < s->functions.count; i++) {
-        const struct mkperf_function *f = &s->function[i];
-        uint32_t object = f->kernel ? 1U : f->pd + 2;
-        uint64_t key[2] = {f->name, f->file};
-        uint32_t number = mkperf_hash_number(&g->names, key, 2);
-        g->ambiguous[number] |= g->object_of_name[number] != 0 &&
-                                g->object_of_name[number] != object;
-        g->object_of_name[number] = object;
-    }
-}
-
-static void put_function_name(struct callgrind *g, const struct mkperf_function *f,
-                              uint32_t function)
-{
-    uint64_t key[2] = {f->name, f->file};
     bool root = function >= g->c->places.functions.count;
-    bool ambiguous = !root && g->ambiguous[mkperf_hash_number(&g->names, key, 2)];
+    const char *pd = root ? NULL : function_names_pd(&g->names, function);
 
     mkperf_textout_put(g->t, " ", 1);
     mkperf_textout_plain(g->t, name_at(&g->c->places, function), '\n', ' ');
-    if (ambiguous) {
+    if (pd != NULL) {
         mkperf_textout_puts(g->t, " {");
-        mkperf_textout_plain(g->t, object_of(&g->c->places, f), '\n', ' ');
+        mkperf_textout_plain(g->t, pd, '\n', ' ');
         mkperf_textout_put(g->t, "}", 1);
     }
 }
@@ -183,7 +162,7 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
     mkperf_textout_printf(t, "\n%sfn=(%u)", prefix, number + 1);
     if (!g->named_function[number]) {
         g->named_function[number] = true;
-        put_function_name(g, &f, number);
+        put_function_name(g, number);
     }
     mkperf_textout_put(t, "\n", 1);
 }
@@ -220,7 +199,7 @@ static void put_rows(struct callgrind *g)
 
     g->named_function = mkperf_xcalloc((size_t)root_of(s, 0) + s->npds + 1, sizeof(bool));
     g->named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
-    find_ambiguous(g);
+    function_names_init(&g->names, &g->c->places);
     if (n > 0) {
         memcpy(order, g->row, n * sizeof *order);
         qsort(order, n, sizeof *order, compare);
@@ -296,9 +275,7 @@ static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct 
     free(g.cost);
     free(g.named_function);
     free(g.named_file);
-    mkperf_hash_free(&g.names);
-    free(g.object_of_name);
-    free(g.ambiguous);
+    function_names_free(&g.names);
     return MKPERF_OK;
 }
 

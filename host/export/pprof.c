@@ -15,6 +15,7 @@
 #include "base/printable.h"
 #include "base/xalloc.h"
 #include "formats.h"
+#include "function_names.h"
 
 enum { EXTRA_MAX = 4096, CHUNK = 16384, MESSAGE_MAX = 4096 };
 
@@ -41,8 +42,9 @@ struct pprof {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
     z_stream z;
-    char *extra[EXTRA_MAX]; /* strings that are not among the stack's texts */
-    uint32_t nextra, texts; /* texts: count when the first extra got its number */
+    struct function_names names;
+    char *extra[EXTRA_MAX]; /* strings that are neither the stack's texts nor names with a PD */
+    uint32_t nextra, texts; /* texts: how many those are */
     struct message m;
 };
 
@@ -252,13 +254,15 @@ static void put_locations(struct pprof *p)
     }
 }
 
+/* Names with a PD follow the profile's texts in the table. */
 static void put_functions(struct pprof *p)
 {
     const struct mkperf_places *s = &p->c->places;
+    uint64_t with_pd = s->texts.count;
 
     for (uint32_t i = 0; i < s->functions.count; i++) {
         number(&p->m, 1, (uint64_t)i + 1);
-        number(&p->m, 2, s->function[i].name);
+        number(&p->m, 2, function_names_pd(&p->names, i) != NULL ? with_pd++ : s->function[i].name);
         number(&p->m, 3, s->function[i].name);
         number(&p->m, 4, s->function[i].file);
         emit(p, PROFILE_FUNCTION);
@@ -283,6 +287,20 @@ static void put_string(struct pprof *p, const char *text)
     emit(p, PROFILE_STRING_TABLE);
 }
 
+static void put_names_with_pd(struct pprof *p)
+{
+    const struct mkperf_places *s = &p->c->places;
+    char text[MESSAGE_MAX];
+
+    for (uint32_t i = 0; i < s->functions.count; i++) {
+        const char *pd = function_names_pd(&p->names, i);
+        if (pd != NULL) {
+            snprintf(text, sizeof text, "%s {%.255s}", mkperf_places_name(s, i), pd);
+            put_string(p, text);
+        }
+    }
+}
+
 static void put_comment(void *self, const char *line)
 {
     struct pprof *p = self;
@@ -295,6 +313,9 @@ static void put_samples(struct pprof *p)
     struct mkperf_profile_chain chain;
 
     p->texts = p->c->places.texts.count;
+    for (uint32_t i = 0; i < p->c->places.functions.count; i++) {
+        p->texts += function_names_pd(&p->names, i) != NULL;
+    }
     put_types(p);
     for (uint32_t i = 0; i < p->c->chains.count; i++) {
         mkperf_profile_chain(p->c, i, &chain);
@@ -318,6 +339,7 @@ static void put_rest(struct pprof *p)
     for (uint32_t i = 0; i < s->texts.count; i++) {
         put_string(p, mkperf_places_text(s, i));
     }
+    put_names_with_pd(p);
     for (uint32_t i = 0; i < p->nextra; i++) {
         put_string(p, p->extra[i]);
     }
@@ -336,8 +358,10 @@ static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkpe
     }
     p->c = c;
     p->t = t;
+    function_names_init(&p->names, &c->places);
     put_samples(p);
     put_rest(p);
+    function_names_free(&p->names);
     deflateEnd(&p->z);
     for (uint32_t i = 0; i < p->nextra; i++) {
         free(p->extra[i]);

@@ -13,6 +13,7 @@
 
 #include "base/xalloc.h"
 #include "formats.h"
+#include "function_names.h"
 #include "model/figures.h"
 #include "model/interactions.h"
 #include <mkperf/version.h>
@@ -49,14 +50,23 @@ static uint32_t edges_of(const struct speedscope *s)
 static void put_frames(struct speedscope *s)
 {
     const struct mkperf_places *stack = &s->c->places;
+    struct function_names names;
     char note[300];
 
     mkperf_textout_puts(s->t, "\"shared\":{\"frames\":[");
+    function_names_init(&names, stack);
     for (uint32_t i = 0; i < stack->functions.count; i++) {
         const struct mkperf_function *f = &stack->function[i];
-        put_frame(s, mkperf_places_name(stack, i), f->kernel ? " [kernel]" : "", f->file);
+        const char *pd = f->kernel ? NULL : function_names_pd(&names, i);
+        snprintf(note, sizeof note, " {%.255s}", pd != NULL ? pd : "");
+        put_frame(s, mkperf_places_name(stack, i),
+                  f->kernel    ? " [kernel]"
+                  : pd != NULL ? note
+                               : "",
+                  f->file);
         mkperf_textout_puts(s->t, ",\n");
     }
+    function_names_free(&names);
     for (uint32_t i = 0; i < stack->npds; i++) {
         put_frame(s, mkperf_places_pd_name(stack, i), "", 0);
         mkperf_textout_puts(s->t, ",\n");

@@ -112,7 +112,24 @@ charged() {
 in_perf() {
     chains "$D/with.data" | awk '
         $1 == "back" && $3 ~ /^(spin;)?callers_back_work/ { n++; whole += $3 ~ /;callers_ask;.*;callers_ask;/ }
-        END { print whole + 0, "of", n + 0; exit !(n >= 500 && whole >= 0.99 * n) }'
+        END { print whole + 0, "of", n + 0; exit !(n >= 500 && whole >= 0.99 * n) }' || return 1
+    # Below the server's function, by callers: the server that called it, and the clients.
+    perf report -i "$D/with.data" --stdio --no-children -g caller --comm back -S spin >"$D/perf-report" 2>"$D/perf-errors" || return 1
+    grep -v '^unwind: target platform=arm64 is not supported$' "$D/perf-errors" >"$D/perf-warnings" # of an x86 host
+    [ ! -s "$D/perf-warnings" ] || { cat "$D/perf-warnings"; return 1; }
+    grep -q callers_back_work "$D/perf-report" && [ "$(grep -c callers_ask "$D/perf-report")" -ge 2 ] || { cat "$D/perf-report"; return 1; }
+}
+
+# Viewers that join functions of one name cannot join those of two PDs.
+names() {
+    "$MKPERF" convert -q "$D/with.data" -o "$D/with.speedscope.json" || return 1
+    jq -r '.shared.frames[].name' "$D/with.speedscope.json" | grep -Ex 'callers_ask|spin|protected|main' && return 1
+    "$MKPERF" convert -q "$D/with.data" -o "$D/with.callgrind" && "$MKPERF" convert -q "$D/with.data" -o "$D/with.pb.gz" || return 1
+    for f in "$D/with.speedscope.json" "$D/with.callgrind" "$D/with.pb.gz"; do
+        for pd in small large middle; do
+            zcat -f "$f" | grep -aq "callers_ask {$pd}" || { echo "no callers_ask of $pd in $f"; return 1; }
+        done
+    done
 }
 
 # Without callers a chain ends at its PD.
@@ -126,4 +143,5 @@ check "a PD that preempts a server has no callers" above
 check "what two clients caused is told apart: 1 to 3" ratio
 check "charged time is all time, and the servers work is their clients" charged
 check "perf shows the callers frames" in_perf
+check "functions of one name in several PDs have several names" names
 check "--no-callers: chains end at the PD" without
