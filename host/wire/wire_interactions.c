@@ -45,8 +45,7 @@ void stream_interactions(struct mkperf_stream *s, const mkperf_Interactions *m)
         }
         s->interactions->records_dropped = m->records_dropped;
         if (stream_tick_hz_ok(m->tick_hz)) {
-            s->interactions->ns =
-                (uint64_t)((double)m->enabled_ticks * 1e9 / (double)m->tick_hz + 0.5);
+            s->interactions->ns = stream_ns(m->enabled_ticks, m->tick_hz);
         }
     }
     /* A part that was asked for twice is there once. */
