@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "base/xalloc.h"
 #include "kprof_internal.h"
 
 enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason)
@@ -297,25 +298,20 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
                                             const struct mkperf_kprof_config *config,
                                             const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    struct kprof *k = calloc(1, sizeof *k);
-    enum mkperf_status status;
+    struct kprof *k = mkperf_xcalloc(1, sizeof *k);
 
-    if (k == NULL) {
-        status = mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: out of memory", name);
-    } else {
-        k->path = name;
-        k->p = p;
-        k->n = n;
-        k->config = config;
-        k->sink = sink;
-        k->e = e;
-        k->kernel_pd = -1;
-        status = read_both(k);
-        kprof_free_maps(k);
-        mkperf_spool_close(&k->index);
-        mkperf_symbols_free(k->symbols);
-        free(k);
-    }
+    k->path = name;
+    k->p = p;
+    k->n = n;
+    k->config = config;
+    k->sink = sink;
+    k->e = e;
+    k->kernel_pd = -1;
+    enum mkperf_status status = read_both(k);
+    kprof_free_maps(k);
+    mkperf_spool_close(&k->index);
+    mkperf_symbols_free(k->symbols);
+    free(k);
     if (status != MKPERF_OK && sink->ops->abandon != NULL) {
         sink->ops->abandon(sink->self);
     }

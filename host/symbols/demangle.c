@@ -82,20 +82,15 @@ const char *mkperf_demangler_name(struct mkperf_demangler *d, const char *raw)
     bucket = &d->bucket[hash(raw)];
     for (n = *bucket; n; n = n->next) {
         if (strcmp(n->raw, raw) == 0) {
-            return n->text ? n->text : "?";
+            return n->text;
         }
     }
-    n = calloc(1, sizeof *n);
-    if (!n) {
-        return raw;
-    }
+    n = mkperf_xcalloc(1, sizeof *n);
     n->raw = raw;
     n->text = mangled ? d->demangle(raw, NULL, NULL, &status) : NULL;
     n->text = n->text ? n->text : mkperf_xstrdup(raw);
-    if (n->text) {
-        mkperf_printable(n->text);
-    }
+    mkperf_printable(n->text);
     n->next = *bucket;
     *bucket = n;
-    return n->text ? n->text : "?";
+    return n->text;
 }

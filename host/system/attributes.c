@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "system_internal.h"
 
 const char *system_attribute(const char **attrs, const char *name)
@@ -101,8 +102,8 @@ bool system_copy_string(struct reader *r, const char *name, const char *text, ch
     if (*text == '\0') {
         return system_error(&r->at, "%s is empty", name);
     }
-    *copy = strdup(text);
-    return *copy != NULL || system_error(&r->at, "out of memory");
+    *copy = mkperf_xstrdup(text);
+    return true;
 }
 
 /* Remembers that `name` is to be looked up for an item of a PD or channel. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "system_internal.h"
 
 static bool start_system(struct reader *r, const char **attrs)
@@ -208,13 +209,11 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
                                        struct mkperf_system **out, struct mkperf_error *e)
 {
     struct reader r = {.at = {path, 1, e}, .pd_open = {-1}};
-    struct mkperf_system *s = calloc(1, sizeof *s);
+    struct mkperf_system *s = mkperf_xcalloc(1, sizeof *s);
     bool ok;
 
     r.draft.system = s;
-    if (s == NULL) {
-        ok = system_error(&r.at, "out of memory");
-    } else if (n > MKPERF_SYSTEM_MAX_BYTES) {
+    if (n > MKPERF_SYSTEM_MAX_BYTES) {
         ok = system_error(&r.at, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
     } else {
         ok = read_xml(&r, text, n) && system_resolve(&r.draft, path, e) && system_check(s, path, e);

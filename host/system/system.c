@@ -13,6 +13,7 @@
 
 #include <mkperf/record.h>
 
+#include "base/xalloc.h"
 #include "system_internal.h"
 
 bool system_error(const struct place *at, const char *format, ...)
@@ -35,12 +36,7 @@ void *system_append(const struct place *at, void **array, unsigned *n, size_t si
         return NULL;
     }
     if ((*n & (*n - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
-        void *more = realloc(*array, (*n == 0 ? 1 : 2 * (size_t)*n) * size);
-        if (more == NULL) {
-            system_error(at, "out of memory");
-            return NULL;
-        }
-        *array = more;
+        *array = mkperf_xrealloc(*array, *n == 0 ? 1 : 2 * (size_t)*n, size);
     }
     void *item = (char *)*array + *n * size;
     memset(item, 0, size);
@@ -60,28 +56,20 @@ bool system_add_setvar(const struct place *at, struct mkperf_system_pd *pd, cons
     if (*symbol == '\0') {
         return system_error(at, "symbol is empty");
     }
-    char *copy = strdup(symbol);
-    if (copy == NULL) {
-        return system_error(at, "out of memory");
-    }
     struct mkperf_system_setvar *v =
         system_append(at, (void **)&pd->setvar, &pd->nsetvars, sizeof *v, "setvars");
     if (v == NULL) {
-        free(copy);
         return false;
     }
-    *v = (struct mkperf_system_setvar){copy, kind, index, value, at->line};
+    *v = (struct mkperf_system_setvar){mkperf_xstrdup(symbol), kind, index, value, at->line};
     return true;
 }
 
 /* Reads all of f, at most MKPERF_SYSTEM_MAX_BYTES; NULL with errno set. */
 static char *read_all(FILE *f, size_t *n)
 {
-    char *text = malloc(MKPERF_SYSTEM_MAX_BYTES + 1);
+    char *text = mkperf_xrealloc(NULL, MKPERF_SYSTEM_MAX_BYTES + 1, 1);
 
-    if (text == NULL) {
-        return NULL;
-    }
     *n = fread(text, 1, MKPERF_SYSTEM_MAX_BYTES + 1, f);
     if (ferror(f) || *n > MKPERF_SYSTEM_MAX_BYTES) {
         errno = ferror(f) ? errno : EFBIG;
