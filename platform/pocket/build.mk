@@ -24,7 +24,8 @@ $(POCKET_KERNEL): $(POCKET_KERNEL_OBJ) $(POCKET)/kernel/kernel.ld
 	$(Q)$(TARGET_CC) -nostdlib -static -no-pie -Wl,--build-id -Wl,-z,max-page-size=4096 \
 	    -T $(POCKET)/kernel/kernel.ld $(POCKET_KERNEL_OBJ) -o $@
 
-$(B)/pocket-pack: $(call host_objects,plain,$(wildcard $(POCKET)/pack/*.c host/system/*.c) host/base/error.c host/base/printable.c)
+$(B)/pocket-pack: $(call host_objects,plain,$(wildcard $(POCKET)/pack/*.c host/system/*.c) \
+                    $(addprefix host/base/,error.c printable.c xalloc.c))
 	$(Q)$(HOST_CC) $^ -lelf -lexpat -o $@
 
 # Tests of the platform itself, see selftest/ and tests/system/pocket.sh.

@@ -3,17 +3,40 @@
  * The client PD with hosts, applications, a profiler PD and an output ring that behave arbitrarily:
  * the input is a script of connections, frames (some with a valid MAC), lines of text, results of
  * calls, records, and how many bytes each link accepts.
+ *
+ * The mutator runs an input to learn where its steps begin, and puts steps with whole requests,
+ * commands and records there.
  */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <mkperf/client.h>
 #include <mkperf/frame.h>
+#include <mkperf/sched.h>
 
+#include "fuzz/mutate_message.h"
 #include "pd/client/control.h"
 
-enum { RING = 4096, PLACES = 4, QUEUES = 2 };
+enum { RING = 4096, PLACES = 4, QUEUES = 2, STEPS = 256 };
+
+enum step {
+    FRAME,
+    BYTE,
+    RECORDS,
+    RECORD,
+    DRAIN,
+    SEALED,
+    PROVE,
+    RAW,
+    APP,
+    OPEN_CLOSE,
+    PUMP,
+    EVENT,
+    KINDS,
+    BYTES_OF_STEP = 256,
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,6 +45,8 @@ static struct {
     size_t size;
 } input;
 
+static size_t step_at[STEPS]; /* of the last input */
+static unsigned steps;
 static struct mkperf_client client;
 static struct mkperf_connection places[PLACES];
 static uint8_t queues[QUEUES][MKPERF_LINK_BYTES];
@@ -140,13 +165,15 @@ static void app(void)
 {
     uint64_t words[16] = {0};
     size_t n = sizeof words;
-    uint64_t label = byte() % 5;
+    uint64_t label = byte() % 8;
+    bool whole = label > 4; /* MKPERF_APP_DUMP, with as many words as it has */
     const uint8_t *p = take(&n);
 
     if (n != 0) {
         memcpy(words, p, n);
     }
-    mkperf_client_app(&client, label, words, byte() % 17);
+    label = whole ? MKPERF_APP_DUMP : label;
+    mkperf_client_app(&client, label, words, whole ? MKPERF_APP_MARK_WORDS : byte() % 17);
 }
 
 static void open_or_close(void)
@@ -157,6 +184,10 @@ static void open_or_close(void)
         mkperf_client_closed(&client, who);
     } else {
         mkperf_client_open(&client, byte() & 1);
+        int oldest = mkperf_client_oldest(&client);
+        if (oldest >= PLACES || (oldest >= 0 && !client.connection[oldest].used)) {
+            abort();
+        }
     }
 }
 
@@ -173,13 +204,15 @@ static void records(struct mkperf_ring *r)
     r->head += byte() & 1 ? (n & ~(size_t)7) : byte();
 }
 
-/* A valid record from a few words of input. */
+/* A valid sample or loss from a few words of input. */
 static void record(struct mkperf_ring *r)
 {
     struct mkperf_ring_producer p = {.ring = r, .size = RING, .head = r->head};
     unsigned nframes = byte() % (MKPERF_MAX_FRAMES + 2);
-    unsigned flags = byte() & 15;
-    unsigned words = MKPERF_SAMPLE_FIXED_WORDS + (flags & 1) + nframes;
+    unsigned flags = byte() & 63;
+    unsigned reads = flags & MKPERF_SAMPLE_READ ? 1 + nframes % 3 : 0;
+    unsigned words = MKPERF_SAMPLE_FIXED_WORDS + (flags & 1) + nframes +
+                     (reads != 0 ? 1 + reads : 0);
     uint64_t *w = r->head % 8 == 0 ? mkperf_ring_reserve(&p, UINT64_C(8) * words) : NULL;
 
     if (w == NULL) {
@@ -188,6 +221,36 @@ static void record(struct mkperf_ring *r)
     w[0] = mkperf_record_header(1 + byte() % 2, 8 * words, nframes, byte(), flags, byte() % 3);
     for (unsigned i = 1; i < words; i++) {
         w[i] = byte() * UINT64_C(0x0101010101010101) << byte() % 64;
+    }
+    if (reads != 0) {
+        w[words - 1 - reads] = reads;
+    }
+    for (unsigned i = 0; i < reads; i++) {
+        w[words - reads + i] = (uint64_t)(2 * i + byte() % 2) << MKPERF_READ_COUNTER_SHIFT | byte();
+    }
+    mkperf_ring_commit(&p, 8 * (uint64_t)words);
+}
+
+/* The same of scheduling events, or of a fault. */
+static void event(struct mkperf_ring *r)
+{
+    static const struct {
+        unsigned type, words;
+    } kinds[] = {{MKPERF_RECORD_SCHED, MKPERF_SCHED_OUTPUT_WORDS},
+                 {MKPERF_RECORD_SCHED, MKPERF_SCHED_OUTPUT_WORDS},
+                 {MKPERF_RECORD_SCHED_LOSS, MKPERF_SCHED_LOSS_WORDS},
+                 {MKPERF_RECORD_FAULT, MKPERF_FAULT_WORDS}};
+    struct mkperf_ring_producer p = {.ring = r, .size = RING, .head = r->head};
+    unsigned kind = byte() % 4, words = kinds[kind].words;
+    uint64_t *w = r->head % 8 == 0 ? mkperf_ring_reserve(&p, UINT64_C(8) * words) : NULL;
+
+    if (w == NULL) {
+        return;
+    }
+    w[0] = kinds[kind].type | (uint64_t)(8 * words) << 16 | (uint64_t)byte() << 32 |
+           (uint64_t)byte() << 40 | (uint64_t)byte() << 48 | (uint64_t)(byte() % 3) << 56;
+    for (unsigned i = 1; i < words; i++) {
+        w[i] = (uint64_t)byte() << byte() % 64;
     }
     mkperf_ring_commit(&p, 8 * (uint64_t)words);
 }
@@ -233,41 +296,109 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     client.clock_hz = 1000;
     mkperf_client_init(&client);
     mkperf_client_open(&client, false);
+    steps = 0;
     while (input.size != 0) {
-        switch (byte() % 11) {
-        case 0:
+        if (steps < STEPS) {
+            step_at[steps++] = size - input.size;
+        }
+        switch (byte() % KINDS) {
+        case FRAME:
             frame();
             break;
-        case 1:
+        case BYTE:
             mkperf_client_byte(&client, connection(), byte());
             break;
-        case 2:
+        case RECORDS:
             records(r);
             break;
-        case 3:
+        case RECORD:
             record(r);
             break;
-        case 4:
+        case DRAIN:
             drain_line(connection(), (size_t)byte() << 8);
             break;
-        case 5:
+        case SEALED:
             sealed_frame();
             break;
-        case 6:
+        case PROVE:
             prove();
             break;
-        case 7:
+        case RAW:
             raw();
             break;
-        case 8:
+        case APP:
             app();
             break;
-        case 9:
+        case OPEN_CLOSE:
             open_or_close();
+            break;
+        case EVENT:
+            event(r);
             break;
         default:
             mkperf_client_pump(&client);
         }
     }
     return 0;
+}
+
+/* A step of random content; its length. */
+static size_t new_step(uint8_t out[BYTES_OF_STEP + 64])
+{
+    static const char *const commands[] = {
+        "events\n",         "events cycles\n", "events cycles:u,instructions:k\n",
+        "period 1000\n",    "status\n",        "help\n",
+        "start\n",          "stop\n",          "connect\n",
+        "events {a,b}:S\n", "flush\n",         "frequency 100\n",
+        "exit\n",           "clear\n",
+    };
+    static const uint8_t kinds[] = {FRAME, FRAME, SEALED, SEALED, RAW,        RECORD, APP,
+                                    PROVE, PUMP,  EVENT,  DRAIN,  OPEN_CLOSE, RECORDS};
+    unsigned kind = kinds[mutate_random(sizeof kinds)];
+    const char *command = commands[mutate_random(sizeof commands / sizeof *commands)];
+    size_t n = 0;
+
+    out[n++] = (uint8_t)kind;
+    if (kind == PUMP) {
+        return n;
+    }
+    out[n++] = (uint8_t)mutate_random(PLACES);
+    if (kind == FRAME || kind == SEALED) {
+        size_t length = mutate_message_new(out + n + 1, mkperf_ToTarget_fields, 0);
+        out[n] = (uint8_t)length;
+        n += 1 + length;
+    } else if (kind == RAW) {
+        out[n++] = (uint8_t)strlen(command);
+        memcpy(out + n, command, strlen(command));
+        n += strlen(command);
+    } else if (kind != PROVE) {
+        for (unsigned i = mutate_random(32); i > 0; i--) {
+            out[n++] = (uint8_t)mutate_number(0);
+        }
+    }
+    for (unsigned i = mutate_random(8); i > 0;
+         i--) { /* what calls take: a page as it is, success */
+        out[n++] = 0;
+    }
+    return n;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    uint8_t step[BYTES_OF_STEP + 64];
+
+    mutate_seed(seed);
+    if (size < 3 || mutate_random(2) == 0) {
+        return LLVMFuzzerMutate(data, size, max);
+    }
+    (void)LLVMFuzzerTestOneInput(data, size);
+    if (steps == 0) {
+        return LLVMFuzzerMutate(data, size, max);
+    }
+    unsigned i = mutate_random(steps);
+    size_t at = step_at[i], end = i + 1 < steps ? step_at[i + 1] : size;
+    if (mutate_random(4) == 0) {
+        return mutate_replace(data, size, max, at, end - at, NULL, 0);
+    }
+    return mutate_replace(data, size, max, at, 0, step, new_step(step));
 }

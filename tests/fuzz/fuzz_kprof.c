@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kpdata of any content. The first byte selects the era, --lenient, a kernel's ELF, a directory with
- * programs, and whether it is read from memory, a file or a pipe. The decoder keeps the sink's
+ * programs, and whether it is read from memory, a file or a pipe, and a sink that
+ * fails. The decoder keeps the sink's
  * contract for any input, and returns samples ordered by time.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "fuzz/descriptor.h"
+#include "fuzz/failing_sink.h"
 #include "import/kprof.h"
 #include "tests/unit/log_sink.h"
 
 enum {
+    FAILING = 0x04,
     WITH_KERNEL = 0x08,
     WITH_PROGRAMS = 0x10,
     FROM_FILE = 0x20,
@@ -43,11 +46,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     unsigned how = *data++;
     struct mkperf_kprof_config config = {
-        .era = (enum mkperf_kprof_era)((how & 7) % MKPERF_KPROF_ERAS),
+        .era = (enum mkperf_kprof_era)(how & 3),
         .lenient = how & LENIENT,
         .kernel = how & WITH_KERNEL ? "tests/fuzz/corpus/fuzz_elf/small.elf" : NULL,
         .root_dir = how & WITH_PROGRAMS ? elfs : NULL,
         .warn = on_warning};
+    struct failing_sink failing = {.left = 1};
+    if (how & FAILING && size > 1) {
+        sink = failing_sink(&failing, sink, 1 + data[size / 2 - 1] % 32U);
+    }
     if (how & (FROM_FILE | FROM_PIPE)) {
         struct descriptor d = descriptor_open(data, size - 1, how & FROM_PIPE);
         status = mkperf_kprof_read(d.path, &config, &sink, &e);
@@ -56,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         status = mkperf_kprof_read_memory("in", data, size - 1, &config, &sink, &e);
     }
     if (l.broken || l.disorder || l.ended == l.abandoned || (status == MKPERF_OK) != l.ended ||
-        (status != MKPERF_OK && strchr(e.text, ':') == NULL)) {
+        (status == MKPERF_ERR_INPUT && strchr(e.text, ':') == NULL) ||
+        (failing.left == 0 && status != MKPERF_ERR_OUTPUT)) {
         abort();
     }
     return 0;

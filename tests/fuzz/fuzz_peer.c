@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <mkperf/frame.h>
 
+#include "fuzz/descriptor.h"
 #include "fuzz/mutate_message.h"
 #include "link/address.h"
 #include "link/connection.h"
@@ -55,9 +57,18 @@ static void readers(const uint8_t *data, size_t n)
 {
     struct mkperf_shared_key key;
     struct mkperf_address a;
+    struct mkperf_error e;
     char *text = strndup((const char *)data, n);
 
-    mkperf_key_parse(data, n, &key);
+    bool is_key = mkperf_key_parse(data, n, &key);
+    if (n % 16 < 3) { /* a file that others may read, one that they may not, a pipe */
+        struct descriptor d = descriptor_open(data, n, n % 16 == 2);
+        (void)fchmod(d.fd, n % 16 == 0 ? 0644 : 0600);
+        if (mkperf_key_read(d.path, &key, &e) == MKPERF_OK && (n % 16 == 0 || !is_key)) {
+            abort();
+        }
+        descriptor_close(&d);
+    }
     for (int lone = 0; text != NULL && lone < 2; lone++) {
         if (mkperf_address_parse(text, lone, &a) && strtoul(a.port, NULL, 10) - 1 >= 65535) {
             abort();

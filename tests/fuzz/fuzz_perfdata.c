@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fuzz/descriptor.h"
+#include "fuzz/failing_sink.h"
 #include "fuzz/mutate_perfdata.h"
 #include "perfdata/reader.h"
 
@@ -110,8 +111,8 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     return MKPERF_OK;
 }
 
-/* path NULL: data itself. The samples. */
-static uint64_t read_one(const char *path, const uint8_t *data, size_t size)
+/* path NULL: data itself. fail_at: the sink's call that fails, 0: none. The samples. */
+static uint64_t read_one(const char *path, const uint8_t *data, size_t size, unsigned fail_at)
 {
     static const struct mkperf_sink_ops ops = {.name = "fuzz",
                                                .begin = begin,
@@ -124,23 +125,32 @@ static uint64_t read_one(const char *path, const uint8_t *data, size_t size)
     struct seen seen = {.began = false};
     struct mkperf_sink sink = {.ops = &ops, .self = &seen};
     struct mkperf_error e = {.status = MKPERF_OK};
+    struct failing_sink failing;
+    if (fail_at != 0) {
+        sink = failing_sink(&failing, sink, fail_at);
+    }
     enum mkperf_status status = path ? mkperf_perfdata_read(path, &sink, &e)
                                      : mkperf_perfdata_read_memory("fuzz", data, size, &sink, &e);
 
-    require(status == MKPERF_OK || (status == MKPERF_ERR_INPUT && strstr(e.text, "offset")));
+    require(status == MKPERF_OK || (status == MKPERF_ERR_INPUT && strstr(e.text, "offset")) ||
+            (fail_at != 0 && status == MKPERF_ERR_OUTPUT && failing.left == 0));
+    require(fail_at == 0 || failing.left != 0 ||
+            (status == MKPERF_ERR_OUTPUT && failing.abandoned));
     return seen.samples;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint64_t samples = read_one(NULL, data, size), again;
-    unsigned how = size > 16 ? data[size / 2] % 8 : 2;
+    uint64_t samples = read_one(NULL, data, size, 0), again;
+    unsigned how = size > 16 ? data[size / 2] % 8 : 7;
 
     if (how < 2) {
         struct descriptor d = descriptor_open(data, size, how == 1);
-        again = read_one(d.path, data, size);
+        again = read_one(d.path, data, size, 0);
         require(how == 1 || again == samples);
         descriptor_close(&d);
+    } else if (how < 4) {
+        (void)read_one(NULL, data, size, 1 + data[size / 3] % 64);
     }
     return 0;
 }

@@ -14,6 +14,7 @@
 
 /* The machine asserts with cmocka; here a failed assertion ends the program. */
 #define CMOCKA_H_
+#define fail() abort()
 #define assert_true(x) ((x) ? (void)0 : abort())
 #define assert_false(x) assert_true(!(x))
 #define assert_int_equal(a, b) assert_true((a) == (b))
@@ -26,6 +27,8 @@ static struct {
     const uint8_t *data;
     size_t size;
 } input;
+
+static uint64_t stacks[256]; /* of other PDs, which the profiler PD can read */
 
 static uint8_t byte(void)
 {
@@ -108,6 +111,10 @@ static void request(void)
     c->interactions = flags & 32;
     c->only_count = flags & 64 ? byte() % (MKPERF_MAX_FILTERS + 1) : 0;
     c->dump_on_fault_count = flags & 128 ? byte() % (MKPERF_MAX_FAULTS + 1) : 0;
+    c->sched = flags & 2048;
+    c->latency = flags & 4096;
+    c->cores = flags & 8192 ? byte() : 0;
+    c->callers = flags & 16384 ? byte() % (MKPERF_MAX_CALLERS + 2) : 0;
     r->output_bytes = flags & 256 ? UINT32_C(1) << byte() % 32 : 0;
     r->core_bytes = flags & 512 ? UINT32_C(1) << byte() % 32 : 0;
     r->wake_samples = flags & 1024 ? byte() : 0;
@@ -144,6 +151,32 @@ static void observe(void)
     call(MKPERF_OP_OBSERVE);
 }
 
+/* What a host sends before a session of the timer: all parts in order, right but for their values. */
+static void observe_all(void)
+{
+    mkperf_Observe *o = &page()->observe;
+    unsigned parts = 1 + byte() % 6;
+
+    for (unsigned part = 0; part < parts; part++) {
+        unsigned flags = byte();
+        *o = (mkperf_Observe)mkperf_Observe_init_zero;
+        o->part = part;
+        o->thread = 2 + byte();
+        o->child = flags & 1 ? part / 2 : part;
+        o->priority = byte();
+        o->limited = flags & 2;
+        o->slot = flags & 4 ? 3 : 0;
+        o->site_count = flags >> 3 & 3;
+        for (unsigned i = 0; i < o->site_count; i++) {
+            o->site[i] = 1 + byte();
+        }
+        o->stack_count = flags >> 5 & 1;
+        o->stack[0] = (mkperf_StackWindow){
+            .theirs = 0x1000, .ours = (uintptr_t)stacks + byte(), .bytes = sizeof stacks - 256};
+        call(MKPERF_OP_OBSERVE);
+    }
+}
+
 static void run(unsigned ticks)
 {
     while (ticks-- != 0) {
@@ -162,7 +195,7 @@ static void run(unsigned ticks)
 
 static void step(void)
 {
-    switch (byte() % 9) {
+    switch (byte() % 11) {
     case 0:
         write_bytes(word(), sizeof(struct mkperf_session_page));
         break;
@@ -188,6 +221,12 @@ static void step(void)
     case 7:
         observe();
         break;
+    case 8:
+        observe_all();
+        break;
+    case 9:
+        (void)fault(byte(), microkit_msginfo_new(byte(), 0), NULL);
+        break;
     default:
         notified(byte() % 4);
     }
@@ -211,6 +250,8 @@ static void boot(void)
     mkperf_rings = (uintptr_t)rings;
     mkperf_output = (uintptr_t)output;
     sim_alarm = 0;
+    mkperf_stack1 = (uintptr_t)stacks;
+    mkperf_stack1_bytes = sizeof stacks;
     unsigned flags = byte();
     sim.hook = !(flags & 1);
     sim.exported = flags & 16;

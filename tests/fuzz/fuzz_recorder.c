@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A target that is hostile to a recording: the whole conversation of `mkperf record`, from the hello
- * to Stop and over broken connections, with answers that are right, wrong, late, repeated or
- * something else. Time is simulated: it passes when the recorder waits.
+ * A target that is hostile to a recording: the whole conversation of `mkperf record` and `mkperf
+ * dump`, from the hello to Stop and over broken connections, with answers that are right, wrong,
+ * late, repeated or something else. Time is simulated: it passes when the recorder waits. The first
+ * byte chooses the options of the command.
  *
  * Owns: the input's meaning, the target's end of the connection, the clock. Aborts if the recorder
  * waits for ever, if a sample names a PD or an event that does not exist, or if its own count of
@@ -17,11 +18,25 @@
 #include <unistd.h>
 
 #include <mkperf/frame.h>
+#include <mkperf/session.h>
 #include <pb_encode.h>
 
 #include "link/recorder.h"
+#include "system/image_table.h"
 
 enum { NO_FD = 1000, LONGEST_S = 5000 };
+
+/* The first byte. */
+enum {
+    FROM_FILE = 1,
+    WATCH = 2,
+    TAKE_OVER = 4,
+    NAMES = 8, /* asks for the image's list of programs */
+    TIMER = 16,
+    INTERACTIONS = 32,
+    DUMP = 64,
+    WAIT = 128,
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,6 +50,9 @@ static volatile int stop;
 static double now_s;
 static uint16_t sequence;
 static uint64_t samples;
+static uint8_t stamp[MKPERF_STAMP_BYTES]; /* a right list of programs */
+static size_t stamp_size;
+static FILE *null;
 
 /* ---- time ---- */
 
@@ -106,6 +124,8 @@ static void fill_hello(mkperf_TargetHello *h, bool right)
     h->boot_id = 1 + byte() / 128;
     h->cores = byte() % 9;
     strcpy(h->cpu, "Cortex-A53");
+    h->stamp_bytes = recorder.stream->config.asks ? (uint32_t)stamp_size : 0;
+    h->image.size = byte() % 17;
     if (l->has_key != (byte() == 255)) {
         h->authentication = mkperf_Authentication_AUTHENTICATION_KEY;
         h->nonce.size = MKPERF_NONCE_BYTES;
@@ -148,6 +168,65 @@ static void fill_status(mkperf_Status *s)
     s->lost_ring = byte();
     s->lost_link = flags & 16 ? UINT64_MAX : byte();
     s->flight = (mkperf_FlightState)(flags >> 5 & 3);
+    s->has_attribution = s->captured % 2;
+    s->attribution.right = s->sent;
+    s->attribution.unread = s->lost_ring;
+}
+
+/* The next part of the list of programs, or another one. */
+static void fill_stamp(mkperf_Stamp *s)
+{
+    unsigned flags = byte();
+    const struct mkperf_stream *stream = recorder.stream;
+
+    s->size = flags & 1 ? byte() : (uint32_t)stamp_size;
+    s->offset = flags & 2 ? byte() : stream->stamp_have;
+    s->table.size = flags & 4 ? byte() : (pb_size_t)(stamp_size / 2 + 1);
+    if (s->offset <= stamp_size && s->table.size > stamp_size - s->offset) {
+        s->table.size = (pb_size_t)(stamp_size - s->offset);
+    }
+    memcpy(s->table.bytes, stamp + (s->offset < stamp_size ? s->offset : 0), s->table.size);
+}
+
+static void fill_interactions(mkperf_Interactions *i)
+{
+    i->session = byte() & 3;
+    i->part = byte() & 3;
+    i->parts = byte() & 3;
+    i->tick_hz = 1000000;
+    i->total_count = byte() % 5;
+    i->edges_count = byte() % (MKPERF_ROOM(mkperf_Interactions, edges) + 1);
+    for (unsigned k = 0; k < i->edges_count; k++) {
+        i->edges[k] = (mkperf_Edge){.from = byte(), .to = byte(), .calls = byte()};
+    }
+    i->threads_count = byte() % (MKPERF_ROOM(mkperf_Interactions, threads) + 1);
+    for (unsigned k = 0; k < i->threads_count; k++) {
+        i->threads[k].thread = byte();
+        i->threads[k].count_count = byte() % 5;
+    }
+}
+
+/* Messages that only some recordings wait for. */
+static void make_other(mkperf_ToHost *m, unsigned kind)
+{
+    switch (kind % 4) {
+    case 0:
+        m->which_msg = mkperf_ToHost_stamp_tag;
+        fill_stamp(&m->msg.stamp);
+        break;
+    case 1:
+        m->which_msg = mkperf_ToHost_interactions_tag;
+        fill_interactions(&m->msg.interactions);
+        break;
+    case 2:
+        m->which_msg = mkperf_ToHost_observer_tag;
+        snprintf(m->msg.observer.pd, sizeof m->msg.observer.pd, "%s",
+                 byte() & 1 ? "nobody" : "profiler");
+        break;
+    default:
+        m->which_msg = mkperf_ToHost_gap_tag;
+        m->msg.gap.samples = byte();
+    }
 }
 
 /* One message; its length. */
@@ -172,8 +251,11 @@ static size_t make_message(uint8_t *message)
         return head + n;
     }
     m = (mkperf_ToHost)mkperf_ToHost_init_zero;
-    m.which_msg = tags[kind % 8];
+    m.which_msg = kind & 8 ? 0 : tags[kind % 8];
     m.request = kind & 64 ? byte() : kind & 32 ? 0 : recorder.link.request;
+    if (kind & 8) {
+        make_other(&m, kind);
+    }
     switch (m.which_msg) {
     case mkperf_ToHost_hello_tag:
         fill_hello(&m.msg.hello, !(kind & 16));
@@ -192,7 +274,8 @@ static size_t make_message(uint8_t *message)
     case mkperf_ToHost_role_tag:
         m.msg.role.control = byte() & 1;
         m.msg.role.controlled = byte() & 1;
-        m.msg.role.controller[0] = (char)byte();
+        snprintf(m.msg.role.controller, sizeof m.msg.role.controller, "%s",
+                 byte() & 1 ? recorder.link.name : "h");
         break;
     default:
         break;
@@ -303,19 +386,64 @@ static void on_progress(void *self)
     (void)self;
 }
 
-static void record(const struct mkperf_source_ops *ops)
+static void converse(struct mkperf_recorder *r, bool dump, struct mkperf_error *e)
+{
+    if (dump) {
+        (void)mkperf_recorder_dump(r, e);
+        return;
+    }
+    if (mkperf_recorder_start(r, e) == MKPERF_OK && mkperf_recorder_run(r, e) == MKPERF_OK &&
+        mkperf_recorder_stop(r, e) == MKPERF_OK && r->options->configure.interactions) {
+        (void)mkperf_recorder_interactions(r, e);
+    }
+}
+
+static void record(const struct mkperf_source_ops *ops, mkperf_Configure *configure, bool dump)
 {
     struct mkperf_recorder *r = &recorder;
     struct mkperf_error e = {.status = MKPERF_OK};
 
     r->link.source.ops = ops;
-    r->link.has_key = byte() & 1;
-    if (mkperf_recorder_start(r, &e) == MKPERF_OK && mkperf_recorder_run(r, &e) == MKPERF_OK) {
-        (void)mkperf_recorder_stop(r, &e);
+    unsigned how = byte();
+    r->link.has_key = how & 1;
+    configure->sched = how & 2;
+    configure->cores = how & 4 ? 2 : 0;
+    if (how & 8) {
+        (void)mkperf_recorder_replay(r, &e);
+    } else {
+        converse(r, dump, &e);
     }
-    if (r->stream->totals.samples != samples) {
+    mkperf_observe_summary(r->stream, null);
+    if (mkperf_stream_finish(r->stream, &e) == MKPERF_OK && r->stream->totals.samples != samples) {
         abort();
     }
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    static struct mkperf_image image = {.n = 2,
+                                        .program = {{.thread = 0x1000, .parent = -1, .name = "a"},
+                                                    {.thread = 0x2000, .parent = 0, .name = "b"}}};
+
+    (void)argc, (void)argv;
+    stamp_size = mkperf_image_write(&image, stamp);
+    null = fopen("/dev/null", "w");
+    return null != NULL ? 0 : -1;
+}
+
+/* A system whose profiler PD can observe others; their ELFs are the symbolizer's. */
+static bool names(unsigned flags, struct mkperf_error *e)
+{
+    struct mkperf_pds_config config = {.later = flags & NAMES, .names_only = !(flags & TIMER)};
+
+    if (flags & TIMER) {
+        config.system = "tests/fuzz/corpus/fuzz_system/observed.system";
+        config.elf_path = "tests/fuzz/corpus/fuzz_elf";
+        recorder.symbols = mkperf_symbols_new();
+    }
+    return mkperf_pds_new(&config, recorder.symbols, &recorder.pds, e) == MKPERF_OK;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -329,7 +457,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .close = fuzz_close};
     struct mkperf_record_options options = {
         .link = {.target = "tcp:nowhere", .timeout_s = 2, .reconnect_s = 5}, .duration_s = 1};
-    struct mkperf_pds_config none = {.system = NULL};
     struct mkperf_error e;
 
     input.data = data;
@@ -338,29 +465,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     stop = 0;
     samples = 0;
     unsigned flags = byte();
-    ops.network = !(flags & 1);
-    options.link.watch = flags & 2;
-    options.link.take_over = flags & 4;
+    ops.network = !(flags & FROM_FILE);
+    options.link.watch = flags & WATCH;
+    options.link.take_over = flags & TAKE_OVER;
+    options.wait = flags & WAIT;
+    options.configure.interactions = flags & INTERACTIONS;
     options.configure.events_count = 1;
-    strcpy(options.configure.events[0].name, "cycles");
+    snprintf(options.configure.events[0].name, sizeof options.configure.events[0].name, "%s",
+             flags & TIMER ? "timer" : "cycles");
     recorder = (struct mkperf_recorder){.options = &options,
                                         .text = on_text,
                                         .notice = on_notice,
                                         .progress = on_progress,
                                         .stop = &stop};
-    if (mkperf_pds_new(&none, NULL, &recorder.pds, &e) != MKPERF_OK) {
-        return 0;
+    if (names(flags, &e)) {
+        struct mkperf_stream_config config = {.sink = {.ops = &sink},
+                                              .pds = recorder.pds,
+                                              .control = mkperf_recorder_control,
+                                              .self = &recorder,
+                                              .asks = flags & NAMES};
+        recorder.stream = mkperf_stream_new(&config);
+        if (mkperf_recorder_init(&recorder, &e) == MKPERF_OK) {
+            record(&ops, &options.configure, flags & DUMP);
+        }
+        mkperf_peer_end(&recorder.link);
+        mkperf_stream_free(recorder.stream);
+        mkperf_pds_free(recorder.pds);
     }
-    struct mkperf_stream_config config = {.sink = {.ops = &sink},
-                                          .pds = recorder.pds,
-                                          .control = mkperf_recorder_control,
-                                          .self = &recorder};
-    recorder.stream = mkperf_stream_new(&config);
-    if (recorder.stream != NULL && mkperf_recorder_init(&recorder, &e) == MKPERF_OK) {
-        record(&ops);
-    }
-    mkperf_peer_end(&recorder.link);
-    mkperf_stream_free(recorder.stream);
-    mkperf_pds_free(recorder.pds);
+    mkperf_symbols_free(recorder.symbols);
     return 0;
 }

@@ -5,12 +5,13 @@
  *
  * The size of the input selects how it is read: from memory, from a file or a pipe, with a
  * directory that has ELFs, or with one that has a sample_header.json: what stands before the first
- * NUL.
+ * NUL. Every seventh input has a sink that fails.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "fuzz/descriptor.h"
+#include "fuzz/failing_sink.h"
 #include "import/toperf.h"
 #include "tests/unit/log_sink.h"
 
@@ -75,7 +76,12 @@ static void read_one(enum way way, bool lenient, const uint8_t *data, size_t siz
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_sink sink = log_sink(&l);
     struct descriptor d = {.fd = -1};
+    struct failing_sink failing = {.left = 1};
     const char *name = "in";
+
+    if (size % 7 == 0) {
+        sink = failing_sink(&failing, sink, 1 + (unsigned)(size / 7) % 32);
+    }
 
     config.build_dir = way == ELFS ? elfs : way == HEADER ? directory : NULL;
     if (way == FILE_OR_PIPE) {
@@ -85,9 +91,12 @@ static void read_one(enum way way, bool lenient, const uint8_t *data, size_t siz
     enum mkperf_status status =
         way == FILE_OR_PIPE ? mkperf_toperf_read(name, &config, &sink, &e)
                             : mkperf_toperf_read_memory(name, data, size, &config, &sink, &e);
+    if (failing.left == 0 && status != MKPERF_ERR_OUTPUT) {
+        abort();
+    }
     if (l.broken || l.ended == l.abandoned || (status == MKPERF_OK) != l.ended ||
-        (status != MKPERF_OK && strchr(e.text, ':') == NULL) ||
-        (status != MKPERF_OK && way == MEMORY && strncmp(e.text, "in:", 3) != 0)) {
+        (status == MKPERF_ERR_INPUT && strchr(e.text, ':') == NULL) ||
+        (status == MKPERF_ERR_INPUT && way == MEMORY && strncmp(e.text, "in:", 3) != 0)) {
         abort();
     }
     if (way == FILE_OR_PIPE) {

@@ -3,18 +3,27 @@
  * Any bytes into the receiver and the stream decoder. The first byte chooses: raw bytes of a line,
  * or messages (each with a length of two bytes) that are framed here, so that the CRC does not keep
  * the fuzzer out; whether names come from the image's list of programs, and who asks for it;
- * whether the sink takes events of later sessions; whether the start was requested.
+ * whether the sink takes events of later sessions; whether the start was requested; whether the sink fails.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <mkperf/frame.h>
 
+#include "fuzz/failing_sink.h"
 #include "fuzz/mutate_message.h"
 #include "wire/receiver.h"
 #include "wire/wire_stream.h"
 
-enum { MESSAGES = 1, NAMES_LATER = 2, ASKS = 4, FIXED_EVENTS = 8, STARTING = 16, WAITING = 32 };
+enum {
+    MESSAGES = 1,
+    NAMES_LATER = 2,
+    ASKS = 4,
+    FIXED_EVENTS = 8,
+    STARTING = 16,
+    WAITING = 32,
+    FAILING = 64
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -133,7 +142,12 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
     static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
     static struct mkperf_receiver receiver;
     unsigned how = *data++;
-    struct mkperf_stream_config config = {.sink = {.ops = how & FIXED_EVENTS ? &fixed : &sink},
+    struct mkperf_sink to = {.ops = how & FIXED_EVENTS ? &fixed : &sink};
+    struct failing_sink failing = {.left = 1};
+    if (how & FAILING) {
+        to = failing_sink(&failing, to, n > 1 ? 1 + data[n / 2 - 1] % 64U : 1);
+    }
+    struct mkperf_stream_config config = {.sink = to,
                                           .pds = pds,
                                           .decide = mkperf_lr_is_caller,
                                           .control = on_control,
@@ -154,11 +168,15 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
         mkperf_receiver_push(&receiver, copy, n, &e);
         free(copy);
     }
-    mkperf_receiver_idle(&receiver);
+    if (failing.left != 0) {
+        mkperf_receiver_idle(&receiver);
+    }
     if (mkperf_stream_samples(stream, 0, &first) && first != 0) {
         abort();
     }
-    mkperf_stream_finish(stream, &e);
+    if (failing.left != 0) {
+        mkperf_stream_finish(stream, &e);
+    }
     mkperf_stream_free(stream);
 }
 
