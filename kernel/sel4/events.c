@@ -17,6 +17,7 @@
 #include <benchmark/benchmark_utilisation.h>
 
 #include <api/syscall.h>
+#include <kernel/sporadic.h>
 #include <kernel/thread.h>
 #include <kernel/traps.h>
 #include <object/endpoint.h>
@@ -105,6 +106,44 @@ void mkperf_tellNotification(notification_t *ntfn)
 
     if (mkperf_hook_schedules(hook) && thread != NULL) {
         mkperf_sched_event(hook, MKPERF_SCHED_NOTIFY, thread);
+    }
+}
+
+/* Threads whose budget is refilled by now become ready in this entry. */
+static void mkperf_tellRefills(struct mkperf_hook *hook)
+{
+    enum { MOST = 16 }; /* that are told at one interrupt */
+    ticks_t time = getCurrentTime() + getKernelWcetTicks();
+    tcb_t *thread = NODE_STATE(ksReleaseQueue).head;
+
+    for (word_t i = 0; i < MOST && thread != NULL; i++) {
+        if (refill_head(thread->tcbSchedContext)->rTime > time) {
+            break;
+        }
+        mkperf_sched_event(hook, MKPERF_SCHED_WAKE, thread);
+        thread = thread->tcbSchedNext;
+    }
+}
+
+/* An interrupt that is not the profiler's, before it is delivered. */
+NO_INLINE void mkperf_tellInterrupt(irq_t irq)
+{
+    struct mkperf_hook *hook = mkperf_schedHook();
+
+    if (!mkperf_hook_schedules(hook) || IRQT_TO_IRQ(irq) > maxIRQ) {
+        return;
+    }
+    if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQTimer) {
+        mkperf_tellRefills(hook);
+    } else if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQSignal) {
+        cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
+        tcb_t *thread = cap_get_capType(cap) == cap_notification_cap
+                            ? mkperf_listener(NTFN_PTR(cap_notification_cap_get_capNtfnPtr(cap)))
+                            : NULL;
+
+        if (thread != NULL) {
+            mkperf_sched_irq(hook, (unsigned)IRQT_TO_IRQ(irq), thread);
+        }
     }
 }
 

@@ -154,6 +154,9 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     irq_t irq = getActiveIRQ();
 
     if (unlikely(IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ)) {
+        if (mkperf_watching()) {
+            mkperf_tellInterrupt(irq);
+        }
         return;
     }
     if (unlikely(hit == 0)) {

@@ -143,7 +143,11 @@ static inline void mkperf_interrupted(void)
 {
     word_t flags = mkperf_overflows();
 
+#ifdef CONFIG_MKPERF_SCHED
+    if (unlikely((flags | mkperf_entry[CURRENT_CPU_INDEX()].watched) != 0)) {
+#else
     if (unlikely(flags != 0)) {
+#endif
         mkperf_interrupt(flags);
     }
 #ifndef ENABLE_SMP_SUPPORT
@@ -200,6 +204,7 @@ static inline void mkperf_countFault(tcb_t *tcb)
 void mkperf_tellSwitch(tcb_t *thread);
 void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
 void mkperf_tellNotification(notification_t *ntfn);
+void mkperf_tellInterrupt(irq_t irq);
 void mkperf_watchedCall(word_t cptr, word_t msgInfo) NORETURN;
 void mkperf_watchedReplyRecv(word_t cptr, word_t msgInfo, word_t reply) NORETURN;
 #else
@@ -210,6 +215,9 @@ static inline void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_
 {
 }
 static inline void mkperf_tellNotification(notification_t *ntfn)
+{
+}
+static inline void mkperf_tellInterrupt(irq_t irq)
 {
 }
 #endif
