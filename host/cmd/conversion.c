@@ -89,6 +89,9 @@ static void say_summary(const struct mkperf_conversion *c, const struct mkperf_t
     }
     fprintf(stderr, "mkperf %s: %s: %" PRIu64 " samples", c->command,
             mkperf_printable_copy(c->out.path, path, sizeof path), tap->samples);
+    if (tap->events != 0) {
+        fprintf(stderr, ", %" PRIu64 " scheduling events", tap->events);
+    }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         if (tap->lost[i] > 0) {
             fprintf(stderr, ", lost %s %" PRIu64, mkperf_loss_places[i].key, tap->lost[i]);

@@ -36,6 +36,7 @@ struct mkperf_format {
     const char *help;
     enum mkperf_status (*open)(const struct mkperf_export *x, struct mkperf_output *out,
                                struct mkperf_error *e);
+    bool sched; /* shows scheduling events, and needs them */
 };
 
 extern const struct mkperf_format mkperf_formats[];
@@ -84,6 +85,10 @@ enum mkperf_status mkperf_callgrind_open(const struct mkperf_export *x, struct m
                                          struct mkperf_error *e);
 enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkperf_output *out,
                                      struct mkperf_error *e);
+enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                      struct mkperf_error *e);
+enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                   struct mkperf_error *e);
 enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_output *out,
                                    struct mkperf_error *e);
 

@@ -52,6 +52,15 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return mkperf_sink_sample(&t->to, s, e);
 }
 
+static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_tap *t = self;
+
+    t->events += s->kind != MKPERF_SCHED_GAP;
+    return mkperf_relay_sched(self, s, e);
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     struct mkperf_tap *t = self;
@@ -86,7 +95,7 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
         .events = mkperf_relay_events,
         .sample = add_sample,
         .mark = mkperf_relay_mark,
-        .sched = mkperf_relay_sched,
+        .sched = add_sched,
         .lost = add_lost,
         .flush = mkperf_relay_flush,
         .end = end,

@@ -19,6 +19,7 @@ struct mkperf_tap {
     bool ended;
     bool cut; /* as in struct mkperf_totals */
     uint64_t cut_bytes;
+    uint64_t events; /* of scheduling */
     uint64_t samples, lost[MKPERF_LOST_PLACES];
 };
 

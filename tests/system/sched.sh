@@ -87,6 +87,40 @@ else
     echo "left out: perf sched: no perf"
 fi
 
+# Exports: each PD's time in slices, each call as a flow; each event in CTF.
+chrome() {
+    "$MKPERF" convert -q "$data" -o "$D/x.trace.json" && python3 - "$D/x.trace.json" "$D/values" <<'EOF'
+import json, sys
+trace = json.load(open(sys.argv[1]))["traceEvents"]
+name = {e["tid"]: e["args"]["name"] for e in trace if e["ph"] == "M" and e["name"] == "thread_name" and e["pid"] == 1}
+ran, cores = {}, 0
+for e in trace:
+    ns = round(e.get("dur", 0) * 1000)
+    if e["ph"] == "X" and e["pid"] == 1 and e["name"] == "running":
+        ran[name[e["tid"]]] = ran.get(name[e["tid"]], 0) + ns
+    cores += ns if e["pid"] == 2 else 0
+rows = [line.split(" ") for line in open(sys.argv[2]).read().splitlines()]
+want = {r[1]: int(r[4]) for r in rows if r[0] == "pd" and int(r[4])}
+calls = sum(int(r[4]) for r in rows if r[0] == "call")
+flows = [sum(e["ph"] == p for e in trace) for p in "sf"]
+assert ran == want and cores == sum(want.values()), (ran, want, cores)
+assert flows == [calls, calls], (flows, calls)
+EOF
+}
+check "Chrome trace: times and calls" chrome
+ctf() { # the same events in order, and no time before another
+    "$MKPERF" convert -q "$data" -o "$D/x.ctf" && babeltrace2 --no-delta "$D/x.ctf" >"$D/ctf" || return 1
+    events=$(awk '$1 == "total" { print $4 }' "$D/values")
+    [ "$(wc -l <"$D/ctf")" -eq "$events" ] && sort -c -k 1,1 "$D/ctf" &&
+        grep -q 'prev_comm = "requester".* next_comm = "server".* reason = "called"' "$D/ctf" &&
+        grep -q 'mkperf_sched: .* kind = "irq".* comm = "client"' "$D/ctf"
+}
+if command -v babeltrace2 >/dev/null; then
+    check "CTF, read by babeltrace2" ctf
+else
+    echo "left out: CTF: no babeltrace2"
+fi
+
 # With samples, and in the flight recorder; then the target's own table.
 cat >"$D/session" <<EOF
 set -eu

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events as a trace in Chrome's JSON format, which Perfetto's UI and chrome://tracing read:
+ * a track for each PD with what it did, one for each core with what ran, calls as flows, marks.
+ *
+ * Owns: the form. The intervals are the analysis's (sched/analysis.h). Written as they end: readers sort
+ * by time. Process 1 has a thread for each PD, process 2 one for each core.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "formats.h"
+#include "sched/analysis.h"
+
+enum { PDS = 1, CORES = 2, CORES_NAMED = 64 };
+
+struct chrome {
+    struct mkperf_textout text;
+    struct mkperf_analysis *analysis;
+    struct mkperf_sink to; /* the analysis */
+    uint64_t calls, events;
+    bool named[CORES_NAMED];
+};
+
+static void us(struct mkperf_textout *t, const char *key, uint64_t ns)
+{
+    mkperf_textout_printf(t, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
+}
+
+/* Begins an object up to its name, which the caller writes. */
+static void object(struct chrome *c, const char *phase, unsigned process, uint32_t thread)
+{
+    mkperf_textout_printf(&c->text, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%" PRIu32 ",\"name\":",
+                          c->events++ == 0 ? "" : ",\n", phase, process, thread + 1);
+}
+
+static void name_track(struct chrome *c, unsigned process, uint32_t thread, const char *name)
+{
+    object(c, "M", process, thread);
+    mkperf_textout_puts(&c->text, "\"thread_name\",\"args\":{\"name\":");
+    mkperf_textout_json(&c->text, name);
+    mkperf_textout_puts(&c->text, "}}");
+}
+
+static void slice(struct chrome *c, unsigned process, uint32_t thread, const char *name,
+                  const char *other, const struct mkperf_interval *i)
+{
+    char text[160];
+
+    object(c, "X", process, thread);
+    snprintf(text, sizeof text, "%s%s", name, other);
+    mkperf_textout_json(&c->text, text);
+    us(&c->text, "ts", i->from);
+    us(&c->text, "dur", i->to - i->from);
+    mkperf_textout_puts(&c->text, "}");
+}
+
+static void on_interval(void *self, const struct mkperf_interval *i)
+{
+    struct chrome *c = self;
+    const char *by = mkperf_analysis_name(c->analysis, i->by);
+
+    switch (i->state) {
+    case MKPERF_PD_RUNNING:
+        slice(c, PDS, i->pd, "running", "", i);
+        slice(c, CORES, i->core, mkperf_analysis_name(c->analysis, i->pd), "", i);
+        break;
+    case MKPERF_PD_READY:
+        slice(c, PDS, i->pd, "ready, runs: ", by, i);
+        break;
+    case MKPERF_PD_CALLING:
+        slice(c, PDS, i->pd, "calls ", by, i);
+        break;
+    case MKPERF_PD_THROTTLED:
+    case MKPERF_PD_STOPPED:
+        slice(c, PDS, i->pd, mkperf_pd_state_names[i->state], "", i);
+        break;
+    default:
+        break; /* waiting, or not known: nothing is drawn */
+    }
+}
+
+/* An arrow from the caller to where the callee begins, and one back. */
+static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
+{
+    struct chrome *c = self;
+
+    object(c, "s", PDS, from);
+    mkperf_textout_printf(&c->text, "\"call\",\"cat\":\"call\",\"id\":%" PRIu64, ++c->calls);
+    us(&c->text, "ts", call->start);
+    mkperf_textout_puts(&c->text, "}");
+    object(c, "f", PDS, call->to);
+    mkperf_textout_printf(&c->text, "\"call\",\"cat\":\"call\",\"bp\":\"e\",\"id\":%" PRIu64,
+                          c->calls);
+    us(&c->text, "ts", call->start + call->parts.wait);
+    mkperf_textout_printf(&c->text, ",\"args\":{\"wall_ns\":%" PRIu64 "}}", end - call->start);
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct chrome *c = self;
+
+    if (!session->sched) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                "this format shows scheduling events, and none were recorded "
+                                "(mkperf record --sched)");
+    }
+    mkperf_textout_puts(&c->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    object(c, "M", PDS, 0);
+    mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"PDs\"}}");
+    object(c, "M", CORES, 0);
+    mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"cores\"}}");
+    return c->to.ops->begin(c->to.self, session, e);
+}
+
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct chrome *c = self;
+
+    if (pd->thread != MKPERF_THREAD_IDLE) {
+        name_track(c, PDS, pd->id, pd->name);
+    }
+    return c->to.ops->pd(c->to.self, pd, e);
+}
+
+static void mark_gap(struct chrome *c, const struct mkperf_sched *event)
+{
+    object(c, "X", CORES, event->core);
+    mkperf_textout_printf(&c->text, "\"gap: %" PRIu64 " events are missing\"", event->lost);
+    us(&c->text, "ts", event->since_ns);
+    us(&c->text, "dur", event->time_ns - event->since_ns);
+    mkperf_textout_puts(&c->text, "}");
+}
+
+static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
+                                    struct mkperf_error *e)
+{
+    struct chrome *c = self;
+    char name[32];
+
+    if (event->core < CORES_NAMED && !c->named[event->core]) {
+        c->named[event->core] = true;
+        snprintf(name, sizeof name, "core %" PRIu32, event->core);
+        name_track(c, CORES, event->core, name);
+    }
+    if (event->kind == MKPERF_SCHED_GAP && event->since_ns != 0) {
+        mark_gap(c, event);
+    }
+    return c->to.ops->sched(c->to.self, event, e);
+}
+
+static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    static const char *const phases[] = {
+        [MKPERF_MARK_POINT] = "i", [MKPERF_MARK_BEGIN] = "b", [MKPERF_MARK_END] = "e"};
+    struct chrome *c = self;
+
+    (void)e;
+    object(c, phases[m->kind], PDS, m->pd);
+    mkperf_textout_json(&c->text, m->name);
+    mkperf_textout_printf(&c->text, ",\"cat\":\"mark\",\"s\":\"t\",\"id\":%" PRIu32, m->id);
+    us(&c->text, "ts", m->time_ns);
+    mkperf_textout_puts(&c->text, "}");
+    return MKPERF_OK;
+}
+
+static enum mkperf_status ignore_events(void *self, const struct mkperf_session *session,
+                                        struct mkperf_error *e)
+{
+    (void)self, (void)session, (void)e;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct chrome *c = self;
+    uint64_t lost = 0;
+
+    if (c->to.ops->end(c->to.self, totals, e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        lost += totals->sched_lost[i];
+    }
+    mkperf_textout_printf(&c->text,
+                          "\n],\"otherData\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64
+                          ",\"gaps\":%" PRIu64 "}}\n",
+                          totals->sched_events, lost, c->analysis->gaps);
+    return mkperf_textout_finish(&c->text, e);
+}
+
+static void chrome_free(void *self)
+{
+    struct chrome *c = self;
+
+    mkperf_textout_discard(&c->text);
+    mkperf_analysis_free(c->analysis);
+    free(c);
+}
+
+enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                      struct mkperf_error *e)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "chrome",
+        .reads = true,
+        .begin = begin,
+        .pd = add_pd,
+        .events = ignore_events,
+        .mark = add_mark,
+        .sched = add_sched,
+        .end = end,
+    };
+    struct chrome *c = mkperf_xcalloc(1, sizeof *c);
+
+    if (mkperf_textout_open(&c->text, x->path, e) != MKPERF_OK) {
+        free(c);
+        return e->status;
+    }
+    c->analysis = mkperf_analysis_new();
+    c->to = mkperf_analysis_sink(c->analysis);
+    c->analysis->on_interval = on_interval;
+    c->analysis->on_call = on_call;
+    c->analysis->self = c;
+    *out = (struct mkperf_output){
+        .sink = {.ops = &ops, .self = c, .leaves_only = true}, .free = chrome_free, .self = c};
+    return MKPERF_OK;
+}

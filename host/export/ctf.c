@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events in the Common Trace Format (1.8): a directory with a stream for each core, for
+ * babeltrace2 and Trace Compass, whose kernel analyses know sched_switch and sched_wakeup.
+ *
+ * Owns: the metadata and the events' layout. Memory is a buffer for each core. Texts are C strings,
+ * numbers little-endian without padding.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/put.h"
+#include "base/xalloc.h"
+#include "formats.h"
+
+#define MAGIC UINT32_C(0xC1FC1FC1)
+enum { EVENT_ROOM = 512, NAME_MAX_BYTES = 64, CORES_MAX = 64 };
+enum { EVENT_SWITCH, EVENT_SCHED, EVENT_GAP };
+enum { STATE_RUNS = 0, STATE_WAITS = 1, STATE_CALLS = 2, STATE_STOPPED = 4 };
+
+static const char metadata[] =
+    "/* CTF 1.8 */\n\n"
+    "typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+    "typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+    "typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+    "typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+    "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n\n"
+    "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n"
+    "\tpacket.header := struct { uint32_t magic; uint32_t stream_id; };\n};\n\n"
+    "env {\n\tdomain = \"kernel\";\n\ttracer_name = \"mkperf\";\n};\n\n"
+    "clock {\n\tname = \"monotonic\";\n\tdescription = \"the target's time\";\n"
+    "\tfreq = 1000000000;\n\toffset = 0;\n};\n\n"
+    "typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } "
+    ":= time_t;\n\n"
+    "stream {\n\tid = 0;\n\tpacket.context := struct { uint32_t cpu_id; };\n"
+    "\tevent.header := struct { uint16_t id; time_t timestamp; };\n};\n\n"
+    "event {\n\tname = \"sched_switch\";\n\tid = 0;\n\tstream_id = 0;\n"
+    "\tfields := struct { string prev_comm; int32_t prev_tid; int32_t prev_prio; int64_t "
+    "prev_state; string next_comm; int32_t next_tid; int32_t next_prio; string reason; };\n};\n\n"
+    "event {\n\tname = \"mkperf_sched\";\n\tid = 1;\n\tstream_id = 0;\n"
+    "\tfields := struct { string kind; string from_comm; int32_t from_tid; string comm; int32_t "
+    "tid; uint32_t irq; };\n};\n\n"
+    "event {\n\tname = \"mkperf_gap\";\n\tid = 2;\n\tstream_id = 0;\n"
+    "\tfields := struct { uint64_t lost; uint64_t since; };\n};\n";
+
+struct named {
+    char name[NAME_MAX_BYTES];
+    bool idle;
+    uint32_t priority;
+};
+
+struct ctf {
+    char *path;
+    struct mkperf_outfile metadata, core[CORES_MAX];
+    bool open[CORES_MAX];
+    uint32_t npds, room;
+    struct named *pd;
+};
+
+static enum mkperf_status open_file(struct ctf *c, struct mkperf_outfile *file, const char *name,
+                                    struct mkperf_error *e)
+{
+    char *path = mkperf_xprintf("%s/%s", c->path, name);
+
+    mkperf_outfile_open(file, path, e);
+    free(path);
+    return e->status;
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    (void)self;
+    return session->sched ? MKPERF_OK
+                          : mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                             "this format shows scheduling events, and none were "
+                                             "recorded (mkperf record --sched)");
+}
+
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct ctf *c = self;
+
+    (void)e;
+    MKPERF_GROW(c->pd, c->room, (size_t)pd->id + 1);
+    c->npds = pd->id >= c->npds ? pd->id + 1 : c->npds;
+    snprintf(c->pd[pd->id].name, sizeof c->pd[pd->id].name, "%s", pd->name);
+    c->pd[pd->id].idle = pd->thread == MKPERF_THREAD_IDLE;
+    c->pd[pd->id].priority = pd->scheduling.priority;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status open_core(struct ctf *c, uint32_t core, struct mkperf_error *e)
+{
+    uint8_t header[12];
+    struct mkperf_put p = {header};
+    char name[32];
+
+    if (core >= CORES_MAX) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "core %" PRIu32 ": at most %d are supported",
+                                core, CORES_MAX);
+    }
+    if (c->open[core]) {
+        return MKPERF_OK;
+    }
+    snprintf(name, sizeof name, "core_%" PRIu32, core);
+    if (open_file(c, &c->core[core], name, e) != MKPERF_OK) {
+        return e->status;
+    }
+    c->open[core] = true;
+    mkperf_put32(&p, MAGIC);
+    mkperf_put32(&p, 0);
+    mkperf_put32(&p, core);
+    return mkperf_outfile_write(&c->core[core], header, sizeof header, e);
+}
+
+/* A PD's name and, as in perf.data, its pid. */
+static void put_thread(struct mkperf_put *p, const struct ctf *c, uint32_t pd)
+{
+    const char *name = pd < c->npds ? c->pd[pd].name : "?";
+
+    mkperf_put_padded(p, name, strlen(name), strlen(name) + 1);
+    mkperf_put32(p, pd >= c->npds || c->pd[pd].idle ? 0 : pd + 1);
+}
+
+static void put_text(struct mkperf_put *p, const char *text)
+{
+    mkperf_put_padded(p, text, strlen(text), strlen(text) + 1);
+}
+
+static unsigned state_of(enum mkperf_sched_reason reason)
+{
+    switch (reason) {
+    case MKPERF_STOPPED_CALLED:
+    case MKPERF_STOPPED_QUEUED:
+        return STATE_CALLS;
+    case MKPERF_STOPPED_REPLIED:
+    case MKPERF_STOPPED_WAIT_MESSAGE:
+    case MKPERF_STOPPED_WAIT_NOTIFICATION:
+        return STATE_WAITS;
+    case MKPERF_STOPPED_BUDGET:
+    case MKPERF_STOPPED_FAULTED:
+    case MKPERF_STOPPED_SUSPENDED:
+        return STATE_STOPPED;
+    default:
+        return STATE_RUNS;
+    }
+}
+
+static void put_event(struct mkperf_put *p, const struct ctf *c, const struct mkperf_sched *s)
+{
+    bool gap = s->kind == MKPERF_SCHED_GAP, is_switch = s->kind == MKPERF_SCHED_SWITCH;
+
+    mkperf_put16(p, gap ? EVENT_GAP : is_switch ? EVENT_SWITCH : EVENT_SCHED);
+    mkperf_put64(p, s->time_ns);
+    if (gap) {
+        mkperf_put64(p, s->lost);
+        mkperf_put64(p, s->since_ns);
+    } else if (is_switch) {
+        put_thread(p, c, s->from);
+        mkperf_put32(p, s->from < c->npds ? c->pd[s->from].priority : 0);
+        mkperf_put64(p, state_of(s->reason));
+        put_thread(p, c, s->to);
+        mkperf_put32(p, s->to < c->npds ? c->pd[s->to].priority : 0);
+        put_text(p, mkperf_sched_reason_names[s->reason]);
+    } else {
+        put_text(p, mkperf_sched_kind_names[s->kind]);
+        put_thread(p, c, s->from);
+        put_thread(p, c, s->to);
+        mkperf_put32(p, s->irq);
+    }
+}
+
+static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
+                                    struct mkperf_error *e)
+{
+    struct ctf *c = self;
+
+    if (open_core(c, event->core, e) != MKPERF_OK) {
+        return e->status;
+    }
+    uint8_t *room = mkperf_outfile_reserve(&c->core[event->core], EVENT_ROOM, e);
+    struct mkperf_put p = {room};
+    if (room == NULL) {
+        return e->status;
+    }
+    put_event(&p, c, event);
+    mkperf_outfile_commit(&c->core[event->core], (size_t)(p.p - room));
+    return MKPERF_OK;
+}
+
+static enum mkperf_status ignore_events(void *self, const struct mkperf_session *session,
+                                        struct mkperf_error *e)
+{
+    (void)self, (void)session, (void)e;
+    return MKPERF_OK;
+}
+
+static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
+                              struct mkperf_error *e)
+{
+    struct ctf *c = self;
+
+    (void)totals;
+    for (unsigned i = 0; i < CORES_MAX; i++) {
+        if (c->open[i] && mkperf_outfile_finish(&c->core[i], e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    if (open_file(c, &c->metadata, "metadata", e) != MKPERF_OK ||
+        mkperf_outfile_write(&c->metadata, metadata, sizeof metadata - 1, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_outfile_finish(&c->metadata, e);
+}
+
+static void ctf_free(void *self)
+{
+    struct ctf *c = self;
+
+    for (unsigned i = 0; i < CORES_MAX; i++) {
+        if (c->open[i]) {
+            mkperf_outfile_close(&c->core[i]);
+        }
+    }
+    free(c->path);
+    free(c->pd);
+    free(c);
+}
+
+enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_output *out,
+                                   struct mkperf_error *e)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "ctf",
+        .reads = true,
+        .begin = begin,
+        .pd = add_pd,
+        .events = ignore_events,
+        .sched = add_sched,
+        .end = end,
+    };
+
+    if (strcmp(x->path, "-") == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "a CTF trace is a directory: -o DIR");
+    }
+    struct stat st;
+    if (mkdir(x->path, 0700) != 0 &&
+        (errno != EEXIST || stat(x->path, &st) != 0 || !S_ISDIR(st.st_mode))) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", x->path, strerror(errno));
+    }
+    struct ctf *c = mkperf_xcalloc(1, sizeof *c);
+    c->path = mkperf_xstrdup(x->path);
+    e->status = MKPERF_OK;
+    *out = (struct mkperf_output){
+        .sink = {.ops = &ops, .self = c, .leaves_only = true}, .free = ctf_free, .self = c};
+    return MKPERF_OK;
+}
