@@ -330,12 +330,13 @@ static void later_events(void **state)
     (void)state;
     for (size_t i = 0; i < mkperf_nformats; i++) {
         struct mkperf_session session = {
-            .cores = 1, .nevents = 1, .event = {{.name = "cycles"}}, .sched = true};
+            .platform = "", .cpu = "", .cores = 1, .nevents = 1, .sched = true};
+        snprintf(session.event[0].name, sizeof session.event[0].name, "cycles");
         struct mkperf_pd pd = {.thread = 1, .id = 0, .name = "pd"};
         struct mkperf_sample sample = {.time_ns = 5, .period = 1, .event = 1, .callers = &none};
         struct mkperf_output out;
         snprintf(path, sizeof path, "%s/later.%s", dir, mkperf_formats[i].name);
-        struct mkperf_export x = {.path = path, .event = "instructions"};
+        struct mkperf_export x = {.path = path, .input = "", .event = "instructions"};
         assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
         const struct mkperf_sink *s = &out.sink;
         assert_int_equal(s->ops->begin(s->self, &session, &e), MKPERF_OK);
@@ -364,7 +365,7 @@ static void nothing_in_it(void **state)
     for (size_t i = 0; i < mkperf_nformats; i++) {
         struct mkperf_output out;
         snprintf(path, sizeof path, "%s/empty.%s", dir, mkperf_formats[i].name);
-        struct mkperf_export x = {.path = path};
+        struct mkperf_export x = {.path = path, .input = ""};
         assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
         assert_int_equal(out.sink.ops->begin(out.sink.self, &session, &e), MKPERF_OK);
         assert_int_equal(out.sink.ops->end(out.sink.self, &totals, &e), MKPERF_OK);
@@ -390,7 +391,7 @@ static void nothing_is_left_of_what_was_given_up(void **state)
         assert_non_null(f);
         fputs("older", f);
         fclose(f);
-        struct mkperf_export x = {.path = path};
+        struct mkperf_export x = {.path = path, .input = ""};
         assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
         begin(&out.sink);
         if (out.sink.ops->abandon != NULL) {
