@@ -38,3 +38,10 @@ $(foreach t,$(POCKET_TESTS),\
 .PHONY: pocket-selftest
 pocket-selftest: $(patsubst %,$(POCKET_TEST)/%.img,$(POCKET_TESTS))
 target: pocket-selftest
+
+# For systems that include pocket.mk: the parts, and SYSTEM with mkperf in it, as OUT.
+.PHONY: pocket-parts pocket-system
+pocket-parts: $(DEMO)/profiler.elf $(DEMO)/client.elf $(POCKET_KERNEL) $(PLATFORM_READY) $(B)/pocket-pack
+pocket-system:
+	$(Q){ sed '/<\/system>/d' $(SYSTEM) && scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) && \
+	    echo '</system>'; } >$(OUT)
