@@ -21,6 +21,8 @@ enum {
     OPTION_TIME_HZ,
     OPTION_TITLE,
     OPTION_NO_INLINE,
+    OPTION_UPWARD,
+    OPTION_IDLE,
     OPTION_ICICLE,
     OPTION_DIFF,
 };
@@ -60,7 +62,9 @@ static const struct mkperf_option output_options[] = {
     {.id = OPTION_NO_INLINE,
      .name = "no-inline",
      .help = "inlined functions are part of the function around them"},
-    {.id = OPTION_ICICLE, .name = "icicle", .help = "flame graph: the root on top"},
+    {.id = OPTION_UPWARD, .name = "upward", .help = "flame graph: the root below"},
+    {.id = OPTION_ICICLE, .name = "icicle", .help = "accepted: the root is on top"},
+    {.id = OPTION_IDLE, .name = "idle", .help = "flame graph: idle, too"},
     {.id = OPTION_DIFF,
      .name = "diff",
      .value = "OTHER",
@@ -175,8 +179,14 @@ static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
     case OPTION_NO_INLINE:
         c->out.no_inlined = true;
         return MKPERF_OK;
+    case OPTION_UPWARD:
+        c->out.upward = true;
+        return MKPERF_OK;
     case OPTION_ICICLE:
-        c->out.icicle = true;
+        c->out.upward = false;
+        return MKPERF_OK;
+    case OPTION_IDLE:
+        c->out.idle = true;
         return MKPERF_OK;
     case OPTION_DIFF:
         c->diff = g->value;

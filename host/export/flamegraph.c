@@ -2,8 +2,10 @@
 /*
  * The flame graph: one SVG that needs nothing else, with its script inside.
  *
- * Owns: layout and colours. Called through the table of formats. Widths are periods. Each PD has a
- * hue; the kernel is orange, unknown code grey, inlined functions are lighter. With a
+ * Owns: layout and colours. Called through the table of formats. Widths are periods. Each PD has the
+ * colour that it has everywhere (base/pd_colour.h); the kernel's work for it is darker, inlined
+ * functions are lighter, unknown code is grey. Idle is left out unless it is asked for; its share is
+ * in the title, and shares are of the whole all the same. The root is on top. With a
  * profile to compare with, red grew and blue shrank, by share of the whole; frames that only the
  * other one has are not drawn; their share is in the subtitle. Frames narrower than a tenth of a
  * pixel are omitted; their number is in the description. Losses are in the subtitle.
@@ -11,9 +13,12 @@
 #include "flamegraph.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/pd_colour.h"
 #include "base/percent.h"
+#include "base/xalloc.h"
 #include "formats.h"
 #include "stack_tree.h"
 
@@ -25,20 +30,14 @@ struct picture {
     const struct stack_tree *tree;
     const struct mkperf_export *x;
     struct mkperf_textout *t;
-    uint32_t rows;     /* of frames */
-    uint64_t left_out; /* frames */
-    double scale;      /* pixels an event */
+    uint32_t rows;            /* of frames */
+    uint64_t left_out;        /* frames */
+    double scale;             /* pixels an event */
+    uint64_t all[2];          /* events of either profile, with idle */
+    uint64_t idle;            /* events that are left out */
+    struct mkperf_hash names; /* of PDs */
+    uint32_t *colour;         /* of each of them */
 };
-
-static uint32_t hash(const char *s)
-{
-    uint32_t h = 2166136261u;
-
-    for (; *s != '\0'; s++) {
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    }
-    return h ^ h >> 15;
-}
 
 /* #rrggbb of hue (degrees), saturation and lightness (0 to 1). */
 static void put_hsl(char out[8], double hue, double saturation, double lightness)
@@ -57,53 +56,66 @@ static void put_hsl(char out[8], double hue, double saturation, double lightness
     snprintf(out, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-/* A PD's hue, away from the kernel's: by its place among the PDs in the order of names, those included
- * that are seen only where they were called. */
-static double pd_hue(const struct stack_tree *t, uint32_t pd)
+/* The colours of all PDs of the recording, and of the one that it is compared with. */
+static void choose_colours(struct picture *p, const struct mkperf_profile *c)
 {
-    const char *name = stack_tree_text(t, pd);
-    uint32_t before = 0;
+    const struct mkperf_profile *of[2] = {c, p->x->base};
+    const char **name;
 
-    for (uint32_t i = 0; i < t->labels.count; i++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&t->labels, i, &words);
-        before += key[0] == STACK_PD && strcmp(stack_tree_text(t, (uint32_t)key[2]), name) < 0;
+    for (unsigned i = 0; i < 2; i++) {
+        for (uint32_t pd = 0; of[i] != NULL && pd < of[i]->places.npds; pd++) {
+            mkperf_hash_text_number(&p->names, mkperf_profile_pd_name(of[i], pd));
+        }
     }
-    return 70 + before * 137 % 250;
+    name = mkperf_xcalloc((size_t)p->names.count + 1, sizeof *name);
+    p->colour = mkperf_xcalloc((size_t)p->names.count + 1, sizeof *p->colour);
+    for (uint32_t i = 0; i < p->names.count; i++) {
+        name[i] = mkperf_hash_text(&p->names, i);
+    }
+    mkperf_pd_colours(name, p->names.count, p->colour);
+    free(name);
 }
 
-static void colour_of(const struct picture *p, struct stack_label n, char out[8])
+static uint32_t pd_colour(struct picture *p, uint32_t pd)
 {
-    double shade = hash(stack_tree_text(p->tree, n.name)) % 100 / 1000.0;
+    return p->colour[mkperf_hash_text_number(&p->names, stack_tree_text(p->tree, pd))];
+}
+
+static void colour_of(struct picture *p, struct stack_label n, char out[8])
+{
+    uint32_t colour = MKPERF_COLOUR_UNKNOWN;
 
     switch (n.kind) {
     case STACK_ROOT:
-        put_hsl(out, 0, 0, 0.92);
-        break;
-    case STACK_KERNEL:
-        put_hsl(out, 18 + 100 * shade, 0.9, 0.6 + shade);
+        colour = 0xebebeb;
         break;
     case STACK_UNKNOWN:
-        put_hsl(out, 0, 0, 0.7 + shade);
         break;
-    case STACK_PD:
-        put_hsl(out, pd_hue(p->tree, n.pd), 0.55, 0.68);
+    case STACK_KERNEL:
+        colour = mkperf_kernel_colour(pd_colour(p, n.pd));
         break;
     case STACK_INLINED:
-        put_hsl(out, pd_hue(p->tree, n.pd), 0.5, 0.84 + shade);
+        colour = mkperf_lighter(pd_colour(p, n.pd), 0.45);
         break;
     default:
-        put_hsl(out, pd_hue(p->tree, n.pd), 0.55, 0.74 + shade);
+        colour = pd_colour(p, n.pd);
         break;
     }
+    snprintf(out, 8, "#%06x", colour);
+}
+
+/* Whether text on a colour has to be white to be legible. */
+static bool is_dark(const char colour[8])
+{
+    unsigned long rgb = strtoul(colour + 1, NULL, 16);
+    double red = (double)(rgb >> 16), green = (double)(rgb >> 8 & 255), blue = (double)(rgb & 255);
+
+    return 0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue < 0.22 * 255 * 255;
 }
 
 static double share(const struct picture *p, uint32_t node, unsigned side)
 {
-    const struct mkperf_tree_node *n = p->tree->tree.node;
-    uint64_t all = n[0].total[side].period;
-
-    return mkperf_percent(n[node].total[side].period, all);
+    return mkperf_percent(p->tree->tree.node[node].total[side].period, p->all[side]);
 }
 
 /* Red for growth, blue for shrinkage; the square root makes small changes visible. */
@@ -171,11 +183,11 @@ static void put_label(const struct picture *p, const char *name, double width)
     mkperf_textout_xml(p->t, cut);
 }
 
-static void put_frame(const struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
+static void put_frame(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
 {
     uint64_t period = p->tree->tree.node[node].total[0].period;
     struct stack_label label = stack_tree_label(p->tree, node);
-    uint32_t row = p->x->icicle ? depth : p->rows - 1 - depth;
+    uint32_t row = p->x->upward ? p->rows - 1 - depth : depth;
     double at = MARGIN + (double)x * p->scale, width = (double)period * p->scale;
     const char *name = stack_tree_text(p->tree, label.name);
     char colour[8];
@@ -193,9 +205,9 @@ static void put_frame(const struct picture *p, uint32_t node, uint64_t x, uint32
     put_tooltip(p, node);
     mkperf_textout_printf(p->t,
                           "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
-                          "rx=\"2\"/><text x=\"%.2f\" y=\"%u\">",
-                          at, TOP + row * ROW, width, ROW - 1, colour, at + 3,
-                          TOP + row * ROW + 11);
+                          "rx=\"2\"/><text x=\"%.2f\" y=\"%u\"%s>",
+                          at, TOP + row * ROW, width, ROW - 1, colour, at + 3, TOP + row * ROW + 11,
+                          is_dark(colour) ? " class=\"white\"" : "");
     put_label(p, name, width);
     mkperf_textout_puts(p->t, "</text></g>\n");
 }
@@ -252,7 +264,7 @@ static void put_subtitle(const struct picture *p, const struct mkperf_profile *c
     for (uint32_t i = 0; i < c->nevents; i++) {
         all += c->total[i].samples;
     }
-    mkperf_textout_puts(p->t, "<text id=\"subtitle\" x=\"600\" y=\"38\" text-anchor=\"middle\">");
+    mkperf_textout_puts(p->t, "<text id=\"subtitle\" x=\"50%\" y=\"38\" text-anchor=\"middle\">");
     mkperf_textout_xml(p->t, mkperf_places_event_name(&c->places, event, room));
     mkperf_textout_printf(p->t,
                           ": %" PRIu64 " samples, period sum %" PRIu64 "; lost samples: %" PRIu64,
@@ -263,11 +275,10 @@ static void put_subtitle(const struct picture *p, const struct mkperf_profile *c
     if (p->x->base != NULL) {
         mkperf_textout_puts(p->t, "; compared with ");
         mkperf_textout_xml(p->t, p->x->base_name != NULL ? p->x->base_name : "another profile");
-        uint64_t was = p->tree->tree.node[0].total[1].period;
         mkperf_textout_printf(
             p->t, " (%" PRIu64 " samples, lost %" PRIu64 "; %.2f%% in frames that are gone)",
             p->x->base->total[event].samples, mkperf_profile_lost(p->x->base),
-            mkperf_percent(gone(&p->tree->tree, 0), was));
+            mkperf_percent(gone(&p->tree->tree, 0), p->all[1]));
     }
     mkperf_textout_puts(p->t, "</text>\n");
 }
@@ -280,9 +291,18 @@ static void put_description(void *self, const char *line)
     mkperf_textout_put(t, "\n", 1);
 }
 
+static void put_title(const struct picture *p)
+{
+    const char *title = p->x->title != NULL ? p->x->title : p->x->input;
+
+    mkperf_textout_xml(p->t, title != NULL ? title : "Flame graph");
+    if (p->idle > 0) {
+        mkperf_textout_printf(p->t, ", without idle (%.2f%%)", mkperf_percent(p->idle, p->all[0]));
+    }
+}
+
 static void put_head(const struct picture *p, const struct mkperf_profile *c, uint32_t event)
 {
-    const char *title = p->x->title != NULL ? p->x->title : "Flame graph";
     uint32_t height = TOP + p->rows * ROW + BOTTOM;
 
     mkperf_textout_printf(p->t,
@@ -290,34 +310,39 @@ static void put_head(const struct picture *p, const struct mkperf_profile *c, ui
                           "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
                           "viewBox=\"0 0 %d %u\" onload=\"init()\">\n<title>",
                           WIDTH, height, WIDTH, height);
-    mkperf_textout_xml(p->t, title);
+    put_title(p);
     mkperf_textout_puts(p->t, "</title>\n<desc>mkperf flame graph\n");
     mkperf_profile_notes(c, put_description, p->t);
     mkperf_textout_puts(p->t,
                         "</desc>\n<style>text{font:12px monospace;fill:#111}#title{font-size:17px}"
                         "#frames g{cursor:pointer}#frames text{pointer-events:none}"
+                        "#frames .white{fill:#fff}"
                         "#frames g:hover rect{stroke:#000;stroke-width:1}"
                         ".button{cursor:pointer;fill:#05c}</style>\n<script><![CDATA[\n");
     mkperf_textout_puts(p->t, mkperf_flamegraph_script);
     mkperf_textout_printf(p->t,
-                          "]]></script>\n<rect width=\"%d\" height=\"%u\" fill=\"#fdfdfa\"/>\n"
-                          "<text id=\"title\" x=\"600\" y=\"20\" text-anchor=\"middle\">",
-                          WIDTH, height);
-    mkperf_textout_xml(p->t, title);
+                          "]]></script>\n<rect width=\"100%%\" height=\"%u\" fill=\"#fdfdfa\"/>\n"
+                          "<text id=\"title\" x=\"50%%\" y=\"20\" text-anchor=\"middle\">",
+                          height);
+    put_title(p);
     mkperf_textout_puts(p->t, "</text>\n");
     put_subtitle(p, c, event);
     mkperf_textout_printf(
         p->t,
         "<text id=\"reset\" class=\"button\" x=\"10\" y=\"20\" display=\"none\">Reset"
-        "</text>\n<text id=\"search\" class=\"button\" x=\"1190\" y=\"20\" "
-        "text-anchor=\"end\">Search</text>\n<text id=\"matched\" x=\"1190\" y=\"56\" "
+        "</text>\n<text id=\"search\" class=\"button\" x=\"100%%\" dx=\"-10\" y=\"20\" "
+        "text-anchor=\"end\">Search</text>\n<text id=\"matched\" x=\"100%%\" dx=\"-10\" y=\"56\" "
         "text-anchor=\"end\"> </text>\n<text id=\"details\" x=\"10\" y=\"%u\"> </text>\n",
         height - 26);
     mkperf_textout_printf(
-        p->t, "<text id=\"legend\" x=\"10\" y=\"%u\">%s</text>\n<g id=\"frames\">\n", height - 8,
+        p->t,
+        "<text id=\"legend\" x=\"10\" y=\"%u\">%s</text>\n<g id=\"frames\" data-all=\"%" PRIu64
+        "\">\n",
+        height - 8,
         p->x->base != NULL ? "red: more than before; blue: less"
-                           : "a hue for each PD; orange: kernel; light: inlined; "
-                             "grey: unknown");
+                           : "a colour for each PD; darker: kernel; lighter: inlined; "
+                             "grey: unknown",
+        p->all[0]);
 }
 
 static void draw(struct picture *p, const struct mkperf_profile *c, uint32_t event)
@@ -333,6 +358,18 @@ static void draw(struct picture *p, const struct mkperf_profile *c, uint32_t eve
                           p->left_out);
 }
 
+static uint64_t idle_period(const struct mkperf_profile *c, uint32_t event)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < c->chains.count; i++) {
+        struct mkperf_chain_head head = mkperf_profile_head(c, i);
+        sum += head.event == event && mkperf_places_idle(&c->places, head.pd) ? c->weight[i].period
+                                                                              : 0;
+    }
+    return sum;
+}
+
 static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -344,14 +381,21 @@ static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct
         (x->base != NULL && mkperf_export_event(x, x->base, &base_event, e) != MKPERF_OK)) {
         return e->status;
     }
+    choose_colours(&p, c);
+    p.all[0] = c->total[event].period;
     stack_tree_init(&tree);
-    stack_tree_add(&tree, c, event, 0);
+    p.idle = x->idle ? 0 : idle_period(c, event);
+    p.idle = p.idle < p.all[0] ? p.idle : 0; /* nothing but idle: it is drawn */
+    stack_tree_add(&tree, c, event, 0, p.idle == 0);
     if (x->base != NULL) {
-        stack_tree_add(&tree, x->base, base_event, 1);
+        p.all[1] = x->base->total[base_event].period;
+        stack_tree_add(&tree, x->base, base_event, 1, p.idle == 0);
     }
     stack_tree_finish(&tree);
     draw(&p, c, event);
     stack_tree_free(&tree);
+    mkperf_hash_free(&p.names);
+    free(p.colour);
     return MKPERF_OK;
 }
 

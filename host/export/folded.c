@@ -50,7 +50,7 @@ static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkp
         return e->status;
     }
     stack_tree_init(&tree);
-    stack_tree_add(&tree, c, event, 0);
+    stack_tree_add(&tree, c, event, 0, true);
     stack_tree_finish(&tree);
     for (uint32_t i = mkperf_tree_next(&tree.tree, 0); i != 0;
          i = mkperf_tree_next(&tree.tree, i)) {

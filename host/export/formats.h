@@ -17,7 +17,8 @@ struct mkperf_export { /* a user's options for an output; strings live as long a
     const char *input; /* the name of what is converted, "" if it has none */
     const char *event; /* for formats that show one: its name; NULL: the first */
     bool no_inlined;   /* inlined functions are part of the function around them */
-    bool icicle;       /* flame graph: root on top */
+    bool upward;       /* flame graph: the root below */
+    bool idle;         /* flame graph: idle is drawn */
     struct mkperf_profile *base; /* flame graph: compare with this profile, NULL */
     const char *base_name;       /* and its name */
     FILE *warnings;              /* ELFs that are missing and the like; NULL: nowhere */

@@ -108,13 +108,14 @@ static void add_chain(struct stack_tree *t, const struct mkperf_places *s,
     mkperf_tree_add(&t->tree, at, side, chain->weight);
 }
 
-void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t event, unsigned side)
+void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t event, unsigned side,
+                    bool idle)
 {
     struct mkperf_profile_chain chain;
 
     for (uint32_t i = 0; i < p->chains.count; i++) {
         mkperf_profile_chain(p, i, &chain);
-        if (chain.event == event) {
+        if (chain.event == event && (idle || !mkperf_places_idle(&p->places, chain.pd))) {
             add_chain(t, &p->places, &chain, side);
         }
     }

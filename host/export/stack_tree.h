@@ -35,8 +35,9 @@ struct stack_label {
 void stack_tree_init(struct stack_tree *t);
 void stack_tree_free(struct stack_tree *t);
 
-/* Adds the chains of an event as profile `side` (0 or 1). */
-void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t event, unsigned side);
+/* Adds the chains of an event as profile `side` (0 or 1), with those of idle or without. */
+void stack_tree_add(struct stack_tree *t, struct mkperf_profile *p, uint32_t event, unsigned side,
+                    bool idle);
 /* After the last: totals, and children in the order of their names. */
 void stack_tree_finish(struct stack_tree *t);
 

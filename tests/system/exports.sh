@@ -72,7 +72,7 @@ callgrind() {
 has callgrind_annotate "callgrind" && check "callgrind_annotate" callgrind
 
 svg() {
-    for f in out icicle diff empty; do
+    for f in out upward diff empty; do
         [ "$f" = empty ] && f=empty.flamegraph
         [ -e "$D/$f" ] || f=$f.svg
         xmllint --noout --nonet "$D/$f" || return 1

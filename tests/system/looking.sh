@@ -107,7 +107,7 @@ quiet() { # nothing was refused, and nothing failed
     wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
 }
 
-# The flame graph in the browser: details, a click, a search in the prompt, Escape.
+# The flame graph in the browser: details, a click, a search in the field, Escape.
 svg_frame() { # svg_frame NAME: a script's expression
     echo "document.querySelector('g[data-n=\\\"$1\\\"]')"
 }
@@ -119,16 +119,20 @@ svg_click() {
     element=$(wd POST "$session/element" '{"using":"css selector","value":"g[data-n=\"known\"]"}' |
         sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
     wd POST "$session/element/$element/click" '{}' >"$D/log"
-    waits "$(svg_frame known).children[1].getAttribute('width') === '1180.00'" || return 1
-    waits "$(svg_frame idle).getAttribute('display') === 'none'" || return 1
+    waits "Math.abs($(svg_frame known).children[1].getBoundingClientRect().width - window.innerWidth) < 40" || return 1
+    waits "$(svg_frame dummy1).getAttribute('display') === 'none'" || return 1
+    waits "!$(svg_frame idle)" || return 1
+    idle=$("$MKPERF" report --stdio -i "$data" -s pd | awk '$NF == "idle" { print $1 }')
+    waits "document.getElementById('title').textContent.endsWith('perf.data, without idle ($idle)')" || return 1
     waits "/^known .*%/.test(document.getElementById('details').textContent)"
 }
 svg_search() { # its number equals mkperf report's
     element=$(wd POST "$session/element" '{"using":"css selector","value":"#search"}' |
         sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
     wd POST "$session/element/$element/click" '{}' >"$D/log"
-    wd POST "$session/alert/text" '{"text":"known_leaf_40$"}' >"$D/log"
-    wd POST "$session/alert/accept" '{}' >"$D/log"
+    element=$(wd POST "$session/element" '{"using":"css selector","value":"#words"}' |
+        sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/value" '{"text":"known_leaf_40$"}' >"$D/log"
     part=$(share_of known_leaf_40 "$data")
     waits "document.getElementById('matched').textContent === 'matched: $part'" || {
         js "return document.getElementById('matched').textContent + ' not $part'"
@@ -137,7 +141,7 @@ svg_search() { # its number equals mkperf report's
     picture "$D/svg-zoomed.png" || return 1
     wd POST "$session/actions" '{"actions":[{"type":"key","id":"k","actions":[
         {"type":"keyDown","value":"\uE00C"},{"type":"keyUp","value":"\uE00C"}]}]}' >"$D/log"
-    waits "$(svg_frame idle).getAttribute('display') !== 'none'" &&
+    waits "$(svg_frame dummy1).getAttribute('display') !== 'none'" &&
         waits "document.getElementById('matched').textContent === ''"
 }
 
@@ -152,11 +156,12 @@ svg_seen() { # svg_seen FILE: into seen, and the same by line into rows
 }
 svg_colours() {
     svg_seen "$D/demo.svg" || return 1
-    grep -Eq ' kernel=[1-9][0-9]* pds=[5-9] called=[1-9] down=0 up=[1-9][0-9]+ ' "$D/seen" || { cat "$D/seen"; return 1; }
+    grep -Eq ' kernel=[1-9][0-9]* pds=[4-9] called=[1-9][0-9]* down=[1-9][0-9]+ up=0 ' "$D/seen" || { cat "$D/seen"; return 1; }
 }
-svg_icicle() {
-    "$MKPERF" convert -q "$data" -o "$D/icicle.svg" --icicle && svg_seen "$D/icicle.svg" || return 1
-    grep -Eq ' down=[1-9][0-9]+ up=0 ' "$D/seen" || { cat "$D/seen"; return 1; }
+svg_upward() { # the root below; with idle
+    "$MKPERF" convert -q "$data" -o "$D/upward.svg" --upward --idle && svg_seen "$D/upward.svg" || return 1
+    waits "$(svg_frame idle)" || return 1
+    grep -Eq ' down=0 up=[1-9][0-9]+ ' "$D/seen" || { cat "$D/seen"; return 1; }
 }
 share_of() {
     "$MKPERF" report --stdio --children -S "$1" -i "$2" | awk -v name="$1" '$NF == name { print $1 }'
@@ -184,7 +189,7 @@ if start_browser; then
     check "flame graph: a click zooms" svg_click
     check "flame graph: a search's share is the report's" svg_search
     check "flame graph: colours by PD and by kernel and user" svg_colours
-    check "flame graph: an icicle's root is on top" svg_icicle
+    check "flame graph: the root below, and idle" svg_upward
     check "flame graph: a comparison has the numbers of mkperf diff, and its colours" svg_diff
     check "flame graph: no error, nothing from outside" quiet
     wd DELETE "$session" >"$D/log"

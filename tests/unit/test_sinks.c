@@ -230,8 +230,8 @@ static void folded(void **state)
 
 static void flame_graphs(void **state)
 {
-    char *text =
-        write_as("flamegraph", "out.svg", (struct mkperf_export){.title = "a <test>"}, NULL);
+    char *text = write_as("flamegraph", "out.svg",
+                          (struct mkperf_export){.title = "a <test>", .idle = true}, NULL);
 
     (void)state;
     expect(text, "cpu-cycles: 16 samples, period sum 16000; lost samples: 12 (40.00%)");
@@ -242,7 +242,13 @@ static void flame_graphs(void **state)
                  "&#10;kernel");
     expect(text, "lost samples: 12, ring 5, link 7");
     free(text);
-    free(write_as("flamegraph", "icicle.svg", (struct mkperf_export){.icicle = true}, NULL));
+    text = write_as("flamegraph", "busy.svg", (struct mkperf_export){.title = "busy"}, NULL);
+    expect(text, "<title>busy, without idle (37.50%)</title>");
+    expect(text, "data-w=\"10000\" data-d=\"0\" data-n=\"all\"");
+    expect(text, "<g id=\"frames\" data-all=\"16000\">");
+    expect(text, "data-n=\"handle\"><title>handle&#10;3000, 18.75%, itself 3000 in 3 samples");
+    free(text);
+    free(write_as("flamegraph", "upward.svg", (struct mkperf_export){.upward = true}, NULL));
 
     struct mkperf_profile base = {.places = {.inlined = true}};
     struct mkperf_sink sink = {.ops = &mkperf_profile_ops, .self = &base};
