@@ -4,13 +4,14 @@
  * samples stand for, and lost samples, over time.
  *
  * Owns: the steps of time. A counter has a value for each step, of the same length all through the
- * recording. The fill level of the target's output ring is reported about once a second; a report
+ * recording. A sample's events are spread over the time that it stands for (profile/spans.h). The fill level of the target's output ring is reported about once a second; a report
  * is valid for the time since the previous one.
  */
 #include <stdlib.h>
 
 #include "base/xalloc.h"
 #include "firefox.h"
+#include "profile/spans.h"
 
 enum { STEPS = 500 };
 
@@ -69,21 +70,41 @@ int firefox_compare_threads(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Spreads a sample's events over the time that it stands for: what came late is not all of one
+ * step. */
+static void spread(const struct steps *s, uint64_t end_ns, uint64_t span_ns, uint64_t period,
+                   uint64_t *value)
+{
+    uint64_t begin_ns = end_ns - span_ns, put = 0;
+    unsigned last = step_of(s, end_ns);
+
+    for (unsigned i = step_of(s, begin_ns); i < last; i++) {
+        uint64_t until = s->first_ns + (i + 1) * s->step_ns;
+        uint64_t upto = (uint64_t)((double)period * (double)(until - begin_ns) / (double)span_ns);
+        upto = upto < period ? upto : period;
+        value[i] += upto - put;
+        put = upto;
+    }
+    value[last] += period - put;
+}
+
 /* values[thread * steps + step]: the period sums. */
 static void sum_samples(const struct firefox_tables *f, const struct steps *s,
                         const struct firefox_threads *threads, uint64_t *values)
 {
     const struct mkperf_profile_sample *sample = f->c->samples.map;
+    uint64_t *span = mkperf_profile_spans(f->c, sample, f->c->samples.count);
 
     for (size_t i = 0; i < f->c->samples.count; i++) {
         uint64_t thread = firefox_thread_of(f->c, sample[i].chain);
         const uint64_t *at =
             bsearch(&thread, threads->list, threads->n, sizeof thread, firefox_compare_threads);
         if (at != NULL) {
-            values[(size_t)(at - threads->list) * s->n + step_of(s, sample[i].time_ns)] +=
-                sample[i].period;
+            spread(s, sample[i].time_ns, span[i], sample[i].period,
+                   &values[(size_t)(at - threads->list) * s->n]);
         }
     }
+    free(span);
 }
 
 static void put_lost(struct firefox_tables *f, const struct steps *s, uint64_t *value,

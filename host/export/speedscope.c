@@ -138,30 +138,13 @@ static void put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool 
     mkperf_textout_put(s->t, "]", 1);
 }
 
-/* All PDs: each distinct chain once. */
-static void put_all(struct speedscope *s, uint32_t event, const char *name)
-{
-    struct mkperf_profile *c = s->c;
-    bool first = true;
+/* A thread (an event, a PD) of all PDs. */
+static const uint32_t ALL_PDS = UINT32_MAX;
 
-    open_profile(s, "all", name);
-    for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (mkperf_profile_thread(c, i) >> 32 != event) {
-            continue;
-        }
-        put_chain(s, i, true, first);
-        first = false;
-    }
-    mkperf_textout_puts(s->t, "],\"weights\":[");
-    first = true;
-    for (uint32_t i = 0; i < c->chains.count; i++) {
-        if (mkperf_profile_thread(c, i) >> 32 == event) {
-            mkperf_textout_put(s->t, ",", !first);
-            mkperf_textout_u64(s->t, c->weight[i].period);
-            first = false;
-        }
-    }
-    close_profile(s, c->total[event].period);
+static bool is_of(uint64_t chain_thread, uint64_t thread)
+{
+    return chain_thread == thread ||
+           ((uint32_t)thread == ALL_PDS && chain_thread >> 32 == thread >> 32);
 }
 
 /* The next run of equal chains of a thread, from *i on. False: no further run. */
@@ -172,7 +155,7 @@ static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i,
     bool any = false;
 
     for (; *i < c->samples.count; ++*i) {
-        if (mkperf_profile_thread(c, sample[*i].chain) != thread) {
+        if (!is_of(mkperf_profile_thread(c, sample[*i].chain), thread)) {
             continue;
         }
         if (any && sample[*i].chain != *chain) {
@@ -185,14 +168,15 @@ static bool next_run(const struct mkperf_profile *c, uint64_t thread, size_t *i,
     return any;
 }
 
+/* In the order of time, which is what speedscope shows first. */
 static void put_thread(struct speedscope *s, uint64_t thread, const char *event)
 {
     uint64_t weight = 0, sum = 0;
-    uint32_t chain = 0;
+    uint32_t chain = 0, pd = (uint32_t)thread;
 
-    open_profile(s, mkperf_places_pd_name(&s->c->places, (uint32_t)thread), event);
+    open_profile(s, pd == ALL_PDS ? "all" : mkperf_places_pd_name(&s->c->places, pd), event);
     for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
-        put_chain(s, chain, false, n == 0);
+        put_chain(s, chain, pd == ALL_PDS, n == 0);
     }
     mkperf_textout_puts(s->t, "],\"weights\":[");
     for (size_t i = 0, n = 0; next_run(s->c, thread, &i, &chain, &weight); n++) {
@@ -289,7 +273,7 @@ static void put_event(struct speedscope *s, uint32_t event)
     const char *name = mkperf_places_event_name(&c->places, event, room);
     bool *seen = mkperf_xcalloc(c->places.npds, sizeof *seen);
 
-    put_all(s, event, name);
+    put_thread(s, (uint64_t)event << 32 | ALL_PDS, name);
     for (uint32_t i = 0; i < c->chains.count; i++) {
         uint64_t thread = mkperf_profile_thread(c, i);
         if (thread >> 32 == event && (uint32_t)thread < c->places.npds && !seen[(uint32_t)thread]) {
