@@ -68,6 +68,25 @@ enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error 
     return MKPERF_OK;
 }
 
+size_t mkperf_spool_last(struct mkperf_spool *s, void *records, size_t n)
+{
+    size_t got = 0;
+
+    n = n < s->count ? n : s->count;
+    if (n == 0 || fflush(s->file) != 0) {
+        return 0;
+    }
+    while (got < n * s->size) {
+        ssize_t part = pread(fileno(s->file), (char *)records + got, n * s->size - got,
+                             (off_t)((s->count - n) * s->size + got));
+        if (part <= 0) {
+            return 0;
+        }
+        got += (size_t)part;
+    }
+    return n;
+}
+
 static char *at(const struct mkperf_spool *s, size_t i)
 {
     return (char *)s->map + i * s->size;

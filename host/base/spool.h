@@ -26,6 +26,10 @@ enum mkperf_status mkperf_spool_add(struct mkperf_spool *s, const void *record,
 /* After the last record: makes them accessible. */
 enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error *e);
 
+/* Before it is mapped: copies the last records, at most n, in the order in which they were added.
+ * Returns how many; 0 as well if they cannot be read. */
+size_t mkperf_spool_last(struct mkperf_spool *s, void *records, size_t n);
+
 /* Sorts in place, without further memory. Not stable. */
 void mkperf_spool_sort(struct mkperf_spool *s, int (*compare)(const void *a, const void *b));
 void mkperf_spool_close(struct mkperf_spool *s); /* idempotent */

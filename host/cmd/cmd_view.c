@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "page/code_json.h"
 #include "view/http_server.h"
+#include "view/live.h"
 #include "view/shown.h"
 
 enum { OPTION_SPEEDSCOPE = 256, OPTION_DIFF, PATH_BYTES = 4096 };
@@ -40,6 +41,7 @@ struct command {
     uint64_t port;
     volatile int *interrupts;
     struct view_shown shown[2]; /* the recording, and the one before */
+    struct view_live live;      /* with -t instead */
 };
 
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
@@ -110,11 +112,19 @@ static enum mkperf_status choose_speedscope(const struct command *c, char found[
     return MKPERF_OK;
 }
 
+static bool is_live(const struct command *c)
+{
+    return c->live.record.link.target != NULL;
+}
+
 static struct page_bytes give_data(void *self, bool base)
 {
-    const struct command *c = self;
+    struct command *c = self;
     struct page_bytes copy = {.n = 0};
 
+    if (is_live(c)) {
+        return base ? copy : view_live_data(&c->live);
+    }
     page_bytes_put(&copy, c->shown[base].data.p, c->shown[base].data.n);
     return copy;
 }
@@ -123,11 +133,12 @@ static bool give_code(void *self, uint64_t function, bool base, FILE *out)
 {
     struct command *c = self;
     struct view_shown *s = &c->shown[base];
+    const struct mkperf_frames *f = is_live(c) ? &c->live.frames : &s->frames;
 
-    if (function >= s->frames.functions.count) {
+    if (function >= f->functions.count || (is_live(c) && base)) {
         return false;
     }
-    page_code_json(&s->frames, (uint32_t)function, &s->sources, out);
+    page_code_json(f, (uint32_t)function, is_live(c) ? &c->live.sources : &s->sources, out);
     return true;
 }
 
@@ -136,14 +147,18 @@ static enum mkperf_status serve(struct command *c, const char *speedscope, struc
     struct view_server s = {.data = give_data,
                             .code = give_code,
                             .self = c,
-                            .path = c->input,
+                            .path = is_live(c) ? NULL : c->input,
                             .speedscope = speedscope,
                             .port = (uint16_t)c->port};
 
     if (view_server_start(&s, e) == MKPERF_OK) {
         printf("mkperf view: http://127.0.0.1:%u/%s/\n", s.port, s.token);
         (void)fflush(stdout);
-        view_server_run(&s, c->interrupts);
+        if (is_live(c)) {
+            view_live_run(&c->live, &s, e);
+        } else {
+            view_server_run(&s, c->interrupts);
+        }
     }
     view_server_stop(&s);
     return e->status;
@@ -170,9 +185,15 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     struct command *c = self;
     enum mkperf_status status;
 
+    if (is_live(c) && (args->n > 0 || c->base != NULL)) {
+        return mkperf_usage_error(e, "view", "-t shows a target, not a file");
+    }
+    if (is_live(c) && mkperf_record_options_finish(&c->live.record, "view", e) != MKPERF_OK) {
+        return e->status;
+    }
     c->input = args->n > 0 ? args->operand[0] : c->input;
-    c->interrupts = mkperf_process_interrupts();
-    status = show(c, e);
+    c->interrupts = c->live.interrupts = mkperf_process_interrupts();
+    status = is_live(c) ? serve(c, NULL, e) : show(c, e);
     view_shown_free(&c->shown[0]);
     view_shown_free(&c->shown[1]);
     return status;
@@ -184,7 +205,9 @@ static int view_main(int argc, char **argv)
     int status;
 
     c->input = "perf.data";
+    mkperf_record_options_init(&c->live.record, argc, argv);
     status = mkperf_command_main(&mkperf_view_command, c, argc, argv, run);
+    view_live_free(&c->live);
     free(c);
     return status;
 }
@@ -192,15 +215,26 @@ static int view_main(int argc, char **argv)
 const struct mkperf_command mkperf_view_command = {
     .name = "view",
     .summary = "look at a profile in a browser",
-    .synopsis = "[options] [FILE]",
+    .synopsis = "[options] [FILE | -t TARGET]",
     .description =
         "Shows a recording (perf.data) in a browser: PDs, their time line, flame graph, functions "
         "with source and instructions. What is selected in one part filters the others. "
         "The address is printed; only this machine can reach it, and only who knows it gets an "
-        "answer. Ends with Ctrl-C.",
-    .options = {{&report_input_options, offsetof(struct command, input)}, {&group, 0}},
+        "answer. Ends with Ctrl-C.\n\n"
+        "With -t it samples a running system, and the page follows: it shows the newest 200000 "
+        "samples.",
+    .options = {{&report_input_options, offsetof(struct command, input)},
+                {&group, 0},
+                {&mkperf_link_options, offsetof(struct command, live.record.link)},
+                {&mkperf_sampling_options, offsetof(struct command, live.record)},
+                {&mkperf_names_options, offsetof(struct command, live.record)},
+                {&mkperf_kernel_options, offsetof(struct command, live.record)},
+                {&mkperf_watch_options, offsetof(struct command, live.record.link)},
+                {&mkperf_control_options, offsetof(struct command, live.record.link)},
+                {&mkperf_reconnect_options, offsetof(struct command, live.record.link)}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
-    .statuses = MKPERF_STATUSES_READ,
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
     .run = view_main,
 };

@@ -174,7 +174,7 @@ static enum mkperf_status write_html(const struct mkperf_export *x, struct mkper
         (x->base != NULL && mkperf_profile_order(x->base, e) != MKPERF_OK)) {
         return e->status;
     }
-    h.data = container(&h.frames, x->title != NULL ? x->title : x->input);
+    h.data = container(&h.frames, x->title != NULL ? x->title : x->input != NULL ? x->input : "");
     page_write_whole(&w);
     page_bytes_free(&h.data);
     mkperf_frames_close(&h.frames);

@@ -192,7 +192,7 @@ static enum MHD_Result answer_speedscope(const struct view_server *s, struct MHD
     char *path = NULL;
     int fd;
 
-    if (strcmp(name, "profile.json") == 0) {
+    if (strcmp(name, "profile.json") == 0 && s->path != NULL) {
         return answer_speedscope_profile(s, c);
     }
     for (unsigned i = 0; i < s->nfiles; i++) {

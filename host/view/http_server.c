@@ -188,6 +188,11 @@ void view_server_run(struct view_server *s, const volatile int *stop)
     }
 }
 
+void view_server_poll(struct view_server *s)
+{
+    MHD_run_wait(s->daemon, 0);
+}
+
 void view_server_stop(struct view_server *s)
 {
     if (s->daemon) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # mkperf view in a headless Chromium, driven by chromedriver, on the demo's recording: what is on the
 # page equals mkperf report's numbers, under selections as well; zoom, search, keys, source, address;
-# a comparison, the page as one file, a large recording. Environment: B and MKPERF. Leaves pictures in
+# a comparison, the page as one file, a running target, a large recording. Environment: B and MKPERF. Leaves pictures in
 # its directory.
 set -u
 NAME=view
@@ -246,11 +246,29 @@ compared() { # shares and changes are mkperf diff's
     done
     picture "$D/diff.png" && quiet
 }
+live() { # the page of a running target follows; what is selected stays selected; Ctrl-C ends it
+    $QEMU -serial "unix:$D/live.sock,server=on,wait=on" </dev/null >"$D/live.log" 2>&1 &
+    pids=$!
+    for i in $(seq 100); do
+        [ -S "$D/live.sock" ] && break
+        sleep 0.05
+    done
+    start_view -t "unix:$D/live.sock" -F 2000 -g --elf-path "$demo" || return 1
+    visit "$url" || return 1
+    waits "profile.samples > 300" || return 1
+    press "[...document.querySelectorAll('#pds button')].find(b => b.textContent === 'known')" || return 1
+    n=$(js "return profile.samples")
+    waits "profile.samples > $n + 300 && /PD known/.test(document.getElementById('selected').textContent)" || return 1
+    picture "$D/live.png" && quiet
+    ended=$?
+    for p in $pids; do kill -INT "$p"; done
+    return $ended
+}
 large() { # a million samples: every number, and a picture in a part of 33 ms at its best
     visit "$url" || return 1
-    [ "$(js "return document.getElementById('loss').textContent")" = "1,000,000 samples in 62.5 s, 0 lost" ] || return 1
-    js "tracks.look(profile.span / 4, profile.span / 2); window.best = 1e9; const pan = (n) => { tracks.pan(0.01); requestAnimationFrame(() => { window.best = Math.min(window.best, tracks.frameMs); if (n) pan(n - 1); else window.panned = true; }); }; pan(60);" >"$D/log"
-    waits "window.panned" || return 1
+    waits "document.getElementById('loss').textContent === '1,000,000 samples in 62.5 s, 0 lost'" || return 1
+    js "tracks.look(profile.span / 4, profile.span / 2); window.best = 1e9; const pan = (n) => { tracks.pan(0.01); requestAnimationFrame(() => { window.best = Math.min(window.best, tracks.frameMs); if (n) pan(n - 1); else window.panned = true; }); }; pan(20);" >"$D/log"
+    waits "window.panned" || waits "window.panned" || return 1
     waits "window.best < 33" && picture "$D/large.png" && quiet
 }
 
@@ -280,6 +298,7 @@ if start_view "$data" && start_browser; then
     check "recorded another" record "$D/before.data" 1.3
     start_view "$data" --diff "$D/before.data"
     check "a comparison has the numbers of mkperf diff" compared
+    check "a running target" live
     "$B/many-samples" "$D/large.data" 1000000 && start_view "$D/large.data"
     check "a million samples" large
     rm -f "$D/large.data"

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see live.h. */
+#include "live.h"
+
+#include <stdlib.h>
+
+#include "base/printable.h"
+#include "base/xalloc.h"
+#include "page/page_data.h"
+
+static void show_text(void *self, const char *p, size_t n)
+{
+    (void)self; /* the target's console is mkperf record's and top's */
+    (void)p;
+    (void)n;
+}
+
+static void show_notice(void *self, const char *text)
+{
+    (void)self;
+    mkperf_print_line(stderr, "mkperf view: %s", text);
+}
+
+static void on_progress(void *self)
+{
+    struct view_live *l = self;
+
+    view_server_poll(l->server);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct mkperf_profile_sample *x = a, *y = b;
+
+    return x->time_ns != y->time_ns ? (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns)
+                                    : (x->order > y->order) - (x->order < y->order);
+}
+
+static int by_mark_time(const void *a, const void *b)
+{
+    const struct mkperf_profile_mark *x = a, *y = b;
+
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* Marks before the first sample that is shown are left out: the time line begins with it. */
+static size_t drop_old_marks(struct mkperf_profile_mark *mark, size_t n, uint64_t from_ns)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (mark[i].time_ns >= from_ns) {
+            mark[kept++] = mark[i];
+        }
+    }
+    return kept;
+}
+
+struct page_bytes view_live_data(struct view_live *l)
+{
+    struct mkperf_profile *p = &l->profile;
+    struct mkperf_profile_sample *sample = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *sample);
+    struct mkperf_profile_mark *mark = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *mark);
+    struct mkperf_lost *loss = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *loss);
+    struct page_input in = {.frames = &l->frames,
+                            .sample = sample,
+                            .mark = mark,
+                            .loss = loss,
+                            .file = l->record.link.target,
+                            .live = true};
+
+    in.samples = mkperf_spool_last(&p->samples, sample, VIEW_LIVE_SAMPLES);
+    in.marks = mkperf_spool_last(&p->marks, mark, VIEW_LIVE_LOSSES);
+    in.losses = mkperf_spool_last(&p->losses, loss, VIEW_LIVE_LOSSES);
+    qsort(sample, in.samples, sizeof *sample, by_time);
+    in.marks = drop_old_marks(mark, in.marks, in.samples > 0 ? sample[0].time_ns : 0);
+    qsort(mark, in.marks, sizeof *mark, by_mark_time);
+    struct page_bytes b = page_data_make(&in);
+    free(sample);
+    free(mark);
+    free(loss);
+    return b;
+}
+
+static void warn(void *self, const char *text)
+{
+    (void)self;
+    mkperf_print_line(stderr, "mkperf view: warning: %s", text);
+}
+
+static enum mkperf_status set_up(struct view_live *l, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &l->recorder;
+    struct mkperf_pds_config pds = {.system = l->record.system,
+                                    .elf_path = l->record.elf_path,
+                                    .kernel = l->record.kernel,
+                                    .later = true,
+                                    .warn = warn,
+                                    .self = l};
+    struct mkperf_stream_config config = {.sink = mkperf_profile_sink(&l->profile),
+                                          .decide = mkperf_lr_is_caller,
+                                          .control = mkperf_recorder_control,
+                                          .self = r};
+
+    l->profile.cores = l->profile.times = true;
+    l->profile.places.no_lines = true;
+    l->frames.profile = &l->profile;
+    r->options = &l->record;
+    r->text = show_text;
+    r->notice = show_notice;
+    r->progress = on_progress;
+    r->stop = l->interrupts;
+    r->self = l;
+    r->symbols = mkperf_symbols_new();
+    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK ||
+        mkperf_recorder_init(r, e) != MKPERF_OK) {
+        return e->status;
+    }
+    config.pds = r->pds;
+    config.asks = r->link.source.ops->interactive;
+    r->stream = mkperf_stream_new(&config);
+    return MKPERF_OK;
+}
+
+enum mkperf_status view_live_run(struct view_live *l, struct view_server *server,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &l->recorder;
+    enum mkperf_status status;
+
+    l->server = server;
+    if (set_up(l, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (!r->link.source.ops->interactive) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-t: a capture is no running target; mkperf convert makes a "
+                                "recording of it");
+    }
+    status = mkperf_recorder_start(r, e);
+    if (status == MKPERF_OK) {
+        status = mkperf_recorder_run(r, e);
+    }
+    if (status == MKPERF_OK) {
+        status = mkperf_recorder_stop(r, e);
+    }
+    return status == MKPERF_OK ? mkperf_stream_finish(r->stream, e) : status;
+}
+
+void view_live_free(struct view_live *l)
+{
+    struct mkperf_recorder *r = &l->recorder;
+
+    if (r->options != NULL) {
+        mkperf_peer_end(&r->link);
+        mkperf_stream_free(r->stream);
+        mkperf_frames_close(&l->frames);
+        mkperf_profile_free(&l->profile);
+        mkperf_pds_free(r->pds);
+        mkperf_symbols_free(r->symbols);
+    }
+    annotate_sources_free(&l->sources);
+    mkperf_record_options_free(&l->record);
+}
