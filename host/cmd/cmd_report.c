@@ -201,7 +201,7 @@ static enum mkperf_status print_event(struct mkperf_frames *f, const struct comm
     if (status == MKPERF_OK && (rows.n != 0 || !c->report.symbol)) {
         print_base(p, c, i, &rows);
         printf("#\n");
-        status = report_rows_print(&rows, f, &c->report, i, stdout, e);
+        status = report_rows_print(&rows, f, &c->report, stdout, e);
     }
     report_rows_free(&rows);
     return status;

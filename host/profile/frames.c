@@ -68,6 +68,8 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
 void mkperf_frames_close(struct mkperf_frames *f)
 {
     free(f->function_of);
+    free(f->chain_at);
+    free(f->list);
     mkperf_hash_free(&f->functions);
 }
 
@@ -149,16 +151,30 @@ static uint32_t function_of(struct mkperf_frames *f, uint32_t number)
     return f->function_of[number] - 1;
 }
 
-uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
-                          uint32_t function[MKPERF_PLACES_MAX])
+static void list_chain(struct mkperf_frames *f, uint32_t chain)
 {
     struct mkperf_profile_chain c;
 
     mkperf_profile_chain(f->profile, chain, &c);
+    MKPERF_GROW(f->list, f->list_room, f->listed + 1 + c.n);
+    f->chain_at[chain] = f->listed + 1;
+    f->list[f->listed++] = c.n;
     for (uint32_t i = 0; i < c.n; i++) {
-        function[i] = function_of(f, c.place[i]);
+        uint32_t function = function_of(f, c.place[i]);
+        f->list[f->listed++] = function;
     }
-    return c.n;
+}
+
+uint32_t mkperf_frames_of(struct mkperf_frames *f, uint32_t chain,
+                          uint32_t function[MKPERF_PLACES_MAX])
+{
+    MKPERF_GROW(f->chain_at, f->chain_room, (size_t)chain + 1);
+    if (f->chain_at[chain] == 0) {
+        list_chain(f, chain);
+    }
+    const uint32_t *list = f->list + f->chain_at[chain] - 1;
+    memcpy(function, list + 1, list[0] * sizeof *list);
+    return list[0];
 }
 
 struct mkperf_label mkperf_frames_label(const struct mkperf_frames *f, uint32_t number)

@@ -25,6 +25,11 @@ struct mkperf_frames {
     struct mkperf_hash functions;
     uint32_t *function_of; /* of each place of the stack, + 1; 0: not asked for yet */
     uint32_t room;
+    size_t
+        *chain_at; /* of each chain: where its functions are in list, + 1; 0: not asked for yet */
+    uint32_t chain_room;
+    uint32_t *list; /* of each chain: how many, and these */
+    size_t listed, list_room;
 };
 
 /* Reads the recording at path into profile, which has its options. Missing ELFs are not errors: see

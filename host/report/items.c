@@ -65,7 +65,7 @@ static struct mkperf_tree *tree_of(struct report_items *l, const struct report_i
 {
     struct mkperf_tree *tree = mkperf_xcalloc(1, sizeof *tree);
 
-    report_tree_build(tree, &l->rows.row[row->row], l->frames, &l->options, l->event);
+    report_tree_build(tree, &l->rows.row[row->row], &l->rows, l->frames, &l->options);
     return tree;
 }
 

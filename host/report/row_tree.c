@@ -69,14 +69,13 @@ static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_
     return order != 0 ? order : (a->label > b->label) - (a->label < b->label);
 }
 
-void report_tree_build(struct mkperf_tree *t, const struct report_row *r, struct mkperf_frames *f,
-                       const struct report_options *o, uint32_t event)
+void report_tree_build(struct mkperf_tree *t, const struct report_row *r,
+                       const struct report_rows *rows, struct mkperf_frames *f,
+                       const struct report_options *o)
 {
     mkperf_tree_init(t);
-    for (uint32_t i = 0; i < f->profile->chains.count; i++) {
-        if (report_chain_wanted(f, o, event, i)) {
-            add_chain(t, r, f, o, i);
-        }
+    for (uint32_t hit = r->first_hit; hit != 0; hit = rows->hit[hit - 1].next) {
+        add_chain(t, r, f, o, rows->hit[hit - 1].chain);
     }
     mkperf_tree_finish(t, by_period, f);
 }
@@ -129,8 +128,7 @@ static void print_children(struct printer *p, uint32_t node, uint32_t pd)
 }
 
 void report_tree_print(const struct report_row *r, const struct report_rows *rows,
-                       struct mkperf_frames *f, const struct report_options *o, uint32_t event,
-                       FILE *out)
+                       struct mkperf_frames *f, const struct report_options *o, FILE *out)
 {
     struct mkperf_tree t;
     uint64_t whole = rows->whole;
@@ -144,7 +142,7 @@ void report_tree_print(const struct report_row *r, const struct report_rows *row
                         .colour = o->colour,
                         .indent = "        "};
 
-    report_tree_build(&t, r, f, o, event);
+    report_tree_build(&t, r, rows, f, o);
     if (t.node[0].child != 0) {
         print_children(&p, 0, r->key.pd);
         fputc('\n', out);

@@ -72,6 +72,18 @@ static bool is_shown(const struct mkperf_frames *f, const struct report_options 
                             o->symbol);
 }
 
+static void add_hit(struct report_rows *rows, struct report_row *row, uint32_t chain)
+{
+    MKPERF_GROW(rows->hit, rows->hit_room, (size_t)rows->nhits + 1);
+    rows->hit[rows->nhits++] = (struct report_hit){.chain = chain};
+    if (row->last_hit != 0) {
+        rows->hit[row->last_hit - 1].next = rows->nhits;
+    } else {
+        row->first_hit = rows->nhits;
+    }
+    row->last_hit = rows->nhits;
+}
+
 static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
                       const struct report_options *o, uint32_t chain)
 {
@@ -100,6 +112,9 @@ static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
         if (j == nseen) {
             seen[nseen++] = row->first;
             add_weight(&row->children, w);
+            if (!f->profile->leaves_only) {
+                add_hit(rows, row, chain);
+            }
         }
     }
 }
@@ -160,5 +175,6 @@ void report_rows_free(struct report_rows *rows)
 {
     mkperf_hash_free(&rows->numbers);
     free(rows->row);
+    free(rows->hit);
     memset(rows, 0, sizeof *rows);
 }

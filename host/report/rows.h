@@ -27,14 +27,22 @@ struct report_options {
 
 struct report_row {
     struct report_row_key key;
-    uint32_t first; /* order of appearance */
+    uint32_t first;               /* order of appearance */
+    uint32_t first_hit, last_hit; /* of its chains, + 1 in rows' list; 0: none */
     struct mkperf_weight self, children;
+};
+
+/* A chain that a row's function is in. */
+struct report_hit {
+    uint32_t chain, next; /* the row's next one, + 1 */
 };
 
 struct report_rows {
     struct mkperf_hash numbers;
     struct report_row *row;
     uint32_t n, room;
+    struct report_hit *hit; /* of all rows; none if callers are not kept */
+    uint32_t nhits, hit_room;
     struct mkperf_weight shown; /* of the event, after the filters by PD and idle */
     uint64_t whole;             /* period sum that is 100 per cent */
 };

@@ -86,7 +86,7 @@ static void print_row(const struct report_row *r, const struct layout *l,
 }
 
 enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
-                                     const struct report_options *o, uint32_t event, FILE *out,
+                                     const struct report_options *o, FILE *out,
                                      struct mkperf_error *e)
 {
     uint64_t whole = rows->whole;
@@ -97,7 +97,7 @@ enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkpe
     for (uint32_t i = 0; i < l.rows; i++) {
         print_row(&rows->row[i], &l, f, o, whole, out);
         if (o->graph != REPORT_GRAPH_NONE) {
-            report_tree_print(&rows->row[i], rows, f, o, event, out);
+            report_tree_print(&rows->row[i], rows, f, o, out);
         }
     }
     if (l.rows < rows->n) {

@@ -15,7 +15,7 @@ void report_row_text(const struct mkperf_frames *f, const struct report_options 
 
 /* The table; trees below its rows with o->graph. */
 enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
-                                     const struct report_options *o, uint32_t event, FILE *out,
+                                     const struct report_options *o, FILE *out,
                                      struct mkperf_error *e);
 
 /* The table of profile/charge.h (charged.c) for one event: a row for each PD, below it which PDs

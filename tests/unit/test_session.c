@@ -521,7 +521,8 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_first_period(1000, 1000, MKPERF_RATE_BUSY), 1000000);
     assert_int_equal(mkperf_first_period(1000, 100, MKPERF_RATE_RARE), 100);
     assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0, 0, 1), 1000);
-    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, MKPERF_DEFAULT_CALLERS, 0, 1), 1000);
+    assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, MKPERF_DEFAULT_CALLERS, 0, 1),
+                     1000);
     assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 16, 0, 0, 3),
                      3 * mkperf_sample_cost(16, 0));
     assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, false, 64, 0, 0, 0),
