@@ -44,8 +44,8 @@ void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour)
         uint32_t at = hash(*order[i]) % MKPERF_PD_COLOURS, tries = 0;
         size_t number = (size_t)(order[i] - name);
 
-        if (strcmp(*order[i], "idle") == 0) {
-            colour[number] = MKPERF_COLOUR_IDLE;
+        if (**order[i] == '\0' || strcmp(*order[i], "idle") == 0) {
+            colour[number] = **order[i] == '\0' ? MKPERF_COLOUR_UNKNOWN : MKPERF_COLOUR_IDLE;
             continue;
         }
         for (; used[at] > round; tries++) {

@@ -20,7 +20,7 @@ extern const uint32_t mkperf_pd_palette[MKPERF_PD_COLOURS]; /* 0xrrggbb */
 #define MKPERF_COLOUR_UNKNOWN UINT32_C(0xa0a0a0)
 
 /* colour[i] becomes the colour of name[i], 0xrrggbb; names are different. From the 25th name on
- * colours repeat. "idle" is grey. */
+ * colours repeat. "idle" and "" are grey. */
 void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour);
 
 /* The colour of the kernel's work for a PD: darker. */
