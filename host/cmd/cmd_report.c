@@ -39,7 +39,7 @@ static const struct mkperf_option options[] = {
      .list = report_columns_put_keys,
      .help =
          "of pd, symbol, event, core, mode, line, dso (pd,symbol); perf's comm, sym, cpu, srcline "
-         "too"},
+         "too; util: how long a PD ran, by scheduling events (record --sched)"},
     {.id = 'g',
      .name = "call-graph",
      .value = "[ORDER]",

@@ -278,6 +278,7 @@ struct mkperf_sink {
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e);
 /* INPUT: the session has scheduling events alone, and the sink takes none. */
+enum mkperf_status mkperf_no_samples(struct mkperf_error *e); /* sets that error */
 enum mkperf_status mkperf_sink_suits(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e);
 enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct mkperf_pd *pd,

@@ -9,14 +9,17 @@
 
 enum { TEXT = 1024 }; /* the stored part of an unprintable text */
 
+enum mkperf_status mkperf_no_samples(struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                            "a recording of scheduling events alone has no samples: mkperf latency "
+                            "shows what is in it");
+}
+
 enum mkperf_status mkperf_sink_suits(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e)
 {
-    return session->nevents != 0 || sink->ops->sched != NULL
-               ? MKPERF_OK
-               : mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                  "a recording of scheduling events alone has no samples: mkperf "
-                                  "latency shows what is in it");
+    return session->nevents != 0 || sink->ops->sched != NULL ? MKPERF_OK : mkperf_no_samples(e);
 }
 
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,

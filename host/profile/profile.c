@@ -5,16 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "base/xalloc.h"
 #include "model/figures.h"
+#include "sched/analysis.h"
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
 
+    if (session->nevents == 0) {
+        return mkperf_no_samples(e);
+    }
     p->nevents = session->nevents;
     p->first_ns = UINT64_MAX;
+    if (session->sched && p->sched == NULL) {
+        p->sched = mkperf_analysis_new();
+        p->sched->order.cores = session->cores;
+    }
     if (p->times &&
         (mkperf_spool_open(&p->samples, sizeof(struct mkperf_profile_sample), e) != MKPERF_OK ||
          mkperf_spool_open(&p->losses, sizeof(struct mkperf_lost), e) != MKPERF_OK ||
@@ -29,6 +38,9 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
 {
     struct mkperf_profile *p = self;
 
+    if (p->sched != NULL) {
+        mkperf_analysis_pd(p->sched, pd);
+    }
     return mkperf_places_pd(&p->places, pd, e);
 }
 
@@ -152,6 +164,34 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     return mkperf_spool_add(&p->marks, &kept, e);
 }
 
+static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_profile *p = self;
+
+    (void)e;
+    if (p->sched != NULL) {
+        mkperf_analysis_event(p->sched, event);
+    }
+    return MKPERF_OK;
+}
+
+bool mkperf_profile_utilisation(const struct mkperf_profile *p, uint32_t pd, double *percent)
+{
+    const struct mkperf_analysis *a = p->sched;
+    uint64_t ran = 0;
+
+    if (a == NULL || a->last_ns == a->first_ns || pd >= a->npds) {
+        return false;
+    }
+    ran = a->pd[pd].in[MKPERF_PD_RUNNING];
+    for (uint32_t i = 0; a->pd[pd].idle && i < a->ncores; i++) {
+        ran += a->core[i].idle;
+    }
+    *percent = mkperf_percent(ran, a->last_ns - a->first_ns);
+    return true;
+}
+
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
@@ -169,6 +209,9 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     struct mkperf_profile *p = self;
 
     p->totals = *totals;
+    if (p->sched != NULL) {
+        mkperf_analysis_end(p->sched);
+    }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         p->lost[i] = p->lost[i] > totals->lost[i] ? p->lost[i] : totals->lost[i];
     }
@@ -187,6 +230,7 @@ const struct mkperf_sink_ops mkperf_profile_ops = {
     .events = add_events,
     .sample = add_sample,
     .mark = add_mark,
+    .sched = add_sched,
     .lost = add_lost,
     .end = end,
 };
@@ -313,6 +357,8 @@ enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_
 
 void mkperf_profile_free(struct mkperf_profile *p)
 {
+    mkperf_analysis_free(p->sched);
+    p->sched = NULL;
     mkperf_places_free(&p->places);
     mkperf_hash_free(&p->chains);
     free(p->weight);

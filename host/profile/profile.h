@@ -53,6 +53,8 @@ struct mkperf_mark_sum {
 
 enum { MKPERF_PROFILE_MARKS = 32 };
 
+struct mkperf_analysis;
+
 struct mkperf_profile {
     /* Set before reading: */
     bool cores;                  /* keep cores apart */
@@ -73,8 +75,9 @@ struct mkperf_profile {
     uint64_t lost[MKPERF_LOST_PLACES], lost_events[MKPERF_LOST_PLACES];
     uint64_t first_ns, last_ns; /* of samples, and with times of marks */
     struct mkperf_totals totals;
-    struct mkperf_cost cost;      /* after mkperf_profile_cost */
-    struct mkperf_hash mark_keys; /* PD, name (a text of the places) */
+    struct mkperf_cost cost;       /* after mkperf_profile_cost */
+    struct mkperf_analysis *sched; /* of scheduling events; NULL: none were recorded */
+    struct mkperf_hash mark_keys;  /* PD, name (a text of the places) */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;
     struct mkperf_profile_mark mark[MKPERF_PROFILE_MARKS]; /* the first ones */
@@ -118,6 +121,9 @@ void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
                           struct mkperf_profile_chain *out);
 
 /* ---- after reading ---- */
+
+/* The share of the recording's time that a PD ran, by its scheduling events. False: not known. */
+bool mkperf_profile_utilisation(const struct mkperf_profile *p, uint32_t pd, double *percent);
 
 /* Sums up what the profiler took, in p->cost. All chains get places, so that texts have numbers. */
 void mkperf_profile_cost(struct mkperf_profile *p);

@@ -33,6 +33,19 @@ static void pd_text(const struct mkperf_frames *f, const struct report_row_key *
     snprintf(text, n, "%s", mkperf_profile_pd_name(f->profile, key->pd));
 }
 
+/* Of the whole recording, by scheduling events, whatever the samples are of. */
+static void util_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                      size_t n)
+{
+    double percent;
+
+    if (mkperf_profile_utilisation(f->profile, key->pd, &percent)) {
+        snprintf(text, n, "%.2f%%", percent);
+    } else {
+        snprintf(text, n, "-");
+    }
+}
+
 static void mode_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
                      const struct mkperf_label *label, struct report_row_key *key)
 {
@@ -140,6 +153,7 @@ static const struct column columns[REPORT_COLUMNS] = {
     [REPORT_SORT_MODE]    = {"mode",   NULL,      "cpumode",                  "Mode",   mode_key, mode_text},
     [REPORT_SORT_LINE]    = {"line",   "srcline", "",                         "Line",   line_key, line_text},
     [REPORT_SORT_DSO]     = {"dso",    "dso",     "elf",                      "ELF",    dso_key, dso_text},
+    [REPORT_SORT_UTIL]    = {"util",   NULL,      "utilisation utilization",  "Ran",    pd_key, util_text},
     [REPORT_FIELD_TID]    = {NULL,     "tid",     "",                         NULL,     NULL, NULL},
     [REPORT_FIELD_PID]    = {NULL,     "pid",     "",                         NULL,     NULL, NULL},
     [REPORT_FIELD_TIME]   = {NULL,     "time",    "",                         NULL,     NULL, NULL},

@@ -20,6 +20,7 @@ enum report_column_id {
     REPORT_SORT_MODE,
     REPORT_SORT_LINE,
     REPORT_SORT_DSO,
+    REPORT_SORT_UTIL,
     REPORT_SORT_KEYS,
     /* of samples alone: */
     REPORT_FIELD_TID = REPORT_SORT_KEYS,

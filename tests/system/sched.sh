@@ -139,6 +139,17 @@ both() {
     "$MKPERF" latency -x ' ' "$D/both.data" | grep -q '^call requester server ' && grep -q ' known ' "$D/both"
 }
 check "samples and events in one recording" both
+util() { # a PD's share of the time, in a column of its samples' table
+    "$MKPERF" report --stdio -s pd,util -i "$D/both.data" >"$D/util" || return 1
+    "$MKPERF" latency -x ' ' "$D/both.data" | awk '$1 == "total" { span = $3 - $2 }
+        $1 == "pd" { ran[$2] = $5 } $1 == "core" { ran["idle"] = $4 }
+        END { for (pd in ran) printf "%s %.2f%%\n", pd, 100 * ran[pd] / span }' >"$D/util.want"
+    for pd in known idle requester; do
+        want=$(sed -n "s/^$pd //p" "$D/util.want")
+        grep -q " $pd  *$want *$" "$D/util" || { echo "$pd $want"; cat "$D/util"; return 1; }
+    done
+}
+check "utilisation in mkperf report" util
 flight() {
     "$MKPERF" latency -x ' ' "$D/flight.data" >"$D/flight" && grep -q '^call requester server ' "$D/flight"
 }
