@@ -39,6 +39,7 @@ struct mkperf_hook_sched {
     uint64_t lost;  /* events since the last one that was written, */
     uint64_t lost_from;   /* and the time of the first of them */
     uint64_t lost_before; /* events of the session that were lost before those */
+    uint64_t kept;        /* the limit, while a delivery waits */
     /* A message was delivered to this thread, and no event says so yet: kind and time. */
     const void *delivered;
     unsigned kind;
@@ -148,6 +149,7 @@ static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
 {
     s->ring = NULL;
     s->sched.limit = 0;
+    s->sched.kept = 0;
     s->counts = NULL;
     s->soft = NULL;
 }

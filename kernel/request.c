@@ -375,6 +375,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
         if (own) {
             take_pending(s);
             check(s);
+            s->sched.kept = 0;
             s->sched.limit = 0; /* the owner may have emptied the ring, or ask for a watermark */
             if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->schedules) {
                 mkperf_sched_flush(s);

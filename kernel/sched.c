@@ -7,7 +7,8 @@
  * and what a slot means by a record before its first event. A slot is found by a number of the
  * port's, and threads that share one take it from each other, each time with a new record. The
  * plain case is a comparison of the slot and one of the position: `limit` lies before the end of the
- * ring, of its free part, and of what is below the watermark, whichever is next; 0 after a loss.
+ * ring, of its free part, and of what is below the watermark, whichever is next; 0 after a loss, and
+ * while a delivery waits to be told.
  *
  * What may be lost: events for which the ring has no room, or while it is not mapped. They are
  * counted in the ring's header, and a record before the next event says how many are missing.
@@ -86,6 +87,8 @@ __attribute__((noinline)) static void put_sched_slowly(struct mkperf_hook *s, ui
                                                        uint64_t time)
 {
     struct mkperf_hook_sched *c = &s->sched;
+
+    mkperf_sched_flush(s); /* what was delivered was before this */
     bool known = c->slot[slot] == thread;
     uint64_t bytes = SCHED_BYTES + (c->lost != 0 ? SCHED_LOSS_BYTES : 0) +
                      (known ? 0 : SCHED_THREAD_BYTES);
@@ -153,9 +156,6 @@ __attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
 
 void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *thread)
 {
-    if (__builtin_expect(s->sched.delivered != NULL, 0)) {
-        mkperf_sched_flush(s);
-    }
     put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, mkperf_port_time());
 }
 
@@ -163,37 +163,38 @@ void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *thr
 {
     struct mkperf_hook_sched *c = &s->sched;
 
-    if (c->delivered != NULL) {
+    if (c->delivered != NULL && c->delivered == thread) {
         bool replies = c->kind == MKPERF_SCHED_REPLY;
         bool waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                      reason == MKPERF_STOPPED_WAIT_NOTIFICATION;
-        if (c->delivered == thread && (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
+        if (replies ? waits : reason == MKPERF_STOPPED_CALLED) {
             c->delivered = NULL;
+            c->limit = c->kept;
             reason = replies ? MKPERF_STOPPED_REPLIED : reason;
-        } else {
-            mkperf_sched_flush(s);
         }
     }
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, mkperf_port_time());
+    mkperf_sched_direct(s, reason, thread);
 }
 
 void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread)
 {
+    struct mkperf_hook_sched *c = &s->sched;
+
     mkperf_sched_flush(s);
-    s->sched.delivered = thread;
-    s->sched.kind = kind;
-    s->sched.time = mkperf_port_time();
+    c->kept = c->limit;
+    c->limit = 0; /* so that the next event looks, if it is not the switch to the thread */
+    c->delivered = thread;
+    c->kind = kind;
+    c->time = mkperf_port_time();
 }
 
 void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread)
 {
-    mkperf_sched_flush(s);
     put_sched(s, mkperf_sched_header(kind, 0, 0), thread, mkperf_port_time());
 }
 
 void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread)
 {
-    mkperf_sched_flush(s);
     put_sched(s, mkperf_sched_header(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
 }
 
@@ -214,6 +215,7 @@ void mkperf_sched_begin(struct mkperf_hook *s)
     struct mkperf_hook_sched *c = &s->sched;
 
     c->limit = 0;
+    c->kept = 0;
     c->lost = 0;
     c->lost_before = 0;
     c->delivered = NULL;

@@ -181,11 +181,9 @@ static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, wor
 #undef fastpath_signal
 #undef fastpath_vm_fault
 
-static inline FORCE_INLINE void mkperf_enteredFast(word_t function, word_t cptr, word_t msgInfo,
-                                                   syscall_t syscall)
+/* What is left of the entry, whose c_entry_hook has been called. */
+static inline FORCE_INLINE void mkperf_enteredFast(word_t cptr, word_t msgInfo, syscall_t syscall)
 {
-    c_entry_hook();
-    mkperf_entry[CURRENT_CPU_INDEX()].function = function;
 #ifdef TRACK_KERNEL_ENTRIES
     benchmark_debug_syscall_start(cptr, msgInfo, syscall);
     ksKernelEntry.is_fastpath = 1;
@@ -194,14 +192,14 @@ static inline FORCE_INLINE void mkperf_enteredFast(word_t function, word_t cptr,
 
 NO_INLINE void mkperf_watchedCall(word_t cptr, word_t msgInfo)
 {
-    mkperf_enteredFast((word_t)c_handle_fastpath_call, cptr, msgInfo, SysCall);
+    mkperf_enteredFast(cptr, msgInfo, SysCall);
     mkperf_copyOfCall(cptr, msgInfo);
     UNREACHABLE();
 }
 
 NO_INLINE void mkperf_watchedReplyRecv(word_t cptr, word_t msgInfo, word_t reply)
 {
-    mkperf_enteredFast((word_t)c_handle_fastpath_reply_recv, cptr, msgInfo, SysReplyRecv);
+    mkperf_enteredFast(cptr, msgInfo, SysReplyRecv);
     mkperf_copyOfReplyRecv(cptr, msgInfo, reply);
     UNREACHABLE();
 }

@@ -278,9 +278,9 @@ static inline void mkperf_fault(tcb_t *tcb)
     }
 }
 
-/* In c_handle_fastpath_call and c_handle_fastpath_reply_recv, before their c_entry_hook: it goes
- * through the copy of the fast path that tells events (events.c). That nothing is watched, the
- * compiler then knows in c_entry_hook, too. */
+/* In c_handle_fastpath_call and c_handle_fastpath_reply_recv, behind their c_entry_hook: it goes
+ * through the copy of the fast path that tells events (events.c). Whether something is watched the
+ * compiler knows from c_entry_hook. */
 #ifdef CONFIG_MKPERF_SCHED
 static inline FORCE_INLINE void mkperf_fastCall(word_t cptr, word_t msgInfo)
 {

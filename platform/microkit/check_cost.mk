@@ -34,6 +34,14 @@ $(call copies,$(COST_DIR)/served,$(DEMO),profiler client)
 $(call copies,$(COST_DIR)/served,$(COST_DIR)/busy$(firstword $(COST_FRAMES)),busy)
 $(call image,$(COST_DIR)/served/loader.img,$(COST_DIR)/served/served.system,$(COST_DIR)/served,profiler client busy asker)
 
+# The entries again, with mkperf beside them.
+$(COST_DIR)/watched/watched.system: $(COST_SRC)/entries.system platform/microkit/mkperf.system.in scripts/make-system
+	$(Q)mkdir -p $(@D)
+	$(Q)$(call with_mkperf,$<,$@)
+$(call copies,$(COST_DIR)/watched,$(DEMO),profiler client)
+$(call copies,$(COST_DIR)/watched,$(COST_DIR)/entries,$(COST_PDS))
+$(call image,$(COST_DIR)/watched/loader.img,$(COST_DIR)/watched/watched.system,$(COST_DIR)/watched,profiler client $(COST_PDS))
+
 ifneq ($(MICROKIT_PLAIN),)
 PLAIN_KERNEL := $(MICROKIT_PLAIN)/elf/sel4.elf
 $(COST_DIR)/plain/loader.img: $(COST_DIR)/entries/loader.img $(PLAIN_KERNEL)
@@ -45,11 +53,12 @@ PLAIN_IMAGE := $(COST_DIR)/plain/loader.img
 endif
 
 check-sel4: host $(COST_DIR)/entries/loader.img $(PLAIN_IMAGE) \
-            $(foreach f,$(COST_FRAMES),$(COST_DIR)/busy$(f)/loader.img) $(COST_DIR)/served/loader.img
+            $(foreach f,$(COST_FRAMES),$(COST_DIR)/busy$(f)/loader.img) $(COST_DIR)/served/loader.img $(COST_DIR)/watched/loader.img
 	$(Q)$(need_qemu) \
 	B=$(B) CROSS=$(CROSS) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	FRAMES='$(COST_FRAMES)' RATES='$(or $(RATES),1000 10000)' PARTS='$(PARTS)' \
 	PLAIN_KERNEL='$(PLAIN_KERNEL)' PLAIN_QEMU='$(if $(PLAIN_IMAGE),$(call boot_cost,$(PLAIN_IMAGE)))' \
 	ENTRIES_QEMU='$(call boot_cost,$(COST_DIR)/entries/loader.img)' \
+	WATCHED_QEMU='$(call boot_cost,$(COST_DIR)/watched/loader.img)' \
 	SERVED_QEMU='$(call boot_cost,$(COST_DIR)/served/loader.img)' \
 	BUSY_QEMU='$(call boot_cost,$(COST_DIR)/busy@FRAMES@/loader.img)' $(COST_SRC)/run
