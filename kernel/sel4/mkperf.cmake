@@ -27,7 +27,7 @@ if(KernelMkperfSoft)
     add_sources(PREFIX ${mkperf_relative} CFILES soft.c)
 endif()
 if(KernelMkperfSched)
-    add_sources(PREFIX ${mkperf_relative} CFILES sched.c sel4/events.c)
+    add_sources(PREFIX ${mkperf_relative} CFILES sched.c sel4/switches.c)
 endif()
 include_directories(
     ${mkperf_dir}/../include

@@ -279,7 +279,7 @@ static inline void mkperf_fault(tcb_t *tcb)
 }
 
 /* In c_handle_fastpath_call and c_handle_fastpath_reply_recv, behind their c_entry_hook: it goes
- * through the copy of the fast path that tells events (events.c). Whether something is watched the
+ * through the copy of the fast path that tells events (switches.c). Whether something is watched the
  * compiler knows from c_entry_hook. */
 #ifdef CONFIG_MKPERF_SCHED
 static inline FORCE_INLINE void mkperf_fastCall(word_t cptr, word_t msgInfo)
