@@ -122,7 +122,7 @@ frame() { # a click on a frame zooms, and selects for the other parts
 search() { # filters and counts
     clear_all || return 1
     keys_to "#search" leaf_40
-    part=$("$MKPERF" report --stdio -i "$data" -e cycles -S known_leaf_40 | awk '$NF == "known_leaf_40" { print $1 }')
+    part=$("$MKPERF" report --stdio --children -i "$data" -e cycles -S known_leaf_40 | awk '$NF == "known_leaf_40" { print $1 }')
     waits "document.getElementById('found').textContent === '1 functions, ${part%\%} %'" || return 1
     waits "[...document.querySelectorAll('.frame.found')].every(e => e.textContent === 'known_leaf_40')" || return 1
     [ "$(selected)" = "$part" ] && clear_all
@@ -261,6 +261,7 @@ live() { # the page of a running target follows; what is selected stays selected
     waits "profile.samples > $n + 300 && /PD known/.test(document.getElementById('selected').textContent)" || return 1
     picture "$D/live.png" && quiet
     ended=$?
+    wd POST "$session/url" '{"url":"about:blank"}' >"$D/log" # it would go on asking
     for p in $pids; do kill -INT "$p"; done
     return $ended
 }
