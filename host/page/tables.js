@@ -38,7 +38,8 @@ class PdTable {
   update() {
     const p = this.profile, s = this.selection, sums = s.byPd(s.mask('pd')), whole = s.whole();
     const rows = sums.map((sum, pd) => ({ ...sum, pd, all: sum.user + sum.kernel }))
-      .filter((row) => row.all > 0 || (state.pd && p.pds[row.pd].name === state.pd))
+      .filter((row) => row.all > 0 || (state.pd && p.pds[row.pd].name === state.pd) ||
+        this.comparison?.pd(p.pds[row.pd].name) > 0)
       .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || b.all - a.all);
     this.body.replaceChildren(...rows.map((row) => this.row(row, whole)));
     this.sparks();
