@@ -122,6 +122,16 @@ kernel_symbols() {
 }
 check "kernel samples are the target kernel's" kernel_symbols
 
+# Below the server's work are the frames of the PD that asked for it.
+requested() {
+    "$MKPERF" convert -q "$data" -o "$D/perf.jsonl" || return 1
+    jq -r 'select(.type == "sample" and .pd == "server" and .mode == "user") |
+            [.stack[] | (if .pd then .pd + ":" else "" end) + (.function // "?")] | join(" ")' "$D/perf.jsonl" |
+        awk '/(^| )protected / { n++; whole += / requester:ask requester:request_batch / }
+            END { print whole + 0, "of", n + 0; exit !(n >= 5 && whole == n) }'
+}
+check "the server's work has its requester's frames" requested
+
 annotated() {
     perf annotate --stdio -i "$data" -s known_leaf_40 2>&1 | grep -q 'subs.*x9'
 }
