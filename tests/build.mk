@@ -45,6 +45,8 @@ ifeq ($(MICROKIT_SDK),)
 $(call program_system,$(TEST_PD),accuracy,tests/pd/accuracy.c tests/pd/accuracy_work.S)
 $(call program_system,$(TEST_PD),exact,tests/pd/exact.c)
 $(call program_system,$(TEST_PD),callers,tests/pd/callers.c)
+$(call program_system,$(TEST_PD),cores,tests/pd/cores.c demo/known_work.S)
+$(TEST_PD)/cores/qemu-command: private QEMU_SMP = 4
 $(call program_system,$(TEST_PD),flight,tests/pd/flight.c)
 $(call program_system,$(TEST_PD),hostile,tests/pd/hostile.c)
 EVIL := $(TEST_PD)/hostile_profiler
@@ -59,7 +61,7 @@ $(call program_system,$(TEST_PD),sched,tests/pd/sched.c)
 $(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
 $(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-TEST_SYSTEMS += accuracy callers exact flight hostile hostile_profiler lockstep wildfp robin pair sched steps deep
+TEST_SYSTEMS += accuracy callers cores exact flight hostile hostile_profiler lockstep wildfp robin pair sched steps deep
 
 # The demo with a timer and without the hook: no PD has the PMU's interrupt.
 $(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)

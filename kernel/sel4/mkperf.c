@@ -3,7 +3,9 @@
  * Samples and requests on seL4: what becomes of the profiling interrupt, and whose it is.
  *
  * Authority: a request is the invocation of the interrupt's handler, so whoever holds that
- * capability may profile. Who is woken says the notification that the handler was given, as for any
+ * capability may profile. The handler of one core's interrupt is enough for all cores: a system
+ * may give a thread that of its own core only, as Microkit does, and a profiler that sees one core
+ * sees who calls and is called from others anyway. Who is woken says the notification that the handler was given, as for any
  * interrupt. Nothing else was added: no object, no invocation, no right.
  */
 #include <mkperf_port.h>
@@ -112,6 +114,9 @@ static inline void complete(irq_t irq)
 /* Signals the owner as handleInterrupt would; irq is not masked for it. */
 static void signal(struct mkperf_node *node, irq_t irq)
 {
+#ifdef ENABLE_SMP_SUPPORT
+    irq = node->irq;
+#endif
     cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
 
     node->wake = false;
@@ -132,6 +137,65 @@ static NO_INLINE void wake(struct mkperf_node *node, irq_t irq)
     schedule();
     activateThread();
 }
+
+static word_t whatIsWatched(const struct mkperf_hook *hook)
+{
+    bool_t entries = hook->session.counts != 0 || hook->session.soft_mask != 0;
+
+    return (entries ? MKPERF_WATCHED_ENTRIES : 0) |
+           (mkperf_hook_schedules(hook) ? MKPERF_WATCHED_SWITCHES : 0);
+}
+
+/* A request is carried out on this core; d NULL: there is no descriptor any more. */
+static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here)
+{
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+
+    if (d == NULL) {
+        return;
+    }
+    if (mkperf_entry[CURRENT_CPU_INDEX()].watched & MKPERF_WATCHED_ENTRIES) {
+        MKPERF_WATCH();
+    }
+    node->shape.shape = 0; /* the place may be another now */
+    mkperf_hook_request(&node->hook, d, thread, here);
+    mkperf_entry[CURRENT_CPU_INDEX()].watched = whatIsWatched(&node->hook);
+    mkperf_qemuChosen(&node->hook);
+}
+
+#ifdef ENABLE_SMP_SUPPORT
+/* The current thread has a request for another core: that is called when the kernel is left. */
+static void ask(word_t core, tcb_t *thread, word_t request, irq_t irq)
+{
+    struct mkperf_node *node = &mkperf_node[core];
+
+    node->asker = thread;
+    node->request = request;
+    node->irq = irq;
+    mkperf_entry[core].asked = MKPERF_ASKED;
+    ARCH_NODE_STATE(ipiReschedulePending) |= BIT(core);
+}
+
+/* What another core's thread has asked of this one. The core's interrupt of the PMU may have no
+ * handler of its own: the hook needs none, and what is not the hook's masks it again. */
+static void asked(void)
+{
+    word_t core = CURRENT_CPU_INDEX();
+    struct mkperf_node *node = &mkperf_node[core];
+
+    if (mkperf_entry[core].asked == 0) {
+        return;
+    }
+    mkperf_entry[core].asked = 0;
+    carryOut(mkperf_memoryOf(node->asker, node->request, sizeof(struct mkperf_descriptor)),
+             node->asker, true);
+    maskInterrupt(false, CORE_IRQ_TO_IRQT(core, CONFIG_MKPERF_IRQ));
+    if (node->wake) {
+        updateTimestamp();
+        signal(node, node->irq);
+    }
+}
+#endif
 
 /*
  * A counter has overflowed, and some interrupt is there. If it is the profiling interrupt, the
@@ -157,6 +221,11 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
         if (mkperf_watching()) {
             mkperf_tellInterrupt(irq);
         }
+#ifdef ENABLE_SMP_SUPPORT
+        if (IRQT_TO_IRQ(irq) == irq_reschedule_ipi) {
+            asked();
+        }
+#endif
         return;
     }
     if (unlikely(hit == 0)) {
@@ -197,14 +266,6 @@ NO_INLINE void mkperf_preemption(word_t flags)
     complete(irq);
 }
 
-static word_t whatIsWatched(const struct mkperf_hook *hook)
-{
-    bool_t entries = hook->session.counts != 0 || hook->session.soft_mask != 0;
-
-    return (entries ? MKPERF_WATCHED_ENTRIES : 0) |
-           (mkperf_hook_schedules(hook) ? MKPERF_WATCHED_SWITCHES : 0);
-}
-
 /*
  * The current thread acknowledges the PMU's interrupt of a core. Its descriptor is named by
  * `userData` in its IPC buffer, which is found, and its rights are checked, by the kernel's own
@@ -221,17 +282,21 @@ NO_INLINE void mkperf_request(irq_t irq)
     }
 
     struct mkperf_descriptor *d = mkperf_memoryOf(thread, buffer->userData, sizeof *d);
+    bool_t here = IRQT_TO_CORE(irq) == CURRENT_CPU_INDEX();
 
-    if (d == NULL) {
-        return;
+    if (d != NULL && here) {
+        word_t core = mkperf_hook_core(d, CURRENT_CPU_INDEX());
+
+#ifdef ENABLE_SMP_SUPPORT
+        if (core != CURRENT_CPU_INDEX() && core < CONFIG_MAX_NUM_NODES) {
+            ask(core, thread, buffer->userData, irq);
+            return;
+        }
+        node->irq = irq;
+#endif
+        here = core == CURRENT_CPU_INDEX();
     }
-    if (mkperf_entry[CURRENT_CPU_INDEX()].watched & MKPERF_WATCHED_ENTRIES) {
-        MKPERF_WATCH();
-    }
-    node->shape.shape = 0; /* the place may be another now */
-    mkperf_hook_request(&node->hook, d, thread, IRQT_TO_CORE(irq) == CURRENT_CPU_INDEX());
-    mkperf_entry[CURRENT_CPU_INDEX()].watched = whatIsWatched(&node->hook);
-    mkperf_qemuChosen(&node->hook);
+    carryOut(d, thread, here);
     if (node->wake) {
         signal(node, irq);
     }
@@ -263,12 +328,27 @@ void mkperf_threadDeleted(tcb_t *tcb)
 #ifdef CONFIG_MKPERF_SCHED
         mkperf_sched_forget(&mkperf_node[i].hook, tcb);
 #endif
+#ifdef ENABLE_SMP_SUPPORT
+        if (mkperf_node[i].asker == tcb) {
+            mkperf_entry[i].asked = 0;
+        }
+#endif
     }
 }
 
 void mkperf_handlerDeleted(irq_t irq)
 {
-    if (IRQT_TO_IRQ(irq) == CONFIG_MKPERF_IRQ) {
-        end(IRQT_TO_CORE(irq));
+    if (IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ) {
+        return;
     }
+#ifdef ENABLE_SMP_SUPPORT
+    for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
+        if (IRQT_TO_IDX(mkperf_node[i].irq) == IRQT_TO_IDX(irq)) {
+            mkperf_entry[i].asked = 0;
+            end(i);
+        }
+    }
+#else
+    end(IRQT_TO_CORE(irq));
+#endif
 }

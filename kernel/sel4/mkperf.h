@@ -34,9 +34,17 @@ struct mkperf_entry {
     word_t function; /* an address in the function that was entered, or MKPERF_INTERRUPTED */
     tcb_t *thread;   /* the thread that it was entered from; NULL if that was deleted since */
     word_t watched;  /* what the session watches, MKPERF_WATCHED_*; 0: nothing */
+#ifdef ENABLE_SMP_SUPPORT
+    word_t asked; /* MKPERF_ASKED: another core's thread has a request for this one */
+#endif
 };
 
 #define MKPERF_INTERRUPTED 0 /* c_handle_interrupt */
+
+#ifdef ENABLE_SMP_SUPPORT
+/* The overflow flag of the cycle counter, which no session has. */
+#define MKPERF_ASKED BIT(31)
+#endif
 
 extern struct mkperf_entry mkperf_entry[CONFIG_MAX_NUM_NODES];
 
@@ -138,11 +146,16 @@ static inline word_t mkperf_overflows(void)
 /*
  * In c_handle_interrupt, before its c_entry_hook. Returns if the interrupt is not the hook's.
  * Outside the big kernel lock nothing is looked at but this core's flags and its interrupt.
+ * Another core asks for a request by a flag and the kernel's own reschedule IPI, which is handled
+ * with the lock held.
  */
 static inline void mkperf_interrupted(void)
 {
     word_t flags = mkperf_overflows();
 
+#ifdef ENABLE_SMP_SUPPORT
+    flags |= mkperf_entry[CURRENT_CPU_INDEX()].asked;
+#endif
 #ifdef CONFIG_MKPERF_SCHED
     if (unlikely((flags | mkperf_entry[CURRENT_CPU_INDEX()].watched) != 0)) {
 #else

@@ -3,8 +3,8 @@
  * The hook's state of one core on seL4.
  *
  * Owns: struct mkperf_node, beside struct mkperf_entry (mkperf.h). Read and written on its core,
- * with the big kernel lock held and interrupts masked; mkperf_mappingsChanged, mkperf_threadDeleted
- * and mkperf_handlerDeleted reach all cores', with the lock.
+ * with the big kernel lock held and interrupts masked; mkperf_mappingsChanged, mkperf_threadDeleted,
+ * mkperf_handlerDeleted and a request for another core reach all cores', with the lock.
  */
 #ifndef MKPERF_SEL4_NODE_H
 #define MKPERF_SEL4_NODE_H
@@ -41,6 +41,11 @@ struct mkperf_node {
     bool_t known;     /* while watched: the identity that the last entry's thread had then, */
     bool_t delivered; /* which may change while another runs; a message was delivered since */
     struct mkperf_identity id;
+#ifdef ENABLE_SMP_SUPPORT
+    irq_t irq;      /* by whose handler the last request came: its notification is signalled */
+    tcb_t *asker;   /* while mkperf_entry's `asked`: whose request it is, */
+    word_t request; /* and the address of its descriptor */
+#endif
     struct mkperf_hook hook;
 };
 

@@ -229,6 +229,12 @@ static inline uint64_t mkperf_port_kernel_pc(void)
     if (NODE_STATE(ksCurThread) == NODE_STATE(ksIdleThread)) {
         word_t pc = mkperf_port_elr();
 
+#ifdef ENABLE_SMP_SUPPORT
+        /* The thread that was interrupted may have been stopped by another core since. */
+        if (pc < USER_TOP) {
+            return mkperf_entry[CURRENT_CPU_INDEX()].function;
+        }
+#endif
         if (pc != (word_t)idle_thread) {
             return pc;
         }

@@ -9,9 +9,19 @@ MICROKIT_CAPS := $(shell grep -l MICROKIT_MAX_USER_CAPS $(MICROKIT_BOARD_DIR)/in
 $(call image,$(SHARED)/loader.img,$(SHARED)/shared.system,$(DEMO),$(DEMO_PDS))
 target: $(B)/loader.img $(STOCK)/loader.img $(if $(MICROKIT_CAPS),$(SHARED)/loader.img)
 
+# With a kernel for several cores, a demo that uses two of them.
+MICROKIT_CORES := $(shell sed -n 's/^.define CONFIG_MAX_NUM_NODES *//p' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h)
+$(call image,$(CORES)/loader.img,$(CORES)/cores.system,$(DEMO),$(DEMO_PDS))
+ifneq ($(filter-out 1,$(MICROKIT_CORES)),)
+target: $(CORES)/loader.img
+endif
+
 # $(call boot,IMAGE): the command that boots IMAGE in QEMU. $(need_qemu): a recipe's beginning, which ends it
 # where there is no QEMU with the board's machine.
 boot = $(foreach IMAGE,$(1),$(BOARD_QEMU))
+# $(call boot_cores,IMAGE): the same with the kernel's number of cores. Microkit's loader stands still there if
+# QEMU counts instructions.
+boot_cores = $(subst -icount shift=1$(comma)sleep=off,-smp $(MICROKIT_CORES),$(call boot,$(1)))
 need_qemu = $(if $(BOARD_QEMU),,echo "$@: give it MICROKIT_QEMU=<a qemu-system-aarch64 with a machine for" \
     "$(MICROKIT_BOARD)>" >&2; exit 1;) \
     $(MICROKIT_QEMU) -machine help | grep -q '^$(firstword $(subst $(comma), ,$(word 3,$(BOARD_QEMU)))) ' || { \

@@ -159,6 +159,8 @@ void irq_bind_all(const struct core *core);
 unsigned irq_number(const struct core *core);
 void irq_end(struct core *core);
 bool irq_fast(struct core *core);
+void irq_take(struct core *core);
+bool irq_taken(struct core *core);
 void irq_entry(struct core *core);
 struct task *irq_slow(void);
 void irq_enable(unsigned irq);

@@ -218,15 +218,11 @@ void irq_end(struct core *core)
     core->iar = IRQ_NONE;
 }
 
-/*
- * The first half of every interrupt, called by vectors.S with only half the registers saved. True:
- * it was the profiler's and all is done. False: irq_slow must follow.
- */
-bool irq_fast(struct core *core)
+/* hit: overflows of the session. iar: the interrupt. */
+static inline __attribute__((always_inline)) bool sampled(struct core *core, uint32_t hit,
+                                                          uint32_t iar)
 {
     struct mkperf_hook *hook = &core->hook;
-    uint32_t hit = mkperf_pmu_overflow() & hook->mask;
-    uint32_t iar = *gicc(GICC_IAR);
 
     core->iar = iar;
     if (hit == 0 || (iar & IRQ_NUMBER) != PMU_IRQ) {
@@ -242,6 +238,28 @@ bool irq_fast(struct core *core)
     core->entered = core->current;
     core->iar = IRQ_NONE;
     return !core->reschedule;
+}
+
+/*
+ * The first half of every interrupt, called by vectors.S with only half the registers saved. True:
+ * it was the profiler's and all is done. False: irq_slow must follow.
+ */
+bool irq_fast(struct core *core)
+{
+    uint32_t hit = mkperf_pmu_overflow() & core->hook.mask;
+
+    return sampled(core, hit, *gicc(GICC_IAR));
+}
+
+/* The same in two steps, the first without the lock. */
+void irq_take(struct core *core)
+{
+    core->iar = *gicc(GICC_IAR);
+}
+
+bool irq_taken(struct core *core)
+{
+    return sampled(core, mkperf_pmu_overflow() & core->hook.mask, core->iar);
 }
 
 void irq_entry(struct core *core)

@@ -17,7 +17,7 @@
 
 enum {
     SGIS = 16,       /* interrupts below this are another core's calls */
-    PACE_NS = 16384, /* the pacer's interval, divided by the number of cores */
+    PACE_NS = 16384, /* the pacer's mean interval on each core */
     NS_PER_SECOND = 1000000000,
 };
 
@@ -67,7 +67,7 @@ static void leave(const struct core *self)
  */
 static void pace(struct core *core)
 {
-    uint64_t mean = PACE_NS * READ_REG(cntfrq_el0) / NS_PER_SECOND / ncores;
+    uint64_t mean = PACE_NS * READ_REG(cntfrq_el0) / NS_PER_SECOND;
 
     core->pace_random = core->pace_random * 1664525 + 1013904223;
     WRITE_REG(cntv_tval_el0, mean / 2 + (core->pace_random >> 8) % (mean + 1));
@@ -89,14 +89,14 @@ static struct task *paced(struct core *core, struct task *next)
 
 bool smp_irq_fast(struct core *core)
 {
-    take_lock();
-    bool done = irq_fast(core);
-
-    if (!done && irq_number(core) == PACE_IRQ) {
+    irq_take(core);
+    if (irq_number(core) == PACE_IRQ) { /* nothing but this core's own */
         pace(core);
         irq_end(core);
-        done = !core->reschedule;
+        return true;
     }
+    take_lock();
+    bool done = irq_taken(core);
     if (done) {
         leave(core);
     }

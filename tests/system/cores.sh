@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Four cores in QEMU: known shares on all of them at the same time, a call from core to core, counts, many
+# sessions after each other, and a machine that has fewer cores than the system was made for. With several cores
+# QEMU counts instructions of the whole machine, so shares are of time, and sums are compared with the clock.
+set -u
+NAME=cores
+D=$B/tests/run-cores
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+t=$B/tests/pd/cores
+files="--system $t/cores.system --elf-path $t:$B/demo"
+export D t files
+
+QEMU=$(cat "$t/qemu-command")
+export QEMU
+cat >"$D/sessions" <<'EOF'
+for i in 1 2 3 4 5 6 7 8; do
+    $MKPERF record -t $T -e cycles -F 10000 --duration 0.03 $files -o $D/short$i.data || exit 1
+done
+EOF
+check "four cores are recorded and counted" scripts/qemu-talk "$D" \
+    '$MKPERF record -t $T -e cycles -F 1000 --callers 2 --duration 1 $files -o $D/slow.data >$D/slow.log 2>&1' \
+    '$MKPERF record -t $T -e cycles -F 10000 --duration 0.2 $files -o $D/fast.data >$D/fast.log 2>&1' \
+    '$MKPERF record -t $T -e cycles -F 1000 --interactions --duration 0.2 $files -o $D/edges.data >$D/edges.log 2>&1' \
+    '$MKPERF stat -t $T -e cycles:u,cycles:k -x , --duration 0.2 -o $D/stat.csv >$D/stat.log 2>&1' \
+    'sh $D/sessions >$D/sessions.log 2>&1'
+
+# samples NAME: core, PD, mode, innermost function, period, time, chain
+samples() {
+    "$MKPERF" convert -q "$D/$1.data" -o "$D/$1.jsonl" &&
+        jq -r 'select(.type == "sample") | [.core // 0, .pd, .mode, (.stack[0].function // "?"), .period, .time_ns,
+            ([.stack[] | (if .pd then .pd + ":" else "" end) + (.function // "?")] | join(" "))] | @tsv' \
+            "$D/$1.jsonl" >"$D/$1"
+}
+
+# Each core's functions have their shares of that core's samples, within four standard errors; each core has
+# about as many samples as the rate says; none is lost.
+shares() {
+    samples "$1" || return 1
+    grep -q ' 0 lost' "$D/$1.log" || { cat "$D/$1.log"; return 1; }
+    awk -F '\t' -v rate="$2" '
+        { core[$1]++; time[$1] += $5; first = first == 0 || $6 < first ? $6 : first; last = $6 > last ? $6 : last }
+        $2 == "known" $1 && $3 == "user" && $4 ~ /^known_/ {
+            n[$1]++; split($4, part, "_"); hit[$1, part[3]]++
+        }
+        END {
+            for (c = 0; c < 4; c++) {
+                line = "core " c ": " core[c] + 0 " samples"
+                if (core[c] < 0.9 * rate || core[c] > 1.2 * rate || n[c] < 100) bad = 1
+                for (p = 10; p <= 40; p += 10) {
+                    s = p / 100
+                    off = hit[c, p] - s * n[c]
+                    if (off < 0) off = -off
+                    if (off > 4 * sqrt(s * (1 - s) * n[c])) bad = 1
+                    line = line sprintf(" %d%% %.1f", p, 100 * hit[c, p] / (n[c] ? n[c] : 1))
+                }
+                print line
+            }
+            exit bad
+        }' "$D/$1"
+}
+check "known shares on each core, none lost: 1000 samples/s and core" shares slow 1000
+check "known shares on each core, none lost: 10000 samples/s and core" shares fast 2000
+
+# All samples of a core stand for the whole time.
+whole() {
+    jq -r 'select(.type == "sample") | [.core // 0, .period, .time_ns] | @tsv' "$D/slow.jsonl" | awk '
+        { sum[$1] += $2; first[$1] = first[$1] == 0 ? $3 : first[$1]; last[$1] = $3 }
+        END {
+            for (c = 0; c < 4; c++) {
+                ns = (last[c] - first[c])
+                print "core", c, sum[c], "cycles in", ns, "ns"
+                if (sum[c] < 0.98 * ns || sum[c] > 1.02 * ns) bad = 1
+            }
+            exit bad
+        }'
+}
+check "each core's periods sum up to the time" whole
+
+# The work that core 0 asks core 1 for is on core 1, and its callchain goes on in the caller on core 0.
+call() {
+    awk -F '\t' '
+        $7 ~ /cores_service/ { n++; other += $1 != 1 || $2 != "server"; whole += $7 ~ /caller:/ }
+        END {
+            print n + 0, "samples of the service,", other + 0, "elsewhere,", whole + 0, "with the caller"
+            exit !(n >= 50 && other == 0 && whole >= 0.95 * n)
+        }' "$D/slow"
+}
+check "a call from core 0 is served on core 1, with its caller" call
+
+edges() {
+    "$MKPERF" report --interactions -i "$D/edges.data" >"$D/edges" 2>&1 || { cat "$D/edges"; return 1; }
+    grep -E '(caller|known0)' "$D/edges"
+    awk '$0 ~ /caller/ && $0 ~ /server/ { found = 1 } END { exit !found }' "$D/edges"
+}
+check "calls from core to core are counted" edges
+
+# Four busy cores: user and kernel cycles together are four times the clock.
+counts() {
+    cat "$D/stat.csv"
+    awk -F, '$3 ~ /^cycles/ { sum += $1; ns = $4 > ns ? $4 : ns }
+        END { print sum, "cycles in", ns, "ns"; exit !(sum > 3.8 * ns && sum < 4.2 * ns) }' "$D/stat.csv"
+}
+check "counts are of all cores" counts
+
+sessions() {
+    for i in 1 2 3 4 5 6 7 8; do
+        samples "short$i" || return 1
+        cut -f 1 "$D/short$i" | sort | uniq -c | awk -v i="$i" '
+            { if ($1 < 150) bad = 1; cores++; line = line " " $1 }
+            END { if (bad || cores != 4) { print "session", i, "samples a core:" line; exit 1 } }' || return 1
+    done
+    ! grep -v ' 0 lost' "$D/sessions.log" | grep ' lost'
+}
+check "eight sessions after each other, each on all cores" sessions
+
+# The same system where cores 2 and 3 do not start.
+absent() {
+    QEMU=$(echo "$QEMU" | sed 's/-smp 4/-smp 2/') scripts/qemu-talk "$D" \
+        '$MKPERF record -t $T -e cycles -F 1000 --duration 0.2 $files -o $D/absent.data >$D/absent.log 2>&1' || {
+        cat "$D/absent.log"
+        return 1
+    }
+    samples absent || return 1
+    cut -f 1 "$D/absent" | sort | uniq -c
+    cat "$D/absent.log"
+    grep -q 'this machine has no core 0x2' "$D/absent.log" && grep -q 'warning: .*core' "$D/absent.log" &&
+        [ "$(cut -f 1 "$D/absent" | sort -u | tr '\n' ' ')" = '0 1 ' ]
+}
+check "cores that do not start are named, the others are sampled" absent
