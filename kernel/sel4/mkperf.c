@@ -178,7 +178,7 @@ static void ask(word_t core, tcb_t *thread, word_t request, irq_t irq)
 
 /* What another core's thread has asked of this one. The core's interrupt of the PMU may have no
  * handler of its own: the hook needs none, and what is not the hook's masks it again. */
-static void asked(void)
+static NO_INLINE void asked(void)
 {
     word_t core = CURRENT_CPU_INDEX();
     struct mkperf_node *node = &mkperf_node[core];
