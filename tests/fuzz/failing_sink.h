@@ -36,6 +36,7 @@ FAILING(begin, mkperf_session)
 FAILING(pd, mkperf_pd)
 FAILING(events, mkperf_session)
 FAILING(mark, mkperf_mark)
+FAILING(sched, mkperf_sched)
 FAILING(lost, mkperf_lost)
 FAILING(end, mkperf_totals)
 #undef FAILING
@@ -72,6 +73,7 @@ static inline struct mkperf_sink failing_sink(struct failing_sink *f, struct mkp
                                                .events = failing_events,
                                                .sample = failing_sample,
                                                .mark = failing_mark,
+                                               .sched = failing_sched,
                                                .lost = failing_lost,
                                                .flush = failing_flush,
                                                .end = failing_end,
