@@ -332,6 +332,12 @@ static enum mkperf_status finish(struct record *rec, enum mkperf_status received
 {
     struct mkperf_recorder *r = &rec->recorder;
     const struct mkperf_sink sink = r->stream->config.sink;
+    if (received == MKPERF_OK && r->options->link.watch && !r->stream->began) {
+        received = mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "%s: no session ran while it was watched; of a flight "
+                                    "recording, mkperf dump fetches what it holds",
+                                    r->link.source.spec);
+    }
     struct mkperf_error why = *e;
 
     if (received == MKPERF_ERR_OUTPUT || (received != MKPERF_OK && !r->stream->began)) {

@@ -29,6 +29,7 @@ struct how {
     const char *between; /* bytes that come between the first connection's frames: `between_n` */
     size_t between_n;
     bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks, says;
+    bool held; /* with bob: his flight recording has ended and is held */
     /* It counts by PD, and after `readings` of its totals another host ends the session. */
     enum { NOT_COUNTED, COUNTED, ENDED_HERE, BOB_CONFIGURES, BOB_STARTS, BOB_SAMPLES } counts;
     unsigned readings;
@@ -607,7 +608,8 @@ static inline pid_t start_target(struct how how, uint16_t *port)
         t.key[i] = (uint8_t)i;
     }
     if (how.bob || how.abandoned) {
-        t.configured = t.running = t.new_epoch = true;
+        t.configured = t.new_epoch = true;
+        t.running = !how.held;
         t.session = t.epoch = 1;
     }
     pid_t child = fork();

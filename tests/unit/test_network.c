@@ -324,6 +324,8 @@ static void watchers(void **state)
     expect(record_from(how, "--watch"), 0, "watching");
     assert_true(read_back().samples > 1000);
     expect(record_from(how, "--take-over"), 0, " 0 lost");
+    how.held = true;
+    expect(record_from(how, "--watch"), MKPERF_ERR_INPUT, "no session ran while it was watched");
     how = (struct how){.bob_comes = true};
     expect(record_from(how, ""), 0, "bob@desk took over control");
     assert_true(read_back().samples > 2000);
