@@ -57,11 +57,12 @@ static void set_request(struct mkperf_client *c)
     for (uint32_t i = 0; i < n; i++) {
         m->events[i] = s->event[i];
     }
-    if (s->timer || n == 0) {
+    if (s->timer || (n == 0 && !s->sched)) {
         (void)mkperf_command_event("cycles", s->period_us, &m->events[n++]);
     }
     m->events_count = (pb_size_t)n;
     m->max_frames = s->depth;
+    m->sched = s->sched;
     r->core_bytes = s->core_bytes;
     r->output_bytes = s->output_bytes;
 }
@@ -70,7 +71,8 @@ uint32_t mkperf_command_start(struct mkperf_client *c)
 {
     uint32_t result = MKPERF_RESULT_OK;
 
-    if (c->settings.timer || c->settings.events != 0 || c->page->session.events_count == 0) {
+    const struct mkperf_settings *s = &c->settings;
+    if (s->timer || s->sched || s->events != 0 || c->page->session.events_count == 0) {
         set_request(c);
         result = c->call(MKPERF_OP_CONFIGURE);
     }
@@ -148,7 +150,7 @@ static void put_settings(struct mkperf_line *l)
 
     mkperf_line_number(l, s->timer ? "timer on, period " : "timer off, period ", s->period_us,
                        " us");
-    mkperf_line_number(l, ", events ", s->events, "");
+    mkperf_line_number(l, ", events ", s->events, s->sched ? ", sched on" : "");
     mkperf_line_number(l, ", prof_btdepth ", s->depth, "");
     mkperf_line_number(l, ", prof_qlimit ",
                        (s->output_bytes != 0 ? s->output_bytes : MKPERF_OUTPUT_RING_BYTES) / 1024,
@@ -235,6 +237,7 @@ static const struct command {
     {"status", status, false, ""},
     {"events", mkperf_settings_events, false, " [NAME|rHEX[:u|:k][,period=N|,freq=N] ...]"},
     {"timer", mkperf_settings_timer, true, " {{all, N} {on, off}, period USEC}"},
+    {"sched", mkperf_settings_sched, true, " {on, off}"},
     {"prof_btdepth", mkperf_settings_btdepth, true, " DEPTH"},
     {"prof_qlimit", mkperf_settings_qlimit, true, " KB"},
     {"prof_cpubufsz", mkperf_settings_cpubufsz, true, " KB"},

@@ -25,6 +25,7 @@ enum mkperf_command_limits {
 
 struct mkperf_settings {
     bool timer; /* sample on cycles, each period_us */
+    bool sched; /* scheduling events, alone or beside samples */
     uint32_t period_us;
     uint32_t depth;
     uint32_t core_bytes; /* 0: all of it */

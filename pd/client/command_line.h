@@ -30,6 +30,7 @@ bool mkperf_line_refuse(struct mkperf_line *l, const char *text);
 
 /* command_settings.c; false: refused. */
 bool mkperf_settings_timer(struct mkperf_line *l);
+bool mkperf_settings_sched(struct mkperf_line *l);
 bool mkperf_settings_qlimit(struct mkperf_line *l);
 bool mkperf_settings_cpubufsz(struct mkperf_line *l);
 bool mkperf_settings_btdepth(struct mkperf_line *l);

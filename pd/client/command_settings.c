@@ -54,6 +54,17 @@ bool mkperf_settings_timer(struct mkperf_line *l)
     return true;
 }
 
+bool mkperf_settings_sched(struct mkperf_line *l)
+{
+    bool on = l->words == 2 && mkperf_command_same(l->word[1], "on");
+
+    if (!on && (l->words != 2 || !mkperf_command_same(l->word[1], "off"))) {
+        return mkperf_line_refuse(l, "usage: sched {on, off}\n");
+    }
+    l->c->settings.sched = on;
+    return true;
+}
+
 /* A ring's size: the largest power of two that is not above KB. */
 static bool ring_size(struct mkperf_line *l, uint32_t max, uint32_t *out)
 {

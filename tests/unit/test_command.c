@@ -34,6 +34,9 @@ static void settings(void **state)
     assert_true(command(h, "prof_qlimit 100")->ok);
     assert_int_equal(s->output_bytes, 64 * 1024);
     assert_true(command(h, "prof_cpubufsz 16")->ok);
+    assert_true(command(h, "sched on")->ok);
+    assert_non_null(strstr(command(h, "status")->text, "sched on"));
+    assert_true(command(h, "sched off")->ok);
     assert_int_equal(s->core_bytes, 16 * 1024);
     assert_true(command(h, "events cycles:u 'r11',period=5000 instructions:k,freq=99")->ok);
     assert_int_equal(s->events, 3);
@@ -109,6 +112,9 @@ static void refused(void **state)
         "prof_qlimit 0xffffffffffffffff",
         "prof_qlimit 18014398509481984",
         "prof_cpubufsz 0",
+        "sched",
+        "sched maybe",
+        "sched on off",
         "prof_cpubufsz 257",
         "prof_cpubufsz 64 64",
         "events cycles:",
