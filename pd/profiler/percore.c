@@ -152,6 +152,7 @@ void mkperf_cores_probe(struct mkperf_profiler *p)
 {
     uint32_t all = (UINT32_C(1) << p->cores) - 1;
 
+    mkperf_cores_collect(p); /* since the last time */
     mkperf_cores_request(p, all & ~mkperf_cores_heard(p), 0);
 }
 
