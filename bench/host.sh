@@ -11,7 +11,7 @@ for n in $samples ${BENCH_FULL:+$((3 * samples))}; do
 done
 read -r cpu wall rss <"$d/host-$samples"
 value host_samples_per_second "$(awk "BEGIN { printf \"%.0f\", $samples / $cpu }")" samples/s \
-    '>=2000000' "capture to perf.data, per second of one core"
+    '>=5000000' "capture to perf.data, per second of one core"
 value host_peak_rss_mib "$(awk "BEGIN { printf \"%.1f\", $rss / 1024 }")" MiB '<=32' \
     "1,000,000 samples"
 [ -n "$BENCH_FULL" ] || exit 0
