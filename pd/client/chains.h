@@ -8,8 +8,6 @@
 #ifndef MKPERF_CHAINS_H
 #define MKPERF_CHAINS_H
 
-#include <string.h>
-
 #include "encode.h"
 
 enum {
@@ -33,42 +31,45 @@ static inline size_t key_words(uint64_t header)
 }
 
 /*
- * The key of a sample's chain; the record's size was checked. Its words stay in the record, after
- * the word of its pc. They are read four at a time, the last four maybe twice, because this is most
- * of a sample's cost here.
+ * The key of a sample's chain; the record's size was checked. Its words are read four at a time, the
+ * last four maybe twice, because this is most of a sample's cost here.
+ *
+ * Two chains of a thread are the same if all 64 bits of their hashes are: they are not compared word
+ * by word. By chance that happens to different ones once in some 10^19 pairs. A program that
+ * makes stacks with equal hashes deceives about itself alone, which it can do by any false stack.
  */
 static inline __attribute__((always_inline)) struct mkperf_key
 make_key(const struct mkperf_encoder *e, uint64_t header, const uint64_t *record, uint32_t reads)
 {
     uint64_t mix = e->mix;
+    uint64_t other = e->other_mix; /* so that no two words have the same factor */
     struct mkperf_key k = {
         .header = (header >> 32 & KEY_HEADER) | (uint64_t)reads << 32,
         .thread = record[MKPERF_WORD_THREAD],
-        .words = record + key_at(header),
-        .n = key_words(header),
     };
-    const uint64_t *w = k.words;
-    uint64_t a = k.header * mix + k.thread;
+    size_t n = key_words(header);
+    const uint64_t *w = record + key_at(header);
+    uint64_t a = (k.header ^ e->seed) * mix + k.thread;
     uint64_t b = 0;
 
-    if (k.n >= STRIDE) {
-        const uint64_t *last = w + k.n - STRIDE;
+    if (n >= STRIDE) {
+        const uint64_t *last = w + n - STRIDE;
         for (; w < last; w += STRIDE) {
             a = a * mix + w[0];
-            b = b * mix + w[1];
+            b = b * other + w[1];
             a = a * mix + w[2];
-            b = b * mix + w[3];
+            b = b * other + w[3];
         }
         a = a * mix + last[0];
-        b = b * mix + last[1];
+        b = b * other + last[1];
         a = a * mix + last[2];
-        b = b * mix + last[3];
+        b = b * other + last[3];
     } else {
-        for (const uint64_t *end = w + k.n; w != end; w++) {
+        for (const uint64_t *end = w + n; w != end; w++) {
             a = a * mix + *w;
         }
     }
-    k.tag = (uint64_t)e->epoch << 32 | ((a * mix + b) * mix) >> 32;
+    k.hash = (a * mix + b) * mix;
     return k;
 }
 
@@ -78,45 +79,10 @@ static inline const uint64_t *pc_word(uint64_t header, const uint64_t *record)
     return record + key_at(header) - 1;
 }
 
-/* Loads first, so that they become pairs, and one jump. */
-static inline bool same_four(const uint64_t *a, const uint64_t *b)
-{
-    uint64_t a0 = a[0];
-    uint64_t a1 = a[1];
-    uint64_t b0 = b[0];
-    uint64_t b1 = b[1];
-    uint64_t a2 = a[2];
-    uint64_t a3 = a[3];
-    uint64_t b2 = b[2];
-    uint64_t b3 = b[3];
-
-    return ((a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3)) == 0;
-}
-
-static inline bool same_words(const uint64_t *a, const uint64_t *b, size_t n)
-{
-    if (n >= STRIDE) {
-        const uint64_t *last = a + n - STRIDE;
-        const uint64_t *last_b = b + n - STRIDE;
-        for (; a < last; a += STRIDE, b += STRIDE) {
-            if (!same_four(a, b)) {
-                return false;
-            }
-        }
-        return same_four(last, last_b);
-    }
-    for (; n != 0; n--) {
-        if (*a++ != *b++) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The header determines the number of words, so chains with the same header have as many. */
+/* Of two whose hashes are the same. */
 static inline bool same_chain(const struct mkperf_key *k, const struct mkperf_chain *c)
 {
-    return c->header == k->header && c->thread == k->thread && same_words(k->words, c->word, k->n);
+    return c->thread == k->thread && c->header == k->header;
 }
 
 static inline unsigned set_of(uint64_t tag)
@@ -140,10 +106,10 @@ static inline unsigned find_tag(const struct mkperf_encoder *e, uint64_t tag, un
 static inline __attribute__((always_inline)) unsigned find_slot(const struct mkperf_encoder *e,
                                                                 const struct mkperf_key *k)
 {
-    unsigned slot = find_tag(e, k->tag, set_of(k->tag));
+    unsigned slot = find_tag(e, k->hash, set_of(k->hash));
 
     while (slot < MKPERF_CHAIN_SLOTS && !same_chain(k, &e->chain[slot])) {
-        slot = find_tag(e, k->tag, slot + MKPERF_ENCODE_SETS);
+        slot = find_tag(e, k->hash, slot + MKPERF_ENCODE_SETS);
     }
     return slot;
 }
@@ -169,7 +135,7 @@ static inline unsigned oldest_slot(const struct mkperf_encoder *e, unsigned set,
 
     for (unsigned way = 0; way < MKPERF_ENCODE_WAYS; way++) {
         unsigned slot = way * MKPERF_ENCODE_SETS + set;
-        uint64_t age = e->tag[set][way] >> 32 != e->epoch ? UINT64_MAX : time - e->chain[slot].used;
+        uint64_t age = e->chain[slot].epoch != e->epoch ? UINT64_MAX : time - e->chain[slot].used;
         if (age > oldest_age) {
             oldest = slot;
             oldest_age = age;
@@ -178,15 +144,16 @@ static inline unsigned oldest_slot(const struct mkperf_encoder *e, unsigned set,
     return oldest;
 }
 
-static inline void keep_chain(struct mkperf_encoder *e, const struct mkperf_key *k, unsigned slot)
+static inline void keep_chain(struct mkperf_encoder *e, const struct mkperf_key *k, uint64_t pc,
+                              unsigned slot)
 {
     struct mkperf_chain *c = &e->chain[slot];
 
-    e->tag[slot % MKPERF_ENCODE_SETS][slot / MKPERF_ENCODE_SETS] = k->tag;
+    e->tag[slot % MKPERF_ENCODE_SETS][slot / MKPERF_ENCODE_SETS] = k->hash;
     c->header = k->header;
     c->thread = k->thread;
-    c->pc = k->words[-1];
-    memcpy(c->word, k->words, k->n * sizeof *c->word);
+    c->epoch = e->epoch;
+    c->pc = pc;
 }
 
 #endif

@@ -61,6 +61,7 @@ void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
     e->epoch++;
     e->batches = 0;
     e->slot = MKPERF_CHAIN_SLOTS;
+    e->seed = e->epoch * MKPERF_JITTER_MIX;
 }
 
 bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e)
@@ -96,6 +97,7 @@ void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t t
     e->periods = (struct mkperf_periods){0};
     e->session = session;
     e->mix = MKPERF_JITTER_MIX;
+    e->other_mix = UINT64_C(0xd1342543de82ef95);
     e->tick_hz = tick_hz;
     e->sent = 0;
     mkperf_encoder_new_epoch(e);
@@ -170,7 +172,7 @@ static __attribute__((noinline)) unsigned add_chain(struct mkperf_encoder *e,
                                                     unsigned slot)
 {
     if (slot >= MKPERF_CHAIN_SLOTS) {
-        slot = oldest_slot(e, set_of(k->tag), record[MKPERF_WORD_TIME]);
+        slot = oldest_slot(e, set_of(k->hash), record[MKPERF_WORD_TIME]);
     }
     e->definition.n = mkperf_wire_chain(e->definition.bytes, header, record, slot, e->samples,
                                         (uint32_t)(k->header >> 32));
@@ -178,7 +180,7 @@ static __attribute__((noinline)) unsigned add_chain(struct mkperf_encoder *e,
     if (more + takes > room(e)) {
         return MKPERF_CHAIN_SLOTS;
     }
-    keep_chain(e, k, slot);
+    keep_chain(e, k, *pc_word(header, record), slot);
     e->chains.n +=
         mkperf_put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
     e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
@@ -262,9 +264,11 @@ static uint64_t put_period(struct mkperf_encoder *e, unsigned counter, uint64_t 
     struct mkperf_middle was = p->now;
     uint64_t next = mkperf_period_next(p, counter, e->mix);
 
-    if (p->now.base == 0) {
-        mkperf_period_expect(p, period, true);
-    } else if (!(e->periods.known >> counter & 1) || next == period) {
+    if (!(e->periods.known >> counter & 1)) {
+        if (p->now.base == 0) {
+            mkperf_period_expect(p, period, true);
+        }
+    } else if (next == period) {
         /* as expected */
     } else if (!mkperf_period_change(p, counter, period, time, e->mix)) {
         next = period - next;
@@ -338,8 +342,8 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     return MKPERF_ENCODE_ADDED;
 }
 
-/* Whether a run may go on with a sample of another header than the last one's. */
-static bool header_ok(const struct mkperf_encoder *e, uint64_t header)
+/* Whether a run may go on with a sample of another kind than the last one's. */
+static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
 {
     unsigned flags = mkperf_record_flags(header);
 
@@ -347,101 +351,89 @@ static bool header_ok(const struct mkperf_encoder *e, uint64_t header)
            mkperf_record_core(header) == e->core &&
            mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
            e->periods.begun >> mkperf_record_counter(header) & 1 && !(flags & MKPERF_SAMPLE_READ) &&
-           (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL) &&
-           mkperf_record_size(header) ==
-               8 * (MKPERF_SAMPLE_FIXED_WORDS + (header >> KERNEL_BIT & 1) +
-                    mkperf_record_nframes(header));
+           (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Samples of one counter that followed one another, the first at `from`, the last at `last`, with
- * the events of all but the first. */
-static inline void end_stretch(struct mkperf_period *p, uint64_t last, uint64_t from,
-                               uint64_t events)
+/* Samples of one counter that followed one another, from p->from on: those after the first had so
+ * many events. */
+static inline void end_stretch(struct mkperf_period *p, uint64_t events)
 {
-    if (last != p->last) { /* there is one */
-        p->last = last;
-        p->ticks += last - from;
+    if (p->last != p->before) { /* there is one */
+        p->ticks += p->last - p->from;
         p->events += events;
     }
 }
 
+/*
+ * Few values are alive in this loop, and what can be computed again is, because known_slot saves
+ * what has no place in a register.
+ */
 size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes)
 {
     uint8_t *pcs = e->end[MKPERF_COLUMN_PC];
     uint8_t *times = e->end[MKPERF_COLUMN_TIME];
-    struct mkperf_period *p = e->periods.of;
-    struct mkperf_chain *c = NULL;
+    struct mkperf_period *p = NULL;
     const uint64_t *record = records;
-    uint64_t like = 0;   /* header of the last sample: no sample's */
-    uint64_t last = 0;   /* time of the counter's last sample, */
-    uint64_t from = 0;   /* of the first of those that follow one another, */
-    uint64_t events = 0; /* and the events of the others */
-    size_t size = 0;
-    size_t words = 0; /* of the chain, and the first's place in the record */
-    size_t at = 0;
+    const uint64_t *end = records + bytes / 8;
+    const uint64_t kind = UINT64_C(0xff23ff000000ffff); /* what kind_ok looks at */
+    uint64_t like = UINT64_MAX;                         /* header of the last sample: no sample's */
+    uint64_t events = 0; /* of the counter's samples that follow one another, but the first */
     uint32_t left = e->sure - e->samples;
-    size_t rest = bytes;
 
-    for (; left != 0 && rest >= SMALLEST_SAMPLE; left--) {
+    for (; left != 0 && end - record >= MKPERF_SAMPLE_FIXED_WORDS; left--) {
         uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
-        bool other = false;
-        if (header != like) {
-            if (!header_ok(e, header)) {
+        if (((header ^ like) & kind) != 0) {
+            if (!kind_ok(e, header)) {
                 break;
             }
-            if (p != &e->periods.of[mkperf_record_counter(header)] || like == 0) {
-                if (like != 0) {
-                    end_stretch(p, last, from, events);
+            if (p == NULL || mkperf_record_counter(header ^ like) != 0) {
+                if (p != NULL) {
+                    end_stretch(p, events);
                 }
                 p = &e->periods.of[mkperf_record_counter(header)];
-                last = p->last;
-                from = record[MKPERF_WORD_TIME];
+                p->from = record[MKPERF_WORD_TIME];
+                p->before = p->last;
                 events = 0 - record[MKPERF_WORD_PERIOD];
             }
             like = header;
-            size = mkperf_record_size(header);
-            at = key_at(header);
-            words = key_words(header);
-            c = NULL;
         }
-        if (size > rest) {
+        size_t words = MKPERF_SAMPLE_FIXED_WORDS + (header >> KERNEL_BIT & 1) +
+                       mkperf_record_nframes(header);
+        if (mkperf_record_size(header) != 8 * words || words > (size_t)(end - record)) {
             break;
         }
-        if (c == NULL || record[MKPERF_WORD_THREAD] != c->thread ||
-            !same_words(record + at, c->word, words)) {
-            unsigned slot = known_slot(e, header, record);
-            if (slot >= MKPERF_CHAIN_SLOTS) {
-                break;
-            }
-            c = &e->chain[slot];
-            other = slot != e->slot;
+        unsigned slot = known_slot(e, header, record);
+        if (slot >= MKPERF_CHAIN_SLOTS) {
+            break;
         }
+        struct mkperf_chain *c = &e->chain[slot];
         uint64_t period = record[MKPERF_WORD_PERIOD];
-        uint64_t away = record[at - 1] - c->pc;
-        uint32_t draw = mkperf_jitter_draw(last, mkperf_record_counter(header), e->mix);
+        uint64_t away = *pc_word(header, record) - c->pc;
+        uint32_t draw = mkperf_jitter_draw(p->last, mkperf_record_counter(header), e->mix);
         if (p->low + (draw & p->mask) != period || !pc_ok(away)) {
             break;
         }
         uint64_t time = record[MKPERF_WORD_TIME];
-        times = put_value(times, mkperf_zigzag(time - due(last, period, p->rate)));
-        pcs = put_value(pcs, pc_value(away, other));
-        if (other) {
-            e->slot = (uint32_t)(c - e->chain);
-            e->end[MKPERF_COLUMN_SLOT] = put_value(e->end[MKPERF_COLUMN_SLOT], e->slot);
-        }
-        c->used = last = time;
-        e->last_time = time;
+        times = put_value(times, mkperf_zigzag(time - due(p->last, period, p->rate)));
+        c->used = p->last = time;
         events += period;
-        record += size / 8;
-        rest -= size;
+        pcs = put_value(pcs, pc_value(away, slot != e->slot));
+        if (slot != e->slot) {
+            e->slot = slot;
+            e->end[MKPERF_COLUMN_SLOT] = put_value(e->end[MKPERF_COLUMN_SLOT], slot);
+        }
+        record += words;
     }
-    if (like != 0) {
-        end_stretch(p, last, from, events);
+    if (p != NULL) {
+        end_stretch(p, events);
+    }
+    if (record != records) {
+        e->last_time = p->last;
     }
     e->end[MKPERF_COLUMN_PC] = pcs;
     e->end[MKPERF_COLUMN_TIME] = times;
     e->samples = e->sure - left;
-    return bytes - rest;
+    return (size_t)(record - records) * 8;
 }
 
 static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t header,

@@ -33,7 +33,6 @@ enum mkperf_encode_result {
 enum mkperf_encode_limits {
     MKPERF_ENCODE_WAYS = 4,
     MKPERF_ENCODE_SETS = MKPERF_CHAIN_SLOTS / MKPERF_ENCODE_WAYS,
-    MKPERF_CHAIN_WORDS = 2 + MKPERF_MAX_FRAMES, /* lr, kernel_pc and frames */
 };
 
 struct mkperf_chain {
@@ -41,15 +40,13 @@ struct mkperf_chain {
     uint64_t thread;
     uint64_t pc;   /* what samples of the chain are told relative to */
     uint64_t used; /* time of the last sample */
-    uint64_t word[MKPERF_CHAIN_WORDS];
+    uint32_t epoch;
 };
 
 struct mkperf_key {  /* what makes a chain, of the record being added */
     uint64_t header; /* nframes, counter, flags, and above them the counters that are read */
     uint64_t thread;
-    const uint64_t *words; /* in the record: lr, kernel_pc, frames; idle's: frames */
-    size_t n;              /* which the header says, too */
-    uint64_t tag;          /* epoch, and the hash below it */
+    uint64_t hash; /* of both, of the epoch, and of lr, kernel_pc and frames; idle's: frames */
 };
 
 struct mkperf_column { /* encoded values of one field */
@@ -75,8 +72,9 @@ struct mkperf_encoder {
     uint32_t session;
     uint32_t epoch;
     uint32_t batches; /* of this epoch */
-    uint64_t mix; /* the hash's factor: here, since a constant is made anew, in four steps, for each
-                     use */
+    uint64_t mix;     /* the hash's factors, the first of which is that of jitter: here, since a */
+    uint64_t other_mix; /* constant is made anew, in four steps, for each use */
+    uint64_t seed;      /* what it begins with, another one in each epoch and session */
     uint64_t tick_hz;
     uint64_t sent; /* samples in finished batches of this session */
     uint32_t slot; /* of the last sample's chain; MKPERF_CHAIN_SLOTS: none in this epoch */
@@ -99,7 +97,7 @@ struct mkperf_encoder {
     struct mkperf_reads reads;
     struct mkperf_column definition;
 
-    uint64_t tag[MKPERF_ENCODE_SETS][MKPERF_ENCODE_WAYS]; /* invalid in any other epoch */
+    uint64_t tag[MKPERF_ENCODE_SETS][MKPERF_ENCODE_WAYS]; /* the chains' hashes, as in the key */
     struct mkperf_chain chain[MKPERF_CHAIN_SLOTS];        /* way * MKPERF_ENCODE_SETS + set */
 };
 

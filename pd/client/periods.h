@@ -28,6 +28,8 @@ struct mkperf_period {
     uint64_t rate;   /* ticks for 2^MKPERF_RATE_SHIFT events: what a sample needs */
     uint64_t events; /* of the batch's samples that followed one of the same counter, */
     uint64_t ticks;  /* and the time between those two */
+    uint64_t from;   /* of those that follow one another now: the first's time, */
+    uint64_t before; /* and that of the counter's sample before it */
     struct mkperf_middle now;
     struct mkperf_middle told; /* at the counter's first sample in the batch, */
     uint64_t told_rate;        /* likewise */
