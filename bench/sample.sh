@@ -23,4 +23,4 @@ for i in 1 2; do
     }
     bytes_per_sample "$d/demo.log"
 done >"$d/demo.bytes"
-value wire_bytes_per_sample "$(sort -n "$d/demo.bytes" | head -n 1)" bytes '<=12' "the demo at 1 kHz, callchain depth 8"
+value wire_bytes_per_sample "$(sort -n "$d/demo.bytes" | head -n 1)" bytes '<=5' "the demo at 1 kHz, callchain depth 8"

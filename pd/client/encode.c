@@ -415,7 +415,7 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
         }
         uint64_t time = record[MKPERF_WORD_TIME];
         times = put_value(times, mkperf_zigzag(time - due(p->last, period, p->rate)));
-        c->used = p->last = time;
+        c->used = p->last = e->last_time = time;
         events += period;
         pcs = put_value(pcs, pc_value(away, slot != e->slot));
         if (slot != e->slot) {
@@ -426,9 +426,6 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
     }
     if (p != NULL) {
         end_stretch(p, events);
-    }
-    if (record != records) {
-        e->last_time = p->last;
     }
     e->end[MKPERF_COLUMN_PC] = pcs;
     e->end[MKPERF_COLUMN_TIME] = times;
