@@ -160,7 +160,7 @@ static enum mkperf_status release_first(struct mkperf_merge *m, struct queue *q,
 enum mkperf_status mkperf_merge_release(struct mkperf_merge *m, bool all,
                                         const struct mkperf_sink *to, struct mkperf_error *e)
 {
-    uint64_t until = all ? UINT64_MAX : horizon(m), time_ns;
+    uint64_t until = all ? UINT64_MAX : horizon(m), time_ns = 0;
     struct queue *q;
 
     while ((q = oldest(m, &time_ns)) != NULL &&

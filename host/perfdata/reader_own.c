@@ -217,12 +217,10 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
 {
     struct mkperf_totals *t = &s->totals;
 
-    if (mkperf_figures_read(t, key, value)) {
+    if (mkperf_figures_read(t, key, value) || mkperf_cores_line(t, key, value)) {
         return true;
     } else if (strcmp(key, "complete") == 0) {
         t->complete = value[0] == '1';
-    } else if (mkperf_cores_line(t, key, value)) {
-        return true;
     } else if (mkperf_interactions_is_line(key)) {
         return interactions_line(s, key, value);
     } else if (strcmp(key, "event") == 0) {

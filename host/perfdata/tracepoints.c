@@ -141,15 +141,22 @@ static unsigned put_system(FILE *f, unsigned first, unsigned npoints)
     return end;
 }
 
-char *mkperf_trace_formats(unsigned npoints, size_t *n)
+static FILE *open_text(char **text, size_t *n)
 {
-    char *text = NULL;
-    uint32_t systems = 0;
-    FILE *f = open_memstream(&text, n);
+    FILE *f = open_memstream(text, n);
 
     if (f == NULL) {
         mkperf_die();
     }
+    return f;
+}
+
+char *mkperf_trace_formats(unsigned npoints, size_t *n)
+{
+    char *text = NULL;
+    uint32_t systems = 0;
+    FILE *f = open_text(&text, n);
+
     (void)fwrite("\x17\x08\x44tracing", 1, 10, f);
     put_text(f, "0.6");
     put(f, 0, 1); /* little-endian */

@@ -55,7 +55,7 @@ enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i
 enum mkperf_status perfdata_trace_announce(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     bool two = w->session.nevents == 0; /* ids: trailers name the first event's, which is 1 */
-    uint8_t attr[PERF_ATTR_BYTES];
+    uint8_t attr[PERF_ATTR_BYTES] = {0};
 
     for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
         size_t n = 8 + PERF_ATTR_BYTES + (two && i == 0 ? 16 : 8);

@@ -376,13 +376,13 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
     const uint64_t *record = records;
     const uint64_t *end = records + bytes / 8;
     const uint64_t kind = UINT64_C(0xff23ff000000ffff); /* what kind_ok looks at */
-    uint64_t like = UINT64_MAX;                         /* header of the last sample: no sample's */
+    uint64_t like = UINT64_MAX;                         /* header of the last sample */
     uint64_t events = 0; /* of the counter's samples that follow one another, but the first */
     uint32_t left = e->sure - e->samples;
 
     for (; left != 0 && end - record >= MKPERF_SAMPLE_FIXED_WORDS; left--) {
         uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
-        if (((header ^ like) & kind) != 0) {
+        if (p == NULL || ((header ^ like) & kind) != 0) {
             if (!kind_ok(e, header)) {
                 break;
             }

@@ -40,7 +40,7 @@ static enum mkperf_status put_sample(const struct mkperf_sink *sink, uint64_t i,
     s.pc = 0x300000 + 0x1000 * path;
     if (s.pd == PDS || path % 8 == 0) {
         s.flags = MKPERF_SAMPLE_KERNEL | (s.pd == PDS ? MKPERF_SAMPLE_NO_USER : 0);
-        s.kernel_pc = 0xffffff8040000000 + 0x1000 * (path % 4);
+        s.kernel_pc = 0xffffff8040000000 + UINT64_C(0x1000) * (path % 4);
         chain.n = s.pd == PDS ? 0 : chain.n;
     }
     return sink->ops->sample(sink->self, &s, e);

@@ -155,7 +155,7 @@ static void refusals(void **state)
 {
     (void)state;
     refused(PD("smc='true'", "server.elf", ""), "does not support secure monitor calls");
-    refused(PD("cpu='1'", "server.elf", ""), "has one core");
+    refused(PD("cpu='4'", "server.elf", ""), "has at most 4 cores");
     refused(PD("", "server.elf", "<virtual_machine name='v'><vcpu id='0'/></virtual_machine>"),
             "does not support virtual machines");
     refused(PD("", "server.elf", "<cspace><cap_sc slot='1' pd='a'/></cspace>"),
