@@ -77,7 +77,7 @@ svg() {
         [ -e "$D/$f" ] || f=$f.svg
         xmllint --noout --nonet "$D/$f" || return 1
     done
-    ! grep -E '(href|src)=|https?://' "$D/out.svg" | grep -v 'xmlns='
+    ! grep -E '(href|src)=|https?://' "$D/out.svg" | grep -v "xmlns=\|createElementNS('http://www.w3.org/"
 }
 has xmllint "well-formed SVG" && check "flame graphs are well-formed and load nothing" svg
 
@@ -127,10 +127,10 @@ firefox() {
         sleep 0.2
     done
     status=0
-    for t in 0 1 2 3 4; do
+    for t in 0 1 2 3 4 5 6 7; do
         node "$cli" thread samples --thread t-$t --include-idle --session t
     done >>"$D/firefox" 2>&1 || status=1
-    for t in 0 4; do
+    for t in 0 7; do
         node "$cli" thread markers --thread t-$t --session t >>"$D/firefox" 2>&1 || status=1
     done
     node "$cli" counter list --session t >>"$D/firefox" 2>&1 || status=1
@@ -138,19 +138,24 @@ firefox() {
     wait $daemon 2>/dev/null
     rm -rf "$PROFILER_CLI_SESSION_DIR"
     [ $status -eq 0 ] || { tail -n 20 "$D/firefox"; return 1; }
-    want "$D/firefox" 'client (cpu-cycles)' 'client (r17)' 'lost samples' \
-        'leaf - self: 6000 (66.7%)' 'handle - self: 3000 (33.3%)' 'idle_thread - self: 4000 (66.7%)' \
-        'middle - self: 50 (100.0%)' 'Kernel .* 3000 ' 'Lost samples' 'request .*3 markers .*max=4ms' \
+    want "$D/firefox" 'client core 0 (cpu-cycles)' 'client core 1 (r17)' 'lost samples' \
+        'leaf - self: 3000 (60.0%)' 'leaf - self: 3000 (75.0%)' 'handle - self: 2000 (40.0%)' \
+        'handle - self: 1000 (25.0%)' 'idle_thread - self: 2000 (66.7%)' \
+        'middle - self: 25 (100.0%)' 'Kernel .* 2000 ' 'Lost samples' 'request .*3 markers .*max=4ms' \
         'cpu-cycles (PMU) .*client' 'r17 (PMU) .*client' 'lost samples (PMU)'
 }
 
-# The tracks' steps add up to the weights of the PDs' samples.
+# The tracks' steps add up to the weights of the PDs' samples, over both cores.
 tracks() {
     node -e '
         const profile = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+        const sum = {};
         for (const c of profile.counters) {
-            const thread = profile.threads[c.mainThreadIndex];
-            console.log(`${thread.processName} ${c.name} ${c.samples.count.reduce((a, b) => a + b)}`);
+            const of = `${profile.threads[c.mainThreadIndex].processName} ${c.name}`;
+            sum[of] = c.samples.count.reduce((a, b) => a + b, sum[of] || 0);
+        }
+        for (const of in sum) {
+            console.log(`${of} ${sum[of]}`);
         }' "$D/out.firefox.json" >"$D/tracks" 2>&1
     want "$D/tracks" '^client cpu-cycles 9000$' '^client r17 50$' '^idle cpu-cycles 6000$' \
         '^lost samples lost samples 12$'

@@ -77,9 +77,10 @@ static uint64_t address(const char *elf, const char *function)
 
 static struct mkperf_error e;
 
-static void begin(const struct mkperf_sink *s)
+static void begin_with(const struct mkperf_sink *s, bool sched)
 {
     struct mkperf_session session = {
+        .sched = sched,
         .platform = "pocket",
         .cpu = "Cortex-A53",
         .kernel_elf = kernel_elf,
@@ -100,6 +101,11 @@ static void begin(const struct mkperf_sink *s)
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(s->ops->pd(s->self, &pd[i], &e), MKPERF_OK);
     }
+}
+
+static void begin(const struct mkperf_sink *s)
+{
+    begin_with(s, false);
 }
 
 static uint64_t now;
@@ -420,12 +426,18 @@ static void says_that_the_disk_is_full(void **state)
 
     (void)state;
     for (size_t i = 0; i < mkperf_nformats; i++) {
-        struct mkperf_export x = {.path = "/dev/full"};
+        struct mkperf_export x = {.path = "/dev/full", .input = ""};
         struct mkperf_output out;
         struct mkperf_sample sample = {.period = 5, .callers = &none};
-        assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
-        begin(&out.sink);
-        e.status = out.sink.ops->sample(out.sink.self, &sample, &e);
+        if (mkperf_formats[i].open(&x, &out, &e) != MKPERF_OK) {
+            assert_int_equal(e.status, MKPERF_ERR_OUTPUT); /* it writes a directory */
+            continue;
+        }
+        begin_with(&out.sink, true); /* some formats show nothing else */
+        e.status = MKPERF_OK;
+        if (out.sink.ops->sample != NULL) {
+            e.status = out.sink.ops->sample(out.sink.self, &sample, &e);
+        }
         if (e.status == MKPERF_OK) {
             e.status = out.sink.ops->end(out.sink.self, &totals, &e);
         }
