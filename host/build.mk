@@ -60,7 +60,7 @@ MANDIR ?= $(DATADIR)/man
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
 TARGET_PARTS = $(shell find Makefile LICENSES include kernel platform proto scripts pd demo \
-                host/build.mk tests/build.mk bench/build.mk -type f)
+                host/build.mk tests/build.mk tests/fuzz/build.mk bench/build.mk -type f)
 .PHONY: install-host install-target
 install: install-host install-target
 install-host: $(B)/mkperf $(B)/share.stamp

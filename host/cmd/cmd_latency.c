@@ -239,7 +239,7 @@ static int latency_main(int argc, char **argv)
 
 const struct mkperf_command mkperf_latency_command = {
     .name = "latency",
-    .summary = "show where the time between PDs goes: calls, wake-ups, budgets",
+    .summary = "show latencies: calls, wake-ups, PDs, budgets",
     .synopsis = "[-i FILE | -t TARGET] [options]",
     .description =
         "Of a recording with scheduling events: for each pair of PDs how long protected calls took "

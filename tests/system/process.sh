@@ -56,11 +56,11 @@ ignored_hangup() {
     done
     kill -HUP $view
     url=$(sed -n 's/^mkperf view: \(http.*\)/\1/p' "$D/view.log")
-    curl -s --noproxy '*' -o "$D/answer" "${url}data/info"
+    curl -s --noproxy '*' -f --compressed -o "$D/answer" "${url}data/profile"
     answered=$?
     kill -TERM $view
     wait $view || return 1
-    [ $answered -eq 0 ] && grep -q known "$D/answer"
+    [ $answered -eq 0 ] && grep -qa known "$D/answer"
 }
 check "an ignored SIGHUP stays ignored" ignored_hangup
 
