@@ -77,10 +77,10 @@ record_turns() {
     on "$demo" '$MKPERF record -t $T -F 1000 --duration 4 -o $D/turned.data \
         -e cycles,instructions,{cycles:u,instructions:u},{cycles:k,instructions:k}' || return 1
     $MKPERF report --stdio -i "$D/turned.data" --percent-limit 50 >"$D/turned" || return 1
-    grep '^# event\|turns' "$D/turned"
+    grep '^# event\|multiplexed' "$D/turned"
     grep -q 'counted .* % of the time' "$D/talk.log" && awk '
         /^# event / { name = $3; mode = /user only/ ? "u" : /kernel only/ ? "k" : "" }
-        /multiplexed/ { share[name mode] = $5; scaled[name mode] = $NF }
+        /multiplexed/ { share[name mode] = $4; scaled[name mode] = $NF }
         END {
             all = scaled["cycles,"]
             print all, scaled["cycles,u"] + scaled["cycles,k"], share["cycles,"], share["cycles,u"]
