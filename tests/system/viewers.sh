@@ -30,8 +30,10 @@ has() {
     echo "left out: $2: no $1"
     return 1
 }
-convert() { # convert NAME: without inlined functions, which mkperf report adds to those around them
-    "$MKPERF" convert -q --no-inline "$data" -o "$D/$1"
+convert() { # convert NAME [OPTION]: without inlined functions, which mkperf report adds to those around them
+    name=$1
+    shift
+    "$MKPERF" convert -q --no-inline "$@" "$data" -o "$D/$name"
 }
 
 # `function events`, over all PDs, sorted: the report's.
@@ -118,7 +120,7 @@ has node "folded stacks, CSV, JSON Lines" && check "folded stacks, CSV, JSON Lin
 
 # A PD in the graph: its width and share.
 svg() {
-    convert out.svg || return 1
+    convert out.svg --idle || return 1
     for pd in known idle dummy1; do
         node "$npm/svg.mjs" "$D/out.svg" "$pd" x | sed -n 's/^details [^ ]* *\([0-9]*\), .*/\1/p' >"$D/svg"
         awk -v pd="$pd" '/^ / && $1 ~ /%$/ && $4 == pd { sum += $3 } END { printf "%.0f\n", sum }' "$D/report" |
