@@ -91,6 +91,7 @@ static void forge(struct mkperf_descriptor *d)
     }
     d->magic = MKPERF_DESCRIPTOR_MAGIC;
     d->op = below(16) == 0 ? (uint32_t)any() : (uint32_t)below(16);
+    d->core = below(16) == 0 ? (uint32_t)any() : 0;
     d->answered = sequence;
     d->sequence = ++sequence;
     want->ring = address();
