@@ -78,7 +78,7 @@ static const struct mkperf_figure figures[] = {
     {"lost_chain",   AT(lost[MKPERF_LOST_CHAIN]), true, {{0}}},
     {"late_events", AT(late_events), false,
      {HEAD(SECOND + 2, "late", "%n events counted into samples that were taken late", NULL),
-      SUMMARY(FIRST + 1, "late", "%n events attributed to a neighbouring sample (period too short)", NULL),
+      SUMMARY(FIRST + 1, "late", "%n events counted into samples that were taken late", NULL),
       JSON(SECOND + 1)}},
     {"spurious", AT(spurious), false,
      {HEAD(SECOND + 3, "spurious", "%n interrupts without an overflow", NULL),
