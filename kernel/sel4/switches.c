@@ -151,6 +151,9 @@ NO_INLINE void mkperf_tellInterrupt(irq_t irq)
 
 #ifdef CONFIG_FASTPATH
 
+#ifdef CONFIG_HARDWARE_DEBUG_API
+#include <arch/machine/debug.h> /* 16.0.0's fastpath.h uses it and does not include it */
+#endif
 #include <arch/fastpath/fastpath.h>
 #include <fastpath/fastpath.h>
 

@@ -75,7 +75,7 @@ watchers() {
     RUN="start $D/slow.log" record "$proxy" --watch --timeout 60 -o "$D/slow.data"
     slow=$pid
     wait_for 60 grep stalled "$D/proxy.log" || return 1
-    wait_for 120 written "$D/control.data.partial" 8000000 || return 1
+    wait_for 120 written "$D/control.data.partial" 16000000 || return 1
     kill -USR1 "$proxy_pid"
     sleep 1
     kill -INT $watcher $slow
