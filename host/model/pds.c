@@ -199,7 +199,7 @@ enum mkperf_status mkperf_pds_settle(struct mkperf_pds *p, const struct mkperf_i
         find_kernel(p);
     }
     pds_add(p, MKPERF_THREAD_IDLE, mkperf_xstrdup("idle"), NULL);
-    if (p->system_fits) {
+    if (p->system != NULL && p->system_fits) {
         add_scheduling(p);
     }
     return status;
