@@ -17,9 +17,12 @@ $(call program_system,$(SEL4_TEST),exact,tests/pd/exact.c)
 $(call program_system,$(SEL4_TEST),callers,tests/pd/callers.c)
 $(call program_system,$(SEL4_TEST),sched,tests/pd/sched.c)
 
-FORGER_PDS := others forger guard intruder
-$(call system,$(SEL4_TEST)/forger/forger.system,tests/pd/forger.system.in)
+# Virtual machines need a kernel at EL2.
+FORGER_GUEST := $(if $(shell grep -s '^.define CONFIG_ARM_HYPERVISOR_SUPPORT  *1' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),guest)
+FORGER_PDS := others $(FORGER_GUEST) forger guard intruder
+$(call system,$(SEL4_TEST)/forger/forger.system,tests/pd/forger.system.in,HYPERVISOR=$(FORGER_GUEST))
 $(foreach p,others forger guard,$(call pd,$(SEL4_TEST)/forger/$(p).elf,tests/pd/$(p).c))
+$(call pd,$(SEL4_TEST)/forger/guest.elf,tests/sel4/guest.c tests/pd/intruder_try.S)
 $(call pd,$(SEL4_TEST)/forger/intruder.elf,tests/pd/intruder.c tests/pd/intruder_try.S)
 $(call image,$(SEL4_TEST)/forger/loader.img,$(SEL4_TEST)/forger/forger.system,$(SEL4_TEST)/forger,$(FORGER_PDS))
 
@@ -58,7 +61,7 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	CALLERS_QEMU='$(call boot,$(SEL4_TEST)/callers/loader.img)' \
 	SCHED_DIR=$(SEL4_TEST)/sched \
 	SCHED_QEMU='$(call boot,$(SEL4_TEST)/sched/loader.img)' \
-	FORGER_QEMU='$(call boot,$(SEL4_TEST)/forger/loader.img)' PREPROCESSED='$(SEL4_PREPROCESSED)' \
+	FORGER_GUEST=$(FORGER_GUEST) FORGER_QEMU='$(call boot,$(SEL4_TEST)/forger/loader.img)' PREPROCESSED='$(SEL4_PREPROCESSED)' \
 	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
 	NETKEY_QEMU='$(call net_qemu,$(SEL4_TEST)/netkey/loader.img)' \
 	QUIET_QEMU='$(call net_qemu,$(SEL4_TEST)/quiet/loader.img)' \

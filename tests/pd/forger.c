@@ -21,6 +21,7 @@ uintptr_t others;      /* a page of another PD's, to read */
 
 enum {
     CH_PMU = 0,
+    CH_GUEST = 1,
     REQUESTS = 20000,
     STATUS = 9,
     LOOK_EACH = 64,
@@ -147,11 +148,12 @@ static void spin(uint64_t iterations)
     __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
 }
 
-/* Samples of this PD's own loop. */
+/* Samples of this PD's own loop; in its middle a guest, if the kernel has any, tries the PMU. */
 static void honest(struct mkperf_descriptor *d)
 {
     struct mkperf_configuration *want = &d->want;
     uint64_t *word = (uint64_t *)d;
+    uint64_t applied;
 
     for (unsigned i = 0; i < sizeof *d / 8; i++) {
         word[i] = 0;
@@ -171,12 +173,17 @@ static void honest(struct mkperf_descriptor *d)
     want->counter[0].first = PERIOD;
     want->counter[0].period = PERIOD;
     request(d, (uintptr_t)d);
-    say("forger: honest session: status ");
-    say_number(d->answer.status);
-    spin(WORK);
+    applied = d->answer.status;
+    spin(WORK / 2);
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+    microkit_notify(CH_GUEST);
+#endif
+    spin(WORK / 2);
     d->sequence = ++sequence;
     d->op = MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT;
     request(d, (uintptr_t)d);
+    say("forger: honest session: status ");
+    say_number(applied);
     say(", samples ");
     say_number(d->answer.captures);
     say(", disturbed ");

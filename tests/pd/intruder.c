@@ -2,11 +2,13 @@
 /* A PD without any authority that tries the PMU's registers: intruder_try.S. Its parent is guard.c. */
 #include <microkit.h>
 
-void intrude(void);
+#include <stdint.h>
+
+void intrude(uint64_t el1);
 
 void init(void)
 {
-    intrude();
+    intrude(0);
 }
 
 void notified(microkit_channel ch)

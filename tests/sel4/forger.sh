@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Hostile PDs on real seL4 (tests/pd/forger.system.in): 20,000 forged requests of a profiler PD, after
-# which an honest session works, and a PD without authority that tries every register of the PMU.
-# Environment: B, FORGER_QEMU.
+# which an honest session works, a guest that tries every register of the PMU during that session, and a
+# PD without authority that does.
+# Environment: B, FORGER_QEMU; FORGER_GUEST, not empty if the kernel has virtual machines.
 set -u
 D=$B/tests/run-sel4-forger
 NAME=sel4-forger
@@ -41,7 +42,12 @@ intruder() {
     grep '^intruder:' "$D/text" | tee /dev/stderr | tr -d '\r' |
         awk '$2 > 50 && $2 == $4 && $6 == 0 { good = 1 } END { exit !good }'
 }
+guest() {
+    grep '^guest:' "$D/text" | tee /dev/stderr | tr -d '\r' |
+        awk '$2 > 50 && $2 == $4 && $6 == 0 && $NF == 5 { good = 1 } END { exit !good }'
+}
 check "all PDs end" run
 check "forged requests are answered, and change nobody else's memory" requests
-check "an honest session works afterwards" honest
+check "an honest session works afterwards${FORGER_GUEST:+, with a guest that tries to disturb it}" honest
+[ -z "$FORGER_GUEST" ] || check "every access to the PMU from a guest traps" guest
 check "every access to the PMU from user mode faults" intruder
