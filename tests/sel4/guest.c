@@ -33,7 +33,7 @@ void init(void)
 {
     volatile uint32_t *ram = (volatile uint32_t *)guest_ram;
 
-    for (unsigned i = 0; &intrude[i] < intrude_end; i++) {
+    for (unsigned i = 0; &intrude[i] != intrude_end; i++) {
         ram[i] = intrude[i];
     }
 }
