@@ -38,7 +38,7 @@ extern const struct mkperf_command mkperf_view_command;
  * starting anything. The result is the exit status. */
 int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char **argv);
 
-/* Says that there is no such command, and which is near. Returns the exit status. */
+/* Reports an unknown command and suggests the most similar one. Returns the exit status. */
 int mkperf_no_command(const char *name);
 
 #endif

@@ -3,7 +3,7 @@
  * The flame graph: one SVG that needs nothing else, with its script inside.
  *
  * Owns: layout and colours. Called through the table of formats. Widths are periods. Each PD has the
- * colour that it has everywhere (base/pd_colour.h); the kernel's work for it is darker, inlined
+ * same colour as in the other views (base/pd_colour.h). Kernel frames are darker, inlined
  * functions are lighter, unknown code is grey. Idle is left out unless it is asked for; its share is
  * in the title, and shares are of the whole all the same. The root is on top. With a
  * profile to compare with, red grew and blue shrank, by share of the whole; frames that only the

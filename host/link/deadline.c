@@ -12,7 +12,7 @@ void mkperf_deadline_observe(struct mkperf_deadline *d, bool has_samples, double
     }
 }
 
-/* Host seconds for one of the target's, as far as samples have told: 1 to MAX_SLOWDOWN. */
+/* Host seconds in one second of the target, estimated from samples' times: 1 to MAX_SLOWDOWN. */
 static double slowdown(const struct mkperf_deadline *d)
 {
     double host_s = d->progress_s - d->began_s;

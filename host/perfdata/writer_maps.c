@@ -16,8 +16,9 @@ enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 
 /*
  * perf needs a kernel map; without one it complains, and with a real one at our kernel's address it
  * would look up names of the host's kernel. So this is one page where no kernel has code, with a
- * build id of nothing. It comes last: a perf that reads it before a sample, and takes the machine
- * for the host (from a pipe it always does), looks for its symbols and reports that there are none.
+ * build id of nothing. It comes last. If perf reads it before a sample and takes the file's machine
+ * for its own, as it always does with a pipe, it looks for the map's symbols and reports that it
+ * has none.
  */
 #define DUMMY_KERNEL UINT64_C(0xfffffffffff00000)
 #define DUMMY_NAME "[kernel.kallsyms]"

@@ -13,7 +13,7 @@
 
 enum { STATE_RUNNING = 0, STATE_WAITS = 1, STATE_CALLS = 2, STATE_STOPPED = 4, PRIO_UNKNOWN = 0 };
 
-/* What a PD does, as far as perf is told of it. */
+/* A PD's state, as the tracepoints encode it. */
 enum { AWAKE_UNKNOWN, AWAKE, WAITS, CALLS, STOPPED };
 
 static const uint8_t slept_for[MKPERF_STOPPED_REASONS] = {

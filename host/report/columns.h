@@ -55,8 +55,8 @@ const char *report_column_title(enum report_column_id column);
 
 /*
  * Takes a comma-separated list of columns of rows (-s). Other names of perf are known; those of
- * columns that are always there (overhead, samples, period) are accepted. USAGE, with the names
- * that there are and the nearest.
+ * columns that are always there (overhead, samples, period) are accepted. Errors: USAGE,
+ * with the valid names and the most similar one.
  */
 enum mkperf_status report_columns_sort(struct report_column_list *list,
                                        const struct mkperf_given *g);
