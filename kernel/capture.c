@@ -110,7 +110,7 @@ static unsigned read_counters(struct mkperf_hook *s, uint32_t mask, uint64_t *w,
 }
 
 /* Publishes what was written to the ring. Only the crossing of the watermark wakes: a consumer that is
- * already behind has been told. */
+ * already behind has been reported. */
 static inline void publish(struct mkperf_hook *s, uint64_t bytes)
 {
     struct mkperf_ring *ring = s->ring;
@@ -257,29 +257,29 @@ take(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now, uint64_t weig
     publish(s, 8 * (uint64_t)words);
 }
 
-/* It is time for other counters, if there is room to say so: if not, the next turn says it. */
-static void tell_turn(struct mkperf_hook *s, unsigned i, uint64_t now)
+/* A slice of the counters' time ended. Without space in the ring, the next overflow reports it. */
+static void report_slice(struct mkperf_hook *s, unsigned i, uint64_t now)
 {
-    uint64_t bytes = UINT64_C(8) * MKPERF_TURN_WORDS;
+    uint64_t bytes = UINT64_C(8) * MKPERF_SLICE_WORDS;
     uint64_t *w = reserve(s, bytes);
 
     if (w != NULL) {
         w[MKPERF_WORD_TIME] = now;
         w[MKPERF_WORD_HEADER] =
-            mkperf_record_header(MKPERF_RECORD_TURN, (unsigned)bytes, 0, i, 0, mkperf_port_core());
+            mkperf_record_header(MKPERF_RECORD_SLICE, (unsigned)bytes, 0, i, 0, mkperf_port_core());
         publish(s, bytes);
     }
     mkperf_port_wake();
 }
 
-/* An overflow in a session that has filters, groups that are read, or turns. */
+/* An overflow in a session that has filters, group reads, or multiplexing. */
 static inline void take_special(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now,
                                 uint64_t weight)
 {
     uint32_t reads = s->session.counter[i].reads;
 
-    if (s->session.turn_mask >> i & 1) {
-        tell_turn(s, i, now);
+    if (s->session.slice_mask >> i & 1) {
+        report_slice(s, i, now);
     } else if (s->session.read_mask >> i & 1) {
         s->read[i] -= weight; /* it begins anew */
     } else if (s->session.filters == 0 || wanted(s, kernel)) {
@@ -312,7 +312,7 @@ static inline __attribute__((always_inline)) void take_one(struct mkperf_hook *s
     mkperf_pmu_write(i, value);
 }
 
-/* The ring is not mapped as it was: counters go on, and what they counted is told when it is there
+/* The ring is not mapped as it was: counters continue, and what they counted is reported when it is there
  * again. */
 __attribute__((noinline)) static void take_nowhere(struct mkperf_hook *s, uint32_t hit,
                                                    uint64_t now)

@@ -58,7 +58,7 @@ struct mkperf_hook {
     uint32_t room; /* bytes of the longest sample, without values of other counters */
     uint32_t max_frames;
     uint32_t callers; /* in other threads, at most */
-    uint32_t special; /* filters, read_mask or turn_mask are not 0 */
+    uint32_t special; /* filters, read_mask or slice_mask are not 0 */
     uint64_t mix;     /* MKPERF_JITTER_MIX */
     uint64_t captures;
     uint64_t dropped_samples;

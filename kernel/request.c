@@ -126,7 +126,7 @@ static uint32_t check_counters(struct mkperf_hook *s)
     }
     want->enable_mask &= want->counter_mask;
     want->read_mask &= want->counter_mask;
-    want->turn_mask &= want->counter_mask;
+    want->slice_mask &= want->counter_mask;
     want->count_mask &= want->counter_mask;
     want->filters = want->filters < MKPERF_MAX_FILTERS ? want->filters : MKPERF_MAX_FILTERS;
     for (uint32_t rest = want->counter_mask; rest != 0; rest &= rest - 1) {
@@ -208,7 +208,7 @@ static bool program_all(struct mkperf_hook *s, uint32_t *what)
 static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what)
 {
     s->mask = s->session.counter_mask;
-    s->special = s->session.filters | s->session.read_mask | s->session.turn_mask;
+    s->special = s->session.filters | s->session.read_mask | s->session.slice_mask;
     s->watermark = s->session.watermark;
     s->count_known = false;
     if (!program_all(s, what)) {

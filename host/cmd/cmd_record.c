@@ -235,7 +235,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
         fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);
     }
     if (rec->recorder.link.bad_seals != 0) {
-        fprintf(stderr, "  seals   %" PRIu64 " messages with a wrong MAC were dropped\n",
+        fprintf(stderr, "  MACs    %" PRIu64 " messages with a wrong MAC were dropped\n",
                 rec->recorder.link.bad_seals);
     }
     if (mkperf_totals_received(t) != 0) {

@@ -27,9 +27,10 @@ static const struct mkperf_option options[] = {
      .value = "EVENTS",
      .kind = MKPERF_VALUE_WORDS,
      .list = mkperf_pmu_events,
-     .help = "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
-             "More events than counters take turns: counts are scaled then, and the share of the "
-             "time is printed"},
+     .help =
+         "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
+         "More events than counters are multiplexed: counts are scaled then, and the share of the "
+         "time is printed"},
     {.id = OPT_PER_PD,
      .name = "per-pd",
      .help = "also by protection domain: exactly if the target's kernel can, else estimated from "

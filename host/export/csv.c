@@ -267,7 +267,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
         mkperf_textout_printf(&c->out.text, ",,%s,,,,\n", mkperf_loss_places[i].key);
     }
     put_cores(&c->out.text, totals);
-    mkperf_cost_looks(&c->out.cost, &c->out.places, totals->looks_us);
+    mkperf_cost_snapshots(&c->out.cost, &c->out.places, totals->snapshots_us);
     put_cost(c);
     put_interactions(&c->out.text, totals->interactions);
     return mkperf_streamed_finish(&c->out, e);

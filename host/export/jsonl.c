@@ -353,7 +353,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     put_figures(t, MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD, totals);
     put_counted(j, totals);
     put_figures(t, MKPERF_SECTION_THIRD, MKPERF_SECTION_END, totals);
-    mkperf_cost_looks(&j->cost, &j->places, totals->looks_us);
+    mkperf_cost_snapshots(&j->cost, &j->places, totals->snapshots_us);
     put_cost(j);
     mkperf_textout_puts(t, totals->complete ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
     return mkperf_streamed_finish(j, e);

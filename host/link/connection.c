@@ -119,7 +119,7 @@ static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
     return true;
 }
 
-/* On a line: the answer of a target that was restarted to a sealed request. Anybody on the line
+/* On a line: the answer of a target that was restarted to an authenticated request. Anybody on the line
  * could say that, which costs a handshake. */
 static bool is_forgotten(struct mkperf_peer *l, const uint8_t *p, size_t n)
 {
@@ -131,7 +131,7 @@ static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, siz
 {
     uint64_t number = mkperf_auth_number(l->number_in, this_sequence(l));
 
-    if (mkperf_auth_sealed(l->seal_in, number, p, n)) {
+    if (mkperf_auth_verify(l->mac_in, number, p, n)) {
         l->number_in = number;
         gap += l->dropped;
         l->dropped = 0;
@@ -150,7 +150,7 @@ static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, siz
     l->bad_seals++;
     if (l->source.ops->network && l->state == MKPERF_PEER_SEALED) {
         return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                "%s: a message without the right seal: repeated, altered, or not "
+                                "%s: a message without the right MAC: repeated, altered, or not "
                                 "from the target",
                                 l->source.spec);
     }
@@ -231,8 +231,8 @@ void mkperf_peer_end(struct mkperf_peer *l)
 {
     mkperf_source_end(&l->source);
     mbedtls_platform_zeroize(&l->key, sizeof l->key);
-    mbedtls_platform_zeroize(l->seal_out, sizeof l->seal_out);
-    mbedtls_platform_zeroize(l->seal_in, sizeof l->seal_in);
+    mbedtls_platform_zeroize(l->mac_out, sizeof l->mac_out);
+    mbedtls_platform_zeroize(l->mac_in, sizeof l->mac_in);
 }
 
 /* Handles received bytes. Between authenticated messages, a network connection has no others. */
@@ -287,7 +287,7 @@ static enum mkperf_status put(struct mkperf_peer *l, const mkperf_ToTarget *m,
     size_t n = out.bytes_written;
     l->number_out = m->which_msg == mkperf_ToTarget_hello_tag ? l->sequence : l->number_out + 1;
     if (l->state == MKPERF_PEER_SEALED) {
-        n = mkperf_auth_seal(l->seal_out, l->number_out, message, n);
+        n = mkperf_auth_mac(l->mac_out, l->number_out, message, n);
     }
     n = mkperf_frame_encode(frame, l->sequence++, message, n);
     l->asked_s = mkperf_now_s();

@@ -57,7 +57,7 @@ struct mkperf_peer {
     char name[MKPERF_PEER_NAME]; /* ours, for the others */
     bool has_key;
     struct mkperf_shared_key key;
-    uint8_t seal_out[MKPERF_KEY_BYTES], seal_in[MKPERF_KEY_BYTES];
+    uint8_t mac_out[MKPERF_KEY_BYTES], mac_in[MKPERF_KEY_BYTES];
     struct mkperf_auth_hellos hellos;
     uint64_t number_out, number_in; /* of the last frame, extended */
     bool foreign;                   /* text came between authenticated messages */

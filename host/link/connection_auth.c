@@ -39,8 +39,8 @@ static void refuse(struct mkperf_peer *l, const char *why)
 
 static void derive_seals(struct mkperf_peer *l)
 {
-    mkperf_auth_seal_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->seal_out);
-    mkperf_auth_seal_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->seal_in);
+    mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
+    mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->mac_in);
 }
 
 static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)

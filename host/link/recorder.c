@@ -333,7 +333,7 @@ static bool status_due(struct mkperf_recorder *r, double now)
 }
 
 /* Requests what the stream needs, and the target's counters, without waiting. */
-static enum mkperf_status tend(struct mkperf_recorder *r, struct mkperf_error *e)
+static enum mkperf_status service(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
     mkperf_ToTarget status = {.which_msg = mkperf_ToTarget_get_status_tag};
@@ -386,7 +386,7 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
 
     mkperf_deadline_begin(&deadline, r->options->duration_s, mkperf_now_s());
     while (!mkperf_peer_stopped(&r->link) && !r->ended && !over(r, &deadline)) {
-        if (mkperf_peer_pump(&r->link, 100, e) == MKPERF_OK && tend(r, e) == MKPERF_OK) {
+        if (mkperf_peer_pump(&r->link, 100, e) == MKPERF_OK && service(r, e) == MKPERF_OK) {
             continue;
         }
         if (e->status != MKPERF_ERR_LINK || mkperf_recorder_resume(r, e) != MKPERF_OK) {

@@ -102,7 +102,7 @@ static const struct mkperf_figure figures[] = {
      {HEAD(SECOND + 1, "flight", "%n older samples had been overwritten by these", NULL),
       NOTE(2, "overwritten by the flight recorder before the first sample"),
       JSON(THIRD + 3)}},
-    {"looks_us", AT(looks_us), false, {{0}}},
+    {"looks_us", AT(snapshots_us), false, {{0}}},
     {"unread", AT(unread), false,
      {HEAD(SECOND + 5, "unread", "%n samples without their events' counts: too long an interval", NULL),
       NOTE(1, "samples without their events' counts"),

@@ -200,13 +200,13 @@ struct mkperf_totals {
     uint64_t confidence[4]; /* samples, by enum mkperf_confidence */
     uint64_t first_ns, last_ns;
     uint64_t
-        looks_us;    /* that the timer's looks took, which no sample shows; 0: not known, or none */
+        snapshots_us; /* that the timer's register snapshots took, which no sample shows; 0: not known, or none */
     uint64_t unread; /* the timer's samples without their events' counts: too long an interval */
     /* Scheduling events, and those that are missing, by place (_CHAIN: their code was lost). */
     uint64_t sched_events, sched_lost[MKPERF_LOST_PLACES], sched_overwritten;
     uint64_t overwritten; /* samples of a flight recording that had given way to these */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
-    /* Of events that took turns in the counters: how long their sessions ran, and of that, how long
+    /* Of multiplexed events: how long their sessions ran, and of that, how long
      * they were counted. 0: an event was counted all the time. */
     uint64_t enabled_ns[MKPERF_MODEL_EVENTS], running_ns[MKPERF_MODEL_EVENTS];
     struct mkperf_fill fill;

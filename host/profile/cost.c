@@ -24,11 +24,11 @@ static bool with_timer(const struct mkperf_places *s)
     return false;
 }
 
-void mkperf_cost_looks(struct mkperf_cost *c, const struct mkperf_places *s, uint64_t us)
+void mkperf_cost_snapshots(struct mkperf_cost *c, const struct mkperf_places *s, uint64_t us)
 {
     for (uint32_t i = 0; i < s->session.nevents && i < MKPERF_MODEL_EVENTS; i++) {
         if (is_timer(s, i)) {
-            c->looks_us = us;
+            c->snapshots_us = us;
             c->pds[i] += us;
             return;
         }
@@ -44,7 +44,7 @@ bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_plac
                            uint32_t event)
 {
     if (with_timer(s)) {
-        return is_timer(s, event) && c->looks_us != 0;
+        return is_timer(s, event) && c->snapshots_us != 0;
     }
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].profiler) {
@@ -85,7 +85,7 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s
     if (with_timer(s)) {
         snprintf(text, n, "at least %.2f %% of %s (profiler PD at its interrupts %.2f %%)",
                  mkperf_percent(c->pds[event], all), mkperf_places_event_name(s, event, room),
-                 mkperf_percent(c->looks_us, all));
+                 mkperf_percent(c->snapshots_us, all));
         return;
     }
     if (!kernel && !pds) {

@@ -13,16 +13,16 @@
 
 struct mkperf_cost { /* by event; sums of periods */
     uint64_t kernel[MKPERF_MODEL_EVENTS], pds[MKPERF_MODEL_EVENTS];
-    uint64_t looks_us; /* in pds of the timer */
+    uint64_t snapshots_us; /* in pds of the timer */
 };
 
 /* Adds `period` events of PD pd whose innermost place is `leaf`. */
 void mkperf_cost_add(struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                      uint32_t pd, uint32_t leaf, uint64_t period);
 
-/* Where a timer took the samples (`-e timer`): what looking took, totals' looks_us, which no sample
+/* Where a timer took the samples (`-e timer`): what the register snapshots took, totals' snapshots_us, which no sample
  * shows. Behind the last mkperf_cost_add, once; otherwise nothing. */
-void mkperf_cost_looks(struct mkperf_cost *c, const struct mkperf_places *s, uint64_t us);
+void mkperf_cost_snapshots(struct mkperf_cost *c, const struct mkperf_places *s, uint64_t us);
 
 /*
  * In words, for an event whose period sum is `all`: "0.42 % of cycles (kernel 0.11 %, PDs 0.31 %)",

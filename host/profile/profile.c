@@ -306,7 +306,7 @@ void mkperf_profile_cost(struct mkperf_profile *p)
         mkperf_cost_add(&p->cost, &p->places, chain.event, chain.pd, chain.place[0],
                         chain.weight.period);
     }
-    mkperf_cost_looks(&p->cost, &p->places, p->totals.looks_us);
+    mkperf_cost_snapshots(&p->cost, &p->places, p->totals.snapshots_us);
 }
 
 uint64_t mkperf_profile_lost(const struct mkperf_profile *p)

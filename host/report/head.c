@@ -69,8 +69,8 @@ static void print_cores(const struct mkperf_profile *p, FILE *out)
     }
 }
 
-/* An event that took turns with others was not counted all the time. */
-static void print_turns(const struct mkperf_profile *p, unsigned i, FILE *out)
+/* A multiplexed event was not counted all the time. */
+static void print_multiplexing(const struct mkperf_profile *p, unsigned i, FILE *out)
 {
     double enabled = (double)p->totals.enabled_ns[i], running = (double)p->totals.running_ns[i];
 
@@ -104,7 +104,7 @@ static void print_event(const struct mkperf_profile *p, unsigned i, FILE *out)
     }
     fputc('\n', out);
     if (p->totals.enabled_ns[i] != 0) {
-        print_turns(p, i, out);
+        print_multiplexing(p, i, out);
     }
 }
 

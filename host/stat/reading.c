@@ -26,11 +26,11 @@ void stat_begin(struct stat_reading *r, const mkperf_Counts *m)
     memset(r, 0, sizeof *r);
     r->rows = 1;
     r->events = m->events_count;
-    r->turns = m->turns;
+    r->slices = m->slices;
     r->seconds = m->tick_hz != 0 ? (double)m->enabled_ticks / (double)m->tick_hz : 0;
     for (unsigned i = 0; i < r->events; i++) {
         const mkperf_EventCount *c = &m->events[i];
-        double share = m->turns > 1 && m->enabled_ticks != 0
+        double share = m->slices > 1 && m->enabled_ticks != 0
                            ? (double)c->running_ticks / (double)m->enabled_ticks
                            : 1;
         r->share[i] = fmin(share, 1);
@@ -47,7 +47,7 @@ static void add_core(struct stat_reading *r, const mkperf_CoreCount *c)
 
     for (unsigned i = 0; i < r->events && i < c->events_count; i++) {
         const mkperf_EventCount *v = &c->events[i];
-        double scale = r->turns > 1 && v->running_ticks != 0
+        double scale = r->slices > 1 && v->running_ticks != 0
                            ? fmax((double)c->enabled_ticks / (double)v->running_ticks, 1)
                            : r->share[i] > 0;
         row->value[i].user = scale * (double)v->user;
@@ -100,7 +100,7 @@ void stat_estimate(struct stat_reading *r, unsigned events, double seconds)
     r->estimate = true;
     r->events = events;
     r->seconds = seconds;
-    r->turns = 1;
+    r->slices = 1;
     r->rows = r->rows != 0 ? r->rows : 1;
     for (unsigned i = 0; i < events; i++) {
         struct stat_value *all = &r->row[0].value[i];
@@ -133,7 +133,7 @@ void stat_difference(struct stat_reading *out, const struct stat_reading *now,
         const struct stat_row *was = &before->row[k];
         struct stat_row *row = k == 0 ? &out->row[0] : stat_row(out, was->pd);
         for (unsigned i = 0; i < out->events; i++) {
-            /* Scaled values may fall when a turn brings news; a count never does. */
+            /* A scaled value may fall when a slice ends; a count never does. */
             row->value[i].user = fmax(row->value[i].user - was->value[i].user, 0);
             row->value[i].kernel = fmax(row->value[i].kernel - was->value[i].kernel, 0);
         }
@@ -146,7 +146,7 @@ void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r)
 
     sum->estimate = r->estimate;
     sum->events = r->events;
-    sum->turns = r->turns;
+    sum->slices = r->slices;
     sum->seconds += r->seconds;
     for (unsigned k = 0; k < r->rows; k++) {
         struct stat_row *to = k == 0 ? &sum->row[0] : stat_row(sum, r->row[k].pd);

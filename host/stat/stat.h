@@ -20,7 +20,7 @@ enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };
 #define STAT_CORE UINT32_C(0x80000000)
 
 struct stat_value {
-    double user, kernel; /* scaled to the whole time where the event took turns */
+    double user, kernel; /* scaled to the whole time where the event was multiplexed */
     double error;        /* standard error of the sum: 0 = exact, or scaled */
     double samples;      /* an estimate's */
 };
@@ -34,7 +34,7 @@ struct stat_reading {
     double seconds; /* of the target's time; 0 = not known */
     bool estimate;  /* from samples */
     unsigned events;
-    unsigned turns;
+    unsigned slices;
     double share[STAT_EVENTS]; /* of the time that the event was counted */
     unsigned rows;
     struct stat_row row[STAT_ROWS];

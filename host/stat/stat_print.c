@@ -147,7 +147,7 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     if ((r->estimate || style->runs > 1) && count > 0) {
         fprintf(style->out, "  ( +- %5.2f%% )", 100 * value->error / count);
     }
-    if (r->turns > 1) {
+    if (r->slices > 1) {
         fprintf(style->out, "  (%.2f%%)", 100 * r->share[i]);
     }
     fputc('\n', style->out);
@@ -279,11 +279,12 @@ static void print_tail(const struct stat_reading *r, const struct stat_style *st
     } else {
         fprintf(style->out, "\n  The target's time is not known.\n");
     }
-    if (r->turns > 1) {
+    if (r->slices > 1) {
         fprintf(style->out,
-                "\n  %u turns: more events than counters. Counts are scaled from the share of the\n"
+                "\n  multiplexed, %u slices: more events than counters. Counts are scaled from the "
+                "share of the\n"
                 "  time in parentheses, and wrong by what differed in the rest.\n",
-                r->turns);
+                r->slices);
     }
     if (style->per_core && style->cores <= 1) {
         fputs("\n  C0 is the core that the profiler PD runs on. Nothing is counted on others.\n",

@@ -150,7 +150,7 @@ static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct m
 }
 
 /* The times of multiplexed events. */
-static void add_turns(struct mkperf_stream *s)
+static void add_multiplexing(struct mkperf_stream *s)
 {
     const mkperf_Status *t = &s->status;
 
@@ -191,9 +191,9 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     s->totals.spurious += t->spurious;
     s->totals.disturbed += t->disturbed;
     s->totals.storms += t->storm;
-    s->totals.looks_us += t->has_attribution ? t->attribution.spent_us : 0;
+    s->totals.snapshots_us += t->has_attribution ? t->attribution.spent_us : 0;
     s->totals.unread += t->has_attribution ? t->attribution.unread : 0;
-    add_turns(s);
+    add_multiplexing(s);
     s->totals.complete = s->totals.complete && s->from_start && !t->running &&
                          s->next_sample - s->passed_over == t->sent &&
                          t->captured == t->sent + t->lost_output + t->lost_link &&

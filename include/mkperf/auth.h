@@ -2,7 +2,7 @@
 /*
  * Authentication: the proofs of the handshake and the MAC of each later message, for both ends.
  * docs/protocol.md, "Who may connect", has the order of messages and a worked example. The MAC's
- * field is called `seal` in the schema.
+ * field is called `mac` in the schema.
  *
  * Owns: the hashed bytes. SHA-256 is from mbed TLS; HMAC is RFC 2104 over it. All state is the
  * caller's; no heap.
@@ -23,8 +23,8 @@ enum mkperf_auth_sizes {
     MKPERF_KEY_BYTES = 32,
     MKPERF_NONCE_BYTES = 16,
     MKPERF_PROOF_BYTES = 16,
-    MKPERF_TAG_BYTES = MKPERF_SEAL_BYTES - 2,
-    MKPERF_SEAL_FIELD = 15, /* of ToTarget and ToHost */
+    MKPERF_TAG_BYTES = MKPERF_MAC_BYTES - 2,
+    MKPERF_MAC_FIELD = 15, /* of ToTarget and ToHost */
     MKPERF_HMAC_BYTES = 32,
     MKPERF_HMAC_BLOCK = 64,
 };
@@ -135,16 +135,16 @@ static inline void mkperf_auth_proof(const uint8_t key[MKPERF_KEY_BYTES],
 }
 
 /* The MAC key for the messages that `role` sends: all 32 bytes, label "mkprf1-s". */
-static inline void mkperf_auth_seal_key(const uint8_t key[MKPERF_KEY_BYTES],
-                                        enum mkperf_auth_role role,
-                                        const struct mkperf_auth_hellos *m,
-                                        uint8_t seal_key[MKPERF_KEY_BYTES])
+static inline void mkperf_auth_mac_key(const uint8_t key[MKPERF_KEY_BYTES],
+                                       enum mkperf_auth_role role,
+                                       const struct mkperf_auth_hellos *m,
+                                       uint8_t mac_key[MKPERF_KEY_BYTES])
 {
-    mkperf_auth_derive(key, "mkprf1-s", role, m, seal_key);
+    mkperf_auth_derive(key, "mkprf1-s", role, m, mac_key);
 }
 
 /* The first 8 bytes of HMAC(MAC key, number u64le | the message's bytes before the MAC field). */
-static inline void mkperf_auth_tag(const uint8_t seal_key[MKPERF_KEY_BYTES], uint64_t number,
+static inline void mkperf_auth_tag(const uint8_t mac_key[MKPERF_KEY_BYTES], uint64_t number,
                                    const uint8_t *message, size_t n, uint8_t tag[MKPERF_TAG_BYTES])
 {
     struct mkperf_hmac h;
@@ -154,7 +154,7 @@ static inline void mkperf_auth_tag(const uint8_t seal_key[MKPERF_KEY_BYTES], uin
     for (unsigned i = 0; i < 8; i++) {
         le[i] = (uint8_t)(number >> 8 * i);
     }
-    mkperf_hmac_begin(&h, seal_key);
+    mkperf_hmac_begin(&h, mac_key);
     mkperf_hmac_add(&h, le, sizeof le);
     mkperf_hmac_add(&h, message, n);
     mkperf_hmac_end(&h, whole);
@@ -165,29 +165,29 @@ static inline void mkperf_auth_tag(const uint8_t seal_key[MKPERF_KEY_BYTES], uin
 
 /* Appends the MAC field to a message of n bytes, at most MKPERF_CONTENT_BYTES, in a buffer of
  * MKPERF_MESSAGE_BYTES. Returns the new length. */
-static inline size_t mkperf_auth_seal(const uint8_t seal_key[MKPERF_KEY_BYTES], uint64_t number,
-                                      uint8_t *message, size_t n)
+static inline size_t mkperf_auth_mac(const uint8_t mac_key[MKPERF_KEY_BYTES], uint64_t number,
+                                     uint8_t *message, size_t n)
 {
-    message[n] = MKPERF_SEAL_FIELD << 3 | 2;
+    message[n] = MKPERF_MAC_FIELD << 3 | 2;
     message[n + 1] = MKPERF_TAG_BYTES;
-    mkperf_auth_tag(seal_key, number, message, n, message + n + 2);
-    return n + MKPERF_SEAL_BYTES;
+    mkperf_auth_tag(mac_key, number, message, n, message + n + 2);
+    return n + MKPERF_MAC_BYTES;
 }
 
 /* Whether the n bytes at message end with a valid MAC field. */
-static inline bool mkperf_auth_sealed(const uint8_t seal_key[MKPERF_KEY_BYTES], uint64_t number,
+static inline bool mkperf_auth_verify(const uint8_t mac_key[MKPERF_KEY_BYTES], uint64_t number,
                                       const uint8_t *message, size_t n)
 {
     uint8_t tag[MKPERF_TAG_BYTES];
 
-    if (n < MKPERF_SEAL_BYTES) {
+    if (n < MKPERF_MAC_BYTES) {
         return false;
     }
-    n -= MKPERF_SEAL_BYTES;
-    if (message[n] != (MKPERF_SEAL_FIELD << 3 | 2) || message[n + 1] != MKPERF_TAG_BYTES) {
+    n -= MKPERF_MAC_BYTES;
+    if (message[n] != (MKPERF_MAC_FIELD << 3 | 2) || message[n + 1] != MKPERF_TAG_BYTES) {
         return false;
     }
-    mkperf_auth_tag(seal_key, number, message, n, tag);
+    mkperf_auth_tag(mac_key, number, message, n, tag);
     return mkperf_auth_same(tag, message + n + 2, sizeof tag);
 }
 

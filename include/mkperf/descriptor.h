@@ -144,15 +144,16 @@ struct mkperf_configuration {
     uint32_t read_mask;    /* those of them that do not sample: their values ride in others' samples
                               or are asked for. To be armed with MKPERF_COUNT_PERIOD, so that they
                               never wrap unseen */
-    uint32_t turn_mask;    /* those of them whose overflow is told with a TURN record, and wakes */
-    uint32_t max_frames;   /* depth of each thread's walk, 0 .. MKPERF_MAX_FRAMES */
-    uint32_t watermark;    /* bytes used in the ring at which the profiler PD is woken */
-    uint32_t ring_bytes;   /* data bytes of the ring, see mkperf_ring_size_ok */
-    uint32_t callers;      /* in other threads, with which chains go on: 0 .. MKPERF_MAX_CALLERS */
-    uint32_t filters;      /* 0: samples of all threads; else only of filter[] */
-    uint64_t ring;         /* this core's ring: address in the profiler PD; header and data within
+    uint32_t
+        slice_mask; /* those of them whose overflow is reported with a SLICE record, and wakes */
+    uint32_t max_frames; /* depth of each thread's walk, 0 .. MKPERF_MAX_FRAMES */
+    uint32_t watermark;  /* bytes used in the ring at which the profiler PD is woken */
+    uint32_t ring_bytes; /* data bytes of the ring, see mkperf_ring_size_ok */
+    uint32_t callers;    /* in other threads, with which chains go on: 0 .. MKPERF_MAX_CALLERS */
+    uint32_t filters;    /* 0: samples of all threads; else only of filter[] */
+    uint64_t ring;       /* this core's ring: address in the profiler PD; header and data within
                               one page of its mapping */
-    uint64_t reply;        /* where a thread keeps the capability by which it replies to a call: an
+    uint64_t reply;      /* where a thread keeps the capability by which it replies to a call: an
                               address in its CSpace. Not looked at by a kernel that needs none */
     /* A thread that has one of these bits in its badge is told apart by the badge of its scheduling
      * context, too, of which these bits count: in the tables, not in records. */

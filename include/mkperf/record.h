@@ -44,7 +44,7 @@
  *   word 2   number of samples lost since the last LOSS record of the same place
  *   word 3   number of events that those samples stood for
  *
- * TURN (counter = which, of the descriptor's turn_mask, overflowed; never in the output ring)
+ * SLICE (counter = which, of the descriptor's slice_mask, overflowed; never in the output ring)
  *   word 1   time, ticks
  *
  * FAULT: a thread faulted (software event, soft.h)
@@ -62,7 +62,7 @@ enum mkperf_record_type {
     MKPERF_RECORD_PAD = 0,
     MKPERF_RECORD_SAMPLE = 1,
     MKPERF_RECORD_LOSS = 2,
-    MKPERF_RECORD_TURN = 16,
+    MKPERF_RECORD_SLICE = 16,
     MKPERF_RECORD_FAULT = 20,
     MKPERF_RECORD_SCHED = 24, /* this and the next two: sched.h */
     MKPERF_RECORD_SCHED_THREAD = 25,
@@ -99,7 +99,7 @@ enum mkperf_record_words {
     MKPERF_LOSS_SAMPLES = 2,
     MKPERF_LOSS_EVENTS = 3,
     MKPERF_LOSS_WORDS = 4,
-    MKPERF_TURN_WORDS = 2,
+    MKPERF_SLICE_WORDS = 2,
     MKPERF_CALLER_FRAMES = 0, /* of a caller */
     MKPERF_CALLER_THREAD = 1,
     MKPERF_CALLER_SC = 2,

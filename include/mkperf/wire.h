@@ -24,8 +24,8 @@ enum mkperf_wire {
     MKPERF_BATCH_SAMPLES = 256,
     MKPERF_MAX_EVENTS = 16,
     MKPERF_CONTENT_BYTES = 1400, /* longest encoded message without its MAC field, either way */
-    MKPERF_SEAL_BYTES = 2 + 8,   /* field 15 of a message: key, length, value (auth.h) */
-    MKPERF_MESSAGE_BYTES = MKPERF_CONTENT_BYTES + MKPERF_SEAL_BYTES,
+    MKPERF_MAC_BYTES = 2 + 8,    /* field 15 of a message: key, length, value (auth.h) */
+    MKPERF_MESSAGE_BYTES = MKPERF_CONTENT_BYTES + MKPERF_MAC_BYTES,
     MKPERF_FRAME_OVERHEAD = 2 + 4, /* sequence and CRC */
     /* COBS adds one byte for each 254 and one; then the two delimiters. */
     MKPERF_FRAME_BYTES = MKPERF_MESSAGE_BYTES + MKPERF_FRAME_OVERHEAD +

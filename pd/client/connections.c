@@ -207,13 +207,13 @@ static void refuse(struct mkperf_client *c, unsigned who, uint32_t request, mkpe
                    const char *text)
 {
     struct mkperf_connection *p = &c->connection[who];
-    bool sealed = p->link.sealed;
+    bool authenticated = p->link.authenticated;
 
-    p->link.sealed = false;
+    p->link.authenticated = false;
     p->ending = p->ends;
     p->claim.open = false;
     mkperf_report_error(c, who, request, code, text);
-    p->link.sealed = sealed;
+    p->link.authenticated = authenticated;
 }
 
 static const char busy_text[] = "as many hosts are connected as there can be";
@@ -246,12 +246,12 @@ void mkperf_connection_hello(struct mkperf_client *c, unsigned who, uint32_t req
             return;
         }
         challenge(c, p, m, key);
-        bool sealed = p->link.sealed;
-        p->link.sealed = false;
+        bool authenticated = p->link.authenticated;
+        p->link.authenticated = false;
         if (request != 0) {
             mkperf_report_hello(c, who, request);
         }
-        p->link.sealed = sealed;
+        p->link.authenticated = authenticated;
         return;
     }
     if (!mkperf_connection_admit(c, who)) {
@@ -283,11 +283,11 @@ static void accept_claim(struct mkperf_client *c, unsigned who)
     struct mkperf_claim *claim = &p->claim;
 
     claim->open = false;
-    mkperf_auth_seal_key(claim->key, MKPERF_ROLE_TARGET, &claim->hellos, p->link.out_key);
-    mkperf_auth_seal_key(claim->key, MKPERF_ROLE_HOST, &claim->hellos, p->link.in_key);
+    mkperf_auth_mac_key(claim->key, MKPERF_ROLE_TARGET, &claim->hellos, p->link.out_key);
+    mkperf_auth_mac_key(claim->key, MKPERF_ROLE_HOST, &claim->hellos, p->link.in_key);
     p->link.number -= claim->out_base;
     p->link.accepted = mkperf_auth_number(claim->in, p->link.sequence);
-    p->link.sealed = true;
+    p->link.authenticated = true;
     c->ready &= ~(UINT32_C(1) << who);
     begin_again(c, who, claim->watch, claim->name);
 }

@@ -257,10 +257,11 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
     const mkperf_ToTarget *m = &c->in;
 
     bool ready = mkperf_connection_ready(c, who);
-    bool sealed = p->link.sealed && mkperf_link_accept(&p->link, message, n);
+    bool authenticated = p->link.authenticated && mkperf_link_accept(&p->link, message, n);
 
     /* On a line, a host may send a hello without the last host's keys. */
-    if (m->which_msg == mkperf_ToTarget_hello_tag && (sealed || !p->link.sealed || !p->ends)) {
+    if (m->which_msg == mkperf_ToTarget_hello_tag &&
+        (authenticated || !p->link.authenticated || !p->ends)) {
         mkperf_connection_hello(c, who, m->request, &m->msg.hello);
     } else if (m->which_msg == mkperf_ToTarget_prove_tag && (p->claim.open || !ready)) {
         mkperf_connection_prove(c, who, m->request, &m->msg.prove);
@@ -272,7 +273,7 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
                                            : mkperf_ErrorCode_ERROR_PROTOCOL,
                             c->key != NULL ? "this target has a key: prove yours first"
                                            : "HostHello must be first");
-    } else if (p->link.sealed && !sealed) {
+    } else if (p->link.authenticated && !authenticated) {
         c->bad_auth++;
         p->ending = p->ends;
     } else {

@@ -77,7 +77,7 @@ bool mkperf_encoder_empty(const struct mkperf_encoder *e)
 static void empty_batch(struct mkperf_encoder *e)
 {
     e->samples = 0;
-    e->sure = 0;
+    e->fits_unchecked = 0;
     e->losses = 0;
     e->bytes = 0;
     e->chains.n = 0;
@@ -224,8 +224,8 @@ static uint64_t begin_counter(struct mkperf_encoder *e, unsigned counter, uint64
     }
     e->bytes += COUNTER_BYTES - NO_COUNTER;
     e->periods.begun |= UINT32_C(1) << counter;
-    p->told = p->now;
-    p->told_rate = p->rate;
+    p->reported = p->now;
+    p->reported_rate = p->rate;
     uint32_t n =
         mkperf_put_varint(e->period.bytes + e->period.n, mkperf_zigzag(period - p->now.base));
     e->period.n += n;
@@ -337,8 +337,9 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     e->slot = slot;
     e->last_time = time;
     e->samples++;
-    e->sure = e->samples + room(e) / ONE_SAMPLE;
-    e->sure = e->sure < MKPERF_BATCH_SAMPLES ? e->sure : MKPERF_BATCH_SAMPLES;
+    e->fits_unchecked = e->samples + room(e) / ONE_SAMPLE;
+    e->fits_unchecked = e->fits_unchecked < MKPERF_BATCH_SAMPLES ? e->fits_unchecked
+                                                                 : MKPERF_BATCH_SAMPLES;
     return MKPERF_ENCODE_ADDED;
 }
 
@@ -378,7 +379,7 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
     const uint64_t kind = UINT64_C(0xff23ff000000ffff); /* what kind_ok looks at */
     uint64_t like = UINT64_MAX;                         /* header of the last sample */
     uint64_t events = 0; /* of the counter's samples that follow one another, but the first */
-    uint32_t left = e->sure - e->samples;
+    uint32_t left = e->fits_unchecked - e->samples;
 
     for (; left != 0 && end - record >= MKPERF_SAMPLE_FIXED_WORDS; left--) {
         uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
@@ -429,7 +430,7 @@ size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records,
     }
     e->end[MKPERF_COLUMN_PC] = pcs;
     e->end[MKPERF_COLUMN_TIME] = times;
-    e->samples = e->sure - left;
+    e->samples = e->fits_unchecked - left;
     return (size_t)(record - records) * 8;
 }
 
@@ -451,7 +452,7 @@ static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t hea
     e->loss.n += mkperf_put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, d->n);
     e->loss.n += put_bytes(e->loss.bytes + e->loss.n, d);
     e->bytes += e->loss.n - before;
-    e->sure = e->samples;
+    e->fits_unchecked = e->samples;
     if (mkperf_encoder_empty(e)) {
         e->first_time = record[MKPERF_WORD_TIME];
         e->core = mkperf_record_core(header);
@@ -518,9 +519,10 @@ static uint32_t put_counters(const struct mkperf_encoder *e, uint8_t *at)
     for (unsigned i = 0; begun >> i != 0; i++) {
         const struct mkperf_period *p = &e->periods.of[i];
         bool has = begun >> i & 1;
-        bases += mkperf_put_varint(base + bases, has ? p->told.base : 0);
-        widths += mkperf_put_varint(width + widths, has ? mkperf_period_width(p->told.mask) : 0);
-        rates += mkperf_put_varint(rate + rates, has ? p->told_rate : 0);
+        bases += mkperf_put_varint(base + bases, has ? p->reported.base : 0);
+        widths +=
+            mkperf_put_varint(width + widths, has ? mkperf_period_width(p->reported.mask) : 0);
+        rates += mkperf_put_varint(rate + rates, has ? p->reported_rate : 0);
     }
     uint32_t n = put_packed(at, mkperf_Batch_base_period_tag, base, bases);
     n += put_packed(at + n, mkperf_Batch_width_tag, width, widths);

@@ -81,7 +81,7 @@ struct mkperf_encoder {
 
     /* the batch being made */
     uint32_t samples;
-    uint32_t sure; /* known-chain samples guaranteed to fit; recheck room() after that */
+    uint32_t fits_unchecked; /* known-chain samples guaranteed to fit; recheck room() after that */
     uint32_t losses;
     uint32_t bytes; /* of all but the samples' columns */
     uint32_t core;

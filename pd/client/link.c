@@ -50,12 +50,13 @@ bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
     bool whole = queue_bytes(l) - at >= MKPERF_FRAME_BYTES;
     uint8_t *frame = whole ? queue_of(l) + at : apart;
 
-    if (n > (l->sealed ? MKPERF_CONTENT_BYTES : MKPERF_MESSAGE_BYTES) || mkperf_link_room(l) == 0) {
+    if (n > (l->authenticated ? MKPERF_CONTENT_BYTES : MKPERF_MESSAGE_BYTES) ||
+        mkperf_link_room(l) == 0) {
         return false;
     }
     memcpy(frame + MKPERF_FRAME_HEAD, message, n);
-    if (l->sealed) {
-        n = mkperf_auth_seal(l->out_key, l->number, frame + MKPERF_FRAME_HEAD, n);
+    if (l->authenticated) {
+        n = mkperf_auth_mac(l->out_key, l->number, frame + MKPERF_FRAME_HEAD, n);
     }
     n = mkperf_frame_enclose(frame, (uint16_t)l->number, n);
     if (whole) {
@@ -140,7 +141,7 @@ bool mkperf_link_accept(struct mkperf_link *l, const uint8_t *message, size_t n)
 {
     uint64_t number = mkperf_auth_number(l->accepted, l->sequence);
 
-    if (!mkperf_auth_sealed(l->in_key, number, message, n)) {
+    if (!mkperf_auth_verify(l->in_key, number, message, n)) {
         return false;
     }
     l->accepted = number;

@@ -29,10 +29,10 @@ enum {
 struct mkperf_link {
     uint32_t head; /* bytes ever queued, and ever sent by the transport; modulo 2^32 */
     uint32_t tail;
-    bool skipping;     /* the received frame is too long: wait for a delimiter */
-    bool delimited;    /* a delimiter was received, and no line since: a frame may follow */
-    bool sealed;       /* the keys below are valid */
-    uint32_t received; /* bytes in `in` */
+    bool skipping;      /* the received frame is too long: wait for a delimiter */
+    bool delimited;     /* a delimiter was received, and no line since: a frame may follow */
+    bool authenticated; /* the keys below are valid */
+    uint32_t received;  /* bytes in `in` */
     uint64_t bad_frames;
     uint64_t number;   /* of the next frame out; its sequence are the lower 16 bits */
     uint64_t accepted; /* number of the last frame in that was accepted */

@@ -10,7 +10,7 @@
 
 #include "../lib/clock.h"
 #include "key.h"
-#include "medium.h"
+#include "link_layer.h"
 #include "stamp.h"
 
 #ifndef MKPERF_PLATFORM
@@ -42,10 +42,10 @@ void init(void)
     client.ring.ring = mkperf_output_ring(mkperf_output);
     client.ring.size = MKPERF_OUTPUT_RING_BYTES;
     client.call = call;
-    client.connection = mkperf_medium.connection;
-    client.places = mkperf_medium.places;
-    client.queue = mkperf_medium.queue;
-    client.hosts = mkperf_medium.hosts;
+    client.connection = mkperf_link_layer.connection;
+    client.places = mkperf_link_layer.places;
+    client.queue = mkperf_link_layer.queue;
+    client.hosts = mkperf_link_layer.hosts;
     if (mkperf_clock_there()) {
         client.clock = mkperf_clock_ticks;
         client.clock_hz = mkperf_clock_hz();
@@ -54,18 +54,18 @@ void init(void)
     if (client.key == NULL) {
         microkit_dbg_puts("mkperf: this build has no key: whoever reaches it may control it\n");
     }
-    mkperf_medium.init(&client);
+    mkperf_link_layer.init(&client);
 }
 
 void notified(microkit_channel ch)
 {
     if (ch != CHANNEL_PROFILER) {
-        mkperf_medium.notified(ch);
+        mkperf_link_layer.notified(ch);
     }
     mkperf_client_pump(&client);
-    mkperf_medium.transmit();
+    mkperf_link_layer.transmit();
     if (ch != CHANNEL_PROFILER) {
-        mkperf_medium.done(ch);
+        mkperf_link_layer.done(ch);
     }
 }
 
@@ -82,6 +82,6 @@ microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
     }
     uint32_t result = mkperf_client_app(&client, microkit_msginfo_get_label(msginfo), words, n);
     mkperf_client_pump(&client);
-    mkperf_medium.transmit();
+    mkperf_link_layer.transmit();
     return microkit_msginfo_new(result, 0);
 }

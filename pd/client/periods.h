@@ -31,10 +31,10 @@ struct mkperf_period {
     uint64_t from;   /* of those that follow one another now: the first's time, */
     uint64_t before; /* and that of the counter's sample before it */
     struct mkperf_middle now;
-    struct mkperf_middle told; /* at the counter's first sample in the batch, */
-    uint64_t told_rate;        /* likewise */
-    uint64_t late;             /* time of a sample whose interval seemed to have ended late */
-    bool jitter;               /* its periods may have any */
+    struct mkperf_middle reported; /* at the counter's first sample in the batch, */
+    uint64_t reported_rate;        /* likewise */
+    uint64_t late;                 /* time of a sample whose interval seemed to have ended late */
+    bool jitter;                   /* its periods may have any */
 };
 
 struct mkperf_periods {

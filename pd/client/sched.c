@@ -129,8 +129,8 @@ static enum mkperf_encode_result add_event(struct mkperf_sched_encoder *e, uint6
         *c = (struct mkperf_sched_code){.thread = thread, .what = what, .code = (uint16_t)e->codes};
         e->codes++;
     }
-    if (!(c->told >> core & 1)) {
-        c->told |= (uint8_t)(1U << core);
+    if (!(c->reported >> core & 1)) {
+        c->reported |= (uint8_t)(1U << core);
         define_code(e, c, header);
     }
     e->event_bytes +=

@@ -32,7 +32,7 @@ struct mkperf_sched_code {
     uint64_t thread; /* identity */
     uint32_t what;   /* kind, reason and interrupt, + 1; 0: free */
     uint16_t code;
-    uint8_t told; /* cores, bit = number */
+    uint8_t reported; /* cores, bit = number */
 };
 
 struct mkperf_sched_encoder {

@@ -6,7 +6,7 @@
  */
 #include <microkit.h>
 
-#include "medium.h"
+#include "link_layer.h"
 #include "transport.h"
 
 #ifndef MKPERF_TRANSPORT
@@ -82,7 +82,7 @@ static void done(unsigned channel)
     }
 }
 
-const struct mkperf_medium mkperf_medium = {
+const struct mkperf_link_layer mkperf_link_layer = {
     .connection = connection,
     .places = 1,
     .queue = queue,

@@ -12,7 +12,7 @@
 #include <lwip/sys.h>
 #include <lwip/tcp.h>
 
-#include "../client/medium.h"
+#include "../client/link_layer.h"
 #include "stack.h"
 
 #ifndef MKPERF_NET_ADDRESS
@@ -284,7 +284,7 @@ static void transmit(void)
     mkperf_stack_poll();
 }
 
-const struct mkperf_medium mkperf_medium = {
+const struct mkperf_link_layer mkperf_link_layer = {
     .connection = connection,
     .places = MKPERF_CONNECTIONS,
     .queue = queue,

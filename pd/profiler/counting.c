@@ -77,7 +77,7 @@ static uint64_t since(uint64_t now, uint64_t then)
 static void run_times(const struct mkperf_profiler *p, uint64_t now, uint64_t *out)
 {
     for (unsigned i = 0; i < p->plan.events; i++) {
-        bool on = p->plan.event[i].turn == p->counting.turn;
+        bool on = p->plan.event[i].slice == p->counting.slice;
         out[i] = p->counting.running[i] + (on ? since(now, p->counting.resumed) : 0);
     }
 }
@@ -90,16 +90,16 @@ static void assign(struct mkperf_profiler *p, uint32_t counter, unsigned slot)
     }
 }
 
-/* The configuration and the slots for a turn. */
-static void set_turn(struct mkperf_profiler *p, uint32_t turn)
+/* The configuration and the slots for a slice. */
+static void set_slice(struct mkperf_profiler *p, uint32_t slice)
 {
     struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
     const struct mkperf_plan *plan = &p->plan;
 
-    p->counting.turn = turn;
-    p->counting.mask = plan->turn[turn].counter_mask;
+    p->counting.slice = slice;
+    p->counting.mask = plan->slice[slice].counter_mask;
     for (unsigned i = 0; i < plan->events; i++) {
-        if (plan->event[i].turn == turn) {
+        if (plan->event[i].slice == slice) {
             assign(p, plan->event[i].user_counter, 2 * i);
             assign(p, plan->event[i].kernel_counter, 2 * i + 1);
             mkperf_kernel_select(p, &plan->event[i]);
@@ -131,7 +131,7 @@ void mkperf_counting_begin(struct mkperf_profiler *p)
         };
     }
     *p->counts = (struct mkperf_counts){0};
-    set_turn(p, 0);
+    set_slice(p, 0);
 }
 
 void mkperf_counting_started(struct mkperf_profiler *p)
@@ -148,7 +148,7 @@ void mkperf_counting_take(struct mkperf_profiler *p, struct mkperf_core *core,
 
     core->now = record[MKPERF_WORD_TIME];
     if (counter + 1 == p->plan.clock) {
-        c->struck = true;
+        c->expired = true;
     } else if (c->mask >> counter & 1) {
         c->total[core - p->core][c->slot[counter]] += record[MKPERF_WORD_PERIOD];
     }
@@ -158,14 +158,14 @@ void mkperf_counting_rotate(struct mkperf_profiler *p)
 {
     struct mkperf_counting *c = &p->counting;
 
-    if (!c->struck) {
+    if (!c->expired) {
         return;
     }
-    c->struck = false;
+    c->expired = false;
     c->rotated++;
     uint64_t now = collect(p, MKPERF_REQUEST_STOP, c->total);
     run_times(p, now, c->running);
-    set_turn(p, (c->turn + 1) % p->plan.turns);
+    set_slice(p, (c->slice + 1) % p->plan.slices);
     mkperf_cores_share(p, p->on);
     if (mkperf_cores_request(p, p->on, MKPERF_REQUEST_CONTINUE) >> p->here & 1) {
         c->resumed = mkperf_answered(&p->kernel)->time;
@@ -277,7 +277,7 @@ bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Err
         .enabled_ticks = since(c->now, c->began),
         .part = part,
         .parts = 1 + (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART,
-        .turns = p->plan.turns,
+        .slices = p->plan.slices,
         .by_pd = p->plan.per_thread && (p->plan.soft_only || mkperf_counting_by_thread(p)),
     };
     if (part >= out.parts) {

@@ -20,10 +20,10 @@ struct mkperf_core;
 struct mkperf_profiler;
 
 struct mkperf_counting {
-    uint32_t turn; /* now */
-    uint32_t mask; /* counters that count in it */
+    uint32_t slice; /* now */
+    uint32_t mask;  /* counters that count in it */
     uint8_t slot[MKPERF_MAX_COUNTERS];
-    bool struck;      /* the clock: the slice is over */
+    bool expired;     /* the clock: the slice is over */
     uint64_t rotated; /* completed slices */
     uint64_t began;   /* ticks; 0: not known */
     uint64_t resumed; /* when the current slice began */

@@ -84,7 +84,7 @@ static bool tell_losses(struct mkperf_profiler *p, struct mkperf_core *c)
             return false;
         }
     }
-    c->untold = false;
+    c->unreported = false;
     return true;
 }
 
@@ -124,9 +124,9 @@ static uint64_t *room_behind_losses(struct mkperf_profiler *p, struct mkperf_cor
                                     struct mkperf_ring_producer *output, unsigned size)
 {
     p->output = *output;
-    bool told = tell_losses(p, c);
+    bool reported = tell_losses(p, c);
     *output = p->output;
-    return told ? mkperf_output_room(p, output, size) : NULL;
+    return reported ? mkperf_output_room(p, output, size) : NULL;
 }
 
 static inline void deliver(struct mkperf_profiler *p, struct mkperf_core *c,
@@ -144,18 +144,19 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_core *c,
         pace->events += weight;
         pace->last = c->now;
     }
-    w = c->untold ? room_behind_losses(p, c, output, size) : mkperf_output_room(p, output, size);
+    w = c->unreported ? room_behind_losses(p, c, output, size)
+                      : mkperf_output_room(p, output, size);
     if (w == NULL) {
-        p->books.lost_output++;
-        c->books.lost_output++;
+        p->statistics.lost_output++;
+        c->statistics.lost_output++;
         c->lost[MKPERF_LOSS_OUTPUT].samples++;
         c->lost[MKPERF_LOSS_OUTPUT].events += weight;
-        c->untold = true;
+        c->unreported = true;
         return;
     }
     copy_words(w, record, size);
     w[MKPERF_WORD_THREAD] = mkperf_thread_of(w[MKPERF_WORD_THREAD], w[MKPERF_WORD_SC]);
-    if (p->plan.turns > 1) {
+    if (p->plan.slices > 1) {
         renumber(p, w);
     }
     mkperf_output_commit(p, output, size);
@@ -167,7 +168,7 @@ static inline void deliver(struct mkperf_profiler *p, struct mkperf_core *c,
 /* Whether samples only need to be copied, apart from the checks of deliver_run. */
 static inline bool plain(const struct mkperf_profiler *p, const struct mkperf_core *c)
 {
-    return !p->plan.counting && !p->flight.on && !c->untold && p->plan.turns <= 1;
+    return !p->plan.counting && !p->flight.on && !c->unreported && p->plan.slices <= 1;
 }
 
 /* Adds `samples` of one of its counters to an event's pace. */
@@ -197,7 +198,7 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p, struct mkperf_core
     uint64_t *to = mkperf_ring_room(output, &room);
     uint64_t *w = from;
     uint64_t header = UINT64_MAX; /* of the last sample; not yet added to its counter's pace: */
-    uint32_t untold = 0;
+    uint32_t unreported = 0;
     uint64_t events = 0;
 
     left = left < room ? left : room;
@@ -212,10 +213,10 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p, struct mkperf_core
             if (!sample_ok(p, next)) {
                 break;
             }
-            pace(p, c, mkperf_record_counter(header), untold, events);
-            *samples += untold;
+            pace(p, c, mkperf_record_counter(header), unreported, events);
+            *samples += unreported;
             header = next;
-            untold = 0;
+            unreported = 0;
             events = 0;
         }
         if (w[MKPERF_WORD_THREAD] & MKPERF_THREAD_CHILD_BIT) {
@@ -223,12 +224,12 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p, struct mkperf_core
         }
         c->now = w[MKPERF_WORD_TIME];
         events += w[MKPERF_WORD_PERIOD];
-        untold++;
+        unreported++;
         left -= size;
         w += size / 8;
     }
-    pace(p, c, mkperf_record_counter(header), untold, events);
-    *samples += untold;
+    pace(p, c, mkperf_record_counter(header), unreported, events);
+    *samples += unreported;
     uint64_t bytes = 8 * (uint64_t)(w - from);
     copy_words(to, from, bytes);
     mkperf_ring_commit(output, bytes);
@@ -243,7 +244,7 @@ static void deliver_fault(struct mkperf_profiler *p, struct mkperf_core *c,
 {
     c->now = record[MKPERF_WORD_TIME];
     if (p->plan.counting || size != 8 * MKPERF_FAULT_WORDS) {
-        p->books.corrupt++;
+        p->statistics.corrupt++;
         return;
     }
     uint64_t thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
@@ -265,17 +266,17 @@ static void other(struct mkperf_profiler *p, struct mkperf_core *c,
 
     if (type == MKPERF_RECORD_FAULT) {
         deliver_fault(p, c, output, record, size);
-    } else if (type == MKPERF_RECORD_TURN) {
-        mkperf_turns_take(p, c, record, size);
+    } else if (type == MKPERF_RECORD_SLICE) {
+        mkperf_multiplex_take(p, c, record, size);
     } else if (type >= MKPERF_RECORD_SCHED && type <= MKPERF_RECORD_SCHED_LOSS) {
         mkperf_sched_take(p, output, record, size);
     } else {
-        p->books.corrupt++;
+        p->statistics.corrupt++;
     }
 }
 
 /* Adds what the hook counted in the ring's header since the last call. */
-static void take_books(struct mkperf_profiler *p, struct mkperf_core *c)
+static void read_statistics(struct mkperf_profiler *p, struct mkperf_core *c)
 {
     const struct mkperf_ring *ring = c->ring.ring;
     uint64_t samples = __atomic_load_n(&ring->dropped_samples, __ATOMIC_RELAXED);
@@ -284,13 +285,13 @@ static void take_books(struct mkperf_profiler *p, struct mkperf_core *c)
 
     c->lost[MKPERF_LOSS_RING].samples += samples - c->dropped_samples;
     c->lost[MKPERF_LOSS_RING].events += events - c->dropped_events;
-    p->books.lost_ring += samples - c->dropped_samples;
-    c->books.lost_ring += samples - c->dropped_samples;
-    c->untold |= samples != c->dropped_samples;
+    p->statistics.lost_ring += samples - c->dropped_samples;
+    c->statistics.lost_ring += samples - c->dropped_samples;
+    c->unreported |= samples != c->dropped_samples;
     c->dropped_samples = samples;
     c->dropped_events = events;
-    p->books.late_events += late - c->books.late_events;
-    c->books.late_events = late;
+    p->statistics.late_events += late - c->statistics.late_events;
+    c->statistics.late_events = late;
 }
 
 /* Positions are in registers during the copy, and written back at the end. Returns the samples. */
@@ -331,12 +332,12 @@ static uint32_t drain_core(struct mkperf_profiler *p, struct mkperf_core *c, uin
     c->ring = ring;
     p->output = output;
     p->now = c->now > p->now ? c->now : p->now;
-    p->books.corrupt += corrupt;
-    p->books.captured += samples;
-    c->books.captured += samples;
+    p->statistics.corrupt += corrupt;
+    p->statistics.captured += samples;
+    c->statistics.captured += samples;
     *bytes += copied;
-    take_books(p, c);
-    if (c->untold) {
+    read_statistics(p, c);
+    if (c->unreported) {
         tell_losses(p, c);
     }
     return samples;

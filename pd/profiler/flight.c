@@ -34,7 +34,7 @@ static void give_up(struct mkperf_profiler *p, struct mkperf_ring_producer *outp
     p->flight.samples = 0;
     p->flight.events_overwritten += p->flight.events;
     p->flight.events = 0;
-    p->books.corrupt++;
+    p->statistics.corrupt++;
     output->tail = output->head;
 }
 

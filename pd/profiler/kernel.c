@@ -29,13 +29,13 @@ static void take_answer(struct mkperf_profiler *p, unsigned core)
     }
     c->spurious = a->spurious - c->spurious_before;
     c->disturbed = a->session != 0 ? a->disturbed : c->disturbed;
-    p->books.spurious = 0;
-    p->books.disturbed = 0;
+    p->statistics.spurious = 0;
+    p->statistics.disturbed = 0;
     for (unsigned i = 0; i < p->cores; i++) {
-        p->books.spurious += p->core[i].spurious;
-        p->books.disturbed += p->core[i].disturbed;
+        p->statistics.spurious += p->core[i].spurious;
+        p->statistics.disturbed += p->core[i].disturbed;
     }
-    p->books.storm |= a->storm != 0;
+    p->statistics.storm |= a->storm != 0;
 }
 
 /* Acknowledges the PMU's interrupt with the descriptor. Returns its sequence. */

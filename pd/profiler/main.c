@@ -56,7 +56,7 @@ static bool drain(struct mkperf_profiler *p)
 {
     bool delivered = mkperf_pace_drain(p);
 
-    if (p->books.storm && p->running && !p->ticks.on) {
+    if (p->statistics.storm && p->running && !p->ticks.on) {
         mkperf_sampling_stop(p); /* the hook has switched the counters off */
         delivered = true;
     }
@@ -68,7 +68,7 @@ void notified(microkit_channel ch)
     struct mkperf_profiler *p = &profiler;
 
     if (ch == MKPERF_CHANNEL_TIMER || (ch == MKPERF_CHANNEL_PMU && p->running && p->ticks.on)) {
-        p->books.wakeups++;
+        p->statistics.wakeups++;
         if (mkperf_ticks_interrupt(p, ch == MKPERF_CHANNEL_PMU)) {
             microkit_notify(MKPERF_CHANNEL_CLIENT);
         }
@@ -78,7 +78,7 @@ void notified(microkit_channel ch)
     if (ch != MKPERF_CHANNEL_PMU) {
         return;
     }
-    p->books.wakeups++;
+    p->statistics.wakeups++;
     if (drain(p)) {
         microkit_notify(MKPERF_CHANNEL_CLIENT);
     }
@@ -106,7 +106,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .max_frames = p->plan.max_frames,
         .callers = p->plan.callers,
         .no_jitter = p->plan.no_jitter,
-        .turns = p->plan.turns,
+        .slices = p->plan.slices,
         .overwrite = p->flight.on,
         .sched = p->plan.sched && !p->ticks.on,
         .latency = p->plan.latency && !p->ticks.on,
@@ -134,7 +134,7 @@ static void fill_status(const struct mkperf_profiler *p)
 {
     static mkperf_Status s; /* too large for a PD's stack */
 
-    s = p->books;
+    s = p->statistics;
     s.session = p->id;
     s.running = runs(p);
     s.tick_hz = p->tick_hz;
@@ -145,14 +145,14 @@ static void fill_status(const struct mkperf_profiler *p)
     if (p->ticks.on) {
         s.late_events = p->ticks.late_us;
         s.has_attribution = true;
-        s.attribution = p->ticks.books;
+        s.attribution = p->ticks.statistics;
     }
     s.period_count = (pb_size_t)p->plan.events;
     for (unsigned i = 0; i < p->plan.events; i++) {
         s.period[i] = p->core[p->here].pace[i].period;
     }
     mkperf_cores_fill(p, &s);
-    mkperf_turns_times(p, &s);
+    mkperf_multiplex_times(p, &s);
     mkperf_flight_fill(p, &s);
     p->page->status = s;
 }
@@ -357,7 +357,7 @@ seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo
 
     (void)reply_msginfo;
     t->observation.stopped |= child <= MKPERF_MAX_CHILD_ID ? UINT64_C(1) << child : 0;
-    t->books.faults++;
+    t->statistics.faults++;
     mkperf_fault_tell(child, msginfo);
     mkperf_ticks_leave(&profiler);
     return seL4_False;

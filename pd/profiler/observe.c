@@ -106,7 +106,7 @@ static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, 
 
 static bool begin(struct mkperf_observation *o, const mkperf_Observe *part)
 {
-    o->told = true;
+    o->reported = true;
     o->part = 0;
     o->self = mkperf_thread_from_wire(part->thread);
     o->unobserved = (int32_t)part->priority - 1;
@@ -140,13 +140,13 @@ static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Ob
     return t;
 }
 
-bool mkperf_observe_told(struct mkperf_observation *o, const mkperf_Observe *part,
-                         mkperf_Error *error)
+bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe *part,
+                             mkperf_Error *error)
 {
     if (part->part == 0) {
         return begin(o, part);
     }
-    if (!o->told) {
+    if (!o->reported) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_STATE, 0, "part 0 of Observe must be first");
     }
     if (part->part == o->part) {
@@ -164,7 +164,7 @@ bool mkperf_observe_told(struct mkperf_observation *o, const mkperf_Observe *par
     if (t != NULL && take_sites(o, t, part, error) && take_windows(t, part, error)) {
         return true;
     }
-    o->told = false;
+    o->reported = false;
     return false;
 }
 

@@ -40,7 +40,7 @@ struct mkperf_observed {
 };
 
 struct mkperf_observation {
-    bool told;           /* part 0 was received */
+    bool reported;       /* part 0 was received */
     uint32_t part;       /* the last one */
     uint64_t self;       /* identity of the profiler PD */
     int32_t unobserved;  /* highest priority of PDs that cannot be observed, -1 */
@@ -55,8 +55,8 @@ struct mkperf_observation {
 
 /* Takes a part that mkperf_request_take_observe gave. False: *error has the reason, and the part is
  * discarded. */
-bool mkperf_observe_told(struct mkperf_observation *o, const mkperf_Observe *part,
-                         mkperf_Error *error);
+bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe *part,
+                             mkperf_Error *error);
 
 /* Takes a snapshot of all threads. evidence[].ran: compared with the previous snapshot. */
 void mkperf_observe_look(struct mkperf_observation *o);

@@ -35,7 +35,7 @@ static uint32_t counters_of(const struct mkperf_profiler *p, unsigned event)
     const struct mkperf_plan_event *e = &p->plan.event[event];
     uint32_t mask = 0;
 
-    if (!mkperf_turns_on(p, event)) {
+    if (!mkperf_multiplex_on(p, event)) {
         return 0;
     }
     mask |= mkperf_counter_bit(e->user_counter);
@@ -108,7 +108,7 @@ static void feed(struct mkperf_profiler *p, unsigned core, unsigned event, bool 
 static void pace_core(struct mkperf_profiler *p, unsigned core, bool dropped, bool silent)
 {
     for (unsigned i = 0; i < p->plan.events; i++) {
-        if (p->plan.event[i].frequency != 0 && mkperf_turns_on(p, i)) {
+        if (p->plan.event[i].frequency != 0 && mkperf_multiplex_on(p, i)) {
             adapt(p, core, i, dropped);
             feed(p, core, i, silent);
         }
@@ -195,7 +195,7 @@ bool mkperf_pace_drain(struct mkperf_profiler *p)
 {
     uint64_t before = p->now;
     uint64_t output = p->output.head;
-    uint64_t lost = p->books.lost_ring;
+    uint64_t lost = p->statistics.lost_ring;
     uint64_t bytes = 0;
     uint64_t samples = mkperf_drain_ring(p, &bytes);
 
@@ -203,8 +203,8 @@ bool mkperf_pace_drain(struct mkperf_profiler *p)
         return p->output.head != output;
     }
     mkperf_counting_rotate(p);
-    mkperf_turns_rotate(p);
-    pace_events(p, p->books.lost_ring != lost, false);
+    mkperf_multiplex_rotate(p);
+    pace_events(p, p->statistics.lost_ring != lost, false);
     p->silent = p->silent && samples == 0;
     if (samples != 0 && !mkperf_plan_schedules(&p->plan)) {
         uint64_t ticks = before != 0 ? p->now - before : 0;

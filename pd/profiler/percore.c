@@ -26,11 +26,11 @@ static void answered(struct mkperf_profiler *p, unsigned core)
         p->on |= UINT32_C(1) << core;
         c->spurious_before = p->kernel.d[core]->answer.spurious;
         c->spurious = 0;
-        c->books.started_ticks = p->kernel.d[core]->answer.time;
+        c->statistics.started_ticks = p->kernel.d[core]->answer.time;
     } else if (op == MKPERF_REQUEST_STOP) {
-        c->books.stopped_ticks = p->kernel.d[core]->answer.time;
+        c->statistics.stopped_ticks = p->kernel.d[core]->answer.time;
     } else if (op == MKPERF_REQUEST_CONTINUE) {
-        c->books.stopped_ticks = 0;
+        c->statistics.stopped_ticks = 0;
     }
 }
 
@@ -162,7 +162,7 @@ void mkperf_cores_fill(const struct mkperf_profiler *p, mkperf_Status *out)
     for (unsigned i = 0; p->cores > 1 && i < p->cores && !p->ticks.on; i++) {
         const struct mkperf_core *c = &p->core[i];
         mkperf_CoreStatus *to = &out->cores[out->cores_count++];
-        *to = c->books;
+        *to = c->statistics;
         to->core = i;
         to->state = i != p->here && !c->heard ? mkperf_CoreState_CORE_ABSENT
                     : c->pending              ? mkperf_CoreState_CORE_LATE

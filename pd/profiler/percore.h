@@ -41,7 +41,7 @@ struct mkperf_core {
     uint64_t dropped_events;
     uint64_t dropped_sched;
     struct mkperf_lost lost[MKPERF_LOSS_LINK];
-    bool untold;              /* some of those are not 0 */
+    bool unreported;          /* some of those are not 0 */
     bool stale;               /* periods or watermark were changed since the last request */
     bool heard;               /* has ever answered */
     bool pending;             /* has not answered the last request yet, */
@@ -51,7 +51,7 @@ struct mkperf_core {
     uint64_t spurious_before; /* of its answers, before the session, */
     uint64_t spurious;        /* and in it */
     uint64_t disturbed;
-    mkperf_CoreStatus books;
+    mkperf_CoreStatus statistics;
     struct mkperf_pace pace[MKPERF_MAX_EVENTS];
 };
 

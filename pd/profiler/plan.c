@@ -197,7 +197,7 @@ static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_Eve
                           uint32_t next, uint32_t number)
 {
     struct mkperf_plan_event *e = &plan->event[i];
-    struct mkperf_plan_turn *turn = &plan->turn[e->turn];
+    struct mkperf_plan_slice *slice = &plan->slice[e->slice];
     bool both = !want->user == !want->kernel;
     uint32_t mask = 0;
 
@@ -212,13 +212,13 @@ static void plan_counters(struct mkperf_plan *plan, unsigned i, const mkperf_Eve
     }
     if (both || want->kernel) {
         mask |= UINT32_C(1) << next;
-        turn->kernel_mask |= UINT32_C(1) << next;
+        slice->kernel_mask |= UINT32_C(1) << next;
         plan->event_of[number] = (uint8_t)i;
         e->kernel_counter = ++next;
         e->kernel_number = ++number;
     }
-    turn->counter_mask |= mask;
-    turn->read_mask |= e->read ? mask : 0;
+    slice->counter_mask |= mask;
+    slice->read_mask |= e->read ? mask : 0;
     plan->counter_mask |= mask;
 }
 
@@ -241,8 +241,9 @@ static bool refuse_group(mkperf_Error *error, unsigned i, uint32_t needed, uint3
 
     mkperf_text_put(&t, "the group that begins here needs ");
     mkperf_text_dec(&t, needed);
-    mkperf_text_put(&t, " counters at the same time, and with other events to take turns with "
-                        "there are ");
+    mkperf_text_put(&t,
+                    " counters at the same time, and with other events to share the counters with "
+                    "there are ");
     mkperf_text_dec(&t, there);
     return false;
 }
@@ -251,15 +252,15 @@ static bool refuse_group(mkperf_Error *error, unsigned i, uint32_t needed, uint3
  * Packs events into slices of at most `there` counters, a group always into one. The order is
  * the request's, so neighbours without a group tend to count together, too.
  */
-static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request,
-                       const struct mkperf_cpu *cpu, uint32_t there, mkperf_Error *error)
+static bool plan_slices(struct mkperf_plan *plan, const mkperf_Configure *request,
+                        const struct mkperf_cpu *cpu, uint32_t there, mkperf_Error *error)
 {
     uint32_t next = 0;
     uint32_t taken = 0; /* and those to be left over */
     uint32_t number = 0;
     uint32_t group = 0;
 
-    plan->turns = 1;
+    plan->slices = 1;
     for (unsigned i = 0; i < plan->events; i++) {
         const mkperf_EventSpec *want = &request->events[i];
         if (want->group == 0 || want->group != group) {
@@ -268,19 +269,19 @@ static bool plan_turns(struct mkperf_plan *plan, const mkperf_Configure *request
                 return refuse_group(error, i, needed, there);
             }
             if (taken + needed > there) {
-                plan->turns++;
+                plan->slices++;
                 next = 0;
                 taken = 0;
             }
         }
         group = want->group;
-        plan->event[i].turn = plan->turns - 1;
+        plan->event[i].slice = plan->slices - 1;
         plan_counters(plan, i, want, next, number);
         next += width(want);
         taken += room(want, cpu);
         number += width(want);
     }
-    plan->kernel_mask = plan->turn[0].kernel_mask;
+    plan->kernel_mask = plan->slice[0].kernel_mask;
     return true;
 }
 
@@ -305,7 +306,7 @@ static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, m
 
     if (cycles == NULL || !mkperf_cpu_supports(cpu, cycles->code)) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
-                                  "more events than counters, and no cycles to take turns by");
+                                  "more events than counters, and no cycles to multiplex by");
     }
     plan->clock = cpu->counters;
     plan->clock_code = cycles->code;
@@ -325,18 +326,19 @@ static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *
         needed += room(&request->events[i], cpu);
     }
     if (numbers > MKPERF_MAX_COUNTERS) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
-                                  "these events need more than 31 counters, even in turns; an "
-                                  "event takes two, user and kernel: :u or :k halves the need");
+        return mkperf_plan_refuse(
+            error, MKPERF_RESULT_COUNTERS, 0,
+            "these events need more than 31 counters, even when multiplexed; an "
+            "event takes two, user and kernel: :u or :k halves the need");
     }
     if (needed <= there) {
-        if (!plan_turns(plan, request, cpu, there, error)) {
+        if (!plan_slices(plan, request, cpu, there, error)) {
             return false;
         }
         plan_beat(plan, cpu, needed);
         return true;
     }
-    return plan_turns(plan, request, cpu, there - 1, error) && plan_clock(plan, cpu, error);
+    return plan_slices(plan, request, cpu, there - 1, error) && plan_clock(plan, cpu, error);
 }
 
 uint32_t mkperf_plan_reads(const struct mkperf_plan *plan, uint32_t event, uint32_t counter)

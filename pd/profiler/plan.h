@@ -30,11 +30,11 @@ struct mkperf_plan_event {
     uint32_t leader;    /* index of the group's first event */
     uint32_t group;     /* 0: none */
     uint32_t soft;      /* a software event's kind + 1; has no counters; 0: an event of the PMU's */
-    uint32_t turn;
+    uint32_t slice;
 };
 
 /* Events that count at the same time. A session whose events all fit has one. */
-struct mkperf_plan_turn {
+struct mkperf_plan_slice {
     uint32_t counter_mask;
     uint32_t kernel_mask;
     uint32_t read_mask; /* those of events that are read */
@@ -58,8 +58,8 @@ struct mkperf_plan {
     uint32_t clock;        /* counter + 1 whose overflow ends a slice; 0 = none */
     uint32_t clock_code;
     uint32_t beat; /* counter + 1 that wakes this PD for scheduling events; 0 = none */
-    uint32_t turns;
-    struct mkperf_plan_turn turn[MKPERF_MAX_EVENTS];
+    uint32_t slices;
+    struct mkperf_plan_slice slice[MKPERF_MAX_EVENTS];
     uint32_t filters;
     uint64_t filter[MKPERF_MAX_FILTERS];
     bool overwrite;     /* a flight recording */

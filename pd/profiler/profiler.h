@@ -20,14 +20,14 @@
 #include "counting.h"
 #include "flight.h"
 #include "kernel.h"
+#include "multiplex.h"
 #include "percore.h"
 #include "plan.h"
 #include "policy.h"
-#include "riders.h"
 #include "sched.h"
 #include "soft.h"
 #include "ticks.h"
-#include "turns.h"
+#include "timer_reads.h"
 
 /* Channels of the profiler PD: the PMU's interrupt, its client, a timer's interrupt. */
 enum mkperf_profiler_channels {
@@ -58,21 +58,21 @@ struct mkperf_profiler {
     struct mkperf_flight flight;
     struct mkperf_soft_view soft_view;
     struct mkperf_sched sched;
-    struct mkperf_turns turns;
+    struct mkperf_multiplex multiplex;
     uint32_t id; /* sessions started since boot */
     bool running;
     bool silent; /* no sample since the last STATUS */
     uint64_t boot_id;
     uint64_t tick_hz;
 
-    mkperf_Status books; /* period[] is filled on request */
-    uint64_t now;        /* time of the last record of any core */
-    uint64_t asked;      /* when all cores were last asked */
+    mkperf_Status statistics; /* period[] is filled on request */
+    uint64_t now;             /* time of the last record of any core */
+    uint64_t asked;           /* when all cores were last asked */
 
     uint8_t number[MKPERF_MAX_COUNTERS]; /* of the plan, by hardware counter of the current slice */
 
     struct mkperf_ticks ticks;
-    struct mkperf_riders riders;
+    struct mkperf_timer_reads timer_reads;
 };
 
 /* Space for a record in the output ring by the session's policy, or NULL; and its end. */

@@ -189,18 +189,18 @@ void mkperf_sampling_reset(struct mkperf_profiler *p)
         for (unsigned where = 0; where < MKPERF_LOSS_LINK; where++) {
             c->lost[where] = (struct mkperf_lost){0};
         }
-        c->untold = false;
+        c->unreported = false;
         c->stale = false;
         c->now = 0;
         c->spurious = 0;
         c->disturbed = 0;
-        c->books = (mkperf_CoreStatus)mkperf_CoreStatus_init_zero;
+        c->statistics = (mkperf_CoreStatus)mkperf_CoreStatus_init_zero;
     }
     p->id++;
     p->now = 0;
     p->asked = 0;
     p->on = UINT32_C(1) << p->here;
-    p->books = (mkperf_Status)mkperf_Status_init_zero;
+    p->statistics = (mkperf_Status)mkperf_Status_init_zero;
 }
 
 bool mkperf_sampling_check_begin(struct mkperf_profiler *p, mkperf_Error *error)
@@ -285,7 +285,7 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error)
     if (p->plan.counting) {
         mkperf_counting_begin(p);
     } else {
-        mkperf_turns_begin(p);
+        mkperf_multiplex_begin(p);
     }
     set_filters(p);
     if (mkperf_wanted(&p->kernel)->counter_mask == 0) {
@@ -301,7 +301,7 @@ uint32_t mkperf_sampling_start(struct mkperf_profiler *p, mkperf_Error *error)
     if (p->plan.counting) {
         mkperf_counting_started(p);
     } else {
-        mkperf_turns_started(p);
+        mkperf_multiplex_started(p);
     }
     return MKPERF_RESULT_OK;
 }
@@ -315,7 +315,7 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
     if (p->plan.counting) {
         mkperf_counting_end(p);
     } else {
-        mkperf_turns_end(p);
+        mkperf_multiplex_end(p);
     }
     mkperf_soft_ended(p);
     mkperf_cores_request(p, p->on, MKPERF_REQUEST_WITHDRAW);

@@ -92,7 +92,7 @@ static void stream(struct mkperf_profiler *p, struct mkperf_ring_producer *outpu
                       : NULL;
 
     if (w == NULL) {
-        p->books.sched_lost_output++;
+        p->statistics.sched_lost_output++;
         add_lost(c, 1, time);
         return;
     }
@@ -111,7 +111,7 @@ static void take_event(struct mkperf_profiler *p, struct mkperf_ring_producer *o
     uint64_t identity = p->sched.core[core].thread[mkperf_sched_slot_of(header)];
 
     p->core[core].now = time;
-    p->books.sched_captured++;
+    p->statistics.sched_captured++;
     if (p->plan.sched) {
         stream(p, output, core, header, identity, time);
     }
@@ -131,7 +131,7 @@ void mkperf_sched_take(struct mkperf_profiler *p, struct mkperf_ring_producer *o
                                                           : MKPERF_SCHED_LOSS_WORDS;
 
     if (core >= MKPERF_TARGET_CORES || size != 8 * words || !mkperf_plan_schedules(&p->plan)) {
-        p->books.corrupt++;
+        p->statistics.corrupt++;
         return;
     }
     if (type == MKPERF_RECORD_SCHED) {
@@ -152,7 +152,7 @@ void mkperf_sched_drained(struct mkperf_profiler *p)
     for (uint32_t rest = p->on; rest != 0; rest &= rest - 1) {
         struct mkperf_core *c = &p->core[__builtin_ctz(rest)];
         uint64_t dropped = __atomic_load_n(&c->ring.ring->dropped_sched, __ATOMIC_RELAXED);
-        p->books.sched_lost_ring += dropped - c->dropped_sched;
+        p->statistics.sched_lost_ring += dropped - c->dropped_sched;
         c->dropped_sched = dropped;
     }
     for (unsigned core = 0; p->plan.sched && core < MKPERF_MAX_CORES; core++) {

@@ -113,8 +113,8 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error)
     p->core[p->here].pace[0].period = p->plan.event[0].period;
     p->number[0] = 0;
     own_ring(p);
-    uint32_t faults = t->books.faults;
-    t->books = (mkperf_Attribution){.faults = faults};
+    uint32_t faults = t->statistics.faults;
+    t->statistics = (mkperf_Attribution){.faults = faults};
     t->period = from_us(t, p->plan.event[0].period);
     t->window = from_us(t, MKPERF_TICKS_WINDOW_US);
     t->jitter = p->plan.no_jitter ? 0 : jitter(t);
@@ -128,7 +128,7 @@ bool mkperf_ticks_start(struct mkperf_profiler *p, mkperf_Error *error)
     t->observation.unreadable = 0;
     t->from = t->timer->now();
     t->due = t->from + interval(p);
-    if (!mkperf_riders_start(p, t->from, error)) {
+    if (!mkperf_timer_reads_start(p, t->from, error)) {
         p->core[p->here].ring = t->hook;
         return false;
     }
@@ -144,7 +144,7 @@ void mkperf_ticks_stop(struct mkperf_profiler *p)
     uint64_t bytes = 0;
 
     t->timer->stop();
-    mkperf_riders_stop(p);
+    mkperf_timer_reads_stop(p);
     if (t->check) {
         mkperf_sampling_check_end(p);
     }
@@ -240,11 +240,11 @@ bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook)
     bool fresh = false;
 
     t->entered = now;
-    mkperf_riders_pause(p);
+    mkperf_timer_reads_pause(p);
     if (!t->on || !p->running) {
         t->timer->stop();
     } else if (hook && !t->check) {
-        microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a counter wrapped, which riders.c ignores */
+        microkit_irq_ack(MKPERF_CHANNEL_PMU); /* a counter wrapped, which timer_reads.c ignores */
         return false;
     } else if (hook) {
         bool seen = take_truth(t, &now, &truth);
@@ -276,10 +276,10 @@ void mkperf_ticks_leave(struct mkperf_profiler *p)
     t->left = t->timer->now();
     t->spent += t->entered != 0 ? t->left - t->entered : 0;
     if (t->entered != 0) {
-        mkperf_riders_resume(p);
+        mkperf_timer_reads_resume(p);
     }
     t->entered = 0;
-    t->books.cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
-    t->books.spent_us = mkperf_ticks_us(t, t->spent);
-    t->books.unread = p->riders.unread;
+    t->statistics.cost_ns = (uint32_t)(t->cost * 1000 * MKPERF_TICKS_US_PER_S / t->timer->hz());
+    t->statistics.spent_us = mkperf_ticks_us(t, t->spent);
+    t->statistics.unread = p->timer_reads.unread;
 }

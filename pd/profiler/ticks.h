@@ -56,7 +56,7 @@ struct mkperf_ticks {
     uint32_t waiting;
     struct mkperf_ring_producer ring;
     struct mkperf_ring_consumer hook; /* check: the hook's samples */
-    mkperf_Attribution books;
+    mkperf_Attribution statistics;
     struct mkperf_observation observation;
 };
 

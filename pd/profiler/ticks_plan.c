@@ -50,7 +50,7 @@ bool mkperf_ticks_observe(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_text_copy(out->pd, microkit_name, sizeof out->pd);
         mkperf_text_copy(out->timer, p->ticks.timer->name, sizeof out->timer);
     }
-    return mkperf_observe_told(&p->ticks.observation, &part, error);
+    return mkperf_observe_reported(&p->ticks.observation, &part, error);
 }
 
 /* The cost of a snapshot, and so the shortest period. */
@@ -125,7 +125,7 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *reques
         .core_bytes = MKPERF_CORE_RING_BYTES,
         .output_bytes = MKPERF_OUTPUT_RING_BYTES,
         .counter_mask = 1,
-        .turns = 1,
+        .slices = 1,
         .filters = request->only_count,
         .wake_samples = wake_samples,
     };
@@ -134,7 +134,7 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *reques
     if (no_timer(p, error) || !plan_limits(request, error)) {
         return false;
     }
-    if (!p->ticks.observation.told || p->ticks.observation.n == 0) {
+    if (!p->ticks.observation.reported || p->ticks.observation.n == 0) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_TIMER, 1,
                                   "the timer has no PD to observe: it can be the profiler PD's "
                                   "children and its cspace's; the host names them (--system)");
@@ -149,7 +149,7 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *reques
     e->kernel_number = 1;
     e->group = request->events[0].group;
     if (!plan_period(p, &request->events[0], e, error) ||
-        !mkperf_riders_plan(p, &plan, request, error)) {
+        !mkperf_timer_reads_plan(p, &plan, request, error)) {
         return false;
     }
     for (unsigned i = 0; i < plan.filters; i++) {

@@ -58,7 +58,7 @@ static unsigned put_frames(const struct mkperf_profiler *p, const struct mkperf_
     return n;
 }
 
-struct values { /* of mkperf_riders_take */
+struct values { /* of mkperf_timer_reads_take */
     unsigned n;
     uint64_t word[1 + MKPERF_MAX_READS];
 };
@@ -107,9 +107,9 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
 
 static void book(struct mkperf_ticks *t, const struct mkperf_verdict *v)
 {
-    t->books.proved += v->confidence == MKPERF_PROVED;
-    t->books.inferred += v->confidence == MKPERF_INFERRED;
-    t->books.ambiguous += v->confidence == MKPERF_AMBIGUOUS;
+    t->statistics.proved += v->confidence == MKPERF_PROVED;
+    t->statistics.inferred += v->confidence == MKPERF_INFERRED;
+    t->statistics.ambiguous += v->confidence == MKPERF_AMBIGUOUS;
 }
 
 /* The weight of the sample that is due, in microseconds; the remainder is added to the next. */
@@ -137,11 +137,11 @@ static void compare(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint
                     uint64_t truth)
 {
     if (v->confidence == MKPERF_AMBIGUOUS) {
-        t->books.marked++;
+        t->statistics.marked++;
     } else if (same_thread(thread, truth)) {
-        t->books.right++;
+        t->statistics.right++;
     } else {
-        t->books.wrong++;
+        t->statistics.wrong++;
     }
 }
 
@@ -153,7 +153,7 @@ void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now, const uint64_t *
     struct values values;
     uint64_t thread = o->self;
 
-    values.n = mkperf_riders_take(p, now, values.word);
+    values.n = mkperf_timer_reads_take(p, now, values.word);
     mkperf_observe_look(o);
     if (truth != NULL || (int64_t)(t->left - t->due) < 0) {
         v = mkperf_attribute(o->evidence, o->n, o->unobserved);

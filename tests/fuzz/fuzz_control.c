@@ -120,7 +120,7 @@ static void sealed_frame(void)
 {
     unsigned who = connection();
     struct mkperf_link *l = &client.connection[who].link;
-    uint8_t message[256 + MKPERF_SEAL_BYTES];
+    uint8_t message[256 + MKPERF_MAC_BYTES];
     uint8_t out[MKPERF_FRAME_BYTES];
     size_t n = byte();
     const uint8_t *p = take(&n);
@@ -129,7 +129,7 @@ static void sealed_frame(void)
     if (n != 0) {
         memcpy(message, p, n);
     }
-    n = mkperf_auth_seal(l->in_key, number, message, n);
+    n = mkperf_auth_mac(l->in_key, number, message, n);
     n = mkperf_frame_encode(out, (uint16_t)number, message, n);
     for (size_t i = 0; i < n; i++) {
         mkperf_client_byte(&client, who, out[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A target that says anything: hellos with any nonce, proof and boot id, sealed and unsealed
+ * A target that says anything: hellos with any nonce, proof and boot id, authenticated and unauthenticated
  * messages, between any bytes. The first byte chooses: with or without a key, and whether what
- * follows is raw bytes or messages that are framed (and now and then sealed) here. Also the text
+ * follows is raw bytes or messages that are framed (and now and then authenticated) here. Also the text
  * forms of keys and addresses.
  */
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void readers(const uint8_t *data, size_t n)
     free(text);
 }
 
-/* Messages with a length of two bytes; the highest bit of it asks for a seal that is right. */
+/* Messages with a length of two bytes; the highest bit of it asks for a MAC that is right. */
 static void feed(struct mkperf_peer *p, const uint8_t *data, size_t n)
 {
     uint8_t message[MKPERF_MESSAGE_BYTES], frame[MKPERF_FRAME_BYTES];
@@ -86,7 +86,7 @@ static void feed(struct mkperf_peer *p, const uint8_t *data, size_t n)
 
     while (n >= 2) {
         size_t length = data[0] | (size_t)(data[1] & 3) << 8;
-        bool seal = data[1] & 0x80;
+        bool mac = data[1] & 0x80;
         sequence = (uint16_t)(sequence + 1 + (data[1] >> 2 & 3));
         data += 2;
         n -= 2;
@@ -94,8 +94,8 @@ static void feed(struct mkperf_peer *p, const uint8_t *data, size_t n)
         memcpy(message, data, length);
         data += length;
         n -= length;
-        if (seal) {
-            length = mkperf_auth_seal(p->seal_in, sequence, message, length);
+        if (mac) {
+            length = mkperf_auth_mac(p->mac_in, sequence, message, length);
         }
         size_t size = mkperf_frame_encode(frame, sequence, message, length);
         if (mkperf_receiver_push(&p->receiver, frame, size, &e) != MKPERF_OK) {

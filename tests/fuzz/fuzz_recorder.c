@@ -295,7 +295,7 @@ static size_t make_frame(uint8_t *frame)
 
     sequence = (uint16_t)(sequence + (how & 1 ? byte() : 1));
     if ((l->state == MKPERF_PEER_PROVING || l->state == MKPERF_PEER_SEALED) && !(how & 2)) {
-        n = mkperf_auth_seal(l->seal_in, mkperf_auth_number(l->number_in, sequence), message, n);
+        n = mkperf_auth_mac(l->mac_in, mkperf_auth_number(l->number_in, sequence), message, n);
     }
     return mkperf_frame_encode(frame, sequence, message, n);
 }

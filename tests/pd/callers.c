@@ -71,7 +71,7 @@ __attribute__((noinline)) void callers_ask(microkit_channel channel, uint64_t it
     __asm__ volatile("");
 }
 
-static void take_turn(void)
+static void read_slice(void)
 {
     uint64_t iterations = microkit_name[0] == 'l' ? LARGER * UNIT : UNIT;
 
@@ -84,7 +84,7 @@ static void take_turn(void)
 void init(void)
 {
     if (microkit_name[0] == 's') {
-        take_turn();
+        read_slice();
     }
 }
 
@@ -93,7 +93,7 @@ void notified(microkit_channel ch)
     if (microkit_name[0] == 'a') {
         callers_above_work();
     } else if (ch == CH_TURN) {
-        take_turn();
+        read_slice();
     }
 }
 

@@ -28,7 +28,7 @@ cut_once() { # PLAN...
     record "$proxy" -F 2000 --duration 0.05 -o "$D/once.data" >"$D/once.log" 2>&1 ||
         { cat "$D/once.log" "$D/proxy.log"; return 1; }
     kill "$proxy_pid"
-    balanced "$D/once.log" >"$D/once.books" 2>&1 || { cat "$D/once.books" "$D/once.log"; return 1; }
+    balanced "$D/once.log" >"$D/once.statistics" 2>&1 || { cat "$D/once.statistics" "$D/once.log"; return 1; }
 }
 beginnings() {
     for at in 0 3 31 47 58 70 79 88 97 106 115 124 133 142 151 160; do

@@ -31,10 +31,10 @@ wrap() {
 check "cycles agree with the clock over 32-bit overflows" wrap
 
 # The same events multiplexed: estimates are near the counts, shares add up, groups stay together.
-turns() {
-    on "$demo" '$MKPERF stat -t $T -x , --duration 5 -o $D/turns.csv \
+multiplexed() {
+    on "$demo" '$MKPERF stat -t $T -x , --duration 5 -o $D/multiplexed.csv \
         -e cycles,instructions,{cycles:u,instructions:u},{cycles:k,instructions:k}' || return 1
-    cat "$D/turns.csv"
+    cat "$D/multiplexed.csv"
     awk -F, '
         { count[$3] = $1; share[$3] = $5 }
         function near(a, b) { return a > b * 0.96 && a < b * 1.04 }
@@ -44,9 +44,9 @@ turns() {
                    count["cycles:u"] == count["instructions:u"] &&
                    share["cycles:u"] == share["instructions:u"] &&
                    near(share["cycles"] + share["cycles:u"], 100) && share["cycles"] < 60)
-        }' "$D/turns.csv"
+        }' "$D/multiplexed.csv"
 }
-check "events that take turns are scaled right" turns
+check "multiplexed events are scaled right" multiplexed
 
 # Group reads in the samples of the leader: in QEMU an instruction takes a cycle, so a PD has equal counts
 # of both, and idle has almost no instructions. Checked with perf as well. The demo works for some 0.35 of
@@ -73,7 +73,7 @@ leader() {
 check "leader sampling: a group's values ride in samples, and perf shows them" leader
 
 # The same events all the time and multiplexed: scaled sums agree.
-record_turns() {
+record_multiplexed() {
     on "$demo" '$MKPERF record -t $T -F 1000 --duration 4 -o $D/turned.data \
         -e cycles,instructions,{cycles:u,instructions:u},{cycles:k,instructions:k}' || return 1
     $MKPERF report --stdio -i "$D/turned.data" --percent-limit 50 >"$D/turned" || return 1
@@ -90,7 +90,7 @@ record_turns() {
                    share["cycles,"] > 30 && share["cycles,"] < 70)
         }' "$D/turned"
 }
-check "record: more events than counters take turns" record_turns
+check "record: more events than counters are multiplexed" record_multiplexed
 
 forms() {
     on "$demo" '$MKPERF stat -t $T -I 100 --duration 6 -o $D/intervals' \

@@ -354,10 +354,10 @@ static inline void prepare_proof(struct test_host *h, const uint8_t key[MKPERF_K
     m->which_msg = mkperf_ToTarget_prove_tag;
     m->msg.prove.proof.size = MKPERF_PROOF_BYTES;
     mkperf_auth_proof(key, MKPERF_ROLE_HOST, &a, m->msg.prove.proof.bytes);
-    mkperf_auth_seal_key(key, MKPERF_ROLE_HOST, &a, h->link.out_key);
-    mkperf_auth_seal_key(key, MKPERF_ROLE_TARGET, &a, h->link.in_key);
+    mkperf_auth_mac_key(key, MKPERF_ROLE_HOST, &a, h->link.out_key);
+    mkperf_auth_mac_key(key, MKPERF_ROLE_TARGET, &a, h->link.in_key);
     h->link.accepted = h->link.sequence;
-    h->link.sealed = false;
+    h->link.authenticated = false;
     h->check = true;
 }
 
@@ -368,7 +368,7 @@ static inline const mkperf_ToHost *prove(struct test_host *h, const uint8_t key[
 
     prepare_proof(h, key, &m);
     const mkperf_ToHost *answer = ask(h, &m);
-    h->link.sealed = true;
+    h->link.authenticated = true;
     return answer;
 }
 

@@ -51,13 +51,13 @@ struct target {
     struct fake out;
     uint64_t sent, boot;
     uint32_t session, epoch;
-    bool configured, running, new_epoch, greeted, proved, told;
+    bool configured, running, new_epoch, greeted, proved, reported;
     unsigned connections, batches, of_session, readings, all_readings;
     uint32_t stop_request; /* to be answered when the last session's samples are out */
     unsigned draining;     /* batches until then */
     size_t replay_from, replay_n;
     uint8_t replay[MKPERF_FRAME_BYTES];
-    uint8_t key[MKPERF_KEY_BYTES], seal_in[MKPERF_KEY_BYTES];
+    uint8_t key[MKPERF_KEY_BYTES], mac_in[MKPERF_KEY_BYTES];
     struct mkperf_auth_hellos hellos;
     char name[32];
 };
@@ -223,9 +223,9 @@ static inline void on_prove(struct target *t, uint32_t request, const mkperf_Pro
     if (prove->proof.size != sizeof proof || memcmp(prove->proof.bytes, proof, sizeof proof) != 0) {
         _exit(8);
     }
-    mkperf_auth_seal_key(t->key, MKPERF_ROLE_TARGET, &t->hellos, t->out.seal_key);
-    mkperf_auth_seal_key(t->key, MKPERF_ROLE_HOST, &t->hellos, t->seal_in);
-    t->out.sealed = t->proved = true;
+    mkperf_auth_mac_key(t->key, MKPERF_ROLE_TARGET, &t->hellos, t->out.mac_key);
+    mkperf_auth_mac_key(t->key, MKPERF_ROLE_HOST, &t->hellos, t->mac_in);
+    t->out.authenticated = t->proved = true;
     acknowledge(t, request);
     if (t->fd >= 0) {
         after_hello(t);
@@ -316,7 +316,7 @@ static inline void end_counting(struct target *t)
     t->running = t->how.counts == BOB_STARTS;
     fake_status(&t->out, 0, t->session, false, 0, 0);
     t->session += t->running;
-    t->told = bob; /* it reports bob's session */
+    t->reported = bob; /* it reports bob's session */
 }
 
 static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
@@ -330,7 +330,7 @@ static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
             end_counting(t);
         }
     }
-    if (t->told && t->how.counts == BOB_SAMPLES) {
+    if (t->reported && t->how.counts == BOB_SAMPLES) {
         fake_error(&t->out, request, mkperf_ErrorCode_ERROR_STATE, 0, "no session that counts");
         flush_out(t);
         return;
@@ -344,9 +344,9 @@ static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
                          .enabled_ticks = (uint64_t)t->readings * FAKE_READING_TICKS,
                          .part = part,
                          .parts = 2,
-                         .turns = 1,
+                         .slices = 1,
                          .by_pd = true};
-    uint64_t user = c->enabled_ticks * 7 + (t->told ? FAKE_BOBS : 0);
+    uint64_t user = c->enabled_ticks * 7 + (t->reported ? FAKE_BOBS : 0);
     if (part == 0) {
         c->events_count = 1;
         c->events[0] = (mkperf_EventCount){.user = user, .running_ticks = c->enabled_ticks};
@@ -437,7 +437,7 @@ static inline void on_frame(struct target *t, uint8_t *p, size_t n)
     pb_istream_t in = pb_istream_from_buffer(p + 2, length > 0 ? (size_t)length : 0);
 
     if (length < 0 || !pb_decode(&in, mkperf_ToTarget_fields, &m) ||
-        (t->proved && !mkperf_auth_sealed(t->seal_in, sequence, p + 2, (size_t)length))) {
+        (t->proved && !mkperf_auth_verify(t->mac_in, sequence, p + 2, (size_t)length))) {
         _exit(9);
     }
     on_request(t, &m);
@@ -550,7 +550,7 @@ static inline void greet_again(struct target *t)
         t->session = 0;
     }
     t->out.sequence = 0;
-    t->out.sealed = t->greeted = t->proved = false;
+    t->out.authenticated = t->greeted = t->proved = false;
     t->out.frames = 0;
 }
 

@@ -30,9 +30,9 @@ struct fake {
     uint8_t bytes[FAKE_BYTES];
     size_t n;
     uint16_t sequence;
-    bool lose;   /* the next frames are built and thrown away */
-    bool sealed; /* with seal_key; a number is the sequence: fakes do not live that long */
-    uint8_t seal_key[MKPERF_KEY_BYTES];
+    bool lose;          /* the next frames are built and thrown away */
+    bool authenticated; /* with mac_key; a number is the sequence: fakes do not live that long */
+    uint8_t mac_key[MKPERF_KEY_BYTES];
     unsigned frames;
 };
 
@@ -46,12 +46,12 @@ struct fake_batch {
 
 static inline void fake_frame(struct fake *f, const uint8_t *message, size_t n)
 {
-    uint8_t frame[MKPERF_FRAME_BYTES], sealed[MKPERF_MESSAGE_BYTES];
+    uint8_t frame[MKPERF_FRAME_BYTES], authenticated[MKPERF_MESSAGE_BYTES];
 
-    if (f->sealed) {
-        memcpy(sealed, message, n);
-        n = mkperf_auth_seal(f->seal_key, f->sequence, sealed, n);
-        message = sealed;
+    if (f->authenticated) {
+        memcpy(authenticated, message, n);
+        n = mkperf_auth_mac(f->mac_key, f->sequence, authenticated, n);
+        message = authenticated;
     }
     size_t length = mkperf_frame_encode(frame, f->sequence++, message, n);
     f->frames++;

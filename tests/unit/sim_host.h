@@ -193,8 +193,8 @@ static void run(uint64_t ticks)
             sim.woken = false;
             notified(MKPERF_CHANNEL_PMU);
         }
-        if (sim.told || i % 100 == 0) { /* the line's interrupts let the client run, too */
-            sim.told = false;
+        if (sim.reported || i % 100 == 0) { /* the line's interrupts let the client run, too */
+            sim.reported = false;
             mkperf_client_pump(&client);
         }
         line(sim.line);
@@ -317,7 +317,7 @@ static int halt(void **state)
 }
 
 /* captured = delivered + lost, by the profiler's statistics and by what arrived. */
-static void check_books(const mkperf_Status *s)
+static void check_statistics(const mkperf_Status *s)
 {
     assert_int_equal(s->captured, s->sent + s->lost_output + s->lost_link);
     assert_int_equal(s->sent, got.batch_samples);

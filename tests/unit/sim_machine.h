@@ -27,18 +27,18 @@
 #include "pd/profiler/fault.c"   // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/observe.c" // NOLINT(bugprone-suspicious-include)
 
-#include "pd/profiler/counting.c" // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/drain.c"    // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/flight.c"   // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/kernel.c"   // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/main.c"     // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/pace.c"     // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/percore.c"  // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/riders.c"   // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/sampling.c" // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/sched.c"    // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/soft.c"     // NOLINT(bugprone-suspicious-include)
-#include "pd/profiler/turns.c"    // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/counting.c"    // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/drain.c"       // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/flight.c"      // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/kernel.c"      // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/main.c"        // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/multiplex.c"   // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/pace.c"        // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/percore.c"     // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/sampling.c"    // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/sched.c"       // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/soft.c"        // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/timer_reads.c" // NOLINT(bugprone-suspicious-include)
 
 #include "pd/timer/timer.h"
 static const struct mkperf_timer sim_timer;
@@ -66,7 +66,7 @@ static struct {
     bool interrupts; /* the PMU interrupt reaches the kernel */
     bool counts;     /* counters move at all */
     bool woken;      /* the profiler PD has a notification */
-    bool told;       /* the client PD has one */
+    bool reported;   /* the client PD has one */
     bool asleep;     /* the profiler PD does not get to run */
     bool masked;     /* the interrupt was delivered, and not yet acknowledged */
     bool exported;   /* user mode may use the PMU */
@@ -174,7 +174,7 @@ void microkit_dbg_puts(const char *s)
 void microkit_notify(microkit_channel ch)
 {
     assert_int_equal(ch, MKPERF_CHANNEL_CLIENT);
-    sim.told = true;
+    sim.reported = true;
 }
 
 static void tick(void);
@@ -204,7 +204,7 @@ void microkit_irq_ack(microkit_channel ch)
     }
     mkperf_hook_request(&sim.hook_state, d, sim_profiler_thread, true);
     uint32_t op = d->op & MKPERF_REQUEST_OP;
-    for (unsigned i = 0; i < 200 && profiler.riders.mask == 0 && sim.hook_state.enabled != 0 &&
+    for (unsigned i = 0; i < 200 && profiler.timer_reads.mask == 0 && sim.hook_state.enabled != 0 &&
                          (op == MKPERF_REQUEST_APPLY || op == MKPERF_REQUEST_CONTINUE);
          i++) {
         tick(); /* the probe waits in a loop in which nothing else can move the time */
@@ -338,7 +338,7 @@ static void tick(void)
         }
         events = c->code == 0x03 ? (sim.ticks % 100 == 0) * events : events; /* misses are rare */
         c->total += events;
-        if (c->user != c->kernel) { /* no clock of turns */
+        if (c->user != c->kernel) { /* no clock of slices */
             sim.counted[c->code & 0xff][!c->user] += events;
         }
         c->value += events;

@@ -81,17 +81,17 @@ static void seals(void **state)
     struct mkperf_auth_hellos m = example(key);
 
     (void)state;
-    mkperf_auth_seal_key(key, MKPERF_ROLE_HOST, &m, host);
-    mkperf_auth_seal_key(key, MKPERF_ROLE_TARGET, &m, target);
-    assert_int_equal(mkperf_auth_seal(host, 7, message, 4), 4 + MKPERF_SEAL_BYTES);
+    mkperf_auth_mac_key(key, MKPERF_ROLE_HOST, &m, host);
+    mkperf_auth_mac_key(key, MKPERF_ROLE_TARGET, &m, target);
+    assert_int_equal(mkperf_auth_mac(host, 7, message, 4), 4 + MKPERF_MAC_BYTES);
     assert_memory_equal(message + 6, tag, sizeof tag);
-    assert_true(mkperf_auth_sealed(host, 7, message, 14));
-    assert_false(mkperf_auth_sealed(host, 8, message, 14));
-    assert_false(mkperf_auth_sealed(target, 7, message, 14));
+    assert_true(mkperf_auth_verify(host, 7, message, 14));
+    assert_false(mkperf_auth_verify(host, 8, message, 14));
+    assert_false(mkperf_auth_verify(target, 7, message, 14));
     for (size_t n = 0; n < 14; n++) {
-        assert_false(mkperf_auth_sealed(host, 7, message, n));
+        assert_false(mkperf_auth_verify(host, 7, message, n));
         message[n] ^= 0x10;
-        assert_false(mkperf_auth_sealed(host, 7, message, 14));
+        assert_false(mkperf_auth_verify(host, 7, message, 14));
         message[n] ^= 0x10;
     }
 }

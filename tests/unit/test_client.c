@@ -129,7 +129,7 @@ static void malformed(void **state)
     assert_true(mkperf_client_finished(&client, (unsigned)a->who));
 }
 
-static void check_books(const struct test_host *h)
+static void check_statistics(const struct test_host *h)
 {
     assert_int_equal(h->status.captured,
                      h->status.sent + h->status.lost_output + h->status.lost_link);
@@ -172,8 +172,8 @@ static void slow_watcher(void **state)
     assert_int_equal(w->received, w->status.sent);
     assert_int_equal(a->status.sent, a->received);
     assert_int_equal(a->status.lost_link, 0);
-    check_books(a);
-    check_books(w);
+    check_statistics(a);
+    check_statistics(w);
 }
 
 /* The link breaks: samples wait in the ring, the rest is lost_output, and the next host has it all.
@@ -207,7 +207,7 @@ static void lost_link(void **state)
     sample(10);
     assert_int_equal(ask_for(b, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
     assert_int_equal(b->received + 500, b->status.sent);
-    check_books(b);
+    check_statistics(b);
     assert_int_equal(b->status.captured, 3510);
     assert_int_equal(b->status.links_lost, 1);
 }

@@ -107,7 +107,7 @@ static bool gets_in(attack_fn *attack)
         prepare_proof(h, test_key, &m);
         pass(ROUND_TRIP_MS, attack);
         if (is_there(h, number) && ask(h, &m)->which_msg == mkperf_ToHost_ack_tag) {
-            h->link.sealed = true;
+            h->link.authenticated = true;
             return true;
         }
     }
@@ -303,7 +303,7 @@ static void tampered(void **state)
         uint8_t message[MKPERF_MESSAGE_BYTES] = {0x08, 0x05, 0x32, 0x00};
         struct test_host *h = proven(0);
         uint64_t number = h->link.number;
-        size_t n = mkperf_auth_seal(h->link.out_key, number, message, 4);
+        size_t n = mkperf_auth_mac(h->link.out_key, number, message, 4);
         if (i < 14 * 8) {
             message[i / 8] ^= (uint8_t)(1 << i % 8);
         } else {
@@ -338,7 +338,7 @@ static void serial_line(void **state)
     (void)state;
     struct test_host *h = begin_line();
     assert_int_equal(prove(h, other_key)->which_msg, mkperf_ToHost_error_tag);
-    h->link.sealed = false;
+    h->link.authenticated = false;
     h->check = false;
     assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag);
     assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,

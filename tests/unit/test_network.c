@@ -291,7 +291,7 @@ static void replayed_message(void **state)
     struct how how = {.has_key = true, .replays = true};
 
     (void)state;
-    expect(record_from(how, key_option("key")), 0, "without the right seal");
+    expect(record_from(how, key_option("key")), 0, "without the right MAC");
     expect(0, 0, "connected again");
     assert_true(read_back().complete);
 }

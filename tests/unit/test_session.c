@@ -78,7 +78,7 @@ static void test_fixed_period(void **state)
         assert_int_equal(got.last.msg.session.id, i);
         run(2 * TICK_HZ); /* 1800 M events in user mode, 200 M in the kernel */
         const mkperf_Status *s = stop_session();
-        check_books(s);
+        check_statistics(s);
         check_events(s);
         assert_in_range(got.of[0], 17900, 18150);
         assert_in_range(got.of[1], 1970, 2030);
@@ -107,7 +107,7 @@ static void test_slow_line(void **state)
     const mkperf_Status *s = stop_session();
     assert_true(s->lost_output > 1000);
     assert_true(s->sent > 1000);
-    check_books(s);
+    check_statistics(s);
     check_events(s);
 }
 
@@ -124,7 +124,7 @@ static void test_starved_profiler(void **state)
     }
     const mkperf_Status *s = stop_session();
     assert_true(s->lost_ring > 1000);
-    check_books(s);
+    check_statistics(s);
     check_events(s);
 }
 
@@ -145,7 +145,7 @@ static void test_frequency_follows(void **state)
         assert_in_range(got.batch_samples - before, 1600, 2400);
     }
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     check_events(s);
 }
 
@@ -170,7 +170,7 @@ static void test_frequency_of_a_rare_event(void **state)
     run_asking(2);
     assert_in_range(got.of[2] - before, 350, 1200);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     check_events(s);
 }
 
@@ -195,7 +195,7 @@ static void test_sudden_fall(void **state)
     assert_in_range(got.batch_samples - before, 1, MKPERF_WAKE_SAMPLES - 1);
     assert_int_equal(got.batch_samples, got.last.msg.status.captured);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     check_events(s);
 }
 
@@ -218,7 +218,7 @@ static void test_silence(void **state)
     run(3 * TICK_HZ);
     assert_true(got.batch_samples - before > 150);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     check_events(s);
 }
 
@@ -265,7 +265,7 @@ static void test_no_interrupt(void **state)
     sim.interrupts = sim.counts = true; /* and nothing stands in the way of a good one */
     start_session();
     run(TICK_HZ / 10);
-    check_books(stop_session());
+    check_statistics(stop_session());
 }
 
 static void test_no_pmu(void **state)
@@ -289,28 +289,28 @@ static void test_disturbed(void **state)
     start_session();
     run(TICK_HZ / 10);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(profiler.books.disturbed, 0);
+    assert_int_equal(profiler.statistics.disturbed, 0);
     sim.counter[0].on = false;
     run(TICK_HZ / 10);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_int_equal(profiler.books.disturbed, 1);
+    assert_int_equal(profiler.statistics.disturbed, 1);
     assert_true(sim.counter[0].on);
     sim.counter[0].code = 8;       /* another event */
     sim.counter[1].value = 123456; /* far from its overflow */
     run(TICK_HZ / 10);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
-    assert_in_range(profiler.books.disturbed, 3, 4);
+    assert_in_range(profiler.statistics.disturbed, 3, 4);
     assert_int_equal(sim.counter[0].code, 0x11);
     uint64_t before = got.of[0];
     run(TICK_HZ / 10);
     const mkperf_Status *s = stop_session();
     assert_in_range(got.of[0] - before, 4400, 4600);
-    check_books(s);
-    assert_in_range(profiler.books.disturbed, 3, 4);
+    check_statistics(s);
+    assert_in_range(profiler.statistics.disturbed, 3, 4);
     start_session(); /* of the next one nothing */
     run(TICK_HZ / 100);
     stop_session();
-    assert_int_equal(profiler.books.disturbed, 0);
+    assert_int_equal(profiler.statistics.disturbed, 0);
 }
 
 /* The hook takes more time than it leaves: the session ends, and says why. */
@@ -336,8 +336,8 @@ static void test_storm(void **state)
     sim.slow = 0;
     start_session();
     run(TICK_HZ / 10);
-    check_books(stop_session());
-    assert_false(profiler.books.storm);
+    check_statistics(stop_session());
+    assert_false(profiler.statistics.storm);
 }
 
 /* An interrupt of the PMU that is nobody's goes the ordinary way, and the session goes on. */
@@ -358,7 +358,7 @@ static void test_spurious(void **state)
     }
     const mkperf_Status *s = stop_session();
     assert_int_equal(s->spurious, 5);
-    check_books(s);
+    check_statistics(s);
     check_events(s);
 }
 
@@ -427,7 +427,7 @@ static void test_refusals_while_running(void **state)
     command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_STATE, 0);
     run(TICK_HZ / 10);
-    check_books(stop_session());
+    check_statistics(stop_session());
 }
 
 static void test_user_or_kernel(void **state)
@@ -452,7 +452,7 @@ static void test_user_or_kernel(void **state)
     assert_int_equal(sim.hook_state.counter[0].jitter_mask, 0);
     run(TICK_HZ);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     check_events(s);
     assert_in_range(got.of[0], 1990, 2015);
     assert_in_range(got.of[1], 17990, 18050);
@@ -554,12 +554,12 @@ static void test_wakes_at_the_most(void **state)
     configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();
     run(TICK_HZ / 10);
-    uint64_t wakeups = profiler.books.wakeups;
-    uint64_t captured = profiler.books.captured;
+    uint64_t wakeups = profiler.statistics.wakeups;
+    uint64_t captured = profiler.statistics.captured;
     run(TICK_HZ / 4); /* not once round the ring, where there may be a gap */
-    assert_int_equal(profiler.books.captured - captured,
-                     MKPERF_WAKE_SAMPLES * (profiler.books.wakeups - wakeups));
-    check_books(stop_session());
+    assert_int_equal(profiler.statistics.captured - captured,
+                     MKPERF_WAKE_SAMPLES * (profiler.statistics.wakeups - wakeups));
+    check_statistics(stop_session());
 }
 
 /* Samples of two threads of three; filtered samples use no space and are no loss. */
@@ -577,7 +577,7 @@ static void test_filters(void **state)
     start_session();
     run(TICK_HZ / 2);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_in_range(s->captured, 50000 * 2 / 3 - 300, 50000 * 2 / 3 + 300);
     for (unsigned i = 0; i < MKPERF_CHAIN_SLOTS; i++) {
         assert_int_not_equal(client.encoder.chain[i].thread, 2); /* one that is void has 0 */

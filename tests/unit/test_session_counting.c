@@ -44,7 +44,7 @@ static void test_counts_are_exact(void **state)
     run(TICK_HZ / 5);
     const mkperf_Counts *c = counts(0);
     assert_true(c->running);
-    assert_int_equal(c->turns, 1);
+    assert_int_equal(c->slices, 1);
     assert_true(c->events[0].user > UINT32_MAX);
     stop_session();
     for (unsigned i = 0; i < COUNTERS; i++) {
@@ -59,7 +59,7 @@ static void test_counts_are_exact(void **state)
     }
     assert_in_range(c->enabled_ticks, TICK_HZ / 5, TICK_HZ / 5 + 10000);
     assert_int_equal(got.batch_samples, 0);
-    check_books(&(mkperf_Status){0});
+    check_statistics(&(mkperf_Status){0});
     assert_false(c->by_pd);
     assert_int_equal(c->parts, 1);
 }
@@ -100,7 +100,7 @@ static void test_counts_by_thread(void **state)
 }
 
 /* Events for eight counters on six: two slices, a group never split, scaled right. */
-static void test_counts_take_turns(void **state)
+static void test_counts_are_multiplexed(void **state)
 {
     static const char *const names[] = {"cycles", "instructions", "cycles", "instructions"};
     static const uint32_t group[] = {0, 3, 3, 0};
@@ -108,8 +108,8 @@ static void test_counts_take_turns(void **state)
     (void)state;
     mock_features |= MKPERF_FEATURE_COUNTS;
     configure_counting(names, group, 4, mkperf_ToHost_session_tag);
-    assert_int_equal(profiler.plan.turns, 3);
-    assert_int_equal(profiler.plan.event[1].turn, profiler.plan.event[2].turn);
+    assert_int_equal(profiler.plan.slices, 3);
+    assert_int_equal(profiler.plan.event[1].slice, profiler.plan.event[2].slice);
     start_session();
     run(2 * TICK_HZ);
     stop_session();
@@ -126,7 +126,7 @@ static void test_counts_take_turns(void **state)
     assert_int_equal(c->events[1].running_ticks, c->events[2].running_ticks);
     assert_int_equal(c->events[1].user, c->events[2].user);
     assert_in_range(all, c->enabled_ticks - 20, c->enabled_ticks + 20);
-    assert_int_equal(profiler.books.spurious, 0);
+    assert_int_equal(profiler.statistics.spurious, 0);
 }
 
 static void test_counting_refusals(void **state)
@@ -155,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_counts_are_exact),
         T(test_counts_by_thread),
-        T(test_counts_take_turns),
+        T(test_counts_are_multiplexed),
         T(test_counting_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void test_keeps_the_newest(void **state)
     mkperf_Status s = *status();
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_RECORDING);
     assert_true(s.overwritten > 10 * s.held && s.held > BYTES / 8 / 9 / 2);
-    assert_int_equal(profiler.books.captured,
+    assert_int_equal(profiler.statistics.captured,
                      profiler.flight.overwritten + profiler.flight.samples);
     assert_int_equal(got.batch_samples, 0);
 
@@ -80,8 +80,8 @@ static void test_keeps_the_newest(void **state)
     assert_int_equal(dump(), s.held);
     assert_int_equal(dump(), s.held);
     assert_int_equal(status()->overwritten, s.overwritten);
-    assert_int_equal(profiler.books.captured, s.overwritten + s.held);
-    assert_int_equal(profiler.books.corrupt + client.corrupt, 0);
+    assert_int_equal(profiler.statistics.captured, s.overwritten + s.held);
+    assert_int_equal(profiler.statistics.corrupt + client.corrupt, 0);
 
     /* Until the next configuration; the ring is good for an ordinary session then. */
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
@@ -94,7 +94,7 @@ static void test_keeps_the_newest(void **state)
     run(TICK_HZ / 10);
     s = *stop_session();
     assert_true(s.captured != 0);
-    check_books(&s);
+    check_statistics(&s);
 }
 
 /* A line so slow that the core's ring overflows during the dump: counted, and the next is whole. */
@@ -113,7 +113,7 @@ static void test_slow_dump(void **state)
     assert_int_equal(s.lost_ring, sim.hook_state.dropped_samples);
     run(5000);
     assert_true(dump() > 0);
-    assert_int_equal(profiler.books.captured,
+    assert_int_equal(profiler.statistics.captured,
                      profiler.flight.overwritten + profiler.flight.samples);
 }
 
@@ -136,14 +136,14 @@ static void test_fault_holds(void **state)
     run(1000);
     assert_int_equal(status()->flight, mkperf_FlightState_FLIGHT_RECORDING);
     call(MKPERF_OP_DRAIN);
-    uint64_t captured = profiler.books.captured;
+    uint64_t captured = profiler.statistics.captured;
     fault_now(3);
     run(1000);
     mkperf_Status s = *status();
     assert_int_equal(s.flight, mkperf_FlightState_FLIGHT_HELD);
     assert_int_equal(s.trigger, mkperf_FlightTrigger_FLIGHT_FAULT);
     assert_int_equal(s.trigger_thread, 3 + 2);
-    assert_in_range(profiler.books.captured, captured, captured + 2); /* at once */
+    assert_in_range(profiler.statistics.captured, captured, captured + 2); /* at once */
     assert_int_equal(dump(), s.held);
     assert_int_equal(profiler.soft->total[MKPERF_SOFT_FAULT], 2);
 }
@@ -180,8 +180,8 @@ static void test_hostile_client(void **state)
         ring->tail = i * UINT64_C(0x123456789);
         ring->head = ring->tail + i * 8;
     }
-    assert_true(profiler.books.corrupt > 0);
-    assert_int_equal(profiler.books.captured,
+    assert_true(profiler.statistics.corrupt > 0);
+    assert_int_equal(profiler.statistics.captured,
                      profiler.flight.overwritten + profiler.flight.samples);
     run(TICK_HZ / 10);
     assert_true(dump() > 0);

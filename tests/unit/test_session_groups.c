@@ -43,11 +43,11 @@ static void test_values_ride(void **state)
     assert_true(got.last.msg.session.events[1].read);
     assert_false(got.last.msg.session.events[0].read);
     assert_int_equal(got.last.msg.session.events[1].period, 0);
-    assert_int_equal(got.last.msg.session.turns, 1);
+    assert_int_equal(got.last.msg.session.slices, 1);
     start_session();
     run(TICK_HZ);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_int_equal(s->spurious, 0);
     for (unsigned mode = 0; mode < 2; mode++) {
         assert_true(got.of[mode] > 900);
@@ -74,7 +74,7 @@ static void test_values_do_not_wrap(void **state)
     ask(&m, mkperf_ToHost_session_tag);
     start_session();
     run(30000);
-    check_books(stop_session());
+    check_statistics(stop_session());
     assert_in_range(got.of[0], 25, 32);
     assert_int_equal(got.of[2], 0);
     assert_true(got.most_read[2] > UINT64_C(1) << 33);
@@ -94,7 +94,7 @@ static void test_values_of_frequent_events(void **state)
     sim.user_rate = 150000; /* 100 times as many cycles as misses */
     run(300000);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_true(got.of[0] > 100);
     assert_in_range(got.reads[2], got.weight[0] * 95, got.weight[0] * 105);
     assert_true(got.most_read[2] > 90000000);
@@ -113,7 +113,7 @@ static void test_values_and_filters(void **state)
     ask(&m, mkperf_ToHost_session_tag);
     start_session();
     run(300000);
-    check_books(stop_session());
+    check_statistics(stop_session());
     assert_in_range(got.of[0], 13500 / 3 - 200, 13500 / 3 + 200);
     assert_in_range(got.reads[2], got.weight[0] - 2000, got.weight[0] + 2000);
     assert_true(got.most_read[2] < 23000);
@@ -135,7 +135,7 @@ static void test_values_and_losses(void **state)
         run(TICK_HZ / 20);
     }
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_true(s->lost_ring > 1000);
     assert_in_range(got.reads[2], got.weight[0] / 1000 * 995, got.weight[0] / 1000 * 1005);
     assert_true(got.most_read[2] < 15000);
@@ -153,7 +153,7 @@ static void test_leader_of_one_mode(void **state)
     ask(&m, mkperf_ToHost_session_tag);
     start_session();
     run(TICK_HZ / 2);
-    check_books(stop_session());
+    check_statistics(stop_session());
     assert_true(got.of[0] > 8000);
     assert_in_range(got.reads[1], got.weight[0] - 2000, got.weight[0] + 2000);
     assert_in_range(got.reads[2], got.weight[0] / 9 - 2000, got.weight[0] / 9 + 2000);
@@ -197,10 +197,10 @@ static uint64_t pending(unsigned event, unsigned mode)
 {
     const struct mkperf_plan_event *e = &profiler.plan.event[event];
     uint32_t c = (mode == 0 ? e->user_counter : e->kernel_counter) - 1;
-    const struct mkperf_turns_left *left =
-        &profiler.turns.left[0][(mode == 0 ? e->user_number : e->kernel_number) - 1];
+    const struct mkperf_multiplex_left *left =
+        &profiler.multiplex.left[0][(mode == 0 ? e->user_number : e->kernel_number) - 1];
 
-    if (e->turn != profiler.turns.turn) {
+    if (e->slice != profiler.multiplex.slice) {
         return e->read ? left->partial : left->interval - left->left;
     }
     if (e->read) {
@@ -210,7 +210,7 @@ static uint64_t pending(unsigned event, unsigned mode)
 }
 
 /* Every event counted in its slices is in a sample, or in transit. */
-static void check_turns(uint32_t code, unsigned event)
+static void check_multiplexed(uint32_t code, unsigned event)
 {
     for (unsigned mode = 0; mode < 2; mode++) {
         unsigned number = 2 * event + mode;
@@ -221,22 +221,22 @@ static void check_turns(uint32_t code, unsigned event)
     }
 }
 
-static void check_times(const mkperf_Status *s, unsigned turns)
+static void check_times(const mkperf_Status *s, unsigned slices)
 {
     uint64_t sum = 0;
 
     assert_int_equal(s->tick_hz, TICK_HZ);
     assert_true(s->enabled_ticks > 0);
     for (unsigned i = 0; i < s->running_ticks_count; i++) {
-        assert_in_range(s->running_ticks[i], s->enabled_ticks / turns * 8 / 10,
-                        s->enabled_ticks / turns * 12 / 10);
+        assert_in_range(s->running_ticks[i], s->enabled_ticks / slices * 8 / 10,
+                        s->enabled_ticks / slices * 12 / 10);
         sum += s->running_ticks[i];
     }
-    assert_in_range(sum, s->enabled_ticks * 9 / 10 * s->running_ticks_count / turns,
-                    s->enabled_ticks * s->running_ticks_count / turns);
+    assert_in_range(sum, s->enabled_ticks * 9 / 10 * s->running_ticks_count / slices,
+                    s->enabled_ticks * s->running_ticks_count / slices);
 }
 
-static void test_turns(void **state)
+static void test_multiplexing(void **state)
 {
     const mkperf_EventSpec events[] = {event("cycles", 100000, 0), event("instructions", 70000, 0),
                                        event("branches", 50000, 0), event("cache-misses", 4000, 0)};
@@ -244,7 +244,7 @@ static void test_turns(void **state)
 
     (void)state;
     ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(got.last.msg.session.turns, 2);
+    assert_int_equal(got.last.msg.session.slices, 2);
     for (unsigned i = 0; i < 4; i++) { /* each has different numbers */
         assert_int_equal(got.last.msg.session.events[i].user_counter, 2 * i + 1);
         assert_int_equal(got.last.msg.session.events[i].kernel_counter, 2 * i + 2);
@@ -252,14 +252,14 @@ static void test_turns(void **state)
     start_session();
     run(3 * TICK_HZ);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_int_equal(s->lost_ring + s->lost_output + s->late_events, 0);
-    assert_true(profiler.turns.rotated > 100);
+    assert_true(profiler.multiplex.rotated > 100);
     check_times(s, 2);
-    check_turns(CYCLES, 0);
-    check_turns(INSTRUCTIONS, 1);
-    check_turns(BRANCHES, 2);
-    check_turns(MISSES, 3);
+    check_multiplexed(CYCLES, 0);
+    check_multiplexed(INSTRUCTIONS, 1);
+    check_multiplexed(BRANCHES, 2);
+    check_multiplexed(MISSES, 3);
     for (unsigned mode = 0; mode < 2; mode++) {
         assert_true(got.of[mode] > 100 && got.of[4 + mode] > 100);
     }
@@ -269,7 +269,7 @@ static void test_turns(void **state)
                     2700 * (uint64_t)1000000 / 100 * 104);
 }
 
-static void test_turns_with_a_frequency(void **state)
+static void test_multiplexing_with_a_frequency(void **state)
 {
     const mkperf_EventSpec events[] = {event("cycles", 0, 1000), event("instructions", 0, 1000),
                                        event("branches", 0, 1000), event("bus-cycles", 0, 500)};
@@ -289,15 +289,15 @@ static void test_turns_with_a_frequency(void **state)
     /* While it has its turn. */
     assert_in_range(got.of[0] + got.of[1] - before, 800, 1250);
     const mkperf_Status *s = stop_session();
-    check_books(s);
-    check_turns(CYCLES, 0);
-    check_turns(INSTRUCTIONS, 1);
-    check_turns(BRANCHES, 2);
-    check_turns(BUS_CYCLES, 3);
+    check_statistics(s);
+    check_multiplexed(CYCLES, 0);
+    check_multiplexed(INSTRUCTIONS, 1);
+    check_multiplexed(BRANCHES, 2);
+    check_multiplexed(BUS_CYCLES, 3);
 }
 
 /* Two groups that do not fit together, one with group reads, and only some threads. */
-static void test_turns_of_groups(void **state)
+static void test_multiplexing_of_groups(void **state)
 {
     mkperf_EventSpec events[] = {event("cycles", 50000, 0), event("instructions", 0, 0),
                                  event("branches", 30000, 0), event("cache-misses", 0, 0)};
@@ -310,16 +310,16 @@ static void test_turns_of_groups(void **state)
     }
     mkperf_ToTarget m = configuration(events, 4);
     ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(got.last.msg.session.turns, 2);
+    assert_int_equal(got.last.msg.session.slices, 2);
     start_session();
     run(2 * TICK_HZ);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     check_times(s, 2);
-    check_turns(CYCLES, 0);
-    check_turns(INSTRUCTIONS, 1);
-    check_turns(BRANCHES, 2);
-    check_turns(MISSES, 3);
+    check_multiplexed(CYCLES, 0);
+    check_multiplexed(INSTRUCTIONS, 1);
+    check_multiplexed(BRANCHES, 2);
+    check_multiplexed(MISSES, 3);
     for (unsigned mode = 0; mode < 2; mode++) {
         counted[mode] = got.reads[2 + mode];
         assert_in_range(got.reads[2 + mode], got.weight[mode] - 3000, got.weight[mode] + 3000);
@@ -327,7 +327,7 @@ static void test_turns_of_groups(void **state)
     assert_true(counted[0] > 7 * counted[1]);
 }
 
-static void test_turns_and_filters(void **state)
+static void test_multiplexing_and_filters(void **state)
 {
     const mkperf_EventSpec events[] = {event("cycles", 20000, 0), event("instructions", 20000, 0),
                                        event("branches", 20000, 0), event("bus-cycles", 20000, 0)};
@@ -340,7 +340,7 @@ static void test_turns_and_filters(void **state)
     start_session();
     run(3 * TICK_HZ);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     check_times(s, 2);
     for (unsigned i = 0; i < 4; i++) { /* a third of half of them */
         assert_in_range(got.weight[2 * i], 400000000, 500000000);
@@ -361,32 +361,32 @@ static void test_followers(void **state)
     }
     mkperf_ToTarget m = configuration(events, 2);
     ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(got.last.msg.session.turns, 1);
+    assert_int_equal(got.last.msg.session.slices, 1);
     assert_int_equal(got.last.msg.session.events[1].user_counter, 3); /* numbers have no gaps */
     start_session();
-    assert_int_equal(__builtin_popcount(profiler.plan.turn[0].counter_mask), 4);
+    assert_int_equal(__builtin_popcount(profiler.plan.slice[0].counter_mask), 4);
     run(TICK_HZ);
-    check_books(stop_session());
+    check_statistics(stop_session());
     assert_true(got.of[0] > 900 && got.of[2] > 900);
 
     m = configuration(events, 3);
     ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(got.last.msg.session.turns, 3); /* of 6 counters one is the clock */
+    assert_int_equal(got.last.msg.session.slices, 3); /* of 6 counters one is the clock */
     for (unsigned i = 0; i < 3; i++) {
         m.msg.configure.events[i].kernel = true;
     }
     ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(got.last.msg.session.turns, 1);
+    assert_int_equal(got.last.msg.session.slices, 1);
     m = group_of(names, 2, 100000);
     ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(__builtin_popcount(profiler.plan.turn[0].counter_mask), 4);
+    assert_int_equal(__builtin_popcount(profiler.plan.slice[0].counter_mask), 4);
     for (unsigned i = 0; i < 3; i++) {
         events[i].count = true;
         events[i].period = 0;
     }
     m = configuration(events, 3);
     ask(&m, mkperf_ToHost_session_tag);
-    assert_int_equal(got.last.msg.session.turns, 1);
+    assert_int_equal(got.last.msg.session.slices, 1);
 }
 
 int main(void)
@@ -399,11 +399,11 @@ int main(void)
         T(test_values_and_losses),
         T(test_leader_of_one_mode),
         T(test_refusals),
-        T(test_turns),
+        T(test_multiplexing),
         T(test_followers),
-        T(test_turns_with_a_frequency),
-        T(test_turns_of_groups),
-        T(test_turns_and_filters),
+        T(test_multiplexing_with_a_frequency),
+        T(test_multiplexing_of_groups),
+        T(test_multiplexing_and_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void test_shares(void **state)
         sim_running = -1;
         run(TICK_HZ / 2);
         const mkperf_Status *s = stop_session();
-        check_books(s);
+        check_statistics(s);
         uint64_t us = sim.ticks - began;
         assert_true(s->captured > 1900 && s->captured < 2100);
         assert_true(got.weight[0] <= us && got.weight[0] + 2000 > us);
@@ -94,11 +94,11 @@ static void test_shares(void **state)
     start_session();
     run(TICK_HZ);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_true(s->captured > 9000);
 }
 
-static mkperf_ToTarget with_riders(unsigned n)
+static mkperf_ToTarget with_timer_reads(unsigned n)
 {
     static const char *const name[] = {"timer",    "cycles",    "instructions", "l1d_cache_refill",
                                        "branches", "l1d_cache", "l1d_tlb",      "mem_access"};
@@ -117,7 +117,7 @@ static mkperf_ToTarget with_riders(unsigned n)
 static void check_rider(unsigned i, uint32_t rate)
 {
     const struct sim_counter *c = &sim.counter[i - 1];
-    const struct mkperf_riders *r = &profiler.riders;
+    const struct mkperf_timer_reads *r = &profiler.timer_reads;
     uint32_t rest = r->count[i - 1] + (c->value - (r->hook ? MKPERF_COUNT_PERIOD : r->last[i - 1]));
 
     assert_int_equal(got.reads[i], c->total - rest);
@@ -125,9 +125,9 @@ static void check_rider(unsigned i, uint32_t rate)
     assert_true(got.most_read[i] <= UINT64_C(1600) * rate);
 }
 
-static void riders(void)
+static void timer_reads(void)
 {
-    mkperf_ToTarget m = with_riders(3);
+    mkperf_ToTarget m = with_timer_reads(3);
 
     tell(SIM_CHILDREN);
     m.msg.configure.events[1].user = true;
@@ -148,7 +148,7 @@ static void riders(void)
     run(5 * TICK_HZ); /* 4.5 * 10^9 cycles: more than 32 bits */
     assert_true(got.reads[1] > UINT64_C(1) << 32);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     check_rider(1, 900);
     check_rider(2, 100);
     check_rider(3, 1000);
@@ -164,7 +164,7 @@ static void riders(void)
     sim.asleep = false;
     run(100000);
     s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_int_equal(s->attribution.unread, 1);
     /* And a session of the timer alone. */
     uint64_t before = got.reads[1];
@@ -175,68 +175,68 @@ static void riders(void)
     assert_int_equal(got.reads[1], before);
 }
 
-static void test_riders(void **state)
+static void test_timer_reads(void **state)
 {
     (void)state;
-    riders();
+    timer_reads();
 }
 
 /* The same without the hook, where the kernel lets user mode use the PMU. */
-static void test_riders_from_user_mode(void **state)
+static void test_timer_reads_from_user_mode(void **state)
 {
     (void)state;
     sim.hook = false;
     sim.exported = true;
     init();
-    riders();
+    timer_reads();
 }
 
-static void refuse_riders(mkperf_ToTarget m, mkperf_ErrorCode code, uint32_t about)
+static void refuse_timer_reads(mkperf_ToTarget m, mkperf_ErrorCode code, uint32_t about)
 {
     ask(&m, mkperf_ToHost_error_tag);
     refused(code, about);
 }
 
-static void test_riders_refused(void **state)
+static void test_timer_reads_refused(void **state)
 {
     mkperf_ToTarget m;
 
     (void)state;
     tell(SIM_CHILDREN);
-    m = with_riders(6);
+    m = with_timer_reads(6);
     ask(&m, mkperf_ToHost_session_tag);
-    refuse_riders(with_riders(7), mkperf_ErrorCode_ERROR_COUNTERS, 2);
-    m = with_riders(2);
+    refuse_timer_reads(with_timer_reads(7), mkperf_ErrorCode_ERROR_COUNTERS, 2);
+    m = with_timer_reads(2);
     m.msg.configure.events[2].read = false;
-    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 3);
-    m = with_riders(2);
+    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 3);
+    m = with_timer_reads(2);
     m.msg.configure.events[2].group = 2;
-    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 3);
-    m = with_riders(1);
+    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 3);
+    m = with_timer_reads(1);
     m.msg.configure.events[1].group = m.msg.configure.events[0].group = 0;
-    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 2);
-    m = with_riders(2);
+    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 2);
+    m = with_timer_reads(2);
     m.msg.configure.events[0].period = 100001;
-    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 1);
-    m = with_riders(2);
+    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 1);
+    m = with_timer_reads(2);
     m.msg.configure.check = true;
-    refuse_riders(m, mkperf_ErrorCode_ERROR_COUNTERS, 2);
-    m = with_riders(2);
+    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_COUNTERS, 2);
+    m = with_timer_reads(2);
     m.msg.configure.events[2] = event("context-switches", 0, 0);
     m.msg.configure.events[2].group = 1;
     m.msg.configure.events[2].read = true;
-    refuse_riders(m, mkperf_ErrorCode_ERROR_RANGE, 3);
-    m = with_riders(1);
+    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 3);
+    m = with_timer_reads(1);
     snprintf(m.msg.configure.events[1].name, sizeof m.msg.configure.events[1].name, "nonsense");
-    refuse_riders(m, mkperf_ErrorCode_ERROR_EVENT_UNKNOWN, 2);
+    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_EVENT_UNKNOWN, 2);
     m.msg.configure.events[1].name[0] = '\0';
     m.msg.configure.events[1].raw = 0x23;
-    refuse_riders(m, mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
+    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
     m.msg.configure.events[1].raw = 0xbad;
     ask(&m, mkperf_ToHost_session_tag);
     command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
-    m = with_riders(1); /* and nothing was left of that */
+    m = with_timer_reads(1); /* and nothing was left of that */
     ask(&m, mkperf_ToHost_session_tag);
     start_session();
     run(10000);
@@ -244,9 +244,9 @@ static void test_riders_refused(void **state)
 }
 
 /* Without the PMU's interrupt the counters are there; where user mode may not use them, not. */
-static void test_riders_alone(void **state)
+static void test_timer_reads_alone(void **state)
 {
-    mkperf_ToTarget m = with_riders(1);
+    mkperf_ToTarget m = with_timer_reads(1);
 
     (void)state;
     sim.exported = true;
@@ -257,7 +257,7 @@ static void test_riders_alone(void **state)
     stop_session();
     assert_true(got.reads[1] > 7000000);
     sim.exported = false;
-    m = with_riders(1);
+    m = with_timer_reads(1);
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_NO_PMU, 2);
     assert_string_equal(got.last.msg.error.text, "user mode may not");
@@ -327,7 +327,7 @@ static void test_losses(void **state)
     sim.line = 1000;
     run(TICK_HZ);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_true(s->lost_output + s->lost_link > 0);
 }
 
@@ -345,7 +345,7 @@ static void test_late(void **state)
     sim.asleep = false;
     run(100000);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_true(s->late_events > 45000 && s->late_events < 55000);
     uint64_t us = sim.ticks - began;
     assert_true(got.weight[0] <= us && got.weight[0] + 2000 > us);
@@ -390,7 +390,7 @@ static void test_shared(void **state)
     sim_stuck = 3;
     run(TICK_HZ / 2);
     const mkperf_Status *s = stop_session();
-    check_books(s);
+    check_statistics(s);
     assert_true(s->captured > 1450 && s->captured < 1550);
     assert_true(got.of_thread[3] > 980 && got.of_thread[3] < 1020);
     assert_true(s->attribution.ambiguous > 480 && s->attribution.ambiguous < 520);
@@ -493,10 +493,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TIMER_TEST(test) cmocka_unit_test_setup_teardown(test, boot_with_timer, halt)
         TIMER_TEST(test_shares),
-        TIMER_TEST(test_riders),
-        TIMER_TEST(test_riders_from_user_mode),
-        TIMER_TEST(test_riders_refused),
-        cmocka_unit_test_setup_teardown(test_riders_alone, boot_without_pmu, halt),
+        TIMER_TEST(test_timer_reads),
+        TIMER_TEST(test_timer_reads_from_user_mode),
+        TIMER_TEST(test_timer_reads_refused),
+        cmocka_unit_test_setup_teardown(test_timer_reads_alone, boot_without_pmu, halt),
         TIMER_TEST(test_losses),
         TIMER_TEST(test_walk),
         TIMER_TEST(test_late),

@@ -57,7 +57,7 @@ static mkperf_Counts counts(uint64_t user, uint64_t kernel, uint64_t running)
 
     m.tick_hz = 1000;
     m.enabled_ticks = 2000;
-    m.turns = running == 2000 ? 1 : 2;
+    m.slices = running == 2000 ? 1 : 2;
     m.events_count = 1;
     m.events[0] = (mkperf_EventCount){user, kernel, running};
     return m;
@@ -180,7 +180,7 @@ static void test_cores(void **state)
     free(text);
     stat_difference(&out, &reading, &other);
     assert_true(fabs(stat_sum(&out.row[2].value[0]) - 220) < 1e-9);
-    reading.turns = 2; /* core 1 counted for a quarter of its time */
+    reading.slices = 2; /* core 1 counted for a quarter of its time */
     m.cores[0].events[0].running_ticks = 500;
     stat_add(&reading, &m, NULL);
     assert_true(fabs(stat_sum(&reading.row[2].value[0]) - 880) < 1e-9);

@@ -171,7 +171,7 @@ static void whole_session(void **state)
     assert_int_equal(seen->stream->totals.spurious, 6);
     assert_int_equal(seen->stream->totals.disturbed, 7);
     assert_int_equal(seen->stream->totals.storms, 1);
-    assert_int_equal(seen->stream->totals.looks_us, 7);
+    assert_int_equal(seen->stream->totals.snapshots_us, 7);
     assert_int_equal(seen->stream->totals.unread, 8);
     assert_int_equal(seen->receiver.noise, 0);
     assert_int_equal(seen->stream->totals.unrepaired, 200); /* no ELF */

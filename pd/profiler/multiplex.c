@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Turns: see turns.h.
+ * Multiplexing: see multiplex.h.
  *
- * Between two turns stand two requests: the counters are stopped and the hook says where each is,
- * and then it begins with those of the next. So nothing that the hook did until then, told or not
+ * Between two slices stand two requests: the counters are stopped and the hook says where each is,
+ * and then it begins with those of the next. So nothing that the hook did until then, reported or not
  * (filters, a full ring), is missing in what is kept.
  *
  * May be lost: nothing.
  */
-#include "turns.h"
+#include "multiplex.h"
 
 #include "profiler.h"
 
@@ -17,9 +17,9 @@ enum {
     BEAT_CYCLES = 4000000,  /* scheduling events in 4 ms at 1 GHz fit the core's ring by far */
 };
 
-bool mkperf_turns_on(const struct mkperf_profiler *p, unsigned event)
+bool mkperf_multiplex_on(const struct mkperf_profiler *p, unsigned event)
 {
-    return p->plan.event[event].turn == p->turns.turn;
+    return p->plan.event[event].slice == p->multiplex.slice;
 }
 
 static struct mkperf_request_counter clock_counter(const struct mkperf_profiler *p, uint32_t cycles)
@@ -58,19 +58,19 @@ static bool place_of(const struct mkperf_plan *plan, unsigned event, unsigned wh
 static bool nth_place(const struct mkperf_profiler *p, unsigned n, struct place *out)
 {
     for (unsigned i = 0; i < 2 * p->plan.events; i++) {
-        if (mkperf_turns_on(p, i / 2) && place_of(&p->plan, i / 2, i % 2, out) && n-- == 0) {
+        if (mkperf_multiplex_on(p, i / 2) && place_of(&p->plan, i / 2, i % 2, out) && n-- == 0) {
             return true;
         }
     }
     return false;
 }
 
-/* ---- a turn's end --------------------------------------------------------------------------- */
+/* ---- a slice's end --------------------------------------------------------------------------- */
 
 static void keep_counter(struct mkperf_profiler *p, unsigned core, const struct place *at)
 {
     const struct mkperf_answer_counter *now = &p->kernel.d[core]->answer.counter[at->counter];
-    struct mkperf_turns_left *left = &p->turns.left[core][at->number];
+    struct mkperf_multiplex_left *left = &p->multiplex.left[core][at->number];
 
     left->known = true;
     if (p->plan.event[at->event].read) {
@@ -86,20 +86,20 @@ static void keep_counter(struct mkperf_profiler *p, unsigned core, const struct 
 
 static void add_time(struct mkperf_profiler *p)
 {
-    struct mkperf_turns *t = &p->turns;
+    struct mkperf_multiplex *t = &p->multiplex;
 
     for (unsigned i = 0; i < p->plan.events; i++) {
-        t->running[i] += mkperf_turns_on(p, i) && p->now > t->resumed ? p->now - t->resumed : 0;
+        t->running[i] += mkperf_multiplex_on(p, i) && p->now > t->resumed ? p->now - t->resumed : 0;
     }
     t->resumed = p->now;
 }
 
-/* ---- a turn's beginning --------------------------------------------------------------------- */
+/* ---- a slice's beginning --------------------------------------------------------------------- */
 
 static void set_counter(struct mkperf_profiler *p, unsigned core, const struct place *at)
 {
     struct mkperf_request_counter *c = &p->kernel.d[core]->want.counter[at->counter];
-    struct mkperf_turns_left *left = &p->turns.left[core][at->number];
+    struct mkperf_multiplex_left *left = &p->multiplex.left[core][at->number];
     const struct mkperf_plan_event *e = &p->plan.event[at->event];
     uint32_t period = p->core[core].pace[at->event].period;
 
@@ -115,7 +115,7 @@ static void set_counter(struct mkperf_profiler *p, unsigned core, const struct p
         return;
     }
     if (!left->known) {
-        *left = (struct mkperf_turns_left){.left = period, .interval = period};
+        *left = (struct mkperf_multiplex_left){.left = period, .interval = period};
     }
     /* Its period may have become shorter in the meantime; the rest is in whole steps. */
     uint32_t wanted = mkperf_in_steps(left->left < period ? left->left : period);
@@ -129,11 +129,11 @@ static void set_counter(struct mkperf_profiler *p, unsigned core, const struct p
     c->reads = mkperf_plan_reads(&p->plan, at->event, at->counter);
 }
 
-/* The configuration for the present turn. */
+/* The configuration for the present slice. */
 static void set_present(struct mkperf_profiler *p)
 {
     struct mkperf_configuration *want = mkperf_wanted(&p->kernel);
-    const struct mkperf_plan_turn *turn = &p->plan.turn[p->turns.turn];
+    const struct mkperf_plan_slice *slice = &p->plan.slice[p->multiplex.slice];
     struct place at;
 
     for (unsigned n = 0; nth_place(p, n, &at); n++) {
@@ -146,9 +146,9 @@ static void set_present(struct mkperf_profiler *p)
     if (p->plan.beat != 0) {
         want->counter[p->plan.beat - 1] = clock_counter(p, BEAT_CYCLES);
     }
-    want->read_mask = turn->read_mask;
-    want->turn_mask = mkperf_counter_bit(p->plan.clock) | mkperf_counter_bit(p->plan.beat);
-    want->counter_mask = turn->counter_mask | want->turn_mask;
+    want->read_mask = slice->read_mask;
+    want->slice_mask = mkperf_counter_bit(p->plan.clock) | mkperf_counter_bit(p->plan.beat);
+    want->counter_mask = slice->counter_mask | want->slice_mask;
     want->enable_mask = want->counter_mask;
     p->core[p->here].stale = false;
 }
@@ -168,16 +168,16 @@ static void set_others(struct mkperf_profiler *p)
     }
 }
 
-void mkperf_turns_begin(struct mkperf_profiler *p)
+void mkperf_multiplex_begin(struct mkperf_profiler *p)
 {
-    p->turns = (struct mkperf_turns){0};
+    p->multiplex = (struct mkperf_multiplex){0};
     set_present(p);
 }
 
-void mkperf_turns_started(struct mkperf_profiler *p)
+void mkperf_multiplex_started(struct mkperf_profiler *p)
 {
-    p->turns.began = p->plan.clock != 0 ? mkperf_answered(&p->kernel)->time : 0;
-    p->turns.resumed = p->turns.began;
+    p->multiplex.began = p->plan.clock != 0 ? mkperf_answered(&p->kernel)->time : 0;
+    p->multiplex.resumed = p->multiplex.began;
 }
 
 /* Its events are paced as if no time had passed since they were stopped. */
@@ -186,31 +186,31 @@ static void resume_pace(struct mkperf_profiler *p)
     for (unsigned n = 0; n < p->plan.events * p->cores; n++) {
         unsigned i = n % p->plan.events;
         struct mkperf_pace *pace = &p->core[n / p->plan.events].pace[i];
-        uint64_t away = p->now - p->turns.stopped[i];
-        if (mkperf_turns_on(p, i)) {
+        uint64_t away = p->now - p->multiplex.stopped[i];
+        if (mkperf_multiplex_on(p, i)) {
             pace->from += pace->from != 0 ? away : 0;
             pace->last += pace->last != 0 ? away : 0;
         }
     }
 }
 
-void mkperf_turns_take(struct mkperf_profiler *p, struct mkperf_core *c, const uint64_t *record,
-                       unsigned size)
+void mkperf_multiplex_take(struct mkperf_profiler *p, struct mkperf_core *c, const uint64_t *record,
+                           unsigned size)
 {
-    if (p->plan.beat != 0 && size >= 8 * MKPERF_TURN_WORDS &&
+    if (p->plan.beat != 0 && size >= 8 * MKPERF_SLICE_WORDS &&
         mkperf_record_counter(record[MKPERF_WORD_HEADER]) == p->plan.beat - 1) {
         c->now = record[MKPERF_WORD_TIME];
         return; /* it has woken this PD */
     }
-    if (p->plan.clock == 0 || p->plan.counting || size < 8 * MKPERF_TURN_WORDS) {
-        p->books.corrupt++;
+    if (p->plan.clock == 0 || p->plan.counting || size < 8 * MKPERF_SLICE_WORDS) {
+        p->statistics.corrupt++;
         return;
     }
     c->now = record[MKPERF_WORD_TIME];
-    p->turns.struck = true;
+    p->multiplex.expired = true;
 }
 
-/* Stops the turn's counters and takes note of where they are. A core that does not stop in time
+/* Stops the slice's counters and takes note of where they are. A core that does not stop in time
  * leaves the session: what its counters count from now on has no name. */
 static bool end_turn(struct mkperf_profiler *p)
 {
@@ -223,7 +223,7 @@ static bool end_turn(struct mkperf_profiler *p)
         return false;
     }
     p->on &= stopped;
-    mkperf_drain_ring(p, &bytes); /* under the numbers of this turn */
+    mkperf_drain_ring(p, &bytes); /* under the numbers of this slice */
     p->now = mkperf_counting_stamp(p);
     for (uint32_t rest = stopped; rest != 0; rest &= rest - 1) {
         for (unsigned n = 0; nth_place(p, n, &at); n++) {
@@ -234,45 +234,45 @@ static bool end_turn(struct mkperf_profiler *p)
     return true;
 }
 
-void mkperf_turns_rotate(struct mkperf_profiler *p)
+void mkperf_multiplex_rotate(struct mkperf_profiler *p)
 {
-    struct mkperf_turns *t = &p->turns;
+    struct mkperf_multiplex *t = &p->multiplex;
 
-    if (!t->struck || p->plan.clock == 0 || p->plan.counting) {
+    if (!t->expired || p->plan.clock == 0 || p->plan.counting) {
         return;
     }
     if (end_turn(p)) {
         for (unsigned i = 0; i < p->plan.events; i++) {
-            t->stopped[i] = mkperf_turns_on(p, i) ? p->now : t->stopped[i];
+            t->stopped[i] = mkperf_multiplex_on(p, i) ? p->now : t->stopped[i];
         }
-        t->turn = (t->turn + 1) % p->plan.turns;
+        t->slice = (t->slice + 1) % p->plan.slices;
         t->rotated++;
         set_present(p);
         set_others(p);
         resume_pace(p);
         mkperf_cores_request(p, p->on, MKPERF_REQUEST_CONTINUE);
     }
-    t->struck = false;
+    t->expired = false;
 }
 
-void mkperf_turns_end(struct mkperf_profiler *p)
+void mkperf_multiplex_end(struct mkperf_profiler *p)
 {
     if (p->plan.clock != 0) {
         end_turn(p);
     }
 }
 
-void mkperf_turns_times(const struct mkperf_profiler *p, mkperf_Status *out)
+void mkperf_multiplex_times(const struct mkperf_profiler *p, mkperf_Status *out)
 {
-    const struct mkperf_turns *t = &p->turns;
+    const struct mkperf_multiplex *t = &p->multiplex;
 
-    if (p->plan.turns < 2 || p->plan.counting || t->began == 0) {
+    if (p->plan.slices < 2 || p->plan.counting || t->began == 0) {
         return;
     }
     out->enabled_ticks = p->now > t->began ? p->now - t->began : 0;
     out->running_ticks_count = (pb_size_t)p->plan.events;
     for (unsigned i = 0; i < p->plan.events; i++) {
-        bool on = p->running && mkperf_turns_on(p, i) && p->now > t->resumed;
+        bool on = p->running && mkperf_multiplex_on(p, i) && p->now > t->resumed;
         out->running_ticks[i] = t->running[i] + (on ? p->now - t->resumed : 0);
     }
 }

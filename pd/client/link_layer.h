@@ -3,14 +3,14 @@
  * The link layer, as main.c uses it: a serial line (serial.c, one connection) or TCP (pd/net/tcp.c,
  * up to MKPERF_HOSTS). A client PD is linked with one of them.
  */
-#ifndef MKPERF_MEDIUM_H
-#define MKPERF_MEDIUM_H
+#ifndef MKPERF_LINK_LAYER_H
+#define MKPERF_LINK_LAYER_H
 
 #include <stdbool.h>
 
 #include "control.h"
 
-struct mkperf_medium {
+struct mkperf_link_layer {
     /* Memory of the client's connections: see struct mkperf_client. */
     struct mkperf_connection *connection;
     unsigned places;
@@ -26,6 +26,6 @@ struct mkperf_medium {
     void (*done)(unsigned channel);
 };
 
-extern const struct mkperf_medium mkperf_medium;
+extern const struct mkperf_link_layer mkperf_link_layer;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see riders.h. */
-#include "riders.h"
+/* Owns: see timer_reads.h. */
+#include "timer_reads.h"
 
 #include "policy.h"
 #include "profiler.h"
@@ -50,8 +50,8 @@ static bool plan_shape(const struct mkperf_plan *plan, const mkperf_Configure *r
     return true;
 }
 
-static bool plan_rider(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
-                       const struct mkperf_cpu *cpu, mkperf_Error *error)
+static bool plan_timer_read(struct mkperf_plan *plan, unsigned i, const mkperf_Configure *request,
+                            const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
     const mkperf_EventSpec *want = &request->events[i];
     struct mkperf_plan_event *e = &plan->event[i];
@@ -76,8 +76,8 @@ static bool plan_rider(struct mkperf_plan *plan, unsigned i, const mkperf_Config
     return true;
 }
 
-bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
-                        const mkperf_Configure *request, mkperf_Error *error)
+bool mkperf_timer_reads_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
+                             const mkperf_Configure *request, mkperf_Error *error)
 {
     uint32_t n = request->events_count - 1;
 
@@ -92,7 +92,7 @@ bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 2, why);
     }
     for (unsigned i = 1; i <= n; i++) {
-        if (!plan_rider(plan, i, request, &p->cpu, error)) {
+        if (!plan_timer_read(plan, i, request, &p->cpu, error)) {
             return false;
         }
     }
@@ -122,7 +122,7 @@ static unsigned start_user(struct mkperf_profiler *p, unsigned events)
             return n;
         }
     }
-    p->cpu.pmu->user->start(p->riders.mask);
+    p->cpu.pmu->user->start(p->timer_reads.mask);
     return events;
 }
 
@@ -131,9 +131,9 @@ static unsigned start_hook(struct mkperf_profiler *p, unsigned events)
 {
     struct mkperf_configuration *want = mkperf_kernel_blank(p, &p->ticks.hook);
 
-    want->counter_mask = p->riders.mask;
-    want->enable_mask = p->riders.mask;
-    want->read_mask = p->riders.mask;
+    want->counter_mask = p->timer_reads.mask;
+    want->enable_mask = p->timer_reads.mask;
+    want->read_mask = p->timer_reads.mask;
     want->watermark = (uint32_t)p->ticks.hook.size;
     for (unsigned n = 0; n < events; n++) {
         want->counter[n] = (struct mkperf_request_counter){.select = selector(p, n),
@@ -145,12 +145,12 @@ static unsigned start_hook(struct mkperf_profiler *p, unsigned events)
                                                           : mkperf_answered(&p->kernel)->what;
 }
 
-bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error)
+bool mkperf_timer_reads_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error)
 {
-    struct mkperf_riders *r = &p->riders;
+    struct mkperf_timer_reads *r = &p->timer_reads;
     unsigned events = p->plan.events - 1;
 
-    *r = (struct mkperf_riders){.at = now, .hook = p->no_pmu == NULL};
+    *r = (struct mkperf_timer_reads){.at = now, .hook = p->no_pmu == NULL};
     if (events == 0) {
         return true;
     }
@@ -164,19 +164,19 @@ bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *
                               "the PMU does not take this event's number");
 }
 
-void mkperf_riders_stop(struct mkperf_profiler *p)
+void mkperf_timer_reads_stop(struct mkperf_profiler *p)
 {
-    if (p->riders.mask != 0 && p->riders.hook) {
+    if (p->timer_reads.mask != 0 && p->timer_reads.hook) {
         mkperf_kernel_request(p, MKPERF_REQUEST_WITHDRAW);
-    } else if (p->riders.mask != 0) {
-        p->cpu.pmu->user->stop(p->riders.mask);
+    } else if (p->timer_reads.mask != 0) {
+        p->cpu.pmu->user->stop(p->timer_reads.mask);
     }
-    p->riders.mask = 0;
+    p->timer_reads.mask = 0;
 }
 
-void mkperf_riders_pause(struct mkperf_profiler *p)
+void mkperf_timer_reads_pause(struct mkperf_profiler *p)
 {
-    struct mkperf_riders *r = &p->riders;
+    struct mkperf_timer_reads *r = &p->timer_reads;
 
     if (r->mask != 0 && r->hook) {
         mkperf_kernel_request(p, MKPERF_REQUEST_STOP | MKPERF_REQUEST_SNAPSHOT);
@@ -194,18 +194,18 @@ void mkperf_riders_pause(struct mkperf_profiler *p)
     }
 }
 
-void mkperf_riders_resume(struct mkperf_profiler *p)
+void mkperf_timer_reads_resume(struct mkperf_profiler *p)
 {
-    if (p->riders.mask != 0 && p->riders.hook) {
+    if (p->timer_reads.mask != 0 && p->timer_reads.hook) {
         mkperf_kernel_request(p, MKPERF_REQUEST_CONTINUE);
-    } else if (p->riders.mask != 0) {
-        p->cpu.pmu->user->start(p->riders.mask);
+    } else if (p->timer_reads.mask != 0) {
+        p->cpu.pmu->user->start(p->timer_reads.mask);
     }
 }
 
-unsigned mkperf_riders_take(struct mkperf_profiler *p, uint64_t now, uint64_t *out)
+unsigned mkperf_timer_reads_take(struct mkperf_profiler *p, uint64_t now, uint64_t *out)
 {
-    struct mkperf_riders *r = &p->riders;
+    struct mkperf_timer_reads *r = &p->timer_reads;
     bool known = (now - r->at) / (p->tick_hz / MS_PER_S) <= LONGEST_MS;
     unsigned n = 0;
 

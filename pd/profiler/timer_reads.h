@@ -2,7 +2,7 @@
 /*
  * PMU counters that are read in the timer's samples: `-e '{timer,cycles,...}:S'`.
  *
- * Owns: struct mkperf_riders: each counter's value at the last sample. Called by ticks.c. With
+ * Owns: struct mkperf_timer_reads: each counter's value at the last sample. Called by ticks.c. With
  * the kernel hook they are a session of its; without it they need a kernel that lets user mode use
  * the PMU. Each event has one counter, for both modes unless the host wants one of them. Counters
  * stand still while this PD is at its interrupts, so that what it does there is in no value.
@@ -10,8 +10,8 @@
  * What may be lost: the values of an interval that was too long for counters of 32 bits. Its sample
  * has none, and is counted.
  */
-#ifndef MKPERF_RIDERS_H
-#define MKPERF_RIDERS_H
+#ifndef MKPERF_TIMER_READS_H
+#define MKPERF_TIMER_READS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@
 
 struct mkperf_profiler;
 
-struct mkperf_riders {
+struct mkperf_timer_reads {
     uint32_t mask;                    /* of hardware counters, from 0 on without a gap; 0: none */
     bool hook;                        /* the hook has them, else they are used from user mode */
     uint32_t count[MKPERF_MAX_READS]; /* since the last sample */
@@ -34,20 +34,20 @@ struct mkperf_riders {
 
 /* Plans the events after the first of a timer's session (plan->event[0]), at most
  * MKPERF_MAX_READS. False: *error has the reason, and *plan is invalid. */
-bool mkperf_riders_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
-                        const mkperf_Configure *request, mkperf_Error *error);
+bool mkperf_timer_reads_plan(struct mkperf_profiler *p, struct mkperf_plan *plan,
+                             const mkperf_Configure *request, mkperf_Error *error);
 /* With the session. start: counters are programmed and count from `now` (ticks) on; false: *error
  * names the one that failed. */
-bool mkperf_riders_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error);
-void mkperf_riders_stop(struct mkperf_profiler *p);
+bool mkperf_timer_reads_start(struct mkperf_profiler *p, uint64_t now, mkperf_Error *error);
+void mkperf_timer_reads_stop(struct mkperf_profiler *p);
 /* This PD begins with an interrupt, and is at its end. */
-void mkperf_riders_pause(struct mkperf_profiler *p);
-void mkperf_riders_resume(struct mkperf_profiler *p);
+void mkperf_timer_reads_pause(struct mkperf_profiler *p);
+void mkperf_timer_reads_resume(struct mkperf_profiler *p);
 /*
  * What was counted since the last call, until this PD's interrupt at `now` (ticks), as words of a
  * sample with MKPERF_SAMPLE_READ (record.h) into out, of 1 + MKPERF_MAX_READS words. Returns how
  * many; 0: nothing to report.
  */
-unsigned mkperf_riders_take(struct mkperf_profiler *p, uint64_t now, uint64_t *out);
+unsigned mkperf_timer_reads_take(struct mkperf_profiler *p, uint64_t now, uint64_t *out);
 
 #endif
