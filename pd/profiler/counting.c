@@ -3,7 +3,8 @@
  * Counting: see counting.h.
  *
  * The hook arms a counter anew after an overflow and writes a record; what a snapshot says and the
- * records belong together if no record came after it.
+ * records belong together if no record came after it. Of that, records of scheduling events do not
+ * count.
  */
 #include "counting.h"
 
@@ -33,7 +34,8 @@ static void collect_core(struct mkperf_profiler *p, unsigned core, uint32_t op, 
     for (unsigned i = 0; i < MAX_READS; i++) {
         answered = mkperf_cores_request(p, UINT32_C(1) << core, op | MKPERF_REQUEST_SNAPSHOT);
         mkperf_drain_ring(p, &bytes);
-        if (answered == 0 || a->head == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)) {
+        if (answered == 0 || c->last[core] < a->time ||
+            a->head == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)) {
             break;
         }
     }
@@ -106,7 +108,8 @@ static void set_slice(struct mkperf_profiler *p, uint32_t slice)
         }
     }
     want->count_mask = p->counting.mask;
-    want->counter_mask = p->counting.mask | mkperf_counter_bit(plan->clock);
+    want->slice_mask = mkperf_counter_bit(plan->beat);
+    want->counter_mask = p->counting.mask | mkperf_counter_bit(plan->clock) | want->slice_mask;
     want->enable_mask = want->counter_mask;
 }
 
@@ -130,6 +133,9 @@ void mkperf_counting_begin(struct mkperf_profiler *p)
             .jitter_mask = mkperf_jitter_mask(CLOCK_CYCLES),
         };
     }
+    if (p->plan.beat != 0) {
+        want->counter[p->plan.beat - 1] = mkperf_multiplex_beat(p);
+    }
     *p->counts = (struct mkperf_counts){0};
     set_slice(p, 0);
 }
@@ -147,6 +153,7 @@ void mkperf_counting_take(struct mkperf_profiler *p, struct mkperf_core *core,
     unsigned counter = mkperf_record_counter(record[MKPERF_WORD_HEADER]);
 
     core->now = record[MKPERF_WORD_TIME];
+    c->last[core - p->core] = core->now;
     if (counter + 1 == p->plan.clock) {
         c->expired = true;
     } else if (c->mask >> counter & 1) {

@@ -30,6 +30,7 @@ struct mkperf_counting {
     uint64_t running[MKPERF_MAX_EVENTS];
     /* of each core, without the counters' current values */
     uint64_t total[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
+    uint64_t last[MKPERF_TARGET_CORES]; /* time of the last record in it */
 
     /* the snapshot */
     uint64_t now;

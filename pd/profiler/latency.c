@@ -159,10 +159,28 @@ static void stop(struct mkperf_latency *l, unsigned now, unsigned reason, unsign
     }
 }
 
-static void run(struct mkperf_latency *l, unsigned to, uint64_t time)
+/* What runs on a core has run until `time`. */
+static void account(struct mkperf_latency *l, unsigned core, uint64_t time)
+{
+    if (l->running[core] != 0 && time > l->since[core]) {
+        l->thread[l->running[core] - 1].run_ticks += time - l->since[core];
+    }
+    l->since[core] = time;
+}
+
+void mkperf_latency_until(struct mkperf_latency *l, uint64_t time)
+{
+    for (unsigned core = 0; core < MKPERF_MAX_CORES; core++) {
+        account(l, core, time);
+    }
+}
+
+static void run(struct mkperf_latency *l, unsigned core, unsigned to, uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[to];
 
+    account(l, core, time);
+    l->running[core] = (uint16_t)(to + 1);
     t->waits = false;
     if (t->woken) {
         unsigned from = t->wake_kind == MKPERF_LATENCY_IRQ ? t->wake_irq : t->waker;
@@ -193,8 +211,8 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         if (reason == MKPERF_STOPPED_REPLIED) {
             reply(l, about, time);
         }
-        run(l, about, time);
-        l->running[core] = (uint16_t)(about + 1);
+        run(l, core, about, time);
+        t->runs += reason != MKPERF_STOPPED_UNKNOWN;
         break;
     case MKPERF_SCHED_CALL:
         if (now != NOWHERE) {

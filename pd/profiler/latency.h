@@ -10,6 +10,7 @@
  *   call    from the caller's call (delivered, or queued) to the delivery of its reply
  *   notify  from a notification to a thread that waits until that runs
  *   irq     the same for an interrupt
+ * and how long each thread ran.
  * A second wake-up before the thread runs is not measured: it was ready already. After a gap nothing
  * is known of any thread, and nothing is measured that began before.
  *
@@ -50,6 +51,8 @@ struct mkperf_latency_thread {
     uint16_t waker;  /* index */
     uint64_t woken_at;
     uint64_t called_at;
+    uint64_t run_ticks; /* without the present run */
+    uint64_t runs;
 };
 
 struct mkperf_latency_pair {
@@ -63,6 +66,7 @@ struct mkperf_latency_pair {
 struct mkperf_latency {
     uint64_t dropped;
     uint16_t running[MKPERF_MAX_CORES];                          /* index + 1; 0: not known */
+    uint64_t since[MKPERF_MAX_CORES];                            /* when it began to run */
     struct mkperf_latency_thread thread[MKPERF_LATENCY_THREADS]; /* open hashing by identity */
     struct mkperf_latency_pair pair[MKPERF_LATENCY_PAIRS];       /* open hashing by key */
     /* A bucket of a pair: bits 48-63 index of the pair + 1, 32-47 bucket, 0-31 count; 0: free. Open
@@ -100,6 +104,9 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
                           uint64_t identity, uint64_t time);
 /* Events of some core are missing here. */
 void mkperf_latency_gap(struct mkperf_latency *l);
+
+/* Adds what the running threads ran until `time` to their times. */
+void mkperf_latency_until(struct mkperf_latency *l, uint64_t time);
 
 /* Sorts the cells of a copy, which counts nothing any more, by pair and bucket. Returns how many
  * there are. */

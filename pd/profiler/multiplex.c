@@ -33,6 +33,11 @@ static struct mkperf_request_counter clock_counter(const struct mkperf_profiler 
     };
 }
 
+struct mkperf_request_counter mkperf_multiplex_beat(const struct mkperf_profiler *p)
+{
+    return clock_counter(p, BEAT_CYCLES);
+}
+
 /* ---- counters of an event ------------------------------------------------------------------- */
 
 /* One of an event's counters, in its slice. */
@@ -144,7 +149,7 @@ static void set_present(struct mkperf_profiler *p)
         want->counter[p->plan.clock - 1] = clock_counter(p, TURN_CYCLES);
     }
     if (p->plan.beat != 0) {
-        want->counter[p->plan.beat - 1] = clock_counter(p, BEAT_CYCLES);
+        want->counter[p->plan.beat - 1] = mkperf_multiplex_beat(p);
     }
     want->read_mask = slice->read_mask;
     want->slice_mask = mkperf_counter_bit(p->plan.clock) | mkperf_counter_bit(p->plan.beat);

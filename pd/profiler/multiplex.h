@@ -54,5 +54,7 @@ void mkperf_multiplex_end(struct mkperf_profiler *p);
 void mkperf_multiplex_times(const struct mkperf_profiler *p, mkperf_Status *out);
 /* Whether an event counts in the current slice. */
 bool mkperf_multiplex_on(const struct mkperf_profiler *p, unsigned event);
+/* The counter that wakes this PD in a session with scheduling events (plan.beat). */
+struct mkperf_request_counter mkperf_multiplex_beat(const struct mkperf_profiler *p);
 
 #endif

@@ -331,6 +331,11 @@ static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *
             "these events need more than 31 counters, even when multiplexed; an "
             "event takes two, user and kernel: :u or :k halves the need");
     }
+    if (plan->counting && mkperf_plan_schedules(plan) && needed >= there) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_COUNTERS, 0,
+                                  "scheduling events beside events that count need a counter that "
+                                  "is left over, and these events take all");
+    }
     if (needed <= there) {
         if (!plan_slices(plan, request, cpu, there, error)) {
             return false;
@@ -481,11 +486,6 @@ static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
     plan->overwrite = request->overwrite;
     plan->soft_mask = request->interactions ? MKPERF_SOFT_ALL : 0;
     plan->faults = request->dump_on_fault_count;
-    if (mkperf_plan_schedules(plan) && plan->counting) {
-        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "scheduling events come alone or with events that sample: not "
-                                  "with events that count");
-    }
     if (plan->overwrite && plan->counting) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "a flight recording samples: events that count have no place "

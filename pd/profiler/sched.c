@@ -191,7 +191,6 @@ static uint32_t fill_part(const struct mkperf_sched *s, uint32_t at, mkperf_Late
     uint32_t bytes = 0;
     unsigned last = 0;
 
-    out->pairs_count = 0;
     for (; at < s->cells; at++) {
         unsigned index = mkperf_latency_cell_pair(l->cell[at]);
         bool first = at == 0 || mkperf_latency_cell_pair(l->cell[at - 1]) != index;
@@ -215,20 +214,51 @@ static uint32_t fill_part(const struct mkperf_sched *s, uint32_t at, mkperf_Late
     return at;
 }
 
+/* The same with run times, of threads from `at` on. */
+static uint32_t fill_threads(const struct mkperf_latency *l, uint32_t at, mkperf_Latency *out)
+{
+    for (; at < MKPERF_LATENCY_THREADS && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads);
+         at++) {
+        const struct mkperf_latency_thread *t = &l->thread[at];
+        if (t->used) {
+            out->threads[out->threads_count++] = (mkperf_LatencyThread){
+                .thread = mkperf_thread_to_wire(t->identity),
+                .run_ticks = t->run_ticks,
+                .runs = t->runs,
+            };
+        }
+    }
+    return at;
+}
+
+/* The part from `at` on: of a cell, or CELLS + a thread. Returns the next part's. */
+static uint32_t fill(const struct mkperf_sched *s, uint32_t at, mkperf_Latency *out)
+{
+    out->pairs_count = 0;
+    out->threads_count = 0;
+    if (at < MKPERF_LATENCY_CELLS) {
+        at = fill_part(s, at, out);
+        return at < s->cells ? at : MKPERF_LATENCY_CELLS;
+    }
+    return MKPERF_LATENCY_CELLS + fill_threads(&s->shown, at - MKPERF_LATENCY_CELLS, out);
+}
+
 static void take_snapshot(struct mkperf_profiler *p, mkperf_Latency *out)
 {
     struct mkperf_sched *s = &p->sched;
     uint64_t now = s->ended != 0 ? s->ended : mkperf_counting_stamp(p);
-    uint32_t at = 0;
+    uint32_t at;
 
     s->enabled = s->began != 0 && now > s->began ? now - s->began : 0;
     s->shown = s->latency;
+    mkperf_latency_until(&s->shown, now);
     s->cells = mkperf_latency_sort(&s->shown);
     s->parts = 0;
-    do {
+    at = s->cells != 0 ? 0 : MKPERF_LATENCY_CELLS;
+    while (at < MKPERF_LATENCY_CELLS + MKPERF_LATENCY_THREADS && s->parts < MKPERF_SCHED_PARTS) {
         s->part[s->parts++] = (uint16_t)at;
-        at = fill_part(s, at, out);
-    } while (at < s->cells && s->parts < MKPERF_SCHED_PARTS);
+        at = fill(s, at, out);
+    }
 }
 
 bool mkperf_sched_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error *error)
@@ -252,7 +282,7 @@ bool mkperf_sched_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Error 
     out.part = part;
     out.parts = s->parts;
     out.pairs_dropped = s->shown.dropped;
-    fill_part(s, s->part[part], &out);
+    fill(s, s->part[part], &out);
     p->page->latency = out;
     return true;
 }

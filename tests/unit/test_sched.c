@@ -313,6 +313,42 @@ static void test_latencies(void **state)
     assert_int_equal(latency.dropped, 0);
 }
 
+static void assert_ran(uint64_t thread, uint64_t ticks, uint64_t runs)
+{
+    for (unsigned i = 0; i < MKPERF_LATENCY_THREADS; i++) {
+        const struct mkperf_latency_thread *t = &latency.thread[i];
+        if (t->used && t->identity == thread) {
+            assert_int_equal(t->run_ticks, ticks);
+            assert_int_equal(t->runs, runs);
+            return;
+        }
+    }
+    fail_msg("no thread %u", (unsigned)thread);
+}
+
+/* Run times of two cores add up to their time without gaps; idle is one thread. */
+static void test_run_times(void **state)
+{
+    (void)state;
+    mkperf_latency_begin(&latency);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 1, 100);
+    mkperf_latency_event(&latency, 1, mkperf_sched_header(MKPERF_SCHED_SWITCH, 0, 0),
+                         MKPERF_THREAD_IDLE, 110);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, 2, 150);
+    event(MKPERF_SCHED_NOTIFY, 0, 1, 170);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 1, 180);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_MESSAGE, MKPERF_THREAD_IDLE, 200);
+    mkperf_latency_until(&latency, 300);
+    assert_ran(1, 50 + 20, 1); /* the first run began before the session */
+    assert_ran(2, 30, 1);
+    assert_ran(MKPERF_THREAD_IDLE, 100 + 190, 1);
+    mkperf_latency_gap(&latency);
+    event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 2, 400);
+    mkperf_latency_until(&latency, 410);
+    assert_ran(2, 40, 2);
+    assert_ran(MKPERF_THREAD_IDLE, 290, 1);
+}
+
 /* Buckets hold what pairs count, sorted; more pairs and threads than there is room for are counted. */
 static void test_latency_limits(void **state)
 {
@@ -477,10 +513,15 @@ static void test_encoder_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ring),      cmocka_unit_test(test_unmapped),
-        cmocka_unit_test(test_delivery),  cmocka_unit_test(test_buckets),
-        cmocka_unit_test(test_latencies), cmocka_unit_test(test_latency_limits),
-        cmocka_unit_test(test_encoder),   cmocka_unit_test(test_encoder_refuses),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_unmapped),
+        cmocka_unit_test(test_delivery),
+        cmocka_unit_test(test_buckets),
+        cmocka_unit_test(test_latencies),
+        cmocka_unit_test(test_run_times),
+        cmocka_unit_test(test_latency_limits),
+        cmocka_unit_test(test_encoder),
+        cmocka_unit_test(test_encoder_refuses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

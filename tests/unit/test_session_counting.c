@@ -4,6 +4,8 @@
  */
 #include "sim_host.h"
 
+static bool latencies; /* wanted beside the counts */
+
 /* Events of names, all to be counted; groups are those of `group`, if not NULL. */
 static void configure_counting(const char *const *names, const uint32_t *group, unsigned n,
                                pb_size_t answer)
@@ -12,6 +14,7 @@ static void configure_counting(const char *const *names, const uint32_t *group, 
 
     m.msg.configure.events_count = (pb_size_t)n;
     m.msg.configure.per_pd = true;
+    m.msg.configure.latency = latencies;
     for (unsigned i = 0; i < n; i++) {
         m.msg.configure.events[i] = event(names[i], 0, 0);
         m.msg.configure.events[i].count = true;
@@ -62,6 +65,41 @@ static void test_counts_are_exact(void **state)
     check_statistics(&(mkperf_Status){0});
     assert_false(c->by_pd);
     assert_int_equal(c->parts, 1);
+}
+
+/* The same beside latencies, for which one counter is left over. */
+static void test_counts_beside_latencies(void **state)
+{
+    static const char *const names[] = {"cycles", "instructions", "cache-misses"};
+    uint64_t total[COUNTERS];
+
+    (void)state;
+    sim.user_rate = 40000;
+    latencies = true;
+    mock_features |= MKPERF_FEATURE_SCHED;
+    configure_counting(names, NULL, 3, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_COUNTERS, 0);
+    configure_counting(names, NULL, 2, mkperf_ToHost_session_tag);
+    latencies = false;
+    start_session();
+    run(TICK_HZ / 5);
+    mkperf_ToTarget m = message(mkperf_ToTarget_get_latency_tag);
+    ask(&m, mkperf_ToHost_latency_tag);
+    const mkperf_Latency *l = &got.last.msg.latency;
+    assert_int_equal(l->threads_count, 1); /* nobody else runs here */
+    assert_int_equal(l->threads[0].run_ticks, l->enabled_ticks);
+    assert_in_range(l->enabled_ticks, TICK_HZ / 5, TICK_HZ / 5 + 10000);
+    stop_session();
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        total[i] = sim.counter[i].total;
+    }
+    const mkperf_Counts *c = counts(0);
+    assert_true(c->events[0].user > UINT32_MAX);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(c->events[i].user, total[2 * i]);
+        assert_int_equal(c->events[i].kernel, total[2 * i + 1]);
+    }
+    check_statistics(&(mkperf_Status){0});
 }
 
 /* The kernel counts by thread: the threads' sum is the total, and each has its share. */
@@ -153,10 +191,8 @@ static void test_counting_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_counts_are_exact),
-        T(test_counts_by_thread),
-        T(test_counts_are_multiplexed),
-        T(test_counting_refusals),
+        T(test_counts_are_exact),       T(test_counts_beside_latencies), T(test_counts_by_thread),
+        T(test_counts_are_multiplexed), T(test_counting_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
