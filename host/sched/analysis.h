@@ -118,11 +118,20 @@ struct mkperf_sched_core {
     uint64_t busy, idle, unknown; /* ns */
 };
 
-/* An interval of a PD in one state. by: who ran, or on whom it waited; NOBODY. */
+/* An interval of a PD in one state. by: the PD that ran, or that it waited for; NOBODY.
+ * serving: the PD that it served a call of; NOBODY. */
 struct mkperf_interval {
-    uint32_t pd, by, core;
+    uint32_t pd, by, core, serving;
     enum mkperf_pd_state state;
     uint64_t from, to;
+};
+
+/* A PD that was blocked becomes ready. */
+struct mkperf_woken {
+    uint64_t time;
+    enum mkperf_sched_kind kind; /* CALL, REPLY, NOTIFY, IRQ, FAULT or WAKE */
+    uint32_t from;               /* the PD that sent it; NOBODY: an interrupt, the kernel, not known */
+    uint32_t to, irq;
 };
 
 struct mkperf_analysis {
@@ -146,6 +155,7 @@ struct mkperf_analysis {
      * ends. */
     void (*on_interval)(void *self, const struct mkperf_interval *i);
     void (*on_call)(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end);
+    void (*on_woken)(void *self, const struct mkperf_woken *w);
     void *self;
     struct mkperf_session session; /* numbers and flags; its strings are not kept */
     struct mkperf_totals totals;   /* of the input, after the end; interactions NULL */

@@ -56,8 +56,13 @@ void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
     p->in[p->state] += ns;
     sched_call_charge(a, pd, p->state, by, ns);
     if (a->on_interval != NULL) {
-        const struct mkperf_interval i = {
-            .pd = pd, .by = by, .core = p->core, .state = p->state, .from = p->since, .to = now};
+        const struct mkperf_interval i = {.pd = pd,
+                                          .by = by,
+                                          .core = p->core,
+                                          .serving = p->serving,
+                                          .state = p->state,
+                                          .from = p->since,
+                                          .to = now};
         a->on_interval(a->self, &i);
     }
     p->since = now;
@@ -70,38 +75,47 @@ static void enter(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state s
     a->pd[pd].since = now > a->pd[pd].since ? now : a->pd[pd].since;
 }
 
-static void make_ready(struct mkperf_analysis *a, uint32_t pd, uint32_t core, uint64_t now)
+/* s->to becomes ready, because of `kind`. */
+static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
+                       enum mkperf_sched_kind kind)
 {
-    struct mkperf_sched_pd *p = &a->pd[pd];
+    struct mkperf_sched_pd *p = &a->pd[s->to];
+    bool sent = kind != MKPERF_SCHED_IRQ && kind != MKPERF_SCHED_WAKE;
 
-    enter(a, pd, MKPERF_PD_READY, now);
+    if (a->on_woken != NULL) {
+        const struct mkperf_woken w = {.time = s->time_ns,
+                                       .kind = kind,
+                                       .from = sent ? s->from : MKPERF_SCHED_NOBODY,
+                                       .to = s->to,
+                                       .irq = s->irq};
+        a->on_woken(a->self, &w);
+    }
+    enter(a, s->to, MKPERF_PD_READY, s->time_ns);
     if (!p->has_core) {
-        p->core = core;
+        p->core = s->core;
         p->has_core = true;
     }
 }
 
 /* A call reaches a callee that was waiting. */
-static void deliver(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint32_t core,
-                    uint64_t now)
+static void deliver(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
-    sched_call_begin(a, from, to, now);
-    make_ready(a, to, core, now);
-    a->pd[to].serving = from;
+    sched_call_begin(a, s->from, s->to, s->time_ns);
+    make_ready(a, s, MKPERF_SCHED_CALL);
+    a->pd[s->to].serving = s->from;
 }
 
-static void reply(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint32_t core,
-                  uint64_t now)
+static void reply(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
-    if (from != MKPERF_SCHED_NOBODY && sched_is_pd(a, from)) {
-        sched_charge(a, from, now);
+    if (s->from != MKPERF_SCHED_NOBODY && sched_is_pd(a, s->from)) {
+        sched_charge(a, s->from, s->time_ns);
     }
-    if (!sched_is_pd(a, to)) {
+    if (!sched_is_pd(a, s->to)) {
         return;
     }
-    sched_charge(a, to, now);
-    sched_call_end(a, to, from, now);
-    make_ready(a, to, core, now);
+    sched_charge(a, s->to, s->time_ns);
+    sched_call_end(a, s->to, s->from, s->time_ns);
+    make_ready(a, s, MKPERF_SCHED_REPLY);
 }
 
 static unsigned wake_of(struct mkperf_analysis *a, const struct mkperf_sched *s)
@@ -131,7 +145,7 @@ static void notify(struct mkperf_analysis *a, const struct mkperf_sched *s)
         a->wake[wake].busy += p->state != MKPERF_PD_UNKNOWN;
         return;
     }
-    make_ready(a, s->to, s->core, s->time_ns);
+    make_ready(a, s, s->kind);
     p->woken = true;
     p->wake = wake;
     p->woken_at = s->time_ns;
@@ -175,9 +189,9 @@ static void stop(struct mkperf_analysis *a, const struct mkperf_sched *s)
     if (s->reason == MKPERF_STOPPED_QUEUED) {
         sched_call_begin(a, s->from, MKPERF_SCHED_NOBODY, now);
     } else if (s->reason == MKPERF_STOPPED_CALLED && !p->call.active && sched_is_pd(a, s->to)) {
-        deliver(a, s->from, s->to, s->core, now);
+        deliver(a, s);
     } else if (s->reason == MKPERF_STOPPED_REPLIED) {
-        reply(a, s->from, s->to, s->core, now);
+        reply(a, s);
     }
 }
 
@@ -270,14 +284,14 @@ static void other(struct mkperf_analysis *a, const struct mkperf_sched *s)
     switch (s->kind) {
     case MKPERF_SCHED_CALL:
         if (by_pd) {
-            deliver(a, s->from, s->to, s->core, s->time_ns);
+            deliver(a, s);
             sched_inversions_begin(a, a->pd[s->to].core, s->time_ns);
         } else {
-            make_ready(a, s->to, s->core, s->time_ns);
+            make_ready(a, s, s->kind);
         }
         break;
     case MKPERF_SCHED_REPLY:
-        reply(a, s->from, s->to, s->core, s->time_ns);
+        reply(a, s);
         break;
     case MKPERF_SCHED_NOTIFY:
     case MKPERF_SCHED_IRQ:
@@ -285,12 +299,12 @@ static void other(struct mkperf_analysis *a, const struct mkperf_sched *s)
         break;
     case MKPERF_SCHED_FAULT:
         if (a->pd[s->to].state == MKPERF_PD_WAITING) {
-            make_ready(a, s->to, s->core, s->time_ns);
+            make_ready(a, s, s->kind);
         }
         break;
     case MKPERF_SCHED_WAKE:
         if (a->pd[s->to].state != MKPERF_PD_RUNNING) {
-            make_ready(a, s->to, s->core, s->time_ns);
+            make_ready(a, s, s->kind);
         }
         break;
     case MKPERF_SCHED_RECEIVE:
