@@ -12,14 +12,18 @@
 #include "cmd.h"
 #include "import/input.h"
 #include "link/latency_query.h"
+#include "profile/filter.h"
 #include "report/latency_table.h"
+#include "report/path_table.h"
+#include "sched/path_choice.h"
 
-enum { OPT_DURATION = 256, OPT_JSON, OPT_SYSTEM };
+enum { OPT_DURATION = 256, OPT_JSON, OPT_SYSTEM, OPT_PATH, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000 };
 
 struct command {
     const char *input, *separator, *output;
-    bool json;
+    bool json, path;
+    struct mkperf_path_choice choice;
     uint64_t interval_ms;
     struct mkperf_talk talk;
 };
@@ -34,6 +38,18 @@ static const struct mkperf_option options[] = {
      .name = "interval-print",
      .value = "MS",
      .help = "with -t, print every MS milliseconds what was measured so far"},
+    {.id = OPT_PATH,
+     .name = "critical-path",
+     .value = "[WHAT]",
+     .help =
+         "instead: which runs and waits determined how long something took: FROM:TO, the longest "
+         "call of a pair of PDs; MARK..MARK, from a mark to a later one; PHASE, a phase; without "
+         "WHAT, the longest call of all"},
+    {.id = OPT_AT,
+     .name = "at",
+     .value = "S",
+     .help = "with --critical-path, not the longest but the one under way at S seconds of the "
+             "target's time"},
     {.id = OPT_DURATION,
      .name = "duration",
      .value = "S",
@@ -59,6 +75,7 @@ static const struct mkperf_option options[] = {
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
+    const char *end;
 
     switch (g->id) {
     case 'i':
@@ -71,6 +88,15 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     case OPT_SYSTEM:
         c->talk.options.system = g->value;
         return MKPERF_OK;
+    case OPT_PATH:
+        c->path = true;
+        return mkperf_path_choice_parse(&c->choice, g->value, g->e);
+    case OPT_AT:
+        c->choice.has_at = true;
+        end = report_filter_seconds(g->value, &c->choice.at_ns);
+        return end != NULL && *end == '\0'
+                   ? MKPERF_OK
+                   : mkperf_given_bad(g, "seconds, as in the tables: 1.113441");
     case 'x':
         c->separator = g->value;
         return MKPERF_OK;
@@ -98,6 +124,13 @@ static void print(const struct command *c, const struct report_latency *l, FILE 
     (void)c;
 }
 
+static enum mkperf_status no_events(const struct command *c, struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                            "%s: no scheduling events were recorded (mkperf record --sched)",
+                            c->input);
+}
+
 static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
@@ -108,9 +141,7 @@ static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkpe
     sink.leaves_only = true;
     if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK) {
         if (a->events == 0) {
-            mkperf_error_set(e, MKPERF_ERR_INPUT,
-                             "%s: no scheduling events were recorded (mkperf record --sched)",
-                             c->input);
+            (void)no_events(c, e);
         } else {
             mkperf_latency_rows_of(a, &rows);
             const struct report_latency l = {.title = c->input,
@@ -122,6 +153,54 @@ static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkpe
         }
     }
     mkperf_latency_rows_free(&rows);
+    mkperf_analysis_free(a);
+    return e->status;
+}
+
+/* The timeline of what was chosen, and its path. */
+static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf_error *e)
+{
+    const struct mkperf_path_choice *found = &c->choice;
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_sink sink = mkperf_analysis_sink(a);
+    struct mkperf_input in = {.from = NULL};
+    struct mkperf_timeline timeline;
+    char title[256];
+
+    sink.leaves_only = true;
+    mkperf_timeline_attach(&timeline, a, found->from_ns, found->to_ns);
+    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK) {
+        struct mkperf_path path;
+        const struct report_path r = {.title = title, .path = &path, .analysis = a};
+
+        mkperf_path_choice_title(found, title, sizeof title);
+        mkperf_path_find(&path, &timeline, found->pd, found->from_ns, found->to_ns);
+        if (c->json || c->separator != NULL) {
+            report_path_values(&r, c->json ? NULL : c->separator, out);
+        } else {
+            report_path_print(&r, out);
+        }
+        mkperf_path_free(&path);
+    }
+    mkperf_timeline_free(&timeline);
+    mkperf_analysis_free(a);
+    return e->status;
+}
+
+/* Reads the recording twice: for the time, and for what happened then. */
+static enum mkperf_status of_path(struct command *c, FILE *out, struct mkperf_error *e)
+{
+    struct mkperf_analysis *a = mkperf_analysis_new();
+    struct mkperf_input in = {.from = NULL};
+
+    c->choice.analysis = a;
+    const struct mkperf_sink sink = mkperf_path_choice_sink(&c->choice);
+    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK &&
+        (a->events > 0 || no_events(c, e) == MKPERF_OK) &&
+        mkperf_path_choice_check(&c->choice, e) == MKPERF_OK) {
+        (void)print_path(c, out, e);
+    }
+    mkperf_path_choice_free(&c->choice);
     mkperf_analysis_free(a);
     return e->status;
 }
@@ -213,12 +292,17 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (!live && (c->interval_ms != 0 || c->talk.options.duration_s > 0)) {
         return mkperf_usage_error(e, "latency", "-I and --duration are for a target (-t)");
     }
+    if ((live && c->path) || (c->choice.has_at && !c->path)) {
+        return mkperf_usage_error(e, "latency",
+                                  c->path ? "--critical-path is for a recording"
+                                          : "--at is for --critical-path");
+    }
     c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
     FILE *out = c->output != NULL ? fopen(c->output, "we") : stdout;
     if (out == NULL) {
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->output, strerror(errno));
     }
-    (void)(live ? of_target(c, out, e) : of_recording(c, out, e));
+    (void)(live ? of_target(c, out, e) : c->path ? of_path(c, out, e) : of_recording(c, out, e));
     return close_output(c, out, e);
 }
 
@@ -244,7 +328,8 @@ const struct mkperf_command mkperf_latency_command = {
     .description =
         "Of a recording with scheduling events: for each pair of PDs how long protected calls took "
         "and what the time was spent on, how long notified PDs and interrupt handlers waited until "
-        "they ran, priority inversions, and what each PD did with its time.\n\n"
+        "they ran, priority inversions, and what each PD did with its time. With --critical-path: "
+        "why one call, or the time between two marks, took as long as it did.\n\n"
         "Of a target (-t): the latencies alone, which the target counts itself: nothing is sent "
         "but the table. They are those since the command began.",
     .options = {{&mkperf_link_options, offsetof(struct command, talk.options.link)}, {&group, 0}},

@@ -13,8 +13,7 @@ enum { DECIMALS = 9 };
 
 static const uint64_t SECOND = 1000000000;
 
-/* Seconds with up to nine decimals, exactly. Returns what follows; NULL: not a time. */
-static const char *parse_seconds(const char *text, uint64_t *ns)
+const char *report_filter_seconds(const char *text, uint64_t *ns)
 {
     uint64_t whole = 0, part = 0;
     unsigned digits = 0;
@@ -70,10 +69,10 @@ enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
                          "--time: not A%%-B%% of the recording (as in 10%%-20%%): '%s'", text);
     }
     if (*p != ',') {
-        p = parse_seconds(p, &f->from_ns);
+        p = report_filter_seconds(p, &f->from_ns);
     }
     if (p && *p == ',' && p[1]) {
-        p = parse_seconds(p + 1, &f->to_ns);
+        p = report_filter_seconds(p + 1, &f->to_ns);
     } else if (p && *p == ',') {
         p++;
     }

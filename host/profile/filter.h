@@ -39,6 +39,9 @@ struct report_names {
 extern const struct mkperf_option_group report_input_options, report_names_options,
     report_filter_options;
 
+/* Seconds with up to nine decimals, exactly, in ns. Returns what follows; NULL: not a time. */
+const char *report_filter_seconds(const char *text, uint64_t *ns);
+
 /* --time START,STOP: seconds of the target's clock, either may be missing; or A%-B% of the
  * recording's time, B% from its beginning. USAGE. */
 enum mkperf_status report_filter_time(struct report_filter *f, const char *text,

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "latency_table.h"
+#include "path_table.h"
 
 struct values {
     FILE *out;
@@ -185,6 +186,38 @@ void report_latency_values(const struct report_latency *l, FILE *out)
         row(&v, "total");
         number(&v, "enabled_ns", (uint64_t)(l->rows->seconds * 1e9 + 0.5));
         number(&v, "dropped", l->rows->dropped);
+        end(&v);
+    }
+}
+
+static void name_or_none(const struct values *v, const char *key, const struct mkperf_analysis *a,
+                         uint32_t pd)
+{
+    text(v, key, pd == MKPERF_SCHED_NOBODY ? "" : mkperf_analysis_name(a, pd));
+}
+
+void report_path_values(const struct report_path *p, const char *separator, FILE *out)
+{
+    const struct values v = {.out = out, .separator = separator};
+
+    row(&v, "path");
+    number(&v, "from_ns", p->path->from);
+    number(&v, "to_ns", p->path->to);
+    number(&v, "steps", p->path->n);
+    end(&v);
+    for (size_t i = 0; i < p->path->n; i++) {
+        const struct mkperf_path_step *s = &p->path->step[i];
+
+        row(&v, "step");
+        number(&v, "from_ns", s->what.from);
+        number(&v, "to_ns", s->what.to);
+        name(&v, "pd", p->analysis, s->what.pd);
+        text(&v, "state", mkperf_pd_state_names[s->what.state]);
+        name_or_none(&v, "by", p->analysis, s->what.by);
+        name_or_none(&v, "serving", p->analysis, s->what.serving);
+        text(&v, "entered",
+             s->entered != MKPERF_SCHED_SWITCH ? mkperf_sched_kind_names[s->entered] : "");
+        number(&v, "irq", s->irq);
         end(&v);
     }
 }

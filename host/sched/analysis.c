@@ -59,6 +59,7 @@ void mkperf_analysis_free(struct mkperf_analysis *a)
     }
     for (uint32_t i = 0; i < a->npds; i++) {
         free(a->pd[i].name);
+        free(a->pd[i].slice);
         free(a->pd[i].ready_by.by);
         free(a->pd[i].blocked_on.by);
         free(a->pd[i].call.nested_by.by);
@@ -85,7 +86,7 @@ void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd)
 {
     MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
     for (uint32_t i = a->npds; i <= pd->id; i++) {
-        a->pd[i].serving = MKPERF_SCHED_NOBODY;
+        a->pd[i].serving = a->pd[i].asked_by = MKPERF_SCHED_NOBODY;
         a->pd[i].since = a->first_ns;
     }
     a->npds = pd->id >= a->npds ? pd->id + 1 : a->npds;
@@ -156,6 +157,7 @@ void mkperf_analysis_end(struct mkperf_analysis *a)
     for (uint32_t i = 0; i < a->npds; i++) {
         if (!a->pd[i].idle) {
             sched_charge(a, i, a->last_ns);
+            sched_charge_ready(a, i);
             a->calls_open += a->pd[i].call.active;
         }
     }

@@ -69,7 +69,8 @@ struct mkperf_wakeup {
     struct mkperf_log_histogram delay;
 };
 
-/* high waited for a call that `holder` served while runner, of a lower priority than high, ran. */
+/* high waited for `holder` (to serve its call, or to answer its notification by another one) while
+ * runner, of a lower priority than high, ran. */
 struct mkperf_inversion {
     uint32_t high, holder, runner;
     uint64_t count, total, worst, worst_from; /* ns; when the longest began */
@@ -83,7 +84,13 @@ struct mkperf_call {
     struct mkperf_bys nested_by, preempted_by;
 };
 
-enum { MKPERF_READY_KEPT = 32 };
+enum { MKPERF_READY_KEPT = 32, MKPERF_READY_SLICES = 65536 };
+
+/* A part of the time for which a PD is ready: another one ran. */
+struct mkperf_ready_slice {
+    uint32_t by, core;
+    uint64_t from, to;
+};
 
 struct mkperf_sched_pd {
     char *name; /* NULL: not announced */
@@ -94,11 +101,17 @@ struct mkperf_sched_pd {
     uint32_t core; /* that it runs or waits on */
     bool has_core;
     uint64_t in[MKPERF_PD_STATES]; /* ns */
+    /* Since it became ready; not counted before it runs, because a refill of its budget says that it
+     * was throttled all the time. Beyond MKPERF_READY_SLICES they are counted as ready. */
+    struct mkperf_ready_slice *slice;
+    uint32_t slices, slice_room;
     struct mkperf_bys ready_by, blocked_on;
     uint64_t runs, preemptions, exhausted; /* times */
     struct mkperf_call call;               /* its own, if active */
     uint32_t serving;                      /* whose call; NOBODY: none */
-    bool woken;                            /* by wake, and has not run since */
+    uint32_t asked_by;                     /* that notified it last; NOBODY: none */
+    uint64_t asked_at;
+    bool woken; /* by wake, and has not run since */
     unsigned wake;
     uint64_t woken_at;
     struct { /* the last times that it was ready and another ran */
@@ -130,7 +143,7 @@ struct mkperf_interval {
 struct mkperf_woken {
     uint64_t time;
     enum mkperf_sched_kind kind; /* CALL, REPLY, NOTIFY, IRQ, FAULT or WAKE */
-    uint32_t from;               /* the PD that sent it; NOBODY: an interrupt, the kernel, not known */
+    uint32_t from; /* the PD that sent it; NOBODY: an interrupt, the kernel, not known */
     uint32_t to, irq;
 };
 

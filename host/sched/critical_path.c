@@ -45,9 +45,11 @@ static const struct mkperf_woken *wake_of(const struct walk *w)
     return found;
 }
 
+/* Or maybe: before its first event. */
 static bool blocked(enum mkperf_pd_state state)
 {
-    return state == MKPERF_PD_CALLING || state == MKPERF_PD_WAITING || state == MKPERF_PD_STOPPED;
+    return state == MKPERF_PD_CALLING || state == MKPERF_PD_WAITING || state == MKPERF_PD_STOPPED ||
+           state == MKPERF_PD_UNKNOWN;
 }
 
 /* The interval in which w->pd was just before w->now. */

@@ -27,50 +27,99 @@ static uint32_t runner(const struct mkperf_analysis *a, uint32_t core)
     return core < a->ncores ? a->core[core].running : MKPERF_SCHED_NOBODY;
 }
 
-static void keep_ready(struct mkperf_sched_pd *p, uint32_t by, uint64_t now)
+static void keep_ready(struct mkperf_sched_pd *p, const struct mkperf_ready_slice *slice)
 {
     unsigned i = p->readies++ % MKPERF_READY_KEPT;
 
-    p->ready[i].by = by;
-    p->ready[i].from = p->since;
-    p->ready[i].to = now;
+    p->ready[i].by = slice->by;
+    p->ready[i].from = slice->from;
+    p->ready[i].to = slice->to;
+}
+
+/* Counts an interval of a PD that is over. */
+static void count(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
+                  const struct mkperf_ready_slice *slice)
+{
+    struct mkperf_sched_pd *p = &a->pd[pd];
+    uint64_t ns = slice->to - slice->from;
+
+    p->in[state] += ns;
+    sched_call_charge(a, pd, state, slice->by, ns);
+    if (a->on_interval != NULL) {
+        const struct mkperf_interval i = {.pd = pd,
+                                          .by = slice->by,
+                                          .core = slice->core,
+                                          .serving = p->serving,
+                                          .state = state,
+                                          .from = slice->from,
+                                          .to = slice->to};
+        a->on_interval(a->self, &i);
+    }
+}
+
+void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
+{
+    struct mkperf_sched_pd *p = &a->pd[pd];
+
+    for (uint32_t i = 0; i < p->slices; i++) {
+        mkperf_bys_add(&p->ready_by, p->slice[i].by, p->slice[i].to - p->slice[i].from);
+        keep_ready(p, &p->slice[i]);
+        count(a, pd, MKPERF_PD_READY, &p->slice[i]);
+    }
+    p->slices = 0;
+}
+
+/* Its budget is refilled while it is ready: it was throttled since it became ready. */
+static void charge_throttled(struct mkperf_analysis *a, uint32_t pd)
+{
+    struct mkperf_sched_pd *p = &a->pd[pd];
+
+    if (p->slices > 0) {
+        struct mkperf_ready_slice all = p->slice[0];
+
+        all.by = MKPERF_SCHED_NOBODY;
+        all.to = p->since;
+        p->slices = 0;
+        count(a, pd, MKPERF_PD_THROTTLED, &all);
+    }
 }
 
 void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
 {
     struct mkperf_sched_pd *p = &a->pd[pd];
-    uint64_t ns = now > p->since ? now - p->since : 0;
-    uint32_t by = MKPERF_SCHED_NOBODY;
+    struct mkperf_ready_slice slice = {
+        .by = MKPERF_SCHED_NOBODY, .core = p->core, .from = p->since, .to = now};
 
-    if (ns == 0) {
+    if (now <= p->since) {
         return;
     }
-    if (p->state == MKPERF_PD_READY) {
-        by = runner(a, p->core);
-        mkperf_bys_add(&p->ready_by, by, ns);
-        keep_ready(p, by, now);
-    } else if (p->state == MKPERF_PD_CALLING) {
-        by = p->call.active ? p->call.to : MKPERF_SCHED_NOBODY;
-        mkperf_bys_add(&p->blocked_on, by, ns);
-    }
-    p->in[p->state] += ns;
-    sched_call_charge(a, pd, p->state, by, ns);
-    if (a->on_interval != NULL) {
-        const struct mkperf_interval i = {.pd = pd,
-                                          .by = by,
-                                          .core = p->core,
-                                          .serving = p->serving,
-                                          .state = p->state,
-                                          .from = p->since,
-                                          .to = now};
-        a->on_interval(a->self, &i);
-    }
     p->since = now;
+    if (p->state == MKPERF_PD_READY) {
+        slice.by = runner(a, p->core);
+        if (p->slices == MKPERF_READY_SLICES) {
+            sched_charge_ready(a, pd);
+        }
+        MKPERF_GROW(p->slice, p->slice_room, (size_t)p->slices + 1);
+        p->slice[p->slices++] = slice;
+        return;
+    }
+    if (p->state == MKPERF_PD_CALLING) {
+        slice.by = p->call.active ? p->call.to : MKPERF_SCHED_NOBODY;
+        mkperf_bys_add(&p->blocked_on, slice.by, now - slice.from);
+    }
+    count(a, pd, p->state, &slice);
+}
+
+/* Counts all of a PD's time until now: what follows is another call's, or another state's. */
+static void settle(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
+{
+    sched_charge(a, pd, now);
+    sched_charge_ready(a, pd);
 }
 
 static void enter(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state, uint64_t now)
 {
-    sched_charge(a, pd, now);
+    settle(a, pd, now);
     a->pd[pd].state = state;
     a->pd[pd].since = now > a->pd[pd].since ? now : a->pd[pd].since;
 }
@@ -108,12 +157,12 @@ static void deliver(struct mkperf_analysis *a, const struct mkperf_sched *s)
 static void reply(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     if (s->from != MKPERF_SCHED_NOBODY && sched_is_pd(a, s->from)) {
-        sched_charge(a, s->from, s->time_ns);
+        settle(a, s->from, s->time_ns);
     }
     if (!sched_is_pd(a, s->to)) {
         return;
     }
-    sched_charge(a, s->to, s->time_ns);
+    settle(a, s->to, s->time_ns);
     sched_call_end(a, s->to, s->from, s->time_ns);
     make_ready(a, s, MKPERF_SCHED_REPLY);
 }
@@ -135,12 +184,30 @@ static unsigned wake_of(struct mkperf_analysis *a, const struct mkperf_sched *s)
     return i;
 }
 
+/* A PD that `from` had notified notifies it: `from` may have waited for that. */
+static void answer(struct mkperf_analysis *a, const struct mkperf_sched *s)
+{
+    struct mkperf_sched_pd *from = &a->pd[s->from], *to = &a->pd[s->to];
+
+    if (from->asked_by == s->to && to->state == MKPERF_PD_WAITING) {
+        settle(a, s->from, s->time_ns);
+        sched_inversions_past(a, s->to, s->from,
+                              from->asked_at > to->since ? from->asked_at : to->since, s->time_ns);
+        from->asked_by = MKPERF_SCHED_NOBODY;
+    }
+    to->asked_by = s->from;
+    to->asked_at = s->time_ns;
+}
+
 /* A notification or an interrupt. */
 static void notify(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
     unsigned wake = wake_of(a, s);
 
+    if (s->kind == MKPERF_SCHED_NOTIFY && s->from < a->npds && sched_is_pd(a, s->from)) {
+        answer(a, s);
+    }
     if (p->state != MKPERF_PD_WAITING) {
         a->wake[wake].busy += p->state != MKPERF_PD_UNKNOWN;
         return;
@@ -156,7 +223,7 @@ static void receive(struct mkperf_analysis *a, uint32_t callee, uint32_t from, u
 {
     struct mkperf_call *call = &a->pd[from].call;
 
-    sched_charge(a, callee, now);
+    settle(a, callee, now);
     if (!call->active || call->to != MKPERF_SCHED_NOBODY) {
         return; /* its beginning is not known */
     }
@@ -270,7 +337,7 @@ static void gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
         if (p->call.active) {
             sched_call_void(a, i);
         }
-        p->serving = MKPERF_SCHED_NOBODY;
+        p->serving = p->asked_by = MKPERF_SCHED_NOBODY;
         p->woken = p->inverted = false;
     }
     core_until(a, c, since);
@@ -303,7 +370,10 @@ static void other(struct mkperf_analysis *a, const struct mkperf_sched *s)
         }
         break;
     case MKPERF_SCHED_WAKE:
-        if (a->pd[s->to].state != MKPERF_PD_RUNNING) {
+        if (a->pd[s->to].state == MKPERF_PD_READY) {
+            sched_charge(a, s->to, s->time_ns);
+            charge_throttled(a, s->to);
+        } else if (a->pd[s->to].state != MKPERF_PD_RUNNING) {
             make_ready(a, s, s->kind);
         }
         break;

@@ -22,8 +22,8 @@ struct mkperf_lane { /* a PD's intervals */
 struct mkperf_timeline {
     uint64_t from_ns, to_ns; /* the window: what overlaps it is kept */
     uint32_t npds, pd_room;
-    struct mkperf_lane *lane;     /* by PD */
-    struct mkperf_woken *arrow;   /* in the order of time: calls, replies, notifications, ... */
+    struct mkperf_lane *lane;   /* by PD */
+    struct mkperf_woken *arrow; /* in the order of time: calls, replies, notifications, ... */
     size_t narrows, arrow_room;
 };
 

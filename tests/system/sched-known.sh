@@ -120,6 +120,37 @@ inversion() {
         }' "$D/sched.txt"
 }
 
+# The same as mkperf names it: high waited for low while middle ran, and from when to when.
+named() {
+    "$MKPERF" latency -x ' ' "$D/s.data" >"$D/values" || return 1
+    grep '^inversion' "$D/values"
+    awk -v work="$((30000 * NS))" -v slack="$SLACK" '
+        $1 == "inversion" && $2 == "high" && $3 == "low" && $4 == "middle" { n = $5; worst = $7; at = $8 }
+        $1 == "notification" && $2 == "low" && $3 == "high" { rounds = $5 }
+        END { exit !(n >= rounds && n <= rounds + 20 && rounds > 900 && worst >= work && worst <= work + slack && at > 0) }' \
+        "$D/values"
+}
+
+# The critical path of the longest call of second: its steps are without a hole, and they are the parts of that call.
+path() {
+    "$MKPERF" latency --critical-path=first:second -x ' ' "$D/s.data" >"$D/path" || return 1
+    awk '
+        FILENAME ~ /values$/ && $1 == "worst" && $2 == "first" && $3 == "second" {
+            wall = $4; want["own"] = $6; want["nested"] = $7; want["preempted"] = $8; want["wait"] = $5
+        }
+        $1 == "path" { at = $2; end = $3 }
+        $1 == "step" {
+            if ($2 != at) { print "a hole before", $0; bad++ }
+            at = $3
+            part = $4 == "third" ? "nested" : $5 == "running" ? "own" : "preempted"
+            got[part] += $3 - $2
+        }
+        END {
+            for (part in want) if (want[part] != got[part] + 0) { print part, want[part], got[part]; bad++ }
+            exit bad || wall == 0 || at != end || got["own"] < 20000
+        }' FS=' ' "$D/values" "$D/path"
+}
+
 # The line: at most 4 bytes an event.
 bytes() {
     sed -nE 's/^ *line .* ([0-9.]+) an event.*/\1/p' "$D/record.log" | awk '{ print; ok = $1 > 0 && $1 <= 4 } END { exit !ok }'
@@ -142,5 +173,7 @@ check "100,000 calls, none missing; switches as the kernel counted them" counted
 check "runs take their known instructions" durations
 check "run times and idle are the session, to the nanosecond" sums
 check "each round has its inversion" inversion
+check "mkperf latency names it, and how long" named
+check "the critical path of a call is its parts" path
 check "at most 4 bytes an event on the line" bytes
 check "the flight recorder keeps events" flight

@@ -127,6 +127,39 @@ static inline void story_end(struct story *s)
     }
 }
 
+static inline unsigned story_draw(uint32_t *seed, unsigned n)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed / 65536 % n;
+}
+
+/* n events from 1000 ns on, also those that no kernel sends. */
+static inline void story_any(struct story *s, uint32_t seed, unsigned n)
+{
+    uint64_t t = 1000;
+    uint32_t caller[STORY_PDS]; /* that switched to it by a call */
+
+    memset(caller, 0xff, sizeof caller);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned what = story_draw(&seed, 40), to = story_draw(&seed, STORY_PDS);
+        uint32_t now = s->running[0];
+
+        t += story_draw(&seed, 50);
+        if (what < 10 && now < STORY_PDS && caller[now] < STORY_PDS) {
+            run(s, t, caller[now], MKPERF_STOPPED_REPLIED);
+        } else if (what < 20) {
+            caller[to] = now;
+            run(s, t, to, MKPERF_STOPPED_CALLED);
+        } else if (what < 30) {
+            run(s, t, to, (enum mkperf_sched_reason)story_draw(&seed, MKPERF_STOPPED_REASONS));
+        } else if (what < 39) {
+            event(s, t, (enum mkperf_sched_kind)story_draw(&seed, MKPERF_SCHED_GAP), to);
+        } else if (story_draw(&seed, 10) == 0) {
+            gap(s, t - story_draw(&seed, 20), t, 1);
+        }
+    }
+}
+
 /*
  * n rounds of 100 us: the client calls the server (fast), which runs 10 us, calls the store (20 us,
  * preempted by the driver for 5 us, whose interrupt arrived 1 us earlier), and replies after another

@@ -249,6 +249,27 @@ static void budget(void **state)
     assert_int_equal(a->pd[DRIVER].scheduling.budget_us, 2000);
 }
 
+/* Woken while its budget is used up: it gets ready at once and is throttled until the refill. */
+static void woken_without_budget(void **state)
+{
+    (void)state;
+    run(&story, 1000, DRIVER, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 2000, CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    event(&story, 3000, MKPERF_SCHED_NOTIFY, DRIVER);
+    run(&story, 4000, STORE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    event(&story, 6000, MKPERF_SCHED_WAKE, DRIVER);
+    run(&story, 6500, DRIVER, MKPERF_STOPPED_PREEMPTED);
+    run(&story, 7000, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    story_end(&story);
+    sums_hold();
+    const struct mkperf_sched_pd *p = &a->pd[DRIVER];
+    assert_int_equal(p->in[MKPERF_PD_THROTTLED], 3000);
+    assert_int_equal(p->in[MKPERF_PD_READY], 500);
+    assert_int_equal(by(&p->ready_by, STORE), 500);
+    assert_int_equal(by(&p->ready_by, CLIENT), 0);
+    assert_int_equal(wakeup(MKPERF_SCHED_NOTIFY, DRIVER)->delay.total, 3500);
+}
+
 static void budget_of_a_call(void **state)
 {
     (void)state;
@@ -312,6 +333,34 @@ static void inversion_of_a_queued_call(void **state)
     assert_int_equal(a->inversion[0].worst_from, 4000);
 }
 
+/* The driver (200) notifies the client (50) and waits for its notification; the server (100) runs. */
+static void inversion_of_an_answer(void **state)
+{
+    (void)state;
+    run(&story, 1000, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 1500, SERVER, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    run(&story, 2000, DRIVER, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    event(&story, 3000, MKPERF_SCHED_NOTIFY, CLIENT);
+    run(&story, 4000, CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    event(&story, 5000, MKPERF_SCHED_NOTIFY, SERVER);
+    run(&story, 5000, SERVER, MKPERF_STOPPED_PREEMPTED);
+    run(&story, 7000, CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    event(&story, 8000, MKPERF_SCHED_NOTIFY, DRIVER);
+    run(&story, 8000, DRIVER, MKPERF_STOPPED_PREEMPTED);
+    run(&story, 9000, CLIENT, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    event(&story, 9500, MKPERF_SCHED_NOTIFY, DRIVER); /* it had not been asked */
+    story_end(&story);
+    sums_hold();
+    assert_int_equal(a->ninversions, 1);
+    const struct mkperf_inversion *v = &a->inversion[0];
+    assert_int_equal(v->high, DRIVER);
+    assert_int_equal(v->holder, CLIENT);
+    assert_int_equal(v->runner, SERVER);
+    assert_int_equal(v->count, 1);
+    assert_int_equal(v->total, 2000);
+    assert_int_equal(v->worst_from, 5000);
+}
+
 /* What a gap cuts is in no statistic, and its time is unknown. */
 static void gaps(void **state)
 {
@@ -363,14 +412,6 @@ static void two_cores(void **state)
     }
 }
 
-static uint32_t seed;
-
-static unsigned draw(unsigned n)
-{
-    seed = seed * 1664525 + 1013904223;
-    return seed / 65536 % n;
-}
-
 static void call_adds_up(void *self, uint32_t from, const struct mkperf_call *call, uint64_t now)
 {
     const struct mkperf_call_parts *p = &call->parts;
@@ -397,31 +438,11 @@ static void any_events(void **state)
     unsigned calls = 0;
 
     for (unsigned round = 0; round < 200; round++) {
-        uint64_t t = 1000;
-
-        seed = round;
         end(state);
         begin(state);
         a->on_call = call_adds_up;
         a->self = &calls;
-        for (unsigned i = 0; i < 2000; i++) {
-            unsigned what = draw(40), to = draw(STORY_PDS);
-
-            uint32_t now = story.running[0];
-
-            t += draw(50);
-            if (what < 10 && now < a->npds && a->pd[now].serving < a->npds) {
-                run(&story, t, a->pd[now].serving, MKPERF_STOPPED_REPLIED);
-            } else if (what < 20) {
-                run(&story, t, to, MKPERF_STOPPED_CALLED);
-            } else if (what < 30) {
-                run(&story, t, to, (enum mkperf_sched_reason)draw(MKPERF_STOPPED_REASONS));
-            } else if (what < 39) {
-                event(&story, t, (enum mkperf_sched_kind)draw(MKPERF_SCHED_GAP), to);
-            } else if (draw(10) == 0) {
-                gap(&story, t - draw(20), t, 1);
-            }
-        }
+        story_any(&story, round, 2000);
         story_end(&story);
         sums_hold();
         for (unsigned i = 0; i < a->nedges; i++) {
@@ -460,8 +481,10 @@ int main(void)
         TEST(delivered_and_late),
         TEST(budget),
         TEST(budget_of_a_call),
+        TEST(woken_without_budget),
         TEST(inversion),
         TEST(inversion_of_a_queued_call),
+        TEST(inversion_of_an_answer),
         TEST(gaps),
         TEST(two_cores),
         TEST(any_events),

@@ -6,6 +6,13 @@
 
 enum { ROUNDS = 40 };
 
+static void mark(struct story *s, uint64_t ns, enum mkperf_mark_kind kind, const char *name)
+{
+    const struct mkperf_mark m = {.time_ns = ns, .pd = CLIENT, .kind = kind, .name = name};
+
+    assert_int_equal(mkperf_sink_mark(&s->sink, &m, &s->e), MKPERF_OK);
+}
+
 static void write_story(const char *name)
 {
     struct mkperf_symbols *symbols = mkperf_symbols_new();
@@ -17,6 +24,10 @@ static void write_story(const char *name)
     assert_int_equal(mkperf_perfdata_new(recording_path(name), symbols, &writer, &e), MKPERF_OK);
     story_begin(&story, mkperf_perfdata_sink(writer), &session);
     story_rounds(&story, ROUNDS);
+    mark(&story, 1100500, MKPERF_MARK_POINT, "request");
+    mark(&story, 1100500, MKPERF_MARK_BEGIN, "round");
+    mark(&story, 1147000, MKPERF_MARK_POINT, "done");
+    mark(&story, 1147000, MKPERF_MARK_END, "round");
     story_end(&story);
     mkperf_perfdata_free(writer);
     mkperf_symbols_free(symbols);
@@ -88,6 +99,73 @@ static void values(void **state)
     free(checked);
 }
 
+/* The longest of 40 equal calls is the first. */
+static void critical_path(void **state)
+{
+    int status;
+    char *text =
+        RUN(latency, &status, "--critical-path=client:server", recording_path("story.data"));
+
+    (void)state;
+    assert_int_equal(status, 0);
+    has(text, "# critical path of the longest of 40 calls, client -> server\n"
+              "# 38.000 us, from 0.001008000 to 0.001046000 s: 5 steps\n\n"
+              "            us        %    times  what\n"
+              "        20.000    52.63        2  store runs, for server\n"
+              "        13.000    34.21        2  server runs, for client\n"
+              "         5.000    13.16        1  store is ready, driver runs\n\n"
+              "     after, us             us       by  what\n"
+              "         0.000         10.000           server runs, for client\n"
+              "        10.000         10.000     call  store runs, for server\n"
+              "        20.000          5.000           store is ready, driver runs\n"
+              "        25.000         10.000           store runs, for server\n"
+              "        35.000          3.000    reply  server runs, for client\n");
+    text = RUN(latency, &status, "--critical-path", "--at", "0.002030", "--json",
+               recording_path("story.data"));
+    assert_int_equal(status, 0);
+    has(text, "{\"type\":\"path\",\"from_ns\":2008000,\"to_ns\":2046000,\"steps\":5}\n");
+    has(text, "\"pd\":\"store\",\"state\":\"ready\",\"by\":\"driver\",\"serving\":\"server\","
+              "\"entered\":\"\",\"irq\":0}\n");
+    /* From a mark to the next of another name, and a phase: by the client's program. */
+    text = RUN(latency, &status, "--critical-path=request..done", "-x", ",",
+               recording_path("story.data"));
+    assert_int_equal(status, 0);
+    has(text, "path,1100500,1147000,8\nstep,1100500,1101000,client,waiting,,,,0\n"
+              "step,1101000,1108000,client,running,,,,0\n"
+              "step,1108000,1118000,server,running,,client,call,0\n");
+    text = RUN(latency, &status, "--critical-path=round", "-x", ",", recording_path("story.data"));
+    assert_int_equal(status, 0);
+    has(text, "path,1100500,1147000,");
+}
+
+static void critical_path_refuses(void **state)
+{
+    int status;
+    char *text =
+        RUN(latency, &status, "--critical-path=client:srever", recording_path("story.data"));
+
+    (void)state;
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    has(text, "no PD 'srever' is recorded");
+    text = RUN(latency, &status, "--critical-path=client:store", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "no whole call client -> store is recorded");
+    text = RUN(latency, &status, "--critical-path=done..request", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "no mark 'done' with a later mark 'request'");
+    text = RUN(latency, &status, "--critical-path", "--at", "9", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "no whole call is recorded at that time");
+    text = RUN(latency, &status, "--critical-path=:x", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    text = RUN(latency, &status, "--at", "1", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    has(text, "--at is for --critical-path");
+    text = RUN(latency, &status, "--critical-path", recording_path("samples.data"));
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    has(text, "no scheduling events were recorded");
+}
+
 static void refuses(void **state)
 {
     int status;
@@ -113,8 +191,11 @@ static void refuses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tables), cmocka_unit_test(values),
-                                       cmocka_unit_test(refuses)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables),        cmocka_unit_test(values),
+        cmocka_unit_test(critical_path), cmocka_unit_test(critical_path_refuses),
+        cmocka_unit_test(refuses),
+    };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
 }
