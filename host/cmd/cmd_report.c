@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "cmd.h"
 #include "report/browser.h"
+#include "report/charged.h"
 #include "report/head.h"
 #include "report/interactions_table.h"
 #include "report/rows_print.h"

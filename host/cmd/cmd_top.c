@@ -18,7 +18,7 @@
 #include "report/browser.h"
 #include "top/screen.h"
 
-enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256, OPT_PD, OPT_ROWS, OPT_STDIO };
+enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256, OPT_PD, OPT_ROWS, OPT_CHARGED, OPT_STDIO };
 
 static const struct mkperf_option options[] = {
     {.id = 'd', .name = "delay", .value = "S", .help = "seconds between refreshes (2)"},
@@ -38,6 +38,9 @@ static const struct mkperf_option options[] = {
      .name = "rows",
      .value = "N",
      .help = "with --stdio: functions of a table (20); 0: all"},
+    {.id = OPT_CHARGED,
+     .name = "charged",
+     .help = "what each PD used itself, and what others used on its behalf"},
     {.id = OPT_STDIO, .name = "stdio", .help = "print tables; the default without a terminal"},
     {.id = 0},
 };
@@ -45,7 +48,7 @@ static const struct mkperf_option options[] = {
 struct command {
     struct mkperf_record_options record;
     double delay_s, window_s;
-    bool zero, stdio;
+    bool zero, charged, stdio;
     enum mkperf_colour colour;
     const char *pd;
     uint64_t rows;
@@ -97,6 +100,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return MKPERF_OK;
     case OPT_ROWS:
         return mkperf_given_number(g, 0, 1000000, &c->rows);
+    case OPT_CHARGED:
+        c->charged = true;
+        return MKPERF_OK;
     case OPT_STDIO:
         c->stdio = true;
         return MKPERF_OK;
@@ -227,6 +233,7 @@ static void set_up_screen(struct top *t)
     t->screen.counts = &t->counts;
     t->screen.totals = &t->recorder.stream->totals;
     t->screen.pd = c->pd;
+    t->screen.charged = c->charged;
     c->stdio |= !report_browser_usable();
 }
 
@@ -301,7 +308,7 @@ static void tear_down(struct top *t)
     struct mkperf_recorder *r = &t->recorder;
 
     top_screen_stop(&t->screen);
-    top_list_free(&t->screen.list);
+    top_screen_free(&t->screen);
     top_counts_free(&t->counts);
     mkperf_peer_end(&r->link);
     mkperf_stream_free(r->stream);
@@ -347,7 +354,8 @@ const struct mkperf_command mkperf_top_command = {
         "What a running seL4/Microkit system is doing, by protection domain and function. Nothing "
         "is "
         "written to a file.\n\n"
-        "Keys: Enter shows one PD, u all; s sort; z window or all; Tab event; p pause; q quit.",
+        "Keys: Enter shows one PD, u all; c charged time; s sort; z window or all; Tab event; p "
+        "pause; q quit.",
     .options = {{&mkperf_link_options, offsetof(struct top, command.record.link)},
                 {&group, offsetof(struct top, command)},
                 {&mkperf_sampling_options, offsetof(struct top, command.record)},

@@ -63,6 +63,17 @@ static void sum_pds(struct mkperf_charge *c, uint32_t *index)
     }
 }
 
+void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds)
+{
+    uint32_t *index = mkperf_xcalloc((size_t)npds + 1, sizeof *index);
+
+    c->pd = mkperf_xcalloc((size_t)npds + 1, sizeof *c->pd);
+    sum_pds(c, index);
+    free(index);
+    qsort(c->pair, c->npairs, sizeof *c->pair, by_weight);
+    qsort(c->pd, c->npds, sizeof *c->pd, by_charge);
+}
+
 void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p, uint32_t event)
 {
     struct mkperf_hash pairs = {.count = 0};
@@ -86,13 +97,8 @@ void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p,
         npds = head.pd >= npds ? head.pd + 1 : npds;
     }
     c->npairs = pairs.count;
-    c->pd = mkperf_xcalloc(npds, sizeof *c->pd);
-    uint32_t *index = mkperf_xcalloc(npds, sizeof *index);
-    sum_pds(c, index);
-    free(index);
     mkperf_hash_free(&pairs);
-    qsort(c->pair, c->npairs, sizeof *c->pair, by_weight);
-    qsort(c->pd, c->npds, sizeof *c->pd, by_charge);
+    mkperf_charge_sum(c, npds);
 }
 
 void mkperf_charge_free(struct mkperf_charge *c)

@@ -2,7 +2,7 @@
 /*
  * Charged time: what each PD used itself, and what others used on its behalf.
  *
- * Owns: the sums, by pair of PDs. A sample is charged to the outermost PD of its callchain: the one
+ * Owns: the sums, by pair of PDs; for reports and top. A sample is charged to the outermost PD of its callchain: the one
  * whose protected call led to the work, directly or through other servers. Work that no call led to
  * is the PD's own. Every sample is charged to one PD, so the charges of all PDs are all samples.
  *
@@ -38,6 +38,8 @@ struct mkperf_charge {
 
 /* Sums up one event of a profile, which was read with callers (not leaves_only). To be freed. */
 void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p, uint32_t event);
+/* The same from c->npairs pairs, each once; the rest of *c is 0. PDs have numbers below npds. */
+void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds);
 void mkperf_charge_free(struct mkperf_charge *c);
 
 /* The PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */

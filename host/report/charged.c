@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the table of charged time, see rows_print.h. */
-#include "rows_print.h"
+/* Owns: the table of charged time, see charged.h. */
+#include "charged.h"
 
 #include <inttypes.h>
 
-#include "profile/charge.h"
+#include "base/percent.h"
 
-static double percent(const struct mkperf_weight *w, const struct mkperf_weight *total)
+const char report_charged_titles[] = " Charged      Self   Imposed  For others  PD";
+
+static double share(const struct mkperf_charge *c, const struct mkperf_weight *w)
 {
-    return total->period != 0 ? 100.0 * (double)w->period / (double)total->period : 0;
+    return mkperf_percent(w->period, c->total.period);
+}
+
+void report_charged_row(const struct mkperf_charge *c, const struct mkperf_charge_pd *pd,
+                        const char *name, char *text, size_t n)
+{
+    snprintf(text, n, "%8.2f%% %8.2f%% %8.2f%% %10.2f%%  %s", share(c, &pd->charged),
+             share(c, &pd->self), share(c, &pd->imposed), share(c, &pd->served), name);
+}
+
+void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge_pair *pair,
+                       const char *name, char *text, size_t n)
+{
+    snprintf(text, n, "%28.2f%%               by %s", share(c, &pair->weight), name);
 }
 
 static void print_imposed(const struct mkperf_charge *c, const struct mkperf_profile *p,
                           uint32_t pd, double limit, FILE *out)
 {
+    char text[512];
+
     for (uint32_t i = 0; i < c->npairs; i++) {
         const struct mkperf_charge_pair *pair = &c->pair[i];
-        double share = percent(&pair->weight, &c->total);
-        if (pair->to == pd && pair->by != pd && share >= limit) {
-            fprintf(out, "%28.2f%%               by %s\n", share,
-                    mkperf_profile_pd_name(p, pair->by));
+        if (pair->to == pd && pair->by != pd && share(c, &pair->weight) >= limit) {
+            report_charged_by(c, pair, mkperf_profile_pd_name(p, pair->by), text, sizeof text);
+            fprintf(out, "%s\n", text);
         }
     }
 }
@@ -28,22 +44,22 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
 {
     struct mkperf_charge c;
     uint32_t hidden = 0;
+    char text[512];
 
     mkperf_charge_make(&c, p, event);
     fprintf(out,
             "#\n# Charged: what each PD used itself, and what others used on its behalf (by\n"
             "# the outermost PD of each callchain), of event '%s'\n#\n"
-            "# Charged      Self   Imposed  For others  PD\n#\n",
-            p->places.session.event[event].name);
+            "#%s\n#\n",
+            p->places.session.event[event].name, report_charged_titles);
     for (uint32_t i = 0; i < c.npds; i++) {
         const struct mkperf_charge_pd *pd = &c.pd[i];
-        if (percent(&pd->charged, &c.total) < limit && percent(&pd->served, &c.total) < limit) {
+        if (share(&c, &pd->charged) < limit && share(&c, &pd->served) < limit) {
             hidden++;
             continue;
         }
-        fprintf(out, "%8.2f%% %8.2f%% %8.2f%% %10.2f%%  %s\n", percent(&pd->charged, &c.total),
-                percent(&pd->self, &c.total), percent(&pd->imposed, &c.total),
-                percent(&pd->served, &c.total), mkperf_profile_pd_name(p, pd->pd));
+        report_charged_row(&c, pd, mkperf_profile_pd_name(p, pd->pd), text, sizeof text);
+        fprintf(out, "%s\n", text);
         print_imposed(&c, p, pd->pd, limit, out);
     }
     if (hidden != 0) {

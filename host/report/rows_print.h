@@ -18,8 +18,4 @@ enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkpe
                                      const struct report_options *o, FILE *out,
                                      struct mkperf_error *e);
 
-/* The table of profile/charge.h (charged.c) for one event: a row for each PD, below it which PDs
- * worked on its behalf. Rows below `limit` per cent are left out, and the last line says how many. */
-void report_charged_print(const struct mkperf_profile *p, uint32_t event, double limit, FILE *out);
-
 #endif

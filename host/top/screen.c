@@ -4,18 +4,21 @@
 
 #include <inttypes.h>
 #include <ncurses.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/colour.h"
 #include "base/percent.h"
+#include "base/xalloc.h"
 #include "model/cores.h"
 #include "model/figures.h"
+#include "report/charged.h"
 #include "report/pager.h"
 
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
 
-static const char keys[] = "Enter this PD only   u all PDs   s sort   z window/all   Tab event   "
-                           "p pause   q quit";
+static const char keys[] = "Enter this PD only   u all PDs   c charged   s sort   z window/all   "
+                           "Tab event   p pause   q quit";
 
 static void head_text(const struct top_screen *s, char *text, size_t n)
 {
@@ -32,13 +35,14 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
     }
     snprintf(text, n,
              "lost %" PRIu64 " (%.2f %%)  %s: %.1f s, %" PRIu64
-             " samples; shown: %s%s%s%s%s%s%s  %s",
+             " samples; shown: %s%s%s%s%s%s%s%s  %s",
              lost, mkperf_percent(lost, t->samples + lost),
              s->event < session->nevents ? session->event[s->event].name : "no event yet",
              (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window,
              session->target_cores > session->cores ? " of the sampled cores alone" : cores,
              s->pd ? ", PD " : "", s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
-             s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->paused ? ", PAUSED" : "", s->target);
+             s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->charged ? ", charged" : "",
+             s->paused ? ", PAUSED" : "", s->target);
 }
 
 /* "core 1   49.90%  1234 samples, 3 lost": of a core; false: the target samples one. */
@@ -75,14 +79,54 @@ static void entry_text(const struct top_screen *s, const struct top_entry *at, c
     }
 }
 
-static void print_entry(const struct top_screen *s, const struct top_entry *at, FILE *out)
+/* How many rows the PDs' table has, */
+static uint32_t pd_rows(const struct top_screen *s)
 {
-    double share = mkperf_percent(at->weight.period, s->list.total.period);
-    char text[TOP_TEXT];
-    int n;
+    return s->charged ? s->ncharged : s->list.npds;
+}
 
-    entry_text(s, at, text, sizeof text);
-    n = (int)strcspn(text, "%") + 1;
+/* and one of them. */
+static void pd_text(const struct top_screen *s, uint32_t row, char *text, size_t n)
+{
+    if (s->charged) {
+        snprintf(text, n, "%s", s->charged_row[row].text);
+    } else {
+        entry_text(s, &s->list.pd[row], text, n);
+    }
+}
+
+static const char *pd_titles(const struct top_screen *s)
+{
+    return s->charged ? report_charged_titles : "  Share   Samples  PD";
+}
+
+/* The rows of the PDs' table behind one another: those who worked for a PD below it. */
+static void make_charged(struct top_screen *s)
+{
+    struct mkperf_charge c;
+
+    top_counts_charge(s->counts, s->event, &c);
+    s->charged_row = mkperf_xcalloc((size_t)c.npds + c.npairs + 1, sizeof *s->charged_row);
+    for (uint32_t i = 0; i < c.npds; i++) {
+        struct top_charged_row *row = &s->charged_row[s->ncharged++];
+        row->pd = mkperf_pds_at(s->counts->pds, c.pd[i].pd)->name;
+        report_charged_row(&c, &c.pd[i], row->pd, row->text, sizeof row->text);
+        for (uint32_t k = 0; k < c.npairs; k++) {
+            if (c.pair[k].to == c.pd[i].pd && c.pair[k].by != c.pd[i].pd) {
+                row = &s->charged_row[s->ncharged++];
+                row->pd = mkperf_pds_at(s->counts->pds, c.pair[k].by)->name;
+                report_charged_by(&c, &c.pair[k], row->pd, row->text, sizeof row->text);
+            }
+        }
+    }
+    mkperf_charge_free(&c);
+}
+
+static void print_entry(const struct top_screen *s, const char *text, FILE *out)
+{
+    double share = strtod(text, NULL);
+    int n = (int)strcspn(text, "%") + 1;
+
     fprintf(out, "%s%.*s%s%s\n", mkperf_colour_begin(s->colour, share), n, text,
             mkperf_colour_end(s->colour, share), text + n);
 }
@@ -96,13 +140,15 @@ void top_screen_print(const struct top_screen *s, FILE *out)
     for (unsigned i = 0; core_text(s, i, text, sizeof text); i++) {
         fprintf(out, "%s%s\n", i == 0 ? "#  Share   Samples  Core\n" : "", text);
     }
-    fprintf(out, "#  Share   Samples  PD\n");
-    for (uint32_t i = 0; i < s->list.npds; i++) {
-        print_entry(s, &s->list.pd[i], out);
+    fprintf(out, "#%s\n", pd_titles(s));
+    for (uint32_t i = 0; i < pd_rows(s); i++) {
+        pd_text(s, i, text, sizeof text);
+        print_entry(s, text, out);
     }
     fprintf(out, "#\n#  Share   Samples  PD               Function\n");
     for (uint32_t i = 0; i < s->list.nfunctions && (s->rows == 0 || i < s->rows); i++) {
-        print_entry(s, &s->list.function[i], out);
+        entry_text(s, &s->list.function[i], text, sizeof text);
+        print_entry(s, text, out);
     }
     if (s->rows && s->list.nfunctions > s->rows) {
         fprintf(out, "# and %" PRIu32 " functions more\n", s->list.nfunctions - s->rows);
@@ -127,10 +173,10 @@ void top_screen_stop(struct top_screen *s)
 
 static void select_pd(struct top_screen *s)
 {
-    uint32_t n = s->list.npds, functions = s->list.nfunctions;
+    uint32_t n = pd_rows(s), functions = s->list.nfunctions;
 
     if (s->at < n) {
-        s->pd = s->list.pd[s->at].pd;
+        s->pd = s->charged ? s->charged_row[s->at].pd : s->list.pd[s->at].pd;
     } else if (s->at - n < functions) {
         s->pd = s->list.function[s->at - n].pd;
     }
@@ -151,6 +197,10 @@ static void act(struct top_screen *s, int key)
     case 's':
         s->sort = (enum top_sort)((s->sort + 1) % TOP_SORTS);
         break;
+    case 'c':
+        s->charged = !s->charged;
+        s->at = 0;
+        break;
     case 'z':
         c->all = !c->all;
         break;
@@ -166,7 +216,7 @@ static void act(struct top_screen *s, int key)
         s->pd = NULL;
         break;
     case KEY_DOWN:
-        s->at += s->at + 1 < s->list.npds + s->list.nfunctions;
+        s->at += s->at + 1 < pd_rows(s) + s->list.nfunctions;
         break;
     case KEY_UP:
         s->at -= s->at > 0;
@@ -194,19 +244,28 @@ enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error 
     if (s->paused && s->list.pd) {
         return MKPERF_OK;
     }
-    top_list_free(&s->list);
+    top_screen_free(s);
     top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
-    if (s->at >= s->list.npds + s->list.nfunctions) {
+    make_charged(s);
+    if (s->at >= pd_rows(s) + s->list.nfunctions) {
         s->at = 0;
     }
     return MKPERF_OK;
 }
 
-/* Entries from number `first` on, in `lines` lines from y on; `base` is the first's number in all.
- */
-static void draw_entries(const struct top_screen *s, const struct top_entry *entry, uint32_t n,
-                         uint32_t base, int y, int lines)
+void top_screen_free(struct top_screen *s)
 {
+    top_list_free(&s->list);
+    free(s->charged_row);
+    s->charged_row = NULL;
+    s->ncharged = 0;
+}
+
+/* Rows of the PDs' table or functions in `lines` lines from y on, scrolled to the selected one. */
+static void draw_entries(const struct top_screen *s, bool functions, int y, int lines)
+{
+    uint32_t base = functions ? pd_rows(s) : 0;
+    uint32_t n = functions ? s->list.nfunctions : pd_rows(s);
     uint32_t first = 0;
     char text[TOP_TEXT];
 
@@ -214,14 +273,17 @@ static void draw_entries(const struct top_screen *s, const struct top_entry *ent
         first = s->at - base - (uint32_t)lines + 1;
     }
     for (int i = 0; i < lines && first + (uint32_t)i < n; i++) {
-        entry_text(s, &entry[first + (uint32_t)i], text, sizeof text);
+        if (functions) {
+            entry_text(s, &s->list.function[first + (uint32_t)i], text, sizeof text);
+        } else {
+            pd_text(s, first + (uint32_t)i, text, sizeof text);
+        }
         report_put_line(y + i, text, s->at == base + first + (uint32_t)i);
     }
 }
 
 void top_screen_draw(struct top_screen *s)
 {
-    const struct top_list *l = &s->list;
     int cores = 0, pds, y;
     char text[TOP_TEXT];
 
@@ -235,12 +297,12 @@ void top_screen_draw(struct top_screen *s)
         report_put_line(++cores, text, false);
     }
     pds = (LINES - 5 - cores) / 2;
-    pds = (int)l->npds < pds ? (int)l->npds : pds;
+    pds = pd_rows(s) < (uint32_t)pds ? (int)pd_rows(s) : pds;
     y = 2 + cores + pds;
-    report_put_line(1 + cores, "   Share  Samples  PD", false);
-    draw_entries(s, l->pd, l->npds, 0, 2 + cores, pds);
-    report_put_line(y, "   Share  Samples  PD               Function", false);
-    draw_entries(s, l->function, l->nfunctions, l->npds, y + 1, LINES - 3 - y);
+    report_put_line(1 + cores, pd_titles(s), false);
+    draw_entries(s, false, 2 + cores, pds);
+    report_put_line(y, "  Share   Samples  PD               Function", false);
+    draw_entries(s, true, y + 1, LINES - 3 - y);
     report_put_line(LINES - 2, s->message, false);
     report_put_line(LINES - 1, keys, true);
     refresh();

@@ -14,6 +14,12 @@
 
 enum { TOP_TEXT = 512 };
 
+/* A PD with what is charged to it, or below one who worked on its behalf. */
+struct top_charged_row {
+    const char *pd;
+    char text[TOP_TEXT];
+};
+
 struct top_screen {
     const char *target; /* set before: of -t */
     unsigned rows;      /* set before: functions of a printed table, 0: all */
@@ -23,9 +29,12 @@ struct top_screen {
     bool curses, paused, quit;
     uint32_t event;
     enum top_sort sort;
+    bool charged;   /* the PDs' table is of charged time */
     const char *pd; /* zoomed to, NULL: none */
     uint32_t at;    /* selected PD or, after them, function */
     struct top_list list;
+    struct top_charged_row *charged_row; /* with charged, instead of list.pd */
+    uint32_t ncharged;
     char message[TOP_TEXT]; /* the target's last words */
 };
 
@@ -37,6 +46,7 @@ bool top_screen_keys(struct top_screen *s);
 
 /* Counts again unless paused. */
 enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error *e);
+void top_screen_free(struct top_screen *s); /* what it counted */
 void top_screen_draw(struct top_screen *s);
 void top_screen_print(const struct top_screen *s, FILE *out); /* without curses */
 

@@ -85,6 +85,25 @@ static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
     }
 }
 
+/* The pair of PDs that a sample is charged by. */
+static struct top_pair *pair_of(struct top_counts *c, const struct mkperf_sample *s)
+{
+    const struct mkperf_chain *chain = s->callers;
+    bool own = chain->n == 0 || mkperf_confidence(s->flags) == MKPERF_AMBIGUOUS;
+    uint32_t to = own ? s->pd : chain->caller[chain->n - 1].pd;
+    uint32_t number = mkperf_hash_number(&c->pair_keys, (uint64_t[3]){s->event, to, s->pd}, 3);
+
+    MKPERF_GROW(c->pair, c->pair_room, (size_t)number + 1);
+    struct top_pair *pair = &c->pair[number];
+    if (number == c->npairs) {
+        c->npairs++;
+        pair->event = s->event;
+        pair->to = to;
+        pair->by = s->pd;
+    }
+    return pair;
+}
+
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
@@ -94,6 +113,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     (void)e;
     c->newest = slice > c->newest ? slice : c->newest;
     add_at(&row_of(c, s)->weight, slice, s->period);
+    add_at(&pair_of(c, s)->weight, slice, s->period);
     if (s->core < MKPERF_MAX_CORES) {
         size_t at = (size_t)s->event * MKPERF_MAX_CORES + s->core;
 
@@ -117,8 +137,10 @@ void top_counts_free(struct top_counts *c)
         free(c->row[i].own_name);
     }
     free(c->row);
+    free(c->pair);
     free(c->core);
     mkperf_hash_free(&c->keys);
+    mkperf_hash_free(&c->pair_keys);
 }
 
 static struct mkperf_weight in_window(const struct top_counts *c, const struct top_window *w)
@@ -208,4 +230,18 @@ void top_list_free(struct top_list *l)
     free(l->pd);
     free(l->function);
     *l = (struct top_list){.npds = 0};
+}
+
+void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf_charge *out)
+{
+    *out = (struct mkperf_charge){.pair = mkperf_xcalloc((size_t)c->npairs + 1, sizeof *out->pair)};
+    for (uint32_t i = 0; i < c->npairs; i++) {
+        const struct top_pair *pair = &c->pair[i];
+        struct mkperf_weight w = in_window(c, &pair->weight);
+        if (pair->event == event && w.samples != 0) {
+            out->pair[out->npairs++] =
+                (struct mkperf_charge_pair){.to = pair->to, .by = pair->by, .weight = w};
+        }
+    }
+    mkperf_charge_sum(out, mkperf_pds_count(c->pds));
 }

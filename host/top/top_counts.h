@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "model/model.h"
 #include "model/pds.h"
-#include "profile/profile.h"
+#include "profile/charge.h"
 
 enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
 
@@ -32,6 +32,12 @@ struct top_row {
     struct top_window weight;
 };
 
+/* What a PD did on behalf of one, maybe itself: charge.h. */
+struct top_pair {
+    uint32_t event, to, by;
+    struct top_window weight;
+};
+
 struct top_counts {
     struct mkperf_pds *pds;         /* set before the session begins */
     struct mkperf_symbols *symbols; /* the same; NULL = the kernel's addresses get no names */
@@ -42,6 +48,9 @@ struct top_counts {
     struct mkperf_hash keys;
     struct top_row *row;
     uint32_t n, room;
+    struct mkperf_hash pair_keys;
+    struct top_pair *pair;
+    uint32_t npairs, pair_room;
     struct top_window *core; /* by event and core: event * MKPERF_MAX_CORES + core */
     uint32_t core_room;
     uint64_t newest; /* slice */
@@ -70,5 +79,8 @@ struct top_list {
 void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd, enum top_sort sort,
                      struct top_list *out);
 void top_list_free(struct top_list *l);
+
+/* The charged time of the same. To be freed with mkperf_charge_free. */
+void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf_charge *out);
 
 #endif

@@ -21,7 +21,7 @@ record() {
     shift
     [ $# -gt 0 ] && [ "$1" = -e ] || set -- -e cycles "$@"
     scripts/qemu-record "$D" -F 10000 --duration 1 "$@" --system "$t/callers.system" \
-        --elf-path "$t" -o "$D/$name.data" >"$D/$name.log" 2>&1 || {
+        --elf-path "$t" -o "$D/$name.data" --raw "$D/$name.raw" >"$D/$name.log" 2>&1 || {
         cat "$D/$name.log"
         return 1
     }
@@ -108,6 +108,15 @@ charged() {
         }' "$D/charged"
 }
 
+# top shows the same sums while they arrive.
+charged_in_top() {
+    "$MKPERF" top -t "file:$D/with.raw" --stdio --charged --window 0 --system "$t/callers.system" --elf-path "$t" \
+        >"$D/top" 2>&1 || { cat "$D/top"; return 1; }
+    awk '/^#.*Imposed/ { table = 1; next } /^#/ { table = 0 } table' "$D/top" >"$D/top-charged"
+    "$MKPERF" report --stdio --charged --percent-limit 0 -i "$D/with.data" | awk '/^ /' >"$D/report-charged"
+    [ -s "$D/top-charged" ] && diff "$D/report-charged" "$D/top-charged"
+}
+
 # perf shows the same chains, without a warning.
 in_perf() {
     chains "$D/with.data" | awk '
@@ -142,6 +151,7 @@ check "the kernel's work for a server in a call has its callers" kernel
 check "a PD that preempts a server has no callers" above
 check "what two clients caused is told apart: 1 to 3" ratio
 check "charged time is all time, and the servers work is their clients" charged
+check "top has the same charges" charged_in_top
 check "perf shows the callers frames" in_perf
 check "functions of one name in several PDs have several names" names
 check "--no-callers: chains end at the PD" without

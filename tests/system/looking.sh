@@ -94,13 +94,15 @@ top_live() {
     shows "$D/top.txt" '^lost 0 (0.00 %)' '[0-9]% .* idle' '\[k\] ' || return 1
     keys Down Enter
     shows "$D/top.txt" 'shown: last 10 s, PD ' || return 1
-    keys u s p
+    keys u c
+    shows "$D/top.txt" ', charged' ' Charged      Self   Imposed  For others  PD' '%               by server' || return 1
+    keys c s p
     shows "$D/top.txt" 'PAUSED' ', by name' || return 1
     keys q
     shows "$D/top.txt" '^# lost 0'
 }
 boot # not in check's subshell, which would forget the processes to end
-check "top of a running system: zoom, sort, pause, quit" top_live
+check "top of a running system: zoom, charged time, sort, pause, quit" top_live
 screen kill-server 2>/dev/null
 
 quiet() { # nothing was refused, and nothing failed

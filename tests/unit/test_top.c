@@ -77,6 +77,71 @@ static void test_window(void **state)
     top_counts_free(&c);
 }
 
+static void put_called(struct top_counts *c, double time_s, uint32_t pd, uint32_t caller,
+                       uint32_t flags, uint64_t period)
+{
+    struct mkperf_chain chain = {.n = 2, .caller = {{0x10, pd}, {0x20, caller}}};
+    struct mkperf_sample s = {.time_ns = (uint64_t)(time_s * 1e9),
+                              .period = period,
+                              .pd = pd,
+                              .pc = 0x1000,
+                              .flags = flags,
+                              .callers = &chain};
+    struct mkperf_sink sink = top_counts_sink(c);
+    struct mkperf_error e;
+
+    assert_int_equal(sink.ops->sample(c, &s, &e), MKPERF_OK);
+}
+
+/* Who is charged, by whom, in the window; sums are exact. */
+static void test_charged(void **state)
+{
+    uint32_t a = mkperf_pds_find(pds, 100), b = mkperf_pds_find(pds, 200);
+    uint32_t ambiguous = mkperf_pds_find(pds, MKPERF_THREAD_AMBIGUOUS);
+    struct top_counts c;
+    struct mkperf_charge charge;
+    struct mkperf_weight sum = {0, 0};
+
+    (void)state;
+    start(&c, 3.2);
+    put_called(&c, 1, b, a, 0, 1000); /* leaves the window */
+    put(&c, 10, a, 0x1000, 5);
+    put_called(&c, 10, b, a, 0, 7);
+    put_called(&c, 10.1, b, a, MKPERF_SAMPLE_KERNEL, 1);
+    put_called(&c, 10.2, b, b, 0, 20);
+    put_called(&c, 10.3, ambiguous, a, MKPERF_AMBIGUOUS << MKPERF_CONFIDENCE_SHIFT, 40);
+    top_counts_charge(&c, 0, &charge);
+    assert_int_equal(charge.npds, 3);
+    assert_int_equal(charge.total.period, 73);
+    for (uint32_t i = 0; i < charge.npds; i++) {
+        const struct mkperf_charge_pd *pd = &charge.pd[i];
+        sum.period += pd->charged.period;
+        sum.samples += pd->charged.samples;
+        assert_int_equal(pd->charged.period, pd->self.period + pd->imposed.period);
+        if (pd->pd == a) {
+            assert_int_equal(pd->self.period, 5);
+            assert_int_equal(pd->imposed.period, 8);
+            assert_int_equal(pd->imposed.samples, 2);
+        } else if (pd->pd == b) {
+            assert_int_equal(pd->self.period, 20);
+            assert_int_equal(pd->served.period, 8);
+        } else { /* its callers are candidates */
+            assert_int_equal(pd->self.period, 40);
+        }
+    }
+    assert_int_equal(sum.period, 73);
+    assert_int_equal(sum.samples, 5);
+    mkperf_charge_free(&charge);
+    c.all = true;
+    top_counts_charge(&c, 0, &charge);
+    assert_int_equal(charge.total.period, 1073);
+    mkperf_charge_free(&charge);
+    top_counts_charge(&c, 1, &charge); /* an event without samples */
+    assert_int_equal(charge.npds, 0);
+    mkperf_charge_free(&charge);
+    top_counts_free(&c);
+}
+
 /* What finds no room is counted in one row. */
 static void test_bounded(void **state)
 {
@@ -129,6 +194,11 @@ static void test_replay(void **state)
     assert_non_null(strstr(text, "target: demo: hello"));
     text = RUN(top, &status, "-t", target, "--stdio", "--rows", "1", "--pd", "unknown-20");
     assert_null(strstr(text, "0x200000"));
+    text = RUN(top, &status, "-t", target, "--stdio", "--window", "0", "--charged");
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, ", charged"));
+    assert_non_null(strstr(text, "# Charged      Self   Imposed  For others  PD"));
+    assert_non_null(strstr(text, "   75.00%    75.00%     0.00%       0.00%  unknown-10"));
 }
 
 /* A running session of another event on counter 0. */
@@ -245,9 +315,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window),    cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_replay),    cmocka_unit_test(test_other_events),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_window),       cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_charged),      cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_other_events), cmocka_unit_test(test_bad_input),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
