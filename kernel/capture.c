@@ -2,7 +2,8 @@
 /*
  * The kernel hook: from a counter's overflow to a record in the core's sample ring.
  *
- * Owns: taking one sample. Called by the kernel's interrupt path and by request.c (see hook.h).
+ * Owns: taking one sample. Called by the kernel's interrupt path, by request.c and, for threads that
+ * stop to wait, by sched.c (see hook.h).
  * Everything that depends on the kernel is behind mkperf_port.h, which each port fills in; the
  * contract stands in docs/porting.md. No policy, no allocation, bounded work, no function pointers.
  * Of the memory that others can write to, the ring's tail is read, once for each record, and stack
@@ -64,13 +65,9 @@ static inline __attribute__((always_inline)) uint64_t rearm(struct mkperf_hook *
     return weight;
 }
 
-/* Whether the session wants samples of the thread that one would be about. Only with filters. */
-__attribute__((noinline)) static bool wanted(const struct mkperf_hook *s, bool kernel)
+/* Whether the session wants samples of this thread. Only with filters. */
+static bool wants_thread(const struct mkperf_hook *s, struct mkperf_identity id)
 {
-    struct mkperf_port_context c;
-
-    mkperf_port_context(&c, kernel);
-    struct mkperf_identity id = mkperf_port_identity(c.thread);
     for (uint32_t i = 0; i < s->session.filters; i++) {
         const struct mkperf_filter *f = &s->session.filter[i];
         if (f->badge == id.badge && ((f->sc ^ id.sc) & f->sc_mask) == 0) {
@@ -78,6 +75,15 @@ __attribute__((noinline)) static bool wanted(const struct mkperf_hook *s, bool k
         }
     }
     return false;
+}
+
+/* The same of the thread that a sample would be about. */
+__attribute__((noinline)) static bool wanted(const struct mkperf_hook *s, bool kernel)
+{
+    struct mkperf_port_context c;
+
+    mkperf_port_context(&c, kernel);
+    return wants_thread(s, mkperf_port_identity(c.thread));
 }
 
 /* What a counter of read_mask has counted: 0 when armed, and on over its overflow. */
@@ -195,6 +201,29 @@ put_callers(const struct mkperf_hook *s, const void *caller, uint64_t *w, unsign
     return words + 1;
 }
 
+/* Puts the chain of the thread that a sample is about to w, and who called it, and sets their flags.
+ * Returns the words. */
+static inline __attribute__((always_inline)) unsigned put_chain(const struct mkperf_hook *s,
+                                                                const struct mkperf_port_context *c,
+                                                                uint64_t *w, unsigned *flags)
+{
+    unsigned frames = 0;
+
+    if (c->fp != 0 && s->max_frames != 0) {
+        struct mkperf_walked walked = mkperf_walk(c->thread, 0, c->fp, w, s->max_frames);
+        frames = walked.frames;
+        *flags |= walked.flags;
+    } else if (c->fp != 0) {
+        *flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
+    }
+    const void *caller = s->callers != 0 ? mkperf_port_caller(c->thread, s->session.reply) : NULL;
+    if (__builtin_expect(caller != NULL, 0) && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
+        frames += put_callers(s, caller, w + frames, MKPERF_MAX_FRAMES - frames);
+        *flags |= MKPERF_SAMPLE_CALLERS;
+    }
+    return frames;
+}
+
 /*
  * Writes one sample for counter i into the ring, or counts it as dropped. reads: counters whose
  * values ride in it. Inlined for the plain case (none), in which nothing of them is left.
@@ -230,20 +259,7 @@ take(struct mkperf_hook *s, unsigned i, bool kernel, uint64_t now, uint64_t weig
         words++;
     }
     if (user) {
-        if (c.fp != 0 && s->max_frames != 0) {
-            struct mkperf_walked walked = mkperf_walk(c.thread, 0, c.fp, w + words, s->max_frames);
-            frames = walked.frames;
-            flags |= walked.flags;
-        } else if (c.fp != 0) {
-            flags |= MKPERF_SAMPLE_DEPTH_LIMIT;
-        }
-        const void *caller = s->callers != 0 ? mkperf_port_caller(c.thread, s->session.reply)
-                                             : NULL;
-        if (__builtin_expect(caller != NULL, 0) &&
-            frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
-            frames += put_callers(s, caller, w + words + frames, MKPERF_MAX_FRAMES - frames);
-            flags |= MKPERF_SAMPLE_CALLERS;
-        }
+        frames = put_chain(s, &c, w + words, &flags);
     } else {
         flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER;
     }
@@ -327,6 +343,49 @@ __attribute__((noinline)) static void take_nowhere(struct mkperf_hook *s, uint32
     }
 }
 
+static void find_ring(struct mkperf_hook *s)
+{
+    if (s->ring == NULL) {
+        s->ring = mkperf_port_memory(s->owner, s->session.ring,
+                                     (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    }
+}
+
+void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now)
+{
+    struct mkperf_port_context c;
+    struct mkperf_identity id = mkperf_port_identity(thread);
+    unsigned flags = 0;
+    uint64_t *w;
+
+    if (s->session.filters != 0 && !wants_thread(s, id)) {
+        return;
+    }
+    find_ring(s);
+    if (s->ring == NULL) {
+        s->dropped_samples++;
+        s->dropped_events++;
+        return;
+    }
+    w = reserve(s, s->room);
+    if (w == NULL) {
+        drop(s, 1);
+        return;
+    }
+    mkperf_port_blocked(&c, thread);
+    w[MKPERF_WORD_TIME] = now;
+    w[MKPERF_WORD_THREAD] = id.badge;
+    w[MKPERF_WORD_SC] = id.sc;
+    w[MKPERF_WORD_PERIOD] = 1;
+    w[MKPERF_WORD_PC] = c.pc;
+    w[MKPERF_WORD_LR] = c.lr;
+    unsigned frames = put_chain(s, &c, w + MKPERF_SAMPLE_FIXED_WORDS, &flags);
+    unsigned bytes = 8 * (MKPERF_SAMPLE_FIXED_WORDS + frames);
+    w[MKPERF_WORD_HEADER] = mkperf_record_header(MKPERF_RECORD_SAMPLE, bytes, frames,
+                                                 MKPERF_OFF_CPU_COUNTER, flags, mkperf_port_core());
+    publish(s, bytes);
+}
+
 /*
  * Whether the hook takes more than half of the time: counters whose intervals are long enough one
  * by one may together still be too many. One capture in LOOK_EACH is measured from its entry. What
@@ -357,10 +416,7 @@ __attribute__((noinline)) static void look_at_time(struct mkperf_hook *s, uint64
 /* All that is not the commonest case. */
 __attribute__((noinline)) static void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
-    if (s->ring == NULL) {
-        s->ring = mkperf_port_memory(s->owner, s->session.ring,
-                                     (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
-    }
+    find_ring(s);
     if (s->ring == NULL) {
         take_nowhere(s, hit, now);
         hit = 0;

@@ -40,6 +40,7 @@ struct mkperf_hook_sched {
     uint64_t lost_from;   /* and the time of the first of them */
     uint64_t lost_before; /* events of the session that were lost before those */
     uint64_t kept;        /* the limit, while a delivery waits */
+    uint32_t sampled;     /* reasons of switches that a sample is taken at, bit = number */
     /* A message was delivered to this thread, and no event says so yet: kind and time. */
     const void *delivered;
     unsigned kind;
@@ -110,6 +111,10 @@ struct mkperf_identity {
  * Never faults, whatever user memory holds.
  */
 void mkperf_capture(struct mkperf_hook *s, uint32_t hit);
+
+/* For sched.c: a sample of `thread`, which stops to wait and whose registers are saved, with
+ * MKPERF_OFF_CPU_COUNTER. */
+void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now);
 
 /* For request.c: the next interval of counter i, which begins at this time. */
 uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time);
@@ -207,10 +212,11 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
  * by its address (mkperf_port_identity). A record goes into the core's ring; if that is full, the
  * event is counted as lost. The owner is woken at the watermark, as for samples. */
 
-/* `thread` runs from now on. reason: why the one before it stopped (enum mkperf_sched_reason); for
- * STOPPED_CALLED and STOPPED_REPLIED, without regard to whether the message was delivered to
+/* `thread` runs from now on. reason: why `last`, which ran before it and whose registers are saved,
+ * stopped (enum mkperf_sched_reason); for STOPPED_CALLED and STOPPED_REPLIED, without regard to whether the message was delivered to
  * `thread`: mkperf_sched_delivered has said so. */
-void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *thread);
+void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
+                         const void *thread);
 
 /* A call (MKPERF_SCHED_CALL) or a reply (_REPLY) by the running thread was delivered to `thread`.
  * If the next event is the switch to it, that says both; else an event of its own comes first. */
@@ -223,7 +229,8 @@ void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread);
 
 /* The fast path of a kernel: the call was delivered to `thread` (CALLED), or the reply (REPLIED),
  * which runs from now on. */
-void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *thread);
+void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *last,
+                         const void *thread);
 
 /* The thread is deleted, its address may become another's. At any time, for the states of all
  * cores. */

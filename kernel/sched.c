@@ -21,6 +21,14 @@
 #define SCHED_THREAD_BYTES (UINT64_C(8) * MKPERF_SCHED_THREAD_WORDS)
 #define SCHED_LOSS_BYTES (UINT64_C(8) * MKPERF_SCHED_LOSS_WORDS)
 
+/* Reasons for which a thread that stopped waits. */
+enum {
+    WAITS = 1 << MKPERF_STOPPED_CALLED | 1 << MKPERF_STOPPED_QUEUED | 1 << MKPERF_STOPPED_REPLIED |
+            1 << MKPERF_STOPPED_WAIT_MESSAGE | 1 << MKPERF_STOPPED_WAIT_NOTIFICATION |
+            1 << MKPERF_STOPPED_BUDGET | 1 << MKPERF_STOPPED_FAULTED |
+            1 << MKPERF_STOPPED_SUSPENDED,
+};
+
 static uint64_t sched_core(void)
 {
     return (uint64_t)mkperf_port_core() << 56;
@@ -154,12 +162,19 @@ __attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
     }
 }
 
-void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *thread)
+void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *last,
+                         const void *thread)
 {
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, mkperf_port_time());
+    uint64_t time = mkperf_port_time();
+
+    if (__builtin_expect(s->sched.sampled >> reason & 1, 0)) {
+        mkperf_capture_waiting(s, last, time);
+    }
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
-void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *thread)
+void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
+                         const void *thread)
 {
     struct mkperf_hook_sched *c = &s->sched;
 
@@ -173,7 +188,7 @@ void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *thr
             reason = replies ? MKPERF_STOPPED_REPLIED : reason;
         }
     }
-    mkperf_sched_direct(s, reason, thread);
+    mkperf_sched_direct(s, reason, last, thread);
 }
 
 void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread)
@@ -216,11 +231,12 @@ void mkperf_sched_begin(struct mkperf_hook *s)
 
     c->limit = 0;
     c->kept = 0;
+    c->sampled = (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0;
     c->lost = 0;
     c->lost_before = 0;
     c->delivered = NULL;
     for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
         c->slot[i] = NULL;
     }
-    mkperf_sched_direct(s, MKPERF_STOPPED_UNKNOWN, s->owner);
+    mkperf_sched_direct(s, MKPERF_STOPPED_UNKNOWN, NULL, s->owner);
 }

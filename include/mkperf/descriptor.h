@@ -19,7 +19,8 @@
  * them; and take time from whatever runs, a sample after every mkperf_least_interval events of a
  * counter at the soonest, but not more than about half of the core's time: a session whose last
  * 1024 samples took more is switched off (`storm`), and there is no other one until as much time
- * has passed as those took. It learns how many events all threads cause, where they are in their
+ * has passed as those took; with scheduling events, what an event and a sample cost at each switch.
+ * It learns how many events all threads cause, where they are in their
  * programs, and their stack frames' return addresses: that is what profiling is.
  */
 #ifndef MKPERF_DESCRIPTOR_H
@@ -110,6 +111,11 @@ enum mkperf_hook_features {
     MKPERF_FEATURE_SCHED = 8,     /* scheduling events (sched.h) */
 };
 
+enum mkperf_sched_wish {
+    MKPERF_SCHED_EVENTS = 1,  /* scheduling events in the ring, */
+    MKPERF_SCHED_OFF_CPU = 2, /* and before each switch from a thread that waits a sample of it */
+};
+
 struct mkperf_request_counter {
     /* What the counter's event selector is to hold: kernel/arch/ says which bits the kernel takes
      * over, and pd/pmu makes the values. Whether it counts in user mode, in the kernel or in both
@@ -163,7 +169,7 @@ struct mkperf_configuration {
     uint64_t soft;       /* table of software events: address in the profiler PD, or 0 */
     uint32_t count_mask; /* counters that count by thread, */
     uint32_t soft_mask;  /* software events that are wanted, bit = enum mkperf_soft_kind */
-    uint32_t sched;      /* != 0: scheduling events are wanted in the ring */
+    uint32_t sched;      /* enum mkperf_sched_wish, 0: no scheduling events */
     uint32_t reserved;
     uint8_t slot[32]; /* the slot that each counter counts for by thread (counts.h) */
     struct mkperf_filter filter[MKPERF_MAX_FILTERS];

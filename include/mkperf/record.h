@@ -20,6 +20,7 @@
  *   word 3   in the core's ring: the badge of the thread's scheduling context, 0 without one. What
  *            it says is in word 2 of the output ring, and nobody looks at it there
  *   word 4   period: how many events this sample stands for
+ *            (a sample of a thread that stops to wait has MKPERF_OFF_CPU_COUNTER and 1)
  *   word 5   pc of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
  *   word 6   link register of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
  *   word 7   only with MKPERF_SAMPLE_KERNEL: the kernel address that stands for the kernel's work
@@ -116,9 +117,11 @@ enum mkperf_limits {
     MKPERF_DEFAULT_FRAMES = 16,
     MKPERF_MAX_CORES = 8,
     MKPERF_MAX_COUNTERS = 31, /* PMUv3 event counters; the cycle counter is left to the kernel */
-    MKPERF_MAX_FILTERS = 16,  /* threads that a session may be limited to */
-    MKPERF_MAX_READS = 12,    /* values in a sample */
-    MKPERF_MAX_CALLERS = 8,   /* in other threads; with their frames in MKPERF_MAX_FRAMES words */
+    MKPERF_OFF_CPU_COUNTER = MKPERF_MAX_COUNTERS -
+                             1, /* no counter's number in a session with them */
+    MKPERF_MAX_FILTERS = 16,    /* threads that a session may be limited to */
+    MKPERF_MAX_READS = 12,      /* values in a sample */
+    MKPERF_MAX_CALLERS = 8,     /* in other threads; with their frames in MKPERF_MAX_FRAMES words */
     MKPERF_DEFAULT_CALLERS = 4,
     MKPERF_MAX_RECORD_BYTES =
         8 * (MKPERF_SAMPLE_FIXED_WORDS + 1 + MKPERF_MAX_FRAMES + 1 + MKPERF_MAX_READS),

@@ -65,7 +65,7 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
     tcb_t *last = NODE_STATE(ksCurThread);
 
     if (mkperf_hook_schedules(hook) && thread != last) {
-        mkperf_sched_switch(hook, mkperf_reasonOf(last), thread);
+        mkperf_sched_switch(hook, mkperf_reasonOf(last), last, thread);
     }
 }
 
@@ -166,7 +166,8 @@ static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root
     switchToThread_fp(thread, root, asid);
     if (mkperf_hook_schedules(hook)) {
         bool_t calls = thread_state_get_tsType(last->tcbState) == ThreadState_BlockedOnReply;
-        mkperf_sched_direct(hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED, thread);
+        mkperf_sched_direct(hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED, last,
+                            thread);
     }
 }
 

@@ -110,6 +110,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .overwrite = p->flight.on,
         .sched = p->plan.sched && !p->ticks.on,
         .latency = p->plan.latency && !p->ticks.on,
+        .off_cpu = p->plan.off_cpu && !p->ticks.on,
         .cores = p->cores > 1 && !p->ticks.on ? p->plan.cores : 0,
         .source = p->ticks.on ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
     };
@@ -125,6 +126,12 @@ static void fill_session(const struct mkperf_profiler *p)
         to->count = e->count;
         to->group = e->group;
         to->read = e->read;
+    }
+    if (s->off_cpu) {
+        mkperf_SessionEvent *to = &s->events[s->events_count++];
+        mkperf_text_copy(to->name, "offcpu-time", sizeof to->name);
+        to->user_counter = MKPERF_OFF_CPU_COUNTER + 1;
+        to->period = 1;
     }
     p->page->tick_hz = p->tick_hz;
     p->page->output_bytes = (uint32_t)p->output.size;

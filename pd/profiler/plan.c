@@ -317,7 +317,8 @@ static bool plan_clock(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, m
 static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *request,
                               const struct mkperf_cpu *cpu, mkperf_Error *error)
 {
-    uint32_t there = cpu->counters;
+    uint32_t most = MKPERF_MAX_COUNTERS - (plan->off_cpu ? 1 : 0);
+    uint32_t there = cpu->counters < most ? cpu->counters : most;
     uint32_t numbers = 0;
     uint32_t needed = 0;
 
@@ -325,7 +326,7 @@ static bool plan_all_counters(struct mkperf_plan *plan, const mkperf_Configure *
         numbers += width(&request->events[i]);
         needed += room(&request->events[i], cpu);
     }
-    if (numbers > MKPERF_MAX_COUNTERS) {
+    if (numbers > most) {
         return mkperf_plan_refuse(
             error, MKPERF_RESULT_COUNTERS, 0,
             "these events need more than 31 counters, even when multiplexed; an "
@@ -486,6 +487,15 @@ static bool plan_soft(struct mkperf_plan *plan, const mkperf_Configure *request,
     plan->overwrite = request->overwrite;
     plan->soft_mask = request->interactions ? MKPERF_SOFT_ALL : 0;
     plan->faults = request->dump_on_fault_count;
+    if (plan->off_cpu && (!plan->sched || plan->counting)) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "threads that wait are sampled with scheduling events, and not "
+                                  "with events that count");
+    }
+    if (plan->off_cpu && plan->events == MKPERF_MAX_EVENTS) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "a session has at most 16 events, off-CPU samples being one");
+    }
     if (plan->overwrite && plan->counting) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "a flight recording samples: events that count have no place "
@@ -526,6 +536,7 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
         .filters = configure->only_count,
         .sched = configure->sched,
         .latency = configure->latency,
+        .off_cpu = configure->off_cpu,
     };
 
     if (!plan_limits(&made, configure, error) || !plan_soft(&made, configure, error)) {
@@ -538,6 +549,10 @@ bool mkperf_plan_make(struct mkperf_plan *plan, const struct mkperf_session_requ
     }
     if (!plan_all_counters(&made, configure, cpu, error) || !check_reads(&made, error)) {
         return false;
+    }
+    if (made.off_cpu) {
+        made.counter_mask |= UINT32_C(1) << MKPERF_OFF_CPU_COUNTER;
+        made.event_of[MKPERF_OFF_CPU_COUNTER] = (uint8_t)made.events;
     }
     *plan = made;
     return true;

@@ -66,6 +66,7 @@ struct mkperf_plan {
     uint32_t soft_mask; /* of the descriptor */
     bool sched;         /* scheduling events are streamed, */
     bool latency;       /* and aggregated */
+    bool off_cpu;       /* threads that stop to wait are sampled */
     uint32_t faults;    /* threads whose fault ends the flight recording */
     uint64_t fault[MKPERF_MAX_FAULTS];
     uint8_t event_of[MKPERF_MAX_COUNTERS]; /* by number */

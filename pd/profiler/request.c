@@ -33,6 +33,7 @@ bool mkperf_request_take(struct mkperf_session_request *out, const struct mkperf
     make_bool(&c->interactions);
     make_bool(&c->sched);
     make_bool(&c->latency);
+    make_bool(&c->off_cpu);
     for (unsigned i = 0; i < MKPERF_MAX_EVENTS; i++) {
         mkperf_EventSpec *e = &c->events[i];
         e->name[sizeof e->name - 1] = '\0';

@@ -28,7 +28,9 @@ bool mkperf_sched_prepare(struct mkperf_profiler *p, mkperf_Error *error)
                                   "the kernel's mkperf extension has no scheduling events "
                                   "(KernelMkperfSched)");
     }
-    mkperf_wanted(&p->kernel)->sched = mkperf_plan_schedules(&p->plan);
+    mkperf_wanted(&p->kernel)->sched = (mkperf_plan_schedules(&p->plan) ? MKPERF_SCHED_EVENTS : 0) |
+                                       (p->plan.off_cpu ? MKPERF_SCHED_OFF_CPU : 0);
+    p->number[MKPERF_OFF_CPU_COUNTER] = MKPERF_OFF_CPU_COUNTER;
     s->began = 0;
     s->ended = 0;
     s->on = p->plan.latency;

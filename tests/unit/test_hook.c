@@ -651,6 +651,72 @@ static void test_filters(void **state)
     assert_non_null(record());
 }
 
+/* A switch from a thread that waits is a sample of it and the event, at the same time; another switch
+ * is the event alone. */
+static void test_off_cpu(void **state)
+{
+    const uint32_t waits = 1 << MKPERF_STOPPED_CALLED | 1 << MKPERF_STOPPED_REPLIED |
+                           1 << MKPERF_STOPPED_WAIT_MESSAGE |
+                           1 << MKPERF_STOPPED_WAIT_NOTIFICATION | 1 << MKPERF_STOPPED_BUDGET |
+                           1 << MKPERF_STOPPED_FAULTED | 1 << MKPERF_STOPPED_SUSPENDED |
+                           1 << MKPERF_STOPPED_QUEUED;
+    struct mkperf_ring_consumer c = {.ring = &memory.ring, .size = RING_BYTES};
+
+    (void)state;
+    boot(1);
+    d.want.sched = MKPERF_SCHED_EVENTS | MKPERF_SCHED_OFF_CPU;
+    d.want.callers = 1;
+    cpu.sc = 0x105;
+    assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, owner, other); /* announces it */
+    for (unsigned reason = 0; reason < MKPERF_STOPPED_REASONS; reason++) {
+        unsigned size;
+        bool corrupt = false;
+        const uint64_t *w;
+        uint64_t time = 0;
+
+        c.tail = memory.ring.head;
+        mkperf_sched_switch(&hook, reason, other, owner);
+        w = mkperf_ring_peek(&c, &size, &corrupt);
+        assert_int_equal(mkperf_record_type(w[0]) == MKPERF_RECORD_SAMPLE, waits >> reason & 1);
+        if (mkperf_record_type(w[0]) == MKPERF_RECORD_SAMPLE) {
+            const uint64_t *caller = w + MKPERF_SAMPLE_FIXED_WORDS;
+            assert_int_equal(mkperf_record_counter(w[0]), MKPERF_OFF_CPU_COUNTER);
+            assert_int_equal(mkperf_record_flags(w[0]), MKPERF_SAMPLE_CALLERS);
+            assert_int_equal(w[MKPERF_WORD_THREAD], cpu.badge);
+            assert_int_equal(w[MKPERF_WORD_SC], 0x105);
+            assert_int_equal(w[MKPERF_WORD_PERIOD], 1);
+            assert_int_equal(w[MKPERF_WORD_PC], 0x3000);
+            assert_int_equal(caller[MKPERF_CALLER_THREAD], 3);
+            time = w[MKPERF_WORD_TIME];
+            mkperf_ring_release(&c, size);
+            w = mkperf_ring_peek(&c, &size, &corrupt);
+        }
+        assert_int_equal(mkperf_record_type(w[0]), MKPERF_RECORD_SCHED);
+        assert_int_equal(mkperf_sched_reason_of(w[0]), reason);
+        assert_true(time == 0 || w[MKPERF_WORD_TIME] == time);
+        mkperf_ring_release(&c, size);
+        assert_null(mkperf_ring_peek(&c, &size, &corrupt));
+    }
+    /* Samples of other threads are not wanted; a full ring and one that is gone lose both. */
+    hook.session.filters = 1;
+    hook.session.filter[0] = (struct mkperf_filter){77, 0, 0};
+    uint64_t head = memory.ring.head;
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner);
+    assert_int_equal(memory.ring.head, head + 8 * MKPERF_SCHED_WORDS);
+    hook.session.filters = 0;
+    memory.ring.tail = memory.ring.head - RING_BYTES;
+    hook.sched.limit = 0;
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner);
+    assert_int_equal(memory.ring.dropped_samples, 1);
+    assert_int_equal(memory.ring.dropped_sched, 1);
+    cpu.mapped = false;
+    mkperf_hook_unmapped(&hook);
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_CALLED, other, owner);
+    assert_int_equal(hook.dropped_samples, 2);
+    assert_int_equal(hook.sched.lost, 2);
+}
+
 /* Counts by thread: every counter of the session; a scheduling context tells those apart that are
  * to be told apart by it. */
 static void test_counts(void **state)
@@ -772,7 +838,7 @@ static void test_random(void **state)
             for (unsigned i = 0; i < 8 && mkperf_hook_schedules(&hook); i++) {
                 const void *thread = draw() & 1 ? owner : other;
                 mkperf_sched_delivered(&hook, MKPERF_SCHED_CALL + (draw() & 1), thread);
-                mkperf_sched_switch(&hook, draw() & 15, draw() & 1 ? owner : other);
+                mkperf_sched_switch(&hook, draw() & 15, thread, draw() & 1 ? owner : other);
                 mkperf_sched_irq(&hook, draw() & 4095, thread);
                 scheduled++;
             }
@@ -808,8 +874,8 @@ int main(void)
         cmocka_unit_test(test_pending),    cmocka_unit_test(test_disturbed),
         cmocka_unit_test(test_storm),      cmocka_unit_test(test_unmapped),
         cmocka_unit_test(test_values),     cmocka_unit_test(test_values_of_no_sample),
-        cmocka_unit_test(test_filters),    cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_filters),    cmocka_unit_test(test_off_cpu),
+        cmocka_unit_test(test_counts),     cmocka_unit_test(test_random),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,15 @@ void mkperf_port_wake(void)
     wakes++;
 }
 
+/* No session here wants them: test_hook.c has those. */
+void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t at)
+{
+    (void)s;
+    (void)thread;
+    (void)at;
+    fail();
+}
+
 static void begin(uint32_t watermark)
 {
     memset(&memory, 0, sizeof memory);
@@ -146,7 +155,7 @@ static void test_ring(void **state)
         assert_int_equal(r.events, 1);
         assert_int_equal(r.about, 1);
         for (unsigned n = 1; n <= EVENTS; n++) {
-            mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED,
+            mkperf_sched_switch(&hook, MKPERF_STOPPED_PREEMPTED, NULL,
                                 &threads[(n * 7919U) % sizeof threads]);
             if (n % pause == 0) {
                 drain(&r);
@@ -206,7 +215,7 @@ static void test_delivery(void **state)
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t before = r.events;
         mkperf_sched_delivered(&hook, cases[i].kind, &threads[5]);
-        mkperf_sched_switch(&hook, cases[i].reason, &threads[cases[i].same ? 5 : 6]);
+        mkperf_sched_switch(&hook, cases[i].reason, NULL, &threads[cases[i].same ? 5 : 6]);
         drain(&r);
         assert_int_equal(r.events - before, cases[i].events);
         assert_int_equal(r.reason, cases[i].says);
@@ -217,7 +226,7 @@ static void test_delivery(void **state)
     uint64_t before = r.events;
     mkperf_sched_flush(&hook);
     r.badge[mkperf_port_slot(&threads[5]) % MKPERF_SCHED_SLOTS] = 0;
-    mkperf_sched_direct(&hook, MKPERF_STOPPED_REPLIED, &threads[5]);
+    mkperf_sched_direct(&hook, MKPERF_STOPPED_REPLIED, NULL, &threads[5]);
     drain(&r);
     assert_int_equal(r.events - before, 1);
     assert_int_equal(r.about, 6);

@@ -98,7 +98,7 @@ static void watch_switch(struct core *core, const struct task *t)
         mkperf_counts_switch(&core->hook, now->identity);
     }
     if (scheduled(core)) {
-        mkperf_sched_switch(&core->hook, reason_of(now), t);
+        mkperf_sched_switch(&core->hook, reason_of(now), now, t);
     }
 }
 
