@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { MAX_PARTS = 4096 };
-
 enum mkperf_status mkperf_latency_query_begin(struct mkperf_talk *t, struct mkperf_error *e)
 {
     mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
@@ -82,7 +80,7 @@ enum mkperf_status mkperf_latency_query(struct mkperf_talk *t, struct mkperf_lat
             return e->status;
         }
         if (r->link.answer.which_msg != mkperf_ToHost_latency_tag || answer->part != part ||
-            answer->parts > MAX_PARTS || answer->tick_hz == 0) {
+            answer->parts > MKPERF_MAX_PARTS || answer->tick_hz == 0) {
             return bad_answer(t, e);
         }
         parts = answer->parts;

@@ -14,6 +14,11 @@
 #include "record_options.h"
 #include "wire/wire_stream.h"
 
+enum {
+    /* Of one answer: many times what a target's tables fill. A number from the wire needs a bound. */
+    MKPERF_MAX_PARTS = 4096
+};
+
 struct mkperf_recorder {
     const struct mkperf_record_options *options;
     struct mkperf_peer link;
@@ -100,7 +105,8 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
  * it is held. Errors: as mkperf_recorder_start. */
 enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* Asks for the software events of the session, which the decoder then has; none: no error. */
+/* Asks for the software events of the session, which the decoder then has; none: no error. Errors:
+ * those of mkperf_recorder_ask; INPUT: an answer with another part or too many. */
 enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* ---- recorder_observe.c: the target's data for `-e timer`, before Configure ---- */

@@ -5,7 +5,7 @@
  */
 #include "recorder.h"
 
-#include <string.h>
+#include <inttypes.h>
 
 static const double POLL_S = 0.25;   /* between queries while waiting for a recording */
 static const double REPEAT_S = 0.5;  /* of a request */
@@ -112,6 +112,12 @@ enum mkperf_status mkperf_recorder_interactions(struct mkperf_recorder *r, struc
         }
         if (r->link.answer.which_msg != mkperf_ToHost_interactions_tag) {
             return MKPERF_OK; /* this session counted none */
+        }
+        if (i->part != part || i->parts > MKPERF_MAX_PARTS) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "%s: an answer that is not to GetInteractions: part %" PRIu32
+                                    " of %" PRIu32 " in the place of part %" PRIu32,
+                                    r->link.source.spec, i->part, i->parts, part);
         }
         parts = i->parts;
     }

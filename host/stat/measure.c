@@ -109,7 +109,7 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
     }
     const mkperf_Counts *c = &r->link.answer.msg.counts;
     if (r->link.answer.which_msg != mkperf_ToHost_counts_tag || c->part != part ||
-        c->events_count > STAT_EVENTS) {
+        c->parts > MKPERF_MAX_PARTS || c->events_count > STAT_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
                                 s->talk.options.link.target);
     }

@@ -33,6 +33,8 @@ struct how {
     /* It counts by PD, and after `readings` of its totals another host ends the session. */
     enum { NOT_COUNTED, COUNTED, ENDED_HERE, BOB_CONFIGURES, BOB_STARTS, BOB_SAMPLES } counts;
     unsigned readings;
+    uint32_t parts;    /* that it says its answers have; 0: two counts, no interactions */
+    bool same_part;    /* and each is part 0 */
     bool abandoned;    /* an earlier host left a session, whose end takes some time */
     unsigned cut;      /* the first connection ends after so many frames; 0: never */
     bool cut_midframe; /* within the last of them */
@@ -343,7 +345,7 @@ static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
                          .tick_hz = FAKE_COUNTS_HZ,
                          .enabled_ticks = (uint64_t)t->readings * FAKE_READING_TICKS,
                          .part = part,
-                         .parts = 2,
+                         .parts = t->how.parts != 0 ? t->how.parts : 2,
                          .slices = 1,
                          .by_pd = true};
     uint64_t user = c->enabled_ticks * 7 + (t->reported ? FAKE_BOBS : 0);
@@ -354,6 +356,21 @@ static inline void on_counts(struct target *t, uint32_t request, uint32_t part)
         c->threads_count = 1;
         c->threads[0] = (mkperf_ThreadCount){.thread = 3 + 2, .user_count = 1, .user = {user}};
     }
+    send_message(t, &m);
+}
+
+static inline void on_interactions(struct target *t, uint32_t request, uint32_t part)
+{
+    static mkperf_ToHost m;
+    mkperf_Interactions *i = &m.msg.interactions;
+
+    memset(&m, 0, sizeof m);
+    m.request = request;
+    m.which_msg = mkperf_ToHost_interactions_tag;
+    *i = (mkperf_Interactions){.part = t->how.same_part ? 0 : part, .parts = t->how.parts};
+    i->tick_hz = FAKE_HZ;
+    i->edges_count = 1;
+    i->edges[0] = (mkperf_Edge){.from = 3 + 2, .to = part + 2, .calls = 1};
     send_message(t, &m);
 }
 
@@ -408,6 +425,8 @@ static inline void on_request(struct target *t, const mkperf_ToTarget *m)
         return;
     } else if (t->how.counts && m->which_msg == mkperf_ToTarget_get_counts_tag) {
         on_counts(t, m->request, m->msg.get_counts.part);
+    } else if (t->how.parts != 0 && m->which_msg == mkperf_ToTarget_get_interactions_tag) {
+        on_interactions(t, m->request, m->msg.get_interactions.part);
     } else if (m->which_msg == mkperf_ToTarget_list_events_tag) {
         send_events(t, m->request);
     } else if (m->which_msg == mkperf_ToTarget_configure_tag) {

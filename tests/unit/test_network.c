@@ -366,6 +366,21 @@ static void other_events_and_marks(void **state)
     assert_string_equal(c.mark, "1 7 request");
 }
 
+/* A target that says how many parts an answer has is not asked for ever. */
+static void parts_of_interactions(void **state)
+{
+    struct how how = {.parts = 3};
+
+    (void)state;
+    expect(record_from(how, "--interactions"), 0, " 0 lost");
+    how.parts = UINT32_MAX;
+    expect(record_from(how, "--interactions"), MKPERF_ERR_INPUT,
+           "an answer that is not to GetInteractions: part 0 of 4294967295 in the place of part 0");
+    assert_true(read_back().samples > 1000); /* what came is kept */
+    how = (struct how){.parts = 3, .same_part = true};
+    expect(record_from(how, "--interactions"), MKPERF_ERR_INPUT, "in the place of part 1");
+}
+
 static void nobody_there(void **state)
 {
     char arguments[128];
@@ -448,6 +463,7 @@ int main(void)
         cmocka_unit_test(replayed_message),
         cmocka_unit_test(watchers),
         cmocka_unit_test(other_events_and_marks),
+        cmocka_unit_test(parts_of_interactions),
         cmocka_unit_test(nobody_there),
         cmocka_unit_test(abandoned),
     };

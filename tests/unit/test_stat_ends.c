@@ -145,6 +145,20 @@ static void test_nothing(void **state)
     assert_non_null(strstr(text, "the session was ended before anything was counted"));
 }
 
+/* A target that says how many parts an answer has is not asked for ever. */
+static void test_parts(void **state)
+{
+    int status;
+
+    (void)state;
+    serve_counts((struct how){.counts = COUNTED, .parts = UINT32_MAX});
+    char *text =
+        RUN(stat, &status, "-t", target, "-e", "cycles", "--duration", "0.03", "--per-pd");
+    over();
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    assert_non_null(strstr(text, "an answer that is not to GetCounts"));
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -156,7 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_taken_over),      cmocka_unit_test(test_by_pd),
         cmocka_unit_test(test_ended_on_target), cmocka_unit_test(test_intervals_and_runs),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_nothing),         cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
