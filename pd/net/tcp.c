@@ -32,6 +32,9 @@ enum {
     DIAL_MS = 1000, /* between calls: an absent host must not keep us busy */
 };
 
+/* If there is no room for a connection, lwIP drops the oldest of the lowest priority. */
+enum { PRIO_HALF_OPEN = TCP_PRIO_MIN, PRIO_NOT_ADMITTED, PRIO_ADMITTED = TCP_PRIO_MAX };
+
 static struct mkperf_client *client;
 static struct mkperf_connection connection[MKPERF_CONNECTIONS];
 static uint8_t queue[MKPERF_HOSTS][MKPERF_LINK_BYTES];
@@ -139,7 +142,7 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
     }
     socket[who] = pcb;
     sockets |= UINT32_C(1) << who;
-    tcp_setprio(pcb, TCP_PRIO_MIN); /* until it is admitted, lwIP may drop it for a new one */
+    tcp_setprio(pcb, PRIO_NOT_ADMITTED);
     tcp_arg(pcb, to_arg((unsigned)who));
     tcp_recv(pcb, received);
     tcp_err(pcb, failed);
@@ -197,14 +200,25 @@ static void dial(void)
     }
 }
 
+/* A SYN arrived. It would have the listener's priority for 20 s, above that of open connections: a
+ * flood of SYNs that nothing follows would keep everybody out. */
+static err_t half_open(u8_t id, struct tcp_pcb_listen *listener, struct tcp_pcb *pcb)
+{
+    (void)id, (void)listener;
+    pcb->prio = PRIO_HALF_OPEN;
+    return ERR_OK;
+}
+
 static void listen(void)
 {
+    static const struct tcp_ext_arg_callbacks callbacks = {.passive_open = half_open};
     struct tcp_pcb *pcb = tcp_new();
 
     if (pcb == NULL || tcp_bind(pcb, IP_ADDR_ANY, MKPERF_TCP_PORT) != ERR_OK) {
         microkit_dbg_puts("mkperf: cannot listen\n");
         return;
     }
+    tcp_ext_arg_set_callbacks(pcb, tcp_ext_arg_alloc_id(), &callbacks);
     pcb = tcp_listen(pcb);
     tcp_accept(pcb, accepted);
 }
@@ -278,7 +292,7 @@ static void transmit(void)
         if (mkperf_client_finished(client, who)) {
             close_socket(who);
         } else if (client->admitted >> who & 1) {
-            socket[who]->prio = TCP_PRIO_MAX;
+            socket[who]->prio = PRIO_ADMITTED;
         }
     }
     mkperf_stack_poll();

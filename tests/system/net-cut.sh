@@ -16,6 +16,7 @@ mkdir -p "$D"
 (umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
 key_option="--key-file $D/key"
 
+frames=yes
 boot "${NETKEY_QEMU:-$(cat "$B/tests/pd/netkey/qemu-command")}" ""
 answers() {
     wait_for 60 say --timeout 1 --watch -c status
@@ -135,6 +136,9 @@ crowded() { # RATE HOLD FILE: what the crowd does
     crowd=$pid
     before=$(counter connections)
     wait_for 60 more_connections || { echo "the crowd is not there"; return 1; }
+    get_in
+}
+get_in() {
     for i in $(seq 20); do
         say --watch --timeout 20 -c status >"$D/crowded" 2>&1 || { echo "$i"; cat "$D/crowded"; return 1; }
     done
@@ -144,16 +148,23 @@ crowded() { # RATE HOLD FILE: what the crowd does
     kill $crowd
     grep ' 0 lost' "$D/crowded.log"
 }
+flooded() {
+    start "$D/crowd.log" "$tool" syns "$frames_from" "$frames_to" 1000
+    crowd=$pid
+    sleep 1 # 20 times as many as lwIP has room for: no half-open connection shows from outside
+    get_in
+}
 more_connections() {
     [ "$(say --watch --timeout 20 -c status | sed -n 's/^connections \([0-9]*\).*/\1/p')" -gt $((before + 5)) ]
 }
 check "20 of 20 get in while nine wrong proofs a second come" crowded 9 9 "$D/said"
 check "20 of 20 get in beside eight silent connections that are renewed" crowded 2 8 /dev/null
 check "20 of 20 get in beside 1000 connections a second" crowded 1000 200 /dev/null
+check "20 of 20 get in beside 1000 SYNs a second that nothing follows" flooded
 
 # And a recorder whose link breaks meanwhile comes back.
-returns() {
-    start "$D/crowd.log" "$tool" crowd "$port" 1000 200 "$D/said"
+returns() { # COMMAND...: who is there meanwhile
+    start "$D/crowd.log" "$@"
     crowd=$pid
     proxy down:9000 pass
     RUN="start $D/returns.log" record "$proxy" -F 4000 --timeout 20 -o "$D/returns.data"
@@ -165,4 +176,11 @@ returns() {
     wait $recorder || { cat "$D/returns.log"; return 1; }
     balanced "$D/returns.log"
 }
-check "a recorder whose link breaks comes back beside 1000 connections a second" returns
+check "a recorder whose link breaks comes back beside nine wrong proofs a second" \
+    returns "$tool" crowd "$port" 9 9 "$D/said"
+check "a recorder whose link breaks comes back beside eight silent connections" \
+    returns "$tool" crowd "$port" 2 8 /dev/null
+check "a recorder whose link breaks comes back beside 1000 connections a second" \
+    returns "$tool" crowd "$port" 1000 200 "$D/said"
+check "a recorder whose link breaks comes back beside 1000 SYNs a second" \
+    returns "$tool" syns "$frames_from" "$frames_to" 1000

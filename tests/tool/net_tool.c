@@ -17,6 +17,10 @@
  *     after that many seconds
  *   net-tool crowd PORT RATE HOLD FILE
  *     opens RATE connections per second, sends the file on each, and holds the newest HOLD open
+ *   net-tool syns LOCAL QEMU RATE
+ *     sends RATE TCP SYNs per second to the target's port 1236, and never the rest of a handshake, as
+ *     Ethernet frames in datagrams from port LOCAL to port QEMU, where QEMU's `-netdev socket` is.
+ *     They have many source ports, of addresses that do not exist
  *   net-tool pipe PORT
  *     standard input and output to a connection and back
  *   net-tool monitor PATH COMMAND
@@ -337,6 +341,72 @@ static _Noreturn void crowd(const char *to, double rate, unsigned hold, const ch
     }
 }
 
+enum { ETHERNET = 14, IP = 20, TCP = 20, FRAME = ETHERNET + IP + TCP, SOURCES = 4 };
+
+static void put16(uint8_t *p, unsigned v)
+{
+    p[0] = (uint8_t)(v >> 8);
+    p[1] = (uint8_t)v;
+}
+
+/* Of an even number of bytes, with the sum of what comes before them. */
+static unsigned internet_sum(const uint8_t *p, size_t n, unsigned sum)
+{
+    for (size_t i = 0; i < n; i += 2) {
+        sum += (unsigned)p[i] << 8 | p[i + 1];
+    }
+    return sum;
+}
+
+static unsigned internet_checksum(unsigned sum)
+{
+    while (sum >> 16 != 0) {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    return ~sum & 0xffff;
+}
+
+/* The k-th SYN, to the address and the hardware address that QEMU gives the first guest. */
+static void make_syn(uint8_t frame[FRAME], uint64_t k)
+{
+    static const uint8_t head[] = {
+        0x52, 0x54, 0,    0x12, 0x34, 0x56,     2,  0, 0, 0,  0,  1, /* to, from */
+        8,    0,    0x45, 0,    0,    IP + TCP, 0,  0, 0, 0,  64, 6, /* IPv4, TCP */
+        0,    0,    10,   0,    2,    100,      10, 0, 2, 15,        /* checksum, from, to */
+    };
+    uint8_t *ip = frame + ETHERNET, *tcp = ip + IP;
+
+    memset(frame, 0, FRAME);
+    memcpy(frame, head, sizeof head);
+    ip[15] = (uint8_t)(ip[15] + k % SOURCES);
+    put16(ip + 10, internet_checksum(internet_sum(ip, IP, 0)));
+    put16(tcp, 1024 + (unsigned)(k / SOURCES % 60000));
+    put16(tcp + 2, 1236);
+    put16(tcp + 4, (unsigned)(k * 40503 & 0xffff));
+    tcp[12] = TCP / 4 << 4;
+    tcp[13] = 2; /* SYN */
+    put16(tcp + 14, 8192);
+    put16(tcp + 16, internet_checksum(internet_sum(tcp, TCP, internet_sum(ip + 12, 8, 6 + TCP))));
+}
+
+static _Noreturn void syns(const char *local, const char *to, double rate)
+{
+    struct sockaddr_in from = loopback(local), at = loopback(to);
+    uint8_t frame[FRAME];
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    double began = now_s();
+
+    if (bind(fd, (struct sockaddr *)&from, sizeof from) != 0) {
+        die("bind");
+    }
+    for (uint64_t k = 0;; usleep(1000)) {
+        for (; (double)k < (now_s() - began) * rate; k++) {
+            make_syn(frame, k);
+            (void)sendto(fd, frame, sizeof frame, 0, (struct sockaddr *)&at, sizeof at);
+        }
+    }
+}
+
 static int pipe_through(const char *to)
 {
     uint8_t chunk[CHUNK];
@@ -399,6 +469,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "crowd") == 0 && argc == 6) {
         crowd(argv[2], atof(argv[3]), (unsigned)atoi(argv[4]), argv[5]);
+    }
+    if (strcmp(what, "syns") == 0 && argc == 5) {
+        syns(argv[2], argv[3], atof(argv[4]));
     }
     if (strcmp(what, "pipe") == 0 && argc == 3) {
         return pipe_through(argv[2]);

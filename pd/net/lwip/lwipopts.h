@@ -38,6 +38,7 @@
 #define TCP_SND_QUEUELEN 160
 #define TCP_MAXRTX 6 /* a peer that is gone is noticed in half a minute */
 #define TCP_LISTEN_BACKLOG 1
+#define LWIP_TCP_PCB_NUM_EXT_ARGS 1 /* tells of each SYN, see tcp.c */
 #define LWIP_TCP_KEEPALIVE 1
 #define LWIP_NETIF_TX_SINGLE_PBUF 1
 #define LWIP_CHKSUM_ALGORITHM 3 /* the one that reads words */
