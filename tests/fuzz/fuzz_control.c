@@ -15,7 +15,9 @@
 #include <mkperf/client.h>
 #include <mkperf/frame.h>
 #include <mkperf/sched.h>
+#include <pb_encode.h>
 
+#include "fuzz/input.h"
 #include "fuzz/mutate_message.h"
 #include "pd/client/control.h"
 
@@ -34,16 +36,12 @@ enum step {
     OPEN_CLOSE,
     PUMP,
     KINDS,
-    EVENT = 231, /* and above: other bytes have the meaning that they had */
+    HELLO = 220, /* and above: other bytes have the meaning that they had */
+    EVENT = 231,
     BYTES_OF_STEP = 256,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct {
-    const uint8_t *data;
-    size_t size;
-} input;
 
 static size_t step_at[STEPS]; /* of the last input */
 static unsigned steps;
@@ -54,31 +52,12 @@ static const struct mkperf_shared_key keys[] = {{"", {1, 2, 3}}, {"a", {4}}};
 static uint64_t page[MKPERF_SESSION_PAGE_BYTES / 8];
 static uint64_t ring[(MKPERF_RING_HEADER_BYTES + RING) / 8];
 
-static uint8_t byte(void)
-{
-    if (input.size == 0) {
-        return 0;
-    }
-    input.size--;
-    return *input.data++;
-}
-
-static const uint8_t *take(size_t *n)
-{
-    const uint8_t *p = input.data;
-
-    *n = *n < input.size ? *n : input.size;
-    input.data += *n;
-    input.size -= *n;
-    return p;
-}
-
 /* The input writes any bytes to any place of the page. */
 static uint32_t call(uint32_t op)
 {
     size_t n = byte();
     size_t at = (size_t)(byte() | byte() << 8) % sizeof page;
-    const uint8_t *p = take(&n);
+    const uint8_t *p = take_bytes(&n);
 
     (void)op;
     if (n > sizeof page - at) {
@@ -110,7 +89,7 @@ static void frame(void)
 {
     unsigned who = connection();
     size_t n = byte();
-    const uint8_t *p = take(&n);
+    const uint8_t *p = take_bytes(&n);
 
     say(who, p, n);
 }
@@ -123,7 +102,7 @@ static void sealed_frame(void)
     uint8_t message[256 + MKPERF_MAC_BYTES];
     uint8_t out[MKPERF_FRAME_BYTES];
     size_t n = byte();
-    const uint8_t *p = take(&n);
+    const uint8_t *p = take_bytes(&n);
     uint64_t number = l->accepted + 1;
 
     if (n != 0) {
@@ -133,6 +112,25 @@ static void sealed_frame(void)
     n = mkperf_frame_encode(out, (uint16_t)number, message, n);
     for (size_t i = 0; i < n; i++) {
         mkperf_client_byte(&client, who, out[i]);
+    }
+}
+
+/* Of this protocol, with a nonce and a key that there is, or not. */
+static void hello(void)
+{
+    mkperf_ToTarget m = {.request = 1, .which_msg = mkperf_ToTarget_hello_tag};
+    mkperf_HostHello *h = &m.msg.hello;
+    uint8_t message[MKPERF_CONTENT_BYTES];
+    pb_ostream_t out = pb_ostream_from_buffer(message, sizeof message);
+    unsigned who = connection(), how = byte();
+
+    h->protocol = MKPERF_PROTOCOL;
+    h->watch = how & 1;
+    h->nonce.size = how & 2 ? byte() % (MKPERF_NONCE_BYTES + 1) : MKPERF_NONCE_BYTES;
+    h->name[0] = (char)(how & 4 ? 0 : byte());
+    h->key[0] = (char)(how & 8 ? byte() : 0);
+    if (pb_encode(&out, mkperf_ToTarget_fields, &m)) {
+        say(who, message, out.bytes_written);
     }
 }
 
@@ -154,7 +152,7 @@ static void raw(void)
 {
     unsigned who = connection();
     size_t n = byte();
-    const uint8_t *p = take(&n);
+    const uint8_t *p = take_bytes(&n);
 
     for (size_t i = 0; i < n; i++) {
         mkperf_client_byte(&client, who, p[i]);
@@ -167,7 +165,7 @@ static void app(void)
     size_t n = sizeof words;
     uint64_t label = byte() % 8;
     bool whole = label > 4; /* MKPERF_APP_DUMP, with as many words as it has */
-    const uint8_t *p = take(&n);
+    const uint8_t *p = take_bytes(&n);
 
     if (n != 0) {
         memcpy(words, p, n);
@@ -180,10 +178,14 @@ static void open_or_close(void)
 {
     unsigned who = connection();
 
+    unsigned how = client.connection[who].used ? 0 : byte();
+
     if (client.connection[who].used) {
         mkperf_client_closed(&client, who);
     } else {
-        mkperf_client_open(&client, byte() & 1);
+        mkperf_client_open(&client, how & 1);
+        while (how & 2 && mkperf_client_open(&client, how & 1) >= 0) {
+        }
         int oldest = mkperf_client_oldest(&client);
         if (oldest >= PLACES || (oldest >= 0 && !client.connection[oldest].used)) {
             abort();
@@ -195,7 +197,7 @@ static void open_or_close(void)
 static void records(struct mkperf_ring *r)
 {
     size_t n = byte();
-    const uint8_t *p = take(&n);
+    const uint8_t *p = take_bytes(&n);
     size_t at = r->head % RING;
 
     for (size_t i = 0; i < n; i++) {
@@ -302,7 +304,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             step_at[steps++] = size - input.size;
         }
         unsigned kind = byte();
-        switch (kind >= EVENT ? EVENT : kind % KINDS) {
+        switch (kind >= EVENT ? EVENT : kind >= HELLO ? HELLO : kind % KINDS) {
         case FRAME:
             frame();
             break;
@@ -323,6 +325,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         case PROVE:
             prove();
+            break;
+        case HELLO:
+            hello();
             break;
         case RAW:
             raw();
@@ -351,10 +356,11 @@ static size_t new_step(uint8_t out[BYTES_OF_STEP + 64])
         "period 1000\n",    "status\n",        "help\n",
         "start\n",          "stop\n",          "connect\n",
         "events {a,b}:S\n", "flush\n",         "frequency 100\n",
-        "exit\n",           "clear\n",
+        "exit\n",           "clear\n",         "sched on\n",
+        "sched off\n",      "sched\n",         "events a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n",
     };
-    static const uint8_t kinds[] = {FRAME, FRAME, SEALED, SEALED, RAW,        RECORD, APP,
-                                    PROVE, PUMP,  EVENT,  DRAIN,  OPEN_CLOSE, RECORDS};
+    static const uint8_t kinds[] = {HELLO, HELLO, FRAME, FRAME, SEALED, SEALED,     RAW,    RECORD,
+                                    APP,   PROVE, PUMP,  EVENT, DRAIN,  OPEN_CLOSE, RECORDS};
     unsigned kind = kinds[mutate_random(sizeof kinds)];
     const char *command = commands[mutate_random(sizeof commands / sizeof *commands)];
     size_t n = 0;

@@ -19,25 +19,12 @@
 #define assert_false(x) assert_true(!(x))
 #define assert_int_equal(a, b) assert_true((a) == (b))
 
+#include "fuzz/input.h"
 #include "unit/sim_machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct {
-    const uint8_t *data;
-    size_t size;
-} input;
-
 static uint64_t stacks[256]; /* of other PDs, which the profiler PD can read */
-
-static uint8_t byte(void)
-{
-    if (input.size == 0) {
-        return 0;
-    }
-    input.size--;
-    return *input.data++;
-}
 
 static uint32_t word(void)
 {

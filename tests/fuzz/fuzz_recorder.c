@@ -21,7 +21,8 @@
 #include <mkperf/session.h>
 #include <pb_encode.h>
 
-#include "link/recorder.h"
+#include "fuzz/target_messages.h"
+#include "link/latency_query.h"
 #include "system/image_table.h"
 
 enum { NO_FD = 1000, LONGEST_S = 5000 };
@@ -40,16 +41,12 @@ enum {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct {
-    const uint8_t *data;
-    size_t size;
-} input;
-
-static struct mkperf_recorder recorder;
+static struct mkperf_talk talk;
 static volatile int stop;
 static double now_s;
 static uint16_t sequence;
 static uint64_t samples;
+static uint32_t parts;                    /* of an answer, sent so far */
 static uint8_t stamp[MKPERF_STAMP_BYTES]; /* a right list of programs */
 static size_t stamp_size;
 static FILE *null;
@@ -101,33 +98,15 @@ int simulated_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 
 /* ---- the target's end ---- */
 
-static uint8_t byte(void)
-{
-    if (input.size == 0) {
-        return 0;
-    }
-    input.size--;
-    return *input.data++;
-}
-
-static size_t copy(void *to, size_t n)
-{
-    n = n < input.size ? n : input.size;
-    memcpy(to, input.data, n);
-    input.data += n;
-    input.size -= n;
-    return n;
-}
-
 static void fill_hello(mkperf_TargetHello *h, bool right)
 {
-    struct mkperf_peer *l = &recorder.link;
+    struct mkperf_peer *l = &talk.recorder.link;
 
     h->protocol = right ? MKPERF_PROTOCOL : byte();
     h->boot_id = 1 + byte() / 128;
     h->cores = byte() % 9;
     strcpy(h->cpu, "Cortex-A53");
-    h->stamp_bytes = recorder.stream->config.asks ? (uint32_t)stamp_size : 0;
+    h->stamp_bytes = talk.recorder.stream->config.asks ? (uint32_t)stamp_size : 0;
     h->image.size = byte() % 17;
     if (l->has_key != (byte() == 255)) {
         h->authentication = mkperf_Authentication_AUTHENTICATION_KEY;
@@ -180,7 +159,7 @@ static void fill_status(mkperf_Status *s)
 static void fill_stamp(mkperf_Stamp *s)
 {
     unsigned flags = byte();
-    const struct mkperf_stream *stream = recorder.stream;
+    const struct mkperf_stream *stream = talk.recorder.stream;
 
     s->size = flags & 1 ? byte() : (uint32_t)stamp_size;
     s->offset = flags & 2 ? byte() : stream->stamp_have;
@@ -242,10 +221,15 @@ static size_t make_message(uint8_t *message)
     unsigned kind = byte();
     pb_ostream_t out = pb_ostream_from_buffer(message, MKPERF_CONTENT_BYTES);
 
+    if (kind & 128) { /* as the target makes it */
+        bool answers = kind % TARGET_KINDS >= TARGET_INTERACTIONS;
+        uint32_t request = answers || kind & 64 ? talk.recorder.link.request : 0;
+        return target_message(message, kind, request, answers ? parts++ : 0);
+    }
     if (kind % 8 >= 6) { /* what stands in the input, as a whole message or as a batch's content */
         unsigned n = byte();
         size_t head = kind % 8 == 6 ? 0 : 3;
-        n = (unsigned)copy(message + head, n);
+        n = (unsigned)copy_bytes(message + head, n);
         if (head != 0) {
             message[0] = mkperf_ToHost_batch_tag << 3 | 2;
             message[1] = (uint8_t)(n | 0x80);
@@ -255,7 +239,7 @@ static size_t make_message(uint8_t *message)
     }
     m = (mkperf_ToHost)mkperf_ToHost_init_zero;
     m.which_msg = kind & 8 ? 0 : tags[kind % 8];
-    m.request = kind & 64 ? byte() : kind & 32 ? 0 : recorder.link.request;
+    m.request = kind & 64 ? byte() : kind & 32 ? 0 : talk.recorder.link.request;
     if (kind & 8) {
         make_other(&m, kind);
     }
@@ -278,7 +262,7 @@ static size_t make_message(uint8_t *message)
         m.msg.role.control = byte() & 1;
         m.msg.role.controlled = byte() & 1;
         snprintf(m.msg.role.controller, sizeof m.msg.role.controller, "%s",
-                 byte() & 1 ? recorder.link.name : "h");
+                 byte() & 1 ? talk.recorder.link.name : "h");
         break;
     default:
         break;
@@ -288,7 +272,7 @@ static size_t make_message(uint8_t *message)
 
 static size_t make_frame(uint8_t *frame)
 {
-    struct mkperf_peer *l = &recorder.link;
+    struct mkperf_peer *l = &talk.recorder.link;
     uint8_t message[MKPERF_MESSAGE_BYTES];
     unsigned how = byte();
     size_t n = make_message(message);
@@ -328,7 +312,7 @@ static enum mkperf_status fuzz_read(struct mkperf_source *s, void *p, size_t n, 
     case 0:
         return no_more(s, e);
     case 1:
-        *got = copy(p, byte());
+        *got = copy_bytes(p, byte());
         break;
     case 2:
         pass(byte() / 16.0);
@@ -361,7 +345,7 @@ static void fuzz_close(struct mkperf_source *s)
 static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
                                     struct mkperf_error *e)
 {
-    const struct mkperf_stream *stream = recorder.stream;
+    const struct mkperf_stream *stream = talk.recorder.stream;
 
     (void)self, (void)e;
     samples++;
@@ -401,9 +385,24 @@ static void converse(struct mkperf_recorder *r, bool dump, struct mkperf_error *
     }
 }
 
+/* What `mkperf latency -t` asks, and puts into rows. */
+static void latencies(struct mkperf_recorder *r, struct mkperf_error *e)
+{
+    struct mkperf_latency_rows rows = {.n = 0};
+
+    r->own = true;
+    if (mkperf_recorder_connect(r, e) == MKPERF_OK &&
+        mkperf_latency_query_begin(&talk, e) == MKPERF_OK) {
+        (void)mkperf_latency_query(&talk, &rows, e);
+        parts = 0;
+        (void)mkperf_latency_query(&talk, &rows, e);
+    }
+    mkperf_latency_rows_free(&rows);
+}
+
 static void record(const struct mkperf_source_ops *ops, mkperf_Configure *configure, bool dump)
 {
-    struct mkperf_recorder *r = &recorder;
+    struct mkperf_recorder *r = &talk.recorder;
     struct mkperf_error e = {.status = MKPERF_OK};
 
     r->link.source.ops = ops;
@@ -411,8 +410,14 @@ static void record(const struct mkperf_source_ops *ops, mkperf_Configure *config
     r->link.has_key = how & 1;
     configure->sched = how & 2;
     configure->cores = how & 4 ? 2 : 0;
+    if (how & 16) { /* without a system, or with one that is not the image's */
+        snprintf(configure->events[0].name, sizeof configure->events[0].name, "timer");
+    }
+    talk.options.system = how & 32 ? "other.system" : NULL;
     if (how & 8) {
         (void)mkperf_recorder_replay(r, &e);
+    } else if (how & 64) {
+        latencies(r, &e);
     } else {
         converse(r, dump, &e);
     }
@@ -444,9 +449,9 @@ static bool names(unsigned flags, struct mkperf_error *e)
     if (flags & TIMER) {
         config.system = "tests/fuzz/corpus/fuzz_system/observed.system";
         config.elf_path = "tests/fuzz/corpus/fuzz_elf";
-        recorder.symbols = mkperf_symbols_new();
+        talk.recorder.symbols = mkperf_symbols_new();
     }
-    return mkperf_pds_new(&config, recorder.symbols, &recorder.pds, e) == MKPERF_OK;
+    return mkperf_pds_new(&config, talk.recorder.symbols, &talk.recorder.pds, e) == MKPERF_OK;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -458,43 +463,47 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .read = fuzz_read,
                                     .write = fuzz_write,
                                     .close = fuzz_close};
-    struct mkperf_record_options options = {
-        .link = {.target = "tcp:nowhere", .timeout_s = 2, .reconnect_s = 5}, .duration_s = 1};
     struct mkperf_error e;
+
+    talk.options = (struct mkperf_record_options){
+        .link = {.target = "tcp:nowhere", .timeout_s = 2, .reconnect_s = 5}, .duration_s = 1};
+    struct mkperf_record_options *options = &talk.options;
 
     input.data = data;
     input.size = size;
     now_s = 1;
     stop = 0;
     samples = 0;
+    parts = 0;
+    target_begin();
     unsigned flags = byte();
     ops.network = !(flags & FROM_FILE);
-    options.link.watch = flags & WATCH;
-    options.link.take_over = flags & TAKE_OVER;
-    options.wait = flags & WAIT;
-    options.configure.interactions = flags & INTERACTIONS;
-    options.configure.events_count = 1;
-    snprintf(options.configure.events[0].name, sizeof options.configure.events[0].name, "%s",
+    options->link.watch = flags & WATCH;
+    options->link.take_over = flags & TAKE_OVER;
+    options->wait = flags & WAIT;
+    options->configure.interactions = flags & INTERACTIONS;
+    options->configure.events_count = 1;
+    snprintf(options->configure.events[0].name, sizeof options->configure.events[0].name, "%s",
              flags & TIMER ? "timer" : "cycles");
-    recorder = (struct mkperf_recorder){.options = &options,
-                                        .text = on_text,
-                                        .notice = on_notice,
-                                        .progress = on_progress,
-                                        .stop = &stop};
+    talk.recorder = (struct mkperf_recorder){.options = options,
+                                             .text = on_text,
+                                             .notice = on_notice,
+                                             .progress = on_progress,
+                                             .stop = &stop};
     if (names(flags, &e)) {
         struct mkperf_stream_config config = {.sink = {.ops = &sink},
-                                              .pds = recorder.pds,
+                                              .pds = talk.recorder.pds,
                                               .control = mkperf_recorder_control,
-                                              .self = &recorder,
+                                              .self = &talk.recorder,
                                               .asks = flags & NAMES};
-        recorder.stream = mkperf_stream_new(&config);
-        if (mkperf_recorder_init(&recorder, &e) == MKPERF_OK) {
-            record(&ops, &options.configure, flags & DUMP);
+        talk.recorder.stream = mkperf_stream_new(&config);
+        if (mkperf_recorder_init(&talk.recorder, &e) == MKPERF_OK) {
+            record(&ops, &options->configure, flags & DUMP);
         }
-        mkperf_peer_end(&recorder.link);
-        mkperf_stream_free(recorder.stream);
-        mkperf_pds_free(recorder.pds);
+        mkperf_peer_end(&talk.recorder.link);
+        mkperf_stream_free(talk.recorder.stream);
+        mkperf_pds_free(talk.recorder.pds);
     }
-    mkperf_symbols_free(recorder.symbols);
+    mkperf_symbols_free(talk.recorder.symbols);
     return 0;
 }

@@ -2,8 +2,10 @@
 /*
  * Any bytes into the receiver and the stream decoder. The first byte chooses: raw bytes of a line,
  * or messages (each with a length of two bytes) that are framed here, so that the CRC does not keep
- * the fuzzer out; whether names come from the image's list of programs, and who asks for it;
- * whether the sink takes events of later sessions; whether the start was requested; whether the sink fails.
+ * the fuzzer out, or a script of messages as a target makes them; whether names come from the image's
+ * list of programs, and who asks for it; whether the sink takes events of later sessions; whether the
+ * start was requested; whether the sink fails. In a script the second byte chooses whether there is
+ * a system with ELFs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 
 #include "fuzz/failing_sink.h"
 #include "fuzz/mutate_message.h"
+#include "fuzz/target_messages.h"
 #include "wire/receiver.h"
 #include "wire/wire_stream.h"
 
@@ -22,8 +25,11 @@ enum {
     FIXED_EVENTS = 8,
     STARTING = 16,
     WAITING = 32,
-    FAILING = 64
+    FAILING = 64,
+    SCRIPT = 128
 };
+
+enum { STEP_HELLO = TARGET_KINDS, STEP_STAMP, STEP_BYTES, STEP_DAMAGED, STEPS };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -112,6 +118,65 @@ static void feed(struct mkperf_receiver *r, const uint8_t *data, size_t n)
     }
 }
 
+static void make_hello(mkperf_TargetHello *h)
+{
+    unsigned how = byte();
+
+    h->protocol = how & 1 ? byte() : MKPERF_PROTOCOL;
+    h->boot_id = 1 + (how >> 1 & 1);
+    h->cores = how & 4 ? byte() : 1;
+    h->target_cores = how & 8 ? byte() : h->cores;
+    h->stamp_bytes = how & 16 ? 200 : 0;
+    h->image.size = how >> 5;
+    strcpy(h->cpu, "Cortex-A53");
+}
+
+static size_t step_message(uint8_t *message, unsigned kind)
+{
+    static mkperf_ToHost m;
+    pb_ostream_t to = pb_ostream_from_buffer(message, MKPERF_CONTENT_BYTES);
+
+    if (kind < TARGET_KINDS) {
+        unsigned how = byte();
+        return target_message(message, kind, how & 1, how >> 1);
+    }
+    if (kind == STEP_BYTES) {
+        return copy_bytes(message, byte());
+    }
+    m = (mkperf_ToHost)mkperf_ToHost_init_zero;
+    m.which_msg = kind == STEP_HELLO ? mkperf_ToHost_hello_tag : mkperf_ToHost_stamp_tag;
+    if (kind == STEP_HELLO) {
+        make_hello(&m.msg.hello);
+    } else {
+        m.msg.stamp.size = byte();
+        m.msg.stamp.offset = byte();
+        m.msg.stamp.table.size = (pb_size_t)copy_bytes(m.msg.stamp.table.bytes, byte());
+    }
+    return pb_encode(&to, mkperf_ToHost_fields, &m) ? to.bytes_written : 0;
+}
+
+static void script(struct mkperf_receiver *r, struct mkperf_stream *stream)
+{
+    uint8_t message[MKPERF_CONTENT_BYTES], frame[MKPERF_FRAME_BYTES];
+    struct mkperf_error e;
+    uint16_t sequence = 0;
+
+    target_begin();
+    while (input.size != 0) {
+        unsigned kind = byte();
+        if (kind % STEPS == STEP_DAMAGED) {
+            mkperf_stream_damaged(stream);
+            continue;
+        }
+        size_t n = step_message(message, kind % STEPS);
+        sequence = (uint16_t)(sequence + 1 + (kind > 240)); /* sometimes a frame is missing */
+        n = mkperf_frame_encode(frame, sequence, message, n);
+        if (mkperf_receiver_push(r, frame, n, &e) != MKPERF_OK) {
+            break;
+        }
+    }
+}
+
 static enum mkperf_status on_control(void *self, const mkperf_ToHost *m, struct mkperf_error *e)
 {
     (void)self, (void)e;
@@ -160,7 +225,9 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
     stream->starting = how & STARTING;
     stream->waiting = how & WAITING;
     mkperf_receiver_init(&receiver, &ops, stream);
-    if (how & MESSAGES) {
+    if (how & SCRIPT) {
+        script(&receiver, stream);
+    } else if (how & MESSAGES) {
         feed(&receiver, data, n);
     } else {
         uint8_t *copy = malloc(n + 1);
@@ -182,12 +249,24 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct mkperf_pds_config none = {
+    static struct mkperf_symbols *symbols; /* of all inputs */
+    struct mkperf_pds_config config = {
         .warn = on_warning, .names_only = true, .later = n != 0 && data[0] & NAMES_LATER};
     struct mkperf_error e;
     struct mkperf_pds *pds;
 
-    if (n == 0 || mkperf_pds_new(&none, NULL, &pds, &e) != MKPERF_OK) {
+    if (n == 0) {
+        return 0;
+    }
+    input.data = data + 1;
+    input.size = n - 1;
+    if (data[0] & SCRIPT && byte() & 1) {
+        symbols = symbols != NULL ? symbols : mkperf_symbols_new();
+        config.names_only = false;
+        config.system = "tests/fuzz/corpus/fuzz_system/observed.system";
+        config.elf_path = "tests/fuzz/corpus/fuzz_elf";
+    }
+    if (mkperf_pds_new(&config, symbols, &pds, &e) != MKPERF_OK) {
         return 0;
     }
     run(pds, data, n);
@@ -198,7 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
     mutate_seed(seed);
-    if (size == 0 || !(data[0] & 1) || mutate_random(64) == 0) {
+    if (size == 0 || !(data[0] & MESSAGES) || data[0] & SCRIPT || mutate_random(64) == 0) {
         return LLVMFuzzerMutate(data, size, max);
     }
     return 1 + mutate_list(data + 1, size - 1, max - 1, 0x7ff, mkperf_ToHost_fields);

@@ -28,7 +28,7 @@
 #define ETH_PAD_SIZE 2
 #define PBUF_POOL_SIZE 96
 #define PBUF_POOL_BUFSIZE 1536
-#define MEMP_NUM_TCP_PCB 48 /* connections, and some that are closing */
+#define MEMP_NUM_TCP_PCB 96 /* connections, and some that are closing */
 #define MEMP_NUM_TCP_SEG 256
 #define MEMP_NUM_PBUF 64
 
