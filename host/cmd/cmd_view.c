@@ -13,11 +13,12 @@
 #include "base/xalloc.h"
 #include "cmd.h"
 #include "page/code_json.h"
+#include "pmu/events.h"
 #include "view/http_server.h"
 #include "view/live.h"
 #include "view/shown.h"
 
-enum { OPTION_SPEEDSCOPE = 256, OPTION_DIFF, PATH_BYTES = 4096 };
+enum { OPTION_SPEEDSCOPE = 256, OPTION_DIFF, OPTION_SCHED, PATH_BYTES = 4096 };
 
 static const struct mkperf_option options[] = {
     {.id = 'p', .name = "port", .value = "N", .help = "port (default: a free one)"},
@@ -26,6 +27,9 @@ static const struct mkperf_option options[] = {
      .value = "OTHER",
      .kind = MKPERF_VALUE_FILE,
      .help = "compare with this recording, which was before"},
+    {.id = OPTION_SCHED,
+     .name = "sched",
+     .help = "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply"},
     {.id = OPTION_SPEEDSCOPE,
      .name = "speedscope",
      .value = "DIR",
@@ -53,6 +57,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return mkperf_given_number(g, 0, UINT16_MAX, &c->port);
     case OPTION_DIFF:
         c->base = g->value;
+        return MKPERF_OK;
+    case OPTION_SCHED:
+        c->live.record.configure.sched = true;
         return MKPERF_OK;
     case OPTION_SPEEDSCOPE:
         c->speedscope = g->value;
@@ -188,6 +195,13 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (is_live(c) && (args->n > 0 || c->base != NULL)) {
         return mkperf_usage_error(e, "view", "-t shows a target, not a file");
     }
+    if (!is_live(c) && c->live.record.configure.sched) {
+        return mkperf_usage_error(e, "view", "--sched is for a target, -t; a file has them or not");
+    }
+    if (c->live.record.configure.sched && c->live.record.configure.events_count == 0 &&
+        mkperf_events_parse("cycles", &c->live.record.configure, e) != MKPERF_OK) {
+        return e->status; /* record takes scheduling events alone, if no event is named */
+    }
     if (is_live(c) && mkperf_record_options_finish(&c->live.record, "view", e) != MKPERF_OK) {
         return e->status;
     }
@@ -217,12 +231,13 @@ const struct mkperf_command mkperf_view_command = {
     .summary = "look at a profile in a browser",
     .synopsis = "[options] [FILE | -t TARGET]",
     .description =
-        "Shows a recording (perf.data) in a browser: PDs, their time line, flame graph, functions "
-        "with source and instructions. What is selected in one part filters the others. "
+        "Shows a recording (perf.data) in a browser: PDs, their time line (with scheduling events: "
+        "running, ready, waiting for a reply, calls), flame graph, functions with source and "
+        "instructions. What is selected in one part filters the others. "
         "The address is printed; only this machine can reach it, and only who knows it gets an "
         "answer. Ends with Ctrl-C.\n\n"
         "With -t it samples a running system, and the page follows: it shows the newest 200000 "
-        "samples.",
+        "samples, and intervals of --sched.",
     .options = {{&report_input_options, offsetof(struct command, input)},
                 {&group, 0},
                 {&mkperf_link_options, offsetof(struct command, live.record.link)},

@@ -23,6 +23,8 @@ EMBED(page_html, "host/page/page.html");
 EMBED(page_css, "host/page/page.css");
 EMBED(page_data_js, "host/page/data.js");
 EMBED(page_select_js, "host/page/select.js");
+EMBED(page_schedule_js, "host/page/schedule.js");
+EMBED(page_states_js, "host/page/states.js");
 EMBED(page_state_js, "host/page/state.js");
 EMBED(page_compare_js, "host/page/compare.js");
 EMBED(page_tracks_js, "host/page/tracks.js");
@@ -37,6 +39,8 @@ const struct page_asset page_assets[] = {
     {"page.css", CSS, page_css_begin, page_css_end},
     {"data.js", SCRIPT, page_data_js_begin, page_data_js_end},
     {"select.js", SCRIPT, page_select_js_begin, page_select_js_end},
+    {"schedule.js", SCRIPT, page_schedule_js_begin, page_schedule_js_end},
+    {"states.js", SCRIPT, page_states_js_begin, page_states_js_end},
     {"state.js", SCRIPT, page_state_js_begin, page_state_js_end},
     {"compare.js", SCRIPT, page_compare_js_begin, page_compare_js_end},
     {"tracks.js", SCRIPT, page_tracks_js_begin, page_tracks_js_end},

@@ -26,14 +26,22 @@ class Profile {
     this.functions = this.f_name.length;
     this.names = Array.from(this.f_name, (text) => this.info.texts[text]);
     this.longestSpan = this.s_span.reduce((most, span) => Math.max(most, span), 0);
+    this.schedule = this.info.sched ? new Schedule(this) : null;
     this.findLeaves();
     this.findTotals();
     this.findStartCode();
   }
 
-  // What is interrupted: a chain's innermost function, and whether it is in the kernel.
+  // What is interrupted: a chain's innermost function, and whether it is in the kernel; and the PD to
+  // which it is charged: the outermost.
   findLeaves() {
-    const n = this.c_node.length;
+    const n = this.c_node.length, outermost = new Uint32Array(this.n_label.length);
+    for (let i = 1; i < outermost.length; i++) {
+      const parent = this.n_parent[i];
+      outermost[i] = parent === 0 ? this.n_label[i] - this.functions : outermost[parent];
+    }
+    this.c_charged = Uint32Array.from(this.c_node, (node) => outermost[node]);
+    this.callsOthers = this.c_charged.some((pd, i) => pd !== this.c_pd[i]);
     this.leaf = new Uint32Array(n);
     this.kernel = new Uint8Array(n);
     for (let i = 0; i < n; i++) {
@@ -89,7 +97,7 @@ class Profile {
       for (let f = 0; f < this.functions; f++) {
         const name = this.names[f], all = total.get(name);
         if (!this.isStart[f] && !this.f_kernel[f] && (pds.get(name)?.size ?? 0) > 1 &&
-            (self.get(name) ?? 0) < 0.02 * all) {
+            (self.get(name) ?? 0) < 0.05 * all) {
           this.isStart[f] = 1;
           found = true;
         }

@@ -151,7 +151,8 @@ function pixel(colour, alpha) {
 }
 
 // Draws a lane's columns from the bottom up: what is chosen in full colour, the rest pale, on top of
-// it. parts: [{all, chosen, colour, pale}].
+// it. parts: [{all, chosen, colour, pale, slant, hatch}]; with a slant of 1 or -1, lines of the colour
+// `hatch` cross what is chosen.
 function paintLane(pixels, stride, top, height, parts, n) {
   const filtered = parts.some((part) => part.chosen !== part.all);
   for (let x = 0; x < n; x++) {
@@ -168,7 +169,7 @@ function paintLane(pixels, stride, top, height, parts, n) {
         const end = to === bottom && share * height > 0.02 && bottom > top && level < 1 ? to - 1 : to;
         const colour = pass === 0 ? part.colour : part.pale;
         for (let y = bottom - 1; y >= end; y--) {
-          pixels[y * stride + x] = colour;
+          pixels[y * stride + x] = pass === 0 && part.slant && (x + part.slant * y & 3) === 0 ? part.hatch : colour;
         }
         bottom = Math.min(bottom, end);
       }

@@ -23,8 +23,10 @@ function showHead() {
   byId('file').textContent = info.file + before;
   byId('head').textContent = info.head;
   byId('loss').textContent = `${count(info.samples)} samples in ${duration(profile.span)}, ` +
-    `${count(info.lost)} lost${info.complete || info.live ? '' : ', totals incomplete'}`;
-  byId('loss').classList.toggle('bad', info.lost > 0 || !(info.complete || info.live));
+    `${count(info.lost)} lost${info.sched ? `; ${count(info.sched.events)} scheduling events, ` +
+      `${count(info.sched.lost)} lost` : ''}${info.complete || info.live ? '' : ', totals incomplete'}`;
+  byId('loss').classList.toggle('bad', info.lost > 0 || info.sched?.lost > 0 || !(info.complete || info.live));
+  byId('h-flame').parentElement.hidden = byId('h-functions').parentElement.hidden = info.events.length === 0;
   byId('event').replaceChildren(...info.events.map((event) => new Option(event.name, event.name)));
   byId('event').value = info.events[selection.event()]?.name ?? '';
   if (info.speedscope) {

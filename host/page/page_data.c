@@ -8,6 +8,7 @@
 #include "base/pd_colour.h"
 #include "base/xalloc.h"
 #include "code_json.h"
+#include "model/figures.h"
 #include "profile/spans.h"
 #include "profile/tree.h"
 
@@ -22,6 +23,7 @@ struct maker {
     struct mkperf_hash texts; /* numbers of texts that are sent */
     uint64_t *value;          /* of the column that is being made */
     size_t room;
+    uint64_t first, last; /* ns */
 };
 
 struct page_input page_input_of(struct mkperf_frames *f, const char *file)
@@ -35,6 +37,13 @@ struct page_input page_input_of(struct mkperf_frames *f, const char *file)
                                .marks = p->marks.count,
                                .loss = p->losses.map,
                                .losses = p->losses.count,
+                               .schedule = {.interval = p->schedule.intervals.map,
+                                            .intervals = p->schedule.intervals.count,
+                                            .call = p->schedule.calls.map,
+                                            .calls = p->schedule.calls.count,
+                                            .gap = p->schedule.gaps.map,
+                                            .gaps = p->schedule.gaps.count,
+                                            .analysis = p->sched},
                                .file = file};
 }
 
@@ -62,31 +71,35 @@ static uint32_t text_of(struct maker *m, uint32_t text)
     return mkperf_hash_number(&m->texts, &key, 1);
 }
 
-static uint64_t first_ns(const struct page_input *in)
+/* Times of the first and the last of what there is. */
+static void find_span(struct maker *m)
 {
-    uint64_t first = in->samples > 0 ? in->sample[0].time_ns : UINT64_MAX;
+    const struct page_input *in = m->in;
+    uint64_t from, to;
 
-    if (in->marks > 0 && in->mark[0].time_ns < first) {
-        first = in->mark[0].time_ns;
+    m->first = UINT64_MAX;
+    if (in->samples > 0) {
+        m->first = in->sample[0].time_ns;
+        m->last = in->sample[in->samples - 1].time_ns;
     }
-    return first != UINT64_MAX ? first : 0;
-}
-
-static uint64_t last_ns(const struct page_input *in)
-{
-    uint64_t last = in->samples > 0 ? in->sample[in->samples - 1].time_ns : 0;
-
-    if (in->marks > 0 && in->mark[in->marks - 1].time_ns > last) {
-        last = in->mark[in->marks - 1].time_ns;
+    if (in->marks > 0) {
+        m->first = in->mark[0].time_ns < m->first ? in->mark[0].time_ns : m->first;
+        m->last = in->mark[in->marks - 1].time_ns > m->last ? in->mark[in->marks - 1].time_ns
+                                                            : m->last;
     }
-    return last;
+    if (page_schedule_span(&in->schedule, &from, &to)) {
+        /* live: of both only the newest are kept */
+        m->first = from < m->first && !(in->live && in->samples > 0) ? from : m->first;
+        m->last = to > m->last ? to : m->last;
+    }
+    m->first = m->first != UINT64_MAX ? m->first : 0;
 }
 
 static void put_samples(struct maker *m)
 {
     const struct mkperf_profile_sample *s = m->in->sample;
     size_t n = m->in->samples;
-    uint64_t first = first_ns(m->in), *span = mkperf_profile_spans(m->p, s, n);
+    uint64_t first = m->first, *span = mkperf_profile_spans(m->p, s, n);
 
     COLUMN(m, "s_delta", n, s[i].time_ns - (i > 0 ? s[i - 1].time_ns : first));
     COLUMN(m, "s_chain", n, s[i].chain);
@@ -167,7 +180,7 @@ static void put_chains(struct maker *m)
 static void put_marks(struct maker *m)
 {
     const struct page_input *in = m->in;
-    uint64_t first = first_ns(in);
+    uint64_t first = m->first;
 
     COLUMN(m, "m_delta", in->marks,
            in->mark[i].time_ns - (i > 0 ? in->mark[i - 1].time_ns : first));
@@ -266,7 +279,7 @@ static void put_json(const struct maker *m)
     fprintf(out,
             ",\"cores\":%u,\"from\":\"%" PRIu64 "\",\"to\":\"%" PRIu64 "\",\"samples\":%zu"
             ",\"lost\":%" PRIu64 ",\"complete\":%s,\"live\":%s,\"speedscope\":%s",
-            m->p->cores_seen, first_ns(in), last_ns(in), in->samples, mkperf_profile_lost(m->p),
+            m->p->cores_seen, m->first, m->last, in->samples, mkperf_profile_lost(m->p),
             m->p->totals.complete ? "true" : "false", in->live ? "true" : "false",
             in->speedscope ? "true" : "false");
     put_calls(in->interactions, out);
@@ -284,11 +297,15 @@ struct page_bytes page_data_make(const struct page_input *in)
 {
     struct maker m = {.in = in, .f = in->frames, .p = in->frames->profile};
 
+    find_span(&m);
     page_columns_begin(&m.c);
     put_samples(&m);
     put_chains(&m);
     put_marks(&m);
     put_json(&m);
+    if (in->schedule.analysis != NULL) {
+        page_schedule_put(&m.c, &in->schedule, m.first, mkperf_lost_sum(m.p->totals.sched_lost));
+    }
     free(m.value);
     mkperf_hash_free(&m.texts);
     return page_columns_finish(&m.c);

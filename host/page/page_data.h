@@ -18,12 +18,14 @@
  *   function  f_pd, f_kernel, f_name (of texts)
  *   mark      m_delta, m_pd, m_kind, m_id, m_name
  *   loss      l_time (ns since `from`), l_samples, l_core
+ * Scheduling events: page_schedule.h.
  */
 #ifndef MKPERF_HOST_PAGE_PAGE_DATA_H
 #define MKPERF_HOST_PAGE_PAGE_DATA_H
 
 #include "container.h"
 #include "model/interactions.h"
+#include "page_schedule.h"
 #include "profile/frames.h"
 
 struct page_input {
@@ -34,6 +36,7 @@ struct page_input {
     size_t marks;
     const struct mkperf_lost *loss;
     size_t losses;
+    struct page_schedule schedule;
     const struct mkperf_interactions *interactions; /* NULL: not recorded */
     const char *file;                               /* what the page calls it */
     bool live, speedscope;

@@ -145,6 +145,17 @@ class Selection {
     return out;
   }
 
+  // Per PD: the weight of its own work and of others' on its behalf, as mkperf report --charged has it.
+  charged(mask) {
+    const p = this.profile, { weight } = this.weights(), out = new Float64Array(p.pds.length);
+    for (let i = 0; i < mask.length; i++) {
+      if (mask[i]) {
+        out[p.c_charged[i]] += weight[i];
+      }
+    }
+    return out;
+  }
+
   // Per function: self, total (with what it called; once for each stack), samples of its own.
   byFunction(mask) {
     const p = this.profile, { weight, samples } = this.weights();

@@ -9,6 +9,12 @@ function cells(...texts) {
   return texts.map((text) => make('td', {}, text));
 }
 
+// Cells of a kind of column, which a narrow window may leave out.
+function of(kind, list) {
+  list.forEach((cell) => { cell.className = kind; });
+  return list;
+}
+
 function swatch(colour) {
   const mark = make('i', { className: 'swatch' });
   mark.style.background = colour;
@@ -31,14 +37,16 @@ class PdTable {
 
   show(profile, selection, comparison, occupancy) {
     Object.assign(this, { profile, selection, comparison, occupancy });
-    this.head.querySelectorAll('.diff').forEach((th) => { th.hidden = !comparison; });
+    const shown = { diff: comparison !== null, charged: profile.callsOthers, sched: profile.schedule !== null };
+    this.head.querySelectorAll('[class]').forEach((th) => { th.hidden = shown[th.className] === false; });
     this.update();
   }
 
   update() {
     const p = this.profile, s = this.selection, sums = s.byPd(s.mask('pd')), whole = s.whole();
+    this.charged = p.callsOthers ? s.charged(s.mask('pd')) : null;
     const rows = sums.map((sum, pd) => ({ ...sum, pd, all: sum.user + sum.kernel }))
-      .filter((row) => row.all > 0 || (state.pd && p.pds[row.pd].name === state.pd) ||
+      .filter((row) => row.all > 0 || p.schedule?.byPd.has(row.pd) || this.charged?.[row.pd] > 0 || (state.pd && p.pds[row.pd].name === state.pd) ||
         this.comparison?.pd(p.pds[row.pd].name) > 0)
       .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || b.all - a.all);
     this.body.replaceChildren(...rows.map((row) => this.row(row, whole)));
@@ -55,8 +63,14 @@ class PdTable {
     const tr = make('tr', { className: chosen ? 'chosen' : '' });
     tr.dataset.pd = name;
     tr.append(make('td', {}, button), bar(percent(row.all, whole), row.all / (whole || 1), p.colour(row.pd, false)),
-      ...cells(percent(row.user, whole), percent(row.kernel, whole), count(row.samples)),
-      ...cells(calls.in, calls.out));
+      ...cells(percent(row.user, whole), percent(row.kernel, whole)),
+      ...of('count', cells(count(row.samples), calls.in, calls.out)));
+    if (this.charged) {
+      tr.append(...of('charged', cells(percent(this.charged[row.pd], whole))));
+    }
+    if (p.schedule) {
+      tr.append(...of('sched', this.times(row.pd)));
+    }
     if (this.comparison) {
       const before = this.comparison.pd(name);
       tr.append(...cells(`${before.toFixed(2)} %`, points((whole ? 100 * row.all / whole : 0) - before)));
@@ -65,6 +79,17 @@ class PdTable {
     spark.setAttribute('aria-label', `activity of ${name} over time`);
     tr.append(make('td', {}, spark));
     return tr;
+  }
+
+  // By the scheduling events: shares of the selected time.
+  times(pd) {
+    const p = this.profile, { schedule } = p;
+    const from = Math.max(state.from ?? 0, schedule.from), to = Math.min(state.to ?? p.span, schedule.to);
+    if (p.pds[pd].idle) {
+      return cells('', '', '');
+    }
+    const times = schedule.times(pd, from, to);
+    return cells(...['running', 'ready', 'calling'].map((name) => percent(times[name] ?? 0, Math.max(0, to - from))));
   }
 
   // Calls that a PD received and made; notifications count, too. Without a count: a dash.

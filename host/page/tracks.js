@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // mkperf view's page: tracks of cores and PDs on one time axis. Owns: the canvas, what is visible of
 // time, and mouse, wheel and keys on it. Lanes are of a kind: a core (stacked PDs, idle pale), or a
-// PD (user below, kernel darker). Above a PD's lane are its marks and phases, above a core's its
-// losses.
+// PD (user below, kernel darker). With scheduling events a strip of states is above the samples (states.js).
+// Above a PD's lane are its marks and phases, above a core's its losses.
 'use strict';
 
 const LANE = { core: 34, pd: 24 }, AXIS = 20, HEAD = 6, LEAST_VIEW = 50; // pixels; ns
+const STRIP = 15, UNDER_STRIP = 12; // pixels: of states; of samples below them
 
 class Tracks {
   constructor(box) {
     this.labels = box.querySelector('.labels');
     this.canvas = box.querySelector('canvas');
     this.tip = box.querySelector('.tip');
+    this.legend = box.querySelector('.legend');
     this.listen();
   }
 
@@ -19,6 +21,8 @@ class Tracks {
     this.profile = profile;
     this.selection = selection;
     this.occupancy = new Occupancy(profile);
+    this.states = profile.schedule ? new StatePainter(this) : null;
+    this.states?.legend(this.legend);
     this.rebuild();
   }
 
@@ -30,19 +34,23 @@ class Tracks {
   }
 
   findLanes() {
-    const p = this.profile, list = this.occupancy.list;
-    const cores = [...new Set(list.map((pair) => pair.core))].sort((a, b) => a - b);
-    const weight = this.selection.byPd(this.selection.mask('pd', 'fn', 'node', 'words'));
-    const pds = [...new Set(list.map((pair) => pair.pd))].filter((pd) => !p.pds[pd].idle)
-      .sort((a, b) => weight[b].user + weight[b].kernel - weight[a].user - weight[a].kernel);
+    const p = this.profile, list = this.occupancy.list, schedule = p.schedule;
+    const cores = new Set([...list.map((pair) => pair.core), ...(schedule?.byCore.keys() ?? [])]);
+    const sums = this.selection.byPd(this.selection.mask('pd', 'fn', 'node', 'words'));
+    const weight = sums.map((sum, pd) => sum.user + sum.kernel ||
+      (schedule?.times(pd, 0, p.span).running ?? 0) / p.span / 1e3);
+    const pds = [...new Set([...list.map((pair) => pair.pd), ...(schedule?.byPd.keys() ?? [])])]
+      .filter((pd) => !p.pds[pd].idle).sort((a, b) => weight[b] - weight[a]);
     const marked = [...new Set(p.m_pd)].filter((pd) => !pds.includes(pd) && p.pds[pd]);
-    this.lanes = [...cores.map((core) => ({ kind: 'core', core, name: `core ${core}` })),
+    this.lanes = [...[...cores].sort((a, b) => a - b).map((core) => ({ kind: 'core', core, name: `core ${core}` })),
       ...[...pds, ...marked].map((pd) => ({ kind: 'pd', pd, name: p.pdName(pd) }))];
     let top = AXIS;
     for (const lane of this.lanes) {
+      lane.strip = schedule ? STRIP : 0;
+      lane.under = schedule ? UNDER_STRIP : LANE[lane.kind] - HEAD - 2;
       lane.top = top + HEAD;
-      lane.height = LANE[lane.kind] - HEAD - 2;
-      top += LANE[lane.kind];
+      lane.height = lane.strip + lane.under;
+      top += HEAD + lane.height + 2;
     }
     this.height = top;
     this.labels.replaceChildren(make('span', { className: 'axis', textContent: 'time' }),
@@ -52,6 +60,7 @@ class Tracks {
   label(lane) {
     const pressed = lane.kind === 'core' ? state.core === lane.core : state.pd === lane.name;
     const button = make('button', { type: 'button', className: `lane ${lane.kind}`, title: lane.name });
+    button.style.height = `${HEAD + lane.height + 2}px`;
     button.setAttribute('aria-pressed', pressed);
     button.setAttribute('aria-label', `select ${lane.kind === 'core' ? '' : 'PD '}${lane.name}`);
     if (lane.kind === 'pd') {
@@ -120,10 +129,13 @@ class Tracks {
     this.context.setTransform(scale, 0, 0, scale, 0, 0);
     this.context.font = '11px system-ui, sans-serif';
     this.paintSamples();
+    this.states?.paintNames();
     this.paintAxis();
+    this.states?.paintCalls();
     this.paintMarks();
     this.paintLosses();
     this.paintChoice();
+    this.states?.paintPicked();
     this.frames = (this.frames ?? 0) + 1;
     this.frameMs = performance.now() - begun;
   }
@@ -138,8 +150,11 @@ class Tracks {
         const { pd, kernel } = column.pair, idle = p.pds[pd].idle, colour = p.colour(pd, kernel);
         return { ...column, colour: pixel(colour, idle ? 90 : 255), pale: pixel(colour, idle ? 40 : 70) };
       });
-      paintLane(pixels, width, Math.round(lane.top * scale), Math.round(lane.height * scale), parts,
-        width);
+      const row = (pixels) => Math.round(pixels * scale);
+      paintLane(pixels, width, row(lane.top + lane.strip), row(lane.under), parts, width);
+      if (this.states) {
+        paintLane(pixels, width, row(lane.top), row(lane.strip - 2), this.states.parts(lane, from, to, width), width);
+      }
     }
     this.context.putImageData(image, 0, 0);
   }
@@ -176,11 +191,11 @@ class Tracks {
   paintSample(lane, left, right, name, colour) {
     const c = this.context, room = Math.floor((Math.min(right, this.canvas.clientWidth) - left - 6) / 6);
     c.fillStyle = this.colour('--text');
-    c.fillRect(right - 1, lane.top, 1, lane.height);
+    c.fillRect(right - 1, lane.top + lane.strip, 1, lane.under);
     if (room >= 3) {
       c.fillStyle = colour;
       c.fillText(name.length > room ? `${name.slice(0, room - 1)}…` : name, left + 3,
-        lane.top + lane.height / 2 + 1);
+        lane.top + lane.strip + lane.under / 2 + 1);
     }
   }
 
@@ -202,11 +217,11 @@ class Tracks {
     }
   }
 
-  // Points are ticks, phases bars, in the head of their PD's lane.
+  // Points are ticks, phases bars, in the head of their PD's lane; through the lane where there is room.
   paintMarks() {
     const p = this.profile, lanes = new Map(this.lanes.map((lane) => [lane.pd, lane]));
-    const [from, to] = this.view(), open = new Map(), c = this.context;
-    const wide = this.canvas.clientWidth / Math.max(1, lowerBound(p.markTime, to) - lowerBound(p.markTime, from));
+    const [from, to] = this.view(), open = new Map(), c = this.context, width = this.canvas.clientWidth;
+    const wide = width / Math.max(1, lowerBound(p.markTime, to) - lowerBound(p.markTime, from));
     c.textBaseline = 'bottom';
     for (let i = 0; i < p.markTime.length; i++) {
       const lane = lanes.get(p.m_pd[i]), x = this.xOf(p.markTime[i]);
@@ -220,11 +235,10 @@ class Tracks {
       } else if (p.m_kind[i] === 2 && open.has(key)) {
         c.fillRect(open.get(key), lane.top - 4, Math.max(1, x - open.get(key)), 3);
         open.delete(key);
-      }
-      if (x >= -1 && x <= this.canvas.clientWidth && p.m_kind[i] === 0) {
-        c.fillRect(x - 1, lane.top - HEAD, 2, lane.height + HEAD);
-        c.fillRect(x - 3, lane.top - HEAD, 6, 3);
+      } else if (p.m_kind[i] === 0 && x >= -1 && x <= width) {
+        c.fillRect(x - 1, lane.top - HEAD, 2, wide > 12 ? lane.height + HEAD : 4);
         if (wide > 90) {
+          c.fillRect(x - 3, lane.top - HEAD, 6, 3);
           c.fillStyle = this.colour('--text');
           c.fillText(p.info.texts[p.m_name[i]], x + 5, lane.top + lane.height - 1);
         }
@@ -304,7 +318,7 @@ class Tracks {
       const limit = (t) => Math.round(Math.min(this.profile.span, Math.max(0, t)));
       change({ from: limit(Math.min(...dragged)), to: limit(Math.max(...dragged)) });
     } else if (held && Math.abs(e.offsetX - held.x) <= 3) {
-      this.pick(this.timeAt(e.offsetX), this.laneAt(e.offsetY));
+      this.pick(this.timeAt(e.offsetX), this.laneAt(e.offsetY), e.offsetY);
     }
     this.draw();
   }
@@ -320,9 +334,10 @@ class Tracks {
     if (mark >= 0) {
       lines.push(`mark ${p.info.texts[p.m_name[mark]]}`);
     }
+    lines.push(...(this.states?.tip(at, lane) ?? []));
     if (i >= 0) {
       const chain = p.s_chain[i];
-      lines.push(`${p.pdName(p.c_pd[chain])}${p.kernel[chain] ? ' [kernel]' : ''}: ${p.names[p.leaf[chain]]}`);
+      lines.push(`sample of ${p.pdName(p.c_pd[chain])}${p.kernel[chain] ? ' [kernel]' : ''}: ${p.names[p.leaf[chain]]}`);
     }
     this.tip.textContent = lines.join('\n');
     this.tip.hidden = e.offsetY > this.height;
@@ -358,13 +373,15 @@ class Tracks {
     return -1;
   }
 
-  // Shows the single sample (or mark) under the pointer in words.
-  pick(at, lane) {
+  // Shows the single sample (mark, interval) under the pointer in words.
+  pick(at, lane, y) {
     const mark = this.markNear(at, lane), sample = this.sampleOf(at, lane), p = this.profile;
     if (mark >= 0) {
       const kind = ['mark', 'phase begins:', 'phase ends:'][p.m_kind[mark]];
       this.onPick(`${moment(p.markTime[mark], 1000)}: ${kind} ${p.info.texts[p.m_name[mark]]}, ` +
         `PD ${p.pdName(p.m_pd[mark])}, id ${p.m_id[mark]}`);
+    } else if (lane && this.states && y < lane.top + lane.strip && this.profile.schedule.intervalAt(lane, at)) {
+      this.states.pick(this.profile.schedule.intervalAt(lane, at));
     } else if (sample >= 0) {
       this.pickSample(sample);
     }
@@ -405,6 +422,7 @@ class Tracks {
       'd': () => this.pan(0.2), 'ArrowRight': () => this.pan(0.1), '0': () => this.look(0, this.profile.span),
       'z': () => state.from !== null && this.look(state.from, state.to),
       '.': () => this.step(1), ',': () => this.step(-1),
+      '>': () => this.states?.step(1), '<': () => this.states?.step(-1),
     };
     if (keys[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) {
       e.preventDefault();

@@ -15,7 +15,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 {
     struct mkperf_profile *p = self;
 
-    if (session->nevents == 0) {
+    if (session->nevents == 0 && !(p->keep_schedule && session->sched)) {
         return mkperf_no_samples(e);
     }
     p->nevents = session->nevents;
@@ -23,6 +23,9 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     if (session->sched && p->sched == NULL) {
         p->sched = mkperf_analysis_new();
         p->sched->order.cores = session->cores;
+        if (p->keep_schedule && mkperf_schedule_open(&p->schedule, p->sched, e) != MKPERF_OK) {
+            return e->status;
+        }
     }
     if (p->times &&
         (mkperf_spool_open(&p->samples, sizeof(struct mkperf_profile_sample), e) != MKPERF_OK ||
@@ -169,11 +172,11 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
 {
     struct mkperf_profile *p = self;
 
-    (void)e;
-    if (p->sched != NULL) {
-        mkperf_analysis_event(p->sched, event);
+    if (p->sched == NULL) {
+        return MKPERF_OK;
     }
-    return MKPERF_OK;
+    mkperf_analysis_event(p->sched, event);
+    return mkperf_schedule_event(&p->schedule, event, e);
 }
 
 bool mkperf_profile_utilisation(const struct mkperf_profile *p, uint32_t pd, double *percent)
@@ -346,7 +349,8 @@ enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_
 {
     if (mkperf_spool_map(&p->samples, e) != MKPERF_OK ||
         mkperf_spool_map(&p->losses, e) != MKPERF_OK ||
-        mkperf_spool_map(&p->marks, e) != MKPERF_OK) {
+        mkperf_spool_map(&p->marks, e) != MKPERF_OK ||
+        mkperf_schedule_map(&p->schedule, e) != MKPERF_OK) {
         return e->status;
     }
     mkperf_spool_sort(&p->samples, compare_samples);
@@ -369,4 +373,5 @@ void mkperf_profile_free(struct mkperf_profile *p)
     mkperf_spool_close(&p->samples);
     mkperf_spool_close(&p->losses);
     mkperf_spool_close(&p->marks);
+    mkperf_schedule_close(&p->schedule);
 }

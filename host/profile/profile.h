@@ -14,6 +14,7 @@
 #include "cost.h"
 #include "filter.h"
 #include "places.h"
+#include "schedule.h"
 
 /* Words of a chain's key; callers follow, a word each: the address; and its PD, if one of them is of
  * another PD than the chain's. */
@@ -53,13 +54,13 @@ struct mkperf_mark_sum {
 
 enum { MKPERF_PROFILE_MARKS = 32 };
 
-struct mkperf_analysis;
-
 struct mkperf_profile {
     /* Set before reading: */
     bool cores;                  /* keep cores apart */
     bool times;                  /* keep what has a time: the spools below */
     bool leaves_only;            /* callers are not kept */
+    bool keep_schedule;          /* with times: keep what scheduling events say, interval by
+                                    interval; then a session may have no samples */
     struct report_filter filter; /* samples that do not pass are not counted */
     enum mkperf_status (*whole)(void *self, struct mkperf_error *e); /* at the end; NULL: none */
     void *self;
@@ -75,9 +76,10 @@ struct mkperf_profile {
     uint64_t lost[MKPERF_LOST_PLACES], lost_events[MKPERF_LOST_PLACES];
     uint64_t first_ns, last_ns; /* of samples, and with times of marks */
     struct mkperf_totals totals;
-    struct mkperf_cost cost;       /* after mkperf_profile_cost */
-    struct mkperf_analysis *sched; /* of scheduling events; NULL: none were recorded */
-    struct mkperf_hash mark_keys;  /* PD, name (a text of the places) */
+    struct mkperf_cost cost;         /* after mkperf_profile_cost */
+    struct mkperf_analysis *sched;   /* of scheduling events; NULL: none were recorded */
+    struct mkperf_schedule schedule; /* if kept */
+    struct mkperf_hash mark_keys;    /* PD, name (a text of the places) */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;
     struct mkperf_profile_mark mark[MKPERF_PROFILE_MARKS]; /* the first ones */
@@ -128,7 +130,8 @@ bool mkperf_profile_utilisation(const struct mkperf_profile *p, uint32_t pd, dou
 /* Sums up what the profiler took, in p->cost. All chains get places, so that texts have numbers. */
 void mkperf_profile_cost(struct mkperf_profile *p);
 
-/* With times: the spools mapped, in the order of time, then of core, then of arrival. */
+/* With times: the spools mapped, in the order of time, then of core, then of arrival; those of
+ * `schedule` in the order of their ends. */
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e);
 
 /* Samples that are known to be lost, at all places. */

@@ -62,16 +62,27 @@ struct page_bytes view_live_data(struct view_live *l)
     struct mkperf_profile_sample *sample = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *sample);
     struct mkperf_profile_mark *mark = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *mark);
     struct mkperf_lost *loss = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *loss);
-    struct page_input in = {.frames = &l->frames,
-                            .sample = sample,
-                            .mark = mark,
-                            .loss = loss,
-                            .file = l->record.link.target,
-                            .live = true};
+    struct mkperf_schedule_interval *interval = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *interval);
+    struct mkperf_schedule_call *call = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *call);
+    struct mkperf_schedule_gap *gap = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *gap);
+    struct page_input in = {
+        .frames = &l->frames,
+        .sample = sample,
+        .mark = mark,
+        .loss = loss,
+        .schedule = {.interval = interval, .call = call, .gap = gap, .analysis = p->sched},
+        .file = l->record.link.target,
+        .live = true};
 
     in.samples = mkperf_spool_last(&p->samples, sample, VIEW_LIVE_SAMPLES);
     in.marks = mkperf_spool_last(&p->marks, mark, VIEW_LIVE_LOSSES);
     in.losses = mkperf_spool_last(&p->losses, loss, VIEW_LIVE_LOSSES);
+    if (p->schedule.open) {
+        in.schedule.intervals =
+            mkperf_spool_last(&p->schedule.intervals, interval, VIEW_LIVE_SAMPLES);
+        in.schedule.calls = mkperf_spool_last(&p->schedule.calls, call, VIEW_LIVE_SAMPLES);
+        in.schedule.gaps = mkperf_spool_last(&p->schedule.gaps, gap, VIEW_LIVE_LOSSES);
+    }
     qsort(sample, in.samples, sizeof *sample, by_time);
     in.marks = drop_old_marks(mark, in.marks, in.samples > 0 ? sample[0].time_ns : 0);
     qsort(mark, in.marks, sizeof *mark, by_mark_time);
@@ -79,6 +90,9 @@ struct page_bytes view_live_data(struct view_live *l)
     free(sample);
     free(mark);
     free(loss);
+    free(interval);
+    free(call);
+    free(gap);
     return b;
 }
 
@@ -102,7 +116,7 @@ static enum mkperf_status set_up(struct view_live *l, struct mkperf_error *e)
                                           .control = mkperf_recorder_control,
                                           .self = r};
 
-    l->profile.cores = l->profile.times = true;
+    l->profile.cores = l->profile.times = l->profile.keep_schedule = true;
     l->profile.places.no_lines = true;
     l->frames.profile = &l->profile;
     r->options = &l->record;

@@ -25,8 +25,11 @@ enum mkperf_status view_shown_read(struct view_shown *s, const char *path, bool 
 {
     struct page_input in;
 
-    *s = (struct view_shown){
-        .profile = {.cores = true, .times = true, .whole = keep_interactions, .self = s}};
+    *s = (struct view_shown){.profile = {.cores = true,
+                                         .times = true,
+                                         .keep_schedule = true,
+                                         .whole = keep_interactions,
+                                         .self = s}};
     if (mkperf_frames_read(&s->frames, &s->profile, path, false, e) != MKPERF_OK ||
         mkperf_profile_order(&s->profile, e) != MKPERF_OK) {
         return e->status;

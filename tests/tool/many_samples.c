@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A large recording for tests of speed: many-samples OUT SAMPLES
+ * A large recording for tests of speed: many-samples OUT SAMPLES [EVENTS]
  *
  * Owns: its form. 20 PDs on 4 cores at 4000 samples per second and core, a fifth of them idle, some
- * thousands of distinct callchains, marks. No PD has an ELF, so functions are pages of addresses.
- * The same arguments give the same recording.
+ * thousands of distinct callchains, marks; if asked for, scheduling events during the same time: on
+ * each core nested calls of three PDs, an interrupt that wakes a fourth, and a notification. No PD has
+ * an ELF, so functions are pages of addresses. The same arguments give the same recording.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,48 @@ static enum mkperf_status put_sample(const struct mkperf_sink *sink, uint64_t i,
     return sink->ops->sample(sink->self, &s, e);
 }
 
-static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n,
+/* What happens on a core again and again; PDs are counted per core, PDS_OF_CORE is idle. */
+enum { PDS_OF_CORE = PDS / CORES };
+static const struct {
+    enum mkperf_sched_kind kind;
+    enum mkperf_sched_reason reason;
+    uint32_t from, to;
+} round_of_events[] = {
+    {MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 0, 1},
+    {MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 1, 2},
+    {MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 2, 1},
+    {MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 1, 0},
+    {MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 0, PDS_OF_CORE},
+    {MKPERF_SCHED_IRQ, MKPERF_STOPPED_UNKNOWN, PDS_OF_CORE, 3},
+    {MKPERF_SCHED_SWITCH, MKPERF_STOPPED_IDLE, PDS_OF_CORE, 3},
+    {MKPERF_SCHED_NOTIFY, MKPERF_STOPPED_UNKNOWN, 3, 0},
+    {MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 3, 0},
+};
+enum { ROUND = sizeof round_of_events / sizeof *round_of_events };
+
+static uint32_t pd_on(uint32_t core, uint32_t n)
+{
+    return n == PDS_OF_CORE ? PDS : core + CORES * n;
+}
+
+/* Event i of `events` in `ns`; cores take turns. */
+static enum mkperf_status put_event(const struct mkperf_sink *sink, uint64_t i, uint64_t events,
+                                    uint64_t ns, struct mkperf_error *e)
+{
+    uint32_t core = (uint32_t)(i % CORES);
+    uint64_t step = i / CORES, width = ns / (events / CORES + 1);
+    struct mkperf_sched s = {.time_ns = INTERVAL_NS + step * width + next_random() % (width + 1),
+                             .core = core,
+                             .kind = round_of_events[step % ROUND].kind,
+                             .reason = round_of_events[step % ROUND].reason,
+                             .from = pd_on(core, round_of_events[step % ROUND].from),
+                             .to = pd_on(core, round_of_events[step % ROUND].to),
+                             .irq = 27};
+
+    return sink->ops->sched(sink->self, &s, e);
+}
+
+static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n, uint64_t events,
                                   struct mkperf_error *e)
 {
     struct mkperf_session session = {.platform = "test",
@@ -54,8 +96,10 @@ static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n,
                                      .cores = CORES,
                                      .nevents = 1,
                                      .max_frames = 16,
+                                     .sched = events > 0,
                                      .event[0] = {"cycles", 0x11, true, true, PERIOD, 0, 0, false}};
-    struct mkperf_totals totals = {.samples = n, .complete = true};
+    struct mkperf_totals totals = {.samples = n, .complete = true, .sched_events = events};
+    uint64_t event = 0, ns = n / CORES * INTERVAL_NS;
     char name[16];
 
     if (sink->ops->begin(sink->self, &session, e) != MKPERF_OK) {
@@ -77,6 +121,11 @@ static enum mkperf_status put_all(const struct mkperf_sink *sink, uint64_t n,
             (i % 1000 == 0 && sink->ops->mark(sink->self, &mark, e) != MKPERF_OK)) {
             return e->status;
         }
+        for (; event < events && event * n < events * (i + 1); event++) {
+            if (put_event(sink, event, events, ns, e) != MKPERF_OK) {
+                return e->status;
+            }
+        }
     }
     return sink->ops->end(sink->self, &totals, e);
 }
@@ -87,12 +136,13 @@ int main(int argc, char **argv)
     struct mkperf_perfdata *writer;
     struct mkperf_error e = {.status = MKPERF_OK};
 
-    if (argc != 3 || mkperf_perfdata_new(argv[1], symbols, &writer, &e) != MKPERF_OK) {
-        fprintf(stderr, "many-samples OUT SAMPLES: %s\n", e.text);
+    if (argc < 3 || argc > 4 || mkperf_perfdata_new(argv[1], symbols, &writer, &e) != MKPERF_OK) {
+        fprintf(stderr, "many-samples OUT SAMPLES [EVENTS]: %s\n", e.text);
         return 2;
     }
     struct mkperf_sink sink = mkperf_perfdata_sink(writer);
-    if (put_all(&sink, strtoull(argv[2], NULL, 10), &e) != MKPERF_OK) {
+    uint64_t events = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
+    if (put_all(&sink, strtoull(argv[2], NULL, 10), events, &e) != MKPERF_OK) {
         fprintf(stderr, "many-samples: %s\n", e.text);
     }
     mkperf_perfdata_free(writer);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: what scheduling events say. Owns: intervals of each PD in each state, with sums
+// that give the part of any stretch of time at the same cost however many intervals it holds; calls
+// between PDs; and their words. What is in no interval waits for work, and is the background.
+'use strict';
+
+// In the order in which a lane stacks them. hatch: the slant of lines that tell it from a PD's colour.
+const STATES = {
+  running: { words: 'runs', name: 'runs' },
+  ready: { words: 'is ready', name: 'ready, another runs', colour: '--ready', hatch: 1 },
+  calling: { words: 'waits for a reply', name: 'waits for a reply', colour: '--calling' },
+  throttled: { words: 'has used up its budget', name: 'budget used up', colour: '--stopped', hatch: -1 },
+  stopped: { words: 'is stopped', name: 'stopped', colour: '--stopped', hatch: -1 },
+  unknown: { words: 'not known', name: 'events missing', colour: '--unknown', hatch: -1 },
+};
+const NOBODY = -1;
+
+// Intervals of one PD in one state on one core, in the order of time.
+class IntervalList {
+  constructor(of, gap, length, by) {
+    Object.assign(this, of, { by, start: new Float64Array(of.n), end: new Float64Array(of.n) });
+    this.before = new Float64Array(of.n + 1); // ns of all intervals before one
+    for (let i = 0, at = 0, sum = 0; i < of.n; i++) {
+      this.start[i] = at + gap[i];
+      this.end[i] = at = this.start[i] + length[i];
+      this.before[i + 1] = sum += length[i];
+    }
+  }
+
+  // The last interval that begins at or before a time; -1: none.
+  at(time) {
+    return upperBound(this.start, time, 0) - 1;
+  }
+
+  sum(i, time) {
+    return i < 0 ? 0 : this.before[i] + Math.min(time, this.end[i]) - this.start[i];
+  }
+
+  // ns of from..to that are in it.
+  within(from, to) {
+    return this.sum(this.at(to), to) - this.sum(this.at(from), from);
+  }
+
+  // The part of each of out.length columns; null: none has any.
+  columns(from, to, out) {
+    let i = this.at(from), last = this.sum(i, from);
+    if (this.sum(this.at(to), to) - last <= 0) {
+      return null;
+    }
+    const width = (to - from) / out.length;
+    for (let x = 0; x < out.length; x++) {
+      const time = from + (x + 1) * width;
+      if (i + 1 < this.n && this.start[i + 1] <= time) {
+        i = upperBound(this.start, time, i + 1) - 1;
+      }
+      const sum = this.sum(i, time);
+      out[x] = (sum - last) / width;
+      last = sum;
+    }
+    return out;
+  }
+}
+
+// The first index from `low` on whose value is above; near ones are found at once.
+function upperBound(sorted, value, low) {
+  let step = 1, high = low;
+  while (high < sorted.length && sorted[high] <= value) {
+    low = high + 1;
+    high += step;
+    step *= 2;
+  }
+  high = Math.min(high, sorted.length);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] <= value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+class Schedule {
+  constructor(profile) {
+    const p = profile, part = (column, list) => column.subarray(list.first, list.first + list.n);
+    this.profile = p;
+    [this.from, this.to] = [p.info.sched.from, p.info.sched.to];
+    this.lists = p.info.sched.lists.map((list) =>
+      new IntervalList(list, part(p.i_gap, list), part(p.i_length, list), part(p.i_by, list)));
+    const order = Object.keys(STATES);
+    this.lists.sort((a, b) => a.pd - b.pd || order.indexOf(a.state) - order.indexOf(b.state) || a.core - b.core);
+    this.byPd = group(this.lists, (list) => list.pd);
+    this.byCore = group(this.lists.filter((list) => list.state === 'running'), (list) => list.core);
+    this.callStart = sums(p.a_delta);
+    this.longestCall = p.a_length.reduce((most, ns) => Math.max(most, ns), 0);
+    this.gaps = group([...p.g_core.keys()], (i) => p.g_core[i]);
+    this.rooms = new Map();
+  }
+
+  // ns of a PD in each state within from..to: {running, ready, ...}.
+  times(pd, from, to) {
+    const out = {};
+    for (const list of this.byPd.get(pd) ?? []) {
+      out[list.state] = (out[list.state] ?? 0) + list.within(from, to);
+    }
+    return out;
+  }
+
+  lane(lane) {
+    return (lane.kind === 'core' ? this.byCore.get(lane.core) : this.byPd.get(lane.pd)) ?? [];
+  }
+
+  // [{list, all}] of a lane, all: the part of each column. The arrays are used again.
+  columns(lane, from, to, n) {
+    const out = [];
+    for (const list of this.lane(lane)) {
+      if (list.room?.length !== n) {
+        list.room = new Float32Array(n);
+      }
+      const all = list.columns(from, to, list.room);
+      if (all) {
+        out.push({ list, all });
+      }
+    }
+    return out;
+  }
+
+  // What remains of a core's columns: it was idle, or events are missing.
+  rest(lane, columns, from, to, n) {
+    const idle = this.room(`idle ${lane.core}`, n).fill(1), unknown = this.room(`unknown ${lane.core}`, n).fill(0);
+    const width = (to - from) / n, p = this.profile;
+    for (const i of this.gaps.get(lane.core) ?? []) {
+      const begin = (p.g_from[i] - from) / width, end = (p.g_from[i] + p.g_length[i] - from) / width;
+      for (let x = Math.max(0, Math.floor(begin)); x < Math.min(n, end); x++) {
+        unknown[x] += Math.min(end, x + 1) - Math.max(begin, x);
+      }
+    }
+    for (let x = 0; x < n; x++) {
+      for (const { all } of columns) {
+        idle[x] -= all[x];
+      }
+      unknown[x] = Math.min(unknown[x], Math.max(0, idle[x]));
+      idle[x] = Math.max(0, idle[x] - unknown[x]);
+    }
+    return { idle, unknown };
+  }
+
+  room(name, n) {
+    if (this.rooms.get(name)?.length !== n) {
+      this.rooms.set(name, new Float32Array(n));
+    }
+    return this.rooms.get(name);
+  }
+
+  // The interval of a lane at a moment: {list, i}; null: it waits, or the core is idle.
+  intervalAt(lane, time) {
+    for (const list of this.lane(lane)) {
+      const i = list.at(time);
+      if (i >= 0 && list.end[i] > time) {
+        return { list, i };
+      }
+    }
+    return null;
+  }
+
+  // The next (by 1) or previous (by -1) interval of the PD, or of all, that begins after or before.
+  step(time, by, pd) {
+    let found = null;
+    for (const list of this.lists) {
+      const i = by > 0 ? list.at(time) + 1 : lowerBound(list.start, time) - 1;
+      const better = found === null || (list.start[i] - found.list.start[found.i]) * by < 0;
+      if ((pd === '' || this.profile.pdName(list.pd) === pd) && i >= 0 && i < list.n && better) {
+        found = { list, i };
+      }
+    }
+    return found;
+  }
+
+  words({ list, i }) {
+    const by = list.by[i] - 1, name = this.profile.pdName(by);
+    const other = by === NOBODY ? '' : list.state === 'ready' ? `, ${name} runs` : list.state === 'calling' ? ` from ${name}` : '';
+    return `PD ${this.profile.pdName(list.pd)} ${STATES[list.state].words}${other}: ` +
+      `${duration(list.end[i] - list.start[i])}${list.state === 'running' ? `, core ${list.core}` : ''}`;
+  }
+
+  // Numbers of the calls that touch from..to, as a range of starts: some may have ended before.
+  calls(from, to) {
+    return [lowerBound(this.callStart, from - this.longestCall), upperBound(this.callStart, to, 0)];
+  }
+
+  callWords(i) {
+    const p = this.profile;
+    return `call ${p.pdName(p.a_from[i])} → ${p.pdName(p.a_to[i])}: ${duration(p.a_length[i])}, ` +
+      `${duration(p.a_wait[i])} until it is served`;
+  }
+}
+
+function group(items, of) {
+  const out = new Map();
+  for (const item of items) {
+    out.set(of(item), out.get(of(item)) ?? []).get(of(item)).push(item);
+  }
+  return out;
+}

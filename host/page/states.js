@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: how scheduling is drawn on the tracks. Owns: the strip of states in each lane, the
+// names of intervals that are wide enough, arrows of calls, the state under the pointer, the legend.
+'use strict';
+
+const ARROWS = 400, ARROW_GAP = 8, ROOM = 36; // calls; pixels between arrows; pixels of an interval that gets a name
+
+class StatePainter {
+  constructor(tracks) {
+    this.tracks = tracks;
+  }
+
+  get schedule() {
+    return this.tracks.profile.schedule;
+  }
+
+  // What is not of the selected PD or core is pale.
+  isPale(list) {
+    return (state.pd !== '' && this.tracks.profile.pdName(list.pd) !== state.pd) ||
+      (state.core !== null && list.state === 'running' && list.core !== state.core);
+  }
+
+  part(list, all) {
+    const of = STATES[list.state], t = this.tracks;
+    const colour = of.colour ? t.colour(of.colour) : t.profile.colour(list.pd, false);
+    const alpha = this.isPale(list) ? 70 : 255;
+    return { all, chosen: all, colour: pixel(colour, alpha), pale: 0, slant: of.hatch,
+      hatch: of.hatch ? pixel(t.colour('--hatch'), alpha) : 0 };
+  }
+
+  // The parts of a lane's strip, for paintLane.
+  parts(lane, from, to, n) {
+    const columns = this.schedule.columns(lane, from, to, n);
+    const parts = columns.map(({ list, all }) => this.part(list, all));
+    if (lane.kind === 'core') {
+      const { idle, unknown } = this.schedule.rest(lane, columns, from, to, n);
+      parts.push(this.part({ state: 'unknown' }, unknown),
+        { all: idle, chosen: idle, colour: pixel(this.tracks.colour('--idle'), 255), pale: 0 });
+    }
+    return parts;
+  }
+
+  // Names in intervals, where there are few enough.
+  paintNames() {
+    const t = this.tracks, c = t.context, [from, to] = t.view(), width = t.canvas.clientWidth;
+    c.textBaseline = 'middle';
+    for (const lane of t.lanes) {
+      for (const list of this.schedule.lane(lane)) {
+        const begin = Math.max(0, list.at(from)), end = Math.min(list.n, list.at(to) + 1);
+        if ((end - begin) * ROOM / 2 > width || this.isPale(list)) {
+          continue;
+        }
+        for (let i = begin; i < end; i++) {
+          this.paintName(lane, list, i, Math.max(0, t.xOf(list.start[i])), Math.min(width, t.xOf(list.end[i])));
+        }
+      }
+    }
+  }
+
+  paintName(lane, list, i, left, right) {
+    const t = this.tracks, c = t.context, by = t.profile.pdName(list.by[i] - 1);
+    if (right - left < ROOM) {
+      return;
+    }
+    const text = lane.kind === 'core' ? t.profile.pdName(list.pd) : list.state === 'running' ? `core ${list.core}`
+      : list.by[i] === 0 ? STATES[list.state].words : list.state === 'ready' ? `${by} runs` : `→ ${by}`;
+    const room = Math.floor((right - left - 6) / 6);
+    c.fillStyle = list.state === 'running' ? inkOn(t.profile.colour(list.pd, false)) : t.colour('--ink');
+    c.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, left + 3,
+      lane.top + lane.strip / 2 + 1);
+  }
+
+  // Arrows from caller to callee, and back at the reply, if so few calls are visible that they can be told apart.
+  paintCalls() {
+    const t = this.tracks, p = t.profile, [from, to] = t.view(), [begin, end] = this.schedule.calls(from, to);
+    const lanes = new Map(t.lanes.filter((lane) => lane.kind === 'pd').map((lane) => [lane.pd, lane]));
+    const visible = [];
+    for (let i = begin; i < end && visible.length <= ARROWS && end - begin < 100 * ARROWS; i++) {
+      const chosen = state.pd === '' || [p.a_from[i], p.a_to[i]].some((pd) => p.pdName(pd) === state.pd);
+      if (chosen && this.schedule.callStart[i] + p.a_length[i] >= from) {
+        visible.push(i);
+      }
+    }
+    this.hidden = visible.length > ARROWS || end - begin >= 100 * ARROWS;
+    const last = new Map(); // of each pair of PDs: where its last arrow is
+    for (const i of this.hidden ? [] : visible) {
+      const a = lanes.get(p.a_from[i]), b = lanes.get(p.a_to[i]), start = this.schedule.callStart[i];
+      const pair = p.a_from[i] * p.pds.length + p.a_to[i];
+      if (a && b && a !== b && t.xOf(start) - (last.get(pair) ?? -ARROW_GAP) >= ARROW_GAP) {
+        last.set(pair, t.xOf(start));
+        this.arrow(a, b, start, start + p.a_wait[i], 1);
+        this.arrow(b, a, start + p.a_length[i], start + p.a_length[i], 0.55);
+      }
+    }
+  }
+
+  arrow(a, b, from, to, alpha) {
+    const t = this.tracks, c = t.context, x = t.xOf(from), end = t.xOf(to);
+    const y = a.top + a.strip / 2, down = b.top > a.top, tip = down ? b.top : b.top + b.strip;
+    c.globalAlpha = alpha;
+    c.strokeStyle = c.fillStyle = t.colour('--arrow');
+    c.beginPath();
+    c.moveTo(x, y);
+    c.lineTo(end, tip);
+    c.stroke();
+    c.beginPath();
+    c.moveTo(end, tip);
+    c.lineTo(end - 3, tip + (down ? -6 : 6));
+    c.lineTo(end + 3, tip + (down ? -6 : 6));
+    c.fill();
+    c.globalAlpha = 1;
+  }
+
+  // The interval that was picked has a frame.
+  paintPicked() {
+    const t = this.tracks, at = this.picked;
+    const lane = at && t.lanes.find((of) => of.kind === 'pd' && of.pd === at.list.pd);
+    if (lane) {
+      const left = Math.max(-2, t.xOf(at.list.start[at.i])), right = Math.min(t.canvas.clientWidth + 2, t.xOf(at.list.end[at.i]));
+      t.context.strokeStyle = t.colour('--mark');
+      t.context.lineWidth = 2;
+      t.context.strokeRect(left, lane.top, Math.max(2, right - left), lane.strip);
+      t.context.lineWidth = 1;
+    }
+  }
+
+  // The call whose arrow is near, in words; ''.
+  callNear(time, lane) {
+    const t = this.tracks, p = t.profile, near = t.timeAt(3) - t.timeAt(0);
+    const [begin, end] = this.schedule.calls(time - near, time + near);
+    for (let i = end - 1; i >= begin && i > end - ARROWS && !this.hidden; i--) {
+      const start = this.schedule.callStart[i];
+      if ([start, start + p.a_wait[i], start + p.a_length[i]].some((at) => Math.abs(at - time) <= near) &&
+          lane?.kind === 'pd' && [p.a_from[i], p.a_to[i]].includes(lane.pd)) {
+        return this.schedule.callWords(i);
+      }
+    }
+    return '';
+  }
+
+  // What a lane's strip says at a moment: lines of text.
+  tip(time, lane) {
+    const at = lane ? this.schedule.intervalAt(lane, time) : null, call = this.callNear(time, lane);
+    const rest = lane?.kind === 'pd' ? 'waits for work' : 'idle';
+    return [...(at ? [this.schedule.words(at)] : lane ? [rest] : []), ...(call ? [call] : [])];
+  }
+
+  pick(at) {
+    const t = this.tracks, start = at.list.start[at.i];
+    this.picked = at;
+    t.onPick(`${moment(start, 1000)}: ${this.schedule.words(at)}`);
+    t.draw();
+  }
+
+  // The next or previous interval of the selected PD, or of all; keys < and >.
+  step(by) {
+    const t = this.tracks, [from, to] = t.view();
+    const time = this.picked ? this.picked.list.start[this.picked.i] : from;
+    const next = this.schedule.step(time, by, state.pd);
+    if (next) {
+      const start = next.list.start[next.i];
+      if (start < from || start > to) {
+        t.look(start - (to - from) / 2, start + (to - from) / 2);
+      }
+      this.pick(next);
+    }
+  }
+
+  legend(box) {
+    const shown = Object.keys(STATES).filter((name) => this.schedule.lists.some((list) => list.state === name));
+    box.replaceChildren(...shown.flatMap((name) => {
+      const mark = make('i', { className: `swatch ${name}` });
+      return [make('span', {}, mark, STATES[name].name)];
+    }), make('span', {}, make('i', { className: 'swatch waiting' }), 'waits for work'),
+    make('span', {}, make('i', { className: 'swatch idle' }), 'idle core'));
+    box.hidden = false;
+  }
+}

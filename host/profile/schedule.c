@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see schedule.h. */
+#include "schedule.h"
+
+static void add(struct mkperf_schedule *s, struct mkperf_spool *spool, const void *record)
+{
+    if (s->failed.status == MKPERF_OK) {
+        mkperf_spool_add(spool, record, &s->failed);
+    }
+}
+
+static void on_interval(void *self, const struct mkperf_interval *i)
+{
+    struct mkperf_schedule *s = self;
+    const struct mkperf_schedule_interval kept = {.from_ns = i->from,
+                                                  .to_ns = i->to,
+                                                  .pd = i->pd,
+                                                  .core = i->core,
+                                                  .by = i->by,
+                                                  .state = i->state};
+
+    if (i->state != MKPERF_PD_WAITING) {
+        add(s, &s->intervals, &kept);
+    }
+}
+
+static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
+{
+    struct mkperf_schedule *s = self;
+    const struct mkperf_schedule_call kept = {.from_ns = call->start,
+                                              .taken_ns = call->start + call->parts.wait,
+                                              .to_ns = end,
+                                              .from = from,
+                                              .to = call->to};
+
+    add(s, &s->calls, &kept);
+}
+
+enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
+                                        struct mkperf_error *e)
+{
+    s->open = true;
+    analysis->on_interval = on_interval;
+    analysis->on_call = on_call;
+    analysis->self = s;
+    if (mkperf_spool_open(&s->intervals, sizeof(struct mkperf_schedule_interval), e) != MKPERF_OK ||
+        mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_spool_open(&s->gaps, sizeof(struct mkperf_schedule_gap), e);
+}
+
+enum mkperf_status mkperf_schedule_event(struct mkperf_schedule *s,
+                                         const struct mkperf_sched *event, struct mkperf_error *e)
+{
+    const struct mkperf_schedule_gap kept = {.from_ns = event->since_ns,
+                                             .to_ns = event->time_ns,
+                                             .lost = event->lost,
+                                             .core = event->core};
+
+    if (s->open && event->kind == MKPERF_SCHED_GAP) {
+        add(s, &s->gaps, &kept);
+    }
+    if (s->failed.status != MKPERF_OK) {
+        *e = s->failed;
+    }
+    return s->failed.status;
+}
+
+enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_error *e)
+{
+    if (!s->open) {
+        return MKPERF_OK;
+    }
+    if (s->failed.status != MKPERF_OK) {
+        *e = s->failed;
+        return e->status;
+    }
+    if (mkperf_spool_map(&s->intervals, e) != MKPERF_OK ||
+        mkperf_spool_map(&s->calls, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return mkperf_spool_map(&s->gaps, e);
+}
+
+void mkperf_schedule_close(struct mkperf_schedule *s)
+{
+    mkperf_spool_close(&s->intervals);
+    mkperf_spool_close(&s->calls);
+    mkperf_spool_close(&s->gaps);
+}

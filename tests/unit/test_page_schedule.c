@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scheduling events in the data of mkperf view's page: intervals of each PD and state, calls and gaps
+ * of a known story, as the page reads them.
+ */
+#include "sched_story.h"
+
+#include "page/page_data.h"
+
+enum { ROUNDS = 3 };
+
+static struct mkperf_profile profile;
+static struct mkperf_frames frames;
+static struct page_bytes data;
+static char *json;
+static struct story story;
+
+/* A profile of a session without events that are sampled, with a gap behind the rounds. */
+static int setup(void **state)
+{
+    struct mkperf_session session = {.platform = "test", .cpu = ""};
+
+    (void)state;
+    memset(&profile, 0, sizeof profile);
+    profile.cores = profile.times = profile.keep_schedule = true;
+    story_begin(&story, mkperf_profile_sink(&profile), &session);
+    story_rounds(&story, ROUNDS);
+    gap(&story, 1000000 + ROUNDS * 100000, 2000000, 7);
+    run(&story, 2000000, SERVER, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 2050000, IDLE, MKPERF_STOPPED_WAIT_MESSAGE);
+    story_end(&story);
+    assert_int_equal(mkperf_profile_order(&profile, &story.e), MKPERF_OK);
+    frames = (struct mkperf_frames){.profile = &profile};
+    const struct page_input in = page_input_of(&frames, "story");
+    data = page_data_make(&in);
+    uint32_t length = data.p[8] | (uint32_t)data.p[9] << 8 | (uint32_t)data.p[10] << 16;
+    json = strndup((const char *)data.p + 12, length);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(json);
+    page_bytes_free(&data);
+    mkperf_frames_close(&frames);
+    mkperf_profile_free(&profile);
+    return 0;
+}
+
+/* A value of a column; its length in *n. */
+static uint64_t column(const char *name, size_t i, size_t *n)
+{
+    char key[32], type[4] = "";
+    size_t offset = 0, first = (12 + strlen(json) + 7) / 8 * 8;
+    uint64_t value = 0;
+
+    snprintf(key, sizeof key, "\"%s\":[", name);
+    const char *at = strstr(json, key);
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + strlen(key), "\"%3[a-z0-9]\",%zu,%zu", type, &offset, n), 3);
+    assert_true(i < *n || *n == 0);
+    unsigned size = (unsigned)atoi(type + 1) / 8;
+    assert_in_range(size, 1, 4); /* nothing here needs more */
+    for (unsigned byte = 0; byte < size && i < *n; byte++) {
+        value |= (uint64_t)data.p[first + offset + i * size + byte] << 8 * byte;
+    }
+    return value;
+}
+
+/* The ns and the number of the intervals of a PD in a state; checks that a list's do not overlap. */
+static uint64_t in_state(uint32_t pd, const char *state, size_t *count)
+{
+    char key[64];
+    size_t first = 0, columns;
+    uint64_t sum = 0;
+
+    *count = 0;
+    snprintf(key, sizeof key, "{\"pd\":%u,\"state\":\"%s\",\"core\":0,", (unsigned)pd, state);
+    const char *at = strstr(json, key);
+    if (at == NULL) {
+        return 0;
+    }
+    assert_int_equal(sscanf(at + strlen(key), "\"first\":%zu,\"n\":%zu}", &first, count), 2);
+    for (size_t i = first; i < first + *count; i++) {
+        assert_true(column("i_length", i, &columns) > 0);
+        sum += column("i_length", i, &columns);
+    }
+    return sum;
+}
+
+static void check_state(uint32_t pd, const char *state, uint64_t ns, size_t count)
+{
+    size_t n;
+    uint64_t sum = in_state(pd, state, &n);
+
+    if (sum != ns || n != count) {
+        fail_msg("%s %s: %llu ns in %zu intervals, not %llu in %zu", story_names[pd], state,
+                 (unsigned long long)sum, n, (unsigned long long)ns, count);
+    }
+}
+
+static void test_states(void **state)
+{
+    (void)state;
+    check_state(CLIENT, "running", UINT64_C(9000) * ROUNDS, (size_t)2 * ROUNDS);
+    check_state(CLIENT, "calling", UINT64_C(38000) * ROUNDS, ROUNDS);
+    check_state(SERVER, "running", UINT64_C(13000) * ROUNDS + 50000, (size_t)2 * ROUNDS + 1);
+    check_state(SERVER, "calling", UINT64_C(25000) * ROUNDS, ROUNDS);
+    check_state(STORE, "running", UINT64_C(20000) * ROUNDS, (size_t)2 * ROUNDS);
+    check_state(STORE, "ready", UINT64_C(5000) * ROUNDS, ROUNDS);
+    /* before the first interrupt it is not known whether the driver waited */
+    check_state(DRIVER, "ready", UINT64_C(1000) * (ROUNDS - 1), ROUNDS - 1);
+    check_state(DRIVER, "running", UINT64_C(5000) * ROUNDS, ROUNDS);
+    check_state(DRIVER, "waiting", 0, 0); /* is the background */
+    check_state(IDLE, "running", 0, 0);
+}
+
+/* Who ran while the store was ready: the driver; on whom the client waited: the server. */
+static void test_reasons(void **state)
+{
+    size_t n, first, columns;
+
+    (void)state;
+    const char *at = strstr(json, "{\"pd\":2,\"state\":\"ready\",\"core\":0,");
+    assert_non_null(at);
+    assert_int_equal(sscanf(strstr(at, "\"first\""), "\"first\":%zu,\"n\":%zu}", &first, &n), 2);
+    for (size_t i = first; i < first + n; i++) {
+        assert_int_equal(column("i_by", i, &columns), DRIVER + 1);
+    }
+    at = strstr(json, "{\"pd\":0,\"state\":\"calling\",\"core\":0,");
+    assert_int_equal(sscanf(strstr(at, "\"first\""), "\"first\":%zu,\"n\":%zu}", &first, &n), 2);
+    for (size_t i = first; i < first + n; i++) {
+        assert_int_equal(column("i_by", i, &columns), SERVER + 1);
+    }
+    /* the first begins 8 us after the story, each other one 62 us after the end of the one before */
+    assert_int_equal(column("i_gap", first, &columns), 8000);
+    assert_int_equal(column("i_gap", first + 1, &columns), 62000);
+}
+
+static void test_calls(void **state)
+{
+    size_t n;
+    uint64_t start = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        start += column("a_delta", (size_t)2 * i, &n);
+        assert_int_equal(n, 2 * ROUNDS);
+        assert_int_equal(start, 8000 + i * 100000);
+        assert_int_equal(column("a_from", (size_t)2 * i, &n), CLIENT);
+        assert_int_equal(column("a_to", (size_t)2 * i, &n), SERVER);
+        assert_int_equal(column("a_wait", (size_t)2 * i, &n), 0);
+        assert_int_equal(column("a_length", (size_t)2 * i, &n), 38000);
+        start += column("a_delta", (size_t)2 * i + 1, &n);
+        assert_int_equal(start, 18000 + i * 100000);
+        assert_int_equal(column("a_to", (size_t)2 * i + 1, &n), STORE);
+        assert_int_equal(column("a_length", (size_t)2 * i + 1, &n), 25000);
+    }
+}
+
+/* What is missing is a gap of its core, and each PD is not known in the meantime. */
+static void test_gap(void **state)
+{
+    size_t n;
+
+    (void)state;
+    assert_int_equal(column("g_from", 0, &n), ROUNDS * 100000);
+    assert_int_equal(n, 1);
+    assert_int_equal(column("g_length", 0, &n), 1000000 - ROUNDS * 100000);
+    assert_int_equal(column("g_lost", 0, &n), 7);
+    /* and before its first event */
+    check_state(SERVER, "unknown", 8000 + 1000000 - UINT64_C(100000) * ROUNDS, 2);
+    check_state(STORE, "unknown", 18000 + 1050000 - UINT64_C(100000) * ROUNDS, 2);
+    assert_non_null(strstr(json, "\"lost\":7,\"from\":0,\"to\":1050000,\"lists\":["));
+    assert_non_null(strstr(json, "\"from\":\"1000000\",\"to\":\"2050000\""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_gap),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
