@@ -4,8 +4,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <mkperf/event_attributes.h>
 
 #include "cpu_events.h"
 
@@ -64,25 +67,22 @@ static enum mkperf_status parse_term(const char *term, size_t n, mkperf_EventSpe
     char number[24] = "";
     const char *equals = memchr(term, '=', n);
     size_t key = equals != NULL ? (size_t)(equals - term) : n;
-    uint64_t value;
+    uint64_t value, max = mkperf_event_term_max(term, key);
 
+    if (max == 0) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N",
+                                (int)n, term);
+    }
     if (key < n && n - key - 1 < sizeof number) {
         memcpy(number, equals + 1, n - key - 1);
     }
-    if (key == 6 && memcmp(term, "period", key) == 0 &&
-        mkperf_parse_number(number, UINT64_MAX, &value)) {
-        spec->period = value;
-        spec->frequency = 0;
-        return MKPERF_OK;
+    if (!mkperf_parse_number(number, max, &value)) {
+        return mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                "-e: \"%.*s\": want a number from 1 to %" PRIu64, (int)n, term,
+                                max);
     }
-    if (key == 4 && memcmp(term, "freq", key) == 0 &&
-        mkperf_parse_number(number, UINT32_MAX, &value)) {
-        spec->frequency = (uint32_t)value;
-        spec->period = 0;
-        return MKPERF_OK;
-    }
-    return mkperf_error_set(e, MKPERF_ERR_USAGE, "-e: \"%.*s\": want period=N or freq=N", (int)n,
-                            term);
+    mkperf_event_set_term(term, key, value, spec);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status parse_terms(const char **at, mkperf_EventSpec *spec,
@@ -124,9 +124,8 @@ static enum mkperf_status parse_event(const char **at, mkperf_EventSpec *spec,
         ++*at;
         modifiers = true;
     }
-    for (; modifiers && (**at == 'u' || **at == 'k'); ++*at) {
-        spec->user |= **at == 'u';
-        spec->kernel |= **at == 'k';
+    while (modifiers && mkperf_event_modifier(**at, false, spec)) {
+        ++*at;
     }
     if (**at != '\0' && **at != ',' && **at != '}') {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
@@ -141,35 +140,33 @@ static enum mkperf_status end_group(const char **at, mkperf_Configure *c, pb_siz
                                     struct mkperf_error *e)
 {
     const char *start = *at;
-    bool user = false, kernel = false, read = false;
+    mkperf_EventSpec all = mkperf_EventSpec_init_zero;
 
     if (**at == ':') {
-        for (++*at; **at != '\0' && strchr("ukS", **at) != NULL; ++*at) {
-            user |= **at == 'u';
-            kernel |= **at == 'k';
-            read |= **at == 'S';
-        }
+        do {
+            ++*at;
+        } while (mkperf_event_modifier(**at, true, &all));
     }
     if (**at != '\0' && **at != ',') {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "-e: behind a group at \"%.60s\": expected a comma, :u, :k or :S",
                                 start);
     }
-    if (read && c->events_count - first < 2) {
+    if (all.read && c->events_count - first < 2) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "-e: :S after a group of one event: no other event to read");
     }
     for (pb_size_t i = first; i < c->events_count; i++) {
         mkperf_EventSpec *spec = &c->events[i];
-        spec->read = read && i > first;
+        spec->read = all.read && i > first;
         if (spec->read && (spec->period != 0 || spec->frequency != 0)) {
             return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                     "-e: with :S only the first event of a group samples: no "
                                     "period= or freq= for the others");
         }
         if (!spec->user && !spec->kernel) {
-            spec->user = user;
-            spec->kernel = kernel;
+            spec->user = all.user;
+            spec->kernel = all.kernel;
         }
     }
     return MKPERF_OK;

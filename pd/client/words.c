@@ -6,6 +6,8 @@
  */
 #include "command.h"
 
+#include <mkperf/event_attributes.h>
+
 #include "../lib/text.h"
 
 bool mkperf_command_same(const char *a, const char *b)
@@ -52,20 +54,6 @@ bool mkperf_command_number(const char *word, bool any, uint64_t max, uint64_t *o
     return number(&word, base, max, out) && *word == '\0';
 }
 
-/* Whether *word begins with `start`; it is moved behind that. */
-static bool begins(const char **word, const char *start)
-{
-    const char *w = *word;
-
-    for (; *start != '\0'; w++, start++) {
-        if (*w != *start) {
-            return false;
-        }
-    }
-    *word = w;
-    return true;
-}
-
 /* The event's name or number, up to ':' or ','. */
 static bool event_name(const char **word, mkperf_EventSpec *out)
 {
@@ -98,31 +86,42 @@ static bool modifiers(const char **word, mkperf_EventSpec *out)
         return true;
     }
     const char *w = *word + 1;
-    for (; *w == 'u' || *w == 'k'; w++) {
-        out->user = out->user || *w == 'u';
-        out->kernel = out->kernel || *w == 'k';
+    while (mkperf_event_modifier(*w, false, out)) {
+        w++;
     }
     bool any = w != *word + 1;
     *word = w;
     return any;
 }
 
+/* `,KEY=N` at *word, which is moved behind it. */
+static bool term(const char **word, mkperf_EventSpec *out)
+{
+    const char *key = *word + 1, *end = key;
+    uint64_t value;
+
+    while (*end != '=' && *end != '\0') {
+        end++;
+    }
+    size_t n = (size_t)(end - key);
+    uint64_t max = mkperf_event_term_max(key, n);
+    if (*end != '=' || max == 0) {
+        return false;
+    }
+    *word = end + 1;
+    if (!number(word, 10, max, &value) || value == 0) {
+        return false;
+    }
+    mkperf_event_set_term(key, n, value, out);
+    return true;
+}
+
 bool mkperf_command_event(const char *word, uint32_t period_us, mkperf_EventSpec *out)
 {
-    uint64_t value = 1000000 / period_us;
-
     *out = (mkperf_EventSpec)mkperf_EventSpec_init_zero;
     if (!event_name(&word, out) || !modifiers(&word, out)) {
         return false;
     }
-    if (begins(&word, ",period=")) {
-        return number(&word, 10, MKPERF_MAX_PERIOD, &out->period) && out->period != 0 &&
-               *word == '\0';
-    }
-    if (begins(&word, ",freq=") &&
-        (!number(&word, 10, MKPERF_MAX_FREQUENCY, &value) || value == 0)) {
-        return false;
-    }
-    out->frequency = (uint32_t)value;
-    return *word == '\0';
+    out->frequency = 1000000 / period_us;
+    return *word == '\0' || (*word == ',' && term(&word, out) && *word == '\0');
 }

@@ -272,6 +272,10 @@ static void wrong_event_lists(void **state)
                                         "a b",
                                         "cycles/period=-1/",
                                         "cycles/nothing=3/",
+                                        "cycles/freq=100001/",
+                                        "cycles/period=2147483648/",
+                                        "cycles:S",
+                                        "{cycles:S,instructions}",
                                         "cycles/period=1/z",
                                         "a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a",
                                         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
