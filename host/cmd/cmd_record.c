@@ -234,9 +234,9 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     if (rec->recorder.breaks != 0) {
         fprintf(stderr, "  link    broke %u times\n", rec->recorder.breaks);
     }
-    if (rec->recorder.link.bad_seals != 0) {
+    if (rec->recorder.link.bad_macs != 0) {
         fprintf(stderr, "  MACs    %" PRIu64 " messages with a wrong MAC were dropped\n",
-                rec->recorder.link.bad_seals);
+                rec->recorder.link.bad_macs);
     }
     if (mkperf_totals_received(t) != 0) {
         fprintf(stderr, "  line    %" PRIu64 " bytes, %.1f %s; %" PRIu64 " frames", w->bytes,

@@ -147,7 +147,7 @@ static enum mkperf_status on_sealed(struct mkperf_peer *l, const uint8_t *p, siz
                                 l->source.spec);
     }
     l->dropped += gap + 1;
-    l->bad_seals++;
+    l->bad_macs++;
     if (l->source.ops->network && l->state == MKPERF_PEER_SEALED) {
         return mkperf_error_set(e, MKPERF_ERR_LINK,
                                 "%s: a message without the right MAC: repeated, altered, or not "

@@ -62,7 +62,7 @@ struct mkperf_peer {
     uint64_t number_out, number_in; /* of the last frame, extended */
     bool foreign;                   /* text came between authenticated messages */
     unsigned dropped;
-    uint64_t bad_seals;
+    uint64_t bad_macs;
     uint16_t sequence; /* of the next frame to the target */
     uint32_t request;  /* the last one sent */
     bool answered;

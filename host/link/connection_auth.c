@@ -37,7 +37,7 @@ static void refuse(struct mkperf_peer *l, const char *why)
     mkperf_error_set(&l->refusal, MKPERF_ERR_REFUSED, "%s: %s", l->source.spec, why);
 }
 
-static void derive_seals(struct mkperf_peer *l)
+static void derive_mac_keys(struct mkperf_peer *l)
 {
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_HOST, &l->hellos, l->mac_out);
     mkperf_auth_mac_key(l->key.bytes, MKPERF_ROLE_TARGET, &l->hellos, l->mac_in);
@@ -58,7 +58,7 @@ static void check_proof(struct mkperf_peer *l, const mkperf_TargetHello *hello)
         refuse(l, "wrong key: the target has another one than --key-file, or is not the target");
         return;
     }
-    derive_seals(l);
+    derive_mac_keys(l);
     l->state = MKPERF_PEER_PROVING;
 }
 

@@ -5,10 +5,7 @@
 # PD without authority that does.
 # Environment: B, FORGER_QEMU; FORGER_GUEST, not empty if the kernel has virtual machines.
 set -u
-D=$B/tests/run-sel4-forger
 NAME=sel4-forger
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 
 # Boots, and ends when the last PD has spoken, or QEMU is given up.

@@ -4,9 +4,6 @@
 # number of samples, kernel and user distinguished, and each instruction of a loop sampled equally often.
 set -u
 NAME=accuracy
-D=$B/tests/run-accuracy
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 
 # Five standard errors: one run in 100 000 fails by chance.

@@ -5,10 +5,9 @@
 # names what was skipped or is unknown. No case crashes, and an older output is unchanged after an error. Environment: B.
 set -u
 NAME=badinput
-case $B in /*) D=$B/tests/run-badinput ;; *) D=$PWD/$B/tests/run-badinput ;; esac
-rm -rf "$D"
-mkdir -p "$D/elf"
+B=$(realpath "$B")
 . tests/system/lib.sh
+mkdir -p "$D/elf"
 demo=$(realpath "$B/demo")
 tests=$(realpath tests)
 mkperf=$(realpath "$B/tests/mkperf-asan")

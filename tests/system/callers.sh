@@ -6,13 +6,10 @@
 # Environment: CALLERS_DIR, CALLERS_QEMU for another platform.
 set -u
 NAME=${NAME:-callers}
-D=$B/tests/run-$NAME
+. tests/system/lib.sh
 t=${CALLERS_DIR:-$B/tests/pd/callers}
 QEMU=${CALLERS_QEMU:-$(cat "$t/qemu-command")}
 export QEMU
-rm -rf "$D"
-mkdir -p "$D"
-. tests/system/lib.sh
 
 # record NAME ARGUMENTS...: a recording, and a line for each sample: period, PD, mode, and the chain from the
 # innermost function on, each function of another PD as PD:FUNCTION.

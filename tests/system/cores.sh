@@ -5,9 +5,6 @@
 # QEMU counts instructions of the whole machine, so shares are of time, and sums are compared with the clock.
 set -u
 NAME=cores
-D=$B/tests/run-cores
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 t=$B/tests/pd/cores
 files="--system $t/cores.system --elf-path $t:$B/demo"

@@ -3,9 +3,6 @@
 # What users see of several cores: the demo on two cores, recorded, looked at by core, and read by perf.
 set -u
 NAME=cpus
-D=$B/tests/run-cpus
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 t=$B/cores
 files="--system $t/cores.system --elf-path $t:$B/demo"

@@ -6,13 +6,10 @@
 # must have samples).
 set -u
 NAME=${NAME:-demo}
+. tests/system/lib.sh
 PDS=${PDS:-server requester dummy2 dummy1 known idle}
 demo=${DEMO_DIR:-$B/demo}
 kernel=${KERNEL:-$demo/kernel.elf}
-D=$B/tests/run-$NAME
-rm -rf "$D"
-mkdir -p "$D"
-. tests/system/lib.sh
 data=$D/perf.data
 QEMU=${DEMO_QEMU:-$(cat "$demo/qemu-command")}
 export QEMU

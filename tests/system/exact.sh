@@ -5,13 +5,10 @@
 # Environment: EXACT_DIR, EXACT_QEMU for another platform.
 set -u
 NAME=${NAME:-exact}
-D=$B/tests/run-$NAME
+. tests/system/lib.sh
 EXACT_DIR=${EXACT_DIR:-$B/tests/pd/exact}
 QEMU=${EXACT_QEMU:-$(cat "$EXACT_DIR/qemu-command")}
 export QEMU D EXACT_DIR
-rm -rf "$D"
-mkdir -p "$D"
-. tests/system/lib.sh
 
 talk() {
     scripts/qemu-talk "$D" "$@" >"$D/talk.log" 2>&1 || {

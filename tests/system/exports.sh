@@ -7,10 +7,7 @@
 # program.
 set -u
 NAME=exports
-D=$PWD/$B/tests/run-exports
-case $B in /*) D=$B/tests/run-exports ;; esac
-rm -rf "$D"
-mkdir -p "$D"
+B=$(realpath "$B")
 . tests/system/lib.sh
 npm=$PWD/tests/npm
 modules=$D/../npm/node_modules

@@ -5,10 +5,9 @@
 # mkperf is there already. Environment: B and MKPERF.
 set -u
 NAME=first-system
-case $B in /*) D=$B/tests/run-first ;; *) D=$PWD/$B/tests/run-first ;; esac
-rm -rf "$D"
-mkdir -p "$D/build/mkperf"
+B=$(realpath "$B")
 . tests/system/lib.sh
+mkdir -p "$D/build/mkperf"
 page=docs/first-system.md
 sources=$PWD
 MKPERF=$(realpath "$MKPERF")

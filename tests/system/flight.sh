@@ -5,11 +5,8 @@
 # KERNEL: the kernel's ELF.
 set -u
 NAME=${NAME:-flight}
-t=${FLIGHT_DIR:-$B/tests/pd/flight}
-D=$B/tests/run-$NAME
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
+t=${FLIGHT_DIR:-$B/tests/pd/flight}
 QEMU=${FLIGHT_QEMU:-$(cat "$t/qemu-command")}
 S="--system $t/flight.system --elf-path $t --kernel ${KERNEL:-$B/demo/kernel.elf}"
 export QEMU D S

@@ -4,9 +4,7 @@
 # needs. Environment: B and MKPERF.
 set -u
 NAME=habits
-case $B in /*) D=$B/tests/run-habits ;; *) D=$PWD/$B/tests/run-habits ;; esac
-rm -rf "$D"
-mkdir -p "$D"
+B=$(realpath "$B")
 . tests/system/lib.sh
 MKPERF=$(realpath "$MKPERF")
 commands=$("$MKPERF" help | sed -n 's/^  \([a-z0-9]*\) .*/\1/p')

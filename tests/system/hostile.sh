@@ -6,14 +6,11 @@
 # Environment: HOSTILE_DIR, HOSTILE_QEMU, EVIL_QEMU for another platform.
 set -u
 NAME=${NAME:-hostile}
-D=$B/tests/run-$NAME
+. tests/system/lib.sh
 t=${HOSTILE_DIR:-$B/tests/pd/hostile}
 QEMU=${HOSTILE_QEMU:-$(cat "$t/qemu-command")}
 EVIL_QEMU=${EVIL_QEMU:-$(cat "$B/tests/pd/hostile_profiler/qemu-command")}
 export QEMU D t
-rm -rf "$D"
-mkdir -p "$D"
-. tests/system/lib.sh
 
 S="--system $t/hostile.system --elf-path $t"
 export S

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Shared by the tests of a target on QEMU's network. Sourced after lib.sh, with $D, $B and MKPERF set.
 
+net=${NET_DIR:-$B/net}
+elfs=${NET_ELFS:-$B/demo}
+kernel=${KERNEL:-$B/demo/kernel.elf}
 tool=$B/net-tool
 # Commands started with `start`, and QEMU, end with the test. check runs its command in a subshell, so their
 # process ids are in a file.
 : >"$D/pids"
 : >"$D/qemu.pid"
 trap 'kill -9 $(cat "$D/pids" "$D/qemu.pid") 2>/dev/null; wait 2>/dev/null' EXIT
+
+# The test's key, and a wrong one.
+test_keys() {
+    (umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
+}
 
 # start LOG COMMAND...: in the background, $pid
 start() {
@@ -29,6 +37,10 @@ wait_for() {
 
 say() { # ARGUMENTS of console
     "$MKPERF" console -t "tcp:127.0.0.1:$port" $key_option "$@"
+}
+
+answers() {
+    wait_for 60 say --timeout 1 --watch -c status
 }
 
 # boot COMMAND [HOSTFWD]: QEMU with two network devices, whose servers are at $port and $echo on loopback; its

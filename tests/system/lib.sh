@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Shared by the system tests. Sourced, with NAME set to the test's name and D to its directory.
+# Shared by the system tests. Sourced, with NAME set to the test's name. D is the test's directory, empty; a test
+# that changes its directory makes B absolute before.
+
+D=$B/tests/run-$NAME
+rm -rf "$D"
+mkdir -p "$D"
 
 ok() {
     echo "ok $NAME: $1"

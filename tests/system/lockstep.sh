@@ -4,9 +4,6 @@
 # with it and samples one place a hundred times in a row; with jitter (the default) the profile is right.
 set -u
 NAME=lockstep
-D=$B/tests/run-lockstep
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 t=$B/tests/pd/lockstep
 QEMU=$(cat "$t/qemu-command")

@@ -6,17 +6,11 @@
 # top.txt) and pictures of the flame graph (svg.png). mkperf view: view.sh.
 set -u
 NAME=looking
-case $B in /*) D=$B/tests/run-looking ;; *) D=$PWD/$B/tests/run-looking ;; esac
-rm -rf "$D"
-mkdir -p "$D"
+B=$(realpath "$B")
 . tests/system/lib.sh
+. tests/system/lib-demo.sh
 . tests/system/screens.sh
-demo=$B/demo
-data=$D/perf.data
-MKPERF=$(realpath "$MKPERF")
-QEMU=$(cat "$demo/qemu-command")
-export QEMU MKPERF no_proxy=127.0.0.1
-system="--system $demo/demo.system --elf-path $demo"
+export no_proxy=127.0.0.1
 pids=
 trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
 

@@ -5,22 +5,13 @@
 # Environment: as for net.sh, but NETKEY_QEMU boots the image, whose key is tests/pd/test.key.
 set -u
 NAME=${NAME:-net-cut}
-net=${NET_DIR:-$B/net}
-elfs=${NET_ELFS:-$B/demo}
-kernel=${KERNEL:-$B/demo/kernel.elf}
-D=$B/tests/run-$NAME
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 . tests/system/lib-net.sh
-(umask 077 && cat tests/pd/test.key >"$D/key" && tr 0 1 <"$D/key" >"$D/wrong.key")
+test_keys
 key_option="--key-file $D/key"
 
 frames=yes
 boot "${NETKEY_QEMU:-$(cat "$B/tests/pd/netkey/qemu-command")}" ""
-answers() {
-    wait_for 60 say --timeout 1 --watch -c status
-}
 check "the target answers" answers
 
 # The first connection is cut within the handshake, Configure, Start or Stop; the second is not.
@@ -39,7 +30,7 @@ beginnings() {
         cut_once down:$at || { echo "cut after $at bytes from the target"; return 1; }
     done
 }
-check "cut once, anywhere from hello to Stop: recorded, and the books balance" beginnings
+check "cut once, anywhere from hello to Stop: recorded, and the counts match" beginnings
 
 # One recording over many connections, cut in the bytes of the handshake, the reconnection and the stream. A
 # reconnection sends 124 bytes; later ones are optional while samples flow.
@@ -60,7 +51,7 @@ sweep() {
 all_cut() {
     [ "$(grep -c ' cut, ' "$D/proxy.log")" -eq 52 ]
 }
-check "cut 52 times in one recording, and the books balance" sweep
+check "cut 52 times in one recording, and the counts match" sweep
 told() {
     grep 'samples arrive again; lost in transit in between: [1-9]' "$D/sweep.log" &&
         grep '^  lost .*on the way' "$D/sweep.log" && grep '^  link *broke' "$D/sweep.log" || return 1

@@ -5,19 +5,10 @@
 # Environment: as for net.sh; QUIET_QEMU boots tests/pd/quiet.system.
 set -u
 NAME=${NAME:-net-hosts}
-net=${NET_DIR:-$B/net}
-elfs=${NET_ELFS:-$B/demo}
-kernel=${KERNEL:-$B/demo/kernel.elf}
-D=$B/tests/run-$NAME
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 . tests/system/lib-net.sh
 key_option=
 qemu_command=${NET_QEMU:-$(cat "$net/qemu-command")}
-answers() {
-    wait_for 60 say --timeout 1 --watch -c status
-}
 
 # The network is down for longer than the target waits for a sign of life, so that it is not notified that
 # its four hosts are gone: one that records and three that only sent hello. Runs on a separate machine
@@ -204,7 +195,7 @@ killed() {
     "$MKPERF" recover "$D/killed.data.partial" -o "$D/killed.data" &&
         "$MKPERF" report -i "$D/killed.data" | grep '^# *Samples: [1-9]'
 }
-check "the next host takes over from one that was killed, and the books are its own" killed
+check "the next host takes over from one that was killed, and the counts are its own" killed
 no_hosts
 
 reboots() {

@@ -6,48 +6,20 @@
 # NET_ELFS, NET_QEMU (command that boots the image, without its network), KERNEL and NAME.
 set -u
 NAME=${NAME:-net}
-net=${NET_DIR:-$B/net}
-elfs=${NET_ELFS:-$B/demo}
-kernel=${KERNEL:-$B/demo/kernel.elf}
-D=$B/tests/run-$NAME
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
+. tests/system/lib-net.sh
 data=$D/perf.data
-qemu=
-trap 'kill $qemu 2>/dev/null' EXIT
+key_option=
 
-# boot COMMAND: QEMU with two network devices, with servers at $port and $echo on loopback.
-boot() {
-    port=$((20000 + ($$ * 7 + ${#1}) % 20000))
-    echo=$((port + 1))
-    $1 -serial "file:$D/console" \
-        -netdev "user,id=n0,hostfwd=tcp:127.0.0.1:$port-:1236" \
-        -device virtio-net-device,netdev=n0,bus=virtio-mmio-bus.0 \
-        -netdev "user,id=n1,hostfwd=tcp:127.0.0.1:$echo-:7,hostfwd=udp:127.0.0.1:$echo-:7" \
-        -device virtio-net-device,netdev=n1,bus=virtio-mmio-bus.8 </dev/null >"$D/qemu.log" 2>&1 &
-    qemu=$!
-    tries=0
-    until grep -q mkperf: "$D/console" 2>/dev/null || [ $tries -ge ${BOOT_TRIES:-50} ]; do
-        tries=$((tries + 1))
-        sleep 0.2
-    done
-    sleep 1 # DHCP
-}
-
-say() { # COMMANDS: over TCP
-    "$MKPERF" console -t "tcp:127.0.0.1:$port" "$@"
-}
-
-record() { # SECONDS RATE ARGUMENTS...
+sampled() { # SECONDS RATE ARGUMENTS...
     seconds=$1
     rate=$2
     shift 2
-    "$MKPERF" record -t "tcp:127.0.0.1:$port" -e cycles -F "$rate" -g --duration "$seconds" \
-        --system "$net/net.system" --elf-path "$elfs" --kernel "$kernel" "$@"
+    record "$port" -F "$rate" -g --duration "$seconds" "$@"
 }
 
-boot "${NET_QEMU:-$(cat "$net/qemu-command")}"
+boot "${NET_QEMU:-$(cat "$net/qemu-command")}" ""
+check "the target answers" answers
 
 load() {
     "$B/echo-load" 127.0.0.1 "$echo" tcp 1000 2 && "$B/echo-load" 127.0.0.1 "$echo" udp 500 1
@@ -59,7 +31,7 @@ loader=$!
 (sleep 2; say --watch -c status >"$D/watched" 2>&1) &
 watcher=$!
 recorded() {
-    record 5 20000 -o "$data" >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
+    sampled 5 20000 -o "$data" >"$D/record.log" 2>&1 || { cat "$D/record.log"; return 1; }
 }
 check "recorded over TCP at 20 kHz under load" recorded
 [ -s "$data" ] || exit 1
@@ -126,37 +98,35 @@ check "controlled by text, and the session outlives the host" commands
 
 # After a recorder was killed, the next one can use the target.
 killed() {
-    "$MKPERF" record -t "tcp:127.0.0.1:$port" -e cycles -F 1000 --duration 20 \
-        --system "$net/net.system" --elf-path "$elfs" --kernel "$kernel" -o "$D/killed.data" \
-        >"$D/killed.log" 2>&1 &
-    recorder=$!
+    RUN="start $D/killed.log" record "$port" -F 1000 --duration 20 -o "$D/killed.data"
+    recorder=$pid
     sleep 2
     kill -9 $recorder
     wait $recorder 2>/dev/null
     say --watch -c status | grep 'session 3, runs' || return 1
-    record 2 1000 -o "$D/next.data" >"$D/next.log" 2>&1 || { cat "$D/next.log"; return 1; }
+    sampled 2 1000 -o "$D/next.data" >"$D/next.log" 2>&1 || { cat "$D/next.log"; return 1; }
 }
 check "another host goes on after one was killed" killed
-kill $qemu 2>/dev/null
-wait $qemu 2>/dev/null
+stop_qemu
 [ -z "${NET_QEMU:-}" ] || exit 0
 
-key=$D/key
-(umask 077 && cat tests/pd/test.key >"$key")
-boot "$(cat "$B/tests/pd/netkey/qemu-command")"
+test_keys
+key_option="--key-file $D/key"
+boot "$(cat "$B/tests/pd/netkey/qemu-command")" ""
+check "the target with a key answers" answers
 good_key() {
-    record 2 5000 -o "$D/key.data" --key-file "$key" >"$D/key.log" 2>&1 || { cat "$D/key.log"; return 1; }
+    sampled 2 5000 -o "$D/key.data" >"$D/key.log" 2>&1 || { cat "$D/key.log"; return 1; }
     grep ' 0 lost' "$D/key.log"
 }
 check "recorded with a key" good_key
 bad_key() {
-    (umask 077 && tr 0 1 <"$key" >"$D/wrong.key")
-    ! record 1 1000 -o "$D/bad.data" --key-file "$D/wrong.key" >"$D/wrong.log" 2>&1 &&
-        ! record 1 1000 -o "$D/bad.data" >"$D/none.log" 2>&1 &&
+    key_option=
+    ! sampled 1 1000 -o "$D/bad.data" --key-file "$D/wrong.key" >"$D/wrong.log" 2>&1 &&
+        ! sampled 1 1000 -o "$D/bad.data" >"$D/none.log" 2>&1 &&
         grep -i key "$D/wrong.log" && grep -i key "$D/none.log"
 }
 check "refused without the key and with a wrong one" bad_key
 counted() {
-    say --key-file "$key" -c status | grep 'refused [1-9]'
+    say -c status | grep 'refused [1-9]'
 }
-check "who did not prove a key is counted" counted
+check "connections without a proof are counted" counted

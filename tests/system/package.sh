@@ -4,10 +4,9 @@
 # run. Environment: B.
 set -u
 NAME=package
-case $B in /*) D=$B/tests/run-package ;; *) D=$PWD/$B/tests/run-package ;; esac
-rm -rf "$D"
-mkdir -p "$D/source/mkperf" "$D/root"
+B=$(realpath "$B")
 . tests/system/lib.sh
+mkdir -p "$D/source/mkperf" "$D/root"
 
 build() {
     git ls-files -z | tar cf - --null -T - | tar xf - -C "$D/source/mkperf" || return 1

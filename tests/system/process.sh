@@ -4,14 +4,9 @@
 # that need no shell are in tests/unit/test_process.c. Environment: B and MKPERF.
 set -u
 NAME=process
-case $B in /*) D=$B/tests/run-process ;; *) D=$PWD/$B/tests/run-process ;; esac
-rm -rf "$D"
-mkdir -p "$D"
+B=$(realpath "$B")
 . tests/system/lib.sh
-MKPERF=$(realpath "$MKPERF")
-QEMU=$(cat "$B/demo/qemu-command")
-export QEMU MKPERF
-system="--system $B/demo/demo.system --elf-path $B/demo"
+. tests/system/lib-demo.sh
 
 record() {
     scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 1 $system -o "$D/good.data" \

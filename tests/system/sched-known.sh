@@ -6,15 +6,12 @@
 # nanoseconds that the kernel may add to a run; SECONDS_SCHED, how long to record.
 set -u
 NAME=${NAME:-sched-known}
-D=$B/tests/run-$NAME
+. tests/system/lib.sh
 t=${SCHED_DIR:-$B/tests/pd/sched}
 QEMU=${SCHED_QEMU:-$(cat "$t/qemu-command")}
 SLACK=${SLACK:-1500}
 NS=${NS:-1}
 export QEMU
-rm -rf "$D"
-mkdir -p "$D"
-. tests/system/lib.sh
 
 # Lines of sched.txt: TIME(ns) EVENT FIELD=VALUE..., by perf.
 recording() {

@@ -6,14 +6,12 @@
 # Environment: B and MKPERF.
 set -u
 NAME=stamp
-here=$PWD
 B=$(realpath "$B")
+. tests/system/lib.sh
+mkdir -p "$D/elfs" "$D/home" "$D/empty" "$D/stamped" "$D/plain"
+here=$PWD
 MKPERF=$(realpath "$MKPERF")
 demo=$B/demo
-D=$B/tests/run-$NAME
-rm -rf "$D"
-mkdir -p "$D/elfs" "$D/home" "$D/empty" "$D/stamped" "$D/plain"
-. tests/system/lib.sh
 export HOME="$D/home" DEBUGINFOD_CACHE_PATH="$D/home/cache" # nothing of this machine's user
 export MKPERF
 

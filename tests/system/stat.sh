@@ -4,9 +4,6 @@
 # what they must be, not with earlier ones. Also `mkperf list`, multiplexing, and sampling of selected PDs.
 set -u
 NAME=stat
-D=$B/tests/run-stat
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 demo=$B/demo
 

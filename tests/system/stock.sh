@@ -4,9 +4,6 @@
 # sample's thread with the hook.
 set -u
 NAME=stock
-D=$B/tests/run-stock
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 . tests/system/lib-stock.sh
 

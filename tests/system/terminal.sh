@@ -4,17 +4,12 @@
 # Environment: B and MKPERF.
 set -u
 NAME=terminal
-case $B in /*) D=$B/tests/run-terminal ;; *) D=$PWD/$B/tests/run-terminal ;; esac
-rm -rf "$D"
-mkdir -p "$D"
+B=$(realpath "$B")
 . tests/system/lib.sh
-MKPERF=$(realpath "$MKPERF")
-QEMU=$(cat "$B/demo/qemu-command")
-export QEMU MKPERF
+. tests/system/lib-demo.sh
 unset NO_COLOR
 export TERM=xterm
 escape=$(printf '\033')
-data=$D/perf.data
 
 record() {
     scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 2 --system "$B/demo/demo.system" \

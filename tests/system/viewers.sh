@@ -5,9 +5,7 @@
 # it; exports.sh installs the readers from npm.
 set -u
 NAME=viewers
-case $B in /*) D=$B/tests/run-viewers ;; *) D=$PWD/$B/tests/run-viewers ;; esac
-rm -rf "$D"
-mkdir -p "$D"
+B=$(realpath "$B")
 . tests/system/lib.sh
 demo=$B/demo
 data=$D/perf.data

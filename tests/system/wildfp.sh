@@ -5,11 +5,8 @@
 # Environment: as demo.sh, with WILDFP_DIR and WILDFP_QEMU.
 set -u
 NAME=${NAME:-wildfp}
-t=${WILDFP_DIR:-$B/tests/pd/wildfp}
-D=$B/tests/run-$NAME
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
+t=${WILDFP_DIR:-$B/tests/pd/wildfp}
 QEMU=${WILDFP_QEMU:-$(cat "$t/qemu-command")}
 export QEMU
 

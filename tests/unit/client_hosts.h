@@ -28,7 +28,7 @@ struct test_host {
     mkperf_Mark mark;
     mkperf_Status status;
     mkperf_Session session;
-    unsigned roles, gaps, marks, statuses, sessions, hellos, batches, bad_seals;
+    unsigned roles, gaps, marks, statuses, sessions, hellos, batches, bad_macs;
     uint64_t samples; /* the stream's position, by Batch.first_sample */
     uint64_t received, missing;
     bool check; /* seals */
@@ -184,7 +184,7 @@ static void take_message(struct test_host *h, const uint8_t *message, size_t n)
     pb_istream_t stream = pb_istream_from_buffer(message, n);
 
     if (h->check && !mkperf_link_accept(&h->link, message, n)) {
-        h->bad_seals++;
+        h->bad_macs++;
     }
     if (message[0] == (mkperf_ToHost_batch_tag << 3 | 2)) {
         take_batch(h, message, n);

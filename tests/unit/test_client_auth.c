@@ -29,7 +29,7 @@ static void right_key(void **state)
     settle(h);
     assert_int_equal(ask_for(h, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
     assert_int_equal(h->received, 1000);
-    assert_int_equal(h->bad_seals, 0);
+    assert_int_equal(h->bad_macs, 0);
     assert_int_equal(h->status.bad_auth, 0);
     assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag); /* anew */
     assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
@@ -366,13 +366,13 @@ static void hello_on_a_line(void **state)
         say_bytes(h, other->said, other->said_bytes);
         sample(10);
         settle(h);
-        assert_true(h->bad_seals == 1 + i * 2); /* the target's answer to the other's hello */
+        assert_true(h->bad_macs == 1 + i * 2); /* the target's answer to the other's hello */
         mkperf_ToTarget proof = {.which_msg = mkperf_ToTarget_prove_tag};
         make_frame(other, &proof);
         say_bytes(h, other->said, other->said_bytes);
         assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
                          mkperf_ToHost_status_tag);
-        assert_int_equal(h->bad_seals, 2 + i * 2);
+        assert_int_equal(h->bad_macs, 2 + i * 2);
     }
     assert_true(h->status.running);
     assert_int_equal(h->status.bad_auth, 3);
