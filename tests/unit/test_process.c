@@ -36,7 +36,8 @@ static pid_t start_recording(const char *target, const char *out)
 {
     char *argv[] = {(char[]){"record"}, (char[]){"-t"}, strdup(target),
                     (char[]){"-o"},     strdup(out),    NULL};
-    unlink(recording_path("words")); /* or the caller would wait for words of an earlier recording */
+    unlink(
+        recording_path("words")); /* or the caller would wait for words of an earlier recording */
     pid_t child = fork();
 
     assert_true(child >= 0);

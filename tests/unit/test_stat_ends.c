@@ -152,8 +152,7 @@ static void test_parts(void **state)
 
     (void)state;
     serve_counts((struct how){.counts = COUNTED, .parts = UINT32_MAX});
-    char *text =
-        RUN(stat, &status, "-t", target, "-e", "cycles", "--duration", "0.03", "--per-pd");
+    char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "--duration", "0.03", "--per-pd");
     over();
     assert_int_equal(status, MKPERF_ERR_INPUT);
     assert_non_null(strstr(text, "an answer that is not to GetCounts"));
