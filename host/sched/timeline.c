@@ -135,7 +135,7 @@ void mkperf_timeline_bins(const struct mkperf_timeline *t, uint32_t pd, uint64_t
             ns[k][s] = 0;
         }
     }
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count && n > 0; k++) {
         uint64_t at = i[k].from > from ? i[k].from : from, end = i[k].to < to ? i[k].to : to;
 
         while (at < end) {
