@@ -14,7 +14,7 @@
 #include "pmu/events.h"
 #include "talk.h"
 
-enum { OPT_OVERWRITE = 320, OPT_DUMP_ON_FAULT, OPT_INTERACTIONS, OPT_SCHED };
+enum { OPT_OVERWRITE = 320, OPT_DUMP_ON_FAULT, OPT_INTERACTIONS, OPT_SCHED, OPT_OFF_CPU };
 
 static const struct mkperf_option options[] = {
     {.id = OPT_OVERWRITE,
@@ -39,6 +39,10 @@ static const struct mkperf_option options[] = {
      .name = "sched",
      .help = "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
              "is sampled beside them"},
+    {.id = OPT_OFF_CPU,
+     .name = "off-cpu",
+     .help = "with the callchain of each thread that stops to wait, and for how long: mkperf report "
+             "--off-cpu; implies --sched"},
     {.id = 0},
 };
 
@@ -78,6 +82,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return MKPERF_OK;
     case OPT_SCHED:
         o->configure.sched = true;
+        return MKPERF_OK;
+    case OPT_OFF_CPU:
+        o->configure.sched = o->configure.off_cpu = true;
         return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);

@@ -273,6 +273,13 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
                                 "%s: the target's build has no scheduling events (--sched)",
                                 r->link.source.spec);
     }
+    if (r->options->configure.off_cpu && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
+        !r->link.answer.msg.session.off_cpu) {
+        return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                "%s: the target's build has no samples of blocked threads "
+                                "(--off-cpu)",
+                                r->link.source.spec);
+    }
     return check_cores(r, m.msg.configure.cores, e);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/off_cpu.h"
 #include "symbols/identity.h"
 #include "writer_internal.h"
 #include <mkperf/version.h>
@@ -23,6 +24,7 @@ static const struct {
     const char *name;
     uint32_t type, config;
 } generic[] = {
+    {MKPERF_OFF_CPU_EVENT, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT},
     {"cycles", PERF_TYPE_HARDWARE, 0},
     {"cpu-cycles", PERF_TYPE_HARDWARE, 0},
     {"instructions", PERF_TYPE_HARDWARE, 1},

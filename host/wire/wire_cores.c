@@ -15,7 +15,7 @@ uint32_t stream_lost_core(const struct mkperf_stream *s)
 
 void stream_cores_begin(struct mkperf_stream *s, uint32_t core)
 {
-    if (s->merge == NULL && s->session.cores <= 1 && core == 0) {
+    if (s->merge == NULL && s->session.cores <= 1 && core == 0 && !s->off_cpu_on) {
         return;
     }
     if (s->merge == NULL) {
@@ -28,17 +28,23 @@ void stream_cores_begin(struct mkperf_stream *s, uint32_t core)
     mkperf_merge_await(s->merge, s->session.nevents != 0 ? cores : 0, s->sched_running ? cores : 0);
 }
 
+/* Behind the order of cores, samples of blocked threads wait for their thread to run. */
+static const struct mkperf_sink *sink_of(const struct mkperf_stream *s)
+{
+    return s->off_cpu_on ? &s->off_cpu_sink : &s->config.sink;
+}
+
 enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
                                struct mkperf_error *e)
 {
-    return s->merge != NULL ? mkperf_merge_add(s->merge, sample, &s->config.sink, e)
+    return s->merge != NULL ? mkperf_merge_add(s->merge, sample, sink_of(s), e)
                             : mkperf_sink_sample(&s->config.sink, sample, e);
 }
 
 enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkperf_sched *event,
                                      struct mkperf_error *e)
 {
-    const struct mkperf_sink *sink = &s->config.sink;
+    const struct mkperf_sink *sink = sink_of(s);
 
     if (sink->ops->sched == NULL) {
         return MKPERF_OK;
@@ -49,7 +55,7 @@ enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkper
 
 enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e)
 {
-    return s->merge != NULL ? mkperf_merge_release(s->merge, all, &s->config.sink, e) : MKPERF_OK;
+    return s->merge != NULL ? mkperf_merge_release(s->merge, all, sink_of(s), e) : MKPERF_OK;
 }
 
 void stream_cores_status(struct mkperf_stream *s, const mkperf_Status *m)

@@ -26,6 +26,9 @@ static void convert_event(const mkperf_SessionEvent *from, struct mkperf_event *
     to->frequency = from->frequency;
     to->group = from->group;
     to->read = from->read;
+    if (strcmp(to->name, MKPERF_OFF_CPU_EVENT) == 0) { /* no counter, and no mode */
+        to->kernel = to->user = true;
+    }
 }
 
 static void convert_session(const mkperf_Session *from, struct mkperf_session *to)
@@ -93,6 +96,7 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
                                 m->id);
     }
     s->sched_running = session.sched;
+    s->off_cpu_on = session.sched && m->off_cpu;
     memset(s->event_of, -1, sizeof s->event_of);
     for (unsigned i = 0; i < session.nevents; i++) {
         int number = event_number(&s->session, &session.event[i]);
@@ -107,6 +111,7 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
         map_counters(s, &m->events[i], number);
         s->number_of[i] = (uint8_t)number;
     }
+    s->off_cpu.event = mkperf_off_cpu_event(&s->session);
     return s->began && s->session.nevents > before.nevents
                ? mkperf_sink_events(sink, &s->session, e)
                : MKPERF_OK;
@@ -173,6 +178,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     if (stream_release(s, true, e) != MKPERF_OK) {
         return e->status;
     }
+    mkperf_off_cpu_close(&s->off_cpu);
     if (!s->has_session || (!s->has_status && !s->numbered)) {
         return MKPERF_OK; /* nothing was sampled */
     }

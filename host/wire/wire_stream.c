@@ -22,6 +22,9 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
     s->totals.first_ns = UINT64_MAX;
     s->totals.complete = true;
     s->pause_ns = PAUSE_NS;
+    s->off_cpu.to = config->sink;
+    s->off_cpu.unpaired = &s->totals.off_cpu_unpaired;
+    s->off_cpu_sink = mkperf_off_cpu_sink(&s->off_cpu);
     memset(s->event_of, -1, sizeof s->event_of);
     return s;
 }
@@ -30,6 +33,7 @@ void mkperf_stream_free(struct mkperf_stream *s)
 {
     if (s != NULL) {
         mkperf_merge_free(s->merge);
+        mkperf_off_cpu_free(&s->off_cpu);
         free(s->interactions);
         free(s->stamp);
         for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {

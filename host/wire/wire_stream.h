@@ -14,6 +14,7 @@
 #include "model/interactions.h"
 #include "model/merge.h"
 #include "model/model.h"
+#include "model/off_cpu.h"
 #include "model/pds.h"
 #include "wire_batch.h"
 
@@ -72,7 +73,7 @@ struct mkperf_stream {
     uint64_t pause_ns;  /* between the last time before a restart and the first after it */
     uint64_t generation;
     uint64_t core_ns[MKPERF_MAX_CORES];
-    struct mkperf_merge *merge; /* of the cores' samples; NULL: there is one core */
+    struct mkperf_merge *merge; /* of samples and events; NULL: they need no order */
     struct {
         uint64_t arrived; /* samples of this session, those with a lost chain too */
         uint64_t lost[MKPERF_LOST_PLACES];
@@ -89,6 +90,9 @@ struct mkperf_stream {
     bool sched_damaged;     /* codes may be unknown until a new epoch begins */
     uint64_t sched_arrived; /* of this session, with those whose code is unknown */
     uint64_t sched_jumped;  /* missing by the numbers of what arrived */
+    bool off_cpu_on;        /* samples of blocked threads: */
+    struct mkperf_off_cpu off_cpu;
+    struct mkperf_sink off_cpu_sink;
     struct mkperf_totals totals;
     struct mkperf_interactions *interactions; /* NULL: none received */
     uint32_t interaction_parts;               /* received of it */
