@@ -13,6 +13,8 @@
 #include "base/colour.h"
 #include "base/progress.h"
 #include "cmd.h"
+#include "model/off_cpu.h"
+#include "profile/blocked.h"
 #include "report/browser.h"
 #include "report/charged.h"
 #include "report/head.h"
@@ -30,6 +32,7 @@ enum {
     OPTION_PERCENTAGE,
     OPTION_NO_IDLE,
     OPTION_MARKS,
+    OPTION_OFF_CPU,
 };
 
 static const struct mkperf_option options[] = {
@@ -76,6 +79,10 @@ static const struct mkperf_option options[] = {
     {.id = OPTION_CHARGED,
      .name = "charged",
      .help = "instead: for each PD what it used itself, and what others used on its behalf"},
+    {.id = OPTION_OFF_CPU,
+     .name = "off-cpu",
+     .help = "instead: the time in which threads were blocked, in ns, by their callchains (record "
+             "--off-cpu); with scheduling events alone, by what each PD waited for"},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
@@ -88,7 +95,7 @@ static const char default_input[] = "perf.data";
 
 struct command {
     const char *input;
-    bool stdio, interactions, dot, marks, charged;
+    bool stdio, interactions, dot, marks, charged, off_cpu;
     const char *output; /* of interactions */
     enum mkperf_colour colour;
     struct report_options report;
@@ -155,6 +162,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     case OPTION_CHARGED:
         c->charged = true;
         return MKPERF_OK;
+    case OPTION_OFF_CPU:
+        c->off_cpu = true;
+        return MKPERF_OK;
     case 'o':
         c->output = g->value;
         return MKPERF_OK;
@@ -216,6 +226,10 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
 
     report_head_print(p, c->input, c->marks, stdout);
     report_filter_print(&p->filter, stdout);
+    if (p->off_cpu && mkperf_blocked_made(p->blocked)) {
+        printf("# blocked     by what each PD waited for: no callchains of blocked threads were "
+               "recorded (record --off-cpu)\n");
+    }
     mkperf_frames_cost(f, stdout);
     mkperf_frames_warn(f, stdout);
     for (uint32_t i = 0; status == MKPERF_OK && i < p->places.session.nevents; i++) {
@@ -260,13 +274,14 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
     struct mkperf_profile p = {.cores = report_sorts_by(&c->report, REPORT_SORT_CORE),
                                .leaves_only = !browse && !c->charged && !c->report.children &&
                                               c->report.graph == REPORT_GRAPH_NONE,
+                               .off_cpu = c->off_cpu,
                                .filter = c->filter};
     struct mkperf_frames f;
     bool with_line = report_sorts_by(&c->report, REPORT_SORT_LINE);
     enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, with_line, e);
 
     c->report.pd = c->names.pd;
-    c->report.event = c->names.event;
+    c->report.event = c->off_cpu ? MKPERF_OFF_CPU_EVENT : c->names.event;
     c->report.colour = mkperf_colour_wanted(c->colour, stdout);
     if (status == MKPERF_OK) {
         status = report_check_names(&p, c->input, c->report.pd, c->report.event, e);
@@ -300,6 +315,10 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                                   args->operand[0]);
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
+    if (c->off_cpu && (c->interactions || c->charged || c->names.event != NULL)) {
+        return mkperf_usage_error(e, "report",
+                                  "--off-cpu excludes --interactions, --charged and --event");
+    }
     if (c->output != NULL && !c->interactions) {
         return mkperf_usage_error(e, "report", "-o is for --interactions");
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "model/off_cpu.h"
 #include "perfdata/writer.h"
 
 struct perfdata_output {
@@ -137,6 +138,7 @@ enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool core
 
     o->profile.cores = cores;
     o->profile.times = times;
+    o->profile.off_cpu = x->event != NULL && strcmp(x->event, MKPERF_OFF_CPU_EVENT) == 0;
     o->profile.places.inlined = !x->no_inlined;
     o->profile.whole = profiled_whole;
     o->profile.self = o;

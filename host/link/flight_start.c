@@ -41,8 +41,9 @@ static const struct mkperf_option options[] = {
              "is sampled beside them"},
     {.id = OPT_OFF_CPU,
      .name = "off-cpu",
-     .help = "with the callchain of each thread that stops to wait, and for how long: mkperf report "
-             "--off-cpu; implies --sched"},
+     .help =
+         "with the callchain of each thread that stops to wait, and for how long: mkperf report "
+         "--off-cpu; implies --sched"},
     {.id = 0},
 };
 

@@ -141,6 +141,10 @@ struct mkperf_lost {
     uint32_t core; /* or MKPERF_CORE_UNKNOWN: of several */
 };
 
+/* In a sample's flags, on the host alone: a thread that is blocked. kernel_pc says on what
+ * (profile/blocked.h), and no code is known. */
+#define MKPERF_SAMPLE_BLOCKED (UINT32_C(1) << 16)
+
 #define MKPERF_CORE_UNKNOWN UINT32_MAX
 
 enum mkperf_core_state {

@@ -25,6 +25,15 @@ static struct mkperf_blocked *blocked(struct mkperf_off_cpu *o, uint32_t pd)
     return &o->pd[pd];
 }
 
+static void leave_out(struct mkperf_off_cpu *o, struct mkperf_blocked *b)
+{
+    if (b->waits) {
+        b->waits = false;
+        o->totals->off_cpu_unpaired++;
+        o->totals->samples--;
+    }
+}
+
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
@@ -34,7 +43,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
         return mkperf_sink_sample(&o->to, s, e);
     }
     struct mkperf_blocked *b = blocked(o, s->pd);
-    *o->unpaired += b->waits;
+    leave_out(o, b);
     b->waits = true;
     b->sampled_ns = s->time_ns;
     b->sample = *s;
@@ -44,14 +53,14 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 }
 
 /* The PD runs again. */
-static enum mkperf_status release(struct mkperf_off_cpu *o, struct mkperf_blocked *b,
-                                  uint64_t now, struct mkperf_error *e)
+static enum mkperf_status release(struct mkperf_off_cpu *o, struct mkperf_blocked *b, uint64_t now,
+                                  struct mkperf_error *e)
 {
-    b->waits = false;
     if (b->stopped_ns != b->sampled_ns || now <= b->stopped_ns) {
-        ++*o->unpaired;
+        leave_out(o, b);
         return MKPERF_OK;
     }
+    b->waits = false;
     struct mkperf_sample s = b->sample;
     s.time_ns = now;
     s.period = now - b->stopped_ns;
@@ -102,8 +111,7 @@ struct mkperf_sink mkperf_off_cpu_sink(struct mkperf_off_cpu *o)
 void mkperf_off_cpu_close(struct mkperf_off_cpu *o)
 {
     for (uint32_t i = 0; i < o->npds; i++) {
-        *o->unpaired += o->pd[i].waits;
-        o->pd[i].waits = false;
+        leave_out(o, &o->pd[i]);
     }
 }
 

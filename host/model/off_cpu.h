@@ -7,8 +7,8 @@
  * from its thread; when the thread runs again, the sample is passed on with the time in between in
  * nanoseconds as its period, and with the end of that time as its time, as in perf.
  *
- * What may be lost: a sample whose switches are not known (gap, end of the session) is not passed on;
- * *unpaired counts it.
+ * What may be lost: a sample whose switches are not known (gap, end of the session) is not passed on,
+ * and counted.
  */
 #ifndef MKPERF_HOST_MODEL_OFF_CPU_H
 #define MKPERF_HOST_MODEL_OFF_CPU_H
@@ -25,9 +25,9 @@ struct mkperf_blocked { /* a PD */
 };
 
 struct mkperf_off_cpu {
-    struct mkperf_sink to; /* first: relay.h */
-    uint32_t event;        /* number of MKPERF_OFF_CPU_EVENT in the session */
-    uint64_t *unpaired;
+    struct mkperf_sink to;        /* first: relay.h */
+    uint32_t event;               /* number of MKPERF_OFF_CPU_EVENT in the session */
+    struct mkperf_totals *totals; /* what is left out is in off_cpu_unpaired, not in samples */
     uint32_t npds, room;
     struct mkperf_blocked *pd;
 };
@@ -35,7 +35,7 @@ struct mkperf_off_cpu {
 /* The number of the event in a session; MKPERF_MODEL_EVENTS: it has none. */
 uint32_t mkperf_off_cpu_event(const struct mkperf_session *session);
 
-/* o->to, o->event and o->unpaired are set. */
+/* o->to, o->event and o->totals are set. */
 struct mkperf_sink mkperf_off_cpu_sink(struct mkperf_off_cpu *o);
 /* The session is over: what still waits is not known. */
 void mkperf_off_cpu_close(struct mkperf_off_cpu *o);

@@ -110,7 +110,7 @@ void mkperf_frames_cost(struct mkperf_frames *f, FILE *out)
     char text[256];
 
     mkperf_profile_cost(p);
-    for (uint32_t i = 0; i < p->places.session.nevents; i++) {
+    for (uint32_t i = 0; i < p->places.session.nevents && !p->off_cpu; i++) {
         mkperf_cost_text(&p->cost, &p->places, i, p->total[i].period, text, sizeof text);
         fprintf(out, "# cost        of profiling: %s\n", text);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "blocked.h"
 
 enum { PAGE = 4096 };
 
@@ -180,13 +181,25 @@ static void add_unknown(struct mkperf_places *s, struct mkperf_function f, uint6
     add_frame(s, f, name, NULL);
 }
 
+static const char *name_of(const void *self, uint32_t pd)
+{
+    return mkperf_places_pd_name(self, pd);
+}
+
 static void resolve(struct mkperf_places *s, const struct mkperf_place *p)
 {
     struct mkperf_function f = {.pd = p->pd, .kernel = p->kernel};
     struct mkperf_module *m = p->kernel ? s->kernel : p->pd < s->npds ? s->pd[p->pd].module : NULL;
     struct mkperf_line line[MKPERF_PLACES_INLINED];
     struct mkperf_symbol symbol;
+    char text[MKPERF_BLOCKED_TEXT];
 
+    if (p->blocked) {
+        mkperf_blocked_text(p->addr, name_of, s, text);
+        f.known = true;
+        add_frame(s, f, text, NULL);
+        return;
+    }
     if (m == NULL || !mkperf_symbol_at(m, p->addr, &symbol)) {
         add_unknown(s, f, p->addr);
         return;
@@ -203,20 +216,27 @@ static void resolve(struct mkperf_places *s, const struct mkperf_place *p)
     add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
 }
 
-uint32_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr)
+static uint32_t number_of(struct mkperf_places *s, uint32_t pd, bool kernel, bool blocked,
+                          uint64_t addr)
 {
-    uint64_t key[2] = {pd | (uint64_t)kernel << 32, addr};
+    uint64_t key[2] = {pd | (uint64_t)kernel << 32 | (uint64_t)blocked << 33, addr};
     uint32_t known = s->places.count;
     uint32_t number = mkperf_hash_number(&s->places, key, 2);
 
     MKPERF_GROW(s->place, s->place_room, s->places.count);
     if (number == known) {
-        struct mkperf_place p = {.pd = pd, .kernel = kernel, .addr = addr, .first = s->nframes};
+        struct mkperf_place p = {
+            .pd = pd, .kernel = kernel, .blocked = blocked, .addr = addr, .first = s->nframes};
         resolve(s, &p);
         p.nframes = s->nframes - p.first;
         s->place[number] = p;
     }
     return number;
+}
+
+uint32_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr)
+{
+    return number_of(s, pd, kernel, false, addr);
 }
 
 uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
@@ -228,6 +248,10 @@ uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
     if (sample->flags & MKPERF_SAMPLE_KERNEL) {
         out[n++] =
             (struct mkperf_address){.addr = sample->kernel_pc, .pd = sample->pd, .kernel = true};
+    }
+    if (sample->flags & MKPERF_SAMPLE_BLOCKED) {
+        out[n++] =
+            (struct mkperf_address){.addr = sample->kernel_pc, .pd = sample->pd, .blocked = true};
     }
     if (user) {
         out[n++] = (struct mkperf_address){.addr = sample->pc, .pd = sample->pd};
@@ -252,7 +276,7 @@ uint32_t mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *s
     for (uint32_t i = 0; i < n; i++) {
         const struct mkperf_address *a = &address[i];
         uint64_t addr = a->addr - (a->is_return && a->addr != 0); /* in the call itself */
-        place[i] = mkperf_places_number(s, a->pd, a->kernel, addr);
+        place[i] = number_of(s, a->pd, a->kernel, a->blocked, addr);
     }
     return n;
 }

@@ -45,6 +45,7 @@ struct mkperf_frame {
 struct mkperf_place {
     uint32_t pd;
     bool kernel;
+    bool blocked;  /* no code: addr is what a thread waits for, blocked.h */
     uint64_t addr; /* of code: for callers, inside the call */
     uint32_t first, nframes;
 };
@@ -79,6 +80,7 @@ struct mkperf_address {
     uint64_t addr;
     uint32_t pd;
     bool kernel;
+    bool blocked;   /* as of a place */
     bool is_return; /* of a caller: the call stands before it */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/percent.h"
 #include "base/xalloc.h"
+#include "blocked.h"
 #include "model/figures.h"
 #include "sched/analysis.h"
 
@@ -50,7 +51,8 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
 static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sample *s,
                           uint64_t key[MKPERF_PROFILE_WORDS_MAX])
 {
-    uint32_t flags = s->flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER);
+    uint32_t flags = s->flags &
+                     (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED);
     const struct mkperf_caller *caller = s->callers->caller;
     unsigned callers = p->leaves_only ? 0 : s->callers->n, own = 0;
     uint32_t n = MKPERF_PROFILE_CALLERS;
@@ -68,7 +70,8 @@ static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sa
     }
     key[MKPERF_PROFILE_THREAD] = s->pd | (uint64_t)s->event << 32;
     key[MKPERF_PROFILE_FLAGS] = flags | (uint64_t)(p->cores ? s->core : 0) << 32;
-    key[MKPERF_PROFILE_KERNEL_PC] = flags & MKPERF_SAMPLE_KERNEL ? s->kernel_pc : 0;
+    key[MKPERF_PROFILE_KERNEL_PC] =
+        flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_BLOCKED) ? s->kernel_pc : 0;
     key[MKPERF_PROFILE_PC] = flags & MKPERF_SAMPLE_NO_USER ? 0 : s->pc;
     return n;
 }
@@ -240,8 +243,14 @@ const struct mkperf_sink_ops mkperf_profile_ops = {
 
 struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p)
 {
-    return (struct mkperf_sink){
+    const struct mkperf_sink sink = {
         .ops = &mkperf_profile_ops, .self = p, .leaves_only = p->leaves_only};
+
+    if (!p->off_cpu) {
+        return sink;
+    }
+    p->blocked = mkperf_blocked_new(sink);
+    return mkperf_blocked_sink(p->blocked);
 }
 
 struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uint32_t chain)
@@ -363,6 +372,8 @@ void mkperf_profile_free(struct mkperf_profile *p)
 {
     mkperf_analysis_free(p->sched);
     p->sched = NULL;
+    mkperf_blocked_free(p->blocked);
+    p->blocked = NULL;
     mkperf_places_free(&p->places);
     mkperf_hash_free(&p->chains);
     free(p->weight);

@@ -61,6 +61,7 @@ struct mkperf_profile {
     bool leaves_only;            /* callers are not kept */
     bool keep_schedule;          /* with times: keep what scheduling events say, interval by
                                     interval; then a session may have no samples */
+    bool off_cpu;                /* an off-CPU profile: blocked.h */
     struct report_filter filter; /* samples that do not pass are not counted */
     enum mkperf_status (*whole)(void *self, struct mkperf_error *e); /* at the end; NULL: none */
     void *self;
@@ -76,10 +77,11 @@ struct mkperf_profile {
     uint64_t lost[MKPERF_LOST_PLACES], lost_events[MKPERF_LOST_PLACES];
     uint64_t first_ns, last_ns; /* of samples, and with times of marks */
     struct mkperf_totals totals;
-    struct mkperf_cost cost;         /* after mkperf_profile_cost */
-    struct mkperf_analysis *sched;   /* of scheduling events; NULL: none were recorded */
-    struct mkperf_schedule schedule; /* if kept */
-    struct mkperf_hash mark_keys;    /* PD, name (a text of the places) */
+    struct mkperf_cost cost;               /* after mkperf_profile_cost */
+    struct mkperf_blocked_source *blocked; /* with off_cpu */
+    struct mkperf_analysis *sched;         /* of scheduling events; NULL: none were recorded */
+    struct mkperf_schedule schedule;       /* if kept */
+    struct mkperf_hash mark_keys;          /* PD, name (a text of the places) */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;
     struct mkperf_profile_mark mark[MKPERF_PROFILE_MARKS]; /* the first ones */

@@ -23,7 +23,7 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
     s->totals.complete = true;
     s->pause_ns = PAUSE_NS;
     s->off_cpu.to = config->sink;
-    s->off_cpu.unpaired = &s->totals.off_cpu_unpaired;
+    s->off_cpu.totals = &s->totals;
     s->off_cpu_sink = mkperf_off_cpu_sink(&s->off_cpu);
     memset(s->event_of, -1, sizeof s->event_of);
     return s;

@@ -165,6 +165,26 @@ flight() {
     [ "$(grep -c sched_switch "$D/flight.txt")" -ge 10000 ]
 }
 
+# With a callchain of each thread that stops to wait: as often as the events say, and where; for unmodified perf as
+# well. It is blocked until it runs again: a call, and what it is ready after the reply.
+off_cpu() {
+    scripts/qemu-record "$D" --off-cpu --duration 0.1 --system "$t/sched.system" --elf-path "$t" -o "$D/off.data" \
+        >"$D/off.log" 2>&1 || { cat "$D/off.log"; return 1; }
+    grep -q ', 0 lost,' "$D/off.log" && "$MKPERF" latency -x ' ' "$D/off.data" >"$D/off.values" &&
+        "$MKPERF" report --stdio --off-cpu "$D/off.data" >"$D/off" && grep -q '^# lost  *0 of' "$D/off" || return 1
+    ! grep WARNING "$D/off" || return 1
+    perf_quiet report --stdio --no-children -g none -i "$D/off.data" >"$D/off.perf" || return 1
+    grep -q '[0-9.]*%.* first .* microkit_ppcall' "$D/off.perf" || return 1
+    awk '
+        FILENAME ~ /values$/ && $1 == "call" && $2 == "first" { calls += $5; total += $6 }
+        FILENAME ~ /values$/ && $1 == "pd" && $2 == "first" { ready = $6 }
+        FILENAME ~ /off$/ && $4 == "first" && $6 == "microkit_ppcall" { samples = $2; ns = $3 }
+        END { print "calls of first", calls, total, "ns; blocked in microkit_ppcall", samples, ns, "ns"
+              exit !(calls > 10000 && samples >= calls - 2 && samples <= calls + 2 &&
+                     ns > 0.99 * total && ns < 1.01 * (total + ready)) }' \
+        "$D/off.values" "$D/off"
+}
+
 check "a recording of scheduling events, none lost" recording
 check "100,000 calls, none missing; switches as the kernel counted them" counted
 check "runs take their known instructions" durations
@@ -173,4 +193,5 @@ check "each round has its inversion" inversion
 check "mkperf latency names it, and how long" named
 check "the critical path of a call is its parts" path
 check "at most 4 bytes an event on the line" bytes
+check "callchains of threads that wait, and for how long" off_cpu
 check "the flight recorder keeps events" flight
