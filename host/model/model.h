@@ -209,7 +209,7 @@ struct mkperf_totals {
     /* Scheduling events, and those that are missing, by place (_CHAIN: their code was lost). */
     uint64_t sched_events, sched_lost[MKPERF_LOST_PLACES], sched_overwritten;
     uint64_t off_cpu_unpaired; /* samples of blocked threads: for how long is not known */
-    uint64_t overwritten; /* samples of a flight recording that had given way to these */
+    uint64_t overwritten;      /* samples of a flight recording that had given way to these */
     const struct mkperf_interactions *interactions; /* valid during the call; NULL: none */
     /* Of multiplexed events: how long their sessions ran, and of that, how long
      * they were counted. 0: an event was counted all the time. */
