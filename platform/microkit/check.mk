@@ -16,6 +16,7 @@ $(call program_system,$(SEL4_TEST),flight,tests/pd/flight.c)
 $(call program_system,$(SEL4_TEST),exact,tests/pd/exact.c)
 $(call program_system,$(SEL4_TEST),callers,tests/pd/callers.c)
 $(call program_system,$(SEL4_TEST),sched,tests/pd/sched.c)
+$(call program_system,$(SEL4_TEST),budget,tests/pd/budget.c)
 
 # Virtual machines need a kernel at EL2.
 FORGER_GUEST := $(if $(shell grep -s '^.define CONFIG_ARM_HYPERVISOR_SUPPORT  *1' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),guest)

@@ -35,6 +35,20 @@ enum task_state {
     TASK_SENDING,   /* in its server's queue: a call, or a fault for the parent */
     TASK_AWAITING,  /* its message was delivered; waits for the reply */
     TASK_STOPPED,   /* runs again only if its parent restarts it */
+    TASK_THROTTLED, /* ready, and waits for its budget's refill */
+};
+
+enum { BUDGET_REFILLS = 2 };
+
+struct refill {
+    uint64_t at; /* ticks */
+    uint64_t amount;
+};
+
+struct budget {
+    uint64_t period;                      /* ticks */
+    unsigned refills;                     /* 0: there is no budget */
+    struct refill refill[BUDGET_REFILLS]; /* in the order of time */
 };
 
 struct task {
@@ -56,10 +70,11 @@ struct task {
     struct task *server;  /* while SENDING or AWAITING: to whom */
     uint64_t badge;       /* of the message being sent */
     uint64_t info;        /* of the message being sent */
-    uint64_t slice;       /* what a preempted task has left of its time slice, ticks; 0: all */
-    bool calling;         /* entered the kernel by a system call, and has not run since */
-    bool faulted;         /* the message being sent is the fault below, not the IPC buffer's */
-    bool restart;         /* was restarted while another core ran it: goes on at restart_pc */
+    struct budget budget;
+    uint64_t slice; /* what a preempted task has left of its time slice, ticks; 0: all */
+    bool calling;   /* entered the kernel by a system call, and has not run since */
+    bool faulted;   /* the message being sent is the fault below, not the IPC buffer's */
+    bool restart;   /* was restarted while another core ran it: goes on at restart_pc */
     uint64_t restart_pc;
     uint64_t fault[FAULT_WORDS];
 };
@@ -78,9 +93,13 @@ struct core {
     struct task *entered;  /* and the task that it was entered from */
     uint32_t iar;          /* the interrupt being handled */
     unsigned number;
-    bool reschedule; /* current may no longer be the right one */
-    bool ticking;    /* the time slice timer runs */
-    bool slice_over; /* current has used up its time slice */
+    bool reschedule;      /* current may no longer be the right one */
+    bool ticking;         /* current has a time slice, until: */
+    bool slice_over;      /* current has used it up */
+    uint64_t slice_end;   /* ticks */
+    uint64_t timer;       /* what the timer is set to; UINT64_MAX: it is off */
+    struct budget *payer; /* whose budget is being used, NULL: nobody's; */
+    uint64_t charged;     /* has paid until this time */
     struct task idle;
     struct mkperf_hook hook;
     struct ready_queues ready;
@@ -127,9 +146,19 @@ struct task *smp_trap_from_user(void);
 
 /* sched.c */
 void sched_ready(struct task *t, bool front);
+void sched_enqueue(struct task *t, bool front);
 void sched_remove(struct task *t);
 void sched_tick(void);
 struct task *sched_exit(void);
+
+/* budget.c */
+extern bool budgets;
+void budget_init(struct task *t);
+struct budget *budget_of(struct task *t);
+void budget_charge(struct core *core, uint64_t now);
+void budget_resume(struct budget *b, uint64_t now);
+void budget_release(struct core *core, uint64_t now);
+uint64_t budget_deadline(const struct core *core, struct task *t);
 
 /* ipc.c */
 void ipc_notify(struct task *to, uint64_t badge);

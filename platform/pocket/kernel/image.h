@@ -36,6 +36,7 @@ enum pocket_limits {
     POCKET_SLOTS = 64, /* of a cspace; 0 is never used */
     POCKET_NAME_BYTES = 64,
     POCKET_MAX_CORES = 4,
+    POCKET_LEAST_BUDGET = 10, /* microseconds: a shorter first refill waits for the next one */
 };
 
 enum pocket_channel_flags {
@@ -62,7 +63,10 @@ struct pocket_pd {
     uint32_t priority;
     int32_t parent; /* index, -1 */
     uint32_t child_id;
-    uint32_t cpu; /* the core that it runs on, below `cores` */
+    uint32_t cpu;    /* the core that it runs on, below `cores` */
+    uint64_t budget; /* microseconds of each `period`; 0: all of the time */
+    uint64_t period;
+    uint32_t passive; /* runs on the budgets of those that it serves */
     struct pocket_channel channel[POCKET_CHANNELS];
     uint8_t tcb[POCKET_SLOTS]; /* index + 1 of the PD whose TCB's capability is there, 0: none */
 };

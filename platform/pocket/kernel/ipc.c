@@ -209,6 +209,7 @@ void sys_recv(struct task *t)
         struct task *from = t->senders;
         t->senders = from->next;
         deliver(from, t);
+        core_self()->reschedule |= budgets; /* whose is used may be another's now */
     } else {
         t->state = TASK_RECEIVING;
         core_self()->reschedule = true;

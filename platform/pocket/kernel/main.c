@@ -35,6 +35,7 @@ static void task_init(struct task *t, const struct pocket_pd *pd, unsigned asid)
     t->ttbr0 = pd->tables | (uint64_t)asid << 48;
     t->message = (uint64_t *)ram(pd->ipc_buffer) + 1; /* behind the tag */
     t->priority = (int)pd->priority;
+    budget_init(t);
     t->context.pc = pd->entry;
     t->context.sp = pd->stack_top;
     t->context.pstate = PSTATE_USER;
@@ -49,6 +50,7 @@ static void idle_init(struct core *core)
     core->idle.context.pc = (uint64_t)idle_loop;
     core->idle.context.pstate = PSTATE_IDLE;
     core->current = &core->idle;
+    core->timer = UINT64_MAX;
 }
 
 /* The other cores: the boot core has done the rest. */

@@ -2,15 +2,40 @@
 /*
  * Fixed-priority preemptive scheduling.
  *
- * Owns: each core's ready queues and time slice. The running task is in no queue. There is no
- * periodic tick: the timer runs only while a task of the running one's priority waits for its turn.
+ * Owns: each core's ready queues, time slice and timer. The running task is in no queue. There is no
+ * periodic tick: the timer runs only while a task of the running one's priority waits for its turn,
+ * a budget is being used, or a task waits for its budget's refill (budget.c).
  */
 #include "core.h"
 
 enum { SLICE_HZ = 200, LOOK_HZ = 50000 };
 
-/* Makes t, which is in no queue, ready on its core: behind its equals or in front of them. */
+static uint64_t clock(void)
+{
+    return READ_REG(cntpct_el0);
+}
+
+/* Makes t, which waited and is in no queue, ready on its core: behind its equals or in front of
+ * them. Or it waits on, for its budget. */
 void sched_ready(struct task *t, bool front)
+{
+    struct budget *b = budgets ? budget_of(t) : NULL;
+
+    if (b != NULL) {
+        uint64_t now = clock();
+        if (b != core_self()->payer) {
+            budget_resume(b, now);
+        }
+        if (b->refill[0].at > now) {
+            t->state = TASK_THROTTLED;
+            t->core->reschedule = true;
+            return;
+        }
+    }
+    sched_enqueue(t, front);
+}
+
+void sched_enqueue(struct task *t, bool front)
 {
     struct ready_queues *ready = &t->core->ready;
     int p = t->priority;
@@ -80,6 +105,8 @@ static unsigned reason_of(const struct task *t)
         return t->faulted ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_QUEUED;
     case TASK_AWAITING:
         return t->faulted ? MKPERF_STOPPED_FAULTED : MKPERF_STOPPED_CALLED;
+    case TASK_THROTTLED:
+        return MKPERF_STOPPED_BUDGET;
     case TASK_STOPPED:
         break;
     }
@@ -140,18 +167,31 @@ static void set_slice(struct core *core, const struct task *t, bool switched)
 
     if (on && (switched || !core->ticking)) {
         uint64_t full = READ_REG(cntfrq_el0) / (t == pmu_task ? LOOK_HZ : SLICE_HZ);
-        WRITE_REG(cntp_tval_el0, t->slice != 0 ? t->slice : full);
-        WRITE_REG(cntp_ctl_el0, 1);
-    } else if (!on && core->ticking) {
-        WRITE_REG(cntp_ctl_el0, 0);
+        core->slice_end = clock() + (t->slice != 0 ? t->slice : full);
     }
     core->ticking = on;
+}
+
+/* Sets the timer to what is due next. */
+static void set_timer(struct core *core, struct task *t)
+{
+    uint64_t due = core->ticking ? core->slice_end : UINT64_MAX;
+
+    if (budgets) {
+        uint64_t deadline = budget_deadline(core, t);
+        due = deadline < due ? deadline : due;
+    }
+    if (due != core->timer) {
+        WRITE_REG(cntp_cval_el0, due);
+        WRITE_REG(cntp_ctl_el0, due != UINT64_MAX);
+        core->timer = due;
+    }
 }
 
 /* What is left of the slice of the current task, which is preempted: at least a tick. */
 static uint64_t left_of_slice(const struct core *core)
 {
-    int32_t left = core->ticking ? (int32_t)READ_REG(cntp_tval_el0) : 0;
+    int64_t left = core->ticking ? (int64_t)(core->slice_end - clock()) : 0;
 
     return !core->ticking ? 0 : left > 0 ? (uint64_t)left : 1;
 }
@@ -161,9 +201,32 @@ void sched_tick(void)
     struct core *core = core_self();
 
     WRITE_REG(cntp_ctl_el0, 0);
-    core->ticking = false;
-    core->slice_over = true;
+    core->timer = UINT64_MAX;
+    core->slice_over = core->ticking && clock() >= core->slice_end;
+    core->ticking &= !core->slice_over;
     core->reschedule = true;
+}
+
+/* Settles the core's budgets, before it is seen who runs. */
+static void settle(struct core *core)
+{
+    struct task *now = core->current;
+    uint64_t time = clock();
+
+    budget_charge(core, time);
+    budget_release(core, time);
+    const struct budget *b = budget_of(now);
+    if (now->state == TASK_READY && b != NULL && b->refill[0].at > time) {
+        now->state = TASK_THROTTLED;
+    }
+    for (struct task *t = best(&core->ready); t != NULL; t = best(&core->ready)) {
+        b = budget_of(t);
+        if (b == NULL || b->refill[0].at <= time) {
+            break;
+        }
+        sched_remove(t);
+        t->state = TASK_THROTTLED;
+    }
 }
 
 /* The end of every kernel entry that may have changed who should run. Returns who does. */
@@ -174,6 +237,9 @@ struct task *sched_exit(void)
 
     if (!core->reschedule) {
         return now;
+    }
+    if (budgets) {
+        settle(core);
     }
     core->reschedule = false;
     bool runs = now->state == TASK_READY;
@@ -187,7 +253,7 @@ struct task *sched_exit(void)
         sched_remove(next);
         now->slice = runs && !turn && now != pmu_task ? left_of_slice(core) : 0;
         if (runs && now->pd != NULL) {
-            sched_ready(now, !turn);
+            sched_enqueue(now, !turn);
             core->reschedule = false;
         }
     } else {
@@ -197,5 +263,9 @@ struct task *sched_exit(void)
         switch_to(core, next);
     }
     set_slice(core, next, next != now);
+    if (budgets) {
+        core->payer = budget_of(next);
+    }
+    set_timer(core, next);
     return next;
 }

@@ -19,6 +19,8 @@ static bool unsupported(struct packer *p, const struct mkperf_system_pd *pd)
         refuse(p, pd->line, "pocket does not support secure monitor calls (smc)");
     } else if (pd->cpu >= POCKET_MAX_CORES) {
         refuse(p, pd->line, "pocket has at most %d cores, cpu must be less", POCKET_MAX_CORES);
+    } else if (pd->limited && pd->budget < POCKET_LEAST_BUDGET) {
+        refuse(p, pd->line, "pocket's budgets are at least %d microseconds", POCKET_LEAST_BUDGET);
     } else if (strlen(pd->name) >= POCKET_NAME_BYTES) {
         refuse(p, pd->line, "the name of a protection_domain may have %d characters",
                POCKET_NAME_BYTES - 1);
@@ -240,6 +242,9 @@ bool build_pd(struct packer *p, unsigned index)
     memcpy(out->name, pd->name, strlen(pd->name));
     out->priority = pd->priority;
     out->cpu = pd->cpu;
+    out->budget = pd->limited ? pd->budget : 0;
+    out->period = pd->period;
+    out->passive = pd->passive;
     out->parent = pd->parent;
     out->child_id = pd->child_id;
     out->thread = pd->thread;

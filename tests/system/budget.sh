@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Budgets with known answers (tests/pd/budget.c): how long they throttle, how often they are used up, and who pays for a
+# passive PD. Environment: BUDGET_DIR, BUDGET_QEMU for another platform; SLACK, nanoseconds that a refill or an
+# exhaustion may be late there.
+set -u
+NAME=${NAME:-budget}
+D=$B/tests/run-$NAME
+t=${BUDGET_DIR:-$B/tests/pd/budget}
+QEMU=${BUDGET_QEMU:-$(cat "$t/qemu-command")}
+SLACK=${SLACK:-1000}
+export QEMU
+rm -rf "$D"
+mkdir -p "$D"
+. tests/system/lib.sh
+
+recording() {
+    scripts/qemu-record "$D" --sched --duration 2 --system "$t/budget.system" --elf-path "$t" -o "$D/b.data" \
+        >"$D/record.log" 2>&1 || {
+        cat "$D/record.log"
+        return 1
+    }
+    "$MKPERF" latency -x ' ' -o "$D/values" "$D/b.data" && "$MKPERF" latency -o "$D/tables" "$D/b.data" || return 1
+    perf_quiet script --ns -i "$D/b.data" -F trace:time,event,trace |
+        sed -nE 's/^ *([0-9]+)\.([0-9]{9}): +(sched:sched_switch|mkperf:sched): /\1\2 /p' >"$D/events"
+    grep -q ', 0 lost,' "$D/record.log" || { cat "$D/record.log"; return 1; }
+}
+
+# Of the time that is known: 2 ms of 10 run, 80 % +- 0.5 throttled.
+throttled() {
+    awk '$1 == "pd" && $2 == "spinner" {
+            known = $5 + $6 + $7 + $8 + $9 + $10
+            printf "throttled %.3f %%, running %.3f %%\n", 100 * $9 / known, 100 * $5 / known
+            ok = known > 1900000000 && $9 / known >= 0.795 && $9 / known <= 0.805
+        }
+        END { exit !ok }' "$D/values"
+}
+
+# One exhaustion in each period, and no other: each 10 ms after the one before, each followed by a refill that is 10 ms
+# after the one before. What latency counts is the number of switches.
+exhausted() {
+    awk -v slack="$SLACK" '
+        function apart(what, last, time) {
+            # The profiler PD and the client PD interrupt now and then, for microseconds.
+            if (last && (time - last < 9900000 || time - last > 10000000 + (what == "refill" ? slack : 100000))) {
+                print what, "after", time - last, "ns"
+                bad++
+            }
+        }
+        FILENAME ~ /values$/ { if ($1 == "pd" && $2 == "spinner") told = $13; next }
+        / prev_comm=spinner .* reason=budget$/ { n++; apart("exhaustion", out, $1); first = first ? first : $1; out = $1 }
+        $2 == "wake" && $3 == "comm=spinner" { wakes++; apart("refill", refill, $1); refill = $1 }
+        END {
+            periods = int((out - first) / 10000000 + 0.5) + 1
+            print n, "exhaustions in", periods, "periods,", wakes, "refills, latency says", told
+            exit bad || n != periods || n != told || wakes < n - 1 || wakes > n || n < 190
+        }' "$D/values" "$D/events"
+}
+
+# The asker pays for its helper: 1 of 5 ms for both together, a call of 1.5 ms cannot do without a refill, and the
+# parts of its calls add up.
+passive() {
+    awk '$1 == "pd" && ($2 == "asker" || $2 == "helper") { ran += $5; span = $5 + $6 + $7 + $8 + $9 + $10 }
+        $1 == "pd" && $2 == "helper" { out = $13 }
+        $1 == "call" && $2 == "asker" { calls = $5 }
+        $1 == "parts" && $2 == "asker" { wall = $4; budget = $9; sum = $5 + $6 + $7 + $8 + $9 + $10 }
+        END {
+            printf "ran %.3f %%, %d calls, %d exhaustions, %.3f %% of the calls without budget\n", 100 * ran / span, calls,
+                out, 100 * budget / wall
+            exit !(ran / span > 0.19 && ran / span < 0.205 && calls >= 200 && out >= calls && out <= span / 5000000 + 1 &&
+                budget / wall > 0.5 && sum == wall)
+        }' "$D/values"
+}
+
+tables() {
+    grep ' spinner (40) ' "$D/tables" | grep 'budget 2000 of 10000 us (20.00 %), head room .* used up [0-9]* times' ||
+        { cat "$D/tables"; return 1; }
+}
+
+check "a recording with budgets, none lost" recording
+check "2 ms of 10 ms: throttled 80 % +- 0.5" throttled
+check "an exhaustion and a refill in each period" exhausted
+check "a passive PD runs on its caller's budget" passive
+check "the table says what budgets were used" tables
