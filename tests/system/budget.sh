@@ -73,7 +73,7 @@ passive() {
 }
 
 tables() {
-    grep ' spinner (40) ' "$D/tables" | grep 'budget 2000 of 10000 us (20.00 %), head room .* used up [0-9]* times' ||
+    grep ' spinner (254) ' "$D/tables" | grep 'budget 2000 of 10000 us (20.00 %), head room .* used up [0-9]* times' ||
         { cat "$D/tables"; return 1; }
 }
 
