@@ -33,6 +33,7 @@ enum {
     OPTION_NO_IDLE,
     OPTION_MARKS,
     OPTION_OFF_CPU,
+    OPTION_HIERARCHY,
 };
 
 static const struct mkperf_option options[] = {
@@ -44,6 +45,15 @@ static const struct mkperf_option options[] = {
      .help =
          "of pd, symbol, event, core, mode, line, dso (pd,symbol); perf's comm, sym, cpu, srcline "
          "too; util: how long a PD ran, by scheduling events (record --sched)"},
+    {.id = 'F',
+     .name = "fields",
+     .value = "KEYS",
+     .kind = MKPERF_VALUE_WORDS,
+     .list = report_columns_put_keys,
+     .help = "perf's name for --sort: overhead, samples and period are always shown"},
+    {.id = OPTION_HIERARCHY,
+     .name = "hierarchy",
+     .help = "a level for each key of --sort, each with the sum of what is below it"},
     {.id = 'g',
      .name = "call-graph",
      .value = "[ORDER]",
@@ -95,7 +105,7 @@ static const char default_input[] = "perf.data";
 
 struct command {
     const char *input;
-    bool stdio, interactions, dot, marks, charged, off_cpu;
+    bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy;
     const char *output; /* of interactions */
     enum mkperf_colour colour;
     struct report_options report;
@@ -121,6 +131,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
     switch (g->id) {
     case 's':
+    case 'F':
         return report_columns_sort(&c->report.keys, g);
     case 'g':
         return set_graph(&c->report, g);
@@ -144,6 +155,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return MKPERF_OK;
     case OPTION_MARKS:
         c->marks = true;
+        return MKPERF_OK;
+    case OPTION_HIERARCHY:
+        c->hierarchy = true;
         return MKPERF_OK;
     case 'n':
         return MKPERF_OK;
@@ -212,7 +226,11 @@ static enum mkperf_status print_event(struct mkperf_frames *f, const struct comm
     if (status == MKPERF_OK && (rows.n != 0 || !c->report.symbol)) {
         print_base(p, c, i, &rows);
         printf("#\n");
-        status = report_rows_print(&rows, f, &c->report, stdout, e);
+        if (c->hierarchy) {
+            report_hierarchy_print(&rows, f, &c->report, stdout);
+        } else {
+            status = report_rows_print(&rows, f, &c->report, stdout, e);
+        }
     }
     report_rows_free(&rows);
     return status;
@@ -270,7 +288,7 @@ static enum mkperf_status check_symbol(const struct command *c, struct mkperf_fr
 static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
 {
     struct command *c = self;
-    bool browse = !c->stdio && !c->charged && report_browser_usable();
+    bool browse = !c->stdio && !c->charged && !c->hierarchy && report_browser_usable();
     struct mkperf_profile p = {.cores = report_sorts_by(&c->report, REPORT_SORT_CORE),
                                .leaves_only = !browse && !c->charged && !c->report.children &&
                                               c->report.graph == REPORT_GRAPH_NONE,
@@ -318,6 +336,11 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (c->off_cpu && (c->interactions || c->charged || c->names.event != NULL)) {
         return mkperf_usage_error(e, "report",
                                   "--off-cpu excludes --interactions, --charged and --event");
+    }
+    if (c->hierarchy && (c->report.children || c->report.graph != REPORT_GRAPH_NONE)) {
+        return mkperf_usage_error(e, "report",
+                                  "--hierarchy sums up what functions did themselves: without "
+                                  "--children and -g");
     }
     if (c->output != NULL && !c->interactions) {
         return mkperf_usage_error(e, "report", "-o is for --interactions");

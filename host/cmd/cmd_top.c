@@ -18,7 +18,15 @@
 #include "report/browser.h"
 #include "top/screen.h"
 
-enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256, OPT_PD, OPT_ROWS, OPT_CHARGED, OPT_STDIO };
+enum {
+    DEFAULT_WINDOW_S = 10,
+    OPT_WINDOW = 256,
+    OPT_PD,
+    OPT_ROWS,
+    OPT_CHARGED,
+    OPT_NO_IDLE,
+    OPT_STDIO
+};
 
 static const struct mkperf_option options[] = {
     {.id = 'd', .name = "delay", .value = "S", .help = "seconds between refreshes (2)"},
@@ -41,6 +49,9 @@ static const struct mkperf_option options[] = {
     {.id = OPT_CHARGED,
      .name = "charged",
      .help = "what each PD used itself, and what others used on its behalf"},
+    {.id = OPT_NO_IDLE,
+     .name = "no-idle",
+     .help = "leave idle out: percentages are of the rest, but those of cores"},
     {.id = OPT_STDIO, .name = "stdio", .help = "print tables; the default without a terminal"},
     {.id = 0},
 };
@@ -48,7 +59,7 @@ static const struct mkperf_option options[] = {
 struct command {
     struct mkperf_record_options record;
     double delay_s, window_s;
-    bool zero, charged, stdio;
+    bool zero, charged, no_idle, stdio;
     enum mkperf_colour colour;
     const char *pd;
     uint64_t rows;
@@ -102,6 +113,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return mkperf_given_number(g, 0, 1000000, &c->rows);
     case OPT_CHARGED:
         c->charged = true;
+        return MKPERF_OK;
+    case OPT_NO_IDLE:
+        c->no_idle = true;
         return MKPERF_OK;
     case OPT_STDIO:
         c->stdio = true;
@@ -227,6 +241,7 @@ static void set_up_screen(struct top *t)
     t->counts.symbols = t->recorder.symbols;
     t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
     t->counts.all = c->window_s == 0;
+    t->counts.no_idle = c->no_idle;
     t->screen.target = c->record.link.target;
     t->screen.rows = (unsigned)c->rows;
     t->screen.colour = mkperf_colour_wanted(c->colour, stdout);
@@ -354,8 +369,8 @@ const struct mkperf_command mkperf_top_command = {
         "What a running seL4/Microkit system is doing, by protection domain and function. Nothing "
         "is "
         "written to a file.\n\n"
-        "Keys: Enter shows one PD, u all; c charged time; s sort; z window or all; Tab event; p "
-        "pause; q quit.",
+        "Keys: Enter shows one PD, u all; i with or without idle; c charged time; s sort; z window "
+        "or all; Tab event; p pause; q quit.",
     .options = {{&mkperf_link_options, offsetof(struct top, command.record.link)},
                 {&group, offsetof(struct top, command)},
                 {&mkperf_sampling_options, offsetof(struct top, command.record)},

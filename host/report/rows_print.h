@@ -18,4 +18,9 @@ enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkpe
                                      const struct report_options *o, FILE *out,
                                      struct mkperf_error *e);
 
+/* hierarchy.c: a level for each sort key; a line's weight is that of all below it. Rows without
+ * o->children and o->graph. */
+void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_frames *f,
+                            const struct report_options *o, FILE *out);
+
 #endif

@@ -17,8 +17,8 @@
 
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
 
-static const char keys[] = "Enter this PD only   u all PDs   c charged   s sort   z window/all   "
-                           "Tab event   p pause   q quit";
+static const char keys[] = "Enter this PD only   u all PDs   i idle   c charged   s sort   "
+                           "z window/all   Tab event   p pause   q quit";
 
 static void head_text(const struct top_screen *s, char *text, size_t n)
 {
@@ -35,14 +35,14 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
     }
     snprintf(text, n,
              "lost %" PRIu64 " (%.2f %%)  %s: %.1f s, %" PRIu64
-             " samples; shown: %s%s%s%s%s%s%s%s  %s",
+             " samples; shown: %s%s%s%s%s%s%s%s%s  %s",
              lost, mkperf_percent(lost, t->samples + lost),
              s->event < session->nevents ? session->event[s->event].name : "no event yet",
              (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window,
              session->target_cores > session->cores ? " of the sampled cores alone" : cores,
              s->pd ? ", PD " : "", s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
              s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->charged ? ", charged" : "",
-             s->paused ? ", PAUSED" : "", s->target);
+             s->counts->no_idle ? ", without idle" : "", s->paused ? ", PAUSED" : "", s->target);
 }
 
 /* "core 1   49.90%  1234 samples, 3 lost": of a core; false: the target samples one. */
@@ -57,7 +57,7 @@ static bool core_text(const struct top_screen *s, unsigned core, char *text, siz
         return false;
     }
     int k = snprintf(text, n, "%7.2f%% %8" PRIu64 "  core %u",
-                     mkperf_percent(w->period, s->list.total.period), w->samples, core);
+                     mkperf_percent(w->period, s->list.whole.period), w->samples, core);
     if (lost != 0 && k > 0 && (size_t)k < n) {
         k += snprintf(text + k, n - (size_t)k, ", lost %" PRIu64, lost);
     }
@@ -199,6 +199,10 @@ static void act(struct top_screen *s, int key)
         break;
     case 'c':
         s->charged = !s->charged;
+        s->at = 0;
+        break;
+    case 'i':
+        c->no_idle = !c->no_idle;
         s->at = 0;
         break;
     case 'z':

@@ -196,6 +196,11 @@ static struct top_entry *pd_entry(struct top_list *l, const char *pd)
     return &l->pd[l->npds++];
 }
 
+static bool is_left_out(const struct top_counts *c, uint32_t pd)
+{
+    return c->no_idle && mkperf_pds_at(c->pds, pd)->thread == MKPERF_THREAD_IDLE;
+}
+
 void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd, enum top_sort sort,
                      struct top_list *out)
 {
@@ -207,6 +212,10 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
         const char *name = mkperf_pds_at(c->pds, r->pd)->name;
 
         if (r->event != event || w.samples == 0) {
+            continue;
+        }
+        add(&out->whole, w.samples, w.period);
+        if (is_left_out(c, r->pd)) {
             continue;
         }
         add(&out->total, w.samples, w.period);
@@ -238,7 +247,7 @@ void top_counts_charge(const struct top_counts *c, uint32_t event, struct mkperf
     for (uint32_t i = 0; i < c->npairs; i++) {
         const struct top_pair *pair = &c->pair[i];
         struct mkperf_weight w = in_window(c, &pair->weight);
-        if (pair->event == event && w.samples != 0) {
+        if (pair->event == event && w.samples != 0 && !is_left_out(c, pair->by)) {
             out->pair[out->npairs++] =
                 (struct mkperf_charge_pair){.to = pair->to, .by = pair->by, .weight = w};
         }

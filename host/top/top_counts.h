@@ -44,6 +44,7 @@ struct top_counts {
     struct mkperf_module *kernel;   /* of the session */
     uint64_t window_ns;             /* set before the session begins; of the target's time, not 0 */
     bool all;                       /* lists are of all since the session began */
+    bool no_idle;                   /* lists are without idle: shares are of the rest */
     struct mkperf_session session;
     struct mkperf_hash keys;
     struct top_row *row;
@@ -72,7 +73,8 @@ struct top_list {
     struct top_entry *pd, *function;
     uint32_t npds, nfunctions;
     struct mkperf_weight core[MKPERF_MAX_CORES];
-    struct mkperf_weight total; /* of the event, all PDs */
+    struct mkperf_weight total; /* of the event, all PDs; without idle if that is not listed */
+    struct mkperf_weight whole; /* of the event, with idle */
 };
 
 /* pd: only its functions, NULL: all. */

@@ -55,9 +55,14 @@ top_replay() {
     "$MKPERF" report --stdio -i "$data" >"$D/report"
     rows "$D/top-replay" | awk '{ print $1, $2, $3, $4, $5 }' | sort >"$D/top-rows"
     rows "$D/report" | awk '{ print $1, $2, $4, $5, $6 }' | sort >"$D/report-rows"
-    [ -s "$D/top-rows" ] && diff "$D/top-rows" "$D/report-rows"
+    [ -s "$D/top-rows" ] && diff "$D/top-rows" "$D/report-rows" || return 1
+    "$MKPERF" top -t "file:$D/raw" --stdio --window 0 --rows 0 --no-idle $system >"$D/top-replay" 2>&1 || return 1
+    "$MKPERF" report --stdio -i "$data" --no-idle >"$D/report"
+    rows "$D/top-replay" | awk '{ print $1, $2, $3, $4, $5 }' | sort >"$D/top-rows"
+    rows "$D/report" | awk '{ print $1, $2, $4, $5, $6 }' | sort >"$D/report-rows"
+    [ -s "$D/top-rows" ] && ! grep -q ' idle ' "$D/top-rows" && diff "$D/top-rows" "$D/report-rows"
 }
-check "top of a capture equals the report" top_replay
+check "top of a capture equals the report, with and without idle" top_replay
 
 # The demo in QEMU, its line at $D/live.sock.
 boot() {
@@ -90,13 +95,16 @@ top_live() {
     shows "$D/top.txt" 'shown: last 10 s, PD ' || return 1
     keys u c
     shows "$D/top.txt" ', charged' ' Charged      Self   Imposed  For others  PD' '%               by server' || return 1
-    keys c s p
+    keys c i
+    shows "$D/top.txt" ', without idle' || return 1
+    if screen capture-pane -p | grep -q '% .* idle$'; then return 1; fi
+    keys i s p
     shows "$D/top.txt" 'PAUSED' ', by name' || return 1
     keys q
     shows "$D/top.txt" '^# lost 0'
 }
 boot # not in check's subshell, which would forget the processes to end
-check "top of a running system: zoom, charged time, sort, pause, quit" top_live
+check "top of a running system: zoom, charged time, idle, sort, pause, quit" top_live
 screen kill-server 2>/dev/null
 
 quiet() { # nothing was refused, and nothing failed

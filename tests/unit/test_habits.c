@@ -90,6 +90,7 @@ static void test_accepted(void **state)
     SAYS(report, 0, "in PD server|beta", "-i", in, "--stdio", "--comms", "server");
     SAYS(report, 0, "one.elf|kernel.elf|PD", "-i", in, "--stdio", "-s", "comm,dso");
     SAYS(report, 0, "gamma_", "-i", in, "--stdio", "-s", "overhead,comm,sym");
+    SAYS(report, 0, "gamma_", "-i", in, "--stdio", "-F", "overhead,period,comm,sym");
     SAYS(script, 0, "server", "-i", in, "-F", "pd,core,symbol", "--comm", "server");
     SAYS(diff, 0, "one.elf|kernel.elf", "-s", "dso", in, in);
     SAYS(diff, 0, "server", "-s", "comm", in, in);
@@ -157,6 +158,43 @@ static void test_percentages(void **state)
     assert_true(sum_of_shares(text) > 99.9 && sum_of_shares(text) < 100.1);
     text = RUN(report, &status, "-i", in, "--stdio", "-e", "cycles");
     assert_true(share_of(text, "idle_thread") > 5);
+}
+
+/* The share in the first line that ends with the name behind so many blanks; -1: there is none. */
+static double share_at(const char *text, const char *name)
+{
+    double share = -1;
+
+    for (const char *line = text; line != NULL && share < 0; line = strchr(line, '\n')) {
+        size_t n, length = strlen(name);
+        line += *line == '\n';
+        n = strcspn(line, "\n");
+        if (n > length && strncmp(line + n - length, name, length) == 0) {
+            share = atof(line);
+        }
+    }
+    return share;
+}
+
+/* A level for each key; the PDs' lines have the sums, which are those of -s pd. */
+static void test_hierarchy(void **state)
+{
+    int status;
+
+    (void)state;
+    char *text = RUN(report, &status, "-i", in, "-e", "cycles", "--hierarchy");
+    assert_int_equal(status, 0);
+    has(text, "PD / Symbol");
+    double server = share_at(text, "  server"), idle = share_at(text, "  idle");
+    assert_true(share_at(text, "    [k] idle_thread") > 5);
+    assert_true(sum_of_shares(text) > 199.9 && sum_of_shares(text) < 200.1); /* of two levels */
+    text = RUN(report, &status, "-i", in, "-e", "cycles", "--stdio", "-F", "overhead,comm");
+    assert_int_equal(status, 0);
+    assert_true(server > 1 && share_at(text, "  server") == server);
+    assert_true(idle > 5 && share_at(text, "  idle") == idle);
+    SAYS(report, 0, "PD / ELF / Symbol", "-i", in, "--hierarchy", "-F", "comm,dso,sym");
+    SAYS(report, 0, "omitted", "-i", in, "--hierarchy", "--percent-limit", "50");
+    SAYS(report, MKPERF_ERR_USAGE, "without --children", "-i", in, "--hierarchy", "--children");
 }
 
 /* Branches are cut by their share of the PD that is shown. */
@@ -323,19 +361,13 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_file_without_i),
-        cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_did_you_mean),
-        cmocka_unit_test(test_no_head_before_error),
-        cmocka_unit_test(test_clones),
-        cmocka_unit_test(test_percentages),
-        cmocka_unit_test(test_callers_of_small_pd),
-        cmocka_unit_test(test_time_in_percent),
-        cmocka_unit_test(test_record_spellings),
-        cmocka_unit_test(test_old_recording),
-        cmocka_unit_test(test_no_target),
-        cmocka_unit_test(test_last_interval),
-        cmocka_unit_test(test_stat_of_pds),
+        cmocka_unit_test(test_file_without_i),  cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_did_you_mean),    cmocka_unit_test(test_no_head_before_error),
+        cmocka_unit_test(test_clones),          cmocka_unit_test(test_percentages),
+        cmocka_unit_test(test_hierarchy),       cmocka_unit_test(test_callers_of_small_pd),
+        cmocka_unit_test(test_time_in_percent), cmocka_unit_test(test_record_spellings),
+        cmocka_unit_test(test_old_recording),   cmocka_unit_test(test_no_target),
+        cmocka_unit_test(test_last_interval),   cmocka_unit_test(test_stat_of_pds),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
