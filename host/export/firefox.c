@@ -345,6 +345,7 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
     if (mkperf_profile_order(c, e) != MKPERF_OK) {
         return e->status;
     }
+    c->first_ns = firefox_counters_begin(c);
     firefox_tables_open(&f.tables, c, t);
     firefox_marks_pair(&f.tables);
     put_threads(&f, x->title);

@@ -83,6 +83,8 @@ void firefox_marks_pair(struct firefox_tables *f);
 /* The markers of a PD, as a member of its first thread. */
 void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
 
+/* When what the first samples stand for began: the profile's time begins with it. */
+uint64_t firefox_counters_begin(const struct mkperf_profile *c);
 /* The member counters, for the threads and the one of losses after them. */
 void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads);
 

@@ -4,8 +4,11 @@
  * samples stand for, and lost samples, over time.
  *
  * Owns: the steps of time. A counter has a value for each step, of the same length all through the
- * recording. A sample's events are spread over the time that it stands for (profile/spans.h). The fill level of the target's output ring is reported about once a second; a report
- * is valid for the time since the previous one.
+ * recording. A sample's events are spread over the time that it stands for (profile/spans.h). User and
+ * kernel time have counters of their own, so events of one may have been counted long before their
+ * sample, in between those of the other: what a core cannot have counted in one step is moved to
+ * those before. Sums do not change. The fill level of the target's output ring is reported about once
+ * a second; a report is valid for the time since the previous one.
  */
 #include <stdlib.h>
 
@@ -88,12 +91,12 @@ static void spread(const struct steps *s, uint64_t end_ns, uint64_t span_ns, uin
     value[last] += period - put;
 }
 
-/* values[thread * steps + step]: the period sums. */
+/* values[thread * steps + step]: the period sums. rate: of each event, as mkperf_profile_spans. */
 static void sum_samples(const struct firefox_tables *f, const struct steps *s,
-                        const struct firefox_threads *threads, uint64_t *values)
+                        const struct firefox_threads *threads, uint64_t *values, double *rate)
 {
     const struct mkperf_profile_sample *sample = f->c->samples.map;
-    uint64_t *span = mkperf_profile_spans(f->c, sample, f->c->samples.count);
+    uint64_t *span = mkperf_profile_spans(f->c, sample, f->c->samples.count, rate);
 
     for (size_t i = 0; i < f->c->samples.count; i++) {
         uint64_t thread = firefox_thread_of(f->c, sample[i].chain);
@@ -105,6 +108,90 @@ static void sum_samples(const struct firefox_tables *f, const struct steps *s,
         }
     }
     free(span);
+}
+
+uint64_t firefox_counters_begin(const struct mkperf_profile *c)
+{
+    const struct mkperf_profile_sample *sample = c->samples.map;
+    uint64_t *span = mkperf_profile_spans(c, sample, c->samples.count, NULL), begin = c->first_ns;
+
+    for (size_t i = 0; i < c->samples.count; i++) {
+        uint64_t from = sample[i].time_ns - span[i];
+        begin = from < begin ? from : begin;
+    }
+    free(span);
+    return begin;
+}
+
+/* The threads of an event on a core, PDs as they are. */
+struct group {
+    uint64_t **value; /* of each: its steps */
+    uint32_t n;
+    uint64_t most; /* events of a step */
+};
+
+static uint64_t sum_of(const struct group *g, unsigned step)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        sum += g->value[i][step];
+    }
+    return sum;
+}
+
+/* Moves what is too much for a step to another one, from each PD in proportion. */
+static void move(const struct group *g, unsigned from, unsigned to)
+{
+    uint64_t sum = sum_of(g, from), over = sum > g->most ? sum - g->most : 0;
+
+    for (uint32_t i = 0; i < g->n && over > 0; i++) {
+        uint64_t *v = g->value[i];
+        uint64_t part = (uint64_t)((double)v[from] * (double)over / (double)sum) + 1;
+        part = part < v[from] ? part : v[from];
+        v[from] -= part;
+        v[to] += part;
+    }
+}
+
+/* To the steps before; what the first one cannot hold, to those after it. */
+static void level(const struct group *g, unsigned steps)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < steps; i++) {
+        sum += sum_of(g, i);
+    }
+    if (sum > g->most * steps) {
+        return; /* the rate is not what the core counts at most */
+    }
+    for (unsigned i = steps - 1; i > 0; i--) {
+        move(g, i, i - 1);
+    }
+    for (unsigned i = 0; i + 1 < steps; i++) {
+        move(g, i, i + 1);
+    }
+}
+
+static void level_all(const struct firefox_threads *threads, const struct steps *s,
+                      uint64_t *values, const double *rate, const struct mkperf_profile *c)
+{
+    struct group g = {.value = mkperf_xcalloc((size_t)threads->n + 1, sizeof *g.value)};
+
+    for (uint32_t event = 0; event < c->nevents; event++) {
+        g.most = (uint64_t)(rate[event] * (double)s->step_ns);
+        for (uint32_t core = 0; core < c->cores_seen && g.most > 0; core++) {
+            g.n = 0;
+            for (uint32_t i = 0; i < threads->n; i++) {
+                uint64_t thread = threads->list[i];
+                if (firefox_thread_event(thread) == event && firefox_thread_core(thread) == core) {
+                    g.value[g.n++] = values + (size_t)i * s->n;
+                }
+            }
+            level(&g, s->n);
+        }
+    }
+    free(g.value);
 }
 
 static void put_lost(struct firefox_tables *f, const struct steps *s, uint64_t *value,
@@ -164,10 +251,12 @@ void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads
     struct steps s = divide(c);
     uint32_t n = threads->n;
     uint64_t *values = mkperf_xcalloc(((size_t)n + 1) * s.n, sizeof *values);
+    double *rate = mkperf_xcalloc((size_t)c->nevents + 1, sizeof *rate);
     uint32_t main_thread = 0;
     char room[32], text[192], core[24] = "";
 
-    sum_samples(f, &s, threads, values);
+    sum_samples(f, &s, threads, values, rate);
+    level_all(threads, &s, values, rate, c);
     mkperf_textout_puts(f->t, "\"counters\":[");
     for (uint32_t i = 0; i < n; i++) {
         uint64_t thread = threads->list[i];
@@ -191,5 +280,6 @@ void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads
         put_fill(f, &s, firefox_thread_pd(threads->list[0]) + 1);
     }
     mkperf_textout_puts(f->t, "]");
+    free(rate);
     free(values);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * speedscope's own format: for each event all PDs together, by distinct stack, and then each PD
- * separately, ordered by time.
+ * speedscope's own format: for each event all PDs together, and then each PD
+ * separately, all ordered by time.
  *
  * Owns: the file. Called through the table of formats. Equal stacks in succession are one sample.
  * Weights are periods (unit none). The format has no field for losses: they are a separate profile

@@ -99,7 +99,7 @@ static void put_samples(struct maker *m)
 {
     const struct mkperf_profile_sample *s = m->in->sample;
     size_t n = m->in->samples;
-    uint64_t first = m->first, *span = mkperf_profile_spans(m->p, s, n);
+    uint64_t first = m->first, *span = mkperf_profile_spans(m->p, s, n, NULL);
 
     COLUMN(m, "s_delta", n, s[i].time_ns - (i > 0 ? s[i - 1].time_ns : first));
     COLUMN(m, "s_chain", n, s[i].chain);

@@ -83,7 +83,7 @@ static double measure(const struct mkperf_profile *p, const struct mkperf_profil
 }
 
 uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
-                               const struct mkperf_profile_sample *sample, size_t n)
+                               const struct mkperf_profile_sample *sample, size_t n, double *rates)
 {
     uint64_t *span = mkperf_xcalloc(n + 1, sizeof *span);
     struct last *last = mkperf_xcalloc((size_t)p->nevents * p->cores_seen + 1, sizeof *last);
@@ -93,13 +93,16 @@ uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
         bool is_time = mkperf_event_is_time(mkperf_places_event_name(&p->places, event, room));
         double rate = measure(p, sample, n, event, last, span);
 
+        if (rates != NULL) {
+            rates[event] = is_time ? rate : 0;
+        }
         for (size_t i = 0; i < n; i++) {
             if (mkperf_profile_head(p, sample[i].chain).event != event) {
                 continue;
             }
             double most = is_time && rate > 0 ? SLACK * (double)sample[i].period / rate : 0;
             if (span[i] == UINT64_MAX) { /* the first on its core */
-                span[i] = (uint64_t)(most / SLACK);
+                span[i] = (uint64_t)(most / SLACK + 0.5);
             } else if (most > 0 && (double)span[i] > most) {
                 span[i] = (uint64_t)most;
             }

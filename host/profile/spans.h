@@ -17,9 +17,13 @@
 
 #include "profile.h"
 
-/* The time in ns that ends with each of n samples, which are in the order of time. To be freed. */
+/*
+ * The time in ns that ends with each of n samples, which are in the order of time. To be freed.
+ * rate: NULL, or for each event of p how many of it a core counts in a nanosecond if it does nothing
+ * else; 0 if that is not known, or if the event does not count with time.
+ */
 uint64_t *mkperf_profile_spans(const struct mkperf_profile *p,
-                               const struct mkperf_profile_sample *sample, size_t n);
+                               const struct mkperf_profile_sample *sample, size_t n, double *rate);
 
 /* Whether an event of that name counts with time. */
 bool mkperf_event_is_time(const char *name);

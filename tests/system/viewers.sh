@@ -103,6 +103,48 @@ else
     echo "left out: speedscope, Firefox Profiler: not installed"
 fi
 
+# What a viewer opens on, and what it adds up, must not mislead.
+counters() { # Firefox: no step of a core has more cycles than the core counts (1 a ns here), and none is lost
+    convert out.firefox.json || return 1
+    jq -r '[.counters[] | select(.name == "cycles").samples] | .[0].time[1] as $ms | (map(.count) | transpose | map(add)) as $all
+        | [$ms * 1e6, ($all | max), ($all | add)] | map(round) | join(" ")' "$D/out.firefox.json" >"$D/counters"
+    sum=$(awk '{ sum += $2 } END { printf "%.0f", sum }' "$D/want")
+    awk -v sum="$sum" '{ exit !($2 <= $1 && $2 > 0.9 * $1 && $3 == sum) }' "$D/counters" || { cat "$D/counters"; echo "sum $sum"; return 1; }
+}
+speedscope_order() { # it opens on all PDs in the order of time
+    convert out.speedscope.json || return 1
+    jq -r '.activeProfileIndex, .profiles[0].name' "$D/out.speedscope.json" | tr '\n' ' ' | grep -qx '0 all (cycles) ' || return 1
+    jq -r '.shared.frames as $f | .profiles[0].samples[] | $f[.[0]].name' "$D/out.speedscope.json" | uniq >"$D/speedscope-order"
+    "$MKPERF" script -i "$data" -F comm -G | awk '{ print $1 }' | uniq >"$D/script-order"
+    [ "$(wc -l <"$D/script-order")" -gt 100 ] && cmp "$D/speedscope-order" "$D/script-order"
+}
+# pprof's picture with a root for each PD: what a root leads to belongs to it, or to its clients, whose frames
+# are around those of the PD that they called.
+tagroot() {
+    export PPROF_TMPDIR="$D" HOME="$D"
+    convert out.pb.gz && go tool pprof -dot -tagroot=pd -nodecount=100000 -nodefraction=0 -edgefraction=0 "$D/out.pb.gz" \
+        2>"$D/err" >"$D/tagroot.dot" || return 1
+    awk '
+        /^N[0-9]+ \[label="/ { name[$1] = $0; sub(/^[^"]*"/, "", name[$1]); sub(/\\n.*/, "", name[$1]) }
+        /^N[0-9]+ -> N[0-9]+ / { n[$1]++; to[$1, n[$1]] = $3; inner[$3] = 1 }
+        function walk(node, root, i) {
+            if (seen[root, node]++) return
+            if (n[node] > 0 && node != root) print name[node], name[root]
+            for (i = 1; i <= n[node]; i++) walk(to[node, i], root)
+        }
+        END { for (node in name) if (!(node in inner)) walk(node, node) }' "$D/tagroot.dot" | sort -u >"$D/tagroot"
+    [ "$(awk '{ print $NF }' "$D/tagroot" | sort -u | wc -l)" -ge 4 ] || return 1
+    # functions (not leaves) that two roots lead to
+    awk '{ root = $NF; $NF = ""; if ($0 in of) print $0, of[$0], root; of[$0] = root }' "$D/tagroot" |
+        grep -Ev ' (server requester|requester server|client profiler|profiler client)$' >"$D/joined"
+    [ ! -s "$D/joined" ] || { cat "$D/joined"; return 1; }
+}
+if has jq "Firefox's counters, speedscope's order"; then
+    check "Firefox Profiler: no bin above a core" counters
+    check "speedscope opens on all PDs in the order of time" speedscope_order
+fi
+has go "pprof's picture" && check "pprof: -tagroot does not join PDs" tagroot
+
 text() { # the leaf of each line
     convert out.folded && sed 's/_\[k\] / /; s/.*;\([^;]*\) \([0-9]*\)$/\1 \2/' "$D/out.folded" | sums >"$D/folded"
     convert out.csv && sed -n 's/^sample,[0-9]*,[0-9]*,[^,]*,[^,]*,[a-z]*,1,\([0-9]*\),,\([^,]*\),.*/\2 \1/p' "$D/out.csv" |

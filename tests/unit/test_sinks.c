@@ -322,10 +322,12 @@ static void viewers(void **state)
         write_as("firefox", "out.firefox.json", (struct mkperf_export){.no_inlined = true}, NULL);
     expect(text, "{\"type\":\"lost\",\"where\":\"ring\",\"core\":1,\"samples\":5,\"events\":5000}");
     expect(text, "\"name\":\"client core 1 (r17)\"");
-    /* the outer request, the inner one, an end without a beginning; times from the first mark */
-    expect(text, "\"startTime\":[0,1,null],\"endTime\":[4,2,2],\"phase\":[1,1,3],");
-    expect(text, "\"startTime\":[2.500000],\"endTime\":[null],\"phase\":[0],"); /* a point */
-    expect(text, "\"startTime\":[2.500000],\"endTime\":[null],\"phase\":[2],"); /* no end */
+    /* the outer request, the inner one, an end without a beginning; times from the beginning
+     * of what the first sample stands for, 0.5 ms before the first mark */
+    expect(text, "\"startTime\":[0.500000,1.500000,null],\"endTime\":[4.500000,2.500000,2.500000],"
+                 "\"phase\":[1,1,3],");
+    expect(text, "\"startTime\":[3],\"endTime\":[null],\"phase\":[0],"); /* a point */
+    expect(text, "\"startTime\":[3],\"endTime\":[null],\"phase\":[2],"); /* no end */
     free(text);
     text = write_as("pprof", "out.pb.gz", (struct mkperf_export){.no_inlined = true}, &size);
     assert_true(size > 100 && (uint8_t)text[0] == 0x1f && (uint8_t)text[1] == 0x8b);
