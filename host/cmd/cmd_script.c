@@ -146,8 +146,9 @@ static void print_dso(const struct mkperf_frames *f, const struct mkperf_address
     printf(" (%s)", path ? mkperf_printable_copy(path, text, sizeof text) : "[unknown]");
 }
 
+/* inferred: that it is in the chain. */
 static void print_frame(const struct command *c, const struct mkperf_frames *f,
-                        const struct mkperf_address *a)
+                        const struct mkperf_address *a, bool inferred)
 {
     struct mkperf_module *m = mkperf_frames_module(f, a->pd, a->kernel);
     uint64_t inside = a->is_return && a->addr ? a->addr - 1 : a->addr;
@@ -168,6 +169,9 @@ static void print_frame(const struct command *c, const struct mkperf_frames *f,
     if (c->fields & FIELD_DSO) {
         print_dso(f, a);
     }
+    if (inferred) {
+        fputs(" (inferred)", stdout);
+    }
     if (c->fields & FIELD_SRCLINE) {
         print_source(m, inside);
     }
@@ -181,6 +185,9 @@ static void print_sample(const struct command *c, const struct mkperf_frames *f,
 {
     struct mkperf_address address[MKPERF_PLACES_MAX];
     uint32_t n = mkperf_profile_addresses(f->profile, s->chain, address);
+    struct mkperf_chain_head head = mkperf_profile_head(f->profile, s->chain);
+    bool inferred = mkperf_places_inferred(&f->profile->places, head.event) &&
+                    !mkperf_places_ambiguous(&f->profile->places, head.pd);
 
     print_start(c, f->profile, s);
     if (c->fields & FIELD_FRAME) {
@@ -188,7 +195,7 @@ static void print_sample(const struct command *c, const struct mkperf_frames *f,
             putchar('\n');
         }
         for (uint32_t i = 0; i < n && (i == 0 || !c->flat); i++) {
-            print_frame(c, f, &address[i]);
+            print_frame(c, f, &address[i], inferred && address[i].pd != head.pd);
         }
     }
     putchar('\n');

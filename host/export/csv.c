@@ -17,7 +17,8 @@
  *   period: events it stands for; of losses 0 = unknown
  *   where: place of the loss; the PD that was called or notified
  *   function, file, line: of the innermost frame; of a mark: its name, nothing, its number
- *   stack: functions from the outermost in, separated by ';'
+ *   stack: functions from the outermost in, separated by ';'; [PD] before those of another PD, which
+ *   those before it called
  */
 
 #include <inttypes.h>
@@ -48,19 +49,27 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 
 static void put_stack(struct csv *c, const uint32_t *place, uint32_t n)
 {
+    const struct mkperf_places *s = &c->out.places;
+    uint32_t pd = n != 0 ? s->place[place[n - 1]].pd : 0;
     bool first = true;
 
     mkperf_textout_put(&c->out.text, "\"", 1);
     while (n-- > 0) {
         uint32_t frames;
-        const struct mkperf_frame *f = mkperf_places_frames(&c->out.places, place[n], &frames);
+        const struct mkperf_frame *f = mkperf_places_frames(s, place[n], &frames);
+        if (s->place[place[n]].pd != pd) {
+            pd = s->place[place[n]].pd;
+            mkperf_textout_puts(&c->out.text, ";[");
+            mkperf_textout_plain(&c->out.text, mkperf_places_pd_name(s, pd), '"', '\'');
+            mkperf_textout_puts(&c->out.text, "]");
+        }
         while (frames-- > 0) {
             if (!first) {
                 mkperf_textout_put(&c->out.text, ";", 1);
             }
             first = false;
-            mkperf_textout_plain(&c->out.text,
-                                 mkperf_places_name(&c->out.places, f[frames].function), '"', '\'');
+            mkperf_textout_plain(&c->out.text, mkperf_places_name(s, f[frames].function), '"',
+                                 '\'');
         }
     }
     mkperf_textout_puts(&c->out.text, "\"\n");

@@ -11,7 +11,8 @@
  *   pd       id, name, elf, parent, thread (hex)
  *   events   events: as above, all of them: a later session has more
  *   sample   time_ns, core, pd, event, period, mode: "user" | "kernel",
- *            stack: [{function, pd (of another PD), addr (hex), file, line, kernel, inlined}],
+ *            stack: [{function, pd (of another PD, which called, or is a candidate), inferred: true
+ *            (by registers, that it called), addr (hex), file, line, kernel, inlined}],
  *            innermost first; reads: [{event, count}], of its group since its last sample
  *   mark     time_ns, pd, kind: "point" | "begin" | "end", id, name
  *   lost     time_ns, core (none: one of several), where, samples, events
@@ -114,16 +115,19 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     return mkperf_places_pd(&j->places, pd, e);
 }
 
-static void put_frame(struct mkperf_streamed *j, uint32_t pd, const struct mkperf_place *place,
-                      const struct mkperf_frame *frame)
+static void put_frame(struct mkperf_streamed *j, const struct mkperf_sample *s,
+                      const struct mkperf_place *place, const struct mkperf_frame *frame)
 {
     const struct mkperf_function *f = &j->places.function[frame->function];
     struct mkperf_textout *t = &j->text;
 
     mkperf_textout_puts(t, "{\"function\":");
     mkperf_textout_json(t, mkperf_places_text(&j->places, f->name));
-    if (f->pd != pd) {
+    if (f->pd != s->pd) {
+        bool inferred = mkperf_places_inferred(&j->places, s->event) &&
+                        !mkperf_places_ambiguous(&j->places, s->pd);
         put_string(t, "pd", mkperf_places_pd_name(&j->places, f->pd));
+        mkperf_textout_puts(t, inferred ? ",\"inferred\":true" : "");
     }
     mkperf_textout_printf(t, ",\"addr\":\"0x%" PRIx64 "\"", place->addr);
     put_string(t, "file", mkperf_places_text(&j->places, frame->file));
@@ -134,14 +138,15 @@ static void put_frame(struct mkperf_streamed *j, uint32_t pd, const struct mkper
     mkperf_textout_puts(t, f->inlined ? ",\"inlined\":true}" : "}");
 }
 
-static void put_stack(struct mkperf_streamed *j, uint32_t pd, const uint32_t *place, uint32_t n)
+static void put_stack(struct mkperf_streamed *j, const struct mkperf_sample *s,
+                      const uint32_t *place, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t frames;
         const struct mkperf_frame *f = mkperf_places_frames(&j->places, place[i], &frames);
         for (uint32_t k = 0; k < frames; k++) {
             mkperf_textout_put(&j->text, ",", i > 0 || k > 0);
-            put_frame(j, pd, &j->places.place[place[i]], &f[k]);
+            put_frame(j, s, &j->places.place[place[i]], &f[k]);
         }
     }
 }
@@ -179,7 +184,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     put_reads(j, s);
     mkperf_textout_puts(t, s->flags & MKPERF_SAMPLE_KERNEL ? ",\"mode\":\"kernel\",\"stack\":["
                                                            : ",\"mode\":\"user\",\"stack\":[");
-    put_stack(j, s->pd, place, n);
+    put_stack(j, s, place, n);
     mkperf_textout_puts(t, "]}\n");
     return mkperf_streamed_status(j, e);
 }

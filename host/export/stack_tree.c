@@ -78,12 +78,15 @@ static uint32_t frame_node(struct stack_tree *t, const struct mkperf_places *s, 
     return node;
 }
 
+/* inferred: that the one before called it. */
 static uint32_t pd_node(struct stack_tree *t, const struct mkperf_places *s, uint32_t parent,
-                        uint32_t pd)
+                        uint32_t pd, bool inferred)
 {
     const char *name = mkperf_places_pd_name(s, pd);
+    char text[400];
 
-    return mkperf_tree_child(&t->tree, parent, label_of(t, STACK_PD, name, name));
+    snprintf(text, sizeof text, "%s%s", name, inferred ? " (inferred)" : "");
+    return mkperf_tree_child(&t->tree, parent, label_of(t, STACK_PD, text, name));
 }
 
 static void add_chain(struct stack_tree *t, const struct mkperf_places *s,
@@ -91,14 +94,14 @@ static void add_chain(struct stack_tree *t, const struct mkperf_places *s,
 {
     bool ambiguous = mkperf_places_ambiguous(s, chain->pd);
     uint32_t owner = ambiguous ? chain->pd : s->place[chain->place[chain->n - 1]].pd;
-    uint32_t at = pd_node(t, s, 0, owner);
+    uint32_t at = pd_node(t, s, 0, owner, false);
 
     for (uint32_t i = chain->n; i-- > 0;) {
         uint32_t n;
         uint32_t pd = s->place[chain->place[i]].pd;
         if (pd != owner && !ambiguous) { /* a protected call into that PD */
             owner = pd;
-            at = pd_node(t, s, at, pd);
+            at = pd_node(t, s, at, pd, mkperf_places_inferred(s, chain->event));
         }
         const struct mkperf_frame *frame = mkperf_places_frames(s, chain->place[i], &n);
         while (n-- > 0) {

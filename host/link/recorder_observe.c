@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "recorder.h"
 #include "system/system.h"
 
@@ -61,6 +62,99 @@ static uint32_t unobserved(const struct telling *t)
         most = hidden && priority + 1 > most ? priority + 1 : most;
     }
     return most;
+}
+
+/* Whether a PD other than the profiler may stop that PD and let it go on: its parent, which handles its
+ * faults, too, or one with its TCB. */
+static bool may_be_stopped(const struct telling *t, unsigned i)
+{
+    const struct mkperf_system_pd *pd = &t->system->pd[i];
+
+    for (unsigned k = 0; k < t->system->npds; k++) {
+        const struct mkperf_system_pd *other = &t->system->pd[k];
+        for (unsigned c = 0; k != t->index && c < other->ntcbs; c++) {
+            if (other->tcb[c].pd == i) {
+                return true;
+            }
+        }
+    }
+    return pd->virtual_machine || (pd->parent >= 0 && pd->parent != (int)t->index);
+}
+
+/* Whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and stopped by
+ * nobody. */
+static bool steady(const struct telling *t, unsigned i)
+{
+    const struct mkperf_system_pd *pd = &t->system->pd[i];
+
+    return !pd->limited && pd->cpu == t->profiler->cpu && !may_be_stopped(t, i);
+}
+
+/* The ends of channel i if its end `side` may make protected calls on it; false: it may not. */
+static bool call_of(const struct telling *t, unsigned i, unsigned side,
+                    const struct mkperf_system_end **caller,
+                    const struct mkperf_system_end **callee)
+{
+    *caller = &t->system->channel[i].end[side];
+    *callee = &t->system->channel[i].end[1 - side];
+    return (*caller)->pp;
+}
+
+/* Whether that PD and all that it calls, directly or not, are steady: then it waits for nothing but
+ * messages, and a call to it is taken at once. */
+static bool takes_calls(const struct telling *t, unsigned pd)
+{
+    uint64_t reached = UINT64_C(1) << pd;
+    uint64_t before;
+
+    do {
+        before = reached;
+        for (unsigned i = 0; i < 2 * t->system->nchannels; i++) {
+            const struct mkperf_system_end *caller, *callee;
+            if (call_of(t, i / 2, i % 2, &caller, &callee) && (reached >> caller->pd & 1) != 0) {
+                reached |= UINT64_C(1) << callee->pd;
+            }
+        }
+    } while (reached != before);
+    for (unsigned i = 0; i < t->system->npds; i++) {
+        if ((reached >> i & 1) != 0 && !steady(t, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether registers prove whose call that PD is serving: it takes calls at once, and those who may
+ * call it are observed and make a call whenever they stand at one. */
+static bool callers_provable(const struct telling *t, unsigned pd)
+{
+    if (pd == t->index || !takes_calls(t, pd)) {
+        return false;
+    }
+    for (unsigned i = 0; i < 2 * t->system->nchannels; i++) {
+        const struct mkperf_system_end *caller, *callee;
+        if (call_of(t, i / 2, i % 2, &caller, &callee) && callee->pd == pd &&
+            (!observable(t, caller->pd) || !steady(t, caller->pd))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The protected calls of PD i, from number `done` of the ends of channels on. Returns where to go on. */
+static unsigned add_calls(const struct telling *t, unsigned i, unsigned done, mkperf_Observe *o)
+{
+    const pb_size_t max = sizeof o->call / sizeof *o->call;
+
+    for (; done < 2 * t->system->nchannels && o->call_count < max; done++) {
+        const struct mkperf_system_end *caller, *callee;
+        if (call_of(t, done / 2, done % 2, &caller, &callee) && caller->pd == i &&
+            callers_provable(t, callee->pd)) {
+            o->call[o->call_count++] = (mkperf_ObservedCall){
+                .channel = caller->id, .thread = t->system->pd[callee->pd].thread + 2};
+        }
+    }
+    return done;
 }
 
 static void name_unobserved(const struct telling *t)
@@ -135,6 +229,8 @@ static enum mkperf_status tell_pd(struct telling *t, unsigned i, struct mkperf_e
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
     const size_t max = sizeof((mkperf_Observe *)0)->site / sizeof(uint32_t);
+    const unsigned ends = 2 * t->system->nchannels;
+    unsigned ends_done = 0;
     size_t n, done = 0;
     uint64_t *site = mkperf_module_system_calls(mkperf_pds_module(t->r->pds, i), &n);
 
@@ -156,10 +252,11 @@ static enum mkperf_status tell_pd(struct telling *t, unsigned i, struct mkperf_e
             o.site[o.site_count++] = (uint32_t)((site[done] - before) / 4);
             before = site[done];
         }
+        ends_done = add_calls(t, i, ends_done, &o);
         if (ask(t, &o, e) != MKPERF_OK) {
             break;
         }
-    } while (done < n);
+    } while (done < n || ends_done < ends);
     free(site);
     return e->status;
 }
@@ -241,6 +338,15 @@ void mkperf_observe_summary(const struct mkperf_stream *s, FILE *out)
                 checked, 100.0 * (double)a->right / (double)checked,
                 100.0 * (double)a->wrong / (double)checked,
                 100.0 * (double)a->marked / (double)checked);
+    }
+    uint64_t callers = a->callers_right + a->callers_wrong + a->callers_missed;
+    if (s->has_status && callers != 0) {
+        fprintf(
+            out,
+            "  callers checked in %" PRIu64 " samples: %.2f %% right, %.2f %% wrong, %.2f %% not "
+            "all inferred\n",
+            callers, mkperf_percent(a->callers_right, callers),
+            mkperf_percent(a->callers_wrong, callers), mkperf_percent(a->callers_missed, callers));
     }
     if (s->has_status && s->status.has_attribution) {
         double span = (double)(s->totals.last_ns - s->totals.first_ns) / 1000;

@@ -200,8 +200,9 @@ struct mkperf_totals {
     uint64_t unrepaired; /* samples whose leaf's caller could not be determined (no unwind data) */
     uint64_t marks;
     uint64_t marks_lost;
-    uint64_t restarts;      /* of the target, seen in the stream */
-    uint64_t confidence[4]; /* samples, by enum mkperf_confidence */
+    uint64_t restarts;         /* of the target, seen in the stream */
+    uint64_t confidence[4];    /* samples, by enum mkperf_confidence */
+    uint64_t inferred_callers; /* the timer's samples with callers in other PDs: by registers */
     uint64_t first_ns, last_ns;
     uint64_t
         snapshots_us; /* that the timer's register snapshots took, which no sample shows; 0: not known, or none */

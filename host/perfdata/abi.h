@@ -48,6 +48,8 @@
  *       late_events, spurious, disturbed, storms, unrepaired
  *       proved, inferred, ambiguous
  *                               samples by attribution; none of them for the hook's samples
+ *       inferred_callers        of the timer's samples, whose event is `timer`: those with callers in
+ *                               other PDs, which registers prove (docs/stock.md)
  *       suspect ID SAMPLES DOUBTFUL OUTSIDE NO_CALL
  *                               struct mkperf_suspect, one line each
  *       core N STATE SAMPLES LATE_EVENTS BEGAN_NS ENDED_NS LOST_RING .. LOST_CHAIN

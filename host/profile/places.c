@@ -291,6 +291,22 @@ bool mkperf_places_ambiguous(const struct mkperf_places *s, uint32_t pd)
     return pd < s->npds && s->pd[pd].thread == MKPERF_THREAD_AMBIGUOUS;
 }
 
+bool mkperf_places_inferred(const struct mkperf_places *s, uint32_t event)
+{
+    const struct mkperf_event *all = s->session.event;
+
+    if (event >= s->session.nevents) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->session.nevents; i++) {
+        if (all[i].code == MKPERF_TIMER_CODE &&
+            (i == event || (all[i].group != 0 && all[i].group == all[event].group))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd)
 {
     return pd < s->npds && s->pd[pd].thread == MKPERF_THREAD_IDLE;

@@ -121,6 +121,9 @@ void mkperf_places_unknown(bool kernel, uint64_t addr, char name[MKPERF_PLACES_U
 const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd);
 /* Whether its samples are of one of several PDs: their callers are candidates, not callers. */
 bool mkperf_places_ambiguous(const struct mkperf_places *s, uint32_t pd);
+/* Whether callers in other PDs, of samples of that event, were inferred from registers (docs/stock.md):
+ * those of the timer's samples are, and of what is read in them. */
+bool mkperf_places_inferred(const struct mkperf_places *s, uint32_t event);
 bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd);
 /* The event's name, "event-N" if the session does not say. */
 const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t event, char room[32]);

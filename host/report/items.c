@@ -161,6 +161,6 @@ void report_items_text(const struct report_items *l, size_t at, char *text, size
         row_text(l, i, text, n);
         return;
     }
-    report_tree_text(i->tree, l->frames, i->node, parent->pd, whole, node, sizeof node);
+    report_tree_text(i->tree, l->frames, l->event, i->node, parent->pd, whole, node, sizeof node);
     snprintf(text, n, "%*s%c-%s", 8 + 4 * i->depth, "", i->open ? '-' : '|', node);
 }

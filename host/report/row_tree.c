@@ -80,21 +80,25 @@ void report_tree_build(struct mkperf_tree *t, const struct report_row *r,
     mkperf_tree_finish(t, by_period, f);
 }
 
-void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t node,
-                      uint32_t parent_pd, uint64_t whole, char *text, size_t n)
+void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t event,
+                      uint32_t node, uint32_t parent_pd, uint64_t whole, char *text, size_t n)
 {
     const struct mkperf_tree_node *at = &t->node[node];
     struct mkperf_label fn = mkperf_frames_label(f, at->label);
     const char *pd = fn.pd != parent_pd ? mkperf_profile_pd_name(f->profile, fn.pd) : NULL;
 
-    snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s", mkperf_percent(at->total[0].period, whole),
+    bool inferred = pd != NULL && mkperf_places_inferred(&f->profile->places, event);
+
+    snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s%s", mkperf_percent(at->total[0].period, whole),
              fn.kernel ? "[k] " : "", mkperf_frames_text(f, fn.name), fn.line ? " " : "",
-             fn.line ? mkperf_frames_text(f, fn.line) : "", pd ? " in " : "", pd ? pd : "");
+             fn.line ? mkperf_frames_text(f, fn.line) : "", pd ? " in " : "", pd ? pd : "",
+             inferred ? " (inferred)" : "");
 }
 
 struct printer {
     const struct mkperf_tree *tree;
     const struct mkperf_frames *frames;
+    uint32_t event;
     uint64_t whole;
     double least;
     FILE *out;
@@ -117,7 +121,7 @@ static void print_children(struct printer *p, uint32_t node, uint32_t pd)
 
     for (uint32_t i = n[node].child; i != 0 && shown(p, i); i = next) {
         next = n[i].next;
-        report_tree_text(p->tree, p->frames, i, pd, p->whole, text, sizeof text);
+        report_tree_text(p->tree, p->frames, p->event, i, pd, p->whole, text, sizeof text);
         share = strcspn(text, "-");
         fprintf(p->out, "%s|--%s%.*s%s%s\n", p->indent, mkperf_colour_begin(p->colour, atof(text)),
                 (int)share, text, mkperf_colour_end(p->colour, atof(text)), text + share);
@@ -136,6 +140,7 @@ void report_tree_print(const struct report_row *r, const struct report_rows *row
     double base = (double)(o->pd ? rows->shown.period : whole);
     struct printer p = {.tree = &t,
                         .frames = f,
+                        .event = rows->event,
                         .whole = whole,
                         .least = o->graph_limit * base / 100,
                         .out = out,

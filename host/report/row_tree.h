@@ -17,9 +17,10 @@ void report_tree_build(struct mkperf_tree *t, const struct report_row *r,
                        const struct report_rows *rows, struct mkperf_frames *f,
                        const struct report_options *o);
 
-/* A node's text: share, function, line, and the PD if it is another than the parent's. */
-void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t node,
-                      uint32_t parent_pd, uint64_t whole, char *text, size_t n);
+/* A node's text: share, function, line, and the PD if it is another than the parent's; in a tree of
+ * samples of `event`. */
+void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f, uint32_t event,
+                      uint32_t node, uint32_t parent_pd, uint64_t whole, char *text, size_t n);
 
 /* Prints the tree of row r; per cents are of the whole event, as those of rows are. */
 void report_tree_print(const struct report_row *r, const struct report_rows *rows,

@@ -158,6 +158,7 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_fra
 {
     (void)e;
     memset(rows, 0, sizeof *rows);
+    rows->event = event;
     for (uint32_t i = 0; i < f->profile->chains.count; i++) {
         if (report_chain_wanted(f, o, event, i)) {
             add_chain(rows, f, o, i);

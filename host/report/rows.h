@@ -38,6 +38,7 @@ struct report_hit {
 };
 
 struct report_rows {
+    uint32_t event;
     struct mkperf_hash numbers;
     struct report_row *row;
     uint32_t n, room;

@@ -172,7 +172,10 @@ static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stre
     sample.reads = reads;
     sample.callers = choose_chain(s, slot, sample.pc);
     s->totals.samples++;
-    s->totals.confidence[mkperf_confidence(slot->flags)]++;
+    enum mkperf_confidence confidence = mkperf_confidence(slot->flags);
+    s->totals.confidence[confidence]++;
+    s->totals.inferred_callers += (slot->flags & MKPERF_SAMPLE_CALLERS) != 0 &&
+                                  (confidence == MKPERF_PROVED || confidence == MKPERF_INFERRED);
     return stream_emit(s, &sample, e);
 }
 

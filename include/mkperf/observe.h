@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The confidence of a timer sample's attribution.
+ * The timer's samples: their event, and the confidence of their attribution.
  *
  * Owns: its values. docs/stock.md has the rule; the messages are Observe, Observer and Attribution
  * in proto/mkperf.proto.
@@ -9,6 +9,11 @@
 #define MKPERF_OBSERVE_H
 
 #include <stdint.h>
+
+/* The event's name, and its number in a list of events, which no PMU has. Counted in microseconds.
+ */
+#define MKPERF_TIMER_EVENT "timer"
+#define MKPERF_TIMER_CODE UINT32_C(0x10000)
 
 /* Confidence of a sample's thread: bits 6 and 7 of its flags. */
 enum mkperf_confidence {

@@ -89,6 +89,22 @@ static bool take_sites(struct mkperf_observation *o, struct mkperf_observed *t,
     return true;
 }
 
+static bool take_calls(struct mkperf_observation *o, struct mkperf_observed *t,
+                       const mkperf_Observe *part, mkperf_Error *error)
+{
+    if (part->call_count > MKPERF_ALL_CALLS - o->all_calls) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0, "too many protected calls");
+    }
+    for (unsigned i = 0; i < part->call_count; i++) {
+        o->call[o->all_calls++] = (struct mkperf_observed_call){
+            .callee = mkperf_thread_from_wire(part->call[i].thread),
+            .channel = part->call[i].channel,
+        };
+        t->calls++;
+    }
+    return true;
+}
+
 static bool take_windows(struct mkperf_observed *t, const mkperf_Observe *part, mkperf_Error *error)
 {
     for (unsigned i = 0; i < part->stack_count; i++) {
@@ -112,6 +128,7 @@ static bool begin(struct mkperf_observation *o, const mkperf_Observe *part)
     o->unobserved = (int32_t)part->priority - 1;
     o->n = 0;
     o->all_sites = 0;
+    o->all_calls = 0;
     return true;
 }
 
@@ -127,7 +144,8 @@ static struct mkperf_observed *add(struct mkperf_observation *o, const mkperf_Ob
     *t = (struct mkperf_observed){.thread = mkperf_thread_from_wire(part->thread),
                                   .child = part->child,
                                   .slot = part->slot,
-                                  .first_site = o->all_sites};
+                                  .first_site = o->all_sites,
+                                  .first_call = o->all_calls};
     if (!read_registers(t, &t->regs)) {
         mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                            "the profiler PD has no child of that id, or no such capability: is "
@@ -161,7 +179,8 @@ bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe 
     if (t == NULL || t->child != part->child || t->slot != part->slot) {
         t = add(o, part, error);
     }
-    if (t != NULL && take_sites(o, t, part, error) && take_windows(t, part, error)) {
+    if (t != NULL && take_sites(o, t, part, error) && take_calls(o, t, part, error) &&
+        take_windows(t, part, error)) {
         return true;
     }
     o->reported = false;
@@ -204,11 +223,13 @@ void mkperf_observe_look(struct mkperf_observation *o)
 {
     static seL4_UserContext regs;
 
+    o->partial = false;
     for (unsigned i = 0; i < o->n; i++) {
         struct mkperf_observed *t = &o->thread[i];
         struct mkperf_evidence *e = &o->evidence[i];
         if (!read_registers(t, &regs)) {
             o->unreadable++;
+            o->partial = true;
             continue;
         }
         e->ran = !same(&regs, &t->regs);
@@ -220,6 +241,40 @@ void mkperf_observe_look(struct mkperf_observation *o)
         e->stopped = t->slot == 0 && (o->stopped >> t->child & 1);
         t->regs = regs;
     }
+}
+
+/* Whether the thread waits in a protected call to `callee`. Its first argument is the channel's
+ * endpoint until the reply, whose badge takes its place. */
+static bool calls(const struct mkperf_observation *o, unsigned i, uint64_t callee)
+{
+    const struct mkperf_observed *t = &o->thread[i];
+    const struct mkperf_observed_call *call = o->call + t->first_call;
+
+    if (!o->evidence[i].calls || o->evidence[i].stopped) {
+        return false;
+    }
+    for (uint32_t k = 0; k < t->calls; k++) {
+        if (t->regs.x0 == BASE_ENDPOINT_CAP + (uint64_t)call[k].channel) {
+            return call[k].callee == callee;
+        }
+    }
+    return false;
+}
+
+int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee)
+{
+    int found = -1;
+
+    for (unsigned i = 0; i < o->n && !o->partial; i++) {
+        if (!calls(o, i, callee)) {
+            continue;
+        }
+        if (found >= 0) {
+            return -1; /* one of them is being served, and the other waits */
+        }
+        found = (int)i;
+    }
+    return found;
 }
 
 /* The frame record at fp as this PD sees it, or NULL. */

@@ -24,7 +24,13 @@
 enum mkperf_observation_limits {
     MKPERF_OBSERVED = 62,    /* a Microkit system has at most 63 PDs */
     MKPERF_ALL_SITES = 8192, /* of all of them */
+    MKPERF_ALL_CALLS = 512,  /* the same */
     MKPERF_MAX_CHILD_ID = 61,
+};
+
+struct mkperf_observed_call {
+    uint64_t callee;
+    uint32_t channel;
 };
 
 struct mkperf_observed {
@@ -33,7 +39,8 @@ struct mkperf_observed {
     uint32_t slot;       /* of the cspace */
     uint32_t first_site; /* in the observation's list */
     uint32_t sites;
-    bool seen; /* regs are of this session */
+    uint32_t first_call; /* the same */
+    uint32_t calls;
     uint32_t windows;
     mkperf_StackWindow window[MKPERF_OBSERVE_WINDOWS];
     seL4_UserContext regs;
@@ -45,12 +52,15 @@ struct mkperf_observation {
     uint64_t self;       /* identity of the profiler PD */
     int32_t unobserved;  /* highest priority of PDs that cannot be observed, -1 */
     uint32_t unreadable; /* snapshots of a PD that the kernel refused */
+    bool partial;        /* there is one in the last look */
     uint64_t stopped;    /* children that faulted, bit = id */
     unsigned n;
     struct mkperf_observed thread[MKPERF_OBSERVED];
     struct mkperf_evidence evidence[MKPERF_OBSERVED];
     uint32_t all_sites;
     uint32_t site[MKPERF_ALL_SITES]; /* addresses / 4 */
+    uint32_t all_calls;
+    struct mkperf_observed_call call[MKPERF_ALL_CALLS];
 };
 
 /* Takes a part that mkperf_request_take_observe gave. False: *error has the reason, and the part is
@@ -60,6 +70,13 @@ bool mkperf_observe_reported(struct mkperf_observation *o, const mkperf_Observe 
 
 /* Takes a snapshot of all threads. evidence[].ran: compared with the previous snapshot. */
 void mkperf_observe_look(struct mkperf_observation *o);
+
+/*
+ * The thread whose protected call the thread `callee` was serving at the last snapshot, if registers
+ * prove it: it stands at the instruction of its call to `callee`, and nobody else does. -1: none.
+ * docs/stock.md has the argument. Bounded by the numbers of threads and channels.
+ */
+int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee);
 
 /*
  * The callers of thread i at the last snapshot, by its frame pointer, as far as its stack is in

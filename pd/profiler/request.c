@@ -50,7 +50,8 @@ bool mkperf_request_take_observe(mkperf_Observe *out, const struct mkperf_sessio
 {
     *out = *(const volatile mkperf_Observe *)&page->observe;
     if (out->site_count > MKPERF_ROOM(mkperf_Observe, site) ||
-        out->stack_count > MKPERF_OBSERVE_WINDOWS) {
+        out->stack_count > MKPERF_OBSERVE_WINDOWS ||
+        out->call_count > MKPERF_ROOM(mkperf_Observe, call)) {
         return refuse(error);
     }
     make_bool(&out->limited);

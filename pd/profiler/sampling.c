@@ -57,7 +57,7 @@ static int64_t probe_event(const struct mkperf_cpu *cpu)
 
 /* A session of counter 0 alone. */
 static bool apply_one(struct mkperf_profiler *p, uint32_t first, bool kernel, uint32_t enable,
-                      uint32_t watermark)
+                      uint32_t watermark, uint32_t callers)
 {
     struct mkperf_configuration *want = mkperf_kernel_blank(p, &here(p)->ring);
     uint32_t event = (uint32_t)probe_event(&p->cpu);
@@ -65,6 +65,8 @@ static bool apply_one(struct mkperf_profiler *p, uint32_t first, bool kernel, ui
     want->counter_mask = 1;
     want->enable_mask = enable;
     want->watermark = watermark;
+    want->callers = callers;
+    want->max_frames = callers != 0;
     want->counter[0] = (struct mkperf_request_counter){
         .select = p->cpu.pmu->select(event, true, kernel),
         .left = first,
@@ -106,7 +108,7 @@ bool mkperf_sampling_probe(struct mkperf_profiler *p, mkperf_Error *error)
 {
     bool seen = false;
 
-    if (probe_event(&p->cpu) < 0 || !apply_one(p, PROBE_PERIOD, false, 1, NEVER_WAKE)) {
+    if (probe_event(&p->cpu) < 0 || !apply_one(p, PROBE_PERIOD, false, 1, NEVER_WAKE, 0)) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_NO_PMU, 0,
                                   "the PMU counts neither cycles nor instructions");
     }
@@ -208,7 +210,7 @@ bool mkperf_sampling_check_begin(struct mkperf_profiler *p, mkperf_Error *error)
     if (!mkperf_sampling_probe(p, error)) {
         return false;
     }
-    return apply_one(p, MKPERF_MAX_PERIOD, true, 0, 8) || /* each sample wakes */
+    return apply_one(p, MKPERF_MAX_PERIOD, true, 0, 8, p->plan.callers) || /* each sample wakes */
            mkperf_plan_refuse(error, MKPERF_RESULT_INTERNAL, 0, "the hook refuses a session");
 }
 

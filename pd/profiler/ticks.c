@@ -198,8 +198,29 @@ static void first_look(struct mkperf_profiler *p)
     }
 }
 
+/* The callers in a record of the hook's, outermost last. Returns how many. */
+static unsigned read_callers(const uint64_t *record, uint64_t caller[MKPERF_MAX_CALLERS])
+{
+    uint64_t header = record[MKPERF_WORD_HEADER];
+    bool kernel = (mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL) != 0;
+    const uint64_t *word = record + MKPERF_SAMPLE_FIXED_WORDS + kernel;
+    unsigned words = mkperf_record_nframes(header);
+    unsigned n = 0;
+
+    if (!(mkperf_record_flags(header) & MKPERF_SAMPLE_CALLERS) || words == 0 ||
+        word[words - 1] >= words) {
+        return 0;
+    }
+    const uint64_t *end = word + words - 1;
+    for (const uint64_t *c = end - *end; c + MKPERF_CALLER_WORDS <= end && n < MKPERF_MAX_CALLERS;
+         c += MKPERF_CALLER_WORDS + (c[MKPERF_CALLER_FRAMES] & 0xff)) {
+        caller[n++] = mkperf_thread_of(c[MKPERF_CALLER_THREAD], c[MKPERF_CALLER_SC]);
+    }
+    return n;
+}
+
 /* Reads the hook's samples; the last one is the current one. Returns whether there was any. */
-static bool take_truth(struct mkperf_ticks *t, uint64_t *time, uint64_t *thread)
+static bool take_truth(struct mkperf_ticks *t, uint64_t *time, struct mkperf_ticks_truth *truth)
 {
     const uint64_t *record;
     unsigned size;
@@ -209,7 +230,8 @@ static bool take_truth(struct mkperf_ticks *t, uint64_t *time, uint64_t *thread)
     while ((record = mkperf_ring_peek(&t->hook, &size, &corrupt)) != NULL) {
         if (size > 8 * MKPERF_WORD_SC) {
             *time = record[MKPERF_WORD_TIME];
-            *thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
+            truth->thread = mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
+            truth->callers = read_callers(record, truth->caller);
             seen = true;
         }
         mkperf_ring_release(&t->hook, size);
@@ -217,7 +239,8 @@ static bool take_truth(struct mkperf_ticks *t, uint64_t *time, uint64_t *thread)
     return seen;
 }
 
-static bool finish_sample(struct mkperf_profiler *p, uint64_t now, const uint64_t *truth)
+static bool finish_sample(struct mkperf_profiler *p, uint64_t now,
+                          const struct mkperf_ticks_truth *truth)
 {
     struct mkperf_ticks *t = &p->ticks;
     bool fresh = false;
@@ -236,7 +259,7 @@ bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook)
 {
     struct mkperf_ticks *t = &p->ticks;
     uint64_t now = t->timer->now();
-    uint64_t truth;
+    struct mkperf_ticks_truth truth;
     bool fresh = false;
 
     t->entered = now;
@@ -256,7 +279,7 @@ bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook)
     } else if (t->sample_next) {
         if (t->check) {
             mkperf_sampling_check_stop(p);
-            take_truth(t, &truth, &truth);
+            take_truth(t, &(uint64_t){0}, &truth);
         }
         fresh = finish_sample(p, now, NULL);
     } else {

@@ -23,11 +23,6 @@
 
 struct mkperf_profiler;
 
-/* The event's name, and its number in a list of events, which no PMU has. Counted in microseconds.
- */
-#define MKPERF_TIMER_EVENT "timer"
-#define MKPERF_TIMER_CODE UINT32_C(0x10000)
-
 enum {
     /* Between the two snapshots: many times the return to the interrupted thread. */
     MKPERF_TICKS_WINDOW_US = 20,
@@ -76,9 +71,16 @@ bool mkperf_ticks_interrupt(struct mkperf_profiler *p, bool hook);
 /* This PD goes back to wait. */
 void mkperf_ticks_leave(struct mkperf_profiler *p);
 
-/* Among the three files. The sample that is due, taken at `now` (ticks); truth: NULL, or the
- * identity of the thread that the hook saw. */
-void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now, const uint64_t *truth);
+/* The hook's sample at the same time: its thread, and whose protected calls that was serving. */
+struct mkperf_ticks_truth {
+    uint64_t thread;
+    unsigned callers;
+    uint64_t caller[MKPERF_MAX_CALLERS];
+};
+
+/* Among the three files. The sample that is due, taken at `now` (ticks); truth: NULL without one. */
+void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now,
+                       const struct mkperf_ticks_truth *truth);
 /* Microseconds, rounded down. */
 uint64_t mkperf_ticks_us(const struct mkperf_ticks *t, uint64_t ticks);
 

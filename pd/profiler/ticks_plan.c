@@ -112,6 +112,10 @@ static bool plan_limits(const mkperf_Configure *request, mkperf_Error *error)
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
                                   "the call chain's depth must be from 0 to 64");
     }
+    if (request->callers > MKPERF_MAX_CALLERS) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
+                                  "a call chain goes on in 8 other PDs at most");
+    }
     return true;
 }
 
@@ -121,6 +125,7 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *reques
     struct mkperf_plan plan = {
         .events = 1,
         .max_frames = request->max_frames,
+        .callers = request->max_frames != 0 ? request->callers : 0,
         .no_jitter = request->no_jitter,
         .core_bytes = MKPERF_CORE_RING_BYTES,
         .output_bytes = MKPERF_OUTPUT_RING_BYTES,

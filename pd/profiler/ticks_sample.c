@@ -58,13 +58,66 @@ static unsigned put_frames(const struct mkperf_profiler *p, const struct mkperf_
     return n;
 }
 
+/* The PDs whose calls a sample's is serving, the innermost first. */
+struct callers {
+    unsigned n;
+    uint8_t of[MKPERF_MAX_CALLERS];
+};
+
+/* Those that registers prove, at most the session's number. */
+static void find_callers(const struct mkperf_profiler *p, const struct mkperf_verdict *v,
+                         struct callers *c)
+{
+    const struct mkperf_observation *o = &p->ticks.observation;
+    int who = v->confidence != MKPERF_AMBIGUOUS ? v->who : -1;
+
+    c->n = 0;
+    while (who >= 0 && c->n < p->plan.callers && c->n < MKPERF_MAX_CALLERS) {
+        who = mkperf_observe_caller(o, o->thread[who].thread);
+        if (who >= 0) {
+            c->of[c->n++] = (uint8_t)who;
+        }
+    }
+}
+
+/* Their words, as the hook puts them (record.h); max: of them, and of the one behind. */
+static unsigned put_inferred(const struct mkperf_profiler *p, const struct callers *callers,
+                             uint64_t *w, unsigned max)
+{
+    const struct mkperf_observation *o = &p->ticks.observation;
+    unsigned words = 0;
+
+    for (unsigned i = 0; i < callers->n && words + MKPERF_CALLER_WORDS < max; i++) {
+        const struct mkperf_observed *c = &o->thread[callers->of[i]];
+        uint64_t *put = w + words;
+        unsigned room = max - words - MKPERF_CALLER_WORDS - 1;
+        unsigned flags = 0;
+        unsigned frames = mkperf_observe_walk(o, callers->of[i], put + MKPERF_CALLER_WORDS,
+                                              room < p->plan.max_frames ? room : p->plan.max_frames,
+                                              &flags);
+
+        put[MKPERF_CALLER_FRAMES] = frames | (uint64_t)flags << 8;
+        put[MKPERF_CALLER_THREAD] = c->thread;
+        put[MKPERF_CALLER_SC] = c->thread >> 8; /* for mkperf_thread_of */
+        put[MKPERF_CALLER_LR] = c->regs.x30;
+        put[MKPERF_CALLER_PC] = c->regs.pc + RETURN_BYTES;
+        words += MKPERF_CALLER_WORDS + frames;
+    }
+    if (words != 0) {
+        w[words] = words;
+        words++;
+    }
+    return words;
+}
+
 struct values { /* of mkperf_timer_reads_take */
     unsigned n;
     uint64_t word[1 + MKPERF_MAX_READS];
 };
 
 static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v, uint64_t thread,
-                       uint64_t now, uint64_t weight, const struct values *values)
+                       const struct callers *callers, uint64_t now, uint64_t weight,
+                       const struct values *values)
 {
     struct mkperf_ticks *t = &p->ticks;
     bool idle = thread == MKPERF_THREAD_IDLE;
@@ -94,6 +147,11 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
         w[MKPERF_WORD_LR] = t->observation.thread[v->who].regs.x30;
     }
     unsigned frames = put_frames(p, v, w + words, &flags);
+    if (callers->n != 0 && frames + MKPERF_CALLER_WORDS < MKPERF_MAX_FRAMES) {
+        unsigned more = put_inferred(p, callers, w + words + frames, MKPERF_MAX_FRAMES - frames);
+        flags |= more != 0 ? MKPERF_SAMPLE_CALLERS : 0;
+        frames += more;
+    }
     words += frames;
     for (unsigned i = 0; i < values->n; i++) {
         w[words++] = values->word[i];
@@ -133,24 +191,47 @@ static bool same_thread(uint64_t a, uint64_t b)
            (!special && (a & b & MKPERF_THREAD_CHILD_BIT) != 0 && (a & child) == (b & child));
 }
 
+/* The callers of a sample whose thread is right. */
+static void compare_callers(struct mkperf_ticks *t, const struct callers *callers,
+                            const struct mkperf_ticks_truth *truth)
+{
+    const struct mkperf_observation *o = &t->observation;
+
+    for (unsigned i = 0; i < callers->n; i++) {
+        if (i >= truth->callers ||
+            !same_thread(o->thread[callers->of[i]].thread, truth->caller[i])) {
+            t->statistics.callers_wrong++;
+            return;
+        }
+    }
+    if (callers->n < truth->callers) {
+        t->statistics.callers_missed++;
+    } else if (callers->n != 0) {
+        t->statistics.callers_right++;
+    }
+}
+
 static void compare(struct mkperf_ticks *t, const struct mkperf_verdict *v, uint64_t thread,
-                    uint64_t truth)
+                    const struct callers *callers, const struct mkperf_ticks_truth *truth)
 {
     if (v->confidence == MKPERF_AMBIGUOUS) {
         t->statistics.marked++;
-    } else if (same_thread(thread, truth)) {
+    } else if (same_thread(thread, truth->thread)) {
         t->statistics.right++;
+        compare_callers(t, callers, truth);
     } else {
         t->statistics.wrong++;
     }
 }
 
-void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now, const uint64_t *truth)
+void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now,
+                       const struct mkperf_ticks_truth *truth)
 {
     struct mkperf_ticks *t = &p->ticks;
     struct mkperf_observation *o = &t->observation;
     struct mkperf_verdict v = {.confidence = MKPERF_PROVED, .who = MKPERF_WHO_IDLE};
     struct values values;
+    struct callers callers;
     uint64_t thread = o->self;
 
     values.n = mkperf_timer_reads_take(p, now, values.word);
@@ -162,11 +243,12 @@ void mkperf_ticks_take(struct mkperf_profiler *p, uint64_t now, const uint64_t *
                                                   : MKPERF_THREAD_IDLE;
     }
     book(t, &v);
+    find_callers(p, &v, &callers);
     if (truth != NULL) {
-        compare(t, &v, thread, *truth);
+        compare(t, &v, thread, &callers, truth);
     }
     uint64_t weight = take_weight(t);
     if (!unwanted(p, &v, thread)) {
-        put_sample(p, &v, thread, now, weight, &values);
+        put_sample(p, &v, thread, &callers, now, weight, &values);
     }
 }

@@ -11,11 +11,12 @@ else
 STOCK_TEST := $(B)/tests/stock
 $(call program_system,$(STOCK_TEST),robin,tests/pd/robin.c)
 $(call program_system,$(STOCK_TEST),pair,tests/pd/pair.c)
+$(call program_system,$(STOCK_TEST),called,tests/pd/callers.c)
 $(call program_system,$(STOCK_TEST),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(STOCK_TEST)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
 
 check-stock: host $(STOCK)/loader.img $(if $(MICROKIT_CAPS),$(SHARED)/loader.img) \
-             $(foreach t,robin pair deep,$(STOCK_TEST)/$(t)/loader.img) \
+             $(foreach t,robin pair called deep,$(STOCK_TEST)/$(t)/loader.img) \
              $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \

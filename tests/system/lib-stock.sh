@@ -59,3 +59,38 @@ deep_example() {
     [ "$(grep -c . "$D/example")" -ge 5 ] || { echo "there is no example"; return 1; }
     ! grep -vxFf "$D/deep.lines" "$D/example"
 }
+
+# inferred_callers DATA: a recording of tests/pd/called.system.in. Samples in a call of a server have all its
+# callers, by registers; those in no call have none; and three quarters of the servers' work was for `large`. The
+# PDs, the innermost first.
+inferred_callers() {
+    "$MKPERF" convert -q "$1" -o "$D/called.jsonl" || return 1
+    jq -r 'select(.type == "sample") | [.pd, ([.stack[] | select(.pd) | .pd + (if .inferred then "" else "!" end)] | unique_by(.) | length),
+            ([.stack[] | .pd // "-"] | reduce .[] as $x ([]; if .[-1] == $x then . else . + [$x] end) | map(select(. != "-")) | join(" ")),
+            ([.stack[] | select(.pd | not) | .function // "?"] | join(" ")), ([.stack[] | select(.pd and (.inferred | not))] | length)] | @tsv' \
+        "$D/called.jsonl" >"$D/called.tsv"
+    awk -F '\t' '
+        { unmarked += $5 }
+        $1 ~ /^(above|small|large|client|idle)$/ && $3 != "" { wrong++; print }
+        $1 ~ /^(middle|passive)$/ && $3 !~ /^(|small|large)$/ { wrong++; print }
+        $1 == "back" && $3 !~ /^(|middle (small|large))$/ { wrong++; print }
+        $1 ~ /^(middle|back|passive)$/ && $4 ~ /callers_(middle|back|passive)_work/ {
+            n[$1]++
+            whole[$1] += $3 != ""
+            large += $3 ~ /large/
+            small += $3 ~ /small/
+        }
+        END {
+            split("middle back passive", server, " ")
+            printf "  callers"
+            for (i = 1; i <= 3; i++) {
+                s = server[i]
+                printf " %d of %d in %s,", whole[s], n[s], s
+                bad = bad || n[s] < 100 || whole[s] < 0.99 * n[s]
+            }
+            all = large + small
+            e = all > 0 ? (large / all - 0.75) / sqrt(0.75 * 0.25 / all) : 99
+            printf " %d wrong, %d not marked as inferred; for large %.1f standard errors from 3/4\n", wrong, unmarked, e
+            exit bad || wrong != 0 || unmarked != 0 || e > 4 || e < -4
+        }' "$D/called.tsv"
+}

@@ -142,6 +142,28 @@ deep() {
     ! grep 'stopped: a' "$D/deep.log" && deep_chains "$D/deep.data"
 }
 
+# Whose call a server is serving: by registers, compared with the hook in each sample, and by known answers.
+callers() {
+    record "$t/called" called called -e timer -c 300 --check-timer --duration 2 && checked called 2000 1 || return 1
+    grep '^  callers' "$D/called.log"
+    awk '$1 == "callers" && $2 == "checked" { n = $4; right = $6 + 0; wrong = $9 + 0 } END { exit !(n > 2000 && right >= 99 && wrong == 0) }' \
+        "$D/called.log" && inferred_callers "$D/called.data"
+}
+# They are marked where callers are shown.
+callers_marked() {
+    "$MKPERF" report --stdio -g -i "$D/called.data" >"$D/called.report" &&
+        grep -q '^# callers .*inferred from registers' "$D/called.report" &&
+        grep -q ' microkit_ppcall in middle (inferred)$' "$D/called.report" || return 1
+    "$MKPERF" script -i "$D/called.data" 2>/dev/null >"$D/called.script" &&
+        grep -q 'microkit_ppcall+.* (inferred)$' "$D/called.script" || return 1
+    "$MKPERF" convert -q "$D/called.data" -o "$D/called.folded" && grep -q ';back (inferred);' "$D/called.folded" || return 1
+    jq -e 'select(.type == "totals") | .inferred_callers > 1000' "$D/called.jsonl"
+}
+callers_not_wanted() {
+    record "$t/called" called alone -e timer -c 500 --no-callers --duration 1 || return 1
+    ! grep '^  callers' "$D/alone.log" && ! "$MKPERF" script -i "$D/alone.data" 2>/dev/null | grep inferred
+}
+
 only_known() {
     record "$t/nohook" nohook filter -e timer --pd known --duration 2 || return 1
     shares filter | awk '$2 == "known" { n += $1 } $2 != "known" && $2 != "ambiguous" { print; bad = 1 }
@@ -172,6 +194,9 @@ check "counts of the interval" intervals
 check "and what becomes of them" interval_outputs
 check "stacks in the profiler PD's reach: whole chains, and no harm from broken ones" deep
 check "the example in docs/stock.md" deep_example
+check "callers in other PDs: as the hook has them, and known answers" callers
+check "inferred callers are marked" callers_marked
+check "--no-callers" callers_not_wanted
 check "--pd" only_known
 check "a period below the cost of looking" refused "must be from" -e timer -c 10
 check "user mode alone" refused "cannot tell user mode" -e timer:u

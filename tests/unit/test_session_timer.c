@@ -314,6 +314,139 @@ static void test_walk(void **state)
     assert_int_equal(flags, 0);
 }
 
+/* What PD i may call: the pairs of channel and PD. */
+static void tell_calls(uint32_t i, pb_size_t n, const uint32_t (*call)[2])
+{
+    mkperf_ToTarget m = observe(1 + i, i, 10 + i);
+
+    m.msg.observe.call_count = n;
+    for (unsigned k = 0; k < n; k++) {
+        m.msg.observe.call[k] =
+            (mkperf_ObservedCall){.channel = call[k][0], .thread = CHILD(call[k][1]) + 2};
+    }
+    ask(&m, mkperf_ToHost_ack_tag);
+}
+
+/* Who called whom, as far as registers prove it. */
+static void test_callers(void **state)
+{
+    struct mkperf_observation *o = &profiler.ticks.observation;
+    const seL4_Word call = (seL4_Word)-1, wait = (seL4_Word)-7;
+    mkperf_ToTarget m;
+
+    (void)state;
+    tell(0);
+    tell_calls(0, 2, (const uint32_t[][2]){{5, 2}, {7, 3}});
+    tell_calls(1, 1, (const uint32_t[][2]){{5, 2}});
+    tell_calls(2, 1, (const uint32_t[][2]){{1, 3}});
+    tell_calls(3, 0, NULL);
+    for (unsigned i = 0; i < SIM_CHILDREN; i++) {
+        sim_child[i] = (seL4_UserContext){.pc = SIM_SITE, .x7 = wait};
+    }
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1); /* nobody calls */
+    sim_child[0].x7 = call;
+    sim_child[0].x0 = BASE_ENDPOINT_CAP + 5;
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* that is another channel */
+    assert_int_equal(mkperf_observe_caller(o, CHILD(0)), -1);
+    sim_child[0].x0 = BASE_ENDPOINT_CAP + 6; /* a call to a PD that was not told */
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
+    sim_child[0].x0 = 0; /* the badge of a reply */
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
+    sim_child[0].x0 = BASE_ENDPOINT_CAP + 7;
+    sim_child[2] = sim_child[0];
+    sim_child[2].x0 = BASE_ENDPOINT_CAP + 1;
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* two of them */
+    sim_child[0].x0 = BASE_ENDPOINT_CAP + 5;
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(3)), 2); /* 0 calls 2 calls 3 */
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
+    sim_child[0].pc += 4; /* not at the instruction */
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
+    sim_child[0].pc -= 4;
+    o->stopped = 1; /* it faulted there */
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
+    o->stopped = 0;
+    o->thread[1].child = SIM_CHILDREN; /* the registers of one cannot be read */
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
+    o->thread[1].child = 1;
+    mkperf_observe_look(o);
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
+    /* More than there is room for. */
+    tell(0);
+    m = observe(1, 0, 10);
+    m.msg.observe.site_count = 0;
+    m.msg.observe.call_count = MKPERF_ROOM(mkperf_Observe, call);
+    for (unsigned all = 0; all < MKPERF_ALL_CALLS; all += MKPERF_ROOM(mkperf_Observe, call)) {
+        ask(&m, mkperf_ToHost_ack_tag);
+        m.msg.observe.part++;
+    }
+    ask(&m, mkperf_ToHost_error_tag);
+    refused(mkperf_ErrorCode_ERROR_RANGE, 0);
+}
+
+/* Samples go on in the caller, and in its caller, as many as the session wants. */
+static void test_inferred_callers(void **state)
+{
+    (void)state;
+    for (uint32_t callers = 0; callers <= 2; callers++) {
+        mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
+        const uint64_t *record;
+        unsigned size;
+        bool corrupt = false;
+
+        tell(0);
+        tell_calls(0, 1, (const uint32_t[][2]){{5, 1}});
+        tell_calls(1, 1, (const uint32_t[][2]){{6, 2}});
+        tell_calls(2, 0, NULL);
+        m.msg.configure.events_count = 1;
+        m.msg.configure.events[0] = event("timer", 1000, 0);
+        m.msg.configure.max_frames = 8;
+        m.msg.configure.callers = callers;
+        ask(&m, mkperf_ToHost_session_tag);
+        assert_int_equal(got.last.msg.session.callers, callers);
+        start_session();
+        struct mkperf_ticks *t = &profiler.ticks;
+        for (unsigned i = 0; i < 2; i++) {
+            sim_child[i] = (seL4_UserContext){
+                .pc = SIM_SITE, .x7 = (seL4_Word)-1, .x0 = BASE_ENDPOINT_CAP + 5 + i, .x30 = 7 + i};
+        }
+        sim_child[2] = (seL4_UserContext){.pc = 0x200000};
+        mkperf_observe_look(&t->observation);
+        sim_child[2].pc += 4;
+        t->due = t->from + 1000;
+        t->left = 0;
+        struct mkperf_ring_consumer c = {
+            .ring = t->ring.ring, .size = t->ring.size, .tail = t->ring.head};
+        mkperf_ticks_take(&profiler, sim.ticks, NULL);
+        record = mkperf_ring_peek(&c, &size, &corrupt);
+        assert_non_null(record);
+        unsigned n = mkperf_record_nframes(record[0]);
+        const uint64_t *w = record + MKPERF_SAMPLE_FIXED_WORDS;
+        assert_int_equal(record[MKPERF_WORD_THREAD], CHILD(2));
+        assert_int_equal(n, callers == 0 ? 0 : 5 * callers + 1);
+        assert_int_equal(size, 8 * (MKPERF_SAMPLE_FIXED_WORDS + n));
+        assert_int_equal(!(mkperf_record_flags(record[0]) & MKPERF_SAMPLE_CALLERS), callers == 0);
+        assert_int_equal(mkperf_confidence(mkperf_record_flags(record[0])), MKPERF_PROVED);
+        for (unsigned i = 0; i < callers; i++, w += MKPERF_CALLER_WORDS) {
+            assert_int_equal(mkperf_thread_of(w[MKPERF_CALLER_THREAD], w[MKPERF_CALLER_SC]),
+                             CHILD(1 - i));
+            assert_int_equal(w[MKPERF_CALLER_LR], 8 - i);
+            assert_int_equal(w[MKPERF_CALLER_PC], SIM_SITE + 4);
+            assert_int_equal(w[MKPERF_CALLER_FRAMES] & 0xff, 0);
+        }
+        stop_session();
+    }
+}
+
 /* More samples than the line carries: losses are reported. */
 static void test_losses(void **state)
 {
@@ -499,6 +632,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_timer_reads_alone, boot_without_pmu, halt),
         TIMER_TEST(test_losses),
         TIMER_TEST(test_walk),
+        TIMER_TEST(test_callers),
+        TIMER_TEST(test_inferred_callers),
         TIMER_TEST(test_late),
         TIMER_TEST(test_fault),
         TIMER_TEST(test_shared),

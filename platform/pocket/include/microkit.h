@@ -95,7 +95,8 @@ typedef struct seL4_UserContext_ {
 
 typedef seL4_Word seL4_CPtr;
 typedef seL4_CPtr seL4_TCB;
-#define BASE_TCB_CAP 202 /* + the id of a child */
+#define BASE_ENDPOINT_CAP 74 /* + the channel: where protected calls go */
+#define BASE_TCB_CAP 202     /* + the id of a child */
 
 /* Capabilities that the system description's <cspace> gives, as Microkit 2.3 does: its slots have
  * separate CPtrs. 0 = seL4_CapNull: no such slot. */

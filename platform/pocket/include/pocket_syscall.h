@@ -10,7 +10,8 @@
 
 #define POCKET_SYS_NOTIFY 0     /* x0 channel */
 #define POCKET_SYS_IRQ_ACK 1    /* x0 channel */
-#define POCKET_SYS_PPCALL 2     /* x0 channel, x1 message info; returns x1 info of the reply */
+#define POCKET_SYS_PPCALL 2     /* x0 POCKET_ENDPOINT + channel, x1 message info; returns x0 0, x1 info of \
+                                   the reply */
 #define POCKET_SYS_RECV 3       /* returns x0 badge, x1 info */
 #define POCKET_SYS_REPLY_RECV 4 /* x1 info of the reply; returns as RECV */
 #define POCKET_SYS_DBG_PUTC 5   /* x0 character */
@@ -20,6 +21,9 @@
     8 /* x0 child or POCKET_TCB_SLOT | slot of the cspace; returns x0 1 = done, words in \
          the message, in seL4_UserContext's order */
 #define POCKET_SYSCALLS 9
+
+/* What names a channel's endpoint: Microkit's number, for those who look at a PD's registers. */
+#define POCKET_ENDPOINT 74
 
 #define POCKET_TCB_SLOT (UINT64_C(1) << 63)
 

@@ -144,6 +144,7 @@ static void reply(struct task *t, uint64_t info)
         tell(MKPERF_SCHED_WAKE, client);
     } else {
         copy(client->message, t->message, message_length(info));
+        client->context.x[0] = 0; /* a reply's badge, as on seL4 */
         client->context.x[1] = info;
         if (watched(core_self()) && scheduled(core_self())) {
             mkperf_sched_delivered(&core_self()->hook, MKPERF_SCHED_REPLY, client);
@@ -188,9 +189,11 @@ void sys_irq_ack(struct task *t)
 
 void sys_ppcall(struct task *t)
 {
-    const struct pocket_channel *c = channel(t, t->context.x[0], POCKET_CHANNEL_CALL);
+    const struct pocket_channel *c =
+        channel(t, t->context.x[0] - POCKET_ENDPOINT, POCKET_CHANNEL_CALL);
 
     if (c == NULL) {
+        t->context.x[0] = 0;
         t->context.x[1] = 0;
         return;
     }

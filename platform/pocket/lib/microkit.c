@@ -75,12 +75,14 @@ void microkit_irq_ack(microkit_channel ch)
     }
 }
 
+_Static_assert(BASE_ENDPOINT_CAP == POCKET_ENDPOINT, "one number for endpoints");
+
 microkit_msginfo microkit_ppcall(microkit_channel ch, microkit_msginfo msginfo)
 {
     if (!valid(microkit_pps, ch, "microkit_ppcall")) {
         return microkit_msginfo_new(0, 0);
     }
-    SYSCALL_X7(POCKET_SYS_PPCALL, ch, msginfo.words[0], POCKET_X7_CALL);
+    SYSCALL_X7(POCKET_SYS_PPCALL, BASE_ENDPOINT_CAP + ch, msginfo.words[0], POCKET_X7_CALL);
     return (microkit_msginfo){{x1}};
 }
 

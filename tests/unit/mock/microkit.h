@@ -20,6 +20,7 @@ typedef struct {
 } seL4_UserContext;
 
 typedef seL4_Word seL4_CPtr;
+#define BASE_ENDPOINT_CAP 74
 #define BASE_TCB_CAP 202
 #define MICROKIT_MAX_USER_CAPS 64
 static inline seL4_CPtr microkit_cspace_root_slot_to_cptr(seL4_Word slot)
