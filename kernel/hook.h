@@ -236,7 +236,7 @@ void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *las
  * cores. */
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
 
-/* For request.c: a session begins, whose owner runs; what was delivered is told. */
+/* For request.c: a session begins, and says which thread runs; what was delivered is told. */
 void mkperf_sched_begin(struct mkperf_hook *s);
 void mkperf_sched_flush(struct mkperf_hook *s);
 

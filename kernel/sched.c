@@ -238,5 +238,5 @@ void mkperf_sched_begin(struct mkperf_hook *s)
     for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
         c->slot[i] = NULL;
     }
-    mkperf_sched_direct(s, MKPERF_STOPPED_UNKNOWN, NULL, s->owner);
+    mkperf_sched_direct(s, MKPERF_STOPPED_UNKNOWN, NULL, mkperf_port_running());
 }

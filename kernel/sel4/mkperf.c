@@ -36,6 +36,45 @@ enum {
     PMCR_N_MASK = MASK(5),
 };
 
+/* For MKPERF_KEEP: calls a function and keeps all registers that it may change (x30 apart, and the
+ * flags); the kernel uses none but the general ones. */
+asm(".macro mkperf_keep name\n"
+    ".pushsection .text\n"
+    ".global mkperf_keep_\\name\n"
+    ".type mkperf_keep_\\name, %function\n"
+    "mkperf_keep_\\name:\n"
+    "    stp x29, x30, [sp, #-176]!\n"
+    "    stp x0, x1, [sp, #16]\n"
+    "    stp x2, x3, [sp, #32]\n"
+    "    stp x4, x5, [sp, #48]\n"
+    "    stp x6, x7, [sp, #64]\n"
+    "    stp x8, x9, [sp, #80]\n"
+    "    stp x10, x11, [sp, #96]\n"
+    "    stp x12, x13, [sp, #112]\n"
+    "    stp x14, x15, [sp, #128]\n"
+    "    stp x16, x17, [sp, #144]\n"
+    "    str x18, [sp, #160]\n"
+    "    bl mkperf_\\name\n"
+    "    ldp x0, x1, [sp, #16]\n"
+    "    ldp x2, x3, [sp, #32]\n"
+    "    ldp x4, x5, [sp, #48]\n"
+    "    ldp x6, x7, [sp, #64]\n"
+    "    ldp x8, x9, [sp, #80]\n"
+    "    ldp x10, x11, [sp, #96]\n"
+    "    ldp x12, x13, [sp, #112]\n"
+    "    ldp x14, x15, [sp, #128]\n"
+    "    ldp x16, x17, [sp, #144]\n"
+    "    ldr x18, [sp, #160]\n"
+    "    ldp x29, x30, [sp], #176\n"
+    "    ret\n"
+    ".size mkperf_keep_\\name, . - mkperf_keep_\\name\n"
+    ".popsection\n"
+    ".endm\n"
+    "mkperf_keep request\n"
+    "mkperf_keep tellDelivery\n"
+    "mkperf_keep tellNotification\n"
+    "mkperf_keep tellFault\n");
+
 /* No page of a stack is remembered. */
 static void forgetStacks(word_t core)
 {
@@ -127,8 +166,8 @@ static void signal(struct mkperf_node *node, irq_t irq)
     }
 }
 
-/* As handleInterruptEntry, for an interrupt whose sample has been taken. */
-static NO_INLINE void wake(struct mkperf_node *node, irq_t irq)
+/* As c_handle_interrupt, for an interrupt whose sample has been taken. */
+static NO_INLINE void NORETURN wake(struct mkperf_node *node, irq_t irq)
 {
     updateTimestamp();
     checkBudget();
@@ -136,6 +175,7 @@ static NO_INLINE void wake(struct mkperf_node *node, irq_t irq)
     complete(irq);
     schedule();
     activateThread();
+    mkperf_leave();
 }
 
 static word_t whatIsWatched(const struct mkperf_hook *hook)
@@ -146,20 +186,41 @@ static word_t whatIsWatched(const struct mkperf_hook *hook)
            (mkperf_hook_schedules(hook) ? MKPERF_WATCHED_SWITCHES : 0);
 }
 
-/* A request is carried out on this core; d NULL: there is no descriptor any more. */
-static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here)
+/* How this core is entered from now on: noticed by the hook while there is a session (entries.c). */
+static void chooseVectors(const struct mkperf_node *node)
+{
+    setVtable((pptr_t)(node->hook.mask != 0 ? mkperf_vectors : arm_vector_table));
+}
+
+/*
+ * A request is carried out on this core; d NULL: there is no descriptor any more. function: by which
+ * the kernel was entered, which nobody has noted if there was no session.
+ */
+static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, word_t function)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    struct mkperf_entry *entry = &mkperf_entry[CURRENT_CPU_INDEX()];
+    bool_t told = mkperf_hook_schedules(&node->hook);
 
     if (d == NULL) {
         return;
     }
-    if (mkperf_entry[CURRENT_CPU_INDEX()].watched & MKPERF_WATCHED_ENTRIES) {
-        MKPERF_WATCH();
+#ifdef MKPERF_WATCHES
+    if (entry->watched & MKPERF_WATCHED_ENTRIES) {
+        mkperf_watch();
+    } else {
+        node->known = false;
     }
+#endif
     node->shape.shape = 0; /* the place may be another now */
     mkperf_hook_request(&node->hook, d, thread, here);
-    mkperf_entry[CURRENT_CPU_INDEX()].watched = whatIsWatched(&node->hook);
+    entry->function = function;
+    entry->thread = NODE_STATE(ksCurThread);
+    entry->watched = whatIsWatched(&node->hook);
+    if (!told) {
+        node->running = thread; /* as mkperf_sched_begin has said */
+    }
+    chooseVectors(node);
     mkperf_qemuChosen(&node->hook);
 }
 
@@ -172,26 +233,22 @@ static void ask(word_t core, tcb_t *thread, word_t request, irq_t irq)
     node->asker = thread;
     node->request = request;
     node->irq = irq;
-    mkperf_entry[core].asked = MKPERF_ASKED;
+    mkperf_entry[core].asked = true;
     ARCH_NODE_STATE(ipiReschedulePending) |= BIT(core);
 }
 
 /* What another core's thread has asked of this one. The core's interrupt of the PMU may have no
  * handler of its own: the hook needs none, and what is not the hook's masks it again. */
-static NO_INLINE void asked(void)
+void mkperf_askedRequest(void)
 {
     word_t core = CURRENT_CPU_INDEX();
     struct mkperf_node *node = &mkperf_node[core];
 
-    if (mkperf_entry[core].asked == 0) {
-        return;
-    }
-    mkperf_entry[core].asked = 0;
+    mkperf_entry[core].asked = false;
     carryOut(mkperf_memoryOf(node->asker, node->request, sizeof(struct mkperf_descriptor)),
-             node->asker, true);
+             node->asker, true, (word_t)c_handle_interrupt);
     maskInterrupt(false, CORE_IRQ_TO_IRQT(core, CONFIG_MKPERF_IRQ));
     if (node->wake) {
-        updateTimestamp();
         signal(node, node->irq);
     }
 }
@@ -221,15 +278,11 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
         if (mkperf_watching()) {
             mkperf_tellInterrupt(irq);
         }
-#ifdef ENABLE_SMP_SUPPORT
-        if (IRQT_TO_IRQ(irq) == irq_reschedule_ipi) {
-            asked();
-        }
-#endif
         return;
     }
     if (unlikely(hit == 0)) {
         node->hook.spurious++;
+        chooseVectors(node); /* another core may have ended the session */
         return;
     }
     arch_c_entry_hook();
@@ -237,13 +290,12 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
     ksEnter = timestamp();
 #endif
     mkperf_capture(&node->hook, hit);
-    mkperf_entered(); /* what is left of c_entry_hook; until here the last entry was needed */
+    mkperf_entered((word_t)c_handle_interrupt); /* until here the last entry was needed */
     mkperf_qemuArmed(&node->hook);
-    if (likely(!node->wake)) {
-        complete(irq);
-    } else {
+    if (unlikely(node->wake)) {
         wake(node, irq);
     }
+    complete(irq);
     restore_user_context();
     UNREACHABLE();
 }
@@ -271,7 +323,7 @@ NO_INLINE void mkperf_preemption(word_t flags)
  * `userData` in its IPC buffer, which is found, and its rights are checked, by the kernel's own
  * function.
  */
-NO_INLINE void mkperf_request(irq_t irq)
+VISIBLE NO_INLINE void mkperf_request(irq_t irq)
 {
     tcb_t *thread = NODE_STATE(ksCurThread);
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
@@ -296,11 +348,35 @@ NO_INLINE void mkperf_request(irq_t irq)
 #endif
         here = core == CURRENT_CPU_INDEX();
     }
-    carryOut(d, thread, here);
+    carryOut(d, thread, here,
+             (word_t)config_ternary(CONFIG_FASTPATH, c_handle_fastpath_call, c_handle_syscall));
     if (node->wake) {
         signal(node, irq);
     }
 }
+
+/* ---- what a session watches: counts and software events (watch.c), scheduling events (switches.c) */
+
+VISIBLE NO_INLINE void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
+{
+    if (endpoint != NULL) {
+        mkperf_countDelivery(sender, receiver);
+    }
+    mkperf_tellMessage(sender, endpoint, receiver);
+}
+
+VISIBLE NO_INLINE void mkperf_tellNotification(notification_t *ntfn)
+{
+    mkperf_countNotification(ntfn);
+    mkperf_tellSignal(ntfn);
+}
+
+VISIBLE NO_INLINE void mkperf_tellFault(tcb_t *tcb)
+{
+    mkperf_countFault(tcb);
+}
+
+/* ---- what is forgotten ------------------------------------------------------------------------ */
 
 void mkperf_mappingsChanged(void)
 {
@@ -313,7 +389,10 @@ void mkperf_mappingsChanged(void)
 static void end(word_t core)
 {
     mkperf_hook_end(&mkperf_node[core].hook, core == CURRENT_CPU_INDEX());
-    mkperf_entry[core].watched = false;
+    mkperf_entry[core].watched = 0;
+    if (core == CURRENT_CPU_INDEX()) {
+        chooseVectors(&mkperf_node[core]);
+    }
 }
 
 void mkperf_threadDeleted(tcb_t *tcb)
@@ -321,6 +400,9 @@ void mkperf_threadDeleted(tcb_t *tcb)
     for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
         if (mkperf_entry[i].thread == tcb) {
             mkperf_entry[i].thread = NULL;
+        }
+        if (mkperf_node[i].running == tcb) {
+            mkperf_node[i].running = NULL;
         }
         if (mkperf_node[i].hook.owner == tcb) {
             end(i);
@@ -330,7 +412,7 @@ void mkperf_threadDeleted(tcb_t *tcb)
 #endif
 #ifdef ENABLE_SMP_SUPPORT
         if (mkperf_node[i].asker == tcb) {
-            mkperf_entry[i].asked = 0;
+            mkperf_entry[i].asked = false;
         }
 #endif
     }
@@ -344,7 +426,7 @@ void mkperf_handlerDeleted(irq_t irq)
 #ifdef ENABLE_SMP_SUPPORT
     for (word_t i = 0; i < CONFIG_MAX_NUM_NODES; i++) {
         if (IRQT_TO_IDX(mkperf_node[i].irq) == IRQT_TO_IDX(irq)) {
-            mkperf_entry[i].asked = 0;
+            mkperf_entry[i].asked = false;
             end(i);
         }
     }

@@ -41,6 +41,7 @@ struct mkperf_node {
     bool_t known;     /* while watched: the identity that the last entry's thread had then, */
     bool_t delivered; /* which may change while another runs; a message was delivered since */
     struct mkperf_identity id;
+    tcb_t *running; /* the thread of the last switch that was told; NULL: none, or deleted since */
 #ifdef ENABLE_SMP_SUPPORT
     irq_t irq;      /* by whose handler the last request came: its notification is signalled */
     tcb_t *asker;   /* while mkperf_entry's `asked`: whose request it is, */
@@ -63,8 +64,87 @@ static inline word_t mkperf_spaceOf(tcb_t *thread)
     return TCB_PTR_CTE_PTR(thread, tcbVTable)->cap.words[1];
 }
 
+/* Whether what belongs to all cores may be looked at. */
+static inline FORCE_INLINE bool_t mkperf_holdsLock(void)
+{
+    return SMP_TERNARY(clh_is_self_in_queue(), true);
+}
+
 /* mkperf.c */
+void mkperf_interrupt(word_t flags);
+void mkperf_request(irq_t irq);
+void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
+void mkperf_tellNotification(notification_t *ntfn);
+void mkperf_tellFault(tcb_t *tcb);
 const cte_t *mkperf_slot(struct mkperf_shape *known, cap_t root, word_t place);
+
+/* entries.c */
+void mkperf_leave(void) NORETURN;
+extern char mkperf_vectors[1]; /* vectors.S, beside the kernel's arm_vector_table */
+
+/* watch.c */
+void mkperf_watch(void);
+#ifdef CONFIG_MKPERF_COUNTS
+void mkperf_countIdle(void);
+#else
+static inline void mkperf_countIdle(void)
+{
+}
+#endif
+#ifdef CONFIG_MKPERF_SOFT
+void mkperf_countDelivery(tcb_t *sender, tcb_t *receiver);
+void mkperf_countNotification(notification_t *ntfn);
+void mkperf_countFault(tcb_t *tcb);
+#else
+static inline void mkperf_countDelivery(tcb_t *sender, tcb_t *receiver)
+{
+}
+static inline void mkperf_countNotification(notification_t *ntfn)
+{
+}
+static inline void mkperf_countFault(tcb_t *tcb)
+{
+}
+#endif
+
+/* switches.c */
+#ifdef CONFIG_MKPERF_SCHED
+void mkperf_tellSwitch(tcb_t *thread);
+void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
+void mkperf_tellSignal(notification_t *ntfn);
+void mkperf_tellInterrupt(irq_t irq);
+#else
+static inline void mkperf_tellSwitch(tcb_t *thread)
+{
+}
+static inline void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
+{
+}
+static inline void mkperf_tellSignal(notification_t *ntfn)
+{
+}
+static inline void mkperf_tellInterrupt(irq_t irq)
+{
+}
+#endif
+
+/* The kernel was entered: by which function, and from which thread. That another thread was running
+ * than at the last entry is a context switch for watch.c. */
+static inline FORCE_INLINE void mkperf_entered(word_t function)
+{
+    struct mkperf_entry *e = &mkperf_entry[CURRENT_CPU_INDEX()];
+
+    if (!mkperf_holdsLock()) {
+        return;
+    }
+#ifdef MKPERF_WATCHES
+    if (unlikely((e->watched & MKPERF_WATCHED_ENTRIES) != 0)) {
+        mkperf_watch();
+    }
+#endif
+    e->function = function;
+    e->thread = NODE_STATE(ksCurThread);
+}
 
 /* memory.c */
 void mkperf_initMemory(void);

@@ -240,9 +240,12 @@ static inline uint64_t mkperf_port_kernel_pc(void)
         }
     }
 
-    word_t function = mkperf_entry[CURRENT_CPU_INDEX()].function;
+    return mkperf_entry[CURRENT_CPU_INDEX()].function;
+}
 
-    return function != MKPERF_INTERRUPTED ? function : (word_t)c_handle_interrupt;
+static inline const void *mkperf_port_running(void)
+{
+    return NODE_STATE(ksCurThread);
 }
 
 static inline unsigned mkperf_port_core(void)

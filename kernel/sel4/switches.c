@@ -2,24 +2,16 @@
 /*
  * Scheduling events on seL4: from the kernel's state to kernel/sched.c's calls.
  *
- * Owns: why a thread stopped, as its state tells it, and the fast paths while something is watched.
- * Called with the big kernel lock held, from the functions of mkperf.h, while mkperf_watching.
- *
- * The kernel's own fast paths have no line for events: while something is watched, a call or reply
- * goes from its entry to a second copy of them, compiled here from the kernel's source, whose switch
- * to the other thread says so. What is not watched is as fast as before.
+ * Owns: why a thread stopped, as its state tells it. Called with the big kernel lock held, from the
+ * functions of mkperf.h and from entries.c, while mkperf_watching.
  */
 #include <mkperf_port.h>
 
 #ifdef CONFIG_MKPERF_SCHED
 
-#include <benchmark/benchmark_track.h>
-#include <benchmark/benchmark_utilisation.h>
-
 #include <api/syscall.h>
 #include <kernel/sporadic.h>
 #include <kernel/thread.h>
-#include <kernel/traps.h>
 #include <object/endpoint.h>
 #include <object/notification.h>
 
@@ -33,8 +25,12 @@ static bool_t mkperf_faulted(tcb_t *thread)
     return seL4_Fault_get_seL4_FaultType(thread->tcbFault) != seL4_Fault_NullFault;
 }
 
+/* thread: NULL if it was deleted. */
 static word_t mkperf_reasonOf(tcb_t *thread)
 {
+    if (thread == NULL) {
+        return MKPERF_STOPPED_UNKNOWN;
+    }
     if (thread == NODE_STATE(ksIdleThread)) {
         return MKPERF_STOPPED_IDLE;
     }
@@ -59,18 +55,20 @@ static word_t mkperf_reasonOf(tcb_t *thread)
     }
 }
 
+/* `thread` is the current one when the kernel is left. */
 NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
 {
-    struct mkperf_hook *hook = mkperf_schedHook();
-    tcb_t *last = NODE_STATE(ksCurThread);
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    tcb_t *last = node->running;
 
-    if (mkperf_hook_schedules(hook) && thread != last) {
-        mkperf_sched_switch(hook, mkperf_reasonOf(last), last, thread);
+    if (mkperf_hook_schedules(&node->hook) && thread != last) {
+        mkperf_sched_switch(&node->hook, mkperf_reasonOf(last), last, thread);
+        node->running = thread;
     }
 }
 
 /* A message was transferred. endpoint: NULL for a reply, to a fault, too. */
-void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
+void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {
     struct mkperf_hook *hook = mkperf_schedHook();
 
@@ -99,7 +97,7 @@ static tcb_t *mkperf_listener(notification_t *ntfn)
     return bound;
 }
 
-void mkperf_tellNotification(notification_t *ntfn)
+void mkperf_tellSignal(notification_t *ntfn)
 {
     struct mkperf_hook *hook = mkperf_schedHook();
     tcb_t *thread = mkperf_listener(ntfn);
@@ -147,66 +145,4 @@ NO_INLINE void mkperf_tellInterrupt(irq_t irq)
     }
 }
 
-/* ---- the fast paths -------------------------------------------------------------------------- */
-
-#ifdef CONFIG_FASTPATH
-
-#ifdef CONFIG_HARDWARE_DEBUG_API
-#include <arch/machine/debug.h> /* 16.0.0's fastpath.h uses it and does not include it */
-#endif
-#include <arch/fastpath/fastpath.h>
-#include <fastpath/fastpath.h>
-
-static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root_t *root,
-                                                      pde_t asid)
-{
-    struct mkperf_hook *hook = mkperf_schedHook();
-    tcb_t *last = NODE_STATE(ksCurThread);
-
-    switchToThread_fp(thread, root, asid);
-    if (mkperf_hook_schedules(hook)) {
-        bool_t calls = thread_state_get_tsType(last->tcbState) == ThreadState_BlockedOnReply;
-        mkperf_sched_direct(hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED, last,
-                            thread);
-    }
-}
-
-#define switchToThread_fp mkperf_switchDirectly
-#define fastpath_call mkperf_copyOfCall
-#define fastpath_reply_recv mkperf_copyOfReplyRecv
-#define fastpath_signal mkperf_copyOfSignal
-#define fastpath_vm_fault mkperf_copyOfFault
-static inline void NORETURN fastpath_call(word_t cptr, word_t msgInfo);
-static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, word_t reply);
-#include <../src/fastpath/fastpath.c>
-#undef switchToThread_fp
-#undef fastpath_call
-#undef fastpath_reply_recv
-#undef fastpath_signal
-#undef fastpath_vm_fault
-
-/* What is left of the entry, whose c_entry_hook has been called. */
-static inline FORCE_INLINE void mkperf_enteredFast(word_t cptr, word_t msgInfo, syscall_t syscall)
-{
-#ifdef TRACK_KERNEL_ENTRIES
-    benchmark_debug_syscall_start(cptr, msgInfo, syscall);
-    ksKernelEntry.is_fastpath = 1;
-#endif
-}
-
-NO_INLINE void mkperf_watchedCall(word_t cptr, word_t msgInfo)
-{
-    mkperf_enteredFast(cptr, msgInfo, SysCall);
-    mkperf_copyOfCall(cptr, msgInfo);
-    UNREACHABLE();
-}
-
-NO_INLINE void mkperf_watchedReplyRecv(word_t cptr, word_t msgInfo, word_t reply)
-{
-    mkperf_enteredFast(cptr, msgInfo, SysReplyRecv);
-    mkperf_copyOfReplyRecv(cptr, msgInfo, reply);
-    UNREACHABLE();
-}
-
-#endif
 #endif

@@ -2,8 +2,8 @@
 /*
  * Counts by PD and software events on seL4: what is looked at while a session watches.
  *
- * Owns: who ran when. Called with the big kernel lock held, from the functions of mkperf.h, while
- * mkperf_watching.
+ * Owns: who ran when. Called with the big kernel lock held, from the functions of mkperf.h and from
+ * entries.c, while mkperf_watching.
  */
 #include <mkperf_port.h>
 
@@ -11,9 +11,6 @@
 #include <object/notification.h>
 
 #ifdef MKPERF_WATCHES
-
-/* As in arch/fastpath/fastpath.h, which cannot be the first to be included. */
-void slowpath(syscall_t syscall) NORETURN;
 
 static inline struct mkperf_node *this(void)
 {
@@ -76,39 +73,7 @@ NO_INLINE void mkperf_watch(void)
     node->known = true;
 }
 
-/* Of the registers, mkperf_watch may change x0 to x18, x29 apart, and the flags; the kernel uses no
- * others. */
-asm(".pushsection .text\n"
-    ".global mkperf_watchSaving\n"
-    ".type mkperf_watchSaving, %function\n"
-    "mkperf_watchSaving:\n"
-    "    stp x29, x30, [sp, #-176]!\n"
-    "    stp x0, x1, [sp, #16]\n"
-    "    stp x2, x3, [sp, #32]\n"
-    "    stp x4, x5, [sp, #48]\n"
-    "    stp x6, x7, [sp, #64]\n"
-    "    stp x8, x9, [sp, #80]\n"
-    "    stp x10, x11, [sp, #96]\n"
-    "    stp x12, x13, [sp, #112]\n"
-    "    stp x14, x15, [sp, #128]\n"
-    "    stp x16, x17, [sp, #144]\n"
-    "    str x18, [sp, #160]\n"
-    "    bl mkperf_watch\n"
-    "    ldp x0, x1, [sp, #16]\n"
-    "    ldp x2, x3, [sp, #32]\n"
-    "    ldp x4, x5, [sp, #48]\n"
-    "    ldp x6, x7, [sp, #64]\n"
-    "    ldp x8, x9, [sp, #80]\n"
-    "    ldp x10, x11, [sp, #96]\n"
-    "    ldp x12, x13, [sp, #112]\n"
-    "    ldp x14, x15, [sp, #128]\n"
-    "    ldp x16, x17, [sp, #144]\n"
-    "    ldr x18, [sp, #160]\n"
-    "    ldp x29, x30, [sp], #176\n"
-    "    ret\n"
-    ".size mkperf_watchSaving, . - mkperf_watchSaving\n"
-    ".popsection\n");
-
+/* What was counted since the entry is the kernel's, for the thread that entered it: idle follows. */
 #ifdef CONFIG_MKPERF_COUNTS
 void mkperf_countIdle(void)
 {
@@ -119,11 +84,6 @@ void mkperf_countIdle(void)
     }
 }
 #endif
-
-void mkperf_signalSlowly(void)
-{
-    slowpath(SysSend);
-}
 
 #ifdef CONFIG_MKPERF_SOFT
 void mkperf_countDelivery(tcb_t *sender, tcb_t *receiver)

@@ -235,6 +235,11 @@ uint64_t mkperf_port_kernel_pc(void)
     return UINT64_C(0xffffff8000001000);
 }
 
+const void *mkperf_port_running(void)
+{
+    return sim_profiler_thread;
+}
+
 unsigned mkperf_port_core(void)
 {
     return 0;

@@ -102,6 +102,11 @@ uint64_t mkperf_port_kernel_pc(void)
     return 0xffff0000;
 }
 
+const void *mkperf_port_running(void)
+{
+    return &threads[0];
+}
+
 unsigned mkperf_port_core(void)
 {
     return 0;

@@ -234,6 +234,11 @@ uint64_t mkperf_port_kernel_pc(void)
     return 0;
 }
 
+const void *mkperf_port_running(void)
+{
+    return owner;
+}
+
 unsigned mkperf_port_core(void)
 {
     return 0;

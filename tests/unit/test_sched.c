@@ -45,6 +45,11 @@ struct mkperf_identity mkperf_port_identity(const void *thread)
     return (struct mkperf_identity){(uint64_t)((const char *)thread - threads) + 1, 7};
 }
 
+const void *mkperf_port_running(void)
+{
+    return &threads[0];
+}
+
 unsigned mkperf_port_core(void)
 {
     return 3;

@@ -94,6 +94,11 @@ static inline uint64_t mkperf_port_kernel_pc(void)
     return core->current->pd == NULL ? READ_REG(elr_el1) : core->last_entry;
 }
 
+static inline const void *mkperf_port_running(void)
+{
+    return core_self()->current;
+}
+
 static inline unsigned mkperf_port_core(void)
 {
     return core_self()->number;

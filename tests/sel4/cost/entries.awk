@@ -7,7 +7,7 @@
 #
 #   awk -f entries.awk -v ENOUGH=N -v WANT="KIND ..." [-v LIMIT=LINES] NM-OUTPUT TRACE
 #
-# NM-OUTPUT: of `nm -n`. An entry goes from an instruction in the vector table to the one before the
+# NM-OUTPUT: of `nm -n`. An entry goes from an instruction in a vector table to the one before the
 # next entry or before the idle thread. Its kind is told by the functions that it goes through. Ends
 # when there are ENOUGH entries of each kind in WANT. What KernelMkperfQEMU adds is told as
 #
@@ -91,11 +91,14 @@ BEGIN {
 FNR == NR {
     if ($2 !~ /^[tT]$/ || $3 ~ /^ki_/) next # ki_: marks of the linker script
     sub(/\..*/, "", $3)
+    # What is entered while a session runs is a copy of the kernel's own function (kernel/sel4/entries.c).
+    sub(/^mkperf_c_handle/, "c_handle", $3)
+    sub(/^mkperf_slowpath$/, "slowpath", $3)
     symbols++
     address[symbols] = $1
     name[symbols] = $3
     there[$3]
-    if ($3 == "arm_vector_table") { vectors = substr($1, 1, 13); half = substr($1, 14, 1) }
+    if ($3 == "arm_vector_table" || $3 == "mkperf_vectors") half[substr($1, 1, 13), substr($1, 14, 1) < "8"]
     if ($3 == "idle_thread") { idle = $1; idle_too = next_instruction(idle) }
     next
 }
@@ -124,7 +127,7 @@ FNR == 1 {
     split($4, field, "/")
     pc = field[2]
     # A vector: each 128 bytes of 2 KiB.
-    if (pc ~ /[08]0$/ && substr(pc, 1, 13) == vectors && (substr(pc, 14, 1) < "8") == (half < "8")) {
+    if (pc ~ /[08]0$/ && (substr(pc, 1, 13), substr(pc, 14, 1) < "8") in half) {
         entry_ends()
         entered = 1
         forget_entry()

@@ -58,6 +58,7 @@ static inline unsigned mkperf_port_slot(const void *thread)
     return (unsigned)(uintptr_t)thread;
 }
 uint64_t mkperf_port_kernel_pc(void);
+const void *mkperf_port_running(void);
 unsigned mkperf_port_core(void);
 uint64_t mkperf_port_time(void);
 uint64_t mkperf_port_tick_hz(void);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How the kernel is entered and left while a session runs on a core.
+ *
+ * Without a session a core uses the kernel's own vectors and entry functions, and nothing in them is
+ * the hook's. A session has the core's vector base lead to a second copy of the vectors (vectors.S),
+ * and so to second copies of the entry functions and fast paths, which are compiled here from the
+ * kernel's own sources. A copy does what the original does, and besides: an interrupt may be a
+ * sample; each entry notes its function and thread; the fast paths tell their switch; and what
+ * leaves the kernel on the slow path tells which thread runs then.
+ *
+ * Owns: what the copies do differently. Called by the vectors of a core with a session.
+ *
+ * Outside the big kernel lock (an IPI that stalls or flushes, and a trap of the FPU) nothing is noted
+ * or told: so whatever follows from it runs with the lock held. An IPI's own entry does not prove
+ * that the lock's holder waits for this core: one that was answered while this core waited for the
+ * lock comes again as an interrupt later. What is looked at without the lock is this core's overflow
+ * flags and its interrupt.
+ */
+#include <mkperf_port.h>
+
+#include <benchmark/benchmark_track.h>
+#include <benchmark/benchmark_utilisation.h>
+
+#include <api/syscall.h>
+#include <arch/object/vcpu.h>
+#include <kernel/thread.h>
+#include <kernel/traps.h>
+#include <machine/fpu.h>
+#include <mode/machine/debug.h>
+#include <object/endpoint.h>
+#include <object/notification.h>
+#ifdef CONFIG_HARDWARE_DEBUG_API
+#include <arch/machine/debug.h> /* 16.0.0's fastpath.h uses it and does not include it */
+#endif
+#include <arch/fastpath/fastpath.h>
+#include <fastpath/fastpath.h>
+
+/* The function that `copy` is a copy of, by its name; all of it is done by the compiler. */
+#define MKPERF_IS(name) (__builtin_strcmp(copy, "mkperf_" #name) == 0)
+static inline FORCE_INLINE word_t mkperf_originalOf(const char *copy)
+{
+    if (MKPERF_IS(c_handle_interrupt)) {
+        return (word_t)c_handle_interrupt;
+    }
+#ifdef CONFIG_FASTPATH
+    if (MKPERF_IS(c_handle_fastpath_call)) {
+        return (word_t)c_handle_fastpath_call;
+    }
+    if (MKPERF_IS(c_handle_fastpath_reply_recv)) {
+        return (word_t)c_handle_fastpath_reply_recv;
+    }
+#ifdef CONFIG_SIGNAL_FASTPATH
+    if (MKPERF_IS(c_handle_fastpath_signal)) {
+        return (word_t)c_handle_fastpath_signal;
+    }
+#endif
+#endif
+    if (MKPERF_IS(c_handle_vm_fault)) {
+        return getESR() >> ESR_EC_SHIFT == ESR_EC_LEL_IABT ? (word_t)c_handle_instruction_fault
+                                                           : (word_t)c_handle_data_fault;
+    }
+    if (MKPERF_IS(c_handle_undefined_instruction)) {
+        return (word_t)c_handle_undefined_instruction;
+    }
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT
+    if (MKPERF_IS(c_handle_vcpu_fault)) {
+        return (word_t)c_handle_vcpu_fault;
+    }
+#endif
+    return (word_t)c_handle_syscall;
+}
+
+/* In the copies, in the place of c_entry_hook. */
+static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
+{
+    if (MKPERF_IS(c_handle_interrupt)) {
+        word_t flags = mkperf_overflows();
+
+        if (unlikely(flags != 0 || mkperf_watching())) {
+            mkperf_interrupt(flags);
+        }
+    }
+    c_entry_hook();
+    mkperf_entered(mkperf_originalOf(copy));
+}
+#undef MKPERF_IS
+
+/* In the copies, in the place of restore_user_context: it is clear who runs now. What the kernel did
+ * before idle is the work of the thread that entered it. */
+NO_INLINE void NORETURN mkperf_leave(void)
+{
+    if (mkperf_watching() && mkperf_holdsLock()) {
+        tcb_t *thread = NODE_STATE(ksCurThread);
+
+        if (thread == NODE_STATE(ksIdleThread)) {
+            mkperf_countIdle();
+        }
+        mkperf_tellSwitch(thread);
+    }
+    restore_user_context();
+    UNREACHABLE();
+}
+
+/* In the copies, in the place of switchToThread_fp: a call, or a reply. */
+#ifdef CONFIG_FASTPATH
+static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root_t *root,
+                                                      pde_t asid)
+{
+#ifdef CONFIG_MKPERF_SCHED
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    tcb_t *last = NODE_STATE(ksCurThread);
+
+    switchToThread_fp(thread, root, asid);
+    if (mkperf_hook_schedules(&node->hook)) {
+        bool_t calls = thread_state_get_tsType(last->tcbState) == ThreadState_BlockedOnReply;
+
+        node->running = thread;
+        mkperf_sched_direct(&node->hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED,
+                            last, thread);
+    }
+#else
+    switchToThread_fp(thread, root, asid);
+#endif
+}
+#endif
+
+/* ---- the copies ------------------------------------------------------------------------------ */
+
+void mkperf_c_handle_syscall(word_t cptr, word_t msgInfo, syscall_t syscall);
+void mkperf_c_handle_interrupt(void);
+void mkperf_c_handle_undefined_instruction(void);
+void mkperf_c_handle_data_fault(void);
+void mkperf_c_handle_instruction_fault(void);
+void mkperf_c_handle_vcpu_fault(word_t hsr);
+void mkperf_c_handle_enfp(void);
+void mkperf_c_handle_fastpath_call(word_t cptr, word_t msgInfo);
+void mkperf_c_handle_fastpath_reply_recv(word_t cptr, word_t msgInfo, word_t reply);
+void mkperf_c_handle_fastpath_signal(word_t cptr, word_t msgInfo);
+void mkperf_slowpath(syscall_t syscall) NORETURN;
+void mkperf_slowpathOfFault(vm_fault_type_t type) NORETURN;
+
+#include <copies.h>
+#define c_entry_hook() mkperf_entryHook(__func__)
+#define restore_user_context mkperf_leave
+#define slowpath mkperf_slowpath
+#define vm_fault_slowpath mkperf_slowpathOfFault
+
+#ifdef CONFIG_FASTPATH
+#define switchToThread_fp mkperf_switchDirectly
+#define fastpath_call mkperf_fastCall
+#define fastpath_reply_recv mkperf_fastReplyRecv
+#define fastpath_signal mkperf_fastSignal
+#define fastpath_vm_fault mkperf_fastFault
+static inline void NORETURN fastpath_call(word_t cptr, word_t msgInfo);
+static inline void NORETURN fastpath_reply_recv(word_t cptr, word_t msgInfo, word_t reply);
+#include <../src/fastpath/fastpath.c>
+#undef switchToThread_fp
+
+/* What has no event on its fast path goes the slow one while something is watched. */
+#ifdef CONFIG_SIGNAL_FASTPATH
+static inline void NORETURN mkperf_signal(word_t cptr, word_t msgInfo)
+{
+    if (mkperf_watching()) {
+        slowpath(SysSend);
+    }
+    fastpath_signal(cptr, msgInfo);
+}
+#undef fastpath_signal
+#define fastpath_signal mkperf_signal
+#endif
+#ifdef CONFIG_EXCEPTION_FASTPATH
+static inline void NORETURN mkperf_faultOf(vm_fault_type_t type)
+{
+    if (mkperf_watching()) {
+        vm_fault_slowpath(type);
+    }
+    fastpath_vm_fault(type);
+}
+#undef fastpath_vm_fault
+#define fastpath_vm_fault mkperf_faultOf
+#endif
+#endif
+
+#include <../src/arch/arm/c_traps.c>
+
+#include <copies.h>
+#undef c_entry_hook
+#undef restore_user_context
+#undef slowpath
+#undef vm_fault_slowpath
+#undef fastpath_call
+#undef fastpath_reply_recv
+#undef fastpath_signal
+#undef fastpath_vm_fault
