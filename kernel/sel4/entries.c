@@ -77,8 +77,10 @@ static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
     if (MKPERF_IS(c_handle_interrupt)) {
         word_t flags = mkperf_overflows();
 
-        if (unlikely(flags != 0 || mkperf_watching())) {
+        if (flags != 0) {
             mkperf_interrupt(flags);
+        } else if (mkperf_watching()) {
+            mkperf_tellInterrupt(getActiveIRQ());
         }
     }
     c_entry_hook();
