@@ -66,11 +66,11 @@ void mkperf_preemption(word_t flags);
  * Calls mkperf_NAME, whose arguments are in x0 to x2, by way of mkperf_keep_NAME (mkperf.c), which
  * keeps all registers: so a function that does not get here need not save any for it.
  */
-#define MKPERF_KEEP(name, ...)                                                            \
-    asm volatile("stp x29, x30, [sp, #-16]!\n\tbl mkperf_keep_" #name                     \
-                 "\n\tldp x29, x30, [sp], #16"                                            \
-                 :                                                                        \
-                 : __VA_ARGS__                                                            \
+#define MKPERF_KEEP(name, ...)                                        \
+    asm volatile("stp x29, x30, [sp, #-16]!\n\tbl mkperf_keep_" #name \
+                 "\n\tldp x29, x30, [sp], #16"                        \
+                 :                                                    \
+                 : __VA_ARGS__                                        \
                  : "cc", "memory")
 
 /* At boot, on each core. */
