@@ -319,12 +319,13 @@ NO_INLINE void mkperf_preemption(word_t flags)
 }
 
 /*
- * The current thread acknowledges the PMU's interrupt of a core. Its descriptor is named by
+ * The current thread acknowledges the PMU's interrupt of the core `handled`. Its descriptor is named by
  * `userData` in its IPC buffer, which is found, and its rights are checked, by the kernel's own
  * function.
  */
-VISIBLE NO_INLINE void mkperf_request(irq_t irq)
+VISIBLE NO_INLINE void mkperf_request(word_t handled)
 {
+    irq_t irq = CORE_IRQ_TO_IRQT(handled, CONFIG_MKPERF_IRQ);
     tcb_t *thread = NODE_STATE(ksCurThread);
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     seL4_IPCBuffer *buffer = (seL4_IPCBuffer *)lookupIPCBuffer(true, thread);
@@ -334,7 +335,7 @@ VISIBLE NO_INLINE void mkperf_request(irq_t irq)
     }
 
     struct mkperf_descriptor *d = mkperf_memoryOf(thread, buffer->userData, sizeof *d);
-    bool_t here = IRQT_TO_CORE(irq) == CURRENT_CPU_INDEX();
+    bool_t here = handled == CURRENT_CPU_INDEX();
 
     if (d != NULL && here) {
         word_t core = mkperf_hook_core(d, CURRENT_CPU_INDEX());

@@ -116,7 +116,7 @@ static inline void mkperf_preempted(void)
 static inline void mkperf_acknowledged(irq_t irq)
 {
     if (unlikely(IRQT_TO_IRQ(irq) == CONFIG_MKPERF_IRQ)) {
-        register word_t x0 asm("x0") = irq;
+        register word_t x0 asm("x0") = IRQT_TO_CORE(irq);
 
         MKPERF_KEEP(request, "r"(x0));
     }

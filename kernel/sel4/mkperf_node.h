@@ -72,7 +72,7 @@ static inline FORCE_INLINE bool_t mkperf_holdsLock(void)
 
 /* mkperf.c */
 void mkperf_interrupt(word_t flags);
-void mkperf_request(irq_t irq);
+void mkperf_request(word_t handled);
 void mkperf_tellDelivery(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
 void mkperf_tellNotification(notification_t *ntfn);
 void mkperf_tellFault(tcb_t *tcb);
