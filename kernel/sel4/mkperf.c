@@ -218,7 +218,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     entry->thread = NODE_STATE(ksCurThread);
     entry->watched = whatIsWatched(&node->hook);
     if (!told) {
-        node->running = thread; /* as mkperf_sched_begin has said */
+        node->running = NODE_STATE(ksCurThread); /* as mkperf_sched_begin has said */
     }
     chooseVectors(node);
     mkperf_qemuChosen(&node->hook);
