@@ -282,5 +282,5 @@ static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct 
 enum mkperf_status mkperf_callgrind_open(const struct mkperf_export *x, struct mkperf_output *out,
                                          struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, false, false, write_callgrind, out, e);
+    return mkperf_profiled_open(x, 0, write_callgrind, out, e);
 }

@@ -57,7 +57,22 @@ static const char schema[] =
     "{\"name\":\"mark\",\"tooltipLabel\":\"{marker.name} ({marker.data.id})\","
     "\"tableLabel\":\"{marker.name} ({marker.data.id})\",\"chartLabel\":\"{marker.name}\","
     "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":["
-    "{\"key\":\"id\",\"label\":\"Number\",\"format\":\"integer\"}]}],\n";
+    "{\"key\":\"id\",\"label\":\"Number\",\"format\":\"integer\"}]},\n"
+    "{\"name\":\"sched\",\"tooltipLabel\":\"{marker.name} {marker.data.by}\","
+    "\"tableLabel\":\"{marker.name} {marker.data.by}\",\"chartLabel\":\"{marker.name}\","
+    "\"display\":[\"marker-chart\",\"marker-table\"],\"data\":["
+    "{\"key\":\"by\",\"label\":\"PD that ran, or is waited for\",\"format\":\"unique-string\"}]},\n"
+    "{\"name\":\"call\",\"tooltipLabel\":\"{marker.name} {marker.data.pd}\","
+    "\"tableLabel\":\"{marker.name} {marker.data.pd}\","
+    "\"chartLabel\":\"{marker.name} {marker.data.pd}\","
+    "\"display\":[\"marker-chart\",\"marker-table\"],\"data\":["
+    "{\"key\":\"pd\",\"label\":\"PD\",\"format\":\"unique-string\"},"
+    "{\"key\":\"flow\",\"label\":\"Call\",\"format\":\"flow-id\"}]},\n"
+    "{\"name\":\"reply\",\"tooltipLabel\":\"{marker.name} of {marker.data.pd}\","
+    "\"tableLabel\":\"{marker.name} of {marker.data.pd}\",\"chartLabel\":\"{marker.name}\","
+    "\"display\":[\"marker-chart\",\"marker-table\"],\"data\":["
+    "{\"key\":\"pd\",\"label\":\"PD\",\"format\":\"unique-string\"},"
+    "{\"key\":\"flow\",\"label\":\"Call\",\"format\":\"terminating-flow-id\"}]}],\n";
 
 /* Milliseconds between samples of a core, on average. */
 static double interval_ms(const struct mkperf_profile *c)
@@ -88,7 +103,7 @@ static void put_meta(struct firefox *f, const char *title)
                           interval_ms(f->c));
     mkperf_textout_puts(t, "\"product\":");
     mkperf_textout_json(t, title != NULL ? title : "mkperf");
-    mkperf_textout_puts(t, ",\"stackwalk\":1,\"version\":27,\"preprocessedProfileVersion\":48,\n");
+    mkperf_textout_puts(t, ",\"stackwalk\":1,\"version\":27,\"preprocessedProfileVersion\":51,\n");
     put_optional(t, "platform", s->platform);
     put_optional(t, "CPUName", s->cpu);
     put_optional(t, "arguments", s->command);
@@ -215,7 +230,7 @@ static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
     size_t n = put_column(f, thread, "weight", COLUMN_WEIGHT);
     mkperf_textout_printf(f->t, "\"weightType\":\"samples\",\"length\":%zu},\n", n);
     if (is_main) {
-        firefox_marks_put(&f->tables, pd);
+        firefox_markers_put(&f->tables, pd);
     } else {
         mkperf_textout_puts(f->t, no_markers);
     }
@@ -301,7 +316,13 @@ static struct firefox_threads list_threads(const struct mkperf_profile *c)
     }
     for (size_t i = 0; i < c->marks.count; i++) {
         uint64_t thread = firefox_thread(mark[i].pd, 0, 0); /* maybe one without samples */
-        if (c->nevents > 0 && c->places.pd[mark[i].pd].samples == 0) {
+        if (c->places.pd[mark[i].pd].samples == 0) {
+            mkperf_hash_number(&seen, &thread, 1);
+        }
+    }
+    for (uint32_t pd = 0; pd < c->places.npds; pd++) {
+        uint64_t thread = firefox_thread(pd, 0, 0);
+        if (c->places.pd[pd].samples == 0 && firefox_sched_known(c, pd)) {
             mkperf_hash_number(&seen, &thread, 1);
         }
     }
@@ -346,6 +367,7 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
         return e->status;
     }
     c->first_ns = firefox_counters_begin(c);
+    firefox_sched_texts(c);
     firefox_tables_open(&f.tables, c, t);
     firefox_marks_pair(&f.tables);
     put_threads(&f, x->title);
@@ -356,5 +378,6 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
 enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,
                                        struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, true, true, write_firefox, out, e);
+    return mkperf_profiled_open(x, MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE,
+                                write_firefox, out, e);
 }

@@ -2,7 +2,8 @@
 /*
  * What the files of the Firefox Profiler format share: firefox.c owns the profile and its
  * threads, firefox_tables.c a thread's tables of strings, functions, frames and stacks,
- * firefox_marks.c the markers that programs made, firefox_counters.c the tracks of counters.
+ * firefox_markers.c a thread's markers: those that programs made (firefox_marks.c) and those of
+ * scheduling events (firefox_sched.c); firefox_counters.c the tracks of counters.
  */
 #ifndef MKPERF_HOST_EXPORT_FIREFOX_H
 #define MKPERF_HOST_EXPORT_FIREFOX_H
@@ -78,10 +79,37 @@ void firefox_tables_add(struct firefox_tables *f, uint32_t chain);
 /* A text's number in the thread's stringArray. */
 uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);
 
+enum firefox_phase { FIREFOX_INSTANT, FIREFOX_INTERVAL, FIREFOX_START, FIREFOX_END };
+
+/* A marker: what its columns say. */
+struct firefox_marker {
+    enum firefox_phase phase;
+    enum firefox_category category;
+    uint64_t from_ns, to_ns; /* to: of intervals and ends */
+    uint32_t name;           /* a text of the places */
+    const char *type;        /* of the schema */
+    uint32_t number;         /* member "id" of a "mark" */
+    uint32_t other;          /* member "by" or "pd": a text; 0: "" */
+    uint32_t flow;           /* member "flow": a text; 0: none */
+};
+
+struct firefox_markers {
+    struct firefox_marker *marker;
+    size_t n, room;
+};
+
+void firefox_markers_add(struct firefox_markers *m, struct firefox_marker marker);
+/* The markers of a PD, as a member of its first thread. */
+void firefox_markers_put(struct firefox_tables *f, uint32_t pd);
+
 /* Once for the profile. */
 void firefox_marks_pair(struct firefox_tables *f);
-/* The markers of a PD, as a member of its first thread. */
-void firefox_marks_put(struct firefox_tables *f, uint32_t pd);
+void firefox_marks_add(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m);
+
+/* Scheduling: its texts, before the tables are opened; whether a PD has any. */
+void firefox_sched_texts(struct mkperf_profile *c);
+bool firefox_sched_known(const struct mkperf_profile *c, uint32_t pd);
+void firefox_sched_add(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m);
 
 /* When what the first samples stand for began: the profile's time begins with it. */
 uint64_t firefox_counters_begin(const struct mkperf_profile *c);

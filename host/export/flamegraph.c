@@ -402,5 +402,5 @@ static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct
 enum mkperf_status mkperf_flamegraph_open(const struct mkperf_export *x, struct mkperf_output *out,
                                           struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, false, false, write_flamegraph, out, e);
+    return mkperf_profiled_open(x, 0, write_flamegraph, out, e);
 }

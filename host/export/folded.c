@@ -65,5 +65,5 @@ static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkp
 enum mkperf_status mkperf_folded_open(const struct mkperf_export *x, struct mkperf_output *out,
                                       struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, false, false, write_folded, out, e);
+    return mkperf_profiled_open(x, 0, write_folded, out, e);
 }

@@ -127,7 +127,7 @@ static void profiled_free(void *self)
     free(o);
 }
 
-enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool cores, bool times,
+enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, unsigned keep,
                                         enum mkperf_status (*write)(const struct mkperf_export *x,
                                                                     struct mkperf_profile *c,
                                                                     struct mkperf_textout *t,
@@ -136,8 +136,9 @@ enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool core
 {
     struct profiled_output *o = mkperf_xcalloc(1, sizeof *o);
 
-    o->profile.cores = cores;
-    o->profile.times = times;
+    o->profile.cores = keep & MKPERF_KEEP_CORES;
+    o->profile.times = keep & MKPERF_KEEP_TIMES;
+    o->profile.keep_schedule = keep & MKPERF_KEEP_SCHEDULE;
     o->profile.off_cpu = x->event != NULL && strcmp(x->event, MKPERF_OFF_CPU_EVENT) == 0;
     o->profile.places.inlined = !x->no_inlined;
     o->profile.whole = profiled_whole;

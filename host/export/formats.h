@@ -54,11 +54,17 @@ static inline void mkperf_output_free(struct mkperf_output *o)
     }
 }
 
+enum mkperf_keep { /* of a profile: see its members */
+                   MKPERF_KEEP_CORES = 1,
+                   MKPERF_KEEP_TIMES = 2,
+                   MKPERF_KEEP_SCHEDULE = 4,
+};
+
 /*
  * A format that is a function over the collected profile: write is called once, at the end, and
  * its text becomes the file. It returns errors other than write errors.
  */
-enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, bool cores, bool times,
+enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, unsigned keep,
                                         enum mkperf_status (*write)(const struct mkperf_export *x,
                                                                     struct mkperf_profile *c,
                                                                     struct mkperf_textout *t,

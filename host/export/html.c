@@ -187,9 +187,7 @@ enum mkperf_status mkperf_html_open(const struct mkperf_export *x, struct mkperf
     struct mkperf_export plain = *x;
 
     plain.no_inlined = true; /* as mkperf report: inlined functions are part of others */
-    if (mkperf_profiled_open(&plain, true, true, write_html, out, e) != MKPERF_OK) {
-        return e->status;
-    }
-    ((struct mkperf_profile *)out->sink.self)->keep_schedule = true;
-    return MKPERF_OK;
+    return mkperf_profiled_open(&plain,
+                                MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE,
+                                write_html, out, e);
 }

@@ -373,5 +373,5 @@ static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkpe
 enum mkperf_status mkperf_pprof_open(const struct mkperf_export *x, struct mkperf_output *out,
                                      struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, true, false, write_pprof, out, e);
+    return mkperf_profiled_open(x, MKPERF_KEEP_CORES, write_pprof, out, e);
 }

@@ -312,5 +312,5 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
 enum mkperf_status mkperf_speedscope_open(const struct mkperf_export *x, struct mkperf_output *out,
                                           struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, false, true, write_speedscope, out, e);
+    return mkperf_profiled_open(x, MKPERF_KEEP_TIMES, write_speedscope, out, e);
 }

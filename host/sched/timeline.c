@@ -117,37 +117,3 @@ size_t mkperf_timeline_arrows(const struct mkperf_timeline *t, uint64_t from, ui
     *first = t->arrow + begin;
     return end > begin ? end - begin : 0;
 }
-
-/* Begin of bin i of n. */
-static uint64_t bin_from(uint64_t from, uint64_t to, size_t n, size_t i)
-{
-    return from + (to - from) / n * i + (to - from) % n * i / n;
-}
-
-void mkperf_timeline_bins(const struct mkperf_timeline *t, uint32_t pd, uint64_t from, uint64_t to,
-                          size_t n, uint64_t (*ns)[MKPERF_PD_STATES])
-{
-    const struct mkperf_interval *i;
-    size_t count = mkperf_timeline_intervals(t, pd, from, to, &i), bin = 0;
-
-    for (size_t k = 0; k < n; k++) {
-        for (unsigned s = 0; s < MKPERF_PD_STATES; s++) {
-            ns[k][s] = 0;
-        }
-    }
-    for (size_t k = 0; k < count && n > 0; k++) {
-        uint64_t at = i[k].from > from ? i[k].from : from, end = i[k].to < to ? i[k].to : to;
-
-        while (at < end) {
-            uint64_t until = bin_from(from, to, n, bin + 1);
-
-            if (until <= at) {
-                bin++;
-                continue;
-            }
-            until = until < end ? until : end;
-            ns[bin][i[k].state] += until - at;
-            at = until;
-        }
-    }
-}

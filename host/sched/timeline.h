@@ -2,7 +2,7 @@
 /*
  * Scheduling over time: what each PD did when, and what made it ready.
  *
- * Owns: the intervals of a window of time in memory, for lanes, arrows and the critical path. Filled by
+ * Owns: the intervals of a window of time in memory, for the critical path. Filled by
  * an analysis (analysis.h) of which it takes the callbacks. Memory grows with the events in the
  * window: 40 bytes an interval, 32 an arrow.
  *
@@ -38,10 +38,5 @@ size_t mkperf_timeline_intervals(const struct mkperf_timeline *t, uint32_t pd, u
 /* The arrows with from <= time < to. */
 size_t mkperf_timeline_arrows(const struct mkperf_timeline *t, uint64_t from, uint64_t to,
                               const struct mkperf_woken **first);
-
-/* The time in ns that a PD spent in each state, in n equal bins of [from, to): ns[bin][state]. For
- * pictures with more intervals than pixels. */
-void mkperf_timeline_bins(const struct mkperf_timeline *t, uint32_t pd, uint64_t from, uint64_t to,
-                          size_t n, uint64_t (*ns)[MKPERF_PD_STATES]);
 
 #endif

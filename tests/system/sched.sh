@@ -101,6 +101,36 @@ assert flows == [calls, calls], (flows, calls)
 EOF
 }
 check "Chrome trace: times and calls" chrome
+# Markers: each PD's states without a hole, each call as a flow from the caller to the callee that the reply ends.
+firefox() {
+    "$MKPERF" convert -q "$data" -o "$D/x.firefox.json" && python3 - "$D/x.firefox.json" "$D/values" <<'EOF'
+import json, sys
+rows = [line.split(" ") for line in open(sys.argv[2]).read().splitlines()]
+pds = {r[1]: r for r in rows if r[0] == "pd"}
+span = [int(r[2]) - int(r[1]) for r in rows if r[0] == "total"][0]
+calls = sum(int(r[4]) for r in rows if r[0] == "call")
+flows, states = {}, ["unknown", "running", "ready", "in a call", "waiting", "throttled", "stopped"]
+profile = json.load(open(sys.argv[1]))
+formats = {f["key"]: f["format"] for s in profile["meta"]["markerSchema"] if s["name"] == "reply" for f in s["data"]}
+assert formats["flow"] == "terminating-flow-id", formats
+for t in profile["threads"]:
+    m, text, sums = t["markers"], t["stringArray"], dict.fromkeys(states, 0)
+    for data, name, start, end in zip(m["data"], m["name"], m["startTime"], m["endTime"]):
+        if data["type"] == "sched":
+            sums[text[name]] += round(end * 1e6) - round(start * 1e6)
+        else:
+            flows.setdefault(text[data["flow"]], []).append((text[name], start, end))
+    if t["name"] in pds and m["length"]:
+        assert [sums[s] for s in states] == [int(v) for v in pds[t["name"]][3:10]], (t["name"], sums)
+        assert sum(sums.values()) == span
+assert len(flows) == calls
+for parts in flows.values():
+    parts.sort(key=lambda p: ["reply", "call", "serve"].index(p[0]))
+    (a, reply, _), (b, call, end), (c, taken, until) = parts
+    assert (a, b, c) == ("reply", "call", "serve") and call <= taken <= until == end == reply, parts
+EOF
+}
+check "Firefox Profiler: states and calls" firefox
 ctf() { # the same events in order, and no time before another
     "$MKPERF" convert -q "$data" -o "$D/x.ctf" && babeltrace2 --no-delta "$D/x.ctf" >"$D/ctf" || return 1
     events=$(awk '$1 == "total" { print $4 }' "$D/values")

@@ -182,12 +182,11 @@ static void a_gap(void **state)
     step(2, CLIENT, MKPERF_PD_RUNNING, 1000, NOBODY, SAME);
 }
 
-/* Windows, arrows and bins of a timeline. */
+/* Windows and arrows of a timeline. */
 static void windows(void **state)
 {
     const struct mkperf_interval *i;
     const struct mkperf_woken *w;
-    uint64_t bins[3][MKPERF_PD_STATES];
 
     (void)state;
     story_rounds(&story, 3);
@@ -206,12 +205,6 @@ static void windows(void **state)
     assert_int_equal(w[0].to, STORE);
     assert_int_equal(w[2].kind, MKPERF_SCHED_REPLY);
     assert_int_equal(w[2].to, CLIENT);
-    mkperf_timeline_bins(&timeline, STORE, 1018000, 1048000, 3, bins);
-    assert_int_equal(bins[0][MKPERF_PD_RUNNING], 10000);
-    assert_int_equal(bins[1][MKPERF_PD_READY], 5000);
-    assert_int_equal(bins[1][MKPERF_PD_RUNNING], 5000);
-    assert_int_equal(bins[2][MKPERF_PD_RUNNING], 5000);
-    assert_int_equal(bins[2][MKPERF_PD_WAITING], 5000);
 }
 
 /* Any events: each PD's intervals are without a hole, and every path adds up. */
