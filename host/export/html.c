@@ -187,7 +187,6 @@ enum mkperf_status mkperf_html_open(const struct mkperf_export *x, struct mkperf
     struct mkperf_export plain = *x;
 
     plain.no_inlined = true; /* as mkperf report: inlined functions are part of others */
-    return mkperf_profiled_open(&plain,
-                                MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE,
-                                write_html, out, e);
+    return mkperf_profiled_open(
+        &plain, MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE, write_html, out, e);
 }
