@@ -12,6 +12,10 @@ $(call pd,$(BENCH)/cost/cost.elf,bench/pd/cost.c)
 $(call copies,$(BENCH)/cost,$(DEMO),profiler)
 $(call image,$(BENCH)/cost/cost.img,bench/pd/cost.system,$(BENCH)/cost,cost profiler)
 
+$(call pd,$(BENCH)/sched_cost/sched_cost.elf,bench/pd/sched_cost.c)
+$(call copies,$(BENCH)/sched_cost,$(DEMO),profiler)
+$(call image,$(BENCH)/sched_cost/sched_cost.img,bench/pd/sched_cost.system,$(BENCH)/sched_cost,sched_cost profiler)
+
 # Echoes over a wire between two PDs (echo.sh).
 WIRE_SRC := bench/pd/wire.c pd/net/stack.c $(LWIP_SRC) $(TARGET_LIB_SRC)
 $(call pd,$(BENCH)/echo/echo.elf,bench/pd/echo_wire.c $(WIRE_SRC))
@@ -34,7 +38,7 @@ $(call paced_line,115200)
 $(call paced_line,3000000)
 
 bench: host target $(BENCH)/measure $(BENCH)/gen_capture $(POCKET_TEST)/sampling.img $(B)/echo-load \
-       $(call bootable,$(addprefix $(BENCH)/,cost echo line115200 line3000000) \
+       $(call bootable,$(addprefix $(BENCH)/,cost sched_cost echo line115200 line3000000) \
            $(addprefix $(TEST_PD)/,accuracy lockstep))
 	$(Q)B=$(B) MKPERF=$(B)/mkperf QEMU="$(QEMU)" CROSS="$(CROSS)" bench/run
 endif

@@ -10,6 +10,15 @@ value() {
     echo "$1 $2 $3" >>"$BENCH_VALUES"
 }
 
+# bounded KEY VALUE UNIT LIMIT WHAT: the same, and the section fails if it is above the limit, `<=N`
+bounded() {
+    value "$@"
+    awk -v value="$2" -v limit="${4#<=}" 'BEGIN { exit !(value != "" && value + 0 <= limit + 0) }' || {
+        echo "bench: $1 is $2 $3, and at most ${4#<=} are allowed" >&2
+        exit 1
+    }
+}
+
 # guest IMAGE LAST SECONDS FILE: what a system prints on its console, until it prints the line LAST
 guest() {
     : >"$4"

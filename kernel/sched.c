@@ -162,15 +162,24 @@ __attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
     }
 }
 
-void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *last,
-                         const void *thread)
+/* The same with a sample of the thread that stops: apart, so that nothing is saved for it. */
+__attribute__((noinline)) static void put_sampled(struct mkperf_hook *s, unsigned reason,
+                                                  const void *last, const void *thread)
 {
     uint64_t time = mkperf_port_time();
 
-    if (__builtin_expect(s->sched.sampled >> reason & 1, 0)) {
-        mkperf_capture_waiting(s, last, time);
-    }
+    mkperf_capture_waiting(s, last, time);
     put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
+}
+
+void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *last,
+                         const void *thread)
+{
+    if (__builtin_expect(s->sched.sampled >> reason & 1, 0)) {
+        put_sampled(s, reason, last, thread);
+        return;
+    }
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, mkperf_port_time());
 }
 
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
@@ -195,7 +204,9 @@ void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *th
 {
     struct mkperf_hook_sched *c = &s->sched;
 
-    mkperf_sched_flush(s);
+    if (__builtin_expect(c->delivered != NULL, 0)) {
+        mkperf_sched_flush(s);
+    }
     c->kept = c->limit;
     c->limit = 0; /* so that the next event looks, if it is not the switch to the thread */
     c->delivered = thread;

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What scheduling events cost, with the real profiler PD: `caller` is its client, and calls `callee`
+ * without and with events (bench/sched.sh). One program, two PDs.
+ *
+ * The events of CALLS calls fit the core's ring below its watermark, so nobody else runs meanwhile;
+ * if somebody does, his events are counted, too. Time is instructions, and how many there are in a
+ * tick, a loop tells. Prints `figure NAME VALUE`, VALUE in thousandths.
+ */
+#include <microkit.h>
+#include <stdint.h>
+
+#include <mkperf/session.h>
+
+enum { CH_PROFILER = 1, CH_CALLEE = 2, CALLS = 1000, ITERATIONS = 1000000, LOOP = 2 };
+
+uintptr_t mkperf_output; /* both set by the system description */
+uintptr_t mkperf_rings;
+
+static struct mkperf_session_page *page(void)
+{
+    return (struct mkperf_session_page *)mkperf_output;
+}
+
+static void figure(const char *name, uint64_t thousandths)
+{
+    char digits[24];
+    unsigned n = sizeof digits;
+
+    digits[--n] = '\0';
+    do {
+        digits[--n] = (char)('0' + thousandths % 10);
+        thousandths /= 10;
+    } while (thousandths != 0);
+    microkit_dbg_puts("figure ");
+    microkit_dbg_puts(name);
+    microkit_dbg_puts(" ");
+    microkit_dbg_puts(digits + n);
+    microkit_dbg_puts("\n");
+}
+
+static uint64_t call(enum mkperf_session_op op)
+{
+    return microkit_msginfo_get_label(microkit_ppcall(CH_PROFILER, microkit_msginfo_new(op, 0)));
+}
+
+static uint64_t ticks(void)
+{
+    uint64_t n;
+
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(n) : : "memory");
+    return n;
+}
+
+/* Ticks of so many instructions. */
+static uint64_t calibrate(void)
+{
+    uint64_t iterations = ITERATIONS;
+    uint64_t before = ticks();
+
+    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+    return ticks() - before;
+}
+
+static uint64_t calls(void)
+{
+    uint64_t before = ticks();
+
+    for (unsigned i = 0; i < CALLS; i++) {
+        microkit_ppcall(CH_CALLEE, microkit_msginfo_new(0, 0));
+    }
+    return ticks() - before;
+}
+
+/* Events in the core's ring between two positions. */
+static uint64_t events_between(const struct mkperf_ring *ring, uint64_t from, uint64_t to)
+{
+    uint64_t events = 0;
+
+    while (from < to) {
+        uint64_t header = ring->data[from % MKPERF_CORE_RING_BYTES / 8];
+        unsigned size = mkperf_record_size(header);
+        events += mkperf_record_type(header) == MKPERF_RECORD_SCHED;
+        from += size != 0 ? size : 8;
+    }
+    return events;
+}
+
+static void measure(void)
+{
+    const struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, 0);
+    struct mkperf_session_request *r = &page()->request;
+    uint64_t loop = calibrate();
+    uint64_t off = calls();
+
+    *r = MKPERF_SESSION_REQUEST_ZERO;
+    r->configure.sched = true;
+    if (call(MKPERF_OP_CONFIGURE) != MKPERF_RESULT_OK ||
+        call(MKPERF_OP_START) != MKPERF_RESULT_OK) {
+        microkit_dbg_puts("sched_cost: the profiler refuses: ");
+        microkit_dbg_puts(page()->error.text);
+        microkit_dbg_puts("\n");
+        return;
+    }
+    uint64_t from = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+    uint64_t on = calls();
+    uint64_t to = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+    uint64_t events = events_between(ring, from, to);
+    call(MKPERF_OP_STOP);
+    if (events < 2 * CALLS || page()->status.sched_lost_ring != 0) {
+        microkit_dbg_puts("sched_cost: events are missing\n");
+        return;
+    }
+    figure("events", events * 1000);
+    figure("sched_instructions_per_event",
+           (on - off) * LOOP * ITERATIONS / loop * 1000 / events);
+    figure("sched_call_and_reply_instructions", on * LOOP * ITERATIONS / loop * 1000 / CALLS);
+    figure("call_and_reply_instructions", off * LOOP * ITERATIONS / loop * 1000 / CALLS);
+    figure("sched_ring_bytes_per_event", (to - from) * 1000 / events);
+}
+
+void init(void)
+{
+    if (microkit_name[5] == 'r') { /* caller */
+        measure();
+        measure(); /* again, now warm */
+        microkit_dbg_puts("sched_cost: done\n");
+    }
+}
+
+void notified(microkit_channel ch)
+{
+    (void)ch;
+}
+
+microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
+{
+    (void)ch;
+    return msginfo;
+}

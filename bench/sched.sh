@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What a scheduling event costs the target, in instructions and bytes, and the line, in bytes. On pocket, whose calls
+# have no fast path; that seL4's stay below 60 and 760 instructions, make check-sel4 COST=1 sees to.
+set -eu
+. bench/lib.sh
+
+guest "$d/sched_cost/sched_cost.img" 'sched_cost: done' 60 "$d/sched.txt"
+thousandth() {
+    awk "BEGIN { printf \"%.1f\", $(figure "$d/sched.txt" "$1") / 1000 }"
+}
+bounded sched_instructions_per_event "$(thousandth sched_instructions_per_event)" instructions '<=115' \
+    "a switch with a call or a reply, on pocket's slow path, above none"
+value sched_call_and_reply_instructions "$(thousandth sched_call_and_reply_instructions)" instructions - \
+    "a protected call and its reply with events, on pocket; $(thousandth call_and_reply_instructions) without"
+bounded sched_ring_bytes_per_event "$(thousandth sched_ring_bytes_per_event)" bytes '<=16' "in the core's ring"
+demo=$B/demo
+QEMU="$(cat "$demo/qemu-command")" scripts/qemu-record "$d" --sched --duration 2 --system "$demo/demo.system" \
+    --elf-path "$demo" -o "$d/sched.data" >"$d/sched.log" 2>&1 || {
+    cat "$d/sched.log" >&2
+    exit 1
+}
+bounded sched_wire_bytes_per_event "$(sed -n 's/^  line .* \([0-9.]*\) an event;.*/\1/p' "$d/sched.log")" bytes/event '<=4' \
+    "on the line, the demo"
