@@ -11,6 +11,9 @@ guest "$d/cost/cost.img" 'cost: done' 60 "$d/cost.txt"
 copy=$(figure "$d/cost.txt" hook_and_copy_instructions_per_sample)
 value hook_and_copy_instructions_per_sample "$(awk "BEGIN { printf \"%.1f\", $copy / 1000 }")" \
     instructions '<=600' "the same and the profiler PD's copy"
+hop=$(figure "$d/cost.txt" hook_and_copy_instructions_per_caller)
+value hook_and_copy_instructions_per_caller "$(awk "BEGIN { printf \"%.1f\", $hop / 1000 }")" \
+    instructions '<=110' "a caller in another PD with one return address, and the copy of its words"
 
 demo=$B/demo
 # How full batches are depends a little on when this machine reads: the better of two.

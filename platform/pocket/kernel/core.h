@@ -86,6 +86,13 @@ struct ready_queues {
 };
 
 /* One for each core, at the top of its stack. Other cores reach it with the lock. */
+/* The page of a task's stack that the hook found last. */
+struct found_page {
+    const void *thread;
+    uint64_t va;
+    uintptr_t window; /* 0: it has none there */
+};
+
 struct core {
     struct task *current;  /* first: the assembly reads it */
     struct task *fp_owner; /* whose FP registers the core holds */
@@ -102,6 +109,7 @@ struct core {
     uint64_t charged;     /* has paid until this time */
     struct task idle;
     struct mkperf_hook hook;
+    struct found_page stack[MKPERF_MAX_CALLERS + 1]; /* of threads that do not run, by level */
     struct ready_queues ready;
     /* If there are several cores: */
     bool called;              /* another core's interrupt is on its way here */

@@ -115,7 +115,8 @@ static inline uint64_t mkperf_port_tick_hz(void)
 }
 
 /*
- * The MMU translates, as for a load by EL0; for another task than the current one, a walk by hand.
+ * The MMU translates, as for a load by EL0; for another task than the current one, a walk by hand,
+ * whose last result is kept for each level.
  * Nothing else in pocket uses PAR_EL1 and PDs cannot, so it need not be saved. Device memory is
  * never in RAM: the packer maps what is in RAM as normal.
  */
@@ -123,9 +124,13 @@ static inline uintptr_t mkperf_port_user_page(const void *thread, unsigned level
 {
     uint64_t par;
 
-    (void)level; /* the MMU, or a walk of three levels, is fast enough */
     if (thread != core_self()->current) {
-        return (uintptr_t)irq_find_memory(thread, va, 4096, false);
+        struct found_page *last = &core_self()->stack[level];
+        if (last->thread != thread || last->va != va) {
+            *last = (struct found_page){thread, va,
+                                        (uintptr_t)irq_find_memory(thread, va, 4096, false)};
+        }
+        return last->window;
     }
     __asm__ volatile("at s1e0r, %1\n\tisb\n\tmrs %0, par_el1" : "=r"(par) : "r"(va) : "memory");
     if ((par & PORT_PAR_FAILED) != 0 || !in_ram(par & PORT_ADDRESS)) {
