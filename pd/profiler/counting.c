@@ -33,9 +33,11 @@ static void collect_core(struct mkperf_profiler *p, unsigned core, uint32_t op, 
 
     for (unsigned i = 0; i < MAX_READS; i++) {
         answered = mkperf_cores_request(p, UINT32_C(1) << core, op | MKPERF_REQUEST_SNAPSHOT);
+        uint64_t head = a->head; /* the drain may make a request, too */
+        uint64_t time = a->time;
         mkperf_drain_ring(p, &bytes);
-        if (answered == 0 || c->last[core] < a->time ||
-            a->head == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)) {
+        if (answered == 0 || c->last[core] < time ||
+            head == __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)) {
             break;
         }
     }
@@ -142,7 +144,8 @@ void mkperf_counting_begin(struct mkperf_profiler *p)
 
 void mkperf_counting_started(struct mkperf_profiler *p)
 {
-    p->counting.began = mkperf_answered(&p->kernel)->time;
+    p->counting.began = p->on >> p->here & 1 ? mkperf_answered(&p->kernel)->time
+                                             : mkperf_counting_stamp(p);
     p->counting.resumed = p->counting.began;
 }
 
@@ -176,6 +179,8 @@ void mkperf_counting_rotate(struct mkperf_profiler *p)
     mkperf_cores_share(p, p->on);
     if (mkperf_cores_request(p, p->on, MKPERF_REQUEST_CONTINUE) >> p->here & 1) {
         c->resumed = mkperf_answered(&p->kernel)->time;
+    } else if (!(p->on >> p->here & 1)) {
+        c->resumed = mkperf_counting_stamp(p);
     }
 }
 
@@ -228,6 +233,7 @@ static void snapshot(struct mkperf_profiler *p, uint32_t op)
     }
     mkperf_soft_count(p);
     run_times(p, c->now, c->ran);
+    c->cores = p->cores > 1 ? p->on : 0;
 }
 
 void mkperf_counting_end(struct mkperf_profiler *p)
@@ -246,6 +252,28 @@ static void answer_totals(const struct mkperf_profiler *p, mkperf_Counts *out)
         out->events[i].running_ticks = p->plan.event[i].soft != 0 ? since(c->now, c->began)
                                                                   : c->ran[i];
     }
+}
+
+/* The index-th core of the snapshot. One that came late has had its counters for as much less. */
+static void answer_core(const struct mkperf_profiler *p, uint32_t index, mkperf_Counts *out)
+{
+    const struct mkperf_counting *c = &p->counting;
+    mkperf_CoreCount *to = &out->cores[0];
+    uint32_t rest = c->cores;
+
+    for (; index > 0; index--) {
+        rest &= rest - 1;
+    }
+    to->core = (uint32_t)__builtin_ctz(rest);
+    to->enabled_ticks = since(c->now, p->core[to->core].statistics.started_ticks);
+    to->events_count = (pb_size_t)p->plan.events;
+    for (size_t i = 0; i < p->plan.events; i++) {
+        uint64_t ran = p->plan.event[i].soft != 0 ? since(c->now, c->began) : c->ran[i];
+        to->events[i].user = c->by_core[to->core][2 * i];
+        to->events[i].kernel = c->by_core[to->core][2 * i + 1];
+        to->events[i].running_ticks = ran < to->enabled_ticks ? ran : to->enabled_ticks;
+    }
+    out->cores_count = 1;
 }
 
 static void answer_threads(const struct mkperf_profiler *p, uint32_t part, mkperf_Counts *out)
@@ -277,13 +305,16 @@ bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Err
     if (part == 0 && p->running) {
         snapshot(p, 0);
     }
+    uint32_t cores = (uint32_t)__builtin_popcount(c->cores);
+    uint32_t parts = 1 +
+                     (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART; /* without those */
     out = (mkperf_Counts){
         .session = p->id,
         .running = p->running,
         .tick_hz = p->tick_hz,
         .enabled_ticks = since(c->now, c->began),
         .part = part,
-        .parts = 1 + (c->threads + MKPERF_COUNT_PART - 1) / MKPERF_COUNT_PART,
+        .parts = parts + cores,
         .slices = p->plan.slices,
         .by_pd = p->plan.per_thread && (p->plan.soft_only || mkperf_counting_by_thread(p)),
     };
@@ -292,8 +323,10 @@ bool mkperf_counting_answer(struct mkperf_profiler *p, uint32_t part, mkperf_Err
     }
     if (part == 0) {
         answer_totals(p, &out);
-    } else {
+    } else if (part < parts) {
         answer_threads(p, part, &out);
+    } else {
+        answer_core(p, part - parts, &out);
     }
     p->page->counts = out;
     return true;

@@ -37,6 +37,7 @@ struct mkperf_counting {
     uint64_t by_core[MKPERF_TARGET_CORES][MKPERF_COUNT_SLOTS];
     uint64_t count[MKPERF_COUNT_SLOTS]; /* of all cores */
     uint64_t ran[MKPERF_MAX_EVENTS];
+    uint32_t cores; /* those that it is of, if the kernel has several, bit = number */
     uint32_t threads;
     struct mkperf_counts_thread thread[MKPERF_COUNT_THREADS];
 };
