@@ -294,12 +294,13 @@ static void read_statistics(struct mkperf_profiler *p, struct mkperf_core *c)
     c->statistics.late_events = late;
 }
 
-/* Positions are in registers during the copy, and written back at the end. Returns the samples. */
-static uint32_t drain_core(struct mkperf_profiler *p, struct mkperf_core *c, uint64_t *bytes)
+/* Up to `end` of the core's ring. Positions are in registers during the copy, and written back at the
+ * end. Returns the samples. */
+static uint32_t drain_core(struct mkperf_profiler *p, struct mkperf_core *c, uint64_t end,
+                           uint64_t *bytes)
 {
     struct mkperf_ring_consumer ring = c->ring;
     struct mkperf_ring_producer output = p->output;
-    uint64_t end = __atomic_load_n(&ring.ring->head, __ATOMIC_ACQUIRE);
     uint32_t samples = 0;
     uint64_t copied = 0;
     bool corrupt = false;
@@ -345,14 +346,22 @@ static uint32_t drain_core(struct mkperf_profiler *p, struct mkperf_core *c, uin
 
 uint32_t mkperf_drain_ring(struct mkperf_profiler *p, uint64_t *bytes)
 {
+    uint64_t end[MKPERF_TARGET_CORES];
     uint32_t samples = 0;
 
     if (!mkperf_flight_may_drain(p)) {
         return 0;
     }
+    if (p->plan.latency && !p->ticks.on) {
+        mkperf_sched_merge(p, end);
+    }
     for (uint32_t rest = p->on; rest != 0; rest &= rest - 1) {
-        struct mkperf_core *c = &p->core[__builtin_ctz(rest)];
-        c->drained = drain_core(p, c, bytes);
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        struct mkperf_core *c = &p->core[i];
+        if (!p->plan.latency || p->ticks.on) {
+            end[i] = __atomic_load_n(&c->ring.ring->head, __ATOMIC_ACQUIRE);
+        }
+        c->drained = drain_core(p, c, end[i], bytes);
         samples += c->drained;
     }
     if (mkperf_plan_schedules(&p->plan)) {

@@ -40,6 +40,7 @@ bool mkperf_sched_prepare(struct mkperf_profiler *p, mkperf_Error *error)
         c->gap = false;
         for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
             c->thread[i] = MKPERF_THREAD_NONE;
+            c->merged[i] = MKPERF_THREAD_NONE;
         }
     }
     if (s->on) {
@@ -117,9 +118,6 @@ static void take_event(struct mkperf_profiler *p, struct mkperf_ring_producer *o
     if (p->plan.sched) {
         stream(p, output, core, header, identity, time);
     }
-    if (p->plan.latency) {
-        mkperf_latency_event(&p->sched.latency, core, header, identity, time);
-    }
 }
 
 void mkperf_sched_take(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
@@ -143,9 +141,6 @@ void mkperf_sched_take(struct mkperf_profiler *p, struct mkperf_ring_producer *o
             mkperf_thread_of(record[MKPERF_WORD_THREAD], record[MKPERF_WORD_SC]);
     } else {
         add_lost(&p->sched.core[core], record[MKPERF_SCHED_LOST], record[MKPERF_WORD_TIME]);
-        if (p->plan.latency) {
-            mkperf_latency_gap(&p->sched.latency);
-        }
     }
 }
 

@@ -22,7 +22,8 @@ struct mkperf_profiler;
 enum { MKPERF_SCHED_PARTS = 256 }; /* of an answer: more than the cells of latency.h can fill */
 
 struct mkperf_sched_core {
-    uint64_t thread[MKPERF_SCHED_SLOTS]; /* identities, by slot */
+    uint64_t thread[MKPERF_SCHED_SLOTS]; /* identities, by slot, where the ring is drained, */
+    uint64_t merged[MKPERF_SCHED_SLOTS]; /* and where sched_merge.c is */
     uint64_t lost;                       /* events not yet told in the stream, */
     uint64_t lost_from;                  /* from this time on */
     bool gap;                            /* the last events of this core are missing */
@@ -50,6 +51,9 @@ void mkperf_sched_ended(struct mkperf_profiler *p);
 /* A record of the three types. size: bytes, as the ring gave it. */
 void mkperf_sched_take(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                        const uint64_t *record, unsigned size);
+/* sched_merge.c: gives the events of all cores to the latencies, in the order of time. end: by core, up
+ * to where its ring was looked at, to be drained; of cores of the session alone. */
+void mkperf_sched_merge(struct mkperf_profiler *p, uint64_t *end);
 /* The end of a drain: what the hook counted, and losses that no event followed. */
 void mkperf_sched_drained(struct mkperf_profiler *p);
 /* Answers LATENCY in the session page. False: *error has the reason. */

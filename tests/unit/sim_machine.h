@@ -37,6 +37,7 @@
 #include "pd/profiler/percore.c"     // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/sampling.c"    // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/sched.c"       // NOLINT(bugprone-suspicious-include)
+#include "pd/profiler/sched_merge.c" // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/soft.c"        // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/timer_reads.c" // NOLINT(bugprone-suspicious-include)
 
