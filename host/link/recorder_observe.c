@@ -40,12 +40,19 @@ static unsigned slot_of(const struct telling *t, unsigned pd)
     return 0;
 }
 
+/* The timer samples the profiler PD's core: what runs on another one tells nothing about that. */
+static bool elsewhere(const struct telling *t, unsigned i)
+{
+    return t->system->pd[i].cpu != t->profiler->cpu;
+}
+
 /* A PD with readable registers, and an ELF with the addresses of its system calls. */
 static bool observable(const struct telling *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
 
-    return i != t->index && (pd->parent == (int)t->index || slot_of(t, i) != 0) &&
+    return i != t->index && !elsewhere(t, i) &&
+           (pd->parent == (int)t->index || slot_of(t, i) != 0) &&
            mkperf_pds_module(t->r->pds, i) != NULL;
 }
 
@@ -58,7 +65,8 @@ static uint32_t unobserved(const struct telling *t)
     for (unsigned i = 0; i < t->system->npds; i++) {
         const struct mkperf_system_pd *pd = &t->system->pd[i];
         uint32_t priority = pd->virtual_machine ? MKPERF_SYSTEM_MAX_PRIORITY : pd->priority;
-        bool hidden = pd->virtual_machine || (i != t->index && !observable(t, i));
+        bool hidden = !elsewhere(t, i) &&
+                      (pd->virtual_machine || (i != t->index && !observable(t, i)));
         most = hidden && priority + 1 > most ? priority + 1 : most;
     }
     return most;
@@ -163,7 +171,7 @@ static void name_unobserved(const struct telling *t)
     size_t n = 0;
 
     for (unsigned i = 0; i < t->system->npds; i++) {
-        if (i != t->index && !observable(t, i) && n < sizeof text) {
+        if (i != t->index && !elsewhere(t, i) && !observable(t, i) && n < sizeof text) {
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n != 0 ? ", " : "",
                                   t->system->pd[i].name);
         }

@@ -92,7 +92,8 @@ static bool plan_period(struct mkperf_profiler *p, const mkperf_EventSpec *want,
     return true;
 }
 
-static bool plan_limits(const mkperf_Configure *request, mkperf_Error *error)
+static bool plan_limits(const struct mkperf_profiler *p, const mkperf_Configure *request,
+                        mkperf_Error *error)
 {
     const mkperf_EventSpec *want = &request->events[0];
 
@@ -107,6 +108,10 @@ static bool plan_limits(const mkperf_Configure *request, mkperf_Error *error)
     if (!want->user != !want->kernel) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
                                   "'timer' cannot tell user mode from the kernel");
+    }
+    if ((request->cores & ~(UINT32_C(1) << p->here)) != 0) {
+        return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 1,
+                                  "'timer' samples the profiler PD's core alone");
     }
     if (request->max_frames > MKPERF_MAX_FRAMES) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
@@ -132,11 +137,12 @@ bool mkperf_ticks_plan(struct mkperf_profiler *p, const mkperf_Configure *reques
         .counter_mask = 1,
         .slices = 1,
         .filters = request->only_count,
+        .cores = UINT32_C(1) << p->here,
         .wake_samples = wake_samples,
     };
     struct mkperf_plan_event *e = &plan.event[0];
 
-    if (no_timer(p, error) || !plan_limits(request, error)) {
+    if (no_timer(p, error) || !plan_limits(p, request, error)) {
         return false;
     }
     if (!p->ticks.observation.reported || p->ticks.observation.n == 0) {

@@ -159,7 +159,7 @@ static void put_sample(struct mkperf_profiler *p, const struct mkperf_verdict *v
     }
     flags |= (unsigned)v->confidence << MKPERF_CONFIDENCE_SHIFT;
     w[MKPERF_WORD_HEADER] =
-        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, 0);
+        mkperf_record_header(MKPERF_RECORD_SAMPLE, 8 * words, frames, 0, flags, p->here);
     mkperf_ring_commit(&t->ring, UINT64_C(8) * words);
 }
 
