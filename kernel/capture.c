@@ -343,11 +343,17 @@ __attribute__((noinline)) static void take_nowhere(struct mkperf_hook *s, uint32
     }
 }
 
-static void find_ring(struct mkperf_hook *s)
+void mkperf_hook_find_ring(struct mkperf_hook *s)
 {
-    if (s->ring == NULL) {
-        s->ring = mkperf_port_memory(s->owner, s->session.ring,
-                                     (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    if (s->ring != NULL) {
+        return;
+    }
+    s->ring = mkperf_port_memory(s->owner, s->session.ring,
+                                 (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
+    if (s->ring != NULL) {
+        s->ring->dropped_samples = s->dropped_samples;
+        s->ring->dropped_events = s->dropped_events;
+        s->ring->dropped_sched = s->sched.lost_before + s->sched.lost;
     }
 }
 
@@ -361,7 +367,7 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
     if (s->session.filters != 0 && !wants_thread(s, id)) {
         return;
     }
-    find_ring(s);
+    mkperf_hook_find_ring(s);
     if (s->ring == NULL) {
         s->dropped_samples++;
         s->dropped_events++;
@@ -416,7 +422,7 @@ __attribute__((noinline)) static void look_at_time(struct mkperf_hook *s, uint64
 /* All that is not the commonest case. */
 __attribute__((noinline)) static void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
-    find_ring(s);
+    mkperf_hook_find_ring(s);
     if (s->ring == NULL) {
         take_nowhere(s, hit, now);
         hit = 0;

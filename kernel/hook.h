@@ -119,6 +119,10 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
 /* For request.c: the next interval of counter i, which begins at this time. */
 uint32_t mkperf_hook_interval(const struct mkperf_hook *s, unsigned i, uint64_t time);
 
+/* For request.c and sched.c: looks the session's ring up, if it is not known; what was lost since it was
+ * unmapped is then in its header. s->ring NULL: it is not mapped as it was. */
+void mkperf_hook_find_ring(struct mkperf_hook *s);
+
 /* request.c */
 
 /* At boot, on each core: user mode cannot reach the PMU, and no counter counts or interrupts. */
@@ -218,14 +222,20 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread);
 
-/* A call (MKPERF_SCHED_CALL) or a reply (_REPLY) by the running thread was delivered to `thread`.
- * If the next event is the switch to it, that says both; else an event of its own comes first. */
+/* A call (MKPERF_SCHED_CALL) or a reply (_REPLY) by the running thread was delivered to `thread`, which
+ * runs on this core. If the next event is the switch to it, that says both; else an event of its own
+ * comes first. Of a thread of another core mkperf_sched_event says it: this would be held back while
+ * that core goes on. */
 void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread);
 
 /* Any other kind, but IRQ. */
 void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread);
 /* An interrupt was delivered to `thread`; irq: below 4096. */
 void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread);
+
+/* `thread` runs, and waited for the kernel's lock from `began` (ticks) until now: two events. Only if
+ * it had to wait; with the lock, before other events of this entry. */
+void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began);
 
 /* The fast path of a kernel: the call was delivered to `thread` (CALLED), or the reply (REPLIED),
  * which runs from now on. */

@@ -373,6 +373,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     if (here) {
         bool own = s->mask != 0 && s->owner == caller;
         if (own) {
+            mkperf_hook_find_ring(s);
             take_pending(s);
             check(s);
             s->sched.kept = 0;

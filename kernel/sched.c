@@ -101,10 +101,7 @@ __attribute__((noinline)) static void put_sched_slowly(struct mkperf_hook *s, ui
     uint64_t bytes = SCHED_BYTES + (c->lost != 0 ? SCHED_LOSS_BYTES : 0) +
                      (known ? 0 : SCHED_THREAD_BYTES);
 
-    if (s->ring == NULL) {
-        s->ring = mkperf_port_memory(s->owner, s->session.ring,
-                                     (uint64_t)s->ring_bytes + MKPERF_RING_HEADER_BYTES);
-    }
+    mkperf_hook_find_ring(s);
     if (s->ring == NULL) {
         sched_lose(s, time);
         return;
@@ -222,6 +219,12 @@ void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread
 void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread)
 {
     put_sched(s, mkperf_sched_header(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
+}
+
+void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began)
+{
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_LOCK, 0, 0), thread, mkperf_port_time());
 }
 
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread)

@@ -28,6 +28,7 @@ $(B)/tests/tsan/%: tests/tsan/%.c $(PROTO_READY) | $(SETUP)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=thread -I. -MMD -MP $< -lpthread -o $@
 # sDDF's interface, as far as its client needs it.
 $(B)/tests/unit/test_sddf $(B)/tests/tsan/test_sddf_race: private HOST_CFLAGS += -Itests/unit/mock
+$(B)/tests/tsan/test_hook_race: private HOST_CFLAGS += -Itests/unit/mock
 $(B)/tests/unit/test_crc: private HOST_CFLAGS += -Itests/unit/mock
 include tests/fuzz/build.mk
 

@@ -68,6 +68,12 @@ void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
     return mapped ? &memory : NULL;
 }
 
+/* capture.c's */
+void mkperf_hook_find_ring(struct mkperf_hook *s)
+{
+    s->ring = mkperf_port_memory(s->owner, s->session.ring, 0);
+}
+
 void mkperf_port_wake(void)
 {
     wakes++;
