@@ -115,6 +115,7 @@ struct core {
     bool called;              /* another core's interrupt is on its way here */
     bool paced;               /* the pacer runs */
     uint32_t pace_random;     /* state of its jitter */
+    uint32_t waited;          /* counters that overflowed while the core waited for the lock */
     const struct task *asked; /* whose request of the profiler's is to be carried out here, NULL: */
     uint64_t asked_at;        /* none; where its descriptor is */
 };

@@ -35,6 +35,17 @@ static void received(struct task *t, uint64_t badge, uint64_t info)
     }
 }
 
+/* A call or a reply. The switch to a thread of this core may say the same; another core has its own
+ * events. */
+static void tell_delivered(struct core *core, unsigned kind, const struct task *to)
+{
+    if (to->core == core) {
+        mkperf_sched_delivered(&core->hook, kind, to);
+    } else {
+        mkperf_sched_event(&core->hook, kind, to);
+    }
+}
+
 /* A message was handed over, and something is watched. */
 static void watch_delivery(struct core *core, const struct task *from, const struct task *to)
 {
@@ -49,7 +60,7 @@ static void watch_delivery(struct core *core, const struct task *from, const str
     } else if (from->faulted) {
         mkperf_sched_event(&core->hook, MKPERF_SCHED_FAULT, to);
     } else {
-        mkperf_sched_delivered(&core->hook, MKPERF_SCHED_CALL, to);
+        tell_delivered(core, MKPERF_SCHED_CALL, to);
     }
 }
 
@@ -147,7 +158,7 @@ static void reply(struct task *t, uint64_t info)
         client->context.x[0] = 0; /* a reply's badge, as on seL4 */
         client->context.x[1] = info;
         if (watched(core_self()) && scheduled(core_self())) {
-            mkperf_sched_delivered(&core_self()->hook, MKPERF_SCHED_REPLY, client);
+            tell_delivered(core_self(), MKPERF_SCHED_REPLY, client);
         }
     }
     sched_ready(client, false);

@@ -33,19 +33,49 @@ static struct {
     uint32_t served;
 } lock;
 
-static void take_lock(void)
+static void take_lock(struct core *core);
+
+/* Waits until `mine` is served. A counter of the kernel that overflows meanwhile samples take_lock,
+ * and not what the core did in the kernel before or does next. */
+static void await_lock(struct core *core, uint32_t mine)
 {
-    uint32_t mine = __atomic_fetch_add(&lock.next, 1, __ATOMIC_RELAXED);
+    uint64_t began = mkperf_port_time();
+    uint32_t before = mkperf_pmu_overflow();
 
     while (__atomic_load_n(&lock.served, __ATOMIC_ACQUIRE) != mine) {
         __asm__ volatile("yield"); /* to QEMU: another core's turn */
     }
+    core->waited = mkperf_pmu_overflow() & ~before & core->hook.kernel_mask;
+    if (core->waited != 0) {
+        core->last_entry = (uint64_t)take_lock;
+        core->entered = core->current;
+    }
+    if (watched(core) && scheduled(core)) {
+        mkperf_sched_lock(&core->hook, core->current, began);
+    }
+}
+
+/* Not inlined: its name stands in samples for the time that it takes, and in perf's lock events. */
+__attribute__((noinline)) static void take_lock(struct core *core)
+{
+    uint32_t mine = __atomic_fetch_add(&lock.next, 1, __ATOMIC_RELAXED);
+
+    if (__atomic_load_n(&lock.served, __ATOMIC_ACQUIRE) != mine) {
+        await_lock(core, mine);
+    }
 }
 
 /* Calls the cores that have something new to run, and lets others into the kernel. */
-static void leave(const struct core *self)
+static void leave(struct core *self)
 {
     uint32_t mask = 0;
+
+    if (self->waited != 0) {
+        if ((self->waited & mkperf_pmu_overflow()) != 0) {
+            self->last_entry = (uint64_t)take_lock; /* the sample comes when the kernel is left */
+        }
+        self->waited = 0;
+    }
 
     for (unsigned i = 0; i < ncores; i++) {
         struct core *other = cores[i];
@@ -95,7 +125,7 @@ bool smp_irq_fast(struct core *core)
         irq_end(core);
         return true;
     }
-    take_lock();
+    take_lock(core);
     bool done = irq_taken(core);
     if (done) {
         leave(core);
@@ -138,7 +168,7 @@ struct task *smp_trap_from_user(void)
 {
     struct core *core = core_self();
 
-    take_lock();
+    take_lock(core);
     /* What a task that was stopped in the meantime asks for is not carried out. */
     struct task *next = paced(core, stopped(core) ? sched_exit() : trap_from_user());
     leave(core);
@@ -150,7 +180,7 @@ struct task *smp_trap_from_user(void)
 struct task *smp_first(struct core *core)
 {
     if (core->number != 0) {
-        take_lock();
+        take_lock(core);
     }
     core->pace_random = core->number;
     WRITE_REG(vbar_el1, vectors_smp);
@@ -177,7 +207,7 @@ static int64_t psci_cpu_on(uint64_t core, uint64_t entry, uint64_t argument)
 /* On the boot core, which has set up everything: starts the others, which wait for the lock. */
 void smp_boot(void)
 {
-    take_lock();
+    take_lock(core_self());
     for (unsigned i = 1; i < ncores; i++) {
         int64_t status =
             psci_cpu_on(i, (uint64_t)start_other - POCKET_KERNEL_BASE, (uint64_t)cores[i]);
