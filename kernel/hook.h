@@ -233,9 +233,9 @@ void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread
 /* An interrupt was delivered to `thread`; irq: below 4096. */
 void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread);
 
-/* `thread` runs, and waited for the kernel's lock from `began` (ticks) until now: two events. Only if
+/* `thread` runs, and waited for the kernel's lock from `began` until `got` (ticks): two events. Only if
  * it had to wait; with the lock, before other events of this entry. */
-void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began);
+void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got);
 
 /* The fast path of a kernel: the call was delivered to `thread` (CALLED), or the reply (REPLIED),
  * which runs from now on. */

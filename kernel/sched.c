@@ -221,10 +221,10 @@ void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread)
     put_sched(s, mkperf_sched_header(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
 }
 
-void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began)
+void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got)
 {
     put_sched(s, mkperf_sched_header(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_LOCK, 0, 0), thread, mkperf_port_time());
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_LOCK, 0, 0), thread, got);
 }
 
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread)

@@ -48,7 +48,8 @@ $(call program_system,$(TEST_PD),exact,tests/pd/exact.c)
 $(call program_system,$(TEST_PD),callers,tests/pd/callers.c)
 $(call program_system,$(TEST_PD),called,tests/pd/callers.c)
 $(call program_system,$(TEST_PD),cores,tests/pd/cores.c demo/known_work.S)
-$(TEST_PD)/cores/qemu-command: private QEMU_SMP = 4
+$(call program_system,$(TEST_PD),contend,tests/pd/contend.c)
+$(TEST_PD)/cores/qemu-command $(TEST_PD)/contend/qemu-command: private QEMU_SMP = 4
 $(call program_system,$(TEST_PD),flight,tests/pd/flight.c)
 $(call program_system,$(TEST_PD),hostile,tests/pd/hostile.c)
 EVIL := $(TEST_PD)/hostile_profiler
@@ -64,7 +65,7 @@ $(call program_system,$(TEST_PD),budget,tests/pd/budget.c)
 $(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
 $(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-TEST_SYSTEMS += accuracy budget called callers cores exact flight hostile hostile_profiler lockstep wildfp robin pair sched steps deep
+TEST_SYSTEMS += accuracy budget called callers contend cores exact flight hostile hostile_profiler lockstep wildfp robin pair sched steps deep
 
 # The demo with a timer and without the hook: no PD has the PMU's interrupt.
 $(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)

@@ -154,12 +154,13 @@ static enum mkperf_status emit(struct mkperf_stream *s, struct mkperf_stream_cor
     if (c->gap && pass_gap(s, c, core, ns, e) != MKPERF_OK) {
         return e->status;
     }
+    bool own = code->kind == MKPERF_SCHED_LOCK || code->kind == MKPERF_SCHED_LOCK_WAIT;
     const struct mkperf_sched event = {
         .time_ns = ns,
         .core = core,
         .kind = code->kind,
         .reason = code->reason,
-        .from = c->running,
+        .from = own ? code->pd : c->running, /* known even behind a gap */
         .to = code->pd,
         .irq = code->irq,
     };

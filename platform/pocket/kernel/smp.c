@@ -35,23 +35,37 @@ static struct {
 
 static void take_lock(struct core *core);
 
+/* The kernel's counters that have overflowed by now: they count on from 0. Not by the flags, which QEMU
+ * sets when a counter is read or the exception level changes. */
+static uint32_t overflowed(const struct core *core)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t rest = core->hook.kernel_mask; rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        mask |= (mkperf_pmu_read(i) >> 31 ^ 1) << i;
+    }
+    return mask;
+}
+
 /* Waits until `mine` is served. A counter of the kernel that overflows meanwhile samples take_lock,
  * and not what the core did in the kernel before or does next. */
 static void await_lock(struct core *core, uint32_t mine)
 {
     uint64_t began = mkperf_port_time();
-    uint32_t before = mkperf_pmu_overflow();
+    uint32_t before = mkperf_pmu_overflow(); /* the exception level has just changed */
 
     while (__atomic_load_n(&lock.served, __ATOMIC_ACQUIRE) != mine) {
         __asm__ volatile("yield"); /* to QEMU: another core's turn */
     }
-    core->waited = mkperf_pmu_overflow() & ~before & core->hook.kernel_mask;
+    uint64_t got = mkperf_port_time();
+    core->waited = overflowed(core) & ~before;
     if (core->waited != 0) {
         core->last_entry = (uint64_t)take_lock;
         core->entered = core->current;
     }
     if (watched(core) && scheduled(core)) {
-        mkperf_sched_lock(&core->hook, core->current, began);
+        mkperf_sched_lock(&core->hook, core->current, began, got);
     }
 }
 
