@@ -266,7 +266,8 @@ static void run_another(struct core *c)
     }
     if (mkperf_hook_schedules(&c->hook) && t != NOBODY) {
         mkperf_sched_delivered(&c->hook, MKPERF_SCHED_CALL, &thread[t]);
-        mkperf_sched_switch(&c->hook, MKPERF_STOPPED_CALLED, &thread[t]);
+        mkperf_sched_switch(&c->hook, MKPERF_STOPPED_CALLED,
+                            c->current != NOBODY ? &thread[c->current] : NULL, &thread[t]);
     }
     c->current = t;
 }
