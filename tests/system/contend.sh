@@ -4,9 +4,6 @@
 # contention reads, and the time spent in it is in the samples under the name of the function that waits.
 set -u
 NAME=contend
-D=$B/tests/run-contend
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 t=$B/tests/pd/contend
 files="--system $t/contend.system --elf-path $t:$B/demo"

@@ -124,6 +124,11 @@ struct mkperf_identity mkperf_port_identity(const void *of)
                                     0};
 }
 
+const void *mkperf_port_running(void)
+{
+    return self->current != NOBODY ? &thread[self->current] : NULL;
+}
+
 uint64_t mkperf_port_kernel_pc(void)
 {
     return RETURN;

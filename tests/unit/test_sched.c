@@ -68,13 +68,6 @@ void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
     return mapped ? &memory : NULL;
 }
 
-bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
-{
-    (void)kernel;
-    *c = (struct mkperf_port_context){.thread = &threads[0]};
-    return true;
-}
-
 /* capture.c's */
 void mkperf_hook_find_ring(struct mkperf_hook *s)
 {
