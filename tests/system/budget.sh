@@ -5,13 +5,10 @@
 # exhaustion may be late there.
 set -u
 NAME=${NAME:-budget}
-D=$B/tests/run-$NAME
 t=${BUDGET_DIR:-$B/tests/pd/budget}
 QEMU=${BUDGET_QEMU:-$(cat "$t/qemu-command")}
 SLACK=${SLACK:-1000}
 export QEMU
-rm -rf "$D"
-mkdir -p "$D"
 . tests/system/lib.sh
 
 recording() {

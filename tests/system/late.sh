@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# docs/latency.md's example, as it is there: its three commands name whoever makes a server late (tests/pd/late.c).
+# Environment: B and MKPERF.
+set -u
+NAME=late
+t=$B/tests/pd/late
+QEMU=$(cat "$t/qemu-command")
+export QEMU
+. tests/system/lib.sh
+D=$(realpath "$D")
+mkdir "$D/bin"
+ln -s "$(realpath "$MKPERF")" "$D/bin/mkperf"
+
+sed -n 's/^    \$ \(mkperf .*\)/\1/p' docs/latency.md >"$D/commands"
+command() { # the N-th command of the page, where it records, of a machine that is booted for it
+    sed -n "$1p" "$D/commands" | sed "s/-t TARGET/-t \$T/"
+}
+three() {
+    cat "$D/commands"
+    [ "$(wc -l <"$D/commands")" -eq 3 ] || return 1
+    cat >"$D/session" <<END
+cd $D
+PATH=$D/bin:\$PATH
+case \$T in unix:/*) ;; unix:*) T=unix:$PWD/\${T#unix:} ;; esac
+$(command 1)
+END
+    scripts/qemu-talk "$B/tests/run-late" "sh $D/session" >"$D/1" 2>&1 || { cat "$D/1"; return 1; }
+    for i in 2 3; do
+        (cd "$D" && PATH=$D/bin:$PATH sh -c "$(command $i)") >"$D/$i" 2>"$D/err" || { cat "$D/err"; return 1; }
+    done
+}
+# The second says which call: hundreds of times its median, for it was preempted, most of all by the logger.
+which_call() {
+    awk '/user -> echo$/ && $1 ~ /^[0-9]+$/ { print; found = $7 > 50 * $3 }
+        /user -> echo$/ && $1 ~ /\./ { parts = 1; next }
+        parts && /preempted by:/ {
+            for (i = 3; i < NF; i++) if ($i == "logger") culprit = $(i + 1) >= 20
+            parts = 0
+        }
+        / -> / && !/user -> echo$/ { parts = 0 }
+        END { exit !(found && culprit) }' "$D/2" || { cat "$D/2"; return 1; }
+}
+# The third says what that call was: the first line of the table is what took longest.
+culprit() {
+    awk '/^ *us +% +times/ { table = 1; next }
+        table && NF { print; exit !($1 >= 400 && $0 ~ /echo is ready, logger runs$/) }' "$D/3" || { cat "$D/3"; return 1; }
+}
+check "three commands of the page" three
+check "which call, and who preempts it" which_call
+check "the culprit by name" culprit
