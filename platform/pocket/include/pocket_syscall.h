@@ -8,9 +8,10 @@
 #ifndef POCKET_SYSCALL_H
 #define POCKET_SYSCALL_H
 
-#define POCKET_SYS_NOTIFY 0     /* x0 channel */
-#define POCKET_SYS_IRQ_ACK 1    /* x0 channel */
-#define POCKET_SYS_PPCALL 2     /* x0 POCKET_ENDPOINT + channel, x1 message info; returns x0 0, x1 info of \
+#define POCKET_SYS_NOTIFY 0  /* x0 channel */
+#define POCKET_SYS_IRQ_ACK 1 /* x0 channel */
+#define POCKET_SYS_PPCALL \
+    2 /* x0 POCKET_ENDPOINT + channel, x1 message info; returns x0 0, x1 info of \
                                    the reply */
 #define POCKET_SYS_RECV 3       /* returns x0 badge, x1 info */
 #define POCKET_SYS_REPLY_RECV 4 /* x1 info of the reply; returns as RECV */
