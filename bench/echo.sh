@@ -24,7 +24,7 @@ rates="4000 10000"
 # echoes RATE RUN SECONDS: a line `RATE RUN udp|tcp ...` for each batch that bench/pd/load.c told of
 echoes() {
     rate=$1
-    record="record -q -t \$T -e cycles -g --duration $3 --system bench/pd/echo.system"
+    record="record -q -t \$T --timeout 60 -e cycles -g --duration $3 --system bench/pd/echo.system"
     record="$record --elf-path $d/echo:$B/demo -o $d/echo.data"
     if [ "$rate" = 0 ]; then
         command="n=0; until [ \$(grep -c '^batch' $d/echo.run/console) -ge 6 ] || [ \$n -ge 600 ]; do

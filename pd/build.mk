@@ -12,7 +12,7 @@ PROFILER_SRC := $(wildcard pd/profiler/*.c pd/timer/*.c) pd/pmu/$(MKPERF_PMU).c 
 $(TARGET_OBJ)/pd/profiler/ticks.o: private TARGET_CFLAGS += $(PROFILER_TIMER:%=-DMKPERF_TIMER=mkperf_%)
 $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c command_settings.c \
-                     words.c mark.c report.c encode.c periods.c sched.c wire_frames.c link.c observe.c stamp.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
+                     words.c mark.c report.c encode.c encode_batch.c periods.c sched.c wire_frames.c link.c observe.c stamp.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
                      $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
 CLIENT_SRC := pd/client/serial.c $(wildcard pd/client/*uart*.c pd/client/pl011.c) \
               $(CLIENT_COMMON_SRC)
@@ -33,7 +33,7 @@ $(call pd,$(DEMO)/client.elf,$(CLIENT_SRC))
 
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
-              pd/profiler/plan.c pd/profiler/request.c pd/profiler/soft_events.c pd/client/encode.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
+              pd/profiler/plan.c pd/profiler/request.c pd/profiler/soft_events.c pd/client/encode.c pd/client/encode_batch.c pd/client/periods.c pd/client/sched.c pd/client/wire_frames.c pd/client/link.c \
               $(addprefix pd/client/,control.c report.c connections.c stream.c command.c command_settings.c words.c mark.c \
               observe.c stamp.c) pd/profiler/attribute.c pd/profiler/latency.c
 

@@ -6,6 +6,7 @@
 #include "recorder.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 
 static const double REPEAT_S = 0.5;        /* between repetitions of a request */
 static const double STATUS_S = 1.0;        /* between requests for the target's counters */
+static const double APART_KEEPS = 0.8;     /* of the longest time between batches, at each batch */
 static const double STATUS_DUE_S = 1.5;    /* in the target's time, which sends them each second */
 static const double STOP_PATIENCE_S = 3.0; /* for the last status */
 static const double DRAIN_PATIENCE_S = 60; /* for messages queued before it */
@@ -313,7 +315,7 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
         (r->named != NULL && r->named(r->self, e) != MKPERF_OK)) {
         return e->status;
     }
-    r->status_s = mkperf_now_s();
+    r->status_s = r->moved_s = mkperf_now_s();
     if (r->watching) {
         mkperf_peer_say(&r->link, "watching: the running session is recorded, nothing is changed");
     }
@@ -325,17 +327,21 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
  * Whether to request the target's counters. While batches arrive, the target sends them each second
  * of its own time, which differs from the host's. An unneeded request costs it as much as dozens of
  * samples. So request them only if no batch has arrived for some time, or if its status is overdue.
+ * Some time is longer where batches are further apart: an emulated target may be slow.
  */
 static bool status_due(struct mkperf_recorder *r, double now)
 {
     uint64_t last = r->stream->totals.last_ns;
+    double most = r->options->link.timeout_s / 3;
 
     if (last != r->moved_ns) {
+        r->apart_s = fmax(now - r->moved_s, APART_KEEPS * r->apart_s);
         r->moved_ns = last;
         r->moved_s = now;
     }
+    double patience = fmax(STATUS_S, fmin(2 * r->apart_s, most));
     return now - r->status_s >= STATUS_S &&
-           (now - r->moved_s >= STATUS_S ||
+           (now - r->moved_s >= patience ||
             (double)(int64_t)(last - r->status_ns) >= STATUS_DUE_S * 1e9);
 }
 

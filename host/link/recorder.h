@@ -39,6 +39,7 @@ struct mkperf_recorder {
     uint64_t status_ns;                 /* the samples' time then */
     uint64_t moved_ns;                  /* the samples' time, */
     double moved_s;                     /* and when it was seen to move last */
+    double apart_s;                     /* between two such moments, at most, not long ago */
     /* To the command: */
     void (*text)(void *self, const char *p, size_t n);
     void (*notice)(void *self, const char *text);

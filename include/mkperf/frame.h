@@ -59,85 +59,84 @@ static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
 #define mkperf_crc32 mkperf_crc32_table
 #endif
 
-/*
- * One step of COBS, in place, for the bytes from code + 1 to *end; *code is for the first block's
- * length. The bytes before `at` have no zero; at `at` there is one, or the end. Writes the block's
- * length and returns the position of the zero or the end. If the block was longer than a length
- * byte can express, another byte was inserted: the position and *end have moved.
- */
-static inline uint8_t *mkperf_cobs_block(uint8_t *code, uint8_t *at, uint8_t **end)
+/* COBS on its way into a buffer. */
+struct mkperf_cobs {
+    uint8_t *code; /* where the present block's length will be: at most 254 bytes before */
+    uint8_t *end;  /* of what was written */
+};
+
+/* There is a zero at `zero`: a block ends before it, and the next one's length takes its place. */
+static inline void mkperf_cobs_zero(struct mkperf_cobs *c, uint8_t *zero)
 {
-    while (at - code >= 0xff) {
-        uint8_t *next = code + 0xff;
-        memmove(next + 1, next, (size_t)(*end - next));
-        *code = 0xff;
-        code = next;
-        at++;
-        (*end)++;
-    }
-    *code = (uint8_t)(at - code);
-    return at;
+    *c->code = (uint8_t)(zero - c->code);
+    c->code = zero;
 }
 
-/*
- * COBS of n bytes from code + 1 on, in place, with the first block's length in *code. The buffer
- * has space for one more byte for each 254, rounded up. Returns the end. Works by words, because it
- * is on the target's path of every sample.
- */
-static inline uint8_t *mkperf_cobs_encode(uint8_t *code, size_t n)
+/* Ends blocks at the zeros of n bytes at p, which have been copied to c->end. Works by words, because it
+ * is on the target's path of every sample. */
+static inline void mkperf_cobs_zeros(struct mkperf_cobs *c, const uint8_t *p, size_t n)
 {
     typedef uint64_t __attribute__((may_alias)) word;
-    const word low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    uint8_t *p = code + 1;
-    uint8_t *end = p + n;
+    const word ones = UINT64_C(0x0101010101010101);
+    const uint8_t *begin = p;
+    const uint8_t *end = p + n;
 
-    while (p < end) {
-        if ((uintptr_t)p % sizeof(word) != 0 || (size_t)(end - p) < sizeof(word)) {
-            if (*p == 0) {
-                p = code = mkperf_cobs_block(code, p, &end);
-            }
-            p++;
-            continue;
+    for (; p < end && (uintptr_t)p % sizeof(word) != 0; p++) {
+        if (*p == 0) {
+            mkperf_cobs_zero(c, c->end + (p - begin));
         }
+    }
+    for (; (size_t)(end - p) >= sizeof(word); p += sizeof(word)) {
         word w = *(const word *)(const void *)p;
+        if (((w - ones) & ~w & ones << 7) == 0) {
+            continue; /* no byte is zero */
+        }
         if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
             w = __builtin_bswap64(w);
         }
+        const word low = ones * 0x7f;
         word zeros = ~(((w & low) + low) | w | low); /* the highest bit of each zero byte */
-        uint8_t *next = p + sizeof(word);
-        while (zeros != 0) {
-            uint8_t *zero = p + (unsigned)__builtin_ctzll(zeros) / 8;
-            zeros &= zeros - 1;
-            code = mkperf_cobs_block(code, zero, &end);
-            if (code != zero) { /* the rest has moved */
-                next = code + 1;
-                break;
-            }
+        for (; zeros != 0; zeros &= zeros - 1) {
+            mkperf_cobs_zero(c, c->end + (p - begin) + (unsigned)__builtin_ctzll(zeros) / 8);
         }
-        p = next;
     }
-    mkperf_cobs_block(code, end, &end);
-    return end;
+    for (; p < end; p++) {
+        if (*p == 0) {
+            mkperf_cobs_zero(c, c->end + (p - begin));
+        }
+    }
 }
 
-enum { MKPERF_FRAME_HEAD = 4 }; /* delimiter, first block's length, sequence */
-
-/*
- * Makes a frame, with both delimiters, of the message at frame + MKPERF_FRAME_HEAD: n bytes, at
- * most MKPERF_MESSAGE_BYTES. frame: MKPERF_FRAME_BYTES. Returns the frame's length.
- */
-static inline size_t mkperf_frame_enclose(uint8_t *frame, uint16_t sequence, size_t n)
+/* n bytes more; there is space for one more of each 254, rounded up, and for the first length. */
+static inline void mkperf_cobs_add(struct mkperf_cobs *c, const void *bytes, size_t n)
 {
-    frame[0] = 0;
-    frame[2] = (uint8_t)sequence;
-    frame[3] = (uint8_t)(sequence >> 8);
-    uint32_t crc = mkperf_crc32(0, frame + 2, 2 + n);
-    for (unsigned i = 0; i < 4; i++) {
-        frame[MKPERF_FRAME_HEAD + n + i] = (uint8_t)(crc >> 8 * i);
+    const uint8_t *p = bytes;
+
+    while (n != 0) {
+        size_t rest = 0xff - (size_t)(c->end - c->code); /* of the block, if no zero ends it */
+        size_t part = n < rest ? n : rest;
+        memcpy(c->end, p, part);
+        mkperf_cobs_zeros(c, p, part);
+        c->end += part;
+        p += part;
+        n -= part;
+        if (c->end - c->code == 0xff) { /* as long as a length can say */
+            *c->code = 0xff;
+            c->code = c->end++;
+        }
     }
-    uint8_t *end = mkperf_cobs_encode(frame + 1, n + MKPERF_FRAME_OVERHEAD);
-    *end++ = 0;
-    return (size_t)(end - frame);
+}
+
+static inline struct mkperf_cobs mkperf_cobs_begin(uint8_t *to)
+{
+    return (struct mkperf_cobs){to, to + 1};
+}
+
+/* Returns the end of all that was written. */
+static inline uint8_t *mkperf_cobs_end(const struct mkperf_cobs *c)
+{
+    *c->code = (uint8_t)(c->end - c->code);
+    return c->end;
 }
 
 /*
@@ -147,11 +146,24 @@ static inline size_t mkperf_frame_enclose(uint8_t *frame, uint16_t sequence, siz
 static inline size_t mkperf_frame_encode(uint8_t *out, uint16_t sequence, const uint8_t *message,
                                          size_t n)
 {
+    const uint8_t head[2] = {(uint8_t)sequence, (uint8_t)(sequence >> 8)};
+    struct mkperf_cobs c = mkperf_cobs_begin(out + 1);
+    uint8_t tail[4];
+
     if (n > MKPERF_MESSAGE_BYTES) {
         return 0;
     }
-    memcpy(out + MKPERF_FRAME_HEAD, message, n);
-    return mkperf_frame_enclose(out, sequence, n);
+    uint32_t crc = mkperf_crc32(mkperf_crc32(0, head, sizeof head), message, n);
+    for (unsigned i = 0; i < sizeof tail; i++) {
+        tail[i] = (uint8_t)(crc >> 8 * i);
+    }
+    out[0] = 0;
+    mkperf_cobs_add(&c, head, sizeof head);
+    mkperf_cobs_add(&c, message, n);
+    mkperf_cobs_add(&c, tail, sizeof tail);
+    uint8_t *end = mkperf_cobs_end(&c);
+    *end++ = 0;
+    return (size_t)(end - out);
 }
 
 /*

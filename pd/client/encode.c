@@ -26,12 +26,13 @@ enum {
     NO_COUNTER = 3,                      /* the same of a counter without samples: zeros */
     /* The fixed part of a message: tag, length and value of each field at its longest. */
     FIXED_BYTES = 3 + 6 + 2 + 6 + 11 + 11 + 11 + 3 * 4 + 5 * 4,
-    ONE_SAMPLE = PC + SLOT + VARINT, /* in the columns, at its longest */
-    CHANGE = 3 + VARINT + 2,         /* in a batch, at its longest */
-    SMALLEST_SAMPLE = 8 * MKPERF_SAMPLE_FIXED_WORDS,
+    ONE_SAMPLE = PC + SLOT + VARINT,            /* in the columns, at its longest */
+    CHANGE = 3 + VARINT + 2,                    /* in a batch, at its longest */
+    MOST_KEY_WORDS = 1 + 1 + MKPERF_MAX_FRAMES, /* lr, kernel_pc, frames */
 };
 
 /* The longest chain and a sample of it fit an empty batch. */
+_Static_assert(VARINT + 3 + mkperf_Chain_size <= MKPERF_CHAIN_BYTES, "space behind the chains");
 _Static_assert(FIXED_BYTES + NO_COUNTER * MKPERF_MAX_COUNTERS + COUNTER_BYTES + VARINT + 3 +
                        mkperf_Chain_size + ONE_SAMPLE + 8 * MKPERF_MAX_READS <=
                    MKPERF_CONTENT_BYTES,
@@ -40,85 +41,28 @@ _Static_assert(FIXED_BYTES + NO_COUNTER * MKPERF_MAX_COUNTERS + COUNTER_BYTES + 
 /* What a pc is away from its chain's is told in so many bits of words; a bit is for `slot`. */
 #define PC_WORDS (UINT64_C(1) << 32)
 
-/* Writes v at the end of a column (MKPERF_VARINT bytes of space). Returns its new end. */
-static inline uint8_t *put_value(uint8_t *at, uint64_t v)
+/* Ends the samples' columns there. */
+static inline void set_ends(struct mkperf_encoder *e, struct mkperf_ends end)
 {
-    for (; v > 0x7f; v >>= 7) {
-        *at++ = (uint8_t)(v | 0x80);
-    }
-    *at++ = (uint8_t)v;
-    return at;
-}
-
-static uint32_t put_bytes(uint8_t *at, const struct mkperf_column *c)
-{
-    memcpy(at, c->bytes, c->n);
-    return c->n;
-}
-
-void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
-{
-    e->epoch++;
-    e->batches = 0;
-    e->slot = MKPERF_CHAIN_SLOTS;
-    e->seed = e->epoch * MKPERF_JITTER_MIX;
-}
-
-bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e)
-{
-    return e->batches >= MKPERF_EPOCH_FRAMES;
-}
-
-bool mkperf_encoder_empty(const struct mkperf_encoder *e)
-{
-    return e->samples == 0 && e->losses == 0;
-}
-
-static void empty_batch(struct mkperf_encoder *e)
-{
-    e->samples = 0;
-    e->fits_unchecked = 0;
-    e->losses = 0;
-    e->bytes = 0;
-    e->chains.n = 0;
-    for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
-        e->end[i] = e->column[i];
-    }
-    e->loss.n = 0;
-    e->read.n = 0;
-    e->period.n = 0;
-    e->change.n = 0;
-    e->changed_at = 0;
-}
-
-void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t tick_hz)
-{
-    empty_batch(e);
-    e->periods = (struct mkperf_periods){0};
-    e->session = session;
-    e->mix = MKPERF_JITTER_MIX;
-    e->other_mix = UINT64_C(0xd1342543de82ef95);
-    e->tick_hz = tick_hz;
-    e->sent = 0;
-    mkperf_encoder_new_epoch(e);
-}
-
-void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period, bool jitter)
-{
-    if (counter < MKPERF_MAX_COUNTERS) {
-        mkperf_period_expect(&e->periods.of[counter], period, jitter);
-    }
+    e->bytes += (uint32_t)(end.slot - e->end.slot) + (uint32_t)(end.pc - e->end.pc) +
+                (uint32_t)(end.time - e->end.time);
+    e->end = end;
 }
 
 /* How many bytes more still fit the message. */
 static uint32_t room(const struct mkperf_encoder *e)
 {
-    uintptr_t used = FIXED_BYTES + e->bytes;
+    uint32_t used = FIXED_BYTES + e->bytes;
 
-    for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
-        used += (uintptr_t)(e->end[i] - e->column[i]);
-    }
-    return used < MKPERF_CONTENT_BYTES ? MKPERF_CONTENT_BYTES - (uint32_t)used : 0;
+    return used < MKPERF_CONTENT_BYTES ? MKPERF_CONTENT_BYTES - used : 0;
+}
+
+/* Samples up to this number need no look at the room for them. */
+static void note_room(struct mkperf_encoder *e)
+{
+    uint32_t fit = e->samples + room(e) / ONE_SAMPLE;
+
+    e->fits_unchecked = fit < MKPERF_BATCH_SAMPLES ? fit : MKPERF_BATCH_SAMPLES;
 }
 
 /* Takes the values that ride in a sample out of it: `words` from `at` on. False: they make no
@@ -153,6 +97,12 @@ static unsigned reads_at(uint64_t header)
            mkperf_record_nframes(header);
 }
 
+/* The words of a sample's key if its record has nothing behind its frames but reads. */
+static inline size_t key_words(uint64_t header)
+{
+    return reads_at(header) - key_at(header);
+}
+
 static inline bool sample_ok(uint64_t header, unsigned size)
 {
     unsigned flags = mkperf_record_flags(header);
@@ -171,20 +121,19 @@ static __attribute__((noinline)) unsigned add_chain(struct mkperf_encoder *e,
                                                     const uint64_t *record, uint32_t more,
                                                     unsigned slot)
 {
+    uint8_t *at = e->chains.bytes + e->chains.n;
+
     if (slot >= MKPERF_CHAIN_SLOTS) {
-        slot = oldest_slot(e, set_of(k->hash), record[MKPERF_WORD_TIME]);
+        slot = oldest_slot(&e->table, k->hash, record[MKPERF_WORD_TIME]);
     }
-    e->definition.n = mkperf_wire_chain(e->definition.bytes, header, record, slot, e->samples,
-                                        (uint32_t)(k->header >> 32));
-    uint32_t takes = 1 + mkperf_varint_size(e->definition.n) + e->definition.n;
-    if (more + takes > room(e)) {
+    uint32_t n = mkperf_wire_chain(at, mkperf_Batch_chains_tag, header, record, slot, e->samples,
+                                   (uint32_t)(k->header >> 32));
+    if (more + n > room(e)) {
         return MKPERF_CHAIN_SLOTS;
     }
-    keep_chain(e, k, *pc_word(header, record), slot);
-    e->chains.n +=
-        mkperf_put_length(e->chains.bytes + e->chains.n, mkperf_Batch_chains_tag, e->definition.n);
-    e->chains.n += put_bytes(e->chains.bytes + e->chains.n, &e->definition);
-    e->bytes += takes;
+    keep_chain(&e->table, k, *pc_word(header, record), slot);
+    e->chains.n += n;
+    e->bytes += n;
     return slot;
 }
 
@@ -201,6 +150,17 @@ static inline uint64_t pc_value(uint64_t away, bool other)
     uint64_t words = (uint64_t)((int64_t)away >> PC_SHIFT);
 
     return mkperf_zigzag(words) << 1 | other;
+}
+
+static inline uint8_t *put_slot(uint8_t *at, unsigned slot)
+{
+    _Static_assert(MKPERF_CHAIN_SLOTS <= 1 << 14, "two bytes");
+    if (slot > 0x7f) {
+        *at++ = (uint8_t)(slot | 0x80);
+        slot >>= 7;
+    }
+    *at++ = (uint8_t)slot;
+    return at;
 }
 
 /* Time that a sample is expected at. */
@@ -290,9 +250,10 @@ static uint64_t put_period(struct mkperf_encoder *e, unsigned counter, uint64_t 
     return expected;
 }
 
-/* Any sample whose size was checked. */
+/* Any sample whose size was checked, with the key of its chain and that chain's slot, if it has one. */
 static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t header,
-                                            const uint64_t *record)
+                                            const uint64_t *record, const struct mkperf_key *key,
+                                            unsigned slot)
 {
     unsigned counter = mkperf_record_counter(header);
     bool read = (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) != 0;
@@ -308,11 +269,9 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     if (room(e) < most) {
         return MKPERF_ENCODE_FULL;
     }
-    struct mkperf_key key = make_key(e, header, record, read ? e->reads.mask : 0);
-    unsigned slot = find_slot(e, &key);
     uint64_t pc = *pc_word(header, record);
-    if (slot >= MKPERF_CHAIN_SLOTS || !pc_ok(pc - e->chain[slot].pc)) {
-        slot = add_chain(e, &key, header, record, most, slot);
+    if (slot >= MKPERF_CHAIN_SLOTS || !pc_ok(pc - e->table.chain[slot].pc)) {
+        slot = add_chain(e, key, header, record, most, slot);
         if (slot == MKPERF_CHAIN_SLOTS) {
             return MKPERF_ENCODE_FULL;
         }
@@ -322,24 +281,22 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     }
     uint64_t expected = put_period(e, counter, record[MKPERF_WORD_PERIOD], time);
     bool other = e->samples == 0 || slot != e->slot;
-    uint8_t **end = e->end;
-    end[MKPERF_COLUMN_PC] =
-        put_value(end[MKPERF_COLUMN_PC], pc_value(pc - e->chain[slot].pc, other));
+    struct mkperf_ends to = e->end;
+    to.pc = mkperf_put_value(to.pc, pc_value(pc - e->table.chain[slot].pc, other));
     if (other) {
-        end[MKPERF_COLUMN_SLOT] = put_value(end[MKPERF_COLUMN_SLOT], slot);
+        to.slot = put_slot(to.slot, slot);
     }
-    end[MKPERF_COLUMN_TIME] = put_value(end[MKPERF_COLUMN_TIME], mkperf_zigzag(time - expected));
+    to.time = mkperf_put_value(to.time, mkperf_zigzag(time - expected));
     for (unsigned i = 0; read && i < e->reads.n; i++) {
         e->read.n += mkperf_put_varint(e->read.bytes + e->read.n, e->reads.value[i]);
     }
     e->bytes += read ? e->reads.bytes : 0;
-    e->chain[slot].used = time;
+    set_ends(e, to);
+    e->table.chain[slot].used = time;
     e->slot = slot;
     e->last_time = time;
     e->samples++;
-    e->fits_unchecked = e->samples + room(e) / ONE_SAMPLE;
-    e->fits_unchecked = e->fits_unchecked < MKPERF_BATCH_SAMPLES ? e->fits_unchecked
-                                                                 : MKPERF_BATCH_SAMPLES;
+    note_room(e);
     return MKPERF_ENCODE_ADDED;
 }
 
@@ -349,108 +306,203 @@ static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
     unsigned flags = mkperf_record_flags(header);
 
     return mkperf_record_type(header) == MKPERF_RECORD_SAMPLE &&
-           mkperf_record_core(header) == e->core &&
+           mkperf_record_size(header) % 8 == 0 && mkperf_record_core(header) == e->core &&
            mkperf_record_counter(header) < MKPERF_MAX_COUNTERS &&
            e->periods.begun >> mkperf_record_counter(header) & 1 && !(flags & MKPERF_SAMPLE_READ) &&
            (!(flags & MKPERF_SAMPLE_NO_USER) || flags & MKPERF_SAMPLE_KERNEL);
 }
 
-/* Samples of one counter that followed one another, from p->from on: those after the first had so
- * many events. */
-static inline void end_stretch(struct mkperf_period *p, uint64_t events)
+/* Looks at the room again. False: it may not be enough for another sample. */
+static bool more_fit(struct mkperf_encoder *e)
 {
-    if (p->last != p->before) { /* there is one */
-        p->ticks += p->last - p->from;
-        p->events += events;
+    note_room(e);
+    return e->fits_unchecked > e->samples;
+}
+
+/* One with a change, or far from its chain. */
+static __attribute__((noinline)) enum mkperf_encode_result add_unlikely(struct mkperf_encoder *e,
+                                                                        uint64_t header,
+                                                                        const uint64_t *record,
+                                                                        struct mkperf_key key)
+{
+    return add_sample(e, header, record, &key, find_slot(&e->table, &key));
+}
+
+/* The slot of a sample's chain, which it gets if it has none; MKPERF_CHAIN_SLOTS: there may be no room
+ * for it and the sample. */
+static __attribute__((noinline)) unsigned slot_of(struct mkperf_encoder *e, uint64_t header,
+                                                  const uint64_t *record, struct mkperf_key key)
+{
+    unsigned slot = find_slot(&e->table, &key);
+
+    if (slot == MKPERF_CHAIN_SLOTS && e->samples < MKPERF_BATCH_SAMPLES &&
+        sample_ok(header, mkperf_record_size(header))) {
+        slot = add_chain(e, &key, header, record, ONE_SAMPLE + CHANGE, slot);
+        note_room(e);
+    }
+    return slot;
+}
+
+/* What a run changes, in registers meanwhile. */
+struct run {
+    struct mkperf_ends end;
+    struct mkperf_period *p; /* of the last sample's counter; NULL: there is none */
+    uint64_t last;           /* its time: as in *p, like the next three */
+    uint64_t low;
+    uint64_t mask;
+    uint64_t rate;
+    uint64_t events; /* of the counter's samples that follow one another, but the first */
+    uint32_t slot;
+    uint32_t left; /* samples that fit unchecked */
+};
+
+#define RUN static inline __attribute__((always_inline)) void
+
+RUN run_begin(struct run *r, const struct mkperf_encoder *e)
+{
+    r->end = e->end;
+    r->p = NULL;
+    r->slot = e->slot;
+    r->left = e->fits_unchecked - e->samples;
+}
+
+/* Samples of one counter that followed one another, from p->from on, end. */
+RUN run_end_stretch(struct run *r)
+{
+    if (r->p != NULL) {
+        if (r->last != r->p->before) { /* there is one */
+            r->p->ticks += r->last - r->p->from;
+            r->p->events += r->events;
+        }
+        r->p->last = r->last;
     }
 }
 
+/* The next sample is this one, of another counter. */
+RUN run_begin_stretch(struct run *r, struct mkperf_period *p, const uint64_t *record)
+{
+    r->p = p;
+    r->last = p->last;
+    r->low = p->low;
+    r->mask = p->mask;
+    r->rate = p->rate;
+    p->from = record[MKPERF_WORD_TIME];
+    p->before = p->last;
+    r->events = 0 - record[MKPERF_WORD_PERIOD];
+}
+
+/* The batch has what the run added. */
+RUN run_pause(struct run *r, struct mkperf_encoder *e)
+{
+    e->samples = e->fits_unchecked - r->left;
+    set_ends(e, r->end);
+}
+
+RUN run_end(struct run *r, struct mkperf_encoder *e)
+{
+    run_end_stretch(r);
+    if (r->p != NULL) {
+        e->last_time = r->last;
+    }
+    e->slot = r->slot;
+    run_pause(r, e);
+}
+
 /*
- * Few values are alive in this loop, and what can be computed again is, because known_slot saves
- * what has no place in a register.
+ * The words of a record and of its key are told by its size. That may be more than its chain has words:
+ * then the words behind are part of the key.
  */
 size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes)
 {
-    uint8_t *pcs = e->end[MKPERF_COLUMN_PC];
-    uint8_t *times = e->end[MKPERF_COLUMN_TIME];
-    struct mkperf_period *p = NULL;
     const uint64_t *record = records;
     const uint64_t *end = records + bytes / 8;
-    const uint64_t kind = UINT64_C(0xff23ff000000ffff); /* what kind_ok looks at */
-    uint64_t like = UINT64_MAX;                         /* header of the last sample */
-    uint64_t events = 0; /* of the counter's samples that follow one another, but the first */
-    uint32_t left = e->fits_unchecked - e->samples;
+    const uint64_t kind = UINT64_C(0xffffff000007ffff); /* what kind_ok looks at */
+    const uint64_t mix = e->mix;
+    uint64_t like = UINT64_MAX; /* header of the last sample */
+    struct run r = {0};
 
-    for (; left != 0 && end - record >= MKPERF_SAMPLE_FIXED_WORDS; left--) {
+    run_begin(&r, e);
+    while (record < end) {
         uint64_t header = record[MKPERF_WORD_HEADER]; /* once: what is checked is what is used */
-        if (p == NULL || ((header ^ like) & kind) != 0) {
+        size_t words = mkperf_record_size(header) / 8;
+        size_t n = words - key_at(header);
+        const uint64_t *next = record + words;
+        if (next > end || n > MOST_KEY_WORDS) {
+            break;
+        }
+        if (((header ^ like) & kind) != 0) {
             if (!kind_ok(e, header)) {
                 break;
             }
-            if (p == NULL || mkperf_record_counter(header ^ like) != 0) {
-                if (p != NULL) {
-                    end_stretch(p, events);
-                }
-                p = &e->periods.of[mkperf_record_counter(header)];
-                p->from = record[MKPERF_WORD_TIME];
-                p->before = p->last;
-                events = 0 - record[MKPERF_WORD_PERIOD];
+            if (r.p == NULL || mkperf_record_counter(header ^ like) != 0) {
+                run_end_stretch(&r);
+                run_begin_stretch(&r, &e->periods.of[mkperf_record_counter(header)], record);
             }
             like = header;
         }
-        size_t words = MKPERF_SAMPLE_FIXED_WORDS + (header >> KERNEL_BIT & 1) +
-                       mkperf_record_nframes(header);
-        if (mkperf_record_size(header) != 8 * words || words > (size_t)(end - record)) {
-            break;
+        struct mkperf_key key = make_key(mix, header, record, n, 0);
+        size_t slot = likely_slot(&e->table, &key);
+        if (__builtin_expect(!same_chain(&key, &e->table.chain[slot]), 0)) {
+            run_pause(&r, e);
+            slot = slot_of(e, header, record, key);
+            r.left = e->fits_unchecked - e->samples;
+            if (slot == MKPERF_CHAIN_SLOTS) {
+                break;
+            }
         }
-        unsigned slot = known_slot(e, header, record);
-        if (slot >= MKPERF_CHAIN_SLOTS) {
-            break;
-        }
-        struct mkperf_chain *c = &e->chain[slot];
+        struct mkperf_chain *c = &e->table.chain[slot];
         uint64_t period = record[MKPERF_WORD_PERIOD];
-        uint64_t away = *pc_word(header, record) - c->pc;
-        uint32_t draw = mkperf_jitter_draw(p->last, mkperf_record_counter(header), e->mix);
-        if (p->low + (draw & p->mask) != period || !pc_ok(away)) {
-            break;
-        }
         uint64_t time = record[MKPERF_WORD_TIME];
-        times = put_value(times, mkperf_zigzag(time - due(p->last, period, p->rate)));
-        c->used = p->last = e->last_time = time;
-        events += period;
-        pcs = put_value(pcs, pc_value(away, slot != e->slot));
-        if (slot != e->slot) {
-            e->slot = slot;
-            e->end[MKPERF_COLUMN_SLOT] = put_value(e->end[MKPERF_COLUMN_SLOT], slot);
+        uint64_t away = *pc_word(header, record) - c->pc;
+        uint32_t draw = mkperf_jitter_draw(r.last, mkperf_record_counter(header), mix);
+        if (__builtin_expect(r.left == 0 || !pc_ok(away) || r.low + (draw & r.mask) != period, 0)) {
+            run_end(&r, e);
+            if (!(r.left == 0 && more_fit(e))) {
+                if (!sample_ok(header, mkperf_record_size(header)) ||
+                    add_unlikely(e, header, record, key) != MKPERF_ENCODE_ADDED) {
+                    return (size_t)(record - records) * 8;
+                }
+                record = next;
+            }
+            run_begin(&r, e);
+            like = UINT64_MAX;
+            continue;
         }
-        record += words;
+        r.end.time =
+            mkperf_put_value(r.end.time, mkperf_zigzag(time - due(r.last, period, r.rate)));
+        c->used = r.last = time;
+        r.events += period;
+        r.end.pc = mkperf_put_value(r.end.pc, pc_value(away, slot != r.slot));
+        if (slot != r.slot) {
+            r.slot = (uint32_t)slot;
+            r.end.slot = put_slot(r.end.slot, r.slot);
+        }
+        r.left--;
+        record = next;
     }
-    if (p != NULL) {
-        end_stretch(p, events);
-    }
-    e->end[MKPERF_COLUMN_PC] = pcs;
-    e->end[MKPERF_COLUMN_TIME] = times;
-    e->samples = e->fits_unchecked - left;
+    run_end(&r, e);
     return (size_t)(record - records) * 8;
 }
 
 static enum mkperf_encode_result add_loss(struct mkperf_encoder *e, uint64_t header,
                                           const uint64_t *record)
 {
-    struct mkperf_column *d = &e->definition;
+    uint8_t loss[mkperf_Loss_size];
+    uint32_t n;
 
     if (e->losses == MKPERF_LOSS_PLACES ||
         (!mkperf_encoder_empty(e) && e->core != mkperf_record_core(header)) ||
         room(e) < 2 + mkperf_Loss_size) {
         return MKPERF_ENCODE_FULL;
     }
-    d->n = mkperf_put_field(d->bytes, mkperf_Loss_where_tag, mkperf_record_counter(header));
-    d->n += mkperf_put_field(d->bytes + d->n, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
-    d->n += mkperf_put_field(d->bytes + d->n, mkperf_Loss_samples_tag, record[2]);
-    d->n += mkperf_put_field(d->bytes + d->n, mkperf_Loss_events_tag, record[3]);
+    n = mkperf_put_field(loss, mkperf_Loss_where_tag, mkperf_record_counter(header));
+    n += mkperf_put_field(loss + n, mkperf_Loss_time_ticks_tag, record[MKPERF_WORD_TIME]);
+    n += mkperf_put_field(loss + n, mkperf_Loss_samples_tag, record[MKPERF_LOSS_SAMPLES]);
+    n += mkperf_put_field(loss + n, mkperf_Loss_events_tag, record[MKPERF_LOSS_EVENTS]);
     uint32_t before = e->loss.n;
-    e->loss.n += mkperf_put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, d->n);
-    e->loss.n += put_bytes(e->loss.bytes + e->loss.n, d);
+    e->loss.n += mkperf_put_length(e->loss.bytes + e->loss.n, mkperf_Batch_losses_tag, n);
+    memcpy(e->loss.bytes + e->loss.n, loss, n);
+    e->loss.n += n;
     e->bytes += e->loss.n - before;
     e->fits_unchecked = e->samples;
     if (mkperf_encoder_empty(e)) {
@@ -473,92 +525,14 @@ enum mkperf_encode_result mkperf_encoder_add(struct mkperf_encoder *e, const uin
                 return MKPERF_ENCODE_BAD;
             }
         }
-        return add_sample(e, header, record);
+        bool read = (mkperf_record_flags(header) & MKPERF_SAMPLE_READ) != 0;
+        struct mkperf_key key =
+            make_key(e->mix, header, record, key_words(header), read ? e->reads.mask : 0);
+        return add_sample(e, header, record, &key, find_slot(&e->table, &key));
     }
     if (mkperf_record_type(header) == MKPERF_RECORD_LOSS && size >= 8 * MKPERF_LOSS_WORDS &&
         mkperf_record_counter(header) < MKPERF_LOSS_PLACES) {
         return add_loss(e, header, record);
     }
     return MKPERF_ENCODE_BAD;
-}
-
-/* The fields before the columns. Returns their length. */
-static uint32_t put_head(const struct mkperf_encoder *e, uint8_t *at)
-{
-    uint32_t n = mkperf_put_field(at, mkperf_Batch_session_tag, e->session);
-
-    n += mkperf_put_field(at + n, mkperf_Batch_core_tag, e->core);
-    n += mkperf_put_field(at + n, mkperf_Batch_epoch_tag, e->epoch);
-    n += mkperf_put_field(at + n, mkperf_Batch_first_sample_tag, e->sent);
-    n += mkperf_put_field(at + n, mkperf_Batch_tick_hz_tag, e->tick_hz);
-    n += mkperf_put_field(at + n, mkperf_Batch_time_ticks_tag, e->first_time);
-    return n;
-}
-
-static uint32_t put_packed(uint8_t *at, unsigned field, const uint8_t *bytes, uint32_t length)
-{
-    if (length == 0) {
-        return 0;
-    }
-    uint32_t n = mkperf_put_length(at, field, length);
-    memcpy(at + n, bytes, length);
-    return n + length;
-}
-
-/* What is told of counters, by counter. Returns its length. */
-static uint32_t put_counters(const struct mkperf_encoder *e, uint8_t *at)
-{
-    uint32_t begun = e->periods.begun;
-    uint8_t base[MKPERF_MAX_COUNTERS * VARINT];
-    uint8_t width[MKPERF_MAX_COUNTERS * 2];
-    uint8_t rate[MKPERF_MAX_COUNTERS * VARINT];
-    uint32_t bases = 0;
-    uint32_t widths = 0;
-    uint32_t rates = 0;
-
-    for (unsigned i = 0; begun >> i != 0; i++) {
-        const struct mkperf_period *p = &e->periods.of[i];
-        bool has = begun >> i & 1;
-        bases += mkperf_put_varint(base + bases, has ? p->reported.base : 0);
-        widths +=
-            mkperf_put_varint(width + widths, has ? mkperf_period_width(p->reported.mask) : 0);
-        rates += mkperf_put_varint(rate + rates, has ? p->reported_rate : 0);
-    }
-    uint32_t n = put_packed(at, mkperf_Batch_base_period_tag, base, bases);
-    n += put_packed(at + n, mkperf_Batch_width_tag, width, widths);
-    return n + put_packed(at + n, mkperf_Batch_rate_tag, rate, rates);
-}
-
-size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
-{
-    static const uint8_t field[MKPERF_SAMPLE_COLUMNS] = {
-        [MKPERF_COLUMN_SLOT] = mkperf_Batch_slot_tag,
-        [MKPERF_COLUMN_PC] = mkperf_Batch_pc_tag,
-        [MKPERF_COLUMN_TIME] = mkperf_Batch_time_tag,
-    };
-    uint32_t start = 3; /* tag and length, once that is known; at most 16383 */
-    uint32_t n = start;
-
-    if (mkperf_encoder_empty(e)) {
-        return 0;
-    }
-    n += put_head(e, out + n);
-    n += put_counters(e, out + n);
-    n += put_bytes(out + n, &e->chains);
-    for (unsigned i = 0; i < MKPERF_SAMPLE_COLUMNS; i++) {
-        n += put_packed(out + n, field[i], e->column[i], (uint32_t)(e->end[i] - e->column[i]));
-    }
-    n += put_packed(out + n, mkperf_Batch_period_tag, e->period.bytes, e->period.n);
-    n += put_packed(out + n, mkperf_Batch_change_tag, e->change.bytes, e->change.n);
-    n += put_bytes(out + n, &e->loss);
-    n += put_packed(out + n, mkperf_Batch_read_tag, e->read.bytes, e->read.n);
-    /* A length of two bytes whatever its value: a varint may end in a zero. */
-    out[0] = mkperf_ToHost_batch_tag << 3 | 2;
-    out[1] = (uint8_t)((n - start) | 0x80);
-    out[2] = (uint8_t)((n - start) >> 7);
-    mkperf_periods_end(&e->periods);
-    e->sent += e->samples;
-    e->batches++;
-    empty_batch(e);
-    return n;
 }

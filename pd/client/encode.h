@@ -31,22 +31,30 @@ enum mkperf_encode_result {
 };
 
 enum mkperf_encode_limits {
-    MKPERF_ENCODE_WAYS = 4,
+    MKPERF_ENCODE_WAYS = 8,
     MKPERF_ENCODE_SETS = MKPERF_CHAIN_SLOTS / MKPERF_ENCODE_WAYS,
+    MKPERF_ENCODE_HINTS = 4 * MKPERF_CHAIN_SLOTS,
+    MKPERF_CHAIN_BYTES = 1024, /* a definition and what is before it are shorter */
 };
 
 struct mkperf_chain {
-    uint64_t header; /* the first two as in the key */
+    uint64_t hash; /* the first three as in the key */
     uint64_t thread;
-    uint64_t pc;   /* what samples of the chain are told relative to */
-    uint64_t used; /* time of the last sample */
-    uint32_t epoch;
+    uint64_t header;
+    uint64_t pc;      /* what samples of the chain are told relative to */
+    uint64_t used;    /* time of the last sample */
+    uint64_t pads[3]; /* so that a slot's position is a shift */
+};
+
+struct mkperf_chains {
+    struct mkperf_chain chain[MKPERF_CHAIN_SLOTS]; /* way * MKPERF_ENCODE_SETS + set */
+    uint16_t hint[MKPERF_ENCODE_HINTS];            /* by hash: a slot */
 };
 
 struct mkperf_key {  /* what makes a chain, of the record being added */
     uint64_t header; /* nframes, counter, flags, and above them the counters that are read */
     uint64_t thread;
-    uint64_t hash; /* of both, of the epoch, and of lr, kernel_pc and frames; idle's: frames */
+    uint64_t hash; /* of both, and of lr, kernel_pc and frames; idle's: frames */
 };
 
 struct mkperf_column { /* encoded values of one field */
@@ -54,11 +62,13 @@ struct mkperf_column { /* encoded values of one field */
     uint8_t bytes[MKPERF_CONTENT_BYTES];
 };
 
-enum mkperf_sample_columns { /* that a run adds to */
-                             MKPERF_COLUMN_SLOT,
-                             MKPERF_COLUMN_PC,
-                             MKPERF_COLUMN_TIME,
-                             MKPERF_SAMPLE_COLUMNS,
+struct mkperf_definitions { /* of chains, with space for one more than fits */
+    uint32_t n;
+    uint8_t bytes[MKPERF_CONTENT_BYTES + MKPERF_CHAIN_BYTES];
+};
+
+struct mkperf_ends { /* of the columns that every sample adds to */
+    uint8_t *slot, *pc, *time;
 };
 
 struct mkperf_reads { /* values in a sample */
@@ -69,12 +79,12 @@ struct mkperf_reads { /* values in a sample */
 };
 
 struct mkperf_encoder {
+    struct mkperf_chains table; /* first, so that its offsets are short */
     uint32_t session;
     uint32_t epoch;
     uint32_t batches; /* of this epoch */
-    uint64_t mix;     /* the hash's factors, the first of which is that of jitter: here, since a */
-    uint64_t other_mix; /* constant is made anew, in four steps, for each use */
-    uint64_t seed;      /* what it begins with, another one in each epoch and session */
+    uint64_t mix; /* MKPERF_JITTER_MIX: in memory, since a constant is made anew, in four steps, for
+                     each use */
     uint64_t tick_hz;
     uint64_t sent; /* samples in finished batches of this session */
     uint32_t slot; /* of the last sample's chain; MKPERF_CHAIN_SLOTS: none in this epoch */
@@ -83,22 +93,21 @@ struct mkperf_encoder {
     uint32_t samples;
     uint32_t fits_unchecked; /* known-chain samples guaranteed to fit; recheck room() after that */
     uint32_t losses;
-    uint32_t bytes; /* of all but the samples' columns */
+    uint32_t bytes; /* of all columns */
     uint32_t core;
     uint64_t first_time;
     uint64_t last_time;
-    uint32_t changed_at;                 /* index of the last sample that has a change */
-    uint8_t *end[MKPERF_SAMPLE_COLUMNS]; /* the end of each column */
-    uint8_t column[MKPERF_SAMPLE_COLUMNS][MKPERF_CONTENT_BYTES];
-    struct mkperf_column chains, loss, read, period, change;
+    uint32_t changed_at; /* index of the last sample that has a change */
+    struct mkperf_ends end;
+    uint8_t slot_column[MKPERF_CONTENT_BYTES];
+    uint8_t pc_column[MKPERF_CONTENT_BYTES];
+    uint8_t time_column[MKPERF_CONTENT_BYTES];
+    struct mkperf_definitions chains;
+    struct mkperf_column loss, read, period, change;
     struct mkperf_periods periods;
 
     /* the record being added */
     struct mkperf_reads reads;
-    struct mkperf_column definition;
-
-    uint64_t tag[MKPERF_ENCODE_SETS][MKPERF_ENCODE_WAYS]; /* the chains' hashes, as in the key */
-    struct mkperf_chain chain[MKPERF_CHAIN_SLOTS];        /* way * MKPERF_ENCODE_SETS + set */
 };
 
 /* Begins a session with an empty batch and a new epoch. The encoder is all zeros before the first.

@@ -46,6 +46,7 @@ void mkperf_link_grow(struct mkperf_link *l, uint8_t *large)
 bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
 {
     static uint8_t apart[MKPERF_FRAME_BYTES];
+    static uint8_t with_mac[MKPERF_MESSAGE_BYTES];
     uint32_t at = l->head % queue_bytes(l);
     bool whole = queue_bytes(l) - at >= MKPERF_FRAME_BYTES;
     uint8_t *frame = whole ? queue_of(l) + at : apart;
@@ -54,11 +55,12 @@ bool mkperf_link_send(struct mkperf_link *l, const uint8_t *message, size_t n)
         mkperf_link_room(l) == 0) {
         return false;
     }
-    memcpy(frame + MKPERF_FRAME_HEAD, message, n);
     if (l->authenticated) {
-        n = mkperf_auth_mac(l->out_key, l->number, frame + MKPERF_FRAME_HEAD, n);
+        memcpy(with_mac, message, n);
+        n = mkperf_auth_mac(l->out_key, l->number, with_mac, n);
+        message = with_mac;
     }
-    n = mkperf_frame_enclose(frame, (uint16_t)l->number, n);
+    n = mkperf_frame_encode(frame, (uint16_t)l->number, message, n);
     if (whole) {
         l->head += (uint32_t)n;
     } else {

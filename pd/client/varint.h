@@ -10,16 +10,19 @@
 
 enum { MKPERF_VARINT = 10 }; /* bytes, at most */
 
+/* As the next one. Returns the end of what it wrote. */
+static inline uint8_t *mkperf_put_value(uint8_t *at, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7) {
+        *at++ = (uint8_t)(v | 0x80);
+    }
+    *at++ = (uint8_t)v;
+    return at;
+}
+
 static inline uint32_t mkperf_put_varint(uint8_t *at, uint64_t v)
 {
-    uint32_t n = 0;
-
-    while (v > 0x7f) {
-        at[n++] = (uint8_t)(v | 0x80);
-        v >>= 7;
-    }
-    at[n++] = (uint8_t)v;
-    return n;
+    return (uint32_t)(mkperf_put_value(at, v) - at);
 }
 
 static inline uint32_t mkperf_varint_size(uint64_t v)

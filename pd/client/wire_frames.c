@@ -2,18 +2,24 @@
 /* Owns: the conversion of a chain from a record's form to the wire's, see wire_frames.h. */
 #include "wire_frames.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "varint.h"
 
 #include "mkperf.pb.h"
 
-/* n return addresses that the hook found in a thread's stack. What looks like a marker is none: the
- * thread put it there. */
+/* A return address that the hook found in a thread's stack. What looks like a marker is none: the thread
+ * put it there. */
+static inline uint64_t address(uint64_t found)
+{
+    return found < MKPERF_FRAME_MARKERS ? found : 0;
+}
+
 static unsigned add_frames(uint64_t *to, const uint64_t *from, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        to[i] = from[i] < MKPERF_FRAME_MARKERS ? from[i] : 0;
+        to[i] = address(from[i]);
     }
     return n;
 }
@@ -48,49 +54,77 @@ unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, cons
     return out;
 }
 
-/* Frames of a chain as field `frames`, differences packed. Returns the bytes written. */
-static uint32_t put_frames(uint8_t *at, const uint64_t *frames, unsigned nframes, uint64_t before)
+/* A field below 16 of wire type 0, omitted if it is 0. */
+static inline uint8_t *put_field(uint8_t *at, unsigned field, uint64_t v)
 {
-    enum { HEAD = 2 }; /* tag, and the length if it is short */
-    uint32_t n = HEAD;
-
-    if (nframes == 0) {
-        return 0;
+    if (v == 0) {
+        return at;
     }
-    for (unsigned i = 0; i < nframes; i++) {
-        n += mkperf_put_varint(at + n, mkperf_zigzag(frames[i] - before));
-        before = frames[i];
-    }
-    uint32_t length = n - HEAD;
-    if (length > 0x7f) {
-        memmove(at + HEAD + 1, at + HEAD, length);
-        n++;
-    }
-    mkperf_put_length(at, mkperf_Chain_frames_tag, length);
-    return n;
+    *at++ = (uint8_t)(field << 3);
+    return mkperf_put_value(at, v);
 }
 
-uint32_t mkperf_wire_chain(uint8_t *at, uint64_t header, const uint64_t *record, unsigned slot,
-                           uint32_t sample, uint32_t reads)
+/* What is between `from` and `to` as a field below 16 of wire type 2, from `from` - HEAD on. Moves it if
+ * its length takes more than a byte. Returns its end. */
+enum { HEAD = 2 };
+static inline uint8_t *enclose(uint8_t *from, uint8_t *to, unsigned field)
+{
+    size_t n = (size_t)(to - from);
+    size_t longer = (n > 0x7f) + (n > 0x3fff);
+
+    from[-HEAD] = (uint8_t)(field << 3 | 2);
+    if (longer != 0) {
+        memmove(from + longer, from, n);
+    }
+    mkperf_put_value(from - 1, n);
+    return to + longer;
+}
+
+/* Frames of a chain as field `frames`, differences packed. found: they are as the hook found them.
+ * Returns its end. */
+static inline uint8_t *put_frames(uint8_t *at, const uint64_t *frames, unsigned n, uint64_t before,
+                                  bool found)
+{
+    uint8_t *from = at + HEAD;
+
+    if (n == 0) {
+        return at;
+    }
+    at = from;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t frame = found ? address(frames[i]) : frames[i];
+        at = mkperf_put_value(at, mkperf_zigzag(frame - before));
+        before = frame;
+    }
+    return enclose(from, at, mkperf_Chain_frames_tag);
+}
+
+uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const uint64_t *record,
+                           unsigned slot, uint32_t sample, uint32_t reads)
 {
     uint64_t wire[MKPERF_MAX_FRAMES];
+    unsigned flags = mkperf_record_flags(header);
     const uint64_t *frames = record + MKPERF_SAMPLE_FIXED_WORDS;
+    uint64_t thread = record[MKPERF_WORD_THREAD];
     uint64_t pc = record[MKPERF_WORD_PC];
-    uint64_t kernel_pc = mkperf_record_flags(header) & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
-    uint32_t n = mkperf_put_field(at, mkperf_Chain_slot_tag, slot);
+    uint64_t kernel_pc = flags & MKPERF_SAMPLE_KERNEL ? *frames++ : 0;
+    uint8_t *from = to + HEAD;
+    uint8_t *at = from;
 
-    n += mkperf_put_field(at + n, mkperf_Chain_at_tag, sample);
-    n += mkperf_put_field(at + n, mkperf_Chain_thread_tag,
-                          mkperf_thread_to_wire(record[MKPERF_WORD_THREAD]));
-    n += mkperf_put_field(at + n, mkperf_Chain_counter_tag, mkperf_record_counter(header));
-    n += mkperf_put_field(at + n, mkperf_Chain_flags_tag, mkperf_record_flags(header));
-    n += mkperf_put_field(at + n, mkperf_Chain_pc_tag, pc);
-    n += mkperf_put_field(
-        at + n, mkperf_Chain_lr_tag,
-        mkperf_record_flags(header) & MKPERF_SAMPLE_NO_USER ? 0 : record[MKPERF_WORD_LR]);
-    n += mkperf_put_field(at + n, mkperf_Chain_kernel_pc_tag, kernel_pc);
-    n += put_frames(at + n, wire,
-                    mkperf_wire_frames(wire, header, record[MKPERF_WORD_THREAD], frames), pc);
-    n += mkperf_put_field(at + n, mkperf_Chain_reads_tag, reads);
-    return n;
+    at = put_field(at, mkperf_Chain_slot_tag, slot);
+    at = put_field(at, mkperf_Chain_at_tag, sample);
+    at = put_field(at, mkperf_Chain_thread_tag, mkperf_thread_to_wire(thread));
+    at = put_field(at, mkperf_Chain_counter_tag, mkperf_record_counter(header));
+    at = put_field(at, mkperf_Chain_flags_tag, flags);
+    at = put_field(at, mkperf_Chain_pc_tag, pc);
+    at = put_field(at, mkperf_Chain_lr_tag,
+                   flags & MKPERF_SAMPLE_NO_USER ? 0 : record[MKPERF_WORD_LR]);
+    at = put_field(at, mkperf_Chain_kernel_pc_tag, kernel_pc);
+    if (flags & MKPERF_SAMPLE_CALLERS || thread == MKPERF_THREAD_AMBIGUOUS) {
+        at = put_frames(at, wire, mkperf_wire_frames(wire, header, thread, frames), pc, false);
+    } else {
+        at = put_frames(at, frames, mkperf_record_nframes(header), pc, true);
+    }
+    at += mkperf_put_field(at, mkperf_Chain_reads_tag, reads);
+    return (uint32_t)(enclose(from, at, field) - to);
 }

@@ -21,11 +21,11 @@
 unsigned mkperf_wire_frames(uint64_t *to, uint64_t header, uint64_t thread, const uint64_t *word);
 
 /*
- * Writes the Chain message of a sample, without its tag and length, to `at`, which has room for
- * mkperf_Chain_size bytes. Returns its bytes. slot: of the chain; sample: the sample's index in the
- * batch; reads: mask of the counters that are read with it.
+ * Writes the chain of a sample to `to` as a field (below 16) that is a Chain message; there is room for
+ * mkperf_Chain_size and 4 bytes. Returns its bytes. slot: of the chain; sample: the sample's index in
+ * the batch; reads: mask of the counters that are read with it.
  */
-uint32_t mkperf_wire_chain(uint8_t *at, uint64_t header, const uint64_t *record, unsigned slot,
-                           uint32_t sample, uint32_t reads);
+uint32_t mkperf_wire_chain(uint8_t *to, unsigned field, uint64_t header, const uint64_t *record,
+                           unsigned slot, uint32_t sample, uint32_t reads);
 
 #endif

@@ -20,38 +20,40 @@ int strcmp(const char *a, const char *b);
 
 enum { SHORT = 24 }; /* bytes, too few for the word loop */
 
-/*
- * n words to an aligned address, from any: a word of the destination is then the end of one aligned
- * word of the source and the beginning of the next. Only words that hold bytes of the source are
- * read.
- */
-static void copy_words(word *to, const uint8_t *from, size_t n)
-{
-    unsigned shift = 8 * (unsigned)((uintptr_t)from % 8);
-    const word *f = (const word *)(const void *)(from - (uintptr_t)from % 8);
+#define INLINE static inline __attribute__((always_inline))
 
-    if (shift == 0) {
-        for (; n >= 4; n -= 4, to += 4, f += 4) { /* loads first: they become pairs */
-            uint64_t a = f[0];
-            uint64_t b = f[1];
-            uint64_t c = f[2];
-            uint64_t d = f[3];
-            to[0] = a;
-            to[1] = b;
-            to[2] = c;
-            to[3] = d;
-        }
-        for (; n > 0; n--) {
-            *to++ = *f++;
-        }
-        return;
+/* n words from an aligned address. Loads come before stores: they become pairs. */
+static void copy_aligned(word *to, const word *from, size_t n)
+{
+    for (; n >= 4; n -= 4, to += 4, from += 4) {
+        uint64_t a = from[0];
+        uint64_t b = from[1];
+        uint64_t c = from[2];
+        uint64_t d = from[3];
+        to[0] = a;
+        to[1] = b;
+        to[2] = c;
+        to[3] = d;
     }
-    uint64_t now = n > 0 ? *f++ : 0;
-    for (; n >= 4; n -= 4, to += 4, f += 4) {
-        uint64_t a = f[0];
-        uint64_t b = f[1];
-        uint64_t c = f[2];
-        uint64_t d = f[3];
+    for (; n > 0; n--) {
+        *to++ = *from++;
+    }
+}
+
+/*
+ * The same from `shift` bits behind an aligned address: a word of the destination is the end of one
+ * aligned word of the source and the beginning of the next. Only words that hold bytes of the source
+ * are read. Inlined for each shift, since a constant one takes one instruction a word.
+ */
+INLINE void copy_shifted(word *to, const word *from, size_t n, unsigned shift)
+{
+    uint64_t now = n > 0 ? *from++ : 0;
+
+    for (; n >= 4; n -= 4, to += 4, from += 4) {
+        uint64_t a = from[0];
+        uint64_t b = from[1];
+        uint64_t c = from[2];
+        uint64_t d = from[3];
         to[0] = now >> shift | a << (64 - shift); /* little-endian */
         to[1] = a >> shift | b << (64 - shift);
         to[2] = b >> shift | c << (64 - shift);
@@ -59,9 +61,42 @@ static void copy_words(word *to, const uint8_t *from, size_t n)
         now = d;
     }
     for (; n > 0; n--) {
-        uint64_t next = *f++;
+        uint64_t next = *from++;
         *to++ = now >> shift | next << (64 - shift);
         now = next;
+    }
+}
+
+/* n words to an aligned address, from any. Not inlined: the compiler would know that source and
+ * destination do not overlap, and store each word as soon as it is loaded. */
+static __attribute__((noinline)) void copy_words(word *to, const uint8_t *from, size_t n)
+{
+    const word *f = (const word *)(const void *)(from - (uintptr_t)from % 8);
+
+    switch ((uintptr_t)from % 8) {
+    case 1:
+        copy_shifted(to, f, n, 8);
+        break;
+    case 2:
+        copy_shifted(to, f, n, 16);
+        break;
+    case 3:
+        copy_shifted(to, f, n, 24);
+        break;
+    case 4:
+        copy_shifted(to, f, n, 32);
+        break;
+    case 5:
+        copy_shifted(to, f, n, 40);
+        break;
+    case 6:
+        copy_shifted(to, f, n, 48);
+        break;
+    case 7:
+        copy_shifted(to, f, n, 56);
+        break;
+    default:
+        copy_aligned(to, f, n);
     }
 }
 

@@ -191,12 +191,14 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p, struct mkperf_core
                                    const struct mkperf_ring_consumer *core, uint64_t end,
                                    struct mkperf_ring_producer *output, uint32_t *samples)
 {
-    const uint64_t type_and_counter = UINT64_C(0xff000000ffff);
+    /* What sample_ok looks at, the size's lowest bits, and what is between them. */
+    const uint64_t kind = UINT64_C(0xffffff000007ffff);
     uint64_t left;
     uint64_t room;
     uint64_t *from = mkperf_ring_stretch(core, end, &left);
     uint64_t *to = mkperf_ring_room(output, &room);
     uint64_t *w = from;
+    uint64_t now = c->now;
     uint64_t header = UINT64_MAX; /* of the last sample; not yet added to its counter's pace: */
     uint32_t unreported = 0;
     uint64_t events = 0;
@@ -206,13 +208,14 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p, struct mkperf_core
     while (left >= SMALLEST_SAMPLE) {
         uint64_t next = w[MKPERF_WORD_HEADER];
         unsigned size = mkperf_record_size(next);
-        if (size < SMALLEST_SAMPLE || size > left || size % 8 != 0) {
+        if (size < SMALLEST_SAMPLE || size > left) {
             break;
         }
-        if (((next ^ header) & type_and_counter) != 0) {
-            if (!sample_ok(p, next)) {
+        if (((next ^ header) & kind) != 0) {
+            if (!sample_ok(p, next) || size % 8 != 0) {
                 break;
             }
+            c->now = now;
             pace(p, c, mkperf_record_counter(header), unreported, events);
             *samples += unreported;
             header = next;
@@ -222,12 +225,13 @@ static inline uint64_t deliver_run(struct mkperf_profiler *p, struct mkperf_core
         if (w[MKPERF_WORD_THREAD] & MKPERF_THREAD_CHILD_BIT) {
             w[MKPERF_WORD_THREAD] = mkperf_thread_of(w[MKPERF_WORD_THREAD], w[MKPERF_WORD_SC]);
         }
-        c->now = w[MKPERF_WORD_TIME];
+        now = w[MKPERF_WORD_TIME];
         events += w[MKPERF_WORD_PERIOD];
         unreported++;
         left -= size;
         w += size / 8;
     }
+    c->now = now;
     pace(p, c, mkperf_record_counter(header), unreported, events);
     *samples += unreported;
     uint64_t bytes = 8 * (uint64_t)(w - from);

@@ -580,7 +580,7 @@ static void test_filters(void **state)
     check_statistics(s);
     assert_in_range(s->captured, 50000 * 2 / 3 - 300, 50000 * 2 / 3 + 300);
     for (unsigned i = 0; i < MKPERF_CHAIN_SLOTS; i++) {
-        assert_int_not_equal(client.encoder.chain[i].thread, 2); /* one that is void has 0 */
+        assert_int_not_equal(client.encoder.table.chain[i].thread, 2); /* one that is void has 0 */
     }
     configure_one(event("cycles", 100000, 0), mkperf_ToHost_session_tag);
     start_session();

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The beginning and the end of sessions, epochs and batches: see encode.h for ownership and callers.
+ * Field numbers and limits are nanopb's. Columns and chains are written here, because nanopb would
+ * store every value twice and visit it three times.
+ */
+#include <string.h>
+
+#include <mkperf/jitter.h>
+
+#include "chains.h"
+#include "varint.h"
+
+#include "mkperf.pb.h"
+
+enum { VARINT = MKPERF_VARINT };
+
+void mkperf_encoder_new_epoch(struct mkperf_encoder *e)
+{
+    e->epoch++;
+    e->batches = 0;
+    e->slot = MKPERF_CHAIN_SLOTS;
+    forget_chains(&e->table);
+}
+
+bool mkperf_encoder_epoch_over(const struct mkperf_encoder *e)
+{
+    return e->batches >= MKPERF_EPOCH_FRAMES;
+}
+
+bool mkperf_encoder_empty(const struct mkperf_encoder *e)
+{
+    return e->samples == 0 && e->losses == 0;
+}
+
+static void empty_batch(struct mkperf_encoder *e)
+{
+    e->samples = 0;
+    e->fits_unchecked = 0;
+    e->losses = 0;
+    e->bytes = 0;
+    e->chains.n = 0;
+    e->end = (struct mkperf_ends){e->slot_column, e->pc_column, e->time_column};
+    e->loss.n = 0;
+    e->read.n = 0;
+    e->period.n = 0;
+    e->change.n = 0;
+    e->changed_at = 0;
+}
+
+void mkperf_encoder_begin(struct mkperf_encoder *e, uint32_t session, uint64_t tick_hz)
+{
+    empty_batch(e);
+    e->periods = (struct mkperf_periods){0};
+    e->session = session;
+    e->mix = MKPERF_JITTER_MIX;
+    e->tick_hz = tick_hz;
+    e->sent = 0;
+    mkperf_encoder_new_epoch(e);
+}
+
+void mkperf_encoder_expect(struct mkperf_encoder *e, unsigned counter, uint64_t period, bool jitter)
+{
+    if (counter < MKPERF_MAX_COUNTERS) {
+        mkperf_period_expect(&e->periods.of[counter], period, jitter);
+    }
+}
+
+/* The fields before the columns. Returns their length. */
+static uint32_t put_head(const struct mkperf_encoder *e, uint8_t *at)
+{
+    uint32_t n = mkperf_put_field(at, mkperf_Batch_session_tag, e->session);
+
+    n += mkperf_put_field(at + n, mkperf_Batch_core_tag, e->core);
+    n += mkperf_put_field(at + n, mkperf_Batch_epoch_tag, e->epoch);
+    n += mkperf_put_field(at + n, mkperf_Batch_first_sample_tag, e->sent);
+    n += mkperf_put_field(at + n, mkperf_Batch_tick_hz_tag, e->tick_hz);
+    n += mkperf_put_field(at + n, mkperf_Batch_time_ticks_tag, e->first_time);
+    return n;
+}
+
+static uint32_t put_packed(uint8_t *at, unsigned field, const uint8_t *bytes, uint32_t length)
+{
+    if (length == 0) {
+        return 0;
+    }
+    uint32_t n = mkperf_put_length(at, field, length);
+    memcpy(at + n, bytes, length);
+    return n + length;
+}
+
+/* What is told of counters, by counter. Returns its length. */
+static uint32_t put_counters(const struct mkperf_encoder *e, uint8_t *at)
+{
+    uint32_t begun = e->periods.begun;
+    uint8_t base[MKPERF_MAX_COUNTERS * VARINT];
+    uint8_t width[MKPERF_MAX_COUNTERS * 2];
+    uint8_t rate[MKPERF_MAX_COUNTERS * VARINT];
+    uint32_t bases = 0;
+    uint32_t widths = 0;
+    uint32_t rates = 0;
+
+    for (unsigned i = 0; begun >> i != 0; i++) {
+        const struct mkperf_period *p = &e->periods.of[i];
+        bool has = begun >> i & 1;
+        bases += mkperf_put_varint(base + bases, has ? p->reported.base : 0);
+        widths +=
+            mkperf_put_varint(width + widths, has ? mkperf_period_width(p->reported.mask) : 0);
+        rates += mkperf_put_varint(rate + rates, has ? p->reported_rate : 0);
+    }
+    uint32_t n = put_packed(at, mkperf_Batch_base_period_tag, base, bases);
+    n += put_packed(at + n, mkperf_Batch_width_tag, width, widths);
+    return n + put_packed(at + n, mkperf_Batch_rate_tag, rate, rates);
+}
+
+size_t mkperf_encoder_finish(struct mkperf_encoder *e, uint8_t *out)
+{
+    uint32_t start = 3; /* tag and length, once that is known; at most 16383 */
+    uint32_t n = start;
+
+    if (mkperf_encoder_empty(e)) {
+        return 0;
+    }
+    n += put_head(e, out + n);
+    n += put_counters(e, out + n);
+    memcpy(out + n, e->chains.bytes, e->chains.n);
+    n += e->chains.n;
+    n += put_packed(out + n, mkperf_Batch_slot_tag, e->slot_column,
+                    (uint32_t)(e->end.slot - e->slot_column));
+    n += put_packed(out + n, mkperf_Batch_pc_tag, e->pc_column,
+                    (uint32_t)(e->end.pc - e->pc_column));
+    n += put_packed(out + n, mkperf_Batch_time_tag, e->time_column,
+                    (uint32_t)(e->end.time - e->time_column));
+    n += put_packed(out + n, mkperf_Batch_period_tag, e->period.bytes, e->period.n);
+    n += put_packed(out + n, mkperf_Batch_change_tag, e->change.bytes, e->change.n);
+    memcpy(out + n, e->loss.bytes, e->loss.n);
+    n += e->loss.n;
+    n += put_packed(out + n, mkperf_Batch_read_tag, e->read.bytes, e->read.n);
+    /* A length of two bytes whatever its value: a varint may end in a zero. */
+    out[0] = mkperf_ToHost_batch_tag << 3 | 2;
+    out[1] = (uint8_t)((n - start) | 0x80);
+    out[2] = (uint8_t)((n - start) >> 7);
+    mkperf_periods_end(&e->periods);
+    e->sent += e->samples;
+    e->batches++;
+    empty_batch(e);
+    return n;
+}
