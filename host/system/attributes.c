@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "system_internal.h"
 
@@ -101,6 +102,9 @@ bool system_copy_string(struct reader *r, const char *name, const char *text, ch
 {
     if (*text == '\0') {
         return system_error(&r->at, "%s is empty", name);
+    }
+    if (!mkperf_is_printable(text)) { /* commands print names as they are */
+        return system_error(&r->at, "%s has characters that are not printable", name);
     }
     *copy = mkperf_xstrdup(text);
     return true;

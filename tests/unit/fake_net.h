@@ -53,6 +53,7 @@ struct target {
     struct fake out;
     uint64_t sent, boot;
     uint32_t session, epoch;
+    bool latency; /* the session aggregates latencies */
     bool configured, running, new_epoch, greeted, proved, reported;
     unsigned connections, batches, of_session, readings, all_readings;
     uint32_t stop_request; /* to be answered when the last session's samples are out */
@@ -136,14 +137,15 @@ static inline void send_role(struct target *t, bool control, const char *who)
 
 static inline void send_session(struct target *t, uint32_t request)
 {
-    if (t->how.other_events && t->session > 1) {
+    if (t->latency || (t->how.other_events && t->session > 1)) {
         static mkperf_ToHost m;
         mkperf_Session *s = &m.msg.session;
         memset(&m, 0, sizeof m);
         m.request = request;
         m.which_msg = mkperf_ToHost_session_tag;
-        *s = (mkperf_Session){.id = t->session, .running = t->running, .events_count = 1};
-        strcpy(s->events[0].name, "instructions");
+        *s = (mkperf_Session){
+            .id = t->session, .running = t->running, .events_count = 1, .latency = t->latency};
+        strcpy(s->events[0].name, net_text(t, "instructions"));
         s->events[0].user_counter = 1;
         s->events[0].period = 777;
         fake_send(&t->out, &m);
@@ -374,6 +376,30 @@ static inline void on_interactions(struct target *t, uint32_t request, uint32_t 
     send_message(t, &m);
 }
 
+/* A call of 5 us, after 20 ms. */
+static inline void on_latency(struct target *t, uint32_t request, uint32_t part)
+{
+    static mkperf_ToHost m;
+    mkperf_Latency *l = &m.msg.latency;
+
+    memset(&m, 0, sizeof m);
+    m.request = request;
+    m.which_msg = mkperf_ToHost_latency_tag;
+    *l = (mkperf_Latency){
+        .tick_hz = FAKE_COUNTS_HZ, .enabled_ticks = 20000, .part = part, .parts = 1};
+    l->pairs_count = 1;
+    l->pairs[0] = (mkperf_LatencyPair){.from = 3 + 2,
+                                       .to = 4 + 2,
+                                       .count = 1,
+                                       .total_ticks = 5,
+                                       .max_ticks = 5,
+                                       .bucket_count = 1,
+                                       .bucket = {5},
+                                       .in_bucket_count = 1,
+                                       .in_bucket = {1}};
+    send_message(t, &m);
+}
+
 static inline void send_events(struct target *t, uint32_t request)
 {
     static mkperf_ToHost m;
@@ -427,10 +453,13 @@ static inline void on_request(struct target *t, const mkperf_ToTarget *m)
         on_counts(t, m->request, m->msg.get_counts.part);
     } else if (t->how.parts != 0 && m->which_msg == mkperf_ToTarget_get_interactions_tag) {
         on_interactions(t, m->request, m->msg.get_interactions.part);
+    } else if (t->latency && m->which_msg == mkperf_ToTarget_get_latency_tag) {
+        on_latency(t, m->request, m->msg.get_latency.part);
     } else if (m->which_msg == mkperf_ToTarget_list_events_tag) {
         send_events(t, m->request);
     } else if (m->which_msg == mkperf_ToTarget_configure_tag) {
         t->configured = true;
+        t->latency = m->msg.configure.latency;
         send_session(t, m->request);
     } else if (m->which_msg == mkperf_ToTarget_start_tag) {
         start(t, m->request);

@@ -7,12 +7,9 @@
 #include "fake_net.h"
 #include "recording.h"
 
-#include <sys/stat.h>
+#include "hostile_text.h"
 
-/* Of the same length as what they replace, in the bytes of a file. */
-static const struct patch {
-    const char *from, *to;
-} in_elf[] =
+static const struct patch in_elf[] =
     {
         {"alpha", "\033[1mX"},          /* a function's name, in .strtab and in .debug_str */
         {"beta", "\r\a\x7f\t"},         /* another's */
@@ -20,118 +17,13 @@ static const struct patch {
         {"one.c", "\xc2\x9b"
                   "7mZ"}, /* a source file: CSI of ISO 6429 */
 },
-  in_recording[] = {
-      {"client one", "\033[31m\nF!\xe2\a"},
-      {"server", "\r\xe2\x81\xa6SV"},
-      {"instructions", "\033[31m\x9b\a\r\xe2\x80\xaeI"},
-      {"cortex-a53", "\033]0;x\aCPU!"},
-      {"mkperf record", "\033[2J\033[H\nF!lie"},
+                          in_recording[] = {
+                              {"client one", "\033[31m\nF!\xe2\a"},
+                              {"server", "\r\xe2\x81\xa6SV"},
+                              {"instructions", "\033[31m\x9b\a\r\xe2\x80\xaeI"},
+                              {"cortex-a53", "\033]0;x\aCPU!"},
+                              {"mkperf record", "\033[2J\033[H\nF!lie"},
 };
-
-static char *read_file(const char *path, size_t *n)
-{
-    struct stat st;
-    FILE *f = fopen(path, "rb");
-
-    assert_non_null(f);
-    assert_int_equal(fstat(fileno(f), &st), 0);
-    char *p = malloc((size_t)st.st_size + 1);
-    assert_non_null(p);
-    *n = fread(p, 1, (size_t)st.st_size, f);
-    assert_int_equal(*n, st.st_size);
-    p[*n] = '\0';
-    fclose(f);
-    return p;
-}
-
-static void write_file(const char *path, const char *p, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-
-    assert_non_null(f);
-    assert_int_equal(fwrite(p, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
-/* A copy of a file in which each of the patches is made wherever it fits, at least once. */
-static void patch(const char *from, const char *to, const struct patch *patches, size_t count)
-{
-    size_t n;
-    char *p = read_file(from, &n);
-
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(patches[i].from), made = 0;
-        char *at = p;
-
-        assert_int_equal(strlen(patches[i].to), length);
-        while ((at = memmem(at, n - (size_t)(at - p), patches[i].from, length)) != NULL) {
-            memcpy(at, patches[i].to, length);
-            made++;
-        }
-        assert_true(made > 0);
-    }
-    write_file(to, p, n);
-    free(p);
-}
-
-/* The length of the UTF-8 sequence at s and its character; 0: it is none. */
-static size_t character(const unsigned char *s, uint32_t *c)
-{
-    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-
-    *c = n == 1 ? s[0] : s[0] & (0x7fU >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        *c = *c << 6 | (s[i] & 0x3f);
-    }
-    return n;
-}
-
-static bool is_bad(uint32_t c)
-{
-    return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x61c ||
-           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
-}
-
-/* own_lines: text from elsewhere begins no line. */
-static void check_text(const char *what, const char *text, size_t n, bool own_lines)
-{
-    uint32_t c;
-
-    for (size_t i = 0; i < n;) {
-        size_t length = character((const unsigned char *)text + i, &c);
-
-        if (length == 0 || is_bad(c) ||
-            (own_lines && strncmp(text + i, "F!", 2) == 0 && (i == 0 || text[i - 1] == '\n'))) {
-            size_t from = i > 60 ? i - 60 : 0;
-            fail_msg("%s: byte %zu, 0x%02x, behind: %.*s", what, i, (unsigned char)text[i],
-                     (int)(i - from), text + from);
-        }
-        i += length;
-    }
-}
-
-/* What the command wrote is text, and long enough to hold what it should. */
-static void check(const char *what, const char *text)
-{
-    if (strlen(text) < 10) {
-        fail_msg("%s printed: %s", what, text);
-    }
-    check_text(what, text, strlen(text), strcmp(what, "console") != 0); /* replies are lines */
-}
-
-#define CHECK(command, wanted, ...)                               \
-    do {                                                          \
-        int status_;                                              \
-        char *text_ = RUN(command, &status_, __VA_ARGS__);        \
-        check(#command, text_);                                   \
-        if (status_ != (wanted)) {                                \
-            fail_msg(#command ": status %d: %s", status_, text_); \
-        }                                                         \
-    } while (0)
 
 /* ---- a recording and its ELFs -----------------------------------------------------------------
  */
@@ -272,6 +164,11 @@ static void test_other_commands(void **state)
     begin((struct how){.texts = HOSTILE, .counts = COUNTED});
     CHECK(stat, 0, "-t", address, "-e", "cycles", "--duration", "0.03");
     end();
+    begin((struct how){.texts = HOSTILE, .counts = COUNTED, .parts = 3});
+    CHECK(stat, 0, "-t", address, "-e", "cycles", "--duration", "0.03", "--per-pd", "-x", ",");
+    CHECK(latency, 0, "-t", address, "--duration", "0.02");
+    CHECK(latency, 0, "-t", address, "--duration", "0.02", "--json");
+    end();
     begin((struct how){.texts = HOSTILE, .bob = true, .marks = true, .says = true});
     CHECK(record, 0, "-t", address, "-o", recording_path("bob.data"), "--watch", "--duration",
           "0.02");
@@ -294,6 +191,8 @@ static void test_errors(void **state)
         CHECK(top, MKPERF_ERR_REFUSED, "-t", address, "--stdio", "--duration", "0.02");
         CHECK(dump, MKPERF_ERR_REFUSED, "-t", address, "-o", out);
         CHECK(console, MKPERF_ERR_REFUSED, "-t", address, "-c", "status");
+        CHECK(latency, MKPERF_ERR_REFUSED, "-t", address, "--duration", "0.02");
+        CHECK(record, MKPERF_ERR_REFUSED, "-t", address, "--overwrite");
         end();
     }
 }

@@ -209,6 +209,11 @@ static void bad_form(void **state)
     body_refused("<memory_region name='m' size='4096' colour='red'/>",
                  "t.system:1: element 'memory_region' has no attribute 'colour'");
     body_refused("<protection_domain/>", "t.system:1: attribute 'name' is missing");
+    body_refused("<protection_domain name='a\xc2\x9b"
+                 "31m'>" PROGRAM "</protection_domain>",
+                 "t.system:1: name has characters that are not printable");
+    body_refused("<protection_domain name='a&#x202e;b'>" PROGRAM "</protection_domain>",
+                 "t.system:1: name has characters that are not printable");
     body_refused("<protection_domain name='a'>\n</protection_domain>",
                  "t.system:2: protection_domain 'a' has no program_image");
     body_refused("<protection_domain name='a'>" PROGRAM PROGRAM "</protection_domain>",

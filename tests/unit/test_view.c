@@ -5,71 +5,24 @@
  */
 #include "recording.h"
 
+#include "view_server.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
-#include <signal.h>
 #include <sys/socket.h>
-
-static pid_t server;
-static char address[200];
 
 static int setup(void **state)
 {
-    FILE *f = NULL;
-
     (void)state;
     recording_setup();
     recording_make("perf.data", 40, 5);
-    server = fork();
-    if (server == 0) {
-        const char *path = recording_path("perf.data");
-        char *argv[] = {(char[]){"view"}, (char[]){"-i"}, strdup(path), NULL};
-
-        if (!freopen(recording_path("address"), "w", stdout)) {
-            _exit(99);
-        }
-        _exit(mkperf_view_command.run(3, argv));
-    }
-    for (int tries = 0; tries < 200 && address[0] == '\0'; tries++) {
-        usleep(20000);
-        f = fopen(recording_path("address"), "r");
-        if (f && fscanf(f, "mkperf view: %199s", address) != 1) {
-            address[0] = '\0';
-        }
-        if (f) {
-            fclose(f);
-        }
-    }
-    return address[0] ? 0 : -1;
+    return view_start(recording_path("perf.data")) ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-    int status;
-
-    assert_int_equal(kill(server, SIGTERM), 0);
-    assert_int_equal(waitpid(server, &status, 0), server);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    view_stop();
     return recording_teardown(state);
-}
-
-/* The status of the answer. */
-static int ask(const char *options, const char *url, const char *path)
-{
-    char *text =
-        recording_shell("curl -s --noproxy '*' --path-as-is -o %s -w '%%{http_code}' %s '%s%s'",
-                        recording_path("answer"), options, url, path);
-    int status = atoi(text);
-
-    free(text);
-    return status;
-}
-
-static char *answer(const char *path)
-{
-    assert_int_equal(ask("", address, path), 200);
-    return recording_shell("cat %s", recording_path("answer"));
 }
 
 static void test_who(void **state)
