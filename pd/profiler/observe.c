@@ -35,10 +35,10 @@ struct region {
 #define STACK_REGION(n) {&mkperf_stack##n, &mkperf_stack##n##_bytes},
 static const struct region regions[] = {STACKS(STACK_REGION)};
 
-/* Whether these bytes are for reading stacks. */
+/* Whether these bytes are for reading stacks, word by word. */
 static bool is_stack(uint64_t ours, uint64_t bytes)
 {
-    for (unsigned i = 0; i < sizeof regions / sizeof *regions; i++) {
+    for (unsigned i = 0; ours % 8 == 0 && i < sizeof regions / sizeof *regions; i++) {
         uint64_t offset = ours - *regions[i].vaddr;
         uint64_t size = *regions[i].bytes;
         if (offset <= size && bytes <= size - offset) {

@@ -158,9 +158,24 @@ static void observe_all(void)
             o->site[i] = 1 + byte();
         }
         o->stack_count = flags >> 5 & 1;
-        o->stack[0] = (mkperf_StackWindow){
-            .theirs = 0x1000, .ours = (uintptr_t)stacks + byte(), .bytes = sizeof stacks - 256};
+        o->stack[0] = (mkperf_StackWindow){.theirs = 0x1000,
+                                           .ours = (uintptr_t)stacks + (flags & 64 ? 0 : byte()),
+                                           .bytes = sizeof stacks - 256};
         call(MKPERF_OP_OBSERVE);
+    }
+}
+
+/* The stacks of the observed PDs, and where each of them stands; mostly ascending frame records. */
+static void fill_stacks(void)
+{
+    unsigned how = byte();
+
+    for (unsigned i = 0; i + 1 < sizeof stacks / sizeof *stacks; i += 2) {
+        stacks[i] = how & 1 ? byte() : 0x1000 + 8 * (i + 2);
+        stacks[i + 1] = how & 2 ? byte() : 0x200000 + 4 * i;
+    }
+    for (unsigned i = 0; i < SIM_CHILDREN; i++) {
+        sim_child[i].x29 = how & 4 ? byte() : 0x1000 + 16 * (uint64_t)(byte() % 64);
     }
 }
 
@@ -184,7 +199,7 @@ static void step(void)
 {
     unsigned kind = byte();
 
-    switch (kind >= 234 ? 9 + kind % 2 : kind % 9) { /* 234 = 26 * 9 */
+    switch (kind >= 248 ? 11 : kind >= 234 ? 9 + kind % 2 : kind % 9) { /* 234 = 26 * 9 */
     case 0:
         write_bytes(word(), sizeof(struct mkperf_session_page));
         break;
@@ -212,6 +227,9 @@ static void step(void)
         break;
     case 9:
         observe_all();
+        break;
+    case 11:
+        fill_stacks();
         break;
     case 10:
         (void)fault(byte(), microkit_msginfo_new(byte(), 0), NULL);
