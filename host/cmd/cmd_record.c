@@ -36,6 +36,7 @@ struct record {
     bool drawn;                      /* a progress line is shown */
     double drawn_s;                  /* when */
     uint64_t samples;                /* that it showed */
+    uint64_t shown_ns;               /* their last time */
     struct mkperf_console_text text; /* of the target */
 };
 
@@ -94,7 +95,11 @@ static void show_progress(void *self)
         (now = mkperf_now_s()) - rec->drawn_s < 0.5) {
         return;
     }
-    double rate = (double)(mkperf_totals_received(t) - rec->samples) / (now - rec->drawn_s);
+    /* In the target's time: the first line stands for all until then, and pauses of the line or of
+     * this machine are not the target's. */
+    uint64_t ns = t->last_ns - (rec->samples != 0 ? rec->shown_ns : t->first_ns);
+    uint64_t more = mkperf_totals_received(t) - rec->samples;
+    double rate = ns != 0 ? (double)more * 1e9 / (double)ns : 0;
     fprintf(stderr, "\r\033[K%8.1f s  %" PRIu64 " %s  %.0f/s  lost:",
             (double)(t->last_ns - t->first_ns) / 1e9, mkperf_totals_received(t),
             s->session.sched ? "events" : "samples", rate);
@@ -106,6 +111,7 @@ static void show_progress(void *self)
     rec->drawn = true;
     rec->drawn_s = now;
     rec->samples = mkperf_totals_received(t);
+    rec->shown_ns = t->last_ns;
 }
 
 static void show_events(const struct mkperf_session *s, const struct mkperf_totals *t)

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <pty.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -381,6 +382,50 @@ static void parts_of_interactions(void **state)
     expect(record_from(how, "--interactions"), MKPERF_ERR_INPUT, "in the place of part 1");
 }
 
+/* On a terminal: each status line has the rate in the target's time, the first one, too. The target's
+ * samples are 1000 ticks from each other. */
+static void status_line(void **state)
+{
+    uint16_t port;
+    pid_t child = start_target((struct how){.marks = false}, &port);
+    int terminal, status;
+    size_t n = 0;
+    ssize_t got;
+
+    (void)state;
+    pid_t host = forkpty(&terminal, NULL, NULL, NULL);
+    if (host == 0) {
+        char target[64], out[128];
+        char *argv[] = {(char[]){"record"},     (char[]){"-t"}, target, (char[]){"-o"}, out,
+                        (char[]){"--duration"}, (char[]){"2"},  NULL};
+
+        snprintf(target, sizeof target, "tcp:127.0.0.1:%u", port);
+        snprintf(out, sizeof out, "%s", in_directory("terminal.data"));
+        setvbuf(stderr, NULL, _IONBF, 0); /* record() left it with a buffer */
+        _exit(mkperf_record_command.run(7, argv));
+    }
+    assert_true(host > 0);
+    while (n < sizeof said - 1 && (got = read(terminal, said + n, sizeof said - 1 - n)) > 0) {
+        n += (size_t)got;
+    }
+    said[n] = '\0';
+    close(terminal);
+    assert_int_equal(waitpid(host, &status, 0), host);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    unsigned lines = 0;
+    for (const char *at = said; (at = strstr(at, " samples  ")) != NULL; lines++) {
+        unsigned long rate = strtoul(at += strlen(" samples  "), NULL, 10);
+        if (rate < FAKE_HZ / 1000 * 9 / 10 || rate > FAKE_HZ / 1000 * 11 / 10) {
+            fail_msg("%lu/s: %s", rate, said);
+        }
+    }
+    if (lines == 0) {
+        fail_msg("no status line: %s", said);
+    }
+}
+
 static void nobody_there(void **state)
 {
     char arguments[128];
@@ -464,6 +509,7 @@ int main(void)
         cmocka_unit_test(watchers),
         cmocka_unit_test(other_events_and_marks),
         cmocka_unit_test(parts_of_interactions),
+        cmocka_unit_test(status_line),
         cmocka_unit_test(nobody_there),
         cmocka_unit_test(abandoned),
     };
