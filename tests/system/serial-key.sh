@@ -70,7 +70,10 @@ restarted() {
     kill -INT $recorder
     wait $recorder || { cat "$D/restart.log"; return 1; }
     cat "$D/restart.log"
-    grep "no longer knows this connection's keys" "$D/restart.log" && grep '^  restarts 1' "$D/restart.log"
+    grep "no longer knows this connection's keys" "$D/restart.log" && grep '^  restarts 1' "$D/restart.log" || return 1
+    # What the machine prints when it boots is shown, and marked as not authenticated before.
+    awk '/text on this line is not authenticated/ { told = 1 } /^target: / { shown++; bad += !told }
+         END { exit !(shown && !bad) }' "$D/restart.log"
 }
 larger() { # FILE BYTES
     [ "$(stat -c %s "$1")" -gt "$2" ]
