@@ -101,6 +101,7 @@ static void request(void)
     c->sched = flags & 2048;
     c->latency = flags & 4096;
     c->cores = flags & 8192 ? byte() : 0;
+    c->off_cpu = flags & 32768;
     c->callers = flags & 16384 ? byte() % (MKPERF_MAX_CALLERS + 2) : 0;
     r->output_bytes = flags & 256 ? UINT32_C(1) << byte() % 32 : 0;
     r->core_bytes = flags & 512 ? UINT32_C(1) << byte() % 32 : 0;
