@@ -2,6 +2,7 @@
 /* Owns: see pd_colour.h. */
 #include "pd_colour.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,14 +27,31 @@ static uint32_t hash(const char *s)
     return h ^ h >> 15;
 }
 
+/* mkperf's own PDs have samples in some recordings of a system and none in others: they take what
+ * the others leave. */
+static bool is_own(const char *name)
+{
+    static const char *const own[] = {"profiler", "client", "client_net", "mkperf_profiler",
+                                      "mkperf_client"};
+    size_t i = 0;
+
+    while (i < sizeof own / sizeof *own && strcmp(own[i], name) != 0) {
+        i++;
+    }
+    return i < sizeof own / sizeof *own;
+}
+
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(**(const char *const *const *)a, **(const char *const *const *)b);
+    const char *x = **(const char *const *const *)a, *y = **(const char *const *const *)b;
+
+    return is_own(x) != is_own(y) ? (is_own(x) ? 1 : -1) : strcmp(x, y);
 }
 
 void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour)
 {
     const char *const **order = mkperf_xcalloc(n + 1, sizeof *order);
+    static const uint32_t steps[] = {1, 5, 7, 11, 13, 17, 19, 23}; /* each reaches all colours */
     unsigned used[MKPERF_PD_COLOURS] = {0}, round = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -41,7 +59,8 @@ void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour)
     }
     qsort(order, n, sizeof *order, by_name);
     for (size_t i = 0; i < n; i++) {
-        uint32_t at = hash(*order[i]) % MKPERF_PD_COLOURS, tries = 0;
+        uint32_t wanted = hash(*order[i]), at = wanted % MKPERF_PD_COLOURS, tries = 0;
+        uint32_t step = steps[wanted / MKPERF_PD_COLOURS % (sizeof steps / sizeof *steps)];
         size_t number = (size_t)(order[i] - name);
 
         if (**order[i] == '\0' || strcmp(*order[i], "idle") == 0) {
@@ -49,7 +68,7 @@ void mkperf_pd_colours(const char *const *name, size_t n, uint32_t *colour)
             continue;
         }
         for (; used[at] > round; tries++) {
-            at = (at + 1) % MKPERF_PD_COLOURS;
+            at = (at + step) % MKPERF_PD_COLOURS;
             round += tries == MKPERF_PD_COLOURS;
         }
         used[at]++;

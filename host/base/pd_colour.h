@@ -3,8 +3,9 @@
  * The colour of a PD, the same in every picture: flame graph, page, and what is exported.
  *
  * Owns: the palette and the choice. A PD's colour depends on its name alone, unless two names of
- * one system want the same colour: then the later one in the order of names gets the next that is
- * free. So a system has the same colours in all its recordings. The colours are far apart for
+ * one system want the same colour: then the later one in the order of names (mkperf's own PDs are
+ * the last) gets another one, in an order that is its own. So a system has the same colours in all
+ * recordings in which the same PDs occur, and nearly so in others. The colours are far apart for
  * normal sight, protanopia and deuteranopia (test_pd_colour.c), and black text is legible on them.
  */
 #ifndef MKPERF_HOST_BASE_PD_COLOUR_H

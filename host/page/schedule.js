@@ -11,7 +11,7 @@ const STATES = {
   calling: { words: 'waits for a reply', name: 'waits for a reply', colour: '--calling' },
   throttled: { words: 'has used up its budget', name: 'budget used up', colour: '--stopped', hatch: -1 },
   stopped: { words: 'is stopped', name: 'stopped', colour: '--stopped', hatch: -1 },
-  unknown: { words: 'not known', name: 'events missing', colour: '--unknown', hatch: -1 },
+  unknown: { words: 'not known', name: 'not known', colour: '--unknown', hatch: -1 },
 };
 const NOBODY = -1;
 
