@@ -8,9 +8,9 @@
 const STATES = {
   running: { words: 'runs', name: 'runs' },
   ready: { words: 'is ready', name: 'ready, another runs', colour: '--ready', hatch: 1 },
-  calling: { words: 'waits for a reply', name: 'waits for a reply', colour: '--calling' },
-  throttled: { words: 'has used up its budget', name: 'budget used up', colour: '--stopped', hatch: -1 },
-  stopped: { words: 'is stopped', name: 'stopped', colour: '--stopped', hatch: -1 },
+  calling: { words: 'waits for a reply', name: 'waits for a reply', colour: '--calling', hatch: -1 },
+  throttled: { words: 'has used up its budget', name: 'budget used up', colour: '--stopped', hatch: 1 },
+  stopped: { words: 'is stopped', name: 'stopped', colour: '--stopped', hatch: 1 },
   unknown: { words: 'not known', name: 'not known', colour: '--unknown', hatch: -1 },
 };
 const NOBODY = -1;
