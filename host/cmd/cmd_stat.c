@@ -13,7 +13,7 @@
 #include "pmu/events.h"
 #include "stat/measure.h"
 
-enum { OPT_DURATION = 256, OPT_PER_PD, OPT_PER_CORE, OPT_PD, OPT_ESTIMATE, OPT_SYSTEM };
+enum { OPT_DURATION = 256, OPT_PER_PD, OPT_PER_CORE, OPT_PD, OPT_ESTIMATE, OPT_UTIL, OPT_SYSTEM };
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
@@ -44,6 +44,10 @@ static const struct mkperf_option options[] = {
      .value = "NAME[,NAME]",
      .help = "only these PDs (implies --per-pd)"},
     {.id = OPT_ESTIMATE, .name = "estimate", .help = "by PD from samples, whatever the kernel can"},
+    {.id = OPT_UTIL,
+     .name = "util",
+     .help = "also how long each PD and idle ran, in ns (" STAT_RUN_TIME
+             "), by the target's scheduling events; implies --per-pd"},
     {.id = OPT_SYSTEM,
      .name = "system",
      .value = "FILE",
@@ -105,6 +109,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     case OPT_ESTIMATE:
         s->measure.estimate = true;
         s->measure.per_pd = true;
+        return MKPERF_OK;
+    case OPT_UTIL:
+        s->measure.util = s->measure.per_pd = true;
         return MKPERF_OK;
     case OPT_SYSTEM:
         o->system = g->value;

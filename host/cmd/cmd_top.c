@@ -25,6 +25,7 @@ enum {
     OPT_ROWS,
     OPT_CHARGED,
     OPT_NO_IDLE,
+    OPT_UTIL,
     OPT_STDIO
 };
 
@@ -52,6 +53,9 @@ static const struct mkperf_option options[] = {
     {.id = OPT_NO_IDLE,
      .name = "no-idle",
      .help = "leave idle out: percentages are of the rest, but those of cores"},
+    {.id = OPT_UTIL,
+     .name = "util",
+     .help = "how long each PD ran, by scheduling events (as record --sched)"},
     {.id = OPT_STDIO, .name = "stdio", .help = "print tables; the default without a terminal"},
     {.id = 0},
 };
@@ -59,7 +63,7 @@ static const struct mkperf_option options[] = {
 struct command {
     struct mkperf_record_options record;
     double delay_s, window_s;
-    bool zero, charged, no_idle, stdio;
+    bool zero, charged, no_idle, util, stdio;
     enum mkperf_colour colour;
     const char *pd;
     uint64_t rows;
@@ -116,6 +120,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return MKPERF_OK;
     case OPT_NO_IDLE:
         c->no_idle = true;
+        return MKPERF_OK;
+    case OPT_UTIL:
+        c->util = true;
         return MKPERF_OK;
     case OPT_STDIO:
         c->stdio = true;
@@ -341,6 +348,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (mkperf_record_options_finish(&c->record, "top", e) != MKPERF_OK) {
         return e->status;
     }
+    c->record.configure.sched = c->util;
     c->window_s = c->zero ? c->delay_s : c->window_s;
     t->interrupts = mkperf_process_interrupts();
     t->text.print = show_line;

@@ -92,6 +92,11 @@ enum mkperf_status mkperf_latency_query(struct mkperf_talk *t, struct mkperf_lat
                 return bad_answer(t, e);
             }
         }
+        for (unsigned i = 0; i < answer->threads_count; i++) {
+            const mkperf_LatencyThread *run = &answer->threads[i];
+            mkperf_latency_run(rows, name_of(t, run->thread), run->thread - 2, run->run_ticks,
+                               run->runs);
+        }
     }
     mkperf_latency_rows_finish(rows);
     return MKPERF_OK;

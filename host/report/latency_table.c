@@ -183,6 +183,20 @@ static void print_pds(const struct report_latency *l, FILE *out)
     }
 }
 
+/* What a target counted. */
+static void print_runs(const struct mkperf_latency_rows *rows, FILE *out)
+{
+    if (rows->nruns == 0) {
+        return;
+    }
+    fprintf(out, "\n# PDs, %% of the time\n%8s %9s  PD\n", "running", "runs");
+    for (unsigned i = 0; i < rows->nruns; i++) {
+        fprintf(out, "%8.2f %9" PRIu64 "  %s\n",
+                rows->seconds > 0 ? (double)rows->run[i].ns / rows->seconds / 1e7 : 0,
+                rows->run[i].runs, rows->run[i].pd);
+    }
+}
+
 static void print_cores(const struct mkperf_analysis *a, FILE *out)
 {
     uint64_t span = a->last_ns - a->first_ns;
@@ -265,5 +279,7 @@ void report_latency_print(const struct report_latency *l, FILE *out)
         print_inversions(a, out);
         print_pds(l, out);
         print_cores(a, out);
+    } else {
+        print_runs(l->rows, out);
     }
 }

@@ -183,6 +183,13 @@ void report_latency_values(const struct report_latency *l, FILE *out)
     if (l->analysis != NULL) {
         put_analysis(&v, l->analysis);
     } else {
+        for (unsigned i = 0; i < l->rows->nruns; i++) {
+            row(&v, "run");
+            text(&v, "pd", l->rows->run[i].pd);
+            number(&v, "running_ns", l->rows->run[i].ns);
+            number(&v, "runs", l->rows->run[i].runs);
+            end(&v);
+        }
         row(&v, "total");
         number(&v, "enabled_ns", (uint64_t)(l->rows->seconds * 1e9 + 0.5));
         number(&v, "dropped", l->rows->dropped);

@@ -44,6 +44,15 @@ struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
     return append(rows, kind, from, to, irq);
 }
 
+void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64_t thread,
+                        uint64_t ticks, uint64_t runs)
+{
+    MKPERF_GROW(rows->run, rows->run_room, rows->nruns + 1);
+    struct mkperf_latency_run *run = &rows->run[rows->nruns++];
+    *run = (struct mkperf_latency_run){.thread = thread, .ticks = ticks, .runs = runs};
+    snprintf(run->pd, sizeof run->pd, "%s", pd);
+}
+
 static void fill(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h, uint64_t at)
 {
     row->count = h->count;
@@ -97,6 +106,13 @@ static int compare(const void *pa, const void *pb)
     return a->total > b->total ? -1 : a->total < b->total;
 }
 
+static int compare_runs(const void *pa, const void *pb)
+{
+    const struct mkperf_latency_run *a = pa, *b = pb;
+
+    return a->ticks > b->ticks ? -1 : a->ticks < b->ticks;
+}
+
 void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
 {
     for (unsigned i = 0; i < rows->n; i++) {
@@ -109,8 +125,14 @@ void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
             row->quantile[k] = to_ns(row->quantile[k], rows->tick_hz);
         }
     }
+    for (unsigned i = 0; i < rows->nruns; i++) {
+        rows->run[i].ns = to_ns(rows->run[i].ticks, rows->tick_hz);
+    }
     if (rows->n > 1) {
         qsort(rows->row, rows->n, sizeof *rows->row, compare);
+    }
+    if (rows->nruns > 1) {
+        qsort(rows->run, rows->nruns, sizeof *rows->run, compare_runs);
     }
 }
 
@@ -120,5 +142,6 @@ void mkperf_latency_rows_free(struct mkperf_latency_rows *rows)
         mkperf_log_free(&rows->row[i].ticks);
     }
     free(rows->row);
+    free(rows->run);
     *rows = (struct mkperf_latency_rows){0};
 }

@@ -33,12 +33,21 @@ struct mkperf_latency_row {
     struct mkperf_log_histogram ticks;   /* of a target: in its ticks */
 };
 
+/* How long a thread ran, as a target counted it; idle of all cores is one. */
+struct mkperf_latency_run {
+    char pd[MKPERF_LATENCY_NAME];
+    uint64_t thread; /* its identity */
+    uint64_t ticks, ns, runs;
+};
+
 struct mkperf_latency_rows {
     unsigned n, room;
     struct mkperf_latency_row *row;
-    uint64_t dropped; /* latencies that the target had no row for */
-    double seconds;   /* for which they were counted */
-    uint64_t tick_hz; /* of a target */
+    unsigned nruns, run_room;
+    struct mkperf_latency_run *run; /* of a target; most time first */
+    uint64_t dropped;               /* latencies that the target had no row for */
+    double seconds;                 /* for which they were counted */
+    uint64_t tick_hz;               /* of a target */
 };
 
 /* The rows of an analysis that has ended, which must live as long. */
@@ -47,6 +56,8 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
 struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
                                               enum mkperf_latency_kind kind, const char *from,
                                               const char *to, uint32_t irq);
+void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64_t thread,
+                        uint64_t ticks, uint64_t runs);
 /* All of a target's came: quantiles from ticks; calls first, most time first. */
 void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows);
 void mkperf_latency_rows_free(struct mkperf_latency_rows *rows);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "link/latency_query.h"
 #include "measure.h"
 #include "model/cores.h"
 #include "model/figures.h"
@@ -122,6 +123,27 @@ static bool has_parts(const struct stat_measure *s)
     return s->per_pd || s->per_core;
 }
 
+/* How long each PD ran, since the session's start. */
+static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error *e)
+{
+    struct mkperf_latency_rows rows = {0};
+    struct mkperf_pds *pds = s->talk.recorder.pds;
+
+    if (s->session.events_count == STAT_EVENTS ||
+        mkperf_latency_query(&s->talk, &rows, e) != MKPERF_OK) {
+        return e->status;
+    }
+    mkperf_SessionEvent *event = &s->session.events[s->session.events_count];
+    *event = (mkperf_SessionEvent){.code = UINT32_MAX};
+    snprintf(event->name, sizeof event->name, "%s", STAT_RUN_TIME);
+    stat_begin_runs(&s->work);
+    for (unsigned i = 0; i < rows.nruns; i++) {
+        stat_add_run(&s->work, mkperf_pds_find(pds, rows.run[i].thread), rows.run[i].ns);
+    }
+    mkperf_latency_rows_free(&rows);
+    return MKPERF_OK;
+}
+
 /* A reading into s->work; with the counts by PD and core if `all`. *by_pd: the kernel has them. If they are
  * another session's, the last good reading instead, which has the counts by PD if they are wanted.
  */
@@ -148,6 +170,9 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
             return MKPERF_OK;
         }
         stat_add(&s->work, c, s->talk.recorder.pds);
+    }
+    if (all && s->util && !s->ended && read_runs(s, e) != MKPERF_OK) {
+        return e->status;
     }
     if (all || !has_parts(s)) {
         s->good = s->work;
@@ -264,6 +289,7 @@ static void set_events(struct stat_measure *s, bool estimate)
 
     s->estimate = estimate;
     c->per_pd = s->per_pd && !estimate;
+    c->latency = s->util;
     for (unsigned i = 0; i < c->events_count; i++) {
         c->events[i].count = !estimate;
         c->events[i].read = false; /* all is counted as it is */

@@ -71,6 +71,19 @@ void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds 
     }
 }
 
+void stat_begin_runs(struct stat_reading *r)
+{
+    if (r->events < STAT_EVENTS) {
+        r->share[r->events++] = 1;
+    }
+}
+
+void stat_add_run(struct stat_reading *r, uint32_t pd, uint64_t ns)
+{
+    stat_row(r, pd)->value[r->events - 1].user += (double)ns;
+    r->row[0].value[r->events - 1].user += (double)ns;
+}
+
 static void add_sample(struct stat_row *row, const struct mkperf_sample *s)
 {
     struct stat_value *v = &row->value[s->event];

@@ -19,6 +19,9 @@ enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };
 /* The number of a core's row, and back; PDs have smaller ones. */
 #define STAT_CORE UINT32_C(0x80000000)
 
+/* perf's name of the time that something ran, in ns: by scheduling events, not by the PMU. */
+#define STAT_RUN_TIME "task-clock"
+
 struct stat_value {
     double user, kernel; /* scaled to the whole time where the event was multiplexed */
     double error;        /* standard error of the sum: 0 = exact, or scaled */
@@ -56,6 +59,10 @@ struct stat_row *stat_row(struct stat_reading *r, uint32_t pd);
 /* Begins a reading from part 0 of the target's counts; adds its other parts. */
 void stat_begin(struct stat_reading *r, const mkperf_Counts *m);
 void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds *pds);
+
+/* One more event of the reading: the time that a PD ran; all PDs' and idle are the system's. */
+void stat_begin_runs(struct stat_reading *r);
+void stat_add_run(struct stat_reading *r, uint32_t pd, uint64_t ns);
 
 /* Adds one sample of an estimate, and completes it: totals, errors. per_core: to its core, too. */
 void stat_sample(struct stat_reading *r, const struct mkperf_sample *s, bool per_core);

@@ -73,6 +73,11 @@ bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
 {
     double count = stat_sum(&row->value[i]);
 
+    if (strcmp(session->events[i].name, STAT_RUN_TIME) == 0 && r->seconds > 0) {
+        *figure = count / r->seconds / 1e9;
+        *unit = "CPUs utilized";
+        return true;
+    }
     for (unsigned k = 0; k < sizeof ratios / sizeof *ratios; k++) {
         double of = ratios[k].event == session->events[i].code
                         ? count_of(r, row, session, i, ratios[k].of)

@@ -74,6 +74,9 @@ static void entry_text(const struct top_screen *s, const struct top_entry *at, c
     if (at->name) {
         snprintf(text, n, "%7.2f%% %8" PRIu64 "  %-16s [%c] %s", share, at->weight.samples, at->pd,
                  at->kernel ? 'k' : '.', at->name);
+    } else if (s->counts->sched != NULL) {
+        snprintf(text, n, "%7.2f%% %8" PRIu64 " %7.2f%%  %s", share, at->weight.samples, at->util,
+                 at->pd);
     } else {
         snprintf(text, n, "%7.2f%% %8" PRIu64 "  %s", share, at->weight.samples, at->pd);
     }
@@ -97,7 +100,9 @@ static void pd_text(const struct top_screen *s, uint32_t row, char *text, size_t
 
 static const char *pd_titles(const struct top_screen *s)
 {
-    return s->charged ? report_charged_titles : "  Share   Samples  PD";
+    return s->charged                 ? report_charged_titles
+           : s->counts->sched != NULL ? "  Share   Samples     Util  PD"
+                                      : "  Share   Samples  PD";
 }
 
 /* The rows of the PDs' table behind one another: those who worked for a PD below it. */

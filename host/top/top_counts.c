@@ -12,12 +12,63 @@ enum { PAGE = 4096 };
 
 static const uint64_t ALL_OTHERS = UINT64_MAX; /* in a key: entries that did not fit */
 
+static void add(struct mkperf_weight *to, uint64_t samples, uint64_t period)
+{
+    to->samples += samples;
+    to->period += period;
+}
+
+static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
+{
+    add(&w->all, 1, period);
+    if (slice > w->slice) {
+        uint64_t gone = slice - w->slice < TOP_SLICES ? slice - w->slice : TOP_SLICES;
+
+        for (uint64_t i = 0; i < gone; i++) {
+            w->in[(slice - i) % TOP_SLICES] = (struct mkperf_weight){0, 0};
+        }
+        w->slice = slice;
+    }
+    if (slice + TOP_SLICES > w->slice) { /* it may come late: merge.h */
+        add(&w->in[slice % TOP_SLICES], 1, period);
+    }
+}
+
+static uint64_t slice_ns(const struct top_counts *c)
+{
+    return c->window_ns / TOP_SLICES;
+}
+
+/* Of an interval that a PD ran, each slice has its part. */
+static void on_interval(void *self, const struct mkperf_interval *i)
+{
+    struct top_counts *c = self;
+
+    if (i->state != MKPERF_PD_RUNNING) {
+        return;
+    }
+    MKPERF_GROW(c->ran, c->ran_room, (size_t)i->pd + 1);
+    for (uint64_t at = i->from; at < i->to;) {
+        uint64_t slice = at / slice_ns(c), end = (slice + 1) * slice_ns(c);
+
+        end = end < i->to ? end : i->to;
+        add_at(&c->ran[i->pd], slice, end - at);
+        at = end;
+    }
+}
+
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
 {
     struct top_counts *c = self;
 
     c->session = *session;
+    if (session->sched && c->sched == NULL) {
+        c->sched = mkperf_analysis_new();
+        c->sched->order.cores = session->cores;
+        c->sched->on_interval = on_interval;
+        c->sched->self = c;
+    }
     if (c->symbols != NULL && session->kernel_elf != NULL && c->kernel == NULL) {
         (void)mkperf_symbols_recorded(c->symbols, session->kernel_elf, &session->kernel_build_id,
                                       &c->kernel, e); /* without it addresses are shown */
@@ -63,28 +114,6 @@ static struct top_row *row_of(struct top_counts *c, const struct mkperf_sample *
     return row;
 }
 
-static void add(struct mkperf_weight *to, uint64_t samples, uint64_t period)
-{
-    to->samples += samples;
-    to->period += period;
-}
-
-static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
-{
-    add(&w->all, 1, period);
-    if (slice > w->slice) {
-        uint64_t gone = slice - w->slice < TOP_SLICES ? slice - w->slice : TOP_SLICES;
-
-        for (uint64_t i = 0; i < gone; i++) {
-            w->in[(slice - i) % TOP_SLICES] = (struct mkperf_weight){0, 0};
-        }
-        w->slice = slice;
-    }
-    if (slice + TOP_SLICES > w->slice) { /* it may come late: merge.h */
-        add(&w->in[slice % TOP_SLICES], 1, period);
-    }
-}
-
 /* The pair of PDs that a sample is charged by. */
 static struct top_pair *pair_of(struct top_counts *c, const struct mkperf_sample *s)
 {
@@ -108,7 +137,7 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
     struct top_counts *c = self;
-    uint64_t slice = s->time_ns / (c->window_ns / TOP_SLICES);
+    uint64_t slice = s->time_ns / slice_ns(c);
 
     (void)e;
     c->newest = slice > c->newest ? slice : c->newest;
@@ -123,10 +152,41 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
+static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct top_counts *c = self;
+
+    (void)e;
+    if (c->sched != NULL) {
+        mkperf_analysis_pd(c->sched, pd);
+    }
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
+                                    struct mkperf_error *e)
+{
+    struct top_counts *c = self;
+    uint64_t slice = event->time_ns / slice_ns(c);
+
+    (void)e;
+    c->newest = slice > c->newest ? slice : c->newest;
+    if (c->sched != NULL) {
+        mkperf_analysis_event(c->sched, event);
+    }
+    return MKPERF_OK;
+}
+
 struct mkperf_sink top_counts_sink(struct top_counts *c)
 {
     static const struct mkperf_sink_ops ops = {
-        .name = "top", .begin = begin, .events = add_events, .sample = add_sample};
+        .name = "top",
+        .begin = begin,
+        .pd = add_pd,
+        .events = add_events,
+        .sample = add_sample,
+        .sched = add_sched,
+    };
 
     return (struct mkperf_sink){.ops = &ops, .self = c};
 }
@@ -139,6 +199,8 @@ void top_counts_free(struct top_counts *c)
     free(c->row);
     free(c->pair);
     free(c->core);
+    free(c->ran);
+    mkperf_analysis_free(c->sched);
     mkperf_hash_free(&c->keys);
     mkperf_hash_free(&c->pair_keys);
 }
@@ -201,11 +263,51 @@ static bool is_left_out(const struct top_counts *c, uint32_t pd)
     return c->no_idle && mkperf_pds_at(c->pds, pd)->thread == MKPERF_THREAD_IDLE;
 }
 
+/* The time of the window, or since the session's first event. */
+static uint64_t window_time(const struct top_counts *c)
+{
+    const struct mkperf_analysis *a = c->sched;
+    uint64_t begin = c->newest >= TOP_SLICES ? (c->newest - TOP_SLICES + 1) * slice_ns(c) : 0;
+
+    begin = c->all || begin < a->first_ns ? a->first_ns : begin;
+    return a->last_ns > begin ? a->last_ns - begin : 0;
+}
+
+/* How long each PD ran; those that ran without a sample get a row. */
+static void add_util(const struct top_counts *c, struct top_list *out)
+{
+    uint64_t all = window_time(c), busy = 0;
+    const char *idle = NULL;
+
+    for (uint32_t pd = 0; pd < c->sched->npds && all > 0; pd++) {
+        const char *name = mkperf_analysis_name(c->sched, pd);
+
+        if (c->sched->pd[pd].idle) {
+            idle = c->no_idle ? NULL : name;
+        } else if (pd < c->ran_room) {
+            uint64_t ns = in_window(c, &c->ran[pd]).period;
+            struct top_entry *at = ns > 0 ? pd_entry(out, name) : NULL;
+
+            busy += ns;
+            if (at != NULL) {
+                at->util += 100 * (double)ns / (double)all;
+            }
+        }
+    }
+    if (idle != NULL) {
+        double cores = c->sched->ncores > 0 ? c->sched->ncores : 1;
+        double util = 100 * (cores - (double)busy / (double)all);
+
+        pd_entry(out, idle)->util = util > 0 ? util : 0;
+    }
+}
+
 void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd, enum top_sort sort,
                      struct top_list *out)
 {
-    *out = (struct top_list){.pd = mkperf_xcalloc(c->n, sizeof *out->pd),
-                             .function = mkperf_xcalloc(c->n, sizeof *out->function)};
+    *out = (struct top_list){
+        .pd = mkperf_xcalloc(c->n + (c->sched != NULL ? c->sched->npds : 0), sizeof *out->pd),
+        .function = mkperf_xcalloc(c->n, sizeof *out->function)};
     for (uint32_t i = 0; i < c->n; i++) {
         const struct top_row *r = &c->row[i];
         struct mkperf_weight w = in_window(c, &r->weight);
@@ -224,6 +326,9 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
             out->function[out->nfunctions++] =
                 (struct top_entry){.pd = name, .name = r->name, .kernel = r->kernel, .weight = w};
         }
+    }
+    if (c->sched != NULL) {
+        add_util(c, out);
     }
     for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
         size_t at = (size_t)event * MKPERF_MAX_CORES + i;

@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "model/pds.h"
 #include "profile/charge.h"
+#include "sched/analysis.h"
 
 enum { TOP_SLICES = 32, TOP_ROWS_MAX = 16384 };
 
@@ -52,6 +53,9 @@ struct top_counts {
     struct mkperf_hash pair_keys;
     struct top_pair *pair;
     uint32_t npairs, pair_room;
+    struct mkperf_analysis *sched; /* of a session with scheduling events, NULL: none */
+    struct top_window *ran;        /* by PD: ns that it ran */
+    uint32_t ran_room;
     struct top_window *core; /* by event and core: event * MKPERF_MAX_CORES + core */
     uint32_t core_room;
     uint64_t newest; /* slice */
@@ -66,6 +70,7 @@ struct top_entry {
     const char *pd, *name; /* name NULL: the whole PD */
     bool kernel;
     struct mkperf_weight weight;
+    double util; /* of a PD: percentage of the time that it ran, by scheduling events */
 };
 
 /* What the screen shows: PDs and functions of an event in the window. */
