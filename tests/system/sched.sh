@@ -152,6 +152,8 @@ $MKPERF record -t \$T --overwrite --sched $system -q
 sleep 0.5
 $MKPERF dump -t \$T $system -o $D/flight.data -q
 $MKPERF latency -t \$T --duration 1 -x ' ' -o $D/live
+$MKPERF stat -t \$T --util -e cycles --duration 1 -x , -o $D/stat --system $demo/demo.system
+$MKPERF top -t \$T --util --stdio --window 0 --duration 1 $system >$D/top
 EOF
 talk() {
     scripts/qemu-talk "$D" "sh $D/session" >"$D/talk.log" 2>&1 || { cat "$D/talk.log"; return 1; }
@@ -173,6 +175,25 @@ util() { # a PD's share of the time, in a column of its samples' table
     done
 }
 check "utilisation in mkperf report" util
+# Counted while the core runs at 1 GHz, also in idle: a PD's cycles are the nanoseconds that it ran.
+util_counted() {
+    awk -F , '$4 == "cycles" { cycles[$1] = $2 }
+        $4 == "task-clock" && $1 != "system" {
+            d = cycles[$1] - $2; print $1, cycles[$1], $2; n++
+            if (d < -1000000 || d > 1000000) bad++
+        }
+        END { exit bad > 0 || n < 8 }' "$D/stat"
+}
+check "utilisation in mkperf stat: that of the cycles" util_counted
+# Util of the last table: a PD that runs for a quarter of the time, as sampled; all are the whole time.
+util_live() {
+    awk '$1 == "#" && $4 == "Util" { n = 0; split("", util) }
+        $3 ~ /%$/ && NF == 4 { util[$4] = $3 + 0; share[$4] = $1 + 0; n++ }
+        END { for (pd in util) { sum += util[pd]; print pd, share[pd], util[pd] }
+              d = util["known"] - share["known"]
+              exit !(n >= 8 && sum > 99.9 && sum < 100.1 && d > -8 && d < 8 && util["known"] > 10) }' "$D/top"
+}
+check "utilisation in mkperf top" util_live
 flight() {
     "$MKPERF" latency -x ' ' "$D/flight.data" >"$D/flight" && grep -q '^call requester server ' "$D/flight"
 }

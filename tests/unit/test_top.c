@@ -3,6 +3,7 @@
 #include "recording.h"
 
 #include "fake_target.h"
+#include "sched_story.h"
 #include "top/screen.h"
 
 static struct mkperf_symbols *symbols;
@@ -143,6 +144,34 @@ static void test_charged(void **state)
 }
 
 /* What finds no room is counted in one row. */
+/* 40 rounds of a known story: 4 ms, of which the window has all. */
+static void test_util(void **state)
+{
+    struct mkperf_session session = {.nevents = 1,
+                                     .event = {{"cycles", 0x11, true, true, 1000, 0}}};
+    struct top_counts c = {.pds = pds, .window_ns = 3200000000, .all = true};
+    static struct story story;
+    struct top_list l;
+    double sum = 0;
+
+    (void)state;
+    story_begin(&story, top_counts_sink(&c), &session);
+    story_rounds(&story, 40);
+    top_counts_list(&c, 0, NULL, TOP_BY_SHARE, &l);
+    assert_int_equal(l.npds, STORY_PDS);
+    for (uint32_t i = 0; i < l.npds; i++) {
+        sum += l.pd[i].util;
+        if (strcmp(l.pd[i].pd, "store") ==
+            0) { /* 20 us in each round; it ends with the last one's */
+            assert_true(l.pd[i].util > 100 * 0.8 / 3.948 - 0.001);
+            assert_true(l.pd[i].util < 100 * 0.8 / 3.948 + 0.001);
+        }
+    }
+    assert_true(sum > 99.999 && sum < 100.001);
+    top_list_free(&l);
+    top_counts_free(&c);
+}
+
 static void test_bounded(void **state)
 {
     struct top_counts c;
@@ -315,9 +344,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window),       cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_charged),      cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_other_events), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_window),    cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_util),      cmocka_unit_test(test_charged),
+        cmocka_unit_test(test_replay),    cmocka_unit_test(test_other_events),
+        cmocka_unit_test(test_bad_input),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
