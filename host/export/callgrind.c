@@ -65,7 +65,8 @@ static void add_cost(struct callgrind *g, uint32_t number, const struct mkperf_p
 
 /*
  * The outermost function of every stack is its PD, as a function of that name: readers use the
- * callers' data for a function's inclusive cost, and would miss stacks that begin with it.
+ * callers' data for a function's inclusive cost, and would miss stacks that begin with it. Where a PD
+ * calls another, the other one's function stands between the two.
  */
 static uint32_t root_of(const struct mkperf_places *s, uint32_t pd)
 {
@@ -95,10 +96,19 @@ static void add_chain(struct callgrind *g, const struct mkperf_profile_chain *ch
                       uint32_t number)
 {
     const struct mkperf_places *s = &g->c->places;
+    bool ambiguous = mkperf_places_ambiguous(s, chain->pd);
     uint32_t callee = SELF;
+    uint32_t pd = chain->pd;
 
     for (uint32_t i = 0; i < chain->n; i++) {
         uint32_t n;
+        uint32_t next = s->place[chain->place[i]].pd;
+        if (next != pd && !ambiguous) {
+            uint32_t edge = root_of(s, pd);
+            add_cost(g, row_number(g, edge, 0, callee), chain, number);
+            callee = edge + 1;
+            pd = next;
+        }
         const struct mkperf_frame *f = mkperf_places_frames(s, chain->place[i], &n);
         for (uint32_t k = 0; k < n; k++) {
             uint32_t row = row_number(g, f[k].function, line_of(s, &f[k]), callee);
@@ -106,7 +116,7 @@ static void add_chain(struct callgrind *g, const struct mkperf_profile_chain *ch
             callee = f[k].function + 1;
         }
     }
-    add_cost(g, row_number(g, root_of(s, chain->pd), 0, callee), chain, number);
+    add_cost(g, row_number(g, root_of(s, pd), 0, callee), chain, number);
 }
 
 static int compare(const void *a, const void *b)

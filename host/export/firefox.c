@@ -43,7 +43,9 @@ static const char categories[] =
     "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
     "{\"name\":\"User\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
     "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-    "{\"name\":\"Idle\",\"color\":\"transparent\",\"subcategories\":[\"Other\"]}],\n";
+    "{\"name\":\"Idle\",\"color\":\"transparent\",\"subcategories\":[\"Other\"]},"
+    "{\"name\":\"Caller in another PD\",\"color\":\"purple\",\"subcategories\":[\"Other\"]},"
+    "{\"name\":\"Protected call\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]}],\n";
 
 static const char schema[] =
     "\"markerSchema\":[{\"name\":\"lost\",\"tooltipLabel\":\"{marker.data.samples} samples lost\","
@@ -210,7 +212,7 @@ static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
     const char *process = mkperf_places_pd_name(&c->places, pd);
     char room[32], on[24] = "", name[400];
 
-    firefox_tables_reset(&f->tables, mkperf_places_idle(&c->places, pd));
+    firefox_tables_reset(&f->tables, pd, mkperf_places_idle(&c->places, pd));
     for (uint32_t i = 0; i < c->chains.count; i++) {
         if (firefox_thread_of(c, i) == thread) {
             firefox_tables_add(&f->tables, i);
@@ -287,7 +289,7 @@ static void put_losses(struct firefox *f)
 {
     size_t n = f->c->losses.count;
 
-    firefox_tables_reset(&f->tables, false);
+    firefox_tables_reset(&f->tables, 0, false);
     open_thread(f, "lost samples", "lost samples", 0, 0, true);
     mkperf_textout_puts(f->t, "\"samples\":{\"stack\":[],\"time\":[],\"weight\":[],"
                               "\"weightType\":\"samples\",\"length\":0},\n");
@@ -378,6 +380,7 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
 enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,
                                        struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE,
-                                write_firefox, out, e);
+    return mkperf_profiled_open(
+        x, MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE | MKPERF_KEEP_EDGES,
+        write_firefox, out, e);
 }

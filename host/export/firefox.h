@@ -10,7 +10,14 @@
 
 #include "formats.h"
 
-enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL, FIREFOX_IDLE };
+enum firefox_category {
+    FIREFOX_OTHER,
+    FIREFOX_USER,
+    FIREFOX_KERNEL,
+    FIREFOX_IDLE,
+    FIREFOX_CALLER, /* a frame of another PD than the thread's */
+    FIREFOX_CALL,   /* the edge of a PD's call to another */
+};
 
 /* A thread of the output: a PD's samples of an event on a core, in the order of these. */
 static inline uint64_t firefox_thread(uint32_t pd, uint32_t event, uint32_t core)
@@ -66,6 +73,7 @@ struct firefox_tables {
     uint32_t *place_of;                     /* of each frame of the profile: its place */
     uint64_t *mark_end;                     /* of each mark: firefox_marks.c's */
     bool idle;
+    uint32_t pd; /* of the current thread */
 };
 
 /* For the whole profile, whose chains have all been resolved. */
@@ -73,8 +81,8 @@ void firefox_tables_open(struct firefox_tables *f, struct mkperf_profile *c,
                          struct mkperf_textout *t);
 void firefox_tables_close(struct firefox_tables *f);
 
-/* Begins a thread: its tables are empty. */
-void firefox_tables_reset(struct firefox_tables *f, bool idle);
+/* Begins a thread of PD pd: its tables are empty. */
+void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle);
 void firefox_tables_add(struct firefox_tables *f, uint32_t chain);
 /* A text's number in the thread's stringArray. */
 uint32_t firefox_tables_text(struct firefox_tables *f, uint32_t text);

@@ -73,13 +73,14 @@ void firefox_tables_close(struct firefox_tables *f)
     free(f->mark_end);
 }
 
-void firefox_tables_reset(struct firefox_tables *f, bool idle)
+void firefox_tables_reset(struct firefox_tables *f, uint32_t pd, bool idle)
 {
     set_reset(&f->string);
     set_reset(&f->func);
     set_reset(&f->frame);
     mkperf_hash_free(&f->stacks);
     memset(&f->stacks, 0, sizeof f->stacks);
+    f->pd = pd;
     f->idle = idle;
 }
 
@@ -150,7 +151,13 @@ static int64_t zero(struct firefox_tables *f, uint32_t i)
 
 static int64_t frame_category(struct firefox_tables *f, uint32_t i)
 {
-    return f->idle ? FIREFOX_IDLE : place_at(f, i)->kernel ? FIREFOX_KERNEL : FIREFOX_USER;
+    const struct mkperf_place *p = place_at(f, i);
+
+    return f->idle          ? FIREFOX_IDLE
+           : p->edge        ? FIREFOX_CALL
+           : p->kernel      ? FIREFOX_KERNEL
+           : p->pd != f->pd ? FIREFOX_CALLER
+                            : FIREFOX_USER;
 }
 
 static int64_t stack_frame(struct firefox_tables *f, uint32_t i)
@@ -182,6 +189,9 @@ static int64_t frame_address(struct firefox_tables *f, uint32_t i)
     size_t n = 0;
     const struct mkperf_segment *segment = m != NULL ? mkperf_module_segments(m, &n) : NULL;
 
+    if (p->edge) {
+        return -1;
+    }
     if (n == 0 || p->addr < segment[0].vaddr - segment[0].offset) {
         return p->addr <= INT64_MAX >> 10 ? (int64_t)p->addr : -1;
     }

@@ -138,6 +138,7 @@ enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, unsigned 
 
     o->profile.cores = keep & MKPERF_KEEP_CORES;
     o->profile.times = keep & MKPERF_KEEP_TIMES;
+    o->profile.edges = keep & MKPERF_KEEP_EDGES;
     o->profile.keep_schedule = keep & MKPERF_KEEP_SCHEDULE;
     o->profile.off_cpu = x->event != NULL && strcmp(x->event, MKPERF_OFF_CPU_EVENT) == 0;
     o->profile.places.inlined = !x->no_inlined;

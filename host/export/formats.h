@@ -58,6 +58,7 @@ enum mkperf_keep { /* of a profile: see its members */
                    MKPERF_KEEP_CORES = 1,
                    MKPERF_KEEP_TIMES = 2,
                    MKPERF_KEEP_SCHEDULE = 4,
+                   MKPERF_KEEP_EDGES = 8,
 };
 
 /*

@@ -243,7 +243,7 @@ static void put_locations(struct pprof *p)
         number(&p->m, 1, (uint64_t)i + 1);
         bool of_pd = !place->kernel && place->pd < s->npds && s->pd[place->pd].name != NULL;
         number(&p->m, 2, (of_pd ? place->pd : s->npds) + UINT64_C(1));
-        number(&p->m, 3, place->addr);
+        number(&p->m, 3, place->edge ? 0 : place->addr);
         for (uint32_t k = 0; k < n; k++) {
             struct message line = {.n = 0};
             number(&line, 1, (uint64_t)frame[k].function + 1);
@@ -373,5 +373,5 @@ static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkpe
 enum mkperf_status mkperf_pprof_open(const struct mkperf_export *x, struct mkperf_output *out,
                                      struct mkperf_error *e)
 {
-    return mkperf_profiled_open(x, MKPERF_KEEP_CORES, write_pprof, out, e);
+    return mkperf_profiled_open(x, MKPERF_KEEP_CORES | MKPERF_KEEP_EDGES, write_pprof, out, e);
 }

@@ -114,7 +114,15 @@ static void close_profile(struct speedscope *s, uint64_t sum)
     mkperf_textout_put(s->t, "}", 1);
 }
 
-/* The chain's functions, outermost first, with its PD before them if asked. */
+static void put_number(struct speedscope *s, const char **comma, uint32_t frame)
+{
+    mkperf_textout_puts(s->t, *comma);
+    mkperf_textout_u64(s->t, frame);
+    *comma = ",";
+}
+
+/* The chain's functions, outermost first, with the PD before those of each PD; before those of the
+ * chain's own, if they are the first, only if asked. */
 static void put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool first)
 {
     const struct mkperf_places *stack = &s->c->places;
@@ -122,17 +130,19 @@ static void put_chain(struct speedscope *s, uint32_t number, bool with_pd, bool 
 
     mkperf_profile_chain(s->c, number, &s->chain);
     mkperf_textout_puts(s->t, first ? "[" : ",[");
-    if (with_pd) {
-        mkperf_textout_u64(s->t, stack->functions.count + s->chain.pd);
-        comma = ",";
-    }
+    bool ambiguous = mkperf_places_ambiguous(stack, s->chain.pd);
+    uint32_t owner = with_pd ? UINT32_MAX : s->chain.pd;
+
     for (uint32_t i = s->chain.n; i-- > 0;) {
         uint32_t n;
         const struct mkperf_frame *frame = mkperf_places_frames(stack, s->chain.place[i], &n);
+        uint32_t pd = ambiguous ? s->chain.pd : stack->place[s->chain.place[i]].pd;
+        if (pd != owner) {
+            owner = pd;
+            put_number(s, &comma, stack->functions.count + pd);
+        }
         while (n-- > 0) {
-            mkperf_textout_puts(s->t, comma);
-            mkperf_textout_u64(s->t, frame[n].function);
-            comma = ",";
+            put_number(s, &comma, frame[n].function);
         }
     }
     mkperf_textout_put(s->t, "]", 1);

@@ -200,6 +200,14 @@ static void resolve(struct mkperf_places *s, const struct mkperf_place *p)
         add_frame(s, f, text, NULL);
         return;
     }
+    if (p->edge) {
+        char name[288];
+        snprintf(name, sizeof name, "[%.255s]%s", mkperf_places_pd_name(s, p->pd),
+                 p->addr != 0 ? " (inferred)" : "");
+        f.known = true;
+        add_frame(s, f, name, NULL);
+        return;
+    }
     if (m == NULL || !mkperf_symbol_at(m, p->addr, &symbol)) {
         add_unknown(s, f, p->addr);
         return;
@@ -216,17 +224,18 @@ static void resolve(struct mkperf_places *s, const struct mkperf_place *p)
     add_frame(s, f, symbol.name, n > 0 ? &line[n - 1] : NULL);
 }
 
-static uint32_t number_of(struct mkperf_places *s, uint32_t pd, bool kernel, bool blocked,
-                          uint64_t addr)
+/* The number of a place like that one, made if it is new. */
+static uint32_t number_of(struct mkperf_places *s, struct mkperf_place p)
 {
-    uint64_t key[2] = {pd | (uint64_t)kernel << 32 | (uint64_t)blocked << 33, addr};
+    uint64_t key[2] = {p.pd | (uint64_t)p.kernel << 32 | (uint64_t)p.blocked << 33 |
+                           (uint64_t)p.edge << 34,
+                       p.addr};
     uint32_t known = s->places.count;
     uint32_t number = mkperf_hash_number(&s->places, key, 2);
 
     MKPERF_GROW(s->place, s->place_room, s->places.count);
     if (number == known) {
-        struct mkperf_place p = {
-            .pd = pd, .kernel = kernel, .blocked = blocked, .addr = addr, .first = s->nframes};
+        p.first = s->nframes;
         resolve(s, &p);
         p.nframes = s->nframes - p.first;
         s->place[number] = p;
@@ -236,7 +245,12 @@ static uint32_t number_of(struct mkperf_places *s, uint32_t pd, bool kernel, boo
 
 uint32_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr)
 {
-    return number_of(s, pd, kernel, false, addr);
+    return number_of(s, (struct mkperf_place){.pd = pd, .kernel = kernel, .addr = addr});
+}
+
+uint32_t mkperf_places_edge(struct mkperf_places *s, uint32_t pd, bool inferred)
+{
+    return number_of(s, (struct mkperf_place){.pd = pd, .edge = true, .addr = inferred});
 }
 
 uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
@@ -276,7 +290,9 @@ uint32_t mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *s
     for (uint32_t i = 0; i < n; i++) {
         const struct mkperf_address *a = &address[i];
         uint64_t addr = a->addr - (a->is_return && a->addr != 0); /* in the call itself */
-        place[i] = number_of(s, a->pd, a->kernel, a->blocked, addr);
+        place[i] = number_of(
+            s, (struct mkperf_place){
+                   .pd = a->pd, .kernel = a->kernel, .blocked = a->blocked, .addr = addr});
     }
     return n;
 }

@@ -46,6 +46,7 @@ struct mkperf_place {
     uint32_t pd;
     bool kernel;
     bool blocked;  /* no code: addr is what a thread waits for, blocked.h */
+    bool edge;     /* no code: a protected call into the PD; addr 1: it is inferred */
     uint64_t addr; /* of code: for callers, inside the call */
     uint32_t first, nframes;
 };
@@ -97,6 +98,10 @@ uint32_t mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *s
 
 /* The number of a place, resolved; addr is in the call if it is of a caller. */
 uint32_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr);
+
+/* The number of a place between the frames of a PD and those of its caller in another PD, with one frame:
+ * "[PD]", or "[PD] (inferred)". */
+uint32_t mkperf_places_edge(struct mkperf_places *s, uint32_t pd, bool inferred);
 
 /* The frames of a place, innermost first; at least one. Valid until the next place is resolved. */
 static inline const struct mkperf_frame *mkperf_places_frames(const struct mkperf_places *s,

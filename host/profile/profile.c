@@ -294,6 +294,22 @@ uint32_t mkperf_profile_addresses(const struct mkperf_profile *p, uint32_t chain
     return mkperf_sample_addresses(&s, out);
 }
 
+/* Puts edges where the PD changes, as long as there is room. */
+static void add_edges(struct mkperf_places *s, struct mkperf_profile_chain *c)
+{
+    bool inferred = mkperf_places_inferred(s, c->event);
+
+    for (uint32_t i = 1; i < c->n && c->n < MKPERF_PLACES_MAX; i++) {
+        uint32_t pd = s->place[c->place[i - 1]].pd;
+        if (s->place[c->place[i]].pd != pd) {
+            memmove(c->place + i + 1, c->place + i, (c->n - i) * sizeof *c->place);
+            c->place[i] = mkperf_places_edge(s, pd, inferred);
+            c->n++;
+            i++; /* of the same PD as the one before it */
+        }
+    }
+}
+
 void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
                           struct mkperf_profile_chain *out)
 {
@@ -306,6 +322,9 @@ void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
     out->core = head.core;
     out->weight = p->weight[number];
     out->n = mkperf_places_of(&p->places, &s, out->place);
+    if (p->edges && !mkperf_places_ambiguous(&p->places, head.pd)) {
+        add_edges(&p->places, out);
+    }
 }
 
 void mkperf_profile_cost(struct mkperf_profile *p)

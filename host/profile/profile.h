@@ -58,6 +58,7 @@ struct mkperf_profile {
     /* Set before reading: */
     bool cores;                  /* keep cores apart */
     bool times;                  /* keep what has a time: the spools below */
+    bool edges;                  /* places of chains have an edge where a PD calls another */
     bool leaves_only;            /* callers are not kept */
     bool keep_schedule;          /* with times: keep what scheduling events say, interval by
                                     interval; then a session may have no samples */

@@ -71,7 +71,7 @@ __attribute__((noinline)) void callers_ask(microkit_channel channel, uint64_t it
     __asm__ volatile("");
 }
 
-static void read_slice(void)
+static void take_turn(void)
 {
     uint64_t iterations = microkit_name[0] == 'l' ? LARGER * UNIT : UNIT;
 
@@ -84,7 +84,7 @@ static void read_slice(void)
 void init(void)
 {
     if (microkit_name[0] == 's') {
-        read_slice();
+        take_turn();
     }
 }
 
@@ -93,7 +93,7 @@ void notified(microkit_channel ch)
     if (microkit_name[0] == 'a') {
         callers_above_work();
     } else if (ch == CH_TURN) {
-        read_slice();
+        take_turn();
     }
 }
 

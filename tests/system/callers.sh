@@ -138,6 +138,32 @@ names() {
     done
 }
 
+# Where a PD calls another there is a frame of that call, in every format.
+edges() {
+    for f in folded firefox.json csv pb.gz; do
+        "$MKPERF" convert -q "$D/with.data" -o "$D/with.$f" || return 1
+    done
+    grep -q 'microkit_ppcall;middle;.*microkit_ppcall;back;.*;callers_back_work;spin ' "$D/with.folded" &&
+        grep -q 'microkit_ppcall;\[middle\];.*microkit_ppcall;\[back\];.*;callers_back_work;spin' "$D/with.csv" || return 1
+    # speedscope: the PDs frames in the stacks of `back`, the outermost first
+    jq -r '[.shared.frames[].name] as $f | .profiles[] | select(.name | startswith("back ")) | .samples[] | map($f[.]) | join(";")' \
+        "$D/with.speedscope.json" | grep -Eq '^(small|large);.*;middle;.*;back;.*;callers_back_work;spin' || return 1
+    # Firefox: edges and frames of other PDs have categories of their own
+    jq -e '[.threads[] | select(.processName == "back") | . as $t | $t.frameTable.func | to_entries[]
+            | {name: $t.stringArray[$t.funcTable.name[.value]], category: $t.frameTable.category[.key]}] |
+            (map(select(.name == "[back]" and .category == 5)) | length) == 1 and
+            (map(select(.name == "[middle]" and .category == 5)) | length) == 1 and
+            (map(select(.name == "callers_ask" and .category == 4)) | length) >= 3 and
+            (map(select(.name == "callers_back_work" and .category == 1)) | length) == 1' "$D/with.firefox.json" || return 1
+    # callgrind: what the function of a PD takes inclusively is what is charged to it, as far as its calls are its own
+    callgrind_annotate --inclusive=yes "$D/with.callgrind" 2>/dev/null | sed 's/,//g' |
+        awk '$NF == "[large]" && $(NF - 1) == "???:large" { gsub(/[(%)]/, "", $2); print $2 }' >"$D/callgrind-large"
+    awk '$5 == "large" { print $1 + 0 }' "$D/charged" | paste - "$D/callgrind-large" |
+        awk '{ print; exit !(NF == 2 && $1 - $2 < 0.02 && $2 - $1 < 0.02) }' || return 1
+    command -v go >/dev/null || return 0
+    go tool pprof -traces "$D/with.pb.gz" 2>/dev/null | grep -A1 '_start {back}' | grep -q '\[back\]'
+}
+
 # Without callers a chain ends at its PD.
 without() {
     record without --no-callers || return 1
@@ -151,4 +177,5 @@ check "charged time is all time, and the servers work is their clients" charged
 check "top has the same charges" charged_in_top
 check "perf shows the callers frames" in_perf
 check "functions of one name in several PDs have several names" names
+check "a frame for each call between PDs" edges
 check "--no-callers: chains end at the PD" without
