@@ -35,6 +35,14 @@ $(call pd,$(SEL4_TEST)/forger/guest.elf,tests/sel4/guest.c tests/pd/intruder_try
 $(call pd,$(SEL4_TEST)/forger/intruder.elf,tests/pd/intruder.c tests/pd/intruder_try.S)
 $(call image,$(SEL4_TEST)/forger/loader.img,$(SEL4_TEST)/forger/forger.system,$(SEL4_TEST)/forger,$(FORGER_PDS))
 
+# The attacks of tests/system/hostile.sh. PDs of the first system print by the kernel.
+$(call program_system,$(SEL4_TEST),hostile,tests/pd/hostile.c)
+EVIL := $(SEL4_TEST)/hostile_profiler
+$(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c)
+$(TARGET_OBJ)/tests/pd/hostile_profiler.o: TARGET_CFLAGS += $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
+$(call system,$(EVIL)/hostile_profiler.system,tests/pd/hostile_profiler.system.in)
+$(call image,$(EVIL)/loader.img,$(EVIL)/hostile_profiler.system,$(EVIL),hostile_profiler)
+
 # SEL4_SOURCES=<directory>: also that the patch does not change the text of verified configurations.
 SEL4_PREPROCESSED := $(if $(SEL4_SOURCES),tests/sel4/check-preprocessed $(SEL4_SOURCES) $(SEL4_TEST)/preprocessed)
 .PHONY: check-sel4-preprocessed
@@ -56,7 +64,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
             $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_NET_TESTS) \
-            $(SEL4_TEST)/forger/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+            $(SEL4_TEST)/forger/loader.img $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
 	DEMO_QEMU='$(call boot,$(B)/loader.img)' \
@@ -70,6 +78,9 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	CALLERS_QEMU='$(call boot,$(SEL4_TEST)/callers/loader.img)' \
 	SCHED_DIR=$(SEL4_TEST)/sched \
 	SCHED_QEMU='$(call boot,$(SEL4_TEST)/sched/loader.img)' \
+	HOSTILE_DIR=$(SEL4_TEST)/hostile \
+	HOSTILE_QEMU='$(call boot,$(SEL4_TEST)/hostile/loader.img)' \
+	EVIL_QEMU='$(call boot,$(EVIL)/loader.img)' \
 	FORGER_GUEST=$(FORGER_GUEST) FORGER_QEMU='$(call boot,$(SEL4_TEST)/forger/loader.img)' PREPROCESSED='$(SEL4_PREPROCESSED)' \
 	NET_QEMU='$(call net_qemu,$(B)/net/loader.img)' \
 	NETKEY_QEMU='$(call net_qemu,$(SEL4_TEST)/netkey/loader.img)' \

@@ -18,7 +18,7 @@ enum { CH_ATTACKER = 1, CH_GUARD = 2, CHILD_ATTACKER = 3, PART = 250000, SAY_EAC
 struct attack {
     uint64_t accesses; /* begun */
     uint64_t rounds;   /* completed */
-    uint64_t open;     /* PMUSERENR_EL0, which user mode may always read */
+    uint64_t open;     /* PMUSERENR_EL0, which user mode may read unless EL2 traps it */
 };
 uintptr_t hostile_attack;
 
@@ -78,7 +78,8 @@ static void try_all(void)
     COUNTER(4)
     COUNTER(5)
     COUNTER(30)
-    __asm__ volatile("mrs %0, pmuserenr_el0" : "=r"(value));
+    value = 0; /* a trap to EL2 leaves it so */
+    __asm__ volatile("mrs %0, pmuserenr_el0" : "+r"(value));
     attack()->open |= value;
     attack()->rounds++;
 }
@@ -101,7 +102,16 @@ seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo
         return 0;
     }
     faults++;
-    microkit_pd_restart(child, microkit_mr_get(seL4_UserException_FaultIP) + 4);
+    uint64_t pc = microkit_mr_get(seL4_UserException_FaultIP);
+#ifdef CONFIG_ARM_HYPERVISOR_SUPPORT /* a trap to EL2, whose message has no address */
+    if (microkit_msginfo_get_label(msginfo) == seL4_Fault_VCPUFault) {
+        seL4_UserContext context;
+
+        seL4_TCB_ReadRegisters(BASE_TCB_CAP + child, 0, 0, 1, &context);
+        pc = context.pc;
+    }
+#endif
+    microkit_pd_restart(child, pc + 4);
     return 0;
 }
 

@@ -3,11 +3,11 @@
 # Attacks on the PMU and through the kernel hook, beside a recording: a PD without authority that tries every
 # register of the PMU (tests/pd/hostile.c), sessions that ask for too much, and a profiler PD that is hostile
 # itself (tests/pd/hostile_profiler.c).
-# Environment: HOSTILE_DIR, HOSTILE_QEMU, EVIL_QEMU for another platform.
+# Environment: HOSTILE_DIR, HOSTILE_QEMU, EVIL_QEMU for another platform; HOSTILE_DIR empty: the last part alone.
 set -u
 NAME=${NAME:-hostile}
 . tests/system/lib.sh
-t=${HOSTILE_DIR:-$B/tests/pd/hostile}
+t=${HOSTILE_DIR-$B/tests/pd/hostile}
 QEMU=${HOSTILE_QEMU:-$(cat "$t/qemu-command")}
 EVIL_QEMU=${EVIL_QEMU:-$(cat "$B/tests/pd/hostile_profiler/qemu-command")}
 export QEMU D t
@@ -23,11 +23,12 @@ talk() {
     }
 }
 
-# What the guard says: each access begun was a fault, none reached the PMU.
+# What the guard says: each access begun was a fault, none reached the PMU. Where EL2 traps all accesses, reading
+# PMUSERENR_EL0 once a round is one more.
 all_fault() {
     grep -o 'hostile: rounds .*' "$1" | tail -n 1 >"$D/said"
     cat "$D/said"
-    awk '{ exit !($3 > 10 && $5 >= 50 * $3 && $5 == $7 && $9 == 0 && $11 == 0) }' "$D/said"
+    awk '{ exit !($3 > 10 && $5 >= 50 * $3 && ($5 == $7 || $5 + $3 == $7) && $9 == 0 && $11 == 0) }' "$D/said"
 }
 # Three parts of the work in one function, one in the other: within five standard errors.
 right_shares() {
@@ -72,7 +73,9 @@ evil() {
     grep -q '^done' "$D/evil"
 }
 
-check "every access of the PMU from user mode faults, and the profile beside it is right" beside
-check "a rare event's session beside it ends, and the next one works" rare
-check "periods that are too short, alone or together, are refused with the shortest" short
+if [ -n "$t" ]; then
+    check "every access of the PMU from user mode faults, and the profile beside it is right" beside
+    check "a rare event's session beside it ends, and the next one works" rare
+    check "periods that are too short, alone or together, are refused with the shortest" short
+fi
 evil || not_ok "a hostile profiler PD" "$(tail -n 20 "$D/evil" "$D/evil-qemu.log")"
