@@ -141,9 +141,11 @@ static void print_budget(const struct mkperf_sched_pd *p, uint64_t span, FILE *o
     if (s->known && s->budget_us < s->period_us) {
         double share = (double)s->budget_us / (double)s->period_us;
 
-        fprintf(out, "  budget %" PRIu64 " of %" PRIu64 " us (%.2f %%), head room %.2f %%",
-                s->budget_us, s->period_us, 100 * share,
-                100 * share - mkperf_percent(p->in[MKPERF_PD_RUNNING], span));
+        fprintf(out,
+                "  budget %" PRIu64 " of %" PRIu64
+                " us (%.2f %%), consumed %.2f %%, head room %.2f %%",
+                s->budget_us, s->period_us, 100 * share, mkperf_percent(p->consumed, span),
+                100 * share - mkperf_percent(p->consumed, span));
     }
     if (p->exhausted != 0) {
         fprintf(out, "  used up %" PRIu64 " times", p->exhausted);

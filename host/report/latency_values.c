@@ -118,6 +118,7 @@ static void put_pd(const struct values *v, const struct mkperf_analysis *a, uint
     number(v, "exhausted", p->exhausted);
     number(v, "budget_us", p->scheduling.budget_us);
     number(v, "period_us", p->scheduling.period_us);
+    number(v, "consumed_ns", p->consumed);
     end(v);
     put_by(v, a, "ready", p->name, "", &p->ready_by);
     put_by(v, a, "blocked", p->name, "", &p->blocked_on);

@@ -36,6 +36,17 @@ static void keep_ready(struct mkperf_sched_pd *p, const struct mkperf_ready_slic
     p->ready[i].to = slice->to;
 }
 
+/* The PD on whose budget a PD runs. */
+static struct mkperf_sched_pd *payer(struct mkperf_analysis *a, uint32_t pd)
+{
+    struct mkperf_sched_pd *p = &a->pd[pd];
+
+    for (uint32_t i = 0; i < a->npds && p->scheduling.passive && p->serving < a->npds; i++) {
+        p = &a->pd[p->serving];
+    }
+    return p;
+}
+
 /* Counts an interval of a PD that is over. */
 static void count(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
                   const struct mkperf_ready_slice *slice)
@@ -44,6 +55,9 @@ static void count(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state s
     uint64_t ns = slice->to - slice->from;
 
     p->in[state] += ns;
+    if (state == MKPERF_PD_RUNNING) {
+        payer(a, pd)->consumed += ns;
+    }
     sched_call_charge(a, pd, state, slice->by, ns);
     if (a->on_interval != NULL) {
         const struct mkperf_interval i = {.pd = pd,

@@ -249,6 +249,27 @@ static void budget(void **state)
     assert_int_equal(a->pd[DRIVER].scheduling.budget_us, 2000);
 }
 
+/* Passive PDs run on the budget of the PD that called, over several calls. */
+static void budget_of_the_caller(void **state)
+{
+    (void)state;
+    a->pd[SERVER].scheduling.passive = a->pd[STORE].scheduling.passive = true;
+    run(&story, 1000, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 2000, SERVER, MKPERF_STOPPED_CALLED);
+    run(&story, 4000, STORE, MKPERF_STOPPED_CALLED);
+    run(&story, 8000, DRIVER, MKPERF_STOPPED_PREEMPTED);
+    run(&story, 9000, STORE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    run(&story, 10000, SERVER, MKPERF_STOPPED_REPLIED);
+    run(&story, 12000, CLIENT, MKPERF_STOPPED_REPLIED);
+    run(&story, 13000, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    story_end(&story);
+    sums_hold();
+    assert_int_equal(a->pd[CLIENT].consumed, 2000 + 4000 + 5000);
+    assert_int_equal(a->pd[DRIVER].consumed, 1000);
+    assert_int_equal(a->pd[SERVER].consumed + a->pd[STORE].consumed, 0);
+    assert_int_equal(a->pd[CLIENT].in[MKPERF_PD_RUNNING], 2000);
+}
+
 /* Woken while its budget is used up: it gets ready at once and is throttled until the refill. */
 static void woken_without_budget(void **state)
 {
@@ -482,6 +503,7 @@ int main(void)
         TEST(budget),
         TEST(budget_of_a_call),
         TEST(woken_without_budget),
+        TEST(budget_of_the_caller),
         TEST(inversion),
         TEST(inversion_of_a_queued_call),
         TEST(inversion_of_an_answer),

@@ -67,7 +67,7 @@ static void tables(void **state)
     has(text, "             preempted by: driver 20.00 %\n");
     has(text, "  irq 33 -> driver\n");
     has(text, "store (101)  ready: mostly behind driver");
-    has(text, "budget 2000 of 10000 us (20.00 %), head room 14.93 %");
+    has(text, "budget 2000 of 10000 us (20.00 %), consumed 5.07 %, head room 14.93 %");
     has(text, "   47.62    52.38     0.00  0\n");
 }
 
