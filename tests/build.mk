@@ -99,7 +99,8 @@ $(call image,$(TEST_PD)/dial/dial.img,$(TEST_PD)/quiet/quiet.system,$(TEST_PD)/d
 $(call network_machine,$(TEST_PD)/dial)
 TEST_SYSTEMS += quiet dial
 endif
-TEST_IMAGES := $(call bootable,$(addprefix $(TEST_PD)/,$(TEST_SYSTEMS))) $(if $(TEST_SYSTEMS),$(B)/echo-load)
+TEST_IMAGES := $(call bootable,$(addprefix $(TEST_PD)/,$(TEST_SYSTEMS))) \
+    $(if $(TEST_SYSTEMS),$(B)/echo-load $(call bootable,$(B)/bench/line115200))
 
 # For tests of connections: breaks them, and says what no mkperf says.
 $(B)/net-tool: tests/tool/net_tool.c | $(SETUP)

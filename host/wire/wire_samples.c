@@ -294,6 +294,8 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     bool drop;
     enum mkperf_status named = stream_need_names(s, &drop, e);
     if (named != MKPERF_OK || drop) {
+        s->unnamed = drop;
+        s->unnamed_epoch = b->epoch;
         return named;
     }
     if (!s->has_session || b->session != s->session_id) { /* its Session follows, or was lost */
@@ -301,6 +303,13 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         s->totals.lost[MKPERF_LOST_CHAIN] += b->samples;
         return MKPERF_OK;
     }
+    if (s->unnamed && b->epoch == s->unnamed_epoch) {
+        s->damaged =
+            true; /* its chains came before names were settled: we join with the next epoch */
+        return MKPERF_OK;
+    }
+    bool first_of_epoch = s->unnamed; /* we have seen the one before it */
+    s->unnamed = false;
     if (b->epoch != s->epoch) {
         s->epoch = b->epoch;
         s->damaged = false;
@@ -314,6 +323,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     if (number(s, e) != MKPERF_OK || samples(s, &lost.samples, e) != MKPERF_OK) {
         return e->status;
     }
+    s->damaged = s->damaged && !first_of_epoch;
     s->totals.core[b->core].samples += s->totals.samples - before;
     s->core_seen[b->core].arrived += b->samples;
     lost.time_ns = s->core_ns[b->core];

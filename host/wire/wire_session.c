@@ -263,6 +263,7 @@ static enum mkperf_status restart(struct mkperf_stream *s, struct mkperf_error *
     s->totals.complete = false;
     s->totals.restarts++;
     s->has_session = s->numbered = s->running = s->has_status = s->has_marks_lost = false;
+    s->unnamed = false;
     s->epoch = 0;
     s->rebase = true;
     stream_void_chains(s);

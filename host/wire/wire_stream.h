@@ -54,6 +54,8 @@ struct mkperf_stream {
     bool from_start;  /* the session was seen from its first sample on */
     bool numbered;    /* next_sample is known */
     bool damaged;     /* chains may be unknown until a new epoch begins */
+    bool unnamed;     /* batches of unnamed_epoch were dropped, because names were not settled */
+    uint32_t unnamed_epoch;
     bool has_status;
     bool booked;                   /* a session's totals were closed with a Status */
     struct mkperf_session session; /* events: of all sessions so far */

@@ -84,21 +84,29 @@ static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, uns
 
 static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
 
-static struct seen *begin(void)
+/* asks: names are settled when the test says so. */
+static struct seen *begin_asking(bool asks)
 {
     struct seen *seen = calloc(1, sizeof *seen);
-    struct mkperf_pds_config pds = {.system = NULL};
+    struct mkperf_pds_config pds = {.system = NULL, .later = asks};
     struct mkperf_error e;
 
     assert_non_null(seen);
     seen->symbols = mkperf_symbols_new();
     assert_int_equal(mkperf_pds_new(&pds, seen->symbols, &seen->pds, &e), MKPERF_OK);
-    struct mkperf_stream_config config = {
-        .sink = {.ops = &sink, .self = seen}, .pds = seen->pds, .decide = mkperf_lr_is_caller};
+    struct mkperf_stream_config config = {.sink = {.ops = &sink, .self = seen},
+                                          .pds = seen->pds,
+                                          .decide = mkperf_lr_is_caller,
+                                          .asks = asks};
     seen->stream = mkperf_stream_new(&config);
     assert_non_null(seen->stream);
     mkperf_receiver_init(&seen->receiver, &ops, seen);
     return seen;
+}
+
+static struct seen *begin(void)
+{
+    return begin_asking(false);
 }
 
 static void end(struct seen *seen, struct fake *f)
@@ -258,6 +266,43 @@ static void late_join(void **state)
     assert_int_equal(seen->stream->totals.lost[MKPERF_LOST_CHAIN], 20);
     assert_int_equal(seen->stream->totals.lost[MKPERF_LOST_TRANSIT], 0);
     assert_false(seen->stream->totals.complete);
+    end(seen, f);
+}
+
+/* A watcher joins at the very start of a session, and asks for the names of programs meanwhile: the first
+ * batches, with the chains, pass by. It joins with the next epoch, and nothing is lost. */
+static void join_at_start(void **state)
+{
+    struct seen *seen = begin_asking(true);
+    struct fake *f = calloc(1, sizeof *f);
+    struct fake_batch b;
+    struct mkperf_error e;
+
+    (void)state;
+    assert_non_null(f);
+    fake_hello(f, 1, 77, MKPERF_PROTOCOL);
+    fake_session(f, 0, 1, true);
+    send_batch(f, 0, 10, true);
+    assert_int_equal(push(seen, f, 100, &e), MKPERF_OK);
+    assert_int_equal(mkperf_stream_settle(seen->stream, &e), MKPERF_OK);
+    assert_false(mkperf_stream_needs_reset(seen->stream));
+    send_batch(f, 10, 10, false);
+    assert_int_equal(push(seen, f, 100, &e), MKPERF_OK);
+    assert_true(mkperf_stream_needs_reset(seen->stream));
+    fake_hello(f, 0, 77, MKPERF_PROTOCOL);
+    fake_session(f, 0, 1, true);
+    fake_batch_init(&b, 20, 10, 2000000);
+    b.batch.epoch = 2;
+    fake_chain(&b, 0, 0, 3, 0x200000);
+    fake_batch(f, &b);
+    assert_int_equal(push(seen, f, 100, &e), MKPERF_OK);
+    assert_false(mkperf_stream_needs_reset(seen->stream));
+    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 10);
+    assert_int_equal(seen->stream->skipped, 20);
+    for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
+        assert_int_equal(seen->stream->totals.lost[i], 0);
+    }
     end(seen, f);
 }
 
@@ -501,17 +546,12 @@ static void text_without_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_session),
-        cmocka_unit_test(lost_frame),
-        cmocka_unit_test(damaged_frame),
-        cmocka_unit_test(late_join),
-        cmocka_unit_test(reboot),
-        cmocka_unit_test(other_protocol),
-        cmocka_unit_test(idle_and_markers),
-        cmocka_unit_test(chain_in_the_middle),
-        cmocka_unit_test(documented_example),
-        cmocka_unit_test(wrong_columns),
-        cmocka_unit_test(text_without_end),
+        cmocka_unit_test(whole_session),       cmocka_unit_test(lost_frame),
+        cmocka_unit_test(damaged_frame),       cmocka_unit_test(late_join),
+        cmocka_unit_test(join_at_start),       cmocka_unit_test(reboot),
+        cmocka_unit_test(other_protocol),      cmocka_unit_test(idle_and_markers),
+        cmocka_unit_test(chain_in_the_middle), cmocka_unit_test(documented_example),
+        cmocka_unit_test(wrong_columns),       cmocka_unit_test(text_without_end),
         cmocka_unit_test(noise_and_malformed),
     };
 
