@@ -26,7 +26,7 @@ overloaded() { # TIMES SECONDS
     hz=$((2800 * $1))
     "$MKPERF" record -t "unix:$socket" -e cycles -F $hz -g --duration "$2" --timeout 60 --system "$line/line115200.system" \
         --elf-path "$demo" --kernel "$demo/kernel.elf" -o "$D/$1.data" >"$D/$1.log" 2>&1 || { cat "$D/$1.log"; return 1; }
-    say_serial --watch -c status >"$D/$1.status" || return 1
+    say_serial --watch --timeout 60 -c status >"$D/$1.status" || return 1
     captured=$(sed -n 's/^captured \([0-9]*\),.*/\1/p' "$D/$1.status")
     perf script -i "$D/$1.data" -F time >"$D/$1.times" 2>"$D/perf.err" || return 1 # it warns of the losses
     arrived=$(grep -c . "$D/$1.times")
