@@ -101,7 +101,7 @@ struct mkperf_sched_pd {
     uint32_t core; /* that it runs or waits on */
     bool has_core;
     uint64_t in[MKPERF_PD_STATES]; /* ns */
-    uint64_t consumed;             /* ns of its budget: by itself, and by passive PDs for its calls */
+    uint64_t consumed; /* ns of its budget: by itself, and by passive PDs for its calls */
     /* Since it became ready; not counted before it runs, because a refill of its budget says that it
      * was throttled all the time. Beyond MKPERF_READY_SLICES they are counted as ready. */
     struct mkperf_ready_slice *slice;
