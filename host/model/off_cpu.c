@@ -31,6 +31,9 @@ static void leave_out(struct mkperf_off_cpu *o, struct mkperf_blocked *b)
         b->waits = false;
         o->totals->off_cpu_unpaired++;
         o->totals->samples--;
+        if (b->sample.core < MKPERF_MAX_CORES) {
+            o->totals->core[b->sample.core].samples--;
+        }
     }
 }
 

@@ -315,7 +315,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         s->damaged = false;
         stream_void_chains(s);
     }
-    uint64_t before = s->totals.samples;
+    uint64_t before = s->totals.samples + s->totals.off_cpu_unpaired; /* those were samples */
     if (stream_begin(s, e) != MKPERF_OK) {
         return e->status;
     }
@@ -324,7 +324,7 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         return e->status;
     }
     s->damaged = s->damaged && !first_of_epoch;
-    s->totals.core[b->core].samples += s->totals.samples - before;
+    s->totals.core[b->core].samples += s->totals.samples + s->totals.off_cpu_unpaired - before;
     s->core_seen[b->core].arrived += b->samples;
     lost.time_ns = s->core_ns[b->core];
     if (stream_lost(s, &lost, e) != MKPERF_OK || losses(s, e) != MKPERF_OK ||

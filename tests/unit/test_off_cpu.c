@@ -34,7 +34,7 @@ static void begin(void)
                                      .event = {{.name = "cycles"}, {.name = "offcpu-time"}}};
 
     memset(&got, 0, sizeof got);
-    totals = (struct mkperf_totals){.samples = 100};
+    totals = (struct mkperf_totals){.samples = 100, .core = {{.samples = 100}}};
     relay = (struct mkperf_off_cpu){
         .to = {.ops = &ops}, .event = mkperf_off_cpu_event(&session), .totals = &totals};
     assert_int_equal(relay.event, 1);
@@ -106,6 +106,7 @@ static void not_paired(void **state)
     assert_int_equal(got.n, 0);
     assert_int_equal(totals.off_cpu_unpaired, 4);
     assert_int_equal(totals.samples, 96);
+    assert_int_equal(totals.core[0].samples, 96);
     assert_int_equal(mkperf_sink_sample(&story.sink, &other, &story.e), MKPERF_OK);
     assert_int_equal(got.period[0], 7); /* of another event */
     mkperf_off_cpu_free(&relay);
