@@ -47,6 +47,7 @@ $(call program_system,$(TEST_PD),accuracy,tests/pd/accuracy.c tests/pd/accuracy_
 $(call program_system,$(TEST_PD),exact,tests/pd/exact.c)
 $(call program_system,$(TEST_PD),callers,tests/pd/callers.c)
 $(call program_system,$(TEST_PD),called,tests/pd/callers.c)
+$(call program_system,$(TEST_PD),stopped,tests/pd/stopped.c)
 $(call program_system,$(TEST_PD),cores,tests/pd/cores.c demo/known_work.S)
 $(call program_system,$(TEST_PD),contend,tests/pd/contend.c)
 $(TEST_PD)/cores/qemu-command $(TEST_PD)/contend/qemu-command: private QEMU_SMP = 4
@@ -66,7 +67,7 @@ $(call program_system,$(TEST_PD),late,tests/pd/late.c)
 $(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
 $(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-TEST_SYSTEMS += accuracy budget late called callers contend cores exact flight hostile hostile_profiler lockstep wildfp robin pair sched steps deep
+TEST_SYSTEMS += accuracy budget late called callers contend cores exact flight hostile hostile_profiler lockstep wildfp robin pair sched steps stopped deep
 
 # The demo with a timer and without the hook: no PD has the PMU's interrupt.
 $(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)

@@ -23,6 +23,7 @@ $(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin
 $(call program_system,$(SEL4_TEST),flight,tests/pd/flight.c)
 $(call program_system,$(SEL4_TEST),exact,tests/pd/exact.c)
 $(call program_system,$(SEL4_TEST),callers,tests/pd/callers.c)
+$(call program_system,$(SEL4_TEST),stopped,tests/pd/stopped.c)
 $(call program_system,$(SEL4_TEST),sched,tests/pd/sched.c)
 $(call program_system,$(SEL4_TEST),budget,tests/pd/budget.c)
 
@@ -63,7 +64,7 @@ net_qemu = $(subst $(comma)sleep=off,,$(call boot,$(1))) -global virtio-mmio.for
 
 # Who has samples for certain: the client writes to an emulated UART, in next to no time.
 check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loader.img \
-            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_NET_TESTS) \
+            $(SEL4_TEST)/flight/loader.img $(SEL4_TEST)/exact/loader.img $(SEL4_TEST)/callers/loader.img $(SEL4_TEST)/stopped/loader.img $(SEL4_TEST)/sched/loader.img $(SEL4_NET_TESTS) \
             $(SEL4_TEST)/forger/loader.img $(SEL4_TEST)/hostile/loader.img $(EVIL)/loader.img $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) \
@@ -76,6 +77,8 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	EXACT_QEMU='$(call boot,$(SEL4_TEST)/exact/loader.img)' \
 	CALLERS_DIR=$(SEL4_TEST)/callers \
 	CALLERS_QEMU='$(call boot,$(SEL4_TEST)/callers/loader.img)' \
+	STOPPED_DIR=$(SEL4_TEST)/stopped \
+	STOPPED_QEMU='$(call boot,$(SEL4_TEST)/stopped/loader.img)' \
 	SCHED_DIR=$(SEL4_TEST)/sched \
 	SCHED_QEMU='$(call boot,$(SEL4_TEST)/sched/loader.img)' \
 	HOSTILE_DIR=$(SEL4_TEST)/hostile \

@@ -143,8 +143,8 @@ edges() {
     for f in folded firefox.json csv pb.gz; do
         "$MKPERF" convert -q "$D/with.data" -o "$D/with.$f" || return 1
     done
-    grep -q 'microkit_ppcall;middle;.*microkit_ppcall;back;.*;callers_back_work;spin ' "$D/with.folded" &&
-        grep -q 'microkit_ppcall;\[middle\];.*microkit_ppcall;\[back\];.*;callers_back_work;spin' "$D/with.csv" || return 1
+    grep -q ';callers_ask;.*;middle;.*;callers_ask;.*;back;.*;callers_back_work;spin ' "$D/with.folded" &&
+        grep -q ';callers_ask;.*;\[middle\];.*;callers_ask;.*;\[back\];.*;callers_back_work;spin' "$D/with.csv" || return 1
     # speedscope: the PDs frames in the stacks of `back`, the outermost first
     jq -r '[.shared.frames[].name] as $f | .profiles[] | select(.name | startswith("back ")) | .samples[] | map($f[.]) | join(";")' \
         "$D/with.speedscope.json" | grep -Eq '^(small|large);.*;middle;.*;back;.*;callers_back_work;spin' || return 1
@@ -161,7 +161,7 @@ edges() {
     awk '$5 == "large" { print $1 + 0 }' "$D/charged" | paste - "$D/callgrind-large" |
         awk '{ print; exit !(NF == 2 && $1 - $2 < 0.02 && $2 - $1 < 0.02) }' || return 1
     command -v go >/dev/null || return 0
-    go tool pprof -traces "$D/with.pb.gz" 2>/dev/null | grep -A1 '_start {back}' | grep -q '\[back\]'
+    go tool pprof -traces "$D/with.pb.gz" 2>/dev/null | grep -q '^ *\[back\]$'
 }
 
 # Without callers a chain ends at its PD.
