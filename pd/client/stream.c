@@ -11,9 +11,9 @@
 #include "../lib/text.h"
 
 enum {
-    /* Frames that one step may queue: role, session; hello, session and gap before a batch; the
-     * batch, and scheduling events before it; status. */
-    STEP_FRAMES = 5,
+    /* Frames that one step may queue: hello, session and gap before a batch; scheduling events and the
+     * batch, each with a status. */
+    STEP_FRAMES = 7,
     MAX_STEPS = 16384, /* in one call; the queues and the ring are exhausted earlier */
     REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* space that ends a gap */
 };
@@ -30,6 +30,13 @@ static unsigned next(uint32_t *mask)
 static bool has_room(const struct mkperf_client *c, unsigned who)
 {
     return mkperf_link_room(&c->connection[who].link) >= MKPERF_ANSWER_FRAMES + STEP_FRAMES;
+}
+
+/* Whether a connection gets a frame of a step. One that had room for the step at its beginning has it for each
+ * of its frames. */
+static bool accepts(const struct mkperf_connection *p)
+{
+    return mkperf_link_room(&p->link) > MKPERF_ANSWER_FRAMES;
 }
 
 /* Whether the link that sets the pace accepts a step's frames. */
@@ -81,7 +88,7 @@ static void send_batch(struct mkperf_client *c, size_t n, uint64_t first, uint64
     for (uint32_t rest = c->ready; rest != 0;) {
         unsigned i = next(&rest);
         struct mkperf_connection *p = &c->connection[i];
-        if (!p->gap.open && has_room(c, i) && mkperf_link_send(&p->link, c->message, n)) {
+        if (!p->gap.open && accepts(p) && mkperf_link_send(&p->link, c->message, n)) {
             continue;
         }
         open_gap(p, first);
@@ -97,7 +104,7 @@ static void send_sched(struct mkperf_client *c, size_t n, uint64_t events)
     for (uint32_t rest = c->ready; rest != 0;) {
         unsigned i = next(&rest);
         struct mkperf_connection *p = &c->connection[i];
-        if (!p->gap.open && has_room(c, i) && mkperf_link_send(&p->link, c->message, n)) {
+        if (!p->gap.open && accepts(p) && mkperf_link_send(&p->link, c->message, n)) {
             continue;
         }
         open_gap(p, c->encoder.sent);

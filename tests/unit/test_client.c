@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <mkperf/sched.h>
+
 #include "client_hosts.h"
 
 static void expect_error(const mkperf_ToHost *m, mkperf_ErrorCode code)
@@ -176,6 +178,36 @@ static void slow_watcher(void **state)
     check_statistics(w);
 }
 
+/* Samples and scheduling events in one session, over a link that is almost always full: who sets the pace
+ * loses nothing. */
+static void samples_and_events(void **state)
+{
+    (void)state;
+    begin_test(NULL);
+    struct test_host *a = connect_host(0);
+    greet(a, false, "a");
+    start(a);
+    for (unsigned i = 0; i < 20000; i++) {
+        uint64_t *w = mkperf_ring_reserve(&producer, 8 * MKPERF_SCHED_OUTPUT_WORDS);
+        if (w != NULL) {
+            w[0] = mkperf_record_header(MKPERF_RECORD_SCHED, 8 * MKPERF_SCHED_OUTPUT_WORDS,
+                                        MKPERF_SCHED_NOTIFY, 0, 0, 0);
+            w[MKPERF_WORD_TIME] = test_time;
+            w[MKPERF_SCHED_IDENTITY] = UINT64_C(1000003) * i; /* a code of its own: long messages */
+            mkperf_ring_commit(&producer, 8 * MKPERF_SCHED_OUTPUT_WORDS);
+        }
+        sample(1 + i % 3);
+        mkperf_client_pump(&client);
+        hear(a, 12);
+    }
+    assert_int_equal(ask_for(a, mkperf_ToTarget_stop_tag)->which_msg, mkperf_ToHost_status_tag);
+    assert_true(page_memory.page.status.lost_output > 1000); /* the link was full */
+    assert_int_equal(a->gaps, 0);
+    assert_int_equal(a->missing, 0);
+    assert_int_equal(a->status.lost_link, 0);
+    assert_int_equal(a->status.sched_lost_link, 0);
+}
+
 /* The link breaks: samples wait in the ring, the rest is lost_output, and the next host has it all.
  */
 static void lost_link(void **state)
@@ -320,6 +352,7 @@ int main(void)
         cmocka_unit_test(oldest_makes_room),
         cmocka_unit_test(malformed),
         cmocka_unit_test(slow_watcher),
+        cmocka_unit_test(samples_and_events),
         cmocka_unit_test(lost_link),
         cmocka_unit_test(ring_fill),
         cmocka_unit_test(reconfigured_while_running),
