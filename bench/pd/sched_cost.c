@@ -112,8 +112,7 @@ static void measure(void)
         return;
     }
     figure("events", events * 1000);
-    figure("sched_instructions_per_event",
-           (on - off) * LOOP * ITERATIONS / loop * 1000 / events);
+    figure("sched_instructions_per_event", (on - off) * LOOP * ITERATIONS / loop * 1000 / events);
     figure("sched_call_and_reply_instructions", on * LOOP * ITERATIONS / loop * 1000 / CALLS);
     figure("call_and_reply_instructions", off * LOOP * ITERATIONS / loop * 1000 / CALLS);
     figure("sched_ring_bytes_per_event", (to - from) * 1000 / events);
