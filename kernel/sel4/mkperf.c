@@ -219,6 +219,7 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     entry->watched = whatIsWatched(&node->hook);
     if (!told) {
         node->running = NODE_STATE(ksCurThread); /* as mkperf_sched_begin has said */
+        node->refills = 0;
     }
     chooseVectors(node);
     mkperf_qemuChosen(&node->hook);
@@ -410,6 +411,7 @@ void mkperf_threadDeleted(tcb_t *tcb)
         }
 #ifdef CONFIG_MKPERF_SCHED
         mkperf_sched_forget(&mkperf_node[i].hook, tcb);
+        mkperf_forgetRefill(&mkperf_node[i], tcb);
 #endif
 #ifdef ENABLE_SMP_SUPPORT
         if (mkperf_node[i].asker == tcb) {

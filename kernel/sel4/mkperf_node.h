@@ -32,6 +32,8 @@ struct mkperf_shape {
 
 #define MKPERF_SHAPE_SHIFT 47
 
+#define MKPERF_REFILLS 8 /* that are told at one time; of more, the others' switches alone */
+
 struct mkperf_node {
     /* The last page that a walk of frames was in: of the sampled thread, of the one whose call it
      * was serving, and so on. */
@@ -42,6 +44,8 @@ struct mkperf_node {
     bool_t delivered; /* which may change while another runs; a message was delivered since */
     struct mkperf_identity id;
     tcb_t *running; /* the thread of the last switch that was told; NULL: none, or deleted since */
+    word_t refills; /* threads in the release queue whose refills are due */
+    tcb_t *refilled[MKPERF_REFILLS];
 #ifdef ENABLE_SMP_SUPPORT
     irq_t irq;      /* by whose handler the last request came: its notification is signalled */
     tcb_t *asker;   /* while mkperf_entry's `asked`: whose request it is, */
@@ -113,6 +117,7 @@ void mkperf_tellSwitch(tcb_t *thread);
 void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
 void mkperf_tellSignal(notification_t *ntfn);
 void mkperf_tellInterrupt(irq_t irq);
+void mkperf_forgetRefill(struct mkperf_node *node, tcb_t *thread);
 #else
 static inline void mkperf_tellSwitch(tcb_t *thread)
 {

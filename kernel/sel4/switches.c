@@ -55,12 +55,33 @@ static word_t mkperf_reasonOf(tcb_t *thread)
     }
 }
 
+/* The threads that were about to get their refills, and have left the release queue since. */
+static NO_INLINE void mkperf_tellRefilled(struct mkperf_node *node)
+{
+    word_t left = 0;
+
+    for (word_t i = 0; i < node->refills; i++) {
+        tcb_t *thread = node->refilled[i];
+
+        if (thread_state_get_tcbInReleaseQueue(thread->tcbState)) {
+            node->refilled[left] = thread;
+            left++;
+        } else if (isRunnable(thread) && mkperf_hook_schedules(&node->hook)) {
+            mkperf_sched_event(&node->hook, MKPERF_SCHED_WAKE, thread);
+        }
+    }
+    node->refills = left;
+}
+
 /* `thread` is the current one when the kernel is left. */
 NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     tcb_t *last = node->running;
 
+    if (unlikely(node->refills != 0)) {
+        mkperf_tellRefilled(node);
+    }
     if (mkperf_hook_schedules(&node->hook) && thread != last) {
         mkperf_sched_switch(&node->hook, mkperf_reasonOf(last), last, thread);
         node->running = thread;
@@ -107,32 +128,44 @@ void mkperf_tellSignal(notification_t *ntfn)
     }
 }
 
-/* Threads whose budget is refilled by now become ready in this entry. */
-static void mkperf_tellRefills(struct mkperf_hook *hook)
+/* The timer's interrupt: threads get their refills in this entry, or, since it comes a little early,
+ * in one of the next: they are told when they have left the release queue. */
+static void mkperf_expectRefills(struct mkperf_node *node)
 {
-    enum { MOST = 16 }; /* that are told at one interrupt */
     ticks_t time = getCurrentTime() + getKernelWcetTicks();
     tcb_t *thread = NODE_STATE(ksReleaseQueue).head;
 
-    for (word_t i = 0; i < MOST && thread != NULL; i++) {
-        if (refill_head(thread->tcbSchedContext)->rTime > time) {
-            break;
-        }
-        mkperf_sched_event(hook, MKPERF_SCHED_WAKE, thread);
+    node->refills = 0;
+    while (node->refills < MKPERF_REFILLS && thread != NULL &&
+           refill_head(thread->tcbSchedContext)->rTime <= time) {
+        node->refilled[node->refills] = thread;
+        node->refills++;
         thread = thread->tcbSchedNext;
+    }
+}
+
+void mkperf_forgetRefill(struct mkperf_node *node, tcb_t *thread)
+{
+    for (word_t i = 0; i < node->refills; i++) {
+        if (node->refilled[i] == thread) {
+            node->refills--;
+            node->refilled[i] = node->refilled[node->refills];
+            return;
+        }
     }
 }
 
 /* An interrupt that is not the profiler's, before it is delivered. */
 NO_INLINE void mkperf_tellInterrupt(irq_t irq)
 {
-    struct mkperf_hook *hook = mkperf_schedHook();
+    struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
+    struct mkperf_hook *hook = &node->hook;
 
     if (!mkperf_hook_schedules(hook) || IRQT_TO_IRQ(irq) > maxIRQ) {
         return;
     }
     if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQTimer) {
-        mkperf_tellRefills(hook);
+        mkperf_expectRefills(node);
     } else if (intStateIRQTable[IRQT_TO_IDX(irq)] == IRQSignal) {
         cap_t cap = intStateIRQNode[IRQT_TO_IDX(irq)].cap;
         tcb_t *thread = cap_get_capType(cap) == cap_notification_cap

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Each reason for which a thread can stop, for tests/system/reasons.sh. One program, six PDs:
+ *
+ *   asker    calls `helper` again and again; its budget is 1 ms of each 5 ms
+ *   other    the same; it finds the helper busy
+ *   helper   serves: WORK instructions, on its caller's budget
+ *   guard    restarts its child `faulter` behind the instruction that faulted
+ *   faulter  faults again and again
+ *   crash    faults once, LATE seconds after boot, and nobody restarts it
+ */
+#include <microkit.h>
+
+#include <stdint.h>
+
+enum { CH_HELPER = 1, WORK = 1500000, PAUSE = 400000, INSTRUCTION = 4, LATE = 2 };
+
+/* n instructions, an even number of at least 2. */
+static void work(uint64_t n)
+{
+    uint64_t iterations = n / 2;
+
+    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+}
+
+static uint64_t seconds(void)
+{
+    uint64_t ticks;
+    uint64_t hz;
+
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tmrs %1, cntfrq_el0" : "=r"(ticks), "=r"(hz));
+    return ticks / hz;
+}
+
+static void fault_now(void)
+{
+    __asm__ volatile("udf #0");
+}
+
+void init(void)
+{
+    while (microkit_name[0] == 'a' || microkit_name[0] == 'o') {
+        microkit_ppcall(CH_HELPER, microkit_msginfo_new(0, 0));
+        work(2);
+    }
+    while (microkit_name[0] == 'f') {
+        work(PAUSE);
+        fault_now();
+    }
+    if (microkit_name[0] == 'c') {
+        while (seconds() < LATE) {
+            work(PAUSE);
+        }
+        fault_now();
+    }
+}
+
+void notified(microkit_channel ch)
+{
+    (void)ch;
+}
+
+microkit_msginfo protected(microkit_channel ch, microkit_msginfo msginfo)
+{
+    (void)ch;
+    (void)msginfo;
+    work(WORK);
+    return microkit_msginfo_new(0, 0);
+}
+
+seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo *reply)
+{
+    (void)msginfo;
+    (void)reply;
+    microkit_pd_restart(child, microkit_mr_get(seL4_UserException_FaultIP) + INSTRUCTION);
+    return 0;
+}
