@@ -131,6 +131,39 @@ named() {
         "$D/values"
 }
 
+# What calls are made of, as mkperf latency says. A short call of third is the kernel alone, so another one takes WORK
+# instructions more, to 32 ns, and its median is in the bucket of that sum. Second's own are twice as many; what it waits
+# for is all of third's time for it, and the driver preempts it for its own 5000 instructions and the kernel. The parts of
+# all calls are their time, to the nanosecond.
+answers() {
+    awk -v ns="$NS" -v slack="$SLACK" '
+        function end_of_bucket(v,    width) {
+            for (width = 1; width * 32 <= v; width *= 2) { }
+            return (int(v / width) + 1) * width - 1
+        }
+        function wrong(what, got, least, most) {
+            printf "%s: %.1f ns, expected %.1f to %.1f\n", what, got, least, most
+            bad += got < least || got > most
+        }
+        $1 == "call" { n[$2 " " $3] = $5; wall[$2 " " $3] = $6; median[$2 " " $3] = $7 }
+        $1 == "parts" {
+            own[$2 " " $3] = $6
+            nested[$2 " " $3] = $7
+            if ($4 != $5 + $6 + $7 + $8 + $9 + $10 || $4 != wall[$2 " " $3]) { print; bad++ }
+        }
+        $1 == "preempted" && $2 == "first" && $3 == "second" && $4 == "driver" { driver = $5 }
+        END {
+            short = own["first third"] / n["first third"]
+            long = own["second third"] / n["second third"]
+            wrong("third for second, own", long, short + 10000 * ns - 32, short + 10000 * ns + 32)
+            wrong("median", median["second third"], end_of_bucket(long - 32), end_of_bucket(long + 32))
+            wrong("second, own", own["first second"] / n["first second"], 20000 * ns, 20000 * ns + 3 * slack)
+            wrong("second, nested", nested["first second"], wall["second third"], wall["second third"])
+            wrong("second, preempted by driver", driver / n["first second"], 5000 * ns, 5000 * ns + slack)
+            exit bad || n["second third"] < 900
+        }' "$D/values"
+}
+
 # The critical path of the longest call of second: its steps are without a hole, and they are the parts of that call.
 path() {
     "$MKPERF" latency --critical-path=first:second -x ' ' "$D/s.data" >"$D/path" || return 1
@@ -195,6 +228,7 @@ check "runs take their known instructions" durations
 check "run times and idle are the session, to the nanosecond" sums
 check "each round has its inversion" inversion
 check "mkperf latency names it, and how long" named
+check "calls are made of their known parts" answers
 check "the critical path of a call is its parts" path
 check "at most 4 bytes an event on the line" bytes
 check "callchains of threads that wait, and for how long" off_cpu
