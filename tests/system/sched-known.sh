@@ -65,7 +65,8 @@ durations() {
             reason = v["reason"]
             pd = v["prev_comm"]
             ran = $1 - since
-            if (reason != "preempted" && last != "preempted" && known) {
+            # Whoever the session begins in the middle of has no whole run either.
+            if (reason != "preempted" && last != "preempted" && known && (pd in seen)) {
                 if (pd == "driver") put("driver", 5000 * ns, ran)
                 if (pd == "middle") put("middle", 30000 * ns, ran)
                 if (pd == "third" && ran > 5000 * ns) put("third", 10000 * ns, ran)
@@ -74,6 +75,7 @@ durations() {
             last = (v["next_comm"] in cut) ? "preempted" : ""
             delete cut[v["next_comm"]]
             if (reason == "preempted") cut[pd]
+            seen[pd]
             since = $1
             known = 1
         }
