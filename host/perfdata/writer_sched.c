@@ -171,7 +171,7 @@ static enum mkperf_status put_other(struct mkperf_perfdata *w, const struct mkpe
 /* Where the kernel takes its lock, in the kernels that we know; 0: not known. */
 static uint64_t lock_function(struct mkperf_perfdata *w)
 {
-    static const char *const names[] = {"clh_lock_acquire", "take_lock"};
+    static const char *const names[] = {"mkperf_lock", "take_lock"};
 
     for (size_t i = 0; !w->lock_known && i < sizeof names / sizeof *names && w->kernel != NULL;
          i++) {

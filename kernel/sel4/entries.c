@@ -88,6 +88,26 @@ static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
 }
 #undef MKPERF_IS
 
+/* In the copies, in the place of NODE_LOCK. Whether another core has the lock is a guess, made
+ * without it: a wait that begins just then is not told. A function of its own, because perf shows
+ * waits by its name. */
+#ifdef ENABLE_SMP_SUPPORT
+static NO_INLINE void mkperf_lock(bool_t irqPath)
+{
+    bool_t waits = (mkperf_entry[CURRENT_CPU_INDEX()].watched & MKPERF_WATCHED_SWITCHES) != 0 &&
+                   __atomic_load_n(&big_kernel_lock.tail, __ATOMIC_RELAXED)->state !=
+                       CLHState_Granted;
+    word_t began = waits ? mkperf_port_time() : 0;
+
+    clh_lock_acquire(irqPath);
+#ifdef CONFIG_MKPERF_SCHED
+    if (unlikely(waits)) {
+        mkperf_tellLock(began);
+    }
+#endif
+}
+#endif
+
 /* In the copies, in the place of restore_user_context: it is clear who runs now. What the kernel did
  * before idle is the work of the thread that entered it. */
 NO_INLINE void NORETURN mkperf_leave(void)
@@ -184,8 +204,17 @@ static inline void NORETURN mkperf_faultOf(vm_fault_type_t type)
 #endif
 #endif
 
+#ifdef ENABLE_SMP_SUPPORT
+#pragma push_macro("NODE_LOCK")
+#undef NODE_LOCK
+#define NODE_LOCK(irqPath) mkperf_lock(irqPath)
+#endif
+
 #include <../src/arch/arm/c_traps.c>
 
+#ifdef ENABLE_SMP_SUPPORT
+#pragma pop_macro("NODE_LOCK")
+#endif
 #include <copies.h>
 #undef c_entry_hook
 #undef restore_user_context

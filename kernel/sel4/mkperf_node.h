@@ -114,6 +114,7 @@ static inline void mkperf_countFault(tcb_t *tcb)
 /* switches.c */
 #ifdef CONFIG_MKPERF_SCHED
 void mkperf_tellSwitch(tcb_t *thread);
+void mkperf_tellLock(word_t began);
 void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver);
 void mkperf_tellSignal(notification_t *ntfn);
 void mkperf_tellInterrupt(irq_t irq);

@@ -88,6 +88,26 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
     }
 }
 
+/* The current thread's entry has waited for the lock, which it holds now. */
+NO_INLINE void mkperf_tellLock(word_t began)
+{
+    struct mkperf_hook *hook = mkperf_schedHook();
+
+    if (mkperf_hook_schedules(hook)) {
+        mkperf_sched_lock(hook, NODE_STATE(ksCurThread), began, mkperf_port_time());
+    }
+}
+
+/* A call or a reply was delivered: with the switch, if that follows on this core. */
+static void mkperf_tellDelivered(struct mkperf_hook *hook, unsigned kind, tcb_t *receiver)
+{
+    if (SMP_TERNARY(receiver->tcbAffinity == CURRENT_CPU_INDEX(), true)) {
+        mkperf_sched_delivered(hook, kind, receiver);
+    } else {
+        mkperf_sched_event(hook, kind, receiver);
+    }
+}
+
 /* A message was transferred. endpoint: NULL for a reply, to a fault, too. */
 void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
 {
@@ -97,13 +117,13 @@ void mkperf_tellMessage(tcb_t *sender, endpoint_t *endpoint, tcb_t *receiver)
         return;
     }
     if (endpoint == NULL) {
-        mkperf_sched_delivered(hook, MKPERF_SCHED_REPLY, receiver);
+        mkperf_tellDelivered(hook, MKPERF_SCHED_REPLY, receiver);
     } else if (receiver == NODE_STATE(ksCurThread)) {
         mkperf_sched_event(hook, MKPERF_SCHED_RECEIVE, sender);
     } else if (mkperf_faulted(sender)) {
         mkperf_sched_event(hook, MKPERF_SCHED_FAULT, receiver);
     } else {
-        mkperf_sched_delivered(hook, MKPERF_SCHED_CALL, receiver);
+        mkperf_tellDelivered(hook, MKPERF_SCHED_CALL, receiver);
     }
 }
 

@@ -13,10 +13,12 @@ else ifneq ($(filter-out 1,$(MICROKIT_CORES)),)
 # A kernel for several cores.
 SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),cores,tests/pd/cores.c demo/known_work.S)
-check-sel4: host $(SEL4_TEST)/cores/loader.img
+$(call program_system,$(SEL4_TEST),contend,tests/pd/contend.c)
+check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img
 	$(Q)$(need_qemu) \
-	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) NAME=sel4-cores CORES_DIR=$(SEL4_TEST)/cores \
-	CORES_QEMU='$(call boot_cores,$(SEL4_TEST)/cores/loader.img)' tests/sel4/check-cores
+	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) CORES_DIR=$(SEL4_TEST)/cores \
+	CORES_QEMU='$(call boot_cores,$(SEL4_TEST)/cores/loader.img)' CONTEND_DIR=$(SEL4_TEST)/contend \
+	CONTEND_QEMU='$(call boot_cores,$(SEL4_TEST)/contend/loader.img)' tests/sel4/check-cores
 else
 SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
