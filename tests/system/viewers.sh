@@ -114,8 +114,10 @@ counters() { # Firefox: no step of a core has more cycles than the core counts (
 speedscope_order() { # it opens on all PDs in the order of time
     convert out.speedscope.json || return 1
     jq -r '.activeProfileIndex, .profiles[0].name' "$D/out.speedscope.json" | tr '\n' ' ' | grep -qx '0 all (cycles) ' || return 1
-    jq -r '.shared.frames as $f | .profiles[0].samples[] | $f[.[0]].name' "$D/out.speedscope.json" | uniq >"$D/speedscope-order"
     "$MKPERF" script -i "$data" -F comm -G | awk '{ print $1 }' | uniq >"$D/script-order"
+    # the PD that runs is the innermost one: those before it called
+    jq -r --rawfile ran "$D/script-order" '($ran | split("\n") | map({(.): true}) | add) as $pd | [.shared.frames[].name] as $f
+        | .profiles[0].samples[] | map($f[.]) | map(select($pd[.])) | last' "$D/out.speedscope.json" | uniq >"$D/speedscope-order"
     [ "$(wc -l <"$D/script-order")" -gt 100 ] && cmp "$D/speedscope-order" "$D/script-order"
 }
 # pprof's picture with a root for each PD: what a root leads to belongs to it, or to its clients, whose frames
