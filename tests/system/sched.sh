@@ -175,6 +175,13 @@ util() { # a PD's share of the time, in a column of its samples' table
     done
 }
 check "utilisation in mkperf report" util
+# How long each PD and idle ran, as the target counted it: all of the session.
+live_runs() {
+    grep '^run\|^total' "$D/live"
+    awk '$1 == "run" { sum += $3; n++ } $1 == "total" { all = $2 }
+        END { exit !(n >= 8 && sum > 0.999 * all && sum < 1.001 * all) }' "$D/live"
+}
+check "run times that the target counted are its time" live_runs
 # Counted while the core runs at 1 GHz, also in idle: a PD's cycles are the nanoseconds that it ran.
 util_counted() {
     awk -F , '$4 == "cycles" { cycles[$1] = $2 }
