@@ -24,6 +24,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static unsigned calling;     /* observed PDs in a protected call, bit = child */
 static uint64_t stacks[256]; /* of other PDs, which the profiler PD can read */
 
 static uint32_t word(void)
@@ -158,6 +159,12 @@ static void observe_all(void)
         for (unsigned i = 0; i < o->site_count; i++) {
             o->site[i] = 1 + byte();
         }
+        if (flags & 128) { /* stands at its only system call, which may be a protected call */
+            o->site_count = 1;
+            o->site[0] = SIM_SITE / 4;
+            o->call_count = 1;
+            o->call[0] = (mkperf_ObservedCall){.channel = byte() % 4, .thread = 2 + byte() % 8};
+        }
         o->stack_count = flags >> 5 & 1;
         o->stack[0] = (mkperf_StackWindow){.theirs = 0x1000,
                                            .ours = (uintptr_t)stacks + (flags & 64 ? 0 : byte()),
@@ -166,11 +173,14 @@ static void observe_all(void)
     }
 }
 
-/* The stacks of the observed PDs, and where each of them stands; mostly ascending frame records. */
+/* Which of the observed PDs runs, their stacks, and where each of them stands there; mostly
+ * ascending frame records. */
 static void fill_stacks(void)
 {
     unsigned how = byte();
 
+    sim_running = (int)(byte() % (SIM_CHILDREN + 1)) - 1;
+    calling = how & 8 ? byte() : 0;
     for (unsigned i = 0; i + 1 < sizeof stacks / sizeof *stacks; i += 2) {
         stacks[i] = how & 1 ? byte() : 0x1000 + 8 * (i + 2);
         stacks[i + 1] = how & 2 ? byte() : 0x200000 + 4 * i;
@@ -185,6 +195,10 @@ static void run(unsigned ticks)
     while (ticks-- != 0) {
         tick();
         sim_children_tick();
+        for (unsigned i = 0; i < SIM_CHILDREN; i++) {
+            sim_child[i].x7 = calling >> i & 1 ? SYS_CALL : sim_child[i].x7;
+            sim_child[i].x0 = BASE_ENDPOINT_CAP + i % 3;
+        }
         if (sim_alarm != 0 && sim.ticks >= sim_alarm) {
             sim_alarm = 0;
             notified(MKPERF_CHANNEL_TIMER);
@@ -258,6 +272,8 @@ static void boot(void)
     mkperf_rings = (uintptr_t)rings;
     mkperf_output = (uintptr_t)output;
     sim_alarm = 0;
+    sim_running = -1;
+    calling = 0;
     mkperf_stack1 = (uintptr_t)stacks;
     mkperf_stack1_bytes = sizeof stacks;
     unsigned flags = byte();
