@@ -272,6 +272,12 @@ static inline void target_latency(mkperf_Latency *l, uint32_t part)
             p->in_bucket[k] = byte();
         }
     }
+    l->threads_count = how & 16 ? byte() % (MKPERF_ROOM(mkperf_Latency, threads) + 1) : 0;
+    for (unsigned i = 0; i < l->threads_count; i++) {
+        l->threads[i].thread = byte() % 8;
+        l->threads[i].run_ticks = byte();
+        l->threads[i].runs = byte();
+    }
 }
 
 enum target_kind {
