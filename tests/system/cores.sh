@@ -22,6 +22,9 @@ EOF
 check "four cores are recorded and counted" scripts/qemu-talk "$D" 'sh -c "$UP"' \
     '$MKPERF record -t $T -e cycles -F 1000 --callers 2 --duration 1 $files -o $D/slow.data >$D/slow.log 2>&1' \
     '$MKPERF record -t $T -e cycles -F 10000 --duration 0.2 $files -o $D/fast.data >$D/fast.log 2>&1' \
+    '$MKPERF record -t $T -e cycles -F 50000 --duration 0.1 $files -o $D/fastest.data >$D/fastest.log 2>&1' \
+    '$MKPERF record -t $T --sched --duration 0.2 $files -o $D/calls.data >$D/calls.log 2>&1' \
+    '$MKPERF latency -t $T --duration 0.2 >$D/latency.live 2>$D/latency.log' \
     '$MKPERF record -t $T -e cycles -F 1000 --interactions --duration 0.2 $files -o $D/edges.data >$D/edges.log 2>&1' \
     '$MKPERF stat -t $T -e cycles:u,cycles:k -x , --duration 0.2 -o $D/stat.csv >$D/stat.log 2>&1' \
     'sh $D/sessions >$D/sessions.log 2>&1'
@@ -62,6 +65,24 @@ shares() {
 }
 check "known shares on each core, none lost: 1000 samples/s and core" shares slow 1000
 check "known shares on each core, none lost: 10000 samples/s and core" shares fast 2000
+
+check "known shares on each core, none lost: 50000 samples/s and core" shares fastest 5000
+
+# Calls from core 0 to core 1, whose parts are in two rings: the target's own latencies, and those that the host
+# computes from the events of another session of the same length. A call is the service's 200,000 instructions, which
+# take core 1 about four times as long as a machine with one core, since QEMU's cores take turns.
+latencies() {
+    "$MKPERF" latency "$D/calls.data" >"$D/latency.events" 2>&1
+    cat "$D/latency.live" "$D/latency.events" "$D/latency.log"
+    grep -q ' 0 lost' "$D/calls.log" && awk '
+        / caller -> server$/ && NF > 9 { n[FILENAME] = $1; mean[FILENAME] = $2; lines++ }
+        END {
+            for (f in n) { if (n[f] < 30) bad = 1; if (mean[f] < 400 || mean[f] > 1600) bad = 1; }
+            for (f in n) for (g in n) if (n[f] > n[g] * 1.1 + 2 || mean[f] > mean[g] * 1.1) bad = 1
+            exit bad || lines != 2
+        }' "$D/latency.live" "$D/latency.events"
+}
+check "latencies of calls from core to core, by the target and by the host" latencies
 
 # All samples of a core stand for the whole time.
 whole() {
