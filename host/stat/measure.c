@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <mkperf/soft.h>
+
 #include "base/progress.h"
 #include "link/latency_query.h"
 #include "measure.h"
@@ -315,6 +317,22 @@ static enum mkperf_status fall_back(struct stat_measure *s, struct mkperf_error 
     return mkperf_talk_open(&s->talk, e) == MKPERF_OK ? sample(s, e) : e->status;
 }
 
+/* The kernel has one table of software events for all cores. */
+static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkperf_error *e)
+{
+    const mkperf_Session *session = &s->session;
+
+    for (unsigned i = 0; s->per_core && i < session->events_count; i++) {
+        if (session->events[i].code >= MKPERF_SOFT_CODE && mkperf_talk_hello(&s->talk)->cores > 1) {
+            return mkperf_error_set(e, MKPERF_ERR_REFUSED,
+                                    "--per-core: '%s' is a software event, which the target does "
+                                    "not count by core",
+                                    session->events[i].name);
+        }
+    }
+    return MKPERF_OK;
+}
+
 static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *e)
 {
     bool by_pd = true;
@@ -325,7 +343,15 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
     if (s->estimate) {
         return sample(s, e);
     }
-    if (begin(s, e) != MKPERF_OK || (s->per_pd && read_counts(s, false, &by_pd, e) != MKPERF_OK)) {
+    if (begin(s, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (check_by_core(s, e) != MKPERF_OK) {
+        struct mkperf_error ignored;
+        stop(s, &ignored);
+        return e->status;
+    }
+    if (s->per_pd && read_counts(s, false, &by_pd, e) != MKPERF_OK) {
         return e->status;
     }
     if (s->per_pd && !by_pd) {

@@ -37,6 +37,9 @@ enum mkperf_soft_limits {
     MKPERF_SOFT_REGION_BYTES = 0x8000,
 };
 
+/* The number of an event of kind 0, and so on; a PMU's numbers have 16 bits. */
+#define MKPERF_SOFT_CODE UINT32_C(0x10000)
+
 #define MKPERF_SOFT_ALL ((UINT32_C(1) << MKPERF_SOFT_KINDS) - 1)
 /* Of the descriptor's mask: a FAULT record for each fault. */
 #define MKPERF_SOFT_FAULT_RECORDS (UINT32_C(1) << 31)

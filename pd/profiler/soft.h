@@ -24,8 +24,6 @@ extern const struct mkperf_soft_name mkperf_soft_events[MKPERF_SOFT_KINDS];
 /* The kind of that name (MKPERF_NAME_BYTES at most) + 1; 0: none. `cs` is context-switches, as in
  * perf. */
 uint32_t mkperf_soft_named(const char *name);
-/* The number of an event of that kind; a PMU's numbers have 16 bits. */
-#define MKPERF_SOFT_CODE UINT32_C(0x10000)
 
 struct mkperf_soft_view { /* the reported part of the table */
     bool on;              /* the last session had software events */

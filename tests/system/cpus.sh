@@ -14,7 +14,13 @@ check "two cores are recorded, and one of them" scripts/qemu-talk "$D" \
     '$MKPERF record -t $T -C 1 --duration 0.5 $files -o $D/one.data >$D/one.log 2>&1' \
     '! $MKPERF record -t $T -C 2 --duration 0.1 $files -o $D/none.data >$D/none.log 2>&1' \
     '$MKPERF top -t $T --stdio --duration 0.5 $files >$D/top 2>&1' \
-    '$MKPERF stat -t $T --per-core -e cycles -x , --duration 0.5 -o $D/stat.csv >$D/stat.log 2>&1'
+    '$MKPERF stat -t $T --per-core -e cycles -x , --duration 0.5 -o $D/stat.csv >$D/stat.log 2>&1' \
+    '! $MKPERF stat -t $T --per-core -e cs --duration 0.1 >$D/soft.log 2>&1' \
+    '$MKPERF record -t $T -e "{cycles,instructions}:S" -F 2000 --duration 0.2 $files -o $D/leader.data >$D/leader.log 2>&1' \
+    '$MKPERF record -t $T -F 1000 --interactions --sched --duration 0.2 $files -o $D/all.data >$D/all.log 2>&1' \
+    '$MKPERF record -t $T -F 5000 --overwrite $files >$D/flight.log 2>&1' \
+    '$MKPERF dump -t $T -o $D/first.data $files >>$D/flight.log 2>&1' \
+    '$MKPERF dump -t $T -o $D/flight.data $files >>$D/flight.log 2>&1'
 
 # has FILE PATTERN...
 has() {
@@ -66,9 +72,54 @@ perf_agrees() {
 }
 check "perf report --sort cpu agrees" perf_agrees
 
-# Either core counts a cycle each nanosecond; by core, if the target counts so.
+# Either core counts a cycle each nanosecond. Software events have one table for all cores.
 counted() {
     cat "$D/stat.csv"
-    awk -F, '$5 == "cycles" { rate += $3 / $6 } END { exit !(rate > 1.98 && rate < 2.02) }' "$D/stat.csv"
+    awk -F, '$5 == "cycles" { n[$1]++; rate = $3 / $6; bad += rate < 0.99 || rate > 1.01 }
+        END { exit !(n["C0"] == 1 && n["C1"] == 1 && !bad) }' "$D/stat.csv" &&
+        has "$D/soft.log" "is a software event, which the target does not count by core"
 }
-check "stat counts both cores" counted
+check "stat --per-core counts each core" counted
+
+# by_core FILE FILTER: how many of core 0's and core 1's samples jq selects.
+by_core() {
+    "$MKPERF" convert -q "$D/$1.data" -o "$D/$1.jsonl" &&
+        jq -r "select(.type == \"sample\" and ($2)) | .core // 0" "$D/$1.jsonl" | sort | uniq -c | tr '\n' ' '
+}
+
+# Values read with the samples of either core: with QEMU's clock an instruction is a cycle.
+leader() {
+    by_core leader '.reads[0].event == "instructions" and (.reads[0].count / .period) > 0.9 and (.reads[0].count / .period) < 1.1' >"$D/n"
+    cat "$D/n" "$D/leader.log"
+    head -n 1 "$D/leader.jsonl"
+    grep -q ' 0 lost,' "$D/leader.log" && awk '{ exit !($1 > 300 && $2 == 0 && $3 > 300 && $4 == 1) }' "$D/n"
+}
+check "leader sampling reads on each core" leader
+
+flight() {
+    by_core flight true >"$D/n"
+    cat "$D/n" "$D/flight.log"
+    ! grep ', [1-9][0-9]* lost,' "$D/flight.log" && awk '{ exit !($1 > 30 && $2 == 0 && $3 > 30 && $4 == 1) }' "$D/n"
+}
+check "the flight recorder keeps both cores" flight
+
+# The requester on core 0 calls the server on core 1: an edge of the counts, and calls of the events.
+across() {
+    "$MKPERF" report --stdio --interactions -i "$D/all.data" >"$D/edges" && "$MKPERF" latency -x ' ' "$D/all.data" >"$D/latency" || return 1
+    cat "$D/edges" "$D/latency"
+    awk '
+        NR == FNR { if ($4 == "requester" && $6 == "server") edge = $1; next }
+        $1 == "call" && $2 == "requester" && $3 == "server" { calls = $5 }
+        END { exit !(edge > 1000 && calls >= edge - 2 && calls <= edge + 2) }' "$D/edges" "$D/latency"
+}
+check "interactions and calls across cores agree" across
+
+# A lane for each core, in Firefox's and Chrome's traces.
+lanes() {
+    "$MKPERF" convert -q "$D/all.data" -o "$D/firefox.json" --to firefox &&
+        "$MKPERF" convert -q "$D/all.data" -o "$D/chrome.json" --to chrome || return 1
+    jq -r '.threads[].name' "$D/firefox.json" >"$D/lanes"
+    jq -r '.traceEvents[] | select(.ph == "M" and .pid == 2) | .args.name' "$D/chrome.json" >>"$D/lanes"
+    has "$D/lanes" '^server core 1$' '^requester core 0$' '^core 0$' '^core 1$' && ! grep '^server core 0' "$D/lanes"
+}
+check "Firefox's and Chrome's lanes are of cores" lanes
