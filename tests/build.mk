@@ -51,6 +51,11 @@ $(call program_system,$(TEST_PD),stopped,tests/pd/stopped.c)
 $(call program_system,$(TEST_PD),cores,tests/pd/cores.c demo/known_work.S)
 $(call program_system,$(TEST_PD),contend,tests/pd/contend.c)
 $(TEST_PD)/cores/qemu-command $(TEST_PD)/contend/qemu-command: private QEMU_SMP = 4
+RACE := $(TEST_PD)/race
+$(call pd,$(RACE)/race.elf,tests/pd/race.c)
+$(call system,$(RACE)/race.system,tests/pd/race.system.in)
+$(call image,$(RACE)/race.img,$(RACE)/race.system,$(RACE),race)
+$(RACE)/qemu-command: private QEMU_SMP = 2
 $(call program_system,$(TEST_PD),flight,tests/pd/flight.c)
 $(call program_system,$(TEST_PD),hostile,tests/pd/hostile.c)
 EVIL := $(TEST_PD)/hostile_profiler
@@ -68,7 +73,7 @@ $(call program_system,$(TEST_PD),reasons,tests/pd/reasons.c)
 $(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
 $(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-TEST_SYSTEMS += accuracy budget late reasons called callers contend cores exact flight hostile hostile_profiler lockstep wildfp robin pair sched steps stopped deep
+TEST_SYSTEMS += accuracy budget late reasons called callers contend cores exact flight hostile hostile_profiler lockstep wildfp race robin pair sched steps stopped deep
 
 # The demo with a timer and without the hook: no PD has the PMU's interrupt.
 $(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)

@@ -21,7 +21,14 @@
 #define POCKET_SYS_TCB_READ_REGISTERS \
     8 /* x0 child or POCKET_TCB_SLOT | slot of the cspace; returns x0 1 = done, words in \
          the message, in seL4_UserContext's order */
-#define POCKET_SYSCALLS 9
+#define POCKET_SYS_PAGE \
+    9 /* x0 child or POCKET_PAGE_OWN, and maybe POCKET_PAGE_MAP; x1 address: unmaps the page, or maps \
+         it as it was; returns x0 1 = done */
+#define POCKET_SYS_PD_DELETE 10 /* x0 child; returns x0 1 = done */
+#define POCKET_SYSCALLS 11
+
+#define POCKET_PAGE_OWN UINT64_C(0x7fffffff)
+#define POCKET_PAGE_MAP (UINT64_C(1) << 63)
 
 /* What names a channel's endpoint: Microkit's number, for those who look at a PD's registers. */
 #define POCKET_ENDPOINT 74

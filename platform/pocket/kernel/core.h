@@ -182,6 +182,10 @@ void sys_pd_restart(struct task *t);
 void sys_pd_stop(struct task *t);
 void sys_tcb_read_registers(struct task *t);
 
+/* revoke.c */
+void sys_page(struct task *t);
+void sys_pd_delete(struct task *t);
+
 /* trap.c */
 struct task *trap_from_user(void);
 void __attribute__((noreturn)) trap_in_kernel(uint64_t vector);

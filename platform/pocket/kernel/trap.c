@@ -132,6 +132,8 @@ static void (*const system_calls[POCKET_SYSCALLS])(struct task *t) = {
     [POCKET_SYS_PD_RESTART] = sys_pd_restart,
     [POCKET_SYS_PD_STOP] = sys_pd_stop,
     [POCKET_SYS_TCB_READ_REGISTERS] = sys_tcb_read_registers,
+    [POCKET_SYS_PAGE] = sys_page,
+    [POCKET_SYS_PD_DELETE] = sys_pd_delete,
 };
 
 /* Called by vectors.S with the current task's registers saved. */
