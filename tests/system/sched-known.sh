@@ -171,7 +171,7 @@ path() {
     "$MKPERF" latency --critical-path=first:second -x ' ' "$D/s.data" >"$D/path" || return 1
     awk '
         FILENAME ~ /values$/ && $1 == "worst" && $2 == "first" && $3 == "second" {
-            wall = $4; want["own"] = $6; want["nested"] = $7; want["preempted"] = $8; want["wait"] = $5
+            wall = $4; want["own"] = $6; want["nested"] = $7; want["preempted"] = $8 + $5 # before its first run, too
         }
         $1 == "path" { at = $2; end = $3 }
         $1 == "step" {
