@@ -40,6 +40,28 @@ recorded() {
     }
 }
 
+# Scheduling events before a fault, and before a program's mark: the newest that fit, up to the last moment.
+sched_recorded() {
+    talk sched \
+        '$MKPERF record -t $T --sched --overwrite -m 64K --dump-on-fault victim $S' \
+        '$MKPERF dump -t $T --wait -o $D/sched-fault.data $S' \
+        '$MKPERF record -t $T --sched --overwrite -m 64K $S' \
+        '$MKPERF dump -t $T --wait -o $D/sched-mark.data $S' &&
+        grep -q 'ended by a fault of victim' "$D/sched.log" &&
+        grep -q "ended by an application's mark" "$D/sched.log" || {
+        cat "$D/sched.log"
+        return 1
+    }
+}
+# sched_last FILE EVENTS PATTERN: the pattern is among the last ten switches, so many events are there, no gap.
+sched_last() {
+    "$MKPERF" latency -x ' ' "$D/$1.data" >"$D/$1.values" || return 1
+    perf_quiet script --ns -i "$D/$1.data" -F trace:time,event,trace | grep 'sched:sched_switch' | tail -n 10 >"$D/$1.last"
+    cat "$D/$1.last"
+    awk -v events="$2" '$1 == "total" { print; found = $4 > events && $6 == 0 } END { exit !found }' "$D/$1.values" &&
+        grep -q "$3" "$D/$1.last"
+}
+
 # The code that led to the fault, and nothing from before or after it.
 led_to_fault() {
     chains "$D/fault.data" | awk '
@@ -186,3 +208,6 @@ check "samples of a PD and its children only" subtree
 check "software events beside counters, exactly" stat_system
 check "software events and cycles by PD: exact, and their sum the system's" stat_pds
 check "bad requests are refused with the reason" refusals
+check "scheduling events before a fault and before a mark" sched_recorded
+check "the last switches lead to the fault" sched_last sched-fault 1000 'prev_comm=victim .*reason=faulted'
+check "the last switches lead to the mark" sched_last sched-mark 30 'prev_comm=talker .*reason=called'

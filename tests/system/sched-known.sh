@@ -147,7 +147,7 @@ answers() {
             printf "%s: %.1f ns, expected %.1f to %.1f\n", what, got, least, most
             bad += got < least || got > most
         }
-        $1 == "call" { n[$2 " " $3] = $5; wall[$2 " " $3] = $6; median[$2 " " $3] = $7 }
+        $1 == "call" { n[$2 " " $3] = $5; wall[$2 " " $3] = $6; worst[$2 " " $3] = $11; median[$2 " " $3] = $7 }
         $1 == "parts" {
             own[$2 " " $3] = $6
             nested[$2 " " $3] = $7
@@ -160,7 +160,8 @@ answers() {
             wrong("third for second, own", long, short + 10000 * ns - 32, short + 10000 * ns + 32)
             wrong("median", median["second third"], end_of_bucket(long - 32), end_of_bucket(long + 32))
             wrong("second, own", own["first second"] / n["first second"], 20000 * ns, 20000 * ns + 3 * slack)
-            wrong("second, nested", nested["first second"], wall["second third"], wall["second third"])
+            # One of them may belong to a call of second that has no reply at the end.
+            wrong("second, nested", nested["first second"], wall["second third"] - worst["second third"], wall["second third"])
             wrong("second, preempted by driver", driver / n["first second"], 5000 * ns, 5000 * ns + slack)
             exit bad || n["second third"] < 900
         }' "$D/values"
