@@ -204,25 +204,26 @@ flight() {
     [ "$(grep -c sched_switch "$D/flight.txt")" -ge 10000 ]
 }
 
-# With a callchain of each thread that stops to wait: as often as the events say, and where; for unmodified perf as
-# well. It is blocked until it runs again: a call, and what it is ready after the reply.
+# With a callchain of each thread that stops to wait: first stops once in each call and once in each round. On pocket
+# calls are in a function of their own: for as long as they take, and what first is ready after the reply; in
+# unmodified perf as well. A target's kernel may not have these samples.
 off_cpu() {
-    scripts/qemu-record "$D" --off-cpu --duration 0.1 --system "$t/sched.system" --elf-path "$t" \
-        ${KERNEL:+--kernel "$KERNEL"} -o "$D/off.data" \
-        >"$D/off.log" 2>&1 || { cat "$D/off.log"; return 1; }
-    grep -q ', 0 lost,' "$D/off.log" && "$MKPERF" latency -x ' ' "$D/off.data" >"$D/off.values" &&
+    "$MKPERF" latency -x ' ' "$D/off.data" >"$D/off.values" &&
         "$MKPERF" report --stdio --off-cpu "$D/off.data" >"$D/off" && grep -q '^# lost  *0 of' "$D/off" || return 1
-    ! grep WARNING "$D/off" || return 1
-    perf_quiet report --stdio --no-children -g none -i "$D/off.data" >"$D/off.perf" || return 1
-    grep -q "[0-9.]*%.* first .* $PPCALL" "$D/off.perf" || return 1
-    awk -v ppcall="$PPCALL" '
+    ! grep 'totals are incomplete' "$D/off" || return 1
+    awk '
         FILENAME ~ /values$/ && $1 == "call" && $2 == "first" { calls += $5; total += $6 }
+        FILENAME ~ /values$/ && $1 == "notification" && $3 == "first" { rounds += $5 + $13 }
         FILENAME ~ /values$/ && $1 == "pd" && $2 == "first" { ready = $6 }
-        FILENAME ~ /off$/ && $4 == "first" && $6 == ppcall { samples = $2; ns = $3 }
-        END { print "calls of first", calls, total, "ns; blocked in", ppcall, samples, ns, "ns"
-              exit !(calls > 10000 && samples >= calls - 2 && samples <= calls + 2 &&
-                     ns > 0.99 * total && ns < 1.01 * (total + ready)) }' \
-        "$D/off.values" "$D/off"
+        FILENAME ~ /off$/ && $4 == "first" { all += $2 }
+        FILENAME ~ /off$/ && $4 == "first" && $6 == "microkit_ppcall" { samples = $2; ns = $3 }
+        END { print "calls of first", calls, total, "ns; rounds", rounds, "; blocked", all, ", in microkit_ppcall", samples, ns, "ns"
+              if (samples != 0 && (samples < calls - 2 || samples > calls + 2 || ns < 0.99 * total || ns > 1.01 * (total + ready))) exit 1
+              exit !(calls > 10000 && all >= calls && all <= calls + rounds + 3) }' \
+        "$D/off.values" "$D/off" || return 1
+    [ -n "${SCHED_DIR:-}" ] && return
+    perf_quiet report --stdio --no-children -g none -i "$D/off.data" >"$D/off.perf" &&
+        grep -q '[0-9.]*%.* first .* microkit_ppcall' "$D/off.perf"
 }
 
 check "a recording of scheduling events, none lost" recording
@@ -234,5 +235,12 @@ check "mkperf latency names it, and how long" named
 check "calls are made of their known parts" answers
 check "the critical path of a call is its parts" path
 check "at most 4 bytes an event on the line" bytes
-check "callchains of threads that wait, and for how long" off_cpu
+if scripts/qemu-record "$D" --off-cpu --duration 0.1 --system "$t/sched.system" --elf-path "$t" -o "$D/off.data" \
+    >"$D/off.log" 2>&1; then
+    check "callchains of threads that wait, and for how long" off_cpu
+elif grep -q 'no samples of blocked threads' "$D/off.log" && [ -n "${SCHED_DIR:-}" ]; then
+    echo "left out: callchains of threads that wait: this kernel has none"
+else
+    check "callchains of threads that wait" false
+fi
 check "the flight recorder keeps events" flight
