@@ -4,7 +4,7 @@
 # (tests/pd/race.c): no sample has what was not mapped, records are whole, and the kernel goes on. Once with QEMU's
 # cores in turns, which is fast, and once as threads of the host, at the same time.
 #
-# RACE_ROUNDS: how many changes (20,000). A million take a minute and a half of an idle machine:
+# RACE_ROUNDS: how many changes (20,000). A million take 80 s of processor time:
 #   RACE_ROUNDS=1000000 B=build tests/system/race.sh
 set -u
 NAME=race

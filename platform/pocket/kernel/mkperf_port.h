@@ -4,8 +4,8 @@
  *
  * All of it runs with interrupts masked: in irq_fast, with the interrupted task's x0 to x18, x29
  * and x30 saved, its address space current and ELR_EL1 its pc, or in a system call, or where another
- * core has called. Page tables and identities never change after boot, so nothing can be unmapped
- * under a sample; the lock (smp.c) is held for what the samples' callers and the wake-up need.
+ * core has called. Page tables change under the lock alone (revoke.c), which a sample holds (smp.c), and
+ * identities never: so nothing is unmapped under a sample.
  */
 #ifndef MKPERF_PORT_H
 #define MKPERF_PORT_H
