@@ -85,7 +85,10 @@ uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, u
     }
     uint64_t rate = clamp(samples, 1, UINT32_MAX) * clamp(tick_hz, 1, UINT32_MAX) / ticks;
 
-    return (uint32_t)clamp(rate / MKPERF_WAKES_PER_SECOND, 1, MKPERF_WAKE_SAMPLES);
+    uint64_t slow = clamp(rate / MKPERF_WAKES_PER_SECOND, 1, MKPERF_WAKE_SAMPLES);
+    uint64_t fast = clamp(rate / (2 * MKPERF_WAKES_PER_SECOND), 1, MKPERF_WAKE_SAMPLES_FAST);
+
+    return (uint32_t)(slow > fast ? slow : fast);
 }
 
 uint32_t mkperf_watermark(uint32_t wake_samples, uint64_t record_bytes, uint32_t ring_bytes)

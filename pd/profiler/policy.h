@@ -22,8 +22,10 @@ enum mkperf_policy {
     MKPERF_COST_GROUP = 70,   /* group reads in it, */
     MKPERF_COST_READ = 45,    /* and each of them */
     MKPERF_WAKES_PER_SECOND = 10,
-    MKPERF_WAKE_SAMPLES = 100, /* most samples between two wake-ups: enough to share its cost, few
-                                  enough for one frame, and the ring is never near full */
+    MKPERF_WAKE_SAMPLES = 100, /* most samples between two wake-ups, */
+    /* and at rates that give more than twice as many wake-ups: enough to share its cost, few enough
+     * for one frame, and the ring is never near full. */
+    MKPERF_WAKE_SAMPLES_FAST = 150,
 };
 
 /* The cost of a sample with this many frames and group reads, in instructions. */
@@ -58,7 +60,7 @@ uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum);
 /*
  * Samples between two wake-ups of the profiler PD: `fixed` if that is not 0, else such that there
  * are MKPERF_WAKES_PER_SECOND, at `samples` in `ticks`; 1 while nothing is known; at most
- * MKPERF_WAKE_SAMPLES.
+ * MKPERF_WAKE_SAMPLES or, if there are twice as many wake-ups nevertheless, MKPERF_WAKE_SAMPLES_FAST.
  */
 uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, uint64_t tick_hz);
 
