@@ -2,6 +2,8 @@
 /* mkperf latency of a recording of a known story: tables, values, JSON, and what it refuses. */
 #include "recording.h"
 
+#include "pd/profiler/latency.h"
+
 #include "sched_story.h"
 
 enum { ROUNDS = 40 };
@@ -13,13 +15,14 @@ static void mark(struct story *s, uint64_t ns, enum mkperf_mark_kind kind, const
     assert_int_equal(mkperf_sink_mark(&s->sink, &m, &s->e), MKPERF_OK);
 }
 
+static struct story story; /* as it was written */
+
 static void write_story(const char *name)
 {
     struct mkperf_symbols *symbols = mkperf_symbols_new();
     struct mkperf_session session = {.platform = "pocket", .cpu = "cortex-a53", .cores = 1};
     struct mkperf_perfdata *writer;
     struct mkperf_error e;
-    static struct story story;
 
     assert_int_equal(mkperf_perfdata_new(recording_path(name), symbols, &writer, &e), MKPERF_OK);
     story_begin(&story, mkperf_perfdata_sink(writer), &session);
@@ -166,6 +169,72 @@ static void critical_path_refuses(void **state)
     has(text, "no scheduling events were recorded");
 }
 
+static struct mkperf_latency target;
+
+/* Greatest value of the bucket in which the quantile is; the cells are sorted. */
+static uint64_t quantile(unsigned pair, unsigned cells, unsigned per_mille)
+{
+    const struct mkperf_latency_pair *p = &target.pair[pair];
+    uint64_t wanted = (p->count * per_mille + 999) / 1000, seen = 0, value = 0;
+
+    for (unsigned i = 0; i < cells && seen < wanted; i++) {
+        if (mkperf_latency_cell_pair(target.cell[i]) == pair) {
+            unsigned bucket = mkperf_latency_cell_bucket(target.cell[i]);
+            seen += mkperf_latency_cell_count(target.cell[i]);
+            while (mkperf_latency_bucket(value + 1) <= bucket) {
+                value++;
+            }
+        }
+    }
+    return value < p->max ? value : p->max;
+}
+
+static const char *name_of(uint64_t thread)
+{
+    return story_names[thread == MKPERF_THREAD_IDLE ? IDLE : thread - 1];
+}
+
+/* What the target aggregates itself of the same events, at 1 ns a tick, are the same numbers. */
+static void same_as_on_the_target(void **state)
+{
+    int status;
+    unsigned rows = 0;
+    char *text = RUN(latency, &status, "-x", ",", "-i", recording_path("story.data"));
+
+    (void)state;
+    mkperf_latency_begin(&target);
+    for (unsigned i = 0; i < story.events; i++) {
+        const struct mkperf_sched *e = &story.kept[i];
+        uint64_t thread = e->to == IDLE ? MKPERF_THREAD_IDLE : e->to + 1;
+        mkperf_latency_event(
+            &target, e->core,
+            mkperf_sched_header(e->kind, e->kind == MKPERF_SCHED_SWITCH ? e->reason : 0, e->irq),
+            thread, e->time_ns);
+    }
+    unsigned cells = mkperf_latency_sort(&target);
+    for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++) {
+        static const char *const kinds[] = {"call", "notification", "irq"};
+        const struct mkperf_latency_pair *p = &target.pair[i];
+        struct mkperf_latency_ends ends = mkperf_latency_ends(&target, p);
+        char row[256];
+        if (p->key == 0) {
+            continue;
+        }
+        snprintf(row, sizeof row, "%s,%s,%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,",
+                 kinds[ends.kind], ends.kind == MKPERF_LATENCY_IRQ ? "" : name_of(ends.from),
+                 name_of(ends.to), ends.irq, (unsigned long long)p->count,
+                 (unsigned long long)p->total, (unsigned long long)quantile(i, cells, 500),
+                 (unsigned long long)quantile(i, cells, 900),
+                 (unsigned long long)quantile(i, cells, 990),
+                 (unsigned long long)quantile(i, cells, 999), (unsigned long long)p->max,
+                 (unsigned long long)p->max_at);
+        has(text, row);
+        rows++;
+    }
+    assert_true(rows >= 3);
+    assert_int_equal(target.dropped, 0);
+}
+
 static void refuses(void **state)
 {
     int status;
@@ -192,8 +261,11 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),        cmocka_unit_test(values),
-        cmocka_unit_test(critical_path), cmocka_unit_test(critical_path_refuses),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(values),
+        cmocka_unit_test(critical_path),
+        cmocka_unit_test(critical_path_refuses),
+        cmocka_unit_test(same_as_on_the_target),
         cmocka_unit_test(refuses),
     };
 
