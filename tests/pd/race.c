@@ -173,7 +173,7 @@ static void start(void)
         .ring_bytes = RING_BYTES,
         .ring = rings,
         .sched = MKPERF_SCHED_EVENTS,
-        .soft = rings + RING_BYTES * 2,
+        .soft = rings + UINT64_C(2) * RING_BYTES,
         .soft_mask = MKPERF_SOFT_ALL,
     };
     for (unsigned i = 0; i < 2; i++) {

@@ -63,7 +63,7 @@ struct core {
 };
 
 static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
-static struct thread thread[THREADS];
+static struct thread threads[THREADS];
 static struct core cores[CORES];
 static struct ring_memory rings[CORES];
 static struct mkperf_descriptor descriptor[CORES];
@@ -91,42 +91,42 @@ static void fail(const char *what, uint64_t n)
 
 bool mkperf_port_context(struct mkperf_port_context *c, bool kernel)
 {
-    const struct thread *t = self->current != NOBODY ? &thread[self->current] : NULL;
+    const struct thread *t = self->current != NOBODY ? &threads[self->current] : NULL;
 
     (void)kernel;
-    *c = (struct mkperf_port_context){RETURN, RETURN, (uintptr_t)&thread->stack, t};
+    *c = (struct mkperf_port_context){RETURN, RETURN, (uintptr_t)&threads->stack, t};
     c->fp = t != NULL ? (uintptr_t)&t->stack : 0;
     return t != NULL;
 }
 
-const void *mkperf_port_caller(const void *of, uint64_t reply)
+const void *mkperf_port_caller(const void *thread, uint64_t reply)
 {
-    const struct thread *t = of;
+    const struct thread *t = thread;
 
     (void)reply; /* each thread serves the next, if that is there */
-    return t != NULL && t + 1 < thread + THREADS && t[1].alive ? t + 1 : NULL;
+    return t != NULL && t + 1 < threads + THREADS && t[1].alive ? t + 1 : NULL;
 }
 
-void mkperf_port_blocked(struct mkperf_port_context *c, const void *of)
+void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
 {
-    const struct thread *t = of;
+    const struct thread *t = thread;
 
     *c = (struct mkperf_port_context){RETURN, RETURN, (uintptr_t)&t->stack, t};
 }
 
-struct mkperf_identity mkperf_port_identity(const void *of)
+struct mkperf_identity mkperf_port_identity(const void *thread)
 {
-    const struct thread *t = of;
+    const struct thread *t = thread;
 
-    return (struct mkperf_identity){t == NULL             ? MKPERF_THREAD_IDLE
-                                    : of == (void *)owner ? 100
-                                                          : t->badge,
+    return (struct mkperf_identity){t == NULL                 ? MKPERF_THREAD_IDLE
+                                    : thread == (void *)owner ? 100
+                                                              : t->badge,
                                     0};
 }
 
 const void *mkperf_port_running(void)
 {
-    return self->current != NOBODY ? &thread[self->current] : NULL;
+    return self->current != NOBODY ? &threads[self->current] : NULL;
 }
 
 uint64_t mkperf_port_kernel_pc(void)
@@ -149,17 +149,17 @@ uint64_t mkperf_port_tick_hz(void)
     return 1000000;
 }
 
-uintptr_t mkperf_port_user_page(const void *of, unsigned level, uint64_t va)
+uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
 {
-    const struct thread *t = of;
+    const struct thread *t = thread;
 
     (void)level;
     return t->alive && t->mapped && va == (uintptr_t)&t->stack ? va : 0;
 }
 
-void *mkperf_port_memory(const void *of, uint64_t va, uint64_t bytes)
+void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
 {
-    for (unsigned i = 0; i < CORES && of == (void *)owner; i++) {
+    for (unsigned i = 0; i < CORES && thread == (void *)owner; i++) {
         if (va == (uintptr_t)&rings[i] && bytes <= sizeof rings[i] && ring_mapped[i]) {
             return &rings[i];
         }
@@ -257,7 +257,7 @@ static void count(struct core *c)
 
 static struct mkperf_identity name_of(int t)
 {
-    return mkperf_port_identity(t != NOBODY ? &thread[t] : NULL);
+    return mkperf_port_identity(t != NOBODY ? &threads[t] : NULL);
 }
 
 /* The core's scheduler: another thread, or none. */
@@ -265,14 +265,14 @@ static void run_another(struct core *c)
 {
     int t = (int)(next_random(&c->seed) % (THREADS + 1)) - 1;
 
-    t = t != NOBODY && !thread[t].alive ? NOBODY : t;
+    t = t != NOBODY && !threads[t].alive ? NOBODY : t;
     if (mkperf_hook_watches(&c->hook)) {
         mkperf_soft_event(&c->hook, MKPERF_SOFT_SWITCH, name_of(c->current), name_of(t));
     }
     if (mkperf_hook_schedules(&c->hook) && t != NOBODY) {
-        mkperf_sched_delivered(&c->hook, MKPERF_SCHED_CALL, &thread[t]);
+        mkperf_sched_delivered(&c->hook, MKPERF_SCHED_CALL, &threads[t]);
         mkperf_sched_switch(&c->hook, MKPERF_STOPPED_CALLED,
-                            c->current != NOBODY ? &thread[c->current] : NULL, &thread[t]);
+                            c->current != NOBODY ? &threads[c->current] : NULL, &threads[t]);
     }
     c->current = t;
 }
@@ -325,14 +325,14 @@ static void reuse(void *memory, size_t bytes)
 static void make_stack(struct thread *t)
 {
     for (unsigned i = 0; i <= FRAMES; i++) {
-        t->stack.word[4 * i] = (uintptr_t)&t->stack.word[4 * (i + 1)];
-        t->stack.word[4 * i + 1] = i < FRAMES ? RETURN + 4 * i : 0;
+        t->stack.word[4 * (size_t)i] = (uintptr_t)&t->stack.word[4 * (size_t)(i + 1)];
+        t->stack.word[4 * (size_t)i + 1] = i < FRAMES ? RETURN + UINT64_C(4) * i : 0;
     }
 }
 
 static void delete_thread(unsigned n, unsigned round)
 {
-    struct thread *t = &thread[n];
+    struct thread *t = &threads[n];
 
     pthread_mutex_lock(&big);
     for (unsigned i = 0; i < CORES; i++) {
@@ -352,7 +352,7 @@ static void delete_thread(unsigned n, unsigned round)
 
 static void unmap_stack(unsigned n)
 {
-    struct thread *t = &thread[n];
+    struct thread *t = &threads[n];
 
     pthread_mutex_lock(&big);
     t->mapped = false;
@@ -560,8 +560,8 @@ int main(int argc, char **argv)
     uint64_t seed = 1;
 
     for (unsigned i = 0; i < THREADS; i++) {
-        thread[i] = (struct thread){.badge = i + 1, .alive = true, .mapped = true};
-        make_stack(&thread[i]);
+        threads[i] = (struct thread){.badge = i + 1, .alive = true, .mapped = true};
+        make_stack(&threads[i]);
     }
     for (unsigned i = 0; i < CORES; i++) {
         cores[i] = (struct core){.number = i, .current = NOBODY, .seed = i + 1};
