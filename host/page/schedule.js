@@ -13,7 +13,7 @@ const STATES = {
   stopped: { words: 'is stopped', name: 'stopped', colour: '--stopped', hatch: 1 },
   unknown: { words: 'not known', name: 'not known', colour: '--unknown', hatch: -1 },
 };
-const NOBODY = -1;
+const NOBODY = -1, LIST_BINS = 8192; // bins of a list, over the whole recording
 
 // Intervals of one PD in one state on one core, in the order of time.
 class IntervalList {
@@ -41,13 +41,17 @@ class IntervalList {
     return this.sum(this.at(to), to) - this.sum(this.at(from), from);
   }
 
-  // The part of each of out.length columns; null: none has any.
-  columns(from, to, out) {
+  // The part of each of out.length columns; null: none has any. edge: where columns that are not
+  // narrower than a bin begin, of binEdges; null: exact.
+  columns(from, to, out, edge) {
     let i = this.at(from), last = this.sum(i, from);
     if (this.sum(this.at(to), to) - last <= 0) {
       return null;
     }
     const width = (to - from) / out.length;
+    if (edge) {
+      return this.binned(edge, width, out);
+    }
     for (let x = 0; x < out.length; x++) {
       const time = from + (x + 1) * width;
       if (i + 1 < this.n && this.start[i + 1] <= time) {
@@ -59,6 +63,41 @@ class IntervalList {
     }
     return out;
   }
+
+  // The same from sums at the beginnings of bins, which are made once.
+  binned({ bin, part, span }, width, out) {
+    if (!this.bins) {
+      this.bins = new Float64Array(LIST_BINS + 2);
+      for (let k = 0, i = -1; k <= LIST_BINS + 1; k++) {
+        const time = k * span / LIST_BINS;
+        i = upperBound(this.start, time, i + 1) - 1;
+        this.bins[k] = this.sum(i, time);
+      }
+    }
+    const { bins } = this;
+    let last = bins[bin[0]] + part[0] * (bins[bin[0] + 1] - bins[bin[0]]);
+    for (let x = 0; x < out.length; x++) {
+      const k = bin[x + 1], sum = bins[k] + part[x + 1] * (bins[k + 1] - bins[k]);
+      out[x] = (sum - last) / width;
+      last = sum;
+    }
+    return out;
+  }
+}
+
+// In which of the bins of the whole recording n columns begin, and where in it; null: they are
+// narrower than bins.
+function binEdges(from, to, n, span) {
+  const width = (to - from) / n, bin = new Int32Array(n + 1), part = new Float64Array(n + 1);
+  if (width < span / LIST_BINS) {
+    return null;
+  }
+  for (let i = 0; i <= n; i++) {
+    const at = Math.min(LIST_BINS, Math.max(0, (from + i * width) / span * LIST_BINS));
+    bin[i] = Math.floor(at);
+    part[i] = at - bin[i];
+  }
+  return { bin, part, span };
 }
 
 // The first index from `low` on whose value is above; near ones are found at once.
@@ -113,12 +152,16 @@ class Schedule {
 
   // [{list, all}] of a lane, all: the part of each column. The arrays are used again.
   columns(lane, from, to, n) {
-    const out = [];
+    const out = [], key = `${from} ${to} ${n}`;
+    if (this.edgeKey !== key) { // the same for all lanes of a picture
+      this.edgeKey = key;
+      this.edge = binEdges(from, to, n, this.profile.span);
+    }
     for (const list of this.lane(lane)) {
       if (list.room?.length !== n) {
         list.room = new Float32Array(n);
       }
-      const all = list.columns(from, to, list.room);
+      const all = list.columns(from, to, list.room, this.edge);
       if (all) {
         out.push({ list, all });
       }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Records in a temporary file: the last ones, and sorting whatever order they came in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/spool.h"
+
+enum { RECORDS = 20000 };
+
+struct record {
+    uint64_t key;
+    uint32_t number, pad;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct record *x = a, *y = b;
+
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
+                            : (x->number > y->number) - (x->number < y->number);
+}
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 1;
+
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return state >> 33;
+}
+
+static uint64_t ascending(uint32_t i)
+{
+    return i;
+}
+
+static uint64_t nearly(uint32_t i) /* as samples of several cores */
+{
+    return i + next_random() % 8;
+}
+
+static uint64_t descending(uint32_t i)
+{
+    return RECORDS - i;
+}
+
+static uint64_t any(uint32_t i)
+{
+    return next_random() % (i + 1);
+}
+
+static void test_sorts(void **state)
+{
+    uint64_t (*const orders[])(uint32_t i) = {ascending, nearly, descending, any};
+    struct record *want = malloc(RECORDS * sizeof *want);
+    struct mkperf_error e;
+
+    (void)state;
+    for (unsigned order = 0; order < sizeof orders / sizeof *orders; order++) {
+        struct mkperf_spool s;
+        struct record last[3];
+
+        assert_int_equal(mkperf_spool_open(&s, sizeof *want, &e), MKPERF_OK);
+        for (uint32_t i = 0; i < RECORDS; i++) {
+            want[i] = (struct record){.key = orders[order](i), .number = i};
+            assert_int_equal(mkperf_spool_add(&s, &want[i], &e), MKPERF_OK);
+        }
+        assert_int_equal(mkperf_spool_last(&s, last, 3), 3);
+        assert_memory_equal(last, want + RECORDS - 3, sizeof last);
+        assert_int_equal(mkperf_spool_map(&s, &e), MKPERF_OK);
+        mkperf_spool_sort(&s, by_key);
+        qsort(want, RECORDS, sizeof *want, by_key);
+        assert_memory_equal(s.map, want, RECORDS * sizeof *want);
+        mkperf_spool_close(&s);
+    }
+    free(want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
