@@ -4,6 +4,7 @@
 // the page comes from these arrays; they do not change after reading.
 'use strict';
 
+const ENTRY_POINTS = ['init', 'notified', 'protected', 'fault']; // of a PD
 const COLUMN_TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
 
 class Profile {
@@ -68,7 +69,8 @@ class Profile {
   }
 
   // Start code: functions that begin the stacks of several PDs and take next to no time themselves,
-  // such as _start and the loop that calls notified().
+  // such as _start and the loop that calls notified(). They end with the entry points, also if two PDs
+  // run one program.
   findStartCode() {
     const nodes = this.n_label.length, self = new Map(), total = new Map();
     const weight = new Float64Array(nodes), start = new Uint8Array(nodes);
@@ -87,7 +89,7 @@ class Profile {
       for (let i = 1; i < nodes; i++) {
         const label = this.n_label[i], parent = this.n_parent[i];
         start[i] = label >= this.functions ? Number(parent === 0)
-          : start[parent] && this.isStart[label];
+          : start[parent] && this.isStart[label] && !ENTRY_POINTS.includes(this.names[label]);
         if (label < this.functions && start[parent] && !start[i]) {
           const name = this.names[label];
           pds.set(name, (pds.get(name) ?? new Set()).add(this.f_pd[label]));

@@ -153,7 +153,7 @@ class Flame {
     const colour = this.before && !of.isPd ? changeColour(this.change(i))
       : this.profile.colour(of.pd, of.kernel);
     const e = make('button', {
-      type: 'button', textContent: nodeName(of), tabIndex: -1,
+      type: 'button', textContent: this.name(i), tabIndex: -1,
       className: `frame${above ? ' above' : ''}${of.isPd ? ' pd' : ''}${this.isFound(of) ? ' found' : ''}`,
     });
     e.setAttribute('role', 'treeitem');
@@ -171,6 +171,13 @@ class Flame {
     this.deepest = Math.max(this.deepest, node.depth);
   }
 
+  // A PD within a stack was called; samples of a timer do not know by whom for sure.
+  name(i) {
+    const node = this.tree.nodes[i], of = this.profile.label(node.label);
+    const inferred = of.isPd && node.depth > 0 && this.profile.info.events[this.selection.event()]?.inferred;
+    return nodeName(of) + (inferred ? ' (inferred)' : '');
+  }
+
   isFound(of) {
     return state.words !== '' && `${this.profile.pdName(of.pd)} ${of.name}`.toLowerCase()
       .includes(state.words.toLowerCase());
@@ -184,7 +191,7 @@ class Flame {
   text(i) {
     const of = this.profile.label(this.tree.nodes[i].label);
     const change = this.before ? `, ${points(this.change(i))} points` : '';
-    return `${nodeName(of)}${of.isPd ? '' : `, PD ${this.profile.pdName(of.pd)}`}: ` +
+    return `${this.name(i)}${of.isPd ? '' : `, PD ${this.profile.pdName(of.pd)}`}: ` +
       `${percent(this.total[i], this.whole)}${change}, ${count(this.total[i])} events`;
   }
 

@@ -246,7 +246,8 @@ static void put_events(const struct maker *m, FILE *out)
         const char *name = mkperf_places_event_name(&m->p->places, i, room);
         fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
         page_json_text(name, out);
-        fprintf(out, ",\"time\":%s}", mkperf_event_is_time(name) ? "true" : "false");
+        fprintf(out, ",\"time\":%s,\"inferred\":%s}", mkperf_event_is_time(name) ? "true" : "false",
+                mkperf_places_inferred(&m->p->places, i) ? "true" : "false");
     }
     fputs("]", out);
 }

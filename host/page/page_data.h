@@ -5,7 +5,8 @@
  * Owns: what the container of container.h holds. Called by mkperf view's server and by the HTML
  * export.
  *
- * The JSON text: file, head (lines), live, events [{name, time}], pds [{name, idle, profiler,
+ * The JSON text: file, head (lines), live, events [{name, time, inferred}] (inferred: which
+ * PD called is a conclusion, profile/places.h), pds [{name, idle, profiler,
  * colour, kernel}], texts, cores, from and to (decimal strings of nanoseconds), samples, lost,
  * complete, calls [{from, to, calls, notifications}] (names of PDs), calls_ns.
  * Columns, one value for each
