@@ -86,7 +86,7 @@ uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, u
     uint64_t rate = clamp(samples, 1, UINT32_MAX) * clamp(tick_hz, 1, UINT32_MAX) / ticks;
 
     uint64_t slow = clamp(rate / MKPERF_WAKES_PER_SECOND, 1, MKPERF_WAKE_SAMPLES);
-    uint64_t fast = clamp(rate / (2 * MKPERF_WAKES_PER_SECOND), 1, MKPERF_WAKE_SAMPLES_FAST);
+    uint64_t fast = clamp(rate / MKPERF_WAKES_PER_SECOND / 2, 1, MKPERF_WAKE_SAMPLES_FAST);
 
     return (uint32_t)(slow > fast ? slow : fast);
 }
