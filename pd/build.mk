@@ -38,4 +38,4 @@ HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \
               observe.c stamp.c) pd/profiler/attribute.c pd/profiler/latency.c
 
 # The whole profiler PD against a mocked Microkit, with the kernel's hook in the same program.
-$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook.c tests/unit/test_callers.c tests/unit/test_sched.c tests/unit/test_sched_merge.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel
+$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_hook*.c tests/unit/test_callers.c tests/unit/test_sched.c tests/unit/test_sched_merge.c tests/unit/test_session*.c tests/unit/test_pmu*.c)): private HOST_CFLAGS += -Itests/unit/mock -Ikernel

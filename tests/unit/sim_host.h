@@ -327,7 +327,7 @@ static void check_statistics(const mkperf_Status *s)
     assert_int_equal(s->bad_frames, 0);
 }
 
-static void refused(mkperf_ErrorCode code, uint32_t about)
+static inline void refused(mkperf_ErrorCode code, uint32_t about)
 {
     assert_int_equal(got.last.msg.error.code, code);
     assert_int_equal(got.last.msg.error.event, about);
