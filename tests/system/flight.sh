@@ -54,10 +54,12 @@ sched_recorded() {
     }
 }
 # sched_last FILE EVENTS PATTERN: the pattern is among the last ten switches, so many events are there, no gap.
+# Within the last LAST switches: the profiler PD freezes the recording. pocket's hook wakes it at once, seL4's at the next
+# interrupt of a counter.
 sched_last() {
     "$MKPERF" latency -x ' ' "$D/$1.data" >"$D/$1.values" || return 1
-    perf_quiet script --ns -i "$D/$1.data" -F trace:time,event,trace | grep 'sched:sched_switch' | tail -n 10 >"$D/$1.last"
-    cat "$D/$1.last"
+    perf_quiet script --ns -i "$D/$1.data" -F trace:time,event,trace | grep 'sched:sched_switch' | tail -n "${LAST:-10}" >"$D/$1.last"
+    tail -n 10 "$D/$1.last"
     awk -v events="$2" '$1 == "total" { print; found = $4 > events && $6 == 0 } END { exit !found }' "$D/$1.values" &&
         grep -q "$3" "$D/$1.last"
 }
