@@ -107,7 +107,7 @@ static void measure(void)
     uint64_t to = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
     uint64_t events = events_between(ring, from, to);
     call(MKPERF_OP_STOP);
-    if (events < 2 * CALLS || page()->status.sched_lost_ring != 0) {
+    if (events < UINT64_C(2) * CALLS || page()->status.sched_lost_ring != 0) {
         microkit_dbg_puts("sched_cost: events are missing\n");
         return;
     }

@@ -80,11 +80,11 @@ void mkperf_port_wake(void)
 }
 
 /* No session here wants them: test_hook.c has those. */
-void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t at)
+void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t now)
 {
     (void)s;
     (void)thread;
-    (void)at;
+    (void)now;
     fail();
 }
 
