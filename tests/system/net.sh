@@ -21,6 +21,11 @@ sampled() { # SECONDS RATE ARGUMENTS...
 boot "${NET_QEMU:-$(cat "$net/qemu-command")}" ""
 check "the target answers" answers
 
+# The echo server has a network device, and an address, of its own.
+reached() {
+    wait_for 60 "$B/echo-load" 127.0.0.1 "$echo" tcp 1000 1
+}
+check "the echo server answers" reached
 load() {
     "$B/echo-load" 127.0.0.1 "$echo" tcp 1000 2 && "$B/echo-load" 127.0.0.1 "$echo" udp 500 1
 }

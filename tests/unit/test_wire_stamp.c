@@ -180,13 +180,19 @@ static void parts(struct fake *f)
 }
 
 /* One sample of the PD with number 3. */
-static void sample(struct fake *f, uint64_t first)
+static void sample_of_epoch(struct fake *f, uint64_t first, uint32_t epoch)
 {
     struct fake_batch b;
 
     fake_batch_init(&b, first, 1, 5000 + 1000 * first);
+    b.batch.epoch = epoch;
     fake_chain(&b, 0, 0, 3, 0x200000);
     fake_batch(f, &b);
+}
+
+static void sample(struct fake *f, uint64_t first)
+{
+    sample_of_epoch(f, first, 1);
 }
 
 static struct fake *new_fake(void)
@@ -197,7 +203,8 @@ static struct fake *new_fake(void)
     return f;
 }
 
-/* A recorder that joins a session: what comes before the list has no names yet, and is not kept. */
+/* A recorder that joins a session: what is received before the list has no names yet, and is not
+ * stored. Nor is the rest of that epoch, whose chains were defined before. */
 static void asked_for(void **state)
 {
     struct seen *seen = begin(true, NULL);
@@ -224,8 +231,12 @@ static void asked_for(void **state)
     assert_int_equal(mkperf_stream_settle(seen->stream, &e), MKPERF_OK);
     sample(f, 2);
     assert_int_equal(push(seen, f, &e), MKPERF_OK);
+    assert_int_equal(seen->samples, 0);
+    assert_true(seen->stream->damaged); /* so that the host asks for a new epoch */
+    sample_of_epoch(f, 3, 2);
+    assert_int_equal(push(seen, f, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 1);
-    assert_int_equal(seen->stream->skipped, 2);
+    assert_int_equal(seen->stream->skipped, 3);
     assert_string_equal(seen->name, "pd2");
     assert_memory_equal(seen->image, "abcd00", 6);
     assert_string_equal(seen->unverified, "");
