@@ -17,7 +17,7 @@
 #include "hook.h"
 
 enum {
-    LOOK_EACH = 16,    /* captures whose time is measured: one of so many, */
+    LOOK_WIDTH = 32,   /* captures whose time is measured: one within so many after the last, */
     LOOK_AFTER = 1024, /* and after so many it is decided */
 };
 
@@ -394,27 +394,31 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
 
 /*
  * Whether the hook takes more than half of the time: counters whose intervals are long enough one
- * by one may together still be too many. One capture in LOOK_EACH is measured from its entry. What
- * is looked at goes on over sessions, so a new one does not begin with a clean slate; and after a
- * storm there is none for as long as it took.
+ * by one may together still be too many. Some captures are measured from their entry. Which ones is
+ * drawn: counters that overflow in a pattern could otherwise hide their dear captures between those
+ * that are measured. What is measured goes on over sessions, so a new one does not begin with a clean
+ * slate; and after a storm there is none for as long as it took.
  */
 __attribute__((noinline)) static void look_at_time(struct mkperf_hook *s, uint64_t entered)
 {
     uint64_t now = mkperf_port_time();
+    uint64_t captures = s->captures - s->first;
 
     s->spent += now - entered;
-    s->looked += LOOK_EACH;
-    if (s->looked < LOOK_AFTER) {
+    s->looks++;
+    s->look_at = s->captures + 1 + mkperf_jitter_draw(now, 0, s->mix) % LOOK_WIDTH;
+    if (captures < LOOK_AFTER) {
         return;
     }
-    if (s->spent * LOOK_EACH > (now - s->since) / 2) {
+    if (s->spent * captures > (now - s->since) / 2 * s->looks) {
         mkperf_pmu_disable(s->mask);
         s->enabled = 0;
         s->storm = 1;
         s->quiet = now + (now - s->since);
         mkperf_port_wake();
     }
-    s->looked = 0;
+    s->first = s->captures;
+    s->looks = 0;
     s->spent = 0;
     s->since = now;
 }
@@ -431,7 +435,7 @@ __attribute__((noinline)) static void capture_any(struct mkperf_hook *s, uint32_
         unsigned i = (unsigned)__builtin_ctz(hit);
         take_one(s, i, now, s->special != 0);
     }
-    if (s->captures % LOOK_EACH == 0) {
+    if (s->captures >= s->look_at) {
         look_at_time(s, now);
     }
 }
@@ -443,8 +447,8 @@ void mkperf_capture(struct mkperf_hook *s, uint32_t hit)
     mkperf_pmu_clear(hit);
     s->captures++;
     /* Counter 0 is often the only one, and with its number known much is spared. */
-    if (__builtin_expect(
-            hit == 1 && s->ring != NULL && s->special == 0 && s->captures % LOOK_EACH != 0, 1)) {
+    if (__builtin_expect(hit == 1 && s->ring != NULL && s->special == 0 && s->captures < s->look_at,
+                         1)) {
         take_one(s, 0, now, false);
     } else {
         capture_any(s, hit, now);

@@ -62,6 +62,7 @@ struct mkperf_hook {
     uint32_t special; /* filters, read_mask or slice_mask are not 0 */
     uint64_t mix;     /* MKPERF_JITTER_MIX */
     uint64_t captures;
+    uint64_t look_at; /* which of them is measured next */
     uint64_t dropped_samples;
     uint64_t dropped_events;
     uint64_t late_events;
@@ -74,10 +75,11 @@ struct mkperf_hook {
     uint32_t storm;
     uint64_t disturbed;
     uint64_t spurious; /* for the port: interrupts of the PMU that went the ordinary way */
-    uint64_t spent;    /* ticks in the hook, of some captures, */
+    uint64_t spent;    /* ticks in the hook, of `looks` captures, */
     uint64_t since;    /* since then: ticks, */
-    uint32_t looked;   /* and captures */
-    uint64_t quiet;    /* no new session before: ticks */
+    uint64_t first;    /* and this capture */
+    uint32_t looks;
+    uint64_t quiet; /* no new session before: ticks */
     uint64_t read[MKPERF_MAX_COUNTERS];
     const void *owner;            /* the thread whose session it is */
     struct mkperf_counts *counts; /* as the kernel sees the tables; NULL: to be looked up again */
