@@ -255,6 +255,26 @@ static struct test_host *proven(unsigned i)
     return h;
 }
 
+/* All places of hosts are taken: the fifth learns that after its proof, and one without the key never. */
+static void fifth_host(void **state)
+{
+    (void)state;
+    begin_test(test_key);
+    for (unsigned i = 0; i < MKPERF_HOSTS; i++) {
+        proven(i);
+    }
+    struct test_host *h = connect_host(MKPERF_HOSTS);
+    const mkperf_ToHost *answer = prove(h, test_key);
+    assert_int_equal(answer->which_msg, mkperf_ToHost_error_tag);
+    assert_int_equal(answer->msg.error.code, mkperf_ErrorCode_ERROR_BUSY);
+    assert_true(mkperf_client_finished(&client, (unsigned)h->who));
+    uint8_t wrong[MKPERF_KEY_BYTES] = {1};
+    h = connect_host(MKPERF_HOSTS + 1);
+    answer = prove(h, wrong);
+    assert_int_equal(answer->which_msg, mkperf_ToHost_error_tag);
+    assert_int_equal(answer->msg.error.code, mkperf_ErrorCode_ERROR_AUTHENTICATION);
+}
+
 static void expect_thrown_out(struct test_host *h, unsigned bad)
 {
     unsigned statuses = h->statuses;
@@ -452,6 +472,7 @@ int main(void)
         cmocka_unit_test(next_host_on_a_line),
         cmocka_unit_test(nothing_before_the_proof),
         cmocka_unit_test(replayed_handshake),
+        cmocka_unit_test(fifth_host),
         cmocka_unit_test(replayed_message),
         cmocka_unit_test(crossed_message),
         cmocka_unit_test(tampered),
