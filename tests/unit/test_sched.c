@@ -31,7 +31,7 @@ static struct {
 } memory;
 
 static struct mkperf_hook hook;
-static uint64_t now;
+static uint64_t ticks_now;
 static unsigned wakes;
 static bool mapped;
 /* A thread's address is its slot: two that are 256 apart share one. */
@@ -57,7 +57,7 @@ unsigned mkperf_port_core(void)
 
 uint64_t mkperf_port_time(void)
 {
-    return ++now;
+    return ++ticks_now;
 }
 
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
@@ -98,7 +98,7 @@ static void begin(uint32_t watermark)
     hook.owner = &threads[0];
     hook.schedules = true;
     mapped = true;
-    now = 0;
+    ticks_now = 0;
     wakes = 0;
     mkperf_sched_begin(&hook);
 }
