@@ -47,21 +47,23 @@ answers() {
 # console goes to $D/console, and its monitor is at $D/monitor. With frames=yes before it, the first network
 # takes Ethernet frames as well, in datagrams from port $frames_from to port $frames_to.
 boot() {
+    command=$1
     port=$("$tool" port)
     echo=$("$tool" port)
     rm -f "$D/monitor"
     : >"$D/console"
-    n0="-netdev user,id=n0,hostfwd=tcp:127.0.0.1:$port-:1236${2:-}"
+    user="user,hostfwd=tcp:127.0.0.1:$port-:1236${2:-}" # words of a command may be in it
+    set -- -netdev "$user,id=n0"
     if [ -n "${frames:-}" ]; then
         frames_from=$("$tool" port)
         frames_to=$("$tool" port)
-        n0="-netdev user,id=users,hostfwd=tcp:127.0.0.1:$port-:1236${2:-}
-            -netdev socket,id=frames,udp=127.0.0.1:$frames_from,localaddr=127.0.0.1:$frames_to
-            -netdev hubport,id=hub0,hubid=0,netdev=users -netdev hubport,id=hub1,hubid=0,netdev=frames
-            -netdev hubport,id=n0,hubid=0"
+        set -- -netdev "$user,id=users" \
+            -netdev "socket,id=frames,udp=127.0.0.1:$frames_from,localaddr=127.0.0.1:$frames_to" \
+            -netdev hubport,id=hub0,hubid=0,netdev=users -netdev hubport,id=hub1,hubid=0,netdev=frames \
+            -netdev hubport,id=n0,hubid=0
     fi
-    start "$D/qemu.log" $1 -serial "file:$D/console" -monitor "unix:$D/monitor,server=on,wait=off" \
-        $n0 -device virtio-net-device,netdev=n0,bus=virtio-mmio-bus.0 \
+    start "$D/qemu.log" $command -serial "file:$D/console" -monitor "unix:$D/monitor,server=on,wait=off" \
+        "$@" -device virtio-net-device,netdev=n0,bus=virtio-mmio-bus.0 \
         -netdev "user,id=n1,hostfwd=tcp:127.0.0.1:$echo-:7,hostfwd=udp:127.0.0.1:$echo-:7" \
         -device virtio-net-device,netdev=n1,bus=virtio-mmio-bus.8
     qemu=$pid

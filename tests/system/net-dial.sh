@@ -18,7 +18,7 @@ listen() { # PORT LOG ARGUMENTS...
     at=$1
     log=$2
     shift 2
-    "$MKPERF" record -t "listen:127.0.0.1:$at" -e cycles --system "$B/tests/pd/quiet/quiet.system" \
+    timeout 600 "$MKPERF" record -t "listen:127.0.0.1:$at" -e cycles --system "$B/tests/pd/quiet/quiet.system" \
         --elf-path "$B/tests/pd/dial" --kernel "$kernel" "$@" >"$log" 2>&1 ||
         { cat "$log"; return 1; }
 }
