@@ -253,19 +253,40 @@ void mkperf_pds_free(struct mkperf_pds *p)
     free(p);
 }
 
-/* What a thread that is no PD is named: a new string, or NULL. */
+static const struct {
+    const char *name;
+    uint64_t thread;
+} others[] = {{"monitor", MKPERF_THREAD_INITIAL}, {"ambiguous", MKPERF_THREAD_AMBIGUOUS}};
+enum { OTHERS = sizeof others / sizeof *others };
+static const char unknown[] = "unknown-"; /* and the thread in hexadecimal */
+
+/* The name of a thread that is no PD: a new string. */
 static char *other_name(const struct mkperf_pds *p, uint64_t thread)
 {
     if (p->n == MKPERF_MAX_PDS - 1 || thread == MKPERF_THREAD_NONE) {
         return mkperf_xstrdup("unknown");
     }
-    if (thread == MKPERF_THREAD_INITIAL) {
-        return mkperf_xstrdup("monitor");
+    for (unsigned i = 0; i < OTHERS; i++) {
+        if (others[i].thread == thread) {
+            return mkperf_xstrdup(others[i].name);
+        }
     }
-    if (thread == MKPERF_THREAD_AMBIGUOUS) {
-        return mkperf_xstrdup("ambiguous");
+    return mkperf_xprintf("%s%llx", unknown, (unsigned long long)thread);
+}
+
+bool mkperf_pds_other_thread(const char *name, uint64_t *thread)
+{
+    for (unsigned i = 0; i < OTHERS; i++) {
+        if (strcmp(others[i].name, name) == 0) {
+            *thread = others[i].thread;
+            return true;
+        }
     }
-    return mkperf_xprintf("unknown-%llx", (unsigned long long)thread);
+    if (strncmp(name, unknown, sizeof unknown - 1) != 0) {
+        return false;
+    }
+    *thread = strtoull(name + sizeof unknown - 1, NULL, 16);
+    return true;
 }
 
 uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread)

@@ -55,6 +55,12 @@ bool mkperf_pds_settled(const struct mkperf_pds *p);
 /* What the registry knows of a session: kernel, image. Strings live as long as p. */
 void mkperf_pds_describe(const struct mkperf_pds *p, struct mkperf_session *session);
 
+/*
+ * The thread of a name that mkperf_pds_find gave to a thread that is no listed PD. False: it gave no
+ * such name, or to several threads ("unknown").
+ */
+bool mkperf_pds_other_thread(const char *name, uint64_t *thread);
+
 /* The id of the PD with this identity, which may be new. */
 uint32_t mkperf_pds_find(struct mkperf_pds *p, uint64_t thread);
 

@@ -4,9 +4,9 @@
  * announced to the sink. Called by the iteration over the records; see
  * reader_internal.h.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "model/pds.h"
 #include "reader_internal.h"
 
 /* The PD of a pid, announced to the sink. */
@@ -51,8 +51,8 @@ enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_curso
                           : MKPERF_OK;
     }
     p = &r->session.process[index];
-    if (!p->has_thread && r->session.native && strncmp((const char *)c.p, "unknown-", 8) == 0) {
-        p->thread = strtoull((const char *)c.p + 8, NULL, 16);
+    if (!p->has_thread && r->session.native) { /* its head does not list it: it came later */
+        mkperf_pds_other_thread((const char *)c.p, &p->thread);
     }
     if (!p->announced) {
         perfin_set_text(&p->name, c.p, c.n);

@@ -304,9 +304,7 @@ const char *mkperf_places_pd_name(const struct mkperf_places *s, uint32_t pd)
 
 bool mkperf_places_ambiguous(const struct mkperf_places *s, uint32_t pd)
 {
-    /* A file has its name, and not the thread. */
-    return pd < s->npds && (s->pd[pd].thread == MKPERF_THREAD_AMBIGUOUS ||
-                            (s->pd[pd].elf == NULL && strcmp(s->pd[pd].name, "ambiguous") == 0));
+    return pd < s->npds && s->pd[pd].thread == MKPERF_THREAD_AMBIGUOUS;
 }
 
 bool mkperf_places_inferred(const struct mkperf_places *s, uint32_t event)

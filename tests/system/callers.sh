@@ -154,7 +154,7 @@ edges() {
             (map(select(.name == "[back]" and .category == 5)) | length) == 1 and
             (map(select(.name == "[middle]" and .category == 5)) | length) == 1 and
             (map(select(.name == "callers_ask" and .category == 4)) | length) >= 3 and
-            (map(select(.name == "callers_back_work" and .category == 1)) | length) >= 1' "$D/with.firefox.json" || return 1
+            (map(select(.name == "callers_back_work")) | length >= 1 and all(.category == 1))' "$D/with.firefox.json" || return 1
     # callgrind: what the function of a PD takes inclusively is what is charged to it, as far as its calls are its own
     callgrind_annotate --inclusive=yes "$D/with.callgrind" 2>/dev/null | sed 's/,//g' |
         awk '$NF == "[large]" && $(NF - 1) == "???:large" { gsub(/[(%)]/, "", $2); print $2 }' >"$D/callgrind-large"

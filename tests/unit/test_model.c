@@ -109,6 +109,15 @@ static void system_names_pds(void **state)
     assert_string_equal(mkperf_pds_at(p, 3)->name, "unknown-abc");
     assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_INITIAL), 4);
     assert_string_equal(mkperf_pds_at(p, 4)->name, "monitor");
+    assert_int_equal(mkperf_pds_find(p, MKPERF_THREAD_AMBIGUOUS), 5);
+    for (uint32_t i = 3; i < 6; i++) { /* a file has the name alone */
+        uint64_t thread;
+        assert_true(mkperf_pds_other_thread(mkperf_pds_at(p, i)->name, &thread));
+        assert_int_equal(thread, mkperf_pds_at(p, i)->thread);
+    }
+    uint64_t none;
+    assert_false(mkperf_pds_other_thread("unknown", &none));
+    assert_false(mkperf_pds_other_thread("alpha", &none));
     mkperf_pds_free(p);
     mkperf_symbols_free(symbols);
 }

@@ -336,6 +336,23 @@ static void test_ours(void **state)
                                "end 3 lost 4/0 late 9 complete 1\n");
 }
 
+/* A thread that is no PD gets its name while samples are written: the reader finds its thread. */
+static void test_other_thread(void **state)
+{
+    static const struct feature features[] = {{MKPERF_PERFDATA_TOTALS, totals},
+                                              {MKPERF_PERFDATA_SESSION, session}};
+    uint64_t idle[] = {KERNEL, 0xffffff8000002000};
+    struct mkperf_error e;
+
+    (void)state;
+    ours();
+    comm(11, "ambiguous");
+    sample(1, 1, 11, 40, idle, 2);
+    finish(features, 2);
+    assert_int_equal(decode(file.n, &e), MKPERF_OK);
+    assert_non_null(strstr(heard, "pd 3 fffffffffffffffd ambiguous - -\n"));
+}
+
 /* The kernel's own callers, unless user code follows; then the model has no place for them. */
 static void test_kernel_chains(void **state)
 {
@@ -516,6 +533,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ours),
+        cmocka_unit_test(test_other_thread),
         cmocka_unit_test(test_kernel_chains),
         cmocka_unit_test(test_totals_disagree),
         cmocka_unit_test(test_unfinished),
