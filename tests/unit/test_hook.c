@@ -260,6 +260,26 @@ static void test_storm(void **state)
     }
 }
 
+/* In each pattern all captures but one are expensive: the storm is found wherever the cheap one is,
+ * and a fixed step between measured captures would hit that one alone. */
+static void test_storm_in_step(void **state)
+{
+    (void)state;
+    for (unsigned width = 2; width <= 64; width *= 2) {
+        for (unsigned phase = 0; phase < width; phase++) {
+            boot(1);
+            request(MKPERF_REQUEST_APPLY);
+            for (unsigned i = 0; i < 3000 && hook.storm == 0; i++) {
+                cpu.pass = i % width == phase ? 0 : 100;
+                overflow(1);
+                memory.ring.tail = memory.ring.head;
+                cpu.time += 20;
+            }
+            assert_int_equal(hook.storm, 1);
+        }
+    }
+}
+
 /* The owner unmaps its ring: samples are dropped and counted, until it is there again. */
 static void test_unmapped(void **state)
 {
@@ -478,13 +498,21 @@ static void test_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_request), cmocka_unit_test(test_least_interval),
-        cmocka_unit_test(test_update),     cmocka_unit_test(test_snapshot),
-        cmocka_unit_test(test_pending),    cmocka_unit_test(test_disturbed),
-        cmocka_unit_test(test_storm),      cmocka_unit_test(test_unmapped),
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_values_of_no_sample),
-        cmocka_unit_test(test_filters),    cmocka_unit_test(test_off_cpu),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_request),
+        cmocka_unit_test(test_least_interval),
+        cmocka_unit_test(test_update),
+        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_disturbed),
+        cmocka_unit_test(test_storm),
+        cmocka_unit_test(test_storm_in_step),
+        cmocka_unit_test(test_unmapped),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_values_of_no_sample),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_off_cpu),
         cmocka_unit_test(test_counts),
     };
 
