@@ -4,18 +4,14 @@
  * what a caller in it costs: the PD `served`, of the same program, does the work in a protected call.
  *
  * It runs the same work without and with sampling and takes the time, in an emulator whose time is
- * instructions; how many there are in a tick, the work itself tells. The difference divided by the
+ * instructions; the work itself measures how many a tick has. The difference divided by the
  * number of samples is the hook, the wake-ups (one for 64 samples) and the profiler PD's copy into
- * the output ring, which nobody empties during the measurement. The caller has one return address.
+ * the output ring, which is not emptied during the measurement. The caller has one return address.
  * Prints `figure NAME VALUE`, VALUE in thousandths.
  */
-#include <microkit.h>
-#include <stdint.h>
-
-#include <mkperf/session.h>
+#include "client.h"
 
 enum {
-    CH_PROFILER = 1,
     CH_SERVED = 2,
     DEPTH = 6, /* with the surrounding functions: eight return addresses */
     ITERATIONS = 50000000,
@@ -23,43 +19,6 @@ enum {
     WAKE_SAMPLES = 64,
     LOOP = 2, /* instructions of an iteration */
 };
-
-uintptr_t mkperf_output; /* set by the system description */
-
-static struct mkperf_session_page *page(void)
-{
-    return (struct mkperf_session_page *)mkperf_output;
-}
-
-static void figure(const char *name, uint64_t thousandths)
-{
-    char digits[24];
-    unsigned n = sizeof digits;
-
-    digits[--n] = '\0';
-    do {
-        digits[--n] = (char)('0' + thousandths % 10);
-        thousandths /= 10;
-    } while (thousandths != 0);
-    microkit_dbg_puts("figure ");
-    microkit_dbg_puts(name);
-    microkit_dbg_puts(" ");
-    microkit_dbg_puts(digits + n);
-    microkit_dbg_puts("\n");
-}
-
-static uint64_t call(enum mkperf_session_op op)
-{
-    return microkit_msginfo_get_label(microkit_ppcall(CH_PROFILER, microkit_msginfo_new(op, 0)));
-}
-
-static uint64_t ticks(void)
-{
-    uint64_t n;
-
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(n) : : "memory");
-    return n;
-}
 
 static void spin(uint64_t iterations)
 {

@@ -3,56 +3,17 @@
  * What scheduling events cost, with the real profiler PD: `caller` is its client, and calls `callee`
  * without and with events (bench/sched.sh). One program, two PDs.
  *
- * The events of CALLS calls fit the core's ring below its watermark, so nobody else runs meanwhile;
- * if somebody does, his events are counted, too. Time is instructions, and how many there are in a
- * tick, a loop tells. Prints `figure NAME VALUE`, VALUE in thousandths.
+ * The events of CALLS calls fit the core's ring below its watermark, so no other PD runs between them;
+ * the events of one that does are counted, too. Time is instructions; a loop of known length measures
+ * how many a tick has. Prints `figure NAME VALUE`, VALUE in thousandths.
  */
-#include <microkit.h>
-#include <stdint.h>
+#include "client.h"
 
-#include <mkperf/session.h>
+enum { CH_CALLEE = 2, CALLS = 1000, ITERATIONS = 1000000, LOOP = 2 };
 
-enum { CH_PROFILER = 1, CH_CALLEE = 2, CALLS = 1000, ITERATIONS = 1000000, LOOP = 2 };
+uintptr_t mkperf_rings; /* set by the system description */
 
-uintptr_t mkperf_output; /* both set by the system description */
-uintptr_t mkperf_rings;
-
-static struct mkperf_session_page *page(void)
-{
-    return (struct mkperf_session_page *)mkperf_output;
-}
-
-static void figure(const char *name, uint64_t thousandths)
-{
-    char digits[24];
-    unsigned n = sizeof digits;
-
-    digits[--n] = '\0';
-    do {
-        digits[--n] = (char)('0' + thousandths % 10);
-        thousandths /= 10;
-    } while (thousandths != 0);
-    microkit_dbg_puts("figure ");
-    microkit_dbg_puts(name);
-    microkit_dbg_puts(" ");
-    microkit_dbg_puts(digits + n);
-    microkit_dbg_puts("\n");
-}
-
-static uint64_t call(enum mkperf_session_op op)
-{
-    return microkit_msginfo_get_label(microkit_ppcall(CH_PROFILER, microkit_msginfo_new(op, 0)));
-}
-
-static uint64_t ticks(void)
-{
-    uint64_t n;
-
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(n) : : "memory");
-    return n;
-}
-
-/* Ticks of so many instructions. */
+/* The ticks of ITERATIONS * LOOP instructions. */
 static uint64_t calibrate(void)
 {
     uint64_t iterations = ITERATIONS;
