@@ -1,60 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sessions of the timer on the simulated machine: the information that the host must send
- * first, its results, and refusals. The rule of attribution has a separate test.
+ * first, its results, and refusals. The rule of attribution has a separate test; counters that
+ * are read in its samples: test_session_timer_reads.c.
  */
-#include "sim_host.h"
-
-#define CHILD(i) ((UINT64_C(1) + (i)) << 8)
-
-static int boot_with_timer(void **state)
-{
-    microkit_irqs = 5;
-    sim_running = -1;
-    sim_stuck = -1;
-    return boot(state);
-}
-
-static mkperf_ToTarget observe(uint32_t part, uint32_t child, uint32_t priority)
-{
-    mkperf_ToTarget m = message(mkperf_ToTarget_observe_tag);
-    mkperf_Observe *o = &m.msg.observe;
-
-    o->part = part;
-    o->child = child;
-    o->priority = priority;
-    o->thread = part == 0 ? 14 << 8 : CHILD(child) + 2;
-    if (part != 0) {
-        o->site_count = 2;
-        o->site[0] = SIM_SITE / 4;
-        o->site[1] = 100;
-    }
-    return m;
-}
-
-static void tell(unsigned children)
-{
-    mkperf_ToTarget m = observe(0, 0, 0);
-
-    ask(&m, mkperf_ToHost_observer_tag);
-    assert_string_equal(got.last.msg.observer.pd, "profiler");
-    assert_string_equal(got.last.msg.observer.timer, "simulated");
-    for (uint32_t i = 0; i < children; i++) {
-        m = observe(1 + i, i, 10 + i);
-        ask(&m, mkperf_ToHost_ack_tag);
-        ask(&m, mkperf_ToHost_ack_tag); /* the answer was lost */
-    }
-}
-
-static void configure_timer(uint64_t period, uint32_t frequency, pb_size_t answer)
-{
-    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
-
-    m.msg.configure.events_count = 1;
-    m.msg.configure.events[0] = event("timer", period, frequency);
-    m.msg.configure.max_frames = 8;
-    ask(&m, answer);
-}
+#include "session_timer.h"
 
 static void test_shares(void **state)
 {
@@ -96,171 +46,6 @@ static void test_shares(void **state)
     const mkperf_Status *s = stop_session();
     check_statistics(s);
     assert_true(s->captured > 9000);
-}
-
-static mkperf_ToTarget with_timer_reads(unsigned n)
-{
-    static const char *const name[] = {"timer",    "cycles",    "instructions", "l1d_cache_refill",
-                                       "branches", "l1d_cache", "l1d_tlb",      "mem_access"};
-    mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
-
-    m.msg.configure.events_count = (pb_size_t)(1 + n);
-    for (unsigned i = 0; i <= n; i++) {
-        m.msg.configure.events[i] = event(name[i], i == 0 ? 1000 : 0, 0);
-        m.msg.configure.events[i].group = 1;
-        m.msg.configure.events[i].read = i != 0;
-    }
-    return m;
-}
-
-/* What arrived of a counter is all that it counted until the last sample, over its coming round. */
-static void check_rider(unsigned i, uint32_t rate)
-{
-    const struct sim_counter *c = &sim.counter[i - 1];
-    const struct mkperf_timer_reads *r = &profiler.timer_reads;
-    uint32_t rest = r->count[i - 1] + (c->value - (r->hook ? MKPERF_COUNT_PERIOD : r->last[i - 1]));
-
-    assert_int_equal(got.reads[i], c->total - rest);
-    assert_true(rest <= 1200 * rate);
-    assert_true(got.most_read[i] <= UINT64_C(1600) * rate);
-}
-
-static void timer_reads(void)
-{
-    mkperf_ToTarget m = with_timer_reads(3);
-
-    tell(SIM_CHILDREN);
-    m.msg.configure.events[1].user = true;
-    m.msg.configure.events[2].kernel = true;
-    ask(&m, mkperf_ToHost_session_tag);
-    const mkperf_Session *session = &got.last.msg.session;
-    assert_int_equal(session->events_count, 4);
-    assert_int_equal(session->events[1].user_counter, 2);
-    assert_int_equal(session->events[1].kernel_counter, 0);
-    assert_int_equal(session->events[3].user_counter, 4);
-    assert_int_equal(session->events[3].kernel_counter, 4);
-    assert_true(session->events[3].read);
-    start_session();
-    assert_int_equal(sim.counter[0].user + 2 * sim.counter[0].kernel, 1);
-    assert_int_equal(sim.counter[1].user + 2 * sim.counter[1].kernel, 2);
-    assert_int_equal(sim.counter[2].user + 2 * sim.counter[2].kernel, 3);
-    sim_running = 1;
-    run(5 * TICK_HZ); /* 4.5 * 10^9 cycles: more than 32 bits */
-    assert_true(got.reads[1] > UINT64_C(1) << 32);
-    const mkperf_Status *s = stop_session();
-    check_statistics(s);
-    check_rider(1, 900);
-    check_rider(2, 100);
-    check_rider(3, 1000);
-    assert_true(got.reads[3] != 0 && got.reads[3] < got.reads[1] / 50);
-    assert_int_equal(got.of[0], s->sent);
-    assert_int_equal(s->attribution.unread, 0);
-    assert_false(sim.counter[0].on);
-    /* Its PD did not run for longer than a counter can measure. */
-    start_session();
-    run(100000);
-    sim.asleep = true;
-    run(600000);
-    sim.asleep = false;
-    run(100000);
-    s = stop_session();
-    check_statistics(s);
-    assert_int_equal(s->attribution.unread, 1);
-    /* And a session of the timer alone. */
-    uint64_t before = got.reads[1];
-    configure_timer(1000, 0, mkperf_ToHost_session_tag);
-    start_session();
-    run(100000);
-    stop_session();
-    assert_int_equal(got.reads[1], before);
-}
-
-static void test_timer_reads(void **state)
-{
-    (void)state;
-    timer_reads();
-}
-
-/* The same without the hook, where the kernel lets user mode use the PMU. */
-static void test_timer_reads_from_user_mode(void **state)
-{
-    (void)state;
-    sim.hook = false;
-    sim.exported = true;
-    init();
-    timer_reads();
-}
-
-static void refuse_timer_reads(mkperf_ToTarget m, mkperf_ErrorCode code, uint32_t about)
-{
-    ask(&m, mkperf_ToHost_error_tag);
-    refused(code, about);
-}
-
-static void test_timer_reads_refused(void **state)
-{
-    mkperf_ToTarget m;
-
-    (void)state;
-    tell(SIM_CHILDREN);
-    m = with_timer_reads(6);
-    ask(&m, mkperf_ToHost_session_tag);
-    refuse_timer_reads(with_timer_reads(7), mkperf_ErrorCode_ERROR_COUNTERS, 2);
-    m = with_timer_reads(2);
-    m.msg.configure.events[2].read = false;
-    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 3);
-    m = with_timer_reads(2);
-    m.msg.configure.events[2].group = 2;
-    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 3);
-    m = with_timer_reads(1);
-    m.msg.configure.events[1].group = m.msg.configure.events[0].group = 0;
-    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 2);
-    m = with_timer_reads(2);
-    m.msg.configure.events[0].period = 100001;
-    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 1);
-    m = with_timer_reads(2);
-    m.msg.configure.check = true;
-    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_COUNTERS, 2);
-    m = with_timer_reads(2);
-    m.msg.configure.events[2] = event("context-switches", 0, 0);
-    m.msg.configure.events[2].group = 1;
-    m.msg.configure.events[2].read = true;
-    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_RANGE, 3);
-    m = with_timer_reads(1);
-    snprintf(m.msg.configure.events[1].name, sizeof m.msg.configure.events[1].name, "nonsense");
-    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_EVENT_UNKNOWN, 2);
-    m.msg.configure.events[1].name[0] = '\0';
-    m.msg.configure.events[1].raw = 0x23;
-    refuse_timer_reads(m, mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
-    m.msg.configure.events[1].raw = 0xbad;
-    ask(&m, mkperf_ToHost_session_tag);
-    command(mkperf_ToTarget_start_tag, mkperf_ToHost_error_tag);
-    refused(mkperf_ErrorCode_ERROR_EVENT_UNSUPPORTED, 2);
-    m = with_timer_reads(1); /* and nothing was left of that */
-    ask(&m, mkperf_ToHost_session_tag);
-    start_session();
-    run(10000);
-    stop_session();
-}
-
-/* Without the PMU's interrupt the counters are there; where user mode may not use them, not. */
-static void test_timer_reads_alone(void **state)
-{
-    mkperf_ToTarget m = with_timer_reads(1);
-
-    (void)state;
-    sim.exported = true;
-    tell(1);
-    ask(&m, mkperf_ToHost_session_tag);
-    start_session();
-    run(10000);
-    stop_session();
-    assert_true(got.reads[1] > 7000000);
-    sim.exported = false;
-    m = with_timer_reads(1);
-    ask(&m, mkperf_ToHost_error_tag);
-    refused(mkperf_ErrorCode_ERROR_NO_PMU, 2);
-    assert_string_equal(got.last.msg.error.text, "user mode may not");
 }
 
 /* A stack in memory that the profiler PD maps, too: its frames, and nothing outside of it. */
@@ -613,23 +398,10 @@ static int boot_without_timer(void **state)
     microkit_irqs = 1;
     return boot(state);
 }
-
-static int boot_without_pmu(void **state)
-{
-    microkit_irqs = 4;
-    sim_running = -1;
-    return boot(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TIMER_TEST(test) cmocka_unit_test_setup_teardown(test, boot_with_timer, halt)
         TIMER_TEST(test_shares),
-        TIMER_TEST(test_timer_reads),
-        TIMER_TEST(test_timer_reads_from_user_mode),
-        TIMER_TEST(test_timer_reads_refused),
-        cmocka_unit_test_setup_teardown(test_timer_reads_alone, boot_without_pmu, halt),
         TIMER_TEST(test_losses),
         TIMER_TEST(test_walk),
         TIMER_TEST(test_callers),
