@@ -21,7 +21,7 @@ runs=${runs:-1}
 rates="4000 10000"
 [ -n "$BENCH_FULL" ] || rates=10000
 
-# echoes RATE RUN SECONDS: a line `RATE RUN udp|tcp ...` for each batch that bench/pd/load.c told of
+# echoes RATE RUN SECONDS: a line `RATE RUN udp|tcp ...` for each batch that bench/pd/load.c reported
 echoes() {
     rate=$1
     record="record -q -t \$T --timeout 60 -e cycles -g --duration $3 --system bench/pd/echo.system"
@@ -102,8 +102,8 @@ bench: $protocol echoes cost $more % more instructions with a profile at 1 kHz: 
             "$(awk "BEGIN { printf \"%.3f\", ($on - $off) / $off * 100 }")" % - \
             "instructions for each KiB, sampled at $rate Hz, over TCP"
     done
-    # A session of 10,000 Hz took so many samples in a batch's time, which is its instructions. Which of the two
-    # kinds of load gets the host's acknowledgements is not the same each time: the mean of both is compared.
+    # At $rate Hz, a batch of n instructions (n ns) contains n / 1e9 * $rate samples. The host's acknowledgements
+    # arrive during one kind of load or the other, so only the mean of both is compared.
     for rate in 1000 10000; do
         on=$(mean $rate $protocol 5)
         sample=$(awk "BEGIN { printf \"%.0f\", ($on - $off) / ($on / 1e9 * $rate) }")

@@ -394,10 +394,10 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
 
 /*
  * Whether the hook takes more than half of the time: counters whose intervals are long enough one
- * by one may together still be too many. Some captures are measured from their entry. Which ones is
- * drawn: counters that overflow in a pattern could otherwise hide their dear captures between those
- * that are measured. What is measured goes on over sessions, so a new one does not begin with a clean
- * slate; and after a storm there is none for as long as it took.
+ * by one may together still be too many. Some captures are measured from their entry. They are chosen
+ * at random, because counters that overflow in a fixed pattern could otherwise hide expensive captures
+ * between the measured ones. The measurement continues over sessions, so starting a new session does
+ * not reset it. After a storm, no session starts for as long as the storm lasted.
  */
 __attribute__((noinline)) static void look_at_time(struct mkperf_hook *s, uint64_t entered)
 {

@@ -45,7 +45,7 @@ struct mkperf_hook_sched {
     const void *delivered;
     unsigned kind;
     uint64_t time;
-    const void *slot[MKPERF_SCHED_SLOTS]; /* the threads that the session was told of */
+    const void *slot[MKPERF_SCHED_SLOTS]; /* the threads with a record in the session */
 };
 
 struct mkperf_hook {
@@ -214,8 +214,8 @@ void mkperf_soft_event(struct mkperf_hook *s, unsigned kind, struct mkperf_ident
 void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uint64_t pc,
                        uint64_t address);
 
-/* sched.c, optional: MKPERF_FEATURE_SCHED; each only while mkperf_hook_schedules. A thread is told
- * by its address (mkperf_port_identity). A record goes into the core's ring; if that is full, the
+/* sched.c, optional: MKPERF_FEATURE_SCHED; each only while mkperf_hook_schedules. A thread is
+ * identified by its address (mkperf_port_identity). A record goes into the core's ring; if that is full, the
  * event is counted as lost. The owner is woken at the watermark, as for samples. */
 
 /* `thread` runs from now on. reason: why `last`, which ran before it and whose registers are saved,
@@ -248,7 +248,8 @@ void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *las
  * cores. */
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
 
-/* For request.c: a session begins, and says which thread runs; what was delivered is told. */
+/* For request.c. begin: a session starts; its first event names the running thread. flush: writes the
+ * event of a delivery that waits for its switch. */
 void mkperf_sched_begin(struct mkperf_hook *s);
 void mkperf_sched_flush(struct mkperf_hook *s);
 

@@ -3,12 +3,12 @@
  * Scheduling events: see hook.h, which says who calls, and include/mkperf/sched.h, which has their
  * records.
  *
- * Owns: how an event gets into the core's ring. An event is two words: a thread is told by a slot,
- * and what a slot means by a record before its first event. A slot is found by a number of the
- * port's, and threads that share one take it from each other, each time with a new record. The
+ * Owns: how an event gets into the core's ring. An event has two words and refers
+ * to a thread by a slot. A record before the slot's first event names the thread. The port chooses the
+ * slot; threads with the same slot replace each other, each time with a new record. The
  * plain case is a comparison of the slot and one of the position: `limit` lies before the end of the
  * ring, of its free part, and of what is below the watermark, whichever is next; 0 after a loss, and
- * while a delivery waits to be told.
+ * while the event of a delivery is held back.
  *
  * What may be lost: events for which the ring has no room, or while it is not mapped. They are
  * counted in the ring's header, and a record before the next event says how many are missing.

@@ -2,10 +2,10 @@
 /*
  * The critical path: the chain of runs and waits that determined when something was done.
  *
- * Owns: the walk, backwards from the end. Where a PD was woken, the path goes on with the PD that
- * woke it; where a PD was ready, it waited for the PD that ran. What a PD did before a wait that
- * another one ended is not in the path: to do it sooner would have changed nothing. An interrupt has
- * no cause in the recording: the wait for it is in the path, and what its PD did before.
+ * Owns: the walk, backwards from the end. If a PD was woken, the path continues in the PD that woke
+ * it. If a PD was ready, it waited for the PD that ran. What a PD did before such a wait is not in the
+ * path, because doing it sooner would have changed nothing. The recording does not show what causes an
+ * interrupt, so the path contains the wait for an interrupt and continues in the same PD before it.
  *
  * The steps follow each other without a hole, so that their sum is the time from begin to end.
  */

@@ -161,7 +161,7 @@ struct mkperf_configuration {
                               one page of its mapping */
     uint64_t reply;      /* where a thread keeps the capability by which it replies to a call: an
                               address in its CSpace. Not looked at by a kernel that needs none */
-    /* A thread that has one of these bits in its badge is told apart by the badge of its scheduling
+    /* A thread that has one of these bits in its badge is identified by the badge of its scheduling
      * context, too, of which these bits count: in the tables, not in records. */
     uint64_t sc_if;
     uint64_t sc_mask;

@@ -6,16 +6,16 @@
  * the hook's. A session has the core's vector base lead to a second copy of the vectors (vectors.S),
  * and so to second copies of the entry functions and fast paths, which are compiled here from the
  * kernel's own sources. A copy does what the original does, and besides: an interrupt may be a
- * sample; each entry notes its function and thread; the fast paths tell their switch; and what
- * leaves the kernel on the slow path tells which thread runs then.
+ * sample; each entry stores its function and thread; the fast paths report their switch; and the exit
+ * from the slow path reports which thread runs next.
  *
  * Owns: what the copies do differently. Called by the vectors of a core with a session.
  *
- * Outside the big kernel lock (an IPI that stalls or flushes, and a trap of the FPU) nothing is noted
- * or told: so whatever follows from it runs with the lock held. An IPI's own entry does not prove
- * that the lock's holder waits for this core: one that was answered while this core waited for the
- * lock comes again as an interrupt later. What is looked at without the lock is this core's overflow
- * flags and its interrupt.
+ * Outside the big kernel lock (an IPI that stalls or flushes, and a trap of the FPU) nothing is stored
+ * or reported, so all code of the hook that uses this state runs with the lock held. The entry of an
+ * IPI does not prove that the lock's holder waits for this core: an IPI that was answered while this
+ * core waited for the lock arrives again as an interrupt. Without the lock, the hook reads only this
+ * core's overflow flags and its interrupt number.
  */
 #include <mkperf_port.h>
 
@@ -88,9 +88,9 @@ static inline FORCE_INLINE void mkperf_entryHook(const char *copy)
 }
 #undef MKPERF_IS
 
-/* In the copies, in the place of NODE_LOCK. Whether another core has the lock is a guess, made
- * without it: a wait that begins just then is not told. A function of its own, because perf shows
- * waits by its name. */
+/* Replaces NODE_LOCK in the copies. Whether another core holds the lock is read without the lock, so a
+ * wait that begins right after the read is not reported. This is a separate function because perf
+ * shows waits by its name. */
 #ifdef ENABLE_SMP_SUPPORT
 static NO_INLINE void mkperf_lock(bool_t irqPath)
 {

@@ -193,14 +193,14 @@ static void chooseVectors(const struct mkperf_node *node)
 }
 
 /*
- * A request is carried out on this core; d NULL: there is no descriptor any more. function: by which
- * the kernel was entered, which nobody has noted if there was no session.
+ * A request is carried out on this core; d NULL: there is no descriptor any more. function: through
+ * which the kernel was entered; without a session no entry has stored it.
  */
 static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, word_t function)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     struct mkperf_entry *entry = &mkperf_entry[CURRENT_CPU_INDEX()];
-    bool_t told = mkperf_hook_schedules(&node->hook);
+    bool_t reports = mkperf_hook_schedules(&node->hook);
 
     if (d == NULL) {
         return;
@@ -217,8 +217,8 @@ static void carryOut(struct mkperf_descriptor *d, tcb_t *thread, bool_t here, wo
     entry->function = function;
     entry->thread = NODE_STATE(ksCurThread);
     entry->watched = whatIsWatched(&node->hook);
-    if (!told) {
-        node->running = NODE_STATE(ksCurThread); /* as mkperf_sched_begin has said */
+    if (!reports) {
+        node->running = NODE_STATE(ksCurThread); /* as in the event of mkperf_sched_begin */
         node->refills = 0;
     }
     chooseVectors(node);

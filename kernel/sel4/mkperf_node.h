@@ -32,7 +32,7 @@ struct mkperf_shape {
 
 #define MKPERF_SHAPE_SHIFT 47
 
-#define MKPERF_REFILLS 8 /* that are told at one time; of more, the others' switches alone */
+#define MKPERF_REFILLS 8 /* reported at one interrupt; the others show in their switches alone */
 
 struct mkperf_node {
     /* The last page that a walk of frames was in: of the sampled thread, of the one whose call it
@@ -43,7 +43,7 @@ struct mkperf_node {
     bool_t known;     /* while watched: the identity that the last entry's thread had then, */
     bool_t delivered; /* which may change while another runs; a message was delivered since */
     struct mkperf_identity id;
-    tcb_t *running; /* the thread of the last switch that was told; NULL: none, or deleted since */
+    tcb_t *running; /* the thread of the last reported switch; NULL: none, or deleted since */
     word_t refills; /* threads in the release queue whose refills are due */
     tcb_t *refilled[MKPERF_REFILLS];
 #ifdef ENABLE_SMP_SUPPORT

@@ -9,8 +9,8 @@
  * event, one event behind. When the timer comes too early for the one, it is set once more for the
  * other, and that is when the first overflows. Followers do not interrupt.
  *
- * Owns: the counters that a session leaves over. The profiler PD is told (MKPERF_FEATURE_FOLLOWERS)
- * and leaves one for each counter of user events that samples. Counters of the kernel's own events
+ * Owns: the counters that a session leaves over. The profiler PD reads
+ * MKPERF_FEATURE_FOLLOWERS and leaves one for each counter of user events that samples. Counters of the kernel's own events
  * are followed with what is then left: without a follower, the return to user mode makes QEMU look.
  */
 #include <mkperf_port.h>
@@ -20,7 +20,7 @@
 
 #ifdef CONFIG_MKPERF_QEMU
 
-/* The two are functions of their own so that what they cost can be told apart (tests/sel4/cost). */
+/* Two functions, not inlined, so that tests/sel4/cost can attribute their costs. */
 
 /* The session's counters of the mask that interrupt soon get followers out of `spare`; returns those.
  * chosen: they are selected and enabled, too. */

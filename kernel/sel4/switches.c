@@ -148,8 +148,8 @@ void mkperf_tellSignal(notification_t *ntfn)
     }
 }
 
-/* The timer's interrupt: threads get their refills in this entry, or, since it comes a little early,
- * in one of the next: they are told when they have left the release queue. */
+/* At the timer's interrupt. It arrives a little early, so threads get their refills in this entry or in
+ * one of the next. A refill is reported when its thread has left the release queue. */
 static void mkperf_expectRefills(struct mkperf_node *node)
 {
     ticks_t time = getCurrentTime() + getKernelWcetTicks();

@@ -38,7 +38,7 @@ _Static_assert(FIXED_BYTES + NO_COUNTER * MKPERF_MAX_COUNTERS + COUNTER_BYTES + 
                    MKPERF_CONTENT_BYTES,
                "message size");
 
-/* What a pc is away from its chain's is told in so many bits of words; a bit is for `slot`. */
+/* Bits for the distance of a pc, in words, from its chain's pc; one bit is for `slot`. */
 #define PC_WORDS (UINT64_C(1) << 32)
 
 /* Ends the samples' columns there. */
@@ -409,8 +409,8 @@ RUN run_end(struct run *r, struct mkperf_encoder *e)
 }
 
 /*
- * The words of a record and of its key are told by its size. That may be more than its chain has words:
- * then the words behind are part of the key.
+ * The record's size determines the words of the record and of its key. If the record is longer than its
+ * chain, the words after the chain are part of the key.
  */
 size_t mkperf_encoder_add_run(struct mkperf_encoder *e, const uint64_t *records, size_t bytes)
 {

@@ -41,7 +41,7 @@ struct mkperf_chain {
     uint64_t hash; /* the first three as in the key */
     uint64_t thread;
     uint64_t header;
-    uint64_t pc;      /* what samples of the chain are told relative to */
+    uint64_t pc;      /* which the pcs of its samples are relative to */
     uint64_t used;    /* time of the last sample */
     uint64_t pads[3]; /* so that a slot's position is a shift */
 };

@@ -89,7 +89,7 @@ static uint32_t put_packed(uint8_t *at, unsigned field, const uint8_t *bytes, ui
     return n + length;
 }
 
-/* What is told of counters, by counter. Returns its length. */
+/* Writes the columns that have a value for each counter. Returns their length. */
 static uint32_t put_counters(const struct mkperf_encoder *e, uint8_t *at)
 {
     uint32_t begun = e->periods.begun;

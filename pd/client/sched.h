@@ -6,7 +6,7 @@
  * the client PD for each such record of the output ring; host-testable, no platform in it.
  *
  * A code is what repeats in events: kind, reason, interrupt and thread. All cores share the table, so
- * a code means the same on each; each core is told when it uses it first. If the table is full, a new
+ * a code means the same on each; it is defined for each core at its first use there. If the table is full, a new
  * epoch begins. Nothing is lost here: a record that does not fit leaves the message as it was, to be
  * finished first.
  */

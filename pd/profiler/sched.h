@@ -2,7 +2,7 @@
 /*
  * Scheduling events in the profiler PD.
  *
- * Owns: struct mkperf_sched: which thread a slot stands for, the losses not yet told, and the
+ * Owns: struct mkperf_sched: which thread a slot stands for, the losses not yet reported, and the
  * snapshot of latencies that is being answered. Called by drain.c for each record (sched.h of
  * include/mkperf), by sampling.c at a session's start and end, and by main.c for LATENCY.
  */
@@ -24,7 +24,7 @@ enum { MKPERF_SCHED_PARTS = 256 }; /* of an answer: more than the cells of laten
 struct mkperf_sched_core {
     uint64_t thread[MKPERF_SCHED_SLOTS]; /* identities, by slot, where the ring is drained, */
     uint64_t merged[MKPERF_SCHED_SLOTS]; /* and where sched_merge.c is */
-    uint64_t lost;                       /* events not yet told in the stream, */
+    uint64_t lost;                       /* events not yet reported in the stream, */
     uint64_t lost_from;                  /* from this time on */
     bool gap;                            /* the last events of this core are missing */
 };

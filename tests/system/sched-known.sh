@@ -236,7 +236,8 @@ check "mkperf latency names it, and how long" named
 check "calls are made of their known parts" answers
 check "the critical path of a call is its parts" path
 check "at most 4 bytes an event on the line" bytes
-if scripts/qemu-record "$D" --off-cpu --duration 0.1 --system "$t/sched.system" --elf-path "$t" -o "$D/off.data" \
+# As many instructions everywhere: 10,000 calls fit.
+if scripts/qemu-record "$D" --off-cpu --duration "0.$NS" --system "$t/sched.system" --elf-path "$t" -o "$D/off.data" \
     >"$D/off.log" 2>&1; then
     check "callchains of threads that wait, and for how long" off_cpu
 elif grep -q 'no samples of blocked threads' "$D/off.log" && [ -n "${SCHED_DIR:-}" ]; then

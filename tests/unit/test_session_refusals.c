@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sessions that cannot be, on a simulated machine: no hook, no interrupt, no PMU, requests out of
+ * Sessions that are refused or end, on a simulated machine: no hook, no interrupt, no PMU, requests out of
  * range, a PMU that another program changes, a client PD that writes anything.
  */
 #include "session_one.h"
@@ -64,7 +64,7 @@ static void test_no_pmu(void **state)
     microkit_irqs = 1;
 }
 
-/* Somebody else has the PMU, too: it is found out and put right, and the session says so. */
+/* Other software changes the PMU: the hook detects and repairs it, and the session reports it. */
 static void test_disturbed(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_storm(void **state)
     assert_false(profiler.statistics.storm);
 }
 
-/* An interrupt of the PMU that is nobody's goes the ordinary way, and the session goes on. */
+/* An interrupt of an unowned counter is handled as an ordinary one, and the session continues. */
 static void test_spurious(void **state)
 {
     (void)state;

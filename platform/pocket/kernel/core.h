@@ -191,7 +191,7 @@ struct task *trap_from_user(void);
 void __attribute__((noreturn)) trap_in_kernel(uint64_t vector);
 void fault_entry(struct task *t, uint64_t esr, uint64_t far);
 
-/* irq.c: who is told of profiling interrupts, NULL without a holder of irq 23 */
+/* irq.c: the task that profiling interrupts notify, NULL without a holder of irq 23 */
 extern struct task *pmu_task;
 extern uint64_t pmu_badge;
 void irq_init(void);
