@@ -17,11 +17,11 @@
  * What a profiler PD can make the kernel do, whatever it writes here: count events that the CPU
  * offers, for all threads; write into the PD's own pages, as far as the PD itself may write to
  * them; and take time from whatever runs, a sample after every mkperf_least_interval events of a
- * counter at the soonest, but not more than about half of the core's time: a session whose last
- * 1024 samples took more is switched off (`storm`), and there is no other one until as much time
- * has passed as those took; with scheduling events, what an event and a sample cost at each switch.
- * It learns how many events all threads cause, where they are in their
- * programs, and their stack frames' return addresses: that is what profiling is.
+ * counter at the soonest. A session whose last 1024 samples took more than half of the core's time,
+ * measured without the entry and exit of their interrupts, is switched off (`storm`), and no session
+ * starts until as much time has passed as those took. With scheduling events it also costs an event
+ * and a sample at each switch. A profiler PD reads how many events all threads cause, where they are in
+ * their programs, and the return addresses on their stacks: that is what profiling is.
  */
 #ifndef MKPERF_DESCRIPTOR_H
 #define MKPERF_DESCRIPTOR_H
