@@ -13,7 +13,7 @@
 
 #include "conversation.h"
 
-enum { HISTORY = 500, PATH_ROOM = 4096 };
+enum { HISTORY = 500, PATH_ROOM = 4096, END_OF_FILE = 4 /* Ctrl-D */ };
 
 struct prompt {
     struct console *console;
@@ -74,7 +74,9 @@ static int next_character(EditLine *edit, wchar_t *to)
     if (read(STDIN_FILENO, &byte, 1) != 1) {
         return 0;
     }
-    *to = (unsigned char)byte;
+    /* A Ctrl-D that was typed between two prompts, when the terminal was in canonical mode, is read as 0 in raw
+     * mode (Linux's n_tty); libedit's Ctrl-@ would insert the next character literally. */
+    *to = byte == '\0' ? END_OF_FILE : (unsigned char)byte;
     return 1;
 }
 
