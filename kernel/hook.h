@@ -248,9 +248,9 @@ void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *las
  * cores. */
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
 
-/* For request.c. begin: a session starts; its first event names the running thread. flush: writes the
+/* For request.c. begin: a session has started at `time`; its first event names the running thread. flush: writes the
  * event of a delivery that waits for its switch. */
-void mkperf_sched_begin(struct mkperf_hook *s);
+void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time);
 void mkperf_sched_flush(struct mkperf_hook *s);
 
 #endif

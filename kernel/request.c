@@ -204,8 +204,8 @@ static bool program_all(struct mkperf_hook *s, uint32_t *what)
     return true;
 }
 
-/* The session's configuration is checked and in s->session: it begins, or goes on. */
-static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what)
+/* The session's configuration is checked and in s->session: it begins, or goes on, at *time. */
+static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
 {
     s->mask = s->session.counter_mask;
     s->special = s->session.filters | s->session.read_mask | s->session.slice_mask;
@@ -216,19 +216,19 @@ static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what)
         return MKPERF_REQUEST_BAD_EVENT;
     }
     s->enabled = s->session.enable_mask;
+    *time = mkperf_port_time();
     mkperf_pmu_enable(s->enabled);
     return MKPERF_REQUEST_OK;
 }
 
-static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
+static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what, uint64_t *time)
 {
     uint32_t status = check_counters(s);
-    uint64_t now = mkperf_port_time();
 
     if (status == MKPERF_REQUEST_OK) {
         status = check_memory(s, caller);
     }
-    if (status == MKPERF_REQUEST_OK && now < s->quiet) {
+    if (status == MKPERF_REQUEST_OK && *time < s->quiet) {
         status = MKPERF_REQUEST_BAD_TIME;
     }
     if (status != MKPERF_REQUEST_OK) {
@@ -252,16 +252,16 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what)
     s->late_events = 0;
     s->disturbed = 0;
     s->storm = 0;
-    status = begin_session(s, what);
+    status = begin_session(s, what, time);
     if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->schedules) {
-        mkperf_sched_begin(s);
+        mkperf_sched_begin(s, *time);
     }
     return status;
 }
 
 /* Other counters, when those before stand still: what belongs to the session's memory stays as it
  * was. */
-static uint32_t go_on(struct mkperf_hook *s, uint32_t *what)
+static uint32_t go_on(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
 {
     uint32_t status = s->storm ? MKPERF_REQUEST_BAD_STATE : check_counters(s);
 
@@ -274,7 +274,7 @@ static uint32_t go_on(struct mkperf_hook *s, uint32_t *what)
     s->want.soft_mask = s->session.soft_mask;
     s->want.sched = s->session.sched;
     copy(&s->session, &s->want);
-    return begin_session(s, what);
+    return begin_session(s, what, time);
 }
 
 static uint32_t update(struct mkperf_hook *s)
@@ -297,13 +297,15 @@ static uint32_t update(struct mkperf_hook *s)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, const void *caller, uint32_t *what)
+/* time: now; then when counters were started. */
+static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, const void *caller, uint32_t *what,
+                          uint64_t *time)
 {
     switch (op) {
     case 0:
         return MKPERF_REQUEST_OK;
     case MKPERF_REQUEST_APPLY:
-        return apply(s, caller, what);
+        return apply(s, caller, what, time);
     case MKPERF_REQUEST_CONTINUE:
     case MKPERF_REQUEST_UPDATE:
     case MKPERF_REQUEST_STOP:
@@ -316,7 +318,7 @@ static uint32_t carry_out(struct mkperf_hook *s, uint32_t op, const void *caller
         return MKPERF_REQUEST_BAD_STATE;
     }
     if (op == MKPERF_REQUEST_CONTINUE) {
-        return go_on(s, what);
+        return go_on(s, what, time);
     }
     if (op == MKPERF_REQUEST_UPDATE) {
         return update(s);
@@ -338,7 +340,7 @@ static void answer_counters(const struct mkperf_hook *s, struct mkperf_answer *a
 }
 
 static void answer(const struct mkperf_hook *s, struct mkperf_answer *a, uint32_t status,
-                   uint32_t what)
+                   uint32_t what, uint64_t time)
 {
     a->status = status;
     a->what = what;
@@ -349,7 +351,7 @@ static void answer(const struct mkperf_hook *s, struct mkperf_answer *a, uint32_
     a->cores = MKPERF_PORT_CORES;
     a->core = mkperf_port_core();
     mkperf_pmu_describe(a->pmu);
-    a->time = mkperf_port_time();
+    a->time = time;
     a->tick_hz = mkperf_port_tick_hz();
     a->head = s->head;
     a->captures = s->captures;
@@ -365,6 +367,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
     uint32_t op = word & MKPERF_REQUEST_OP;
     uint32_t status = MKPERF_REQUEST_BAD_CORE;
     uint32_t what = 0;
+    uint64_t time = mkperf_port_time();
 
     if (__atomic_load_n(&d->magic, __ATOMIC_RELAXED) != MKPERF_DESCRIPTOR_MAGIC ||
         __atomic_load_n(&d->answered, __ATOMIC_RELAXED) == sequence) {
@@ -387,6 +390,7 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
                 take_pending(s); /* none can follow it now */
             }
         }
+        time = mkperf_port_time();
         if ((word & MKPERF_REQUEST_SNAPSHOT) != 0 && own) {
             answer_counters(s, &d->answer);
         }
@@ -394,8 +398,8 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
             op == MKPERF_REQUEST_UPDATE) {
             copy(&s->want, &d->want);
         }
-        status = carry_out(s, op, caller, &what);
+        status = carry_out(s, op, caller, &what, &time);
     }
-    answer(s, &d->answer, status, what);
+    answer(s, &d->answer, status, what, time);
     __atomic_store_n(&d->answered, sequence, __ATOMIC_RELEASE);
 }

@@ -161,27 +161,35 @@ __attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
 
 /* The same with a sample of the thread that stops: apart, so that nothing is saved for it. */
 __attribute__((noinline)) static void put_sampled(struct mkperf_hook *s, unsigned reason,
-                                                  const void *last, const void *thread)
+                                                  const void *last, const void *thread,
+                                                  uint64_t time)
 {
-    uint64_t time = mkperf_port_time();
-
     mkperf_capture_waiting(s, last, time);
+    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
+}
+
+static inline __attribute__((always_inline)) void put_switch(struct mkperf_hook *s, unsigned reason,
+                                                             const void *last, const void *thread,
+                                                             uint64_t time)
+{
+    if (__builtin_expect(s->sched.sampled >> reason & 1, 0)) {
+        put_sampled(s, reason, last, thread, time);
+        return;
+    }
     put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
 void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread)
 {
-    if (__builtin_expect(s->sched.sampled >> reason & 1, 0)) {
-        put_sampled(s, reason, last, thread);
-        return;
-    }
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, mkperf_port_time());
+    put_switch(s, reason, last, thread, mkperf_port_time());
 }
 
+/* The time is read first, as many instructions after counts by thread are taken in any case. */
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread)
 {
+    uint64_t time = mkperf_port_time();
     struct mkperf_hook_sched *c = &s->sched;
 
     if (c->delivered != NULL && c->delivered == thread) {
@@ -194,7 +202,7 @@ void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *las
             reason = replies ? MKPERF_STOPPED_REPLIED : reason;
         }
     }
-    mkperf_sched_direct(s, reason, last, thread);
+    put_switch(s, reason, last, thread, time);
 }
 
 void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread)
@@ -239,7 +247,7 @@ void mkperf_sched_forget(struct mkperf_hook *s, const void *thread)
     }
 }
 
-void mkperf_sched_begin(struct mkperf_hook *s)
+void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
 {
     struct mkperf_hook_sched *c = &s->sched;
 
@@ -252,5 +260,5 @@ void mkperf_sched_begin(struct mkperf_hook *s)
     for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
         c->slot[i] = NULL;
     }
-    mkperf_sched_direct(s, MKPERF_STOPPED_UNKNOWN, NULL, mkperf_port_running());
+    put_switch(s, MKPERF_STOPPED_UNKNOWN, NULL, mkperf_port_running(), time);
 }

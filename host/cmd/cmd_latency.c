@@ -17,7 +17,7 @@
 #include "report/path_table.h"
 #include "sched/path_choice.h"
 
-enum { OPT_DURATION = 256, OPT_JSON, OPT_SYSTEM, OPT_PATH, OPT_AT };
+enum { OPT_DURATION = 256, OPT_JSON, OPT_SYSTEM, OPT_PATH, OPT_AT, OPT_RECORD };
 enum { MAX_INTERVAL_MS = 3600000 };
 
 struct command {
@@ -54,6 +54,12 @@ static const struct mkperf_option options[] = {
      .name = "duration",
      .value = "S",
      .help = "with -t, end after S seconds (default: with Ctrl-C)"},
+    {.id = OPT_RECORD,
+     .name = "record",
+     .value = "FILE",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "with -t, have the events sent, too, into a recording FILE, and print what was measured "
+             "at its end"},
     {.id = OPT_SYSTEM,
      .name = "system",
      .value = "FILE",
@@ -85,6 +91,10 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return mkperf_given_number(g, 1, MAX_INTERVAL_MS, &c->interval_ms);
     case OPT_DURATION:
         return mkperf_given_seconds(g, &c->talk.options.duration_s);
+    case OPT_RECORD:
+        c->talk.recording = g->value;
+        c->talk.options.configure.sched = true;
+        return MKPERF_OK;
     case OPT_SYSTEM:
         c->talk.options.system = g->value;
         return MKPERF_OK;
@@ -249,7 +259,23 @@ static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_la
             }
         }
     }
-    return step > 0 ? MKPERF_OK : take(c, out, rows, true, e);
+    return step > 0 || c->talk.recording != NULL ? MKPERF_OK : take(c, out, rows, true, e);
+}
+
+/* Ends the session. With a recording, the last table is of the same events: all of the session. */
+static enum mkperf_status end(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
+                              struct mkperf_error *e)
+{
+    struct mkperf_error kept = {.status = MKPERF_OK};
+    bool records = c->talk.recording != NULL;
+
+    if (mkperf_recorder_stop(&c->talk.recorder, e) == MKPERF_OK && records) {
+        take(c, out, rows, true, e);
+    }
+    if (records && mkperf_talk_keep(&c->talk, &kept) != MKPERF_OK && e->status == MKPERF_OK) {
+        *e = kept;
+    }
+    return e->status;
 }
 
 static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_error *e)
@@ -261,7 +287,7 @@ static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_
     if (mkperf_talk_open(&c->talk, e) == MKPERF_OK &&
         mkperf_latency_query_begin(&c->talk, e) == MKPERF_OK) {
         measure(c, out, &rows, e);
-        if (mkperf_recorder_stop(&c->talk.recorder, &late) != MKPERF_OK && e->status == MKPERF_OK) {
+        if (end(c, out, &rows, &late) != MKPERF_OK && e->status == MKPERF_OK) {
             *e = late;
         }
     }
@@ -289,8 +315,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (live && (c->input != NULL || args->n > 0)) {
         return mkperf_usage_error(e, "latency", "a recording and a target (-t) exclude each other");
     }
-    if (!live && (c->interval_ms != 0 || c->talk.options.duration_s > 0)) {
-        return mkperf_usage_error(e, "latency", "-I and --duration are for a target (-t)");
+    if (!live && (c->interval_ms != 0 || c->talk.options.duration_s > 0 ||
+                  c->talk.recording != NULL)) {
+        return mkperf_usage_error(e, "latency", "-I, --duration and --record are for a target (-t)");
     }
     if ((live && c->path) || (c->choice.has_at && !c->path)) {
         return mkperf_usage_error(e, "latency",

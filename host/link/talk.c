@@ -58,7 +58,7 @@ static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
     struct mkperf_pds_config pds = {.system = t->options.system,
                                     .elf_path = t->options.elf_path,
                                     .later = true,
-                                    .names_only = !t->elfs &&
+                                    .names_only = !t->elfs && t->recording == NULL &&
                                                   !mkperf_observe_wanted(&t->options.configure),
                                     .warn = t->warn,
                                     .self = t->self};
@@ -72,6 +72,12 @@ static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
     r->symbols = mkperf_symbols_new();
     if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
         return e->status;
+    }
+    if (t->recording != NULL) {
+        if (mkperf_perfdata_new(t->recording, r->symbols, &r->perfdata, e) != MKPERF_OK) {
+            return e->status;
+        }
+        t->sink = mkperf_perfdata_sink(r->perfdata);
     }
     if (t->sink.ops == NULL) {
         t->sink.ops = &no_sink;
@@ -96,12 +102,29 @@ enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *
     return mkperf_recorder_connect(r, e);
 }
 
+enum mkperf_status mkperf_talk_keep(struct mkperf_talk *t, struct mkperf_error *e)
+{
+    struct mkperf_recorder *r = &t->recorder;
+
+    if (!r->stream->began) {
+        t->sink.ops->abandon(t->sink.self);
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing to record arrived",
+                                t->options.link.target);
+    }
+    if (mkperf_stream_finish(r->stream, e) != MKPERF_OK ||
+        t->sink.ops->end(t->sink.self, &r->stream->totals, e) != MKPERF_OK) {
+        t->sink.ops->abandon(t->sink.self);
+    }
+    return e->status;
+}
+
 void mkperf_talk_close(struct mkperf_talk *t)
 {
     struct mkperf_recorder *r = &t->recorder;
 
     mkperf_peer_end(&r->link);
     mkperf_stream_free(r->stream);
+    mkperf_perfdata_free(r->perfdata);
     mkperf_pds_free(r->pds);
     mkperf_symbols_free(r->symbols);
 }

@@ -2,7 +2,7 @@
 /*
  * A conversation with a target that is not a recording: for `mkperf list` and `mkperf stat`.
  *
- * Owns: the recorder without an output file. Console text of the target is not shown.
+ * Owns: the recorder, whose output is a sink, or beside a conversation a recording. Console text of the target is not shown.
  */
 #ifndef MKPERF_HOST_LINK_TALK_H
 #define MKPERF_HOST_LINK_TALK_H
@@ -18,6 +18,7 @@ struct mkperf_talk {
     void (*text)(void *self, const char *p, size_t n); /* console text; NULL */
     void (*notice)(void *self, const char *text);      /* may be NULL */
     void (*warn)(void *self, const char *text); /* about names and ELFs; NULL: nobody listens */
+    const char *recording; /* NULL, or instead of `sink`: a file for what arrives, see mkperf_talk_keep */
     bool elfs;          /* ELFs are needed, too: for a recording; the timer needs them anyway */
     volatile int *stop; /* NULL: never */
     void *self;
@@ -29,6 +30,10 @@ struct mkperf_talk {
  */
 enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *e);
 void mkperf_talk_close(struct mkperf_talk *t);
+
+/* Finishes the recording, after the session's end. Without that, or if nothing arrived, there is none. Errors:
+ * OUTPUT. */
+enum mkperf_status mkperf_talk_keep(struct mkperf_talk *t, struct mkperf_error *e);
 
 /* The target's hello. */
 const mkperf_TargetHello *mkperf_talk_hello(const struct mkperf_talk *t);

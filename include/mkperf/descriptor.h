@@ -193,7 +193,7 @@ struct mkperf_answer {
     uint32_t core;     /* which one this is about */
     /* Registers that say what the PMU is. Armv8: MIDR_EL1, PMCR_EL0, PMCEID0_EL0, PMCEID1_EL0. */
     uint64_t pmu[4];
-    uint64_t time; /* ticks, at the request */
+    uint64_t time; /* ticks: of a snapshot; when counters were started or stopped */
     uint64_t tick_hz;
     uint64_t head;     /* the hook's position in the ring: what counter[] says comes after it */
     uint64_t captures; /* since boot: interrupts of sessions, */

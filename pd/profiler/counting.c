@@ -64,6 +64,10 @@ static uint64_t collect(struct mkperf_profiler *p, uint32_t op, uint64_t (*out)[
             collect_core(p, core, op, out[core]);
         }
     }
+    uint64_t stopped = p->core[p->here].statistics.stopped_ticks;
+    if (op == MKPERF_REQUEST_STOP && stopped != 0) {
+        return stopped;
+    }
     return p->on >> p->here & 1 ? mkperf_answered(&p->kernel)->time : mkperf_counting_stamp(p);
 }
 
@@ -233,6 +237,7 @@ static void snapshot(struct mkperf_profiler *p, uint32_t op)
     }
     mkperf_soft_count(p);
     run_times(p, c->now, c->ran);
+    mkperf_sched_counted(p, c->now);
     c->cores = p->cores > 1 ? p->on : 0;
 }
 

@@ -29,6 +29,7 @@ unsigned mkperf_latency_bucket(uint64_t ticks)
 void mkperf_latency_begin(struct mkperf_latency *l)
 {
     l->dropped = 0;
+    l->end = UINT64_MAX;
     for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
         l->running[i] = 0;
     }
@@ -159,27 +160,41 @@ static void stop(struct mkperf_latency *l, unsigned now, unsigned reason, unsign
     }
 }
 
-/* What runs on a core has run until `time`. */
-static void account(struct mkperf_latency *l, unsigned core, uint64_t time)
+/* How long what runs on a core has run until `time`. */
+static uint64_t present_run(const struct mkperf_latency *l, unsigned core, uint64_t time)
 {
-    if (l->running[core] != 0 && time > l->since[core]) {
-        l->thread[l->running[core] - 1].run_ticks += time - l->since[core];
-    }
-    l->since[core] = time;
+    uint64_t until = time < l->end ? time : l->end;
+
+    return l->running[core] != 0 && until > l->since[core] ? until - l->since[core] : 0;
 }
 
-void mkperf_latency_until(struct mkperf_latency *l, uint64_t time)
+unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
+                             struct mkperf_latency_run *out)
 {
-    for (unsigned core = 0; core < MKPERF_MAX_CORES; core++) {
-        account(l, core, time);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < MKPERF_LATENCY_THREADS; i++) {
+        const struct mkperf_latency_thread *t = &l->thread[i];
+        if (!t->used) {
+            continue;
+        }
+        out[n] = (struct mkperf_latency_run){t->identity, t->run_ticks, t->runs};
+        for (unsigned core = 0; core < MKPERF_MAX_CORES; core++) {
+            out[n].ticks += l->running[core] == i + 1 ? present_run(l, core, time) : 0;
+        }
+        n++;
     }
+    return n;
 }
 
 static void run(struct mkperf_latency *l, unsigned core, unsigned to, uint64_t time)
 {
     struct mkperf_latency_thread *t = &l->thread[to];
 
-    account(l, core, time);
+    if (l->running[core] != 0) {
+        l->thread[l->running[core] - 1].run_ticks += present_run(l, core, time);
+    }
+    l->since[core] = time;
     l->running[core] = (uint16_t)(to + 1);
     t->waits = false;
     if (t->woken) {

@@ -55,6 +55,13 @@ struct mkperf_latency_thread {
     uint64_t runs;
 };
 
+/* How long a thread had run at a time. */
+struct mkperf_latency_run {
+    uint64_t identity;
+    uint64_t ticks;
+    uint64_t runs;
+};
+
 struct mkperf_latency_pair {
     uint64_t key; /* kind, from or irq, to: 0 = free */
     uint64_t count;
@@ -65,6 +72,7 @@ struct mkperf_latency_pair {
 
 struct mkperf_latency {
     uint64_t dropped;
+    uint64_t end;                                                /* threads run until then at most */
     uint16_t running[MKPERF_MAX_CORES];                          /* index + 1; 0: not known */
     uint64_t since[MKPERF_MAX_CORES];                            /* when it began to run */
     struct mkperf_latency_thread thread[MKPERF_LATENCY_THREADS]; /* open hashing by identity */
@@ -105,8 +113,10 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
 /* Events of some core are missing here. */
 void mkperf_latency_gap(struct mkperf_latency *l);
 
-/* Adds what the running threads ran until `time` to their times. */
-void mkperf_latency_until(struct mkperf_latency *l, uint64_t time);
+/* How long each thread had run at `time`, which is not before that of the last event, or is l->end. Returns
+ * how many have an entry in `out`, which has room for MKPERF_LATENCY_THREADS. */
+unsigned mkperf_latency_runs(const struct mkperf_latency *l, uint64_t time,
+                             struct mkperf_latency_run *out);
 
 /* Sorts the cells of a copy, which counts nothing any more, by pair and bucket. Returns how many
  * there are. */

@@ -27,7 +27,7 @@ static void answered(struct mkperf_profiler *p, unsigned core)
         c->spurious_before = p->kernel.d[core]->answer.spurious;
         c->spurious = 0;
         c->statistics.started_ticks = p->kernel.d[core]->answer.time;
-    } else if (op == MKPERF_REQUEST_STOP) {
+    } else if (op == MKPERF_REQUEST_STOP && c->statistics.stopped_ticks == 0) {
         c->statistics.stopped_ticks = p->kernel.d[core]->answer.time;
     } else if (op == MKPERF_REQUEST_CONTINUE) {
         c->statistics.stopped_ticks = 0;

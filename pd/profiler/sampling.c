@@ -313,6 +313,7 @@ void mkperf_sampling_stop(struct mkperf_profiler *p)
     uint64_t bytes = 0;
 
     mkperf_cores_request(p, p->on, MKPERF_REQUEST_STOP);
+    mkperf_sched_stopped(p);
     mkperf_drain_ring(p, &bytes); /* all of it: nothing is added any more */
     if (p->plan.counting) {
         mkperf_counting_end(p);

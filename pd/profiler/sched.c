@@ -33,6 +33,7 @@ bool mkperf_sched_prepare(struct mkperf_profiler *p, mkperf_Error *error)
     p->number[MKPERF_OFF_CPU_COUNTER] = MKPERF_OFF_CPU_COUNTER;
     s->began = 0;
     s->ended = 0;
+    s->run_at = 0;
     s->on = p->plan.latency;
     for (unsigned core = 0; core < MKPERF_MAX_CORES; core++) {
         struct mkperf_sched_core *c = &s->core[core];
@@ -54,9 +55,31 @@ void mkperf_sched_started(struct mkperf_profiler *p)
     p->sched.began = mkperf_answered(&p->kernel)->time;
 }
 
+void mkperf_sched_stopped(struct mkperf_profiler *p)
+{
+    uint64_t time = p->core[p->here].statistics.stopped_ticks;
+
+    if (p->plan.counting && time != 0) {
+        p->sched.ended = time;
+        p->sched.latency.end = time;
+    }
+}
+
 void mkperf_sched_ended(struct mkperf_profiler *p)
 {
-    p->sched.ended = mkperf_answered(&p->kernel)->time;
+    if (p->sched.ended == 0) {
+        p->sched.ended = mkperf_answered(&p->kernel)->time;
+    }
+}
+
+void mkperf_sched_counted(struct mkperf_profiler *p, uint64_t time)
+{
+    struct mkperf_sched *s = &p->sched;
+
+    if (s->on) {
+        s->run_at = time;
+        s->runs = mkperf_latency_runs(&s->latency, time, s->run);
+    }
 }
 
 /* ---- the stream ------------------------------------------------------------------------------ */
@@ -212,18 +235,14 @@ static uint32_t fill_part(const struct mkperf_sched *s, uint32_t at, mkperf_Late
 }
 
 /* The same with run times, of threads from `at` on. */
-static uint32_t fill_threads(const struct mkperf_latency *l, uint32_t at, mkperf_Latency *out)
+static uint32_t fill_threads(const struct mkperf_sched *s, uint32_t at, mkperf_Latency *out)
 {
-    for (; at < MKPERF_LATENCY_THREADS && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads);
-         at++) {
-        const struct mkperf_latency_thread *t = &l->thread[at];
-        if (t->used) {
-            out->threads[out->threads_count++] = (mkperf_LatencyThread){
-                .thread = mkperf_thread_to_wire(t->identity),
-                .run_ticks = t->run_ticks,
-                .runs = t->runs,
-            };
-        }
+    for (; at < s->runs && out->threads_count < MKPERF_ROOM(mkperf_Latency, threads); at++) {
+        out->threads[out->threads_count++] = (mkperf_LatencyThread){
+            .thread = mkperf_thread_to_wire(s->run[at].identity),
+            .run_ticks = s->run[at].ticks,
+            .runs = s->run[at].runs,
+        };
     }
     return at;
 }
@@ -237,22 +256,23 @@ static uint32_t fill(const struct mkperf_sched *s, uint32_t at, mkperf_Latency *
         at = fill_part(s, at, out);
         return at < s->cells ? at : MKPERF_LATENCY_CELLS;
     }
-    return MKPERF_LATENCY_CELLS + fill_threads(&s->shown, at - MKPERF_LATENCY_CELLS, out);
+    return MKPERF_LATENCY_CELLS + fill_threads(s, at - MKPERF_LATENCY_CELLS, out);
 }
 
 static void take_snapshot(struct mkperf_profiler *p, mkperf_Latency *out)
 {
     struct mkperf_sched *s = &p->sched;
-    uint64_t now = s->ended != 0 ? s->ended : mkperf_counting_stamp(p);
     uint32_t at;
 
-    s->enabled = s->began != 0 && now > s->began ? now - s->began : 0;
+    if (!p->plan.counting || s->run_at == 0) { /* else they are of the counts' time */
+        mkperf_sched_counted(p, s->ended != 0 ? s->ended : mkperf_counting_stamp(p));
+    }
+    s->enabled = s->began != 0 && s->run_at > s->began ? s->run_at - s->began : 0;
     s->shown = s->latency;
-    mkperf_latency_until(&s->shown, now);
     s->cells = mkperf_latency_sort(&s->shown);
     s->parts = 0;
     at = s->cells != 0 ? 0 : MKPERF_LATENCY_CELLS;
-    while (at < MKPERF_LATENCY_CELLS + MKPERF_LATENCY_THREADS && s->parts < MKPERF_SCHED_PARTS) {
+    while (at < MKPERF_LATENCY_CELLS + s->runs && s->parts < MKPERF_SCHED_PARTS) {
         s->part[s->parts++] = (uint16_t)at;
         at = fill(s, at, out);
     }

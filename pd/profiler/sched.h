@@ -39,15 +39,21 @@ struct mkperf_sched {
     uint16_t part[MKPERF_SCHED_PARTS];
     struct mkperf_sched_core core[MKPERF_MAX_CORES];
     struct mkperf_latency latency;
-    struct mkperf_latency shown; /* the snapshot */
+    struct mkperf_latency shown;                           /* the snapshot, and run times */
+    struct mkperf_latency_run run[MKPERF_LATENCY_THREADS]; /* at this time; 0: there are none */
+    uint64_t run_at;
+    unsigned runs;
 };
 
 /* A session begins: the configuration's part, before it is applied. False, and *error says so: the
  * kernel has no scheduling events. */
 bool mkperf_sched_prepare(struct mkperf_profiler *p, mkperf_Error *error);
-/* The session was applied; the session ended. */
+/* The session was applied; its counters were stopped; it ended. A session that counts ends with its counters. */
 void mkperf_sched_started(struct mkperf_profiler *p);
+void mkperf_sched_stopped(struct mkperf_profiler *p);
 void mkperf_sched_ended(struct mkperf_profiler *p);
+/* A snapshot of counts was taken at `time`, and the rings were emptied since: run times of the same time. */
+void mkperf_sched_counted(struct mkperf_profiler *p, uint64_t time);
 /* A record of the three types. size: bytes, as the ring gave it. */
 void mkperf_sched_take(struct mkperf_profiler *p, struct mkperf_ring_producer *output,
                        const uint64_t *record, unsigned size);

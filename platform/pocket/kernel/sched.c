@@ -117,6 +117,7 @@ static unsigned reason_of(const struct task *t)
 static void watch_switch(struct core *core, const struct task *t)
 {
     const struct task *now = core->current;
+    unsigned reason = reason_of(now); /* before counters and time are read */
 
     if (core->hook.session.soft_mask != 0) {
         mkperf_soft_event(&core->hook, MKPERF_SOFT_SWITCH, now->identity, t->identity);
@@ -125,7 +126,7 @@ static void watch_switch(struct core *core, const struct task *t)
         mkperf_counts_switch(&core->hook, now->identity);
     }
     if (scheduled(core)) {
-        mkperf_sched_switch(&core->hook, reason_of(now), now, t);
+        mkperf_sched_switch(&core->hook, reason, now, t);
     }
 }
 
