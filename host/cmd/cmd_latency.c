@@ -58,8 +58,9 @@ static const struct mkperf_option options[] = {
      .name = "record",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "with -t, have the events sent, too, into a recording FILE, and print what was measured "
-             "at its end"},
+     .help =
+         "with -t, have the events sent, too, into a recording FILE, and print what was measured "
+         "at its end"},
     {.id = OPT_SYSTEM,
      .name = "system",
      .value = "FILE",
@@ -315,9 +316,10 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (live && (c->input != NULL || args->n > 0)) {
         return mkperf_usage_error(e, "latency", "a recording and a target (-t) exclude each other");
     }
-    if (!live && (c->interval_ms != 0 || c->talk.options.duration_s > 0 ||
-                  c->talk.recording != NULL)) {
-        return mkperf_usage_error(e, "latency", "-I, --duration and --record are for a target (-t)");
+    if (!live &&
+        (c->interval_ms != 0 || c->talk.options.duration_s > 0 || c->talk.recording != NULL)) {
+        return mkperf_usage_error(e, "latency",
+                                  "-I, --duration and --record are for a target (-t)");
     }
     if ((live && c->path) || (c->choice.has_at && !c->path)) {
         return mkperf_usage_error(e, "latency",

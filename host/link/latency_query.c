@@ -43,15 +43,15 @@ static bool add_pair(struct mkperf_talk *t, struct mkperf_latency_rows *rows,
     struct mkperf_latency_row *row = mkperf_latency_row(rows, (enum mkperf_latency_kind)p->kind,
                                                         irq ? "" : name_of(t, p->from),
                                                         name_of(t, p->to), p->irq);
-    row->ticks.count += p->count;
-    row->ticks.total += p->total_ticks;
-    if (p->max_ticks > row->ticks.max) {
-        row->ticks.max = p->max_ticks;
+    row->ns.count += p->count;
+    row->ns.total += p->total_ticks;
+    if (p->max_ticks > row->ns.max) {
+        row->ns.max = p->max_ticks;
         row->max_at = p->max_at;
     }
     for (unsigned i = 0; i < p->bucket_count; i++) {
         bucket += p->bucket[i];
-        if (!mkperf_log_add_bucket(&row->ticks, bucket, p->in_bucket[i])) {
+        if (!mkperf_latency_row_add(row, rows->tick_hz, bucket, p->in_bucket[i])) {
             return false;
         }
     }

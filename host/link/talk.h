@@ -18,8 +18,9 @@ struct mkperf_talk {
     void (*text)(void *self, const char *p, size_t n); /* console text; NULL */
     void (*notice)(void *self, const char *text);      /* may be NULL */
     void (*warn)(void *self, const char *text); /* about names and ELFs; NULL: nobody listens */
-    const char *recording; /* NULL, or instead of `sink`: a file for what arrives, see mkperf_talk_keep */
-    bool elfs;          /* ELFs are needed, too: for a recording; the timer needs them anyway */
+    const char
+        *recording; /* NULL, or instead of `sink`: a file for what arrives, see mkperf_talk_keep */
+    bool elfs;      /* ELFs are needed, too: for a recording; the timer needs them anyway */
     volatile int *stop; /* NULL: never */
     void *self;
 

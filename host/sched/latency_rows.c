@@ -93,7 +93,20 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
 
 static uint64_t to_ns(uint64_t ticks, uint64_t hz)
 {
-    return hz != 0 ? ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz : 0;
+    if (hz == 0 || ticks / hz >= UINT64_MAX / NS_PER_S) {
+        return hz == 0 ? 0 : UINT64_MAX;
+    }
+    return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
+}
+
+bool mkperf_latency_row_add(struct mkperf_latency_row *row, uint64_t tick_hz, uint64_t bucket,
+                            uint64_t n)
+{
+    if (bucket >= MKPERF_LOG_BUCKETS) {
+        return false;
+    }
+    uint64_t next = mkperf_log_bucket_from((unsigned)bucket + 1);
+    return mkperf_log_add_bucket(&row->ns, mkperf_log_bucket(to_ns(next - 1, tick_hz)), n) != 0;
 }
 
 static int compare(const void *pa, const void *pb)
@@ -118,12 +131,9 @@ void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
     for (unsigned i = 0; i < rows->n; i++) {
         struct mkperf_latency_row *row = &rows->row[i];
 
-        fill(row, &row->ticks, to_ns(row->max_at, rows->tick_hz));
-        row->total = to_ns(row->total, rows->tick_hz);
-        row->max = to_ns(row->max, rows->tick_hz);
-        for (unsigned k = 0; k < MKPERF_QUANTILES; k++) {
-            row->quantile[k] = to_ns(row->quantile[k], rows->tick_hz);
-        }
+        row->ns.total = to_ns(row->ns.total, rows->tick_hz);
+        row->ns.max = to_ns(row->ns.max, rows->tick_hz);
+        fill(row, &row->ns, to_ns(row->max_at, rows->tick_hz));
     }
     for (unsigned i = 0; i < rows->nruns; i++) {
         rows->run[i].ns = to_ns(rows->run[i].ticks, rows->tick_hz);
@@ -139,7 +149,7 @@ void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
 void mkperf_latency_rows_free(struct mkperf_latency_rows *rows)
 {
     for (unsigned i = 0; i < rows->n; i++) {
-        mkperf_log_free(&rows->row[i].ticks);
+        mkperf_log_free(&rows->row[i].ns);
     }
     free(rows->row);
     free(rows->run);

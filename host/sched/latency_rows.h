@@ -30,7 +30,8 @@ struct mkperf_latency_row {
     uint64_t quantile[MKPERF_QUANTILES];
     uint64_t busy;                       /* of an analysis: that found their PD not waiting */
     const struct mkperf_call_edge *edge; /* of an analysis: what its calls were made of */
-    struct mkperf_log_histogram ticks;   /* of a target: in its ticks */
+    struct mkperf_log_histogram
+        ns; /* of a target; total and max in ticks until they are finished */
 };
 
 /* How long a thread ran, as a target counted it; idle of all cores is one. */
@@ -52,13 +53,16 @@ struct mkperf_latency_rows {
 
 /* The rows of an analysis that has ended, which must live as long. */
 void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows);
-/* A target's row, made if it is new: its histogram is to be filled. */
+/* A target's row, made if it is new: its histogram is to be filled. row_add: n latencies in a bucket of ticks; they
+ * are in the bucket of nanoseconds that those would be in, in a recording. False: there is no such bucket. */
 struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
                                               enum mkperf_latency_kind kind, const char *from,
                                               const char *to, uint32_t irq);
+bool mkperf_latency_row_add(struct mkperf_latency_row *row, uint64_t tick_hz, uint64_t bucket,
+                            uint64_t n);
 void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64_t thread,
                         uint64_t ticks, uint64_t runs);
-/* All of a target's came: quantiles from ticks; calls first, most time first. */
+/* All of a target's came: times in ns, and quantiles; calls first, most time first. */
 void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows);
 void mkperf_latency_rows_free(struct mkperf_latency_rows *rows);
 

@@ -72,9 +72,9 @@ struct mkperf_latency_pair {
 
 struct mkperf_latency {
     uint64_t dropped;
-    uint64_t end;                                                /* threads run until then at most */
-    uint16_t running[MKPERF_MAX_CORES];                          /* index + 1; 0: not known */
-    uint64_t since[MKPERF_MAX_CORES];                            /* when it began to run */
+    uint64_t end;                       /* threads run until then at most */
+    uint16_t running[MKPERF_MAX_CORES]; /* index + 1; 0: not known */
+    uint64_t since[MKPERF_MAX_CORES];   /* when it began to run */
     struct mkperf_latency_thread thread[MKPERF_LATENCY_THREADS]; /* open hashing by identity */
     struct mkperf_latency_pair pair[MKPERF_LATENCY_PAIRS];       /* open hashing by key */
     /* A bucket of a pair: bits 48-63 index of the pair + 1, 32-47 bucket, 0-31 count; 0: free. Open

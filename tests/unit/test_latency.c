@@ -245,7 +245,7 @@ static void refuses(void **state)
     has(text, "no scheduling events were recorded (mkperf record --sched)");
     text = RUN(latency, &status, "-I", "100", recording_path("story.data"));
     assert_int_equal(status, MKPERF_ERR_USAGE);
-    has(text, "-I and --duration are for a target");
+    has(text, "-I, --duration and --record are for a target");
     text = RUN(latency, &status, "-t", "tcp:localhost", recording_path("story.data"));
     assert_int_equal(status, MKPERF_ERR_USAGE);
     text = RUN(latency, &status, "-o", "/nonexistent/x", recording_path("story.data"));

@@ -367,7 +367,7 @@ static void test_run_times(void **state)
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 2, 400);
     assert_ran(410, 2, 40, 2);
     assert_ran(410, MKPERF_THREAD_IDLE, 0, 1); /* since the gap nobody knows when it stopped */
-    latency.end = 420; /* the session ends, other threads go on */
+    latency.end = 420;                         /* the session ends, other threads go on */
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 1, 500);
     assert_ran(600, 1, 50 + 20, 2);
     assert_ran(600, 2, 50, 2);
