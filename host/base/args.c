@@ -11,7 +11,7 @@
 #include "guess.h"
 #include "printable.h"
 
-enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX, ID_LETTERS = 256 };
+enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX };
 
 /* getopt's view of a command: values are FIRST + the option's number. */
 struct table {
@@ -34,7 +34,7 @@ static void add_option(struct table *t, const struct mkperf_option *o, unsigned 
         [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"};
     size_t n = strlen(t->letters);
 
-    if (o->id < ID_LETTERS) {
+    if (mkperf_option_has_letter(o)) {
         snprintf(t->letters + n, sizeof t->letters - n, "%c%s", o->id, colons[argument_of(o)]);
     }
     if (o->name != NULL) {
@@ -50,7 +50,7 @@ static void make_table(const struct mkperf_command *c, struct table *t)
     memcpy(t->letters, ":h", 3);
     for (unsigned i = 0; i < MKPERF_OPTION_GROUPS && c->options[i].group != NULL; i++) {
         for (const struct mkperf_option *o = c->options[i].group->options;
-             o->id != 0 && t->n < MKPERF_OPTIONS_MAX; o++) {
+             !mkperf_option_is_end(o) && t->n < MKPERF_OPTIONS_MAX; o++) {
             add_option(t, o, i);
         }
     }
@@ -96,6 +96,34 @@ static const char *value_of(const struct mkperf_option *o, int argc, char **argv
     return f.found ? argv[optind++] : optarg;
 }
 
+/* Stores an option in self, as its row has it. */
+static enum mkperf_status store(const struct mkperf_option *o,
+                                const struct mkperf_option_group *group, char *self,
+                                const struct mkperf_given *g)
+{
+    void *at = self + o->store.at;
+
+    switch (o->store.how) {
+    case MKPERF_STORE_NONE:
+        return MKPERF_OK;
+    case MKPERF_STORE_TRUE:
+    case MKPERF_STORE_FALSE:
+        *(bool *)at = o->store.how == MKPERF_STORE_TRUE;
+        return MKPERF_OK;
+    case MKPERF_STORE_TEXT:
+        *(const char **)at = g->value;
+        return MKPERF_OK;
+    case MKPERF_STORE_SECONDS:
+        return mkperf_given_seconds(g, at);
+    case MKPERF_STORE_PERCENT:
+        return mkperf_given_percent(g, at);
+    case MKPERF_STORE_NUMBER:
+        return mkperf_given_number(g, o->store.min, o->store.max, at);
+    default:
+        return group->set != NULL ? group->set(self, g) : mkperf_given_unknown(g);
+    }
+}
+
 static enum mkperf_status set(const struct mkperf_command *c, const struct table *t, void *self,
                               int found, int argc, char **argv, struct mkperf_error *e)
 {
@@ -111,7 +139,8 @@ static enum mkperf_status set(const struct mkperf_command *c, const struct table
     }
     g.name = name;
     g.value = value_of(o, argc, argv);
-    return c->options[t->group[i]].group->set((char *)self + c->options[t->group[i]].offset, &g);
+    return store(o, c->options[t->group[i]].group, (char *)self + c->options[t->group[i]].offset,
+                 &g);
 }
 
 static enum mkperf_status complain(const struct mkperf_command *c, int found, char **argv,

@@ -4,8 +4,8 @@
  * --help (usage.c), the man pages (man.c) and shell completion (bash.c, zsh.c).
  *
  * Owns: the shape of descriptions, which are constants in the commands' own files. To add an
- * option: a line in the command's (or a shared group's) table and a case in that group's set
- * function.
+ * option: a row in the command's (or a shared group's) table, with the member that stores it, or
+ * with an id and a case in that group's set function.
  */
 #ifndef MKPERF_HOST_BASE_ARGS_H
 #define MKPERF_HOST_BASE_ARGS_H
@@ -34,8 +34,40 @@ enum mkperf_value {
     MKPERF_VALUE_WORDS, /* several, with commas between */
 };
 
+/* How an option is stored, and in which member of self. */
+struct mkperf_store {
+    enum {
+        MKPERF_STORE_SET, /* by the group's set function */
+        MKPERF_STORE_NONE,
+        MKPERF_STORE_TRUE,
+        MKPERF_STORE_FALSE,
+        MKPERF_STORE_TEXT,
+        MKPERF_STORE_SECONDS,
+        MKPERF_STORE_PERCENT,
+        MKPERF_STORE_NUMBER,
+    } how;
+    size_t at;
+    uint64_t min, max; /* of a number */
+};
+
+/* For rows of a table. The compiler rejects a member that is not of the type in the comment. */
+/* clang-format off */
+#define MKPERF_IGNORED {.how = MKPERF_STORE_NONE}
+#define MKPERF_SETS(type, member) {MKPERF_STORE_(TRUE, type, member, bool)}           /* bool */
+#define MKPERF_CLEARS(type, member) {MKPERF_STORE_(FALSE, type, member, bool)}        /* bool */
+#define MKPERF_TEXT(type, member) {MKPERF_STORE_(TEXT, type, member, const char *)}   /* const char *; NULL: no value */
+#define MKPERF_SECONDS(type, member) {MKPERF_STORE_(SECONDS, type, member, double)}   /* double, > 0 */
+#define MKPERF_PER_CENT(type, member) {MKPERF_STORE_(PERCENT, type, member, double)}  /* double, 0 to 100 */
+#define MKPERF_NUMBER(type, member, least, most) /* uint64_t */ \
+    {MKPERF_STORE_(NUMBER, type, member, uint64_t), .min = (least), .max = (most)}
+#define MKPERF_STORE_(kind, type, member, of) \
+    .how = MKPERF_STORE_##kind, .at = _Generic(((type *)0)->member, of : offsetof(type, member))
+/* clang-format on */
+
 struct mkperf_option {
-    int id;            /* the letter of its short form; from 256 on: it has none */
+    /* The letter of its short form; from 256 on, it has none. 0: neither a letter nor a case in the
+     * set function. */
+    int id;
     const char *name;  /* the long form, without dashes; NULL: none */
     const char *value; /* the name of its argument; "[X]": optional; NULL: none */
     const char *help;  /* "%d" in it stands for number */
@@ -43,7 +75,18 @@ struct mkperf_option {
     enum mkperf_value kind;
     const char *words; /* separated by blanks; NULL */
     mkperf_list *list; /* more words; NULL */
+    struct mkperf_store store;
 };
+
+static inline bool mkperf_option_has_letter(const struct mkperf_option *o)
+{
+    return o->id > 0 && o->id < 256;
+}
+
+static inline bool mkperf_option_is_end(const struct mkperf_option *o)
+{
+    return o->id == 0 && o->name == NULL;
+}
 
 /* An option from the command line. */
 struct mkperf_given {
@@ -55,8 +98,9 @@ struct mkperf_given {
 };
 
 struct mkperf_option_group {
-    const struct mkperf_option *options; /* ends with id 0 */
-    /* Stores one in self. Errors: USAGE, with mkperf_given_bad or another text. */
+    const struct mkperf_option *options; /* ends with one that has neither id nor name */
+    /* Stores one of MKPERF_STORE_SET in self; NULL: there are none. Errors: USAGE, with
+     * mkperf_given_bad or another text. */
     enum mkperf_status (*set)(void *self, const struct mkperf_given *g);
 };
 

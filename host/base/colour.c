@@ -6,18 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTION_COLOR = 256, OPTION_STDIO_COLOR };
-
 static const struct mkperf_option options[] = {
-    {.id = OPTION_COLOR,
-     .name = "color",
+    {.name = "color",
      .value = "[WHEN]",
      .kind = MKPERF_VALUE_WORD,
      .words = "auto always never",
      .help = "shares in red from 5 per cent on, in green from 0.5 on: auto (on a terminal, unless "
              "NO_COLOR is set; the default), always (also without WHEN), never"},
-    {.id = OPTION_STDIO_COLOR,
-     .name = "stdio-color",
+    {.name = "stdio-color",
      .value = "WHEN",
      .kind = MKPERF_VALUE_WORD,
      .words = "auto always never",

@@ -10,7 +10,8 @@ enum { WIDTH = 80, INDENT = 2, COLUMN = 26 };
 const struct mkperf_option *mkperf_command_option(const struct mkperf_command *c, unsigned i)
 {
     for (unsigned g = 0; g < MKPERF_OPTION_GROUPS && c->options[g].group != NULL; g++) {
-        for (const struct mkperf_option *o = c->options[g].group->options; o->id != 0; o++) {
+        for (const struct mkperf_option *o = c->options[g].group->options; !mkperf_option_is_end(o);
+             o++) {
             if (i-- == 0) {
                 return o;
             }
@@ -107,7 +108,7 @@ static void option(FILE *out, const struct mkperf_option *o)
     const char *name = o->name != NULL ? o->name : "", *value = o->value != NULL ? o->value : "";
     bool optional = value[0] == '[';
 
-    if (o->id < 256) {
+    if (mkperf_option_has_letter(o)) {
         snprintf(letter, sizeof letter, "-%c%s", o->id, o->name != NULL ? ", " : "");
     }
     snprintf(term, sizeof term, "%s%s%s%s%s", letter, o->name != NULL ? "--" : "", name,

@@ -14,21 +14,6 @@
 #include "base/colour.h"
 #include "cmd.h"
 
-enum { OPTION_NO_SOURCE = 256, OPTION_LIMIT, OPTION_STDIO };
-
-static const struct mkperf_option options[] = {
-    {.id = 's', .name = "symbol", .value = "SYMBOL", .help = "the same as SYMBOL"},
-    {.id = OPTION_NO_SOURCE, .name = "no-source", .help = "no source lines"},
-    {.id = OPTION_LIMIT,
-     .name = "percent-limit",
-     .value = "N",
-     .help = "without SYMBOL: functions of at least N per cent (1)"},
-    {.id = OPTION_STDIO,
-     .name = "stdio",
-     .help = "accepted for perf's sake: the output is always text"},
-    {.id = 0},
-};
-
 struct command {
     const char *input, *symbol;
     double limit;
@@ -38,27 +23,26 @@ struct command {
     struct report_filter filter;
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct command *c = self;
+static const struct mkperf_option options[] = {
+    {.id = 's',
+     .name = "symbol",
+     .value = "SYMBOL",
+     .help = "the same as SYMBOL",
+     .store = MKPERF_TEXT(struct command, symbol)},
+    {.name = "no-source",
+     .help = "no source lines",
+     .store = MKPERF_CLEARS(struct command, style.source)},
+    {.name = "percent-limit",
+     .value = "N",
+     .help = "without SYMBOL: functions of at least N per cent (1)",
+     .store = MKPERF_PER_CENT(struct command, limit)},
+    {.name = "stdio",
+     .help = "accepted for perf's sake: the output is always text",
+     .store = MKPERF_IGNORED},
+    {.id = 0},
+};
 
-    switch (g->id) {
-    case 's':
-        c->symbol = g->value;
-        return MKPERF_OK;
-    case OPTION_NO_SOURCE:
-        c->style.source = false;
-        return MKPERF_OK;
-    case OPTION_LIMIT:
-        return mkperf_given_percent(g, &c->limit);
-    case OPTION_STDIO:
-        return MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, NULL};
 
 static enum mkperf_status print_functions(const struct command *c, const struct mkperf_frames *f,
                                           const struct annotate_hits *h,

@@ -21,32 +21,18 @@ static const struct mkperf_option options[] = {
      .name = "command",
      .value = "\"CMD; CMD\"",
      .help = "these commands, and no prompt; status %d if one was refused",
-     .number = MKPERF_ERR_REFUSED},
+     .number = MKPERF_ERR_REFUSED,
+     .store = MKPERF_TEXT(struct console, commands)},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "samples that arrive go into this perf.data file"},
+     .help = "samples that arrive go into this perf.data file",
+     .store = MKPERF_TEXT(struct console, talk.options.output)},
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct console *c = self;
-
-    switch (g->id) {
-    case 'c':
-        c->commands = g->value;
-        return MKPERF_OK;
-    case 'o':
-        c->talk.options.output = g->value;
-        return MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, NULL};
 
 static enum mkperf_status from_text(struct console *c, struct mkperf_error *e)
 {

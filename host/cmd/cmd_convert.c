@@ -8,24 +8,7 @@
 #include "cmd.h"
 #include "conversion.h"
 
-enum {
-    OPTION_FROM = 256,
-    OPTION_TO,
-    OPTION_LENIENT,
-    OPTION_SYSTEM,
-    OPTION_ELF_PATH,
-    OPTION_KERNEL,
-    OPTION_BUILD_DIR,
-    OPTION_ROOT_DIR,
-    OPTION_ERA,
-    OPTION_TIME_HZ,
-    OPTION_TITLE,
-    OPTION_NO_INLINE,
-    OPTION_UPWARD,
-    OPTION_IDLE,
-    OPTION_ICICLE,
-    OPTION_DIFF,
-};
+enum { OPTION_TO = 256, OPTION_ERA };
 
 static void put_formats(mkperf_put *put, void *to)
 {
@@ -46,7 +29,8 @@ static const struct mkperf_option output_options[] = {
      .name = "output",
      .value = "OUT",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the file to write; - is standard output"},
+     .help = "the file to write; - is standard output",
+     .store = MKPERF_TEXT(struct mkperf_conversion, out.path)},
     {.id = OPTION_TO,
      .name = "to",
      .value = "FORMAT",
@@ -56,63 +40,76 @@ static const struct mkperf_option output_options[] = {
     {.id = 'e',
      .name = "event",
      .value = "NAME",
-     .help = "the event of formats that show one (the first)"},
+     .help = "the event of formats that show one (the first)",
+     .store = MKPERF_TEXT(struct mkperf_conversion, out.event)},
     {.id = 'C', .name = "cpu", .value = "LIST", .help = "samples of these cores only, as in 0-2,5"},
-    {.id = OPTION_TITLE, .name = "title", .value = "TEXT", .help = "of formats that have one"},
-    {.id = OPTION_NO_INLINE,
-     .name = "no-inline",
-     .help = "inlined functions are part of the function around them"},
-    {.id = OPTION_UPWARD, .name = "upward", .help = "flame graph: the root below"},
-    {.id = OPTION_ICICLE, .name = "icicle", .help = "accepted: the root is on top"},
-    {.id = OPTION_IDLE, .name = "idle", .help = "flame graph: idle, too"},
-    {.id = OPTION_DIFF,
-     .name = "diff",
+    {.name = "title",
+     .value = "TEXT",
+     .help = "of formats that have one",
+     .store = MKPERF_TEXT(struct mkperf_conversion, out.title)},
+    {.name = "no-inline",
+     .help = "inlined functions are part of the function around them",
+     .store = MKPERF_SETS(struct mkperf_conversion, out.no_inlined)},
+    {.name = "upward",
+     .help = "flame graph: the root below",
+     .store = MKPERF_SETS(struct mkperf_conversion, out.upward)},
+    {.name = "icicle",
+     .help = "accepted: the root is on top",
+     .store = MKPERF_CLEARS(struct mkperf_conversion, out.upward)},
+    {.name = "idle",
+     .help = "flame graph: idle, too",
+     .store = MKPERF_SETS(struct mkperf_conversion, out.idle)},
+    {.name = "diff",
      .value = "OTHER",
      .kind = MKPERF_VALUE_FILE,
-     .help = "flame graph, page: compare with this profile, which was before"},
-    {.id = 'q', .name = "quiet", .help = "no summary, no progress"},
+     .help = "flame graph, page: compare with this profile, which was before",
+     .store = MKPERF_TEXT(struct mkperf_conversion, diff)},
+    {.id = 'q',
+     .name = "quiet",
+     .help = "no summary, no progress",
+     .store = MKPERF_SETS(struct mkperf_conversion, quiet)},
     {.id = 0},
 };
 
 static const struct mkperf_option input_options[] = {
-    {.id = OPTION_FROM,
-     .name = "from",
+    {.name = "from",
      .value = "FORMAT",
      .kind = MKPERF_VALUE_WORD,
      .list = mkperf_input_help,
-     .help = "IN's format, if its contents do not determine it"},
-    {.id = OPTION_LENIENT,
-     .name = "lenient",
-     .help = "repair or omit invalid data, and report that"},
-    {.id = OPTION_SYSTEM,
-     .name = "system",
+     .help = "IN's format, if its contents do not determine it",
+     .store = MKPERF_TEXT(struct mkperf_input, from)},
+    {.name = "lenient",
+     .help = "repair or omit invalid data, and report that",
+     .store = MKPERF_SETS(struct mkperf_input, lenient)},
+    {.name = "system",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "for raw: the .system file, names of PDs"},
-    {.id = OPTION_ELF_PATH,
-     .name = "elf-path",
+     .help = "for raw: the .system file, names of PDs",
+     .store = MKPERF_TEXT(struct mkperf_input, system)},
+    {.name = "elf-path",
      .value = "DIR[:DIR]",
      .kind = MKPERF_VALUE_DIRS,
-     .help = "for raw: directories of the PDs' ELFs"},
-    {.id = OPTION_KERNEL,
-     .name = "kernel",
+     .help = "for raw: directories of the PDs' ELFs",
+     .store = MKPERF_TEXT(struct mkperf_input, elf_path)},
+    {.name = "kernel",
      .value = "ELF",
      .kind = MKPERF_VALUE_FILE,
-     .help = "for raw and kprof: the kernel's ELF"},
-    {.id = OPTION_BUILD_DIR,
-     .name = "build-dir",
+     .help = "for raw and kprof: the kernel's ELF",
+     .store = MKPERF_TEXT(struct mkperf_input, kernel)},
+    {.name = "build-dir",
      .value = "DIR",
      .kind = MKPERF_VALUE_DIR,
-     .help = "for toperf: the ELFs and sample_header.json"},
-    {.id = OPTION_TIME_HZ,
-     .name = "time-hz",
+     .help = "for toperf: the ELFs and sample_header.json",
+     .store = MKPERF_TEXT(struct mkperf_input, build_dir)},
+    {.name = "time-hz",
      .value = "N",
-     .help = "for toperf: time is in ticks of this clock, not nanoseconds"},
-    {.id = OPTION_ROOT_DIR,
-     .name = "root-dir",
+     .help = "for toperf: time is in ticks of this clock, not nanoseconds",
+     .store = MKPERF_NUMBER(struct mkperf_input, time_hz, 1, UINT64_MAX)},
+    {.name = "root-dir",
      .value = "DIR",
      .kind = MKPERF_VALUE_DIR,
-     .help = "for kprof: where the target's files are"},
+     .help = "for kprof: where the target's files are",
+     .store = MKPERF_TEXT(struct mkperf_input, root_dir)},
     {.id = OPTION_ERA,
      .name = "kprof-era",
      .value = "A|B|C",
@@ -124,37 +121,7 @@ static const struct mkperf_option input_options[] = {
 
 static enum mkperf_status set_input(void *self, const struct mkperf_given *g)
 {
-    struct mkperf_input *in = self;
-
-    switch (g->id) {
-    case OPTION_FROM:
-        in->from = g->value;
-        return MKPERF_OK;
-    case OPTION_LENIENT:
-        in->lenient = true;
-        return MKPERF_OK;
-    case OPTION_SYSTEM:
-        in->system = g->value;
-        return MKPERF_OK;
-    case OPTION_ELF_PATH:
-        in->elf_path = g->value;
-        return MKPERF_OK;
-    case OPTION_KERNEL:
-        in->kernel = g->value;
-        return MKPERF_OK;
-    case OPTION_BUILD_DIR:
-        in->build_dir = g->value;
-        return MKPERF_OK;
-    case OPTION_ROOT_DIR:
-        in->root_dir = g->value;
-        return MKPERF_OK;
-    case OPTION_ERA:
-        return mkperf_conversion_era(in, g);
-    case OPTION_TIME_HZ:
-        return mkperf_given_number(g, 1, UINT64_MAX, &in->time_hz);
-    default:
-        return mkperf_given_unknown(g);
-    }
+    return mkperf_conversion_era(self, g);
 }
 
 static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
@@ -162,38 +129,11 @@ static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
     struct mkperf_conversion *c = self;
 
     switch (g->id) {
-    case 'o':
-        c->out.path = g->value;
-        return MKPERF_OK;
     case OPTION_TO:
         c->format = mkperf_format_by_name(g->value);
         return c->format != NULL ? MKPERF_OK : mkperf_given_bad(g, "a format of the list");
-    case 'e':
-        c->out.event = g->value;
-        return MKPERF_OK;
     case 'C':
         return mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, &c->cores);
-    case OPTION_TITLE:
-        c->out.title = g->value;
-        return MKPERF_OK;
-    case OPTION_NO_INLINE:
-        c->out.no_inlined = true;
-        return MKPERF_OK;
-    case OPTION_UPWARD:
-        c->out.upward = true;
-        return MKPERF_OK;
-    case OPTION_ICICLE:
-        c->out.upward = false;
-        return MKPERF_OK;
-    case OPTION_IDLE:
-        c->out.idle = true;
-        return MKPERF_OK;
-    case OPTION_DIFF:
-        c->diff = g->value;
-        return MKPERF_OK;
-    case 'q':
-        c->quiet = true;
-        return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);
     }

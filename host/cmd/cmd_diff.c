@@ -19,9 +19,19 @@
 #include "report/head.h"
 #include "report/rows.h"
 
-enum { OPTION_CONFIDENCE = 256, OPTION_LIMIT, EXPECTED_MIN = 5 };
+enum { EXPECTED_MIN = 5 };
+enum side { SIDE_A, SIDE_B, SIDES };
 
 static const char timer_event[] = "timer"; /* has no kernel time, docs/stock.md */
+
+struct command {
+    const char *path[SIDES];
+    struct report_names names;
+    double confidence, limit;
+    bool by_growth;
+    enum mkperf_colour colour;
+    struct report_column_list keys;
+};
 
 static const struct mkperf_option options[] = {
     {.id = 'c',
@@ -37,27 +47,16 @@ static const struct mkperf_option options[] = {
      .kind = MKPERF_VALUE_WORDS,
      .list = report_columns_put_keys,
      .help = "what rows are, as for report: functions of PDs (pd,sym, the default), PDs (pd), ..."},
-    {.id = OPTION_CONFIDENCE,
-     .name = "confidence",
+    {.name = "confidence",
      .value = "N",
      .help = "per cent (95): in 100 - N of 100 comparisons of equal systems, some row is called "
-             "significant"},
-    {.id = OPTION_LIMIT,
-     .name = "percent-limit",
+             "significant",
+     .store = MKPERF_PER_CENT(struct command, confidence)},
+    {.name = "percent-limit",
      .value = "N",
-     .help = "leave out rows below N per cent in both (0)"},
+     .help = "leave out rows below N per cent in both (0)",
+     .store = MKPERF_PER_CENT(struct command, limit)},
     {.id = 0},
-};
-
-enum side { SIDE_A, SIDE_B, SIDES };
-
-struct command {
-    const char *path[SIDES];
-    struct report_names names;
-    double confidence, limit;
-    bool by_growth;
-    enum mkperf_colour colour;
-    struct report_column_list keys;
 };
 
 struct entry {
@@ -88,10 +87,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
                    : mkperf_given_bad(g, "delta or delta-abs");
     case 's':
         return report_columns_sort(&c->keys, g);
-    case OPTION_CONFIDENCE:
-        return mkperf_given_percent(g, &c->confidence);
-    case OPTION_LIMIT:
-        return mkperf_given_percent(g, &c->limit);
     default:
         return mkperf_given_unknown(g);
     }

@@ -7,27 +7,14 @@
 #include "cmd.h"
 #include "link/record_options.h"
 
-enum { OPT_WAIT = 384 };
-
 static const struct mkperf_option options[] = {
-    {.id = OPT_WAIT,
-     .name = "wait",
-     .help = "wait until a fault, a mark or a stop has ended the recording"},
+    {.name = "wait",
+     .help = "wait until a fault, a mark or a stop has ended the recording",
+     .store = MKPERF_SETS(struct mkperf_record_options, wait)},
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct mkperf_record_options *o = self;
-
-    if (g->id != OPT_WAIT) {
-        return mkperf_given_unknown(g);
-    }
-    o->wait = true;
-    return MKPERF_OK;
-}
-
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, NULL};
 
 static int dump_main(int argc, char **argv)
 {

@@ -8,37 +8,49 @@
 #include "cmd.h"
 #include "conversion.h"
 
-enum { OPTION_ROOT_DIR = 256, OPTION_ERA, OPTION_LENIENT, PRINT_LEVEL = 8 };
+enum { OPTION_ERA = 256, PRINT_LEVEL = 8 };
 
 static const struct mkperf_option options[] = {
     {.id = 'i',
      .name = "input",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "kpdata (standard input)"},
+     .help = "kpdata (standard input)",
+     .store = MKPERF_TEXT(struct mkperf_conversion, input)},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "perf.data (standard output)"},
-    {.id = 'k', .name = "kernel", .value = "ELF", .kind = MKPERF_VALUE_FILE, .help = "the kernel"},
-    {.id = OPTION_ROOT_DIR,
-     .name = "root-dir",
+     .help = "perf.data (standard output)",
+     .store = MKPERF_TEXT(struct mkperf_conversion, out.path)},
+    {.id = 'k',
+     .name = "kernel",
+     .value = "ELF",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "the kernel",
+     .store = MKPERF_TEXT(struct mkperf_conversion, in.kernel)},
+    {.name = "root-dir",
      .value = "DIR",
      .kind = MKPERF_VALUE_DIR,
-     .help = "where the target's files are: programs get names"},
+     .help = "where the target's files are: programs get names",
+     .store = MKPERF_TEXT(struct mkperf_conversion, in.root_dir)},
     {.id = OPTION_ERA,
      .name = "kprof-era",
      .value = "A|B|C",
      .kind = MKPERF_VALUE_WORD,
      .words = "A B C",
      .help = "the layout, if it is not to be found out"},
-    {.id = OPTION_LENIENT, .name = "lenient", .help = "omit invalid data, and report that"},
+    {.name = "lenient",
+     .help = "omit invalid data, and report that",
+     .store = MKPERF_SETS(struct mkperf_conversion, in.lenient)},
     {.id = 'D',
      .value = "LEVEL",
      .help = "from %d on: print each sample, to standard error",
      .number = PRINT_LEVEL},
-    {.id = 's', .value = "SIZE", .help = "accepted: there are no memory blocks"},
+    {.id = 's',
+     .value = "SIZE",
+     .help = "accepted: there are no memory blocks",
+     .store = MKPERF_IGNORED},
     {.id = 0},
 };
 
@@ -48,28 +60,11 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     uint64_t level;
 
     switch (g->id) {
-    case 'i':
-        c->input = g->value;
-        return MKPERF_OK;
-    case 'o':
-        c->out.path = g->value;
-        return MKPERF_OK;
-    case 'k':
-        c->in.kernel = g->value;
-        return MKPERF_OK;
-    case 's':
-        return MKPERF_OK;
     case 'D':
         if (mkperf_given_number(g, 0, INT32_MAX, &level) != MKPERF_OK) {
             return g->e->status;
         }
         c->print = level >= PRINT_LEVEL ? stderr : NULL;
-        return MKPERF_OK;
-    case OPTION_ROOT_DIR:
-        c->in.root_dir = g->value;
-        return MKPERF_OK;
-    case OPTION_LENIENT:
-        c->in.lenient = true;
         return MKPERF_OK;
     case OPTION_ERA:
         return mkperf_conversion_era(&c->in, g);

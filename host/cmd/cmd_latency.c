@@ -17,7 +17,7 @@
 #include "report/path_table.h"
 #include "sched/path_choice.h"
 
-enum { OPT_DURATION = 256, OPT_JSON, OPT_SYSTEM, OPT_PATH, OPT_AT, OPT_RECORD };
+enum { OPT_PATH = 256, OPT_AT, OPT_RECORD };
 enum { MAX_INTERVAL_MS = 3600000 };
 
 struct command {
@@ -33,11 +33,13 @@ static const struct mkperf_option options[] = {
      .name = "input",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "a recording with scheduling events (record --sched; default perf.data)"},
+     .help = "a recording with scheduling events (record --sched; default perf.data)",
+     .store = MKPERF_TEXT(struct command, input)},
     {.id = 'I',
      .name = "interval-print",
      .value = "MS",
-     .help = "with -t, print every MS milliseconds what was measured so far"},
+     .help = "with -t, print every MS milliseconds what was measured so far",
+     .store = MKPERF_NUMBER(struct command, interval_ms, 1, MAX_INTERVAL_MS)},
     {.id = OPT_PATH,
      .name = "critical-path",
      .value = "[WHAT]",
@@ -50,10 +52,10 @@ static const struct mkperf_option options[] = {
      .value = "S",
      .help = "with --critical-path, not the longest but the one under way at S seconds of the "
              "target's time"},
-    {.id = OPT_DURATION,
-     .name = "duration",
+    {.name = "duration",
      .value = "S",
-     .help = "with -t, end after S seconds (default: with Ctrl-C)"},
+     .help = "with -t, end after S seconds (default: with Ctrl-C)",
+     .store = MKPERF_SECONDS(struct command, talk.options.duration_s)},
     {.id = OPT_RECORD,
      .name = "record",
      .value = "FILE",
@@ -61,21 +63,23 @@ static const struct mkperf_option options[] = {
      .help =
          "with -t, have the events sent, too, into a recording FILE, and print what was measured "
          "at its end"},
-    {.id = OPT_SYSTEM,
-     .name = "system",
+    {.name = "system",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "with -t, the .system file: names of PDs, where the image does not list them"},
+     .help = "with -t, the .system file: names of PDs, where the image does not list them",
+     .store = MKPERF_TEXT(struct command, talk.options.system)},
     {.id = 'x',
      .name = "field-separator",
      .value = "SEP",
-     .help = "rows for programs: the kind of row, then its fields; docs/latency.md lists them"},
-    {.id = OPT_JSON, .name = "json", .help = "the same as JSON Lines"},
+     .help = "rows for programs: the kind of row, then its fields; docs/latency.md lists them",
+     .store = MKPERF_TEXT(struct command, separator)},
+    {.name = "json", .help = "the same as JSON Lines", .store = MKPERF_SETS(struct command, json)},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "print there (default: standard output)"},
+     .help = "print there (default: standard output)",
+     .store = MKPERF_TEXT(struct command, output)},
     {.id = 0},
 };
 
@@ -85,19 +89,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     const char *end;
 
     switch (g->id) {
-    case 'i':
-        c->input = g->value;
-        return MKPERF_OK;
-    case 'I':
-        return mkperf_given_number(g, 1, MAX_INTERVAL_MS, &c->interval_ms);
-    case OPT_DURATION:
-        return mkperf_given_seconds(g, &c->talk.options.duration_s);
     case OPT_RECORD:
         c->talk.recording = g->value;
         c->talk.options.configure.sched = true;
-        return MKPERF_OK;
-    case OPT_SYSTEM:
-        c->talk.options.system = g->value;
         return MKPERF_OK;
     case OPT_PATH:
         c->path = true;
@@ -108,15 +102,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return end != NULL && *end == '\0'
                    ? MKPERF_OK
                    : mkperf_given_bad(g, "seconds, as in the tables: 1.113441");
-    case 'x':
-        c->separator = g->value;
-        return MKPERF_OK;
-    case OPT_JSON:
-        c->json = true;
-        return MKPERF_OK;
-    case 'o':
-        c->output = g->value;
-        return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);
     }

@@ -14,7 +14,7 @@
 #include "link/talk.h"
 #include "pmu/cpu_events.h"
 
-enum { MAX_LISTED = 1024, ATTEMPTS = 3, OPT_CPU = 256 };
+enum { MAX_LISTED = 1024, ATTEMPTS = 3 };
 
 struct list {
     struct mkperf_talk talk;
@@ -33,24 +33,16 @@ static void put_tables(mkperf_put *put, void *to)
 }
 
 static const struct mkperf_option options[] = {
-    {.id = OPT_CPU,
-     .name = "cpu",
+    {.name = "cpu",
      .value = "NAME",
      .kind = MKPERF_VALUE_WORD,
      .list = put_tables,
-     .help = "the CPU, where the target cannot say which it has"},
+     .help = "the CPU, where the target cannot say which it has",
+     .store = MKPERF_TEXT(struct list, cpu)},
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct list *l = self;
-
-    l->cpu = g->value;
-    return MKPERF_OK;
-}
-
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, NULL};
 
 static void add(struct list *l, const mkperf_EventInfo *info)
 {

@@ -13,17 +13,12 @@ static const struct mkperf_option options[] = {
      .name = "output",
      .value = "OUTPUT",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the finished file; without it FILE is finished in place and loses its \".partial\""},
+     .help = "the finished file; without it FILE is finished in place and loses its \".partial\"",
+     .store = {.how = MKPERF_STORE_TEXT}},
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    *(const char **)self = g->value;
-    return MKPERF_OK;
-}
-
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, NULL};
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {

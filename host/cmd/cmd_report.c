@@ -21,19 +21,16 @@
 #include "report/interactions_table.h"
 #include "report/rows_print.h"
 
-enum {
-    OPTION_CHILDREN = 256,
-    OPTION_NO_CHILDREN,
-    OPTION_LIMIT,
-    OPTION_STDIO,
-    OPTION_INTERACTIONS,
-    OPTION_DOT,
-    OPTION_CHARGED,
-    OPTION_PERCENTAGE,
-    OPTION_NO_IDLE,
-    OPTION_MARKS,
-    OPTION_OFF_CPU,
-    OPTION_HIERARCHY,
+enum { OPTION_LIMIT = 256, OPTION_DOT, OPTION_PERCENTAGE };
+
+struct command {
+    const char *input;
+    bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy;
+    const char *output; /* of interactions */
+    enum mkperf_colour colour;
+    struct report_options report;
+    struct report_names names;
+    struct report_filter filter;
 };
 
 static const struct mkperf_option options[] = {
@@ -51,9 +48,9 @@ static const struct mkperf_option options[] = {
      .kind = MKPERF_VALUE_WORDS,
      .list = report_columns_put_keys,
      .help = "perf's name for --sort: overhead, samples and period are always shown"},
-    {.id = OPTION_HIERARCHY,
-     .name = "hierarchy",
-     .help = "a level for each key of --sort, each with the sum of what is below it"},
+    {.name = "hierarchy",
+     .help = "a level for each key of --sort, each with the sum of what is below it",
+     .store = MKPERF_SETS(struct command, hierarchy)},
     {.id = 'g',
      .name = "call-graph",
      .value = "[ORDER]",
@@ -61,8 +58,12 @@ static const struct mkperf_option options[] = {
      .words = "caller callee",
      .help = "below each row, its callers (caller, the default) or its callees (callee; useful "
              "with --children)"},
-    {.id = OPTION_CHILDREN, .name = "children", .help = "add a row's callees to it"},
-    {.id = OPTION_NO_CHILDREN, .name = "no-children", .help = "do not (the default)"},
+    {.name = "children",
+     .help = "add a row's callees to it",
+     .store = MKPERF_SETS(struct command, report.children)},
+    {.name = "no-children",
+     .help = "do not (the default)",
+     .store = MKPERF_CLEARS(struct command, report.children)},
     {.id = OPTION_LIMIT,
      .name = "percent-limit",
      .value = "N",
@@ -73,45 +74,47 @@ static const struct mkperf_option options[] = {
      .kind = MKPERF_VALUE_WORD,
      .words = "absolute relative",
      .help = "of the whole event (absolute, the default), or of what --pd leaves (relative)"},
-    {.id = OPTION_NO_IDLE,
-     .name = "no-idle",
-     .help = "leave idle out: percentages are of the rest"},
-    {.id = 'n', .name = "show-nr-samples", .help = "always so; perf has this option"},
-    {.id = OPTION_MARKS, .name = "marks", .help = "list marks above the table (the first 32)"},
-    {.id = 'S', .name = "symbol", .value = "NAME", .help = "only rows of this function"},
-    {.id = OPTION_STDIO, .name = "stdio", .help = "print, even on a terminal"},
-    {.id = OPTION_INTERACTIONS,
-     .name = "interactions",
-     .help = "instead: which PD called and notified which, and how often (record --interactions)"},
+    {.name = "no-idle",
+     .help = "leave idle out: percentages are of the rest",
+     .store = MKPERF_SETS(struct command, report.no_idle)},
+    {.id = 'n',
+     .name = "show-nr-samples",
+     .help = "always so; perf has this option",
+     .store = MKPERF_IGNORED},
+    {.name = "marks",
+     .help = "list marks above the table (the first 32)",
+     .store = MKPERF_SETS(struct command, marks)},
+    {.id = 'S',
+     .name = "symbol",
+     .value = "NAME",
+     .help = "only rows of this function",
+     .store = MKPERF_TEXT(struct command, report.symbol)},
+    {.name = "stdio",
+     .help = "print, even on a terminal",
+     .store = MKPERF_SETS(struct command, stdio)},
+    {.name = "interactions",
+     .help = "instead: which PD called and notified which, and how often (record --interactions)",
+     .store = MKPERF_SETS(struct command, interactions)},
     {.id = OPTION_DOT,
      .name = "dot",
      .help = "the same as a graph in the DOT language, for graphviz"},
-    {.id = OPTION_CHARGED,
-     .name = "charged",
-     .help = "instead: for each PD what it used itself, and what others used on its behalf"},
-    {.id = OPTION_OFF_CPU,
-     .name = "off-cpu",
+    {.name = "charged",
+     .help = "instead: for each PD what it used itself, and what others used on its behalf",
+     .store = MKPERF_SETS(struct command, charged)},
+    {.name = "off-cpu",
      .help = "instead: the time in which threads were blocked, in ns, by their callchains (record "
-             "--off-cpu); with scheduling events alone, by what each PD waited for"},
+             "--off-cpu); with scheduling events alone, by what each PD waited for",
+     .store = MKPERF_SETS(struct command, off_cpu)},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "where --interactions goes (default: standard output); FILE.dot implies --dot"},
+     .help = "where --interactions goes (default: standard output); FILE.dot implies --dot",
+     .store = MKPERF_TEXT(struct command, output)},
     {.id = 0},
 };
 
 static const char default_input[] = "perf.data";
-
-struct command {
-    const char *input;
-    bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy;
-    const char *output; /* of interactions */
-    enum mkperf_colour colour;
-    struct report_options report;
-    struct report_names names;
-    struct report_filter filter;
-};
 
 static enum mkperf_status set_graph(struct report_options *o, const struct mkperf_given *g)
 {
@@ -135,10 +138,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return report_columns_sort(&c->report.keys, g);
     case 'g':
         return set_graph(&c->report, g);
-    case OPTION_CHILDREN:
-    case OPTION_NO_CHILDREN:
-        c->report.children = g->id == OPTION_CHILDREN;
-        return MKPERF_OK;
     case OPTION_LIMIT:
         if (mkperf_given_percent(g, &c->report.limit) != MKPERF_OK) {
             return g->e->status;
@@ -150,37 +149,8 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return c->report.relative || strcmp(g->value, "absolute") == 0
                    ? MKPERF_OK
                    : mkperf_given_bad(g, "relative or absolute");
-    case OPTION_NO_IDLE:
-        c->report.no_idle = true;
-        return MKPERF_OK;
-    case OPTION_MARKS:
-        c->marks = true;
-        return MKPERF_OK;
-    case OPTION_HIERARCHY:
-        c->hierarchy = true;
-        return MKPERF_OK;
-    case 'n':
-        return MKPERF_OK;
-    case 'S':
-        c->report.symbol = g->value;
-        return MKPERF_OK;
-    case OPTION_STDIO:
-        c->stdio = true;
-        return MKPERF_OK;
-    case OPTION_INTERACTIONS:
-        c->interactions = true;
-        return MKPERF_OK;
     case OPTION_DOT:
         c->interactions = c->dot = true;
-        return MKPERF_OK;
-    case OPTION_CHARGED:
-        c->charged = true;
-        return MKPERF_OK;
-    case OPTION_OFF_CPU:
-        c->off_cpu = true;
-        return MKPERF_OK;
-    case 'o':
-        c->output = g->value;
         return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);

@@ -15,8 +15,6 @@
 #include "cmd.h"
 #include "report/columns.h"
 
-enum { OPTION_NS = 256 };
-
 /* Fields, as bits. */
 enum field {
     FIELD_COMM = 1 << REPORT_SORT_PD,
@@ -56,8 +54,9 @@ static const struct mkperf_option options[] = {
              "(comm,tid,cpu,time,period,event,ip,sym,symoff,dso)"},
     {.id = 'G',
      .name = "hide-call-graph",
-     .help = "the innermost frame only, on the sample's line"},
-    {.id = OPTION_NS, .name = "ns", .help = "times in nanoseconds"},
+     .help = "the innermost frame only, on the sample's line",
+     .store = MKPERF_SETS(struct command, flat)},
+    {.name = "ns", .help = "times in nanoseconds", .store = MKPERF_SETS(struct command, ns)},
     {.id = 0},
 };
 
@@ -65,18 +64,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
 
-    switch (g->id) {
-    case 'F':
-        return report_columns_fields(&c->fields, FIELD_DEFAULT, g);
-    case 'G':
-        c->flat = true;
-        return MKPERF_OK;
-    case OPTION_NS:
-        c->ns = true;
-        return MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
-    }
+    return report_columns_fields(&c->fields, FIELD_DEFAULT, g);
 }
 
 static const struct mkperf_option_group group = {options, set};

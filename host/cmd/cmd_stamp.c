@@ -37,48 +37,30 @@ struct stamp {
 };
 
 static const struct mkperf_option options[] = {
-    {.id = 256,
-     .name = "elf-path",
+    {.name = "elf-path",
      .value = "DIR[:DIR]",
      .kind = MKPERF_VALUE_DIRS,
-     .help = "where the programs are (the .system file's directory)"},
-    {.id = 257,
-     .name = "kernel",
+     .help = "where the programs are (the .system file's directory)",
+     .store = MKPERF_TEXT(struct stamp, elf_path)},
+    {.name = "kernel",
      .value = "ELF",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the kernel that the image gets; Microkit's monitor.elf is looked for beside it"},
+     .help = "the kernel that the image gets; Microkit's monitor.elf is looked for beside it",
+     .store = MKPERF_TEXT(struct stamp, kernel)},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the client PD's ELF with the table (the ELF itself is changed)"},
-    {.id = 'q', .name = "quiet", .help = "print errors alone"},
+     .help = "the client PD's ELF with the table (the ELF itself is changed)",
+     .store = MKPERF_TEXT(struct stamp, output)},
+    {.id = 'q',
+     .name = "quiet",
+     .help = "print errors alone",
+     .store = MKPERF_SETS(struct stamp, quiet)},
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct stamp *s = self;
-
-    switch (g->id) {
-    case 256:
-        s->elf_path = g->value;
-        return MKPERF_OK;
-    case 257:
-        s->kernel = g->value;
-        return MKPERF_OK;
-    case 'o':
-        s->output = g->value;
-        return MKPERF_OK;
-    case 'q':
-        s->quiet = true;
-        return MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, NULL};
 
 static const char *base_name(const char *path)
 {

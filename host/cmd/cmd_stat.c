@@ -13,7 +13,7 @@
 #include "pmu/events.h"
 #include "stat/measure.h"
 
-enum { OPT_DURATION = 256, OPT_PER_PD, OPT_PER_CORE, OPT_PD, OPT_ESTIMATE, OPT_UTIL, OPT_SYSTEM };
+enum { OPT_PD = 256, OPT_ESTIMATE, OPT_UTIL };
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
@@ -31,13 +31,13 @@ static const struct mkperf_option options[] = {
          "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
          "More events than counters are multiplexed: counts are scaled then, and the share of the "
          "time is printed"},
-    {.id = OPT_PER_PD,
-     .name = "per-pd",
+    {.name = "per-pd",
      .help = "also by protection domain: exactly if the target's kernel can, else estimated from "
-             "samples, with the standard error"},
-    {.id = OPT_PER_CORE,
-     .name = "per-core",
-     .help = "the system by core, for those that the target counts on"},
+             "samples, with the standard error",
+     .store = MKPERF_SETS(struct stat, measure.per_pd)},
+    {.name = "per-core",
+     .help = "the system by core, for those that the target counts on",
+     .store = MKPERF_SETS(struct stat, measure.per_core)},
     {.id = 'C', .name = "cpu", .value = "LIST", .help = "count on these cores only, as in 0-2"},
     {.id = OPT_PD,
      .name = "pd",
@@ -48,29 +48,39 @@ static const struct mkperf_option options[] = {
      .name = "util",
      .help = "also how long each PD and idle ran, in ns (" STAT_RUN_TIME
              "), by the target's scheduling events; implies --per-pd"},
-    {.id = OPT_SYSTEM,
-     .name = "system",
+    {.name = "system",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the .system file: names of PDs"},
-    {.id = OPT_DURATION, .name = "duration", .value = "S", .help = "seconds of the target's time"},
-    {.id = 'I', .name = "interval-print", .value = "MS", .help = "a reading every MS milliseconds"},
+     .help = "the .system file: names of PDs",
+     .store = MKPERF_TEXT(struct stat, measure.talk.options.system)},
+    {.name = "duration",
+     .value = "S",
+     .help = "seconds of the target's time",
+     .store = MKPERF_SECONDS(struct stat, measure.talk.options.duration_s)},
+    {.id = 'I',
+     .name = "interval-print",
+     .value = "MS",
+     .help = "a reading every MS milliseconds",
+     .store = MKPERF_NUMBER(struct stat, measure.interval_ms, 1, MAX_INTERVAL_MS)},
     {.id = 'r',
      .name = "repeat",
      .value = "N",
-     .help = "N runs of --duration: mean and its standard error"},
+     .help = "N runs of --duration: mean and its standard error",
+     .store = MKPERF_NUMBER(struct stat, measure.runs, 1, MAX_RUNS)},
     {.id = 'x',
      .name = "field-separator",
      .value = "SEP",
      .help =
          "fields for programs: count, unit, event, time counted in ns, share of the time in per "
          "cent, derived figure, its unit, user, kernel, standard error; before them with -I the "
-         "time, with --per-core the core and how many cores it is of, with --per-pd the PD"},
+         "time, with --per-core the core and how many cores it is of, with --per-pd the PD",
+     .store = MKPERF_TEXT(struct stat, separator)},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "print there (default: standard error)"},
+     .help = "print there (default: standard error)",
+     .store = MKPERF_TEXT(struct stat, output)},
     {.id = 0},
 };
 
@@ -84,24 +94,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return mkperf_events_parse(g->value, &o->configure, g->e);
     case 'C':
         return mkperf_given_core_mask(g, &o->configure.cores);
-    case 'I':
-        return mkperf_given_number(g, 1, MAX_INTERVAL_MS, &s->measure.interval_ms);
-    case 'r':
-        return mkperf_given_number(g, 1, MAX_RUNS, &s->measure.runs);
-    case 'x':
-        s->separator = g->value;
-        return MKPERF_OK;
-    case 'o':
-        s->output = g->value;
-        return MKPERF_OK;
-    case OPT_DURATION:
-        return mkperf_given_seconds(g, &o->duration_s);
-    case OPT_PER_PD:
-        s->measure.per_pd = true;
-        return MKPERF_OK;
-    case OPT_PER_CORE:
-        s->measure.per_core = true;
-        return MKPERF_OK;
     case OPT_PD:
         s->only = g->value;
         s->measure.per_pd = true;
@@ -112,9 +104,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return MKPERF_OK;
     case OPT_UTIL:
         s->measure.util = s->measure.per_pd = true;
-        return MKPERF_OK;
-    case OPT_SYSTEM:
-        o->system = g->value;
         return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);

@@ -18,15 +18,15 @@
 #include "report/browser.h"
 #include "top/screen.h"
 
-enum {
-    DEFAULT_WINDOW_S = 10,
-    OPT_WINDOW = 256,
-    OPT_PD,
-    OPT_ROWS,
-    OPT_CHARGED,
-    OPT_NO_IDLE,
-    OPT_UTIL,
-    OPT_STDIO
+enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256 };
+
+struct command {
+    struct mkperf_record_options record;
+    double delay_s, window_s;
+    bool zero, charged, no_idle, util, stdio;
+    enum mkperf_colour colour;
+    const char *pd;
+    uint64_t rows;
 };
 
 static const struct mkperf_option options[] = {
@@ -38,35 +38,29 @@ static const struct mkperf_option options[] = {
      .number = DEFAULT_WINDOW_S},
     {.id = 'z',
      .name = "zero",
-     .help = "show the samples since the last refresh: --window of --delay"},
-    {.id = OPT_PD,
-     .name = "pd",
+     .help = "show the samples since the last refresh: --window of --delay",
+     .store = MKPERF_SETS(struct command, zero)},
+    {.name = "pd",
      .value = "NAME",
-     .help = "only functions of this protection domain"},
-    {.id = OPT_ROWS,
-     .name = "rows",
+     .help = "only functions of this protection domain",
+     .store = MKPERF_TEXT(struct command, pd)},
+    {.name = "rows",
      .value = "N",
-     .help = "with --stdio: functions of a table (20); 0: all"},
-    {.id = OPT_CHARGED,
-     .name = "charged",
-     .help = "what each PD used itself, and what others used on its behalf"},
-    {.id = OPT_NO_IDLE,
-     .name = "no-idle",
-     .help = "leave idle out: percentages are of the rest, but those of cores"},
-    {.id = OPT_UTIL,
-     .name = "util",
-     .help = "how long each PD ran, by scheduling events (as record --sched)"},
-    {.id = OPT_STDIO, .name = "stdio", .help = "print tables; the default without a terminal"},
+     .help = "with --stdio: functions of a table (20); 0: all",
+     .store = MKPERF_NUMBER(struct command, rows, 0, 1000000)},
+    {.name = "charged",
+     .help = "what each PD used itself, and what others used on its behalf",
+     .store = MKPERF_SETS(struct command, charged)},
+    {.name = "no-idle",
+     .help = "leave idle out: percentages are of the rest, but those of cores",
+     .store = MKPERF_SETS(struct command, no_idle)},
+    {.name = "util",
+     .help = "how long each PD ran, by scheduling events (as record --sched)",
+     .store = MKPERF_SETS(struct command, util)},
+    {.name = "stdio",
+     .help = "print tables; the default without a terminal",
+     .store = MKPERF_SETS(struct command, stdio)},
     {.id = 0},
-};
-
-struct command {
-    struct mkperf_record_options record;
-    double delay_s, window_s;
-    bool zero, charged, no_idle, util, stdio;
-    enum mkperf_colour colour;
-    const char *pd;
-    uint64_t rows;
 };
 
 struct top {
@@ -107,26 +101,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         }
         return c->window_s == 0 || c->window_s >= 0.1 ? MKPERF_OK
                                                       : mkperf_given_bad(g, "0 or at least 0.1");
-    case 'z':
-        c->zero = true;
-        return MKPERF_OK;
-    case OPT_PD:
-        c->pd = g->value;
-        return MKPERF_OK;
-    case OPT_ROWS:
-        return mkperf_given_number(g, 0, 1000000, &c->rows);
-    case OPT_CHARGED:
-        c->charged = true;
-        return MKPERF_OK;
-    case OPT_NO_IDLE:
-        c->no_idle = true;
-        return MKPERF_OK;
-    case OPT_UTIL:
-        c->util = true;
-        return MKPERF_OK;
-    case OPT_STDIO:
-        c->stdio = true;
-        return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);
     }

@@ -8,32 +8,33 @@
 #include "cmd.h"
 #include "conversion.h"
 
-enum { OPTION_LENIENT = 256, OPTION_TIME_HZ };
-
 static const struct mkperf_option options[] = {
     {.id = 's',
      .name = "samples-path",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "samples.json of the seL4 profiler; - is standard input"},
+     .help = "samples.json of the seL4 profiler; - is standard input",
+     .store = MKPERF_TEXT(struct mkperf_conversion, input)},
     {.id = 'b',
      .name = "build-dir",
      .value = "DIR",
      .kind = MKPERF_VALUE_DIR,
-     .help = "the ELFs that it names, and sample_header.json"},
+     .help = "the ELFs that it names, and sample_header.json",
+     .store = MKPERF_TEXT(struct mkperf_conversion, in.build_dir)},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the file to write (perf.data)"},
+     .help = "the file to write (perf.data)",
+     .store = MKPERF_TEXT(struct mkperf_conversion, out.path)},
     {.id = 'p', .name = "print-summary", .help = "print the samples, one a line"},
-    {.id = OPTION_LENIENT,
-     .name = "lenient",
-     .help = "repair or omit invalid data, and report that"},
-    {.id = OPTION_TIME_HZ,
-     .name = "time-hz",
+    {.name = "lenient",
+     .help = "repair or omit invalid data, and report that",
+     .store = MKPERF_SETS(struct mkperf_conversion, in.lenient)},
+    {.name = "time-hz",
      .value = "N",
-     .help = "time is in ticks of this clock, not nanoseconds"},
+     .help = "time is in ticks of this clock, not nanoseconds",
+     .store = MKPERF_NUMBER(struct mkperf_conversion, in.time_hz, 1, UINT64_MAX)},
     {.id = 0},
 };
 
@@ -41,27 +42,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
     struct mkperf_conversion *c = self;
 
-    switch (g->id) {
-    case 's':
-        c->input = g->value;
-        return MKPERF_OK;
-    case 'b':
-        c->in.build_dir = g->value;
-        return MKPERF_OK;
-    case 'p':
-        c->print = stdout;
-        return MKPERF_OK;
-    case 'o':
-        c->out.path = g->value;
-        return MKPERF_OK;
-    case OPTION_LENIENT:
-        c->in.lenient = true;
-        return MKPERF_OK;
-    case OPTION_TIME_HZ:
-        return mkperf_given_number(g, 1, UINT64_MAX, &c->in.time_hz);
-    default:
-        return mkperf_given_unknown(g);
-    }
+    (void)g; /* -p */
+    c->print = stdout;
+    return MKPERF_OK;
 }
 
 static const struct mkperf_option_group group = {options, set};

@@ -18,27 +18,7 @@
 #include "view/live.h"
 #include "view/shown.h"
 
-enum { OPTION_SPEEDSCOPE = 256, OPTION_DIFF, OPTION_SCHED, PATH_BYTES = 4096 };
-
-static const struct mkperf_option options[] = {
-    {.id = 'p', .name = "port", .value = "N", .help = "port (default: a free one)"},
-    {.id = OPTION_DIFF,
-     .name = "diff",
-     .value = "OTHER",
-     .kind = MKPERF_VALUE_FILE,
-     .help = "compare with this recording, which was before"},
-    {.id = OPTION_SCHED,
-     .name = "sched",
-     .help = "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply"},
-    {.id = OPTION_SPEEDSCOPE,
-     .name = "speedscope",
-     .value = "DIR",
-     .kind = MKPERF_VALUE_DIR,
-     .help =
-         "speedscope's release (dist/release of its npm package), linked from the page; default: "
-         "$MKPERF_SPEEDSCOPE, or speedscope beside mkperf or in ../share/mkperf, if it is there"},
-    {.id = 0},
-};
+enum { PATH_BYTES = 4096 };
 
 struct command {
     const char *input, *base, *speedscope;
@@ -48,28 +28,31 @@ struct command {
     struct view_live live;      /* with -t instead */
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct command *c = self;
+static const struct mkperf_option options[] = {
+    {.id = 'p',
+     .name = "port",
+     .value = "N",
+     .help = "port (default: a free one)",
+     .store = MKPERF_NUMBER(struct command, port, 0, UINT16_MAX)},
+    {.name = "diff",
+     .value = "OTHER",
+     .kind = MKPERF_VALUE_FILE,
+     .help = "compare with this recording, which was before",
+     .store = MKPERF_TEXT(struct command, base)},
+    {.name = "sched",
+     .help = "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply",
+     .store = MKPERF_SETS(struct command, live.record.configure.sched)},
+    {.name = "speedscope",
+     .value = "DIR",
+     .kind = MKPERF_VALUE_DIR,
+     .help =
+         "speedscope's release (dist/release of its npm package), linked from the page; default: "
+         "$MKPERF_SPEEDSCOPE, or speedscope beside mkperf or in ../share/mkperf, if it is there",
+     .store = MKPERF_TEXT(struct command, speedscope)},
+    {.id = 0},
+};
 
-    switch (g->id) {
-    case 'p':
-        return mkperf_given_number(g, 0, UINT16_MAX, &c->port);
-    case OPTION_DIFF:
-        c->base = g->value;
-        return MKPERF_OK;
-    case OPTION_SCHED:
-        c->live.record.configure.sched = true;
-        return MKPERF_OK;
-    case OPTION_SPEEDSCOPE:
-        c->speedscope = g->value;
-        return MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, NULL};
 
 static bool has_speedscope(const char *dir)
 {

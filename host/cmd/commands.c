@@ -67,10 +67,12 @@ struct help {
     bool man, bash, zsh;
 };
 
-enum { OPTION_MAN = 256, OPTION_COMPLETION };
+enum { OPTION_COMPLETION = 256 };
 
 static const struct mkperf_option options[] = {
-    {.id = OPTION_MAN, .name = "man", .help = "a man page's source; without COMMAND, mkperf(1)'s"},
+    {.name = "man",
+     .help = "a man page's source; without COMMAND, mkperf(1)'s",
+     .store = MKPERF_SETS(struct help, man)},
     {.id = OPTION_COMPLETION,
      .name = "completion",
      .value = "SHELL",
@@ -84,17 +86,9 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
     struct help *h = self;
 
-    switch (g->id) {
-    case OPTION_MAN:
-        h->man = true;
-        return MKPERF_OK;
-    case OPTION_COMPLETION:
-        h->bash = strcmp(g->value, "bash") == 0;
-        h->zsh = strcmp(g->value, "zsh") == 0;
-        return h->bash || h->zsh ? MKPERF_OK : mkperf_given_bad(g, "bash or zsh");
-    default:
-        return mkperf_given_unknown(g);
-    }
+    h->bash = strcmp(g->value, "bash") == 0;
+    h->zsh = strcmp(g->value, "zsh") == 0;
+    return h->bash || h->zsh ? MKPERF_OK : mkperf_given_bad(g, "bash or zsh");
 }
 
 static const struct mkperf_option_group group = {options, set};

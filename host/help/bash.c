@@ -166,7 +166,7 @@ static void values(FILE *out, mkperf_list *const *lists, unsigned n)
                 continue;
             }
             fputs("    ", out);
-            if (o->id < 256) {
+            if (mkperf_option_has_letter(o)) {
                 fprintf(out, "%s,-%c%s", command->name, o->id, o->name != NULL ? " | " : ")");
             }
             if (o->name != NULL) {

@@ -86,7 +86,7 @@ static void option(FILE *out, const struct mkperf_option *o)
     bool optional = value[0] == '[';
 
     fputs(".TP\n", out);
-    if (o->id < 256) {
+    if (mkperf_option_has_letter(o)) {
         fprintf(out, "\\fB\\-%c\\fR%s", o->id, o->name != NULL ? ", " : "");
     }
     if (o->name != NULL) {

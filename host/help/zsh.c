@@ -100,11 +100,11 @@ static void option(FILE *out, const struct mkperf_option *o, mkperf_list *const 
     bool optional = o->value != NULL && o->value[0] == '[';
 
     for (int form = 0; form < 2; form++) {
-        if (form == 0 ? o->id >= 256 : o->name == NULL) {
+        if (form == 0 ? !mkperf_option_has_letter(o) : o->name == NULL) {
             continue;
         }
         fputs(" \\\n        '", out);
-        if (o->id < 256 && o->name != NULL) {
+        if (mkperf_option_has_letter(o) && o->name != NULL) {
             fprintf(out, "(-%c --%s)", o->id, o->name);
         }
         if (form == 0) {

@@ -14,31 +14,31 @@
 #include "pmu/events.h"
 #include "talk.h"
 
-enum { OPT_OVERWRITE = 320, OPT_DUMP_ON_FAULT, OPT_INTERACTIONS, OPT_SCHED, OPT_OFF_CPU };
+enum { OPT_OFF_CPU = 320 };
 
 static const struct mkperf_option options[] = {
-    {.id = OPT_OVERWRITE,
-     .name = "overwrite",
+    {.name = "overwrite",
      .help = "flight recorder: the newest samples stay on the target and nothing is sent before "
-             "mkperf dump asks; record returns at once"},
+             "mkperf dump asks; record returns at once",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.overwrite)},
     {.id = 'm',
      .name = "mmap-pages",
      .value = "SIZE",
      .help = "with --overwrite, so much memory for them: a power of two, with B, K or M behind it "
              "or in pages of 4 KiB (default and at most %dK)",
      .number = MKPERF_OUTPUT_RING_BYTES / 1024},
-    {.id = OPT_DUMP_ON_FAULT,
-     .name = "dump-on-fault",
+    {.name = "dump-on-fault",
      .value = "NAME[,NAME]",
-     .help = "with --overwrite: a fault of one of these PDs ends the recording and keeps it"},
-    {.id = OPT_INTERACTIONS,
-     .name = "interactions",
+     .help = "with --overwrite: a fault of one of these PDs ends the recording and keeps it",
+     .store = MKPERF_TEXT(struct mkperf_record_options, dump_on_fault)},
+    {.name = "interactions",
      .help = "count context switches, faults, protected calls and notifications, by PD and by who "
-             "reached whom: mkperf report --interactions"},
-    {.id = OPT_SCHED,
-     .name = "sched",
+             "reached whom: mkperf report --interactions",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.interactions)},
+    {.name = "sched",
      .help = "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
-             "is sampled beside them"},
+             "is sampled beside them",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.sched)},
     {.id = OPT_OFF_CPU,
      .name = "off-cpu",
      .help =
@@ -70,20 +70,8 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     struct mkperf_record_options *o = self;
 
     switch (g->id) {
-    case OPT_OVERWRITE:
-        o->configure.overwrite = true;
-        return MKPERF_OK;
     case 'm':
         return set_size(o, g);
-    case OPT_DUMP_ON_FAULT:
-        o->dump_on_fault = g->value;
-        return MKPERF_OK;
-    case OPT_INTERACTIONS:
-        o->configure.interactions = true;
-        return MKPERF_OK;
-    case OPT_SCHED:
-        o->configure.sched = true;
-        return MKPERF_OK;
     case OPT_OFF_CPU:
         o->configure.sched = o->configure.off_cpu = true;
         return MKPERF_OK;

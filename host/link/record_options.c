@@ -13,25 +13,7 @@
 #include "pmu/events.h"
 #include "source.h"
 
-enum {
-    OPT_MAX_FRAMES = 256,
-    OPT_NO_JITTER,
-    OPT_DURATION,
-    OPT_RAW,
-    OPT_SYSTEM,
-    OPT_ELF_PATH,
-    OPT_KERNEL,
-    OPT_TIMEOUT,
-    OPT_KEY_FILE,
-    OPT_RECONNECT,
-    OPT_NO_RECONNECT,
-    OPT_WATCH,
-    OPT_TAKE_OVER,
-    OPT_SUBTREE,
-    OPT_CHECK_TIMER,
-    OPT_CALLERS,
-    OPT_NO_CALLERS,
-};
+enum { OPT_MAX_FRAMES = 256, OPT_NO_RECONNECT, OPT_CALLERS, OPT_NO_CALLERS };
 
 /* ---- the way to the target: struct mkperf_peer_options ----------------------------------------
  */
@@ -41,77 +23,58 @@ static const struct mkperf_option link_options[] = {
      .name = "target",
      .value = "TARGET",
      .kind = MKPERF_VALUE_TARGET,
-     .help = "where the target is, see below"},
-    {.id = OPT_TIMEOUT,
-     .name = "timeout",
+     .help = "where the target is, see below",
+     .store = MKPERF_TEXT(struct mkperf_peer_options, target)},
+    {.name = "timeout",
      .value = "S",
      .help = "patience with a silent target (default %d)",
-     .number = MKPERF_DEFAULT_TIMEOUT_S},
-    {.id = OPT_KEY_FILE,
-     .name = "key-file",
+     .number = MKPERF_DEFAULT_TIMEOUT_S,
+     .store = MKPERF_SECONDS(struct mkperf_peer_options, timeout_s)},
+    {.name = "key-file",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the key for the target: 32 bytes, or a line [NAME] and 64 hexadecimal digits"},
+     .help = "the key for the target: 32 bytes, or a line [NAME] and 64 hexadecimal digits",
+     .store = MKPERF_TEXT(struct mkperf_peer_options, key_file)},
     {.id = 0},
 };
 
 static const struct mkperf_option watch_options[] = {
-    {.id = OPT_WATCH,
-     .name = "watch",
-     .help = "watch the running session: change nothing, stop nothing"},
+    {.name = "watch",
+     .help = "watch the running session: change nothing, stop nothing",
+     .store = MKPERF_SETS(struct mkperf_peer_options, watch)},
     {.id = 0},
 };
 
 static const struct mkperf_option control_options[] = {
-    {.id = OPT_TAKE_OVER,
-     .name = "take-over",
-     .help = "control the target although another host does"},
+    {.name = "take-over",
+     .help = "control the target although another host does",
+     .store = MKPERF_SETS(struct mkperf_peer_options, take_over)},
     {.id = 0},
 };
 
 static const struct mkperf_option reconnect_options[] = {
-    {.id = OPT_RECONNECT,
-     .name = "reconnect",
+    {.name = "reconnect",
      .value = "S",
      .help = "try a broken connection again for S seconds (default %d)",
-     .number = MKPERF_RECONNECT_S},
+     .number = MKPERF_RECONNECT_S,
+     .store = MKPERF_SECONDS(struct mkperf_peer_options, reconnect_s)},
     {.id = OPT_NO_RECONNECT, .name = "no-reconnect", .help = "a broken connection is the end"},
     {.id = 0},
 };
 
-static enum mkperf_status set_link(void *self, const struct mkperf_given *g)
+static enum mkperf_status set_reconnect(void *self, const struct mkperf_given *g)
 {
     struct mkperf_peer_options *o = self;
 
-    switch (g->id) {
-    case 't':
-        o->target = g->value;
-        return MKPERF_OK;
-    case OPT_KEY_FILE:
-        o->key_file = g->value;
-        return MKPERF_OK;
-    case OPT_TIMEOUT:
-        return mkperf_given_seconds(g, &o->timeout_s);
-    case OPT_WATCH:
-        o->watch = true;
-        return MKPERF_OK;
-    case OPT_TAKE_OVER:
-        o->take_over = true;
-        return MKPERF_OK;
-    case OPT_RECONNECT:
-        return mkperf_given_seconds(g, &o->reconnect_s);
-    case OPT_NO_RECONNECT:
-        o->reconnect_s = 0;
-        return MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
-    }
+    (void)g; /* --no-reconnect */
+    o->reconnect_s = 0;
+    return MKPERF_OK;
 }
 
-const struct mkperf_option_group mkperf_link_options = {link_options, set_link};
-const struct mkperf_option_group mkperf_watch_options = {watch_options, set_link};
-const struct mkperf_option_group mkperf_control_options = {control_options, set_link};
-const struct mkperf_option_group mkperf_reconnect_options = {reconnect_options, set_link};
+const struct mkperf_option_group mkperf_link_options = {link_options, NULL};
+const struct mkperf_option_group mkperf_watch_options = {watch_options, NULL};
+const struct mkperf_option_group mkperf_control_options = {control_options, NULL};
+const struct mkperf_option_group mkperf_reconnect_options = {reconnect_options, set_reconnect};
 
 void mkperf_target_help(mkperf_put *put, void *to)
 {
@@ -135,7 +98,11 @@ static const struct mkperf_option sampling_options[] = {
      .list = mkperf_pmu_events,
      .help = "events, as perf: cycles, instructions:u, r1b:k, ...; NAME/period=N/ or NAME/freq=N/ "
              "for one event (default cycles)"},
-    {.id = 'c', .name = "count", .value = "N", .help = "events between samples"},
+    {.id = 'c',
+     .name = "count",
+     .value = "N",
+     .help = "events between samples",
+     .store = MKPERF_NUMBER(struct mkperf_record_options, count, 1, UINT32_MAX)},
     {.id = 'F',
      .name = "freq",
      .value = "N",
@@ -151,7 +118,10 @@ static const struct mkperf_option sampling_options[] = {
      .name = "cpu",
      .value = "LIST",
      .help = "sample these cores only, as in 0-2; default: all that the target samples"},
-    {.id = 'a', .name = "all-cpus", .help = "always so; perf has this option"},
+    {.id = 'a',
+     .name = "all-cpus",
+     .help = "always so; perf has this option",
+     .store = MKPERF_IGNORED},
     {.id = OPT_MAX_FRAMES,
      .name = "max-frames",
      .value = "N",
@@ -166,41 +136,41 @@ static const struct mkperf_option sampling_options[] = {
     {.id = OPT_NO_CALLERS,
      .name = "no-callers",
      .help = "callchains end at the PD, as with --callers 0"},
-    {.id = OPT_NO_JITTER,
-     .name = "no-jitter",
-     .help = "exact periods: samples may run in step with the program"},
-    {.id = OPT_DURATION,
-     .name = "duration",
+    {.name = "no-jitter",
+     .help = "exact periods: samples may run in step with the program",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.no_jitter)},
+    {.name = "duration",
      .value = "S",
      .help =
          "seconds of the target's time; in host time at most 10 times that and 10 s, or less if "
-         "its time stands still"},
+         "its time stands still",
+     .store = MKPERF_SECONDS(struct mkperf_record_options, duration_s)},
     {.id = 0},
 };
 
 static const struct mkperf_option names_options[] = {
-    {.id = OPT_SYSTEM,
-     .name = "system",
+    {.name = "system",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
      .help =
-         "the .system file: names of PDs, where the image does not list them; -e timer needs it"},
-    {.id = OPT_ELF_PATH,
-     .name = "elf-path",
+         "the .system file: names of PDs, where the image does not list them; -e timer needs it",
+     .store = MKPERF_TEXT(struct mkperf_record_options, system)},
+    {.name = "elf-path",
      .value = "DIR[:DIR]",
      .kind = MKPERF_VALUE_DIRS,
      .help =
          "directories of the PDs' ELFs (default: that of the .system file); mkperf also searches "
-         "for them by build id, see docs/formats.md"},
+         "for them by build id, see docs/formats.md",
+     .store = MKPERF_TEXT(struct mkperf_record_options, elf_path)},
     {.id = 0},
 };
 
 static const struct mkperf_option kernel_options[] = {
-    {.id = OPT_KERNEL,
-     .name = "kernel",
+    {.name = "kernel",
      .value = "ELF",
      .kind = MKPERF_VALUE_FILE,
-     .help = "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)"},
+     .help = "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
+     .store = MKPERF_TEXT(struct mkperf_record_options, kernel)},
     {.id = 0},
 };
 
@@ -223,10 +193,6 @@ static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
     switch (g->id) {
     case 'e':
         return mkperf_events_parse(g->value, &o->configure, g->e);
-    case 'c':
-        return mkperf_given_number(g, 1, UINT32_MAX, &o->count);
-    case 'a':
-        return MKPERF_OK;
     case 'C':
         return mkperf_given_core_mask(g, &o->configure.cores);
     case 'F':
@@ -249,30 +215,6 @@ static enum mkperf_status set_sampling(void *self, const struct mkperf_given *g)
     case OPT_NO_CALLERS:
         o->configure.callers = 0;
         return MKPERF_OK;
-    case OPT_NO_JITTER:
-        o->configure.no_jitter = true;
-        return MKPERF_OK;
-    case OPT_DURATION:
-        return mkperf_given_seconds(g, &o->duration_s);
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-static enum mkperf_status set_names(void *self, const struct mkperf_given *g)
-{
-    struct mkperf_record_options *o = self;
-
-    switch (g->id) {
-    case OPT_SYSTEM:
-        o->system = g->value;
-        return MKPERF_OK;
-    case OPT_ELF_PATH:
-        o->elf_path = g->value;
-        return MKPERF_OK;
-    case OPT_KERNEL:
-        o->kernel = g->value;
-        return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);
     }
@@ -290,8 +232,8 @@ enum mkperf_status mkperf_given_core_mask(const struct mkperf_given *g, uint32_t
 }
 
 const struct mkperf_option_group mkperf_sampling_options = {sampling_options, set_sampling};
-const struct mkperf_option_group mkperf_names_options = {names_options, set_names};
-const struct mkperf_option_group mkperf_kernel_options = {kernel_options, set_names};
+const struct mkperf_option_group mkperf_names_options = {names_options, NULL};
+const struct mkperf_option_group mkperf_kernel_options = {kernel_options, NULL};
 
 /* ---- what is sampled, and where it goes -------------------------------------------------------
  */
@@ -300,15 +242,16 @@ static const struct mkperf_option choice_options[] = {
     {.id = 'p',
      .name = "pd",
      .value = "NAME[,NAME]",
-     .help = "sample these PDs only (at most 16 in all)"},
-    {.id = OPT_SUBTREE,
-     .name = "subtree",
+     .help = "sample these PDs only (at most 16 in all)",
+     .store = MKPERF_TEXT(struct mkperf_record_options, pd)},
+    {.name = "subtree",
      .value = "NAME",
-     .help = "and this one with its children"},
-    {.id = OPT_CHECK_TIMER,
-     .name = "check-timer",
+     .help = "and this one with its children",
+     .store = MKPERF_TEXT(struct mkperf_record_options, subtree)},
+    {.name = "check-timer",
      .help = "with -e timer and a kernel that has the extension: compare its threads with the "
-             "kernel's"},
+             "kernel's",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.check)},
     {.id = 0},
 };
 
@@ -317,46 +260,22 @@ static const struct mkperf_option output_options[] = {
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "output (default perf.data); - is standard output, for perf report -i -"},
-    {.id = OPT_RAW,
-     .name = "raw",
+     .help = "output (default perf.data); - is standard output, for perf report -i -",
+     .store = MKPERF_TEXT(struct mkperf_record_options, output)},
+    {.name = "raw",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "keep the line's bytes too, for -t file:FILE"},
-    {.id = 'q', .name = "quiet", .help = "no progress, no summary"},
+     .help = "keep the line's bytes too, for -t file:FILE",
+     .store = MKPERF_TEXT(struct mkperf_record_options, raw)},
+    {.id = 'q',
+     .name = "quiet",
+     .help = "no progress, no summary",
+     .store = MKPERF_SETS(struct mkperf_record_options, quiet)},
     {.id = 0},
 };
 
-static enum mkperf_status set_own(void *self, const struct mkperf_given *g)
-{
-    struct mkperf_record_options *o = self;
-
-    switch (g->id) {
-    case 'o':
-        o->output = g->value;
-        return MKPERF_OK;
-    case 'q':
-        o->quiet = true;
-        return MKPERF_OK;
-    case OPT_RAW:
-        o->raw = g->value;
-        return MKPERF_OK;
-    case 'p':
-        o->pd = g->value;
-        return MKPERF_OK;
-    case OPT_SUBTREE:
-        o->subtree = g->value;
-        return MKPERF_OK;
-    case OPT_CHECK_TIMER:
-        o->configure.check = true;
-        return MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-const struct mkperf_option_group mkperf_choice_options = {choice_options, set_own};
-const struct mkperf_option_group mkperf_output_options = {output_options, set_own};
+const struct mkperf_option_group mkperf_choice_options = {choice_options, NULL};
+const struct mkperf_option_group mkperf_output_options = {output_options, NULL};
 
 void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv)
 {

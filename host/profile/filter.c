@@ -110,25 +110,7 @@ void report_filter_print(const struct report_filter *f, FILE *out)
     fprintf(out, ": percentages are of these\n");
 }
 
-static enum mkperf_status set_input(void *self, const struct mkperf_given *g)
-{
-    *(const char **)self = g->value;
-    return MKPERF_OK;
-}
-
-static enum mkperf_status set_name(void *self, const struct mkperf_given *g)
-{
-    struct report_names *n = self;
-
-    if (g->id == 'e') {
-        n->event = g->value;
-    } else {
-        n->pd = g->value;
-    }
-    return MKPERF_OK;
-}
-
-enum { OPTION_NO_LETTER = 256, OPTION_COMM, OPTION_CORE, OPTION_TIME };
+enum { OPTION_TIME = 256 };
 
 static enum mkperf_status set_filter(void *self, const struct mkperf_given *g)
 {
@@ -143,26 +125,33 @@ const struct mkperf_option_group report_input_options = {
                                     .name = "input",
                                     .value = "FILE",
                                     .kind = MKPERF_VALUE_FILE,
-                                    .help = "the recording (perf.data); - is standard input"},
+                                    .help = "the recording (perf.data); - is standard input",
+                                    .store = {.how = MKPERF_STORE_TEXT}},
                                    {.id = 0}},
-    set_input};
+    NULL};
 
 const struct mkperf_option_group report_names_options = {
-    (const struct mkperf_option[]){
-        {.id = OPTION_NO_LETTER,
-         .name = "pd",
-         .value = "NAME",
-         .help = "only samples of this protection domain"},
-        {.id = OPTION_COMM, .name = "comm", .value = "NAME", .help = "the same, as perf calls it"},
-        {.id = OPTION_COMM, .name = "comms", .value = "NAME", .help = "the same"},
-        {.id = 'e',
-         .name = "event",
-         .value = "NAME",
-         .kind = MKPERF_VALUE_WORD,
-         .list = mkperf_pmu_events,
-         .help = "only this event"},
-        {.id = 0}},
-    set_name};
+    (const struct mkperf_option[]){{.name = "pd",
+                                    .value = "NAME",
+                                    .help = "only samples of this protection domain",
+                                    .store = MKPERF_TEXT(struct report_names, pd)},
+                                   {.name = "comm",
+                                    .value = "NAME",
+                                    .help = "the same, as perf calls it",
+                                    .store = MKPERF_TEXT(struct report_names, pd)},
+                                   {.name = "comms",
+                                    .value = "NAME",
+                                    .help = "the same",
+                                    .store = MKPERF_TEXT(struct report_names, pd)},
+                                   {.id = 'e',
+                                    .name = "event",
+                                    .value = "NAME",
+                                    .kind = MKPERF_VALUE_WORD,
+                                    .list = mkperf_pmu_events,
+                                    .help = "only this event",
+                                    .store = MKPERF_TEXT(struct report_names, event)},
+                                   {.id = 0}},
+    NULL};
 
 const struct mkperf_option_group report_filter_options = {
     (const struct mkperf_option[]){
@@ -170,7 +159,7 @@ const struct mkperf_option_group report_filter_options = {
          .name = "cpu",
          .value = "LIST",
          .help = "only samples of these cores, as in 0-2,5"},
-        {.id = OPTION_CORE, .name = "core", .value = "LIST", .help = "the same"},
+        {.name = "core", .value = "LIST", .help = "the same"},
         {.id = OPTION_TIME,
          .name = "time",
          .value = "START,STOP",

@@ -78,7 +78,7 @@ static void test_every_option_is_taken(void **state)
     (void)state;
     for (unsigned c = 0; mkperf_commands[c] != NULL; c++) {
         for (unsigned i = 0; (o = mkperf_command_option(mkperf_commands[c], i)) != NULL; i++) {
-            if (o->id < 256) {
+            if (mkperf_option_has_letter(o)) {
                 snprintf(form, sizeof form, "-%c", o->id);
                 takes(mkperf_commands[c], o, form);
             }
@@ -128,7 +128,7 @@ static void test_tables_make_sense(void **state)
         assert_non_null(at->run);
         assert_true(at->summary[0] != '\0' && at->description[0] != '\0');
         for (unsigned i = 0; (a = mkperf_command_option(at, i)) != NULL; i++) {
-            assert_true(a->id >= 256 ? a->name != NULL : isalnum(a->id));
+            assert_true(mkperf_option_has_letter(a) ? isalnum(a->id) : a->name != NULL);
             assert_true(a->help[0] != '\0');
             assert_int_equal(strstr(a->help, "%d") != NULL, a->number != 0);
             assert_true(a->value != NULL || a->kind == MKPERF_VALUE_TEXT);
@@ -137,7 +137,7 @@ static void test_tables_make_sense(void **state)
             }
             for (unsigned j = 0; j < i; j++) {
                 b = mkperf_command_option(at, j);
-                if ((a->id < 256 && a->id == b->id) ||
+                if ((mkperf_option_has_letter(a) && a->id == b->id) ||
                     (a->name != NULL && b->name != NULL && strcmp(a->name, b->name) == 0)) {
                     fail_msg("%s: two options -%c --%s", at->name, a->id, a->name);
                 }
