@@ -49,6 +49,7 @@ static bool add_pair(struct mkperf_talk *t, struct mkperf_latency_rows *rows,
         row->ns.max = p->max_ticks;
         row->max_at = p->max_at;
     }
+    row->busy += p->busy;
     for (unsigned i = 0; i < p->bucket_count; i++) {
         bucket += p->bucket[i];
         if (!mkperf_latency_row_add(row, rows->tick_hz, bucket, p->in_bucket[i])) {

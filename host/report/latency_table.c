@@ -56,7 +56,7 @@ static void print_latencies(const struct report_latency *l, bool calls, FILE *ou
             calls ? "protected calls: from the call to its reply"
                   : "wake-ups: from the notification or interrupt until its PD runs",
             "count", "mean", "50 %", "90 %", "99 %", "99.9 %", "worst", "worst at, s",
-            !calls && l->analysis != NULL ? "      busy" : "", "from -> to");
+            !calls ? "      busy" : "", "from -> to");
     for (unsigned i = 0; i < l->rows->n; i++) {
         const struct mkperf_latency_row *row = &l->rows->row[i];
 
@@ -65,7 +65,7 @@ static void print_latencies(const struct report_latency *l, bool calls, FILE *ou
         }
         fprintf(out, "%10" PRIu64, row->count);
         print_times(row, out);
-        if (!calls && l->analysis != NULL) {
+        if (!calls) {
             fprintf(out, " %9" PRIu64, row->busy);
         }
         who(row, out);

@@ -28,7 +28,7 @@ struct mkperf_latency_row {
     uint32_t irq;
     uint64_t count, total, max, max_at;
     uint64_t quantile[MKPERF_QUANTILES];
-    uint64_t busy;                       /* of an analysis: that found their PD not waiting */
+    uint64_t busy;                       /* that found their PD not waiting */
     const struct mkperf_call_edge *edge; /* of an analysis: what its calls were made of */
     struct mkperf_log_histogram
         ns; /* of a target; total and max in ticks until they are finished */

@@ -2,6 +2,8 @@
 /* Latencies between PDs: see latency.h for ownership and callers. */
 #include "latency.h"
 
+#include <stddef.h>
+
 enum {
     NOWHERE = 0xffff,  /* no index */
     CELL_PROBES = 32,  /* places that a bucket may have */
@@ -80,31 +82,42 @@ static bool count_bucket(struct mkperf_latency *l, unsigned pair, unsigned bucke
     return false;
 }
 
-static void add(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t until)
+/* The pair with that key, maybe a new one; NULL: there is no room. */
+static struct mkperf_latency_pair *pair_of(struct mkperf_latency *l, uint64_t key)
 {
     uint64_t at = key * LATENCY_HASH >> 32;
-    uint64_t ticks = until > from ? until - from : 0;
 
     for (unsigned i = 0; i < MKPERF_LATENCY_PAIRS; i++, at++) {
         struct mkperf_latency_pair *p = &l->pair[at % MKPERF_LATENCY_PAIRS];
         if (p->key == 0) {
             p->key = key;
         }
-        if (p->key != key) {
-            continue;
+        if (p->key == key) {
+            return p;
         }
-        if (!count_bucket(l, (unsigned)(at % MKPERF_LATENCY_PAIRS), mkperf_latency_bucket(ticks))) {
-            break;
-        }
-        p->count++;
-        p->total += ticks;
-        if (ticks > p->max || p->count == 1) {
-            p->max = ticks;
-            p->max_at = until;
-        }
-        return;
     }
     l->dropped++;
+    return NULL;
+}
+
+static void add(struct mkperf_latency *l, uint64_t key, uint64_t from, uint64_t until)
+{
+    uint64_t ticks = until > from ? until - from : 0;
+    struct mkperf_latency_pair *p = pair_of(l, key);
+
+    if (p == NULL) {
+        return;
+    }
+    if (!count_bucket(l, (unsigned)(p - l->pair), mkperf_latency_bucket(ticks))) {
+        l->dropped++;
+        return;
+    }
+    p->count++;
+    p->total += ticks;
+    if (ticks > p->max || p->count == 1) {
+        p->max = ticks;
+        p->max_at = until;
+    }
 }
 
 /* The running thread calls. callee: NOWHERE if it is busy. */
@@ -125,18 +138,28 @@ static void reply(struct mkperf_latency *l, unsigned to, uint64_t time)
         add(l, make_key(MKPERF_LATENCY_CALL, to, t->callee), t->called_at, time);
     }
     t->calls = false;
+    t->known = true;
 }
 
-/* The thread was notified, by thread `waker` or an interrupt. */
-static void wake(struct mkperf_latency_thread *t, unsigned kind, unsigned waker, unsigned irq,
+/* Thread `to` was notified, by thread `waker` or an interrupt. */
+static void wake(struct mkperf_latency *l, unsigned to, unsigned kind, unsigned waker, unsigned irq,
                  uint64_t time)
 {
-    if (!t->waits) {
-        return;
-    }
+    struct mkperf_latency_thread *t = &l->thread[to];
+    bool waited = t->waits;
+
     t->waits = false;
     if (kind == MKPERF_LATENCY_NOTIFY && waker == NOWHERE) {
         return; /* nobody knows by whom */
+    }
+    if (!waited) {
+        struct mkperf_latency_pair *p =
+            t->known ? pair_of(l, make_key(kind, kind == MKPERF_LATENCY_IRQ ? irq : waker, to))
+                     : NULL;
+        if (p != NULL) {
+            p->busy++;
+        }
+        return;
     }
     t->woken = true;
     t->wake_kind = (uint8_t)kind;
@@ -151,6 +174,7 @@ static void stop(struct mkperf_latency *l, unsigned now, unsigned reason, unsign
 {
     struct mkperf_latency_thread *t = &l->thread[now];
 
+    t->known = true;
     t->waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                reason == MKPERF_STOPPED_WAIT_NOTIFICATION || reason == MKPERF_STOPPED_REPLIED;
     if (reason == MKPERF_STOPPED_QUEUED) {
@@ -196,6 +220,7 @@ static void run(struct mkperf_latency *l, unsigned core, unsigned to, uint64_t t
     }
     l->since[core] = time;
     l->running[core] = (uint16_t)(to + 1);
+    t->known = true;
     t->waits = false;
     if (t->woken) {
         unsigned from = t->wake_kind == MKPERF_LATENCY_IRQ ? t->wake_irq : t->waker;
@@ -233,23 +258,27 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
         if (now != NOWHERE) {
             call(&l->thread[now], about, time);
         }
+        t->known = true;
         t->waits = false;
         break;
     case MKPERF_SCHED_REPLY:
         reply(l, about, time);
         break;
     case MKPERF_SCHED_NOTIFY:
-        wake(t, MKPERF_LATENCY_NOTIFY, now, 0, time);
+        wake(l, about, MKPERF_LATENCY_NOTIFY, now, 0, time);
         break;
     case MKPERF_SCHED_IRQ:
-        wake(t, MKPERF_LATENCY_IRQ, NOWHERE, mkperf_sched_irq_of(header), time);
+        wake(l, about, MKPERF_LATENCY_IRQ, NOWHERE, mkperf_sched_irq_of(header), time);
         break;
     case MKPERF_SCHED_RECEIVE:
         t->answered = now != NOWHERE;
         t->callee = (uint16_t)now;
         break;
-    case MKPERF_SCHED_FAULT:
     case MKPERF_SCHED_WAKE:
+        t->known = true;
+        t->waits = false;
+        break;
+    case MKPERF_SCHED_FAULT:
         t->waits = false;
         break;
     default: /* locks change nobody's state */
@@ -263,6 +292,7 @@ void mkperf_latency_gap(struct mkperf_latency *l)
         l->running[i] = 0;
     }
     for (unsigned i = 0; i < MKPERF_LATENCY_THREADS; i++) {
+        l->thread[i].known = false;
         l->thread[i].waits = false;
         l->thread[i].woken = false;
         l->thread[i].calls = false;

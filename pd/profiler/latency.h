@@ -11,7 +11,8 @@
  *   notify  from a notification to a thread that waits until that runs
  *   irq     the same for an interrupt
  * and how long each thread ran.
- * A second wake-up before the thread runs is not measured: it was ready already. After a gap nothing
+ * A second wake-up before the thread runs is not measured: it was ready already. It is counted as one that found the
+ * thread busy, as are those of a thread that runs or waits for a reply. After a gap nothing
  * is known of any thread, and nothing is measured that began before.
  *
  * What may be lost: a latency whose pair, thread or bucket has no room. `dropped` counts it.
@@ -41,6 +42,7 @@ enum mkperf_latency_kind {
 struct mkperf_latency_thread {
     uint64_t identity;
     bool used;
+    bool known;    /* what it does, since some event */
     bool waits;    /* stopped to receive, and nothing came since */
     bool woken;    /* by the next three */
     bool calls;    /* since called_at */
@@ -68,6 +70,7 @@ struct mkperf_latency_pair {
     uint64_t total;
     uint64_t max;
     uint64_t max_at;
+    uint64_t busy; /* notifications, or interrupts, that its thread was not waiting for */
 };
 
 struct mkperf_latency {

@@ -14,6 +14,9 @@ enum {
     PIECE_BUCKETS = MKPERF_ROOM(mkperf_LatencyPair, bucket),
     PART_BYTES = MKPERF_CONTENT_BYTES - 96, /* for the pairs of an answer */
     PAIR_BYTES = 2 + 2 + 11 + 11 + 6 + 11 + 11 + 11 + 11 + 3 + 3,
+    /* Positions in a snapshot: cells, then pairs, then run times. */
+    FIRST_PAIR = MKPERF_LATENCY_CELLS,
+    FIRST_RUN = FIRST_PAIR + MKPERF_LATENCY_PAIRS,
     BUCKET_BYTES = 2 + 5, /* the difference to the bucket before, and a count below 2^32 */
 };
 
@@ -247,16 +250,33 @@ static uint32_t fill_threads(const struct mkperf_sched *s, uint32_t at, mkperf_L
     return at;
 }
 
-/* The part from `at` on: of a cell, or CELLS + a thread. Returns the next part's. */
+/* The same with the notifications of pairs from `at` on that found their thread busy. */
+static uint32_t fill_busy(const struct mkperf_sched *s, uint32_t at, mkperf_Latency *out)
+{
+    for (; at < MKPERF_LATENCY_PAIRS && out->pairs_count < MKPERF_ROOM(mkperf_Latency, pairs);
+         at++) {
+        if (s->shown.pair[at].busy != 0) {
+            mkperf_LatencyPair *to = &out->pairs[out->pairs_count++];
+            put_pair(&s->shown, at, false, to);
+            to->busy = s->shown.pair[at].busy;
+        }
+    }
+    return at;
+}
+
+/* The part from `at` on. Returns the next part's. */
 static uint32_t fill(const struct mkperf_sched *s, uint32_t at, mkperf_Latency *out)
 {
     out->pairs_count = 0;
     out->threads_count = 0;
-    if (at < MKPERF_LATENCY_CELLS) {
+    if (at < FIRST_PAIR) {
         at = fill_part(s, at, out);
-        return at < s->cells ? at : MKPERF_LATENCY_CELLS;
+        return at < s->cells ? at : FIRST_PAIR;
     }
-    return MKPERF_LATENCY_CELLS + fill_threads(s, at - MKPERF_LATENCY_CELLS, out);
+    if (at < FIRST_RUN) {
+        return FIRST_PAIR + fill_busy(s, at - FIRST_PAIR, out);
+    }
+    return FIRST_RUN + fill_threads(s, at - FIRST_RUN, out);
 }
 
 static void take_snapshot(struct mkperf_profiler *p, mkperf_Latency *out)
@@ -271,8 +291,8 @@ static void take_snapshot(struct mkperf_profiler *p, mkperf_Latency *out)
     s->shown = s->latency;
     s->cells = mkperf_latency_sort(&s->shown);
     s->parts = 0;
-    at = s->cells != 0 ? 0 : MKPERF_LATENCY_CELLS;
-    while (at < MKPERF_LATENCY_CELLS + s->runs && s->parts < MKPERF_SCHED_PARTS) {
+    at = s->cells != 0 ? 0 : FIRST_PAIR;
+    while (at < FIRST_RUN + s->runs && s->parts < MKPERF_SCHED_PARTS) {
         s->part[s->parts++] = (uint16_t)at;
         at = fill(s, at, out);
     }

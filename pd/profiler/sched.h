@@ -35,7 +35,7 @@ struct mkperf_sched {
     uint64_t ended;   /* 0: it runs */
     uint64_t enabled; /* of the snapshot */
     uint32_t cells;   /* of the snapshot */
-    uint32_t parts;   /* of the answer, each from this cell on, or CELLS + this thread: */
+    uint32_t parts;   /* of the answer, each from this position on (sched.c): */
     uint16_t part[MKPERF_SCHED_PARTS];
     struct mkperf_sched_core core[MKPERF_MAX_CORES];
     struct mkperf_latency latency;

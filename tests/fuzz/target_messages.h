@@ -264,6 +264,7 @@ static inline void target_latency(mkperf_Latency *l, uint32_t part)
         p->to = byte() % 8;
         p->count = kind & 64 ? UINT64_MAX : byte();
         p->max_ticks = byte();
+        p->busy = kind & 8 ? byte() : 0;
         p->bucket_count = p->in_bucket_count = byte() %
                                                (MKPERF_ROOM(mkperf_LatencyPair, bucket) + 1);
         p->in_bucket_count = kind & 32 ? 0 : p->in_bucket_count;

@@ -214,11 +214,11 @@ same() { # the median of the target's own table: the same but for the width of a
 }
 check "the target's own latencies are the same" same
 # Of one session: what the target aggregated, and what the same command makes of the events that it sent meanwhile. Counts, sums,
-# quantiles, the worst and when. A row of the recording may be of notifications that found their PD awake, and of no latency.
+# quantiles, the worst and when, and notifications that found their PD busy. The recording has interrupts without any.
 same_session() {
     "$MKPERF" latency -x , -o "$D/both.values" "$D/both.events" || return 1
     for which in live values; do
-        grep -E '^(call|notification|irq),' "$D/both.$which" | cut -d , -f 1-12 | awk -F , '$5 > 0' | sort >"$D/both.$which.rows"
+        grep -E '^(call|notification|irq),' "$D/both.$which" | awk -F , '$5 + $13 > 0' | sort >"$D/both.$which.rows"
     done
     cat "$D/both.live.rows"
     awk -F , '$1 == "call" && $5 > 10000 { calls++ } END { exit !(calls == 1 && NR >= 7) }' "$D/both.live.rows" &&

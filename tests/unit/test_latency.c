@@ -220,14 +220,14 @@ static void same_as_on_the_target(void **state)
         if (p->key == 0) {
             continue;
         }
-        snprintf(row, sizeof row, "%s,%s,%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,",
+        snprintf(row, sizeof row, "%s,%s,%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n",
                  kinds[ends.kind], ends.kind == MKPERF_LATENCY_IRQ ? "" : name_of(ends.from),
                  name_of(ends.to), ends.irq, (unsigned long long)p->count,
                  (unsigned long long)p->total, (unsigned long long)quantile(i, cells, 500),
                  (unsigned long long)quantile(i, cells, 900),
                  (unsigned long long)quantile(i, cells, 990),
                  (unsigned long long)quantile(i, cells, 999), (unsigned long long)p->max,
-                 (unsigned long long)p->max_at);
+                 (unsigned long long)p->max_at, (unsigned long long)p->busy);
         has(text, row);
         rows++;
     }

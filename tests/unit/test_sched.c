@@ -320,6 +320,10 @@ static void test_latencies(void **state)
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 9, 640);
     assert_pair(MKPERF_LATENCY_NOTIFY, 1, 9, 1, 40, 40, 640);
     event(MKPERF_SCHED_NOTIFY, 0, 9, 650); /* it runs, or is ready: no latency */
+    event(MKPERF_SCHED_NOTIFY, 0, 7, 651); /* nobody knows what that one does */
+    assert_int_equal(pair_of(MKPERF_LATENCY_NOTIFY, 9, 9)->busy, 1);
+    assert_int_equal(pair_of(MKPERF_LATENCY_NOTIFY, 1, 9)->busy, 1);
+    assert_null(pair_of(MKPERF_LATENCY_NOTIFY, 9, 7));
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 1, 660);
     mkperf_latency_event(&latency, 0, mkperf_sched_header(MKPERF_SCHED_IRQ, 0, 79), 9, 700);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 9, 709);
