@@ -69,11 +69,12 @@ $(call program_system,$(TEST_PD),pair,tests/pd/pair.c)
 $(call program_system,$(TEST_PD),sched,tests/pd/sched.c)
 $(call program_system,$(TEST_PD),budget,tests/pd/budget.c)
 $(call program_system,$(TEST_PD),late,tests/pd/late.c)
+$(call program_system,$(TEST_PD),deadline,tests/pd/late.c)
 $(call program_system,$(TEST_PD),reasons,tests/pd/reasons.c)
 $(call program_system,$(TEST_PD),steps,tests/pd/steps.c)
 $(call program_system,$(TEST_PD),deep,tests/pd/deep.c tests/pd/wildfp_spin.S pd/lib/own_stack.S)
 $(TEST_PD)/deep/deep.elf: private PLATFORM_LDFLAGS += -Wl,-e,mkperf_own_stack
-TEST_SYSTEMS += accuracy budget late reasons called callers contend cores exact flight hostile hostile_profiler lockstep wildfp race robin pair sched steps stopped deep
+TEST_SYSTEMS += accuracy budget late deadline reasons called callers contend cores exact flight hostile hostile_profiler lockstep wildfp race robin pair sched steps stopped deep
 
 # The demo with a timer and without the hook: no PD has the PMU's interrupt.
 $(call system,$(TEST_PD)/nohook/nohook.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 NOHOOK=1)

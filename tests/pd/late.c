@@ -7,15 +7,21 @@
  *             `logger`
  *   checksum  serves: some work
  *   logger    when notified ROTATION instructions; the delay, since its priority is above echo's
+ *   timed     instead of `user`, in deadline.system: an answer that takes longer than DEADLINE_US ends the
+ *             flight recording
  */
 #include <microkit.h>
 
 #include <stdint.h>
 
+#include <mkperf/client.h>
+
 enum {
     CH_ECHO = 1,     /* user to echo */
     CH_CHECKSUM = 2, /* echo to checksum */
     CH_LOGGER = 3,   /* echo to logger */
+    CH_MKPERF = 4,   /* timed to client */
+    DEADLINE_US = 300,
     THINK = 100000,
     SERVE = 3000,
     SUM = 2000,
@@ -31,10 +37,27 @@ static void work(uint64_t n)
     __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
 }
 
+static uint64_t now_us(void)
+{
+    uint64_t ticks, hz;
+
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tmrs %1, cntfrq_el0" : "=r"(ticks), "=r"(hz));
+    return ticks / hz * 1000000 + ticks % hz * 1000000 / hz;
+}
+
 void init(void)
 {
     while (microkit_name[0] == 'u') {
         microkit_ppcall(CH_ECHO, microkit_msginfo_new(0, 0));
+        work(THINK);
+    }
+    while (microkit_name[0] == 't') {
+        uint64_t asked = now_us();
+        microkit_ppcall(CH_ECHO, microkit_msginfo_new(0, 0));
+        uint64_t took = now_us() - asked;
+        if (took > DEADLINE_US) {
+            mkperf_app_dump(CH_MKPERF, (uint32_t)took, "deadline missed");
+        }
         work(THINK);
     }
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# docs/latency.md's example, as it is there: its three commands name whoever makes a server late (tests/pd/late.c).
+# docs/latency.md's examples, as they are there: three commands name whoever makes a server late (tests/pd/late.c).
 # Environment: B and MKPERF.
 set -u
 NAME=late
@@ -16,19 +16,21 @@ sed -n 's/^    \$ \(mkperf .*\)/\1/p' docs/latency.md >"$D/commands"
 command() { # the N-th command of the page, where it records, of a machine that is booted for it
     sed -n "$1p" "$D/commands" | sed "s/-t TARGET/-t \$T/"
 }
+live() { # live FIRST LAST: these commands on one machine; output in $D/LAST
+    {
+        echo "cd $D && PATH=$D/bin:\$PATH"
+        # shellcheck disable=SC2016 # the session's
+        echo 'case $T in unix:/*) ;; unix:*) T=unix:'"$PWD"'/${T#unix:} ;; esac'
+        for i in $(seq "$1" "$2"); do command "$i"; done
+    } >"$D/session"
+    scripts/qemu-talk "$B/tests/run-late" "sh -e $D/session" >"$D/$2" 2>&1 || { cat "$D/$2"; return 1; }
+}
+at_home() { # the N-th, of a recording
+    (cd "$D" && PATH=$D/bin:$PATH sh -c "$(command "$1")") >"$D/$1" 2>"$D/err" || { cat "$D/err"; return 1; }
+}
 three() {
     cat "$D/commands"
-    [ "$(wc -l <"$D/commands")" -eq 3 ] || return 1
-    cat >"$D/session" <<END
-cd $D
-PATH=$D/bin:\$PATH
-case \$T in unix:/*) ;; unix:*) T=unix:$PWD/\${T#unix:} ;; esac
-$(command 1)
-END
-    scripts/qemu-talk "$B/tests/run-late" "sh $D/session" >"$D/1" 2>&1 || { cat "$D/1"; return 1; }
-    for i in 2 3; do
-        (cd "$D" && PATH=$D/bin:$PATH sh -c "$(command $i)") >"$D/$i" 2>"$D/err" || { cat "$D/err"; return 1; }
-    done
+    [ "$(wc -l <"$D/commands")" -eq 6 ] && live 1 1 && at_home 2 && at_home 3
 }
 # The second says which call: hundreds of times its median, for it was preempted, most of all by the logger.
 which_call() {
@@ -49,6 +51,18 @@ culprit() {
 check "three commands of the page" three
 check "which call, and who preempts it" which_call
 check "the culprit by name" culprit
+
+# The page's second example: the program ends the flight recording when an answer is late, and the recording has that one.
+deadline() {
+    QEMU=$(cat "$B/tests/pd/deadline/qemu-command") live 4 5 && at_home 6 || return 1
+    cat "$D/5"
+    grep -q "ended by an application's mark" "$D/5" &&
+        { ! command -v perf >/dev/null || perf_quiet script -i "$D/perf.data" | grep '^ *timed .* mkperf:mark:'; } &&
+        awk '$1 == "#" && $3 ~ /^us,/ { print; late = $2 > 300 } # of 7 steps
+            /^ *us +% +times/ { table = 1; next }
+            table && NF { print; exit !(late && $1 >= 400 && $0 ~ /echo is ready, logger runs$/) }' "$D/6"
+}
+check "what happened before a missed deadline" deadline
 
 # The run times of scheduling events, and the cycles that the kernel counted by PD, one a nanosecond: of two clocks, which the
 # kernel reads one after the other at each switch. Of all PDs, the profiler PD as well. A tick of the machine's clock is 16 ns, and
