@@ -66,7 +66,8 @@ static inline bool equal(const uint64_t *a, const uint64_t *b, uint32_t words)
     return i == words;
 }
 
-static int64_t find(const struct mkperf_hash *t, const uint64_t *key, uint32_t words, uint32_t hash)
+static int64_t look_up(const struct mkperf_hash *t, const uint64_t *key, uint32_t words,
+                       uint32_t hash)
 {
     for (uint32_t i = hash; t->nslots; i++) {
         struct mkperf_hash_slot slot = t->slot[i & (t->nslots - 1)];
@@ -84,10 +85,15 @@ static int64_t find(const struct mkperf_hash *t, const uint64_t *key, uint32_t w
     return -1;
 }
 
+int64_t mkperf_hash_find(const struct mkperf_hash *t, const uint64_t *key, uint32_t words)
+{
+    return look_up(t, key, words, hash_words(key, words));
+}
+
 uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t words)
 {
     uint32_t hash = hash_words(key, words);
-    int64_t number = find(t, key, words, hash);
+    int64_t number = look_up(t, key, words, hash);
 
     if (number >= 0) {
         return (uint32_t)number;

@@ -27,6 +27,9 @@ struct mkperf_hash {
 /* The number of a key, made if it is new. */
 uint32_t mkperf_hash_number(struct mkperf_hash *t, const uint64_t *key, uint32_t words);
 
+/* The same of a key that may not be there: -1 then. */
+int64_t mkperf_hash_find(const struct mkperf_hash *t, const uint64_t *key, uint32_t words);
+
 /* A key by its number; valid until the next key is added. */
 const uint64_t *mkperf_hash_key(const struct mkperf_hash *t, uint32_t number, uint32_t *words);
 

@@ -86,7 +86,13 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
                    ? MKPERF_OK
                    : mkperf_given_bad(g, "delta or delta-abs");
     case 's':
-        return report_columns_sort(&c->keys, g);
+        if (report_columns_sort(&c->keys, g) != MKPERF_OK) {
+            return g->e->status;
+        }
+        return report_columns_have(&c->keys, REPORT_SORT_TIME) ||
+                       report_columns_have(&c->keys, REPORT_SORT_UTIL)
+                   ? mkperf_given_bad(g, "keys that two recordings share, not time and util")
+                   : MKPERF_OK;
     default:
         return mkperf_given_unknown(g);
     }
@@ -401,12 +407,11 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     struct command *c = self;
     struct comparison d = {.n = 0};
     enum mkperf_status status = MKPERF_OK;
-    struct report_options o = {.keys = c->keys};
-    bool with_line = report_sorts_by(&o, REPORT_SORT_LINE);
+    bool with_line = report_columns_have(&c->keys, REPORT_SORT_LINE);
 
     for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
         c->path[side] = args->operand[side];
-        d.profile[side].cores = report_sorts_by(&o, REPORT_SORT_CORE);
+        d.profile[side].cores = report_columns_have(&c->keys, REPORT_SORT_CORE);
         status = mkperf_frames_read(&d.frames[side], &d.profile[side], c->path[side], with_line, e);
     }
     if (status == MKPERF_OK) {

@@ -21,17 +21,21 @@
 #include "report/interactions_table.h"
 #include "report/rows_print.h"
 
-enum { OPTION_LIMIT = 256, OPTION_DOT, OPTION_PERCENTAGE };
+enum { OPTION_LIMIT = 256, OPTION_DOT, OPTION_PERCENTAGE, OPTION_QUANTUM };
 
 struct command {
     const char *input;
-    bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy;
+    bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy, util, json, sorted;
     const char *output; /* of interactions */
+    const char *separator;
+    uint64_t quantum_ns; /* 0: not given */
     enum mkperf_colour colour;
     struct report_options report;
     struct report_names names;
     struct report_filter filter;
 };
+
+static const uint64_t QUANTUM_NS = 100000000; /* as perf's */
 
 static const struct mkperf_option options[] = {
     {.id = 's',
@@ -41,7 +45,13 @@ static const struct mkperf_option options[] = {
      .list = report_columns_put_keys,
      .help =
          "of pd, symbol, event, core, mode, line, dso (pd,symbol); perf's comm, sym, cpu, srcline "
-         "too; util: how long a PD ran, by scheduling events (record --sched)"},
+         "too; time: slices of time, in their order; util: the share of the time, or of the slice, "
+         "in "
+         "which a PD ran, by scheduling events (record --sched)"},
+    {.id = OPTION_QUANTUM,
+     .name = "time-quantum",
+     .value = "T",
+     .help = "with -s time, the length of a slice, as in 10ms (s, ms, us, ns; 100ms)"},
     {.id = 'F',
      .name = "fields",
      .value = "KEYS",
@@ -105,6 +115,17 @@ static const struct mkperf_option options[] = {
      .help = "instead: the time in which threads were blocked, in ns, by their callchains (record "
              "--off-cpu); with scheduling events alone, by what each PD waited for",
      .store = MKPERF_SETS(struct command, off_cpu)},
+    {.name = "util",
+     .help =
+         "instead: how long each PD and idle ran, in ns, by scheduling events (record --sched); "
+         "--util -s time,pd,util: over time",
+     .store = MKPERF_SETS(struct command, util)},
+    {.id = 'x',
+     .name = "field-separator",
+     .value = "SEP",
+     .help = "rows for programs: the kind of row, then its fields; docs/looking.md lists them",
+     .store = MKPERF_TEXT(struct command, separator)},
+    {.name = "json", .help = "the same as JSON Lines", .store = MKPERF_SETS(struct command, json)},
     {.id = 'o',
      .name = "output",
      .value = "FILE",
@@ -128,6 +149,27 @@ static enum mkperf_status set_graph(struct report_options *o, const struct mkper
     return MKPERF_OK;
 }
 
+/* A whole number and its unit. */
+static enum mkperf_status set_quantum(uint64_t *ns, const struct mkperf_given *g)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    char *end;
+
+    errno = 0;
+    uint64_t n = strtoull(g->value, &end, 10);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].name) == 0 && *g->value >= '0' && *g->value <= '9' && errno == 0 &&
+            n > 0 && n <= UINT64_MAX / units[i].ns) {
+            *ns = n * units[i].ns;
+            return MKPERF_OK;
+        }
+    }
+    return mkperf_given_bad(g, "a time with its unit, as in 10ms (s, ms, us, ns)");
+}
+
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
@@ -135,6 +177,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     switch (g->id) {
     case 's':
     case 'F':
+        c->sorted = true;
         return report_columns_sort(&c->report.keys, g);
     case 'g':
         return set_graph(&c->report, g);
@@ -152,12 +195,24 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     case OPTION_DOT:
         c->interactions = c->dot = true;
         return MKPERF_OK;
+    case OPTION_QUANTUM:
+        return set_quantum(&c->quantum_ns, g);
     default:
         return mkperf_given_unknown(g);
     }
 }
 
 static const struct mkperf_option_group group = {options, set};
+
+static bool for_programs(const struct command *c)
+{
+    return c->json || c->separator != NULL;
+}
+
+static struct report_values values_of(const struct command *c)
+{
+    return (struct report_values){.out = stdout, .separator = c->json ? NULL : c->separator};
+}
 
 /* What the table is of, and what 100 per cent of it are. */
 static void print_base(const struct mkperf_profile *p, const struct command *c, uint32_t event,
@@ -193,7 +248,11 @@ static enum mkperf_status print_event(struct mkperf_frames *f, const struct comm
     mkperf_progress_begin("names of functions");
     status = report_rows_build(&rows, f, &c->report, i, e);
     mkperf_progress_end();
-    if (status == MKPERF_OK && (rows.n != 0 || !c->report.symbol)) {
+    if (status == MKPERF_OK && for_programs(c)) {
+        const struct report_values v = values_of(c);
+
+        report_rows_values(&rows, f, &c->report, &v);
+    } else if (status == MKPERF_OK && (rows.n != 0 || !c->report.symbol)) {
         print_base(p, c, i, &rows);
         printf("#\n");
         if (c->hierarchy) {
@@ -206,24 +265,44 @@ static enum mkperf_status print_event(struct mkperf_frames *f, const struct comm
     return status;
 }
 
-static enum mkperf_status print_report(const struct command *c, struct mkperf_frames *f,
-                                       struct mkperf_error *e)
+static void print_head(const struct command *c, struct mkperf_frames *f)
 {
     const struct mkperf_profile *p = f->profile;
-    enum mkperf_status status = MKPERF_OK;
 
     report_head_print(p, c->input, c->marks, stdout);
     report_filter_print(&p->filter, stdout);
+    if (p->utilisation && p->sched != NULL && p->sched->gaps != 0) {
+        printf("# gaps        %" PRIu64 " in the scheduling events, %.6f s: how long PDs ran is a "
+               "share of the rest\n",
+               p->sched->gaps, (double)p->sched->gap_ns / 1e9);
+    }
     if (p->off_cpu && mkperf_blocked_made(p->blocked)) {
         printf("# blocked     by what each PD waited for: no callchains of blocked threads were "
                "recorded (record --off-cpu)\n");
     }
     mkperf_frames_cost(f, stdout);
     mkperf_frames_warn(f, stdout);
+}
+
+static enum mkperf_status print_report(const struct command *c, struct mkperf_frames *f,
+                                       struct mkperf_error *e)
+{
+    const struct mkperf_profile *p = f->profile;
+    const struct report_values v = values_of(c);
+    enum mkperf_status status = MKPERF_OK;
+
+    if (for_programs(c)) {
+        mkperf_frames_warn(f, stderr);
+    } else {
+        print_head(c, f);
+    }
     for (uint32_t i = 0; status == MKPERF_OK && i < p->places.session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {
             status = print_event(f, c, i, e);
         }
+    }
+    if (status == MKPERF_OK && for_programs(c)) {
+        report_total_values(p, &v);
     }
     if (status == MKPERF_OK && (fflush(stdout) != 0 || ferror(stdout))) {
         status = mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
@@ -258,14 +337,23 @@ static enum mkperf_status check_symbol(const struct command *c, struct mkperf_fr
 static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
 {
     struct command *c = self;
-    bool browse = !c->stdio && !c->charged && !c->hierarchy && report_browser_usable();
-    struct mkperf_profile p = {.cores = report_sorts_by(&c->report, REPORT_SORT_CORE),
+    const struct report_column_list *keys = &c->report.keys;
+    bool browse = !c->stdio && !c->charged && !c->hierarchy && !for_programs(c) &&
+                  report_browser_usable();
+    bool sliced = report_columns_have(keys, REPORT_SORT_TIME);
+    struct mkperf_profile p = {.cores = report_columns_have(keys, REPORT_SORT_CORE),
                                .leaves_only = !browse && !c->charged && !c->report.children &&
                                               c->report.graph == REPORT_GRAPH_NONE,
                                .off_cpu = c->off_cpu,
+                               .utilisation = c->util ||
+                                              report_columns_have(keys, REPORT_SORT_UTIL),
+                               .runs = c->util,
+                               .slices = {.quantum_ns = !sliced              ? 0
+                                                        : c->quantum_ns != 0 ? c->quantum_ns
+                                                                             : QUANTUM_NS},
                                .filter = c->filter};
     struct mkperf_frames f;
-    bool with_line = report_sorts_by(&c->report, REPORT_SORT_LINE);
+    bool with_line = report_columns_have(keys, REPORT_SORT_LINE);
     enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, with_line, e);
 
     c->report.pd = c->names.pd;
@@ -303,9 +391,25 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                                   args->operand[0]);
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
-    if (c->off_cpu && (c->interactions || c->charged || c->names.event != NULL)) {
+    if (c->off_cpu + c->util + c->interactions + c->charged > 1) {
+        return mkperf_usage_error(
+            e, "report", "--interactions, --charged, --off-cpu and --util exclude each other");
+    }
+    if ((c->off_cpu || c->util) && c->names.event != NULL) {
+        return mkperf_usage_error(e, "report", "%s is of one event, without --event",
+                                  c->util ? "--util" : "--off-cpu");
+    }
+    if (c->quantum_ns != 0 && !report_columns_have(&c->report.keys, REPORT_SORT_TIME)) {
+        return mkperf_usage_error(e, "report", "--time-quantum is for -s time");
+    }
+    if (for_programs(c) &&
+        (c->interactions || c->charged || c->hierarchy || c->report.graph != REPORT_GRAPH_NONE)) {
         return mkperf_usage_error(e, "report",
-                                  "--off-cpu excludes --interactions, --charged and --event");
+                                  "-x and --json are of the table of rows: without "
+                                  "--interactions, --charged, --hierarchy and -g");
+    }
+    if (c->util && !c->sorted) {
+        c->report.keys = (struct report_column_list){{REPORT_SORT_PD}, 1};
     }
     if (c->hierarchy && (c->report.children || c->report.graph != REPORT_GRAPH_NONE)) {
         return mkperf_usage_error(e, "report",

@@ -46,7 +46,7 @@ static const struct mkperf_option options[] = {
     {.id = OPT_ESTIMATE, .name = "estimate", .help = "by PD from samples, whatever the kernel can"},
     {.id = OPT_UTIL,
      .name = "util",
-     .help = "also how long each PD and idle ran, in ns (" STAT_RUN_TIME
+     .help = "also how long each PD and idle ran, in ns (" MKPERF_RUN_TIME_EVENT
              "), by the target's scheduling events; implies --per-pd"},
     {.name = "system",
      .value = "FILE",

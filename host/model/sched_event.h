@@ -14,6 +14,9 @@
 
 #define MKPERF_SCHED_NOBODY UINT32_MAX
 
+/* perf's name of the time that something ran, in ns: by scheduling events, not by the PMU. */
+#define MKPERF_RUN_TIME_EVENT "task-clock"
+
 struct mkperf_sched {
     uint64_t time_ns; /* target's monotonic clock */
     uint32_t core;

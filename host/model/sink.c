@@ -11,9 +11,10 @@ enum { TEXT = 1024 }; /* the stored part of an unprintable text */
 
 enum mkperf_status mkperf_no_samples(struct mkperf_error *e)
 {
-    return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                            "a recording of scheduling events alone has no samples: mkperf latency "
-                            "shows what is in it");
+    return mkperf_error_set(
+        e, MKPERF_ERR_INPUT,
+        "a recording of scheduling events alone has no samples: mkperf latency and "
+        "mkperf report --util show what is in it");
 }
 
 enum mkperf_status mkperf_sink_suits(const struct mkperf_sink *sink,

@@ -184,6 +184,11 @@ bool mkperf_blocked_made(const struct mkperf_blocked_source *b)
     return b->analysis != NULL;
 }
 
+uint64_t mkperf_blocked_runs(void)
+{
+    return (uint64_t)MKPERF_PD_RUNNING << STATE_SHIFT;
+}
+
 void mkperf_blocked_text(uint64_t what, const char *(*name_of)(const void *self, uint32_t pd),
                          const void *self, char text[MKPERF_BLOCKED_TEXT])
 {
@@ -192,7 +197,9 @@ void mkperf_blocked_text(uint64_t what, const char *(*name_of)(const void *self,
     uint32_t pd = (uint32_t)what;
     const char *by = pd != MKPERF_SCHED_NOBODY ? name_of(self, pd) : "?";
 
-    if (state == MKPERF_PD_CALLING) {
+    if (state == MKPERF_PD_RUNNING) {
+        snprintf(text, MKPERF_BLOCKED_TEXT, "[runs]");
+    } else if (state == MKPERF_PD_CALLING) {
         snprintf(text, MKPERF_BLOCKED_TEXT, "[calls %s]", by);
     } else if (state == MKPERF_PD_THROTTLED) {
         snprintf(text, MKPERF_BLOCKED_TEXT, "[budget used up]");

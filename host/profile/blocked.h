@@ -24,7 +24,11 @@ struct mkperf_sink mkperf_blocked_sink(struct mkperf_blocked_source *b);
 /* Whether samples are made from scheduling events: without callchains. */
 bool mkperf_blocked_made(const struct mkperf_blocked_source *b);
 
-/* What a sample with MKPERF_SAMPLE_BLOCKED waited for: "[calls server]". name_of: a PD's name. */
+/* The address of a sample with MKPERF_SAMPLE_BLOCKED that runs: it has no callchain. */
+uint64_t mkperf_blocked_runs(void);
+
+/* What a sample with MKPERF_SAMPLE_BLOCKED waited for: "[calls server]"; or "[runs]". name_of: a
+ * PD's name. */
 enum { MKPERF_BLOCKED_TEXT = 128 };
 void mkperf_blocked_text(uint64_t what, const char *(*name_of)(const void *self, uint32_t pd),
                          const void *self, char text[MKPERF_BLOCKED_TEXT]);

@@ -90,6 +90,9 @@ void mkperf_frames_warn(const struct mkperf_frames *f, FILE *out)
                 " bytes are an incomplete record): more may be missing than is known\n",
                 p->totals.cut_bytes);
     }
+    if (p->runs) {
+        return; /* no function is shown */
+    }
     for (uint32_t i = 0; i < s->npds; i++) {
         bool asked = s->pd[i].samples > 0 && s->pd[i].thread != MKPERF_THREAD_IDLE &&
                      s->pd[i].thread != MKPERF_THREAD_AMBIGUOUS;
@@ -110,7 +113,7 @@ void mkperf_frames_cost(struct mkperf_frames *f, FILE *out)
     char text[256];
 
     mkperf_profile_cost(p);
-    for (uint32_t i = 0; i < p->places.session.nevents && !p->off_cpu; i++) {
+    for (uint32_t i = 0; i < p->places.session.nevents && !p->off_cpu && !p->runs; i++) {
         mkperf_cost_text(&p->cost, &p->places, i, p->total[i].period, text, sizeof text);
         fprintf(out, "# cost        of profiling: %s\n", text);
     }

@@ -5,28 +5,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/percent.h"
 #include "base/xalloc.h"
 #include "blocked.h"
 #include "model/figures.h"
 #include "sched/analysis.h"
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+static enum mkperf_status add_run(void *self, const struct mkperf_run *run, struct mkperf_error *e);
+
+static enum mkperf_status begin_sched(struct mkperf_profile *p,
+                                      const struct mkperf_session *session, struct mkperf_error *e)
+{
+    p->sched = mkperf_analysis_new();
+    p->sched->order.cores = session->cores;
+    if (p->utilisation) {
+        p->util = (struct mkperf_utilisation){.filter = &p->filter,
+                                              .slices = &p->slices,
+                                              .on_run = p->runs ? add_run : NULL,
+                                              .self = p};
+        mkperf_utilisation_attach(&p->util, p->sched);
+    }
+    return p->keep_schedule ? mkperf_schedule_open(&p->schedule, p->sched, e) : MKPERF_OK;
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *of, struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
+    struct mkperf_session made = *of;
+    const struct mkperf_session *session = p->runs ? &made : of;
 
+    made.nevents = 1;
+    made.event[0] = (struct mkperf_event){
+        .name = MKPERF_RUN_TIME_EVENT, .user = true, .kernel = true, .period = 1};
+    if (p->runs && !of->sched) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_INPUT,
+            "no scheduling events were recorded, by which to know how long each PD ran (mkperf "
+            "record --sched)");
+    }
     if (session->nevents == 0 && !(p->keep_schedule && session->sched)) {
         return mkperf_no_samples(e);
     }
     p->nevents = session->nevents;
     p->first_ns = UINT64_MAX;
-    if (session->sched && p->sched == NULL) {
-        p->sched = mkperf_analysis_new();
-        p->sched->order.cores = session->cores;
-        if (p->keep_schedule && mkperf_schedule_open(&p->schedule, p->sched, e) != MKPERF_OK) {
-            return e->status;
-        }
+    if (session->sched && p->sched == NULL && begin_sched(p, session, e) != MKPERF_OK) {
+        return e->status;
     }
     if (p->times &&
         (mkperf_spool_open(&p->samples, sizeof(struct mkperf_profile_sample), e) != MKPERF_OK ||
@@ -49,7 +71,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
 }
 
 static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sample *s,
-                          uint64_t key[MKPERF_PROFILE_WORDS_MAX])
+                          uint32_t slice, uint64_t key[MKPERF_PROFILE_WORDS_MAX])
 {
     uint32_t flags = s->flags &
                      (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED);
@@ -69,7 +91,9 @@ static uint32_t chain_key(const struct mkperf_profile *p, const struct mkperf_sa
         }
     }
     key[MKPERF_PROFILE_THREAD] = s->pd | (uint64_t)s->event << 32;
-    key[MKPERF_PROFILE_FLAGS] = flags | (uint64_t)(p->cores ? s->core : 0) << 32;
+    key[MKPERF_PROFILE_FLAGS] = flags |
+                                (uint64_t)(p->cores ? s->core : 0) << MKPERF_PROFILE_CORE_AT |
+                                (uint64_t)slice << MKPERF_PROFILE_SLICE_AT;
     key[MKPERF_PROFILE_KERNEL_PC] =
         flags & (MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_BLOCKED) ? s->kernel_pc : 0;
     key[MKPERF_PROFILE_PC] = flags & MKPERF_SAMPLE_NO_USER ? 0 : s->pc;
@@ -93,11 +117,12 @@ static void count(struct mkperf_profile *p, const struct mkperf_sample *s, uint3
     p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
 }
 
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
+/* A sample, or a run as one. */
+static enum mkperf_status keep_sample(struct mkperf_profile *p, const struct mkperf_sample *s,
+                                      struct mkperf_error *e)
 {
-    struct mkperf_profile *p = self;
     uint64_t key[MKPERF_PROFILE_WORDS_MAX];
+    uint32_t slice;
 
     if (s->event >= MKPERF_MODEL_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_FAILED, "more than %d events", MKPERF_MODEL_EVENTS);
@@ -105,7 +130,10 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     if (!report_filter_passes(&p->filter, s->time_ns, s->core)) {
         return MKPERF_OK;
     }
-    uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, key));
+    if (mkperf_time_slice(&p->slices, s->time_ns, &slice, e) != MKPERF_OK) {
+        return e->status;
+    }
+    uint32_t number = mkperf_hash_number(&p->chains, key, chain_key(p, s, slice, key));
     count(p, s, number);
     if (!p->times) {
         return MKPERF_OK;
@@ -118,12 +146,37 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return mkperf_spool_add(&p->samples, &kept, e);
 }
 
+static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_profile *p = self;
+
+    return p->runs ? MKPERF_OK : keep_sample(p, s, e);
+}
+
+static enum mkperf_status add_run(void *self, const struct mkperf_run *run, struct mkperf_error *e)
+{
+    static const struct mkperf_chain none = {.n = 0};
+    const struct mkperf_sample s = {.time_ns = run->from_ns,
+                                    .period = run->to_ns - run->from_ns,
+                                    .pd = run->pd,
+                                    .core = run->core,
+                                    .flags = MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED,
+                                    .kernel_pc = mkperf_blocked_runs(),
+                                    .callers = &none};
+
+    return keep_sample(self, &s, e);
+}
+
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
                                      struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
 
     (void)e;
+    if (p->runs) {
+        return MKPERF_OK;
+    }
     p->nevents = session->nevents;
     mkperf_places_events(&p->places, session);
     return MKPERF_OK;
@@ -179,23 +232,11 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
         return MKPERF_OK;
     }
     mkperf_analysis_event(p->sched, event);
+    if (p->util.failed.status != MKPERF_OK) {
+        *e = p->util.failed;
+        return e->status;
+    }
     return mkperf_schedule_event(&p->schedule, event, e);
-}
-
-bool mkperf_profile_utilisation(const struct mkperf_profile *p, uint32_t pd, double *percent)
-{
-    const struct mkperf_analysis *a = p->sched;
-    uint64_t ran = 0;
-
-    if (a == NULL || a->last_ns == a->first_ns || pd >= a->npds) {
-        return false;
-    }
-    ran = a->pd[pd].in[MKPERF_PD_RUNNING];
-    for (uint32_t i = 0; a->pd[pd].idle && i < a->ncores; i++) {
-        ran += a->core[i].idle;
-    }
-    *percent = mkperf_percent(ran, a->last_ns - a->first_ns);
-    return true;
 }
 
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
@@ -217,6 +258,13 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     p->totals = *totals;
     if (p->sched != NULL) {
         mkperf_analysis_end(p->sched);
+    }
+    if (p->sched != NULL && p->utilisation) {
+        mkperf_utilisation_end(&p->util);
+    }
+    if (p->util.failed.status != MKPERF_OK) {
+        *e = p->util.failed;
+        return e->status;
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         p->lost[i] = p->lost[i] > totals->lost[i] ? p->lost[i] : totals->lost[i];
@@ -258,9 +306,12 @@ struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uin
     uint32_t words;
     const uint64_t *key = mkperf_hash_key(&p->chains, chain, &words);
 
-    return (struct mkperf_chain_head){.pd = (uint32_t)key[MKPERF_PROFILE_THREAD],
-                                      .event = (uint32_t)(key[MKPERF_PROFILE_THREAD] >> 32),
-                                      .core = (uint32_t)(key[MKPERF_PROFILE_FLAGS] >> 32)};
+    return (struct mkperf_chain_head){
+        .pd = (uint32_t)key[MKPERF_PROFILE_THREAD],
+        .event = (uint32_t)(key[MKPERF_PROFILE_THREAD] >> 32),
+        .core = (uint32_t)(key[MKPERF_PROFILE_FLAGS] >> MKPERF_PROFILE_CORE_AT) %
+                MKPERF_MODEL_CORES,
+        .slice = (uint32_t)(key[MKPERF_PROFILE_FLAGS] >> MKPERF_PROFILE_SLICE_AT)};
 }
 
 /* What each sample of a chain is like; its callers in *callers. */
@@ -404,4 +455,6 @@ void mkperf_profile_free(struct mkperf_profile *p)
     mkperf_spool_close(&p->losses);
     mkperf_spool_close(&p->marks);
     mkperf_schedule_close(&p->schedule);
+    mkperf_utilisation_free(&p->util);
+    mkperf_hash_free(&p->slices.numbers);
 }

@@ -15,13 +15,14 @@
 #include "filter.h"
 #include "places.h"
 #include "schedule.h"
+#include "utilisation.h"
 
 /* Words of a chain's key; callers follow, a word each: the address; and its PD, if one of them is of
  * another PD than the chain's. */
 enum mkperf_profile_word {
     MKPERF_PROFILE_THREAD, /* the PD; the event in the upper half */
-    MKPERF_PROFILE_FLAGS,  /* KERNEL, NO_USER, MKPERF_PROFILE_OTHER_PDS; the core in the upper half,
-                              if cores are kept */
+    MKPERF_PROFILE_FLAGS,  /* KERNEL, NO_USER, MKPERF_PROFILE_OTHER_PDS; in the upper half the core,
+                              if cores are kept, and above it the slice of time */
     MKPERF_PROFILE_KERNEL_PC,
     MKPERF_PROFILE_PC,
     MKPERF_PROFILE_CALLERS,
@@ -29,6 +30,10 @@ enum mkperf_profile_word {
 };
 
 #define MKPERF_PROFILE_OTHER_PDS (UINT32_C(1) << 31)
+enum { MKPERF_PROFILE_CORE_AT = 32, MKPERF_PROFILE_SLICE_AT = 44 };
+_Static_assert(MKPERF_MODEL_CORES <= 1 << (MKPERF_PROFILE_SLICE_AT - MKPERF_PROFILE_CORE_AT),
+               "a core has room below the slice");
+_Static_assert(MKPERF_TIME_SLICES_MAX <= 1 << (64 - MKPERF_PROFILE_SLICE_AT), "a slice has room");
 
 struct mkperf_weight {
     uint64_t samples, period;
@@ -56,14 +61,17 @@ enum { MKPERF_PROFILE_MARKS = 32 };
 
 struct mkperf_profile {
     /* Set before reading: */
-    bool cores;                  /* keep cores apart */
-    bool times;                  /* keep what has a time: the spools below */
-    bool edges;                  /* places of chains have an edge where a PD calls another */
-    bool leaves_only;            /* callers are not kept */
-    bool keep_schedule;          /* with times: keep what scheduling events say, interval by
+    bool cores;         /* keep cores apart */
+    bool times;         /* keep what has a time: the spools below */
+    bool edges;         /* places of chains have an edge where a PD calls another */
+    bool leaves_only;   /* callers are not kept */
+    bool keep_schedule; /* with times: keep what scheduling events say, interval by
                                     interval; then a session may have no samples */
-    bool off_cpu;                /* an off-CPU profile: blocked.h */
-    struct report_filter filter; /* samples that do not pass are not counted */
+    bool off_cpu;       /* an off-CPU profile: blocked.h */
+    bool utilisation;   /* keep how long PDs ran, without keep_schedule */
+    bool runs;          /* with utilisation: instead of samples, the time that PDs ran */
+    struct mkperf_time_slices slices; /* its quantum: of chains, and of utilisation */
+    struct report_filter filter;      /* samples that do not pass are not counted */
     enum mkperf_status (*whole)(void *self, struct mkperf_error *e); /* at the end; NULL: none */
     void *self;
 
@@ -82,6 +90,7 @@ struct mkperf_profile {
     struct mkperf_blocked_source *blocked; /* with off_cpu */
     struct mkperf_analysis *sched;         /* of scheduling events; NULL: none were recorded */
     struct mkperf_schedule schedule;       /* if kept */
+    struct mkperf_utilisation util;        /* if kept */
     struct mkperf_hash mark_keys;          /* PD, name (a text of the places) */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;
@@ -100,6 +109,7 @@ void mkperf_profile_free(struct mkperf_profile *p);
 /* What a chain's samples have in common, apart from addresses. */
 struct mkperf_chain_head {
     uint32_t pd, event, core; /* core 0 unless cores are kept */
+    uint32_t slice;
 };
 struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uint32_t chain);
 
@@ -126,9 +136,6 @@ void mkperf_profile_chain(struct mkperf_profile *p, uint32_t number,
                           struct mkperf_profile_chain *out);
 
 /* ---- after reading ---- */
-
-/* The share of the recording's time that a PD ran, by its scheduling events. False: not known. */
-bool mkperf_profile_utilisation(const struct mkperf_profile *p, uint32_t pd, double *percent);
 
 /* Sums up what the profiler took, in p->cost. All chains get places, so that texts have numbers. */
 void mkperf_profile_cost(struct mkperf_profile *p);

@@ -8,6 +8,8 @@
 #include "base/guess.h"
 #include "base/printable.h"
 
+enum { MIN_UNKNOWN_NS = 500 }; /* that is shown: half of the last digit */
+
 struct column {
     const char *name;    /* as a key of rows; NULL: none */
     const char *field;   /* as a field of samples, perf script's name; NULL: none */
@@ -33,16 +35,50 @@ static void pd_text(const struct mkperf_frames *f, const struct report_row_key *
     snprintf(text, n, "%s", mkperf_profile_pd_name(f->profile, key->pd));
 }
 
-/* Of the whole recording, by scheduling events, whatever the samples are of. */
+static void util_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                     const struct mkperf_label *label, struct report_row_key *key)
+{
+    (void)f;
+    key->pd = label->pd;
+    key->slice = head->slice;
+}
+
+/* By scheduling events, whatever the samples are of. A gap is in no share: of the whole recording the
+ * head says it. */
 static void util_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                       size_t n)
 {
+    uint64_t unknown_ns;
     double percent;
 
-    if (mkperf_profile_utilisation(f->profile, key->pd, &percent)) {
-        snprintf(text, n, "%.2f%%", percent);
-    } else {
+    if (!mkperf_utilisation_of(&f->profile->util, key->pd, key->slice, &percent, &unknown_ns)) {
         snprintf(text, n, "-");
+    } else if (unknown_ns >= MIN_UNKNOWN_NS && f->profile->slices.quantum_ns != 0) {
+        snprintf(text, n, "%.2f%% (%.6f s unknown)", percent, (double)unknown_ns / 1e9);
+    } else {
+        snprintf(text, n, "%.2f%%", percent);
+    }
+}
+
+static void time_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
+                     const struct mkperf_label *label, struct report_row_key *key)
+{
+    (void)f;
+    (void)label;
+    key->slice = head->slice;
+}
+
+/* When the slice begins, in seconds, as perf. */
+static void time_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
+                      size_t n)
+{
+    const struct mkperf_time_slices *slices = &f->profile->slices;
+    uint64_t ns = mkperf_time_slice_ns(slices, key->slice);
+
+    if (slices->quantum_ns % 1000 == 0) {
+        snprintf(text, n, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns / 1000 % 1000000);
+    } else {
+        snprintf(text, n, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
     }
 }
 
@@ -153,10 +189,10 @@ static const struct column columns[REPORT_COLUMNS] = {
     [REPORT_SORT_MODE]    = {"mode",   NULL,      "cpumode",                  "Mode",   mode_key, mode_text},
     [REPORT_SORT_LINE]    = {"line",   "srcline", "",                         "Line",   line_key, line_text},
     [REPORT_SORT_DSO]     = {"dso",    "dso",     "elf",                      "ELF",    dso_key, dso_text},
-    [REPORT_SORT_UTIL]    = {"util",   NULL,      "utilisation utilization",  "Ran",    pd_key, util_text},
+    [REPORT_SORT_TIME]    = {"time",   "time",    "",                         "Time",   time_key, time_text},
+    [REPORT_SORT_UTIL]    = {"util",   NULL,      "utilisation utilization",  "Ran",    util_key, util_text},
     [REPORT_FIELD_TID]    = {NULL,     "tid",     "",                         NULL,     NULL, NULL},
     [REPORT_FIELD_PID]    = {NULL,     "pid",     "",                         NULL,     NULL, NULL},
-    [REPORT_FIELD_TIME]   = {NULL,     "time",    "",                         NULL,     NULL, NULL},
     [REPORT_FIELD_PERIOD] = {NULL,     "period",  "",                         NULL,     NULL, NULL},
     [REPORT_FIELD_IP]     = {NULL,     "ip",      "",                         NULL,     NULL, NULL},
     [REPORT_FIELD_SYMOFF] = {NULL,     "symoff",  "",                         NULL,     NULL, NULL},
@@ -164,6 +200,16 @@ static const struct column columns[REPORT_COLUMNS] = {
 /* clang-format on */
 
 static const char always_there[] = "overhead samples period"; /* in the table of rows */
+
+bool report_columns_have(const struct report_column_list *list, enum report_column_id column)
+{
+    for (unsigned i = 0; i < list->n; i++) {
+        if (list->column[i] == column) {
+            return true;
+        }
+    }
+    return false;
+}
 
 void report_column_key(enum report_column_id column, const struct mkperf_frames *f,
                        const struct mkperf_chain_head *head, const struct mkperf_label *label,
@@ -181,6 +227,11 @@ void report_column_text(enum report_column_id column, const struct mkperf_frames
 const char *report_column_title(enum report_column_id column)
 {
     return columns[column].title;
+}
+
+const char *report_column_name(enum report_column_id column)
+{
+    return columns[column].name;
 }
 
 /* Whether the n bytes at name are one of the words. */

@@ -20,12 +20,12 @@ enum report_column_id {
     REPORT_SORT_MODE,
     REPORT_SORT_LINE,
     REPORT_SORT_DSO,
+    REPORT_SORT_TIME,
     REPORT_SORT_UTIL,
     REPORT_SORT_KEYS,
     /* of samples alone: */
     REPORT_FIELD_TID = REPORT_SORT_KEYS,
     REPORT_FIELD_PID,
-    REPORT_FIELD_TIME,
     REPORT_FIELD_PERIOD,
     REPORT_FIELD_IP,
     REPORT_FIELD_SYMOFF,
@@ -35,7 +35,8 @@ enum report_column_id {
 /* What a row stands for; what is not sorted by is 0. */
 struct report_row_key {
     uint32_t pd, name, core, kernel, line, event;
-    uint32_t dso; /* 0: unknown, 1: the kernel's, else 2 + the first PD with that ELF */
+    uint32_t dso;   /* 0: unknown, 1: the kernel's, else 2 + the first PD with that ELF */
+    uint32_t slice; /* of time */
 };
 
 /* A list of columns in the order in which they were given, each once. */
@@ -43,6 +44,8 @@ struct report_column_list {
     enum report_column_id column[REPORT_COLUMNS];
     unsigned n;
 };
+
+bool report_columns_have(const struct report_column_list *list, enum report_column_id column);
 
 /* Fills in what tells rows apart in a column, for a function of a chain. */
 void report_column_key(enum report_column_id column, const struct mkperf_frames *f,
@@ -52,6 +55,7 @@ void report_column_key(enum report_column_id column, const struct mkperf_frames 
 void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
                         const struct report_row_key *key, char *buffer, size_t n);
 const char *report_column_title(enum report_column_id column);
+const char *report_column_name(enum report_column_id column); /* its key */
 
 /*
  * Takes a comma-separated list of columns of rows (-s). Other names of perf are known; those of

@@ -17,16 +17,34 @@ struct hierarchy {
     FILE *out;
 };
 
+/* Whether rows are in the order of the node's column: it is the time, or a key before it. */
+static bool by_time(const struct hierarchy *h, const struct mkperf_tree_node *n)
+{
+    const struct report_column_list *keys = &h->options->keys;
+    unsigned column = 0;
+
+    for (uint32_t parent = n->parent; parent != 0; parent = h->tree.node[parent].parent) {
+        column++;
+    }
+    while (column < keys->n && keys->column[column] != REPORT_SORT_TIME) {
+        column++;
+    }
+    return column < keys->n;
+}
+
 static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_node *b,
                      const void *context)
 {
-    const struct mkperf_hash *texts = context;
+    const struct hierarchy *h = context;
     uint64_t x = a->total[0].period, y = b->total[0].period;
 
+    if (by_time(h, a)) {
+        return 0; /* as they were added */
+    }
     if (x != y) {
         return x > y ? -1 : 1;
     }
-    return strcmp(mkperf_hash_text(texts, a->label), mkperf_hash_text(texts, b->label));
+    return strcmp(mkperf_hash_text(&h->texts, a->label), mkperf_hash_text(&h->texts, b->label));
 }
 
 static void add_row(struct hierarchy *h, const struct mkperf_frames *f, const struct report_row *r)
@@ -69,7 +87,7 @@ void report_hierarchy_print(const struct report_rows *rows, const struct mkperf_
     for (uint32_t i = 0; i < rows->n; i++) {
         add_row(&h, f, &rows->row[i]);
     }
-    mkperf_tree_finish(&h.tree, by_period, &h.texts);
+    mkperf_tree_finish(&h.tree, by_period, &h);
     fprintf(out, "# Overhead  Samples           Period");
     for (unsigned i = 0; i < o->keys.n; i++) {
         fprintf(out, "%s%s", i == 0 ? "  " : " / ", report_column_title(o->keys.column[i]));

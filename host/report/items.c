@@ -42,7 +42,6 @@ void report_items_free(struct report_items *l)
 
 enum mkperf_status report_items_build(struct report_items *l, struct mkperf_error *e)
 {
-    uint64_t whole = l->frames->profile->total[l->event].period;
     uint32_t n = 0;
 
     free_trees(l);
@@ -50,14 +49,13 @@ enum mkperf_status report_items_build(struct report_items *l, struct mkperf_erro
     if (report_rows_build(&l->rows, l->frames, &l->options, l->event, e) != MKPERF_OK) {
         return e->status;
     }
-    while (n < l->rows.n &&
-           100.0 * (double)l->rows.row[n].children.period >= l->options.limit * (double)whole) {
-        n++;
+    make_room(l, 0, l->rows.n);
+    for (uint32_t i = 0; i < l->rows.n; i++) {
+        if (report_row_share(&l->rows, i) >= l->options.limit) {
+            l->item[n++] = (struct report_item){.row = i, .pd = l->rows.row[i].key.pd};
+        }
     }
-    make_room(l, 0, n);
-    for (uint32_t i = 0; i < n; i++) {
-        l->item[i] = (struct report_item){.row = i, .pd = l->rows.row[i].key.pd};
-    }
+    l->n = n;
     return MKPERF_OK;
 }
 
@@ -72,7 +70,7 @@ static struct mkperf_tree *tree_of(struct report_items *l, const struct report_i
 static const char *open_item(struct report_items *l, size_t at)
 {
     struct report_item parent = l->item[at];
-    double whole = (double)l->frames->profile->total[l->event].period;
+    double whole = (double)l->rows.whole;
     double least = l->options.graph_limit * whole / 100;
     uint32_t n = 0;
 
@@ -135,7 +133,7 @@ static void row_text(const struct report_items *l, const struct report_item *at,
                      size_t n)
 {
     const struct report_row *r = &l->rows.row[at->row];
-    uint64_t whole = l->frames->profile->total[l->event].period;
+    uint64_t whole = l->rows.whole;
     char columns[TEXT];
     char mark = at->open ? '-' : '+';
 
@@ -154,7 +152,7 @@ void report_items_text(const struct report_items *l, size_t at, char *text, size
 {
     const struct report_item *i = &l->item[at];
     const struct report_item *parent = &l->item[report_items_parent(l, at)];
-    uint64_t whole = l->frames->profile->total[l->event].period;
+    uint64_t whole = l->rows.whole;
     char node[TEXT];
 
     if (i->node == 0) {

@@ -13,16 +13,6 @@
 #include "base/progress.h"
 #include "base/xalloc.h"
 
-bool report_sorts_by(const struct report_options *o, enum report_column_id key)
-{
-    for (unsigned i = 0; i < o->keys.n; i++) {
-        if (o->keys.column[i] == key) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool report_chain_wanted(const struct mkperf_frames *f, const struct report_options *o,
                          uint32_t event, uint32_t chain)
 {
@@ -48,7 +38,7 @@ struct report_row_key report_row_key(const struct mkperf_frames *f, const struct
 
 static struct report_row *row_of(struct report_rows *rows, struct report_row_key k)
 {
-    uint64_t key[] = {k.pd, k.name, k.core, k.kernel, k.line, k.event, k.dso};
+    uint64_t key[] = {k.pd, k.name, k.core, k.kernel, k.line, k.event, k.dso, k.slice};
     uint32_t number = mkperf_hash_number(&rows->numbers, key, sizeof key / sizeof *key);
 
     MKPERF_GROW(rows->row, rows->room, (size_t)number + 1);
@@ -119,6 +109,11 @@ static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
     }
 }
 
+struct sorting {
+    const struct mkperf_frames *frames;
+    const struct report_options *options;
+};
+
 static int compare_texts(const struct mkperf_frames *f, const struct report_row *a,
                          const struct report_row *b)
 {
@@ -134,18 +129,44 @@ static int compare_texts(const struct mkperf_frames *f, const struct report_row 
     return order;
 }
 
+/* With time, rows are in the order of the keys up to it, then as others are. */
+static int compare_times(const struct sorting *s, const struct report_row *a,
+                         const struct report_row *b)
+{
+    const struct report_column_list *keys = &s->options->keys;
+    const struct mkperf_time_slices *slices = &s->frames->profile->slices;
+    char text_a[600], text_b[600];
+    int order = 0;
+
+    if (!report_columns_have(keys, REPORT_SORT_TIME)) {
+        return 0;
+    }
+    for (unsigned i = 0; order == 0 && keys->column[i] != REPORT_SORT_TIME; i++) {
+        report_column_text(keys->column[i], s->frames, &a->key, text_a, sizeof text_a);
+        report_column_text(keys->column[i], s->frames, &b->key, text_b, sizeof text_b);
+        order = strcmp(text_a, text_b);
+    }
+    uint64_t x = mkperf_time_slice_ns(slices, a->key.slice);
+    uint64_t y = mkperf_time_slice_ns(slices, b->key.slice);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
 static int compare_rows(const void *pa, const void *pb, void *context)
 {
     const struct report_row *a = pa, *b = pb;
-    int order;
+    const struct sorting *s = context;
+    int order = compare_times(s, a, b);
 
+    if (order != 0) {
+        return order;
+    }
     if (a->children.period != b->children.period) {
         return a->children.period > b->children.period ? -1 : 1;
     }
     if (a->self.period != b->self.period) {
         return a->self.period > b->self.period ? -1 : 1;
     }
-    order = compare_texts(context, a, b);
+    order = compare_texts(s->frames, a, b);
     if (order != 0) {
         return order;
     }
@@ -167,7 +188,9 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_fra
     }
     rows->whole = o->relative || o->no_idle ? rows->shown.period : f->profile->total[event].period;
     if (rows->n > 0) {
-        qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, f);
+        struct sorting s = {.frames = f, .options = o};
+
+        qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, &s);
     }
     return MKPERF_OK;
 }

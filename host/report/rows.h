@@ -7,6 +7,7 @@
 #ifndef MKPERF_HOST_REPORT_ROWS_H
 #define MKPERF_HOST_REPORT_ROWS_H
 
+#include "base/percent.h"
 #include "columns.h"
 
 enum report_graph { REPORT_GRAPH_NONE, REPORT_GRAPH_CALLERS, REPORT_GRAPH_CALLEES };
@@ -48,14 +49,18 @@ struct report_rows {
     uint64_t whole;             /* period sum that is 100 per cent */
 };
 
-bool report_sorts_by(const struct report_options *o, enum report_column_id key);
-
 /* Does a chain have weight, pass the filter by PD, and belong to the event? */
 bool report_chain_wanted(const struct mkperf_frames *f, const struct report_options *o,
                          uint32_t event, uint32_t chain);
 
 struct report_row_key report_row_key(const struct mkperf_frames *f, const struct report_options *o,
                                      uint32_t chain, uint32_t function);
+
+/* A row's share in per cent, with o->children also of what it called; rows below o->limit are left out. */
+static inline double report_row_share(const struct report_rows *rows, uint32_t row)
+{
+    return mkperf_percent(rows->row[row].children.period, rows->whole);
+}
 
 /* All rows of an event, sorted. */
 enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_frames *f,

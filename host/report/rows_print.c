@@ -11,27 +11,29 @@
 
 struct layout {
     int width[REPORT_SORT_KEYS]; /* of each column; the last is not padded */
-    uint32_t rows;               /* that are printed */
+    uint32_t omitted;            /* rows */
 };
 
 static struct layout lay_out(const struct report_rows *rows, const struct mkperf_frames *f,
-                             const struct report_options *o, uint64_t whole)
+                             const struct report_options *o)
 {
-    struct layout l = {.rows = 0};
+    struct layout l = {.omitted = 0};
     char text[600];
 
     for (unsigned i = 0; i < o->keys.n; i++) {
         l.width[i] = (int)strlen(report_column_title(o->keys.column[i]));
     }
-    while (l.rows < rows->n &&
-           mkperf_percent(rows->row[l.rows].children.period, whole) >= o->limit) {
+    for (uint32_t row = 0; row < rows->n; row++) {
+        if (report_row_share(rows, row) < o->limit) {
+            l.omitted++;
+            continue;
+        }
         for (unsigned i = 0; i < o->keys.n; i++) {
-            report_column_text(o->keys.column[i], f, &rows->row[l.rows].key, text, sizeof text);
+            report_column_text(o->keys.column[i], f, &rows->row[row].key, text, sizeof text);
             if ((int)strlen(text) > l.width[i]) {
                 l.width[i] = (int)strlen(text);
             }
         }
-        l.rows++;
     }
     return l;
 }
@@ -90,18 +92,21 @@ enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkpe
                                      struct mkperf_error *e)
 {
     uint64_t whole = rows->whole;
-    struct layout l = lay_out(rows, f, o, whole);
+    struct layout l = lay_out(rows, f, o);
 
     (void)e;
     print_titles(&l, o, out);
-    for (uint32_t i = 0; i < l.rows; i++) {
+    for (uint32_t i = 0; i < rows->n; i++) {
+        if (report_row_share(rows, i) < o->limit) {
+            continue;
+        }
         print_row(&rows->row[i], &l, f, o, whole, out);
         if (o->graph != REPORT_GRAPH_NONE) {
             report_tree_print(&rows->row[i], rows, f, o, out);
         }
     }
-    if (l.rows < rows->n) {
-        fprintf(out, "# %" PRIu32 " rows below %g %% are omitted\n", rows->n - l.rows, o->limit);
+    if (l.omitted > 0) {
+        fprintf(out, "# %" PRIu32 " rows below %g %% are omitted\n", l.omitted, o->limit);
     }
     fputc('\n', out);
     return MKPERF_OK;

@@ -143,15 +143,9 @@ void mkperf_analysis_end(struct mkperf_analysis *a)
 {
     mkperf_order_end(&a->order);
     for (uint32_t core = 0; core < a->ncores; core++) {
-        struct mkperf_sched_core *c = &a->core[core];
-
         sched_inversions_end(a, core, a->last_ns);
-        if (c->seen) {
-            uint64_t *in = c->running == MKPERF_SCHED_NOBODY ? &c->unknown
-                           : sched_is_pd(a, c->running)      ? &c->busy
-                                                             : &c->idle;
-            *in += a->last_ns - c->since;
-            c->since = a->last_ns;
+        if (a->core[core].seen) {
+            sched_charge_core(a, core, a->last_ns);
         }
     }
     for (uint32_t i = 0; i < a->npds; i++) {

@@ -170,6 +170,8 @@ struct mkperf_analysis {
     void (*on_interval)(void *self, const struct mkperf_interval *i);
     void (*on_call)(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end);
     void (*on_woken)(void *self, const struct mkperf_woken *w);
+    /* What a core did, without a hole: pd, which may be the idle thread, ran; NOBODY: not known. */
+    void (*on_core)(void *self, uint32_t core, uint32_t pd, uint64_t from, uint64_t to);
     void *self;
     struct mkperf_session session; /* numbers and flags; its strings are not kept */
     struct mkperf_totals totals;   /* of the input, after the end; interactions NULL */

@@ -9,6 +9,8 @@
 void sched_machine(void *self, const struct mkperf_sched *event);
 /* Counts a PD's time until now. */
 void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now);
+/* Counts a core's time until now. */
+void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now);
 /* What a PD was ready is counted as that. */
 void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd);
 

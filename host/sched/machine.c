@@ -302,14 +302,18 @@ static void start(struct mkperf_analysis *a, const struct mkperf_sched *s)
     }
 }
 
-static void core_until(struct mkperf_analysis *a, struct mkperf_sched_core *c, uint64_t now)
+void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
 {
+    struct mkperf_sched_core *c = &a->core[core];
     uint64_t *in = c->running == MKPERF_SCHED_NOBODY ? &c->unknown
                    : sched_is_pd(a, c->running)      ? &c->busy
                                                      : &c->idle;
 
     if (now > c->since) {
         *in += now - c->since;
+        if (a->on_core != NULL) {
+            a->on_core(a->self, core, c->running, c->since, now);
+        }
         c->since = now;
     }
 }
@@ -320,7 +324,7 @@ static void switched(struct mkperf_analysis *a, const struct mkperf_sched *s)
 
     sched_inversions_end(a, s->core, s->time_ns);
     charge_ready(a, s->core, s->time_ns);
-    core_until(a, c, s->time_ns);
+    sched_charge_core(a, s->core, s->time_ns);
     a->switches += s->reason != MKPERF_STOPPED_UNKNOWN;
     if (s->from != MKPERF_SCHED_NOBODY && s->from != s->to && sched_is_pd(a, s->from)) {
         stop(a, s);
@@ -354,7 +358,7 @@ static void gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
         p->serving = p->asked_by = MKPERF_SCHED_NOBODY;
         p->woken = p->inverted = false;
     }
-    core_until(a, c, since);
+    sched_charge_core(a, s->core, since);
     c->running = MKPERF_SCHED_NOBODY;
 }
 

@@ -137,7 +137,7 @@ static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error 
     }
     mkperf_SessionEvent *event = &s->session.events[s->session.events_count];
     *event = (mkperf_SessionEvent){.code = UINT32_MAX};
-    snprintf(event->name, sizeof event->name, "%s", STAT_RUN_TIME);
+    snprintf(event->name, sizeof event->name, "%s", MKPERF_RUN_TIME_EVENT);
     stat_begin_runs(&s->work);
     for (unsigned i = 0; i < rows.nruns; i++) {
         stat_add_run(&s->work, mkperf_pds_find(pds, rows.run[i].thread), rows.run[i].ns);

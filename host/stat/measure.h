@@ -16,7 +16,7 @@ struct stat_measure {
     /* Set before: talk's options, stop; events are set up here. */
     struct mkperf_talk talk;
     bool per_pd, per_core, estimate;
-    bool util; /* how long each PD ran, too: an event STAT_RUN_TIME behind the others */
+    bool util; /* how long each PD ran, too: an event MKPERF_RUN_TIME_EVENT behind the others */
     uint64_t interval_ms, runs;
     struct stat_style style;
 

@@ -19,9 +19,6 @@ enum { STAT_EVENTS = 16, STAT_ROWS = 1 + 128 + MKPERF_MAX_CORES };
 /* The number of a core's row, and back; PDs have smaller ones. */
 #define STAT_CORE UINT32_C(0x80000000)
 
-/* perf's name of the time that something ran, in ns: by scheduling events, not by the PMU. */
-#define STAT_RUN_TIME "task-clock"
-
 struct stat_value {
     double user, kernel; /* scaled to the whole time where the event was multiplexed */
     double error;        /* standard error of the sum: 0 = exact, or scaled */

@@ -73,7 +73,7 @@ bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
 {
     double count = stat_sum(&row->value[i]);
 
-    if (strcmp(session->events[i].name, STAT_RUN_TIME) == 0 && r->seconds > 0) {
+    if (strcmp(session->events[i].name, MKPERF_RUN_TIME_EVENT) == 0 && r->seconds > 0) {
         *figure = count / r->seconds / 1e9;
         *unit = "CPUs utilized";
         return true;

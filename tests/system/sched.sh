@@ -176,6 +176,16 @@ util() { # a PD's share of the time, in a column of its samples' table
     done
 }
 check "utilisation in mkperf report" util
+# Over time: of each slice all PDs and idle are 100 %, and the slices of a PD are what it ran in all.
+util_slices() {
+    "$MKPERF" report --util -s time,pd,util --time-quantum 50ms -x ' ' "$data" >"$D/slices" || return 1
+    cat "$D/values" "$D/slices" | awk '$1 == "pd" { want[$2] = $5 } $1 == "core" { want["idle"] += $4 }
+        $1 == "row" { share[$6] += $8; ran[$7] += $5; rows++ }
+        END { for (pd in want) if (want[pd] != ran[pd]) { print pd, want[pd], ran[pd] + 0; bad++ }
+              for (s in share) { n++; if (share[s] < 99.999 || share[s] > 100.001) { print s, share[s]; bad++ } }
+              print n, "slices", rows, "rows"; exit bad > 0 || n < 40 }'
+}
+check "utilisation over time in mkperf report" util_slices
 # How long each PD and idle ran, as the target counted it: all of the session.
 live_runs() {
     grep '^run\|^total' "$D/live"

@@ -253,7 +253,7 @@ static void refuses(void **state)
     /* What only looks at samples says where to look. */
     text = RUN(report, &status, recording_path("story.data"));
     assert_int_equal(status, MKPERF_ERR_INPUT);
-    has(text, "mkperf latency shows what is in it");
+    has(text, "mkperf latency and mkperf report --util show what is in it");
     text = RUN(convert, &status, recording_path("story.data"), "-o", recording_path("x.folded"));
     assert_int_equal(status, MKPERF_ERR_INPUT);
 }

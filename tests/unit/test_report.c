@@ -295,6 +295,9 @@ static void test_self_equals_perf(void **state)
                       "--no-children -F overhead,sample,period,comm", "'instructions'");
     compare_with_perf(RUN(&status, "--event", "cycles", "--sort", "core,symbol"),
                       "--no-children -F overhead,sample,period,cpu,sym", "'cycles'");
+    compare_with_perf(
+        RUN(&status, "--event", "cycles", "--sort", "time,pd", "--time-quantum", "50us"),
+        "--no-children -F overhead,sample,period,time,comm --time-quantum 50us", "'cycles'");
 }
 
 static void test_children_equal_perf(void **state)
