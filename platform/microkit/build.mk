@@ -10,7 +10,6 @@ $(call image,$(SHARED)/loader.img,$(SHARED)/shared.system,$(DEMO),$(DEMO_PDS))
 target: $(B)/loader.img $(STOCK)/loader.img $(if $(MICROKIT_CAPS),$(SHARED)/loader.img)
 
 # With a kernel for several cores, a demo that uses two of them.
-MICROKIT_CORES := $(shell sed -n 's/^.define CONFIG_MAX_NUM_NODES *//p' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h)
 $(call image,$(CORES)/loader.img,$(CORES)/cores.system,$(DEMO),$(DEMO_PDS))
 ifneq ($(filter-out 1,$(MICROKIT_CORES)),)
 target: $(CORES)/loader.img
@@ -19,10 +18,16 @@ endif
 # $(call boot,IMAGE): the command that boots IMAGE in QEMU. $(need_qemu): a recipe's beginning, which ends it
 # where there is no QEMU with the board's machine.
 boot = $(foreach IMAGE,$(1),$(BOARD_QEMU))
-# $(call boot_cores,IMAGE): the same with the kernel's number of cores. Where QEMU counts instructions, cores take turns, each
-# until the next timer of the machine; the one of a network filter, which nothing goes through, ends each after 10 us at most.
-boot_cores = $(call boot,$(1)) -smp $(MICROKIT_CORES) -netdev hubport$(comma)id=pace$(comma)hubid=0 \
-    -object filter-buffer$(comma)id=pacer$(comma)netdev=pace$(comma)interval=10
+# $(call boot_cores,IMAGE): the same with the kernel's number of cores, and one more, for fair turns (docs/sel4.md, "QEMU");
+# needs $(TURNS). The timer of a network filter, which nothing goes through, ends each turn after 1 us. An instruction takes 1
+# ns, since all cores share the machine's.
+TURNS := $(B)/turns-$(MICROKIT_CORES).bin
+boot_cores = $(subst $(comma)cpu-num=0,,$(subst shift=1,shift=0,$(call boot,$(1)))) -bios $(TURNS) \
+    -smp $(words x $(wordlist 1,$(MICROKIT_CORES),x x x x x x x x)) -netdev hubport$(comma)id=pace$(comma)hubid=0 \
+    -object filter-buffer$(comma)id=pacer$(comma)netdev=pace$(comma)interval=1
+$(TURNS): tests/sel4/turns_firmware.S
+	$(Q)mkdir -p $(@D) && $(CROSS)gcc -DCORES=$(MICROKIT_CORES) -nostdlib -static -no-pie -Wl,--build-id=none $< -o $@.elf && \
+	    $(CROSS)objcopy -O binary $@.elf $@
 need_qemu = $(if $(BOARD_QEMU),,echo "$@: give it MICROKIT_QEMU=<a qemu-system-aarch64 with a machine for" \
     "$(MICROKIT_BOARD)>" >&2; exit 1;) \
     $(MICROKIT_QEMU) -machine help | grep -q '^$(firstword $(subst $(comma), ,$(word 3,$(BOARD_QEMU)))) ' || { \

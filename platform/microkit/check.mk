@@ -14,9 +14,9 @@ else ifneq ($(filter-out 1,$(MICROKIT_CORES)),)
 SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),cores,tests/pd/cores.c demo/known_work.S)
 $(call program_system,$(SEL4_TEST),contend,tests/pd/contend.c)
-check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img
+check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img $(TURNS)
 	$(Q)$(need_qemu) \
-	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) CORES_DIR=$(SEL4_TEST)/cores \
+	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) CORES=$(MICROKIT_CORES) CORES_DIR=$(SEL4_TEST)/cores \
 	CORES_QEMU='$(call boot_cores,$(SEL4_TEST)/cores/loader.img)' CONTEND_DIR=$(SEL4_TEST)/contend \
 	CONTEND_QEMU='$(call boot_cores,$(SEL4_TEST)/contend/loader.img)' tests/sel4/check-cores
 else

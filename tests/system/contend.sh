@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Four cores fighting for the kernel's lock: each wait for it is a pair of scheduling events, which perf lock
+# All cores fighting for the kernel's lock: each wait for it is a pair of scheduling events, which perf lock
 # contention reads, and the time spent in it is in the samples under the name of the function that waits.
-# Environment: CONTEND_DIR, CONTEND_QEMU and KERNEL for another platform, RATE of samples there; UP as for cores.sh; its kernel's waiting is not in a function of its own.
+# Environment: CONTEND_DIR, CONTEND_QEMU, CORES and KERNEL for another platform, RATE of samples there; UP as for cores.sh; its
+# kernel's waiting is not in a function of its own.
 set -u
 NAME=${NAME:-contend}
 . tests/system/lib.sh
@@ -11,9 +12,10 @@ files="--system $t/contend.system --elf-path $t:$B/demo${KERNEL:+ --kernel $KERN
 QEMU=${CONTEND_QEMU:-$(cat "$t/qemu-command")}
 RATE=${RATE:-5000}
 UP=${UP:-true}
+CORES=${CORES:-4}
 export D files QEMU RATE UP
 
-check "four cores that fight for the lock are recorded" scripts/qemu-talk "$D" 'sh -c "$UP"' \
+check "$CORES cores that fight for the lock are recorded" scripts/qemu-talk "$D" 'sh -c "$UP"' \
     '$MKPERF record -t $T -e cycles -F $RATE --sched --duration 0.2 $files -o $D/c.data >$D/c.log 2>&1'
 
 # Lines of `lock`: core, PD, ns, begin or end.
@@ -22,12 +24,12 @@ events() {
     perf_quiet script --ns -i "$D/c.data" -F comm,cpu,time,event >"$D/script" || return 1
     sed -nE 's/^ *([^ ]+) +\[00([0-9])\] +([0-9]+)\.([0-9]{9}): +lock:contention_(begin|end): *$/\2 \1 \3\4 \5/p' \
         "$D/script" >"$D/lock"
-    awk '
+    awk -v cores="$CORES" '
         { n[$1]++ }
         $4 == "begin" { bad += open[$1] != ""; open[$1] = $2; since[$1] = $3 }
         $4 == "end" { bad += open[$1] != $2 || $3 < since[$1]; open[$1] = "" }
         END {
-            for (c = 0; c < 4; c++) { print "core " c ": " n[c] + 0 " events"; bad += n[c] < 200 }
+            for (c = 0; c < cores; c++) { print "core " c ": " n[c] + 0 " events"; bad += n[c] < 200 }
             exit bad != 0
         }' "$D/lock"
 }
@@ -51,13 +53,13 @@ shares() {
     "$MKPERF" convert -q "$D/c.data" -o "$D/c.jsonl" &&
         jq -r 'select(.type == "sample") | [.core // 0, .time_ns, .period, (.stack[0].function // "?")] | @tsv' \
             "$D/c.jsonl" >"$D/samples" || return 1
-    awk '
+    awk -v cores="$CORES" '
         NR == FNR && $4 == "begin" { since[$1] = $3 }
         NR == FNR && $4 == "end" { waited[$1] += $3 - since[$1] }
         NR == FNR { first[$1] = first[$1] ? first[$1] : $3; last[$1] = $3; next }
         { n[$1]++; all[$1] += $3; in_lock[$1] += $4 == "take_lock" ? $3 : 0 }
         END {
-            for (c = 0; c < 4; c++) {
+            for (c = 0; c < cores; c++) {
                 event = waited[c] / (last[c] - first[c])
                 sample = in_lock[c] / all[c]
                 printf "core %d: %.2f %% of the time by events, %.2f %% by %d samples\n", c, 100 * event, 100 * sample, n[c]
