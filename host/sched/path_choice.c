@@ -89,7 +89,10 @@ static void add_phase(struct mkperf_path_choice *c, const struct mkperf_mark *m)
         }
         if (i > 0) {
             offer(c, m->pd, MKPERF_SCHED_NOBODY, c->open[i - 1].ns, m->time_ns);
-            c->open[i - 1] = c->open[--c->nopen];
+            c->nopen--;
+            for (; i <= c->nopen; i++) { /* the newest remains the last one */
+                c->open[i - 1] = c->open[i];
+            }
         }
     }
 }
