@@ -3,8 +3,8 @@
  * Scheduling as the Firefox Profiler's markers on each PD's track: what the PD did, and calls as flows
  * from the caller to the callee and back.
  *
- * Owns: what is a marker. A PD's states are intervals without a hole: where none was recorded, the PD
- * waited. A call is an interval of the caller, one of the callee with the same flow from when it
+ * Owns: what is a marker. A PD's states are intervals without a hole: what is between the others is one
+ * of waiting. A call is an interval of the caller, one of the callee with the same flow from when it
  * ran with it, and the reply, which ends the flow.
  */
 #include <inttypes.h>
@@ -92,7 +92,7 @@ static void add_states(const struct firefox_tables *f, uint32_t pd, struct firef
     uint64_t at = f->c->sched->first_ns;
 
     for (size_t k = 0; k < f->c->schedule.intervals.count; k++) {
-        if (i[k].pd == pd) {
+        if (i[k].pd == pd && i[k].state != MKPERF_PD_WAITING) {
             add_state(f, MKPERF_PD_WAITING, at, i[k].from_ns, MKPERF_SCHED_NOBODY, m);
             add_state(f, i[k].state, i[k].from_ns, i[k].to_ns, i[k].by, m);
             at = i[k].to_ns;

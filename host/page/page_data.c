@@ -43,6 +43,9 @@ struct page_input page_input_of(struct mkperf_frames *f, const char *file)
                                             .calls = p->schedule.calls.count,
                                             .gap = p->schedule.gaps.map,
                                             .gaps = p->schedule.gaps.count,
+                                            .woken = p->schedule.wakings.map,
+                                            .wokens = p->schedule.wakings.count,
+                                            .lost = p->schedule.lost,
                                             .analysis = p->sched},
                                .file = file};
 }

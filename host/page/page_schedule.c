@@ -4,9 +4,11 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/xalloc.h"
+#include "model/sched_event.h"
 
 struct lists {
     struct mkperf_hash key;                    /* PD, state, core */
@@ -44,17 +46,43 @@ static void find_lists(struct lists *l, const struct page_schedule *s, uint64_t 
     }
 }
 
-/* Intervals of one list keep their order, which is that of time. */
+static bool continues(const struct mkperf_schedule_interval *last,
+                      const struct mkperf_schedule_interval *i)
+{
+    return last->to_ns == i->from_ns && last->by == i->by && last->serving == i->serving;
+}
+
+/* Intervals of one list keep their order, which is that of time; what differs in nothing is one. */
 static void sort_by_list(struct lists *l, const struct page_schedule *s, uint64_t from)
 {
     l->interval = mkperf_xcalloc(l->intervals + 1, sizeof *l->interval);
     for (size_t i = 0; i < s->intervals; i++) {
         if (l->of[i] != UINT32_MAX) {
-            struct mkperf_schedule_interval *to = &l->interval[l->end[l->of[i]]++];
+            size_t first = l->first[l->of[i]], *end = &l->end[l->of[i]];
+            struct mkperf_schedule_interval *to = &l->interval[*end];
+            if (*end > first && continues(to - 1, &s->interval[i])) {
+                to[-1].to_ns = s->interval[i].to_ns;
+                continue;
+            }
             *to = s->interval[i];
             to->from_ns = later(to->from_ns, from);
+            ++*end;
         }
     }
+}
+
+/* Lists without room between them. */
+static void close_ranks(struct lists *l)
+{
+    size_t at = 0;
+
+    for (uint32_t list = 0; list < l->key.count; list++) {
+        l->n[list] = l->end[list] - l->first[list];
+        memmove(l->interval + at, l->interval + l->first[list], l->n[list] * sizeof *l->interval);
+        l->first[list] = at;
+        l->end[list] = at += l->n[list];
+    }
+    l->intervals = at;
 }
 
 static void free_lists(struct lists *l)
@@ -103,6 +131,10 @@ static void put_intervals(struct page_columns *c, const struct lists *l, uint64_
         value[i] = in[i].by == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)in[i].by + 1;
     }
     page_column(c, "i_by", value, l->intervals);
+    for (size_t i = 0; i < l->intervals; i++) {
+        value[i] = in[i].serving == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)in[i].serving + 1;
+    }
+    page_column(c, "i_for", value, l->intervals);
     free(value);
 }
 
@@ -149,10 +181,43 @@ static void put_calls(struct page_columns *c, const struct page_schedule *s, uin
     free(call);
 }
 
+static void put_wakings(struct page_columns *c, const struct page_schedule *s, uint64_t from)
+{
+    const struct mkperf_woken *w = s->woken;
+    size_t n = s->wokens;
+
+    while (n > 0 && w->time < from) {
+        w++;
+        n--;
+    }
+    uint64_t *value = mkperf_xcalloc(n + 1, sizeof *value);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = w[i].time - (i > 0 ? w[i - 1].time : from);
+    }
+    page_column(c, "w_delta", value, n);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = w[i].kind;
+    }
+    page_column(c, "w_kind", value, n);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = w[i].from == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)w[i].from + 1;
+    }
+    page_column(c, "w_from", value, n);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = w[i].to;
+    }
+    page_column(c, "w_to", value, n);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = w[i].irq;
+    }
+    page_column(c, "w_irq", value, n);
+    free(value);
+}
+
 static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint64_t from)
 {
-    uint64_t *value = mkperf_xcalloc(4 * s->gaps + 1, sizeof *value);
-    uint64_t *length = value + s->gaps, *core = length + s->gaps, *lost = core + s->gaps;
+    uint64_t *value = mkperf_xcalloc(3 * s->gaps + 1, sizeof *value);
+    uint64_t *length = value + s->gaps, *core = length + s->gaps;
     size_t n = 0;
 
     for (size_t i = 0; i < s->gaps; i++) {
@@ -160,14 +225,12 @@ static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint
         if (g->to_ns >= from) {
             value[n] = later(g->from_ns, from) - from;
             length[n] = g->to_ns - later(g->from_ns, from);
-            core[n] = g->core;
-            lost[n++] = g->lost;
+            core[n++] = g->core;
         }
     }
     page_column(c, "g_from", value, n);
     page_column(c, "g_length", length, n);
     page_column(c, "g_core", core, n);
-    page_column(c, "g_lost", lost, n);
     free(value);
 }
 
@@ -176,22 +239,32 @@ void page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
 {
     const struct mkperf_analysis *a = s->analysis;
     struct lists l = {.intervals = 0};
-    uint64_t in_gaps = 0;
+    bool first = true;
 
-    for (size_t i = 0; i < s->gaps; i++) {
-        in_gaps += s->gap[i].lost;
-    }
     find_lists(&l, s, from);
     sort_by_list(&l, s, from);
+    close_ranks(&l);
     fprintf(c->json,
             ",\"sched\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"from\":%" PRIu64
             ",\"to\":%" PRIu64 ",",
-            a->events, later(lost, in_gaps), later(a->first_ns, from) - from,
+            a->events, later(lost, s->lost), later(a->first_ns, from) - from,
             later(a->last_ns, from) - from);
     put_lists(&l, c->json);
-    fputs("}", c->json);
+    fputs(",\"kinds\":[", c->json);
+    for (unsigned i = 0; i < MKPERF_SCHED_KINDS; i++) {
+        fprintf(c->json, "%s\"%s\"", i > 0 ? "," : "", mkperf_sched_kind_names[i]);
+    }
+    fputs("],\"cores\":[", c->json);
+    for (uint32_t i = 0; i < a->ncores; i++) {
+        if (a->core[i].seen) {
+            fprintf(c->json, "%s%" PRIu32, first ? "" : ",", i);
+            first = false;
+        }
+    }
+    fputs("]}", c->json);
     put_intervals(c, &l, from);
     put_calls(c, s, from);
+    put_wakings(c, s, from);
     put_gaps(c, s, from);
     free_lists(&l);
 }

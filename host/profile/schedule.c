@@ -17,11 +17,17 @@ static void on_interval(void *self, const struct mkperf_interval *i)
                                                   .pd = i->pd,
                                                   .core = i->core,
                                                   .by = i->by,
+                                                  .serving = i->serving,
                                                   .state = i->state};
 
-    if (i->state != MKPERF_PD_WAITING) {
-        add(s, &s->intervals, &kept);
-    }
+    add(s, &s->intervals, &kept);
+}
+
+static void on_woken(void *self, const struct mkperf_woken *w)
+{
+    struct mkperf_schedule *s = self;
+
+    add(s, &s->wakings, w);
 }
 
 static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
@@ -36,15 +42,28 @@ static void on_call(void *self, uint32_t from, const struct mkperf_call *call, u
     add(s, &s->calls, &kept);
 }
 
+static void on_core(void *self, uint32_t core, uint32_t pd, uint64_t from, uint64_t to)
+{
+    struct mkperf_schedule *s = self;
+    const struct mkperf_schedule_gap kept = {.from_ns = from, .to_ns = to, .core = core};
+
+    if (pd == MKPERF_SCHED_NOBODY) {
+        add(s, &s->gaps, &kept);
+    }
+}
+
 enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
                                         struct mkperf_error *e)
 {
     s->open = true;
     analysis->on_interval = on_interval;
     analysis->on_call = on_call;
+    analysis->on_woken = on_woken;
+    analysis->on_core = on_core;
     analysis->self = s;
     if (mkperf_spool_open(&s->intervals, sizeof(struct mkperf_schedule_interval), e) != MKPERF_OK ||
-        mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e) != MKPERF_OK) {
+        mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e) != MKPERF_OK ||
+        mkperf_spool_open(&s->wakings, sizeof(struct mkperf_woken), e) != MKPERF_OK) {
         return e->status;
     }
     return mkperf_spool_open(&s->gaps, sizeof(struct mkperf_schedule_gap), e);
@@ -53,14 +72,7 @@ enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf
 enum mkperf_status mkperf_schedule_event(struct mkperf_schedule *s,
                                          const struct mkperf_sched *event, struct mkperf_error *e)
 {
-    const struct mkperf_schedule_gap kept = {.from_ns = event->since_ns,
-                                             .to_ns = event->time_ns,
-                                             .lost = event->lost,
-                                             .core = event->core};
-
-    if (s->open && event->kind == MKPERF_SCHED_GAP) {
-        add(s, &s->gaps, &kept);
-    }
+    s->lost += event->lost;
     if (s->failed.status != MKPERF_OK) {
         *e = s->failed;
     }
@@ -77,7 +89,8 @@ enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_
         return e->status;
     }
     if (mkperf_spool_map(&s->intervals, e) != MKPERF_OK ||
-        mkperf_spool_map(&s->calls, e) != MKPERF_OK) {
+        mkperf_spool_map(&s->calls, e) != MKPERF_OK ||
+        mkperf_spool_map(&s->wakings, e) != MKPERF_OK) {
         return e->status;
     }
     return mkperf_spool_map(&s->gaps, e);
@@ -88,4 +101,5 @@ void mkperf_schedule_close(struct mkperf_schedule *s)
     mkperf_spool_close(&s->intervals);
     mkperf_spool_close(&s->calls);
     mkperf_spool_close(&s->gaps);
+    mkperf_spool_close(&s->wakings);
 }

@@ -2,9 +2,8 @@
 /*
  * What scheduling events say, interval by interval, for pictures that have a time axis.
  *
- * Owns: temporary files of the analysis's intervals and calls (sched/analysis.h), and of gaps. A PD
- * that waits for work has no interval: it is the background. Part of a profile, which opens it if it
- * keeps times.
+ * Owns: temporary files of the analysis's intervals, calls and wakings (sched/analysis.h), and of
+ * gaps. Part of a profile, which opens it if it keeps times.
  */
 #ifndef MKPERF_HOST_PROFILE_SCHEDULE_H
 #define MKPERF_HOST_PROFILE_SCHEDULE_H
@@ -15,7 +14,8 @@
 struct mkperf_schedule_interval {
     uint64_t from_ns, to_ns;
     uint32_t pd, core;
-    uint32_t by; /* who ran while it was ready, or on whom it waited; MKPERF_SCHED_NOBODY */
+    uint32_t by;      /* that ran while it was ready, or that it waited for; MKPERF_SCHED_NOBODY */
+    uint32_t serving; /* whose call; MKPERF_SCHED_NOBODY */
     enum mkperf_pd_state state;
 };
 
@@ -24,15 +24,17 @@ struct mkperf_schedule_call {
     uint32_t from, to;
 };
 
-struct mkperf_schedule_gap { /* events of a core are missing */
-    uint64_t from_ns, to_ns, lost;
+struct mkperf_schedule_gap { /* what ran on a core is not known */
+    uint64_t from_ns, to_ns;
     uint32_t core;
 };
 
-/* Records of the three structures above, in the order of their ends. */
+/* Records of the three structures above, in the order of their ends, and of struct mkperf_woken, in
+ * the order of time. */
 struct mkperf_schedule {
     bool open;
-    struct mkperf_spool intervals, calls, gaps;
+    struct mkperf_spool intervals, calls, gaps, wakings;
+    uint64_t lost;              /* events, as far as gaps name them */
     struct mkperf_error failed; /* the first error of a file */
 };
 

@@ -65,14 +65,18 @@ struct page_bytes view_live_data(struct view_live *l)
     struct mkperf_schedule_interval *interval = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *interval);
     struct mkperf_schedule_call *call = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *call);
     struct mkperf_schedule_gap *gap = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *gap);
-    struct page_input in = {
-        .frames = &l->frames,
-        .sample = sample,
-        .mark = mark,
-        .loss = loss,
-        .schedule = {.interval = interval, .call = call, .gap = gap, .analysis = p->sched},
-        .file = l->record.link.target,
-        .live = true};
+    struct mkperf_woken *woken = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *woken);
+    struct page_input in = {.frames = &l->frames,
+                            .sample = sample,
+                            .mark = mark,
+                            .loss = loss,
+                            .schedule = {.interval = interval,
+                                         .call = call,
+                                         .gap = gap,
+                                         .woken = woken,
+                                         .analysis = p->sched},
+                            .file = l->record.link.target,
+                            .live = true};
 
     in.samples = mkperf_spool_last(&p->samples, sample, VIEW_LIVE_SAMPLES);
     in.marks = mkperf_spool_last(&p->marks, mark, VIEW_LIVE_LOSSES);
@@ -82,6 +86,8 @@ struct page_bytes view_live_data(struct view_live *l)
             mkperf_spool_last(&p->schedule.intervals, interval, VIEW_LIVE_SAMPLES);
         in.schedule.calls = mkperf_spool_last(&p->schedule.calls, call, VIEW_LIVE_SAMPLES);
         in.schedule.gaps = mkperf_spool_last(&p->schedule.gaps, gap, VIEW_LIVE_LOSSES);
+        in.schedule.lost = p->schedule.lost;
+        in.schedule.wokens = mkperf_spool_last(&p->schedule.wakings, woken, VIEW_LIVE_SAMPLES);
     }
     qsort(sample, in.samples, sizeof *sample, by_time);
     in.marks = drop_old_marks(mark, in.marks, in.samples > 0 ? sample[0].time_ns : 0);
@@ -93,6 +99,7 @@ struct page_bytes view_live_data(struct view_live *l)
     free(interval);
     free(call);
     free(gap);
+    free(woken);
     return b;
 }
 
