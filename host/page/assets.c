@@ -24,6 +24,10 @@ EMBED(page_css, "host/page/page.css");
 EMBED(page_data_js, "host/page/data.js");
 EMBED(page_select_js, "host/page/select.js");
 EMBED(page_schedule_js, "host/page/schedule.js");
+EMBED(page_critical_path_js, "host/page/critical_path.js");
+EMBED(page_latency_js, "host/page/latency.js");
+EMBED(page_path_lanes_js, "host/page/path_lanes.js");
+EMBED(page_path_panel_js, "host/page/path_panel.js");
 EMBED(page_states_js, "host/page/states.js");
 EMBED(page_state_js, "host/page/state.js");
 EMBED(page_compare_js, "host/page/compare.js");
@@ -40,6 +44,10 @@ const struct page_asset page_assets[] = {
     {"data.js", SCRIPT, page_data_js_begin, page_data_js_end},
     {"select.js", SCRIPT, page_select_js_begin, page_select_js_end},
     {"schedule.js", SCRIPT, page_schedule_js_begin, page_schedule_js_end},
+    {"critical_path.js", SCRIPT, page_critical_path_js_begin, page_critical_path_js_end},
+    {"latency.js", SCRIPT, page_latency_js_begin, page_latency_js_end},
+    {"path_lanes.js", SCRIPT, page_path_lanes_js_begin, page_path_lanes_js_end},
+    {"path_panel.js", SCRIPT, page_path_panel_js_begin, page_path_panel_js_end},
     {"states.js", SCRIPT, page_states_js_begin, page_states_js_end},
     {"state.js", SCRIPT, page_state_js_begin, page_state_js_end},
     {"compare.js", SCRIPT, page_compare_js_begin, page_compare_js_end},

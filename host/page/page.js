@@ -11,6 +11,8 @@ const flame = new Flame(byId('flame'), byId('details'), byId('idle-share'));
 const pdTable = new PdTable(byId('pds'));
 const functions = new FunctionTable(byId('functions'), byId('left'));
 const code = new CodePanel(byId('code'));
+const path = new PathPanel(byId('path'), tracks);
+const latencies = new LatencyTable(byId('late'));
 
 function complain(error) {
   byId('problem').textContent = error.message;
@@ -62,7 +64,7 @@ function showSelection() {
   byId('selected').textContent = parts.length === 0 ? 'all' :
     `selected ${percent(weight, all)}, ${count(samples)} samples: ${parts.join(', ')}`;
   byId('selected').classList.toggle('some', parts.length > 0);
-  byId('reset').disabled = parts.length === 0;
+  byId('reset').disabled = parts.length === 0 && state.path === '';
   showFound(weight, all);
 }
 
@@ -100,6 +102,14 @@ function update(changed) {
       tracks.draw();
     }
     pdTable.update();
+    showSelection();
+  }
+  if (has('from', 'to', 'pd')) {
+    latencies.update();
+  }
+  if (has('path', 'at', 'from', 'to', 'core', 'pd')) {
+    latencies.choose();
+    path.update();
     showSelection();
   }
   if (has(...FILTERS, 'idle', 'starts')) {
@@ -147,7 +157,8 @@ function onKey(e) {
 
 function listen() {
   listeners.push(update);
-  tracks.onPick = (text) => { byId('picked').textContent = text; };
+  tracks.onPick = (...parts) => byId('picked').replaceChildren(...parts);
+  tracks.onPath = (what, at) => path.open(what, at);
   byId('event').onchange = (e) => change({ event: e.target.value });
   byId('search').oninput = (e) => change({ words: e.target.value });
   byId('idle').onchange = (e) => change({ idle: e.target.checked });
@@ -170,6 +181,8 @@ function showAll() {
   flame.show(profile, selection, comparison);
   functions.show(profile, selection, comparison);
   code.show(profile, selection);
+  latencies.show(profile, path);
+  path.show(profile);
   showHead();
   showSelection();
   showControls();

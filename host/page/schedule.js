@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // mkperf view's page: what scheduling events say. Owns: intervals of each PD in each state, with sums
 // that give the part of any stretch of time at the same cost however many intervals it holds; calls
-// between PDs; and their words. What is in no interval waits for work, and is the background.
+// between PDs; what made which PD ready; and their words. A PD that waits for work is in an interval as well, but
+// not drawn: it is the background.
 'use strict';
 
 // In the order in which a lane stacks them. hatch: the slant of lines that tell it from a PD's colour.
@@ -17,8 +18,8 @@ const NOBODY = -1, LIST_BINS = 8192; // bins of a list, over the whole recording
 
 // Intervals of one PD in one state on one core, in the order of time.
 class IntervalList {
-  constructor(of, gap, length, by) {
-    Object.assign(this, of, { by, start: new Float64Array(of.n), end: new Float64Array(of.n) });
+  constructor(of, gap, length, by, serving) {
+    Object.assign(this, of, { by, serving, start: new Float64Array(of.n), end: new Float64Array(of.n) });
     this.before = new Float64Array(of.n + 1); // ns of all intervals before one
     for (let i = 0, at = 0, sum = 0; i < of.n; i++) {
       this.start[i] = at + gap[i];
@@ -30,6 +31,12 @@ class IntervalList {
   // The last interval that begins at or before a time; -1: none.
   at(time) {
     return upperBound(this.start, time, 0) - 1;
+  }
+
+  // The beginning of the first interval that ends after a time; Infinity: there is none.
+  after(time) {
+    const i = this.at(time);
+    return (i >= 0 && this.end[i] > time ? this.start[i] : this.start[i + 1]) ?? Infinity;
   }
 
   sum(i, time) {
@@ -125,14 +132,19 @@ class Schedule {
     const p = profile, part = (column, list) => column.subarray(list.first, list.first + list.n);
     this.profile = p;
     [this.from, this.to] = [p.info.sched.from, p.info.sched.to];
-    this.lists = p.info.sched.lists.map((list) =>
-      new IntervalList(list, part(p.i_gap, list), part(p.i_length, list), part(p.i_by, list)));
+    this.kinds = p.info.sched.kinds;
+    const all = p.info.sched.lists.map((list) => new IntervalList(list, part(p.i_gap, list),
+      part(p.i_length, list), part(p.i_by, list), part(p.i_for, list)));
+    this.all = group(all, (list) => list.pd);
+    this.lanes = Math.max(-1, ...this.all.keys()) + 1; // of PDs that there may be
+    this.lists = all.filter((list) => list.state !== 'waiting');
     const order = Object.keys(STATES);
     this.lists.sort((a, b) => a.pd - b.pd || order.indexOf(a.state) - order.indexOf(b.state) || a.core - b.core);
     this.byPd = group(this.lists, (list) => list.pd);
     this.byCore = group(this.lists.filter((list) => list.state === 'running'), (list) => list.core);
     this.callStart = sums(p.a_delta);
     this.longestCall = p.a_length.reduce((most, ns) => Math.max(most, ns), 0);
+    this.wakeTime = sums(p.w_delta);
     this.gaps = group([...p.g_core.keys()], (i) => p.g_core[i]);
     this.rooms = new Map();
   }
@@ -194,6 +206,70 @@ class Schedule {
       this.rooms.set(name, new Float32Array(n));
     }
     return this.rooms.get(name);
+  }
+
+  // ns of from..to in which it is not known what ran on a core.
+  unknownWithin(core, from, to) {
+    const p = this.profile;
+    return (this.gaps.get(core) ?? []).reduce((sum, i) =>
+      sum + Math.max(0, Math.min(to, p.g_from[i] + p.g_length[i]) - Math.max(from, p.g_from[i])), 0);
+  }
+
+  // ns of from..to in which cores were idle, all together.
+  idle(from, to) {
+    return this.profile.info.sched.cores.reduce((sum, core) => sum + to - from - this.unknownWithin(core, from, to) -
+      (this.byCore.get(core) ?? []).reduce((ran, list) => ran + list.within(from, to), 0), 0);
+  }
+
+  // Per PD, idle included, the part of n columns for which it ran, on all cores together: [{pd, all, chosen}].
+  utilisation(from, to, n) {
+    const p = this.profile, { cores } = p.info.sched, out = new Map();
+    const idle = p.pds.findIndex((pd) => pd.idle);
+    const add = (pd, part) => {
+      const all = out.get(pd) ?? new Float32Array(n);
+      part.forEach((share, x) => { all[x] += share / cores.length; });
+      out.set(pd, all);
+    };
+    for (const core of cores) {
+      const columns = this.columns({ kind: 'core', core }, from, to, n);
+      columns.forEach(({ list, all }) => add(list.pd, all));
+      add(idle, this.rest({ core }, columns, from, to, n).idle);
+    }
+    return [...out].filter(([pd]) => p.pds[pd]).map(([pd, all]) => ({ pd, all, chosen: all, kernel: false }));
+  }
+
+  // What made a PD ready at a time: the number of the waking; -1: not known.
+  wakingAt(pd, time) {
+    let i = upperBound(this.wakeTime, time, 0) - 1;
+    while (i >= 0 && this.wakeTime[i] === time && this.profile.w_to[i] !== pd) {
+      i--;
+    }
+    return i >= 0 && this.wakeTime[i] === time ? i : -1;
+  }
+
+  // When a PD that is ready runs; -1: that is not known.
+  runsAfter(pd, time) {
+    let run = Infinity, lost = Infinity;
+    for (const list of this.all.get(pd) ?? []) {
+      if (list.state === 'running') {
+        run = Math.min(run, list.after(time));
+      } else if (list.state === 'unknown') {
+        lost = Math.min(lost, list.after(time));
+      }
+    }
+    return run < lost ? Math.max(run, time) : -1;
+  }
+
+  // The PD that ran last before the end of from..to, on a core, null: on any; -1: none.
+  lastToRun(from, to, core) {
+    const last = { pd: NOBODY, end: from };
+    for (const list of this.lists.filter((of) => of.state === 'running' && (core === null || of.core === core))) {
+      const i = lowerBound(list.start, to) - 1, end = i < 0 ? from : Math.min(to, list.end[i]);
+      if (end > last.end) {
+        Object.assign(last, { pd: list.pd, end });
+      }
+    }
+    return last.pd;
   }
 
   // The interval of a lane at a moment: {list, i}; null: it waits, or the core is idle.

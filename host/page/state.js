@@ -5,7 +5,8 @@
 // event: name; from, to: selected time in ns since the beginning, null; viewFrom, viewTo: visible
 // time; core: number, null; pd: name, ''; fn: a function's key, ''; node: names from the PD
 // inwards, []; words: the search; idle, starts: whether the flame graph shows them; open: whether the
-// function's code is shown; sort: column of the functions.
+// function's code is shown; sort: column of the functions; path: what the critical path is of
+// (latency.js), '', and at: when it was under way, null.
 'use strict';
 
 const byId = (id) => document.getElementById(id);
@@ -39,7 +40,7 @@ function make(tag, properties, ...children) {
 
 const EMPTY = {
   event: '', from: null, to: null, viewFrom: null, viewTo: null, core: null, pd: '', fn: '',
-  node: [], words: '', idle: false, starts: false, open: false, sort: 'self',
+  node: [], words: '', idle: false, starts: false, open: false, sort: 'self', path: '', at: null,
 };
 
 const state = { ...EMPTY };
@@ -66,13 +67,15 @@ function writeState() {
       put(name, `${Math.round(state[from])}-${Math.round(state[to])}`);
     }
   }
-  for (const name of ['event', 'pd', 'fn', 'words']) {
+  for (const name of ['event', 'pd', 'fn', 'words', 'path']) {
     if (state[name]) {
       put(name, encodeURIComponent(state[name]));
     }
   }
-  if (state.core !== null) {
-    put('core', state.core);
+  for (const name of ['core', 'at']) {
+    if (state[name] !== null) {
+      put(name, state[name]);
+    }
   }
   if (state.node.length > 0) {
     put('node', state.node.map(encodeURIComponent).join(';'));
@@ -96,11 +99,11 @@ function readState(text) {
       RANGES[name].forEach((key, i) => { out[key] = Number(value.split('-')[i]); });
     } else if (name === 'node') {
       out.node = value.split(';').map(decodeURIComponent);
-    } else if (name === 'core' && /^\d+$/.test(value)) {
-      out.core = Number(value);
+    } else if (['core', 'at'].includes(name) && /^\d+$/.test(value)) {
+      out[name] = Number(value);
     } else if (['idle', 'starts', 'open'].includes(name)) {
       out[name] = value === '1';
-    } else if (['event', 'pd', 'fn', 'words', 'sort'].includes(name)) {
+    } else if (['event', 'pd', 'fn', 'words', 'sort', 'path'].includes(name)) {
       out[name] = decodeURIComponent(value);
     }
   }

@@ -65,9 +65,15 @@ class StatePainter {
     const text = lane.kind === 'core' ? t.profile.pdName(list.pd) : list.state === 'running' ? `core ${list.core}`
       : list.by[i] === 0 ? STATES[list.state].words : list.state === 'ready' ? `${by} runs` : `→ ${by}`;
     const room = Math.floor((right - left - 6) / 6);
+    const shown = [text.length > room ? `${text.slice(0, room - 1)}…` : text, left + 3, lane.top + lane.strip / 2];
+    if (list.state !== 'running') { // the lines around its letters are left out
+      c.strokeStyle = t.colour('--hatch');
+      c.lineWidth = 3;
+      c.strokeText(...shown);
+      c.lineWidth = 1;
+    }
     c.fillStyle = list.state === 'running' ? inkOn(t.profile.colour(list.pd, false)) : t.colour('--ink');
-    c.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, left + 3,
-      lane.top + lane.strip / 2 + 1);
+    c.fillText(...shown);
   }
 
   // Arrows from caller to callee, and back at the reply, if so few calls are visible that they can be told apart.
@@ -148,8 +154,16 @@ class StatePainter {
   pick(at) {
     const t = this.tracks, start = at.list.start[at.i];
     this.picked = at;
-    t.onPick(`${moment(start, 1000)}: ${this.schedule.words(at)}`);
+    t.onPick(`${moment(start, 1000)}: ${this.schedule.words(at)} `, ...this.pathButton(at));
     t.draw();
+  }
+
+  // Of a call that is waited for: why it took so long.
+  pathButton({ list, i }) {
+    const p = this.tracks.profile, button = make('button', { type: 'button', textContent: 'critical path' });
+    button.onclick = () => this.tracks.onPath(`${p.pdName(list.pd)}:${p.pdName(list.by[i] - 1)}`,
+      Math.floor((list.start[i] + list.end[i]) / 2));
+    return list.state === 'calling' && list.by[i] > 0 ? [button] : [];
   }
 
   // The next or previous interval of the selected PD, or of all; keys < and >.
@@ -172,7 +186,8 @@ class StatePainter {
       const mark = make('i', { className: `swatch ${name}` });
       return [make('span', {}, mark, STATES[name].name)];
     }), make('span', {}, make('i', { className: 'swatch waiting' }), 'waits for work'),
-    make('span', {}, make('i', { className: 'swatch idle' }), 'idle core'));
+    make('span', {}, make('i', { className: 'swatch idle' }), 'idle core'),
+    make('span', { className: 'of-path', hidden: true }, make('i', { className: 'swatch path' }), 'critical path: runs, waits'));
     box.hidden = false;
   }
 }

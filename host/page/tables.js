@@ -86,7 +86,7 @@ class PdTable {
     const p = this.profile, { schedule } = p;
     const from = Math.max(state.from ?? 0, schedule.from), to = Math.min(state.to ?? p.span, schedule.to);
     if (p.pds[pd].idle) {
-      return cells('', '', '');
+      return cells(percent(to > from ? schedule.idle(from, to) : 0, Math.max(0, to - from)), '', '');
     }
     const times = schedule.times(pd, from, to);
     return cells(...['running', 'ready', 'calling'].map((name) => percent(times[name] ?? 0, Math.max(0, to - from))));
@@ -100,15 +100,17 @@ class PdTable {
     return list.length === 0 ? { in: '–', out: '–' } : { in: count(sum('to')), out: count(sum('from')) };
   }
 
+  // How much of each stretch of time a PD ran: by the scheduling events if there are some, else by the samples.
   sparks() {
-    const [width, height] = SPARK, columns = this.occupancy.columns(0, this.profile.span, width);
+    const p = this.profile, [width, height] = SPARK;
+    const columns = p.schedule ? p.schedule.utilisation(0, p.span, width) : this.occupancy.columns(0, p.span, width)
+      .map((column) => ({ ...column, pd: column.pair.pd, kernel: column.pair.kernel }));
     for (const tr of this.body.rows) {
       const canvas = tr.querySelector('canvas'), pixels = new Uint32Array(width * height);
-      const parts = columns.filter(({ pair }) => this.profile.pdName(pair.pd) === tr.dataset.pd)
-        .map((column) => {
-          const colour = this.profile.colour(column.pair.pd, column.pair.kernel);
-          return { ...column, colour: pixel(colour, 255), pale: pixel(colour, 70) };
-        });
+      const parts = columns.filter(({ pd }) => p.pdName(pd) === tr.dataset.pd).map((column) => {
+        const colour = p.colour(column.pd, column.kernel);
+        return { ...column, colour: pixel(colour, 255), pale: pixel(colour, 70) };
+      });
       paintLane(pixels, width, 0, height, parts, width);
       canvas.width = width;
       canvas.height = height;

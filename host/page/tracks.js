@@ -22,8 +22,17 @@ class Tracks {
     this.selection = selection;
     this.occupancy = new Occupancy(profile);
     this.states = profile.schedule ? new StatePainter(this) : null;
+    this.pathPainter = new PathPainter(this);
     this.states?.legend(this.legend);
     this.rebuild();
+  }
+
+  // path: a critical path, null; step: its step that was chosen.
+  showPath(path, step = -1) {
+    this.path = path;
+    this.pathStep = step;
+    this.legend.querySelectorAll('.of-path').forEach((key) => { key.hidden = !path; });
+    this.draw();
   }
 
   // After the event or the filters changed.
@@ -136,6 +145,9 @@ class Tracks {
     this.paintLosses();
     this.paintChoice();
     this.states?.paintPicked();
+    if (this.path) {
+      this.pathPainter.paint(this.path, this.pathStep);
+    }
     this.frames = (this.frames ?? 0) + 1;
     this.frameMs = performance.now() - begun;
   }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// mkperf view's page: latencies and critical paths as tables. Owns: the rows of what took how long, each with
+// the critical path of its longest, and the panel of the path that is shown: its sums and its steps, a
+// step's button shows it on the lanes. Texts and figures are those of mkperf latency.
+'use strict';
+
+const STEPS_FIRST = 200;
+
+// Microseconds with the nanosecond, as mkperf latency prints them.
+function micros(ns) {
+  return `${Math.floor(ns / 1000)}.${String(ns % 1000).padStart(3, '0')}`;
+}
+
+class LatencyTable {
+  constructor(section) {
+    this.section = section;
+    this.body = section.querySelector('#latencies').tBodies[0];
+    this.marks = ['mark-a', 'mark-b'].map(byId);
+    for (const list of this.marks) {
+      list.onchange = () => this.marks.every((of) => of.value) &&
+        this.panel.open(this.marks.map((of) => of.value).join('..'), null);
+    }
+    byId('path-time').onclick = () => this.panel.open('..', null);
+  }
+
+  show(profile, panel) {
+    Object.assign(this, { profile, panel });
+    this.section.hidden = !profile.schedule;
+    if (profile.schedule) {
+      this.latencies = new Latencies(profile);
+      this.listMarks();
+      this.update();
+    }
+  }
+
+  listMarks() {
+    const names = [...new Set(Array.from(this.profile.m_name, (text) => this.profile.info.texts[text]))].sort();
+    byId('between').hidden = names.length === 0;
+    this.marks.forEach((list) => {
+      const chosen = list.value;
+      list.replaceChildren(new Option('…', ''), ...names.map((name) => new Option(name, name)));
+      list.value = names.includes(chosen) ? chosen : '';
+    });
+  }
+
+  // What began in the selected time, and concerns the selected PD.
+  update() {
+    if (!this.profile.schedule) {
+      return;
+    }
+    const pd = state.pd === '' ? -1 : this.profile.pds.findIndex((of) => of.name === state.pd);
+    const kinds = this.latencies.rows(state.from ?? 0, state.to ?? this.profile.span)
+      .map((rows) => rows.filter((row) => pd < 0 || row.pds.includes(pd)));
+    this.body.replaceChildren(...['call until its reply', 'wake-up until it runs', 'phase'].flatMap((title, kind) =>
+      kinds[kind].length === 0 ? [] : [this.title(title), ...kinds[kind].map((row) => this.row(row))]));
+    this.choose();
+  }
+
+  title(text) {
+    const th = make('th', { colSpan: 8, scope: 'rowgroup', textContent: text });
+    return make('tr', {}, th);
+  }
+
+  row(row) {
+    const { longest } = row, button = make('button', { type: 'button', textContent: row.words });
+    button.setAttribute('aria-label', `critical path of the longest: ${row.words}`);
+    // in a selected time it is not the longest of all: the one that was under way then
+    button.onclick = () => this.panel.open(row.path, state.from === null ? null : Math.floor((longest.from + longest.to) / 2));
+    const times = [Math.floor(row.total / row.count), ...PER_MILLE.map((part) => row.quantile(part)), longest.to - longest.from];
+    const tr = make('tr', {}, ...cells(count(row.count), ...times.map(micros)), make('td', {}, button));
+    [3, 5].forEach((column) => { tr.cells[column].className = 'count'; });
+    tr.dataset.path = row.path;
+    return tr;
+  }
+
+  choose() {
+    for (const tr of this.body.rows) {
+      const chosen = state.path !== '' && tr.dataset.path === state.path;
+      tr.classList.toggle('chosen', chosen);
+      tr.querySelector('button')?.setAttribute('aria-pressed', chosen);
+    }
+  }
+}
+
+class PathPanel {
+  constructor(box, tracks) {
+    this.box = box;
+    this.tracks = tracks;
+  }
+
+  show(profile) {
+    this.profile = profile;
+    this.update();
+  }
+
+  open(path, at) {
+    this.isNew = true;
+    this.key = null; // again, if it is open
+    change({ path, at });
+    this.update();
+  }
+
+  update() {
+    const key = JSON.stringify([state.path, state.at, state.path === '..' ? [state.from, state.to, state.core, state.pd] : 0]);
+    if (this.key === key && this.of === this.profile) {
+      return;
+    }
+    Object.assign(this, { key, of: this.profile, path: null, limit: STEPS_FIRST });
+    this.box.hidden = state.path === '' || !this.profile.schedule;
+    if (!this.box.hidden) {
+      const found = new Latencies(this.profile).choose(state.path, state.at);
+      this.path = found.problem ? null : new CriticalPath(this.profile.schedule, found.pd, found.from, found.to);
+      this.fill(found);
+    }
+    this.tracks.showPath(this.path);
+    if (this.path && (this.isNew || state.viewFrom === null) && state.path !== '..') {
+      const room = (this.path.to - this.path.from) / 20;
+      this.tracks.look(this.path.from - room, this.path.to + room);
+    }
+    this.isNew = false;
+  }
+
+  fill(found) {
+    const close = make('button', { type: 'button', textContent: 'Close' });
+    close.setAttribute('aria-label', 'close the critical path');
+    close.onclick = () => change({ path: '', at: null });
+    const head = make('h3', {}, 'Critical path', close);
+    if (!this.path) {
+      this.box.replaceChildren(head, make('p', { textContent: found.problem }));
+      return;
+    }
+    const { path } = this, ns = path.to - path.from, unknown = path.unknown();
+    this.box.replaceChildren(head, make('p', {}, `Of ${found.title}: `, make('b', { textContent: `${micros(ns)} µs` }),
+      ` from ${this.seconds(path.from)} s, ${path.steps.length} steps`, ...this.command()),
+    ...(unknown > 0 ? [make('p', { className: 'bad', textContent: `${micros(unknown)} µs of it (${percent(unknown, ns)}) are not known: ` +
+      'events are missing there, and what came before may have had another cause' })] : []),
+    this.sumTable(ns), this.stepTable());
+  }
+
+  // The target's time, as in mkperf latency.
+  seconds(at) {
+    const ns = String(this.profile.start + BigInt(at)).padStart(10, '0');
+    return `${ns.slice(0, -9)}.${ns.slice(-9)}`;
+  }
+
+  command() {
+    const { path } = state, words = /^[\w.:-]+$/.test(path) && !path.includes('->');
+    return words && path !== '..' ? [make('br', {}), make('code', { textContent:
+      `mkperf latency --critical-path=${path}${state.at === null ? '' : ` --at ${this.seconds(state.at)}`}` })] : [];
+  }
+
+  table(id, heads, body) {
+    return make('div', { className: 'wide' }, make('table', { id },
+      make('thead', {}, make('tr', {}, ...heads.map((text) => make('th', { textContent: text })))), body));
+  }
+
+  sumTable(all) {
+    const body = make('tbody', {}, ...this.path.sums().map(({ step, ns, times }) =>
+      make('tr', {}, ...cells(micros(ns), percent(ns, all), String(times)), make('td', {}, this.mark(step), this.path.words(step)))));
+    return this.table('path-sums', ['µs', 'Share', 'Times', 'What'], body);
+  }
+
+  mark(step) {
+    return swatch(this.profile.colour(step.pd, false));
+  }
+
+  stepTable() {
+    this.rows = make('tbody', {});
+    const box = this.table('path-steps', ['After, µs', 'µs', 'By', 'What'], this.rows);
+    this.more = make('button', { type: 'button' });
+    this.more.onclick = () => { this.limit *= 10; this.addSteps(); };
+    box.append(this.more);
+    this.addSteps();
+    return box;
+  }
+
+  addSteps() {
+    const { steps } = this.path;
+    for (let i = this.rows.rows.length; i < Math.min(this.limit, steps.length); i++) {
+      this.rows.append(this.row(steps[i], i));
+    }
+    this.more.hidden = this.rows.rows.length === steps.length;
+    this.more.textContent = `show more of ${count(steps.length)} steps`;
+  }
+
+  row(step, i) {
+    const button = make('button', { type: 'button', textContent: this.path.words(step) });
+    button.prepend(this.mark(step));
+    button.onclick = () => this.choose(i);
+    return make('tr', {}, ...cells(micros(step.from - this.path.from), micros(step.to - step.from), this.path.by(step)), make('td', {}, button));
+  }
+
+  // A step on the lanes: in the middle, and so wide that it can be seen.
+  choose(i) {
+    const step = this.path.steps[i], [from, to] = this.tracks.view(), ns = step.to - step.from, middle = step.from + ns / 2;
+    const span = ns > (to - from) / 50 && ns < to - from ? to - from : 4 * ns;
+    this.rows.querySelector('.chosen')?.classList.remove('chosen');
+    this.rows.rows[i].classList.add('chosen');
+    this.tracks.showPath(this.path, i);
+    this.tracks.look(middle - span / 2, middle + span / 2);
+  }
+}
