@@ -10,9 +10,7 @@ B=$(realpath "$B")
 . tests/system/lib.sh
 . tests/system/lib-demo.sh
 . tests/system/screens.sh
-export no_proxy=127.0.0.1
-pids=
-trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
+. tests/system/lib-view.sh
 
 record() { # record FILE SECONDS
     scripts/qemu-record "$D" -e cycles,instructions -F 1000 -g --sched --interactions --duration "$2" $system -o "$1" \
@@ -25,22 +23,6 @@ release=$B/tests/npm/node_modules/speedscope/dist/release # exports.sh installs 
 [ -s "$release/index.html" ] || release=$B/speedscope
 [ ! -s "$release/index.html" ] || export MKPERF_SPEEDSCOPE=$release
 
-start_view() { # start_view ARGUMENT...: sets url
-    "$MKPERF" view "$@" >"$D/view.log" 2>&1 &
-    pids="$pids $!"
-    for i in $(seq 100); do
-        url=$(sed -n 's/^mkperf view: \(http.*\)/\1/p' "$D/view.log")
-        [ -n "$url" ] && return 0
-        sleep 0.1
-    done
-    cat "$D/view.log"
-    return 1
-}
-visit() { # visit ADDRESS: a new page, also if just the part behind # is another
-    wd POST "$session/url" '{"url":"about:blank"}' >"$D/log"
-    wd POST "$session/url" "{\"url\":\"$1\"}" >"$D/log"
-    waits "document.body.dataset.ready"
-}
 same() { # same PAGE REPORT: of lines
     [ "$(wc -l <"$2")" -ge "${3:-5}" ] && diff "$1" "$2"
 }
@@ -74,18 +56,6 @@ calls() { # in and out, as mkperf report --interactions has them
     js "return [...document.querySelectorAll('#calls tbody tr')].map(r => [...r.cells].map(c => c.textContent.replaceAll(',', '')).join(' ')).join(';')" |
         tr ';' '\n' | sort >"$D/page-calls"
     same "$D/page-calls" "$D/report-calls"
-}
-press() { # press EXPRESSION: a real click on the element that the script's expression gives
-    element=$(wd POST "$session/execute/sync" "{\"script\":\"return $1\",\"args\":[]}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
-    wd POST "$session/element/$element/click" '{}' | grep -q '"value":null'
-}
-keys_to() { # keys_to CSS TEXT
-    element=$(wd POST "$session/element" "{\"using\":\"css selector\",\"value\":\"$1\"}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
-    wd POST "$session/element/$element/value" "{\"text\":\"$2\"}" >"$D/log"
-}
-clear_all() {
-    keys_to "#tracks canvas" '\uE00C'
-    waits "document.getElementById('reset').disabled"
 }
 selected() { # the share in the header
     js "return document.getElementById('selected').textContent.replace(/.*selected ([0-9.]+) %.*/, '\$1%')"
@@ -157,22 +127,6 @@ search() { # filters and counts
     waits "document.getElementById('found').textContent === '1 functions, ${part%\%} %'" || return 1
     waits "[...document.querySelectorAll('.frame.found')].every(e => e.textContent === 'known_leaf_40')" || return 1
     [ "$(selected)" = "$part" ] && clear_all
-}
-# pointer X Y X Y: drags over the canvas, from its middle
-drag() {
-    at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
-        '{"using":"css selector","value":"#tracks canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
-    wd POST "$session/actions" '{"actions":[{"type":"pointer","id":"m","actions":[
-        {"type":"pointerMove","x":'"$1"',"y":0,'"$at"'},{"type":"pointerDown","button":0},
-        {"type":"pointerMove","x":'"$2"',"y":0,'"$at"'},{"type":"pointerUp","button":0}]}]}' >"$D/log"
-}
-pointer() { # pointer X Y: a click on the canvas, from its middle
-    at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
-        '{"using":"css selector","value":"#tracks canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
-    wd POST "$session/actions" '{"actions":[{"type":"pointer","id":"m","actions":[
-        {"type":"pointerMove","x":'"$1"',"y":'"$2"','"$at"'},{"type":"pointerDown","button":0},
-        {"type":"pointerUp","button":0}]}]}' >"$D/log"
-    grep -q '"value":null' "$D/log" || { cat "$D/log"; return 1; }
 }
 time_range() { # a drag selects time: the same numbers as mkperf report --time
     clear_all || return 1
@@ -258,9 +212,6 @@ screens() { # light, dark, narrow: nothing is wider than the window
     picture "$D/narrow.png"
     wd POST "$session/window/rect" '{"width":1200,"height":1000}' >"$D/log"
 }
-quiet() { # the page's policy refused nothing, and nothing failed
-    wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
-}
 speedscope() {
     visit "$url" || return 1
     link=$(js "return document.getElementById('speedscope').href")
@@ -336,7 +287,6 @@ large() {
     picture "$D/large.png" && quiet
 }
 
-port= session= url=
 if start_view "$data" && start_browser; then
     check "page opens" visit "$url"
     check "functions and PDs equal the report" tables

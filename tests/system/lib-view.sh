@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# mkperf view's page in a headless Chromium, for the tests of it. Sourced after screens.sh, with D and MKPERF set. url: where the
+# page is; session: the browser's.
+
+export no_proxy=127.0.0.1
+pids= port= session= url=
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
+
+start_view() { # start_view ARGUMENT...: sets url
+    "$MKPERF" view "$@" >"$D/view.log" 2>&1 &
+    pids="$pids $!"
+    for i in $(seq 100); do
+        url=$(sed -n 's/^mkperf view: \(http.*\)/\1/p' "$D/view.log")
+        [ -n "$url" ] && return 0
+        sleep 0.1
+    done
+    cat "$D/view.log"
+    return 1
+}
+visit() { # visit ADDRESS: a new page, also if just the part behind # is another
+    wd POST "$session/url" '{"url":"about:blank"}' >"$D/log"
+    wd POST "$session/url" "{\"url\":\"$1\"}" >"$D/log"
+    waits "document.body.dataset.ready"
+}
+press() { # press EXPRESSION: a real click on the element that the script's expression gives
+    element=$(wd POST "$session/execute/sync" "{\"script\":\"return $1\",\"args\":[]}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/click" '{}' | grep -q '"value":null'
+}
+keys_to() { # keys_to CSS TEXT
+    element=$(wd POST "$session/element" "{\"using\":\"css selector\",\"value\":\"$1\"}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+    wd POST "$session/element/$element/value" "{\"text\":\"$2\"}" >"$D/log"
+}
+clear_all() {
+    keys_to "#tracks canvas" '\uE00C'
+    waits "document.getElementById('reset').disabled"
+}
+# drag X X [Y]: over the canvas, from its middle
+drag() {
+    at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
+        '{"using":"css selector","value":"#tracks canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
+    wd POST "$session/actions" '{"actions":[{"type":"pointer","id":"m","actions":[
+        {"type":"pointerMove","x":'"$1"',"y":'"${3:-0}"','"$at"'},{"type":"pointerDown","button":0},
+        {"type":"pointerMove","x":'"$2"',"y":'"${3:-0}"','"$at"'},{"type":"pointerUp","button":0}]}]}' >"$D/log"
+}
+pointer() { # pointer X Y: a click on the canvas, from its middle
+    at='"origin":{"element-6066-11e4-a52e-4f735466cecf":"'$(wd POST "$session/element" \
+        '{"using":"css selector","value":"#tracks canvas"}' | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')'"}'
+    wd POST "$session/actions" '{"actions":[{"type":"pointer","id":"m","actions":[
+        {"type":"pointerMove","x":'"$1"',"y":'"$2"','"$at"'},{"type":"pointerDown","button":0},
+        {"type":"pointerUp","button":0}]}]}' >"$D/log"
+    grep -q '"value":null' "$D/log" || { cat "$D/log"; return 1; }
+}
+quiet() { # the page's policy refused nothing, and nothing failed
+    wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
+}

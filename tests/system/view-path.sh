@@ -1,0 +1,156 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Latencies and critical paths in the page of mkperf view, of a server that is late (tests/pd/late.c): the same rows as mkperf
+# latency prints, to the nanosecond, on the server's page and in the page as one file; the path on the lanes.
+# Environment: B and MKPERF. Leaves pictures in its directory.
+set -u
+NAME=view-path
+B=$(realpath "$B")
+. tests/system/lib.sh
+MKPERF=$(realpath "$MKPERF")
+t=$B/tests/pd/late
+QEMU=$(cat "$t/qemu-command")
+export QEMU MKPERF
+. tests/system/screens.sh
+. tests/system/lib-view.sh
+data=$D/perf.data
+
+check "recorded" scripts/qemu-record "$D" --sched -e cycles -F 1000 -g --duration 1 --system "$t/late.system" --elf-path "$t" -o "$data"
+[ -s "$data" ] || exit 1
+
+equal() { # equal PAGE WANT LEAST: files of lines
+    [ "$(wc -l <"$2")" -ge "$3" ] && diff "$1" "$2"
+}
+# Lines of a table's cells, with a blank between them.
+cells() { # cells CSS
+    js "return [...document.querySelectorAll('$1')].map(r => [...r.cells].map(c => c.textContent).join(' ')).map(t => t + ';').join('')" | tr ';' '\n' | sed 's/  */ /g; s/^ //'
+}
+latencies() { # count, mean, quantiles, longest, from -> to, as mkperf latency has them
+    "$MKPERF" latency -i "$data" | awk '/->/ && $1 ~ /^[0-9]+$/ && $2 ~ /\./ { last = $NF; from = $(NF - 2); irq = $(NF - 3) == "irq" ? "irq " : ""
+        print $1, $2, $3, $4, $5, $6, $7, irq from, "→", last }' | sort >"$D/want"
+    cells '#latencies tbody tr[data-path]' | tr -d , | sort >"$D/page"
+    equal "$D/page" "$D/want" 4
+}
+utilisation() { # Ran: report's, of idle as well; over time: as much in the sum over the sparkline's columns
+    "$MKPERF" report -i "$data" -s pd,util --percent-limit 0 | awk '/^ / && $1 ~ /%$/ { for (i = 2; i <= NF; i++) if ($i ~ /%$/) print $i, $(i - 1) }' | sort -k 2 >"$D/want"
+    js "const at = [...document.querySelectorAll('#pds th:not([hidden])')].findIndex(th => th.textContent === 'Ran'); return [...document.querySelectorAll('#pds tbody tr')].map(r => r.cells[at].textContent.replace(' ', '') + ' ' + r.dataset.pd + ';').join('')" |
+        tr ';' '\n' | sort -k 2 >"$D/page"
+    equal "$D/page" "$D/want" 5 || return 1
+    js "const s = profile.schedule, n = 120; return s.utilisation(s.from, s.to, n).map(({ pd, all }) => (100 * all.reduce((a, b) => a + b) / n).toFixed(1) + ' ' + profile.pdName(pd) + ';').join('')" |
+        tr ';' '\n' | sort -k 2 >"$D/page"
+    join -j 2 "$D/want" "$D/page" |
+        awk '{ n++; d = $2 - $3; if (d < -0.06 || d > 0.06) { print; bad = 1 } } END { exit bad || n < 5 }'
+}
+# What the panel has, and what mkperf latency --critical-path prints: both tables without the shares.
+wanted_path() { # wanted_path OPTION...
+    "$MKPERF" latency -i "$data" "$@" >"$D/text" || return 1
+    awk '/^ *us  *% / { sums = 1; next } /after, us/ { sums = 0; steps = 1; next } !NF { next }
+        sums { $2 = ""; print } steps { print }' "$D/text" | sed 's/  */ /g; s/^ //; s/ $//' >"$D/want"
+}
+path_equal() { # path_equal OPTION...
+    waits "!document.getElementById('path').hidden && document.querySelector('#path-steps tbody tr')" || return 1
+    wanted_path "$@" || return 1
+    js "return [...document.querySelectorAll('#path-sums tbody tr')].map(r => [0, 2, 3].map(i => r.cells[i].textContent).join(' ') + ';').join('')" | tr ';' '\n' >"$D/page"
+    cells '#path-steps tbody tr' >>"$D/page"
+    equal "$D/page" "$D/want" "${least:-4}"
+}
+open_longest() {
+    press "[...document.querySelectorAll('#latencies button')].find(b => b.textContent === 'user → echo')"
+}
+longest() { # a row's button: the path of its longest call, in view, and named as the command has it
+    open_longest && path_equal --critical-path=user:echo || return 1
+    grep -q 'echo is ready, logger runs' "$D/page" || return 1
+    command=$(js "return document.querySelector('#path code').textContent")
+    [ "$command" = "mkperf latency --critical-path=user:echo" ] || { echo "$command"; return 1; }
+    waits "state.viewFrom !== null && state.viewFrom <= path.path.from && state.viewTo >= path.path.to && state.viewTo - state.viewFrom < 2 * (path.path.to - path.path.from)" || return 1
+    press "[...document.querySelectorAll('#latencies button')].find(b => b.textContent === 'echo → checksum')" && path_equal --critical-path=echo:checksum
+}
+# The path is below the states of the lane where it is: solid where the PD runs, and where it goes to another PD a line
+# between the two lanes. Colours of pixels.
+on_lanes() {
+    open_longest || return 1
+    press "[...document.querySelectorAll('#path-steps button')].find(b => b.textContent === 'checksum runs, for echo')" || return 1
+    waits "document.querySelector('#path-steps tr.chosen') && state.viewTo - state.viewFrom < 20000" || return 1
+    waits "tracks.paint() === undefined && (() => { const t = tracks, s = window.devicePixelRatio || 1, step = path.path.steps[tracks.pathStep]; const is = (time, y, name) => { const d = t.context.getImageData(Math.round(t.xOf(time) * s), Math.round(y * s), 1, 1).data; return d[3] === 255 && '#' + [...d.slice(0, 3)].map(v => v.toString(16).padStart(2, '0')).join('') === t.colour(name).trim(); }; const lane = (name) => t.lanes.find(l => l.name === name); const line = (l) => l.top + l.strip - 0.5; const middle = (step.from + step.to) / 2; const a = line(lane('echo')), b = line(lane('checksum')); return is(middle, b, '--path') && !is(middle, a, '--path') && [step.from, step.to].every(time => is(time, (a + b) / 2, '--path')); })()" || return 1
+    picture "$D/step.png"
+}
+picked() { # a click on a call in a lane offers its path: that of mkperf latency with the same words
+    clear_all || return 1
+    js "const p = profile, s = p.schedule, i = [...p.a_from.keys()].filter(i => p.pdName(p.a_from[i]) === 'user')[100]; window.at = s.callStart[i] + p.a_length[i] / 2; tracks.look(s.callStart[i] - p.a_length[i], s.callStart[i] + 2 * p.a_length[i]);" >"$D/log"
+    waits "state.viewFrom !== null && tracks.xOf(window.at) > 0" || return 1
+    x=$(js "const t = tracks, l = t.lanes.find(l => l.name === 'user'); return [Math.round(t.xOf(window.at) - t.canvas.clientWidth / 2), Math.round(l.top + 5 - t.canvas.clientHeight / 2)].join()")
+    pointer "${x%,*}" "${x#*,}" || return 1
+    waits "document.querySelector('#picked button')" || return 1
+    press "document.querySelector('#picked button')" || return 1
+    waits "document.querySelector('#path code')" || return 1
+    command=$(js "return document.querySelector('#path code').textContent")
+    case $command in *"--critical-path=user:echo --at "*) ;; *) echo "$command"; return 1 ;; esac
+    least=3 path_equal --critical-path=user:echo --at "${command##* }" && clear_all
+}
+selected_time() { # the same stretch as a selected time is the same path
+    clear_all || return 1
+    js "const l = new Latencies(profile).choose('user:echo', null); change({ from: l.from, to: l.to, pd: 'echo' });" >"$D/log"
+    press "document.getElementById('path-time')" && path_equal --critical-path=user:echo || return 1
+    js "return document.querySelector('#path p').textContent" | grep -q 'until echo was done' || return 1
+    # without a PD: that which ran last; and rows are of calls in that time
+    js "change({ pd: '' })" >"$D/log"
+    waits "/until echo was done .echo ran last/.test(document.querySelector('#path p').textContent)" || return 1
+    [ "$(js "return document.querySelector('#latencies tr[data-path=\\\"user:echo\\\"]').cells[0].textContent")" = 1 ] || return 1
+    clear_all && waits "document.getElementById('path').hidden"
+}
+not_known() { # before a PD's first event nothing is known, and that is said
+    clear_all || return 1
+    js "const s = profile.schedule; change({ from: s.from, to: s.callStart[0] + 100, pd: 'checksum' });" >"$D/log"
+    press "document.getElementById('path-time')" || return 1
+    waits "/µs of it .* are not known: events are missing there/.test(document.querySelector('#path .bad').textContent)" || return 1
+    waits "[...document.querySelectorAll('#path-steps button')].some(b => b.textContent === 'not known: no events of checksum')" || return 1
+    clear_all
+}
+address() { # holds the path, also of one at a time
+    visit "$1#path=user%3Aecho" && path_equal --critical-path=user:echo || return 1
+    at=$(js "return Math.floor((profile.schedule.from + profile.schedule.to) / 2)")
+    visit "$1#path=echo%3Achecksum&at=$at" || return 1
+    waits "document.querySelector('#path code') || /at that time/.test(document.getElementById('path').textContent)"
+}
+screens() { # light, dark, narrow, and as people see it who cannot tell red from green
+    open_longest || return 1
+    for scheme in light dark; do
+        wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[{"name":"prefers-color-scheme","value":"'"$scheme"'"}]}}' >"$D/log"
+        sleep 0.3
+        picture "$D/$scheme.png" || return 1
+    done
+    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[]}}' >"$D/log"
+    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedVisionDeficiency","params":{"type":"deuteranopia"}}' >"$D/log"
+    picture "$D/deuteranopia.png" || return 1
+    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedVisionDeficiency","params":{"type":"none"}}' >"$D/log"
+    wd POST "$session/window/rect" '{"width":500,"height":1000}' >"$D/log"
+    waits "document.documentElement.scrollWidth <= window.innerWidth" || return 1
+    picture "$D/narrow.png"
+    wd POST "$session/window/rect" '{"width":1200,"height":1000}' >"$D/log"
+}
+labelled() {
+    [ "$(js "return [...document.querySelectorAll('#late button, #late select, #late table')].filter(e => e.checkVisibility() && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML).join()")" = "" ]
+}
+one_file() { # the page as one file has all of it, without a server
+    "$MKPERF" convert -q "$data" -o "$D/profile.html" && visit "file://$D/profile.html" && latencies && longest && selected_time &&
+        address "file://$D/profile.html"
+}
+
+if start_view "$data" && start_browser; then
+    check "page opens" visit "$url"
+    check "latencies equal mkperf latency" latencies
+    check "utilisation as a column and over time" utilisation
+    check "the critical path of the longest call equals mkperf latency --critical-path" longest
+    check "the path and a step on the lanes" on_lanes
+    check "a call that is picked" picked
+    check "the path of the selected time" selected_time
+    check "what is not known is said" not_known
+    check "the address holds the path" address "$url"
+    check "light, dark, colour-blind, narrow" screens
+    check "controls have names" labelled
+    check "the page as one file" one_file
+    check "no error, nothing from outside" quiet
+    wd DELETE "$session" >"$D/log"
+else
+    not_ok "view and Chromium start" "$(tail -n 5 "$D/view.log" "$D/chromedriver.log")"
+fi
