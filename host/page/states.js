@@ -154,7 +154,7 @@ class StatePainter {
   pick(at) {
     const t = this.tracks, start = at.list.start[at.i];
     this.picked = at;
-    t.onPick(`${moment(start, 1000)}: ${this.schedule.words(at)} `, ...this.pathButton(at));
+    t.onPick(`${moment(start, 1000)}: ${this.schedule.words(at)}`, ...this.pathButton(at));
     t.draw();
   }
 
@@ -163,7 +163,7 @@ class StatePainter {
     const p = this.tracks.profile, button = make('button', { type: 'button', textContent: 'critical path' });
     button.onclick = () => this.tracks.onPath(`${p.pdName(list.pd)}:${p.pdName(list.by[i] - 1)}`,
       Math.floor((list.start[i] + list.end[i]) / 2));
-    return list.state === 'calling' && list.by[i] > 0 ? [button] : [];
+    return list.state === 'calling' && list.by[i] > 0 ? [' ', button] : [];
   }
 
   // The next or previous interval of the selected PD, or of all; keys < and >.

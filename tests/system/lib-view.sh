@@ -8,8 +8,9 @@ trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
 
 start_view() { # start_view ARGUMENT...: sets url
     "$MKPERF" view "$@" >"$D/view.log" 2>&1 &
-    pids="$pids $!"
-    for i in $(seq 100); do
+    view=$!
+    pids="$pids $view"
+    while kill -0 "$view"; do
         url=$(sed -n 's/^mkperf view: \(http.*\)/\1/p' "$D/view.log")
         [ -n "$url" ] && return 0
         sleep 0.1
