@@ -76,7 +76,7 @@ format: $(SETUP)
 	clang-format -i $(FORMATTED)
 
 # FIREFOX_PROFILER: a built front end of it.
-pictures: host target $(B)/echo-load
+pictures: host target $(B)/echo-load $(call bootable,$(TEST_PD)/late)
 	$(Q)B=$(B) MKPERF=$(B)/mkperf scripts/pictures
 
 clean:
