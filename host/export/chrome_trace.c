@@ -4,7 +4,9 @@
  * a track for each PD with what it did, one for each core with what ran, calls as flows, marks.
  *
  * Owns: the form. The intervals are the analysis's (sched/analysis.h). Written as they end: readers sort
- * by time. Process 1 has a thread for each PD, process 2 one for each core.
+ * by time. Process 1 has a thread for each PD, process 2 one for each core. The numbers of threads are
+ * unique over both, because Perfetto gives a name to the last thread with its number. There is no
+ * displayTimeUnit: versions of Perfetto take it for the unit of the times.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 #include "formats.h"
 #include "sched/analysis.h"
 
-enum { PDS = 1, CORES = 2, CORES_NAMED = 64 };
+enum { PDS = 1, CORES = 2, CORES_NAMED = 64, FIRST_PD = 10, FIRST_CORE = 1000000 };
 
 struct chrome {
     struct mkperf_textout text;
@@ -23,16 +25,19 @@ struct chrome {
     bool named[CORES_NAMED];
 };
 
+/* With 0.2 ns more, because Perfetto multiplies the number by 1000 and cuts what is behind the point: one
+ * of a hundred times would be a nanosecond less, and slices would overlap. */
 static void us(struct mkperf_textout *t, const char *key, uint64_t ns)
 {
-    mkperf_textout_printf(t, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
+    mkperf_textout_printf(t, ",\"%s\":%" PRIu64 ".%03u2", key, ns / 1000, (unsigned)(ns % 1000));
 }
 
 /* Begins an object up to its name, which the caller writes. */
 static void object(struct chrome *c, const char *phase, unsigned process, uint32_t thread)
 {
     mkperf_textout_printf(&c->text, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%" PRIu32 ",\"name\":",
-                          c->events++ == 0 ? "" : ",\n", phase, process, thread + 1);
+                          c->events++ == 0 ? "" : ",\n", phase, process,
+                          process == PDS ? FIRST_PD + thread : FIRST_CORE + thread);
 }
 
 static void name_track(struct chrome *c, unsigned process, uint32_t thread, const char *name)
@@ -81,14 +86,15 @@ static void on_interval(void *self, const struct mkperf_interval *i)
     }
 }
 
-/* An arrow from the caller to where the callee begins, and one back. */
+/* An arrow from the caller's run, which ends with the call, to the callee's: each end belongs to the slice
+ * that is open then. */
 static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
 {
     struct chrome *c = self;
 
     object(c, "s", PDS, from);
     mkperf_textout_printf(&c->text, "\"call\",\"cat\":\"call\",\"id\":%" PRIu64, ++c->calls);
-    us(&c->text, "ts", call->start);
+    us(&c->text, "ts", call->start - 1);
     mkperf_textout_puts(&c->text, "}");
     object(c, "f", PDS, call->to);
     mkperf_textout_printf(&c->text, "\"call\",\"cat\":\"call\",\"bp\":\"e\",\"id\":%" PRIu64,
@@ -107,7 +113,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
                                 "this format shows scheduling events, and none were recorded "
                                 "(mkperf record --sched)");
     }
-    mkperf_textout_puts(&c->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
     object(c, "M", PDS, 0);
     mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"PDs\"}}");
     object(c, "M", CORES, 0);

@@ -98,6 +98,28 @@ calls = sum(int(r[4]) for r in rows if r[0] == "call")
 flows = [sum(e["ph"] == p for e in trace) for p in "sf"]
 assert ran == want and cores == sum(want.values()), (ran, want, cores)
 assert flows == [calls, calls], (flows, calls)
+# As Perfetto reads it: times are cut to ns and sorted, a slice ends where it ends or another on its track begins
+# behind it, and the ends of a flow are in the slice that is open then. No tracks share a number.
+track = {}
+for e in trace:
+    track.setdefault(e["tid"], set()).add(e["pid"])
+assert all(len(pids) == 1 for pids in track.values()), track
+slices, start, bound = {}, {}, 0
+for e in sorted((e for e in trace if e["ph"] in "Xsf"), key=lambda e: int(e["ts"] * 1000.0)):
+    ts, on = int(e["ts"] * 1000.0), slices.setdefault(e["tid"], [])
+    if e["ph"] == "X":
+        end = ts + int(e["dur"] * 1000.0)
+        while on and on[-1][1] <= ts:
+            on.pop()
+        assert not on, (e, on) # slices of these tracks are one behind another
+        on.append((e["name"], end))
+    elif e["ph"] == "s":
+        assert on[-1] == ("running", ts + 1), (e, on)
+        start[e["id"]] = ts
+    else:
+        assert on[-1][0] == "running" and on[-1][1] > ts > start[e["id"]] and e["bp"] == "e", (e, on)
+        bound += 1
+assert bound == calls
 EOF
 }
 check "Chrome trace: times and calls" chrome
