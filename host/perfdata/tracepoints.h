@@ -6,7 +6,7 @@
  * sched:sched_switch with two more fields (reason, prev_known); every other event is mkperf:sched.
  * sched:sched_wakeup, sched:sched_stat_runtime, lock:contention_begin and lock:contention_end (of the
  * kernel's lock, where there are several cores) are derived from these for perf's sake; the reader
- * skips them. A gap is a LOST record whose trailer has the tid MKPERF_TRACE_GAP, with the time of its
+ * skips them. perf sums run times up, so there is one for each PD now and then. A gap is a LOST record whose trailer has the tid MKPERF_TRACE_GAP, with the time of its
  * end; perf reports it as lost events.
  *
  * A PD has its pid; the idle thread is pid 0, as in Linux. prev_state is what perf shows of a

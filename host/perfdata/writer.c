@@ -339,6 +339,9 @@ static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_
         (w->unordered && bytes < ROUND_BYTES_MAX && furthest_behind(w) < w->round_ns)) {
         return MKPERF_OK;
     }
+    if (perfdata_sched_runtimes(w, e) != MKPERF_OK) {
+        return e->status;
+    }
     struct mkperf_put c = {mkperf_outfile_reserve(&w->out, 8, e)};
     if (c.p == NULL) {
         return e->status;
@@ -369,7 +372,8 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     if (!w->began && start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    if (perfdata_kernel_dummy(&w->out, w->last_ns, e) != MKPERF_OK ||
+    if (perfdata_sched_runtimes(w, e) != MKPERF_OK ||
+        perfdata_kernel_dummy(&w->out, w->last_ns, e) != MKPERF_OK ||
         perfdata_totals_add(&w->head, totals, false, w, e) != MKPERF_OK ||
         (w->out.stream ? perfdata_pipe_tail(w, e)
                        : perfdata_tail_write(&w->out, w->data_offset, &w->head, e)) != MKPERF_OK) {

@@ -45,7 +45,8 @@ struct perfdata_pd {
     bool idle;
     uint8_t sleep; /* see writer_sched.c */
     uint32_t priority;
-    uint64_t ran_ns; /* by scheduling events */
+    uint32_t core;            /* that it ran on last, by scheduling events, as: */
+    uint64_t ran_ns, told_ns; /* in all; and in records so far */
 };
 
 /* A core by its scheduling events. */
@@ -145,6 +146,8 @@ enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkp
 /* writer_sched.c; the file has begun, and knows the event's PDs */
 enum mkperf_status perfdata_sched_add(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                       struct mkperf_error *e);
+/* How long PDs ran, as far as no record has it: with each round, and at the end. */
+enum mkperf_status perfdata_sched_runtimes(struct mkperf_perfdata *w, struct mkperf_error *e);
 
 /* writer_maps.c */
 void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n);

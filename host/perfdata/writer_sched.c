@@ -132,21 +132,35 @@ static enum mkperf_status put_wakeup(struct mkperf_perfdata *w, const struct mkp
     return MKPERF_OK;
 }
 
-static enum mkperf_status put_runtime(struct mkperf_perfdata *w, const struct mkperf_sched *s,
-                                      uint64_t ns, struct mkperf_error *e)
+/* How long a PD ran since the last time. perf sums these up, so there is no need for one at each switch. */
+static enum mkperf_status put_runtime(struct mkperf_perfdata *w, uint32_t pd,
+                                      struct mkperf_error *e)
 {
+    struct perfdata_pd *p = &w->pd[pd];
+    const struct mkperf_sched s = {.time_ns = w->last_ns, .core = p->core};
     struct mkperf_put c;
     size_t size;
 
-    if (!begin(w, &c, MKPERF_TRACE_RUNTIME, s->from, s, TRACE_RUNTIME_BYTES, &size, e)) {
+    if (!begin(w, &c, MKPERF_TRACE_RUNTIME, pd, &s, TRACE_RUNTIME_BYTES, &size, e)) {
         return e->status;
     }
-    put_comm(&c, w, s->from);
-    mkperf_put32(&c, pid_of(w, s->from));
+    put_comm(&c, w, pd);
+    mkperf_put32(&c, pid_of(w, pd));
     mkperf_put32(&c, 0);
-    mkperf_put64(&c, ns);
-    mkperf_put64(&c, w->pd[s->from].ran_ns += ns);
+    mkperf_put64(&c, p->ran_ns - p->told_ns);
+    mkperf_put64(&c, p->ran_ns);
     mkperf_outfile_commit(&w->out, size);
+    p->told_ns = p->ran_ns;
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_sched_runtimes(struct mkperf_perfdata *w, struct mkperf_error *e)
+{
+    for (uint32_t i = 0; i < w->npds; i++) {
+        if (w->pd[i].ran_ns > w->pd[i].told_ns && put_runtime(w, i, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
     return MKPERF_OK;
 }
 
@@ -245,11 +259,10 @@ static enum mkperf_status add_switch(struct mkperf_perfdata *w, const struct mkp
     uint64_t ran = core->runs ? s->time_ns - core->since_ns : 0;
     struct perfdata_pd *to = &w->pd[s->to];
 
-    if (ran != 0 && pid_of(w, s->from) != 0 && put_runtime(w, s, ran, e) != MKPERF_OK) {
-        return e->status;
-    }
     if (s->from != MKPERF_SCHED_NOBODY) {
         w->pd[s->from].sleep = slept_for[s->reason];
+        w->pd[s->from].core = s->core;
+        w->pd[s->from].ran_ns += pid_of(w, s->from) != 0 ? ran : 0;
     }
     core->runs = true;
     core->since_ns = s->time_ns;

@@ -316,7 +316,7 @@ static void perf_sched_reads_it(void **state)
                   "next_pid=2 next_prio=100 reason=called");
         has(text, "mkperf:sched: irq comm=driver pid=4 irq=33");
         has(text, "comm=driver pid=4 prio=200 target_cpu=000");
-        has(text, "comm=store pid=3 runtime=10000 [ns]");
+        has(text, "comm=store pid=3 runtime=400000 [ns] vruntime=400000 [ns]");
         free(text);
         free(perf("timechart -o chart.svg", "perf.data"));
         assert_int_equal(access(recording_path("chart.svg"), R_OK), 0);
