@@ -9,8 +9,11 @@ guest "$d/sched_cost/sched_cost.img" 'sched_cost: done' 60 "$d/sched.txt"
 thousandth() {
     awk "BEGIN { printf \"%.1f\", $(figure "$d/sched.txt" "$1") / 1000 }"
 }
-bounded sched_instructions_per_event "$(thousandth sched_instructions_per_event)" instructions '<=115' \
-    "a switch with a call or a reply, on pocket's slow path, above none"
+bounded sched_instructions_per_event "$(thousandth sched_instructions_per_event)" instructions '<=60' \
+    "a notification, and the switches to its PD and back, each an event of its own, on pocket, above none"
+per_record=$(thousandth sched_instructions_per_delivery_and_switch)
+bounded sched_instructions_per_call_event "$(awk "BEGIN { printf \"%.1f\", $per_record / 2 }")" instructions '<=60' \
+    "a call or a reply is two, delivered and switched to, in one record of $per_record; pocket has no fast path"
 value sched_call_and_reply_instructions "$(thousandth sched_call_and_reply_instructions)" instructions - \
     "a protected call and its reply with events, on pocket; $(thousandth call_and_reply_instructions) without"
 bounded sched_ring_bytes_per_event "$(thousandth sched_ring_bytes_per_event)" bytes '<=16' "in the core's ring"

@@ -35,11 +35,11 @@ struct mkperf_hook_counter {
 };
 
 struct mkperf_hook_sched {
-    uint64_t limit; /* an event that ends at this position of the ring, or before, needs no look */
-    uint64_t lost;  /* events since the last one that was written, */
+    uint64_t header; /* what those of all events of this core have in common */
+    uint64_t limit;  /* an event that ends at this position of the ring, or before, needs no look */
+    uint64_t lost;   /* events since the last one that was written, */
     uint64_t lost_from;   /* and the time of the first of them */
     uint64_t lost_before; /* events of the session that were lost before those */
-    uint64_t kept;        /* the limit, while a delivery waits */
     uint32_t sampled;     /* reasons of switches that a sample is taken at, bit = number */
     /* A message was delivered to this thread, and no event says so yet: kind and time. */
     const void *delivered;
@@ -70,7 +70,8 @@ struct mkperf_hook {
 
     /* What some need. */
     uint32_t enabled; /* counters that count */
-    bool watches;     /* the session counts by thread, or software events, or has the next: */
+    bool watches;     /* the session has one of the next two: */
+    bool tables;      /* counts by thread, or software events */
     bool schedules;   /* scheduling events */
     uint32_t storm;
     uint64_t disturbed;
@@ -160,7 +161,6 @@ static inline void mkperf_hook_unmapped(struct mkperf_hook *s)
 {
     s->ring = NULL;
     s->sched.limit = 0;
-    s->sched.kept = 0;
     s->counts = NULL;
     s->soft = NULL;
 }
@@ -172,7 +172,13 @@ static inline bool mkperf_hook_watches(const struct mkperf_hook *s)
     return s->watches;
 }
 
-/* Whether it has scheduling events. Changes as that does. */
+/* Whether it counts by thread, or software events; whether it has scheduling events. Both change as that
+ * does. */
+static inline bool mkperf_hook_has_tables(const struct mkperf_hook *s)
+{
+    return s->tables;
+}
+
 static inline bool mkperf_hook_schedules(const struct mkperf_hook *s)
 {
     return s->schedules;
@@ -224,12 +230,6 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread);
 
-/* A call (MKPERF_SCHED_CALL) or a reply (_REPLY) by the running thread was delivered to `thread`, which
- * runs on this core. If the next event is the switch to it, that says both; else an event of its own
- * comes first. Of a thread of another core mkperf_sched_event says it: this would be held back while
- * that core goes on. */
-void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread);
-
 /* Any other kind, but IRQ. */
 void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread);
 /* An interrupt was delivered to `thread`; irq: below 4096. */
@@ -252,5 +252,23 @@ void mkperf_sched_forget(struct mkperf_hook *s, const void *thread);
  * event of a delivery that waits for its switch. */
 void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time);
 void mkperf_sched_flush(struct mkperf_hook *s);
+
+/* A call (MKPERF_SCHED_CALL) or a reply (_REPLY) by the running thread was delivered now, at `time`, to
+ * `thread`, which runs on this core. If the next event is the switch to it, that says both; else an event
+ * of its own comes first. Of a thread of another core mkperf_sched_event says it: this would be held back
+ * while that core goes on. */
+void mkperf_sched_deliver_next(struct mkperf_hook *s, unsigned kind, const void *thread,
+                               uint64_t time); /* the same behind another */
+static inline void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread,
+                                          uint64_t time)
+{
+    if (__builtin_expect(s->sched.delivered != NULL, 0)) {
+        mkperf_sched_deliver_next(s, kind, thread, time);
+        return;
+    }
+    s->sched.delivered = thread;
+    s->sched.kind = kind;
+    s->sched.time = time;
+}
 
 #endif

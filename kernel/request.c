@@ -97,6 +97,7 @@ void mkperf_hook_end(struct mkperf_hook *s, bool here)
     s->enabled = 0;
     s->owner = NULL;
     s->watches = false;
+    s->tables = false;
     s->schedules = false;
     s->session.counts = 0;
     s->session.soft_mask = 0;
@@ -238,7 +239,8 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
     copy(&s->session, &s->want);
     s->owner = caller;
     s->schedules = s->session.sched != 0;
-    s->watches = (s->session.counts | s->session.soft_mask) != 0 || s->schedules;
+    s->tables = (s->session.counts | s->session.soft_mask) != 0;
+    s->watches = s->tables || s->schedules;
     s->ring_bytes = s->session.ring_bytes;
     s->max_frames = s->session.max_frames < MKPERF_MAX_FRAMES ? s->session.max_frames
                                                               : MKPERF_MAX_FRAMES;
@@ -379,7 +381,6 @@ void mkperf_hook_request(struct mkperf_hook *s, struct mkperf_descriptor *d, con
             mkperf_hook_find_ring(s);
             take_pending(s);
             check(s);
-            s->sched.kept = 0;
             s->sched.limit = 0; /* the owner may have emptied the ring, or ask for a watermark */
             if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->schedules) {
                 mkperf_sched_flush(s);

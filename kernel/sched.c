@@ -7,8 +7,8 @@
  * to a thread by a slot. A record before the slot's first event names the thread. The port chooses the
  * slot; threads with the same slot replace each other, each time with a new record. The
  * plain case is a comparison of the slot and one of the position: `limit` lies before the end of the
- * ring, of its free part, and of what is below the watermark, whichever is next; 0 after a loss, and
- * while the event of a delivery is held back.
+ * ring, of its free part, and of what is below the watermark, whichever is next; 0 after a loss. The
+ * event of a delivery is held back until the next event, which may be the switch that says the same.
  *
  * What may be lost: events for which the ring has no room, or while it is not mapped. They are
  * counted in the ring's header, and a record before the next event says how many are missing.
@@ -95,8 +95,6 @@ __attribute__((noinline)) static void put_sched_slowly(struct mkperf_hook *s, ui
                                                        uint64_t time)
 {
     struct mkperf_hook_sched *c = &s->sched;
-
-    mkperf_sched_flush(s); /* what was delivered was before this */
     bool known = c->slot[slot] == thread;
     uint64_t bytes = SCHED_BYTES + (c->lost != 0 ? SCHED_LOSS_BYTES : 0) +
                      (known ? 0 : SCHED_THREAD_BYTES);
@@ -130,22 +128,44 @@ __attribute__((noinline)) static void put_sched_slowly(struct mkperf_hook *s, ui
     }
 }
 
-static inline __attribute__((always_inline)) void put_sched(struct mkperf_hook *s, uint64_t header,
+/* what: of mkperf_sched_header, without what all events of a core have in common. */
+static inline __attribute__((always_inline)) void put_sched(struct mkperf_hook *s, uint64_t what,
                                                             const void *thread, uint64_t time)
 {
     unsigned slot = mkperf_port_slot(thread) % MKPERF_SCHED_SLOTS;
+    uint64_t header = s->sched.header | what | (uint64_t)slot << 40;
     uint64_t head = s->head;
+    uint64_t next = head + SCHED_BYTES;
 
-    header |= sched_core() | (uint64_t)slot << 40;
-    if (__builtin_expect(head + SCHED_BYTES > s->sched.limit || s->sched.slot[slot] != thread, 0)) {
+    if (__builtin_expect(next > s->sched.limit || s->sched.slot[slot] != thread, 0)) {
         put_sched_slowly(s, header, slot, thread, time);
         return;
     }
-    uint64_t *w = &s->ring->data[(head & (s->ring_bytes - 1)) / 8];
+    struct mkperf_ring *ring = s->ring;
+    uint64_t *w = &ring->data[(head & (s->ring_bytes - 1)) / 8];
     w[MKPERF_WORD_HEADER] = header;
     w[MKPERF_WORD_TIME] = time;
-    s->head = head + SCHED_BYTES;
-    __atomic_store_n(&s->ring->head, head + SCHED_BYTES, __ATOMIC_RELEASE);
+    s->head = next;
+    __atomic_store_n(&ring->head, next, __ATOMIC_RELEASE);
+}
+
+/* The same behind the event of a delivery. Apart, so that nothing is saved for it. */
+__attribute__((noinline)) static void put_behind(struct mkperf_hook *s, uint64_t what,
+                                                 const void *thread, uint64_t time)
+{
+    mkperf_sched_flush(s);
+    put_sched(s, what, thread, time);
+}
+
+/* The same of an event that is not the switch which a delivery waits for. */
+static inline __attribute__((always_inline)) void put_other(struct mkperf_hook *s, uint64_t what,
+                                                            const void *thread, uint64_t time)
+{
+    if (__builtin_expect(s->sched.delivered != NULL, 0)) {
+        put_behind(s, what, thread, time);
+        return;
+    }
+    put_sched(s, what, thread, time);
 }
 
 __attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
@@ -155,17 +175,17 @@ __attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
 
     if (thread != NULL) {
         c->delivered = NULL;
-        put_sched(s, mkperf_sched_header(c->kind, 0, 0), thread, c->time);
+        put_sched(s, mkperf_sched_what(c->kind, 0, 0), thread, c->time);
     }
 }
 
-/* The same with a sample of the thread that stops: apart, so that nothing is saved for it. */
+/* A switch with a sample of the thread that stops. */
 __attribute__((noinline)) static void put_sampled(struct mkperf_hook *s, unsigned reason,
                                                   const void *last, const void *thread,
                                                   uint64_t time)
 {
     mkperf_capture_waiting(s, last, time);
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
+    put_other(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
 static inline __attribute__((always_inline)) void put_switch(struct mkperf_hook *s, unsigned reason,
@@ -176,7 +196,7 @@ static inline __attribute__((always_inline)) void put_switch(struct mkperf_hook 
         put_sampled(s, reason, last, thread, time);
         return;
     }
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
+    put_other(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
 void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *last,
@@ -185,54 +205,56 @@ void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *las
     put_switch(s, reason, last, thread, mkperf_port_time());
 }
 
+/* A switch behind a delivery, which it says as well if it is to that thread. */
+__attribute__((noinline)) static void put_delivered(struct mkperf_hook *s, unsigned reason,
+                                                    const void *last, const void *thread,
+                                                    uint64_t time)
+{
+    bool replies = s->sched.kind == MKPERF_SCHED_REPLY;
+    bool waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
+                 reason == MKPERF_STOPPED_WAIT_NOTIFICATION;
+
+    if (s->sched.delivered == thread && (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
+        s->sched.delivered = NULL;
+        reason = replies ? MKPERF_STOPPED_REPLIED : reason;
+    }
+    put_switch(s, reason, last, thread, time);
+}
+
 /* The time is read first, as many instructions after counts by thread are taken in any case. */
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread)
 {
     uint64_t time = mkperf_port_time();
-    struct mkperf_hook_sched *c = &s->sched;
 
-    if (c->delivered != NULL && c->delivered == thread) {
-        bool replies = c->kind == MKPERF_SCHED_REPLY;
-        bool waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
-                     reason == MKPERF_STOPPED_WAIT_NOTIFICATION;
-        if (replies ? waits : reason == MKPERF_STOPPED_CALLED) {
-            c->delivered = NULL;
-            c->limit = c->kept;
-            reason = replies ? MKPERF_STOPPED_REPLIED : reason;
-        }
+    if (s->sched.delivered != NULL) {
+        put_delivered(s, reason, last, thread, time);
+        return;
     }
     put_switch(s, reason, last, thread, time);
 }
 
-void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread)
+void mkperf_sched_deliver_next(struct mkperf_hook *s, unsigned kind, const void *thread,
+                               uint64_t time)
 {
-    struct mkperf_hook_sched *c = &s->sched;
-
-    if (__builtin_expect(c->delivered != NULL, 0)) {
-        mkperf_sched_flush(s);
-    }
-    c->kept = c->limit;
-    c->limit = 0; /* so that the next event looks, if it is not the switch to the thread */
-    c->delivered = thread;
-    c->kind = kind;
-    c->time = mkperf_port_time();
+    mkperf_sched_flush(s);
+    mkperf_sched_delivered(s, kind, thread, time);
 }
 
 void mkperf_sched_event(struct mkperf_hook *s, unsigned kind, const void *thread)
 {
-    put_sched(s, mkperf_sched_header(kind, 0, 0), thread, mkperf_port_time());
+    put_other(s, mkperf_sched_what(kind, 0, 0), thread, mkperf_port_time());
 }
 
 void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread)
 {
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
+    put_other(s, mkperf_sched_what(MKPERF_SCHED_IRQ, 0, irq), thread, mkperf_port_time());
 }
 
 void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got)
 {
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);
-    put_sched(s, mkperf_sched_header(MKPERF_SCHED_LOCK, 0, 0), thread, got);
+    put_other(s, mkperf_sched_what(MKPERF_SCHED_LOCK_WAIT, 0, 0), thread, began);
+    put_other(s, mkperf_sched_what(MKPERF_SCHED_LOCK, 0, 0), thread, got);
 }
 
 void mkperf_sched_forget(struct mkperf_hook *s, const void *thread)
@@ -252,7 +274,7 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
     struct mkperf_hook_sched *c = &s->sched;
 
     c->limit = 0;
-    c->kept = 0;
+    c->header = mkperf_sched_header(0, 0, 0) | sched_core();
     c->sampled = (s->session.sched & MKPERF_SCHED_OFF_CPU) != 0 ? WAITS : 0;
     c->lost = 0;
     c->lost_before = 0;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What scheduling events cost, with the real profiler PD: `caller` is its client, and calls `callee`
- * without and with events (bench/sched.sh). One program, two PDs.
+ * What scheduling events cost, with the real profiler PD: `caller` is its client, and calls and
+ * notifies `callee` without and with events (bench/sched.sh). One program, two PDs.
  *
- * The events of CALLS calls fit the core's ring below its watermark, so no other PD runs between them;
+ * A call and its reply are four events in two records: each is delivered with the switch. A notification, the
+ * switch to `callee`, and the one when that waits again are an event and a record each.
+ *
+ * The events of ROUNDS rounds fit the core's ring below its watermark, so no other PD runs between them;
  * the events of one that does are counted, too. Time is instructions; a loop of known length measures
  * how many a tick has. Prints `figure NAME VALUE`, VALUE in thousandths.
  */
 #include "client.h"
 
-enum { CH_CALLEE = 2, CALLS = 1000, ITERATIONS = 1000000, LOOP = 2 };
+enum { CH_CALLEE = 2, ROUNDS = 1000, ITERATIONS = 1000000, LOOP = 2 };
 
 uintptr_t mkperf_rings; /* set by the system description */
 
@@ -27,8 +30,18 @@ static uint64_t calls(void)
 {
     uint64_t before = ticks();
 
-    for (unsigned i = 0; i < CALLS; i++) {
+    for (unsigned i = 0; i < ROUNDS; i++) {
         microkit_ppcall(CH_CALLEE, microkit_msginfo_new(0, 0));
+    }
+    return ticks() - before;
+}
+
+static uint64_t notifications(void)
+{
+    uint64_t before = ticks();
+
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        microkit_notify(CH_CALLEE);
     }
     return ticks() - before;
 }
@@ -47,12 +60,18 @@ static uint64_t events_between(const struct mkperf_ring *ring, uint64_t from, ui
     return events;
 }
 
-static void measure(void)
+/* ROUNDS rounds in a session: ticks, events, and bytes in the ring. */
+struct session {
+    uint64_t ticks;
+    uint64_t events;
+    uint64_t bytes;
+};
+
+/* False: it was refused, or events are missing. */
+static bool in_session(uint64_t (*rounds)(void), unsigned least, struct session *out)
 {
     const struct mkperf_ring *ring = mkperf_core_ring(mkperf_rings, 0);
     struct mkperf_session_request *r = &page()->request;
-    uint64_t loop = calibrate();
-    uint64_t off = calls();
 
     *r = MKPERF_SESSION_REQUEST_ZERO;
     r->configure.sched = true;
@@ -61,22 +80,40 @@ static void measure(void)
         microkit_dbg_puts("sched_cost: the profiler refuses: ");
         microkit_dbg_puts(page()->error.text);
         microkit_dbg_puts("\n");
-        return;
+        return false;
     }
     uint64_t from = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-    uint64_t on = calls();
+    out->ticks = rounds();
     uint64_t to = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-    uint64_t events = events_between(ring, from, to);
+    out->bytes = to - from;
+    out->events = events_between(ring, from, to);
     call(MKPERF_OP_STOP);
-    if (events < UINT64_C(2) * CALLS || page()->status.sched_lost_ring != 0) {
+    if (out->events < (uint64_t)least * ROUNDS || page()->status.sched_lost_ring != 0) {
         microkit_dbg_puts("sched_cost: events are missing\n");
+        return false;
+    }
+    return true;
+}
+
+static void measure(void)
+{
+    uint64_t loop = calibrate();
+    uint64_t call_off = calls();
+    uint64_t notify_off = notifications();
+    struct session called, notified;
+
+    if (!in_session(calls, 2, &called) || !in_session(notifications, 3, &notified)) {
         return;
     }
-    figure("events", events * 1000);
-    figure("sched_instructions_per_event", (on - off) * LOOP * ITERATIONS / loop * 1000 / events);
-    figure("sched_call_and_reply_instructions", on * LOOP * ITERATIONS / loop * 1000 / CALLS);
-    figure("call_and_reply_instructions", off * LOOP * ITERATIONS / loop * 1000 / CALLS);
-    figure("sched_ring_bytes_per_event", (to - from) * 1000 / events);
+    uint64_t instructions = UINT64_C(1000) * LOOP * ITERATIONS / loop; /* thousandths, a tick */
+    figure("events", called.events * 1000);
+    figure("sched_instructions_per_event",
+           (notified.ticks - notify_off) * instructions / notified.events);
+    figure("sched_instructions_per_delivery_and_switch",
+           (called.ticks - call_off) * instructions / called.events);
+    figure("sched_call_and_reply_instructions", called.ticks * instructions / ROUNDS);
+    figure("call_and_reply_instructions", call_off * instructions / ROUNDS);
+    figure("sched_ring_bytes_per_event", called.bytes * 1000 / called.events);
 }
 
 void init(void)

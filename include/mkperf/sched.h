@@ -70,12 +70,19 @@ enum mkperf_sched_words {
     MKPERF_SCHED_LOSS_WORDS = 3,
 };
 
-/* Word 0 of an event in the core's ring, without slot and core. irq: below 4096, 0 of other kinds;
- * reason: of switches, 0 otherwise. */
+/* What happened, in word 0 of an event in the core's ring. irq: below 4096, 0 of other kinds; reason: of
+ * switches, 0 otherwise. */
+static inline uint64_t mkperf_sched_what(unsigned kind, unsigned reason, unsigned irq)
+{
+    return (uint64_t)kind << 32 | (uint64_t)(reason | (irq & 15)) << 36 |
+           (uint64_t)(irq >> 4 & 0xff) << 48;
+}
+
+/* Word 0 without slot and core. */
 static inline uint64_t mkperf_sched_header(unsigned kind, unsigned reason, unsigned irq)
 {
-    return MKPERF_RECORD_SCHED | (uint64_t)(8 * MKPERF_SCHED_WORDS) << 16 | (uint64_t)kind << 32 |
-           (uint64_t)(reason | (irq & 15)) << 36 | (uint64_t)(irq >> 4 & 0xff) << 48;
+    return MKPERF_RECORD_SCHED | (uint64_t)(8 * MKPERF_SCHED_WORDS) << 16 |
+           mkperf_sched_what(kind, reason, irq);
 }
 
 static inline unsigned mkperf_sched_kind_of(uint64_t header)

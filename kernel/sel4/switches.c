@@ -102,7 +102,7 @@ NO_INLINE void mkperf_tellLock(word_t began)
 static void mkperf_tellDelivered(struct mkperf_hook *hook, unsigned kind, tcb_t *receiver)
 {
     if (SMP_TERNARY(receiver->tcbAffinity == CURRENT_CPU_INDEX(), true)) {
-        mkperf_sched_delivered(hook, kind, receiver);
+        mkperf_sched_delivered(hook, kind, receiver, mkperf_port_time());
     } else {
         mkperf_sched_event(hook, kind, receiver);
     }

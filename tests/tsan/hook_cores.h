@@ -269,7 +269,7 @@ static void run_another(struct core *c)
         mkperf_soft_event(&c->hook, MKPERF_SOFT_SWITCH, name_of(c->current), name_of(t));
     }
     if (mkperf_hook_schedules(&c->hook) && t != NOBODY) {
-        mkperf_sched_delivered(&c->hook, MKPERF_SCHED_CALL, &threads[t]);
+        mkperf_sched_delivered(&c->hook, MKPERF_SCHED_CALL, &threads[t], mkperf_port_time());
         mkperf_sched_switch(&c->hook, MKPERF_STOPPED_CALLED,
                             c->current != NOBODY ? &threads[c->current] : NULL, &threads[t]);
     }

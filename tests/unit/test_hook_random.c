@@ -85,7 +85,8 @@ static void test_random(void **state)
             }
             for (unsigned i = 0; i < 8 && mkperf_hook_schedules(&hook); i++) {
                 const void *thread = draw() & 1 ? owner : other;
-                mkperf_sched_delivered(&hook, MKPERF_SCHED_CALL + (draw() & 1), thread);
+                mkperf_sched_delivered(&hook, MKPERF_SCHED_CALL + (draw() & 1), thread,
+                                       mkperf_port_time());
                 mkperf_sched_switch(&hook, draw() & 15, thread, draw() & 1 ? owner : other);
                 mkperf_sched_irq(&hook, draw() & 4095, thread);
                 scheduled++;

@@ -225,14 +225,14 @@ static void test_delivery(void **state)
     drain(&r);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t before = r.events;
-        mkperf_sched_delivered(&hook, cases[i].kind, &threads[5]);
+        mkperf_sched_delivered(&hook, cases[i].kind, &threads[5], mkperf_port_time());
         mkperf_sched_switch(&hook, cases[i].reason, NULL, &threads[cases[i].same ? 5 : 6]);
         drain(&r);
         assert_int_equal(r.events - before, cases[i].events);
         assert_int_equal(r.reason, cases[i].says);
     }
     /* A thread that is deleted is told of no more, and its address is announced anew. */
-    mkperf_sched_delivered(&hook, MKPERF_SCHED_REPLY, &threads[5]);
+    mkperf_sched_delivered(&hook, MKPERF_SCHED_REPLY, &threads[5], mkperf_port_time());
     mkperf_sched_forget(&hook, &threads[5]);
     uint64_t before = r.events;
     mkperf_sched_flush(&hook);

@@ -7,6 +7,7 @@
  * sees to it), so a call runs at the callee's own priority and never waits behind its caller.
  * Whatever is made ready runs on its own core, which smp.c calls if that is another one.
  */
+#include <mkperf_port.h>
 #include <pocket_syscall.h>
 
 #include "core.h"
@@ -36,18 +37,20 @@ static void received(struct task *t, uint64_t badge, uint64_t info)
 }
 
 /* A call or a reply. The switch to a thread of this core may say the same; another core has its own
- * events. */
-static void tell_delivered(struct core *core, unsigned kind, const struct task *to)
+ * events. Apart, so that nothing is saved for it. */
+__attribute__((noinline)) static void tell_delivered(struct core *core, unsigned kind,
+                                                     const struct task *to)
 {
     if (to->core == core) {
-        mkperf_sched_delivered(&core->hook, kind, to);
+        mkperf_sched_delivered(&core->hook, kind, to, mkperf_port_time());
     } else {
         mkperf_sched_event(&core->hook, kind, to);
     }
 }
 
-/* A message was handed over, and something is watched. */
-static void watch_delivery(struct core *core, const struct task *from, const struct task *to)
+/* A message that is a fault, was waited for, or is counted, was handed over. */
+__attribute__((noinline)) static void watch_message(struct core *core, const struct task *from,
+                                                    const struct task *to)
 {
     if (!from->faulted && core->hook.session.soft_mask != 0) {
         mkperf_soft_event(&core->hook, MKPERF_SOFT_PPCALL, from->identity, to->identity);
@@ -59,6 +62,17 @@ static void watch_delivery(struct core *core, const struct task *from, const str
         mkperf_sched_event(&core->hook, MKPERF_SCHED_RECEIVE, from);
     } else if (from->faulted) {
         mkperf_sched_event(&core->hook, MKPERF_SCHED_FAULT, to);
+    } else {
+        tell_delivered(core, MKPERF_SCHED_CALL, to);
+    }
+}
+
+/* A message was handed over, and something is watched: a call if scheduling events alone are. */
+__attribute__((noinline)) static void watch_delivery(struct core *core, const struct task *from,
+                                                     const struct task *to)
+{
+    if (mkperf_hook_has_tables(&core->hook) || to == core->current || from->faulted) {
+        watch_message(core, from, to);
     } else {
         tell_delivered(core, MKPERF_SCHED_CALL, to);
     }
@@ -76,12 +90,12 @@ static void tell(unsigned kind, const struct task *about)
 static void deliver(struct task *from, struct task *to)
 {
     copy(to->message, from->faulted ? from->fault : from->message, message_length(from->info));
-    if (watched(core_self())) {
-        watch_delivery(core_self(), from, to);
-    }
     from->state = TASK_AWAITING;
     to->serving = from;
     received(to, from->badge, from->info);
+    if (watched(core_self())) {
+        watch_delivery(core_self(), from, to);
+    }
 }
 
 /* Sends a message that wants a reply. `from` runs no more until then. */

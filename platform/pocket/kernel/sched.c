@@ -113,17 +113,27 @@ static unsigned reason_of(const struct task *t)
     return MKPERF_STOPPED_SUSPENDED;
 }
 
-/* The current task makes way for t, and something is watched. */
-static void watch_switch(struct core *core, const struct task *t)
+/* The current task makes way for t: in counts by thread, and of software events. */
+__attribute__((noinline)) static void count_switch(struct core *core, const struct task *t)
 {
     const struct task *now = core->current;
-    unsigned reason = reason_of(now); /* before counters and time are read */
 
     if (core->hook.session.soft_mask != 0) {
         mkperf_soft_event(&core->hook, MKPERF_SOFT_SWITCH, now->identity, t->identity);
     }
     if (core->hook.session.counts != 0) {
         mkperf_counts_switch(&core->hook, now->identity);
+    }
+}
+
+/* The same, and something is watched. */
+static void watch_switch(struct core *core, const struct task *t)
+{
+    const struct task *now = core->current;
+    unsigned reason = reason_of(now); /* before counters and time are read */
+
+    if (mkperf_hook_has_tables(&core->hook)) {
+        count_switch(core, t);
     }
     if (scheduled(core)) {
         mkperf_sched_switch(&core->hook, reason, now, t);
