@@ -274,7 +274,10 @@ static uint32_t fill(const struct mkperf_sched *s, uint32_t at, mkperf_Latency *
         return at < s->cells ? at : FIRST_PAIR;
     }
     if (at < FIRST_RUN) {
-        return FIRST_PAIR + fill_busy(s, at - FIRST_PAIR, out);
+        at = FIRST_PAIR + fill_busy(s, at - FIRST_PAIR, out);
+        if (out->pairs_count != 0) {
+            return at;
+        }
     }
     return FIRST_RUN + fill_threads(s, at - FIRST_RUN, out);
 }
