@@ -31,6 +31,7 @@ function showHead() {
   byId('h-flame').parentElement.hidden = byId('h-functions').parentElement.hidden = info.events.length === 0;
   byId('event').replaceChildren(...info.events.map((event) => new Option(event.name, event.name)));
   byId('event').value = info.events[selection.event()]?.name ?? '';
+  byId('event').parentElement.hidden = info.events.length === 0;
   if (info.speedscope) {
     const url = new URL('speedscope/profile.json', location);
     byId('speedscope').href = `speedscope/index.html#profileURL=${encodeURIComponent(url)}`;

@@ -14,6 +14,9 @@ function micros(ns) {
 class LatencyTable {
   constructor(section) {
     this.section = section;
+    this.details = section.querySelector('details');
+    this.note = section.querySelector('small');
+    this.details.ontoggle = () => this.update();
     this.body = section.querySelector('#latencies').tBodies[0];
     this.marks = ['mark-a', 'mark-b'].map(byId);
     for (const list of this.marks) {
@@ -24,9 +27,11 @@ class LatencyTable {
   }
 
   show(profile, panel) {
+    const first = !this.profile;
     Object.assign(this, { profile, panel });
     this.section.hidden = !profile.schedule;
     if (profile.schedule) {
+      this.details.open ||= first && profile.info.events.length === 0; // then there is nothing else
       this.latencies = new Latencies(profile);
       this.listMarks();
       this.update();
@@ -49,11 +54,29 @@ class LatencyTable {
       return;
     }
     const pd = state.pd === '' ? -1 : this.profile.pds.findIndex((of) => of.name === state.pd);
-    const kinds = this.latencies.rows(state.from ?? 0, state.to ?? this.profile.span)
+    const from = state.from ?? 0, to = state.to ?? this.profile.span;
+    this.tell(pd, from, to);
+    if (!this.details.open) {
+      return; // its sums take a while
+    }
+    const kinds = this.latencies.rows(from, to)
       .map((rows) => rows.filter((row) => pd < 0 || row.pds.includes(pd)));
     this.body.replaceChildren(...['call until its reply', 'wake-up until it runs', 'phase'].flatMap((title, kind) =>
       kinds[kind].length === 0 ? [] : [this.title(title), ...kinds[kind].map((row) => this.row(row))]));
     this.choose();
+  }
+
+  // The longest call, beside the heading.
+  tell(pd, from, to) {
+    let longest = { from: 0, to: 0 };
+    this.latencies.calls((callee, begin, end, caller) => {
+      const concerns = pd < 0 || pd === caller || pd === callee;
+      if (concerns && begin >= from && begin <= to && isLonger({ from: begin, to: end }, longest)) {
+        longest = { from: begin, to: end, caller, callee };
+      }
+    });
+    this.note.textContent = longest.to === 0 ? 'no whole call' : `longest call: ${micros(longest.to - longest.from)} µs, ` +
+      `${this.profile.pdName(longest.caller)} → ${this.profile.pdName(longest.callee)}`;
   }
 
   title(text) {
@@ -108,6 +131,7 @@ class PathPanel {
     Object.assign(this, { key, of: this.profile, path: null, limit: STEPS_FIRST });
     this.box.hidden = state.path === '' || !this.profile.schedule;
     if (!this.box.hidden) {
+      this.box.closest('details').open = true;
       const found = new Latencies(this.profile).choose(state.path, state.at);
       this.path = found.problem ? null : new CriticalPath(this.profile.schedule, found.pd, found.from, found.to);
       this.fill(found);

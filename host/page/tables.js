@@ -37,6 +37,7 @@ class PdTable {
 
   show(profile, selection, comparison, occupancy) {
     Object.assign(this, { profile, selection, comparison, occupancy });
+    this.body.parentElement.classList.toggle('unsampled', profile.info.events.length === 0);
     const shown = { diff: comparison !== null, charged: profile.callsOthers, sched: profile.schedule !== null };
     this.head.querySelectorAll('[class]').forEach((th) => { th.hidden = shown[th.className] === false; });
     this.update();
@@ -45,10 +46,11 @@ class PdTable {
   update() {
     const p = this.profile, s = this.selection, sums = s.byPd(s.mask('pd')), whole = s.whole();
     this.charged = p.callsOthers ? s.charged(s.mask('pd')) : null;
-    const rows = sums.map((sum, pd) => ({ ...sum, pd, all: sum.user + sum.kernel }))
+    const ran = (pd) => (p.samples === 0 ? p.schedule?.times(pd, 0, p.span).running ?? 0 : 0);
+    const rows = sums.map((sum, pd) => ({ ...sum, pd, all: sum.user + sum.kernel, ran: ran(pd) }))
       .filter((row) => row.all > 0 || p.schedule?.byPd.has(row.pd) || this.charged?.[row.pd] > 0 || (state.pd && p.pds[row.pd].name === state.pd) ||
         this.comparison?.pd(p.pds[row.pd].name) > 0)
-      .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || b.all - a.all);
+      .sort((a, b) => p.pds[a.pd].idle - p.pds[b.pd].idle || b.all - a.all || b.ran - a.ran);
     this.body.replaceChildren(...rows.map((row) => this.row(row, whole)));
     this.sparks();
   }

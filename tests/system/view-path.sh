@@ -25,7 +25,13 @@ equal() { # equal PAGE WANT LEAST: files of lines
 cells() { # cells CSS
     js "return [...document.querySelectorAll('$1')].map(r => [...r.cells].map(c => c.textContent).join(' ')).map(t => t + ';').join('')" | tr ';' '\n' | sed 's/  */ /g; s/^ //'
 }
+open_table() { # its heading has the longest call
+    waits "/^Latency longest call: [0-9.]* µs, user → echo$/.test(document.getElementById('h-late').textContent)" || return 1
+    [ "$(js "return document.querySelector('#late details').open")" = true ] || press "document.querySelector('#late summary')" || return 1
+    waits "document.querySelectorAll('#latencies tbody tr').length > 4 && document.querySelector('#latencies button').checkVisibility()"
+}
 latencies() { # count, mean, quantiles, longest, from -> to, as mkperf latency has them
+    open_table || return 1
     "$MKPERF" latency -i "$data" | awk '/->/ && $1 ~ /^[0-9]+$/ && $2 ~ /\./ { last = $NF; from = $(NF - 2); irq = $(NF - 3) == "irq" ? "irq " : ""
         print $1, $2, $3, $4, $5, $6, $7, irq from, "→", last }' | sort >"$D/want"
     cells '#latencies tbody tr[data-path]' | tr -d , | sort >"$D/page"

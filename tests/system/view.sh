@@ -118,7 +118,10 @@ frame() { # a click on a frame zooms, and selects for the other parts
     [ "$(js "return [...new Set([...document.querySelectorAll('#pds tbody tr')].filter(r => r.cells[1].textContent !== '0.00 %').map(r => r.dataset.pd))].join()")" = known ] || return 1
     part=$("$MKPERF" report --stdio --children -i "$data" -e cycles -S round | awk '$NF == "round" { print $1 }')
     [ "$(selected)" = "$part" ] || { selected; echo "not $part"; return 1; }
-    clear_all
+    clear_all || return 1
+    # a server below its client, whose call the hook knows: not inferred
+    waits "[...document.querySelectorAll('.frame.pd')].some(e => e.getAttribute('aria-level') > 1 && e.textContent === 'PD server')" || return 1
+    waits "![...document.querySelectorAll('.frame')].some(e => /inferred/.test(e.textContent))"
 }
 search() { # filters and counts
     clear_all || return 1
@@ -147,6 +150,10 @@ wheel() { # zooms at the pointer; keys zoom and pan, down to single samples, whi
     waits "state.viewFrom > $from" || return 1
     keys_to "#tracks canvas" wwwwwwwwwwwwwwwwwwww
     waits "state.viewTo - state.viewFrom < 10e6" || return 1
+    view=$(js "return [state.viewFrom, state.viewTo - state.viewFrom, tracks.canvas.clientWidth].join()")
+    drag 100 -100 "$(js "return Math.round(8 - tracks.canvas.clientHeight / 2)")" # the axis
+    waits "(([from, span, width]) => Math.abs(state.viewFrom - from - 200 / width * span) < 0.02 * span && Math.abs(state.viewTo - state.viewFrom - span) < 2)([$view])" || return 1
+    waits "state.from === null" || return 1
     keys_to "#tracks canvas" .
     waits "/core 0, PD .* cycles .*: .* ← PD /.test(document.getElementById('picked').textContent)" || return 1
     picture "$D/zoomed.png" || return 1
@@ -253,6 +260,11 @@ live() { # the page of a running target follows; what is selected stays selected
     n=$(js "return profile.samples")
     waits "profile.samples > $n + 300 && /PD known/.test(document.getElementById('selected').textContent)" || return 1
     waits "profile.info.sched.events > 1000 && [...profile.schedule.byPd.keys()].length >= 5" || return 1
+    press "document.querySelector('#late summary')" || return 1
+    waits "document.querySelectorAll('#latencies button').length > 2" || return 1
+    press "document.querySelector('#latencies tr[data-path=\\\"requester:server\\\"] button')" || return 1
+    n=$(js "return profile.info.sched.events") # and a critical path remains, of the newest intervals
+    waits "profile.info.sched.events > $n + 1000 && document.querySelectorAll('#path-steps tbody tr').length >= 1 && path.path.profile === profile" || return 1
     picture "$D/live.png" && quiet
     ended=$?
     wd POST "$session/url" '{"url":"about:blank"}' >"$D/log" # it would go on asking
