@@ -247,7 +247,7 @@ void page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     fprintf(c->json,
             ",\"sched\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"from\":%" PRIu64
             ",\"to\":%" PRIu64 ",",
-            a->events, later(lost, s->lost), later(a->first_ns, from) - from,
+            a->events, later(lost, s->lost), later(later(a->first_ns, s->since_ns), from) - from,
             later(a->last_ns, from) - from);
     put_lists(&l, c->json);
     fputs(",\"kinds\":[", c->json);

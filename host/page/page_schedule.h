@@ -33,7 +33,8 @@ struct page_schedule { /* in the order of their ends */
     size_t gaps;
     const struct mkperf_woken *woken; /* in the order of time */
     size_t wokens;
-    uint64_t lost;                          /* events, as far as gaps name them */
+    uint64_t lost;     /* events, as far as gaps name them */
+    uint64_t since_ns; /* what was before is not known any more; 0: nothing was */
     const struct mkperf_analysis *analysis; /* NULL: none were recorded */
 };
 

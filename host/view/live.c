@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "base/xalloc.h"
+#include "live_schedule.h"
 #include "page/page_data.h"
 
 static void show_text(void *self, const char *p, size_t n)
@@ -62,44 +63,28 @@ struct page_bytes view_live_data(struct view_live *l)
     struct mkperf_profile_sample *sample = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *sample);
     struct mkperf_profile_mark *mark = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *mark);
     struct mkperf_lost *loss = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *loss);
-    struct mkperf_schedule_interval *interval = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *interval);
-    struct mkperf_schedule_call *call = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *call);
-    struct mkperf_schedule_gap *gap = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *gap);
-    struct mkperf_woken *woken = mkperf_xcalloc(VIEW_LIVE_SAMPLES, sizeof *woken);
+    struct view_live_schedule schedule;
     struct page_input in = {.frames = &l->frames,
                             .sample = sample,
                             .mark = mark,
                             .loss = loss,
-                            .schedule = {.interval = interval,
-                                         .call = call,
-                                         .gap = gap,
-                                         .woken = woken,
-                                         .analysis = p->sched},
                             .file = l->record.link.target,
                             .live = true};
 
     in.samples = mkperf_spool_last(&p->samples, sample, VIEW_LIVE_SAMPLES);
     in.marks = mkperf_spool_last(&p->marks, mark, VIEW_LIVE_LOSSES);
     in.losses = mkperf_spool_last(&p->losses, loss, VIEW_LIVE_LOSSES);
-    if (p->schedule.open) {
-        in.schedule.intervals =
-            mkperf_spool_last(&p->schedule.intervals, interval, VIEW_LIVE_SAMPLES);
-        in.schedule.calls = mkperf_spool_last(&p->schedule.calls, call, VIEW_LIVE_SAMPLES);
-        in.schedule.gaps = mkperf_spool_last(&p->schedule.gaps, gap, VIEW_LIVE_LOSSES);
-        in.schedule.lost = p->schedule.lost;
-        in.schedule.wokens = mkperf_spool_last(&p->schedule.wakings, woken, VIEW_LIVE_SAMPLES);
-    }
     qsort(sample, in.samples, sizeof *sample, by_time);
+    view_live_schedule_take(&schedule, p, VIEW_LIVE_SAMPLES,
+                            in.samples > 0 ? sample[0].time_ns : 0);
+    in.schedule = schedule.shown;
     in.marks = drop_old_marks(mark, in.marks, in.samples > 0 ? sample[0].time_ns : 0);
     qsort(mark, in.marks, sizeof *mark, by_mark_time);
     struct page_bytes b = page_data_make(&in);
     free(sample);
     free(mark);
     free(loss);
-    free(interval);
-    free(call);
-    free(gap);
-    free(woken);
+    view_live_schedule_free(&schedule);
     return b;
 }
 

@@ -160,9 +160,9 @@ wheel() { # zooms at the pointer; keys zoom and pan, down to single samples, whi
     keys_to "#tracks canvas" 0
     waits "state.viewFrom === null" && clear_all
 }
-# Sums of the core's lane over all time: never more than the time there is, and idle what the report says.
+# Sums of the core's lane over all time of samples (scheduling events go on after the last one): never more than the time there is, and idle what the report says.
 full() {
-    js "const c = tracks.occupancy.columns(0, profile.span, 500); const all = c.reduce((s, x) => s.map((v, i) => v + x.all[i]), new Array(500).fill(0)); const idle = c.filter(x => profile.pds[x.pair.pd].idle).reduce((s, x) => s + x.all.reduce((a, b) => a + b, 0), 0); return [Math.max(...all) <= 1.001, Math.min(...all) > 0.7, 100 * idle / all.reduce((a, b) => a + b, 0)].join(' ')" >"$D/log"
+    js "const c = tracks.occupancy.columns(0, profile.time.at(-1), 500); const all = c.reduce((s, x) => s.map((v, i) => v + x.all[i]), new Array(500).fill(0)); const idle = c.filter(x => profile.pds[x.pair.pd].idle).reduce((s, x) => s + x.all.reduce((a, b) => a + b, 0), 0); return [Math.max(...all) <= 1.001, Math.min(...all) > 0.7, 100 * idle / all.reduce((a, b) => a + b, 0)].join(' ')" >"$D/log"
     awk -v want="$(share_of --pd idle)" '{ sub(/%/, "", want); d = $3 - want; exit !($1 == "true" && $2 == "true" && d < 2 && d > -2) }' "$D/log" ||
         { cat "$D/log"; share_of --pd idle; return 1; }
 }
@@ -264,7 +264,10 @@ live() { # the page of a running target follows; what is selected stays selected
     waits "document.querySelectorAll('#latencies button').length > 2" || return 1
     press "document.querySelector('#latencies tr[data-path=\\\"requester:server\\\"] button')" || return 1
     n=$(js "return profile.info.sched.events") # and a critical path remains, of the newest intervals
-    waits "profile.info.sched.events > $n + 1000 && document.querySelectorAll('#path-steps tbody tr').length >= 1 && path.path.profile === profile" || return 1
+    waits "profile.info.sched.events > Math.max($n + 1000, 250000) && document.querySelectorAll('#path-steps tbody tr').length >= 1 && path.path.profile === profile" || return 1
+    # more intervals than it keeps: what is left has no hole, and the path no part that is not known
+    waits "profile.schedule.from > 0 && path.path.unknown() === 0" || return 1
+    waits "[...profile.schedule.all].every(([pd, lists]) => lists.reduce((sum, list) => sum + list.within(0, profile.schedule.to), 0) === profile.schedule.to)" || return 1
     picture "$D/live.png" && quiet
     ended=$?
     wd POST "$session/url" '{"url":"about:blank"}' >"$D/log" # it would go on asking

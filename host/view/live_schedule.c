@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see live_schedule.h. */
+#include "live_schedule.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When the newest n intervals begin to be all there are. They are in the order in which they became
+ * known: at their ends, but those of a ready PD when it ran. */
+static uint64_t complete_since(const struct mkperf_schedule_interval *i, size_t n)
+{
+    size_t first = 0;
+
+    while (first < n && i[first].state == MKPERF_PD_READY) {
+        first++;
+    }
+    return first < n ? i[first].to_ns : UINT64_MAX;
+}
+
+/* Keeps what ends later than `since`, from then on. Returns how many. */
+static size_t cut_intervals(struct mkperf_schedule_interval *i, size_t n, uint64_t since)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        if (i[k].to_ns > since) {
+            i[kept] = i[k];
+            i[kept].from_ns = later(i[kept].from_ns, since);
+            kept++;
+        }
+    }
+    return kept;
+}
+
+/* What a PD does now, which is no interval yet. */
+static size_t add_now(struct mkperf_schedule_interval *to, const struct mkperf_analysis *a,
+                      uint32_t pd, uint64_t since)
+{
+    const struct mkperf_sched_pd *of = &a->pd[pd];
+    uint64_t began = of->slices > 0 ? of->slice[0].from : of->since;
+    bool calls = of->state == MKPERF_PD_CALLING && of->call.active;
+
+    if (of->idle || a->last_ns <= later(began, since)) {
+        return 0;
+    }
+    *to = (struct mkperf_schedule_interval){.from_ns = later(began, since),
+                                            .to_ns = a->last_ns,
+                                            .pd = pd,
+                                            .core = of->core,
+                                            .by = calls ? of->call.to : MKPERF_SCHED_NOBODY,
+                                            .serving = of->serving,
+                                            .state = of->state};
+    return 1;
+}
+
+static void take_intervals(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
+                           uint64_t from_ns)
+{
+    const struct mkperf_analysis *a = p->sched;
+    uint64_t begin = later(a->first_ns, from_ns);
+    size_t n = 0, got;
+
+    s->interval = mkperf_xcalloc(most + 2 * (size_t)a->npds + 1, sizeof *s->interval);
+    struct mkperf_schedule_interval *newest = s->interval + a->npds;
+    got = mkperf_spool_last(&p->schedule.intervals, newest, most);
+    s->shown.since_ns = got < p->schedule.intervals.count ? complete_since(newest, got) : 0;
+    for (uint32_t pd = 0; pd < a->npds; pd++) {
+        if (!a->pd[pd].idle && s->shown.since_ns > begin) {
+            s->interval[n++] = (struct mkperf_schedule_interval){.from_ns = begin,
+                                                                 .to_ns = s->shown.since_ns,
+                                                                 .pd = pd,
+                                                                 .by = MKPERF_SCHED_NOBODY,
+                                                                 .serving = MKPERF_SCHED_NOBODY,
+                                                                 .state = MKPERF_PD_UNKNOWN};
+        }
+    }
+    got = cut_intervals(newest, got, s->shown.since_ns);
+    for (size_t i = 0; i < got; i++) {
+        s->interval[n++] = newest[i];
+    }
+    for (uint32_t pd = 0; pd < a->npds; pd++) {
+        n += add_now(&s->interval[n], a, pd, s->shown.since_ns);
+    }
+    s->shown.interval = s->interval;
+    s->shown.intervals = n;
+}
+
+static void take_gaps(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
+                      uint64_t from_ns)
+{
+    const struct mkperf_analysis *a = p->sched;
+    uint64_t begin = later(a->first_ns, from_ns), since = s->shown.since_ns;
+    size_t n = 0, got;
+
+    s->gap = mkperf_xcalloc(most + (size_t)a->ncores + 1, sizeof *s->gap);
+    struct mkperf_schedule_gap *newest = s->gap + a->ncores;
+    got = mkperf_spool_last(&p->schedule.gaps, newest, most);
+    for (uint32_t core = 0; core < a->ncores && since > begin; core++) {
+        s->gap[n++] = (struct mkperf_schedule_gap){.from_ns = begin, .to_ns = since, .core = core};
+    }
+    for (size_t i = 0; i < got; i++) {
+        if (newest[i].to_ns > since) {
+            s->gap[n] = newest[i];
+            s->gap[n].from_ns = later(s->gap[n].from_ns, since);
+            n++;
+        }
+    }
+    s->shown.gap = s->gap;
+    s->shown.gaps = n;
+}
+
+void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
+                             uint64_t from_ns)
+{
+    size_t n, kept = 0;
+
+    *s = (struct view_live_schedule){.shown = {.analysis = p->sched, .lost = p->schedule.lost}};
+    if (!p->schedule.open) {
+        return;
+    }
+    take_intervals(s, p, most, from_ns);
+    take_gaps(s, p, most, from_ns);
+    s->call = mkperf_xcalloc(most, sizeof *s->call);
+    n = mkperf_spool_last(&p->schedule.calls, s->call, most);
+    for (size_t i = 0; i < n; i++) {
+        if (s->call[i].from_ns >= s->shown.since_ns) {
+            s->call[kept++] = s->call[i];
+        }
+    }
+    s->shown.call = s->call;
+    s->shown.calls = kept;
+    s->woken = mkperf_xcalloc(most, sizeof *s->woken);
+    n = mkperf_spool_last(&p->schedule.wakings, s->woken, most);
+    kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (s->woken[i].time >= s->shown.since_ns) {
+            s->woken[kept++] = s->woken[i];
+        }
+    }
+    s->shown.woken = s->woken;
+    s->shown.wokens = kept;
+}
+
+void view_live_schedule_free(struct view_live_schedule *s)
+{
+    free(s->interval);
+    free(s->call);
+    free(s->gap);
+    free(s->woken);
+    *s = (struct view_live_schedule){.shown = {.intervals = 0}};
+}
