@@ -261,10 +261,12 @@ live() { # the page of a running target follows; what is selected stays selected
     waits "profile.samples > $n + 300 && /PD known/.test(document.getElementById('selected').textContent)" || return 1
     waits "profile.info.sched.events > 1000 && [...profile.schedule.byPd.keys()].length >= 5" || return 1
     press "document.querySelector('#late summary')" || return 1
-    waits "document.querySelectorAll('#latencies button').length > 2" || return 1
-    press "document.querySelector('#latencies tr[data-path=\\\"requester:server\\\"] button')" || return 1
-    n=$(js "return profile.info.sched.events") # and a critical path remains, of the newest intervals
-    waits "profile.info.sched.events > Math.max($n + 1000, 250000) && document.querySelectorAll('#path-steps tbody tr').length >= 1 && path.path.profile === profile" || return 1
+    waits "document.querySelectorAll('#latencies button').length > 0" || return 1
+    press "document.querySelector('#latencies button')" || return 1
+    # and a critical path remains, of the newest intervals
+    for patience in $(seq 40); do waits "profile.info.sched.events > 250000" >"$D/log" && break; done
+    n=$(js "return profile.info.sched.events")
+    waits "profile.info.sched.events > $n && document.querySelectorAll('#path-steps tbody tr').length >= 1 && path.path.profile === profile" || return 1
     # more intervals than it keeps: what is left has no hole, and the path no part that is not known
     waits "profile.schedule.from > 0 && path.path.unknown() === 0" || return 1
     waits "[...profile.schedule.all].every(([pd, lists]) => lists.reduce((sum, list) => sum + list.within(0, profile.schedule.to), 0) === profile.schedule.to)" || return 1
