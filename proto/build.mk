@@ -4,12 +4,13 @@
 # SYSTEM_LIBS=yes: the host's half takes them from the system's libraries instead, for packages; the
 # target's half cannot be built then.
 
-PROTO_SRC := $(B)/proto/mkperf.pb.c
+PROTO_SRC := $(B)/proto/mkperf.pb.c $(B)/proto/sched.pb.c
 PROTO_READY := $(B)/proto/ready.stamp # what an object that includes mkperf.pb.h waits for
 
-$(B)/proto/mkperf.pb.c: proto/mkperf.proto proto/mkperf.options | $(SETUP)
+$(B)/proto/sched.pb.c: $(B)/proto/mkperf.pb.c ; # made with it
+$(B)/proto/mkperf.pb.c: proto/mkperf.proto proto/sched.proto proto/mkperf.options | $(SETUP)
 	$(Q)mkdir -p $(@D)
-	$(Q)nanopb_generator.py -q -I proto -D $(B)/proto -f proto/mkperf.options mkperf.proto
+	$(Q)nanopb_generator.py -q -I proto -D $(B)/proto -f proto/mkperf.options sched.proto mkperf.proto
 
 ifeq ($(SYSTEM_LIBS),yes)
 PROTO_LIBS := -lprotobuf-nanopb -lmbedcrypto
