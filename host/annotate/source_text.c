@@ -2,7 +2,6 @@
 /* Owns: see source_text.h. A file is read once; of very large ones only the beginning. */
 #include "source_text.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #define MKPERF_HOST_ANNOTATE_SOURCE_TEXT_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 enum { ANNOTATE_SOURCES_MAX = 256, ANNOTATE_SOURCE_BYTES = 4 << 20 };
 

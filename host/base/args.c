@@ -96,6 +96,49 @@ static const char *value_of(const struct mkperf_option *o, int argc, char **argv
     return f.found ? argv[optind++] : optarg;
 }
 
+static bool real(const char *text, double *out)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*out);
+}
+
+enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out)
+{
+    return real(g->value, out) && *out >= 0 && *out <= 100 ? MKPERF_OK
+                                                           : mkperf_given_bad(g, "a percentage");
+}
+
+static enum mkperf_status store_seconds(const struct mkperf_given *g, double *out)
+{
+    return real(g->value, out) && *out > 0 && *out < 1e9 ? MKPERF_OK
+                                                         : mkperf_given_bad(g, "seconds");
+}
+
+/* Stores the number of a word of o->words, on top of that of the first. */
+static enum mkperf_status store_word(const struct mkperf_option *o, const struct mkperf_given *g,
+                                     unsigned *out)
+{
+    char want[128] = "";
+
+    *out = (unsigned)(g->value != NULL ? o->store.min : o->store.max);
+    for (const char *p = o->words; g->value != NULL && *p != '\0'; ++*out) {
+        size_t n = strcspn(p, " "), at = strlen(want);
+
+        if (strlen(g->value) == n && memcmp(g->value, p, n) == 0) {
+            return MKPERF_OK;
+        }
+        snprintf(want + at, sizeof want - at, "%s%.*s",
+                 at == 0        ? ""
+                 : p[n] == '\0' ? " or "
+                                : ", ",
+                 (int)n, p);
+        p += n + strspn(p + n, " ");
+    }
+    return g->value != NULL ? mkperf_given_bad(g, want) : MKPERF_OK;
+}
+
 /* Stores an option in self, as its row has it. */
 static enum mkperf_status store(const struct mkperf_option *o,
                                 const struct mkperf_option_group *group, char *self,
@@ -114,11 +157,13 @@ static enum mkperf_status store(const struct mkperf_option *o,
         *(const char **)at = g->value;
         return MKPERF_OK;
     case MKPERF_STORE_SECONDS:
-        return mkperf_given_seconds(g, at);
+        return store_seconds(g, at);
     case MKPERF_STORE_PERCENT:
         return mkperf_given_percent(g, at);
     case MKPERF_STORE_NUMBER:
         return mkperf_given_number(g, o->store.min, o->store.max, at);
+    case MKPERF_STORE_WORD:
+        return store_word(o, g, at);
     default:
         return group->set != NULL ? group->set(self, g) : mkperf_given_unknown(g);
     }
@@ -242,26 +287,6 @@ enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t mi
     snprintf(want, sizeof want, "a number from %llu to %llu", (unsigned long long)min,
              (unsigned long long)max);
     return mkperf_given_bad(g, want);
-}
-
-static bool real(const char *text, double *out)
-{
-    char *end;
-
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*out);
-}
-
-enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out)
-{
-    return real(g->value, out) && *out > 0 && *out < 1e9 ? MKPERF_OK
-                                                         : mkperf_given_bad(g, "seconds");
-}
-
-enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out)
-{
-    return real(g->value, out) && *out >= 0 && *out <= 100 ? MKPERF_OK
-                                                           : mkperf_given_bad(g, "a percentage");
 }
 
 int mkperf_command_main(const struct mkperf_command *c, void *self, int argc, char **argv,

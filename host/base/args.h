@@ -45,9 +45,10 @@ struct mkperf_store {
         MKPERF_STORE_SECONDS,
         MKPERF_STORE_PERCENT,
         MKPERF_STORE_NUMBER,
+        MKPERF_STORE_WORD,
     } how;
     size_t at;
-    uint64_t min, max; /* of a number */
+    uint64_t min, max; /* of a number; of a word: the value of the first one, and without one */
 };
 
 /* For rows of a table. The compiler rejects a member that is not of the type in the comment. */
@@ -60,6 +61,8 @@ struct mkperf_store {
 #define MKPERF_PER_CENT(type, member) {MKPERF_STORE_(PERCENT, type, member, double)}  /* double, 0 to 100 */
 #define MKPERF_NUMBER(type, member, least, most) /* uint64_t */ \
     {MKPERF_STORE_(NUMBER, type, member, uint64_t), .min = (least), .max = (most)}
+#define MKPERF_ENUM(type, member, first, without) /* an enum, whose values are in the order of the words */ \
+    {MKPERF_STORE_(WORD, type, member, unsigned), .min = (first), .max = (without)}
 #define MKPERF_STORE_(kind, type, member, of) \
     .how = MKPERF_STORE_##kind, .at = _Generic(((type *)0)->member, of : offsetof(type, member))
 /* clang-format on */
@@ -121,7 +124,7 @@ struct mkperf_command {
     enum mkperf_value operand; /* operands */
     mkperf_list *operand_list;
     int operands_min, operands_max;
-    const char *no_operands; /* why there are none more, for who expects perf's; NULL */
+    const char *no_operands; /* why there are no more, for users who expect perf's; NULL */
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */
     unsigned statuses;    /* 1 << status for each that it may end with; see error.h */
@@ -148,7 +151,6 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
 enum mkperf_status mkperf_given_bad(const struct mkperf_given *g, const char *want);
 enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t min, uint64_t max,
                                        uint64_t *out);
-enum mkperf_status mkperf_given_seconds(const struct mkperf_given *g, double *out); /* > 0 */
 enum mkperf_status mkperf_given_percent(const struct mkperf_given *g, double *out); /* 0 to 100 */
 /* For the default of a set function's switch: the table has more than the function. */
 enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g);

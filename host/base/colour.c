@@ -6,38 +6,30 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Self is the enum mkperf_colour. */
+#define WHEN                                                                             \
+    {                                                                                    \
+        .how = MKPERF_STORE_WORD, .min = MKPERF_COLOUR_AUTO, .max = MKPERF_COLOUR_ALWAYS \
+    }
+
 static const struct mkperf_option options[] = {
     {.name = "color",
      .value = "[WHEN]",
      .kind = MKPERF_VALUE_WORD,
      .words = "auto always never",
      .help = "shares in red from 5 per cent on, in green from 0.5 on: auto (on a terminal, unless "
-             "NO_COLOR is set; the default), always (also without WHEN), never"},
+             "NO_COLOR is set; the default), always (also without WHEN), never",
+     .store = WHEN},
     {.name = "stdio-color",
      .value = "WHEN",
      .kind = MKPERF_VALUE_WORD,
      .words = "auto always never",
-     .help = "the same, as perf calls it"},
+     .help = "the same, as perf calls it",
+     .store = WHEN},
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    enum mkperf_colour *when = self;
-
-    if (!g->value || strcmp(g->value, "always") == 0) {
-        *when = MKPERF_COLOUR_ALWAYS;
-    } else if (strcmp(g->value, "never") == 0) {
-        *when = MKPERF_COLOUR_NEVER;
-    } else if (strcmp(g->value, "auto") == 0) {
-        *when = MKPERF_COLOUR_AUTO;
-    } else {
-        return mkperf_given_bad(g, "auto, always or never");
-    }
-    return MKPERF_OK;
-}
-
-const struct mkperf_option_group mkperf_colour_options = {options, set};
+const struct mkperf_option_group mkperf_colour_options = {options, NULL};
 
 bool mkperf_colour_wanted(enum mkperf_colour when, FILE *out)
 {

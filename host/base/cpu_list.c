@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mkperf_cpu_list_add(struct mkperf_cpu_list *l, uint32_t cpu)
-{
-    l->given = true;
-    l->bits[cpu / 64] |= UINT64_C(1) << cpu % 64;
-}
-
 /* A number, and what follows it in *end. -1: there is none, or it is too large. */
 static int64_t number(const char *text, uint32_t most, char **end)
 {
@@ -35,7 +29,8 @@ enum mkperf_status mkperf_given_cpus(const struct mkperf_given *g, uint32_t most
             return mkperf_given_bad(g, want);
         }
         for (; first <= last; first++) {
-            mkperf_cpu_list_add(l, (uint32_t)first);
+            l->given = true;
+            l->bits[first / 64] |= UINT64_C(1) << first % 64;
         }
         if (*at == '\0') {
             return MKPERF_OK;

@@ -21,9 +21,6 @@ static inline bool mkperf_cpu_list_has(const struct mkperf_cpu_list *l, uint32_t
     return !l->given || (cpu < MKPERF_CPU_LIST_MAX && l->bits[cpu / 64] >> cpu % 64 & 1);
 }
 
-/* Adds a core below MKPERF_CPU_LIST_MAX. */
-void mkperf_cpu_list_add(struct mkperf_cpu_list *l, uint32_t cpu);
-
 /* Takes an option's value; all numbers are below `most`. USAGE. */
 enum mkperf_status mkperf_given_cpus(const struct mkperf_given *g, uint32_t most,
                                      struct mkperf_cpu_list *l);

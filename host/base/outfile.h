@@ -34,7 +34,7 @@ enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *pat
                                        struct mkperf_error *e);
 
 /*
- * The same for recordings, as perf has it: nobody but the user can read the file, since it shows
+ * The same for recordings, as perf has it: only the user can read the file, since it shows
  * what a system does; and a file that was there becomes path + ".old" when this one is finished.
  */
 enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const char *path,

@@ -9,8 +9,6 @@
 #ifndef MKPERF_HOST_BASE_TEXTOUT_H
 #define MKPERF_HOST_BASE_TEXTOUT_H
 
-#include <stdbool.h>
-
 #include "outfile.h"
 
 struct mkperf_textout {

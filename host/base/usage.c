@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the output of --help, 80 columns wide; iteration over descriptions. See args.h. */
-#include <ctype.h>
 #include <string.h>
 
 #include "args.h"

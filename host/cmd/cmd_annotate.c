@@ -6,9 +6,7 @@
  * (disassembly), source, print.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "annotate/listing.h"
 #include "base/colour.h"

@@ -5,8 +5,6 @@
  * Owns: the command's options, commands that the host itself executes, and the output.
  * All other commands are sent as text and executed by the target (docs/protocol.md, "Commands").
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

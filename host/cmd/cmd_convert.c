@@ -8,7 +8,7 @@
 #include "cmd.h"
 #include "conversion.h"
 
-enum { OPTION_TO = 256, OPTION_ERA };
+enum { OPTION_TO = 256 };
 
 static void put_formats(mkperf_put *put, void *to)
 {
@@ -110,19 +110,14 @@ static const struct mkperf_option input_options[] = {
      .kind = MKPERF_VALUE_DIR,
      .help = "for kprof: where the target's files are",
      .store = MKPERF_TEXT(struct mkperf_input, root_dir)},
-    {.id = OPTION_ERA,
-     .name = "kprof-era",
+    {.name = "kprof-era",
      .value = "A|B|C",
      .kind = MKPERF_VALUE_WORD,
      .words = "A B C",
-     .help = "for kprof: the layout, if it is not to be found out"},
+     .help = "for kprof: the layout, if it is not to be found out",
+     .store = MKPERF_ENUM(struct mkperf_input, era, MKPERF_KPROF_A, MKPERF_KPROF_AUTO)},
     {.id = 0},
 };
-
-static enum mkperf_status set_input(void *self, const struct mkperf_given *g)
-{
-    return mkperf_conversion_era(self, g);
-}
 
 static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
 {
@@ -139,7 +134,7 @@ static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
     }
 }
 
-static const struct mkperf_option_group input_group = {input_options, set_input};
+static const struct mkperf_option_group input_group = {input_options, NULL};
 static const struct mkperf_option_group output_group = {output_options, set_output};
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)

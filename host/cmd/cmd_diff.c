@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/xalloc.h"
 #include "cmd.h"
 #include "report/head.h"
 #include "report/rows.h"
@@ -110,23 +111,19 @@ static void clear(struct comparison *d)
     d->n = 0;
 }
 
-/* False: out of memory. */
-static bool add_entry(struct comparison *d, const struct mkperf_frames *f,
+static void add_entry(struct comparison *d, const struct mkperf_frames *f,
                       const struct report_column_list *keys, const struct report_row *r,
                       enum side side, double share)
 {
     struct entry *to = &d->entry[d->n++];
     char text[600];
-    bool ok = true;
 
     *to = (struct entry){.kernel = r->key.kernel};
     to->share[side] = share;
     for (unsigned k = 0; k < keys->n; k++) {
         report_column_text(keys->column[k], f, &r->key, text, sizeof text);
-        to->text[k] = strdup(text);
-        ok = ok && to->text[k] != NULL;
+        to->text[k] = mkperf_xstrdup(text);
     }
-    return ok;
 }
 
 /* Appends the rows of one side as entries. */
@@ -138,25 +135,22 @@ static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_
     struct mkperf_frames *f = &d->frames[side];
     const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
-    struct entry *more;
 
     if (report_rows_build(&rows, f, &o, event, e) != MKPERF_OK) {
         report_rows_free(&rows);
         return e->status;
     }
-    more = reallocarray(d->entry, d->n + rows.n + 1, sizeof *more);
-    d->entry = more ? more : d->entry;
-    bool ok = more != NULL;
-    for (uint32_t i = 0; ok && i < rows.n; i++) {
-        ok = add_entry(d, f, keys, &rows.row[i], side,
-                       (double)rows.row[i].self.period / (double)p->total[event].period);
+    d->entry = mkperf_xrealloc(d->entry, d->n + rows.n, sizeof *d->entry);
+    for (uint32_t i = 0; i < rows.n; i++) {
+        add_entry(d, f, keys, &rows.row[i], side,
+                  (double)rows.row[i].self.period / (double)p->total[event].period);
     }
     report_rows_free(&rows);
     d->samples[side] = p->squares[event] > 0
                            ? (double)p->total[event].period * (double)p->total[event].period /
                                  p->squares[event]
                            : 0;
-    return ok ? MKPERF_OK : mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
+    return MKPERF_OK;
 }
 
 /* A symbol's text without the mode before it: kernel and user functions of one name are

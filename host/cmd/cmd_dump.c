@@ -28,7 +28,7 @@ const struct mkperf_command mkperf_dump_command = {
     .description =
         "Writes the samples that mkperf record --overwrite has kept on the target into a perf.data "
         "file. They stay there and can be fetched again, until the next recording. A recording "
-        "that still runs goes on.",
+        "that still runs continues.",
     .options = {{&mkperf_link_options, offsetof(struct mkperf_record_options, link)},
                 {&mkperf_names_options, 0},
                 {&mkperf_kernel_options, 0},

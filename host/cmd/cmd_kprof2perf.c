@@ -8,7 +8,7 @@
 #include "cmd.h"
 #include "conversion.h"
 
-enum { OPTION_ERA = 256, PRINT_LEVEL = 8 };
+enum { PRINT_LEVEL = 8 };
 
 static const struct mkperf_option options[] = {
     {.id = 'i',
@@ -34,12 +34,12 @@ static const struct mkperf_option options[] = {
      .kind = MKPERF_VALUE_DIR,
      .help = "where the target's files are: programs get names",
      .store = MKPERF_TEXT(struct mkperf_conversion, in.root_dir)},
-    {.id = OPTION_ERA,
-     .name = "kprof-era",
+    {.name = "kprof-era",
      .value = "A|B|C",
      .kind = MKPERF_VALUE_WORD,
      .words = "A B C",
-     .help = "the layout, if it is not to be found out"},
+     .help = "the layout, if it is not to be found out",
+     .store = MKPERF_ENUM(struct mkperf_conversion, in.era, MKPERF_KPROF_A, MKPERF_KPROF_AUTO)},
     {.name = "lenient",
      .help = "omit invalid data, and report that",
      .store = MKPERF_SETS(struct mkperf_conversion, in.lenient)},
@@ -59,18 +59,12 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     struct mkperf_conversion *c = self;
     uint64_t level;
 
-    switch (g->id) {
-    case 'D':
-        if (mkperf_given_number(g, 0, INT32_MAX, &level) != MKPERF_OK) {
-            return g->e->status;
-        }
-        c->print = level >= PRINT_LEVEL ? stderr : NULL;
-        return MKPERF_OK;
-    case OPTION_ERA:
-        return mkperf_conversion_era(&c->in, g);
-    default:
-        return mkperf_given_unknown(g);
+    /* -D */
+    if (mkperf_given_number(g, 0, INT32_MAX, &level) != MKPERF_OK) {
+        return g->e->status;
     }
+    c->print = level >= PRINT_LEVEL ? stderr : NULL;
+    return MKPERF_OK;
 }
 
 static const struct mkperf_option_group group = {options, set};

@@ -163,7 +163,7 @@ static void show_losses(const struct mkperf_stream *s)
     mkperf_figures_print(MKPERF_FIGURE_SUMMARY, MKPERF_SECTION_SECOND, MKPERF_SECTION_END, t,
                          stderr);
     if (s->has_status && s->status.running) {
-        fprintf(stderr, "  the session went on after this recording\n");
+        fprintf(stderr, "  the session continued after this recording\n");
     } else if (!t->complete) {
         fprintf(stderr, "  the counts do not match the target's: more may be lost\n");
     }
@@ -412,9 +412,6 @@ int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char
     struct mkperf_args args;
     enum mkperf_status status;
 
-    if (rec == NULL) {
-        return MKPERF_ERR_FAILED;
-    }
     rec->dump = dump;
     rec->text.print = show_line;
     rec->text.self = rec;

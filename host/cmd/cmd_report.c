@@ -67,7 +67,9 @@ static const struct mkperf_option options[] = {
      .kind = MKPERF_VALUE_WORD,
      .words = "caller callee",
      .help = "below each row, its callers (caller, the default) or its callees (callee; useful "
-             "with --children)"},
+             "with --children)",
+     .store =
+         MKPERF_ENUM(struct command, report.graph, REPORT_GRAPH_CALLERS, REPORT_GRAPH_CALLERS)},
     {.name = "children",
      .help = "add a row's callees to it",
      .store = MKPERF_SETS(struct command, report.children)},
@@ -137,18 +139,6 @@ static const struct mkperf_option options[] = {
 
 static const char default_input[] = "perf.data";
 
-static enum mkperf_status set_graph(struct report_options *o, const struct mkperf_given *g)
-{
-    if (!g->value || strcmp(g->value, "caller") == 0) {
-        o->graph = REPORT_GRAPH_CALLERS;
-    } else if (strcmp(g->value, "callee") == 0) {
-        o->graph = REPORT_GRAPH_CALLEES;
-    } else {
-        return mkperf_given_bad(g, "caller or callee");
-    }
-    return MKPERF_OK;
-}
-
 /* A whole number and its unit. */
 static enum mkperf_status set_quantum(uint64_t *ns, const struct mkperf_given *g)
 {
@@ -179,8 +169,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     case 'F':
         c->sorted = true;
         return report_columns_sort(&c->report.keys, g);
-    case 'g':
-        return set_graph(&c->report, g);
     case OPTION_LIMIT:
         if (mkperf_given_percent(g, &c->report.limit) != MKPERF_OK) {
             return g->e->status;

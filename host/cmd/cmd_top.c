@@ -6,7 +6,6 @@
  * recorder.c's, as for mkperf record. The parts are in top/: counts (the sink), screen.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/colour.h"
 #include "base/console_text.h"

@@ -64,34 +64,24 @@ int mkperf_no_command(const char *name)
 }
 
 struct help {
-    bool man, bash, zsh;
+    bool man;
+    enum { SHELL_NONE, SHELL_BASH, SHELL_ZSH } shell;
 };
-
-enum { OPTION_COMPLETION = 256 };
 
 static const struct mkperf_option options[] = {
     {.name = "man",
      .help = "a man page's source; without COMMAND, mkperf(1)'s",
      .store = MKPERF_SETS(struct help, man)},
-    {.id = OPTION_COMPLETION,
-     .name = "completion",
+    {.name = "completion",
      .value = "SHELL",
      .kind = MKPERF_VALUE_WORD,
      .words = "bash zsh",
-     .help = "what makes bash or zsh complete mkperf's commands and options"},
+     .help = "what makes bash or zsh complete mkperf's commands and options",
+     .store = MKPERF_ENUM(struct help, shell, SHELL_BASH, SHELL_NONE)},
     {.id = 0},
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct help *h = self;
-
-    h->bash = strcmp(g->value, "bash") == 0;
-    h->zsh = strcmp(g->value, "zsh") == 0;
-    return h->bash || h->zsh ? MKPERF_OK : mkperf_given_bad(g, "bash or zsh");
-}
-
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, NULL};
 
 static void put_commands(mkperf_put *put, void *to)
 {
@@ -110,9 +100,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     }
     if (h->man) {
         mkperf_help_man(c, stdout);
-    } else if (h->bash) {
+    } else if (h->shell == SHELL_BASH) {
         mkperf_help_bash(stdout);
-    } else if (h->zsh) {
+    } else if (h->shell == SHELL_ZSH) {
         mkperf_help_zsh(stdout);
     } else if (c != NULL) {
         mkperf_help_text(c, stdout);

@@ -146,15 +146,6 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
     return status;
 }
 
-enum mkperf_status mkperf_conversion_era(struct mkperf_input *in, const struct mkperf_given *g)
-{
-    if (g->value[0] < 'A' || g->value[0] > 'C' || g->value[1] != '\0') {
-        return mkperf_given_bad(g, "A, B or C");
-    }
-    in->era = (enum mkperf_kprof_era)(MKPERF_KPROF_A + (g->value[0] - 'A'));
-    return MKPERF_OK;
-}
-
 int mkperf_conversion_main(const struct mkperf_command *command, struct mkperf_conversion *c,
                            int argc, char **argv,
                            enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,

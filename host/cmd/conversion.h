@@ -32,7 +32,4 @@ int mkperf_conversion_main(const struct mkperf_command *command, struct mkperf_c
                            enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
                                                         struct mkperf_error *e));
 
-/* --kprof-era. */
-enum mkperf_status mkperf_conversion_era(struct mkperf_input *in, const struct mkperf_given *g);
-
 #endif

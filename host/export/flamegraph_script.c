@@ -83,7 +83,7 @@ const char mkperf_flamegraph_script[] =
     "  search('');\n"
     "  if (frames.length) { zoom(frames[0]); }\n"
     "}\n"
-    "/* A field for a regular expression, below the word Search; the page goes on as you type. */\n"
+    "/* A field for a regular expression, below the word Search; the page follows as you type. */\n"
     "function ask() {\n"
     "  if (!words) {\n"
     "    var box = document.createElementNS('http://www.w3.org/2000/svg', 'foreignObject');\n"

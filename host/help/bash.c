@@ -3,7 +3,6 @@
  * Owns: completion for bash, from the descriptions of args.h: two functions with the options of
  * each command and the values of each option, and one that is the same for all.
  */
-#include <string.h>
 
 #include "help.h"
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/xalloc.h"
 #include "toperf_internal.h"
@@ -40,7 +39,7 @@ void toperf_note(struct toperf *t, enum toperf_finding what)
 enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding what, const char *reason)
 {
     if (!t->config->lenient && what < TOPERF_ELF) {
-        return mkperf_json_bad(&t->json, t->e, "%s (--lenient goes on)", reason);
+        return mkperf_json_bad(&t->json, t->e, "%s (--lenient continues)", reason);
     }
     toperf_note(t, what);
     return MKPERF_OK;

@@ -5,7 +5,6 @@
  */
 #include "connection.h"
 
-#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -290,7 +289,6 @@ static enum mkperf_status put(struct mkperf_peer *l, const mkperf_ToTarget *m,
         n = mkperf_auth_mac(l->mac_out, l->number_out, message, n);
     }
     n = mkperf_frame_encode(frame, l->sequence++, message, n);
-    l->asked_s = mkperf_now_s();
     return l->source.ops->write(&l->source, frame, n, e);
 }
 

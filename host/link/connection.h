@@ -72,7 +72,6 @@ struct mkperf_peer {
     mkperf_Role role;
     struct mkperf_error refusal; /* of the handshake; status OK: none */
     double heard_s;              /* when the last byte was received */
-    double asked_s;              /* the last request went out */
     bool busy;                   /* refused for now: worth another try */
     unsigned connections;
     uint8_t buffer[MKPERF_PEER_READ];
@@ -97,10 +96,6 @@ enum mkperf_status mkperf_peer_connect(struct mkperf_peer *l, struct mkperf_erro
  * error, or with the target's refusal.
  */
 enum mkperf_status mkperf_peer_reconnect(struct mkperf_peer *l, struct mkperf_error *e);
-
-/* Sends hello (again). After patience_s: SILENT or NOISE, with what the line had instead. */
-enum mkperf_status mkperf_peer_greet(struct mkperf_peer *l, double patience_s,
-                                     struct mkperf_error *e);
 
 /* One wait of at most timeout_ms and all that arrived. LINK: the end of the source. */
 enum mkperf_status mkperf_peer_pump(struct mkperf_peer *l, int timeout_ms, struct mkperf_error *e);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: opening and restoring a link, see connection.h. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "connection.h"
 
@@ -73,8 +71,8 @@ static enum mkperf_status prove(struct mkperf_peer *l, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_peer_greet(struct mkperf_peer *l, double patience_s,
-                                     struct mkperf_error *e)
+/* Sends hello (again). After patience_s: SILENT or NOISE, with what the line had instead. */
+static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
 {
     double until = mkperf_now_s() + patience_s, wait = HELLO_S;
     mkperf_ToTarget m;
@@ -114,7 +112,7 @@ static enum mkperf_status attempt(struct mkperf_peer *l, double patience_s, stru
     if (mkperf_source_open(&l->source, e) != MKPERF_OK) {
         return e->status;
     }
-    if (mkperf_peer_greet(l, patience_s, e) != MKPERF_OK) {
+    if (greet(l, patience_s, e) != MKPERF_OK) {
         mkperf_source_close(&l->source);
         return e->status;
     }

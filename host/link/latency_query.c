@@ -2,8 +2,6 @@
 /* Owns: see latency_query.h. */
 #include "latency_query.h"
 
-#include <string.h>
-
 enum mkperf_status mkperf_latency_query_begin(struct mkperf_talk *t, struct mkperf_error *e)
 {
     mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};

@@ -130,7 +130,7 @@ static const struct mkperf_option sampling_options[] = {
     {.id = OPT_CALLERS,
      .name = "callers",
      .value = "N",
-     .help = "PDs that a callchain goes on in, from a protected call's callee to its caller, at "
+     .help = "PDs in which a callchain continues, from a protected call's callee to its caller, at "
              "most 8 (default %d)",
      .number = MKPERF_DEFAULT_CALLERS},
     {.id = OPT_NO_CALLERS,

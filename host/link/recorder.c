@@ -182,6 +182,20 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
     return MKPERF_OK;
 }
 
+enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                           const char *what, struct mkperf_error *e)
+{
+    if (mkperf_recorder_ask(r, m, what, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
+        (mkperf_recorder_take_control(r, e) != MKPERF_OK ||
+         mkperf_recorder_ask(r, m, what, e) != MKPERF_OK)) {
+        return e->status;
+    }
+    return MKPERF_OK;
+}
+
 /*
  * Ends a session that another host left running, and configures. The target refuses while that
  * session's last samples are in transit, which takes some time on a slow line: wait as long as
@@ -253,12 +267,7 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
     m.msg.configure = r->options->configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
     if (choose_cores(r, &m.msg.configure.cores, e) != MKPERF_OK ||
-        mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
-        (mkperf_recorder_take_control(r, e) != MKPERF_OK ||
-         mkperf_recorder_ask(r, &m, "Configure", e) != MKPERF_OK)) {
+        mkperf_recorder_request(r, &m, "Configure", e) != MKPERF_OK) {
         return e->status;
     }
     if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_STATE) &&

@@ -99,6 +99,9 @@ enum mkperf_status mkperf_recorder_begin(struct mkperf_recorder *r, struct mkper
 /* Takes control of the target: if no host has it, from our own lost connection, or from another
  * host. */
 enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struct mkperf_error *e);
+/* As mkperf_recorder_ask, for requests of the controller: takes control if the target asks for it. */
+enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,
+                                           const char *what, struct mkperf_error *e);
 
 /* ---- recorder_dump.c ---- */
 

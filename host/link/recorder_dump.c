@@ -11,20 +11,6 @@ static const double POLL_S = 0.25;   /* between queries while waiting for a reco
 static const double REPEAT_S = 0.5;  /* of a request */
 static const double SILENCE_S = 3.0; /* while a dump is in transit */
 
-static enum mkperf_status ask(struct mkperf_recorder *r, mkperf_ToTarget *m, const char *what,
-                              struct mkperf_error *e)
-{
-    if (mkperf_recorder_ask(r, m, what, e) != MKPERF_OK) {
-        return e->status;
-    }
-    if (mkperf_peer_is_error(&r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER) &&
-        (mkperf_recorder_take_control(r, e) != MKPERF_OK ||
-         mkperf_recorder_ask(r, m, what, e) != MKPERF_OK)) {
-        return e->status;
-    }
-    return MKPERF_OK;
-}
-
 /* Until the recording is held: a fault, a mark or a Stop. That we ask is activity on the target, in
  * which it notices a fault even if nothing else runs there any more. */
 static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkperf_error *e)
@@ -42,9 +28,10 @@ static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkp
             return MKPERF_OK; /* Dump reports a missing recording */
         }
         if (mkperf_peer_pause(&r->link, POLL_S)) {
-            return mkperf_error_set(e, MKPERF_ERR_FAILED,
-                                    "interrupted: the flight recording goes on, nothing of it was "
-                                    "fetched");
+            return mkperf_error_set(
+                e, MKPERF_ERR_FAILED,
+                "interrupted: the flight recording continues, nothing of it was "
+                "fetched");
         }
     }
 }
@@ -91,8 +78,8 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
         return e->status;
     }
     r->stream->starting = true; /* the next Session is complete from its first sample on */
-    if (ask(r, &m, "Dump", e) != MKPERF_OK || mkperf_recorder_refused(r, e) != MKPERF_OK ||
-        receive(r, e) != MKPERF_OK) {
+    if (mkperf_recorder_request(r, &m, "Dump", e) != MKPERF_OK ||
+        mkperf_recorder_refused(r, e) != MKPERF_OK || receive(r, e) != MKPERF_OK) {
         return e->status;
     }
     r->stream->totals.overwritten = r->stream->status.overwritten;

@@ -72,7 +72,7 @@ static uint32_t unobserved(const struct telling *t)
     return most;
 }
 
-/* Whether a PD other than the profiler may stop that PD and let it go on: its parent, which handles its
+/* Whether a PD other than the profiler may stop that PD and resume it: its parent, which handles its
  * faults, too, or one with its TCB. */
 static bool may_be_stopped(const struct telling *t, unsigned i)
 {
@@ -89,8 +89,8 @@ static bool may_be_stopped(const struct telling *t, unsigned i)
     return pd->virtual_machine || (pd->parent >= 0 && pd->parent != (int)t->index);
 }
 
-/* Whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and stopped by
- * nobody. */
+/* Whether a PD runs whenever it can: on the profiler's core, with an unlimited budget, and no PD
+ * stops it. */
 static bool steady(const struct telling *t, unsigned i)
 {
     const struct mkperf_system_pd *pd = &t->system->pd[i];
@@ -132,7 +132,7 @@ static bool takes_calls(const struct telling *t, unsigned pd)
     return true;
 }
 
-/* Whether registers prove whose call that PD is serving: it takes calls at once, and those who may
+/* Whether registers prove which PD's call that PD is serving: it takes calls at once, and the PDs that may
  * call it are observed and make a call whenever they stand at one. */
 static bool callers_provable(const struct telling *t, unsigned pd)
 {
@@ -149,7 +149,7 @@ static bool callers_provable(const struct telling *t, unsigned pd)
     return true;
 }
 
-/* The protected calls of PD i, from number `done` of the ends of channels on. Returns where to go on. */
+/* The protected calls of PD i, from number `done` of the ends of channels on. Returns where to continue. */
 static unsigned add_calls(const struct telling *t, unsigned i, unsigned done, mkperf_Observe *o)
 {
     const pb_size_t max = sizeof o->call / sizeof *o->call;
@@ -193,14 +193,8 @@ static enum mkperf_status ask(struct telling *t, mkperf_Observe *o, struct mkper
 
     o->part = t->part++;
     m.msg.observe = *o;
-    if (mkperf_recorder_ask(t->r, &m, "Observe", e) != MKPERF_OK) {
+    if (mkperf_recorder_request(t->r, &m, "Observe", e) != MKPERF_OK) {
         return e->status;
-    }
-    if (mkperf_peer_is_error(&t->r->link, mkperf_ErrorCode_ERROR_NOT_CONTROLLER)) {
-        if (mkperf_recorder_take_control(t->r, e) != MKPERF_OK ||
-            mkperf_recorder_ask(t->r, &m, "Observe", e) != MKPERF_OK) {
-            return e->status;
-        }
     }
     if (mkperf_peer_is_error(&t->r->link, mkperf_ErrorCode_ERROR_STATE)) {
         mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};

@@ -40,8 +40,8 @@ static enum mkperf_status sddf_write(struct mkperf_source *s, const void *p, siz
     return MKPERF_OK;
 }
 
-/* The delimiter in front ends whatever somebody had begun to choose, and is an empty frame if
- * nobody had. */
+/* The delimiter in front ends a choice that another program began, and is an empty frame if
+ * none did. */
 static enum mkperf_status choose(struct mkperf_source *s, unsigned client, struct mkperf_error *e)
 {
     char text[16];

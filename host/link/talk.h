@@ -17,7 +17,7 @@ struct mkperf_talk {
     void (*control)(void *self, const mkperf_ToHost *m);
     void (*text)(void *self, const char *p, size_t n); /* console text; NULL */
     void (*notice)(void *self, const char *text);      /* may be NULL */
-    void (*warn)(void *self, const char *text); /* about names and ELFs; NULL: nobody listens */
+    void (*warn)(void *self, const char *text); /* about names and ELFs; NULL: they are discarded */
     const char
         *recording; /* NULL, or instead of `sink`: a file for what arrives, see mkperf_talk_keep */
     bool elfs;      /* ELFs are needed, too: for a recording; the timer needs them anyway */

@@ -10,7 +10,6 @@
 #define MKPERF_HOST_MODEL_MODEL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <mkperf/observe.h>

@@ -11,7 +11,6 @@
 #ifndef MKPERF_HOST_PAGE_CONTAINER_H
 #define MKPERF_HOST_PAGE_CONTAINER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

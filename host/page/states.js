@@ -76,7 +76,7 @@ class StatePainter {
     c.fillText(...shown);
   }
 
-  // Arrows from caller to callee, and back at the reply, if so few calls are visible that they can be told apart.
+  // Arrows from caller to callee, and back at the reply, if so few calls are visible that they can be distinguished.
   paintCalls() {
     const t = this.tracks, p = t.profile, [from, to] = t.view(), [begin, end] = this.schedule.calls(from, to);
     const lanes = new Map(t.lanes.filter((lane) => lane.kind === 'pd').map((lane) => [lane.pd, lane]));

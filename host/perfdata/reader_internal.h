@@ -28,7 +28,7 @@ struct perfin_reader {
     const struct mkperf_sink *sink;
     bool began;
     unsigned events; /* that the sink knows */
-    uint64_t offset; /* of the record at hand */
+    uint64_t offset; /* of the current record */
     uint64_t samples, marks, first_ns, last_ns;
     bool has_time;
     uint64_t sched_events;
@@ -66,7 +66,7 @@ static inline uint32_t perfin_take32(struct perfin_cursor *c)
     return p ? perfin_u32(p) : 0;
 }
 
-/* INPUT, with the offset of the record at hand. */
+/* INPUT, with the offset of the current record. */
 enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason);
 /* Tells the sink of the session, once. */
 enum mkperf_status perfin_begin(struct perfin_reader *r);

@@ -353,7 +353,7 @@ static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_
     return MKPERF_OK;
 }
 
-/* Who reads a pipe has each batch at once. */
+/* The reader of a pipe gets each batch at once. */
 static enum mkperf_status flush(void *self, struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;

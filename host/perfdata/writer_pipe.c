@@ -5,7 +5,6 @@
  * Owns: those records. Called by the writer in place of writer_head.c's functions. perf refuses
  * unknown features in a pipe, so mkperf's own are records of a kind that perf skips.
  */
-#include <stdlib.h>
 
 #include "writer_internal.h"
 

@@ -6,8 +6,6 @@
  * writer's buffer, are lost. Memory does not grow with the file.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

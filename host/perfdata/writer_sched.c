@@ -6,7 +6,6 @@
  * and waiting for the kernel's lock.
  * Called by the writer, when everything that an event names is in the file.
  */
-#include <stdlib.h>
 
 #include "base/xalloc.h"
 #include "writer_internal.h"
@@ -35,7 +34,7 @@ static const struct perfdata_pd *pd_of(const struct mkperf_perfdata *w, uint32_t
     return pd < w->npds ? &w->pd[pd] : NULL;
 }
 
-/* As perf sees it; the idle thread, and nobody, are 0. */
+/* As perf sees it; the idle thread, and no thread, are 0. */
 static uint32_t pid_of(const struct mkperf_perfdata *w, uint32_t pd)
 {
     const struct perfdata_pd *p = pd_of(w, pd);

@@ -12,7 +12,8 @@
 
 #include "cpu_events.h"
 
-bool mkperf_parse_number(const char *text, uint64_t max, uint64_t *out)
+/* A decimal number from 1 to max; false if text is anything else. */
+static bool parse_number(const char *text, uint64_t max, uint64_t *out)
 {
     char *end;
 
@@ -76,7 +77,7 @@ static enum mkperf_status parse_term(const char *term, size_t n, mkperf_EventSpe
     if (key < n && n - key - 1 < sizeof number) {
         memcpy(number, equals + 1, n - key - 1);
     }
-    if (!mkperf_parse_number(number, max, &value)) {
+    if (!parse_number(number, max, &value)) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "-e: \"%.*s\": want a number from 1 to %" PRIu64, (int)n, term,
                                 max);

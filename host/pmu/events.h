@@ -29,7 +29,4 @@ enum mkperf_status mkperf_events_parse(const char *text, mkperf_Configure *c,
  */
 void mkperf_events_resolve(mkperf_Configure *c, const char *cpu);
 
-/* A decimal number from 1 to max; false if text is anything else. */
-bool mkperf_parse_number(const char *text, uint64_t max, uint64_t *out);
-
 #endif

@@ -6,7 +6,8 @@
 
 #include "base/xalloc.h"
 
-uint32_t mkperf_charged_pd(const struct mkperf_profile *p, uint32_t pd,
+/* The PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */
+static uint32_t charged_pd(const struct mkperf_profile *p, uint32_t pd,
                            const struct mkperf_address *address, uint32_t n)
 {
     return n == 0 || mkperf_places_ambiguous(&p->places, pd) ? pd : address[n - 1].pd;
@@ -87,7 +88,7 @@ void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p,
             continue;
         }
         uint32_t n = mkperf_profile_addresses(p, i, address);
-        uint32_t to = mkperf_charged_pd(p, head.pd, address, n);
+        uint32_t to = charged_pd(p, head.pd, address, n);
         struct mkperf_charge_pair *pair =
             &c->pair[mkperf_hash_number(&pairs, (uint64_t[2]){to, head.pd}, 2)];
         pair->to = to;

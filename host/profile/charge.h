@@ -42,8 +42,4 @@ void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p,
 void mkperf_charge_sum(struct mkperf_charge *c, uint32_t npds);
 void mkperf_charge_free(struct mkperf_charge *c);
 
-/* The PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */
-uint32_t mkperf_charged_pd(const struct mkperf_profile *p, uint32_t pd,
-                           const struct mkperf_address *address, uint32_t n);
-
 #endif

@@ -31,7 +31,7 @@ void mkperf_cost_snapshots(struct mkperf_cost *c, const struct mkperf_places *s,
 void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s, uint32_t event,
                       uint64_t all, char *text, size_t n);
 
-/* Whether the kernel's part of an event, and that of PDs, can be told. With a timer the kernel's is
+/* Whether the kernel's part of an event, and that of PDs, are known separately. With a timer the kernel's is
  * in no sample, and of what was counted beside it the PDs' part is left out by the target. */
 bool mkperf_cost_kernel_known(const struct mkperf_places *s);
 bool mkperf_cost_pds_known(const struct mkperf_cost *c, const struct mkperf_places *s,

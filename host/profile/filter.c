@@ -52,8 +52,10 @@ static bool parse_percent(struct report_filter *f, const char *text)
            f->from_percent <= f->to_percent && f->to_percent <= 100;
 }
 
-enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
-                                      struct mkperf_error *e)
+/* --time START,STOP: seconds of the target's clock, either may be missing; or A%-B% of the
+ * recording's time, B% from its beginning. USAGE. */
+static enum mkperf_status set_time(struct report_filter *f, const char *text,
+                                   struct mkperf_error *e)
 {
     const char *p = text;
 
@@ -116,7 +118,7 @@ static enum mkperf_status set_filter(void *self, const struct mkperf_given *g)
 {
     struct report_filter *f = self;
 
-    return g->id == OPTION_TIME ? report_filter_time(f, g->value, g->e)
+    return g->id == OPTION_TIME ? set_time(f, g->value, g->e)
                                 : mkperf_given_cpus(g, MKPERF_CPU_LIST_MAX, &f->cores);
 }
 

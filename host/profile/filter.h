@@ -42,10 +42,6 @@ extern const struct mkperf_option_group report_input_options, report_names_optio
 /* Seconds with up to nine decimals, exactly, in ns. Returns what follows; NULL: not a time. */
 const char *report_filter_seconds(const char *text, uint64_t *ns);
 
-/* --time START,STOP: seconds of the target's clock, either may be missing; or A%-B% of the
- * recording's time, B% from its beginning. USAGE. */
-enum mkperf_status report_filter_time(struct report_filter *f, const char *text,
-                                      struct mkperf_error *e);
 /* Says in a head which samples are shown; nothing if all are. */
 void report_filter_print(const struct report_filter *f, FILE *out);
 

@@ -243,11 +243,6 @@ static uint32_t number_of(struct mkperf_places *s, struct mkperf_place p)
     return number;
 }
 
-uint32_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr)
-{
-    return number_of(s, (struct mkperf_place){.pd = pd, .kernel = kernel, .addr = addr});
-}
-
 uint32_t mkperf_places_edge(struct mkperf_places *s, uint32_t pd, bool inferred)
 {
     return number_of(s, (struct mkperf_place){.pd = pd, .edge = true, .addr = inferred});

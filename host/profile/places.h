@@ -96,9 +96,6 @@ uint32_t mkperf_sample_addresses(const struct mkperf_sample *sample,
 uint32_t mkperf_places_of(struct mkperf_places *s, const struct mkperf_sample *sample,
                           uint32_t place[MKPERF_PLACES_MAX]);
 
-/* The number of a place, resolved; addr is in the call if it is of a caller. */
-uint32_t mkperf_places_number(struct mkperf_places *s, uint32_t pd, bool kernel, uint64_t addr);
-
 /* The number of a place between the frames of a PD and those of its caller in another PD, with one frame:
  * "[PD]", or "[PD] (inferred)". */
 uint32_t mkperf_places_edge(struct mkperf_places *s, uint32_t pd, bool inferred);

@@ -2,7 +2,6 @@
 /* Owns: see interactions_table.h. */
 #include "interactions_table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The list that the report browser shows: rows, and below a row that is open its call tree.
  *
  * Owns: the items and the trees. A row's tree is built when it is opened and lives until the rows
- * are built anew; its nodes share it. Called by browser.c, which owns screen and keys.
+ * are built again; its nodes share it. Called by browser.c, which owns screen and keys.
  */
 #ifndef MKPERF_HOST_REPORT_ITEMS_H
 #define MKPERF_HOST_REPORT_ITEMS_H
@@ -29,7 +29,7 @@ struct report_items {
     size_t n, room;
 };
 
-/* The rows of the event, anew. */
+/* Builds the rows of the event again. */
 enum mkperf_status report_items_build(struct report_items *l, struct mkperf_error *e);
 void report_items_free(struct report_items *l);
 

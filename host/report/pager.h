@@ -8,7 +8,6 @@
 #define MKPERF_HOST_REPORT_PAGER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum { REPORT_SEARCH = 128 };
 

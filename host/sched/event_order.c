@@ -16,7 +16,7 @@ static void pass(struct mkperf_order *o, const struct mkperf_sched *event)
 {
     struct mkperf_sched e = *event;
 
-    if (e.time_ns < o->last_ns) { /* others went on without it */
+    if (e.time_ns < o->last_ns) { /* others have continued without it */
         o->late++;
         e.time_ns = o->last_ns;
     }

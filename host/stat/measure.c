@@ -2,7 +2,7 @@
 /*
  * Owns: a measurement's conversation with the target, see measure.h.
  *
- * Another host may take over control, end the session and begin its own. The end is told before
+ * Another host may take over control, end the session and begin its own. The end is reported before
  * that, so what comes behind it is known to be another's: then the last reading before it counts.
  */
 #include <inttypes.h>
@@ -80,7 +80,7 @@ static const struct mkperf_sink_ops sink = {
     .name = "stat", .events = on_events, .sample = on_sample};
 
 /*
- * Whether the answer is about our session. One that does not run is, unless somebody else could
+ * Whether the answer is about our session. One that does not run is, unless another host could
  * have configured another meanwhile, which would have the same number until it begins.
  */
 static bool ours(const struct stat_measure *s)

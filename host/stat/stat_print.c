@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the print of `mkperf stat`, in the layout of perf stat; see stat.h. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "stat.h"
@@ -27,7 +26,7 @@ enum code {
     L1D_TLB = 0x25,
 };
 
-/* figure = 100 * event / of, said as `unit`; several lines for an event: the first that there is */
+/* figure = 100 * event / of, printed as `unit`; several lines for an event: the first one that applies */
 static const struct ratio {
     uint32_t event, of;
     double factor;

@@ -8,7 +8,6 @@
  */
 #include <dwarf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "symbols_internal.h"
 

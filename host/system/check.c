@@ -5,7 +5,6 @@
  * Owns: everything that is wrong only in context: dangling references, duplicates, overlaps,
  * priorities of protected calls, and the numbering of PDs' fault badges. Called by parse.c.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -26,7 +26,8 @@ static size_t utf8_length(uint8_t c)
     return c >= 0xf0 && c <= 0xf4 ? 4 : 0;
 }
 
-bool mkperf_wire_is_text(const uint8_t *p, size_t n)
+/* Whether all of p reads as text: printing characters, white space, terminal control, UTF-8. */
+static bool is_text(const uint8_t *p, size_t n)
 {
     size_t i = 0;
 
@@ -53,7 +54,7 @@ static void hand_on(struct mkperf_receiver *w, const uint8_t *p, size_t n)
     if (n == 0) {
         return;
     }
-    if (mkperf_wire_is_text(p, n)) {
+    if (is_text(p, n)) {
         w->ops->text(w->self, (const char *)p, n);
     } else {
         w->noise++;
@@ -144,7 +145,7 @@ void mkperf_receiver_idle(struct mkperf_receiver *w)
     size_t n = w->n - w->shown;
 
     /* Kept nevertheless: should it be the beginning of a frame after all, the frame is whole. */
-    if (n > 0 && mkperf_wire_is_text(w->chunk + w->shown, n)) {
+    if (n > 0 && is_text(w->chunk + w->shown, n)) {
         w->ops->text(w->self, (const char *)w->chunk + w->shown, n);
         w->shown = w->n;
     }

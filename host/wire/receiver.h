@@ -53,7 +53,4 @@ void mkperf_receiver_idle(struct mkperf_receiver *w);
 /* Another connection: its numbering is its own. */
 void mkperf_receiver_restart(struct mkperf_receiver *w);
 
-/* Whether all of p reads as text: printing characters, white space, terminal control, UTF-8. */
-bool mkperf_wire_is_text(const uint8_t *p, size_t n);
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the target's software events into the model, see wire_stream.h. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "wire_internal.h"

@@ -4,8 +4,6 @@
  * Each core has codes, numbers and a running thread of its own. Events that are missing, or whose
  * code is unknown, become one gap before the next event of that core.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "wire_internal.h"
