@@ -49,7 +49,7 @@ for rate in $rates; do
 done
 
 # RATE PROTOCOL COLUMN [RUN]: the mean over the batches that a session sampled all the time; without a
-# profile those that nobody had asked how it goes meanwhile: from the second on
+# profile those during which no status was requested: from the second on
 mean() {
     awk -v rate="$1" -v protocol="$2" -v column="$3" -v run="${4:-all}" '
         $1 == rate && (run == "all" || run == $2) && $3 == protocol && $4 == (rate != 0) &&

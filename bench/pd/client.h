@@ -2,7 +2,8 @@
 /*
  * A benchmark program that is the profiler PD's client: its requests, the target's time, its figures.
  *
- * Owns: the address of the session page. Included by cost.c and sched_cost.c.
+ * Owns: the address of the session page, and a loop of two instructions an iteration. Included by
+ * cost.c and sched_cost.c.
  */
 #ifndef BENCH_PD_CLIENT_H
 #define BENCH_PD_CLIENT_H
@@ -42,6 +43,11 @@ static inline void figure(const char *name, uint64_t thousandths)
 static inline uint64_t call(enum mkperf_session_op op)
 {
     return microkit_msginfo_get_label(microkit_ppcall(CH_PROFILER, microkit_msginfo_new(op, 0)));
+}
+
+static inline void spin(uint64_t iterations)
+{
+    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
 }
 
 static inline uint64_t ticks(void)

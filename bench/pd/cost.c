@@ -20,11 +20,6 @@ enum {
     LOOP = 2, /* instructions of an iteration */
 };
 
-static void spin(uint64_t iterations)
-{
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-}
-
 __attribute__((noinline)) static void descend(int depth) // NOLINT(misc-no-recursion)
 {
     if (depth > 1) {

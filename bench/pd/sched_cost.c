@@ -19,10 +19,9 @@ uintptr_t mkperf_rings; /* set by the system description */
 /* The ticks of ITERATIONS * LOOP instructions. */
 static uint64_t calibrate(void)
 {
-    uint64_t iterations = ITERATIONS;
     uint64_t before = ticks();
 
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+    spin(ITERATIONS);
     return ticks() - before;
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Fuzzing that goes on, and what it reaches:
+# Longer fuzzing, and what it reaches:
 #
 #   make fuzz HOURS=n              all targets in turn, n hours of one core (JOBS=j: of j cores), any decimal fraction
 #   make fuzz-coverage             lines of each decoder that the corpora reach; fails below 95 %

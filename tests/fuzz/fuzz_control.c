@@ -115,7 +115,7 @@ static void sealed_frame(void)
     }
 }
 
-/* Of this protocol, with a nonce and a key that there is, or not. */
+/* Of this protocol, with a nonce and a key that exist, or not. */
 static void hello(void)
 {
     mkperf_ToTarget m = {.request = 1, .which_msg = mkperf_ToTarget_hello_tag};

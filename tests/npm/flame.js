@@ -40,7 +40,7 @@ all.slice(1).forEach((f) => {
     }
   });
 });
-// PDs are told apart from each other.
+// PDs are distinguished from each other.
 if (!differential) {
   pds.forEach((a, i) => {
     pds.slice(0, i).forEach((b) => {
@@ -48,7 +48,7 @@ if (!differential) {
     });
   });
 }
-// A PD's frame has its share alone if nobody worked for it, nor it for others.
+// A PD's frame has its share alone if no PD worked for it, nor it for others.
 var called = pds.filter((f) => f.d > 1);
 var alone = (p) => !called.some((c) => c.name === p.name || (c.x >= p.x && c.x < p.x + p.w));
 return 'wrong=' + wrong.length + ' ' + wrong.slice(0, 3).join('; ') + ' kernel=' + all.filter((f) => f.kernel).length +

@@ -164,7 +164,7 @@ static bool count_all(uint32_t *each, uint32_t *all)
 
 /*
  * What counting itself takes is that of counting work_none, less its one instruction. Passes are
- * repeated until nobody else has run in two of them.
+ * repeated until no other PD has run in two of them.
  */
 static void tell_truth(void)
 {
@@ -175,7 +175,7 @@ static void tell_truth(void)
 
     while (!count_all(each, &all)) {
         if (++passes == MAX_PASSES) {
-            microkit_dbg_puts("accuracy: somebody else runs, nothing is counted\n");
+            microkit_dbg_puts("accuracy: another PD runs, nothing is counted\n");
             return;
         }
     }

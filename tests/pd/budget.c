@@ -5,21 +5,15 @@
  *   spinner  runs as much as its budget allows: 2 ms of each 10 ms
  *   asker    calls `helper` again and again; its budget is 1 ms of each 5 ms
  *   helper   serves: WORK instructions, on its caller's budget, as it is passive
- *   rest     runs whenever nobody else does; of the lowest priority
+ *   rest     runs whenever no other PD does; of the lowest priority
  */
 #include <microkit.h>
 
 #include <stdint.h>
 
+#include "spin.h"
+
 enum { CH_HELPER = 1, WORK = 1500000 };
-
-/* n instructions, an even number of at least 2. */
-static void work(uint64_t n)
-{
-    uint64_t iterations = n / 2;
-
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-}
 
 void init(void)
 {

@@ -7,7 +7,7 @@
  * `passive`, which runs on its client's time. `large` asks for three times as much as `small`, so
  * three quarters of what the servers do is large's. Both clients also work themselves, equally long,
  * outside of a call. In the midst of its work `middle` notifies `above`, which preempts it, works, and
- * serves nobody.
+ * serves no PD.
  */
 #include <microkit.h>
 

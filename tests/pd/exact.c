@@ -3,7 +3,7 @@
  * Work of an exactly known number of instructions, for tests/system/stat.sh.
  *
  * One program, three PDs. The caller waits until a session counts by PD, then calls the PDs `small`
- * and `large` a hundred times each; a call runs a loop of two instructions as often as it is told.
+ * and `large` a hundred times each; a call runs a loop of two instructions as often as requested.
  * All else that the two do is the same, so their counts differ by the difference of the loops
  * exactly.
  *
@@ -14,6 +14,8 @@
 #include <microkit.h>
 
 #include <stdint.h>
+
+#include "spin.h"
 
 enum { CH_SMALL = 1, CH_LARGE = 2, CALLS = 100, SMALL = 10000, LARGE = 30000 };
 enum { PAIRS = 4, ATTEMPTS = 32, LONGER_PERCENT = 4 };
@@ -52,11 +54,6 @@ static uint64_t shortest(void)
         least = took < least ? took : least;
     }
     return least;
-}
-
-static void spin(uint64_t iterations)
-{
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
 }
 
 void init(void)

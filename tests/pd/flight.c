@@ -14,6 +14,8 @@
 
 #include <mkperf/client.h>
 
+#include "spin.h"
+
 enum { CH_SERVER = 1, CH_SINK = 2, CH_VICTIM = 3, CH_QUICK = 4, CH_MKPERF = 7 };
 enum { CALLS = 500, QUICK_CALLS = 200, NOTIFICATIONS = 300, CHILD_VICTIM = 5, MARK = 42 };
 enum { WORK = 20000000, REST = 1000 };
@@ -31,11 +33,6 @@ static int am(const char *name)
         i++;
     }
     return microkit_name[i] == name[i];
-}
-
-static void spin(uint64_t iterations)
-{
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
 }
 
 /* Each layer has work after its call, so that it is no tail call. */

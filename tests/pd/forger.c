@@ -14,6 +14,7 @@
 #include <mkperf/ring.h>
 
 #include "say.h"
+#include "spin.h"
 
 uintptr_t rings;       /* 2 MiB that it may write to */
 uintptr_t descriptors; /* a page for the descriptor */
@@ -141,11 +142,6 @@ static void look(void)
     for (unsigned i = 0; i < 512; i++) {
         changed += word[i] != (0x5a5a000000000000 | i);
     }
-}
-
-static void spin(uint64_t iterations)
-{
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
 }
 
 /* Samples of this PD's own loop; in its middle a guest, if the kernel has any, tries the PMU. */

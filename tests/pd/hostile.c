@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A PD without any authority that attacks the PMU, for tests/system/hostile.sh and, on real seL4,
- * tests/sel4/check. One program, three PDs, told apart by their names.
+ * tests/sel4/check. One program, three PDs, distinguished by their names.
  *
  * `attacker` tries each of the PMU's registers from user mode, reading and writing, one access
- * after the other; `guard`, its parent, counts the faults and lets it go on behind each. `steady`
+ * after the other; `guard`, its parent, counts the faults and resumes it behind each. `steady`
  * does three parts of work in one function and one part in another, and between two rounds lets the
  * attacker run. So a profile is right if it has three to one, whatever the attacker did.
  */
 #include <microkit.h>
 
 #include <stdint.h>
+
+#include "spin.h"
 
 enum { CH_ATTACKER = 1, CH_GUARD = 2, CHILD_ATTACKER = 3, PART = 250000, SAY_EACH = 16 };
 
@@ -116,11 +118,6 @@ seL4_Bool fault(microkit_child child, microkit_msginfo msginfo, microkit_msginfo
 }
 
 /* ---- the work ------------------------------------------------------------------------------- */
-
-static void spin(uint64_t iterations)
-{
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-}
 
 static volatile uint64_t done;
 

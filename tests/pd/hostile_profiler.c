@@ -2,7 +2,7 @@
 /*
  * A profiler PD that is hostile: it has the PMU's interrupt and asks the kernel hook for all that it
  * should not get. For tests/system/hostile.sh and, on real seL4, tests/sel4/check. One program, two
- * PDs, told apart by their names.
+ * PDs, distinguished by their names.
  *
  * `evil` makes the requests. `victim` has it do so, one attack after the other, and measures how
  * long the same work takes meanwhile. Prints `ok NAME`, `not ok NAME` and `figure NAME VALUE`.
@@ -17,6 +17,7 @@
 #include <mkperf/soft.h>
 
 #include "say.h"
+#include "spin.h"
 
 enum {
     CH_PMU = 0,
@@ -61,7 +62,7 @@ uintptr_t secret;    /* victim: its own, at an address that evil has not */
 static struct mkperf_descriptor descriptor __attribute__((aligned(4096)));
 static bool again;
 static uint64_t storms;
-static uint64_t all_storms; /* that the victim was told of */
+static uint64_t all_storms; /* that the victim was sent */
 
 static int am(const char *name)
 {
@@ -182,7 +183,7 @@ static bool followed(void)
     return (descriptor.answer.features & MKPERF_FEATURE_FOLLOWERS) != 0;
 }
 
-/* Every counter that there is, up to COUNTERS, at the shortest interval. */
+/* Every existing counter, up to COUNTERS, at the shortest interval. */
 static void all_counters(void)
 {
     request(0);
@@ -258,11 +259,6 @@ static uint64_t now(void)
     return t;
 }
 
-static void spin(uint64_t iterations)
-{
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-}
-
 /* The work, in many pieces, between which evil may try again, at the end of a long call chain. */
 __attribute__((noinline)) static void descend(int depth, bool nudge) // NOLINT(misc-no-recursion)
 {
@@ -280,7 +276,7 @@ __attribute__((noinline)) static void descend(int depth, bool nudge) // NOLINT(m
 }
 
 /* Ticks that it takes. */
-static uint64_t work(bool nudge)
+static uint64_t work_time(bool nudge)
 {
     uint64_t began = now();
 
@@ -305,7 +301,7 @@ static uint64_t under(enum attack attack, const char *name, uint64_t alone, bool
     bool began = attack_with(attack) == 1;
     microkit_ppcall(CH_EVIL, microkit_msginfo_new(ATTACKS, 0));
     uint64_t before = microkit_mr_get(0);
-    uint64_t took = work(attack == ATTACK_AGAIN) * 100 / alone;
+    uint64_t took = work_time(attack == ATTACK_AGAIN) * 100 / alone;
     microkit_ppcall(CH_EVIL, microkit_msginfo_new(ATTACKS, 0));
     uint64_t captures = microkit_mr_get(0) - before;
     uint64_t stormed = microkit_mr_get(1);
@@ -327,14 +323,14 @@ static void run_all(void)
 
     *mine = SECRET;
     result("nothing to begin with", attack_with(ATTACK_NONE) == 1);
-    uint64_t alone = work(false);
+    uint64_t alone = work_time(false);
     result("memory of others is refused", attack_with(ATTACK_MEMORY) == 1);
     under(ATTACK_ONE, "one counter", alone, false);
     under(ATTACK_FRAMES, "one counter with frames", alone, false);
     under(ATTACK_ALL, "all counters", alone, false);
     under(ATTACK_AGAIN, "all counters, again and again", alone, true);
     result("a session that takes too much is switched off", all_storms != 0);
-    uint64_t after = work(false);
+    uint64_t after = work_time(false);
     result("all is as before", after <= alone + alone / 100 && *mine == SECRET);
     say("done\n");
 }

@@ -16,6 +16,8 @@
 
 #include <mkperf/client.h>
 
+#include "spin.h"
+
 enum {
     CH_ECHO = 1,     /* user to echo */
     CH_CHECKSUM = 2, /* echo to checksum */
@@ -28,14 +30,6 @@ enum {
     ROTATE = 128,
     ROTATION = 400000,
 };
-
-/* n instructions, an even number of at least 2. */
-static void work(uint64_t n)
-{
-    uint64_t iterations = n / 2;
-
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-}
 
 static uint64_t now_us(void)
 {

@@ -66,7 +66,7 @@ __attribute__((noreturn)) void race_victim(void)
     }
 }
 
-/* Where it begins, and begins anew: on the stack that is mapped in both. */
+/* Where it begins, and begins again: on the stack that is mapped in both. */
 __attribute__((noreturn)) void race_begin(void)
 {
     __asm__ volatile("mov sp, %0\n\tmov x29, xzr\n\tmov x30, xzr\n\tb race_victim"

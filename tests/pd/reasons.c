@@ -7,21 +7,15 @@
  *   helper   serves: WORK instructions, on its caller's budget
  *   guard    restarts its child `faulter` behind the instruction that faulted
  *   faulter  faults again and again
- *   crash    faults once, LATE seconds after boot, and nobody restarts it
+ *   crash    faults once, LATE seconds after boot, and is not restarted
  */
 #include <microkit.h>
 
 #include <stdint.h>
 
+#include "spin.h"
+
 enum { CH_HELPER = 1, WORK = 1500000, PAUSE = 400000, INSTRUCTION = 4, LATE = 2 };
-
-/* n instructions, an even number of at least 2. */
-static void work(uint64_t n)
-{
-    uint64_t iterations = n / 2;
-
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-}
 
 static uint64_t seconds(void)
 {

@@ -17,6 +17,8 @@
 
 #include <stdint.h>
 
+#include "spin.h"
+
 enum {
     CH_SECOND = 1, /* first to second */
     CH_THIRD = 2,  /* first, second to third */
@@ -29,14 +31,6 @@ enum {
     PREEMPTS = 5000,
     INVERTS = 30000,
 };
-
-/* n instructions, an even number of at least 2. */
-static void work(uint64_t n)
-{
-    uint64_t iterations = n / 2;
-
-    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
-}
 
 static void begin_round(void)
 {

@@ -4,8 +4,8 @@
  *
  * One program, three PDs. `victim` calls `server` again and again, with a frame pointer that is wild in
  * another way each time. In the midst of the call `server` notifies `boss`, the parent of `victim`, which
- * stops it: so its call is cancelled as if it were destroyed, and from then on `server` works for nobody.
- * At the end of the call `boss` lets `victim` begin anew.
+ * stops it: so its call is cancelled as if it were destroyed, and from then on `server` works for no PD.
+ * At the end of the call `boss` lets `victim` begin again.
  */
 #include <microkit.h>
 
@@ -25,7 +25,7 @@ void stopped_again(void);
 void stopped_call(void);
 void stopped_ask(uint64_t fp);
 
-/* Where victim begins anew: on a stack of its own, for the one that it had is not emptied. */
+/* Where victim begins again: on another stack, for the one that it had is not emptied. */
 uint64_t stopped_stack[STACK] __attribute__((aligned(16)));
 __asm__(".global stopped_again\n"
         "stopped_again:\n\t"

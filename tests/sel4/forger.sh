@@ -44,7 +44,7 @@ guest() {
         awk '$2 > 50 && $2 == $4 && $6 == 0 && $NF == 5 { good = 1 } END { exit !good }'
 }
 check "all PDs end" run
-check "forged requests are answered, and change nobody else's memory" requests
+check "forged requests are answered, and change no other PD's memory" requests
 check "an honest session works afterwards${FORGER_GUEST:+, with a guest that tries to disturb it}" honest
 [ -z "$FORGER_GUEST" ] || check "every access to the PMU from a guest traps" guest
 check "every access to the PMU from user mode faults" intruder

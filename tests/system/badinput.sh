@@ -340,7 +340,7 @@ elfs() {
 check "ELFs of a recording" elfs
 
 # DWARF with every abstract origin turned into a specification: nothing leaks but what tests/lsan.supp
-# names, and mkperf goes on.
+# names, and mkperf continues.
 abstract_origins() {
     "$MKPERF" convert -q good.raw --from raw --system "$demo/demo.system" --elf-path "$D/moved" \
         -o moved.data || return 1

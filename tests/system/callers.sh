@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Callchains that go on in the PD whose protected call is being served, and time charged to it: a chain of
+# Callchains that continue in the PD whose protected call is being served, and time charged to it: a chain of
 # two servers, of which one is preempted, and a passive server, that work for two clients at a ratio of 1 to 3
 # (tests/pd/callers.c).
 # Environment: CALLERS_DIR, CALLERS_QEMU for another platform.
@@ -29,7 +29,7 @@ record() {
     [ "$(wc -l <"$D/$name")" -ge 5000 ] || { echo "too few samples"; wc -l "$D/$name"; return 1; }
 }
 
-# Samples taken inside a call: the callers in their order, and none else; other PDs serve nobody. At least 99 % have
+# Samples taken inside a call: the callers in their order, and none else; other PDs serve none. At least 99 % have
 # them, none has wrong ones. inside FILE PATTERN LEAST: of those whose chain matches, which are so many of each server.
 inside() {
     awk -F '\t' -v pattern="$2" -v least="$3" '
@@ -169,10 +169,10 @@ without() {
     record without --no-callers || return 1
     awk -F '\t' '$4 ~ /:/ { n++ } END { print n + 0, "samples with another PD"; exit n != 0 }' "$D/without"
 }
-check "chains go on in the caller, and in its caller: 99 % complete, none wrong" complete
+check "chains continue in the caller, and in its caller: 99 % complete, none wrong" complete
 check "the kernel's work for a server in a call has its callers" kernel
 check "a PD that preempts a server has no callers" above
-check "what two clients caused is told apart: 1 to 3" ratio
+check "what two clients caused is distinguished: 1 to 3" ratio
 check "charged time is all time, and the servers work is their clients" charged
 check "top has the same charges" charged_in_top
 check "perf shows the callers frames" in_perf

@@ -100,7 +100,7 @@ whole() {
 }
 check "each core's periods sum up to the time" whole
 
-# The work that core 0 asks core 1 for is on core 1, and its callchain goes on in the caller on core 0.
+# The work that core 0 asks core 1 for is on core 1, and its callchain continues in the caller on core 0.
 call() {
     awk -F '\t' '
         $7 ~ /cores_service/ { n++; other += $1 != 1 || $2 != "server"; whole += $7 ~ /caller:/ }

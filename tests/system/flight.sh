@@ -106,11 +106,11 @@ goes_on() {
 }
 check "a fault, a mark and a dump each bring the recording" recorded
 check "the recording shows the code that led to the fault" led_to_fault
-check "what was overwritten is told, and where the fault was" overwritten
+check "what was overwritten is reported, and where the fault was" overwritten
 check "the fault's mark is at its instruction" at_the_fault
 check "fetched again it is the same" same_again
 check "the recording that a program ended" mark
-check "a recording that runs can be fetched and goes on" goes_on
+check "a recording that runs can be fetched and continues" goes_on
 
 edges() {
     "$MKPERF" report -i "$D/fault.data" --interactions >"$D/edges" || return 1

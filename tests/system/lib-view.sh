@@ -2,9 +2,7 @@
 # mkperf view's page in a headless Chromium, for the tests of it. Sourced after screens.sh, with D and MKPERF set. url: where the
 # page is; session: the browser's.
 
-export no_proxy=127.0.0.1
-pids= port= session= url=
-trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
+port= session= url=
 
 start_view() { # start_view ARGUMENT...: sets url
     "$MKPERF" view "$@" >"$D/view.log" 2>&1 &

@@ -10,9 +10,6 @@ B=$(realpath "$B")
 . tests/system/lib.sh
 . tests/system/lib-demo.sh
 . tests/system/screens.sh
-export no_proxy=127.0.0.1
-pids=
-trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
 
 record() {
     scripts/qemu-record "$D" -e cycles -F 1000 -g --duration 2 $system -o "$data" --raw "$D/raw" \

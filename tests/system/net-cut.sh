@@ -57,7 +57,7 @@ told() {
         grep '^  lost .*on the way' "$D/sweep.log" && grep '^  link *broke' "$D/sweep.log" || return 1
     "$MKPERF" report -i "$D/sweep.data" --percent-limit 50 | grep '^# lost *[1-9]'
 }
-check "the gaps are told, and stand in the file" told
+check "the gaps are reported, and are in the file" told
 
 # Neither end notices the connection's end.
 frozen() {
@@ -120,7 +120,7 @@ undisturbed() {
 }
 check "none of that disturbed the recording that ran meanwhile" undisturbed
 
-# Who has no key keeps nobody out who has one: 20 of 20 get in, each within a timeout that allows for
+# A host without a key does not keep out hosts that have one: 20 of 20 get in, each within a timeout that allows for
 # a slow machine; tests/unit/test_client_auth.c holds the 2 s of the target's own time.
 crowded() { # RATE HOLD FILE: what the crowd does
     start "$D/crowd.log" "$tool" crowd "$port" "$@"

@@ -84,7 +84,7 @@ watchers() {
          END { d = n[ARGV[1]] - n[ARGV[2]]; print n[ARGV[1]], n[ARGV[2]]; exit !(n[ARGV[1]] && d * d <= 500 * 500) }
         ' "$D/watch.log" "$D/slow.log"
 }
-check "two watch, one of them slowly, which costs nobody else a sample" watchers
+check "two watch, one of them slowly, which costs no other host a sample" watchers
 no_hosts
 
 # A controller that does not read. Its samples are lost and counted; other PDs continue to work: the server
@@ -215,7 +215,7 @@ reboots() {
     echo "$n samples, $second of them after the restart"
     [ "$second" -gt 500 ] && [ "$n" -gt $((second + 500)) ]
 }
-check "a target that is restarted is noticed, and the same file goes on" reboots
+check "a target that is restarted is noticed, and the same file continues" reboots
 no_hosts
 
 wait $vanishing

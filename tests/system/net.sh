@@ -111,7 +111,7 @@ killed() {
     say --watch -c status | grep 'session 3, runs' || return 1
     sampled 2 1000 -o "$D/next.data" >"$D/next.log" 2>&1 || { cat "$D/next.log"; return 1; }
 }
-check "another host goes on after one was killed" killed
+check "another host continues after one was killed" killed
 stop_qemu
 [ -z "${NET_QEMU:-}" ] || exit 0
 

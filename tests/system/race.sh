@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # A thread is deleted, its stack or the ring is unmapped, the session is stopped, while another core takes samples
-# (tests/pd/race.c): no sample has what was not mapped, records are whole, and the kernel goes on. Once with QEMU's
+# (tests/pd/race.c): no sample has what was not mapped, records are whole, and the kernel continues. Once with QEMU's
 # cores in turns, which is fast, and once as threads of the host, at the same time.
 #
 # RACE_ROUNDS: how many changes (20,000). A million take 80 s of processor time:

@@ -74,7 +74,7 @@ durations() {
                 if (pd == "middle") put("middle", 30000 * ns, ran)
                 if (pd == "third" && ran > 5000 * ns) put("third", 10000 * ns, ran)
             }
-            # Who goes on after a preemption has no whole run.
+            # A PD that continues after a preemption has no whole run.
             last = (v["next_comm"] in cut) ? "preempted" : ""
             delete cut[v["next_comm"]]
             if (reason == "preempted") cut[pd]
@@ -133,7 +133,7 @@ inversion() {
 }
 
 # The same as mkperf names it: high waited for low while middle ran, and from when to when. One in which the profiler PD
-# runs is told as two.
+# runs is reported as two.
 named() {
     "$MKPERF" latency -x ' ' "$D/s.data" >"$D/values" || return 1
     grep '^inversion' "$D/values"

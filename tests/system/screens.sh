@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A terminal in tmux and a headless Chromium driven by chromedriver, for tests/system/looking.sh and
-# scripts/pictures. Sourced, with D set to a directory; pids: process ids to end.
+# scripts/pictures. Sourced, with D set to a directory; ends the processes of $pids with the script.
+
+export no_proxy=127.0.0.1
+pids=
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
 
 screen() {
     tmux -L "mkperf$$" "$@"

@@ -57,7 +57,7 @@ commands() {
 }
 check "commands with the key" commands
 
-# The target forgets the connection's keys: the host shakes hands again, and the same file goes on.
+# The target forgets the connection's keys: the host shakes hands again, and the same file continues.
 restarted() {
     start "$D/restart.log" "$MKPERF" record -t "unix:$line" -e cycles -F 1000 --timeout 5 --key-file "$D/key" \
         --system "$demo/demo.system" --elf-path "$demo" -o "$D/restart.data"

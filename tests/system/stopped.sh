@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Callers that are stopped while their calls are served, with wild frame pointers (tests/pd/stopped.c): the chain
-# ends where nobody is served any more, and no sample has a wrong frame.
+# ends where no PD is served any more, and no sample has a wrong frame.
 # Environment: STOPPED_DIR, STOPPED_QEMU for another platform.
 set -u
 NAME=${NAME:-stopped}
@@ -21,8 +21,8 @@ recorded() {
         "$D/$2.jsonl" >"$D/$2"
 }
 
-# Before it is stopped the victim is the caller, with no more frames than it has; afterwards nobody is. The parent
-# that stops it serves nobody.
+# Before it is stopped the victim is the caller, with no more frames than it has; afterwards no PD is. The parent
+# that stops it serves none.
 chains_end() {
     recorded cycles stopped || return 1
     awk -F '\t' '
@@ -35,7 +35,7 @@ chains_end() {
                 if (f[i] ~ /:/ && f[i] !~ /^victim:(stopped_(ppcall|ask|call|again)|init|main|_start|pocket_main|microkit_ppcall|seL4_Call|arm_sys_send_recv|\[unknown\].*)$/ && strange++ < 3) print
         }
         END {
-            printf "%d served, %d with their caller; %d for nobody, %d with a caller; %d of other PDs with one; %d strange\n", served, whole, alone, wrong, other, strange
+            printf "%d served, %d with their caller; %d for no PD, %d with a caller; %d of other PDs with one; %d strange\n", served, whole, alone, wrong, other, strange
             exit !(served > 2000 && whole >= 0.99 * served && alone > 2000 && wrong == 0 && other + 0 == 0 && strange + 0 == 0)
         }' "$D/stopped"
 }

@@ -189,7 +189,7 @@ static void accept_one(int listener, const char *to, const char *plan, struct pa
     setsockopt(p->host, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (p->target < 0) {
         p->target = dup(p->host);
-        end(p, "nobody at the other end");
+        end(p, "no program at the other end");
     } else if (p->limit == 0 && (p->kind == UP || p->kind == DOWN)) {
         end(p, "cut");
     }

@@ -21,6 +21,8 @@
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
 #include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
+#include "tests/hook_pmu.h"
+
 enum {
     CORES = 3,
     THREADS = 6,
@@ -170,16 +172,6 @@ void mkperf_port_wake(void)
 {
 }
 
-int mkperf_pmu_counts_kernel(uint32_t select)
-{
-    return !(select & MKPERF_SELECT_P);
-}
-
-int mkperf_pmu_kernel_alone(uint32_t select)
-{
-    return (select & MKPERF_SELECT_U) != 0;
-}
-
 uint32_t mkperf_pmu_counters(void)
 {
     return (UINT32_C(1) << COUNTERS) - 1;
@@ -234,11 +226,6 @@ void mkperf_pmu_disable(uint32_t mask)
 
 void mkperf_pmu_boot(void)
 {
-}
-
-void mkperf_pmu_describe(uint64_t *out)
-{
-    memset(out, 0, 4 * sizeof *out);
 }
 
 /* ---- a core ----------------------------------------------------------------------------------- */

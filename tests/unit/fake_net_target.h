@@ -28,7 +28,7 @@ struct how {
     const char *between; /* bytes that come between the first connection's frames: `between_n` */
     size_t between_n;
     bool dials, has_key, reboots, replays, bob, bob_comes, other_events, marks, says;
-    bool held; /* with bob: his flight recording has ended and is held */
+    bool held; /* with bob: its flight recording has ended and is held */
     /* It counts by PD, and after `readings` of its totals another host ends the session. */
     enum { NOT_COUNTED, COUNTED, ENDED_HERE, BOB_CONFIGURES, BOB_STARTS, BOB_SAMPLES } counts;
     unsigned readings;

@@ -23,6 +23,9 @@
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
 #include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
+#include "tests/hook_one_core.h"
+#include "tests/hook_pmu.h"
+
 enum {
     ALL = MKPERF_MAX_COUNTERS,
     RING_BYTES = MKPERF_RING_MIN_BYTES,
@@ -79,11 +82,6 @@ const void *mkperf_port_running(void)
     return owner;
 }
 
-unsigned mkperf_port_core(void)
-{
-    return 0;
-}
-
 uint64_t mkperf_port_time(void)
 {
     cpu.time += cpu.pass;
@@ -93,16 +91,6 @@ uint64_t mkperf_port_time(void)
 uint64_t mkperf_port_tick_hz(void)
 {
     return 1000000;
-}
-
-int mkperf_pmu_counts_kernel(uint32_t select)
-{
-    return !(select & MKPERF_SELECT_P);
-}
-
-int mkperf_pmu_kernel_alone(uint32_t select)
-{
-    return (select & MKPERF_SELECT_U) != 0;
 }
 
 uint32_t mkperf_pmu_counters(void)
@@ -169,11 +157,6 @@ void mkperf_pmu_boot(void)
     cpu.running = 0;
 }
 
-void mkperf_pmu_describe(uint64_t *out)
-{
-    memset(out, 0, 4 * sizeof *out);
-}
-
 /* Each thread serves another, and so on without an end. */
 const void *mkperf_port_caller(const void *thread, uint64_t reply)
 {
@@ -185,14 +168,6 @@ const void *mkperf_port_caller(const void *thread, uint64_t reply)
 void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
 {
     *c = (struct mkperf_port_context){0x3000, 0x4000, 0, thread};
-}
-
-uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
-{
-    (void)thread;
-    (void)level;
-    (void)va;
-    return 0;
 }
 
 /* As a kernel does: refused if it is longer than what the owner has mapped. */

@@ -208,6 +208,7 @@ static void pmu_isb(void)
 #include "pd/pmu/armv8_user.c" // NOLINT(bugprone-suspicious-include)
 
 #include "pd/profiler/policy.h"
+#include "tests/hook_one_core.h"
 
 #include <mkperf/session.h>
 
@@ -244,11 +245,6 @@ const void *mkperf_port_running(void)
     return owner;
 }
 
-unsigned mkperf_port_core(void)
-{
-    return 0;
-}
-
 uint64_t mkperf_port_time(void)
 {
     return ticks;
@@ -270,14 +266,6 @@ void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
 {
     (void)c;
     (void)thread;
-}
-
-uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
-{
-    (void)thread;
-    (void)level;
-    (void)va;
-    return 0;
 }
 
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)

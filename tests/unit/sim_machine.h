@@ -23,6 +23,9 @@
 #include "kernel/sched.c"   // NOLINT(bugprone-suspicious-include)
 #include "kernel/soft.c"    // NOLINT(bugprone-suspicious-include)
 
+#include "tests/hook_one_core.h"
+#include "tests/hook_pmu.h"
+
 #define MKPERF_TIMER sim_timer
 #include "pd/profiler/fault.c"   // NOLINT(bugprone-suspicious-include)
 #include "pd/profiler/observe.c" // NOLINT(bugprone-suspicious-include)
@@ -115,7 +118,7 @@ seL4_Word seL4_GetMR(int i)
     return sim_message[i];
 }
 
-/* Child PDs: who runs, -1: nobody; who stands still in midst of its code. The others stand at their
+/* Child PDs: which runs, -1: none; which is stopped in the middle of its code. The others stand at their
  * system call. */
 static int sim_running = -1;
 static int sim_stuck = -1;
@@ -241,11 +244,6 @@ const void *mkperf_port_running(void)
     return sim_profiler_thread;
 }
 
-unsigned mkperf_port_core(void)
-{
-    return 0;
-}
-
 uint64_t mkperf_port_time(void)
 {
     sim.ticks += sim.slow;
@@ -269,14 +267,6 @@ void mkperf_port_blocked(struct mkperf_port_context *c, const void *thread)
     (void)c;
     (void)thread;
     fail();
-}
-
-uintptr_t mkperf_port_user_page(const void *thread, unsigned level, uint64_t va)
-{
-    (void)thread;
-    (void)level;
-    (void)va;
-    return 0;
 }
 
 void *mkperf_port_memory(const void *thread, uint64_t va, uint64_t bytes)
@@ -357,16 +347,6 @@ static void tick(void)
 
 /* ---- its PMU, as the kernel uses it ---------------------------------------------------------- */
 
-int mkperf_pmu_counts_kernel(uint32_t select)
-{
-    return !(select & MKPERF_SELECT_P);
-}
-
-int mkperf_pmu_kernel_alone(uint32_t select)
-{
-    return (select & MKPERF_SELECT_U) != 0;
-}
-
 uint32_t mkperf_pmu_counters(void)
 {
     return (UINT32_C(1) << COUNTERS) - 1;
@@ -437,11 +417,6 @@ void mkperf_pmu_disable(uint32_t mask)
 void mkperf_pmu_boot(void)
 {
     mkperf_pmu_disable(UINT32_MAX);
-}
-
-void mkperf_pmu_describe(uint64_t *out)
-{
-    memset(out, 0, 4 * sizeof *out);
 }
 
 /* ---- its back-end, and its PMU in user mode -------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chains that go on in the threads whose calls are being served: what the hook writes of them, what
+ * Chains that continue in the threads whose calls are being served: what the hook writes of them, what
  * the client PD sends, and what the host makes of that. Stacks are memory of this program, so a
  * wild read is found by the sanitizer.
  */

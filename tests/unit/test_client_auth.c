@@ -31,7 +31,7 @@ static void right_key(void **state)
     assert_int_equal(h->received, 1000);
     assert_int_equal(h->bad_macs, 0);
     assert_int_equal(h->status.bad_auth, 0);
-    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag); /* anew */
+    assert_int_equal(prove(h, test_key)->which_msg, mkperf_ToHost_ack_tag); /* again */
     assert_int_equal(ask_for(h, mkperf_ToTarget_get_status_tag)->which_msg,
                      mkperf_ToHost_status_tag);
 }

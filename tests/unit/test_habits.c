@@ -3,7 +3,7 @@
  * What users of perf type first: its spellings, a file without -i, names that are nearly right,
  * shares of what is shown. Each is accepted, or the message says what to type instead.
  */
-#include "fake_net.h"
+#include "one_target.h"
 #include "recording.h"
 
 /* As recording_program, but a function has the name that a compiler gives to a clone. */
@@ -232,23 +232,6 @@ static void test_time_in_percent(void **state)
 
 /* ---- commands that talk to a target -----------------------------------------------------------
  */
-
-static char address[64];
-static pid_t child;
-
-static void begin(struct how how)
-{
-    uint16_t port;
-
-    child = start_target(how, &port);
-    snprintf(address, sizeof address, "tcp:127.0.0.1:%u", port);
-}
-
-static void end(void)
-{
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, NULL, 0), child);
-}
 
 static void test_record_spellings(void **state)
 {

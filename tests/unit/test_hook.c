@@ -164,7 +164,7 @@ static void test_update(void **state)
     assert_int_equal(d.answer.disturbed, 0);
 }
 
-/* Where counters are, and that they go on from there. */
+/* Where counters are, and that they continue from there. */
 static void test_snapshot(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void test_pending(void **state)
     assert_int_equal(d.answer.disturbed, 0);
 }
 
-/* What somebody else did to the PMU is counted and put right. */
+/* What other software did to the PMU is counted and corrected. */
 static void test_disturbed(void **state)
 {
     (void)state;
@@ -321,7 +321,7 @@ static void test_values(void **state)
         }
         cpu.reads = cpu.writes = 0;
         overflow(1);
-        assert_int_equal(cpu.reads, there); /* its own, to arm it anew, and the others */
+        assert_int_equal(cpu.reads, there); /* its own, to arm it again, and the others */
         assert_int_equal(cpu.writes, 1);
         const uint64_t *w = record();
         assert_non_null(w);
@@ -359,7 +359,7 @@ static void test_values_of_no_sample(void **state)
         overflow(1);
         assert_int_equal(memory.ring.head, head);
         assert_int_equal(hook.dropped_samples, full);
-        assert_int_equal(cpu.reads, 1 + 5 + 5); /* arm it, read the others, begin them anew */
+        assert_int_equal(cpu.reads, 1 + 5 + 5); /* arm it, read the others, begin them again */
     }
 }
 
@@ -460,7 +460,7 @@ static void test_off_cpu(void **state)
 }
 
 /* Counts by thread: every counter of the session; a scheduling context tells those apart that are
- * to be told apart by it. */
+ * to be distinguished by it. */
 static void test_counts(void **state)
 {
     (void)state;

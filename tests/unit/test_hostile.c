@@ -4,7 +4,7 @@
  * command that prints. What a command prints is UTF-8 without control characters, escape sequences
  * and bidirectional controls, and no text from elsewhere begins a line of its own.
  */
-#include "fake_net.h"
+#include "one_target.h"
 #include "recording.h"
 
 #include "hostile_text.h"
@@ -123,23 +123,6 @@ static void test_json_input(void **state)
 
 /* ---- a target ---------------------------------------------------------------------------------
  */
-
-static char address[64];
-static pid_t child;
-
-static void begin(struct how how)
-{
-    uint16_t port;
-
-    child = start_target(how, &port);
-    snprintf(address, sizeof address, "tcp:127.0.0.1:%u", port);
-}
-
-static void end(void)
-{
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, NULL, 0), child);
-}
 
 static void test_record(void **state)
 {

@@ -7,7 +7,7 @@
 
 /* ---- the kernel's file ---------------------------------------------------------------------- */
 
-/* Nobody but the kernel uses the PMU, and nothing of event counters is on; the cycle counter is the
+/* Only the kernel uses the PMU, and nothing of event counters is on; the cycle counter is the
  * kernel's. */
 static void test_boot(void **state)
 {
@@ -267,7 +267,7 @@ static void test_event_table(void **state)
 
 /* ---- from user mode ------------------------------------------------------------------------- */
 
-/* With the hook, and with a kernel that does not export the PMU: told, and nothing touched. */
+/* With the hook, and with a kernel that does not export the PMU: reported, and nothing changed. */
 static void test_user_closed(void **state)
 {
     struct mkperf_cpu cpu = {.pmu = pmu};
@@ -301,7 +301,7 @@ static void test_user(void **state)
     count_events(1, 2);
     pmu->user->stop(3);
     assert_int_equal(m.enabled, UINT64_C(0x80000000));
-    assert_int_equal(m.overflow, UINT64_C(0x80000000)); /* coming round is nobody's business */
+    assert_int_equal(m.overflow, UINT64_C(0x80000000)); /* no event's counter */
     assert_int_equal(pmu->user->read(0), 77);
     assert_int_equal(pmu->user->read(1), 1);
     m.type_mask = UINT64_C(0xfc0003ff);

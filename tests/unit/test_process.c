@@ -78,7 +78,7 @@ static void test_signals(void **state)
         assert_int_equal(waitpid(child, &ended, 0), child);
         assert_true(WIFEXITED(ended));
         char *words = contents("words");
-        if (WEXITSTATUS(ended) != 0 || strstr(words, "went on") != NULL) {
+        if (WEXITSTATUS(ended) != 0 || strstr(words, "continued after") != NULL) {
             fail_msg("signal %d: %s", signals[i], words);
         }
         free(words);

@@ -182,7 +182,7 @@ static void test_ring(void **state)
     }
 }
 
-/* While the ring is not mapped events are lost, and told of when it is there again. */
+/* While the ring is not mapped events are lost, and reported when it is mapped again. */
 static void test_unmapped(void **state)
 {
     struct reader r = {0};
@@ -231,7 +231,7 @@ static void test_delivery(void **state)
         assert_int_equal(r.events - before, cases[i].events);
         assert_int_equal(r.reason, cases[i].says);
     }
-    /* A thread that is deleted is told of no more, and its address is announced anew. */
+    /* A thread that is deleted is reported no more, and its address is announced again. */
     mkperf_sched_delivered(&hook, MKPERF_SCHED_REPLY, &threads[5], mkperf_port_time());
     mkperf_sched_forget(&hook, &threads[5]);
     uint64_t before = r.events;
@@ -302,7 +302,7 @@ static void test_latencies(void **state)
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_REPLIED, 1, 170);
     assert_pair(MKPERF_LATENCY_CALL, 1, 2, 1, 60, 60, 170);
     assert_pair(MKPERF_LATENCY_CALL, 2, 3, 1, 30, 30, 160);
-    /* 1 calls 2, which somebody keeps from running; the reply comes without a switch. */
+    /* 1 calls 2, which another thread keeps from running; the reply comes without a switch. */
     event(MKPERF_SCHED_CALL, 0, 2, 200);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_CALLED, 9, 201);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_WAIT_NOTIFICATION, 2, 250);
@@ -320,7 +320,7 @@ static void test_latencies(void **state)
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 9, 640);
     assert_pair(MKPERF_LATENCY_NOTIFY, 1, 9, 1, 40, 40, 640);
     event(MKPERF_SCHED_NOTIFY, 0, 9, 650); /* it runs, or is ready: no latency */
-    event(MKPERF_SCHED_NOTIFY, 0, 7, 651); /* nobody knows what that one does */
+    event(MKPERF_SCHED_NOTIFY, 0, 7, 651); /* what that one does is unknown */
     assert_int_equal(pair_of(MKPERF_LATENCY_NOTIFY, 9, 9)->busy, 1);
     assert_int_equal(pair_of(MKPERF_LATENCY_NOTIFY, 1, 9)->busy, 1);
     assert_null(pair_of(MKPERF_LATENCY_NOTIFY, 9, 7));
@@ -370,8 +370,8 @@ static void test_run_times(void **state)
     mkperf_latency_gap(&latency);
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 2, 400);
     assert_ran(410, 2, 40, 2);
-    assert_ran(410, MKPERF_THREAD_IDLE, 0, 1); /* since the gap nobody knows when it stopped */
-    latency.end = 420;                         /* the session ends, other threads go on */
+    assert_ran(410, MKPERF_THREAD_IDLE, 0, 1); /* when it stopped, in the gap, is unknown */
+    latency.end = 420;                         /* the session ends, other threads continue */
     event(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_PREEMPTED, 1, 500);
     assert_ran(600, 1, 50 + 20, 2);
     assert_ran(600, 2, 50, 2);
@@ -517,7 +517,7 @@ static void test_encoder(void **state)
         assert_int_equal(mkperf_sched_encoder_finish(&encoder, message), 0);
         assert_int_equal(decoded, EVENTS);
         assert_int_equal(encoder.sent, EVENTS);
-        /* A system has a handful of threads: codes are told once. */
+        /* A system has a handful of threads: codes are sent once. */
         assert_true(threads_there != 4 || bytes <= 4 * decoded);
     }
 }

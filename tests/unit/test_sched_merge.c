@@ -183,7 +183,7 @@ static void test_slots_of_each_core(void **state)
     assert_int_equal(calls(OTHER)->total, 499);
 }
 
-/* A ring that makes no sense ends, and the others go on. */
+/* An invalid ring ends, and the others continue. */
 static void test_corrupt_ring(void **state)
 {
     (void)state;

@@ -86,7 +86,7 @@ static void test_counts_beside_latencies(void **state)
     mkperf_ToTarget m = message(mkperf_ToTarget_get_latency_tag);
     ask(&m, mkperf_ToHost_latency_tag);
     const mkperf_Latency *l = &got.last.msg.latency;
-    assert_int_equal(l->threads_count, 1); /* nobody else runs here */
+    assert_int_equal(l->threads_count, 1); /* no other thread runs here */
     assert_int_equal(l->threads[0].run_ticks, l->enabled_ticks);
     assert_in_range(l->enabled_ticks, TICK_HZ / 5, TICK_HZ / 5 + 10000);
     stop_session();

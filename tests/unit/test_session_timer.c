@@ -129,14 +129,14 @@ static void test_callers(void **state)
         sim_child[i] = (seL4_UserContext){.pc = SIM_SITE, .x7 = wait};
     }
     mkperf_observe_look(o);
-    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1); /* nobody calls */
+    assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1); /* no PD calls */
     sim_child[0].x7 = call;
     sim_child[0].x0 = BASE_ENDPOINT_CAP + 5;
     mkperf_observe_look(o);
     assert_int_equal(mkperf_observe_caller(o, CHILD(2)), 0);
     assert_int_equal(mkperf_observe_caller(o, CHILD(3)), -1); /* that is another channel */
     assert_int_equal(mkperf_observe_caller(o, CHILD(0)), -1);
-    sim_child[0].x0 = BASE_ENDPOINT_CAP + 6; /* a call to a PD that was not told */
+    sim_child[0].x0 = BASE_ENDPOINT_CAP + 6; /* a call to a PD that was not announced */
     mkperf_observe_look(o);
     assert_int_equal(mkperf_observe_caller(o, CHILD(2)), -1);
     sim_child[0].x0 = 0; /* the badge of a reply */
@@ -178,7 +178,7 @@ static void test_callers(void **state)
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
 }
 
-/* Samples go on in the caller, and in its caller, as many as the session wants. */
+/* Samples continue in the caller, and in its caller, as many as the session wants. */
 static void test_inferred_callers(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void test_fault(void **state)
     assert_false(fault(200, microkit_msginfo_new(seL4_Fault_UserException, 5), &reply));
 }
 
-/* The same PDs by capabilities of a cspace. What such a PD's faults are, another is told: one that
+/* The same PDs by capabilities of a cspace. Such a PD's faults are another's to handle: one that
  * stands still in the midst of its code may have been stopped there. */
 static void test_shared(void **state)
 {
@@ -339,7 +339,7 @@ static void test_refusals(void **state)
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_RANGE, 0);
     tell(1);
-    m = observe(2, 0, 10); /* addresses go on from the part before */
+    m = observe(2, 0, 10); /* addresses continue from the part before */
     ask(&m, mkperf_ToHost_error_tag);
     refused(mkperf_ErrorCode_ERROR_MALFORMED, 0);
     configure_timer(1000, 0, mkperf_ToHost_error_tag); /* the earlier information is now invalid */

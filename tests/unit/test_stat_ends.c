@@ -3,30 +3,10 @@
  * `mkperf stat` whose session another host ends: the counts until then are printed,
  * and said so, and nothing of another's session is in it.
  */
-#include "fake_net.h"
+#include "one_target.h"
 #include "recording.h"
 
 #include <sys/wait.h>
-
-static char target[64];
-static pid_t child;
-
-static void serve_counts(struct how how)
-{
-    uint16_t port;
-
-    child = start_target(how, &port);
-    snprintf(target, sizeof target, "tcp:127.0.0.1:%u", port);
-}
-
-static void over(void)
-{
-    int ended;
-
-    kill(child, SIGKILL);
-    waitpid(child, &ended, 0);
-    assert_true(WIFSIGNALED(ended));
-}
 
 /* A line's fields with -x ,: of the first with this PD ("": the system) and event. */
 static bool counted(const char *text, const char *pd, uint64_t *count, uint64_t *time_ns)
@@ -63,9 +43,10 @@ static void test_taken_over(void **state)
     for (int how = BOB_CONFIGURES; how <= BOB_SAMPLES; how++) {
         int status;
 
-        serve_counts((struct how){.counts = how, .readings = 5});
-        char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "--duration", "9");
-        over();
+        begin((struct how){.counts = how, .readings = 5});
+        char *text =
+            RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "--duration", "9");
+        end();
         assert_int_equal(status, 0);
         check(text, "", 5);
         assert_non_null(strstr(text, "the session was ended by another host after 0.050 s: the "
@@ -81,10 +62,10 @@ static void test_by_pd(void **state)
         uint64_t count, time_ns;
         int status;
 
-        serve_counts((struct how){.counts = how, .readings = 5});
-        char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "--duration", "9",
+        begin((struct how){.counts = how, .readings = 5});
+        char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "--duration", "9",
                          "--per-pd");
-        over();
+        end();
         assert_int_equal(status, 0);
         assert_true(counted(text, "system", &count, &time_ns));
         check(text, "system", (unsigned)(time_ns / 10000000));
@@ -99,10 +80,10 @@ static void test_ended_on_target(void **state)
     int status;
 
     (void)state;
-    serve_counts((struct how){.counts = ENDED_HERE, .readings = 5});
+    begin((struct how){.counts = ENDED_HERE, .readings = 5});
     char *text =
-        RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "--duration", "9", "--per-pd");
-    over();
+        RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "--duration", "9", "--per-pd");
+    end();
     assert_int_equal(status, 0);
     check(text, "system", 6);
     check(text, "unknown-3", 6);
@@ -115,18 +96,18 @@ static void test_intervals_and_runs(void **state)
     int status;
 
     (void)state;
-    serve_counts((struct how){.counts = BOB_STARTS, .readings = 5});
-    char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "-I", "30");
-    over();
+    begin((struct how){.counts = BOB_STARTS, .readings = 5});
+    char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-I", "30");
+    end();
     assert_int_equal(status, 0);
     assert_non_null(strstr(text, "0.030000000,210000,,cycles,30000000,"));
     assert_non_null(strstr(text, "0.050000000,140000,,cycles,20000000,"));
     assert_null(strstr(text, "0.060000000,"));
 
-    serve_counts((struct how){.counts = BOB_STARTS, .readings = 5});
-    text = RUN(stat, &status, "-t", target, "-e", "cycles", "-x", ",", "-r", "9", "--duration",
+    begin((struct how){.counts = BOB_STARTS, .readings = 5});
+    text = RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-r", "9", "--duration",
                "0.03");
-    over();
+    end();
     assert_int_equal(status, 0);
     check(text, "", 3);
     assert_non_null(strstr(text, "run 2 and later runs are omitted"));
@@ -138,9 +119,9 @@ static void test_nothing(void **state)
     int status;
 
     (void)state;
-    serve_counts((struct how){.counts = BOB_STARTS, .readings = 0});
-    char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "--duration", "9");
-    over();
+    begin((struct how){.counts = BOB_STARTS, .readings = 0});
+    char *text = RUN(stat, &status, "-t", address, "-e", "cycles", "--duration", "9");
+    end();
     assert_int_equal(status, MKPERF_ERR_REFUSED);
     assert_non_null(strstr(text, "the session was ended before anything was counted"));
 }
@@ -151,9 +132,10 @@ static void test_parts(void **state)
     int status;
 
     (void)state;
-    serve_counts((struct how){.counts = COUNTED, .parts = UINT32_MAX});
-    char *text = RUN(stat, &status, "-t", target, "-e", "cycles", "--duration", "0.03", "--per-pd");
-    over();
+    begin((struct how){.counts = COUNTED, .parts = UINT32_MAX});
+    char *text =
+        RUN(stat, &status, "-t", address, "-e", "cycles", "--duration", "0.03", "--per-pd");
+    end();
     assert_int_equal(status, MKPERF_ERR_INPUT);
     assert_non_null(strstr(text, "an answer that is not to GetCounts"));
 }

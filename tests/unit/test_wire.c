@@ -398,7 +398,7 @@ static void wrong_columns(void **state)
         {2, 2, 2, 1, 0, 0, {0}, 0, 1},                         /* a time */
         {2, 2, 3, 0, 0, 0, {0}, 0, 1},                         /* the first period */
         {2, 2, 3, 1, 1, 1, {1 << 2, 0, 0}, 0, 1},              /* half a change */
-        {2, 2, 3, 1, 3, 1, {1 << 2 | 3, 0, 0}, 0, 1},          /* of a kind that there is not */
+        {2, 2, 3, 1, 3, 1, {1 << 2 | 3, 0, 0}, 0, 1},          /* of an unknown kind */
         {2, 2, 3, 1, 2, 1, {1 << 2 | 1, 0, 0}, 0, 1},          /* without the width */
         {2, 2, 3, 1, 3, 1, {1 << 2 | 1, 0, 3 + 32 * 4}, 0, 1}, /* with an impossible one */
         {2, 2, 3, 1, 0, 0, {0}, 1 + 32 * 2, 1},

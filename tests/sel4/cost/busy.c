@@ -2,10 +2,10 @@
 /*
  * A PD that is always busy, busy_frames return addresses deep, and says how long its work took.
  *
- * The work is blocks of exactly BLOCK instructions. After each block the time is told over QEMU's
+ * The work is blocks of exactly BLOCK instructions. After each block the time is printed over QEMU's
  * semihosting, which needs neither the kernel nor a device: `block BEGIN END`, in nanoseconds of
  * CNTPCT, the clock of the samples. The PD has the lowest priority, so what a block takes longer than
- * one that nobody disturbs is what everybody else used: kernel, profiler PD and client PD.
+ * one without a disturbance is what others used: kernel, profiler PD and client PD.
  */
 #include <microkit.h>
 

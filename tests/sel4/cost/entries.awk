@@ -8,8 +8,8 @@
 #   awk -f entries.awk -v ENOUGH=N -v WANT="KIND ..." [-v LIMIT=LINES] NM-OUTPUT TRACE
 #
 # NM-OUTPUT: of `nm -n`. An entry goes from an instruction in a vector table to the one before the
-# next entry or before the idle thread. Its kind is told by the functions that it goes through. Ends
-# when there are ENOUGH entries of each kind in WANT. What KernelMkperfQEMU adds is told as
+# next entry or before the idle thread. Its kind is known by the functions that it passes. Ends
+# when there are ENOUGH entries of each kind in WANT. What KernelMkperfQEMU adds is printed as
 #
 #   emulator KIND MEAN            and not counted: a board does not have it
 
@@ -52,7 +52,7 @@ function function_of(pc,    low, high, middle) {
     return known[pc] = low > 0 ? name[low] : "?"
 }
 
-# Whether the work for an emulator begins, or goes on, in function f.
+# Whether the work for an emulator begins, or continues, in function f.
 function emulator(f) {
     return f ~ /^mkperf_qemu/ || (in_emulator && f ~ /^mkperf_pmu/)
 }
@@ -68,7 +68,7 @@ function entry_ends(    kind, seen, f) {
     if (!entered || count == 0) return
     entered = 0
     kind = kind_of_it()
-    # The first ones find what nobody has touched yet.
+    # The first ones find caches that are cold.
     if (skipped[kind]++ < 3) return
     seen = ++times[kind, count]
     if (seen > times[kind, mode[kind]] || !(kind in mode)) mode[kind] = count
@@ -82,7 +82,7 @@ function entry_ends(    kind, seen, f) {
 BEGIN {
     missing = split(WANT, list, " ")
     for (i in list) wanted[list[i]]
-    # Without one of these kinds could not be told.
+    # Without one of these, kinds could not be distinguished.
     split("sendSignal c_handle_interrupt slowpath sendIPC c_handle_fastpath_call " \
           "c_handle_fastpath_reply_recv c_handle_syscall arm_vector_table idle_thread", needed, " ")
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Work of a known length, for the programs of tests.
+ *
+ * Owns: the loop. Two instructions an iteration, in user mode, without memory.
+ */
+#ifndef MKPERF_TESTS_PD_SPIN_H
+#define MKPERF_TESTS_PD_SPIN_H
+
+#include <stdint.h>
+
+static inline void spin(uint64_t iterations)
+{
+    __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+}
+
+/* n instructions, an even number of at least 2. */
+static inline void work(uint64_t n)
+{
+    spin(n / 2);
+}
+
+#endif
