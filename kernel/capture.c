@@ -297,13 +297,13 @@ static inline void take_special(struct mkperf_hook *s, unsigned i, bool kernel, 
     if (s->session.slice_mask >> i & 1) {
         report_slice(s, i, now);
     } else if (s->session.read_mask >> i & 1) {
-        s->read[i] -= weight; /* it begins anew */
+        s->read[i] -= weight; /* it begins again */
     } else if (s->session.filters == 0 || wanted(s, kernel)) {
         take(s, i, kernel, now, weight, reads);
     } else {
         read_counters(s, reads, NULL, 0);
     }
-    /* What kernel counters counted of this is nobody's, as for the one that overflowed. */
+    /* What kernel counters counted of this belongs to no thread, as for the one that overflowed. */
     for (reads &= s->kernel_mask; reads != 0; reads &= reads - 1) {
         unsigned k = (unsigned)__builtin_ctz(reads);
         s->read[k] = count_of(k);

@@ -59,7 +59,7 @@ void mkperf_counts_entry(struct mkperf_hook *s, struct mkperf_identity user,
         user.badge == kernel.badge && user.sc == kernel.sc ? of_user : find(s, kernel);
     bool known = s->count_known && of_user != NULL && of_kernel != NULL;
 
-    if (!known) { /* counters were set anew since: only the next interval is known */
+    if (!known) { /* counters were set again since: only the next interval is known */
         struct mkperf_identity self = mkperf_port_identity(s->owner);
         t->self = mkperf_counts_key(self.badge);
         t->self_sc = sc_of(s, self);

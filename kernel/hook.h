@@ -86,7 +86,7 @@ struct mkperf_hook {
     struct mkperf_counts *counts; /* as the kernel sees the tables; NULL: to be looked up again */
     struct mkperf_soft *soft;
     uint32_t count_last[MKPERF_MAX_COUNTERS]; /* values when counts by thread were last taken, */
-    bool count_known;                         /* or not, since counters were set anew */
+    bool count_known;                         /* or not, since counters were set again */
 
     struct mkperf_hook_sched sched;
 

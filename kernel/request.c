@@ -34,7 +34,7 @@ static uint32_t bits(uint32_t mask)
 }
 
 /* Events that counter i has left to its overflow; 0 if that was just now, for counters of the
- * kernel go on. */
+ * kernel continue. */
 static uint32_t left_of(unsigned i)
 {
     uint32_t left = 0 - mkperf_pmu_read(i);
@@ -117,7 +117,7 @@ static void copy(struct mkperf_configuration *to, const struct mkperf_configurat
     }
 }
 
-/* s->want: nothing in it may name a counter that there is not, or lead anywhere else. */
+/* s->want: nothing in it may name a missing counter, or lead anywhere else. */
 static uint32_t check_counters(struct mkperf_hook *s)
 {
     struct mkperf_configuration *want = &s->want;
@@ -205,7 +205,7 @@ static bool program_all(struct mkperf_hook *s, uint32_t *what)
     return true;
 }
 
-/* The session's configuration is checked and in s->session: it begins, or goes on, at *time. */
+/* The session's configuration is checked and in s->session: it begins, or continues, at *time. */
 static uint32_t begin_session(struct mkperf_hook *s, uint32_t *what, uint64_t *time)
 {
     s->mask = s->session.counter_mask;

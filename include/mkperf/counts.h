@@ -20,8 +20,8 @@ enum mkperf_counts_limits {
     MKPERF_COUNTS_REGION_BYTES = 0x8000,        /* whole pages that hold the table */
 };
 
-/* A counter that counts is armed with this, so that its value goes on in the low 31 bits when the
- * hook arms it anew. */
+/* A counter that counts is armed with this, so that its value continues in the low 31 bits when the
+ * hook arms it again. */
 #define MKPERF_COUNT_PERIOD UINT32_C(0x80000000)
 #define MKPERF_COUNT_BITS UINT32_C(0x7fffffff)
 

@@ -68,20 +68,20 @@ static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t calle
 enum mkperf_request {
     /* The configuration is a new session. Its ring is empty: head and tail are 0. */
     MKPERF_REQUEST_APPLY = 1,
-    /* Other counters and filters; the session, its ring and its losses go on. The ring's size,
+    /* Other counters and filters; the session, its ring and its losses continue. The ring's size,
      * max_frames and the tables are not looked at. */
     MKPERF_REQUEST_CONTINUE = 2,
     /* period and jitter_mask of the session's counters, and the watermark; nothing else is looked
      * at. A counter that has more than two new periods left before its overflow is set forward:
      * its interval ends one period from now, and its sample weighs what was counted. */
     MKPERF_REQUEST_UPDATE = 3,
-    /* The counters stand still. The session goes on: CONTINUE, or WITHDRAW. */
+    /* The counters stand still. The session continues: CONTINUE, or WITHDRAW. */
     MKPERF_REQUEST_STOP = 4,
     /* The session is over: counters off, nothing remembered. */
     MKPERF_REQUEST_WITHDRAW = 5,
     MKPERF_REQUEST_OP = 7, /* mask */
     /* The answer's counter[], too: after STOP and WITHDRAW have stopped them, before the others
-     * have set them anew. */
+     * have set them again. */
     MKPERF_REQUEST_SNAPSHOT = 8,
 };
 

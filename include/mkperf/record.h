@@ -18,7 +18,7 @@
  *   word 2   thread: in the core's ring, as the hook wrote it, the badge of the thread's fault
  *            handler or one of the hook's own MKPERF_THREAD_*; in the output ring its identity
  *   word 3   in the core's ring: the badge of the thread's scheduling context, 0 without one. What
- *            it says is in word 2 of the output ring, and nobody looks at it there
+ *            it says is in word 2 of the output ring, and is not read there
  *   word 4   period: how many events this sample stands for
  *            (a sample of a thread that stops to wait has MKPERF_OFF_CPU_COUNTER and 1)
  *   word 5   pc of the interrupted user code (0 with MKPERF_SAMPLE_NO_USER)
@@ -33,7 +33,7 @@
  *              bits 0-7 its number of return addresses, 8-15 the flags of their walk
  *              its badge and the badge of its scheduling context, as words 2 and 3
  *              its link register
- *              the address at which it goes on after the call
+ *              the address at which it continues after the call
  *              its return addresses, innermost first
  *   then     only with MKPERF_SAMPLE_READ: the number n of values, and n values, ascending by
  *            counter: bits 56-63 counter, 0-55 what it counted since the last overflow of the
@@ -73,7 +73,7 @@ enum mkperf_record_type {
 enum mkperf_sample_flags {
     MKPERF_SAMPLE_KERNEL = 1 << 0,      /* the overflow fell into the kernel: word 6 is present */
     MKPERF_SAMPLE_NO_USER = 1 << 1,     /* no user context at all (the idle thread) */
-    MKPERF_SAMPLE_DEPTH_LIMIT = 1 << 2, /* the chain goes on beyond the configured depth */
+    MKPERF_SAMPLE_DEPTH_LIMIT = 1 << 2, /* the chain continues beyond the configured depth */
     MKPERF_SAMPLE_BAD_FP = 1 << 3,      /* the walk ended at a frame pointer that failed a check */
     MKPERF_SAMPLE_READ = 1 << 5,        /* values of other counters follow the frames */
     MKPERF_SAMPLE_CALLERS = 1 << 4,     /* callers in other threads follow the frames */
@@ -165,7 +165,7 @@ static inline uint64_t mkperf_thread_from_wire(uint64_t field)
  * that it found in a thread's stack: 0 stands for it.
  * FRAME_PD: the next frame is the identity of the PD that the frames after it belong to.
  * FRAME_CALLER: a caller in another thread; its identity, its link register, the address at which it
- * goes on after the call, and its return addresses follow.
+ * continues after the call, and its return addresses follow.
  */
 #define MKPERF_FRAME_MARKERS (UINT64_MAX - 0xfff)
 #define MKPERF_FRAME_PD (UINT64_MAX - 0xff)

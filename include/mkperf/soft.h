@@ -9,7 +9,7 @@
  * Names are perf's where perf has one:
  *
  * - context-switches: the thread stopped running and another ran; counted for the one that stopped.
- * - faults: it did what its fault handler (Microkit: the parent PD or the monitor) is told of:
+ * - faults: it did what its fault handler (Microkit: the parent PD or the monitor) receives:
  *   memory faults, capability faults, unknown system calls, exceptions. perf's `faults` are memory
  *   faults alone.
  * - ppcalls: its protected call was delivered to the callee (a plain send, too).

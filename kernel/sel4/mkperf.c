@@ -257,13 +257,13 @@ void mkperf_askedRequest(void)
 
 /*
  * A counter has overflowed, and some interrupt is there. If it is the profiling interrupt, the
- * samples are taken, and the kernel returns to user mode from here; else the caller goes on with
+ * samples are taken, and the kernel returns to user mode from here; else the caller continues with
  * it, and the profiling interrupt comes when it is over. It does so, too, if the counters that
  * overflowed are not the session's: the interrupt is then masked and signalled as any other, and
  * cannot come again before its handler is invoked.
  *
- * Without updateTimestamp and checkBudget, if nobody has to be woken. That is sound for the
- * scheduler: ksCurTime and ksConsumed stay what they were at the last entry, the thread that goes on
+ * Without updateTimestamp and checkBudget, if no thread has to be woken. That is sound for the
+ * scheduler: ksCurTime and ksConsumed stay what they were at the last entry, the thread that continues
  * is the one that was running, and the next entry computes what it consumed from the timer as ever,
  * the hook's time included. No thread state, queue or scheduler action changes, so there is nothing
  * to schedule. The deadline timer stays programmed, and fires late by no more than one sample. To

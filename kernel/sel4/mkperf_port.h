@@ -181,7 +181,7 @@ static inline const cte_t *mkperf_replySlot(const cte_t *root, uint64_t reply)
  * The thread whose protected call `of` is serving, or NULL. A thread that serves a call holds a reply
  * object that the caller is blocked on; reply: where in its CSpace the capability for it is. While
  * the thread waits for the next call, the object's thread is itself and blocked on receiving, and
- * after a deletion or another reply there is none: then nobody is served. A fault is no call.
+ * after a deletion or another reply there is none: then no thread is served. A fault is no call.
  */
 static inline const void *mkperf_port_caller(const void *of, uint64_t reply)
 {

@@ -300,7 +300,7 @@ static enum mkperf_encode_result add_sample(struct mkperf_encoder *e, uint64_t h
     return MKPERF_ENCODE_ADDED;
 }
 
-/* Whether a run may go on with a sample of another kind than the last one's. */
+/* Whether a run may continue with a sample of another kind than the last one's. */
 static bool kind_ok(const struct mkperf_encoder *e, uint64_t header)
 {
     unsigned flags = mkperf_record_flags(header);

@@ -83,7 +83,8 @@ struct mkperf_encoder {
     uint32_t session;
     uint32_t epoch;
     uint32_t batches; /* of this epoch */
-    uint64_t mix; /* MKPERF_JITTER_MIX: in memory, since a constant is made anew, in four steps, for
+    uint64_t
+        mix; /* MKPERF_JITTER_MIX: in memory, since a constant is made again, in four steps, for
                      each use */
     uint64_t tick_hz;
     uint64_t sent; /* samples in finished batches of this session */

@@ -4,7 +4,7 @@
  *
  * Owns: struct mkperf_periods. Used by encode.c only. A period follows from the time of the
  * counter's sample before (include/mkperf/jitter.h) while the middle of the periods, the base,
- * stays the same. Nobody says when that changes: it is found out from a period that was not
+ * stays the same. Its changes are not announced: they are detected by a period that was not
  * expected. A wrong guess costs bytes and nothing else, because the receiver makes the same one and
  * gets the difference.
  */

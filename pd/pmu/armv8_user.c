@@ -62,7 +62,7 @@ static bool program(unsigned counter, uint32_t select)
 
 static void start(uint32_t mask)
 {
-    pmu_write_pmovsclr(mask & all()); /* coming round is nobody's business */
+    pmu_write_pmovsclr(mask & all()); /* no event's counter: its overflow has no meaning */
     pmu_write_pmcntenset(mask & all());
     pmu_write_pmcr((pmu_read_pmcr() & ~(uint64_t)(PMCR_P | PMCR_C)) | PMCR_E);
     pmu_isb();

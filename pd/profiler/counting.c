@@ -2,7 +2,7 @@
 /*
  * Counting: see counting.h.
  *
- * The hook arms a counter anew after an overflow and writes a record; what a snapshot says and the
+ * The hook arms a counter again after an overflow and writes a record; what a snapshot says and the
  * records belong together if no record came after it. Of that, records of scheduling events do not
  * count.
  */
@@ -212,7 +212,7 @@ static void copy_threads(struct mkperf_profiler *p)
             }
         }
     }
-    /* Other cores' threads go on while the table is read: what that adds is not this PD's to pay. */
+    /* Other cores' threads run while the table is read: what that adds is not this PD's to pay. */
     for (unsigned s = 0; s < MKPERF_COUNT_SLOTS && self != NULL; s++) {
         self->count[s] += p->cores > 1 && (int64_t)rest[s] < 0 ? 0 : rest[s];
     }

@@ -150,7 +150,7 @@ static void wake(struct mkperf_latency *l, unsigned to, unsigned kind, unsigned 
 
     t->waits = false;
     if (kind == MKPERF_LATENCY_NOTIFY && waker == NOWHERE) {
-        return; /* nobody knows by whom */
+        return; /* by whom is unknown */
     }
     if (!waited) {
         struct mkperf_latency_pair *p =
@@ -281,7 +281,7 @@ void mkperf_latency_event(struct mkperf_latency *l, unsigned core, uint64_t head
     case MKPERF_SCHED_FAULT:
         t->waits = false;
         break;
-    default: /* locks change nobody's state */
+    default: /* locks change no thread's state */
         break;
     }
 }

@@ -73,7 +73,7 @@ void mkperf_observe_look(struct mkperf_observation *o);
 
 /*
  * The thread whose protected call the thread `callee` was serving at the last snapshot, if registers
- * prove it: it stands at the instruction of its call to `callee`, and nobody else does. -1: none.
+ * prove it: it stands at the instruction of its call to `callee`, and no other PD does. -1: none.
  * docs/stock.md has the argument. Bounded by the numbers of threads and channels.
  */
 int mkperf_observe_caller(const struct mkperf_observation *o, uint64_t callee);

@@ -3,7 +3,7 @@
  * Pacing: how often samples come, and how often the hook wakes this PD.
  *
  * Owns: the periods, jitter masks and watermarks that the hook works with. Called after each drain,
- * outside the copy: one request for all of them, which also finds out whether somebody else has
+ * outside the copy: one request for all of them, which also detects whether another host has
  * changed the counters.
  *
  * On each core an event has one period for its user and its kernel counter, so that all its samples

@@ -285,7 +285,7 @@ static bool plan_slices(struct mkperf_plan *plan, const mkperf_Configure *reques
     return true;
 }
 
-/* Scheduling events wake nobody where they happen (the scheduler is at work there), so a counter
+/* Scheduling events wake no PD where they happen (the scheduler is at work there), so a counter
  * that is left over strikes now and then. Without one, samples do. */
 static void plan_beat(struct mkperf_plan *plan, const struct mkperf_cpu *cpu, uint32_t needed)
 {

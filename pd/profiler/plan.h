@@ -43,7 +43,7 @@ struct mkperf_plan_slice {
 struct mkperf_plan {
     uint32_t events; /* 0: nothing configured */
     uint32_t max_frames;
-    uint32_t callers; /* in other PDs, with which a chain goes on */
+    uint32_t callers; /* in other PDs, in which a chain continues */
     bool no_jitter;
     bool adaptive; /* some event has a frequency */
     bool counting; /* all events count, or all sample */

@@ -184,7 +184,7 @@ void mkperf_timer_reads_pause(struct mkperf_profiler *p)
         p->cpu.pmu->user->stop(r->mask);
     }
     for (unsigned n = 0; r->mask >> n & 1; n++) {
-        if (r->hook) { /* which begins anew each time */
+        if (r->hook) { /* which begins again each time */
             r->count[n] += mkperf_answered(&p->kernel)->counter[n].value - MKPERF_COUNT_PERIOD;
         } else {
             uint32_t value = p->cpu.pmu->user->read(n);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# mkperf in somebody else's Microkit system. In that system's Makefile, where MICROKIT_SDK,
+# mkperf in another Microkit system. In that system's Makefile, where MICROKIT_SDK,
 # MICROKIT_BOARD, MICROKIT_CONFIG and BUILD_DIR are set, below its first target:
 #
 #   include /path/to/mkperf/platform/microkit/mkperf.mk

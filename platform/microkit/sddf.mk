@@ -26,7 +26,7 @@ $(B)/demo/client_sddf_serial.elf: $(SDDF_SERIAL_OBJ) $(call target_objects,$(CLI
 	$(Q)mkdir -p $(@D)
 	$(Q)$(target_link)
 
-# Only the PDs, for somebody else's system and any board.
+# Only the PDs, for another system and any board.
 .PHONY: sddf-pds
 sddf-pds: $(B)/demo/profiler.elf $(B)/demo/client_sddf.elf $(B)/demo/client_sddf_serial.elf
 target: sddf-pds

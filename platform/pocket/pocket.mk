@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# mkperf in somebody else's system on the built-in platform, for QEMU. The same as
+# mkperf in another system on the built-in platform, for QEMU. The same as
 # platform/microkit/mkperf.mk for a Microkit SDK, with the same lines in that system's Makefile, where
 # BUILD_DIR is set, below its first target (docs/first-system.md is a whole example):
 #

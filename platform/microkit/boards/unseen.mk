@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Boards on which mkperf has not been seen, neither on hardware nor in an emulator. For those whose UART has
-# a driver here, mkperf's PDs can be built for a system of somebody's own (mkperf.mk); not the demo, which
+# a driver here, mkperf's PDs can be built for another system (mkperf.mk); not the demo, which
 # needs a timer device. For the others the client PD is sDDF's client: `make sddf-pds SDDF=...`.
 #
 # Interrupts and addresses are those of seL4 16.0.0's device trees (tools/dts). The UART is the kernel's

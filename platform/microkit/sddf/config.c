@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each PD of net.system and serial.system is told of its queues and devices, in the structures
+ * What each PD of net.system and serial.system is given about its queues and devices, in the structures
  * of sDDF's headers: what sdfgen makes for a system that it describes. sddf.mk takes each variable,
  * by the section of its name, and puts it into a copy of the PD's ELF. Nothing here is linked.
  * Written for sDDF 0.6 and 0.7.

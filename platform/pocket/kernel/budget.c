@@ -39,7 +39,7 @@ void budget_init(struct task *t)
 }
 
 /* The budget that t runs on; NULL: none, it may always run. A call that is served waits for its
- * reply, so nobody serves himself. */
+ * reply, so no task serves itself. */
 struct budget *budget_of(struct task *t)
 {
     while (t->pd != NULL && t->pd->passive && t->serving != NULL) {
@@ -103,7 +103,7 @@ void budget_charge(struct core *core, uint64_t now)
     core->charged = now;
 }
 
-/* Nobody used it until now: what was there before is there from now on. */
+/* No task used it until now: what was there before is there from now on. */
 void budget_resume(struct budget *b, uint64_t now)
 {
     struct refill *first = &b->refill[0];

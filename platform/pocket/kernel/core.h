@@ -57,7 +57,7 @@ struct task {
     const struct pocket_pd *pd;      /* NULL: the idle task */
     struct mkperf_identity identity; /* in samples */
     unsigned number;                 /* in scheduling events: below POCKET_MAX_PDS, or idle's */
-    bool served;                     /* somebody may send it a message */
+    bool served;                     /* a task may send it a message */
     uint64_t ttbr0;
     uint64_t *message; /* the message words of its IPC buffer */
     struct core *core; /* where it runs */
@@ -74,7 +74,7 @@ struct task {
     uint64_t slice; /* what a preempted task has left of its time slice, ticks; 0: all */
     bool calling;   /* entered the kernel by a system call, and has not run since */
     bool faulted;   /* the message being sent is the fault below, not the IPC buffer's */
-    bool restart;   /* was restarted while another core ran it: goes on at restart_pc */
+    bool restart;   /* was restarted while another core ran it: continues at restart_pc */
     uint64_t restart_pc;
     uint64_t fault[FAULT_WORDS];
 };
@@ -105,7 +105,7 @@ struct core {
     bool slice_over;      /* current has used it up */
     uint64_t slice_end;   /* ticks */
     uint64_t timer;       /* what the timer is set to; UINT64_MAX: it is off */
-    struct budget *payer; /* whose budget is being used, NULL: nobody's; */
+    struct budget *payer; /* whose budget is being used, NULL: none; */
     uint64_t charged;     /* has paid until this time */
     struct task idle;
     struct mkperf_hook hook;

@@ -26,7 +26,7 @@ static void copy(uint64_t *to, const uint64_t *from, unsigned n)
     }
 }
 
-/* Ends the wait of a task that receives, or lets one that runs go on. */
+/* Ends the wait of a task that receives, or lets one that runs continue. */
 static void received(struct task *t, uint64_t badge, uint64_t info)
 {
     t->context.x[0] = badge;
@@ -165,7 +165,7 @@ static void reply(struct task *t, uint64_t info)
     }
     t->serving = NULL;
     if (client->faulted) {
-        client->faulted = false; /* goes on where it faulted, registers as they were */
+        client->faulted = false; /* continues where it faulted, registers as they were */
         tell(MKPERF_SCHED_WAKE, client);
     } else {
         copy(client->message, t->message, message_length(info));

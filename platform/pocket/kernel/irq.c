@@ -36,7 +36,7 @@ enum {
 #define ENTRY_ADDRESS UINT64_C(0x0000fffffffff000)
 
 static struct {
-    struct task *task; /* NULL: nobody's */
+    struct task *task; /* NULL: no task's */
     uint64_t badge;
 } holders[POCKET_MAX_IRQS];
 

@@ -5,7 +5,7 @@
  * QEMU sets its timer one event before an event counter's overflow. With exact instruction counting
  * it finds no overflow then, and nothing left to wait for, so that the overflow is not noticed
  * before the next change of exception level. Its timer for the cycle counter is right, and looks at
- * all counters. So the cycle counter, which nobody else uses, is set to overflow together with the
+ * all counters. So the cycle counter, which has no other user, is set to overflow together with the
  * next event counter; its own interrupt stays off.
  *
  * Counters of user events stand still in the kernel and the other way around; the cycle counter
@@ -20,7 +20,7 @@ enum { COUNTERS = 6, CPU_CYCLES = 0x11 }; /* QEMU's Cortex-A53 has six */
 #define NOT_AT_EL0 (UINT64_C(1) << 30)
 #define CYCLE_COUNTER (UINT64_C(1) << 31)
 
-/* Of what is counted, only the kernel's cycles go on while the idle task waits. */
+/* Of what is counted, only the kernel's cycles are counted while the idle task waits. */
 static bool counts_idle(const struct mkperf_hook *hook, unsigned i)
 {
     uint32_t select = hook->session.counter[i].select;

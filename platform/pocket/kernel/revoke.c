@@ -50,7 +50,7 @@ void sys_page(struct task *t)
     }
 }
 
-/* It can be made anew, by a restart. */
+/* A restart can make it again. */
 void sys_pd_delete(struct task *t)
 {
     struct task *child = task_child(t, t->context.x[0]);

@@ -138,7 +138,7 @@ static void test_split(void)
     figure("split-kernel", answers[ANSWER_KERNEL]);
 }
 
-/* Nobody runs for 50 ms: cycles at EL1 go on, and are the idle task's. */
+/* No task runs for 50 ms: cycles at EL1 are counted, as the idle task's. */
 static void start_idle_test(void)
 {
     call(CALL_START, 2, 1000003, FULL, false);

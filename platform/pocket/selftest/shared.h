@@ -14,7 +14,7 @@ enum act {
     ACT_READ_KERNEL,
     ACT_SYSREG,
     ACT_SYSCALL,
-    ACT_STACK_OVERFLOW, /* last: nobody gives the stack back */
+    ACT_STACK_OVERFLOW, /* last: the stack is not given back */
     ACT_LAST = ACT_STACK_OVERFLOW,
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Selftest: does on each notification what it is told, and most of that is forbidden. */
+/* Selftest: does on each notification what it was sent, and most of that is forbidden. */
 #include <microkit.h>
 
 #include "shared.h"
 
 volatile struct shared *shared;
-static volatile uintptr_t null;        /* not a constant, so nobody reasons about it */
+static volatile uintptr_t null; /* not a constant, so that the compiler does not reason about it */
 static uint32_t code[] = {0xd65f03c0}; /* ret */
 
 void init(void)
