@@ -212,4 +212,6 @@ check "software events and cycles by PD: exact, and their sum the system's" stat
 check "bad requests are refused with the reason" refusals
 check "scheduling events before a fault and before a mark" sched_recorded
 check "the last switches lead to the fault" sched_last sched-fault 1000 'prev_comm=victim .*reason=faulted'
-check "the last switches lead to the mark" sched_last sched-mark 30 'prev_comm=talker .*reason=called'
+# Between the session's begin and the mark, the talker alone works: how many switches there are depends on what the
+# host asks meanwhile.
+check "the last switches lead to the mark" sched_last sched-mark 10 'prev_comm=talker .*reason=called'
