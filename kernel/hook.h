@@ -40,9 +40,9 @@ struct mkperf_hook_sched {
     uint64_t lost;   /* events since the last one that was written, */
     uint64_t lost_from;   /* and the time of the first of them */
     uint64_t lost_before; /* events of the session that were lost before those */
-    uint32_t sampled;     /* reasons of switches that a sample is taken at, bit = number */
     /* A message was delivered to this thread, and no event says so yet: kind and time. */
     const void *delivered;
+    uint64_t sampled; /* reasons of switches that a sample is taken at, bit = number */
     unsigned kind;
     uint64_t time;
     const void *slot[MKPERF_SCHED_SLOTS]; /* the threads with a record in the session */
@@ -225,8 +225,8 @@ void mkperf_soft_fault(struct mkperf_hook *s, struct mkperf_identity thread, uin
  * event is counted as lost. The owner is woken at the watermark, as for samples. */
 
 /* `thread` runs from now on. reason: why `last`, which ran before it and whose registers are saved,
- * stopped (enum mkperf_sched_reason); for STOPPED_CALLED and STOPPED_REPLIED, without regard to whether the message was delivered to
- * `thread`: mkperf_sched_delivered has said so. */
+ * stopped (enum mkperf_sched_reason). That a call or a reply was delivered, mkperf_sched_delivered has
+ * said; or on a fast path STOPPED_CALLED and STOPPED_REPLIED say that it was, to `thread`. */
 void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *last,
                          const void *thread);
 
@@ -238,11 +238,6 @@ void mkperf_sched_irq(struct mkperf_hook *s, unsigned irq, const void *thread);
 /* `thread` runs, and waited for the kernel's lock from `began` until `got` (ticks): two events. Only if
  * it had to wait; with the lock, before other events of this entry. */
 void mkperf_sched_lock(struct mkperf_hook *s, const void *thread, uint64_t began, uint64_t got);
-
-/* The fast path of a kernel: the call was delivered to `thread` (CALLED), or the reply (REPLIED),
- * which runs from now on. */
-void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *last,
-                         const void *thread);
 
 /* The thread is deleted, its address may become another's. At any time, for the states of all
  * cores. */

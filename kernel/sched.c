@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void put_sched(struct mkperf_hook *
         return;
     }
     struct mkperf_ring *ring = s->ring;
-    uint64_t *w = &ring->data[(head & (s->ring_bytes - 1)) / 8];
+    uint64_t *w = (uint64_t *)(void *)((uint8_t *)ring->data + (head & (s->ring_bytes - 1)));
     w[MKPERF_WORD_HEADER] = header;
     w[MKPERF_WORD_TIME] = time;
     s->head = next;
@@ -179,46 +179,37 @@ __attribute__((noinline)) void mkperf_sched_flush(struct mkperf_hook *s)
     }
 }
 
-/* A switch with a sample of the thread that stops. */
+/* A switch behind the event of a delivery, or with a sample of the thread that stops. */
 __attribute__((noinline)) static void put_sampled(struct mkperf_hook *s, unsigned reason,
                                                   const void *last, const void *thread,
                                                   uint64_t time)
 {
-    mkperf_capture_waiting(s, last, time);
-    put_other(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
-}
-
-static inline __attribute__((always_inline)) void put_switch(struct mkperf_hook *s, unsigned reason,
-                                                             const void *last, const void *thread,
-                                                             uint64_t time)
-{
-    if (__builtin_expect(s->sched.sampled >> reason & 1, 0)) {
-        put_sampled(s, reason, last, thread, time);
-        return;
+    mkperf_sched_flush(s);
+    if (s->sched.sampled >> reason & 1) {
+        mkperf_capture_waiting(s, last, time);
     }
-    put_other(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
+    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
-void mkperf_sched_direct(struct mkperf_hook *s, unsigned reason, const void *last,
-                         const void *thread)
+/* A switch after a delivery, which it says as well if it is to that thread. */
+__attribute__((noinline)) static void put_switch(struct mkperf_hook *s, unsigned reason,
+                                                 const void *last, const void *thread,
+                                                 uint64_t time)
 {
-    put_switch(s, reason, last, thread, mkperf_port_time());
-}
-
-/* A switch behind a delivery, which it says as well if it is to that thread. */
-__attribute__((noinline)) static void put_delivered(struct mkperf_hook *s, unsigned reason,
-                                                    const void *last, const void *thread,
-                                                    uint64_t time)
-{
-    bool replies = s->sched.kind == MKPERF_SCHED_REPLY;
+    struct mkperf_hook_sched *c = &s->sched;
+    bool replies = c->kind == MKPERF_SCHED_REPLY;
     bool waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                  reason == MKPERF_STOPPED_WAIT_NOTIFICATION;
 
-    if (s->sched.delivered == thread && (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
-        s->sched.delivered = NULL;
+    if (c->delivered == thread && (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
+        c->delivered = NULL;
         reason = replies ? MKPERF_STOPPED_REPLIED : reason;
     }
-    put_switch(s, reason, last, thread, time);
+    if (__builtin_expect(c->delivered != NULL || (c->sampled >> reason & 1) != 0, 0)) {
+        put_sampled(s, reason, last, thread, time);
+        return;
+    }
+    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
 /* The time is read first, as many instructions after counts by thread are taken in any case. */
@@ -227,11 +218,11 @@ void mkperf_sched_switch(struct mkperf_hook *s, unsigned reason, const void *las
 {
     uint64_t time = mkperf_port_time();
 
-    if (s->sched.delivered != NULL) {
-        put_delivered(s, reason, last, thread, time);
+    if (((uintptr_t)s->sched.delivered | s->sched.sampled) != 0) {
+        put_switch(s, reason, last, thread, time);
         return;
     }
-    put_switch(s, reason, last, thread, time);
+    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, reason, 0), thread, time);
 }
 
 void mkperf_sched_deliver_next(struct mkperf_hook *s, unsigned kind, const void *thread,
@@ -282,5 +273,6 @@ void mkperf_sched_begin(struct mkperf_hook *s, uint64_t time)
     for (unsigned i = 0; i < MKPERF_SCHED_SLOTS; i++) {
         c->slot[i] = NULL;
     }
-    put_switch(s, MKPERF_STOPPED_UNKNOWN, NULL, mkperf_port_running(), time);
+    put_sched(s, mkperf_sched_what(MKPERF_SCHED_SWITCH, MKPERF_STOPPED_UNKNOWN, 0),
+              mkperf_port_running(), time);
 }

@@ -138,7 +138,7 @@ static inline FORCE_INLINE void mkperf_switchDirectly(tcb_t *thread, vspace_root
         bool_t calls = thread_state_get_tsType(last->tcbState) == ThreadState_BlockedOnReply;
 
         node->running = thread;
-        mkperf_sched_direct(&node->hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED,
+        mkperf_sched_switch(&node->hook, calls ? MKPERF_STOPPED_CALLED : MKPERF_STOPPED_REPLIED,
                             last, thread);
     }
 #else

@@ -237,7 +237,7 @@ static void test_delivery(void **state)
     uint64_t before = r.events;
     mkperf_sched_flush(&hook);
     r.badge[mkperf_port_slot(&threads[5]) % MKPERF_SCHED_SLOTS] = 0;
-    mkperf_sched_direct(&hook, MKPERF_STOPPED_REPLIED, NULL, &threads[5]);
+    mkperf_sched_switch(&hook, MKPERF_STOPPED_REPLIED, NULL, &threads[5]);
     drain(&r);
     assert_int_equal(r.events - before, 1);
     assert_int_equal(r.about, 6);
