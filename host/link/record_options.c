@@ -304,6 +304,13 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
         mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {
         return e->status;
     }
+    if (o->configure.events_count == 0 && !o->configure.off_cpu &&
+        (o->pd != NULL || o->subtree != NULL)) {
+        return mkperf_usage_error(e, command,
+                                  "%s selects samples, and scheduling events are of all PDs: for "
+                                  "samples beside them, add -e, -c or -F",
+                                  o->pd != NULL ? "--pd" : "--subtree");
+    }
     for (unsigned i = 0; i < o->configure.events_count; i++) {
         mkperf_EventSpec *spec = &o->configure.events[i];
         if (spec->period == 0 && spec->frequency == 0 && !spec->read) {

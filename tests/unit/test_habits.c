@@ -80,6 +80,8 @@ static void test_file_without_i(void **state)
     SAYS(script, 0, "gamma_", in);
     SAYS(report, MKPERF_ERR_USAGE, "what is", in, "more", "--stdio");
     SAYS(report, MKPERF_ERR_USAGE, "two recordings", "-i", in, in, "--stdio");
+    SAYS(record, MKPERF_ERR_USAGE, "--pd selects samples", "-t", "file:none", "--sched", "--pd",
+         "server");
 }
 
 static void test_accepted(void **state)
