@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 static bool is_chosen(const struct annotate_choice *c, const char *name)
@@ -42,16 +43,8 @@ static int compare_hits(const void *pa, const void *pb)
     if (order != 0) {
         return order;
     }
-    if (a->symbol.start != b->symbol.start) {
-        return a->symbol.start < b->symbol.start ? -1 : 1;
-    }
-    return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
-
-static void add(struct mkperf_weight *to, const struct mkperf_weight *w)
-{
-    to->samples += w->samples;
-    to->period += w->period;
+    return a->symbol.start != b->symbol.start ? mkperf_compare(a->symbol.start, b->symbol.start)
+                                              : mkperf_compare(a->addr, b->addr);
 }
 
 /* Sorted hits: one for each address, and the functions that they are in. */
@@ -70,9 +63,9 @@ static void merge(struct annotate_hits *h)
             *last =
                 (struct annotate_function){.module = hit.module, .symbol = hit.symbol, .first = n};
         }
-        add(&last->weight, &hit.weight);
+        mkperf_weight_add(&last->weight, &hit.weight);
         if (last->n > 0 && h->hit[n - 1].addr == hit.addr) {
-            add(&h->hit[n - 1].weight, &hit.weight);
+            mkperf_weight_add(&h->hit[n - 1].weight, &hit.weight);
         } else {
             h->hit[n++] = hit;
             last->n++;
@@ -88,7 +81,7 @@ static int compare_functions(const void *pa, const void *pb)
     if (a->weight.period != b->weight.period) {
         return a->weight.period > b->weight.period ? -1 : 1;
     }
-    return a->first < b->first ? -1 : a->first > b->first;
+    return mkperf_compare(a->first, b->first);
 }
 
 void annotate_hits_find(struct annotate_hits *h, const struct mkperf_frames *f,

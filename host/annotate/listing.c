@@ -90,8 +90,7 @@ enum mkperf_status annotate_print(const struct annotate_hits *h,
         struct mkperf_weight w = {0, 0};
 
         for (; hit < end && hit->addr < insn.addr + insn.size; hit++) {
-            w.samples += hit->weight.samples;
-            w.period += hit->weight.period;
+            mkperf_weight_add(&w, &hit->weight);
         }
         if (style->source) {
             print_source(&last, function, insn.addr, sources, out);

@@ -72,7 +72,7 @@ struct comparison {
     struct mkperf_profile profile[SIDES];
     struct mkperf_frames frames[SIDES];
     struct entry *entry;
-    size_t n;
+    size_t n, room;
     double samples[SIDES]; /* effective, of the current event */
 };
 
@@ -127,20 +127,16 @@ static void add_entry(struct comparison *d, const struct mkperf_frames *f,
 }
 
 /* Appends the rows of one side as entries. */
-static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_t event,
-                                   const char *pd, const struct report_column_list *keys,
-                                   struct mkperf_error *e)
+static void add_side(struct comparison *d, enum side side, uint32_t event, const char *pd,
+                     const struct report_column_list *keys)
 {
     struct report_options o = {.keys = *keys, .pd = pd};
     struct mkperf_frames *f = &d->frames[side];
     const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
 
-    if (report_rows_build(&rows, f, &o, event, e) != MKPERF_OK) {
-        report_rows_free(&rows);
-        return e->status;
-    }
-    d->entry = mkperf_xrealloc(d->entry, d->n + rows.n, sizeof *d->entry);
+    report_rows_build(&rows, f, &o, event);
+    MKPERF_GROW(d->entry, d->room, d->n + rows.n + 1);
     for (uint32_t i = 0; i < rows.n; i++) {
         add_entry(d, f, keys, &rows.row[i], side,
                   (double)rows.row[i].self.period / (double)p->total[event].period);
@@ -150,7 +146,6 @@ static enum mkperf_status add_side(struct comparison *d, enum side side, uint32_
                            ? (double)p->total[event].period * (double)p->total[event].period /
                                  p->squares[event]
                            : 0;
-    return MKPERF_OK;
 }
 
 /* A symbol's text without the mode before it: kernel and user functions of one name are
@@ -297,14 +292,11 @@ static void print_rows(const struct comparison *d, const struct command *c)
            significant);
 }
 
-static enum mkperf_status compare_event(struct comparison *d, const struct command *c, uint32_t a,
-                                        uint32_t b, struct mkperf_error *e)
+static void compare_event(struct comparison *d, const struct command *c, uint32_t a, uint32_t b)
 {
     clear(d);
-    if (add_side(d, SIDE_A, a, c->names.pd, &c->keys, e) != MKPERF_OK ||
-        add_side(d, SIDE_B, b, c->names.pd, &c->keys, e) != MKPERF_OK) {
-        return e->status;
-    }
+    add_side(d, SIDE_A, a, c->names.pd, &c->keys);
+    add_side(d, SIDE_B, b, c->names.pd, &c->keys);
     merge(d);
     judge(d, c->by_growth);
     printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
@@ -313,7 +305,6 @@ static enum mkperf_status compare_event(struct comparison *d, const struct comma
            d->samples[SIDE_A], d->profile[SIDE_B].total[b].samples, d->samples[SIDE_B]);
     printf("# Chance: of such a change in any of %zu rows if nothing changed\n#\n", d->n);
     print_rows(d, c);
-    return MKPERF_OK;
 }
 
 /* Number of the event in a session, or -1. */
@@ -331,8 +322,7 @@ static int find_event(const struct mkperf_session *s, const char *name)
  * The timer's samples against another event's, if that is the only one: both show where time goes.
  * Not by function: the timer attributes kernel time to the code that the kernel returned to.
  */
-static enum mkperf_status compare_timer(struct comparison *d, const struct command *c,
-                                        struct mkperf_error *e)
+static void compare_timer(struct comparison *d, const struct command *c)
 {
     const struct mkperf_session *a = &d->profile[SIDE_A].places.session;
     const struct mkperf_session *b = &d->profile[SIDE_B].places.session;
@@ -342,7 +332,7 @@ static enum mkperf_status compare_timer(struct comparison *d, const struct comma
     printf("#\n# '%s' against '%s': shares by PD, each with its part of the kernel. The timer "
            "gives the\n# kernel's time to whom it returned to.\n",
            a->event[0].name, b->event[0].name);
-    return compare_event(d, &by_pd, 0, 0, e);
+    compare_event(d, &by_pd, 0, 0);
 }
 
 static enum mkperf_status compare_all(struct comparison *d, const struct command *c,
@@ -362,17 +352,13 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
         if (b < 0 || (c->names.event && strcmp(c->names.event, a->event[i].name) != 0)) {
             continue;
         }
-        if (compare_event(d, c, i, (uint32_t)b, e) != MKPERF_OK) {
-            return e->status;
-        }
+        compare_event(d, c, i, (uint32_t)b);
         compared++;
     }
     const struct mkperf_session *other = &d->profile[SIDE_B].places.session;
     if (compared == 0 && !c->names.event && a->nevents == 1 && other->nevents == 1 &&
         (find_event(a, timer_event) == 0 || find_event(other, timer_event) == 0)) {
-        if (compare_timer(d, c, e) != MKPERF_OK) {
-            return e->status;
-        }
+        compare_timer(d, c);
     } else if (compared == 0) {
         return mkperf_error_set(e, c->names.event ? MKPERF_ERR_USAGE : MKPERF_ERR_INPUT,
                                 "%s and %s have no event%s%s in common", c->path[SIDE_A],

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "base/xalloc.h"
 #include "cmd.h"
 #include "import/input.h"
 #include "link/latency_query.h"
@@ -109,7 +110,7 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
 
 static const struct mkperf_option_group group = {options, set};
 
-static void print(const struct command *c, const struct report_latency *l, FILE *out)
+static void print(const struct report_latency *l, FILE *out)
 {
     if (l->json || l->separator != NULL) {
         report_latency_values(l, out);
@@ -117,7 +118,6 @@ static void print(const struct command *c, const struct report_latency *l, FILE 
         report_latency_print(l, out);
     }
     (void)fflush(out); /* errors are sticky: close_output tells them */
-    (void)c;
 }
 
 static enum mkperf_status no_events(const struct command *c, struct mkperf_error *e)
@@ -145,7 +145,7 @@ static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkpe
                                              .analysis = a,
                                              .separator = c->separator,
                                              .json = c->json};
-            print(c, &l, out);
+            print(&l, out);
         }
     }
     mkperf_latency_rows_free(&rows);
@@ -212,7 +212,7 @@ static enum mkperf_status take(struct command *c, FILE *out, struct mkperf_laten
                                      .separator = c->separator,
                                      .json = c->json};
     if (show) {
-        print(c, &l, out);
+        print(&l, out);
     }
     return MKPERF_OK;
 }
@@ -322,12 +322,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
 static int latency_main(int argc, char **argv)
 {
-    struct command *c = calloc(1, sizeof *c);
+    struct command *c = mkperf_xcalloc(1, sizeof *c);
     int status;
 
-    if (c == NULL) {
-        return MKPERF_ERR_FAILED;
-    }
     c->talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
     status = mkperf_command_main(&mkperf_latency_command, c, argc, argv, run);
     mkperf_talk_close(&c->talk);

@@ -222,35 +222,32 @@ static void print_base(const struct mkperf_profile *p, const struct command *c, 
     }
 }
 
-static enum mkperf_status print_event(struct mkperf_frames *f, const struct command *c, uint32_t i,
-                                      struct mkperf_error *e)
+static void print_event(struct mkperf_frames *f, const struct command *c, uint32_t i)
 {
     const struct mkperf_profile *p = f->profile;
     struct report_rows rows;
-    enum mkperf_status status;
 
     if (c->charged) {
         report_charged_print(p, i, c->report.limit, stdout);
-        return MKPERF_OK;
+        return;
     }
     mkperf_progress_begin("names of functions");
-    status = report_rows_build(&rows, f, &c->report, i, e);
+    report_rows_build(&rows, f, &c->report, i);
     mkperf_progress_end();
-    if (status == MKPERF_OK && for_programs(c)) {
+    if (for_programs(c)) {
         const struct report_values v = values_of(c);
 
         report_rows_values(&rows, f, &c->report, &v);
-    } else if (status == MKPERF_OK && (rows.n != 0 || !c->report.symbol)) {
+    } else if (rows.n != 0 || !c->report.symbol) {
         print_base(p, c, i, &rows);
         printf("#\n");
         if (c->hierarchy) {
             report_hierarchy_print(&rows, f, &c->report, stdout);
         } else {
-            status = report_rows_print(&rows, f, &c->report, stdout, e);
+            report_rows_print(&rows, f, &c->report, stdout);
         }
     }
     report_rows_free(&rows);
-    return status;
 }
 
 static void print_head(const struct command *c, struct mkperf_frames *f)
@@ -277,25 +274,23 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
 {
     const struct mkperf_profile *p = f->profile;
     const struct report_values v = values_of(c);
-    enum mkperf_status status = MKPERF_OK;
 
     if (for_programs(c)) {
         mkperf_frames_warn(f, stderr);
     } else {
         print_head(c, f);
     }
-    for (uint32_t i = 0; status == MKPERF_OK && i < p->places.session.nevents; i++) {
+    for (uint32_t i = 0; i < p->places.session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {
-            status = print_event(f, c, i, e);
+            print_event(f, c, i);
         }
     }
-    if (status == MKPERF_OK && for_programs(c)) {
+    if (for_programs(c)) {
         report_total_values(p, &v);
     }
-    if (status == MKPERF_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        status = mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
-    }
-    return status;
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
 }
 
 /* An error about the function comes before the head of a report. */
@@ -304,18 +299,17 @@ static enum mkperf_status check_symbol(const struct command *c, struct mkperf_fr
 {
     const struct mkperf_profile *p = f->profile;
     char near[MKPERF_GUESS_TEXT];
-    enum mkperf_status status = MKPERF_OK;
     uint32_t shown = 0;
 
-    for (uint32_t i = 0; status == MKPERF_OK && i < p->places.session.nevents; i++) {
+    for (uint32_t i = 0; i < p->places.session.nevents; i++) {
         struct report_rows rows;
 
-        status = report_rows_build(&rows, f, &c->report, i, e);
+        report_rows_build(&rows, f, &c->report, i);
         shown += rows.n;
         report_rows_free(&rows);
     }
-    return status != MKPERF_OK || shown > 0
-               ? status
+    return shown > 0
+               ? MKPERF_OK
                : mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function %s%s%s%s",
                                   c->input, c->report.symbol, c->report.pd ? " in PD " : "",
                                   c->report.pd ? c->report.pd : "",
@@ -354,7 +348,7 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
         status = check_symbol(c, &f, e);
     }
     if (status == MKPERF_OK && browse) {
-        status = report_browse(&f, &c->report, c->input, e);
+        report_browse(&f, &c->report, c->input);
     } else if (status == MKPERF_OK) {
         status = print_report(c, &f, e);
     }

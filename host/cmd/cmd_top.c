@@ -169,9 +169,8 @@ static void show(struct top *t)
 {
     follow_session(t);
     t->drawn_s = mkperf_now_s();
-    if (top_screen_refresh(&t->screen, &t->error) != MKPERF_OK) {
-        ++*t->interrupts;
-    } else if (t->screen.curses) {
+    top_screen_refresh(&t->screen);
+    if (t->screen.curses) {
         top_screen_draw(&t->screen);
     } else if (t->recorder.stream->began) {
         top_screen_print(&t->screen, stdout);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "formats.h"
 #include "function_names.h"
@@ -124,15 +125,13 @@ static int compare(const void *a, const void *b)
     const struct row *x = a, *y = b;
 
     if (x->function != y->function) {
-        return x->function < y->function ? -1 : 1;
+        return mkperf_compare(x->function, y->function);
     }
     if ((x->callee == SELF) != (y->callee == SELF)) {
         return x->callee == SELF ? -1 : 1;
     }
-    if (x->line != y->line) {
-        return x->line < y->line ? -1 : 1;
-    }
-    return (x->callee > y->callee) - (x->callee < y->callee);
+    return x->line != y->line ? mkperf_compare(x->line, y->line)
+                              : mkperf_compare(x->callee, y->callee);
 }
 
 static const char *object_of(const struct mkperf_places *s, const struct mkperf_function *f)

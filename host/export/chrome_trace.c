@@ -172,13 +172,6 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     return MKPERF_OK;
 }
 
-static enum mkperf_status ignore_events(void *self, const struct mkperf_session *session,
-                                        struct mkperf_error *e)
-{
-    (void)self, (void)session, (void)e;
-    return MKPERF_OK;
-}
-
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -215,7 +208,7 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
         .reads = true,
         .begin = begin,
         .pd = add_pd,
-        .events = ignore_events,
+        .events = mkperf_ignore_events,
         .mark = add_mark,
         .sched = add_sched,
         .end = end,

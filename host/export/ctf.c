@@ -192,13 +192,6 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     return MKPERF_OK;
 }
 
-static enum mkperf_status ignore_events(void *self, const struct mkperf_session *session,
-                                        struct mkperf_error *e)
-{
-    (void)self, (void)session, (void)e;
-    return MKPERF_OK;
-}
-
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -239,7 +232,7 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
         .reads = true,
         .begin = begin,
         .pd = add_pd,
-        .events = ignore_events,
+        .events = mkperf_ignore_events,
         .sched = add_sched,
         .end = end,
     };

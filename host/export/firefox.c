@@ -201,9 +201,6 @@ static void open_thread(struct firefox *f, const char *name, const char *process
                           is_main ? "true" : "false", pid, tid);
 }
 
-static const char no_markers[] = "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],"
-                                 "\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0},\n";
-
 static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
 {
     struct mkperf_profile *c = f->c;
@@ -231,76 +228,20 @@ static void put_thread(struct firefox *f, uint64_t thread, bool is_main)
     put_column(f, thread, "threadCPUDelta", COLUMN_ACTIVE);
     size_t n = put_column(f, thread, "weight", COLUMN_WEIGHT);
     mkperf_textout_printf(f->t, "\"weightType\":\"samples\",\"length\":%zu},\n", n);
-    if (is_main) {
-        firefox_markers_put(&f->tables, pd);
-    } else {
-        mkperf_textout_puts(f->t, no_markers);
-    }
-    firefox_tables_put(&f->tables, "");
+    firefox_markers_put(&f->tables, is_main ? pd : MKPERF_SCHED_NOBODY);
+    firefox_tables_put(&f->tables);
     mkperf_textout_put(f->t, "}", 1);
-}
-
-/* n equal elements. */
-static void put_same(struct firefox *f, const char *name, const char *value, size_t n)
-{
-    mkperf_textout_printf(f->t, "\"%s\":[", name);
-    for (size_t i = 0; i < n; i++) {
-        mkperf_textout_put(f->t, ",", i > 0);
-        mkperf_textout_puts(f->t, value);
-    }
-    mkperf_textout_puts(f->t, "],");
-}
-
-static void put_lost_times(struct firefox *f)
-{
-    const struct mkperf_lost *lost = f->c->losses.map;
-    uint64_t first = f->c->first_ns;
-
-    mkperf_textout_puts(f->t, "\"startTime\":[");
-    for (size_t i = 0; i < f->c->losses.count; i++) {
-        mkperf_textout_put(f->t, ",", i > 0);
-        mkperf_textout_ms(f->t, lost[i].time_ns > first ? lost[i].time_ns - first : 0);
-    }
-    mkperf_textout_puts(f->t, "],");
-}
-
-static void put_lost_data(struct firefox *f)
-{
-    const struct mkperf_lost *lost = f->c->losses.map;
-
-    mkperf_textout_puts(f->t, "\"markers\":{\"data\":[");
-    for (size_t i = 0; i < f->c->losses.count; i++) {
-        mkperf_textout_printf(f->t, "%s{\"type\":\"lost\",\"where\":\"%s\"", i > 0 ? "," : "",
-                              mkperf_loss_places[lost[i].where].key);
-        if (lost[i].core != MKPERF_CORE_UNKNOWN) {
-            mkperf_textout_printf(f->t, ",\"core\":%u", lost[i].core);
-        }
-        mkperf_textout_puts(f->t, ",\"samples\":");
-        mkperf_textout_u64(f->t, lost[i].samples);
-        mkperf_textout_puts(f->t, ",\"events\":");
-        mkperf_textout_u64(f->t, lost[i].events);
-        mkperf_textout_put(f->t, "}", 1);
-    }
-    mkperf_textout_puts(f->t, "],");
 }
 
 /* The thread of losses: no samples, a marker for each report. */
 static void put_losses(struct firefox *f)
 {
-    size_t n = f->c->losses.count;
-
     firefox_tables_reset(&f->tables, 0, false);
     open_thread(f, "lost samples", "lost samples", 0, 0, true);
     mkperf_textout_puts(f->t, "\"samples\":{\"stack\":[],\"time\":[],\"weight\":[],"
                               "\"weightType\":\"samples\",\"length\":0},\n");
-    put_lost_data(f);
-    put_same(f, "name", "0", n);
-    put_lost_times(f);
-    put_same(f, "endTime", "null", n);
-    put_same(f, "phase", "0", n);
-    put_same(f, "category", "0", n);
-    mkperf_textout_printf(f->t, "\"length\":%zu},\n", n);
-    firefox_tables_put(&f->tables, "Lost samples");
+    firefox_markers_put_lost(&f->tables);
+    firefox_tables_put(&f->tables);
     mkperf_textout_put(f->t, "}", 1);
 }
 
@@ -370,6 +311,7 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
     }
     c->first_ns = firefox_counters_begin(c);
     firefox_sched_texts(c);
+    mkperf_places_text_number(&c->places, FIREFOX_LOST);
     firefox_tables_open(&f.tables, c, t);
     firefox_marks_pair(&f.tables);
     put_threads(&f, x->title);

@@ -19,6 +19,8 @@ enum firefox_category {
     FIREFOX_CALL,   /* the edge of a PD's call to another */
 };
 
+#define FIREFOX_LOST "Lost samples" /* a text of the places */
+
 /* A thread of the output: a PD's samples of an event on a core, in the order of these. */
 static inline uint64_t firefox_thread(uint32_t pd, uint32_t event, uint32_t core)
 {
@@ -93,12 +95,13 @@ enum firefox_phase { FIREFOX_INSTANT, FIREFOX_INTERVAL, FIREFOX_START, FIREFOX_E
 struct firefox_marker {
     enum firefox_phase phase;
     enum firefox_category category;
-    uint64_t from_ns, to_ns; /* to: of intervals and ends */
-    uint32_t name;           /* a text of the places */
-    const char *type;        /* of the schema */
-    uint32_t number;         /* member "id" of a "mark" */
-    uint32_t other;          /* member "by" or "pd": a text; 0: "" */
-    uint32_t flow;           /* member "flow": a text; 0: none */
+    uint64_t from_ns, to_ns;        /* to: of intervals and ends */
+    uint32_t name;                  /* a text of the places */
+    const char *type;               /* of the schema */
+    uint32_t number;                /* member "id" of a "mark" */
+    uint32_t other;                 /* member "by" or "pd": a text; 0: "" */
+    uint32_t flow;                  /* member "flow": a text; 0: none */
+    const struct mkperf_lost *lost; /* members of a "lost" */
 };
 
 struct firefox_markers {
@@ -107,8 +110,9 @@ struct firefox_markers {
 };
 
 void firefox_markers_add(struct firefox_markers *m, struct firefox_marker marker);
-/* The markers of a PD, as a member of its first thread. */
+/* The markers of a PD, as a member of its first thread; NOBODY: none. And of the thread of losses. */
 void firefox_markers_put(struct firefox_tables *f, uint32_t pd);
+void firefox_markers_put_lost(struct firefox_tables *f);
 
 /* Once for the profile. */
 void firefox_marks_pair(struct firefox_tables *f);
@@ -124,8 +128,7 @@ uint64_t firefox_counters_begin(const struct mkperf_profile *c);
 /* The member counters, for the threads and the one of losses after them. */
 void firefox_counters_put(struct firefox_tables *f, const struct firefox_threads *threads);
 
-/* stackTable to stringArray; `extra` is one more string, after all others (the first in a thread
- * without samples). */
-void firefox_tables_put(struct firefox_tables *f, const char *extra);
+/* stackTable to stringArray. */
+void firefox_tables_put(struct firefox_tables *f);
 
 #endif

@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "firefox.h"
 #include "profile/spans.h"
@@ -68,9 +69,7 @@ static void put_counter(struct firefox_tables *f, const struct steps *s, const u
 
 int firefox_compare_threads(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
+    return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Spreads a sample's events over the time that it stands for: what came late is not all of one

@@ -9,6 +9,7 @@
 
 #include "base/xalloc.h"
 #include "firefox.h"
+#include "model/figures.h"
 
 struct column {
     const char *name;
@@ -21,10 +22,24 @@ void firefox_markers_add(struct firefox_markers *m, struct firefox_marker marker
     m->marker[m->n++] = marker;
 }
 
+static void put_lost(struct firefox_tables *f, const struct mkperf_lost *lost)
+{
+    mkperf_textout_printf(f->t, ",\"where\":\"%s\"", mkperf_loss_places[lost->where].key);
+    if (lost->core != MKPERF_CORE_UNKNOWN) {
+        mkperf_textout_printf(f->t, ",\"core\":%u", lost->core);
+    }
+    mkperf_textout_puts(f->t, ",\"samples\":");
+    mkperf_textout_u64(f->t, lost->samples);
+    mkperf_textout_puts(f->t, ",\"events\":");
+    mkperf_textout_u64(f->t, lost->events);
+}
+
 static void put_data(struct firefox_tables *f, const struct firefox_marker *m)
 {
     mkperf_textout_printf(f->t, "{\"type\":\"%s\"", m->type);
-    if (strcmp(m->type, "mark") == 0) {
+    if (m->lost != NULL) {
+        put_lost(f, m->lost);
+    } else if (strcmp(m->type, "mark") == 0) {
         mkperf_textout_printf(f->t, ",\"id\":%u", m->number);
     } else {
         mkperf_textout_puts(f->t, strcmp(m->type, "sched") == 0 ? ",\"by\":" : ",\"pd\":");
@@ -75,25 +90,49 @@ static void put_category(struct firefox_tables *f, const struct firefox_marker *
     mkperf_textout_u64(f->t, m->category);
 }
 
-void firefox_markers_put(struct firefox_tables *f, uint32_t pd)
+static void put_all(struct firefox_tables *f, struct firefox_markers *m)
 {
     static const struct column columns[] = {
         {"data", put_data},   {"name", put_name},   {"startTime", put_start},
         {"endTime", put_end}, {"phase", put_phase}, {"category", put_category},
     };
+
+    mkperf_textout_puts(f->t, "\"markers\":{");
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        mkperf_textout_printf(f->t, "\"%s\":[", columns[k].name);
+        for (size_t i = 0; i < m->n; i++) {
+            mkperf_textout_put(f->t, ",", i > 0);
+            columns[k].put(f, &m->marker[i]);
+        }
+        mkperf_textout_puts(f->t, "],");
+    }
+    mkperf_textout_printf(f->t, "\"length\":%zu},\n", m->n);
+    free(m->marker);
+}
+
+void firefox_markers_put(struct firefox_tables *f, uint32_t pd)
+{
     struct firefox_markers m = {.n = 0};
 
     firefox_marks_add(f, pd, &m);
     firefox_sched_add(f, pd, &m);
-    mkperf_textout_puts(f->t, "\"markers\":{");
-    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-        mkperf_textout_printf(f->t, "\"%s\":[", columns[k].name);
-        for (size_t i = 0; i < m.n; i++) {
-            mkperf_textout_put(f->t, ",", i > 0);
-            columns[k].put(f, &m.marker[i]);
-        }
-        mkperf_textout_puts(f->t, "],");
+    put_all(f, &m);
+}
+
+void firefox_markers_put_lost(struct firefox_tables *f)
+{
+    const struct mkperf_lost *lost = f->c->losses.map;
+    struct firefox_markers m = {.n = 0};
+
+    for (size_t i = 0; i < f->c->losses.count; i++) {
+        uint64_t at = lost[i].time_ns > f->c->first_ns ? lost[i].time_ns : f->c->first_ns;
+
+        firefox_markers_add(&m, (struct firefox_marker){
+                                    .phase = FIREFOX_INSTANT,
+                                    .from_ns = at,
+                                    .name = mkperf_places_text_number(&f->c->places, FIREFOX_LOST),
+                                    .type = "lost",
+                                    .lost = &lost[i]});
     }
-    mkperf_textout_printf(f->t, "\"length\":%zu},\n", m.n);
-    free(m.marker);
+    put_all(f, &m);
 }

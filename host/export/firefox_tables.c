@@ -120,6 +120,16 @@ static void column(struct firefox_tables *f, const char *name, uint32_t n,
     mkperf_textout_puts(f->t, "],");
 }
 
+/* One of equal values. */
+static void same(struct firefox_tables *f, const char *name, uint32_t n, const char *value)
+{
+    mkperf_textout_printf(f->t, "\"%s\":[", name);
+    for (uint32_t i = 0; i < n; i++) {
+        mkperf_textout_printf(f->t, i > 0 ? ",%s" : "%s", value);
+    }
+    mkperf_textout_puts(f->t, "],");
+}
+
 static const struct mkperf_function *func_at(const struct firefox_tables *f, uint32_t i)
 {
     return &f->c->places.function[f->func.used[i]];
@@ -133,20 +143,6 @@ static const struct mkperf_frame *frame_at(const struct firefox_tables *f, uint3
 static const struct mkperf_place *place_at(const struct firefox_tables *f, uint32_t i)
 {
     return &f->c->places.place[f->place_of[f->frame.used[i]]];
-}
-
-static int64_t none(struct firefox_tables *f, uint32_t i)
-{
-    (void)f;
-    (void)i;
-    return INT64_MIN;
-}
-
-static int64_t zero(struct firefox_tables *f, uint32_t i)
-{
-    (void)f;
-    (void)i;
-    return 0;
 }
 
 static int64_t frame_category(struct firefox_tables *f, uint32_t i)
@@ -226,30 +222,13 @@ static int64_t func_file(struct firefox_tables *f, uint32_t i)
     return func_at(f, i)->file != 0 ? (int64_t)set_add(&f->string, func_at(f, i)->file) : INT64_MIN;
 }
 
-static void put_flags(struct firefox_tables *f, const char *name)
-{
-    mkperf_textout_printf(f->t, "\"%s\":[", name);
-    for (uint32_t i = 0; i < f->func.count; i++) {
-        mkperf_textout_puts(f->t, i > 0 ? ",false" : "false");
-    }
-    mkperf_textout_puts(f->t, "],");
-}
-
-static int64_t func_resource(struct firefox_tables *f, uint32_t i)
-{
-    (void)f;
-    (void)i;
-    return -1;
-}
-
-static void put_strings(struct firefox_tables *f, const char *last)
+static void put_strings(struct firefox_tables *f)
 {
     mkperf_textout_puts(f->t, "\"stringArray\":[");
     for (uint32_t i = 0; i < f->string.count; i++) {
+        mkperf_textout_put(f->t, ",", i > 0);
         mkperf_textout_json(f->t, mkperf_places_text(&f->c->places, f->string.used[i]));
-        mkperf_textout_put(f->t, ",", 1);
     }
-    mkperf_textout_json(f->t, last);
     mkperf_textout_put(f->t, "]", 1);
 }
 
@@ -261,17 +240,17 @@ static void put_frames(struct firefox_tables *f)
     column(f, "address", n, frame_address);
     column(f, "inlineDepth", n, frame_depth);
     column(f, "category", n, frame_category);
-    column(f, "subcategory", n, zero);
+    same(f, "subcategory", n, "0");
     column(f, "func", n, frame_func);
-    column(f, "nativeSymbol", n, none);
-    column(f, "innerWindowID", n, none);
-    column(f, "implementation", n, none);
+    same(f, "nativeSymbol", n, "null");
+    same(f, "innerWindowID", n, "null");
+    same(f, "implementation", n, "null");
     column(f, "line", n, frame_line);
-    column(f, "column", n, none);
+    same(f, "column", n, "null");
     mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
 }
 
-void firefox_tables_put(struct firefox_tables *f, const char *extra)
+void firefox_tables_put(struct firefox_tables *f)
 {
     uint32_t n = f->stacks.count;
 
@@ -279,21 +258,21 @@ void firefox_tables_put(struct firefox_tables *f, const char *extra)
     column(f, "frame", n, stack_frame);
     column(f, "prefix", n, stack_prefix);
     column(f, "category", n, stack_category);
-    column(f, "subcategory", n, zero);
+    same(f, "subcategory", n, "0");
     mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
     put_frames(f);
     n = f->func.count;
     mkperf_textout_puts(f->t, "\"funcTable\":{");
     column(f, "name", n, func_name);
-    put_flags(f, "isJS");
-    put_flags(f, "relevantForJS");
-    column(f, "resource", n, func_resource);
+    same(f, "isJS", n, "false");
+    same(f, "relevantForJS", n, "false");
+    same(f, "resource", n, "-1");
     column(f, "fileName", n, func_file);
-    column(f, "lineNumber", n, none);
-    column(f, "columnNumber", n, none);
+    same(f, "lineNumber", n, "null");
+    same(f, "columnNumber", n, "null");
     mkperf_textout_printf(f->t, "\"length\":%u},\n", n);
     mkperf_textout_puts(f->t, "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
                               "\"length\":0},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],"
                               "\"name\":[],\"functionSize\":[],\"length\":0},\n");
-    put_strings(f, extra);
+    put_strings(f);
 }

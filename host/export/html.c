@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "formats.h"
 #include "page/assets.h"
@@ -86,8 +87,8 @@ static int by_period(const void *a, const void *b)
 {
     const struct heavy *x = a, *y = b;
 
-    return x->period != y->period ? (x->period < y->period ? 1 : -1)
-                                  : (x->function > y->function) - (x->function < y->function);
+    return x->period != y->period ? mkperf_compare(y->period, x->period)
+                                  : mkperf_compare(x->function, y->function);
 }
 
 /* Functions in the order of their own weight, over all events. */

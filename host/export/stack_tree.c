@@ -31,11 +31,6 @@ struct stack_label stack_tree_label(const struct stack_tree *t, uint32_t node)
         .kind = (enum stack_kind)key[0], .name = (uint32_t)key[1], .pd = (uint32_t)key[2]};
 }
 
-const char *stack_tree_name(const struct stack_tree *t, uint32_t node)
-{
-    return stack_tree_text(t, stack_tree_label(t, node).name);
-}
-
 void stack_tree_init(struct stack_tree *t)
 {
     *t = (struct stack_tree){.file_room = 0};
@@ -130,7 +125,8 @@ static int by_name(const struct mkperf_tree_node *a, const struct mkperf_tree_no
     const struct stack_tree *t = context;
     uint32_t x = (uint32_t)(a - t->tree.node), y = (uint32_t)(b - t->tree.node);
 
-    return strcmp(stack_tree_name(t, x), stack_tree_name(t, y));
+    return strcmp(stack_tree_text(t, stack_tree_label(t, x).name),
+                  stack_tree_text(t, stack_tree_label(t, y).name));
 }
 
 void stack_tree_finish(struct stack_tree *t)

@@ -43,6 +43,5 @@ void stack_tree_finish(struct stack_tree *t);
 
 struct stack_label stack_tree_label(const struct stack_tree *t, uint32_t node);
 const char *stack_tree_text(const struct stack_tree *t, uint32_t number);
-const char *stack_tree_name(const struct stack_tree *t, uint32_t node);
 
 #endif

@@ -290,6 +290,9 @@ enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct m
                                   struct mkperf_error *e);
 enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
                                       const struct mkperf_session *session, struct mkperf_error *e);
+/* The function of a sink to which events do not matter. */
+enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session *session,
+                                        struct mkperf_error *e);
 enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct mkperf_mark *mark,
                                     struct mkperf_error *e);
 enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,

@@ -17,6 +17,13 @@ enum mkperf_status mkperf_no_samples(struct mkperf_error *e)
         "mkperf report --util show what is in it");
 }
 
+enum mkperf_status mkperf_ignore_events(void *self, const struct mkperf_session *session,
+                                        struct mkperf_error *e)
+{
+    (void)self, (void)session, (void)e;
+    return MKPERF_OK;
+}
+
 enum mkperf_status mkperf_sink_suits(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e)
 {

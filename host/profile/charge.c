@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 /* The PD that a chain of `pd` with n addresses (mkperf_profile_addresses) is charged to. */
@@ -13,31 +14,20 @@ static uint32_t charged_pd(const struct mkperf_profile *p, uint32_t pd,
     return n == 0 || mkperf_places_ambiguous(&p->places, pd) ? pd : address[n - 1].pd;
 }
 
-static void add(struct mkperf_weight *to, const struct mkperf_weight *w)
-{
-    to->samples += w->samples;
-    to->period += w->period;
-}
-
-static int more_period(uint64_t a, uint64_t b)
-{
-    return a < b ? 1 : a > b ? -1 : 0;
-}
-
 static int by_weight(const void *a, const void *b)
 {
     const struct mkperf_charge_pair *x = a, *y = b;
-    int order = more_period(x->weight.period, y->weight.period);
+    int order = mkperf_compare(y->weight.period, x->weight.period);
 
-    return order != 0 ? order : x->by < y->by ? -1 : x->by > y->by;
+    return order != 0 ? order : mkperf_compare(x->by, y->by);
 }
 
 static int by_charge(const void *a, const void *b)
 {
     const struct mkperf_charge_pd *x = a, *y = b;
-    int order = more_period(x->charged.period, y->charged.period);
+    int order = mkperf_compare(y->charged.period, x->charged.period);
 
-    return order != 0 ? order : x->pd < y->pd ? -1 : x->pd > y->pd;
+    return order != 0 ? order : mkperf_compare(x->pd, y->pd);
 }
 
 /* The sums of PDs from those of pairs. c->pd and index, which is 0, have room for every PD. */
@@ -55,12 +45,12 @@ static void sum_pds(struct mkperf_charge *c, uint32_t *index)
     for (uint32_t i = 0; i < c->npairs; i++) {
         const struct mkperf_charge_pair *pair = &c->pair[i];
         struct mkperf_charge_pd *to = &c->pd[index[pair->to] - 1];
-        add(&to->charged, &pair->weight);
-        add(pair->to == pair->by ? &to->self : &to->imposed, &pair->weight);
+        mkperf_weight_add(&to->charged, &pair->weight);
+        mkperf_weight_add(pair->to == pair->by ? &to->self : &to->imposed, &pair->weight);
         if (pair->to != pair->by) {
-            add(&c->pd[index[pair->by] - 1].served, &pair->weight);
+            mkperf_weight_add(&c->pd[index[pair->by] - 1].served, &pair->weight);
         }
-        add(&c->total, &pair->weight);
+        mkperf_weight_add(&c->total, &pair->weight);
     }
 }
 
@@ -93,7 +83,7 @@ void mkperf_charge_make(struct mkperf_charge *c, const struct mkperf_profile *p,
             &c->pair[mkperf_hash_number(&pairs, (uint64_t[2]){to, head.pd}, 2)];
         pair->to = to;
         pair->by = head.pd;
-        add(&pair->weight, &p->weight[i]);
+        mkperf_weight_add(&pair->weight, &p->weight[i]);
         npds = to >= npds ? to + 1 : npds;
         npds = head.pd >= npds ? head.pd + 1 : npds;
     }

@@ -31,7 +31,8 @@ static enum mkperf_status take_end(void *self, const struct mkperf_totals *total
 static enum mkperf_status resolve_time(struct report_filter *filter, const char *path,
                                        struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {.name = "time", .reads = true, .end = take_end};
+    static const struct mkperf_sink_ops ops = {
+        .name = "time", .reads = true, .events = mkperf_ignore_events, .end = take_end};
     struct mkperf_totals t = {.samples = 0};
     struct mkperf_sink sink = {.ops = &ops, .self = &t, .leaves_only = true};
 

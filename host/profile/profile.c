@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "blocked.h"
 #include "model/figures.h"
@@ -396,32 +397,27 @@ uint64_t mkperf_profile_lost(const struct mkperf_profile *p)
     return mkperf_lost_sum(p->lost);
 }
 
-static int by_time(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_samples(const void *a, const void *b)
 {
     const struct mkperf_profile_sample *x = a, *y = b;
-    int order = by_time(x->time_ns, y->time_ns);
+    int order = mkperf_compare(x->time_ns, y->time_ns);
 
-    order = order != 0 ? order : by_time(x->core, y->core);
-    return order != 0 ? order : by_time(x->order, y->order);
+    order = order != 0 ? order : mkperf_compare(x->core, y->core);
+    return order != 0 ? order : mkperf_compare(x->order, y->order);
 }
 
 static int compare_losses(const void *a, const void *b)
 {
-    return by_time(((const struct mkperf_lost *)a)->time_ns,
-                   ((const struct mkperf_lost *)b)->time_ns);
+    return mkperf_compare(((const struct mkperf_lost *)a)->time_ns,
+                          ((const struct mkperf_lost *)b)->time_ns);
 }
 
 static int compare_marks(const void *a, const void *b)
 {
     const struct mkperf_profile_mark *x = a, *y = b;
-    int order = by_time(x->time_ns, y->time_ns);
+    int order = mkperf_compare(x->time_ns, y->time_ns);
 
-    return order != 0 ? order : by_time(x->order, y->order);
+    return order != 0 ? order : mkperf_compare(x->order, y->order);
 }
 
 enum mkperf_status mkperf_profile_order(struct mkperf_profile *p, struct mkperf_error *e)

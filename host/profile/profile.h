@@ -39,6 +39,12 @@ struct mkperf_weight {
     uint64_t samples, period;
 };
 
+static inline void mkperf_weight_add(struct mkperf_weight *to, const struct mkperf_weight *w)
+{
+    to->samples += w->samples;
+    to->period += w->period;
+}
+
 struct mkperf_profile_sample { /* in the spool */
     uint64_t time_ns, period;
     uint32_t chain, core;

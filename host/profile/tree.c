@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 void mkperf_tree_init(struct mkperf_tree *t)
@@ -34,8 +35,7 @@ uint32_t mkperf_tree_child(struct mkperf_tree *t, uint32_t parent, uint32_t labe
 
 void mkperf_tree_add(struct mkperf_tree *t, uint32_t node, unsigned side, struct mkperf_weight w)
 {
-    t->node[node].self[side].samples += w.samples;
-    t->node[node].self[side].period += w.period;
+    mkperf_weight_add(&t->node[node].self[side], &w);
 }
 
 struct order {
@@ -55,7 +55,7 @@ static int compare_nodes(const void *pa, const void *pb, void *context)
         return x->parent < y->parent ? -1 : 1;
     }
     int order = o->compare(x, y, o->context);
-    return order != 0 ? order : (a > b) - (a < b);
+    return order != 0 ? order : mkperf_compare(a, b);
 }
 
 void mkperf_tree_finish(struct mkperf_tree *t,
@@ -69,11 +69,9 @@ void mkperf_tree_finish(struct mkperf_tree *t,
     for (uint32_t i = t->n; i-- > 0;) { /* children have larger numbers than parents */
         struct mkperf_tree_node *n = &t->node[i], *parent = &t->node[n->parent];
         for (unsigned side = 0; side < 2; side++) {
-            n->total[side].samples += n->self[side].samples;
-            n->total[side].period += n->self[side].period;
+            mkperf_weight_add(&n->total[side], &n->self[side]);
             if (i > 0) {
-                parent->total[side].samples += n->total[side].samples;
-                parent->total[side].period += n->total[side].period;
+                mkperf_weight_add(&parent->total[side], &n->total[side]);
             }
         }
         order[i] = i;

@@ -43,23 +43,23 @@ bool report_browser_usable(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-static enum mkperf_status build(struct browser *b, struct mkperf_error *e)
+static void build(struct browser *b)
 {
     b->at = b->top = 0;
-    return report_items_build(&b->list, e);
+    report_items_build(&b->list);
 }
 
 static void draw_head(const struct browser *b)
 {
     const struct mkperf_profile *p = b->list.frames->profile;
-    uint64_t lost = mkperf_profile_lost(p), all = p->totals.samples + lost;
+    uint64_t lost = mkperf_profile_lost(p);
     char text[TEXT];
 
     snprintf(text, sizeof text,
              "%s: %" PRIu64 " samples of '%s'%s%s   lost %" PRIu64 " (%.2f %%)%s", b->path,
              p->total[b->list.event].samples, p->places.session.event[b->list.event].name,
              b->list.options.pd ? ", PD " : "", b->list.options.pd ? b->list.options.pd : "", lost,
-             all ? 100.0 * (double)lost / (double)all : 0,
+             mkperf_percent(lost, p->totals.samples + lost),
              p->totals.complete ? "" : "  totals incomplete");
     report_put_line(0, text, true);
     report_put_line(
@@ -163,17 +163,17 @@ static enum mkperf_status print_info(struct browser *b, FILE *out, struct mkperf
     return MKPERF_OK;
 }
 
-static enum mkperf_status next_event(struct browser *b, struct mkperf_error *e)
+static void next_event(struct browser *b)
 {
     if (b->list.options.event) {
         b->message = "only one event was asked for";
-        return MKPERF_OK;
+        return;
     }
     b->list.event = (b->list.event + 1) % b->list.frames->profile->places.session.nevents;
-    return build(b, e);
+    build(b);
 }
 
-static enum mkperf_status zoom(struct browser *b, struct mkperf_error *e)
+static void zoom(struct browser *b)
 {
     if (b->list.options.pd) {
         b->list.options.pd = NULL;
@@ -181,7 +181,7 @@ static enum mkperf_status zoom(struct browser *b, struct mkperf_error *e)
         b->list.options.pd =
             mkperf_profile_pd_name(b->list.frames->profile, b->list.item[b->at].pd);
     }
-    return build(b, e);
+    build(b);
 }
 
 static void step(struct browser *b, long by)
@@ -238,7 +238,7 @@ static void act_on_item(struct browser *b, int key)
     }
 }
 
-static enum mkperf_status act(struct browser *b, int key, struct mkperf_error *e)
+static void act(struct browser *b, int key)
 {
     switch (key) {
     case KEY_DOWN:
@@ -262,9 +262,11 @@ static enum mkperf_status act(struct browser *b, int key, struct mkperf_error *e
         step(b, (long)b->list.n);
         break;
     case '\t':
-        return next_event(b, e);
+        next_event(b);
+        break;
     case 'd':
-        return zoom(b, e);
+        zoom(b);
+        break;
     case 'i':
         show(b, "the recording", print_info);
         break;
@@ -276,15 +278,12 @@ static enum mkperf_status act(struct browser *b, int key, struct mkperf_error *e
         act_on_item(b, key);
         break;
     }
-    return MKPERF_OK;
 }
 
-enum mkperf_status report_browse(struct mkperf_frames *f, const struct report_options *o,
-                                 const char *path, struct mkperf_error *e)
+void report_browse(struct mkperf_frames *f, const struct report_options *o, const char *path)
 {
     struct browser b = {.list = {.frames = f, .options = *o}, .path = path};
     const struct mkperf_session *s = &f->profile->places.session;
-    enum mkperf_status status;
     int key = 0;
 
     if (o->graph == REPORT_GRAPH_NONE) {
@@ -294,16 +293,13 @@ enum mkperf_status report_browse(struct mkperf_frames *f, const struct report_op
            strcmp(s->event[b.list.event].name, o->event) != 0) {
         b.list.event++;
     }
-    status = build(&b, e);
-    if (status == MKPERF_OK) {
-        report_screen_start(o->colour);
-        while (status == MKPERF_OK && key != 'q' && key != ERR) {
-            draw(&b);
-            key = getch();
-            status = act(&b, key, e);
-        }
-        endwin();
+    build(&b);
+    report_screen_start(o->colour);
+    while (key != 'q' && key != ERR) {
+        draw(&b);
+        key = getch();
+        act(&b, key);
     }
+    endwin();
     report_items_free(&b.list);
-    return status;
 }

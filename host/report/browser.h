@@ -13,7 +13,6 @@
 bool report_browser_usable(void);
 
 /* Shows the recording read from `path` until the user has seen enough. */
-enum mkperf_status report_browse(struct mkperf_frames *f, const struct report_options *o,
-                                 const char *path, struct mkperf_error *e);
+void report_browse(struct mkperf_frames *f, const struct report_options *o, const char *path);
 
 #endif

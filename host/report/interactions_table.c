@@ -29,10 +29,12 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     return MKPERF_OK;
 }
 
-enum mkperf_status report_interactions_read(const char *path, struct mkperf_interactions *out,
-                                            struct mkperf_error *e)
+/* The interactions of a recording. INPUT: it has none. */
+static enum mkperf_status read_all(const char *path, struct mkperf_interactions *out,
+                                   struct mkperf_error *e)
 {
-    static const struct mkperf_sink_ops ops = {.name = "interactions", .end = end};
+    static const struct mkperf_sink_ops ops = {
+        .name = "interactions", .events = mkperf_ignore_events, .end = end};
     struct reading r = {.out = out};
     struct mkperf_sink sink = {.ops = &ops, .self = &r, .leaves_only = true};
     struct mkperf_input in = {.from = NULL};
@@ -212,7 +214,7 @@ enum mkperf_status report_interactions(const char *path, bool dot, const char *o
     struct mkperf_interactions *i = mkperf_xcalloc(1, sizeof *i);
 
     e->status = MKPERF_OK;
-    if (report_interactions_read(path, i, e) == MKPERF_OK) {
+    if (read_all(path, i, e) == MKPERF_OK) {
         qsort(i->edge, i->nedges, sizeof i->edge[0], heavier);
         write_to(i, path, dot, output != NULL ? output : "-", e);
     }

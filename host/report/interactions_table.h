@@ -13,10 +13,6 @@
 #include "base/error.h"
 #include "model/interactions.h"
 
-/* The interactions of a recording. INPUT: it has none. */
-enum mkperf_status report_interactions_read(const char *path, struct mkperf_interactions *out,
-                                            struct mkperf_error *e);
-
 /* One line for each edge, the busiest first, then one for each PD. */
 void report_interactions_print(const struct mkperf_interactions *i, const char *path, FILE *out);
 

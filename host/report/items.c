@@ -40,15 +40,13 @@ void report_items_free(struct report_items *l)
     l->room = 0;
 }
 
-enum mkperf_status report_items_build(struct report_items *l, struct mkperf_error *e)
+void report_items_build(struct report_items *l)
 {
     uint32_t n = 0;
 
     free_trees(l);
     report_rows_free(&l->rows);
-    if (report_rows_build(&l->rows, l->frames, &l->options, l->event, e) != MKPERF_OK) {
-        return e->status;
-    }
+    report_rows_build(&l->rows, l->frames, &l->options, l->event);
     make_room(l, 0, l->rows.n);
     for (uint32_t i = 0; i < l->rows.n; i++) {
         if (report_row_share(&l->rows, i) >= l->options.limit) {
@@ -56,7 +54,6 @@ enum mkperf_status report_items_build(struct report_items *l, struct mkperf_erro
         }
     }
     l->n = n;
-    return MKPERF_OK;
 }
 
 static struct mkperf_tree *tree_of(struct report_items *l, const struct report_item *row)

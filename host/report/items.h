@@ -30,7 +30,7 @@ struct report_items {
 };
 
 /* Builds the rows of the event again. */
-enum mkperf_status report_items_build(struct report_items *l, struct mkperf_error *e);
+void report_items_build(struct report_items *l);
 void report_items_free(struct report_items *l);
 
 /*

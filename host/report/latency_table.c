@@ -77,9 +77,7 @@ static void print_by(const struct report_latency *l, const char *what, const str
 {
     for (unsigned i = 0; i < b->n; i++) {
         fprintf(out, "%s %s %.2f %%", i == 0 ? what : ",",
-                b->by[i].pd == MKPERF_SCHED_NOBODY ? "?"
-                                                   : mkperf_analysis_name(l->analysis, b->by[i].pd),
-                mkperf_percent(b->by[i].ns, of));
+                mkperf_analysis_name(l->analysis, b->by[i].pd), mkperf_percent(b->by[i].ns, of));
     }
     if (b->n > 0) {
         fputc('\n', out);
@@ -128,9 +126,7 @@ static void print_most(const struct report_latency *l, const char *what, const s
     const struct mkperf_by *most = mkperf_bys_most(b);
 
     if (most != NULL) {
-        fprintf(out, "  %s %s", what,
-                most->pd == MKPERF_SCHED_NOBODY ? "?"
-                                                : mkperf_analysis_name(l->analysis, most->pd));
+        fprintf(out, "  %s %s", what, mkperf_analysis_name(l->analysis, most->pd));
     }
 }
 

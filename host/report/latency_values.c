@@ -9,12 +9,6 @@
 #include "path_table.h"
 #include "values.h"
 
-static void name(const struct report_values *v, const char *key, const struct mkperf_analysis *a,
-                 uint32_t pd)
-{
-    report_value_text(v, key, pd == MKPERF_SCHED_NOBODY ? "?" : mkperf_analysis_name(a, pd));
-}
-
 static void put_latency(const struct report_values *v, const struct mkperf_latency_row *r)
 {
     static const char *const keys[MKPERF_QUANTILES] = {"p50_ns", "p90_ns", "p99_ns", "p999_ns"};
@@ -41,7 +35,7 @@ static void put_by(const struct report_values *v, const struct mkperf_analysis *
         report_value_row(v, kind);
         report_value_text(v, "from", from);
         report_value_text(v, "to", to);
-        name(v, "by", a, b->by[i].pd);
+        report_value_text(v, "by", mkperf_analysis_name(a, b->by[i].pd));
         report_value_number(v, "ns", b->by[i].ns);
         report_value_end(v);
     }
@@ -93,9 +87,9 @@ static void put_analysis(const struct report_values *v, const struct mkperf_anal
         const struct mkperf_inversion *x = &a->inversion[i];
 
         report_value_row(v, "inversion");
-        name(v, "high", a, x->high);
-        name(v, "holder", a, x->holder);
-        name(v, "runner", a, x->runner);
+        report_value_text(v, "high", mkperf_analysis_name(a, x->high));
+        report_value_text(v, "holder", mkperf_analysis_name(a, x->holder));
+        report_value_text(v, "runner", mkperf_analysis_name(a, x->runner));
         report_value_number(v, "count", x->count);
         report_value_number(v, "total_ns", x->total);
         report_value_number(v, "max_ns", x->worst);
@@ -182,7 +176,7 @@ void report_path_values(const struct report_path *p, const char *separator, FILE
         report_value_row(&v, "step");
         report_value_number(&v, "from_ns", s->what.from);
         report_value_number(&v, "to_ns", s->what.to);
-        name(&v, "pd", p->analysis, s->what.pd);
+        report_value_text(&v, "pd", mkperf_analysis_name(p->analysis, s->what.pd));
         report_value_text(&v, "state", mkperf_pd_state_names[s->what.state]);
         name_or_none(&v, "by", p->analysis, s->what.by);
         name_or_none(&v, "serving", p->analysis, s->what.serving);

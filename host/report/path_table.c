@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/percent.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 static const char *const entered_by[MKPERF_SCHED_KINDS] = {
@@ -80,10 +81,7 @@ static int compare(const void *pa, const void *pb)
 {
     const struct sum *a = pa, *b = pb;
 
-    if (a->ns != b->ns) {
-        return a->ns > b->ns ? -1 : 1;
-    }
-    return a->step > b->step ? 1 : -1;
+    return a->ns != b->ns ? mkperf_compare(b->ns, a->ns) : a->step > b->step ? 1 : -1;
 }
 
 static void print_sums(const struct report_path *p, FILE *out)
@@ -106,9 +104,7 @@ static void print_sums(const struct report_path *p, FILE *out)
         sum[k].ns += path->step[i].what.to - path->step[i].what.from;
         sum[k].times++;
     }
-    if (n > 1) {
-        qsort(sum, n, sizeof *sum, compare);
-    }
+    mkperf_sort(sum, n, sizeof *sum, compare);
     fprintf(out, "\n%14s %8s %8s  what\n", "us", "%", "times");
     for (unsigned k = 0; k < n; k++) {
         report_path_text(p->analysis, sum[k].step, text, sizeof text);

@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 
-bool report_chain_wanted(const struct mkperf_frames *f, const struct report_options *o,
-                         uint32_t event, uint32_t chain)
+/* Does a chain have weight, pass the filter by PD, and belong to the event? */
+static bool is_wanted(const struct mkperf_frames *f, const struct report_options *o, uint32_t event,
+                      uint32_t chain)
 {
     struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
 
@@ -48,12 +50,6 @@ static struct report_row *row_of(struct report_rows *rows, struct report_row_key
     return &rows->row[number];
 }
 
-static void add_weight(struct mkperf_weight *to, const struct mkperf_weight *w)
-{
-    to->samples += w->samples;
-    to->period += w->period;
-}
-
 static bool is_shown(const struct mkperf_frames *f, const struct report_options *o,
                      uint32_t function)
 {
@@ -81,7 +77,7 @@ static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
     uint32_t function[MKPERF_PLACES_MAX], seen[MKPERF_PLACES_MAX], nseen = 0;
     uint32_t n = mkperf_frames_of(f, chain, function);
 
-    add_weight(&rows->shown, w);
+    mkperf_weight_add(&rows->shown, w);
     for (uint32_t i = 0; i < n; i++) {
         struct report_row *row;
         uint32_t j = 0;
@@ -94,14 +90,14 @@ static void add_chain(struct report_rows *rows, struct mkperf_frames *f,
         }
         row = row_of(rows, report_row_key(f, o, chain, function[i]));
         if (i == 0) {
-            add_weight(&row->self, w);
+            mkperf_weight_add(&row->self, w);
         }
         while (j < nseen && seen[j] != row->first) {
             j++;
         }
         if (j == nseen) {
             seen[nseen++] = row->first;
-            add_weight(&row->children, w);
+            mkperf_weight_add(&row->children, w);
             if (!f->profile->leaves_only) {
                 add_hit(rows, row, chain);
             }
@@ -148,7 +144,7 @@ static int compare_times(const struct sorting *s, const struct report_row *a,
     }
     uint64_t x = mkperf_time_slice_ns(slices, a->key.slice);
     uint64_t y = mkperf_time_slice_ns(slices, b->key.slice);
-    return order != 0 ? order : (x > y) - (x < y);
+    return order != 0 ? order : mkperf_compare(x, y);
 }
 
 static int compare_rows(const void *pa, const void *pb, void *context)
@@ -161,27 +157,22 @@ static int compare_rows(const void *pa, const void *pb, void *context)
         return order;
     }
     if (a->children.period != b->children.period) {
-        return a->children.period > b->children.period ? -1 : 1;
+        return mkperf_compare(b->children.period, a->children.period);
     }
     if (a->self.period != b->self.period) {
-        return a->self.period > b->self.period ? -1 : 1;
+        return mkperf_compare(b->self.period, a->self.period);
     }
     order = compare_texts(s->frames, a, b);
-    if (order != 0) {
-        return order;
-    }
-    return a->first < b->first ? -1 : a->first > b->first;
+    return order != 0 ? order : mkperf_compare(a->first, b->first);
 }
 
-enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
-                                     const struct report_options *o, uint32_t event,
-                                     struct mkperf_error *e)
+void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
+                       const struct report_options *o, uint32_t event)
 {
-    (void)e;
     memset(rows, 0, sizeof *rows);
     rows->event = event;
     for (uint32_t i = 0; i < f->profile->chains.count; i++) {
-        if (report_chain_wanted(f, o, event, i)) {
+        if (is_wanted(f, o, event, i)) {
             add_chain(rows, f, o, i);
         }
         mkperf_progress_steps(i, f->profile->chains.count);
@@ -192,7 +183,6 @@ enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_fra
 
         qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, &s);
     }
-    return MKPERF_OK;
 }
 
 void report_rows_free(struct report_rows *rows)

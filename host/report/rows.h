@@ -49,10 +49,6 @@ struct report_rows {
     uint64_t whole;             /* period sum that is 100 per cent */
 };
 
-/* Does a chain have weight, pass the filter by PD, and belong to the event? */
-bool report_chain_wanted(const struct mkperf_frames *f, const struct report_options *o,
-                         uint32_t event, uint32_t chain);
-
 struct report_row_key report_row_key(const struct mkperf_frames *f, const struct report_options *o,
                                      uint32_t chain, uint32_t function);
 
@@ -63,9 +59,8 @@ static inline double report_row_share(const struct report_rows *rows, uint32_t r
 }
 
 /* All rows of an event, sorted. */
-enum mkperf_status report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
-                                     const struct report_options *o, uint32_t event,
-                                     struct mkperf_error *e);
+void report_rows_build(struct report_rows *rows, struct mkperf_frames *f,
+                       const struct report_options *o, uint32_t event);
 void report_rows_free(struct report_rows *rows);
 
 #endif

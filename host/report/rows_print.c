@@ -87,14 +87,12 @@ static void print_row(const struct report_row *r, const struct layout *l,
     fputc('\n', out);
 }
 
-enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
-                                     const struct report_options *o, FILE *out,
-                                     struct mkperf_error *e)
+void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
+                       const struct report_options *o, FILE *out)
 {
     uint64_t whole = rows->whole;
     struct layout l = lay_out(rows, f, o);
 
-    (void)e;
     print_titles(&l, o, out);
     for (uint32_t i = 0; i < rows->n; i++) {
         if (report_row_share(rows, i) < o->limit) {
@@ -109,5 +107,4 @@ enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkpe
         fprintf(out, "# %" PRIu32 " rows below %g %% are omitted\n", l.omitted, o->limit);
     }
     fputc('\n', out);
-    return MKPERF_OK;
 }

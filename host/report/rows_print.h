@@ -15,9 +15,8 @@ void report_row_text(const struct mkperf_frames *f, const struct report_options 
                      const struct report_row *r, char *text, size_t n);
 
 /* The table; trees below its rows with o->graph. */
-enum mkperf_status report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
-                                     const struct report_options *o, FILE *out,
-                                     struct mkperf_error *e);
+void report_rows_print(const struct report_rows *rows, struct mkperf_frames *f,
+                       const struct report_options *o, FILE *out);
 
 /* rows_values.c: for programs, a row "row" for each row, then one "event"; and at the end of all events
  * one "total", of the recording. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis_internal.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 const char *const mkperf_pd_state_names[MKPERF_PD_STATES] = {
@@ -106,37 +107,25 @@ void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched 
     mkperf_order_add(&a->order, event);
 }
 
-static int by_total(uint64_t a, uint64_t b)
-{
-    return a > b ? -1 : a < b;
-}
-
 static int compare_edges(const void *pa, const void *pb)
 {
     const struct mkperf_call_edge *a = pa, *b = pb;
 
-    return by_total(a->sum.wall, b->sum.wall);
+    return mkperf_compare(b->sum.wall, a->sum.wall);
 }
 
 static int compare_wakes(const void *pa, const void *pb)
 {
     const struct mkperf_wakeup *a = pa, *b = pb;
 
-    return by_total(a->delay.total, b->delay.total);
+    return mkperf_compare(b->delay.total, a->delay.total);
 }
 
 static int compare_inversions(const void *pa, const void *pb)
 {
     const struct mkperf_inversion *a = pa, *b = pb;
 
-    return by_total(a->total, b->total);
-}
-
-static void sort(void *p, size_t n, size_t size, int (*compare)(const void *, const void *))
-{
-    if (n > 1) {
-        qsort(p, n, size, compare);
-    }
+    return mkperf_compare(b->total, a->total);
 }
 
 void mkperf_analysis_end(struct mkperf_analysis *a)
@@ -155,9 +144,9 @@ void mkperf_analysis_end(struct mkperf_analysis *a)
             a->calls_open += a->pd[i].call.active;
         }
     }
-    sort(a->edge, a->nedges, sizeof *a->edge, compare_edges);
-    sort(a->wake, a->nwakes, sizeof *a->wake, compare_wakes);
-    sort(a->inversion, a->ninversions, sizeof *a->inversion, compare_inversions);
+    mkperf_sort(a->edge, a->nedges, sizeof *a->edge, compare_edges);
+    mkperf_sort(a->wake, a->nwakes, sizeof *a->wake, compare_wakes);
+    mkperf_sort(a->inversion, a->ninversions, sizeof *a->inversion, compare_inversions);
 }
 
 static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
@@ -178,13 +167,6 @@ static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct m
 {
     (void)e;
     mkperf_analysis_pd(self, pd);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status on_events(void *self, const struct mkperf_session *session,
-                                    struct mkperf_error *e)
-{
-    (void)self, (void)session, (void)e;
     return MKPERF_OK;
 }
 
@@ -215,7 +197,7 @@ struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a)
         .reads = true,
         .begin = on_begin,
         .pd = on_pd,
-        .events = on_events,
+        .events = mkperf_ignore_events,
         .sched = on_sched,
         .end = on_end,
     };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 #define NS_PER_S 1000000000
@@ -15,7 +16,7 @@ const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS] = {
     [MKPERF_LATENCY_NOTIFY] = "notification",
     [MKPERF_LATENCY_IRQ] = "irq",
 };
-const unsigned mkperf_latency_per_mille[MKPERF_QUANTILES] = {500, 900, 990, 999};
+static const unsigned per_mille[MKPERF_QUANTILES] = {500, 900, 990, 999};
 
 static struct mkperf_latency_row *append(struct mkperf_latency_rows *rows,
                                          enum mkperf_latency_kind kind, const char *from,
@@ -60,7 +61,7 @@ static void fill(struct mkperf_latency_row *row, const struct mkperf_log_histogr
     row->max = h->max;
     row->max_at = at;
     for (unsigned i = 0; i < MKPERF_QUANTILES; i++) {
-        row->quantile[i] = mkperf_log_quantile(h, mkperf_latency_per_mille[i]);
+        row->quantile[i] = mkperf_log_quantile(h, per_mille[i]);
     }
 }
 
@@ -113,17 +114,15 @@ static int compare(const void *pa, const void *pb)
 {
     const struct mkperf_latency_row *a = pa, *b = pb;
 
-    if (a->kind != b->kind) {
-        return a->kind < b->kind ? -1 : 1;
-    }
-    return a->total > b->total ? -1 : a->total < b->total;
+    return a->kind != b->kind ? mkperf_compare(a->kind, b->kind)
+                              : mkperf_compare(b->total, a->total);
 }
 
 static int compare_runs(const void *pa, const void *pb)
 {
     const struct mkperf_latency_run *a = pa, *b = pb;
 
-    return a->ticks > b->ticks ? -1 : a->ticks < b->ticks;
+    return mkperf_compare(b->ticks, a->ticks);
 }
 
 void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
@@ -138,12 +137,8 @@ void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
     for (unsigned i = 0; i < rows->nruns; i++) {
         rows->run[i].ns = to_ns(rows->run[i].ticks, rows->tick_hz);
     }
-    if (rows->n > 1) {
-        qsort(rows->row, rows->n, sizeof *rows->row, compare);
-    }
-    if (rows->nruns > 1) {
-        qsort(rows->run, rows->nruns, sizeof *rows->run, compare_runs);
-    }
+    mkperf_sort(rows->row, rows->n, sizeof *rows->row, compare);
+    mkperf_sort(rows->run, rows->nruns, sizeof *rows->run, compare_runs);
 }
 
 void mkperf_latency_rows_free(struct mkperf_latency_rows *rows)

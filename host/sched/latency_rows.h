@@ -20,14 +20,13 @@ enum mkperf_latency_kind { /* as LatencyKind in proto/mkperf.proto */
 extern const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS];
 
 enum { MKPERF_QUANTILES = 4, MKPERF_LATENCY_NAME = 64 };
-extern const unsigned mkperf_latency_per_mille[MKPERF_QUANTILES]; /* 500, 900, 990, 999 */
 
 struct mkperf_latency_row {
     enum mkperf_latency_kind kind;
     char from[MKPERF_LATENCY_NAME], to[MKPERF_LATENCY_NAME]; /* from: "" of an interrupt */
     uint32_t irq;
     uint64_t count, total, max, max_at;
-    uint64_t quantile[MKPERF_QUANTILES];
+    uint64_t quantile[MKPERF_QUANTILES]; /* 50, 90, 99, 99.9 % */
     uint64_t busy;                       /* that found their PD not waiting */
     const struct mkperf_call_edge *edge; /* of an analysis: what its calls were made of */
     struct mkperf_log_histogram

@@ -247,11 +247,10 @@ bool top_screen_keys(struct top_screen *s)
     return any;
 }
 
-enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error *e)
+void top_screen_refresh(struct top_screen *s)
 {
-    (void)e;
     if (s->paused && s->list.pd) {
-        return MKPERF_OK;
+        return;
     }
     top_screen_free(s);
     top_counts_list(s->counts, s->event, s->pd, s->sort, &s->list);
@@ -259,7 +258,6 @@ enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error 
     if (s->at >= pd_rows(s) + s->list.nfunctions) {
         s->at = 0;
     }
-    return MKPERF_OK;
 }
 
 void top_screen_free(struct top_screen *s)

@@ -45,7 +45,7 @@ void top_screen_stop(struct top_screen *s);
 bool top_screen_keys(struct top_screen *s);
 
 /* Counts again unless paused. */
-enum mkperf_status top_screen_refresh(struct top_screen *s, struct mkperf_error *e);
+void top_screen_refresh(struct top_screen *s);
 void top_screen_free(struct top_screen *s); /* what it counted */
 void top_screen_draw(struct top_screen *s);
 void top_screen_print(const struct top_screen *s, FILE *out); /* without curses */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "base/xalloc.h"
 #include "profile/places.h"
 
@@ -12,15 +13,11 @@ enum { PAGE = 4096 };
 
 static const uint64_t ALL_OTHERS = UINT64_MAX; /* in a key: entries that did not fit */
 
-static void add(struct mkperf_weight *to, uint64_t samples, uint64_t period)
-{
-    to->samples += samples;
-    to->period += period;
-}
-
 static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
 {
-    add(&w->all, 1, period);
+    const struct mkperf_weight one = {1, period};
+
+    mkperf_weight_add(&w->all, &one);
     if (slice > w->slice) {
         uint64_t gone = slice - w->slice < TOP_SLICES ? slice - w->slice : TOP_SLICES;
 
@@ -30,7 +27,7 @@ static void add_at(struct top_window *w, uint64_t slice, uint64_t period)
         w->slice = slice;
     }
     if (slice + TOP_SLICES > w->slice) { /* it may come late: merge.h */
-        add(&w->in[slice % TOP_SLICES], 1, period);
+        mkperf_weight_add(&w->in[slice % TOP_SLICES], &one);
     }
 }
 
@@ -214,9 +211,7 @@ static struct mkperf_weight in_window(const struct top_counts *c, const struct t
     }
     for (uint64_t i = 0; i < TOP_SLICES && i <= w->slice; i++) {
         if (w->slice - i + TOP_SLICES > c->newest) {
-            const struct mkperf_weight *in = &w->in[(w->slice - i) % TOP_SLICES];
-
-            add(&sum, in->samples, in->period);
+            mkperf_weight_add(&sum, &w->in[(w->slice - i) % TOP_SLICES]);
         }
     }
     return sum;
@@ -290,7 +285,7 @@ static void add_util(const struct top_counts *c, struct top_list *out)
 
             busy += ns;
             if (at != NULL) {
-                at->util += 100 * (double)ns / (double)all;
+                at->util += mkperf_percent(ns, all);
             }
         }
     }
@@ -316,12 +311,12 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
         if (r->event != event || w.samples == 0) {
             continue;
         }
-        add(&out->whole, w.samples, w.period);
+        mkperf_weight_add(&out->whole, &w);
         if (is_left_out(c, r->pd)) {
             continue;
         }
-        add(&out->total, w.samples, w.period);
-        add(&pd_entry(out, name)->weight, w.samples, w.period);
+        mkperf_weight_add(&out->total, &w);
+        mkperf_weight_add(&pd_entry(out, name)->weight, &w);
         if (!pd || strcmp(pd, name) == 0) {
             out->function[out->nfunctions++] =
                 (struct top_entry){.pd = name, .name = r->name, .kernel = r->kernel, .weight = w};
