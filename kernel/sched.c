@@ -142,7 +142,8 @@ static inline __attribute__((always_inline)) void put_sched(struct mkperf_hook *
         return;
     }
     struct mkperf_ring *ring = s->ring;
-    uint64_t *w = (uint64_t *)(void *)((uint8_t *)ring->data + (head & (s->ring_bytes - 1)));
+    uint64_t *w = (uint64_t *)(void *)((uint8_t *)ring + MKPERF_RING_HEADER_BYTES +
+                                       (head & (s->ring_bytes - 1)));
     w[MKPERF_WORD_HEADER] = header;
     w[MKPERF_WORD_TIME] = time;
     s->head = next;
@@ -201,7 +202,8 @@ __attribute__((noinline)) static void put_switch(struct mkperf_hook *s, unsigned
     bool waits = reason == MKPERF_STOPPED_WAIT_MESSAGE ||
                  reason == MKPERF_STOPPED_WAIT_NOTIFICATION;
 
-    if (c->delivered == thread && (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
+    if (c->delivered != NULL && c->delivered == thread &&
+        (replies ? waits : reason == MKPERF_STOPPED_CALLED)) {
         c->delivered = NULL;
         reason = replies ? MKPERF_STOPPED_REPLIED : reason;
     }
