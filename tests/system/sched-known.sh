@@ -62,7 +62,7 @@ counted() {
 # for two of one kind. So no run takes more than four of those: "$D/slack". The profiler PD and the client PD preempt now and
 # then; such runs are no whole ones.
 durations() {
-    awk -v entry="$ENTRY" -v ns="$NS" '
+    awk -v entry="$ENTRY" -v ns="$NS" -v ratio="$D/ratio" '
         $2 == "sched_switch" {
             for (i = 3; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
             reason = v["reason"]
@@ -92,6 +92,7 @@ durations() {
         END {
             for (pd in n) longest = min[pd] > longest ? min[pd] : longest
             print 4 * longest
+            print (30000 * ns + min["middle"]) / (5000 * ns + min["driver"]) >ratio
             for (pd in n) {
                 for (t = min[pd]; t <= min[pd] + 48; t++) same[pd] += times[pd, t]
                 printf "%s: %d runs, the kernel took %d ns, and at most 48 more in %d of them; at most %d\n", pd, n[pd],
@@ -257,6 +258,27 @@ off_cpu() {
         grep -q '[0-9.]*%.* first .* microkit_ppcall' "$D/off.perf"
 }
 
+# How long each PD ran, as the target counts it: each round middle and driver run once, and interruptions add alike to both.
+# All PDs and idle are the session, to the nanosecond.
+util() {
+    scripts/qemu-talk "$D" "\$MKPERF stat -t \$T --util -e cycles --duration 0.5 --system $t/sched.system -x , -o $D/stat" \
+        "\$MKPERF top -t \$T --util --stdio --window 0 --duration 0.5 --system $t/sched.system --elf-path $t >$D/top" \
+        >"$D/util.log" 2>&1 || { cat "$D/util.log"; return 1; }
+    awk -F , '$4 == "task-clock" { ran[$1] = $2; sum += $1 != "system" ? $2 : 0; n++; took = $5 }
+        END { print "sum", sum, "of", ran["system"], "elapsed", took
+              print ran["middle"], ran["driver"] >"/dev/stderr"
+              exit n < 10 || sum != ran["system"] || sum < 0.99 * took || sum > 1.01 * took }' \
+        "$D/stat" 2>"$D/util.stat" || { cat "$D/stat"; return 1; }
+    awk '$1 == "#" && $4 == "Util" { n = 0; sum = 0 }
+        $3 ~ /%$/ && NF == 4 { util[$4] = $3 + 0; sum += $3; n++ }
+        END { print util["middle"], util["driver"]
+              exit n < 10 || sum < 99.9 || sum > 100.1 }' "$D/top" >"$D/util.top" || { cat "$D/top"; return 1; }
+    cat "$D/ratio" "$D/util.stat" "$D/util.top"
+    awk 'FNR == 1 && FILENAME ~ /ratio$/ { want = $1; next }
+        { n++; bad += $2 <= 0 || $1 / $2 < 0.97 * want || $1 / $2 > 1.03 * want }
+        END { exit n != 2 || bad }' "$D/ratio" "$D/util.stat" "$D/util.top"
+}
+
 check "a recording of scheduling events, none lost" recording
 check "100,000 calls, none missing; switches as the kernel counted them" counted
 check "runs take their known instructions" durations
@@ -276,3 +298,4 @@ else
     check "callchains of threads that wait" false
 fi
 check "the flight recorder keeps events" flight
+check "how long each PD runs, in mkperf stat and top" util
