@@ -93,15 +93,22 @@ uint32_t mkperf_control_start(struct mkperf_client *c)
     return result;
 }
 
-/* Restarts a dump that another host had started. */
-static uint32_t dump(struct mkperf_client *c)
+/* Restarts a dump that another host had started. A host repeats its request if the answer is late: that
+ * is answered again, and the dump goes on. */
+static uint32_t dump(struct mkperf_client *c, unsigned who, uint32_t request)
 {
+    if (c->dumping && c->dump_by == who && c->dump_request == request) {
+        return MKPERF_RESULT_OK;
+    }
+
     uint32_t result = c->call(MKPERF_OP_DUMP);
 
     if (result == MKPERF_RESULT_OK) {
         begin_session(c);
         c->stopping = true;
         c->dumping = true;
+        c->dump_by = who;
+        c->dump_request = request;
         c->stop_by = MKPERF_NOBODY;
     }
     return result;
@@ -178,7 +185,7 @@ static void carry_out_control(struct mkperf_client *c, unsigned who)
         stop(c, who, m->request);
     } else if (m->which_msg == mkperf_ToTarget_dump_tag) {
         if (c->dumping || !busy(c, who, m->request)) {
-            mkperf_report_result(c, who, m->request, dump(c));
+            mkperf_report_result(c, who, m->request, dump(c, who, m->request));
         }
     } else if (m->which_msg == mkperf_ToTarget_observe_tag) {
         mkperf_client_observe(c, who, m->request, &m->msg.observe);
@@ -255,6 +262,10 @@ static bool admit(struct mkperf_client *c, unsigned who, const uint8_t *message,
 {
     struct mkperf_connection *p = &c->connection[who];
     const mkperf_ToTarget *m = &c->in;
+
+    if (c->dump_by == who && m->which_msg != mkperf_ToTarget_dump_tag) {
+        c->dump_by = MKPERF_NOBODY; /* another program's requests may have the same numbers */
+    }
 
     bool ready = mkperf_connection_ready(c, who);
     bool authenticated = p->link.authenticated && mkperf_link_accept(&p->link, message, n);

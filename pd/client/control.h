@@ -118,12 +118,14 @@ struct mkperf_client {
     uint8_t message[MKPERF_CONTENT_BYTES];
     struct mkperf_settings settings; /* of the text commands */
 
-    bool running;    /* a session was started and its end is not yet sent */
-    bool stopping;   /* Status follows the last batch, to stop_by as answer to stop_request */
-    bool dumping;    /* a dump ends then */
-    bool restarting; /* then configure from the page and start, for the same request */
-    bool new_epoch;  /* begin one before the next batch */
-    bool announce;   /* send hello and session before the next batch */
+    bool running;          /* a session was started and its end is not yet sent */
+    bool stopping;         /* Status follows the last batch, to stop_by as answer to stop_request */
+    bool dumping;          /* a dump ends then; */
+    unsigned dump_by;      /* it was asked for by this connection, */
+    uint32_t dump_request; /* which has sent nothing but this request since */
+    bool restarting;       /* then configure from the page and start, for the same request */
+    bool new_epoch;        /* begin one before the next batch */
+    bool announce;         /* send hello and session before the next batch */
     unsigned stop_by;
     uint32_t stop_request;
     bool trigger_there; /* the mark that ended the flight recording: */

@@ -26,6 +26,7 @@ static struct mkperf_link host_line; /* and what it sends */
 static struct {
     mkperf_ToHost last; /* answer */
     uint64_t batch_samples;
+    uint32_t session;
     uint64_t weight[MKPERF_MAX_COUNTERS];
     uint64_t of[MKPERF_MAX_COUNTERS];        /* samples */
     uint64_t reads[MKPERF_MAX_COUNTERS];     /* group reads in others' samples, */
@@ -155,6 +156,10 @@ static void host_message(const uint8_t *message, int n)
     if (m.which_msg == mkperf_ToHost_status_tag) {
         got.statuses++;
         got.after_status = false;
+    }
+    if (m.which_msg == mkperf_ToHost_session_tag && m.msg.session.running) {
+        got.batch_samples = m.msg.session.id == got.session ? got.batch_samples : 0;
+        got.session = m.msg.session.id;
     }
     if (m.request != 0) {
         got.last = m;

@@ -97,6 +97,40 @@ static void test_keeps_the_newest(void **state)
     check_statistics(&s);
 }
 
+/* A request that a slow host repeats is answered again, and the dump goes on: each sample once. The same number from
+ * another program, which has said something else before, is a dump from the beginning. */
+static void test_repeated_dump(void **state)
+{
+    mkperf_ToTarget m = message(mkperf_ToTarget_dump_tag);
+
+    (void)state;
+    begin_recording(flight(MKPERF_OUTPUT_RING_BYTES));
+    run(TICK_HZ);
+    uint64_t whole = dump();
+    sim.line = 1;
+    for (unsigned others = 0; others < 2; others++) {
+        uint32_t asked = request + 1;
+        ask(&m, mkperf_ToHost_session_tag);
+        uint32_t id = got.last.msg.session.id;
+        while (got.batch_samples == 0) {
+            run(100);
+        }
+        assert_true(got.batch_samples < whole / 2);
+        if (others) {
+            status();
+        }
+        request = asked - 1;
+        got.last.request = 0;
+        ask(&m, mkperf_ToHost_session_tag);
+        assert_int_equal(got.last.msg.session.id == id, !others);
+        for (unsigned i = 0; i < 1000 && got.batch_samples < whole - 5; i++) {
+            run(1000);
+        }
+        run(50000); /* nothing follows */
+        assert_in_range(got.batch_samples, whole - 5, whole + 5);
+    }
+}
+
 /* A line so slow that the core's ring overflows during the dump: counted, and the next is whole. */
 static void test_slow_dump(void **state)
 {
@@ -326,10 +360,9 @@ static void test_software_events_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_keeps_the_newest), T(test_slow_dump),
-        T(test_fault_holds),      T(test_mark_holds),
-        T(test_hostile_client),   T(test_flight_refusals),
-        T(test_interactions),     T(test_software_events_are_counted),
+        T(test_keeps_the_newest), T(test_repeated_dump), T(test_slow_dump),
+        T(test_fault_holds),      T(test_mark_holds),    T(test_hostile_client),
+        T(test_flight_refusals),  T(test_interactions),  T(test_software_events_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
