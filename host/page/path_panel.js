@@ -168,9 +168,9 @@ class PathPanel {
   }
 
   command() {
-    const { path } = state, words = /^[\w.:-]+$/.test(path) && !path.includes('->');
-    return words && path !== '..' ? [make('br', {}), make('code', { textContent:
-      `mkperf latency --critical-path=${path}${state.at === null ? '' : ` --at ${this.seconds(state.at)}`}` })] : [];
+    const { path } = state, plain = /^[\w.:-]+$/.test(path), quote = plain ? '' : '\'';
+    return path === '..' || /->|'/.test(path) ? [] : [make('br', {}), make('code', { textContent:
+      `mkperf latency ${quote}--critical-path=${path}${quote}${state.at === null ? '' : ` --at ${this.seconds(state.at)}`}` })];
   }
 
   table(id, heads, body) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# mkperf view's page in a headless Chromium, for the tests of it. Sourced after screens.sh, with D and MKPERF set. url: where the
+# mkperf view's page in a headless Chromium, for the tests of it. Sourced after screens.sh, with D, MKPERF and data set. url: where the
 # page is; session: the browser's.
 
 port= session= url=
@@ -51,4 +51,24 @@ pointer() { # pointer X Y: a click on the canvas, from its middle
 }
 quiet() { # the page's policy refused nothing, and nothing failed
     wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
+}
+equal() { # equal PAGE WANT LEAST: files of lines
+    [ "$(wc -l <"$2")" -ge "$3" ] && diff "$1" "$2"
+}
+# Lines of a table's cells, with a blank between them.
+cells() { # cells CSS
+    js "return [...document.querySelectorAll('$1')].map(r => [...r.cells].map(c => c.textContent).join(' ')).map(t => t + ';').join('')" | tr ';' '\n' | sed 's/  */ /g; s/^ //'
+}
+# What the panel has, and what mkperf latency --critical-path prints: both tables without the shares.
+wanted_path() { # wanted_path OPTION...
+    "$MKPERF" latency -i "$data" "$@" >"$D/text" || return 1
+    awk '/^ *us  *% / { sums = 1; next } /after, us/ { sums = 0; steps = 1; next } !NF { next }
+        sums { $2 = ""; print } steps { print }' "$D/text" | sed 's/  */ /g; s/^ //; s/ $//' >"$D/want"
+}
+path_equal() { # path_equal OPTION...
+    waits "!document.getElementById('path').hidden && document.querySelector('#path-steps tbody tr')" || return 1
+    wanted_path "$@" || return 1
+    js "return [...document.querySelectorAll('#path-sums tbody tr')].map(r => [0, 2, 3].map(i => r.cells[i].textContent).join(' ') + ';').join('')" | tr ';' '\n' >"$D/page"
+    cells '#path-steps tbody tr' >>"$D/page"
+    equal "$D/page" "$D/want" "${least:-4}"
 }

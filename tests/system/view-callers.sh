@@ -11,8 +11,8 @@ t=$B/tests/pd/called
 QEMU=$(cat "$t/qemu-command")
 export QEMU MKPERF
 . tests/system/screens.sh
-. tests/system/lib-view.sh
 data=$D/perf.data
+. tests/system/lib-view.sh
 
 check "recorded" scripts/qemu-record "$D" -e timer -c 500 -g --duration 1 --system "$t/called.system" --elf-path "$t" -o "$data"
 [ -s "$data" ] || exit 1

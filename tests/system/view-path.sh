@@ -12,19 +12,12 @@ t=$B/tests/pd/late
 QEMU=$(cat "$t/qemu-command")
 export QEMU MKPERF
 . tests/system/screens.sh
-. tests/system/lib-view.sh
 data=$D/perf.data
+. tests/system/lib-view.sh
 
 check "recorded" scripts/qemu-record "$D" --sched -e cycles -F 1000 -g --duration 1 --system "$t/late.system" --elf-path "$t" -o "$data"
 [ -s "$data" ] || exit 1
 
-equal() { # equal PAGE WANT LEAST: files of lines
-    [ "$(wc -l <"$2")" -ge "$3" ] && diff "$1" "$2"
-}
-# Lines of a table's cells, with a blank between them.
-cells() { # cells CSS
-    js "return [...document.querySelectorAll('$1')].map(r => [...r.cells].map(c => c.textContent).join(' ')).map(t => t + ';').join('')" | tr ';' '\n' | sed 's/  */ /g; s/^ //'
-}
 open_table() { # its heading has the longest call
     waits "/^Latency longest call: [0-9.]* µs, user → echo$/.test(document.getElementById('h-late').textContent)" || return 1
     [ "$(js "return document.querySelector('#late details').open")" = true ] || press "document.querySelector('#late summary')" || return 1
@@ -46,19 +39,6 @@ utilisation() { # Ran: report's, of idle as well; over time: as much in the sum 
         tr ';' '\n' | sort -k 2 >"$D/page"
     join -j 2 "$D/want" "$D/page" |
         awk '{ n++; d = $2 - $3; if (d < -0.06 || d > 0.06) { print; bad = 1 } } END { exit bad || n < 5 }'
-}
-# What the panel has, and what mkperf latency --critical-path prints: both tables without the shares.
-wanted_path() { # wanted_path OPTION...
-    "$MKPERF" latency -i "$data" "$@" >"$D/text" || return 1
-    awk '/^ *us  *% / { sums = 1; next } /after, us/ { sums = 0; steps = 1; next } !NF { next }
-        sums { $2 = ""; print } steps { print }' "$D/text" | sed 's/  */ /g; s/^ //; s/ $//' >"$D/want"
-}
-path_equal() { # path_equal OPTION...
-    waits "!document.getElementById('path').hidden && document.querySelector('#path-steps tbody tr')" || return 1
-    wanted_path "$@" || return 1
-    js "return [...document.querySelectorAll('#path-sums tbody tr')].map(r => [0, 2, 3].map(i => r.cells[i].textContent).join(' ') + ';').join('')" | tr ';' '\n' >"$D/page"
-    cells '#path-steps tbody tr' >>"$D/page"
-    equal "$D/page" "$D/want" "${least:-4}"
 }
 open_longest() {
     press "[...document.querySelectorAll('#latencies button')].find(b => b.textContent === 'user → echo')"

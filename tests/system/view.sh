@@ -101,6 +101,15 @@ call() {
     clear_all
 }
 
+# From a mark to the next one of a name: as mkperf latency has it, and the command that says so.
+marks() {
+    clear_all && press "document.querySelector('#late summary')" || return 1
+    waits "document.getElementById('between').checkVisibility()" || return 1
+    js "for (const id of ['mark-a', 'mark-b']) { const list = document.getElementById(id); list.value = 'round'; list.dispatchEvent(new Event('change')); }" >"$D/log"
+    data=$D/large.data least=20 path_equal --critical-path=round..round || return 1
+    [ "$(js "return document.querySelector('#path code').textContent")" = "mkperf latency --critical-path=round..round" ] || return 1
+    press "document.querySelector('#late summary')" && clear_all && waits "document.getElementById('path').hidden"
+}
 one_pd() { # a PD of the table selects: functions, flame graph, header
     clear_all || return 1
     press "[...document.querySelectorAll('#pds button')].find(b => b.textContent === 'known')" || return 1
@@ -334,6 +343,7 @@ if start_view "$data" && start_browser; then
     check "a running target" live
     "$B/many-samples" "$D/large.data" 1000000 1000000 && start_view "$D/large.data"
     check "a million samples and a million scheduling events" large
+    check "the critical path between two marks equals mkperf latency --critical-path" marks
     rm -f "$D/large.data"
     wd DELETE "$session" >"$D/log"
 else
