@@ -13,6 +13,9 @@
 # $(BUILD_DIR)/mkperf/NAME.system is NAME.system with mkperf.system.in put in at its end; the PDs that it
 # describes do not change. MKPERF_PDS are mkperf's two ELFs, built by mkperf's own make.
 #
+# MKPERF_LDFLAGS, before the SDK's linker script, gives the note of -Wl,--build-id a place in the text: the script has
+# none, and the note would lie over the first page of the program.
+#
 # $(call mkperf_stamp,SYSTEM,DIR[:DIR]) writes the list of the programs in SYSTEM, whose ELFs are in
 # DIR, into the client PD's ELF, so that hosts get the names from the image that runs. MKPERF is the
 # command, from this tree if it has the sources.
@@ -22,6 +25,7 @@ MKPERF_BUILD := $(abspath $(BUILD_DIR))/mkperf
 MKPERF_PDS := $(BUILD_DIR)/mkperf/profiler.elf $(BUILD_DIR)/mkperf/client.elf
 MKPERF_STAMPED := $(BUILD_DIR)/mkperf/stamped
 MKPERF_SEARCH_PATH := $(MKPERF_STAMPED) $(BUILD_DIR)/mkperf
+MKPERF_LDFLAGS := -T $(MKPERF_DIR)/platform/microkit/build-id.ld
 MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
     MICROKIT_SDK=$(abspath $(MICROKIT_SDK)) MICROKIT_BOARD=$(MICROKIT_BOARD) \
     MICROKIT_CONFIG=$(MICROKIT_CONFIG) $(if $(MICROKIT_KERNEL),MICROKIT_KERNEL=$(abspath $(MICROKIT_KERNEL)))
@@ -32,11 +36,11 @@ mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(
 .PHONY: mkperf-pds
 mkperf-pds:
 	mkdir -p $(MKPERF_STAMPED)
-	$(MKPERF_MAKE) microkit-pds $(if $(filter $(MKPERF_BUILD)/%,$(MKPERF)),host)
+	+$(MKPERF_MAKE) microkit-pds $(if $(filter $(MKPERF_BUILD)/%,$(MKPERF)),host)
 $(MKPERF_PDS): $(BUILD_DIR)/mkperf/%.elf: mkperf-pds
 	cmp -s $(MKPERF_BUILD)/build/demo/$*.elf $@ || \
 	    { rm -f $(MKPERF_STAMPED)/$*.elf; cp $(MKPERF_BUILD)/build/demo/$*.elf $@; }
 
-$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in
+$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in | mkperf-pds
 	mkdir -p $(@D)
-	$(MKPERF_MAKE) --no-print-directory -s microkit-system SYSTEM=$(abspath $<) OUT=$(abspath $@)
+	+$(MKPERF_MAKE) --no-print-directory -s microkit-system SYSTEM=$(abspath $<) OUT=$(abspath $@)

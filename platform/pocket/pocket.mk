@@ -31,7 +31,7 @@ mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(
 .PHONY: mkperf-pds
 mkperf-pds:
 	mkdir -p $(MKPERF_STAMPED)
-	$(MKPERF_MAKE) --no-print-directory pocket-parts $(if $(filter $(MKPERF_BUILD)/%,$(MKPERF)),host)
+	+$(MKPERF_MAKE) --no-print-directory pocket-parts $(if $(filter $(MKPERF_BUILD)/%,$(MKPERF)),host)
 $(MKPERF_PDS): $(BUILD_DIR)/mkperf/%.elf: mkperf-pds
 	cmp -s $(MKPERF_BUILD)/build/demo/$*.elf $@ || \
 	    { rm -f $(MKPERF_STAMPED)/$*.elf; cp $(MKPERF_BUILD)/build/demo/$*.elf $@; }
@@ -41,6 +41,6 @@ $(MKPERF_PLATFORM): mkperf-pds
 	cp $(MKPERF_BUILD)/build/pocket/libmicrokit.a $(BOARD_DIR)/lib
 	cp $(MKPERF_DIR)/platform/pocket/lib/pd.ld $@
 
-$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in
+$(BUILD_DIR)/mkperf/%.system: %.system $(MKPERF_DIR)/platform/microkit/mkperf.system.in | mkperf-pds
 	mkdir -p $(@D)
-	$(MKPERF_MAKE) --no-print-directory -s pocket-system SYSTEM=$(abspath $<) OUT=$(abspath $@)
+	+$(MKPERF_MAKE) --no-print-directory -s pocket-system SYSTEM=$(abspath $<) OUT=$(abspath $@)
