@@ -22,11 +22,9 @@ static char *read_text(const char *path)
         n = (size_t)ftello(f) < ANNOTATE_SOURCE_BYTES ? (size_t)ftello(f) : ANNOTATE_SOURCE_BYTES;
     }
     rewind(f);
-    text = malloc(n + 1);
-    if (text) {
-        text[fread(text, 1, n, f)] = '\0';
-        mkperf_printable_lines(text);
-    }
+    text = mkperf_xcalloc(n + 1, 1);
+    text[fread(text, 1, n, f)] = '\0';
+    mkperf_printable_lines(text);
     (void)fclose(f);
     return text;
 }
@@ -38,10 +36,7 @@ static void split(struct annotate_source *f)
     for (const char *p = f->text; *p; p++) {
         n += *p == '\n';
     }
-    f->line = calloc((size_t)n, sizeof *f->line);
-    if (!f->line) {
-        return;
-    }
+    f->line = mkperf_xcalloc((size_t)n, sizeof *f->line);
     for (char *p = f->text; p; f->nlines++) {
         char *end = strchr(p, '\n');
 
@@ -55,23 +50,16 @@ static void split(struct annotate_source *f)
 
 static struct annotate_source *find(struct annotate_sources *s, const char *path)
 {
-    struct annotate_source *more;
-
     for (size_t i = 0; i < s->n; i++) {
         if (strcmp(s->file[i].path, path) == 0) {
             return &s->file[i];
         }
     }
-    if (s->n == ANNOTATE_SOURCES_MAX ||
-        !(more = reallocarray(s->file, s->n + 1, sizeof *s->file))) {
+    if (s->n == ANNOTATE_SOURCES_MAX) {
         return NULL;
     }
-    s->file = more;
+    s->file = mkperf_xrealloc(s->file, s->n + 1, sizeof *s->file);
     s->file[s->n] = (struct annotate_source){.path = mkperf_xstrdup(path), .text = read_text(path)};
-    if (!s->file[s->n].path) {
-        free(s->file[s->n].text);
-        return NULL;
-    }
     if (s->file[s->n].text) {
         split(&s->file[s->n]);
     }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "cmd.h"
 #include "link/talk.h"
 #include "pmu/cpu_events.h"
@@ -171,12 +172,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
 static int list_main(int argc, char **argv)
 {
-    struct list *l = calloc(1, sizeof *l);
+    struct list *l = mkperf_xcalloc(1, sizeof *l);
     int status;
 
-    if (l == NULL) {
-        return MKPERF_ERR_FAILED;
-    }
     l->talk.control = on_control;
     l->talk.self = l;
     l->talk.options.link =

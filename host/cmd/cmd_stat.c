@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/process.h"
+#include "base/xalloc.h"
 #include "cmd.h"
 #include "pmu/cpu_events.h"
 #include "pmu/events.h"
@@ -169,12 +170,9 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
 static int stat_main(int argc, char **argv)
 {
-    struct stat *s = calloc(1, sizeof *s);
+    struct stat *s = mkperf_xcalloc(1, sizeof *s);
     int status;
 
-    if (s == NULL) {
-        return MKPERF_ERR_FAILED;
-    }
     s->measure.runs = 1;
     s->measure.talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
     status = mkperf_command_main(&mkperf_stat_command, s, argc, argv, run);

@@ -108,10 +108,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 {
     struct chrome *c = self;
 
-    if (!session->sched) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "this format shows scheduling events, and none were recorded "
-                                "(mkperf record --sched)");
+    if (mkperf_export_needs_sched(self, session, e) != MKPERF_OK) {
+        return e->status;
     }
     mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
     object(c, "M", PDS, 0);

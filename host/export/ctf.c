@@ -15,11 +15,11 @@
 #include "base/put.h"
 #include "base/xalloc.h"
 #include "formats.h"
+#include "perfdata/tracepoints.h"
 
 #define MAGIC UINT32_C(0xC1FC1FC1)
 enum { EVENT_ROOM = 512, NAME_MAX_BYTES = 64, CORES_MAX = 64 };
 enum { EVENT_SWITCH, EVENT_SCHED, EVENT_GAP };
-enum { STATE_RUNS = 0, STATE_WAITS = 1, STATE_CALLS = 2, STATE_STOPPED = 4 };
 
 static const char metadata[] =
     "/* CTF 1.8 */\n\n"
@@ -68,16 +68,6 @@ static enum mkperf_status open_file(struct ctf *c, struct mkperf_outfile *file, 
     mkperf_outfile_open(file, path, e);
     free(path);
     return e->status;
-}
-
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
-{
-    (void)self;
-    return session->sched ? MKPERF_OK
-                          : mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                             "this format shows scheduling events, and none were "
-                                             "recorded (mkperf record --sched)");
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -131,25 +121,6 @@ static void put_text(struct mkperf_put *p, const char *text)
     mkperf_put_padded(p, text, strlen(text), strlen(text) + 1);
 }
 
-static unsigned state_of(enum mkperf_sched_reason reason)
-{
-    switch (reason) {
-    case MKPERF_STOPPED_CALLED:
-    case MKPERF_STOPPED_QUEUED:
-        return STATE_CALLS;
-    case MKPERF_STOPPED_REPLIED:
-    case MKPERF_STOPPED_WAIT_MESSAGE:
-    case MKPERF_STOPPED_WAIT_NOTIFICATION:
-        return STATE_WAITS;
-    case MKPERF_STOPPED_BUDGET:
-    case MKPERF_STOPPED_FAULTED:
-    case MKPERF_STOPPED_SUSPENDED:
-        return STATE_STOPPED;
-    default:
-        return STATE_RUNS;
-    }
-}
-
 static void put_event(struct mkperf_put *p, const struct ctf *c, const struct mkperf_sched *s)
 {
     bool gap = s->kind == MKPERF_SCHED_GAP, is_switch = s->kind == MKPERF_SCHED_SWITCH;
@@ -162,7 +133,7 @@ static void put_event(struct mkperf_put *p, const struct ctf *c, const struct mk
     } else if (is_switch) {
         put_thread(p, c, s->from);
         mkperf_put32(p, s->from < c->npds ? c->pd[s->from].priority : 0);
-        mkperf_put64(p, state_of(s->reason));
+        mkperf_put64(p, mkperf_trace_prev_state(s->reason));
         put_thread(p, c, s->to);
         mkperf_put32(p, s->to < c->npds ? c->pd[s->to].priority : 0);
         put_text(p, mkperf_sched_reason_names[s->reason]);
@@ -230,7 +201,7 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     static const struct mkperf_sink_ops ops = {
         .name = "ctf",
         .reads = true,
-        .begin = begin,
+        .begin = mkperf_export_needs_sched,
         .pd = add_pd,
         .events = mkperf_ignore_events,
         .sched = add_sched,

@@ -177,3 +177,13 @@ enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
     }
     return mkperf_error_set(e, MKPERF_ERR_USAGE, "the profile has no event '%s'", x->event);
 }
+
+enum mkperf_status mkperf_export_needs_sched(void *self, const struct mkperf_session *session,
+                                             struct mkperf_error *e)
+{
+    (void)self;
+    return session->sched ? MKPERF_OK
+                          : mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                             "this format shows scheduling events, and none were "
+                                             "recorded (mkperf record --sched)");
+}

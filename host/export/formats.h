@@ -100,4 +100,8 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
 enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_output *out,
                                    struct mkperf_error *e);
 
+/* The begin of a sink that shows scheduling events. INPUT: none were recorded. */
+enum mkperf_status mkperf_export_needs_sched(void *self, const struct mkperf_session *session,
+                                             struct mkperf_error *e);
+
 #endif

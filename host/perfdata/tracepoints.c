@@ -87,6 +87,25 @@ static const char header_event[] = "# compressed entry header\n"
                                    "\ttime_stamp : type == 31\n"
                                    "\tdata max type_len  == 28\n";
 
+enum mkperf_prev_state mkperf_trace_prev_state(enum mkperf_sched_reason reason)
+{
+    switch (reason) {
+    case MKPERF_STOPPED_CALLED:
+    case MKPERF_STOPPED_QUEUED:
+        return MKPERF_PREV_CALLS;
+    case MKPERF_STOPPED_REPLIED:
+    case MKPERF_STOPPED_WAIT_MESSAGE:
+    case MKPERF_STOPPED_WAIT_NOTIFICATION:
+        return MKPERF_PREV_WAITS;
+    case MKPERF_STOPPED_BUDGET:
+    case MKPERF_STOPPED_FAULTED:
+    case MKPERF_STOPPED_SUSPENDED:
+        return MKPERF_PREV_STOPPED;
+    default:
+        return MKPERF_PREV_RUNS;
+    }
+}
+
 unsigned mkperf_trace_number(enum mkperf_trace_point point)
 {
     return points[point].number;

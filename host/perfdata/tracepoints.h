@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mkperf/sched.h>
+
 enum { PERF_TYPE_TRACEPOINT = 2, MKPERF_TRACE_GAP = 1000 };
 
 enum mkperf_trace_point {
@@ -51,6 +53,14 @@ enum mkperf_trace_layout { /* positions in the raw data, and its size */
                            TRACE_SCHED_BYTES = 40,
                            TRACE_LOCK_BYTES = 20,
 };
+
+enum mkperf_prev_state {
+    MKPERF_PREV_RUNS = 0,    /* R */
+    MKPERF_PREV_WAITS = 1,   /* S */
+    MKPERF_PREV_CALLS = 2,   /* D */
+    MKPERF_PREV_STOPPED = 4, /* T */
+};
+enum mkperf_prev_state mkperf_trace_prev_state(enum mkperf_sched_reason reason);
 
 /* The number of the tracepoint in its attribute and in its raw data. */
 unsigned mkperf_trace_number(enum mkperf_trace_point point);

@@ -10,24 +10,21 @@
 #include "base/xalloc.h"
 #include "writer_internal.h"
 
-enum { STATE_RUNNING = 0, STATE_WAITS = 1, STATE_CALLS = 2, STATE_STOPPED = 4, PRIO_UNKNOWN = 0 };
+enum { PRIO_UNKNOWN = 0 };
 
-/* A PD's state, as the tracepoints encode it. */
-enum { AWAKE_UNKNOWN, AWAKE, WAITS, CALLS, STOPPED };
-
-static const uint8_t slept_for[MKPERF_STOPPED_REASONS] = {
-    [MKPERF_STOPPED_UNKNOWN] = AWAKE_UNKNOWN,
-    [MKPERF_STOPPED_CALLED] = CALLS,
-    [MKPERF_STOPPED_REPLIED] = WAITS,
-    [MKPERF_STOPPED_WAIT_MESSAGE] = WAITS,
-    [MKPERF_STOPPED_WAIT_NOTIFICATION] = WAITS,
-    [MKPERF_STOPPED_PREEMPTED] = AWAKE,
-    [MKPERF_STOPPED_BUDGET] = STOPPED,
-    [MKPERF_STOPPED_FAULTED] = STOPPED,
-    [MKPERF_STOPPED_SUSPENDED] = STOPPED,
-    [MKPERF_STOPPED_IDLE] = AWAKE,
-    [MKPERF_STOPPED_QUEUED] = CALLS,
+/* Whether a PD sleeps, and for what, in struct perfdata_pd. */
+enum {
+    AWAKE_UNKNOWN,
+    AWAKE,
+    WAITS = AWAKE + MKPERF_PREV_WAITS,
+    CALLS = AWAKE + MKPERF_PREV_CALLS,
 };
+
+static uint8_t slept_for(enum mkperf_sched_reason reason)
+{
+    return reason == MKPERF_STOPPED_UNKNOWN ? AWAKE_UNKNOWN
+                                            : (uint8_t)(AWAKE + mkperf_trace_prev_state(reason));
+}
 
 static const struct perfdata_pd *pd_of(const struct mkperf_perfdata *w, uint32_t pd)
 {
@@ -87,7 +84,6 @@ static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkp
                                      struct mkperf_error *e)
 {
     bool known = s->from != MKPERF_SCHED_NOBODY;
-    unsigned slept = slept_for[s->reason];
     struct mkperf_put c;
     size_t size;
 
@@ -97,10 +93,7 @@ static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkp
     put_comm(&c, w, s->from);
     mkperf_put32(&c, pid_of(w, s->from));
     mkperf_put32(&c, prio_of(w, s->from));
-    mkperf_put64(&c, slept == WAITS     ? STATE_WAITS
-                     : slept == CALLS   ? STATE_CALLS
-                     : slept == STOPPED ? STATE_STOPPED
-                                        : STATE_RUNNING);
+    mkperf_put64(&c, mkperf_trace_prev_state(s->reason));
     put_comm(&c, w, s->to);
     mkperf_put32(&c, pid_of(w, s->to));
     mkperf_put32(&c, prio_of(w, s->to));
@@ -259,7 +252,7 @@ static enum mkperf_status add_switch(struct mkperf_perfdata *w, const struct mkp
     struct perfdata_pd *to = &w->pd[s->to];
 
     if (s->from != MKPERF_SCHED_NOBODY) {
-        w->pd[s->from].sleep = slept_for[s->reason];
+        w->pd[s->from].sleep = slept_for(s->reason);
         w->pd[s->from].core = s->core;
         w->pd[s->from].ran_ns += pid_of(w, s->from) != 0 ? ran : 0;
     }

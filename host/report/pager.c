@@ -94,23 +94,19 @@ bool report_ask(const char *prompt, char words[REPORT_SEARCH])
     return words[0] != '\0';
 }
 
-static bool split(struct pager *p, const char *text)
+static void split(struct pager *p, const char *text)
 {
     p->text = mkperf_xstrdup(text);
     for (const char *c = text; *c; c++) {
         p->n += *c == '\n';
     }
-    p->line = calloc((size_t)p->n + 1, sizeof *p->line);
-    if (!p->text || !p->line) {
-        return false;
-    }
+    p->line = mkperf_xcalloc((size_t)p->n + 1, sizeof *p->line);
     p->n = 0;
     for (char *rest = p->text, *line; (line = strsep(&rest, "\n")) != NULL;) {
         if (rest || *line) {
             p->line[p->n++] = line;
         }
     }
-    return true;
 }
 
 static void draw(const struct pager *p)
@@ -199,11 +195,10 @@ void report_pager_show(const char *title, const char *text)
 {
     struct pager p = {.title = title};
 
-    if (split(&p, text)) {
-        do {
-            draw(&p);
-        } while (act(&p, getch()));
-    }
+    split(&p, text);
+    do {
+        draw(&p);
+    } while (act(&p, getch()));
     free(p.text);
     free(p.line);
 }
