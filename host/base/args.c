@@ -10,6 +10,7 @@
 #include "args.h"
 #include "guess.h"
 #include "printable.h"
+#include "xalloc.h"
 
 enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX };
 
@@ -310,18 +311,12 @@ char *mkperf_command_line(int argc, char **argv)
 {
     char *line = NULL;
     size_t n;
-    FILE *f = open_memstream(&line, &n);
+    FILE *f = mkperf_memstream_open(&line, &n);
 
-    if (f == NULL) {
-        return NULL;
-    }
     fputs("mkperf", f);
     for (int i = 0; i < argc; i++) {
         fprintf(f, " %s", argv[i]);
     }
-    if (fclose(f) != 0) {
-        free(line);
-        return NULL;
-    }
+    mkperf_memstream_close(f);
     return line;
 }

@@ -168,7 +168,7 @@ int mkperf_command_main(const struct mkperf_command *c, void *self, int argc, ch
                         enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
                                                      struct mkperf_error *e));
 
-/* "mkperf ARGV..." as one string, to be freed; NULL: out of memory. */
+/* "mkperf ARGV..." as one string, to be freed. */
 char *mkperf_command_line(int argc, char **argv);
 
 /* ---- walking and printing ---- */

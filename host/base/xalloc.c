@@ -69,6 +69,23 @@ char *mkperf_xprintf(const char *format, ...)
     return text;
 }
 
+FILE *mkperf_memstream_open(char **text, size_t *n)
+{
+    FILE *f = open_memstream(text, n);
+
+    if (f == NULL) {
+        mkperf_die();
+    }
+    return f;
+}
+
+void mkperf_memstream_close(FILE *f)
+{
+    if (fclose(f) != 0) {
+        mkperf_die();
+    }
+}
+
 size_t mkperf_room(size_t room, size_t n)
 {
     if (room > SIZE_MAX / 2) {

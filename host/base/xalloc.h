@@ -10,6 +10,7 @@
 #define MKPERF_HOST_BASE_XALLOC_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Called once before the process ends, if it is set. */
 extern void (*mkperf_out_of_memory)(void);
@@ -22,6 +23,11 @@ void *mkperf_xcalloc(size_t n, size_t size);
 void *mkperf_xrealloc(void *p, size_t n, size_t size);
 char *mkperf_xstrdup(const char *text); /* NULL for NULL */
 char *mkperf_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A stream whose text, of *n bytes and a NUL, is in *text after mkperf_memstream_close; freed with
+ * free. *text and *n must live until then. */
+FILE *mkperf_memstream_open(char **text, size_t *n);
+void mkperf_memstream_close(FILE *f);
 
 /* A room of at least n elements, at least twice as large as `room`. */
 size_t mkperf_room(size_t room, size_t n);

@@ -114,18 +114,13 @@ static void put_code(struct html *h)
     struct annotate_sources sources = {.n = 0};
     char *text = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
+    FILE *out = mkperf_memstream_open(&text, &n);
 
-    if (out == NULL) {
-        mkperf_die();
-    }
     for (uint32_t i = 0; i < h->frames.functions.count && i < CODE_FUNCTIONS; i++) {
         fputs(i > 0 ? ",\n" : "", out);
         page_code_json(&h->frames, list[i].function, &sources, out);
     }
-    if (fclose(out) != 0) {
-        mkperf_die();
-    }
+    mkperf_memstream_close(out);
     mkperf_textout_puts(h->t, "<script type=\"application/json\" id=\"code-data\">[");
     mkperf_textout_put(h->t, text, n);
     mkperf_textout_puts(h->t, "]</script>\n");

@@ -42,28 +42,11 @@ static void align(struct page_bytes *b)
     }
 }
 
-static FILE *open_text(char **text, size_t *n)
-{
-    FILE *f = open_memstream(text, n);
-
-    if (f == NULL) {
-        mkperf_die();
-    }
-    return f;
-}
-
-static void close_text(FILE *f)
-{
-    if (fclose(f) != 0) {
-        mkperf_die();
-    }
-}
-
 void page_columns_begin(struct page_columns *c)
 {
     *c = (struct page_columns){.json = NULL};
-    c->json = open_text(&c->text, &c->text_length);
-    c->index = open_text(&c->index_text, &c->index_length);
+    c->json = mkperf_memstream_open(&c->text, &c->text_length);
+    c->index = mkperf_memstream_open(&c->index_text, &c->index_length);
 }
 
 void page_column(struct page_columns *c, const char *name, const uint64_t *value, size_t n)
@@ -93,9 +76,9 @@ struct page_bytes page_columns_finish(struct page_columns *c)
 {
     struct page_bytes out = {.n = 0};
 
-    close_text(c->index);
+    mkperf_memstream_close(c->index);
     fprintf(c->json, ",\"columns\":{%s}}", c->index_text);
-    close_text(c->json);
+    mkperf_memstream_close(c->json);
     page_bytes_put(&out, "mkpv", 4);
     put_le(&out, PAGE_VERSION, 4);
     put_le(&out, c->text_length, 4);

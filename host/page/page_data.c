@@ -205,14 +205,12 @@ static void put_head(const struct maker *m, FILE *out)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *head = open_memstream(&text, &n);
+    FILE *head = mkperf_memstream_open(&text, &n);
 
-    if (head != NULL) {
-        mkperf_profile_notes(m->p, put_line, head);
-        mkperf_frames_warn(m->f, head);
-        (void)fclose(head);
-    }
-    page_json_text(text != NULL ? text : "", out);
+    mkperf_profile_notes(m->p, put_line, head);
+    mkperf_frames_warn(m->f, head);
+    mkperf_memstream_close(head);
+    page_json_text(text, out);
     free(text);
 }
 

@@ -78,9 +78,9 @@ static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, c
     uint8_t *p = perfin_feature(b, f, HEADER_CMDLINE, &n);
     char *word = NULL, *text = NULL;
     size_t size;
-    FILE *joined = open_memstream(&text, &size);
+    FILE *joined = mkperf_memstream_open(&text, &size);
 
-    if (p && joined && n >= 4) {
+    if (p && n >= 4) {
         for (uint32_t i = 0, words = perfin_u32(p); i < words; i++) {
             size_t used = perf_string(p + at, n - at, &word);
             if (used == 0) {
@@ -90,7 +90,8 @@ static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, c
             at += used;
         }
     }
-    if (joined && fclose(joined) == 0 && size > 0) {
+    mkperf_memstream_close(joined);
+    if (size > 0) {
         perfin_set_text(out, text, size);
     }
     free(text);

@@ -160,21 +160,11 @@ static unsigned put_system(FILE *f, unsigned first, unsigned npoints)
     return end;
 }
 
-static FILE *open_text(char **text, size_t *n)
-{
-    FILE *f = open_memstream(text, n);
-
-    if (f == NULL) {
-        mkperf_die();
-    }
-    return f;
-}
-
 char *mkperf_trace_formats(unsigned npoints, size_t *n)
 {
     char *text = NULL;
     uint32_t systems = 0;
-    FILE *f = open_text(&text, n);
+    FILE *f = mkperf_memstream_open(&text, n);
 
     (void)fwrite("\x17\x08\x44tracing", 1, 10, f);
     put_text(f, "0.6");
@@ -196,8 +186,6 @@ char *mkperf_trace_formats(unsigned npoints, size_t *n)
     put(f, 0, 4); /* kallsyms */
     put(f, 0, 4); /* printk formats */
     put(f, 0, 8); /* command lines */
-    if (fclose(f) != 0) {
-        mkperf_die();
-    }
+    mkperf_memstream_close(f);
     return text;
 }

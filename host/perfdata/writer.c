@@ -96,7 +96,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
                                 &w->kernel, e) != MKPERF_OK) {
         return e->status;
     }
-    return perfdata_head_prepare(w, session, e);
+    perfdata_head_prepare(w, session);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status introduce(struct mkperf_perfdata *w, uint32_t id, struct mkperf_error *e)
@@ -119,8 +120,8 @@ static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *
         return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: not begun, or failed", w->out.path);
     }
     perfdata_kernel_build_ids(w);
-    if (perfdata_head_close(w, e) != MKPERF_OK ||
-        (w->out.stream ? perfdata_pipe_head(w, e) : perfdata_head_write(w, e)) != MKPERF_OK ||
+    perfdata_head_close(w);
+    if ((w->out.stream ? perfdata_pipe_head(w, e) : perfdata_head_write(w, e)) != MKPERF_OK ||
         perfdata_kernel_maps(w, e) != MKPERF_OK) {
         return e->status;
     }
@@ -372,9 +373,9 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     if (!w->began && start(w, e) != MKPERF_OK) {
         return e->status;
     }
+    perfdata_totals_add(&w->head, totals, false, w);
     if (perfdata_sched_runtimes(w, e) != MKPERF_OK ||
         perfdata_kernel_dummy(&w->out, w->last_ns, e) != MKPERF_OK ||
-        perfdata_totals_add(&w->head, totals, false, w, e) != MKPERF_OK ||
         (w->out.stream ? perfdata_pipe_tail(w, e)
                        : perfdata_tail_write(&w->out, w->data_offset, &w->head, e)) != MKPERF_OK) {
         return e->status;

@@ -13,36 +13,25 @@
 #include "model/interactions.h"
 #include "writer_internal.h"
 
-enum mkperf_status perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p,
-                                         size_t n, struct mkperf_error *e)
+void perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p, size_t n)
 {
-    unsigned i = 0;
+    struct perfdata_feature *added = perfdata_features_at(f, bit, 0, n);
 
-    if (perfdata_features_at(f, bit, 0, n, e) != MKPERF_OK) {
-        return e->status;
-    }
-    while (f->at[i].bit != bit) {
-        i++;
-    }
-    f->at[i].text = mkperf_xcalloc(1, n + 1);
-    memcpy(f->at[i].text, p, n);
-    return MKPERF_OK;
+    added->text = mkperf_xcalloc(1, n + 1);
+    memcpy(added->text, p, n);
 }
 
-enum mkperf_status perfdata_features_at(struct perfdata_features *f, unsigned bit, uint64_t offset,
-                                        size_t n, struct mkperf_error *e)
+struct perfdata_feature *perfdata_features_at(struct perfdata_features *f, unsigned bit,
+                                              uint64_t offset, size_t n)
 {
     unsigned i = f->n;
 
-    if (f->n == PERF_FEATURES_MAX || bit >= HEADER_FEAT_BITS) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "more features than a file of mkperf's has");
-    }
     for (; i > 0 && f->at[i - 1].bit > bit; i--) {
         f->at[i] = f->at[i - 1];
     }
     f->at[i] = (struct perfdata_feature){.bit = bit, .size = n, .offset = offset};
     f->n++;
-    return MKPERF_OK;
+    return &f->at[i];
 }
 
 void perfdata_features_free(struct perfdata_features *f)
@@ -89,35 +78,25 @@ static void write_totals(FILE *f, const struct mkperf_totals *t, bool recovered)
     fprintf(f, "complete %d\nrecovered %d\n", t->complete, recovered);
 }
 
-enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
-                                       const struct mkperf_totals *totals, bool recovered,
-                                       const struct mkperf_perfdata *w, struct mkperf_error *e)
+void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals *totals,
+                         bool recovered, const struct mkperf_perfdata *w)
 {
     uint8_t times[16];
     struct mkperf_put c = {times};
     char *text = NULL;
     size_t n;
-    FILE *lines = open_memstream(&text, &n);
+    FILE *lines = mkperf_memstream_open(&text, &n);
 
-    if (lines != NULL && w != NULL) {
+    if (w != NULL) {
         perfdata_write_events(lines, &w->session, w->head_events);
     }
-    if (lines != NULL) {
-        write_totals(lines, totals, recovered);
-    }
-    if (lines == NULL || fclose(lines) != 0) {
-        free(text);
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    write_totals(lines, totals, recovered);
+    mkperf_memstream_close(lines);
     mkperf_put64(&c, totals->first_ns);
     mkperf_put64(&c, totals->last_ns);
-    enum mkperf_status status =
-        perfdata_features_add(f, HEADER_SAMPLE_TIME, times, sizeof times, e);
-    if (status == MKPERF_OK) {
-        status = perfdata_features_add(f, MKPERF_PERFDATA_TOTALS, text, n, e);
-    }
+    perfdata_features_add(f, HEADER_SAMPLE_TIME, times, sizeof times);
+    perfdata_features_add(f, MKPERF_PERFDATA_TOTALS, text, n);
     free(text);
-    return status;
 }
 
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "model/off_cpu.h"
 #include "symbols/identity.h"
 #include "writer_internal.h"
@@ -39,12 +40,11 @@ static const struct {
     {"cpu-clock", PERF_TYPE_SOFTWARE, 0},
 };
 
-static enum mkperf_status add_string(struct mkperf_perfdata *w, unsigned bit, const char *text,
-                                     struct mkperf_error *e)
+static void add_string(struct mkperf_perfdata *w, unsigned bit, const char *text)
 {
     uint8_t buffer[PERF_PATH_MAX + 2 * PERF_STRING_ALIGN];
 
-    return perfdata_features_add(&w->head, bit, buffer, perfdata_string(buffer, text), e);
+    perfdata_features_add(&w->head, bit, buffer, perfdata_string(buffer, text));
 }
 
 void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n)
@@ -137,24 +137,24 @@ void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point
     c->p += PERF_ATTR_BYTES - 48;
 }
 
-static enum mkperf_status add_trace_formats(struct mkperf_perfdata *w, struct mkperf_error *e)
+static void add_trace_formats(struct mkperf_perfdata *w)
 {
     size_t n = 0;
-    char *text = w->session.sched ? mkperf_trace_formats(perfdata_trace_points(w), &n) : NULL;
-    enum mkperf_status status =
-        text != NULL ? perfdata_features_add(&w->head, HEADER_TRACING_DATA, text, n, e) : MKPERF_OK;
 
-    free(text);
-    return status;
+    if (w->session.sched) {
+        char *text = mkperf_trace_formats(perfdata_trace_points(w), &n);
+        perfdata_features_add(&w->head, HEADER_TRACING_DATA, text, n);
+        free(text);
+    }
 }
 
-static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkperf_error *e)
+static void add_event_desc(struct mkperf_perfdata *w)
 {
     uint8_t buffer[8 + MKPERF_MODEL_EVENTS * (PERF_ATTR_BYTES + 4 + 4 + 2 * PERF_STRING_ALIGN + 8)];
     struct mkperf_put c = {buffer};
 
     if (w->session.nevents == 0) {
-        return MKPERF_OK;
+        return;
     }
     mkperf_put32(&c, w->session.nevents);
     mkperf_put32(&c, PERF_ATTR_BYTES);
@@ -166,11 +166,11 @@ static enum mkperf_status add_event_desc(struct mkperf_perfdata *w, struct mkper
         c.p += perfdata_string(c.p, name);
         mkperf_put64(&c, i + 1);
     }
-    return perfdata_features_add(&w->head, HEADER_EVENT_DESC, buffer, (size_t)(c.p - buffer), e);
+    perfdata_features_add(&w->head, HEADER_EVENT_DESC, buffer, (size_t)(c.p - buffer));
 }
 
 /* Groups of events that count together, of which perf shows columns (perf report --group). */
-static enum mkperf_status add_groups(struct mkperf_perfdata *w, struct mkperf_error *e)
+static void add_groups(struct mkperf_perfdata *w)
 {
     uint8_t buffer[4 + MKPERF_MODEL_EVENTS * (4 + PERF_STRING_ALIGN + 8)];
     const struct mkperf_session *s = &w->session;
@@ -190,16 +190,15 @@ static enum mkperf_status add_groups(struct mkperf_perfdata *w, struct mkperf_er
         }
     }
     if (groups == 0) {
-        return MKPERF_OK;
+        return;
     }
     size_t size = (size_t)(c.p - buffer);
     c.p = buffer;
     mkperf_put32(&c, groups);
-    return perfdata_features_add(&w->head, HEADER_GROUP_DESC, buffer, size, e);
+    perfdata_features_add(&w->head, HEADER_GROUP_DESC, buffer, size);
 }
 
-static enum mkperf_status add_numbers(struct mkperf_perfdata *w, const char *command,
-                                      struct mkperf_error *e)
+static void add_numbers(struct mkperf_perfdata *w, const char *command)
 {
     uint8_t buffer[PERF_PATH_MAX + 2 * PERF_STRING_ALIGN];
     struct mkperf_put c = {buffer};
@@ -207,13 +206,11 @@ static enum mkperf_status add_numbers(struct mkperf_perfdata *w, const char *com
 
     mkperf_put32(&c, cores);
     mkperf_put32(&c, cores);
-    if (perfdata_features_add(&w->head, HEADER_NRCPUS, buffer, 8, e) != MKPERF_OK) {
-        return e->status;
-    }
+    perfdata_features_add(&w->head, HEADER_NRCPUS, buffer, 8);
     c.p = buffer;
     mkperf_put32(&c, 1);
     c.p += perfdata_string(c.p, command != NULL ? command : "mkperf record");
-    return perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer), e);
+    perfdata_features_add(&w->head, HEADER_CMDLINE, buffer, (size_t)(c.p - buffer));
 }
 
 void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from)
@@ -304,29 +301,23 @@ void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
     }
 }
 
-enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
-                                         const struct mkperf_session *session,
-                                         struct mkperf_error *e)
+void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_session *session)
 {
     const char *platform =
         session->platform != NULL && session->platform[0] != '\0' ? session->platform : "unknown";
     const char *cpu = session->cpu != NULL && session->cpu[0] != '\0' ? session->cpu : "unknown";
 
-    w->build_ids = open_memstream(&w->build_ids_text, &w->build_ids_size);
-    w->about = open_memstream(&w->about_text, &w->about_size);
-    if (w->build_ids == NULL || w->about == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
+    w->build_ids = mkperf_memstream_open(&w->build_ids_text, &w->build_ids_size);
+    w->about = mkperf_memstream_open(&w->about_text, &w->about_size);
     write_about(w);
-    if (add_string(w, HEADER_HOSTNAME, platform, e) != MKPERF_OK ||
-        add_string(w, HEADER_OSRELEASE, platform, e) != MKPERF_OK ||
-        add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION, e) != MKPERF_OK ||
-        add_string(w, HEADER_CPUDESC, cpu, e) != MKPERF_OK || add_event_desc(w, e) != MKPERF_OK ||
-        add_trace_formats(w, e) != MKPERF_OK || add_groups(w, e) != MKPERF_OK ||
-        add_numbers(w, session->command, e) != MKPERF_OK) {
-        return e->status;
-    }
-    return MKPERF_OK;
+    add_string(w, HEADER_HOSTNAME, platform);
+    add_string(w, HEADER_OSRELEASE, platform);
+    add_string(w, HEADER_VERSION, "mkperf " MKPERF_VERSION);
+    add_string(w, HEADER_CPUDESC, cpu);
+    add_event_desc(w);
+    add_trace_formats(w);
+    add_groups(w);
+    add_numbers(w, session->command);
 }
 
 /* What the kernel's ELF is for, or the first PD's that has one; else what the input said. */
@@ -343,21 +334,14 @@ static const char *machine_name(const struct mkperf_perfdata *w)
     return w->session.arch[0] != '\0' ? w->session.arch : "aarch64";
 }
 
-enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e)
+void perfdata_head_close(struct mkperf_perfdata *w)
 {
-    int closed = fclose(w->build_ids) | fclose(w->about);
-
+    mkperf_memstream_close(w->build_ids);
+    mkperf_memstream_close(w->about);
     w->build_ids = w->about = NULL;
-    if (closed != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
-    if (add_string(w, HEADER_ARCH, machine_name(w), e) != MKPERF_OK ||
-        perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size, e) !=
-            MKPERF_OK) {
-        return e->status;
-    }
-    return perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size,
-                                 e);
+    add_string(w, HEADER_ARCH, machine_name(w));
+    perfdata_features_add(&w->head, HEADER_BUILD_ID, w->build_ids_text, w->build_ids_size);
+    perfdata_features_add(&w->head, MKPERF_PERFDATA_SESSION, w->about_text, w->about_size);
 }
 
 /* The id that the trailers of records have: the first attribute's. */

@@ -85,23 +85,20 @@ struct mkperf_perfdata {
 };
 
 /* writer_features.c */
-enum mkperf_status perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p,
-                                         size_t n, struct mkperf_error *e);
-enum mkperf_status perfdata_features_at(struct perfdata_features *f, unsigned bit, uint64_t offset,
-                                        size_t n, struct mkperf_error *e);
+/* At most PERF_FEATURES_MAX of them, each with a bit below HEADER_FEAT_BITS. */
+void perfdata_features_add(struct perfdata_features *f, unsigned bit, const void *p, size_t n);
+struct perfdata_feature *perfdata_features_at(struct perfdata_features *f, unsigned bit,
+                                              uint64_t offset, size_t n);
 void perfdata_features_free(struct perfdata_features *f);
 /* Table, the features that are not in the file yet, and the header's patch. */
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
                                        struct perfdata_features *f, struct mkperf_error *e);
 /* w: whose later events are added, NULL when recovered */
-enum mkperf_status perfdata_totals_add(struct perfdata_features *f,
-                                       const struct mkperf_totals *totals, bool recovered,
-                                       const struct mkperf_perfdata *w, struct mkperf_error *e);
+void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals *totals,
+                         bool recovered, const struct mkperf_perfdata *w);
 
 /* writer_head.c */
-enum mkperf_status perfdata_head_prepare(struct mkperf_perfdata *w,
-                                         const struct mkperf_session *session,
-                                         struct mkperf_error *e);
+void perfdata_head_prepare(struct mkperf_perfdata *w, const struct mkperf_session *session);
 enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_error *e);
 /* A PD that is known from the start: who it is, which build of its program ran, why it has no ELF. */
 void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
@@ -109,7 +106,7 @@ void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
 /* A line `key text` of mkperf's own features. */
 void perfdata_write_text(FILE *f, const char *key, const char *text);
 /* Ends the features that grew with the PDs. */
-enum mkperf_status perfdata_head_close(struct mkperf_perfdata *w, struct mkperf_error *e);
+void perfdata_head_close(struct mkperf_perfdata *w);
 /* The session's events from number `from` on, as lines of mkperf's own features. */
 void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned from);
 void perfdata_event_name(const struct mkperf_event *event, char *name, size_t n);

@@ -80,10 +80,8 @@ static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
             get64(entry + 8) > r->data || get64(entry + 16) > r->data - get64(entry + 8)) {
             return bad(r, here, "a damaged index", e);
         }
-        if (perfdata_features_at(&r->features, (unsigned)get64(entry), get64(entry + 8),
-                                 get64(entry + 16), e) != MKPERF_OK) {
-            return e->status;
-        }
+        perfdata_features_at(&r->features, (unsigned)get64(entry), get64(entry + 8),
+                             get64(entry + 16));
     }
     return MKPERF_OK;
 }
@@ -182,8 +180,8 @@ static enum mkperf_status copy(struct reader *r, struct mkperf_outfile *out, str
 static enum mkperf_status finish(struct reader *r, struct mkperf_outfile *out,
                                  const struct mkperf_totals *totals, struct mkperf_error *e)
 {
+    perfdata_totals_add(&r->features, totals, true, NULL);
     if (perfdata_kernel_dummy(out, totals->last_ns, e) != MKPERF_OK ||
-        perfdata_totals_add(&r->features, totals, true, NULL, e) != MKPERF_OK ||
         perfdata_tail_write(out, r->data, &r->features, e) != MKPERF_OK) {
         mkperf_outfile_close(out);
         return e->status;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "annotate/listing.h"
+#include "base/xalloc.h"
 #include "head.h"
 #include "items.h"
 #include "pager.h"
@@ -109,15 +110,13 @@ static void show(struct browser *b, const char *title,
                  enum mkperf_status (*print)(struct browser *b, FILE *out, struct mkperf_error *e))
 {
     static char problem[sizeof((struct mkperf_error *)0)->text];
-    struct mkperf_error e = {.status = MKPERF_OK, .text = "out of memory"};
+    struct mkperf_error e = {.status = MKPERF_OK};
     char *text = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    enum mkperf_status status = out ? print(b, out, &e) : MKPERF_ERR_FAILED;
+    FILE *out = mkperf_memstream_open(&text, &n);
+    enum mkperf_status status = print(b, out, &e);
 
-    if (out && fclose(out) != 0) {
-        status = MKPERF_ERR_FAILED;
-    }
+    mkperf_memstream_close(out);
     if (status == MKPERF_OK) {
         report_pager_show(title, text);
     } else {

@@ -185,20 +185,16 @@ static enum mkperf_status write_to(const struct mkperf_interactions *i, const ch
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = mkperf_memstream_open(&text, &n);
     struct mkperf_outfile out;
 
-    if (f == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    }
     if (dot) {
         report_interactions_dot(i, f);
     } else {
         report_interactions_print(i, path, f);
     }
-    if (fclose(f) != 0) {
-        mkperf_error_set(e, MKPERF_ERR_FAILED, "out of memory");
-    } else if (mkperf_outfile_open(&out, output, e) == MKPERF_OK) {
+    mkperf_memstream_close(f);
+    if (mkperf_outfile_open(&out, output, e) == MKPERF_OK) {
         if (mkperf_outfile_write(&out, text, n, e) == MKPERF_OK) {
             mkperf_outfile_finish(&out, e);
         }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "export/formats.h"
 #include "page/assets.h"
 #include "perfdata/reader.h"
@@ -112,12 +113,10 @@ static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Conne
         !number(c, "base", 1, &base, &has_base)) {
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter makes no sense");
     }
-    out = open_memstream(&text, &n);
-    if (out == NULL) {
-        return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
-    }
+    out = mkperf_memstream_open(&text, &n);
     bool found = s->code(s->self, function, base != 0, out);
-    if (fclose(out) != 0 || !found) {
+    mkperf_memstream_close(out);
+    if (!found) {
         free(text);
         return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter makes no sense");
     }
