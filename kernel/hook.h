@@ -251,7 +251,7 @@ void mkperf_sched_flush(struct mkperf_hook *s);
 /* A call (MKPERF_SCHED_CALL) or a reply (_REPLY) by the running thread was delivered now, at `time`, to
  * `thread`, which runs on this core. If the next event is the switch to it, that says both; else an event
  * of its own comes first. Of a thread of another core mkperf_sched_event says it: this would be held back
- * while that core goes on. */
+ * while that core continues. */
 void mkperf_sched_deliver_next(struct mkperf_hook *s, unsigned kind, const void *thread,
                                uint64_t time); /* the same behind another */
 static inline void mkperf_sched_delivered(struct mkperf_hook *s, unsigned kind, const void *thread,

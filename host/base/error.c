@@ -28,7 +28,7 @@ const char *mkperf_status_text(enum mkperf_status status)
     case MKPERF_ERR_FAILED:
         return "any error without its own status";
     case MKPERF_ERR_INPUT:
-        return "bad input: a file, ELF or stream that is missing or makes no sense; the message "
+        return "bad input: a file, ELF or stream that is missing or invalid; the message "
                "says "
                "where and why";
     case MKPERF_ERR_OUTPUT:

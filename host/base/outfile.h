@@ -40,7 +40,7 @@ enum mkperf_status mkperf_outfile_open(struct mkperf_outfile *o, const char *pat
 enum mkperf_status mkperf_outfile_open_private(struct mkperf_outfile *o, const char *path,
                                                struct mkperf_error *e);
 
-/* Goes on with the file `from`, cut to n bytes; its name will be path (may be the same). */
+/* Continues the file `from`, cut to n bytes; its name will be path (may be the same). */
 enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *from, uint64_t n,
                                         const char *path, struct mkperf_error *e);
 

@@ -118,7 +118,7 @@ static bool is_refusal(struct mkperf_peer *l, const uint8_t *p, size_t n)
     return true;
 }
 
-/* On a line: the answer of a target that was restarted to an authenticated request. Anybody on the line
+/* On a line: the answer of a target that was restarted to an authenticated request. Any program on the line
  * could say that, which costs a handshake. */
 static bool is_forgotten(struct mkperf_peer *l, const uint8_t *p, size_t n)
 {

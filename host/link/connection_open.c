@@ -124,8 +124,9 @@ static enum mkperf_status attempt(struct mkperf_peer *l, double patience_s, stru
 static void say_open(struct mkperf_peer *l)
 {
     if (l->state == MKPERF_PEER_OPEN && l->source.ops->network) {
-        mkperf_peer_say(l, "the target has no key: whoever reaches it can read and control it "
-                           "(for development on a private network only)");
+        mkperf_peer_say(l,
+                        "the target has no key: any host that reaches it can read and control it "
+                        "(for development on a private network only)");
     }
 }
 

@@ -52,7 +52,7 @@ static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error
         }
         if (now - r->link.heard_s > SILENCE_S + r->options->link.timeout_s) {
             return mkperf_error_set(e, MKPERF_ERR_LINK,
-                                    "%s: the target fell silent in the midst of "
+                                    "%s: the target fell silent in the middle of "
                                     "the recording, which it still has",
                                     r->link.source.spec);
         }

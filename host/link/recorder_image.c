@@ -18,7 +18,7 @@ static enum mkperf_status fetch(struct mkperf_recorder *r, struct mkperf_error *
             return e->status;
         }
         if (s->stamp_have == had) {
-            return MKPERF_OK; /* refused, or it makes no sense: said when names are settled */
+            return MKPERF_OK; /* refused, or invalid: reported when names are settled */
         }
     }
     return MKPERF_OK;

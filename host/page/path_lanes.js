@@ -74,7 +74,7 @@ class PathPainter {
     this.heads.closePath();
   }
 
-  // So many steps that several are in a pixel: where the path is in each lane.
+  // With several steps in a pixel: where the path is in each lane.
   coarse(steps, begin, end) {
     const lines = new Map(); // of a lane: [from, to] in pixels
     for (let i = begin; i < end; i++) {

@@ -74,7 +74,7 @@
  * addresses are moved by the PD's slide, so that one callchain can hold frames of several PDs.
  *
  * Events of a later session in the stream: HEADER_ATTR and EVENT_UPDATE (name) records before their
- * first sample, which perf takes in the midst of the data.
+ * first sample, which perf accepts in the middle of the data.
  *
  * Marks: samples of an event "mkperf:mark" with the id MKPERF_PERFDATA_MARK, declared in the same
  * way. To perf it is a bpf-output event, whose raw data perf script shows as text:

@@ -37,7 +37,7 @@ enum mkperf_status mkperf_perfdata_sync(struct mkperf_perfdata *w, struct mkperf
     return w->began ? mkperf_outfile_flush(&w->out, e) : MKPERF_OK;
 }
 
-/* A file without a head is of no use to anybody. */
+/* A file without a head is useless. */
 static void close_file(struct mkperf_perfdata *w)
 {
     if (w->out.fd >= 0 && !w->began && w->out.partial != NULL) {

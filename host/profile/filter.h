@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which samples of a recording are looked at.
+ * Which samples of a recording are shown.
  *
  * Owns: the filters that the looking commands share, and the texts of their options. What is left
  * out counts nowhere: percentages are of what passes.

@@ -81,7 +81,7 @@ static const struct mkperf_sink_ops sink = {
 
 /*
  * Whether the answer is about our session. One that does not run is, unless another host could
- * have configured another meanwhile, which would have the same number until it begins.
+ * have configured another since, which would have the same number until it begins.
  */
 static bool ours(const struct stat_measure *s)
 {

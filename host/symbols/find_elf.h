@@ -22,7 +22,7 @@
 #include "build_id.h"
 
 enum mkperf_finder_limits {
-    MKPERF_FINDER_ENTRIES = 20000, /* directory entries that are looked at, in a place */
+    MKPERF_FINDER_ENTRIES = 20000, /* directory entries that are read, in a place */
     MKPERF_FINDER_DEPTH = 8,       /* of directories below the current one */
     MKPERF_FINDER_ELFS = 4096,     /* ELFs that are remembered */
 };
@@ -30,7 +30,7 @@ enum mkperf_finder_limits {
 struct mkperf_finder;
 
 /* elf_path: DIR[:DIR], NULL = none. beside: the directory of the .system file, NULL = none. Returns
- * NULL if there is no memory. Files are looked at when the first ELF is searched for. */
+ * NULL if there is no memory. Files are read when the first ELF is searched for. */
 struct mkperf_finder *mkperf_finder_new(const char *elf_path, const char *beside);
 void mkperf_finder_free(struct mkperf_finder *f);
 

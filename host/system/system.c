@@ -130,7 +130,7 @@ void mkperf_system_free(struct mkperf_system *s)
     free(s);
 }
 
-/* A passive child runs on the scheduling context of whoever calls it: its number alone is left. */
+/* A passive child runs on the scheduling context of its caller: its number alone is left. */
 static bool passive_child(const struct mkperf_system_pd *pd, uint64_t thread)
 {
     return pd->parent >= 0 && pd->passive && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&

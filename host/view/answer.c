@@ -111,14 +111,14 @@ static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Conne
 
     if (!number(c, "function", UINT32_MAX, &function, &has_function) || !has_function ||
         !number(c, "base", 1, &base, &has_base)) {
-        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter makes no sense");
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
     }
     out = mkperf_memstream_open(&text, &n);
     bool found = s->code(s->self, function, base != 0, out);
     mkperf_memstream_close(out);
     if (!found) {
         free(text);
-        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "a parameter makes no sense");
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
     }
     return answer_memory(c, text, n, json_type);
 }

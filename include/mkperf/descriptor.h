@@ -70,7 +70,7 @@ enum mkperf_request {
     /* The configuration is a new session. Its ring is empty: head and tail are 0. */
     MKPERF_REQUEST_APPLY = 1,
     /* Other counters and filters; the session, its ring and its losses continue. The ring's size,
-     * max_frames and the tables are not looked at. */
+     * max_frames and the tables are ignored. */
     MKPERF_REQUEST_CONTINUE = 2,
     /* period and jitter_mask of the session's counters, and the watermark; nothing else is looked
      * at. A counter that has more than two new periods left before its overflow is set forward:
@@ -161,7 +161,7 @@ struct mkperf_configuration {
     uint64_t ring;       /* this core's ring: address in the profiler PD; header and data within
                               one page of its mapping */
     uint64_t reply;      /* where a thread keeps the capability by which it replies to a call: an
-                              address in its CSpace. Not looked at by a kernel that needs none */
+                              address in its CSpace. Ignored by a kernel that needs none */
     /* A thread that has one of these bits in its badge is identified by the badge of its scheduling
      * context, too, of which these bits count: in the tables, not in records. */
     uint64_t sc_if;

@@ -141,7 +141,7 @@ enum mkperf_limits {
 #define MKPERF_THREAD_CHILD(number, id) \
     (MKPERF_THREAD_CHILD_BIT | (0x100 + (uint64_t)(number)) << 8 | (uint64_t)(id))
 #define MKPERF_THREAD_CHILD_ID UINT64_C(0xff)
-#define MKPERF_THREAD_SC UINT64_C(0xffff)   /* of a scheduling context's badge: what is looked at */
+#define MKPERF_THREAD_SC UINT64_C(0xffff)   /* of a scheduling context's badge: what is used */
 #define MKPERF_THREAD_IDLE UINT64_MAX       /* the core's idle thread */
 #define MKPERF_THREAD_NONE (UINT64_MAX - 1) /* a thread without a fault handler's badge */
 /* Not the hook's: the profiler PD's timer interrupted one of several; a frame of each is behind a

@@ -116,7 +116,7 @@ _Static_assert(MKPERF_ROOM(mkperf_Configure, events) == MKPERF_MAX_EVENTS &&
 struct mkperf_session_request { /* of CONFIGURE */
     mkperf_Configure configure;
     /* Data bytes of the core's ring and of the output ring: powers of two, at most the sizes above;
-     * 0: those. overwrite_bytes of the message is not looked at. */
+     * 0: those. overwrite_bytes of the message is ignored. */
     uint32_t core_bytes;
     uint32_t output_bytes;
     uint32_t wake_samples; /* samples for each wake-up of the profiler PD; 0: adapts */

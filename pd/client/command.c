@@ -137,7 +137,7 @@ static bool connected(struct mkperf_line *l)
 
     mkperf_line_put(l, "mkperf on ");
     mkperf_line_put(l, c->platform);
-    mkperf_line_put(l, c->key == NULL ? ", no key: anybody may connect\n" : ", with a key\n");
+    mkperf_line_put(l, c->key == NULL ? ", no key: any host may connect\n" : ", with a key\n");
     mkperf_line_number(l, "you are connection ", c->connection[l->who].number, "");
     return mkperf_line_say(l, c->controller == l->who          ? " and control\n"
                               : c->controller == MKPERF_NOBODY ? "; no host controls\n"

@@ -87,7 +87,7 @@ struct mkperf_connection {
 struct mkperf_client {
     /* Set before mkperf_client_init. */
     const char *platform;
-    const struct mkperf_shared_key *key; /* a list of `keys`, or NULL: anybody may connect */
+    const struct mkperf_shared_key *key; /* a list of `keys`, or NULL: any host may connect */
     unsigned keys;
     const uint8_t *stamp;    /* the image's table of programs (mkperf/stamp.h), or NULL */
     uint32_t stamp_reserved; /* bytes reserved for it */

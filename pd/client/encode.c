@@ -343,7 +343,7 @@ static __attribute__((noinline)) unsigned slot_of(struct mkperf_encoder *e, uint
     return slot;
 }
 
-/* What a run changes, in registers meanwhile. */
+/* What a run changes, in registers until it ends. */
 struct run {
     struct mkperf_ends end;
     struct mkperf_period *p; /* of the last sample's counter; NULL: there is none */

@@ -6,7 +6,7 @@
  * the client PD for each record of the output ring; host-testable, no platform in it.
  *
  * Nothing is lost here: a record that does not fit leaves the batch as it was, to be finished
- * first; a record that makes no sense is refused and the caller counts it.
+ * first; an invalid record is refused and the caller counts it.
  *
  * A chain is everything of a sample but pc, time and period (and but kernel_pc where that is the
  * exact pc of the idle thread). The table is 4-way set-associative, so that the chains that came

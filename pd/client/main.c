@@ -54,7 +54,8 @@ void init(void)
     }
     mkperf_client_init(&client);
     if (client.key == NULL) {
-        microkit_dbg_puts("mkperf: this build has no key: whoever reaches it may control it\n");
+        microkit_dbg_puts(
+            "mkperf: this build has no key: any host that reaches it may control it\n");
     }
     mkperf_link_layer.init(&client);
 }

@@ -201,7 +201,7 @@ static void dial(void)
 }
 
 /* A SYN arrived. It would have the listener's priority for 20 s, above that of open connections: a
- * flood of SYNs that nothing follows would keep everybody out. */
+ * flood of SYNs that nothing follows would keep all hosts out. */
 static err_t half_open(u8_t id, struct tcp_pcb_listen *listener, struct tcp_pcb *pcb)
 {
     (void)id, (void)listener;

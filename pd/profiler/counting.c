@@ -219,7 +219,7 @@ static void copy_threads(struct mkperf_profiler *p)
 }
 
 /* op: STOP, or 0. The request is an entry of this PD's own into the kernel, so a kernel that counts
- * at its entries has given everybody else what was theirs. */
+ * at its entries has given the others what was theirs. */
 static void snapshot(struct mkperf_profiler *p, uint32_t op)
 {
     struct mkperf_counting *c = &p->counting;

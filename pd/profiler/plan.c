@@ -466,7 +466,7 @@ static bool plan_limits(struct mkperf_plan *plan, const mkperf_Configure *reques
     }
     if (request->callers > MKPERF_MAX_CALLERS) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a call chain goes on in 8 other PDs at most");
+                                  "a call chain continues in 8 other PDs at most");
     }
     if (!mkperf_ring_size_ok(plan->core_bytes) || plan->core_bytes > MKPERF_CORE_RING_BYTES ||
         !mkperf_ring_size_ok(plan->output_bytes) || plan->output_bytes > MKPERF_OUTPUT_RING_BYTES) {

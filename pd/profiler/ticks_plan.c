@@ -119,7 +119,7 @@ static bool plan_limits(const struct mkperf_profiler *p, const mkperf_Configure 
     }
     if (request->callers > MKPERF_MAX_CALLERS) {
         return mkperf_plan_refuse(error, MKPERF_RESULT_RANGE, 0,
-                                  "a call chain goes on in 8 other PDs at most");
+                                  "a call chain continues in 8 other PDs at most");
     }
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A caller that is stopped in the midst of its call, for tests/system/stopped.sh.
+ * A caller that is stopped in the middle of its call, for tests/system/stopped.sh.
  *
  * One program, three PDs. `victim` calls `server` again and again, with a frame pointer that is wild in
  * another way each time. In the midst of the call `server` notifies `boss`, the parent of `victim`, which

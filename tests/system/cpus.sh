@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What users see of several cores: the demo on two cores, recorded, looked at by core, and read by perf.
+# What users see of several cores: the demo on two cores, recorded, shown by core, and read by perf.
 set -u
 NAME=cpus
 . tests/system/lib.sh

@@ -40,7 +40,7 @@ cd "$D" || exit 1
 MAKEFLAGS='SETUP_PACKAGES=no'
 export MAKEFLAGS
 
-. ./commands1 >"$D/build.log" 2>&1 # its last command goes on
+. ./commands1 >"$D/build.log" 2>&1 # its last command keeps running
 pids=$!
 image() {
     [ -s build/loader.img ] || { cat "$D/build.log"; return 1; }

@@ -45,7 +45,7 @@ beside() {
     all_fault "$D/beside.log" && right_shares "$D/beside.data" &&
         ! grep -E 'disturbed|storm' "$D/beside.log"
 }
-# The review's attack hung the system in the midst of a session of a rare event, with the shortest period.
+# The review's attack hung the system in the middle of a session of a rare event, with the shortest period.
 rare() {
     talk rare '$MKPERF record -t $T -e sw_incr:u -c 1000 --duration 0.3 $S -o $D/rare.data' \
         '$MKPERF record -t $T -e cycles:u -c 50021 --duration 0.3 $S -o $D/after.data' || return 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# docs/latency.md's examples, as they are there: three commands name whoever makes a server late (tests/pd/late.c).
+# docs/latency.md's examples, as they are there: three commands name the PD that makes a server late (tests/pd/late.c).
 # Environment: B and MKPERF.
 set -u
 NAME=late

@@ -118,7 +118,7 @@ undisturbed() {
     [ $meanwhile_status -eq 0 ] && grep ' 0 lost' "$D/meanwhile.log" &&
         ! grep 'link *broke' "$D/meanwhile.log" && balanced "$D/meanwhile.log"
 }
-check "none of that disturbed the recording that ran meanwhile" undisturbed
+check "none of that disturbed the recording that ran at the same time" undisturbed
 
 # A host without a key does not keep out hosts that have one: 20 of 20 get in, each within a timeout that allows for
 # a slow machine; tests/unit/test_client_auth.c holds the 2 s of the target's own time.
@@ -139,7 +139,7 @@ get_in() {
     kill $crowd
     grep ' 0 lost' "$D/crowded.log"
 }
-syns=250 # a second, which may be a tenth of the target's: 50 in 20 s once kept everybody out
+syns=250 # a second, which may be a tenth of the target's: 50 in 20 s once kept all hosts out
 flooded() {
     start "$D/crowd.log" "$tool" syns "$frames_from" "$frames_to" $syns
     crowd=$pid
@@ -154,8 +154,8 @@ check "20 of 20 get in beside eight silent connections that are renewed" crowded
 check "20 of 20 get in beside 1000 connections a second" crowded 1000 200 /dev/null
 check "20 of 20 get in beside a flood of SYNs" flooded
 
-# And a recorder whose link breaks meanwhile comes back.
-returns() { # COMMAND...: who is there meanwhile
+# And a recorder whose link breaks in this time comes back.
+returns() { # COMMAND...: which runs in this time
     start "$D/crowd.log" "$@"
     crowd=$pid
     proxy down:9000 pass

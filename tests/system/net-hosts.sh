@@ -130,7 +130,7 @@ unstalled() {
          exit !(NR >= 2 && v[1] > 0.8 * m) }' "$D/progress" ||
         { cat "$D/progress"; return 1; }
 }
-check "meanwhile the other programs are as quick as ever" unstalled
+check "the other programs are as quick as ever in this time" unstalled
 
 # Events change while a session runs, and again, by commands of another host; the recording continues.
 changes() {

@@ -46,12 +46,12 @@ load_status=$?
 watched() {
     grep -q 'session 1, runs' "$D/watched" || { cat "$D/watched"; return 1; }
 }
-check "another host watches meanwhile" watched
+check "another host watches at the same time" watched
 loaded() {
     cat "$D/load"
     return $load_status
 }
-check "the echo server served meanwhile" loaded
+check "the echo server served at the same time" loaded
 
 # A 115200 baud line carries 11520 bytes a second.
 rate() {

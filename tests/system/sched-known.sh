@@ -68,7 +68,7 @@ durations() {
             reason = v["reason"]
             pd = v["prev_comm"]
             ran = $1 - since
-            # Whoever the session begins in the middle of has no whole run either.
+            # A PD in the middle of whose run the session begins has no whole run either.
             if (reason != "preempted" && last != "preempted" && known && (pd in seen)) {
                 if (pd == "driver") put("driver", 5000 * ns, ran)
                 if (pd == "middle") put("middle", 30000 * ns, ran)

@@ -5,6 +5,7 @@
 export no_proxy=127.0.0.1
 pids=
 trap 'for p in $pids; do kill "$p" 2>/dev/null; done' EXIT
+trap 'exit 130' INT TERM
 
 screen() {
     tmux -L "mkperf$$" "$@"

@@ -29,7 +29,7 @@ static void test_equals_perf(void **state)
     agrees("gamma_", "instructions");
 }
 
-/* The kernel's functions are counted for whoever entered it. */
+/* The kernel's functions are counted for the PD that entered it. */
 static void test_kernel(void **state)
 {
     char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The two CRCs of frame.h, that of targets with Arm's instructions (here those of mock/arm_acle.h)
- * and that of everybody else, against each other and against zlib's.
+ * and the portable one, against each other and against zlib's.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -183,7 +183,7 @@ static void test_snapshot(void **state)
     assert_int_equal(record()[MKPERF_WORD_PERIOD], PERIOD);
 }
 
-/* An overflow that no interrupt was taken for becomes a sample before the request is looked at. */
+/* An overflow that no interrupt was taken for becomes a sample before the request is read. */
 static void test_pending(void **state)
 {
     (void)state;

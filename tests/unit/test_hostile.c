@@ -160,7 +160,7 @@ static void test_other_commands(void **state)
     end();
 }
 
-/* A reason that came from the target: before anybody was authenticated, and after. */
+/* A reason that came from the target: before authentication, and after. */
 static void test_errors(void **state)
 {
     const char *const out = recording_path("none.data");

@@ -199,7 +199,7 @@ static void tuned(void **state)
     close(fd);
 }
 
-/* Cut off after each frame of a session's beginning, and in the midst of it: nothing is unknown. */
+/* Cut off after each frame of a session's beginning, and in the middle of it: nothing is unknown. */
 static void cuts(void **state)
 {
     struct how how = {.cut = 1};
@@ -346,7 +346,7 @@ static void abandoned(void **state)
     assert_int_equal(c.lost, 0);
     assert_true(c.samples > 1000 && c.samples % 100 == 0);
     how.has_key = true;
-    how.cut = 6; /* in the midst of taking over */
+    how.cut = 6; /* in the middle of taking over */
     expect(record_from(how, key_option("key")), 0, "connected again");
     assert_true(read_back().complete);
 }

@@ -224,7 +224,7 @@ static void comes_back_from_a_pipe(void **state)
     }
 }
 
-/* Of a writer that died in the midst of a record. */
+/* Of a writer that died in the middle of a record. */
 static void comes_back_recovered(void **state)
 {
     struct mkperf_error e = {.text = ""};

@@ -89,7 +89,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* As drain.c: what was looked at is released. */
+/* As drain.c: what was read is released. */
 static void drain(uint64_t until)
 {
     uint64_t end[MKPERF_TARGET_CORES];
@@ -147,7 +147,7 @@ static void test_calls_across_cores(void **state)
 }
 
 /* What is newer than the request stays, whichever ring it is in, so that nothing older comes after
- * it: the reply's ring was looked at before the reply was in it. */
+ * it: the reply's ring was read before the reply was in it. */
 static void test_what_is_too_new_waits(void **state)
 {
     (void)state;

@@ -279,7 +279,7 @@ static void test_multiplexing_with_a_frequency(void **state)
     ask(&m, mkperf_ToHost_session_tag);
     start_session();
     for (unsigned i = 0; i < 12;
-         i++) { /* so that counters are set forward in the midst of a turn */
+         i++) { /* so that counters are set forward in the middle of a slice */
         sim.user_rate = i % 2 != 0 ? 900 : 10;
         run(TICK_HZ / 2);
     }

@@ -287,7 +287,7 @@ static void test_fault(void **state)
 }
 
 /* The same PDs by capabilities of a cspace. Such a PD's faults are another's to handle: one that
- * stands still in the midst of its code may have been stopped there. */
+ * is stopped in the middle of its code may have been stopped there. */
 static void test_shared(void **state)
 {
     mkperf_ToTarget m;

@@ -269,7 +269,7 @@ static void late_join(void **state)
     end(seen, f);
 }
 
-/* A watcher joins at the very start of a session, and asks for the names of programs meanwhile: the first
+/* A watcher joins at the very start of a session, and asks for the names of programs: the first
  * batches, with the chains, pass by. It joins with the next epoch, and nothing is lost. */
 static void join_at_start(void **state)
 {

@@ -94,7 +94,7 @@ static void use(struct budget *b, uint64_t used)
     }
 }
 
-/* Whoever ran on the core until now pays. */
+/* The task that ran on the core until now pays. */
 void budget_charge(struct core *core, uint64_t now)
 {
     if (core->payer != NULL && now > core->charged) {

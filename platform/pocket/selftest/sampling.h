@@ -16,7 +16,7 @@ enum answer {
     ANSWER_IDLE,
     ANSWER_WAKES,
     ANSWER_FRAMES,     /* of the last user sample */
-    ANSWER_BAD,        /* samples that make no sense */
+    ANSWER_BAD,        /* invalid samples */
     ANSWER_LOST,       /* dropped, late, disturbed */
     ANSWER_EVENTS,     /* sum of the samples' weights */
     ANSWER_KERNEL_PCS, /* how many words follow: distinct kernel pcs seen */
