@@ -20,14 +20,9 @@
 #include "image.h"
 #include "regs.h"
 
-enum {
-    PRIORITIES = 256,
-    MESSAGE_WORDS = 120,
-    FAULT_WORDS = 5,
-    PMU_IRQ = 23,
-    PACE_IRQ = 27,
-    TICK_IRQ = 30
-};
+enum { PRIORITIES = 256, MESSAGE_WORDS = 120, FAULT_WORDS = 5, PMU_IRQ = 23, TICK_IRQ = 30 };
+
+#define NEVER UINT64_MAX /* of a time in ticks */
 
 enum task_state {
     TASK_READY,     /* running or in a ready queue */
@@ -104,7 +99,8 @@ struct core {
     bool ticking;         /* current has a time slice, until: */
     bool slice_over;      /* current has used it up */
     uint64_t slice_end;   /* ticks */
-    uint64_t timer;       /* what the timer is set to; UINT64_MAX: it is off */
+    uint64_t timer;       /* when the scheduler needs the timer; NEVER: it does not */
+    uint64_t armed;       /* what the timer is set to; NEVER: it is off */
     struct budget *payer; /* whose budget is being used, NULL: none; */
     uint64_t charged;     /* has paid until this time */
     struct task idle;
@@ -113,8 +109,9 @@ struct core {
     struct ready_queues ready;
     /* If there are several cores: */
     bool called;              /* another core's interrupt is on its way here */
-    bool paced;               /* the pacer runs */
+    uint64_t pace_at;         /* when the pacer needs the timer; NEVER: it does not run */
     uint32_t pace_random;     /* state of its jitter */
+    bool asleep;              /* idle's counters are off */
     uint32_t waited;          /* counters that overflowed while the core waited for the lock */
     const struct task *asked; /* whose request of the profiler's is to be carried out here, NULL: */
     uint64_t asked_at;        /* none; where its descriptor is */
@@ -158,6 +155,8 @@ void sched_ready(struct task *t, bool front);
 void sched_enqueue(struct task *t, bool front);
 void sched_remove(struct task *t);
 void sched_tick(void);
+uint64_t sched_clock(void);
+void sched_arm_timer(struct core *core);
 struct task *sched_exit(void);
 
 /* budget.c */
@@ -227,6 +226,7 @@ static inline bool scheduled(const struct core *core)
 /* qemu_pmu.c */
 void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle);
 void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle);
+void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep);
 
 /* console.c: the PL011 of QEMU's virt machine */
 void console_putc(char c);

@@ -85,7 +85,6 @@ void irq_init_core(void)
     *gicc(GICC_PMR) = 0xff;
     *gicc(GICC_CTLR) = 1;
     set_byte(GICD_IPRIORITYR, TICK_IRQ, 0x80);
-    set_byte(GICD_IPRIORITYR, PACE_IRQ, 0xa0); /* behind a sample of what was before it */
     irq_enable(TICK_IRQ);
 }
 

@@ -50,7 +50,9 @@ static void idle_init(struct core *core)
     core->idle.context.pc = (uint64_t)idle_loop;
     core->idle.context.pstate = PSTATE_IDLE;
     core->current = &core->idle;
-    core->timer = UINT64_MAX;
+    core->timer = NEVER;
+    core->armed = NEVER;
+    core->pace_at = NEVER;
 }
 
 /* The other cores: the boot core has done the rest. */

@@ -11,6 +11,9 @@
  * Counters of user events stand still in the kernel and the other way around; the cycle counter
  * follows whichever kind can overflow while the present task runs. Kernel events of a PD's own
  * system calls need no help: there is a change of level at their end.
+ *
+ * With several cores each core's event counters count what all of them execute. A core that sleeps executes
+ * nothing: meanwhile its counters are off, but for time's.
  */
 #include "mkperf_port.h"
 
@@ -48,4 +51,21 @@ void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle)
     WRITE_REG(pmccfiltr_el0, idle ? NOT_AT_EL0 : NOT_AT_EL1);
     WRITE_REG(pmcntenset_el0, CYCLE_COUNTER);
     qemu_pmu_arm(hook, idle);
+}
+
+/* The core is about to sleep, or no longer. */
+void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t rest = hook->enabled; rest != 0; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        bool time = (hook->session.counter[i].select & MKPERF_SELECT_EVENT) == CPU_CYCLES;
+        mask |= (uint32_t)!time << i;
+    }
+    if (mask != 0 && asleep) {
+        mkperf_pmu_disable(mask);
+    } else if (mask != 0) {
+        mkperf_pmu_enable(mask);
+    }
 }

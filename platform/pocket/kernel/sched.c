@@ -10,7 +10,7 @@
 
 enum { SLICE_HZ = 200, LOOK_HZ = 50000 };
 
-static uint64_t clock(void)
+uint64_t sched_clock(void)
 {
     return READ_REG(cntpct_el0);
 }
@@ -22,7 +22,7 @@ void sched_ready(struct task *t, bool front)
     struct budget *b = budgets ? budget_of(t) : NULL;
 
     if (b != NULL) {
-        uint64_t now = clock();
+        uint64_t now = sched_clock();
         if (b != core_self()->payer) {
             budget_resume(b, now);
         }
@@ -178,31 +178,40 @@ static void set_slice(struct core *core, const struct task *t, bool switched)
 
     if (on && (switched || !core->ticking)) {
         uint64_t full = READ_REG(cntfrq_el0) / (t == pmu_task ? LOOK_HZ : SLICE_HZ);
-        core->slice_end = clock() + (t->slice != 0 ? t->slice : full);
+        core->slice_end = sched_clock() + (t->slice != 0 ? t->slice : full);
     }
     core->ticking = on;
 }
 
-/* Sets the timer to what is due next. */
+/* Sets the timer to what is due next, for the scheduler or the pacer (smp.c). */
+void sched_arm_timer(struct core *core)
+{
+    uint64_t due = core->timer < core->pace_at ? core->timer : core->pace_at;
+
+    if (due != core->armed) {
+        WRITE_REG(cntp_cval_el0, due);
+        WRITE_REG(cntp_ctl_el0, due != NEVER);
+        core->armed = due;
+    }
+}
+
+/* t runs: when the scheduler needs the timer next. */
 static void set_timer(struct core *core, struct task *t)
 {
-    uint64_t due = core->ticking ? core->slice_end : UINT64_MAX;
+    uint64_t due = core->ticking ? core->slice_end : NEVER;
 
     if (budgets) {
         uint64_t deadline = budget_deadline(core, t);
         due = deadline < due ? deadline : due;
     }
-    if (due != core->timer) {
-        WRITE_REG(cntp_cval_el0, due);
-        WRITE_REG(cntp_ctl_el0, due != UINT64_MAX);
-        core->timer = due;
-    }
+    core->timer = due;
+    sched_arm_timer(core);
 }
 
 /* What is left of the slice of the current task, which is preempted: at least a tick. */
 static uint64_t left_of_slice(const struct core *core)
 {
-    int64_t left = core->ticking ? (int64_t)(core->slice_end - clock()) : 0;
+    int64_t left = core->ticking ? (int64_t)(core->slice_end - sched_clock()) : 0;
 
     return !core->ticking ? 0 : left > 0 ? (uint64_t)left : 1;
 }
@@ -211,9 +220,9 @@ void sched_tick(void)
 {
     struct core *core = core_self();
 
-    WRITE_REG(cntp_ctl_el0, 0);
-    core->timer = UINT64_MAX;
-    core->slice_over = core->ticking && clock() >= core->slice_end;
+    core->timer = NEVER;
+    sched_arm_timer(core);
+    core->slice_over = core->ticking && sched_clock() >= core->slice_end;
     core->ticking &= !core->slice_over;
     core->reschedule = true;
 }
@@ -222,7 +231,7 @@ void sched_tick(void)
 static void settle(struct core *core)
 {
     struct task *now = core->current;
-    uint64_t time = clock();
+    uint64_t time = sched_clock();
 
     budget_charge(core, time);
     budget_release(core, time);

@@ -22,7 +22,6 @@ enum {
 };
 
 #define PSCI_CPU_ON UINT64_C(0xc4000003)
-#define CNTKCTL_VIRTUAL_COUNTER (UINT64_C(1) << 1)
 
 extern char vectors_smp[];
 void start_other(void);
@@ -106,37 +105,59 @@ static void leave(struct core *self)
 
 /*
  * QEMU runs one core after the other, each for as long as no timer is due: tens of milliseconds.
- * So each core that is not idle has one that is due soon. Its interval has jitter, so that no
- * program is in step with the cores' turns.
+ * So the timer of each core that is not idle is due soon, for the pacer if the scheduler needs it later. The
+ * interval has jitter, so that no program is in step with the cores' turns.
  */
-static void pace(struct core *core)
+static void pace(struct core *core, uint64_t now)
 {
     uint64_t mean = PACE_NS * READ_REG(cntfrq_el0) / NS_PER_SECOND;
 
     core->pace_random = core->pace_random * 1664525 + 1013904223;
-    WRITE_REG(cntv_tval_el0, mean / 2 + (core->pace_random >> 8) % (mean + 1));
-    WRITE_REG(cntv_ctl_el0, 1);
-    core->paced = true;
+    core->pace_at = now + mean / 2 + (core->pace_random >> 8) % (mean + 1);
+    sched_arm_timer(core);
 }
 
-/* An idle core needs no turns. */
-static struct task *paced(struct core *core, struct task *next)
+/* An idle core executes nothing, and QEMU's counters count for it what others execute. They are off until
+ * it runs something, for its turn may come late when it is woken. */
+static void sleep_counters(struct core *core, bool asleep)
 {
-    if (next->pd == NULL && core->paced) {
-        WRITE_REG(cntv_ctl_el0, 0);
-        core->paced = false;
-    } else if (next->pd != NULL && !core->paced) {
-        pace(core);
+    if (asleep != core->asleep) {
+        core->asleep = asleep;
+        qemu_pmu_sleep(&core->hook, asleep);
+    }
+}
+
+/* The end of each way through the kernel, after which the core runs `next`. An idle core needs no turns. */
+static struct task *next_is(struct core *core, struct task *next)
+{
+    sleep_counters(core, next->pd == NULL);
+    if (next->pd == NULL && core->pace_at != NEVER) {
+        core->pace_at = NEVER;
+        sched_arm_timer(core);
+    } else if (next->pd != NULL && core->pace_at == NEVER) {
+        pace(core, sched_clock());
     }
     return next;
+}
+
+/* Whether the interrupt is the timer's for the pacer alone, which is nothing but this core's own: then it
+ * is dealt with. */
+static bool paced_only(struct core *core)
+{
+    uint64_t now = sched_clock();
+
+    if (irq_number(core) != TICK_IRQ || core->timer <= now) {
+        return false;
+    }
+    pace(core, now);
+    irq_end(core);
+    return true;
 }
 
 bool smp_irq_fast(struct core *core)
 {
     irq_take(core);
-    if (irq_number(core) == PACE_IRQ) { /* nothing but this core's own */
-        pace(core);
-        irq_end(core);
+    if (paced_only(core)) {
         return true;
     }
     take_lock(core);
@@ -169,11 +190,12 @@ struct task *smp_irq_slow(void)
     if (irq_number(core) < SGIS) {
         core->called = false;
         if (core->asked != NULL) {
+            sleep_counters(core, false); /* as the session has them */
             irq_request_here(core);
         }
         irq_end(core);
     }
-    struct task *next = paced(core, irq_slow());
+    struct task *next = next_is(core, irq_slow());
     leave(core);
     return next;
 }
@@ -184,7 +206,7 @@ struct task *smp_trap_from_user(void)
 
     take_lock(core);
     /* What a task that was stopped in the meantime asks for is not carried out. */
-    struct task *next = paced(core, stopped(core) ? sched_exit() : trap_from_user());
+    struct task *next = next_is(core, stopped(core) ? sched_exit() : trap_from_user());
     leave(core);
     return next;
 }
@@ -198,11 +220,9 @@ struct task *smp_first(struct core *core)
     }
     core->pace_random = core->number;
     WRITE_REG(vbar_el1, vectors_smp);
-    WRITE_REG(cntkctl_el1, CNTKCTL_VIRTUAL_COUNTER); /* the virtual timer is the pacer's */
-    irq_enable(PACE_IRQ);
     __asm__ volatile("isb");
     core->reschedule = true;
-    struct task *first = paced(core, sched_exit());
+    struct task *first = next_is(core, sched_exit());
     leave(core);
     return first;
 }

@@ -189,9 +189,6 @@ static bool add_irqs(struct packer *p, const struct mkperf_system_pd *pd, struct
             return refuse(p, irq->line, "irq %u: pocket can give out 16 to %d but for 30, its own",
                           irq->irq, POCKET_MAX_IRQS - 1);
         }
-        if (irq->irq == 27 && p->image->cores > 1) {
-            return refuse(p, irq->line, "irq 27: with several cores it is pocket's own");
-        }
         out->channel[irq->id] =
             (struct pocket_channel){POCKET_CHANNEL_IRQ, 0, 0, irq->edge, irq->irq};
     }
