@@ -192,14 +192,14 @@ static void show_suspects(const struct record *rec)
 
 static void show_cores(const struct mkperf_session *s, const struct mkperf_totals *t)
 {
-    char text[MKPERF_CORES_TEXT];
+    char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
 
-    if (mkperf_cores_warning(s, text)) {
+    for (unsigned i = 0; mkperf_cores_warning(s, i, text); i++) {
         fprintf(stderr, "mkperf: warning: %s\n", text);
     }
     mkperf_cores_print(t, "  cores   ", "          ", stderr);
     for (unsigned i = 0; i < t->ncores; i++) {
-        const char *problem = mkperf_core_problem(&t->core[i]);
+        const char *problem = mkperf_core_problem(&t->core[i], room);
         if (problem != NULL) {
             fprintf(stderr, "mkperf: warning: core %u %s\n", i, problem);
         }

@@ -7,7 +7,7 @@
  *
  *   session  platform, cpu, cores, kernel_elf, command, jitter, max_frames,
  *            events: [{name, code, user, kernel, period | frequency, group, read: true: its
- *            counts ride in samples of its group}]
+ *            counts ride in samples of its group, all_cores: true: each core's counters count for all}]
  *   pd       id, name, elf, parent, thread (hex)
  *   events   events: as above, all of them: a later session has more
  *   sample   time_ns, core, pd, event, period, mode: "user" | "kernel",
@@ -19,7 +19,7 @@
  *   soft     pd (none: the system), how often: context-switches, faults, ppcalls, notifications,
  *            counted by the kernel
  *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
- *   core     core, state: "runs" | "late" | "absent", samples, lost: {where: n}, late_events: of each
+ *   core     core, state: "runs" | "late" | "absent", samples, lost: {where: n}, late_events, late_answers: of each
  *            core, if there are several
  *   totals   samples, lost: {where: n}, late_events, spurious, disturbed, storms, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of multiplexed events,
@@ -67,6 +67,7 @@ static void put_event(struct mkperf_textout *t, const struct mkperf_event *event
         put_number(t, "group", event->group);
     }
     mkperf_textout_puts(t, event->read ? ",\"read\":true" : "");
+    mkperf_textout_puts(t, event->all_cores ? ",\"all_cores\":true" : "");
     mkperf_textout_put(t, "}", 1);
 }
 
@@ -254,6 +255,7 @@ static void put_cores(struct mkperf_textout *t, const struct mkperf_totals *tota
         put_number(t, "samples", c->samples);
         put_lost(t, c->lost);
         put_number(t, "late_events", c->late_events);
+        put_number(t, "late_answers", c->late_answers);
         mkperf_textout_puts(t, "}\n");
     }
 }

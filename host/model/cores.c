@@ -14,15 +14,23 @@ enum { MASK_BITS = 32 };
 const char *const mkperf_core_states[MKPERF_CORE_ABSENT + 1] = {
     [MKPERF_CORE_RUNS] = "runs", [MKPERF_CORE_LATE] = "late", [MKPERF_CORE_ABSENT] = "absent"};
 
-const char *mkperf_core_problem(const struct mkperf_core *core)
+const char *mkperf_core_problem(const struct mkperf_core *core, char room[MKPERF_CORE_PROBLEM_TEXT])
 {
     static const char *const problems[] = {
         [MKPERF_CORE_RUNS] = NULL,
-        [MKPERF_CORE_LATE] = "did not answer the target's last request in time: samples of it may "
+        [MKPERF_CORE_LATE] = "did not answer the target's last request in time: what it does may "
                              "be missing",
         [MKPERF_CORE_ABSENT] = "has never answered: nothing of it is in the profile"};
 
-    return problems[core->state];
+    if (core->state != MKPERF_CORE_RUNS || core->late_answers == 0) {
+        return problems[core->state];
+    }
+    snprintf(room, MKPERF_CORE_PROBLEM_TEXT,
+             "did not answer %" PRIu64
+             " request%s of the target in time: what it did may be missing, "
+             "from then until it answered",
+             core->late_answers, core->late_answers == 1 ? "" : "s");
+    return room;
 }
 
 void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const char *rest,
@@ -45,6 +53,10 @@ void mkperf_cores_print(const struct mkperf_totals *t, const char *first, const 
         if (c->late_events != 0) {
             fprintf(out, ", %" PRIu64 " late events", c->late_events);
         }
+        if (c->late_answers != 0) {
+            fprintf(out, ", %" PRIu64 " late answer%s", c->late_answers,
+                    c->late_answers == 1 ? "" : "s");
+        }
         fputc('\n', out);
     }
 }
@@ -59,7 +71,7 @@ void mkperf_cores_write(const struct mkperf_totals *t, FILE *out)
         for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
             fprintf(out, " %" PRIu64, c->lost[k]);
         }
-        fputc('\n', out);
+        fprintf(out, " %" PRIu64 "\n", c->late_answers);
     }
 }
 
@@ -78,9 +90,10 @@ bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *val
         return true; /* of a later mkperf */
     }
     c.state = (enum mkperf_core_state)state;
-    for (unsigned k = 0; k < MKPERF_LOST_PLACES; k++) {
+    for (unsigned k = 0; k <= MKPERF_LOST_PLACES; k++) {
         int more = 0;
-        if (sscanf(value += n, " %" SCNu64 "%n", &c.lost[k], &more) != 1) {
+        if (sscanf(value += n, " %" SCNu64 "%n",
+                   k < MKPERF_LOST_PLACES ? &c.lost[k] : &c.late_answers, &more) != 1) {
             break;
         }
         n = more;
@@ -98,20 +111,63 @@ uint32_t mkperf_session_cores(const struct mkperf_session *s)
     return s->cores < MASK_BITS ? (UINT32_C(1) << s->cores) - 1 : 0;
 }
 
-bool mkperf_cores_warning(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
+static unsigned sampled_cores(const struct mkperf_session *s)
+{
+    return s->core_mask != 0 ? (unsigned)__builtin_popcount(mkperf_session_cores(s)) : s->cores;
+}
+
+static unsigned known_cores(const struct mkperf_session *s)
+{
+    return s->target_cores > s->cores ? s->target_cores : s->cores;
+}
+
+bool mkperf_cores_missing(const struct mkperf_session *s)
+{
+    return known_cores(s) > sampled_cores(s);
+}
+
+static bool warn_of_missing(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
 {
     uint32_t mask = mkperf_session_cores(s);
-    unsigned sampled = s->core_mask != 0 ? (unsigned)__builtin_popcount(mask) : s->cores;
-    unsigned cores = s->target_cores > s->cores ? s->target_cores : s->cores;
     char names[MKPERF_CPU_LIST_TEXT];
 
-    if (cores <= sampled) {
-        return false;
-    }
     mkperf_cpu_mask_text(mask != 0 ? mask : 1, names);
     snprintf(text, MKPERF_CORES_TEXT,
              "the target has at least %u cores and only %s %s sampled: percentages are of %s, not "
              "of the target",
-             cores, names, sampled > 1 ? "are" : "is", names);
-    return true;
+             known_cores(s), names, sampled_cores(s) > 1 ? "are" : "is", names);
+    return mkperf_cores_missing(s);
+}
+
+/* Events whose counters are the machine's, and not a core's. */
+static bool warn_of_events(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT])
+{
+    char names[MKPERF_CORES_TEXT / 2] = "";
+
+    for (unsigned i = 0; i < s->nevents; i++) {
+        size_t used = strlen(names);
+        if (s->event[i].all_cores) {
+            snprintf(names + used, sizeof names - used, "%s%s", used != 0 ? ", " : "",
+                     s->event[i].name);
+        }
+    }
+    snprintf(
+        text, MKPERF_CORES_TEXT,
+        "QEMU counts %s on each core for all cores together: what a core counts is not what it "
+        "executed, and shares are of time",
+        names);
+    return names[0] != '\0';
+}
+
+bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT])
+{
+    static bool (*const warnings[])(const struct mkperf_session *, char text[MKPERF_CORES_TEXT]) = {
+        warn_of_missing, warn_of_events};
+
+    for (unsigned i = 0; i < sizeof warnings / sizeof warnings[0]; i++) {
+        if (warnings[i](s, text) && n-- == 0) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -15,8 +15,11 @@
 
 extern const char *const mkperf_core_states[MKPERF_CORE_ABSENT + 1];
 
-/* Why a core's figures may be less than they seem, as a clause behind its name; NULL: they are not. */
-const char *mkperf_core_problem(const struct mkperf_core *core);
+/* Why a core's figures may be less than they seem, as a clause behind its name; NULL: they are not. The text
+ * is in `room`. */
+enum { MKPERF_CORE_PROBLEM_TEXT = 160 };
+const char *mkperf_core_problem(const struct mkperf_core *core,
+                                char room[MKPERF_CORE_PROBLEM_TEXT]);
 
 /*
  * Prints a line for each core if there are several, the first behind `first`, the others behind
@@ -32,11 +35,15 @@ bool mkperf_cores_line(struct mkperf_totals *t, const char *key, const char *val
 /* The cores that a session samples, as a mask; 0: not known, or more than a mask has. */
 uint32_t mkperf_session_cores(const struct mkperf_session *s);
 
+/* Whether the target is known to have more cores than are sampled. */
+bool mkperf_cores_missing(const struct mkperf_session *s);
+
 /*
- * If the target has more cores than are sampled: what percentages are of. False: it has not, as far
- * as is known.
+ * Why figures of several cores may not be what they seem, number n from 0 on, as a sentence without a
+ * capital and a full stop. False: there are no more. That the target has more cores than are sampled: what
+ * percentages are of then; which events each core counts for all cores.
  */
 enum { MKPERF_CORES_TEXT = 384 };
-bool mkperf_cores_warning(const struct mkperf_session *s, char text[MKPERF_CORES_TEXT]);
+bool mkperf_cores_warning(const struct mkperf_session *s, unsigned n, char text[MKPERF_CORES_TEXT]);
 
 #endif

@@ -34,7 +34,8 @@ struct mkperf_event {
     uint64_t period;              /* 0 with a frequency */
     uint32_t frequency;           /* samples per second and core, 0 with a period */
     uint32_t group;               /* events with the same number, not 0, count at the same times */
-    bool read; /* does not sample: its counts are read in samples of the group's first event */
+    bool read;      /* does not sample: its counts are read in samples of the group's first event */
+    bool all_cores; /* each core's counters count what all cores do: an emulator's */
 };
 
 /* ":u" or ":k" behind the name of an event that counts in one mode only; "". */
@@ -156,6 +157,7 @@ enum mkperf_core_state {
 struct mkperf_core {
     enum mkperf_core_state state;
     uint64_t samples, lost[MKPERF_LOST_PLACES], late_events;
+    uint64_t late_answers;       /* requests of the target that it did not answer in time */
     uint64_t began_ns, ended_ns; /* its part in the session; 0: not known */
 };
 

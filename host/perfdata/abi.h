@@ -32,6 +32,8 @@
  *       unverified REASON       nothing confirms them
  *       event INDEX CODE USER KERNEL PERIOD FREQUENCY NAME
  *                               the id of its samples is INDEX + 1
+ *       group INDEX GROUP READ  behind it, of an event of a group
+ *       all_cores INDEX         of one whose counters on each core count what all cores do
  *       pd ID THREAD PARENT NAME
  *                               known at the start; THREAD in hex, PARENT "-": none
  *       build_id ID HEX         of the program of PD ID; or, if it has none,
@@ -52,7 +54,7 @@
  *                               other PDs, which registers prove (docs/stock.md)
  *       suspect ID SAMPLES DOUBTFUL OUTSIDE NO_CALL
  *                               struct mkperf_suspect, one line each
- *       core N STATE SAMPLES LATE_EVENTS BEGAN_NS ENDED_NS LOST_RING .. LOST_CHAIN
+ *       core N STATE SAMPLES LATE_EVENTS BEGAN_NS ENDED_NS LOST_RING .. LOST_CHAIN LATE_ANSWERS
  *                               of each core, if there are several: struct mkperf_core
  *       overwritten, looks_us, unread, unordered
  *       sched_events, sched_lost_ring, sched_lost_output, sched_lost_link, sched_lost_transit,

@@ -45,6 +45,16 @@ static void group_line(struct perfin_session *in, const char *text)
     }
 }
 
+/* all_cores INDEX */
+static void all_cores_line(struct perfin_session *in, const char *text)
+{
+    unsigned long index = strtoul(text, NULL, 10);
+
+    if (index < in->model.nevents) {
+        in->model.event[index].all_cores = true;
+    }
+}
+
 /* counted INDEX RUNNING_NS ENABLED_NS */
 static void counted_line(struct mkperf_totals *t, const char *text)
 {
@@ -198,6 +208,8 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         event_line(s, value);
     } else if (strcmp(key, "group") == 0) {
         group_line(s, value);
+    } else if (strcmp(key, "all_cores") == 0) {
+        all_cores_line(s, value);
     } else if (strcmp(key, "pd") == 0) {
         return pd_line(s, value);
     }
@@ -227,6 +239,8 @@ static bool totals_line(struct perfin_session *s, const char *key, const char *v
         event_line(s, value);
     } else if (strcmp(key, "group") == 0) {
         group_line(s, value);
+    } else if (strcmp(key, "all_cores") == 0) {
+        all_cores_line(s, value);
     } else if (strcmp(key, "counted") == 0) {
         counted_line(t, value);
     } else if (strcmp(key, "suspect") == 0) {

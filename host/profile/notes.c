@@ -173,7 +173,7 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
     struct notes n = {p, put, self};
     char text[MKPERF_CORES_TEXT];
 
-    if (mkperf_cores_warning(&p->places.session, text)) {
+    for (unsigned i = 0; mkperf_cores_warning(&p->places.session, i, text); i++) {
         note(&n, "warning: %s", text);
     }
 

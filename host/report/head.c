@@ -51,18 +51,20 @@ static void print_image(const struct mkperf_profile *p, FILE *out)
 /* What percentages are of: cores that were not sampled are in none. */
 static void print_cores(const struct mkperf_profile *p, FILE *out)
 {
-    char text[MKPERF_CORES_TEXT], names[MKPERF_CPU_LIST_TEXT];
+    char text[MKPERF_CORES_TEXT], names[MKPERF_CPU_LIST_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
     uint32_t mask = mkperf_session_cores(&p->places.session);
 
-    if (mkperf_cores_warning(&p->places.session, text)) {
+    for (unsigned i = 0; mkperf_cores_warning(&p->places.session, i, text); i++) {
         fprintf(out, "# WARNING: %s\n", text);
-    } else if ((mask & (mask - 1)) != 0 && !p->filter.cores.given) {
+    }
+    if (!mkperf_cores_missing(&p->places.session) && (mask & (mask - 1)) != 0 &&
+        !p->filter.cores.given) {
         fprintf(out, "# base        100 %% are the samples of %s together\n",
                 mkperf_cpu_mask_text(mask, names));
     }
     mkperf_cores_print(&p->totals, "# cores       ", "#             ", out);
     for (unsigned i = 0; i < p->totals.ncores; i++) {
-        const char *problem = mkperf_core_problem(&p->totals.core[i]);
+        const char *problem = mkperf_core_problem(&p->totals.core[i], room);
         if (problem != NULL) {
             fprintf(out, "# WARNING: core %u %s\n", i, problem);
         }

@@ -235,11 +235,37 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
+/* What other cores do is in no count, or in each core's. */
+static void warn_of_cores(const struct stat_measure *s)
+{
+    const mkperf_TargetHello *hello = mkperf_talk_hello(&s->talk);
+    unsigned known = mkperf_pds_cores(s->talk.recorder.pds);
+    struct mkperf_session session = {
+        .cores = hello->cores,
+        .core_mask = s->talk.options.configure.cores,
+        .target_cores = known > hello->target_cores ? known : hello->target_cores,
+        .nevents = s->session.events_count};
+    char text[MKPERF_CORES_TEXT];
+
+    for (unsigned i = 0; i < session.nevents; i++) {
+        snprintf(session.event[i].name, sizeof session.event[i].name, "%s",
+                 s->session.events[i].name);
+        session.event[i].all_cores = s->session.events[i].all_cores;
+    }
+    for (unsigned i = 0; mkperf_cores_warning(&session, i, text); i++) {
+        fprintf(stderr, "mkperf: warning: %s\n", text);
+    }
+}
+
 static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
 {
     enum mkperf_status status = mkperf_recorder_begin(&s->talk.recorder, e);
 
     s->counting = status == MKPERF_OK;
+    if (s->counting && !s->warned) {
+        s->warned = true;
+        warn_of_cores(s);
+    }
     return status;
 }
 
@@ -317,6 +343,21 @@ static enum mkperf_status fall_back(struct stat_measure *s, struct mkperf_error 
     return mkperf_talk_open(&s->talk, e) == MKPERF_OK ? sample(s, e) : e->status;
 }
 
+/* Cores that did not take part all the time. */
+static void warn_of_late(const struct stat_measure *s)
+{
+    char room[MKPERF_CORE_PROBLEM_TEXT];
+    struct mkperf_core core;
+    unsigned number;
+
+    for (unsigned i = 0; mkperf_stream_core(s->talk.recorder.stream, i, &number, &core); i++) {
+        const char *problem = mkperf_core_problem(&core, room);
+        if (problem != NULL) {
+            fprintf(stderr, "mkperf: warning: core %u %s\n", number, problem);
+        }
+    }
+}
+
 /* The kernel has one table of software events for all cores. */
 static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkperf_error *e)
 {
@@ -374,22 +415,6 @@ static unsigned cores_counted(const struct stat_measure *s)
     return chosen != 0 ? (unsigned)__builtin_popcount(chosen) : mkperf_talk_hello(&s->talk)->cores;
 }
 
-/* What other cores do is in no count. */
-static void warn_of_cores(const struct stat_measure *s)
-{
-    const mkperf_TargetHello *hello = mkperf_talk_hello(&s->talk);
-    unsigned known = mkperf_pds_cores(s->talk.recorder.pds);
-    struct mkperf_session session = {
-        .cores = hello->cores,
-        .core_mask = s->talk.options.configure.cores,
-        .target_cores = known > hello->target_cores ? known : hello->target_cores};
-    char text[MKPERF_CORES_TEXT];
-
-    if (mkperf_cores_warning(&session, text)) {
-        fprintf(stderr, "mkperf: warning: %s\n", text);
-    }
-}
-
 enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 {
     enum mkperf_status status = MKPERF_OK;
@@ -401,7 +426,6 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
     if (mkperf_talk_open(&s->talk, e) != MKPERF_OK) {
         return e->status;
     }
-    warn_of_cores(s);
     s->style.cores = cores_counted(s);
     for (uint64_t i = 0; i < s->runs && !stopped(s); i++) {
         status = run_once(s, e);
@@ -409,6 +433,7 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
         if (status != MKPERF_OK) {
             return status;
         }
+        warn_of_late(s);
         if (s->ended) {
             status = tell_end(s, e);
         } else if (s->talk.recorder.watching && i + 1 < s->runs) {

@@ -23,6 +23,7 @@ struct stat_measure {
     mkperf_Session session;   /* as the target runs it */
     struct stat_reading work; /* being received, or estimated */
     struct stat_reading good; /* the last one that was whole */
+    bool warned;              /* of cores */
     bool counting;            /* our session runs, and we have not asked for its end */
     bool ended;               /* it was ended by others, */
     bool foreign;             /* and what the target says now is of another */

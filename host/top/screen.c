@@ -34,10 +34,13 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
         snprintf(cores, sizeof cores, " of %u cores", t->ncores);
     }
     snprintf(text, n,
-             "lost %" PRIu64 " (%.2f %%)  %s: %.1f s, %" PRIu64
+             "lost %" PRIu64 " (%.2f %%)  %s%s: %.1f s, %" PRIu64
              " samples; shown: %s%s%s%s%s%s%s%s%s  %s",
              lost, mkperf_percent(lost, t->samples + lost),
              s->event < session->nevents ? session->event[s->event].name : "no event yet",
+             s->event < session->nevents && session->event[s->event].all_cores
+                 ? " (of all cores on each, QEMU)"
+                 : "",
              (double)(t->last_ns - t->first_ns) / 1e9, t->samples, window,
              session->target_cores > session->cores ? " of the sampled cores alone" : cores,
              s->pd ? ", PD " : "", s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
@@ -51,7 +54,8 @@ static bool core_text(const struct top_screen *s, unsigned core, char *text, siz
     const struct mkperf_totals *t = s->totals;
     const struct mkperf_weight *w = &s->list.core[core];
     uint64_t lost = mkperf_lost_sum(t->core[core].lost);
-    const char *problem = mkperf_core_problem(&t->core[core]);
+    char room[MKPERF_CORE_PROBLEM_TEXT];
+    const char *problem = mkperf_core_problem(&t->core[core], room);
 
     if (core >= t->ncores || t->ncores < 2) {
         return false;

@@ -58,18 +58,34 @@ enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkpe
     return s->merge != NULL ? mkperf_merge_release(s->merge, all, sink_of(s), e) : MKPERF_OK;
 }
 
+static enum mkperf_core_state state_of(const mkperf_CoreStatus *t)
+{
+    return t->state == mkperf_CoreState_CORE_RUNS   ? MKPERF_CORE_RUNS
+           : t->state == mkperf_CoreState_CORE_LATE ? MKPERF_CORE_LATE
+                                                    : MKPERF_CORE_ABSENT;
+}
+
 void stream_cores_status(struct mkperf_stream *s, const mkperf_Status *m)
 {
     for (unsigned i = 0; s->merge != NULL && i < m->cores_count; i++) {
         const mkperf_CoreStatus *t = &m->cores[i];
         if (t->core < MKPERF_MAX_CORES) {
-            s->totals.core[t->core].state = t->state == mkperf_CoreState_CORE_RUNS
-                                                ? MKPERF_CORE_RUNS
-                                            : t->state == mkperf_CoreState_CORE_LATE
-                                                ? MKPERF_CORE_LATE
-                                                : MKPERF_CORE_ABSENT;
+            s->totals.core[t->core].state = state_of(t);
         }
     }
+}
+
+bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
+                        struct mkperf_core *core)
+{
+    const mkperf_CoreStatus *t = &s->status.cores[i];
+
+    if (!s->has_status || i >= s->status.cores_count) {
+        return false;
+    }
+    *number = t->core;
+    *core = (struct mkperf_core){.state = state_of(t), .late_answers = t->late_answers};
+    return true;
 }
 
 /* A core's losses beyond its Loss records, which may have been in lost frames. */
@@ -115,6 +131,7 @@ enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_err
         }
         struct mkperf_core *core = &s->totals.core[t->core];
         core->late_events += t->late_events;
+        core->late_answers += t->late_answers;
         if (stream_tick_hz_ok(status->tick_hz)) {
             core->began_ns = stream_ns(t->started_ticks, status->tick_hz) + s->offset_ns;
             core->ended_ns = stream_ns(t->stopped_ticks, status->tick_hz) + s->offset_ns;

@@ -26,6 +26,7 @@ static void convert_event(const mkperf_SessionEvent *from, struct mkperf_event *
     to->frequency = from->frequency;
     to->group = from->group;
     to->read = from->read;
+    to->all_cores = from->all_cores;
     if (strcmp(to->name, MKPERF_OFF_CPU_EVENT) == 0) { /* no counter, and no mode */
         to->kernel = to->user = true;
     }
@@ -47,7 +48,7 @@ static bool same_event(const struct mkperf_event *a, const struct mkperf_event *
 {
     return strcmp(a->name, b->name) == 0 && a->code == b->code && a->user == b->user &&
            a->kernel == b->kernel && a->period == b->period && a->frequency == b->frequency &&
-           a->group == b->group && a->read == b->read;
+           a->group == b->group && a->read == b->read && a->all_cores == b->all_cores;
 }
 
 /* The number of an event in the stream's list, which may grow; -1: the list is full. */

@@ -140,6 +140,11 @@ static inline bool mkperf_stream_needs_reset(const struct mkperf_stream *s)
  * which is the first that it samples; UINT_MAX: none. */
 bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first);
 
+/* Number i, from 0 on, of the target's cores in the last Status: its number, and of `core` the state and its
+ * late answers. False: there are no more; a target with one core has none. */
+bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
+                        struct mkperf_core *core);
+
 /*
  * The stream has ended: reconciles the counts with the target's last Status and fills s->totals.
  * The caller ends the sink. Errors: the sink's; INPUT: no session was in it.

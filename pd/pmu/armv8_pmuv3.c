@@ -22,6 +22,9 @@ enum {
     EXTENDED_FIRST = 0x4000, /* PMCEID0/1 bits 32-63, from Armv8.1 on */
     EXTENDED_AFTER = 0x4040,
     EVENT_AFTER = 0x10000,
+    L1D_CACHE = 0x04,
+    INST_RETIRED = 0x08,
+    BR_PRED = 0x12,
 };
 
 #define TYPER_P (UINT32_C(1) << 31)
@@ -77,6 +80,16 @@ static bool supported(const uint64_t *id, uint32_t code)
     return code < EVENT_AFTER;
 }
 
+/*
+ * QEMU's PMU: it has none of the events that the architecture requires of a CPU with caches and branch
+ * prediction (Arm ARM, D11.11.2). It has `instructions` only where it counts them for its clock, over all
+ * cores; cycles are that clock.
+ */
+static bool machine_wide(const uint64_t *id, uint32_t code)
+{
+    return code == INST_RETIRED && !supported(id, L1D_CACHE) && !supported(id, BR_PRED);
+}
+
 static uint32_t selector(uint32_t code, bool user, bool kernel)
 {
     /* M: firmware in EL3 is not the kernel */
@@ -87,6 +100,7 @@ const struct mkperf_pmu mkperf_armv8_pmuv3 = {
     .name = "armv8_pmuv3",
     .cpu = cpu,
     .supported = supported,
+    .machine_wide = machine_wide,
     .select = selector,
     .user = &mkperf_armv8_user,
     .events = mkperf_armv8_events,

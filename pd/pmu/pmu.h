@@ -53,6 +53,9 @@ struct mkperf_pmu {
     void (*cpu)(const uint64_t *id, char *name, size_t n);
     /* Whether the CPU implements the event, as far as it reports that. */
     bool (*supported)(const uint64_t *id, uint32_t code);
+    /* Whether it is an emulator's PMU, whose counters of events other than time are the machine's, and not
+     * a core's. NULL: the architecture has none. */
+    bool (*machine_wide)(const uint64_t *id, uint32_t code);
     /* The selector of a counter that counts the event in user mode, in the kernel, or in both. */
     uint32_t (*select)(uint32_t code, bool user, bool kernel);
 

@@ -126,6 +126,8 @@ static void fill_session(const struct mkperf_profiler *p)
         to->count = e->count;
         to->group = e->group;
         to->read = e->read;
+        to->all_cores = p->kernel_cores > 1 && e->soft == 0 && p->cpu.pmu->machine_wide != NULL &&
+                        p->cpu.pmu->machine_wide(p->cpu.id, e->code);
     }
     if (s->off_cpu) {
         mkperf_SessionEvent *to = &s->events[s->events_count++];

@@ -105,6 +105,7 @@ uint32_t mkperf_cores_request(struct mkperf_profiler *p, uint32_t mask, uint32_t
     }
     for (uint32_t rest = asked; rest != 0; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
+        p->core[i].statistics.late_answers += p->core[i].pending;
         if (!p->core[i].pending && p->kernel.d[i]->answer.status == MKPERF_REQUEST_OK) {
             done |= UINT32_C(1) << i;
         }

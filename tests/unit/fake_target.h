@@ -30,6 +30,7 @@ struct fake {
     uint8_t bytes[FAKE_BYTES];
     size_t n;
     uint16_t sequence;
+    bool all_cores;     /* each core's counters count what all cores do */
     bool lose;          /* the next frames are built and thrown away */
     bool authenticated; /* with mac_key; a number is the sequence: fakes do not live that long */
     uint8_t mac_key[MKPERF_KEY_BYTES];
@@ -112,6 +113,7 @@ static inline void fake_session_of(struct fake *f, uint32_t request, uint32_t id
     s->events[0].code = 0x11;
     s->events[0].user_counter = s->events[0].kernel_counter = 1;
     s->events[0].period = FAKE_PERIOD;
+    s->events[0].all_cores = f->all_cores;
     fake_send(f, &m);
 }
 

@@ -139,8 +139,9 @@ static inline void recording_begin(struct recording *r, const char *name)
     static const char *const pd_names[] = {"client one", "server", "idle"};
 
     *r = (struct recording){.symbols = mkperf_symbols_new()};
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false};
-    session.event[1] = (struct mkperf_event){"instructions", 8, true, true, 5000, 0, 0, false};
+    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    session.event[1] =
+        (struct mkperf_event){"instructions", 8, true, true, 5000, 0, 0, false, false};
     assert_int_equal(mkperf_perfdata_new(recording_path(name), r->symbols, &r->writer, &r->e),
                      MKPERF_OK);
     r->sink = mkperf_perfdata_sink(r->writer);

@@ -70,6 +70,7 @@ static void make_stream(void)
     FILE *raw = fopen(recording_path("cores.raw"), "wb");
 
     put_hello(f, 3);
+    f->all_cores = true;
     fake_session(f, 2, 1, false);
     fake_session(f, 3, 1, true);
     for (unsigned i = 0; i < BATCHES + 2; i++) {
@@ -95,7 +96,9 @@ static void make_stream(void)
     m.which_msg = mkperf_ToHost_status_tag;
     *s = (mkperf_Status){.session = 1, .tick_hz = FAKE_HZ};
     put_status_of(s, (uint64_t)BATCHES * IN_BATCH, 7);
-    put_status_of(s, (uint64_t)BATCHES * IN_BATCH, 0)->late_events = 9;
+    mkperf_CoreStatus *late = put_status_of(s, (uint64_t)BATCHES * IN_BATCH, 0);
+    late->late_events = 9;
+    late->late_answers = 1;
     put_status_of(s, 0, 0)->state = mkperf_CoreState_CORE_ABSENT;
     fake_send(f, &m);
     assert_non_null(raw);
@@ -128,8 +131,11 @@ static void the_summary_names_each_core(void **state)
     assert_has(text, "1190 samples in");
     assert_has(text, "the target has at least 4 cores and only cores 0-2 are sampled: percentages "
                      "are of cores 0-2, not of the target");
+    assert_has(text, "warning: QEMU counts cycles on each core for all cores together");
     assert_has(text, "core 0  600 samples (50.42 %), 7 lost (ring 7)\n");
-    assert_has(text, "core 1  590 samples (49.58 %), 10 lost (transit 10), 9 late events\n");
+    assert_has(text, "core 1  590 samples (49.58 %), 10 lost (transit 10), 9 late events, "
+                     "1 late answer\n");
+    assert_has(text, "core 1 did not answer 1 request of the target in time");
     assert_has(text, "core 2  0 samples (0.00 %), 0 lost\n");
     assert_has(text, "core 2 has never answered: nothing of it is in the profile");
     assert_has(text, "10 samples on the way"); /* of no known core when they were lost */
@@ -144,14 +150,17 @@ static void the_file_says_the_same(void **state)
     assert_int_equal(status, 0);
     assert_has(text, "# cores       core 0  600 samples (50.42 %), 7 lost (ring 7)\n");
     assert_has(text, "#             core 1  590 samples (49.58 %), 10 lost (transit 10), 9 late");
+    assert_has(text, "# WARNING: QEMU counts cycles on each core for all cores together");
+    assert_has(text, "# WARNING: core 1 did not answer 1 request of the target in time");
     assert_has(text, "# WARNING: core 2 has never answered");
     assert_has(text, "50.42%");
     text = RUN(convert, &status, recording_path("cores.data"), "-o", recording_path("cores.jsonl"));
     assert_int_equal(status, 0);
     text = recording_shell("grep -v '\"type\":\"sample\"' %s", recording_path("cores.jsonl"));
+    assert_has(text, ",\"all_cores\":true");
     assert_has(text, "{\"type\":\"core\",\"core\":1,\"state\":\"runs\",\"samples\":590,\"lost\":"
                      "{\"ring\":0,\"output\":0,\"link\":0,\"transit\":10,\"chain\":0},"
-                     "\"late_events\":9}");
+                     "\"late_events\":9,\"late_answers\":1}");
     assert_has(text, "{\"type\":\"core\",\"core\":2,\"state\":\"absent\",\"samples\":0");
     assert_has(text, "\"where\":\"transit\",\"samples\":10"); /* without a core */
     assert_has(text, "\"unordered\":0");
@@ -258,7 +267,8 @@ static void top_has_a_line_for_each_core(void **state)
     char *text = RUN(top, &status, "-t", target, "--stdio", "--window", "0");
     assert_int_equal(status, 0);
     assert_has(text, "  50.42%      600  core 0, lost 7\n");
-    assert_has(text, "  49.58%      590  core 1, lost 10\n");
+    assert_has(text, "cycles (of all cores on each, QEMU): ");
+    assert_has(text, "  49.58%      590  core 1, lost 10, did not answer 1 request");
     assert_has(text, "   0.00%        0  core 2, has never answered");
 }
 

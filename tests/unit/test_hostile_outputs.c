@@ -53,7 +53,7 @@ static void write_story(const char *path)
     struct mkperf_chain chain = {.n = 0};
     struct mkperf_error e;
 
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false};
+    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
     assert_int_equal(mkperf_perfdata_new(path, symbols, &writer, &e), MKPERF_OK);
     story_begin(&story, mkperf_perfdata_sink(writer), &session);
     story_rounds(&story, ROUNDS);

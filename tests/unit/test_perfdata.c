@@ -96,8 +96,8 @@ static struct mkperf_session session_of(unsigned cores)
                                .jitter = true,
                                .command = "mkperf record -t fake"};
 
-    s.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false};
-    s.event[1] = (struct mkperf_event){"l1d_cache_refill", 3, true, false, 0, 500, 0, false};
+    s.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    s.event[1] = (struct mkperf_event){"l1d_cache_refill", 3, true, false, 0, 500, 0, false, false};
     return s;
 }
 
@@ -386,7 +386,7 @@ static void later(struct writer *t)
 
     assert_int_equal(t->sink.ops->mark(t->sink.self, &mark, &e), MKPERF_OK);
     session.event[session.nevents++] =
-        (struct mkperf_event){"instructions", 8, true, false, 777, 0, 0, false};
+        (struct mkperf_event){"instructions", 8, true, false, 777, 0, 0, false, false};
     assert_int_equal(t->sink.ops->events(t->sink.self, &session, &e), MKPERF_OK);
     for (unsigned i = 0; i < 100; i++) {
         struct mkperf_sample s = {.time_ns = 1001000000 + i, .period = 777, .pc = 0x200000 + FIRST};

@@ -110,8 +110,9 @@ static void begin(struct maker *m, const char *path, const char *kernel_elf)
                                      .jitter = true,
                                      .command = "mkperf record"};
 
-    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false};
-    session.event[1] = (struct mkperf_event){"instructions", 8, true, true, 5000, 0, 0, false};
+    session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
+    session.event[1] =
+        (struct mkperf_event){"instructions", 8, true, true, 5000, 0, 0, false, false};
     assert_int_equal(mkperf_perfdata_new(path, m->symbols, &m->writer, &m->e), MKPERF_OK);
     m->sink = mkperf_perfdata_sink(m->writer);
     assert_int_equal(m->sink.ops->begin(m->sink.self, &session, &m->e), MKPERF_OK);
