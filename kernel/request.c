@@ -254,6 +254,8 @@ static uint32_t apply(struct mkperf_hook *s, const void *caller, uint32_t *what,
     s->late_events = 0;
     s->disturbed = 0;
     s->storm = 0;
+    mkperf_hook_find_ring(
+        s); /* a core that is late may have written for an earlier session: void */
     status = begin_session(s, what, time);
     if ((MKPERF_PORT_FEATURES & MKPERF_FEATURE_SCHED) && s->schedules) {
         mkperf_sched_begin(s, *time);
