@@ -82,6 +82,13 @@ $(call copies,$(TEST_PD)/nohook,$(DEMO),$(DEMO_PDS))
 $(call image,$(TEST_PD)/nohook/nohook.img,$(TEST_PD)/nohook/nohook.system,$(TEST_PD)/nohook,$(DEMO_PDS))
 TEST_SYSTEMS += nohook
 
+# The demo on two cores with a timer, whose samples are of core 0.
+$(call system,$(TEST_PD)/stockcores/stockcores.system,demo/demo.system.in,PACER=pacer TIMER=1 CHILDREN=1 CORES=1)
+$(call copies,$(TEST_PD)/stockcores,$(DEMO),$(DEMO_PDS))
+$(call image,$(TEST_PD)/stockcores/stockcores.img,$(TEST_PD)/stockcores/stockcores.system,$(TEST_PD)/stockcores,$(DEMO_PDS))
+$(TEST_PD)/stockcores/qemu-command: private QEMU_SMP = 2
+TEST_SYSTEMS += stockcores
+
 # The demo over a serial line and over the network, with the key.
 $(call pd,$(TEST_PD)/demokey/client.elf,$(call with_test_key,$(CLIENT_SRC)))
 $(call copies,$(TEST_PD)/demokey,$(DEMO),$(filter-out client,$(DEMO_PDS)))
@@ -115,6 +122,11 @@ $(B)/net-tool: tests/tool/net_tool.c | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
 
+# For tests of cores that die: stops one of QEMU's.
+$(B)/stop-core: tests/tool/stop_core.c | $(SETUP)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $< -o $@
+
 # A large recording, for tests of speed.
 $(B)/many-samples: tests/tool/many_samples.c $(B)/lib/plain/libmkperf.a
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(filter %.a,$^) $(HOST_LIBS) -o $@
@@ -124,5 +136,5 @@ $(B)/tests/mkperf-asan: $(B)/obj/asan/host/main.o $(B)/lib/asan/libmkperf.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(ASAN_FLAGS) $^ $(HOST_LIBS) -o $@
 
-test: host target $(B)/tests/mkperf-asan $(B)/net-tool $(B)/many-samples $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
+test: host target $(B)/tests/mkperf-asan $(B)/net-tool $(B)/stop-core $(B)/many-samples $(TEST_IMAGES) $(UNIT_TESTS) $(TSAN_TESTS) $(FUZZERS)
 	$(Q)B=$(B) tests/run

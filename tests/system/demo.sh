@@ -85,6 +85,7 @@ instructions() {
         cat "$D/instructions.log"
         return 1
     }
+    ! grep 'QEMU counts' "$D/instructions.log" || return 1 # of several cores alone
     chains "$D/instructions.data" >"$D/instructions" && shares "$D/instructions" 4
 }
 check "known shares of instructions within four standard errors" instructions
