@@ -95,6 +95,12 @@ static bool runs(const struct mkperf_profiler *p)
     return p->flight.on ? p->flight.dumping : p->running;
 }
 
+/* That the kernel was built for. */
+static uint32_t kernel_cores(const struct mkperf_profiler *p)
+{
+    return p->kernel_cores != 0 ? p->kernel_cores : CONFIG_MAX_NUM_NODES;
+}
+
 static void fill_session(const struct mkperf_profiler *p)
 {
     mkperf_Session *s = &p->page->session;
@@ -126,7 +132,7 @@ static void fill_session(const struct mkperf_profiler *p)
         to->count = e->count;
         to->group = e->group;
         to->read = e->read;
-        to->all_cores = p->kernel_cores > 1 && e->soft == 0 && p->cpu.pmu->machine_wide != NULL &&
+        to->all_cores = kernel_cores(p) > 1 && e->soft == 0 && p->cpu.pmu->machine_wide != NULL &&
                         p->cpu.pmu->machine_wide(p->cpu.id, e->code);
     }
     if (s->off_cpu) {
@@ -180,7 +186,7 @@ static uint32_t info(struct mkperf_profiler *p, mkperf_Error *error)
         mkperf_cores_probe(p);
     }
     out->cores = (uint32_t)__builtin_popcount(mkperf_cores_heard(p));
-    out->target_cores = p->kernel_cores != 0 ? p->kernel_cores : CONFIG_MAX_NUM_NODES;
+    out->target_cores = kernel_cores(p);
     mkperf_text_copy(out->pmu, p->cpu.pmu->name, sizeof out->pmu);
     out->cpu[0] = '\0';
     if (p->no_pmu == NULL) {

@@ -231,6 +231,18 @@ static void test_cpu(void **state)
     }
 }
 
+/* PMCEID0_EL0 of QEMU 7.2 with -icount, and of a Cortex-A53 (its manual, 12.4). */
+static void test_machine_wide(void **state)
+{
+    const uint64_t qemu[4] = {0x410fd034, 0x41033000, 0x20101, 0};
+    const uint64_t a53[4] = {0x410fd034, 0x41033000, 0x7fff0f3f, 0};
+
+    (void)state;
+    assert_true(pmu->machine_wide(qemu, 0x08));
+    assert_false(pmu->machine_wide(qemu, 0x11)); /* time */
+    assert_false(pmu->machine_wide(a53, 0x08));
+}
+
 static uint32_t code_of(const char *name)
 {
     for (const struct mkperf_pmu_event *e = pmu->events; e->name != NULL; e++) {
@@ -323,6 +335,7 @@ int main(void)
         cmocka_unit_test_setup(test_modes, reset),
         cmocka_unit_test_setup(test_supported, reset),
         cmocka_unit_test_setup(test_cpu, reset),
+        cmocka_unit_test_setup(test_machine_wide, reset),
         cmocka_unit_test_setup(test_event_table, reset),
         cmocka_unit_test_setup(test_user_closed, reset),
         cmocka_unit_test_setup(test_user, reset),
