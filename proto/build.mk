@@ -7,7 +7,8 @@
 PROTO_SRC := $(B)/proto/mkperf.pb.c $(B)/proto/sched.pb.c
 PROTO_READY := $(B)/proto/ready.stamp # what an object that includes mkperf.pb.h waits for
 
-$(B)/proto/sched.pb.c: $(B)/proto/mkperf.pb.c ; # made with it
+# Made with it.
+$(B)/proto/sched.pb.c: $(B)/proto/mkperf.pb.c ;
 $(B)/proto/mkperf.pb.c: proto/mkperf.proto proto/sched.proto proto/mkperf.options | $(SETUP)
 	$(Q)mkdir -p $(@D)
 	$(Q)nanopb_generator.py -q -I proto -D $(B)/proto -f proto/mkperf.options sched.proto mkperf.proto
