@@ -32,28 +32,19 @@ check "two cores are recorded, and one of them" scripts/qemu-talk "$D" \
     'sh $D/dump flight' \
     '$MKPERF record -t $T -e "{cycles,instructions}" -F 1000 --duration 1 $files -o $D/group.data >$D/group.log 2>&1'
 
-# has FILE PATTERN...
-has() {
-    file=$1
-    shift
-    for pattern; do
-        grep -q -- "$pattern" "$file" || { echo "no '$pattern' in"; cat "$file"; return 1; }
-    done
-}
-
 named() {
     "$MKPERF" report --stdio -s core "$D/both.data" >"$D/both" &&
-        has "$D/both.log" '^  cores   core 0  .* 0 lost$' '^          core 1  .* 0 lost$' &&
-        has "$D/both" '^# base  *100 % are the samples of cores 0-1 together' '^# cores  *core 0 ' '^#  *core 1 ' &&
-        has "$D/none.log" 'the target samples cores 0-1, and no others' &&
-        has "$D/top" '  core 0$' '  core 1$' ' of 2 cores'
+        contains "$D/both.log" '^  cores   core 0  .* 0 lost$' '^          core 1  .* 0 lost$' &&
+        contains "$D/both" '^# base  *100 % are the samples of cores 0-1 together' '^# cores  *core 0 ' '^#  *core 1 ' &&
+        contains "$D/none.log" 'the target samples cores 0-1, and no others' &&
+        contains "$D/top" '  core 0$' '  core 1$' ' of 2 cores'
 }
 check "summary, report and top name the cores and what percentages are of" named
 
 alone() {
-    "$MKPERF" script -F cpu,time -G "$D/one.data" >"$D/one.txt" && has "$D/one.txt" '^\[001\]' &&
+    "$MKPERF" script -F cpu,time -G "$D/one.data" >"$D/one.txt" && contains "$D/one.txt" '^\[001\]' &&
         ! grep -v '^\[001\]\|^$' "$D/one.txt" && "$MKPERF" report --stdio "$D/one.data" >"$D/one" &&
-        has "$D/one" 'only core 1 is sampled: percentages are of core 1'
+        contains "$D/one" 'only core 1 is sampled: percentages are of core 1'
 }
 check "record -C 1 has samples of core 1 alone" alone
 
@@ -87,8 +78,8 @@ counted() {
     cat "$D/stat.csv"
     awk -F, '$5 == "cycles" { n[$1]++; rate = $3 / $6; bad += rate < 0.99 || rate > 1.01 }
         END { exit !(n["C0"] == 1 && n["C1"] == 1 && !bad) }' "$D/stat.csv" &&
-        has "$D/insn.log" 'QEMU counts instructions on each core for all cores together' && ! grep QEMU "$D/stat.log" &&
-        has "$D/soft.log" "is a software event, which the target does not count by core"
+        contains "$D/insn.log" 'QEMU counts instructions on each core for all cores together' && ! grep QEMU "$D/stat.log" &&
+        contains "$D/soft.log" "is a software event, which the target does not count by core"
 }
 check "stat --per-core counts each core" counted
 
@@ -129,8 +120,8 @@ check "the flight recorder keeps samples and scheduling events of both cores" fl
 group() {
     "$MKPERF" report --stdio "$D/group.data" >"$D/group.txt" && "$MKPERF" convert -q "$D/group.data" -o "$D/group.jsonl" || return 1
     warning='QEMU counts instructions on each core for all cores together'
-    has "$D/group.log" "^mkperf: warning: $warning" ' 0 lost,' && has "$D/group.txt" "^# WARNING: $warning" &&
-        has "$D/group.jsonl" '"name":"instructions",.*"all_cores":true' && has "$D/leader.log" "$warning" || return 1
+    contains "$D/group.log" "^mkperf: warning: $warning" ' 0 lost,' && contains "$D/group.txt" "^# WARNING: $warning" &&
+        contains "$D/group.jsonl" '"name":"instructions",.*"all_cores":true' && contains "$D/leader.log" "$warning" || return 1
     ! grep QEMU "$D/both.log" "$D/both" || return 1
     jq -r 'select(.type == "sample") | [.core // 0, .event, .period, .mode, .stack[0].function // "?"] | @tsv' "$D/group.jsonl" |
         awk '
@@ -166,6 +157,6 @@ lanes() {
         "$MKPERF" convert -q "$D/all.data" -o "$D/chrome.json" --to chrome || return 1
     jq -r '.threads[].name' "$D/firefox.json" >"$D/lanes"
     jq -r '.traceEvents[] | select(.ph == "M" and .pid == 2) | .args.name' "$D/chrome.json" >>"$D/lanes"
-    has "$D/lanes" '^server core 1$' '^requester core 0$' '^core 0$' '^core 1$' && ! grep '^server core 0' "$D/lanes"
+    contains "$D/lanes" '^server core 1$' '^requester core 0$' '^core 0$' '^core 1$' && ! grep '^server core 0' "$D/lanes"
 }
 check "Firefox's and Chrome's lanes are of cores" lanes

@@ -33,15 +33,6 @@ check "sessions with a core that dies, and one that comes late" scripts/qemu-tal
     'sh $D/during late 120 "$B/stop-core $D/gdb.sock" 400' \
     '$MKPERF record -t $T -F 1000 --duration 0.2 $files -o $D/after.data >$D/after.log 2>&1'
 
-# has FILE PATTERN...
-has() {
-    file=$1
-    shift
-    for pattern; do
-        grep -q -- "$pattern" "$file" || { echo "no '$pattern' in"; cat "$file"; return 1; }
-    done
-}
-
 # when NAME: `core first last` of samples, in ms since the first of all.
 when() {
     "$MKPERF" convert -q "$D/$1.data" -o "$D/$1.jsonl" &&
@@ -57,9 +48,9 @@ dead() {
     when dead >"$D/dead.times"
     cat "$D/dead.times" "$D/dead.log"
     "$MKPERF" report --stdio "$D/dead.data" >"$D/dead.txt" || return 1
-    has "$D/dead.log" '^mkperf: warning: core 1 did not answer' 'core 1  .* 1 late answer$' ' 0 lost' &&
-        has "$D/dead.txt" '^# WARNING: core 1 did not answer' '^#  *core 1  .* 1 late answer$' &&
-        has "$D/dead.jsonl" '"core":1,"state":"late"' &&
+    contains "$D/dead.log" '^mkperf: warning: core 1 did not answer' 'core 1  .* 1 late answer$' ' 0 lost' &&
+        contains "$D/dead.txt" '^# WARNING: core 1 did not answer' '^#  *core 1  .* 1 late answer$' &&
+        contains "$D/dead.jsonl" '"core":1,"state":"late"' &&
         awk '$1 == 0 { last = $3; n = $4 } $1 == 1 { its = $3; m = $4 }
             END { exit !(n > 0.9 * last && n < 1.1 * last && m > 0.9 * its && m < 1.1 * its && its > 100 && last > its + 200) }' "$D/dead.times"
 }
@@ -67,14 +58,14 @@ check "a core that dies during a session is named, and what it had is there" dea
 
 # From the capture of the line as well.
 raw() {
-    "$MKPERF" convert -q --from raw $files "$D/dead.raw" -o "$D/raw.jsonl" && has "$D/raw.jsonl" '"core":1,"state":"late","samples":[1-9]'
+    "$MKPERF" convert -q --from raw $files "$D/dead.raw" -o "$D/raw.jsonl" && contains "$D/raw.jsonl" '"core":1,"state":"late","samples":[1-9]'
 }
 check "the stream names it" raw
 
 # What it does is in no count, and the others' are whole.
 counted() {
     cat "$D/stat.csv" "$D/stat.log"
-    has "$D/stat.log" '^mkperf: warning: core 1 did not answer' &&
+    contains "$D/stat.log" '^mkperf: warning: core 1 did not answer' &&
         awk -F, '$5 ~ /^cycles/ { sum[$1] += $3; ns = $6 }
             END { exit !(sum["C0"] > 0.99 * ns && sum["C0"] < 1.01 * ns && !("C1" in sum)) }' "$D/stat.csv"
 }
@@ -85,9 +76,9 @@ late() {
     when late >"$D/late.times"
     cat "$D/late.times" "$D/late.log"
     "$MKPERF" report --stdio "$D/late.data" >"$D/late.txt" || return 1
-    has "$D/late.log" '^mkperf: warning: core 1 did not answer 1 request of the target in time' ' 0 lost' &&
-        has "$D/late.txt" '^# WARNING: core 1 did not answer 1 request' &&
-        has "$D/late.jsonl" '"core":1,"state":"runs",.*"late_answers":1' &&
+    contains "$D/late.log" '^mkperf: warning: core 1 did not answer 1 request of the target in time' ' 0 lost' &&
+        contains "$D/late.txt" '^# WARNING: core 1 did not answer 1 request' &&
+        contains "$D/late.jsonl" '"core":1,"state":"runs",.*"late_answers":1' &&
         awk '$1 == 0 { n = $4; last = $3 } $1 == 1 { first = $2; m = $4; its = $3 - $2 }
             END { exit !(n > 0.9 * last && n < 1.1 * last && first > 100 && m > 0.9 * its && m < 1.1 * its && its > 100) }' "$D/late.times"
 }

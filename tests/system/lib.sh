@@ -25,6 +25,15 @@ check() {
     fi
 }
 
+# contains FILE PATTERN...: each is in it; if not, the file is the reason
+contains() {
+    file=$1
+    shift
+    for pattern; do
+        grep -q -- "$pattern" "$file" || { echo "no '$pattern' in"; cat "$file"; return 1; }
+    done
+}
+
 # perf for x86 prints on stderr that it cannot unwind AArch64; nothing else may be there.
 perf_quiet() {
     perf "$@" 2>"$D/perf.err" || {

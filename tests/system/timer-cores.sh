@@ -15,21 +15,13 @@ check "a timer's samples on two cores" scripts/qemu-talk "$D" \
     '! $MKPERF record -t $T -e timer -C 1 --duration 0.1 $files -o $D/other.data >$D/other.log 2>&1' \
     '$MKPERF record -t $T -e cycles -F 1000 --duration 1 $files -o $D/hook.data >$D/hook.log 2>&1'
 
-has() {
-    file=$1
-    shift
-    for pattern; do
-        grep -q -- "$pattern" "$file" || { echo "no '$pattern' in"; cat "$file"; return 1; }
-    done
-}
-
 said() {
     warning='only core 0 is sampled: percentages are of core 0, not of the target'
     "$MKPERF" report --stdio "$D/timer.data" >"$D/timer" && "$MKPERF" convert -q "$D/timer.data" -o "$D/timer.jsonl" &&
         "$MKPERF" convert -q "$D/timer.data" -o "$D/timer.folded" &&
-        has "$D/timer.log" "^mkperf: warning: the target has at least 2 cores and $warning" ' 0 lost,' &&
-        has "$D/timer" "^# WARNING: the target has at least 2 cores and $warning" &&
-        has "$D/other.log" "'timer' samples the profiler PD's core alone"
+        contains "$D/timer.log" "^mkperf: warning: the target has at least 2 cores and $warning" ' 0 lost,' &&
+        contains "$D/timer" "^# WARNING: the target has at least 2 cores and $warning" &&
+        contains "$D/other.log" "'timer' samples the profiler PD's core alone"
 }
 check "summary, file and report say which core is sampled" said
 
