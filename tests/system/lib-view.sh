@@ -5,6 +5,7 @@
 port= session= url=
 
 start_view() { # start_view ARGUMENT...: sets url
+    : >"$D/view.log" # or the address of the last one is found there
     "$MKPERF" view "$@" >"$D/view.log" 2>&1 &
     view=$!
     pids="$pids $view"
