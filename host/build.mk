@@ -5,6 +5,9 @@
 PMU_TABLES_SRC := $(B)/src/pmu_tables.c
 HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROTO_SRC) $(NANOPB_SRC) \
                 $(MBEDTLS_SRC) $(PMU_TABLES_SRC)
+# The layers that read bytes from outside; the fuzz targets reach no further up.
+READERS_SRC := $(foreach d,base symbols system model perfdata wire import sched link pmu,$(filter host/$(d)/%,$(HOST_LIB_SRC))) \
+               $(filter-out host/%,$(HOST_LIB_SRC))
 HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw -lmicrohttpd
 
 ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -14,6 +17,7 @@ FUZZ_FLAGS := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-reco
 host_objects = $(patsubst %.c,$(B)/obj/$(1)/%.o,$(patsubst $(B)/%,gen/%,$(2)))
 
 # Generated and fetched sources live below $(B); their objects go below gen/.
+# $(call host_variant,VARIANT,COMPILER,FLAGS,THE USER'S FLAGS,SOURCES)
 define host_variant
 $(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
 	$$(Q)mkdir -p $$(@D)
@@ -21,14 +25,14 @@ $(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
 $(B)/obj/$(1)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2) $(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
-$(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(HOST_LIB_SRC))
+$(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(5))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef
 # CPPFLAGS, CFLAGS and LDFLAGS: the user's, for mkperf itself.
-$(eval $(call host_variant,plain,$(HOST_CC),,$$(CPPFLAGS) $$(CFLAGS)))
-$(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS)))
-$(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS)))
+$(eval $(call host_variant,plain,$(HOST_CC),,$$(CPPFLAGS) $$(CFLAGS),$(HOST_LIB_SRC)))
+$(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS),,$(HOST_LIB_SRC)))
+$(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS),,$(READERS_SRC)))
 
 $(PMU_TABLES_SRC): scripts/gen-pmu-tables host/pmu/armv8.json $(wildcard host/pmu/cortex-*.json)
 	$(Q)mkdir -p $(@D)

@@ -20,7 +20,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhos
 # The same programs without sanitizers, with counters of executed lines.
 COVERAGE_FLAGS := -O1 -fprofile-instr-generate -fcoverage-mapping
 COVERAGE := $(patsubst tests/fuzz/%.c,$(B)/tests/coverage/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(eval $(call host_variant,coverage,clang,$(COVERAGE_FLAGS)))
+$(eval $(call host_variant,coverage,clang,$(COVERAGE_FLAGS),,$(READERS_SRC)))
 $(B)/lib/coverage/libhosted.a: $(call host_objects,coverage,$(HOSTED_SRC))
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
