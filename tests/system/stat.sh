@@ -90,7 +90,7 @@ record_multiplexed() {
 check "record: more events than counters are multiplexed" record_multiplexed
 
 forms() {
-    on "$demo" '$MKPERF stat -t $T -I 100 --duration 6 -o $D/intervals' \
+    on "$demo" '$MKPERF stat -t $T -I 100 --duration 2 -o $D/intervals' \
         '$MKPERF stat -t $T -r 3 --per-core --duration 0.5 -o $D/repeat' \
         '$MKPERF stat -t $T --pd known,idle --duration 0.5 -o $D/pds --system $demo/demo.system' \
         '$MKPERF stat -t $T --estimate --duration 2 -o $D/estimate --system $demo/demo.system' ||
