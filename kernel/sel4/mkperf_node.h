@@ -32,7 +32,7 @@ struct mkperf_shape {
 
 #define MKPERF_SHAPE_SHIFT 47
 
-#define MKPERF_REFILLS 8 /* reported at one interrupt; the others show in their switches alone */
+#define MKPERF_REFILLS 8 /* expected at a time; the others show in their switches alone */
 
 struct mkperf_node {
     /* The last page that a walk of frames was in: of the sampled thread, of the one whose call it
@@ -44,7 +44,7 @@ struct mkperf_node {
     bool_t delivered; /* which may change while another runs; a message was delivered since */
     struct mkperf_identity id;
     tcb_t *running; /* the thread of the last reported switch; NULL: none, or deleted since */
-    word_t refills; /* threads in the release queue whose refills are due */
+    word_t refills; /* threads in the release queue whose refills are to be reported */
     tcb_t *refilled[MKPERF_REFILLS];
 #ifdef ENABLE_SMP_SUPPORT
     irq_t irq;      /* by whose handler the last request came: its notification is signalled */

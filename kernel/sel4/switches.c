@@ -55,7 +55,21 @@ static word_t mkperf_reasonOf(tcb_t *thread)
     }
 }
 
-/* The threads that were about to get their refills, and have left the release queue since. */
+/* `thread` waits in the release queue for a refill that is to be reported. */
+static void mkperf_expectRefill(struct mkperf_node *node, tcb_t *thread)
+{
+    for (word_t i = 0; i < node->refills; i++) {
+        if (node->refilled[i] == thread) {
+            return;
+        }
+    }
+    if (node->refills < MKPERF_REFILLS) {
+        node->refilled[node->refills] = thread;
+        node->refills++;
+    }
+}
+
+/* The threads whose refills are expected, and that have left the release queue since. */
 static NO_INLINE void mkperf_tellRefilled(struct mkperf_node *node)
 {
     word_t left = 0;
@@ -83,7 +97,12 @@ NO_INLINE void mkperf_tellSwitch(tcb_t *thread)
         mkperf_tellRefilled(node);
     }
     if (mkperf_hook_schedules(&node->hook) && thread != last) {
-        mkperf_sched_switch(&node->hook, mkperf_reasonOf(last), last, thread);
+        unsigned reason = mkperf_reasonOf(last);
+
+        if (unlikely(reason == MKPERF_STOPPED_BUDGET)) {
+            mkperf_expectRefill(node, last);
+        }
+        mkperf_sched_switch(&node->hook, reason, last, thread);
         node->running = thread;
     }
 }
@@ -148,18 +167,18 @@ void mkperf_tellSignal(notification_t *ntfn)
     }
 }
 
-/* At the timer's interrupt. It arrives a little early, so threads get their refills in this entry or in
- * one of the next. A refill is reported when its thread has left the release queue. */
+/* At the timer's interrupt: refills that are due, of threads that were ready without a budget, too. It arrives a
+ * little early, so threads get their refills in this entry or in one of the next. A refill is reported when its
+ * thread has left the release queue. */
 static void mkperf_expectRefills(struct mkperf_node *node)
 {
     ticks_t time = getCurrentTime() + getKernelWcetTicks();
     tcb_t *thread = NODE_STATE(ksReleaseQueue).head;
 
-    node->refills = 0;
-    while (node->refills < MKPERF_REFILLS && thread != NULL &&
-           refill_head(thread->tcbSchedContext)->rTime <= time) {
-        node->refilled[node->refills] = thread;
-        node->refills++;
+    for (word_t i = 0; i < MKPERF_REFILLS && thread != NULL &&
+                       refill_head(thread->tcbSchedContext)->rTime <= time;
+         i++) {
+        mkperf_expectRefill(node, thread);
         thread = thread->tcbSchedNext;
     }
 }
