@@ -73,3 +73,11 @@ path_equal() { # path_equal OPTION...
     cells '#path-steps tbody tr' >>"$D/page"
     equal "$D/page" "$D/want" "${least:-4}"
 }
+light_and_dark() { # pictures of the page in both colour schemes
+    for scheme in light dark; do
+        wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[{"name":"prefers-color-scheme","value":"'"$scheme"'"}]}}' >"$D/log"
+        sleep 0.3
+        picture "$D/$scheme.png" || return 1
+    done
+    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[]}}' >"$D/log"
+}

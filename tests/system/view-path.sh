@@ -102,12 +102,7 @@ address() { # holds the path, also of one at a time
 }
 screens() { # light, dark, narrow, and as people see it who cannot tell red from green
     open_longest || return 1
-    for scheme in light dark; do
-        wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[{"name":"prefers-color-scheme","value":"'"$scheme"'"}]}}' >"$D/log"
-        sleep 0.3
-        picture "$D/$scheme.png" || return 1
-    done
-    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[]}}' >"$D/log"
+    light_and_dark || return 1
     wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedVisionDeficiency","params":{"type":"deuteranopia"}}' >"$D/log"
     picture "$D/deuteranopia.png" || return 1
     wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedVisionDeficiency","params":{"type":"none"}}' >"$D/log"

@@ -217,12 +217,7 @@ labelled() { # every control has a name that a screen reader can say
     [ "$(js "return [...document.querySelectorAll('button, input, select, canvas, [role=tree]')].filter(e => e.checkVisibility() && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML).join()")" = "" ]
 }
 screens() { # light, dark, narrow: nothing is wider than the window
-    for scheme in light dark; do
-        wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[{"name":"prefers-color-scheme","value":"'"$scheme"'"}]}}' >"$D/log"
-        sleep 0.3
-        picture "$D/$scheme.png" || return 1
-    done
-    wd POST "$session/goog/cdp/execute" '{"cmd":"Emulation.setEmulatedMedia","params":{"features":[]}}' >"$D/log"
+    light_and_dark || return 1
     wd POST "$session/window/rect" '{"width":500,"height":1000}' >"$D/log"
     waits "document.documentElement.scrollWidth <= window.innerWidth" || return 1
     picture "$D/narrow.png"

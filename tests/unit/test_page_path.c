@@ -170,7 +170,7 @@ static void want_choices(FILE *out, uint32_t *seed)
     }
 }
 
-/* The story is told; windows of it in any place. */
+/* Compares the page with the command on one recording: all of it, and windows of time anywhere in it. */
 static void check(uint32_t seed, bool wakeups)
 {
     char command[256], answer[512] = "";
