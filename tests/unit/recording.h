@@ -125,35 +125,56 @@ static inline int recording_teardown(void **state)
     return system(command);
 }
 
-/* A recording with two events and three PDs: 0 "client one" and 1 "server" run one.elf, 2 idle. */
-static inline void recording_begin(struct recording *r, const char *name)
+/* A recording that has not begun. */
+static inline void recording_new(struct recording *r, const char *name)
+{
+    *r = (struct recording){.symbols = mkperf_symbols_new()};
+    assert_int_equal(mkperf_perfdata_new(recording_path(name), r->symbols, &r->writer, &r->e),
+                     MKPERF_OK);
+    r->sink = mkperf_perfdata_sink(r->writer);
+}
+
+/* After its end. */
+static inline void recording_free(struct recording *r)
+{
+    mkperf_perfdata_free(r->writer);
+    mkperf_symbols_free(r->symbols);
+}
+
+/* A recording of two events, without PDs. kernel_elf may be NULL. */
+static inline void recording_open(struct recording *r, const char *name, const char *kernel_elf)
 {
     struct mkperf_session session = {.platform = "pocket",
                                      .cpu = "cortex-a53",
-                                     .kernel_elf = recording_path("kernel.elf"),
+                                     .kernel_elf = kernel_elf,
                                      .cores = 2,
                                      .nevents = 2,
                                      .max_frames = 16,
                                      .jitter = true,
                                      .command = "mkperf record"};
-    static const char *const pd_names[] = {"client one", "server", "idle"};
 
-    *r = (struct recording){.symbols = mkperf_symbols_new()};
     session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
     session.event[1] =
         (struct mkperf_event){"instructions", 8, true, true, 5000, 0, 0, false, false};
-    assert_int_equal(mkperf_perfdata_new(recording_path(name), r->symbols, &r->writer, &r->e),
-                     MKPERF_OK);
-    r->sink = mkperf_perfdata_sink(r->writer);
+    recording_new(r, name);
     assert_int_equal(r->sink.ops->begin(r->sink.self, &session, &r->e), MKPERF_OK);
-    for (uint32_t i = 0; i < 3; i++) {
-        struct mkperf_pd pd = {.thread = i == 2 ? MKPERF_THREAD_IDLE : i + 1,
-                               .id = i,
-                               .name = pd_names[i],
-                               .elf = i == 2 ? NULL : recording_path("one.elf")};
+}
 
-        assert_int_equal(r->sink.ops->pd(r->sink.self, &pd, &r->e), MKPERF_OK);
-    }
+static inline void recording_pd(struct recording *r, uint32_t id, uint64_t thread, const char *name,
+                                const char *elf)
+{
+    struct mkperf_pd pd = {.thread = thread, .id = id, .name = name, .elf = elf};
+
+    assert_int_equal(r->sink.ops->pd(r->sink.self, &pd, &r->e), MKPERF_OK);
+}
+
+/* A recording with three PDs: 0 "client one" and 1 "server" run one.elf, 2 idle. */
+static inline void recording_begin(struct recording *r, const char *name)
+{
+    recording_open(r, name, recording_path("kernel.elf"));
+    recording_pd(r, 0, 1, "client one", recording_path("one.elf"));
+    recording_pd(r, 1, 2, "server", recording_path("one.elf"));
+    recording_pd(r, 2, MKPERF_THREAD_IDLE, "idle", NULL);
 }
 
 /* A sample; callers (may be NULL) end with 0 and are of the same PD. Cores alternate. */
@@ -179,19 +200,25 @@ static inline void recording_put(struct recording *r, uint32_t pd, uint32_t even
     assert_int_equal(r->sink.ops->sample(r->sink.self, &s, &r->e), MKPERF_OK);
 }
 
-static inline void recording_end(struct recording *r, uint64_t lost)
+/* The totals' number of samples and their times are filled in. */
+static inline void recording_end_with(struct recording *r, struct mkperf_totals t)
 {
-    struct mkperf_totals t = {
-        .samples = r->samples, .first_ns = 1000000, .last_ns = r->time, .complete = true};
-    struct mkperf_lost l = {.samples = lost, .where = MKPERF_LOST_LINK};
+    struct mkperf_lost l = {.samples = t.lost[MKPERF_LOST_LINK], .where = MKPERF_LOST_LINK};
 
-    t.lost[MKPERF_LOST_LINK] = lost;
-    if (lost) {
+    t.samples = r->samples;
+    t.first_ns = 1000000;
+    t.last_ns = r->time;
+    if (l.samples) {
         assert_int_equal(r->sink.ops->lost(r->sink.self, &l, &r->e), MKPERF_OK);
     }
     assert_int_equal(r->sink.ops->end(r->sink.self, &t, &r->e), MKPERF_OK);
-    mkperf_perfdata_free(r->writer);
-    mkperf_symbols_free(r->symbols);
+    recording_free(r);
+}
+
+static inline void recording_end(struct recording *r, uint64_t lost)
+{
+    recording_end_with(
+        r, (struct mkperf_totals){.lost = {[MKPERF_LOST_LINK] = lost}, .complete = true});
 }
 
 /* n rounds of: alpha (client, deep), beta (server), gamma_ (instructions), a system call, idle. */
@@ -251,6 +278,20 @@ static inline char *recording_run(int (*command)(int argc, char **argv), int *st
 #define RUN(command, status, ...)                         \
     recording_run(mkperf_##command##_command.run, status, \
                   (const char *[]){#command, __VA_ARGS__, NULL})
+
+static inline void has(const char *text, const char *wanted)
+{
+    if (strstr(text, wanted) == NULL) {
+        fail_msg("'%s' is not in:\n%s", wanted, text);
+    }
+}
+
+static inline void lacks(const char *text, const char *unwanted)
+{
+    if (strstr(text, unwanted) != NULL) {
+        fail_msg("'%s' is in:\n%s", unwanted, text);
+    }
+}
 
 /* A shell command's output; the caller frees it. */
 static inline char *recording_shell(const char *format, ...)

@@ -114,13 +114,6 @@ static char *record(int *status)
     return RUN(record, status, "-t", target, "-o", recording_path("cores.data"));
 }
 
-static void assert_has(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL) {
-        fail_msg("no \"%s\" in:\n%s", part, text);
-    }
-}
-
 static void the_summary_names_each_core(void **state)
 {
     int status;
@@ -128,17 +121,17 @@ static void the_summary_names_each_core(void **state)
 
     (void)state;
     assert_int_equal(status, 0);
-    assert_has(text, "1190 samples in");
-    assert_has(text, "the target has at least 4 cores and only cores 0-2 are sampled: percentages "
-                     "are of cores 0-2, not of the target");
-    assert_has(text, "warning: QEMU counts cycles on each core for all cores together");
-    assert_has(text, "core 0  600 samples (50.42 %), 7 lost (ring 7)\n");
-    assert_has(text, "core 1  590 samples (49.58 %), 10 lost (transit 10), 9 late events, "
-                     "1 late answer\n");
-    assert_has(text, "core 1 did not answer 1 request of the target in time");
-    assert_has(text, "core 2  0 samples (0.00 %), 0 lost\n");
-    assert_has(text, "core 2 has never answered: nothing of it is in the profile");
-    assert_has(text, "10 samples on the way"); /* of no known core when they were lost */
+    has(text, "1190 samples in");
+    has(text, "the target has at least 4 cores and only cores 0-2 are sampled: percentages "
+              "are of cores 0-2, not of the target");
+    has(text, "warning: QEMU counts cycles on each core for all cores together");
+    has(text, "core 0  600 samples (50.42 %), 7 lost (ring 7)\n");
+    has(text, "core 1  590 samples (49.58 %), 10 lost (transit 10), 9 late events, "
+              "1 late answer\n");
+    has(text, "core 1 did not answer 1 request of the target in time");
+    has(text, "core 2  0 samples (0.00 %), 0 lost\n");
+    has(text, "core 2 has never answered: nothing of it is in the profile");
+    has(text, "10 samples on the way"); /* of no known core when they were lost */
 }
 
 static void the_file_says_the_same(void **state)
@@ -148,22 +141,22 @@ static void the_file_says_the_same(void **state)
 
     (void)state;
     assert_int_equal(status, 0);
-    assert_has(text, "# cores       core 0  600 samples (50.42 %), 7 lost (ring 7)\n");
-    assert_has(text, "#             core 1  590 samples (49.58 %), 10 lost (transit 10), 9 late");
-    assert_has(text, "# WARNING: QEMU counts cycles on each core for all cores together");
-    assert_has(text, "# WARNING: core 1 did not answer 1 request of the target in time");
-    assert_has(text, "# WARNING: core 2 has never answered");
-    assert_has(text, "50.42%");
+    has(text, "# cores       core 0  600 samples (50.42 %), 7 lost (ring 7)\n");
+    has(text, "#             core 1  590 samples (49.58 %), 10 lost (transit 10), 9 late");
+    has(text, "# WARNING: QEMU counts cycles on each core for all cores together");
+    has(text, "# WARNING: core 1 did not answer 1 request of the target in time");
+    has(text, "# WARNING: core 2 has never answered");
+    has(text, "50.42%");
     text = RUN(convert, &status, recording_path("cores.data"), "-o", recording_path("cores.jsonl"));
     assert_int_equal(status, 0);
     text = recording_shell("grep -v '\"type\":\"sample\"' %s", recording_path("cores.jsonl"));
-    assert_has(text, ",\"all_cores\":true");
-    assert_has(text, "{\"type\":\"core\",\"core\":1,\"state\":\"runs\",\"samples\":590,\"lost\":"
-                     "{\"ring\":0,\"output\":0,\"link\":0,\"transit\":10,\"chain\":0},"
-                     "\"late_events\":9,\"late_answers\":1}");
-    assert_has(text, "{\"type\":\"core\",\"core\":2,\"state\":\"absent\",\"samples\":0");
-    assert_has(text, "\"where\":\"transit\",\"samples\":10"); /* without a core */
-    assert_has(text, "\"unordered\":0");
+    has(text, ",\"all_cores\":true");
+    has(text, "{\"type\":\"core\",\"core\":1,\"state\":\"runs\",\"samples\":590,\"lost\":"
+              "{\"ring\":0,\"output\":0,\"link\":0,\"transit\":10,\"chain\":0},"
+              "\"late_events\":9,\"late_answers\":1}");
+    has(text, "{\"type\":\"core\",\"core\":2,\"state\":\"absent\",\"samples\":0");
+    has(text, "\"where\":\"transit\",\"samples\":10"); /* without a core */
+    has(text, "\"unordered\":0");
     free(text);
 }
 
@@ -190,8 +183,8 @@ static void cores_are_in_one_order(void **state)
     assert_int_equal(n, 1190);
     assert_int_equal(of[0], 600);
     assert_int_equal(of[1], 590);
-    assert_has(text, "core,,1,,,,590,,,,,,\n");
-    assert_has(text, "core,,1,,,,10,,transit,,,,\n");
+    has(text, "core,,1,,,,590,,,,,,\n");
+    has(text, "core,,1,,,,10,,transit,,,,\n");
 }
 
 static unsigned lines(const char *command, const char *path)
@@ -213,23 +206,23 @@ static void cores_can_be_chosen(void **state)
 
     (void)state;
     assert_int_equal(status, 0);
-    assert_has(text, "# only        core 1: percentages are of these\n");
-    assert_has(text, "100.00%");
+    has(text, "# only        core 1: percentages are of these\n");
+    has(text, "100.00%");
     text = RUN(script, &status, "-C", "1-2", "-G", "-F", "cpu,time", in);
     assert_null(strstr(text, "[000]"));
-    assert_has(text, "[001]");
+    has(text, "[001]");
     text = RUN(report, &status, "--stdio", "--cpu", "2-3", in);
     assert_int_equal(status, MKPERF_ERR_USAGE);
-    assert_has(text, "no sample of cores 2-3");
+    has(text, "no sample of cores 2-3");
     for (const char *const *bad = (const char *const[]){"", "x", "1-", "2-1", "1,", "9999", NULL};
          *bad != NULL; bad++) {
         text = RUN(report, &status, "--stdio", "-C", *bad, in);
         assert_int_equal(status, MKPERF_ERR_USAGE);
-        assert_has(text, "cores below 4096, as in 0-2,5");
+        has(text, "cores below 4096, as in 0-2,5");
     }
     text = RUN(convert, &status, "-C", "1", in, "-o", csv);
     assert_int_equal(status, 0);
-    assert_has(text, "590 samples");
+    has(text, "590 samples");
     assert_int_equal(lines("grep -c '^sample,[0-9]*,1,'", csv), 590);
     assert_int_equal(lines("grep -c ^sample", csv), 590);
     assert_int_equal(lines("grep -c '^core,,0,,,,0,,'", csv), 6);
@@ -237,8 +230,8 @@ static void cores_can_be_chosen(void **state)
     text = RUN(record, &status, "-t", target, "-C", "0", "-o", recording_path("core0.data"));
     assert_int_equal(status, 0);
     text = RUN(report, &status, "--stdio", recording_path("core0.data"));
-    assert_has(text, "at least 4 cores and only core 0 is sampled: percentages are of core 0");
-    assert_has(text, "# Samples: 600 of event");
+    has(text, "at least 4 cores and only core 0 is sampled: percentages are of core 0");
+    has(text, "# Samples: 600 of event");
 }
 
 static void firefox_has_a_thread_for_each_core(void **state)
@@ -266,10 +259,10 @@ static void top_has_a_line_for_each_core(void **state)
     snprintf(target, sizeof target, "file:%s", recording_path("cores.raw"));
     char *text = RUN(top, &status, "-t", target, "--stdio", "--window", "0");
     assert_int_equal(status, 0);
-    assert_has(text, "  50.42%      600  core 0, lost 7\n");
-    assert_has(text, "cycles (of all cores on each, QEMU): ");
-    assert_has(text, "  49.58%      590  core 1, lost 10, did not answer 1 request");
-    assert_has(text, "   0.00%        0  core 2, has never answered");
+    has(text, "  50.42%      600  core 0, lost 7\n");
+    has(text, "cycles (of all cores on each, QEMU): ");
+    has(text, "  49.58%      590  core 1, lost 10, did not answer 1 request");
+    has(text, "   0.00%        0  core 2, has never answered");
 }
 
 /* A recording that was killed: what each core has is counted again. */
@@ -290,8 +283,8 @@ static void a_recovered_file_has_cores(void **state)
     assert_int_equal(status, 0);
     text = RUN(report, &status, "--stdio", recording_path("again.data"));
     assert_int_equal(status, 0);
-    assert_has(text, "# cores       core 0  4");
-    assert_has(text, "#             core 1  4");
+    has(text, "# cores       core 0  4");
+    has(text, "#             core 1  4");
     free(size);
 }
 

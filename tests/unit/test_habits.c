@@ -17,20 +17,6 @@ static const char program[] =
 
 static const char *in;
 
-static void has(const char *text, const char *wanted)
-{
-    if (strstr(text, wanted) == NULL) {
-        fail_msg("no \"%s\" in: %s", wanted, text);
-    }
-}
-
-static void has_not(const char *text, const char *unwanted)
-{
-    if (strstr(text, unwanted) != NULL) {
-        fail_msg("\"%s\" in: %s", unwanted, text);
-    }
-}
-
 /* The command ends with the status and prints all of the words (separated by '|'). */
 #define SAYS(command, wanted, words, ...)                                                  \
     do {                                                                                   \
@@ -126,7 +112,7 @@ static void test_no_head_before_error(void **state)
     (void)state;
     char *text = RUN(report, &status, "-i", in, "--stdio", "-S", "nosuch");
     assert_int_equal(status, MKPERF_ERR_USAGE);
-    has_not(text, "# file");
+    lacks(text, "# file");
 }
 
 static void test_clones(void **state)
@@ -281,11 +267,11 @@ static void test_no_target(void **state)
     char *text = RUN(record, &status, "-t", "/nonexistent", "-o", recording_path("no.data"));
     assert_int_equal(status, MKPERF_ERR_USAGE);
     has(text, "/nonexistent");
-    has_not(text, "--system");
+    lacks(text, "--system");
     text = RUN(record, &status, "-t", "unix:/nonexistent", "-o", recording_path("no.data"));
     assert_int_not_equal(status, 0);
     has(text, "/nonexistent");
-    has_not(text, "--system");
+    lacks(text, "--system");
 }
 
 /* The intervals add up to what was counted: the last one is not left out. */

@@ -3,11 +3,10 @@
  * Text from elsewhere is text, as in test_hostile.c: of recordings with scheduling events, marks and
  * counts of calls, whose names are hostile, and in the answers of mkperf view.
  */
-#include "recording.h"
+#include "story_recording.h"
 
 #include "hostile_text.h"
 #include "model/interactions.h"
-#include "sched_story.h"
 #include "view_server.h"
 
 enum { ROUNDS = 20 };
@@ -34,28 +33,17 @@ static const struct patch in_elf[] = {
               "7mZ"},
 };
 
-static void mark(struct story *s, uint64_t ns, enum mkperf_mark_kind kind, const char *name)
-{
-    const struct mkperf_mark m = {.time_ns = ns, .pd = CLIENT, .kind = kind, .name = name};
-
-    assert_int_equal(mkperf_sink_mark(&s->sink, &m, &s->e), MKPERF_OK);
-}
-
-static void write_story(const char *path)
+static void write_story(const char *name)
 {
     static struct mkperf_interactions calls = {
         .nedges = 1, .edge = {{.from = "client", .to = "server", .calls = 3}}, .total = {1, 1, 3}};
     static struct story story;
-    struct mkperf_symbols *symbols = mkperf_symbols_new();
-    struct mkperf_session session = {
-        .platform = "pocket", .cpu = "cortex-a53", .cores = 1, .nevents = 1};
-    struct mkperf_perfdata *writer;
+    struct mkperf_session session = {.cores = 1, .nevents = 1};
     struct mkperf_chain chain = {.n = 0};
-    struct mkperf_error e;
+    struct recording r;
 
     session.event[0] = (struct mkperf_event){"cycles", 0x11, true, true, 1000, 0, 0, false, false};
-    assert_int_equal(mkperf_perfdata_new(path, symbols, &writer, &e), MKPERF_OK);
-    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    story_record(&story, &r, name, &session);
     story_rounds(&story, ROUNDS);
     mark(&story, 1100500, MKPERF_MARK_POINT, "request");
     mark(&story, 1100500, MKPERF_MARK_BEGIN, "round");
@@ -63,7 +51,7 @@ static void write_story(const char *path)
     for (uint32_t i = 0; i < STORY_PDS; i++) {
         const struct mkperf_sample s = {
             .time_ns = 1200000 + i, .period = 1000, .pd = i, .pc = 0x1000, .callers = &chain};
-        assert_int_equal(mkperf_sink_sample(&story.sink, &s, &e), MKPERF_OK);
+        assert_int_equal(mkperf_sink_sample(&story.sink, &s, &r.e), MKPERF_OK);
     }
     struct mkperf_totals t = {.first_ns = story.first,
                               .last_ns = story.last,
@@ -71,9 +59,8 @@ static void write_story(const char *path)
                               .sched_events = story.events,
                               .interactions = &calls,
                               .complete = true};
-    assert_int_equal(story.sink.ops->end(story.sink.self, &t, &e), MKPERF_OK);
-    mkperf_perfdata_free(writer);
-    mkperf_symbols_free(symbols);
+    assert_int_equal(story.sink.ops->end(story.sink.self, &t, &r.e), MKPERF_OK);
+    recording_free(&r);
 }
 
 static void latencies(void **state)
@@ -169,7 +156,7 @@ static int setup(void **state)
 {
     (void)state;
     recording_setup();
-    write_story(recording_path("story.data"));
+    write_story("story.data");
     patch(recording_path("story.data"), recording_path("hostile.data"), in_story,
           sizeof in_story / sizeof *in_story);
     recording_make("plain.data", 20, 3);

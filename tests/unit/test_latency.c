@@ -1,39 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* mkperf latency of a recording of a known story: tables, values, JSON, and what it refuses. */
-#include "recording.h"
+#include "story_recording.h"
 
 #include "pd/profiler/latency.h"
 
-#include "sched_story.h"
-
 enum { ROUNDS = 40 };
-
-static void mark(struct story *s, uint64_t ns, enum mkperf_mark_kind kind, const char *name)
-{
-    const struct mkperf_mark m = {.time_ns = ns, .pd = CLIENT, .kind = kind, .name = name};
-
-    assert_int_equal(mkperf_sink_mark(&s->sink, &m, &s->e), MKPERF_OK);
-}
 
 static struct story story; /* as it was written */
 
 static void write_story(const char *name)
 {
-    struct mkperf_symbols *symbols = mkperf_symbols_new();
-    struct mkperf_session session = {.platform = "pocket", .cpu = "cortex-a53", .cores = 1};
-    struct mkperf_perfdata *writer;
-    struct mkperf_error e;
+    struct mkperf_session session = {.cores = 1};
+    struct recording r;
 
-    assert_int_equal(mkperf_perfdata_new(recording_path(name), symbols, &writer, &e), MKPERF_OK);
-    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    story_record(&story, &r, name, &session);
     story_rounds(&story, ROUNDS);
     mark(&story, 1100500, MKPERF_MARK_POINT, "request");
     mark(&story, 1100500, MKPERF_MARK_BEGIN, "round");
     mark(&story, 1147000, MKPERF_MARK_POINT, "done");
     mark(&story, 1147000, MKPERF_MARK_END, "round");
     story_end(&story);
-    mkperf_perfdata_free(writer);
-    mkperf_symbols_free(symbols);
+    recording_free(&r);
 }
 
 static int setup(void **state)
@@ -43,13 +30,6 @@ static int setup(void **state)
     write_story("story.data");
     recording_make("samples.data", 3, 0);
     return 0;
-}
-
-static void has(const char *text, const char *wanted)
-{
-    if (strstr(text, wanted) == NULL) {
-        fail_msg("'%s' is not in:\n%s", wanted, text);
-    }
 }
 
 static void tables(void **state)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Off-CPU time: samples of blocked threads with their switches, and what PDs waited for without. */
-#include "recording.h"
-
-#include "sched_story.h"
+#include "story_recording.h"
 
 #include "model/off_cpu.h"
 
@@ -112,30 +110,19 @@ static void not_paired(void **state)
     mkperf_off_cpu_free(&relay);
 }
 
-static void has(const char *text, const char *wanted)
-{
-    if (strstr(text, wanted) == NULL) {
-        fail_msg("'%s' is not in:\n%s", wanted, text);
-    }
-}
-
 /* 40 rounds without callchains: what each PD waited for, to the nanosecond. */
 static void without_chains(void **state)
 {
-    struct mkperf_symbols *symbols = mkperf_symbols_new();
-    struct mkperf_session session = {.platform = "pocket", .cpu = "cortex-a53", .cores = 1};
-    struct mkperf_perfdata *writer;
-    struct mkperf_error e;
+    struct mkperf_session session = {.cores = 1};
+    struct recording r;
     const char *data = recording_path("story.data");
     int status;
 
     (void)state;
-    assert_int_equal(mkperf_perfdata_new(data, symbols, &writer, &e), MKPERF_OK);
-    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    story_record(&story, &r, "story.data", &session);
     story_rounds(&story, 40);
     story_end(&story);
-    mkperf_perfdata_free(writer);
-    mkperf_symbols_free(symbols);
+    recording_free(&r);
 
     char *text = RUN(report, &status, "--stdio", "--off-cpu", data);
     assert_int_equal(status, 0);

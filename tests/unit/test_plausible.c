@@ -183,17 +183,13 @@ static void kept(void **state)
 {
     struct recording r;
     struct mkperf_sink sink = {.ops = &see};
-    struct mkperf_totals totals = {
-        .samples = 1,
-        .nsuspects = 2,
-        .suspect = {{1, 100, 50, 20, 40}, {MKPERF_SUSPECT_KERNEL, 9, 8, 8, 0}}};
+    const struct mkperf_totals totals = {
+        .nsuspects = 2, .suspect = {{1, 100, 50, 20, 40}, {MKPERF_SUSPECT_KERNEL, 9, 8, 8, 0}}};
 
     (void)state;
     recording_begin(&r, "kept.data");
     recording_put(&r, 0, 0, 0, 1000, recording_at.alpha, NULL);
-    assert_int_equal(r.sink.ops->end(r.sink.self, &totals, &r.e), MKPERF_OK);
-    mkperf_perfdata_free(r.writer);
-    mkperf_symbols_free(r.symbols);
+    recording_end_with(&r, totals);
     assert_int_equal(mkperf_perfdata_read(recording_path("kept.data"), &sink, &r.e), MKPERF_OK);
     assert_int_equal(seen.nsuspects, 2);
     assert_int_equal(seen.suspect[0].pd, 1);

@@ -3,9 +3,7 @@
  * Scheduling events in perf.data: everything comes back, from a file, a pipe and a recovered file;
  * unmodified perf sched reads them. Needs perf.
  */
-#include "recording.h"
-
-#include "sched_story.h"
+#include "story_recording.h"
 
 #include <sys/stat.h>
 
@@ -142,18 +140,14 @@ static void all_kinds(struct story *s)
 
 static void write_story(const char *name, unsigned nevents, bool all)
 {
-    struct mkperf_symbols *symbols = mkperf_symbols_new();
-    struct mkperf_session session = {
-        .platform = "pocket", .cpu = "cortex-a53", .cores = all ? 2 : 1, .nevents = nevents};
+    struct mkperf_session session = {.cores = all ? 2 : 1, .nevents = nevents};
     struct mkperf_chain none = {.n = 0};
-    struct mkperf_perfdata *writer;
-    struct mkperf_error e;
+    struct recording r;
 
     snprintf(session.event[0].name, sizeof session.event[0].name, "cycles");
     session.event[0].period = 1000;
     session.event[0].user = session.event[0].kernel = true;
-    assert_int_equal(mkperf_perfdata_new(recording_path(name), symbols, &writer, &e), MKPERF_OK);
-    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    story_record(&story, &r, name, &session);
     story_rounds(&story, ROUNDS);
     for (unsigned i = 0; nevents != 0 && i < ROUNDS; i++) {
         struct mkperf_sample s = {.time_ns = 1000500 + UINT64_C(100000) * i,
@@ -162,7 +156,7 @@ static void write_story(const char *name, unsigned nevents, bool all)
                                   .flags = MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER,
                                   .kernel_pc = 0xffff000000001000,
                                   .callers = &none};
-        assert_int_equal(mkperf_sink_sample(&story.sink, &s, &e), MKPERF_OK);
+        assert_int_equal(mkperf_sink_sample(&story.sink, &s, &r.e), MKPERF_OK);
     }
     if (all) {
         all_kinds(&story);
@@ -174,9 +168,8 @@ static void write_story(const char *name, unsigned nevents, bool all)
                               .complete = true};
     t.sched_lost[MKPERF_LOST_RING] = 17;
     t.sched_overwritten = 5;
-    assert_int_equal(story.sink.ops->end(story.sink.self, &t, &e), MKPERF_OK);
-    mkperf_perfdata_free(writer);
-    mkperf_symbols_free(symbols);
+    assert_int_equal(story.sink.ops->end(story.sink.self, &t, &r.e), MKPERF_OK);
+    recording_free(&r);
 }
 
 static void comes_back(void **state)
@@ -262,13 +255,6 @@ static char *perf(const char *arguments, const char *name)
     return text;
 }
 
-static void has(const char *text, const char *wanted)
-{
-    if (strstr(text, wanted) == NULL) {
-        fail_msg("'%s' is not in:\n%s", wanted, text);
-    }
-}
-
 /* A line of `text` that has all the words. */
 static void has_line(const char *text, const char *a, const char *b, const char *c)
 {
@@ -339,19 +325,12 @@ static void lock(struct story *s, uint64_t ns, enum mkperf_sched_kind kind, uint
  * 5 us. */
 static void perf_lock_reads_it(void **state)
 {
-    struct mkperf_symbols *symbols = mkperf_symbols_new();
-    struct mkperf_session session = {.platform = "pocket",
-                                     .cpu = "cortex-a53",
-                                     .cores = 2,
-                                     .kernel_elf = recording_path("kernel.elf")};
-    struct mkperf_perfdata *writer;
-    struct mkperf_error e;
+    struct mkperf_session session = {.cores = 2, .kernel_elf = recording_path("kernel.elf")};
+    struct recording r;
     uint64_t t = 1000000;
 
     (void)state;
-    assert_int_equal(mkperf_perfdata_new(recording_path("lock.data"), symbols, &writer, &e),
-                     MKPERF_OK);
-    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    story_record(&story, &r, "lock.data", &session);
     on_core(&story, 0, t, CLIENT, MKPERF_STOPPED_UNKNOWN);
     on_core(&story, 1, t, SERVER, MKPERF_STOPPED_UNKNOWN);
     for (unsigned i = 0; i < ROUNDS; i++, t += 20000) {
@@ -361,8 +340,7 @@ static void perf_lock_reads_it(void **state)
         lock(&story, t + 7000, MKPERF_SCHED_LOCK, 1);
     }
     story_end(&story);
-    mkperf_perfdata_free(writer);
-    mkperf_symbols_free(symbols);
+    recording_free(&r);
     read_back(recording_path("lock.data"));
     compare();
     char *text = recording_shell("perf lock contention -t -i %s 2>&1", recording_path("lock.data"));

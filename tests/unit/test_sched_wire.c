@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Scheduling events from the wire into the model: codes, times, gaps, counts, several cores. */
-#include "fake_target.h"
-
-#include <stdlib.h>
+#include "wire_host.h"
 
 #include "model/figures.h"
-#include "wire/receiver.h"
-#include "wire/wire_stream.h"
 
 enum { HZ = 62500000, NS = 16, BITS = 6, KEEP = 4096, CODE_A = 1, CODE_B, CODE_IRQ, CODE_IDLE };
 
 struct seen {
-    struct mkperf_receiver receiver;
-    struct mkperf_stream *stream;
-    struct mkperf_pds *pds;
+    struct wire_host wire;
     struct mkperf_session session;
     unsigned begins, npds, n;
     struct mkperf_sched event[KEEP];
@@ -54,17 +48,6 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
 static const struct mkperf_sink_ops sink = {
     .name = "test", .begin = on_begin, .pd = on_pd, .sched = on_sched};
 
-static void on_text(void *self, const char *p, size_t n)
-{
-    (void)self, (void)p, (void)n;
-}
-
-static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
-                                     struct mkperf_error *e)
-{
-    return mkperf_stream_message(((struct seen *)self)->stream, p, n, gap, e);
-}
-
 static struct seen *seen;
 static struct fake *f;
 
@@ -83,18 +66,13 @@ static void session(uint32_t id, bool running)
 
 static int begin(void **state)
 {
-    static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
-    struct mkperf_pds_config pds = {.system = NULL};
-    struct mkperf_error e;
+    const struct mkperf_pds_config pds = {.system = NULL};
 
     (void)state;
+    f = wire_host_fake();
     seen = calloc(1, sizeof *seen);
-    f = calloc(1, sizeof *f);
-    assert_int_equal(mkperf_pds_new(&pds, NULL, &seen->pds, &e), MKPERF_OK);
-    struct mkperf_stream_config config = {
-        .sink = {.ops = &sink, .self = seen}, .pds = seen->pds, .decide = mkperf_lr_is_caller};
-    seen->stream = mkperf_stream_new(&config);
-    mkperf_receiver_init(&seen->receiver, &ops, seen);
+    assert_non_null(seen);
+    wire_host_begin(&seen->wire, (struct mkperf_sink){.ops = &sink, .self = seen}, &pds, false);
     fake_hello(f, 1, 77, MKPERF_PROTOCOL);
     session(1, false);
     session(1, true);
@@ -104,8 +82,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    mkperf_stream_free(seen->stream);
-    mkperf_pds_free(seen->pds);
+    wire_host_end(&seen->wire);
     free(seen);
     free(f);
     return 0;
@@ -113,12 +90,11 @@ static int end(void **state)
 
 static void push(void)
 {
-    struct mkperf_error e = {.text = ""};
+    struct mkperf_error e;
 
-    if (mkperf_receiver_push(&seen->receiver, f->bytes, f->n, &e) != MKPERF_OK) {
+    if (wire_host_push(&seen->wire, f, sizeof f->bytes, &e) != MKPERF_OK) {
         fail_msg("%s", e.text);
     }
-    f->n = 0;
 }
 
 static mkperf_ToHost message;
@@ -178,7 +154,7 @@ static void finish(void)
     struct mkperf_error e = {.text = ""};
 
     push();
-    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+    assert_int_equal(mkperf_stream_finish(seen->wire.stream, &e), MKPERF_OK);
 }
 
 static void is(unsigned i, uint64_t ns, enum mkperf_sched_kind kind, const char *from,
@@ -190,7 +166,7 @@ static void is(unsigned i, uint64_t ns, enum mkperf_sched_kind kind, const char 
     assert_true(i < seen->n);
     for (unsigned k = 0; k < 2; k++) {
         uint32_t pd = k == 0 ? s->from : s->to;
-        names[k] = pd == MKPERF_SCHED_NOBODY ? "nobody" : mkperf_pds_at(seen->pds, pd)->name;
+        names[k] = pd == MKPERF_SCHED_NOBODY ? "nobody" : mkperf_pds_at(seen->wire.pds, pd)->name;
     }
     assert_int_equal(s->time_ns, ns);
     assert_int_equal(s->kind, kind);
@@ -200,7 +176,7 @@ static void is(unsigned i, uint64_t ns, enum mkperf_sched_kind kind, const char 
 
 static void whole(void **state)
 {
-    const struct mkperf_totals *t = &seen->stream->totals;
+    const struct mkperf_totals *t = &seen->wire.stream->totals;
     mkperf_Sched *m = sched(0, 1, 0, 1000);
 
     (void)state;
@@ -235,7 +211,7 @@ static void whole(void **state)
 /* Events that the target dropped, and a message that did not arrive. */
 static void gaps(void **state)
 {
-    const struct mkperf_totals *t = &seen->stream->totals;
+    const struct mkperf_totals *t = &seen->wire.stream->totals;
     mkperf_Sched *m = sched(0, 1, 0, 1000);
 
     (void)state;
@@ -256,15 +232,15 @@ static void gaps(void **state)
     put(m, 0, CODE_B);
     fake_send(f, &message);
     push();
-    assert_true(mkperf_stream_needs_reset(seen->stream));
-    assert_false(seen->stream->damaged); /* there are no chains */
+    assert_true(mkperf_stream_needs_reset(seen->wire.stream));
+    assert_false(seen->wire.stream->damaged); /* there are no chains */
     m = sched(0, 2, 13, 8000);
     codes(m);
     put(m, 1, CODE_IDLE);
     fake_send(f, &message);
     status(7, 4, 3);
     finish();
-    assert_false(mkperf_stream_needs_reset(seen->stream));
+    assert_false(mkperf_stream_needs_reset(seen->wire.stream));
     assert_int_equal(seen->n, 6);
     is(1, 1010 * NS, MKPERF_SCHED_SWITCH, "unknown-8", "unknown-9");
     is(2, 5000 * NS, MKPERF_SCHED_GAP, "nobody", "nobody");
@@ -308,13 +284,13 @@ static void cores_are_apart(void **state)
     is(2, 1200 * NS, MKPERF_SCHED_SWITCH, "unknown-8", "unknown-9");
     is(3, 1300 * NS, MKPERF_SCHED_SWITCH, "idle", "idle");
     assert_int_equal(seen->event[3].core, 1);
-    assert_true(seen->stream->totals.complete);
+    assert_true(seen->wire.stream->totals.complete);
 }
 
 /* What a target of ours does not send is no event, and counted. */
 static void nonsense(void **state)
 {
-    const struct mkperf_totals *t = &seen->stream->totals;
+    const struct mkperf_totals *t = &seen->wire.stream->totals;
     mkperf_Sched *m = sched(0, 1, 0, 1000);
 
     (void)state;
@@ -341,7 +317,7 @@ static void nonsense(void **state)
     fake_send(f, &message);
     status(3, 0, 0);
     finish();
-    assert_int_equal(seen->stream->malformed, 3);
+    assert_int_equal(seen->wire.stream->malformed, 3);
     assert_int_equal(t->sched_lost[MKPERF_LOST_CHAIN], 2);
     assert_int_equal(t->sched_events, 1);
     assert_int_equal(seen->n, 2);
@@ -353,7 +329,7 @@ static void nonsense(void **state)
 /* The end of a message that is lost shows in the target's books alone. */
 static void lost_at_the_end(void **state)
 {
-    const struct mkperf_totals *t = &seen->stream->totals;
+    const struct mkperf_totals *t = &seen->wire.stream->totals;
     mkperf_Sched *m = sched(0, 1, 0, 1000);
 
     (void)state;

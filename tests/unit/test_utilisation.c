@@ -1,44 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How long PDs ran, of all the time and in slices of it: report -s time, -s util and --util. */
-#include "recording.h"
-
-#include "sched_story.h"
+#include "story_recording.h"
 
 #include "profile/utilisation.h"
 #include "sched/analysis.h"
 
 static struct story story;
 
-static void has(const char *text, const char *wanted)
-{
-    if (strstr(text, wanted) == NULL) {
-        fail_msg("'%s' is not in:\n%s", wanted, text);
-    }
-}
-
-static void lacks(const char *text, const char *wrong)
-{
-    if (strstr(text, wrong) != NULL) {
-        fail_msg("'%s' is in:\n%s", wrong, text);
-    }
-}
-
 /* A recording of scheduling events alone: what `tell` passes to the story. */
 static const char *record(const char *name, unsigned cores, void (*tell)(void))
 {
-    struct mkperf_symbols *symbols = mkperf_symbols_new();
-    struct mkperf_session session = {.platform = "pocket", .cpu = "cortex-a53", .cores = cores};
-    struct mkperf_perfdata *writer;
-    struct mkperf_error e;
-    const char *path = recording_path(name);
+    struct mkperf_session session = {.cores = cores};
+    struct recording r;
 
-    assert_int_equal(mkperf_perfdata_new(path, symbols, &writer, &e), MKPERF_OK);
-    story_begin(&story, mkperf_perfdata_sink(writer), &session);
+    story_record(&story, &r, name, &session);
     tell();
     story_end(&story);
-    mkperf_perfdata_free(writer);
-    mkperf_symbols_free(symbols);
-    return path;
+    recording_free(&r);
+    return recording_path(name);
 }
 
 /* 40 rounds of 100 us from 1 ms on: client 9, server 13, store 20, driver 5, idle 53; the last idle

@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The receiver and the stream decoder: frames among text and noise, and exact counts of losses. */
-#include "fake_target.h"
-
-#include <stdlib.h>
-
-#include "wire/receiver.h"
-#include "wire/wire_stream.h"
+#include "wire_host.h"
 
 enum { KEEP = 4096 };
 
 struct seen {
-    struct mkperf_receiver receiver;
-    struct mkperf_stream *stream;
-    struct mkperf_pds *pds;
-    struct mkperf_symbols *symbols;
+    struct wire_host wire;
     unsigned begins, pds_told, samples, flushes;
     struct mkperf_sample sample[KEEP];
     unsigned callers[KEEP];
     uint64_t caller[KEEP][3];
     uint64_t lost[MKPERF_LOST_PLACES];
-    char text[4096];
-    size_t ntext;
 };
 
 static enum mkperf_status on_begin(void *self, const struct mkperf_session *s,
@@ -67,40 +57,14 @@ static enum mkperf_status on_lost(void *self, const struct mkperf_lost *l, struc
 static const struct mkperf_sink_ops sink = {
     .name = "test", .begin = on_begin, .pd = on_pd, .sample = on_sample, .lost = on_lost};
 
-static void on_text(void *self, const char *p, size_t n)
-{
-    struct seen *seen = self;
-
-    assert_true(seen->ntext + n < sizeof seen->text);
-    memcpy(seen->text + seen->ntext, p, n);
-    seen->ntext += n;
-}
-
-static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
-                                     struct mkperf_error *e)
-{
-    return mkperf_stream_message(((struct seen *)self)->stream, p, n, gap, e);
-}
-
-static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
-
 /* asks: names are settled when the test says so. */
 static struct seen *begin_asking(bool asks)
 {
+    const struct mkperf_pds_config pds = {.later = asks};
     struct seen *seen = calloc(1, sizeof *seen);
-    struct mkperf_pds_config pds = {.system = NULL, .later = asks};
-    struct mkperf_error e;
 
     assert_non_null(seen);
-    seen->symbols = mkperf_symbols_new();
-    assert_int_equal(mkperf_pds_new(&pds, seen->symbols, &seen->pds, &e), MKPERF_OK);
-    struct mkperf_stream_config config = {.sink = {.ops = &sink, .self = seen},
-                                          .pds = seen->pds,
-                                          .decide = mkperf_lr_is_caller,
-                                          .asks = asks};
-    seen->stream = mkperf_stream_new(&config);
-    assert_non_null(seen->stream);
-    mkperf_receiver_init(&seen->receiver, &ops, seen);
+    wire_host_begin(&seen->wire, (struct mkperf_sink){.ops = &sink, .self = seen}, &pds, asks);
     return seen;
 }
 
@@ -111,34 +75,21 @@ static struct seen *begin(void)
 
 static void end(struct seen *seen, struct fake *f)
 {
-    mkperf_stream_free(seen->stream);
-    mkperf_pds_free(seen->pds);
-    mkperf_symbols_free(seen->symbols);
+    wire_host_end(&seen->wire);
     free(seen);
     free(f);
 }
 
-/* Hands the fake's bytes on in pieces. */
 static enum mkperf_status push(struct seen *seen, struct fake *f, size_t piece,
                                struct mkperf_error *e)
 {
-    enum mkperf_status status = MKPERF_OK;
-
-    e->status = MKPERF_OK;
-    for (size_t at = 0; at < f->n && status == MKPERF_OK; at += piece) {
-        size_t n = f->n - at < piece ? f->n - at : piece;
-        status = mkperf_receiver_push(&seen->receiver, f->bytes + at, n, e);
-    }
-    mkperf_receiver_idle(&seen->receiver);
-    f->n = 0;
-    return status;
+    return wire_host_push(&seen->wire, f, piece, e);
 }
 
 static struct fake *started(void)
 {
-    struct fake *f = calloc(1, sizeof *f);
+    struct fake *f = wire_host_fake();
 
-    assert_non_null(f);
     fake_hello(f, 1, 77, MKPERF_PROTOCOL);
     fake_session(f, 2, 1, false);
     fake_session(f, 3, 1, true);
@@ -169,20 +120,20 @@ static void whole_session(void **state)
     send_batch(f, 100, 100, false);
     fake_status(f, 4, 1, false, 200, 0);
     assert_int_equal(push(seen, f, 7, &e), MKPERF_OK);
-    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
-    assert_string_equal(seen->text, "hello from the console\nand again\n");
+    assert_int_equal(mkperf_stream_finish(seen->wire.stream, &e), MKPERF_OK);
+    assert_string_equal(seen->wire.text, "hello from the console\nand again\n");
     assert_int_equal(seen->samples, 200);
     assert_int_equal(seen->begins, 1);
-    assert_true(seen->stream->totals.complete);
-    assert_int_equal(seen->stream->totals.samples, 200);
-    assert_int_equal(seen->stream->totals.late_events, 5);
-    assert_int_equal(seen->stream->totals.spurious, 6);
-    assert_int_equal(seen->stream->totals.disturbed, 7);
-    assert_int_equal(seen->stream->totals.storms, 1);
-    assert_int_equal(seen->stream->totals.snapshots_us, 7);
-    assert_int_equal(seen->stream->totals.unread, 8);
-    assert_int_equal(seen->receiver.noise, 0);
-    assert_int_equal(seen->stream->totals.unrepaired, 200); /* no ELF */
+    assert_true(seen->wire.stream->totals.complete);
+    assert_int_equal(seen->wire.stream->totals.samples, 200);
+    assert_int_equal(seen->wire.stream->totals.late_events, 5);
+    assert_int_equal(seen->wire.stream->totals.spurious, 6);
+    assert_int_equal(seen->wire.stream->totals.disturbed, 7);
+    assert_int_equal(seen->wire.stream->totals.storms, 1);
+    assert_int_equal(seen->wire.stream->totals.snapshots_us, 7);
+    assert_int_equal(seen->wire.stream->totals.unread, 8);
+    assert_int_equal(seen->wire.receiver.noise, 0);
+    assert_int_equal(seen->wire.stream->totals.unrepaired, 200); /* no ELF */
     assert_int_equal(seen->sample[150].time_ns, (1000000 + 150000) * UINT64_C(16));
     assert_int_equal(seen->sample[150].pc, 0x200000);
     assert_int_equal(seen->sample[150].period, FAKE_PERIOD);
@@ -210,14 +161,14 @@ static void lost_frame(void **state)
     f->lose = false;
     fake_status(f, 4, 1, false, 45, 9);
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
-    assert_true(seen->stream->damaged);
-    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+    assert_true(seen->wire.stream->damaged);
+    assert_int_equal(mkperf_stream_finish(seen->wire.stream, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 15);
     assert_int_equal(seen->lost[MKPERF_LOST_TRANSIT], 20);
     assert_int_equal(seen->lost[MKPERF_LOST_CHAIN], 10);
     assert_int_equal(seen->lost[MKPERF_LOST_RING], 9); /* known from the status alone */
-    assert_int_equal(seen->stream->gaps, 2);
-    assert_true(seen->stream->totals.complete);
+    assert_int_equal(seen->wire.stream->gaps, 2);
+    assert_true(seen->wire.stream->totals.complete);
     end(seen, f);
 }
 
@@ -235,7 +186,7 @@ static void damaged_frame(void **state)
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 10);
     assert_int_equal(seen->lost[MKPERF_LOST_TRANSIT], 10);
-    assert_int_equal(seen->receiver.noise, 1);
+    assert_int_equal(seen->wire.receiver.noise, 1);
     end(seen, f);
 }
 
@@ -259,13 +210,13 @@ static void late_join(void **state)
     fake_chain(&b, 0, 0, 3, 0x200000);
     fake_batch(f, &b);
     assert_int_equal(push(seen, f, 100, &e), MKPERF_OK);
-    assert_false(seen->stream->damaged);
-    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+    assert_false(seen->wire.stream->damaged);
+    assert_int_equal(mkperf_stream_finish(seen->wire.stream, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 10);
-    assert_int_equal(seen->stream->skipped, 20);
-    assert_int_equal(seen->stream->totals.lost[MKPERF_LOST_CHAIN], 20);
-    assert_int_equal(seen->stream->totals.lost[MKPERF_LOST_TRANSIT], 0);
-    assert_false(seen->stream->totals.complete);
+    assert_int_equal(seen->wire.stream->skipped, 20);
+    assert_int_equal(seen->wire.stream->totals.lost[MKPERF_LOST_CHAIN], 20);
+    assert_int_equal(seen->wire.stream->totals.lost[MKPERF_LOST_TRANSIT], 0);
+    assert_false(seen->wire.stream->totals.complete);
     end(seen, f);
 }
 
@@ -274,21 +225,20 @@ static void late_join(void **state)
 static void join_at_start(void **state)
 {
     struct seen *seen = begin_asking(true);
-    struct fake *f = calloc(1, sizeof *f);
+    struct fake *f = wire_host_fake();
     struct fake_batch b;
     struct mkperf_error e;
 
     (void)state;
-    assert_non_null(f);
     fake_hello(f, 1, 77, MKPERF_PROTOCOL);
     fake_session(f, 0, 1, true);
     send_batch(f, 0, 10, true);
     assert_int_equal(push(seen, f, 100, &e), MKPERF_OK);
-    assert_int_equal(mkperf_stream_settle(seen->stream, &e), MKPERF_OK);
-    assert_false(mkperf_stream_needs_reset(seen->stream));
+    assert_int_equal(mkperf_stream_settle(seen->wire.stream, &e), MKPERF_OK);
+    assert_false(mkperf_stream_needs_reset(seen->wire.stream));
     send_batch(f, 10, 10, false);
     assert_int_equal(push(seen, f, 100, &e), MKPERF_OK);
-    assert_true(mkperf_stream_needs_reset(seen->stream));
+    assert_true(mkperf_stream_needs_reset(seen->wire.stream));
     fake_hello(f, 0, 77, MKPERF_PROTOCOL);
     fake_session(f, 0, 1, true);
     fake_batch_init(&b, 20, 10, 2000000);
@@ -296,12 +246,12 @@ static void join_at_start(void **state)
     fake_chain(&b, 0, 0, 3, 0x200000);
     fake_batch(f, &b);
     assert_int_equal(push(seen, f, 100, &e), MKPERF_OK);
-    assert_false(mkperf_stream_needs_reset(seen->stream));
-    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
+    assert_false(mkperf_stream_needs_reset(seen->wire.stream));
+    assert_int_equal(mkperf_stream_finish(seen->wire.stream, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 10);
-    assert_int_equal(seen->stream->skipped, 20);
+    assert_int_equal(seen->wire.stream->skipped, 20);
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
-        assert_int_equal(seen->stream->totals.lost[i], 0);
+        assert_int_equal(seen->wire.stream->totals.lost[i], 0);
     }
     end(seen, f);
 }
@@ -317,34 +267,34 @@ static void reboot(void **state)
     send_batch(f, 0, 10, true);
     fake_status(f, 0, 1, true, 15, 0); /* five are on their way, which will not come */
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
-    uint64_t before = seen->stream->totals.last_ns;
-    mkperf_receiver_restart(&seen->receiver);
+    uint64_t before = seen->wire.stream->totals.last_ns;
+    mkperf_receiver_restart(&seen->wire.receiver);
     f->sequence = 0;
     fake_hello(f, 1, 78, MKPERF_PROTOCOL);
     fake_session(f, 2, 1, true);
     send_batch(f, 0, 10, true);
     fake_status(f, 3, 1, false, 10, 0);
-    seen->stream->pause_ns = 5000;
+    seen->wire.stream->pause_ns = 5000;
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 20);
-    assert_int_equal(seen->stream->core_ns[0] - before, 5000 + 9 * 16000);
-    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_OK);
-    assert_int_equal(seen->stream->totals.lost[MKPERF_LOST_TRANSIT], 5);
-    assert_int_equal(seen->stream->totals.restarts, 1);
-    assert_false(seen->stream->totals.complete);
+    assert_int_equal(seen->wire.stream->core_ns[0] - before, 5000 + 9 * 16000);
+    assert_int_equal(mkperf_stream_finish(seen->wire.stream, &e), MKPERF_OK);
+    assert_int_equal(seen->wire.stream->totals.lost[MKPERF_LOST_TRANSIT], 5);
+    assert_int_equal(seen->wire.stream->totals.restarts, 1);
+    assert_false(seen->wire.stream->totals.complete);
     end(seen, f);
 }
 
 static void other_protocol(void **state)
 {
     struct seen *seen = begin();
-    struct fake *f = calloc(1, sizeof *f);
+    struct fake *f = wire_host_fake();
     struct mkperf_error e;
 
     (void)state;
     fake_hello(f, 1, 77, MKPERF_PROTOCOL + 1);
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_ERR_PROTOCOL);
-    assert_int_equal(mkperf_stream_finish(seen->stream, &e), MKPERF_ERR_INPUT);
+    assert_int_equal(mkperf_stream_finish(seen->wire.stream, &e), MKPERF_ERR_INPUT);
     end(seen, f);
 }
 
@@ -432,7 +382,7 @@ static void wrong_columns(void **state)
         fake_send(f, &m);
         assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
         assert_int_equal(seen->samples, wrong[i].samples);
-        assert_int_equal(seen->stream->malformed, wrong[i].malformed);
+        assert_int_equal(seen->wire.stream->malformed, wrong[i].malformed);
         end(seen, f);
     }
 }
@@ -500,7 +450,7 @@ static void idle_and_markers(void **state)
     assert_int_equal(seen->callers[1], 2);
     assert_int_equal(seen->caller[1][0], 0x200010);
     assert_int_equal(seen->caller[1][1], 0x400000);
-    assert_string_equal(mkperf_pds_at(seen->pds, 2)->name, "unknown-9");
+    assert_string_equal(mkperf_pds_at(seen->wire.pds, 2)->name, "unknown-9");
     end(seen, f);
 }
 
@@ -520,26 +470,26 @@ static void noise_and_malformed(void **state)
     send_batch(f, 0, 10, true);
     assert_int_equal(push(seen, f, 333, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 10);
-    assert_int_equal(seen->stream->malformed, 1);
-    assert_int_equal(seen->receiver.noise_bytes, 5000);
+    assert_int_equal(seen->wire.stream->malformed, 1);
+    assert_int_equal(seen->wire.receiver.noise_bytes, 5000);
     end(seen, f);
 }
 
 static void text_without_end(void **state)
 {
     struct seen *seen = begin();
-    struct fake *f = calloc(1, sizeof *f);
+    struct fake *f = wire_host_fake();
     struct mkperf_error e;
 
     (void)state;
     fake_text(f, "login: ");
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
-    assert_string_equal(seen->text, "login: ");
+    assert_string_equal(seen->wire.text, "login: ");
     fake_text(f, "root\n");
     fake_hello(f, 1, 1, MKPERF_PROTOCOL);
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
-    assert_string_equal(seen->text, "login: root\n");
-    assert_int_equal(seen->receiver.frames, 1);
+    assert_string_equal(seen->wire.text, "login: root\n");
+    assert_int_equal(seen->wire.receiver.frames, 1);
     end(seen, f);
 }
 

@@ -3,20 +3,14 @@
  * The image's list of programs in the stream: names come from it, nothing is named before, and what
  * is missing, damaged or of another image is said.
  */
-#include "fake_target.h"
+#include "wire_host.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "system/image_table.h"
-#include "wire/receiver.h"
-#include "wire/wire_stream.h"
 
 struct seen {
-    struct mkperf_receiver receiver;
-    struct mkperf_stream *stream;
-    struct mkperf_pds *pds;
-    struct mkperf_symbols *symbols;
+    struct wire_host wire;
     unsigned samples;
     char image[64], unverified[256], name[64], unnamed[256], warnings[2048];
 };
@@ -55,25 +49,12 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 
     (void)e;
     seen->samples++;
-    snprintf(seen->name, sizeof seen->name, "%s", mkperf_pds_at(seen->pds, s->pd)->name);
+    snprintf(seen->name, sizeof seen->name, "%s", mkperf_pds_at(seen->wire.pds, s->pd)->name);
     return MKPERF_OK;
 }
 
 static const struct mkperf_sink_ops sink = {
     .name = "test", .begin = on_begin, .pd = on_pd, .sample = on_sample};
-
-static void on_text(void *self, const char *p, size_t n)
-{
-    (void)self, (void)p, (void)n;
-}
-
-static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
-                                     struct mkperf_error *e)
-{
-    return mkperf_stream_message(((struct seen *)self)->stream, p, n, gap, e);
-}
-
-static const struct mkperf_receiver_ops ops = {.text = on_text, .message = on_message};
 
 static void on_warning(void *self, const char *text)
 {
@@ -86,42 +67,27 @@ static void on_warning(void *self, const char *text)
 static struct seen *begin(bool asks, const char *system)
 {
     struct seen *seen = calloc(1, sizeof *seen);
-    struct mkperf_pds_config pds = {.system = system,
-                                    .elf_path = "/nonexistent",
-                                    .later = true,
-                                    .warn = on_warning,
-                                    .self = seen};
-    struct mkperf_error e;
+    const struct mkperf_pds_config pds = {.system = system,
+                                          .elf_path = "/nonexistent",
+                                          .later = true,
+                                          .warn = on_warning,
+                                          .self = seen};
 
     assert_non_null(seen);
-    seen->symbols = mkperf_symbols_new();
-    assert_int_equal(mkperf_pds_new(&pds, seen->symbols, &seen->pds, &e), MKPERF_OK);
-    struct mkperf_stream_config config = {.sink = {.ops = &sink, .self = seen},
-                                          .pds = seen->pds,
-                                          .decide = mkperf_lr_is_caller,
-                                          .asks = asks};
-    seen->stream = mkperf_stream_new(&config);
-    assert_non_null(seen->stream);
-    mkperf_receiver_init(&seen->receiver, &ops, seen);
+    wire_host_begin(&seen->wire, (struct mkperf_sink){.ops = &sink, .self = seen}, &pds, asks);
     return seen;
 }
 
 static void end(struct seen *seen, struct fake *f)
 {
-    mkperf_stream_free(seen->stream);
-    mkperf_pds_free(seen->pds);
-    mkperf_symbols_free(seen->symbols);
+    wire_host_end(&seen->wire);
     free(seen);
     free(f);
 }
 
 static enum mkperf_status push(struct seen *seen, struct fake *f, struct mkperf_error *e)
 {
-    size_t n = f->n;
-
-    e->status = MKPERF_OK;
-    f->n = 0;
-    return mkperf_receiver_push(&seen->receiver, f->bytes, n, e);
+    return wire_host_push(&seen->wire, f, sizeof f->bytes, e);
 }
 
 static void make_table(const char *first)
@@ -195,20 +161,12 @@ static void sample(struct fake *f, uint64_t first)
     sample_of_epoch(f, first, 1);
 }
 
-static struct fake *new_fake(void)
-{
-    struct fake *f = calloc(1, sizeof *f);
-
-    assert_non_null(f);
-    return f;
-}
-
 /* A recorder that joins a session: what is received before the list has no names yet, and is not
  * stored. Nor is the rest of that epoch, whose chains were defined before. */
 static void asked_for(void **state)
 {
     struct seen *seen = begin(true, NULL);
-    struct fake *f = new_fake();
+    struct fake *f = wire_host_fake();
     struct mkperf_error e;
 
     (void)state;
@@ -222,21 +180,21 @@ static void asked_for(void **state)
     part(f, 0, table_bytes, 1000);    /* repeated */
     part(f, 1100, table_bytes, 1000); /* the one before it was lost */
     assert_int_equal(push(seen, f, &e), MKPERF_OK);
-    assert_false(mkperf_stream_stamp_whole(seen->stream));
-    assert_int_equal(seen->stream->stamp_have, 1000);
+    assert_false(mkperf_stream_stamp_whole(seen->wire.stream));
+    assert_int_equal(seen->wire.stream->stamp_have, 1000);
     part(f, 1000, table_bytes, table_bytes - 1000);
     sample(f, 1);
     assert_int_equal(push(seen, f, &e), MKPERF_OK);
-    assert_true(mkperf_stream_stamp_whole(seen->stream));
-    assert_int_equal(mkperf_stream_settle(seen->stream, &e), MKPERF_OK);
+    assert_true(mkperf_stream_stamp_whole(seen->wire.stream));
+    assert_int_equal(mkperf_stream_settle(seen->wire.stream, &e), MKPERF_OK);
     sample(f, 2);
     assert_int_equal(push(seen, f, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 0);
-    assert_true(seen->stream->damaged); /* so that the host asks for a new epoch */
+    assert_true(seen->wire.stream->damaged); /* so that the host asks for a new epoch */
     sample_of_epoch(f, 3, 2);
     assert_int_equal(push(seen, f, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 1);
-    assert_int_equal(seen->stream->skipped, 3);
+    assert_int_equal(seen->wire.stream->skipped, 3);
     assert_string_equal(seen->name, "pd2");
     assert_memory_equal(seen->image, "abcd00", 6);
     assert_string_equal(seen->unverified, "");
@@ -249,7 +207,7 @@ static void asked_for(void **state)
 static void in_a_capture(void **state)
 {
     struct seen *seen = begin(false, NULL);
-    struct fake *f = new_fake();
+    struct fake *f = wire_host_fake();
     struct mkperf_error e;
 
     (void)state;
@@ -269,7 +227,7 @@ static void in_a_capture(void **state)
 static void expect_unverified(void (*list)(struct fake *f), const char *why)
 {
     struct seen *seen = begin(false, NULL);
-    struct fake *f = new_fake();
+    struct fake *f = wire_host_fake();
     struct mkperf_error e;
 
     hello(f, 1, list != NULL);
@@ -318,7 +276,7 @@ static void without(void **state)
 static void another_image(void **state)
 {
     struct seen *seen = begin(false, NULL);
-    struct fake *f = new_fake();
+    struct fake *f = wire_host_fake();
     struct mkperf_error e;
 
     (void)state;
@@ -338,7 +296,7 @@ static void another_image(void **state)
     assert_non_null(strstr(e.text, "another image"));
     end(seen, f);
     seen = begin(false, NULL);
-    f = new_fake();
+    f = wire_host_fake();
     hello(f, 1, true);
     parts(f);
     fake_session(f, 3, 1, true);
@@ -358,7 +316,7 @@ static void compared(void **state)
     char path[] = "/tmp/test_wire_stamp.XXXXXX";
     int fd = mkstemp(path);
     FILE *file = fdopen(fd, "w");
-    struct fake *f = new_fake();
+    struct fake *f = wire_host_fake();
     struct mkperf_error e;
 
     (void)state;
@@ -376,7 +334,7 @@ static void compared(void **state)
     assert_non_null(strstr(seen->warnings, "pd1 has the number 1 in the file, 2 in the image"));
     assert_non_null(strstr(seen->warnings, "gone is not in the image"));
     assert_non_null(strstr(seen->warnings, "pd0 is not in the file"));
-    assert_null(mkperf_pds_system(seen->pds));
+    assert_null(mkperf_pds_system(seen->wire.pds));
     end(seen, f);
     remove(path);
 }
