@@ -22,6 +22,19 @@ static void warn(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf %s: warning: %s", c->command, text);
 }
 
+/* What a reader must know; notes only if the format has no place for them. Warnings are no summary: also with
+ * --quiet. */
+static void say_warning(void *self, enum mkperf_warning_level level, const char *text)
+{
+    const struct mkperf_conversion *c = self;
+
+    if (level != MKPERF_NOTE || (c->format->bare && !c->quiet)) {
+        mkperf_progress_clear();
+        mkperf_print_line(stderr, "mkperf %s: %s: %s", c->command, mkperf_warning_names[level],
+                          text);
+    }
+}
+
 static void begin_progress(const struct mkperf_conversion *c, const char *path)
 {
     if (!c->quiet && c->print == NULL) {
@@ -69,7 +82,10 @@ static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_p
     c->out.base = base;
     c->out.base_name = c->diff;
     begin_progress(c, c->diff);
-    return mkperf_input_read(c->diff, &in, &sink, e);
+    if (mkperf_input_read(c->diff, &in, &sink, e) == MKPERF_OK) {
+        mkperf_profile_warnings(base, say_warning, c);
+    }
+    return e->status;
 }
 
 static void say_summary(const struct mkperf_conversion *c, const struct mkperf_tap *tap)
@@ -77,13 +93,6 @@ static void say_summary(const struct mkperf_conversion *c, const struct mkperf_t
     uint64_t lost = mkperf_tap_lost(tap);
     char path[MKPERF_PRINTABLE_PATH];
 
-    if (tap->cut) {
-        mkperf_print_line(
-            stderr,
-            "mkperf %s: warning: %s: cut off, or its end has no totals of losses (the last %" PRIu64
-            " bytes are an incomplete record): more may be missing than is known",
-            c->command, c->input, tap->cut_bytes);
-    }
     if (c->quiet) {
         return;
     }
@@ -108,7 +117,7 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
     if (c->format->open(&c->out, &output, e) != MKPERF_OK) {
         return e->status;
     }
-    struct mkperf_tap tap = {.to = output.sink, .print = c->print};
+    struct mkperf_tap tap = {.to = output.sink, .print = c->print, .warn = say_warning, .self = c};
     struct mkperf_only_cores only = {.to = mkperf_tap_sink(&tap), .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);

@@ -6,13 +6,15 @@
  * Owns: the form. The intervals are the analysis's (sched/analysis.h). Written as they end: readers sort
  * by time. Process 1 has a thread for each PD, process 2 one for each core. The numbers of threads are
  * unique over both, because Perfetto gives a name to the last thread with its number. There is no
- * displayTimeUnit: versions of Perfetto take it for the unit of the times.
+ * displayTimeUnit: versions of Perfetto take it for the unit of the times. Warnings are in otherData, which
+ * Perfetto shows in its information on the trace.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
 #include "formats.h"
+#include "kept.h"
 #include "sched/analysis.h"
 
 enum { PDS = 1, CORES = 2, CORES_NAMED = 64, FIRST_PD = 10, FIRST_CORE = 1000000 };
@@ -23,6 +25,8 @@ struct chrome {
     struct mkperf_sink to; /* the analysis */
     uint64_t calls, events;
     bool named[CORES_NAMED];
+    struct export_kept kept;
+    unsigned warnings;
 };
 
 /* With 0.2 ns more, because Perfetto multiplies the number by 1000 and cuts what is behind the point: one
@@ -111,12 +115,23 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     if (mkperf_export_needs_sched(self, session, e) != MKPERF_OK) {
         return e->status;
     }
+    export_kept_session(&c->kept, session);
     mkperf_textout_puts(&c->text, "{\"traceEvents\":[\n");
     object(c, "M", PDS, 0);
     mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"PDs\"}}");
     object(c, "M", CORES, 0);
     mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"cores\"}}");
     return c->to.ops->begin(c->to.self, session, e);
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct chrome *c = self;
+
+    (void)e;
+    export_kept_events(&c->kept, session);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -126,6 +141,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     if (pd->thread != MKPERF_THREAD_IDLE) {
         name_track(c, PDS, pd->id, pd->name);
     }
+    export_kept_pd(&c->kept, pd);
     return c->to.ops->pd(c->to.self, pd, e);
 }
 
@@ -170,6 +186,16 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     return MKPERF_OK;
 }
 
+static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+{
+    struct chrome *c = self;
+    char line[1100];
+
+    snprintf(line, sizeof line, "%s: %s", mkperf_warning_names[level], text);
+    mkperf_textout_printf(&c->text, ",\"warning %u\":", ++c->warnings);
+    mkperf_textout_json(&c->text, line);
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -184,8 +210,10 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     }
     mkperf_textout_printf(&c->text,
                           "\n],\"otherData\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64
-                          ",\"gaps\":%" PRIu64 "}}\n",
+                          ",\"gaps\":%" PRIu64,
                           totals->sched_events, lost, c->analysis->gaps);
+    export_kept_warnings(&c->kept, totals, put_warning, c);
+    mkperf_textout_puts(&c->text, "}}\n");
     return mkperf_textout_finish(&c->text, e);
 }
 
@@ -195,6 +223,7 @@ static void chrome_free(void *self)
 
     mkperf_textout_discard(&c->text);
     mkperf_analysis_free(c->analysis);
+    export_kept_free(&c->kept);
     free(c);
 }
 
@@ -206,7 +235,7 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
         .reads = true,
         .begin = begin,
         .pd = add_pd,
-        .events = mkperf_ignore_events,
+        .events = add_events,
         .mark = add_mark,
         .sched = add_sched,
         .end = end,

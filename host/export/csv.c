@@ -4,19 +4,20 @@
  *
  * Owns: the columns. Called through the table of formats. Memory grows with distinct places only.
  *
- *   kind: sample | read | mark | lost | total | core | cost | soft | call | notification. A read
+ *   kind: sample | read | mark | lost | total | core | cost | soft | call | notification | warning. A read
  *       follows a sample: the count of another event of its group since the previous sample
  *       (period). A cost: of the profiler, in the kernel (mode kernel) and in PDs (mode user), if
  *       known. A core: the part of each core in samples and losses, if there are several. A soft: how often a software event occurred, in all and by PD; a call, a
- *       notification: how often a PD called or notified another; if interactions were recorded
+ *       notification: how often a PD called or notified another; if interactions were recorded. A warning: what a
+ *       reader must know to trust the numbers, as text
  *   time_ns: target's clock; of a report of losses, 0 = unknown
  *   core (of losses: empty if it is one of several), pd, event, mode: user | kernel; of a mark
- *       point | begin | end
+ *       point | begin | end; of a warning note | warning | ERROR
  *   samples: 1, of a read 0; of losses how many; of a total the sum for its event or its place of
  *       loss; of a soft, call, notification how often
  *   period: events it stands for; of losses 0 = unknown
  *   where: place of the loss; the PD that was called or notified
- *   function, file, line: of the innermost frame; of a mark: its name, nothing, its number
+ *   function, file, line: of the innermost frame; of a mark: its name, nothing, its number; of a warning: its text
  *   stack: functions from the outermost in, separated by ';'; [PD] before those of another PD, which
  *   those before it called
  */
@@ -255,6 +256,13 @@ static void put_interactions(struct mkperf_textout *t, const struct mkperf_inter
     }
 }
 
+static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+{
+    mkperf_textout_printf(self, "warning,,,,,%s,,,,", mkperf_warning_names[level]);
+    mkperf_textout_csv(self, text);
+    mkperf_textout_puts(self, ",,,\n");
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -279,6 +287,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     mkperf_cost_snapshots(&c->out.cost, &c->out.places, totals->snapshots_us);
     put_cost(c);
     put_interactions(&c->out.text, totals->interactions);
+    mkperf_streamed_warnings(&c->out, totals, put_warning, &c->out.text);
     return mkperf_streamed_finish(&c->out, e);
 }
 

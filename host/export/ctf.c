@@ -15,6 +15,7 @@
 #include "base/put.h"
 #include "base/xalloc.h"
 #include "formats.h"
+#include "kept.h"
 #include "perfdata/tracepoints.h"
 
 #define MAGIC UINT32_C(0xC1FC1FC1)
@@ -30,7 +31,6 @@ static const char metadata[] =
     "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n\n"
     "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n"
     "\tpacket.header := struct { uint32_t magic; uint32_t stream_id; };\n};\n\n"
-    "env {\n\tdomain = \"kernel\";\n\ttracer_name = \"mkperf\";\n};\n\n"
     "clock {\n\tname = \"monotonic\";\n\tdescription = \"the target's time\";\n"
     "\tfreq = 1000000000;\n\toffset = 0;\n};\n\n"
     "typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } "
@@ -58,6 +58,9 @@ struct ctf {
     bool open[CORES_MAX];
     uint32_t npds, room;
     struct named *pd;
+    struct export_kept kept;
+    FILE *env; /* being written: warnings */
+    unsigned warnings;
 };
 
 static enum mkperf_status open_file(struct ctf *c, struct mkperf_outfile *file, const char *name,
@@ -65,9 +68,32 @@ static enum mkperf_status open_file(struct ctf *c, struct mkperf_outfile *file, 
 {
     char *path = mkperf_xprintf("%s/%s", c->path, name);
 
-    mkperf_outfile_open(file, path, e);
+    enum mkperf_status status = mkperf_outfile_open(file, path, e);
+
     free(path);
-    return e->status;
+    return status;
+}
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct ctf *c = self;
+
+    if (mkperf_export_needs_sched(self, session, e) != MKPERF_OK) {
+        return e->status;
+    }
+    export_kept_session(&c->kept, session);
+    return MKPERF_OK;
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct ctf *c = self;
+
+    (void)e;
+    export_kept_events(&c->kept, session);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -75,6 +101,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     struct ctf *c = self;
 
     (void)e;
+    export_kept_pd(&c->kept, pd);
     MKPERF_GROW(c->pd, c->room, (size_t)pd->id + 1);
     c->npds = pd->id >= c->npds ? pd->id + 1 : c->npds;
     snprintf(c->pd[pd->id].name, sizeof c->pd[pd->id].name, "%s", pd->name);
@@ -163,22 +190,49 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     return MKPERF_OK;
 }
 
+/* One of the environment's texts: quoted as in C. */
+static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+{
+    struct ctf *c = self;
+
+    fprintf(c->env, "\twarning_%u = \"%s: ", ++c->warnings, mkperf_warning_names[level]);
+    for (; *text != '\0'; text++) {
+        fprintf(c->env, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    }
+    fputs("\";\n", c->env);
+}
+
+static enum mkperf_status write_metadata(struct ctf *c, const struct mkperf_totals *totals,
+                                         struct mkperf_error *e)
+{
+    char *env = NULL;
+    size_t n = 0;
+
+    c->env = mkperf_memstream_open(&env, &n);
+    fputs("env {\n\tdomain = \"kernel\";\n\ttracer_name = \"mkperf\";\n", c->env);
+    export_kept_warnings(&c->kept, totals, put_warning, c);
+    fputs("};\n", c->env);
+    mkperf_memstream_close(c->env);
+    bool whole = open_file(c, &c->metadata, "metadata", e) == MKPERF_OK &&
+                 mkperf_outfile_write(&c->metadata, metadata, sizeof metadata - 1, e) ==
+                     MKPERF_OK &&
+                 mkperf_outfile_write(&c->metadata, env, n, e) == MKPERF_OK &&
+                 mkperf_outfile_finish(&c->metadata, e) == MKPERF_OK;
+    free(env);
+    return whole ? MKPERF_OK : e->status;
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
     struct ctf *c = self;
 
-    (void)totals;
     for (unsigned i = 0; i < CORES_MAX; i++) {
         if (c->open[i] && mkperf_outfile_finish(&c->core[i], e) != MKPERF_OK) {
             return e->status;
         }
     }
-    if (open_file(c, &c->metadata, "metadata", e) != MKPERF_OK ||
-        mkperf_outfile_write(&c->metadata, metadata, sizeof metadata - 1, e) != MKPERF_OK) {
-        return e->status;
-    }
-    return mkperf_outfile_finish(&c->metadata, e);
+    return write_metadata(c, totals, e);
 }
 
 static void ctf_free(void *self)
@@ -190,6 +244,7 @@ static void ctf_free(void *self)
             mkperf_outfile_close(&c->core[i]);
         }
     }
+    export_kept_free(&c->kept);
     free(c->path);
     free(c->pd);
     free(c);
@@ -201,9 +256,9 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
     static const struct mkperf_sink_ops ops = {
         .name = "ctf",
         .reads = true,
-        .begin = mkperf_export_needs_sched,
+        .begin = begin,
         .pd = add_pd,
-        .events = mkperf_ignore_events,
+        .events = add_events,
         .sched = add_sched,
         .end = end,
     };

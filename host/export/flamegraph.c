@@ -8,7 +8,8 @@
  * in the title, and shares are of the whole all the same. The root is on top. With a
  * profile to compare with, red grew and blue shrank, by share of the whole; frames that only the
  * other one has are not drawn; their share is in the subtitle. Frames narrower than a tenth of a
- * pixel are omitted; their number is in the description. Losses are in the subtitle.
+ * pixel are omitted; their number is in the description. Losses are in the subtitle; below it the first of what
+ * is more than a note (model/warnings.h), all of it in its tooltip.
  */
 #include "flamegraph.h"
 
@@ -22,7 +23,7 @@
 #include "formats.h"
 #include "stack_tree.h"
 
-enum { WIDTH = 1200, MARGIN = 10, ROW = 16, TOP = 64, BOTTOM = 44, CHARACTER = 7 };
+enum { WIDTH = 1200, MARGIN = 10, ROW = 16, TOP = 64, BOTTOM = 44, CHARACTER = 7, ALARM = 120 };
 
 static const double NARROWEST = 0.1;
 
@@ -291,6 +292,54 @@ static void put_description(void *self, const char *line)
     mkperf_textout_put(t, "\n", 1);
 }
 
+struct alarms {
+    char *text;
+    size_t n;
+    FILE *out;
+    unsigned count;
+    const char *of; /* "", or before lines of the other profile */
+};
+
+static void add_alarm(void *self, enum mkperf_warning_level level, const char *text)
+{
+    struct alarms *a = self;
+
+    if (level != MKPERF_NOTE) {
+        fprintf(a->out, "%s%s%s: %s", a->count++ > 0 ? "\n" : "", a->of,
+                mkperf_warning_names[level], text);
+    }
+}
+
+/* A line, cut where it would be wider than the picture. */
+static void put_alarms(const struct picture *p, const struct mkperf_profile *c)
+{
+    struct alarms a = {.of = ""};
+    char line[ALARM + 1], more[64] = "";
+
+    a.out = mkperf_memstream_open(&a.text, &a.n);
+    mkperf_profile_warnings(c, add_alarm, &a);
+    if (p->x->base != NULL) {
+        a.of = "before: ";
+        mkperf_profile_warnings(p->x->base, add_alarm, &a);
+    }
+    mkperf_memstream_close(a.out);
+    if (a.count > 0) {
+        size_t first = strcspn(a.text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)first, a.text);
+        if (a.count > 1) {
+            snprintf(more, sizeof more, " (and %u more)", a.count - 1);
+        }
+        mkperf_textout_puts(p->t, "<text id=\"warning\" x=\"10\" y=\"56\"><title>");
+        mkperf_textout_xml(p->t, a.text);
+        mkperf_textout_puts(p->t, "</title>");
+        mkperf_textout_xml(p->t, line);
+        mkperf_textout_puts(p->t, first >= sizeof line ? "..." : "");
+        mkperf_textout_xml(p->t, more);
+        mkperf_textout_puts(p->t, "</text>\n");
+    }
+    free(a.text);
+}
+
 static void put_title(const struct picture *p)
 {
     const char *title = p->x->title != NULL ? p->x->title : p->x->input;
@@ -316,7 +365,7 @@ static void put_head(const struct picture *p, const struct mkperf_profile *c, ui
     mkperf_textout_puts(p->t,
                         "</desc>\n<style>text{font:12px monospace;fill:#111}#title{font-size:17px}"
                         "#frames g{cursor:pointer}#frames text{pointer-events:none}"
-                        "#frames .white{fill:#fff}"
+                        "#frames .white{fill:#fff}#warning{fill:#b00000}"
                         "#frames g:hover rect{stroke:#000;stroke-width:1}"
                         ".button{cursor:pointer;fill:#05c}</style>\n<script><![CDATA[\n");
     mkperf_textout_puts(p->t, mkperf_flamegraph_script);
@@ -327,6 +376,7 @@ static void put_head(const struct picture *p, const struct mkperf_profile *c, ui
     put_title(p);
     mkperf_textout_puts(p->t, "</text>\n");
     put_subtitle(p, c, event);
+    put_alarms(p, c);
     mkperf_textout_printf(
         p->t,
         "<text id=\"reset\" class=\"button\" x=\"10\" y=\"20\" display=\"none\">Reset"

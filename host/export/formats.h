@@ -38,6 +38,7 @@ struct mkperf_format {
     enum mkperf_status (*open)(const struct mkperf_export *x, struct mkperf_output *out,
                                struct mkperf_error *e);
     bool sched; /* shows scheduling events, and needs them */
+    bool bare;  /* has no place for warnings */
 };
 
 extern const struct mkperf_format mkperf_formats[];

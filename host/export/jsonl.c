@@ -21,6 +21,7 @@
  *   calls    from, to, calls, notifications: of two PDs, counted by the kernel
  *   core     core, state: "runs" | "late" | "absent", samples, lost: {where: n}, late_events, late_answers: of each
  *            core, if there are several
+ *   warning  level: "note" | "warning" | "ERROR", text: what a reader must know to trust the numbers
  *   totals   samples, lost: {where: n}, late_events, spurious, disturbed, storms, unrepaired, marks, marks_lost,
  *            restarts, counted: [{event, running_ns, enabled_ns}] of multiplexed events,
  *            first_ns, last_ns, overwritten, unread, complete, cost: {event: {kernel, pds}}: the
@@ -335,15 +336,23 @@ static void put_interactions(struct mkperf_textout *t, const struct mkperf_inter
     }
 }
 
-static void put_figure(void *self, const struct mkperf_figure *f, uint64_t value)
+static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
-    put_number(self, mkperf_figure_key(f), value);
+    mkperf_textout_puts(self, "{\"type\":\"warning\"");
+    put_string(self, "level", mkperf_warning_names[level]);
+    put_string(self, "text", text);
+    mkperf_textout_puts(self, "}\n");
+}
+
+static void put_figure(void *self, const char *key, uint64_t value)
+{
+    put_number(self, key, value);
 }
 
 static void put_figures(struct mkperf_textout *t, enum mkperf_figure_section from,
                         enum mkperf_figure_section to, const struct mkperf_totals *totals)
 {
-    mkperf_figures_each(MKPERF_FIGURE_JSON, from, to, totals, put_figure, t);
+    mkperf_figures_each(from, to, totals, put_figure, t);
 }
 
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
@@ -354,6 +363,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 
     put_interactions(t, totals->interactions);
     put_cores(t, totals);
+    mkperf_streamed_warnings(j, totals, put_warning, t);
     mkperf_textout_puts(t, "{\"type\":\"totals\"");
     put_figures(t, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, totals);
     put_lost(t, totals->lost);

@@ -5,7 +5,8 @@
  *
  * Owns: the file. Called through the table of formats. Equal stacks in succession are one sample.
  * Weights are periods (unit none). The format has no field for losses: they are a separate profile
- * "[lost]", in samples; marks are "[marks]", by number, calls and notifications between PDs
+ * "[lost]", in samples; what a reader must know to trust the numbers is a profile "[warnings]" whose frames are the
+ * lines, and the file's name says that it is there; marks are "[marks]", by number, calls and notifications between PDs
  * "[interactions]", and the profiler's cost "[cost of profiling]"; the exporter's name has the sum
  * of losses.
  */
@@ -24,6 +25,9 @@ struct speedscope {
     struct mkperf_profile_chain chain; /* scratch */
     bool comma;                        /* between profiles */
     uint32_t event;                    /* the event of the requested cost */
+    char **warning;                    /* lines */
+    uint32_t nwarnings, warning_room;
+    uint32_t alarms; /* of them, those that are more than notes */
 };
 
 static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)
@@ -41,12 +45,29 @@ static void put_frame(struct speedscope *s, const char *name, const char *note, 
     mkperf_textout_put(t, "}", 1);
 }
 
+static void keep_warning(void *self, enum mkperf_warning_level level, const char *text)
+{
+    struct speedscope *s = self;
+
+    MKPERF_GROW(s->warning, s->warning_room, (size_t)s->nwarnings + 1);
+    s->warning[s->nwarnings++] = mkperf_xprintf("%s: %s", mkperf_warning_names[level], text);
+    s->alarms += level != MKPERF_NOTE;
+}
+
+static void free_warnings(struct speedscope *s)
+{
+    for (uint32_t i = 0; i < s->nwarnings; i++) {
+        free(s->warning[i]);
+    }
+    free(s->warning);
+}
+
 static uint32_t edges_of(const struct speedscope *s)
 {
     return s->c->totals.interactions != NULL ? s->c->totals.interactions->nedges : 0;
 }
 
-/* Frames: functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts. */
+/* Frames: functions, PDs, places of loss, marks, pairs of PDs, the profiler's two parts, warnings. */
 static void put_frames(struct speedscope *s)
 {
     const struct mkperf_places *stack = &s->c->places;
@@ -92,6 +113,10 @@ static void put_frames(struct speedscope *s)
     put_frame(s, "mkperf_capture [kernel]", "", 0);
     mkperf_textout_puts(s->t, ",\n");
     put_frame(s, "profiler's PDs", "", 0);
+    for (uint32_t i = 0; i < s->nwarnings; i++) {
+        mkperf_textout_puts(s->t, ",\n");
+        put_frame(s, s->warning[i], "", 0);
+    }
     mkperf_textout_puts(s->t, "]},\n");
 }
 
@@ -256,6 +281,12 @@ static uint64_t cost_of(const struct speedscope *s, uint32_t i)
     return i == 0 ? s->c->cost.kernel[s->event] : s->c->cost.pds[s->event];
 }
 
+static uint64_t once(const struct speedscope *s, uint32_t i)
+{
+    (void)s, (void)i;
+    return 1;
+}
+
 /* What has no other place in the format. */
 static void put_more(struct speedscope *s)
 {
@@ -274,6 +305,7 @@ static void put_more(struct speedscope *s)
         put_counts(s, "[cost of profiling]", mkperf_places_event_name(&c->places, s->event, room),
                    frame, 2, cost_of);
     }
+    put_counts(s, "[warnings]", "lines", frame + 2, s->nwarnings, once);
 }
 
 static void put_event(struct speedscope *s, uint32_t event)
@@ -294,6 +326,20 @@ static void put_event(struct speedscope *s, uint32_t event)
     free(seen);
 }
 
+/* The title of speedscope's page. */
+static void put_name(const struct speedscope *s, const char *title)
+{
+    char name[512];
+
+    if (s->alarms == 0) {
+        mkperf_textout_json(s->t, title);
+        return;
+    }
+    snprintf(name, sizeof name, "%.400s (%u warning%s: see the profile [warnings])", title,
+             s->alarms, s->alarms == 1 ? "" : "s");
+    mkperf_textout_json(s->t, name);
+}
+
 static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
@@ -302,12 +348,13 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
     if (mkperf_profile_order(c, e) != MKPERF_OK) {
         return e->status;
     }
+    mkperf_profile_warnings(c, keep_warning, &s);
     mkperf_textout_puts(t,
                         "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
     mkperf_textout_printf(t, "\"exporter\":\"mkperf " MKPERF_VERSION " (lost samples: %llu)\",\n",
                           (unsigned long long)mkperf_profile_lost(c));
     mkperf_textout_puts(t, "\"activeProfileIndex\":0,\"name\":");
-    mkperf_textout_json(t, x->title != NULL ? x->title : "mkperf");
+    put_name(&s, x->title != NULL ? x->title : "mkperf");
     mkperf_textout_puts(t, ",\n");
     put_frames(&s);
     mkperf_textout_puts(t, "\"profiles\":[");
@@ -316,6 +363,7 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
     }
     put_more(&s);
     mkperf_textout_puts(t, "]}\n");
+    free_warnings(&s);
     return MKPERF_OK;
 }
 

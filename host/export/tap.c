@@ -3,28 +3,41 @@
 #include "tap.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <string.h>
 
-#include "base/xalloc.h"
 #include "model/figures.h"
 #include "model/relay.h"
+
+static enum mkperf_status begin(void *self, const struct mkperf_session *session,
+                                struct mkperf_error *e)
+{
+    struct mkperf_tap *t = self;
+
+    export_kept_session(&t->kept, session);
+    return mkperf_relay_begin(self, session, e);
+}
+
+static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    struct mkperf_tap *t = self;
+
+    export_kept_events(&t->kept, session);
+    return mkperf_relay_events(self, session, e);
+}
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
 {
     struct mkperf_tap *t = self;
 
-    if (t->print != NULL && pd->id >= t->npds) {
-        MKPERF_GROW(t->name, t->name_room, (size_t)pd->id + 1);
-        t->npds = pd->id + 1;
-        t->name[pd->id] = mkperf_xstrdup(pd->name);
-    }
+    export_kept_pd(&t->kept, pd);
     return mkperf_relay_pd(self, pd, e);
 }
 
 static enum mkperf_status print(const struct mkperf_tap *t, const struct mkperf_sample *s,
                                 struct mkperf_error *e)
 {
-    const char *name = s->pd < t->npds && t->name[s->pd] != NULL ? t->name[s->pd] : "?";
+    const char *name = export_kept_name(&t->kept, s->pd);
     bool kernel = s->flags & MKPERF_SAMPLE_KERNEL;
 
     fprintf(t->print, "%s: time %" PRIu64 " cpu %" PRIu32 " period %" PRIu64 " %s 0x%" PRIx64, name,
@@ -80,7 +93,11 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     }
     t->ended = true;
     t->cut = totals->cut;
-    t->cut_bytes = totals->cut_bytes;
+    if (t->warn != NULL) {
+        struct mkperf_totals all = *totals;
+        memcpy(all.lost, t->lost, sizeof all.lost); /* with what reports of losses said */
+        export_kept_warnings(&t->kept, &all, t->warn, t->self);
+    }
     return mkperf_relay_end(self, totals, e);
 }
 
@@ -89,9 +106,9 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
     static const struct mkperf_sink_ops ops = {
         .name = "tap",
         .reads = true,
-        .begin = mkperf_relay_begin,
+        .begin = begin,
         .pd = add_pd,
-        .events = mkperf_relay_events,
+        .events = add_events,
         .sample = add_sample,
         .mark = mkperf_relay_mark,
         .sched = add_sched,
@@ -111,10 +128,5 @@ uint64_t mkperf_tap_lost(const struct mkperf_tap *t)
 
 void mkperf_tap_free(struct mkperf_tap *t)
 {
-    for (uint32_t i = 0; i < t->npds; i++) {
-        free(t->name[i]);
-    }
-    free(t->name);
-    t->name = NULL;
-    t->npds = 0;
+    export_kept_free(&t->kept);
 }

@@ -2,23 +2,24 @@
 /*
  * A sink in front of another, for a command's report on the stream.
  *
- * Owns: counts of samples and losses, and the printing of samples. Passes everything on unchanged.
+ * Owns: counts of samples and losses, the printing of samples, and the warnings at the end. Passes everything on
+ * unchanged.
  */
 #ifndef MKPERF_HOST_EXPORT_TAP_H
 #define MKPERF_HOST_EXPORT_TAP_H
 
 #include <stdio.h>
 
-#include "model/model.h"
+#include "kept.h"
 
 struct mkperf_tap {
     struct mkperf_sink to; /* first: model/relay.h */
     FILE *print;           /* one line a sample; NULL: none */
-    char **name;           /* of the PDs, with print */
-    uint32_t npds, name_room;
+    void (*warn)(void *self, enum mkperf_warning_level level, const char *text);
+    void *self; /* of warn, which gets what a reader must know; NULL: nothing does */
+    struct export_kept kept;
     bool ended;
-    bool cut; /* as in struct mkperf_totals */
-    uint64_t cut_bytes;
+    bool cut;        /* as in struct mkperf_totals */
     uint64_t events; /* of scheduling */
     uint64_t samples, lost[MKPERF_LOST_PLACES];
 };

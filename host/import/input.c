@@ -171,15 +171,9 @@ static enum mkperf_status read_checked(int i, const char *path, const struct mkp
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct mkperf_plausible *p = mkperf_plausible_new(*sink, NULL);
-    char text[512];
-
     struct mkperf_sink checked = mkperf_plausible_sink(p);
     enum mkperf_status status = inputs[i].read(path, in, &checked, e);
-    for (unsigned k = 0; k < mkperf_plausible_suspects(p) && in->warn != NULL; k++) {
-        char line[560];
-        snprintf(line, sizeof line, "ERROR: %s", mkperf_plausible_text(p, k, text, sizeof text));
-        in->warn(in->self, line);
-    }
+
     mkperf_plausible_free(p);
     return status;
 }

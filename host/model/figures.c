@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/percent.h"
+#include "base/xalloc.h"
 
 /* clang-format off */
 const struct mkperf_loss_place mkperf_loss_places[MKPERF_LOST_PLACES] = {
@@ -19,141 +20,136 @@ const struct mkperf_loss_place mkperf_loss_places[MKPERF_LOST_PLACES] = {
 };
 /* clang-format on */
 
-typedef void print_fn(const struct mkperf_totals *t, FILE *out);
+typedef void text_fn(const struct mkperf_totals *t, FILE *out);
 
 /* How a figure is shown in an output: where, and as what. */
 struct line {
     unsigned order;    /* section + number; 0: not there */
     const char *title; /* of the head, and of the summary if there is one */
     const char *text;  /* %n in it: the value, %p: as a percentage of the samples */
-    print_fn *print;   /* instead, for what one number does not say */
+    text_fn *write;    /* instead, for what one number does not say; "": nothing to say */
 };
 
 struct mkperf_figure {
     const char *key; /* with its unit, unless that is what its name says */
     size_t at;       /* of a uint64_t in struct mkperf_totals */
     bool recovered;  /* a recovered file has it too: what arrived can be counted again */
+    bool warns;      /* if it is not 0, numbers are not what they seem */
     struct line in[MKPERF_FIGURE_OUTPUTS];
 };
 
 /* The timer's samples, by how surely they were attributed. */
-static void head_attributed(const struct mkperf_totals *t, FILE *out)
+static void write_attributed(const struct mkperf_totals *t, FILE *out)
 {
     uint64_t timed = t->confidence[MKPERF_PROVED] + t->confidence[MKPERF_INFERRED] +
                      t->confidence[MKPERF_AMBIGUOUS];
 
     if (timed != 0) {
         fprintf(out,
-                "# attributed  by the timer's registers: %.2f %% proved, %.2f %% by priority, "
-                "%.2f %% ambiguous\n"
-                "#             kernel time is in the code that it returned to; callers only as far "
-                "as they could be read\n",
+                "by the timer's registers: %.2f %% proved, %.2f %% by priority, %.2f %% ambiguous\n"
+                "kernel time is in the code that it returned to; callers only as far as they could "
+                "be read",
                 mkperf_percent(t->confidence[MKPERF_PROVED], timed),
                 mkperf_percent(t->confidence[MKPERF_INFERRED], timed),
                 mkperf_percent(t->confidence[MKPERF_AMBIGUOUS], timed));
     }
 }
 
-static void summary_marks(const struct mkperf_totals *t, FILE *out)
+static void write_marks(const struct mkperf_totals *t, FILE *out)
 {
     if (t->marks != 0 || t->marks_lost != 0) {
-        fprintf(out, "  marks   %" PRIu64 ", %" PRIu64 " lost\n", t->marks, t->marks_lost);
+        fprintf(out, "%" PRIu64 ", %" PRIu64 " lost", t->marks, t->marks_lost);
     }
 }
 
 #define AT(member) offsetof(struct mkperf_totals, member)
 #define HEAD(n, ...) [MKPERF_FIGURE_HEAD] = {(n), __VA_ARGS__}
 #define SUMMARY(n, ...) [MKPERF_FIGURE_SUMMARY] = {(n), __VA_ARGS__}
-#define NOTE(n, text) [MKPERF_FIGURE_NOTE] = {(n), "", (text), NULL}
 #define JSON(n) [MKPERF_FIGURE_JSON] = {(n), "", "", NULL}
 enum { FIRST = MKPERF_SECTION_FIRST, SECOND = MKPERF_SECTION_SECOND, THIRD = MKPERF_SECTION_THIRD };
 
 /* clang-format off */
 static const struct mkperf_figure figures[] = {
-    {"samples", AT(samples), true, {JSON(FIRST + 1)}},
-    {"lost_ring",    AT(lost[MKPERF_LOST_RING]), true, {{0}}},
-    {"lost_output",  AT(lost[MKPERF_LOST_OUTPUT]), true, {{0}}},
-    {"lost_link",    AT(lost[MKPERF_LOST_LINK]), true, {{0}}},
-    {"lost_transit", AT(lost[MKPERF_LOST_TRANSIT]), true, {{0}}},
-    {"lost_chain",   AT(lost[MKPERF_LOST_CHAIN]), true, {{0}}},
-    {"late_events", AT(late_events), false,
+    {"samples", AT(samples), true, false, {JSON(FIRST + 1)}},
+    {"lost_ring",    AT(lost[MKPERF_LOST_RING]), true, false, {{0}}},
+    {"lost_output",  AT(lost[MKPERF_LOST_OUTPUT]), true, false, {{0}}},
+    {"lost_link",    AT(lost[MKPERF_LOST_LINK]), true, false, {{0}}},
+    {"lost_transit", AT(lost[MKPERF_LOST_TRANSIT]), true, false, {{0}}},
+    {"lost_chain",   AT(lost[MKPERF_LOST_CHAIN]), true, false, {{0}}},
+    {"late_events", AT(late_events), false, false,
      {HEAD(SECOND + 2, "late", "%n events counted into samples that were taken late", NULL),
       SUMMARY(FIRST + 1, "late", "%n events counted into samples that were taken late", NULL),
       JSON(SECOND + 1)}},
-    {"spurious", AT(spurious), false,
+    {"spurious", AT(spurious), false, false,
      {HEAD(SECOND + 3, "spurious", "%n interrupts without an overflow", NULL),
       SUMMARY(FIRST + 2, "spurious", "%n interrupts without an overflow", NULL),
       JSON(SECOND + 2)}},
-    {"disturbed", AT(disturbed), false,
+    {"disturbed", AT(disturbed), false, true,
      {HEAD(SECOND + 7, "disturbed", "%n times counters had been changed by something else: shares may be wrong", NULL),
       SUMMARY(FIRST + 3, "disturbed", "%n times counters had been changed by something else", NULL),
-      NOTE(3, "times that counters had been changed by something else"),
       JSON(SECOND + 7)}},
-    {"storms", AT(storms), false,
+    {"storms", AT(storms), false, true,
      {HEAD(SECOND + 8, "storm", "ended by the target: samples took more than half of its time", NULL),
       SUMMARY(FIRST + 4, "storm", "ended by the target: samples took more than half of its time", NULL),
-      NOTE(4, "ended since samples took more than half of the target's time"),
       JSON(SECOND + 8)}},
-    {"unrepaired", AT(unrepaired), false,
+    {"unrepaired", AT(unrepaired), false, false,
      {HEAD(SECOND + 6, "callers", "of %n samples (%p %) may lack the innermost one: no unwind data", NULL),
       SUMMARY(SECOND + 1, NULL, "%n samples may lack the caller of the innermost function", NULL),
       JSON(SECOND + 3)}},
-    {"overwritten", AT(overwritten), false,
+    {"overwritten", AT(overwritten), false, false,
      {HEAD(SECOND + 1, "flight", "%n older samples had been overwritten by these", NULL),
-      NOTE(2, "overwritten by the flight recorder before the first sample"),
       JSON(THIRD + 3)}},
-    {"looks_us", AT(snapshots_us), false, {{0}}},
-    {"unread", AT(unread), false,
+    {"looks_us", AT(snapshots_us), false, false, {{0}}},
+    {"unread", AT(unread), false, false,
      {HEAD(SECOND + 5, "unread", "%n samples without their events' counts: too long an interval", NULL),
-      NOTE(1, "samples without their events' counts"),
       JSON(THIRD + 4)}},
-    {"proved", AT(confidence[MKPERF_PROVED]), false,
-     {HEAD(SECOND + 4, "attributed", NULL, head_attributed)}},
-    {"inferred", AT(confidence[MKPERF_INFERRED]), false, {{0}}},
-    {"ambiguous", AT(confidence[MKPERF_AMBIGUOUS]), false, {{0}}},
-    {"off_cpu_unpaired", AT(off_cpu_unpaired), false,
+    {"proved", AT(confidence[MKPERF_PROVED]), false, false,
+     {HEAD(SECOND + 4, "attributed", NULL, write_attributed)}},
+    {"inferred", AT(confidence[MKPERF_INFERRED]), false, false, {{0}}},
+    {"ambiguous", AT(confidence[MKPERF_AMBIGUOUS]), false, false, {{0}}},
+    {"off_cpu_unpaired", AT(off_cpu_unpaired), false, false,
      {HEAD(SECOND + 15, "blocked", "%n samples of blocked threads left out: for how long is not known", NULL),
       SUMMARY(SECOND + 11, "blocked", "%n samples of blocked threads left out: for how long is not known", NULL),
       JSON(SECOND + 16)}},
-    {"inferred_callers", AT(inferred_callers), false,
+    {"inferred_callers", AT(inferred_callers), false, false,
      {HEAD(SECOND + 16, "callers", "of %n samples (%p %) in other PDs are inferred from registers: docs/stock.md", NULL),
       SUMMARY(SECOND + 12, "callers", "in other PDs inferred from registers in %n samples (%p %)", NULL),
-      NOTE(11, "samples whose callers in other PDs are inferred from registers"), JSON(SECOND + 17)}},
-    {"marks_lost", AT(marks_lost), false, {JSON(SECOND + 5)}},
-    {"restarts", AT(restarts), false,
+      JSON(SECOND + 17)}},
+    {"marks_lost", AT(marks_lost), false, false, {JSON(SECOND + 5)}},
+    {"restarts", AT(restarts), false, true,
      {HEAD(FIRST + 1, "restarts", "the target was restarted %n times; the time in between is missing", NULL),
       SUMMARY(SECOND + 2, "restarts", "%n of the target: the time in between is missing", NULL),
       JSON(SECOND + 6)}},
-    {"marks", AT(marks), true, {SUMMARY(SECOND + 3, "marks", NULL, summary_marks), JSON(SECOND + 4)}},
-    {"sched_events", AT(sched_events), true,
+    {"marks", AT(marks), true, false, {SUMMARY(SECOND + 3, "marks", NULL, write_marks), JSON(SECOND + 4)}},
+    {"sched_events", AT(sched_events), true, false,
      {SUMMARY(SECOND + 4, "sched", "%n scheduling events", NULL), JSON(SECOND + 9)}},
-    {"sched_lost_ring", AT(sched_lost[MKPERF_LOST_RING]), false,
+    {"sched_lost_ring", AT(sched_lost[MKPERF_LOST_RING]), false, true,
      {HEAD(SECOND + 9, "sched", "%n scheduling events lost: sample ring full", NULL),
       SUMMARY(SECOND + 5, "lost", "%n scheduling events in the kernel's ring", NULL),
-      NOTE(5, "scheduling events lost: sample ring full"), JSON(SECOND + 10)}},
-    {"sched_lost_output", AT(sched_lost[MKPERF_LOST_OUTPUT]), false,
+      JSON(SECOND + 10)}},
+    {"sched_lost_output", AT(sched_lost[MKPERF_LOST_OUTPUT]), false, true,
      {HEAD(SECOND + 10, "sched", "%n scheduling events lost: output ring full", NULL),
       SUMMARY(SECOND + 6, "lost", "%n scheduling events in the profiler's output", NULL),
-      NOTE(6, "scheduling events lost: output ring full"), JSON(SECOND + 11)}},
-    {"sched_lost_link", AT(sched_lost[MKPERF_LOST_LINK]), false,
+      JSON(SECOND + 11)}},
+    {"sched_lost_link", AT(sched_lost[MKPERF_LOST_LINK]), false, true,
      {HEAD(SECOND + 11, "sched", "%n scheduling events lost: link too slow", NULL),
       SUMMARY(SECOND + 7, "lost", "%n scheduling events at the link", NULL),
-      NOTE(7, "scheduling events lost: link too slow"), JSON(SECOND + 12)}},
-    {"sched_lost_transit", AT(sched_lost[MKPERF_LOST_TRANSIT]), false,
+      JSON(SECOND + 12)}},
+    {"sched_lost_transit", AT(sched_lost[MKPERF_LOST_TRANSIT]), false, true,
      {HEAD(SECOND + 12, "sched", "%n scheduling events lost: damaged in transit", NULL),
       SUMMARY(SECOND + 8, "lost", "%n scheduling events on the way", NULL),
-      NOTE(8, "scheduling events lost: damaged in transit"), JSON(SECOND + 13)}},
-    {"sched_lost_code", AT(sched_lost[MKPERF_LOST_CHAIN]), false,
+      JSON(SECOND + 13)}},
+    {"sched_lost_code", AT(sched_lost[MKPERF_LOST_CHAIN]), false, true,
      {HEAD(SECOND + 13, "sched", "%n scheduling events lost: their code was in a lost frame", NULL),
       SUMMARY(SECOND + 9, "lost", "%n scheduling events with a lost code", NULL),
-      NOTE(9, "scheduling events lost: their code was in a lost frame"), JSON(SECOND + 14)}},
-    {"sched_overwritten", AT(sched_overwritten), false,
+      JSON(SECOND + 14)}},
+    {"sched_overwritten", AT(sched_overwritten), false, false,
      {HEAD(SECOND + 14, "flight", "%n older scheduling events had been overwritten", NULL),
-      NOTE(10, "scheduling events overwritten by the flight recorder"), JSON(SECOND + 15)}},
-    {"first_ns", AT(first_ns), true, {JSON(THIRD + 1)}},
-    {"last_ns", AT(last_ns), true, {JSON(THIRD + 2)}},
-    {"unordered", AT(unordered), false,
-     {HEAD(SECOND + 16, "unordered", "%n samples of a core came too late for their place in the order of time", NULL),
+      JSON(SECOND + 15)}},
+    {"first_ns", AT(first_ns), true, false, {JSON(THIRD + 1)}},
+    {"last_ns", AT(last_ns), true, false, {JSON(THIRD + 2)}},
+    {"unordered", AT(unordered), false, false,
+     {HEAD(SECOND + 17, "unordered", "%n samples of a core came too late for their place in the order of time", NULL),
       SUMMARY(FIRST + 5, "order", "%n samples of a core came too late for their place", NULL),
       JSON(THIRD + 5)}},
 };
@@ -196,32 +192,19 @@ static const struct mkperf_figure *next(enum mkperf_figure_output output, unsign
     return found;
 }
 
-void mkperf_figures_each(enum mkperf_figure_output output, enum mkperf_figure_section from,
-                         enum mkperf_figure_section to, const struct mkperf_totals *t,
-                         void (*row)(void *self, const struct mkperf_figure *f, uint64_t value),
-                         void *self)
+void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_section to,
+                         const struct mkperf_totals *t,
+                         void (*member)(void *self, const char *key, uint64_t value), void *self)
 {
     const struct mkperf_figure *f;
 
-    for (unsigned order = from; (f = next(output, &order, to)) != NULL;) {
-        if (output == MKPERF_FIGURE_JSON || value_of(f, t) != 0) {
-            row(self, f, value_of(f, t));
-        }
+    for (unsigned order = from; (f = next(MKPERF_FIGURE_JSON, &order, to)) != NULL;) {
+        member(self, f->key, value_of(f, t));
     }
 }
 
-const char *mkperf_figure_key(const struct mkperf_figure *f)
-{
-    return f->key;
-}
-
-const char *mkperf_figure_note(const struct mkperf_figure *f)
-{
-    return f->in[MKPERF_FIGURE_NOTE].text;
-}
-
 /* A line's text, with the value in it. */
-static void print_text(const char *text, uint64_t value, const struct mkperf_totals *t, FILE *out)
+static void put_text(const char *text, uint64_t value, const struct mkperf_totals *t, FILE *out)
 {
     for (const char *p = text; *p != '\0'; p++) {
         if (strncmp(p, "%n", 2) == 0) {
@@ -234,29 +217,70 @@ static void print_text(const char *text, uint64_t value, const struct mkperf_tot
             fputc(*p, out);
         }
     }
-    fputc('\n', out);
+}
+
+/* What a line says; NULL: nothing. The caller frees it. */
+static char *text_of(const struct mkperf_figure *f, const struct line *line,
+                     const struct mkperf_totals *t)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = mkperf_memstream_open(&text, &n);
+
+    if (line->write != NULL) {
+        line->write(t, out);
+    } else if (value_of(f, t) != 0) {
+        put_text(line->text, value_of(f, t), t, out);
+    }
+    mkperf_memstream_close(out);
+    if (n == 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_section from,
+                          enum mkperf_figure_section to, const struct mkperf_totals *t,
+                          void (*row)(void *self, bool warns, const char *title, const char *text),
+                          void *self)
+{
+    const struct mkperf_figure *f;
+
+    for (unsigned order = from; (f = next(output, &order, to)) != NULL;) {
+        char *text = text_of(f, &f->in[output], t);
+
+        if (text != NULL) {
+            row(self, f->warns, f->in[output].title, text);
+        }
+        free(text);
+    }
+}
+
+struct printed {
+    enum mkperf_figure_output output;
+    FILE *out;
+};
+
+static void print_row(void *self, bool warns, const char *title, const char *text)
+{
+    const struct printed *p = self;
+    const char *name = title != NULL ? title : "", *end;
+    bool head = p->output == MKPERF_FIGURE_HEAD;
+
+    (void)warns;
+    for (; (end = strchr(text, '\n')) != NULL; text = end + 1, name = "") {
+        fprintf(p->out, head ? "# %-12s%.*s\n" : "  %-7s %.*s\n", name, (int)(end - text), text);
+    }
+    fprintf(p->out, head ? "# %-12s%s\n" : title != NULL ? "  %-7s %s\n" : "  %s%s\n", name, text);
 }
 
 void mkperf_figures_print(enum mkperf_figure_output output, enum mkperf_figure_section from,
                           enum mkperf_figure_section to, const struct mkperf_totals *t, FILE *out)
 {
-    const struct mkperf_figure *f;
+    struct printed p = {output, out};
 
-    for (unsigned order = from; (f = next(output, &order, to)) != NULL;) {
-        const struct line *line = &f->in[output];
-
-        if (line->print != NULL) {
-            line->print(t, out);
-        } else if (value_of(f, t) != 0) {
-            if (output == MKPERF_FIGURE_HEAD) {
-                fprintf(out, "# %-12s", line->title);
-            } else {
-                fprintf(out, line->title != NULL ? "  %-7s " : "  %s",
-                        line->title != NULL ? line->title : "");
-            }
-            print_text(line->text, value_of(f, t), t, out);
-        }
-    }
+    mkperf_figures_texts(output, from, to, t, print_row, &p);
 }
 
 void mkperf_figures_write(const struct mkperf_totals *t, bool recovered, FILE *out)

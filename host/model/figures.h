@@ -4,7 +4,7 @@
  * where samples are lost.
  *
  * Owns: names and texts of the members of struct mkperf_totals. perf.data's writer and
- * reader, the head of reports, record's summary, JSON Lines, CSV and the notes of other formats
+ * reader, the head of reports, record's summary, JSON Lines and the warnings of all formats (warnings.h)
  * loop over the table. To add a figure: a member in model.h, a row in figures.c, and what counts
  * it.
  */
@@ -31,7 +31,6 @@ uint64_t mkperf_lost_sum(const uint64_t lost[MKPERF_LOST_PLACES]);
 enum mkperf_figure_output {
     MKPERF_FIGURE_HEAD,    /* of reports: "# TITLE TEXT" */
     MKPERF_FIGURE_SUMMARY, /* of record: "  TITLE TEXT" */
-    MKPERF_FIGURE_NOTE,    /* of formats with room for text: "TEXT: N" */
     MKPERF_FIGURE_JSON,    /* ,"KEY":N */
     MKPERF_FIGURE_OUTPUTS,
 };
@@ -44,17 +43,19 @@ enum mkperf_figure_section {
     MKPERF_SECTION_END = 60,
 };
 
-struct mkperf_figure;
+/* Calls member for each figure of a section of JSON, in order, also if it is 0. */
+void mkperf_figures_each(enum mkperf_figure_section from, enum mkperf_figure_section to,
+                         const struct mkperf_totals *t,
+                         void (*member)(void *self, const char *key, uint64_t value), void *self);
 
-/* Calls row for each figure of a section of an output, in order. A text output skips what is 0. */
-void mkperf_figures_each(enum mkperf_figure_output output, enum mkperf_figure_section from,
-                         enum mkperf_figure_section to, const struct mkperf_totals *t,
-                         void (*row)(void *self, const struct mkperf_figure *f, uint64_t value),
-                         void *self);
-
-const char *mkperf_figure_key(const struct mkperf_figure *f);
-/* The text of a figure for a note, without its value. */
-const char *mkperf_figure_note(const struct mkperf_figure *f);
+/*
+ * Calls row for each line that a section of the head or the summary has, in order; what is 0 has none. title:
+ * NULL in lines of the summary without one. text may have several lines. warns: numbers are not what they seem.
+ */
+void mkperf_figures_texts(enum mkperf_figure_output output, enum mkperf_figure_section from,
+                          enum mkperf_figure_section to, const struct mkperf_totals *t,
+                          void (*row)(void *self, bool warns, const char *title, const char *text),
+                          void *self);
 
 /* Prints the lines of a section of the head or the summary. */
 void mkperf_figures_print(enum mkperf_figure_output output, enum mkperf_figure_section from,

@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "base/percent.h"
-#include "model/cores.h"
 #include "model/figures.h"
 #include "model/interactions.h"
-#include "model/plausible.h"
+#include "model/warnings.h"
 #include "profile.h"
 
 enum { LINE = 1024, MARKS_SHOWN = 100 };
@@ -51,23 +50,14 @@ static void note_event(const struct notes *n, uint32_t i)
     note(n, "event %s: %" PRIu64 " samples, period sum %" PRIu64 "%s",
          mkperf_places_event_name(&c->places, i, room), c->total[i].samples, c->total[i].period,
          how);
-    if (c->totals.enabled_ns[i] != 0) {
-        note(n, "event %s multiplexed: counted %.2f %% of the time",
-             mkperf_places_event_name(&c->places, i, room),
-             mkperf_percent(c->totals.running_ns[i], c->totals.enabled_ns[i]));
-    }
 }
 
 static void note_image(const struct notes *n)
 {
     const struct mkperf_places *s = &n->c->places;
-    const struct mkperf_totals *t = &n->c->totals;
-    char text[512];
 
     if (s->image != NULL) {
         note(n, "image: %s, which lists its programs", s->image);
-    } else if (s->unverified != NULL) {
-        note(n, "image: unverified, %s", s->unverified);
     }
     for (uint32_t i = 0; i < s->npds; i++) {
         if (s->pd[i].name != NULL && s->pd[i].problem != NULL) {
@@ -77,17 +67,12 @@ static void note_image(const struct notes *n)
     if (s->kernel_problem != NULL) {
         note(n, "no symbols for the kernel: %s", s->kernel_problem);
     }
-    for (unsigned i = 0; i < t->nsuspects; i++) {
-        const char *name = t->suspect[i].pd == MKPERF_SUSPECT_KERNEL
-                               ? "kernel"
-                               : mkperf_profile_pd_name(n->c, t->suspect[i].pd);
-        note(n, "ERROR: %s", mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
-    }
 }
 
-static void note_figure(void *self, const struct mkperf_figure *f, uint64_t value)
+static void note_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
-    note(self, "%s: %" PRIu64, mkperf_figure_note(f), value);
+    note(self, "%s%s%s", level == MKPERF_NOTE ? "" : mkperf_warning_names[level],
+         level == MKPERF_NOTE ? "" : ": ", text);
 }
 
 static void note_losses(const struct notes *n)
@@ -104,10 +89,6 @@ static void note_losses(const struct notes *n)
         }
     }
     n->put(n->self, line);
-    note(n, "late events: %" PRIu64 ", spurious: %" PRIu64, c->totals.late_events,
-         c->totals.spurious);
-    mkperf_figures_each(MKPERF_FIGURE_NOTE, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, &c->totals,
-                        note_figure, (void *)n);
 }
 
 static void note_cost(const struct notes *n)
@@ -167,16 +148,30 @@ static void note_interactions(const struct notes *n)
     }
 }
 
+static const char *name_of(const void *names, uint32_t pd)
+{
+    return mkperf_profile_pd_name(names, pd);
+}
+
+void mkperf_profile_warnings(const struct mkperf_profile *p,
+                             void (*put)(void *self, enum mkperf_warning_level level,
+                                         const char *text),
+                             void *self)
+{
+    struct mkperf_totals totals = p->totals;
+    const struct mkperf_warnings w = {
+        .session = &p->places.session, .totals = &totals, .pd_name = name_of, .names = p};
+
+    memcpy(totals.lost, p->lost, sizeof totals.lost); /* with what reports of losses said */
+    mkperf_warnings_each(&w, put, self);
+}
+
 void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self, const char *line),
                           void *self)
 {
     struct notes n = {p, put, self};
-    char text[MKPERF_CORES_TEXT];
 
-    for (unsigned i = 0; mkperf_cores_warning(&p->places.session, i, text); i++) {
-        note(&n, "warning: %s", text);
-    }
-
+    mkperf_profile_warnings(p, note_warning, &n);
     for (uint32_t i = 0; i < p->nevents; i++) {
         note_event(&n, i);
     }
@@ -185,8 +180,9 @@ void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self
     note_cost(&n);
     note_marks(&n);
     note_interactions(&n);
-    put(self, p->totals.complete ? "complete: yes"
-                                 : "complete: unknown, no matching totals from the target");
+    if (p->totals.complete) {
+        put(self, "complete: yes");
+    }
     if (p->places.command != NULL) {
         note(&n, "recorded by: %s", p->places.command);
     }

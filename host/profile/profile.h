@@ -13,6 +13,7 @@
 #include "base/spool.h"
 #include "cost.h"
 #include "filter.h"
+#include "model/warnings.h"
 #include "places.h"
 #include "schedule.h"
 #include "utilisation.h"
@@ -159,8 +160,14 @@ static inline const char *mkperf_profile_pd_name(const struct mkperf_profile *p,
     return pd < p->places.npds && p->places.pd[pd].name != NULL ? p->places.pd[pd].name : "";
 }
 
+/* notes.c: what a reader must know to trust the numbers, model/warnings.h. */
+void mkperf_profile_warnings(const struct mkperf_profile *p,
+                             void (*put)(void *self, enum mkperf_warning_level level,
+                                         const char *text),
+                             void *self);
+
 /*
- * notes.c: the head that formats with room for text carry, a line at a time, `put` once for each:
+ * The head that formats with room for text carry, a line at a time, `put` once for each: those warnings,
  * events with periods and sums, losses by place, the cost of profiling, marks, interactions,
  * completeness, the command.
  */

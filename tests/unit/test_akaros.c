@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kprof2perf with the ELFs of an Akaros machine, which is an x86-64: names, kernel chains, the
- * architecture, read by perf and by mkperf. Needs perf and a gcc for x86-64.
+ * architecture, read by perf and by mkperf; and with ELFs of other builds. Needs perf and a gcc for x86-64.
  */
 #include "recording.h"
 
@@ -15,6 +15,14 @@ static const char program[] =
 
 /* Offsets: _start 0, outer 7, inner 13; behind the calls 5 and 12. */
 enum { INNER = 13, IN_START = 5, IN_OUTER = 12 };
+
+/* Other builds: one without calls where there were some, one without code there. */
+static const char moved[] = "asm(\".globl _start\\n"
+                            ".type _start,@function\\n_start: .skip 32, 0x90\\n"
+                            "jmp _start\\n.size _start,.-_start\\n\");\n";
+static const char shorter[] = "asm(\".globl _start\\n"
+                              ".type _start,@function\\n_start: jmp _start\\n"
+                              ".size _start,.-_start\\n\");\n";
 
 static FILE *kpdata;
 
@@ -57,17 +65,20 @@ static void put_map(const char *path)
 static int setup(void **state)
 {
     static const struct {
-        const char *name, *flags;
-    } elf[] = {{"akaros", "-Wl,-Ttext=0xffffffffc2000000"}, {"prog", "-Wl,-Ttext=0x401000"}};
+        const char *name, *text, *flags;
+    } elf[] = {{"akaros", program, "-Wl,-Ttext=0xffffffffc2000000"},
+               {"prog", program, "-Wl,-Ttext=0x401000"},
+               {"other", shorter, "-Wl,-Ttext=0xffffffffc2000000"},
+               {"moved", moved, "-Wl,-Ttext=0x401000"}};
 
     (void)state;
     assert_non_null(mkdtemp(recording_dir));
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < sizeof elf / sizeof *elf; i++) {
         char name[16];
         snprintf(name, sizeof name, "%s.c", elf[i].name);
         FILE *f = fopen(recording_path(name), "w");
         assert_non_null(f);
-        fputs(program, f);
+        fputs(elf[i].text, f);
         assert_int_equal(fclose(f), 0);
         free(recording_shell("cd %s && gcc -g -no-pie -nostdlib -static -Wl,--build-id "
                              "%s -o %s.elf %s.c",
@@ -144,11 +155,44 @@ static void mkperf_names_akaros(void **state)
     assert_non_null(strstr(text, "ret"));
 }
 
+/* The ELFs that ran leave no doubt; those of another build are named with the samples that cannot be of them, on
+ * the screen and in the file. */
+static void plausible(void **state)
+{
+    char *text;
+    int status;
+
+    (void)state;
+    text = RUN(kprof2perf, &status, "-i", recording_path("kpdata"), "-k",
+               recording_path("akaros.elf"), "--root-dir", recording_dir, "-o",
+               recording_path("good.data"));
+    assert_int_equal(status, 0);
+    assert_null(strstr(text, "ERROR"));
+    text = RUN(report, &status, "--stdio", "-i", recording_path("good.data"));
+    assert_null(strstr(text, "ERROR"));
+    free(recording_shell("mkdir %s/root && cp %s %s/root/prog.elf", recording_dir,
+                         recording_path("moved.elf"), recording_dir));
+    text = RUN(kprof2perf, &status, "-i", recording_path("kpdata"), "-k",
+               recording_path("other.elf"), "--root-dir", recording_path("root"), "-o",
+               recording_path("bad.data"));
+    assert_int_equal(status, 0);
+    assert_int_equal(count(text, "mkperf kprof2perf: ERROR: "), 2);
+    assert_non_null(strstr(text,
+                           "ERROR: kernel: 10 of 10 samples cannot be of its ELF (10 where it "
+                           "has no code, 0 with a return address that follows no call)"));
+    assert_non_null(strstr(text, "10 of 10 samples cannot be of its ELF (0 where it has no code, "
+                                 "10 with a return address that follows no call): another program "
+                                 "or build ran, or it has no frame pointers"));
+    text = RUN(report, &status, "--stdio", "-i", recording_path("bad.data"));
+    assert_int_equal(count(text, "# ERROR: "), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(perf_names_akaros),
         cmocka_unit_test(mkperf_names_akaros),
+        cmocka_unit_test(plausible),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
