@@ -4,10 +4,9 @@
  *
  * Owns: the command line and when what is printed. The numbers are sched/'s and the target's.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/printout.h"
 #include "base/process.h"
 #include "base/xalloc.h"
 #include "cmd.h"
@@ -79,7 +78,7 @@ static const struct mkperf_option options[] = {
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "print there (default: standard output)",
+     .help = "print there (default: standard output); it is FILE.partial until all is printed",
      .store = MKPERF_TEXT(struct command, output)},
     {.id = 0},
 };
@@ -117,7 +116,7 @@ static void print(const struct report_latency *l, FILE *out)
     } else {
         report_latency_print(l, out);
     }
-    (void)fflush(out); /* errors are sticky: close_output tells them */
+    (void)fflush(out); /* mkperf_printout_close reports the error */
 }
 
 static enum mkperf_status no_events(const struct command *c, struct mkperf_error *e)
@@ -281,22 +280,11 @@ static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_
     return e->status;
 }
 
-static enum mkperf_status close_output(const struct command *c, FILE *out, struct mkperf_error *e)
-{
-    bool failed = fflush(out) != 0 || ferror(out);
-
-    failed |= out != stdout && fclose(out) != 0;
-    return failed && e->status == MKPERF_OK
-               ? mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s",
-                                  c->output != NULL ? c->output : "standard output",
-                                  strerror(errno))
-               : e->status;
-}
-
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct command *c = self;
     bool live = c->talk.options.link.target != NULL;
+    struct mkperf_printout out;
 
     if (live && (c->input != NULL || args->n > 0)) {
         return mkperf_usage_error(e, "latency", "a recording and a target (-t) exclude each other");
@@ -312,12 +300,13 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                                           : "--at is for --critical-path");
     }
     c->input = args->n > 0 ? args->operand[0] : c->input != NULL ? c->input : "perf.data";
-    FILE *out = c->output != NULL ? fopen(c->output, "we") : stdout;
-    if (out == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->output, strerror(errno));
+    if (mkperf_printout_open(&out, c->output != NULL ? c->output : "-", e) != MKPERF_OK) {
+        return e->status;
     }
-    (void)(live ? of_target(c, out, e) : c->path ? of_path(c, out, e) : of_recording(c, out, e));
-    return close_output(c, out, e);
+    (void)(live      ? of_target(c, out.to, e)
+           : c->path ? of_path(c, out.to, e)
+                     : of_recording(c, out.to, e));
+    return mkperf_printout_close(&out, e);
 }
 
 static int latency_main(int argc, char **argv)

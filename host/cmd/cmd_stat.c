@@ -4,9 +4,9 @@
  *
  * Owns: the command line and the output. The measurement is stat/measure.c's.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/printout.h"
 #include "base/process.h"
 #include "base/xalloc.h"
 #include "cmd.h"
@@ -20,6 +20,7 @@ enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 struct stat {
     struct stat_measure measure;
     const char *only, *output, *separator;
+    struct mkperf_printout printout;
 };
 
 static const struct mkperf_option options[] = {
@@ -80,7 +81,7 @@ static const struct mkperf_option options[] = {
      .name = "output",
      .value = "FILE",
      .kind = MKPERF_VALUE_FILE,
-     .help = "print there (default: standard error)",
+     .help = "print there (default: standard error); it is FILE.partial until all is printed",
      .store = MKPERF_TEXT(struct stat, output)},
     {.id = 0},
 };
@@ -127,34 +128,25 @@ static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
     return c->events_count != 0 ? MKPERF_OK : mkperf_events_parse("cycles,instructions", c, e);
 }
 
+/* perf stat prints to standard error, too. */
 static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
 {
-    s->measure.style = (struct stat_style){.out = stderr,
+    if (s->output != NULL && mkperf_printout_open(&s->printout, s->output, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->measure.style = (struct stat_style){.out = s->output != NULL ? s->printout.to : stderr,
                                            .separator = s->separator,
                                            .interval = s->measure.interval_ms != 0,
                                            .per_core = s->measure.per_core,
                                            .runs = 1,
                                            .only = s->only,
                                            .title = s->measure.talk.options.link.target};
-    if (s->output != NULL && (s->measure.style.out = fopen(s->output, "w")) == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: cannot be written", s->output);
-    }
-    return MKPERF_OK;
-}
-
-static enum mkperf_status close_output(struct stat *s, struct mkperf_error *e)
-{
-    if (s->measure.style.out != NULL && s->measure.style.out != stderr &&
-        (ferror(s->measure.style.out) | fclose(s->measure.style.out)) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: writing failed", s->output);
-    }
     return MKPERF_OK;
 }
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct stat *s = self;
-    struct mkperf_error late = {.status = MKPERF_OK};
 
     (void)args;
     if (check_options(s, e) != MKPERF_OK || open_output(s, e) != MKPERF_OK) {
@@ -162,10 +154,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     }
     s->measure.talk.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
-    if (close_output(s, &late) != MKPERF_OK && e->status == MKPERF_OK) {
-        *e = late;
-    }
-    return e->status;
+    return mkperf_printout_close(&s->printout, e);
 }
 
 static int stat_main(int argc, char **argv)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/outfile.h"
 #include "base/printable.h"
+#include "base/printout.h"
 #include "base/xalloc.h"
 #include "import/input.h"
 
@@ -183,25 +183,17 @@ void report_interactions_dot(const struct mkperf_interactions *i, FILE *out)
 static enum mkperf_status write_to(const struct mkperf_interactions *i, const char *path, bool dot,
                                    const char *output, struct mkperf_error *e)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *f = mkperf_memstream_open(&text, &n);
-    struct mkperf_outfile out;
+    struct mkperf_printout out;
 
+    if (mkperf_printout_open(&out, output, e) != MKPERF_OK) {
+        return e->status;
+    }
     if (dot) {
-        report_interactions_dot(i, f);
+        report_interactions_dot(i, out.to);
     } else {
-        report_interactions_print(i, path, f);
+        report_interactions_print(i, path, out.to);
     }
-    mkperf_memstream_close(f);
-    if (mkperf_outfile_open(&out, output, e) == MKPERF_OK) {
-        if (mkperf_outfile_write(&out, text, n, e) == MKPERF_OK) {
-            mkperf_outfile_finish(&out, e);
-        }
-        mkperf_outfile_close(&out);
-    }
-    free(text);
-    return e->status;
+    return mkperf_printout_close(&out, e);
 }
 
 enum mkperf_status report_interactions(const char *path, bool dot, const char *output,

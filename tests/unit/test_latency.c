@@ -4,6 +4,9 @@
 
 #include "pd/profiler/latency.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 enum { ROUNDS = 40 };
 
 static struct story story; /* as it was written */
@@ -119,6 +122,47 @@ static void critical_path(void **state)
     text = RUN(latency, &status, "--critical-path=round", "-x", ",", recording_path("story.data"));
     assert_int_equal(status, 0);
     has(text, "path,1100500,1147000,");
+}
+
+/* A disk that is full in the middle: an older file stays, and what was printed has another name. */
+static void full_disk(void **state)
+{
+    struct rlimit limit, small;
+    int status;
+
+    (void)state;
+    free(recording_shell("echo older >%s; rm -f %s", recording_path("printed"),
+                         recording_path("new")));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = (struct rlimit){.rlim_cur = 1000, .rlim_max = limit.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    for (const char *const *name = (const char *const[]){"printed", "new", NULL}; *name; name++) {
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        char *text =
+            RUN(latency, &status, "-o", recording_path(*name), recording_path("story.data"));
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        assert_int_equal(status, MKPERF_ERR_OUTPUT);
+        has(text, ".partial: File too large; what was printed until then is in ");
+    }
+    char *left = recording_shell("cat %s; cd %s && ls new; wc -c <new.partial; rm *.partial",
+                                 recording_path("printed"), recording_dir);
+    assert_string_equal(left, "older\n1000\n");
+    free(left);
+    (void)RUN(latency, &status, "-o", "/dev/full", recording_path("story.data"));
+    assert_int_equal(status, MKPERF_ERR_OUTPUT);
+    /* Nothing is printed of a file that is not there. */
+    (void)RUN(latency, &status, "-o", recording_path("new"), "missing.data");
+    assert_int_equal(status, MKPERF_ERR_INPUT);
+    left = recording_shell("cd %s && ls new new.partial 2>/dev/null", recording_dir);
+    assert_string_equal(left, "");
+    free(left);
+    (void)RUN(latency, &status, "-o", recording_path("printed"), recording_path("story.data"));
+    assert_int_equal(status, 0);
+    left = recording_shell("head -n 1 %s; cd %s && ls *.partial 2>/dev/null",
+                           recording_path("printed"), recording_dir);
+    has(left, "# ");
+    assert_null(strstr(left, "partial"));
+    free(left);
 }
 
 static void critical_path_refuses(void **state)
@@ -243,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables),
         cmocka_unit_test(values),
+        cmocka_unit_test(full_disk),
         cmocka_unit_test(critical_path),
         cmocka_unit_test(critical_path_refuses),
         cmocka_unit_test(same_as_on_the_target),

@@ -6,6 +6,8 @@
 #include "one_target.h"
 #include "recording.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 /* A line's fields with -x ,: of the first with this PD ("": the system) and event. */
@@ -140,6 +142,45 @@ static void test_parts(void **state)
     assert_non_null(strstr(text, "an answer that is not to GetCounts"));
 }
 
+/* -o: no file has the name if the disk is full, or if nothing was counted. */
+static void test_output(void **state)
+{
+    const char *out = recording_path("counts");
+    struct rlimit limit, small;
+    int status;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = (struct rlimit){.rlim_cur = 200, .rlim_max = limit.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    begin((struct how){.counts = COUNTED});
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    (void)RUN(stat, &status, "-t", address, "-e", "cycles", "-x", ",", "-I", "10", "--duration",
+              "0.08", "-o", out);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    end();
+    assert_int_equal(status, MKPERF_ERR_OUTPUT);
+    assert_int_equal(access(out, F_OK), -1);
+    char *lines = recording_shell("grep -c 0000000,70000, %s.partial; rm %s.partial", out, out);
+    assert_in_range(atoi(lines), 2, 8); /* what was counted until then is there */
+    free(lines);
+    begin((struct how){.counts = BOB_STARTS, .readings = 0});
+    (void)RUN(stat, &status, "-t", address, "-e", "cycles", "--duration", "9", "-o", out);
+    end();
+    assert_int_equal(status, MKPERF_ERR_REFUSED);
+    lines = recording_shell("ls %s*", out);
+    assert_string_equal(lines, "");
+    free(lines);
+    begin((struct how){.counts = COUNTED});
+    (void)RUN(stat, &status, "-t", address, "-e", "cycles", "--duration", "0.02", "-o", out);
+    end();
+    assert_int_equal(status, 0);
+    lines = recording_shell("grep -c ' cycles ' %s; ls %s*", out, out);
+    assert_int_equal(atoi(lines), 1);
+    assert_null(strstr(lines, "partial"));
+    free(lines);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -152,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_taken_over),      cmocka_unit_test(test_by_pd),
         cmocka_unit_test(test_ended_on_target), cmocka_unit_test(test_intervals_and_runs),
         cmocka_unit_test(test_nothing),         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_output),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a command prints into the file of its option -o.
+ *
+ * Owns: a stream into an output file (outfile.h): the file has its name only when everything is
+ * printed. What is flushed is in the file. If the command fails, or writing does, what was printed
+ * until then stays under the temporary name, which the error's text then has; a file in which nothing
+ * was printed is removed.
+ */
+#ifndef MKPERF_HOST_BASE_PRINTOUT_H
+#define MKPERF_HOST_BASE_PRINTOUT_H
+
+#include <stdio.h>
+
+#include "outfile.h"
+
+struct mkperf_printout {
+    FILE *to; /* NULL: not open */
+    struct mkperf_outfile file;
+    struct mkperf_error error; /* the first one of writing */
+};
+
+/* "-": standard output. OUTPUT: it cannot be written. p stays where it is in memory. */
+enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *path,
+                                        struct mkperf_error *e);
+
+/* Closes what is open. The file gets its name if nothing failed before: *e says, and gets the
+ * error of writing if it has none. Returns e->status. */
+enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkperf_error *e);
+
+#endif
