@@ -41,10 +41,11 @@ void stat_begin(struct stat_reading *r, const mkperf_Counts *m)
 }
 
 /* What a core counted, scaled like the sums from the time that its counters counted. */
-static void add_core(struct stat_reading *r, const mkperf_CoreCount *c)
+static void add_core(struct stat_reading *r, const mkperf_CoreCount *c, uint64_t tick_hz)
 {
     struct stat_row *row = stat_row(r, STAT_CORE + c->core % MKPERF_MAX_CORES);
 
+    row->seconds = tick_hz != 0 ? (double)c->enabled_ticks / (double)tick_hz : 0;
     for (unsigned i = 0; i < r->events && i < c->events_count; i++) {
         const mkperf_EventCount *v = &c->events[i];
         double scale = r->slices > 1 && v->running_ticks != 0
@@ -58,7 +59,7 @@ static void add_core(struct stat_reading *r, const mkperf_CoreCount *c)
 void stat_add(struct stat_reading *r, const mkperf_Counts *m, struct mkperf_pds *pds)
 {
     for (unsigned i = 0; i < m->cores_count; i++) {
-        add_core(r, &m->cores[i]);
+        add_core(r, &m->cores[i], m->tick_hz);
     }
     for (unsigned t = 0; t < m->threads_count; t++) {
         const mkperf_ThreadCount *c = &m->threads[t];
@@ -145,6 +146,7 @@ void stat_difference(struct stat_reading *out, const struct stat_reading *now,
     for (unsigned k = 0; k < before->rows; k++) {
         const struct stat_row *was = &before->row[k];
         struct stat_row *row = k == 0 ? &out->row[0] : stat_row(out, was->pd);
+        row->seconds -= was->seconds;
         for (unsigned i = 0; i < out->events; i++) {
             /* A scaled value may fall when a slice ends; a count never does. */
             row->value[i].user = fmax(row->value[i].user - was->value[i].user, 0);
@@ -165,6 +167,7 @@ void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r)
         struct stat_row *to = k == 0 ? &sum->row[0] : stat_row(sum, r->row[k].pd);
         struct stat_row *squares = k == 0 ? &s->squares.row[0]
                                           : stat_row(&s->squares, r->row[k].pd);
+        to->seconds += r->row[k].seconds;
         for (unsigned i = 0; i < r->events; i++) {
             double value = stat_sum(&r->row[k].value[i]);
             to->value[i].user += r->row[k].value[i].user;
@@ -189,6 +192,7 @@ void stat_repeat_mean(const struct stat_repeat *s, struct stat_reading *out)
         out->share[i] /= n;
     }
     for (unsigned k = 0; k < out->rows; k++) {
+        out->row[k].seconds /= n;
         for (unsigned i = 0; i < out->events; i++) {
             struct stat_value *v = &out->row[k].value[i];
             v->user /= n;

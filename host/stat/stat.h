@@ -26,7 +26,8 @@ struct stat_value {
 };
 
 struct stat_row {
-    uint32_t pd; /* of row 1 and up; or STAT_CORE + the core */
+    uint32_t pd;    /* of row 1 and up; or STAT_CORE + the core */
+    double seconds; /* a core's own, since the session began there; 0: the reading's */
     struct stat_value value[STAT_EVENTS];
 };
 
@@ -48,6 +49,11 @@ static inline double stat_sum(const struct stat_value *v)
 static inline bool stat_is_core(const struct stat_row *row)
 {
     return row->pd >= STAT_CORE;
+}
+
+static inline double stat_seconds(const struct stat_reading *r, const struct stat_row *row)
+{
+    return row->seconds > 0 ? row->seconds : r->seconds;
 }
 
 /* The row of a PD or core, maybe a new one; when there is no room, the last one. */

@@ -70,10 +70,10 @@ static double count_of(const struct stat_reading *r, const struct stat_row *row,
 bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
                   const mkperf_Session *session, unsigned i, double *figure, const char **unit)
 {
-    double count = stat_sum(&row->value[i]);
+    double count = stat_sum(&row->value[i]), seconds = stat_seconds(r, row);
 
-    if (strcmp(session->events[i].name, MKPERF_RUN_TIME_EVENT) == 0 && r->seconds > 0) {
-        *figure = count / r->seconds / 1e9;
+    if (strcmp(session->events[i].name, MKPERF_RUN_TIME_EVENT) == 0 && seconds > 0) {
+        *figure = count / seconds / 1e9;
         *unit = "CPUs utilized";
         return true;
     }
@@ -87,11 +87,11 @@ bool stat_derived(const struct stat_reading *r, const struct stat_row *row,
             return true;
         }
     }
-    if (r->seconds <= 0) {
+    if (seconds <= 0) {
         return false;
     }
     bool cycles = session->events[i].code == CPU_CYCLES;
-    double rate = count / r->seconds;
+    double rate = count / seconds;
     *unit = cycles ? "GHz" : rate >= 1e6 ? "M/sec" : rate >= 1e3 ? "K/sec" : "/sec";
     *figure = rate / (cycles ? 1e9 : rate >= 1e6 ? 1e6 : rate >= 1e3 ? 1e3 : 1);
     return true;
@@ -173,7 +173,7 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
     }
     bool derived = stat_derived(r, row, style->session, i, &figure, &unit);
     fprintf(style->out, "%s%s%s%s%s%.0f%s%.2f%s", s, s, v->name, modes(v), s,
-            r->seconds * r->share[i] * 1e9, s, 100 * r->share[i], s);
+            stat_seconds(r, row) * r->share[i] * 1e9, s, 100 * r->share[i], s);
     if (derived) {
         fprintf(style->out, "%.6f%s%s", figure, s, unit);
     } else {

@@ -180,6 +180,25 @@ static void test_cores(void **state)
     free(text);
     stat_difference(&out, &reading, &other);
     assert_true(fabs(stat_sum(&out.row[2].value[0]) - 220) < 1e-9);
+    /* Core 1 came a quarter of the time late: rates are of its own time. */
+    m.cores[0].enabled_ticks = 1500;
+    stat_add(&reading, &m, NULL);
+    text = print(true, ",");
+    assert_non_null(strstr(text, "C0,1,110,,cycles,2000000000,100.00,0.000000,GHz,"));
+    assert_non_null(strstr(text, "C1,1,220,,cycles,1500000000,100.00,"));
+    free(text);
+    other = reading; /* and an interval, and the mean of two runs */
+    m.cores[0].enabled_ticks = 3300;
+    stat_add(&reading, &m, NULL);
+    stat_difference(&out, &reading, &other);
+    assert_true(fabs(out.row[2].seconds - 1.8) < 1e-9);
+    struct stat_repeat *runs = test_calloc(1, sizeof *runs);
+    stat_repeat_add(runs, &other);
+    stat_repeat_add(runs, &reading);
+    stat_repeat_mean(runs, &out);
+    assert_true(fabs(out.row[2].seconds - 2.4) < 1e-9);
+    test_free(runs);
+    m.cores[0].enabled_ticks = 2000;
     reading.slices = 2; /* core 1 counted for a quarter of its time */
     m.cores[0].events[0].running_ticks = 500;
     stat_add(&reading, &m, NULL);
@@ -211,6 +230,9 @@ static void test_derived(void **state)
     assert_true(fabs(figure - 2) < 1e-9 && strcmp(unit, "insn per cycle") == 0);
     assert_true(stat_derived(&reading, &reading.row[0], &session, 2, &figure, &unit));
     assert_true(fabs(figure - .5) < 1e-9 && strcmp(unit, "misses per 1000 insn") == 0);
+    reading.row[0].seconds = 1; /* a core's own time */
+    assert_true(stat_derived(&reading, &reading.row[0], &session, 0, &figure, &unit));
+    assert_true(fabs(figure - 3) < 1e-9 && strcmp(unit, "GHz") == 0);
     session.events[0].kernel_counter = 0; /* cycles of other modes: no ratio */
     assert_true(stat_derived(&reading, &reading.row[0], &session, 1, &figure, &unit));
     assert_string_equal(unit, "M/sec");
