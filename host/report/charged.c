@@ -6,24 +6,22 @@
 
 #include "base/percent.h"
 
-const char report_charged_titles[] = " Charged      Self   Imposed  For others  PD";
-
 static double share(const struct mkperf_charge *c, const struct mkperf_weight *w)
 {
     return mkperf_percent(w->period, c->total.period);
 }
 
 void report_charged_row(const struct mkperf_charge *c, const struct mkperf_charge_pd *pd,
-                        const char *name, char *text, size_t n)
+                        const char *more, const char *name, char *text, size_t n)
 {
-    snprintf(text, n, "%8.2f%% %8.2f%% %8.2f%% %10.2f%%  %s", share(c, &pd->charged),
-             share(c, &pd->self), share(c, &pd->imposed), share(c, &pd->served), name);
+    snprintf(text, n, "%8.2f%% %8.2f%% %8.2f%% %10.2f%%%s  %s", share(c, &pd->charged),
+             share(c, &pd->self), share(c, &pd->imposed), share(c, &pd->served), more, name);
 }
 
 void report_charged_by(const struct mkperf_charge *c, const struct mkperf_charge_pair *pair,
-                       const char *name, char *text, size_t n)
+                       int more, const char *name, char *text, size_t n)
 {
-    snprintf(text, n, "%28.2f%%               by %s", share(c, &pair->weight), name);
+    snprintf(text, n, "%28.2f%%%*s               by %s", share(c, &pair->weight), more, "", name);
 }
 
 static void print_imposed(const struct mkperf_charge *c, const struct mkperf_profile *p,
@@ -34,7 +32,7 @@ static void print_imposed(const struct mkperf_charge *c, const struct mkperf_pro
     for (uint32_t i = 0; i < c->npairs; i++) {
         const struct mkperf_charge_pair *pair = &c->pair[i];
         if (pair->to == pd && pair->by != pd && share(c, &pair->weight) >= limit) {
-            report_charged_by(c, pair, mkperf_profile_pd_name(p, pair->by), text, sizeof text);
+            report_charged_by(c, pair, 0, mkperf_profile_pd_name(p, pair->by), text, sizeof text);
             fprintf(out, "%s\n", text);
         }
     }
@@ -50,15 +48,15 @@ void report_charged_print(const struct mkperf_profile *p, uint32_t event, double
     fprintf(out,
             "#\n# Charged: what each PD used itself, and what others used on its behalf (by\n"
             "# the outermost PD of each callchain), of event '%s'\n#\n"
-            "#%s\n#\n",
-            p->places.session.event[event].name, report_charged_titles);
+            "#" REPORT_CHARGED_TITLES("") "\n#\n",
+            p->places.session.event[event].name);
     for (uint32_t i = 0; i < c.npds; i++) {
         const struct mkperf_charge_pd *pd = &c.pd[i];
         if (share(&c, &pd->charged) < limit && share(&c, &pd->served) < limit) {
             hidden++;
             continue;
         }
-        report_charged_row(&c, pd, mkperf_profile_pd_name(p, pd->pd), text, sizeof text);
+        report_charged_row(&c, pd, "", mkperf_profile_pd_name(p, pd->pd), text, sizeof text);
         fprintf(out, "%s\n", text);
         print_imposed(&c, p, pd->pd, limit, out);
     }

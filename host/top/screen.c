@@ -15,6 +15,8 @@
 #include "report/charged.h"
 #include "report/pager.h"
 
+enum { UTIL_WIDTH = 9 }; /* of the column in the table of charged time */
+
 static const char *const sorts[TOP_SORTS] = {"share", "name", "PD"};
 
 static const char keys[] = "Enter this PD only   u all PDs   i idle   c charged   s sort   "
@@ -104,28 +106,65 @@ static void pd_text(const struct top_screen *s, uint32_t row, char *text, size_t
 
 static const char *pd_titles(const struct top_screen *s)
 {
-    return s->charged                 ? report_charged_titles
-           : s->counts->sched != NULL ? "  Share   Samples     Util  PD"
-                                      : "  Share   Samples  PD";
+    if (s->charged) {
+        return s->counts->sched != NULL ? REPORT_CHARGED_TITLES("     Util")
+                                        : REPORT_CHARGED_TITLES("");
+    }
+    return s->counts->sched != NULL ? "  Share   Samples     Util  PD" : "  Share   Samples  PD";
 }
 
-/* The rows of the PDs' table behind one another: those who worked for a PD below it. */
+static bool in_charged(const struct top_screen *s, const char *pd)
+{
+    for (uint32_t i = 0; i < s->ncharged; i++) {
+        if (strcmp(s->charged_row[i].pd, pd) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A PD's row; with scheduling events it says how long the PD ran, too. */
+static void add_charged(struct top_screen *s, const struct mkperf_charge *c,
+                        const struct mkperf_charge_pd *pd, const char *name)
+{
+    struct top_charged_row *row = &s->charged_row[s->ncharged++];
+    char util[16] = "";
+    uint32_t i = 0;
+
+    while (i < s->list.npds && strcmp(s->list.pd[i].pd, name) != 0) {
+        i++;
+    }
+    if (s->counts->sched != NULL) {
+        snprintf(util, sizeof util, "%8.2f%%", i < s->list.npds ? s->list.pd[i].util : 0);
+    }
+    row->pd = name;
+    report_charged_row(c, pd, util, name, row->text, sizeof row->text);
+}
+
+/* The rows of the PDs' table behind one another: those who worked for a PD below it, and at the end
+ * those that ran without a sample. */
 static void make_charged(struct top_screen *s)
 {
+    const struct mkperf_charge_pd none = {.pd = 0};
+    int util = s->counts->sched != NULL ? UTIL_WIDTH : 0;
     struct mkperf_charge c;
 
     top_counts_charge(s->counts, s->event, &c);
-    s->charged_row = mkperf_xcalloc((size_t)c.npds + c.npairs + 1, sizeof *s->charged_row);
+    s->charged_row =
+        mkperf_xcalloc((size_t)c.npds + c.npairs + s->list.npds + 1, sizeof *s->charged_row);
     for (uint32_t i = 0; i < c.npds; i++) {
-        struct top_charged_row *row = &s->charged_row[s->ncharged++];
-        row->pd = mkperf_pds_at(s->counts->pds, c.pd[i].pd)->name;
-        report_charged_row(&c, &c.pd[i], row->pd, row->text, sizeof row->text);
+        add_charged(s, &c, &c.pd[i], mkperf_pds_at(s->counts->pds, c.pd[i].pd)->name);
         for (uint32_t k = 0; k < c.npairs; k++) {
             if (c.pair[k].to == c.pd[i].pd && c.pair[k].by != c.pd[i].pd) {
-                row = &s->charged_row[s->ncharged++];
+                struct top_charged_row *row = &s->charged_row[s->ncharged++];
                 row->pd = mkperf_pds_at(s->counts->pds, c.pair[k].by)->name;
-                report_charged_by(&c, &c.pair[k], row->pd, row->text, sizeof row->text);
+                report_charged_by(&c, &c.pair[k], util, row->pd, row->text, sizeof row->text);
             }
+        }
+    }
+    for (uint32_t i = 0; i < s->list.npds; i++) {
+        if (!in_charged(s, s->list.pd[i].pd)) {
+            add_charged(s, &c, &none, s->list.pd[i].pd);
         }
     }
     mkperf_charge_free(&c);

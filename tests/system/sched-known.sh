@@ -263,6 +263,7 @@ off_cpu() {
 util() {
     scripts/qemu-talk "$D" "\$MKPERF stat -t \$T --util -e cycles --duration 0.5 --system $t/sched.system -x , -o $D/stat" \
         "\$MKPERF top -t \$T --util --stdio --window 0 --duration 0.5 --system $t/sched.system --elf-path $t >$D/top" \
+        "\$MKPERF top -t \$T --util --charged --stdio --window 0 --duration 0.5 --system $t/sched.system --elf-path $t >$D/charged" \
         >"$D/util.log" 2>&1 || { cat "$D/util.log"; return 1; }
     awk -F , '$4 == "task-clock" { ran[$1] = $2; sum += $1 != "system" ? $2 : 0; n++; took = $5 }
         END { print "sum", sum, "of", ran["system"], "elapsed", took
@@ -273,6 +274,9 @@ util() {
         $3 ~ /%$/ && NF == 4 { util[$4] = $3 + 0; sum += $3; n++ }
         END { print util["middle"], util["driver"]
               exit n < 10 || sum < 99.9 || sum > 100.1 }' "$D/top" >"$D/util.top" || { cat "$D/top"; return 1; }
+    awk '$1 == "#" && $2 == "Charged" { n = 0; sum = 0; title = $7 == "Util" }
+        $5 ~ /%$/ && NF == 6 { sum += $5; n++ }
+        END { exit !title || n < 10 || sum < 99.9 || sum > 100.1 }' "$D/charged" || { cat "$D/charged"; return 1; }
     cat "$D/ratio" "$D/util.stat" "$D/util.top"
     awk 'FNR == 1 && FILENAME ~ /ratio$/ { want = $1; next }
         { n++; bad += $2 <= 0 || $1 / $2 < 0.97 * want || $1 / $2 > 1.03 * want }

@@ -143,7 +143,23 @@ static void test_charged(void **state)
     top_counts_free(&c);
 }
 
-/* What finds no room is counted in one row. */
+/* What is printed of it; to be freed. */
+static char *charged_text(struct top_counts *c)
+{
+    const struct mkperf_totals totals = {.samples = 0};
+    struct top_screen s = {.target = "t", .counts = c, .totals = &totals, .charged = true};
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+
+    assert_non_null(out);
+    top_screen_refresh(&s);
+    top_screen_print(&s, out);
+    top_screen_free(&s);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
 /* 40 rounds of a known story: 4 ms, of which the window has all. */
 static void test_util(void **state)
 {
@@ -169,9 +185,19 @@ static void test_util(void **state)
     }
     assert_true(sum > 99.999 && sum < 100.001);
     top_list_free(&l);
+    /* Charged time has the column, too, and rows of PDs without samples. */
+    put_called(&c, 0.001, mkperf_pds_find(pds, 200), mkperf_pds_find(pds, 100), 0, 7);
+    char *text = charged_text(&c);
+    assert_non_null(strstr(text, "# Charged      Self   Imposed  For others     Util  PD\n"));
+    assert_non_null(strstr(text,
+                           "  100.00%     0.00%   100.00%       0.00%    0.00%  unknown-64\n"
+                           "                      100.00%                        by unknown-"));
+    assert_non_null(strstr(text, "    0.00%     0.00%     0.00%       0.00%   20.26%  store\n"));
+    free(text);
     top_counts_free(&c);
 }
 
+/* What finds no room is counted in one row. */
 static void test_bounded(void **state)
 {
     struct top_counts c;
