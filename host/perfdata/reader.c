@@ -35,7 +35,8 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     s->model.unverified = s->unverified;
     s->model.sched = r->frame.has_trace;
     r->events = s->model.nevents;
-    return mkperf_sink_begin(r->sink, &s->model, r->e);
+    return mkperf_sink_begin(r->sink, &s->model, r->e) == MKPERF_OK ? perfin_announce_listed(r)
+                                                                    : r->e->status;
 }
 
 /* The end of every other record: its process and time. Its last fields are fixed. */

@@ -36,6 +36,17 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
                           r->e);
 }
 
+enum mkperf_status perfin_announce_listed(struct perfin_reader *r)
+{
+    for (uint32_t i = 0, id; i < r->session.nprocesses; i++) {
+        if (r->session.process[i].has_thread &&
+            perfin_pd_of(r, r->session.process[i].pid, &id) != MKPERF_OK) {
+            return r->e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
 enum mkperf_status perfin_read_comm(struct perfin_reader *r, struct perfin_cursor c)
 {
     uint32_t pid = perfin_take32(&c), tid = perfin_take32(&c);

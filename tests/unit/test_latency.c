@@ -85,6 +85,40 @@ static void values(void **state)
     free(checked);
 }
 
+/* Of a copy, by conversion: priorities, budgets, and which PD is idle are in it. */
+static void converted(void **state)
+{
+    static const char *const as[] = {"table", "-x,", "--json"};
+    const char *copies[] = {recording_path("copy.data"), recording_path("copy.pipe")};
+    int status;
+
+    (void)state;
+    (void)RUN(convert, &status, "-q", recording_path("story.data"), "-o", copies[0]);
+    assert_int_equal(status, 0);
+    (void)RUN(convert, &status, "-q", recording_path("story.data"), "--to", "perf", "-o", "-");
+    assert_int_equal(status, 0);
+    free(recording_shell("mv %s %s", recording_path("out"), copies[1]));
+    for (unsigned i = 0; i < sizeof as / sizeof *as; i++) {
+        char *first =
+            strdup(RUN(latency, &status, recording_path("story.data"), i != 0 ? as[i] : NULL));
+        for (unsigned k = 0; k < 2; k++) {
+            char *text = RUN(latency, &status, copies[k], i != 0 ? as[i] : NULL);
+            assert_int_equal(status, 0);
+            assert_string_equal(strchr(first, '\n'),
+                                strchr(text, '\n')); /* behind the file's name */
+        }
+        free(first);
+    }
+    char *first =
+        strdup(RUN(report, &status, "--stdio", "--util", "-i", recording_path("story.data")));
+    has(first, " idle");
+    for (unsigned k = 0; k < 2; k++) {
+        char *text = RUN(report, &status, "--stdio", "--util", "-i", copies[k]);
+        assert_string_equal(strstr(first, "# Overhead"), strstr(text, "# Overhead"));
+    }
+    free(first);
+}
+
 /* The longest of 40 equal calls is the first. */
 static void critical_path(void **state)
 {
@@ -287,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables),
         cmocka_unit_test(values),
+        cmocka_unit_test(converted),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(critical_path),
         cmocka_unit_test(critical_path_refuses),
