@@ -27,8 +27,7 @@
 struct record {
     struct mkperf_record_options options;
     struct mkperf_recorder recorder;
-    struct mkperf_perfdata *perfdata;
-    struct mkperf_plausible *plausible; /* in front of it */
+    struct mkperf_plausible *plausible; /* in front of the recorder's perfdata */
     struct mkperf_only_cores only;      /* in front of that: -C where the target samples all */
     volatile int *interrupts;
     bool dump;                       /* a flight recording is fetched, nothing started */
@@ -253,24 +252,6 @@ static void show_summary(const struct record *rec, uint64_t bytes)
     }
 }
 
-static enum mkperf_status set_up_inputs(struct record *rec, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &rec->recorder;
-    struct mkperf_record_options *o = &rec->options;
-    struct mkperf_pds_config pds = {.system = o->system,
-                                    .elf_path = o->elf_path,
-                                    .kernel = o->kernel,
-                                    .later = true,
-                                    .warn = warn,
-                                    .self = rec};
-
-    r->symbols = mkperf_symbols_new();
-    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
-        return e->status;
-    }
-    return mkperf_recorder_init(r, e);
-}
-
 /* Names of PDs in options. */
 static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
 {
@@ -287,31 +268,24 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
     r->options = &rec->options;
     r->text = show_text;
     r->notice = notice;
+    r->warn = warn;
     r->progress = show_progress;
     r->named = resolve_names;
     r->stop = rec->interrupts;
     r->self = rec;
-    if (set_up_inputs(rec, e) != MKPERF_OK ||
-        mkperf_perfdata_new(rec->options.output, r->symbols, &rec->perfdata, e) != MKPERF_OK) {
+    if (mkperf_recorder_init(r, false, e) != MKPERF_OK ||
+        mkperf_perfdata_new(rec->options.output, r->symbols, &r->perfdata, e) != MKPERF_OK) {
         return e->status;
     }
-    r->perfdata = rec->perfdata;
     if (rec->options.raw != NULL &&
         mkperf_outfile_open_private(&r->raw, rec->options.raw, e) != MKPERF_OK) {
         return e->status;
     }
-    rec->plausible = mkperf_plausible_new(mkperf_perfdata_sink(rec->perfdata), r->symbols);
+    rec->plausible = mkperf_plausible_new(mkperf_perfdata_sink(r->perfdata), r->symbols);
     rec->only.to = mkperf_plausible_sink(rec->plausible);
     rec->only.cores = (struct mkperf_cpu_list){.given = rec->options.configure.cores != 0,
                                                .bits = {rec->options.configure.cores}};
-    struct mkperf_stream_config config = {.sink = mkperf_only_cores_sink(&rec->only),
-                                          .pds = r->pds,
-                                          .command = rec->options.command,
-                                          .decide = mkperf_lr_is_caller,
-                                          .control = mkperf_recorder_control,
-                                          .self = r,
-                                          .asks = r->link.source.ops->interactive};
-    r->stream = mkperf_stream_new(&config);
+    mkperf_recorder_decode(r, mkperf_only_cores_sink(&rec->only), rec->options.command);
     return MKPERF_OK;
 }
 
@@ -362,21 +336,6 @@ static enum mkperf_status finish(struct record *rec, enum mkperf_status received
     return received;
 }
 
-static void tear_down(struct record *rec)
-{
-    struct mkperf_recorder *r = &rec->recorder;
-
-    mkperf_peer_end(&r->link);
-    if (r->raw.path != NULL) {
-        mkperf_outfile_close(&r->raw);
-    }
-    mkperf_stream_free(r->stream);
-    mkperf_plausible_free(rec->plausible);
-    mkperf_perfdata_free(rec->perfdata);
-    mkperf_pds_free(r->pds);
-    mkperf_symbols_free(r->symbols);
-}
-
 static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
 {
     enum mkperf_status status = set_up(rec, e);
@@ -386,7 +345,7 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
         mkperf_console_text_end(&rec->text);
         clear_progress(rec);
         if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT && !rec->options.quiet) {
-            show_summary(rec, mkperf_perfdata_bytes(rec->perfdata));
+            show_summary(rec, mkperf_perfdata_bytes(rec->recorder.perfdata));
         }
         show_suspects(rec);
     }
@@ -433,7 +392,8 @@ int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char
     if (status != MKPERF_OK) {
         complain(rec, &e);
     }
-    tear_down(rec);
+    mkperf_plausible_free(rec->plausible);
+    mkperf_recorder_free(&rec->recorder);
     mkperf_record_options_free(&rec->options);
     free(rec);
     return (int)status;

@@ -194,24 +194,6 @@ static void on_progress(void *self)
     }
 }
 
-static enum mkperf_status set_up_inputs(struct top *t, struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = &t->recorder;
-    const struct mkperf_record_options *o = &t->command.record;
-    struct mkperf_pds_config pds = {.system = o->system,
-                                    .elf_path = o->elf_path,
-                                    .kernel = o->kernel,
-                                    .later = true,
-                                    .warn = warn,
-                                    .self = t};
-
-    r->symbols = mkperf_symbols_new();
-    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
-        return e->status;
-    }
-    return mkperf_recorder_init(r, e);
-}
-
 static void set_up_screen(struct top *t)
 {
     struct command *c = &t->command;
@@ -234,23 +216,18 @@ static void set_up_screen(struct top *t)
 static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
-    struct mkperf_stream_config config = {.sink = top_counts_sink(&t->counts),
-                                          .decide = mkperf_lr_is_caller,
-                                          .control = mkperf_recorder_control,
-                                          .self = r};
 
     r->options = &t->command.record;
     r->text = show_text;
     r->notice = show_notice;
+    r->warn = warn;
     r->progress = on_progress;
     r->stop = t->interrupts;
     r->self = t;
-    if (set_up_inputs(t, e) != MKPERF_OK) {
+    if (mkperf_recorder_init(r, false, e) != MKPERF_OK) {
         return e->status;
     }
-    config.pds = r->pds;
-    config.asks = r->link.source.ops->interactive;
-    r->stream = mkperf_stream_new(&config);
+    mkperf_recorder_decode(r, top_counts_sink(&t->counts), NULL);
     set_up_screen(t);
     return MKPERF_OK;
 }
@@ -299,15 +276,10 @@ static enum mkperf_status top(struct top *t, struct mkperf_error *e)
 
 static void tear_down(struct top *t)
 {
-    struct mkperf_recorder *r = &t->recorder;
-
     top_screen_stop(&t->screen);
     top_screen_free(&t->screen);
     top_counts_free(&t->counts);
-    mkperf_peer_end(&r->link);
-    mkperf_stream_free(r->stream);
-    mkperf_pds_free(r->pds);
-    mkperf_symbols_free(r->symbols);
+    mkperf_recorder_free(&t->recorder);
     mkperf_record_options_free(&t->command.record);
 }
 

@@ -126,12 +126,7 @@ enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
     c->talk.text = on_text;
     c->talk.self = c;
     if (c->talk.options.output != NULL) {
-        c->symbols = mkperf_symbols_new();
-        if (mkperf_perfdata_new(c->talk.options.output, c->symbols, &c->perfdata, e) != MKPERF_OK) {
-            return e->status;
-        }
-        c->talk.sink = mkperf_perfdata_sink(c->perfdata);
-        c->talk.elfs = true;
+        c->talk.recording = c->talk.options.output;
         c->talk.warn = on_notice;
     }
     c->connected = mkperf_talk_open(&c->talk, e) == MKPERF_OK;
@@ -143,16 +138,13 @@ enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
 
 static enum mkperf_status finish_file(struct console *c, struct mkperf_error *e)
 {
-    struct mkperf_stream *s = c->talk.recorder.stream;
-    struct mkperf_sink sink = c->talk.sink;
+    const struct mkperf_stream *s = c->talk.recorder.stream;
 
-    if (s == NULL || !s->began) {
-        sink.ops->abandon(sink.self);
+    if (!s->began) {
+        c->talk.sink.ops->abandon(c->talk.sink.self);
         return MKPERF_OK;
     }
-    if (mkperf_stream_finish(s, e) != MKPERF_OK ||
-        sink.ops->end(sink.self, &s->totals, e) != MKPERF_OK) {
-        sink.ops->abandon(sink.self);
+    if (mkperf_talk_keep(&c->talk, e) != MKPERF_OK) {
         return e->status;
     }
     fprintf(stderr, "mkperf: %s: %" PRIu64 " samples\n", c->talk.options.output, s->totals.samples);
@@ -164,13 +156,12 @@ enum mkperf_status console_close(struct console *c, enum mkperf_status status,
 {
     struct mkperf_error late = {.status = MKPERF_OK};
 
-    if (c->perfdata != NULL && finish_file(c, &late) != MKPERF_OK && status == MKPERF_OK) {
+    if (c->talk.recorder.stream != NULL && c->talk.recording != NULL &&
+        finish_file(c, &late) != MKPERF_OK && status == MKPERF_OK) {
         *e = late;
         status = late.status;
     }
     mkperf_talk_close(&c->talk);
-    mkperf_perfdata_free(c->perfdata);
-    mkperf_symbols_free(c->symbols);
     return status;
 }
 

@@ -20,8 +20,6 @@ struct console {
     bool done;            /* exit was typed */
     bool refused;         /* the target did not like a command */
     bool connected;
-    struct mkperf_symbols *symbols; /* with -o */
-    struct mkperf_perfdata *perfdata;
     bool replied; /* the last part of the answer arrived */
     bool running; /* a session, as last reported */
     uint32_t session;

@@ -25,14 +25,18 @@ static void on_text(void *self, const char *p, size_t n)
 {
     struct mkperf_recorder *r = self;
 
-    r->text(r->self, p, n);
+    if (r->text != NULL) {
+        r->text(r->self, p, n);
+    }
 }
 
 static void on_notice(void *self, const char *text)
 {
     struct mkperf_recorder *r = self;
 
-    r->notice(r->self, text);
+    if (r->notice != NULL) {
+        r->notice(r->self, text);
+    }
 }
 
 static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struct mkperf_error *e)
@@ -67,7 +71,9 @@ static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
     double now = mkperf_now_s();
 
     tell_gap(r);
-    r->progress(r->self);
+    if (r->progress != NULL) {
+        r->progress(r->self);
+    }
     if (now - r->synced_s < 1.0) {
         return MKPERF_OK;
     }
@@ -78,16 +84,53 @@ static enum mkperf_status on_tick(void *self, struct mkperf_error *e)
     return r->perfdata != NULL ? mkperf_perfdata_sync(r->perfdata, e) : MKPERF_OK;
 }
 
-enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, struct mkperf_error *e)
+enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_only,
+                                        struct mkperf_error *e)
 {
     static const struct mkperf_peer_ops ops = {.text = on_text,
                                                .notice = on_notice,
                                                .bytes = on_bytes,
                                                .message = on_message,
                                                .tick = on_tick};
+    const struct mkperf_pds_config pds = {.system = r->options->system,
+                                          .elf_path = r->options->elf_path,
+                                          .kernel = r->options->kernel,
+                                          .names_only = names_only,
+                                          .later = true,
+                                          .warn = r->warn,
+                                          .self = r->self};
 
+    r->symbols = mkperf_symbols_new();
+    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
+        return e->status;
+    }
     r->watching = r->options->link.watch;
     return mkperf_peer_init(&r->link, &r->options->link, &ops, r, r->stop, e);
+}
+
+void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink, const char *command)
+{
+    const struct mkperf_stream_config config = {.sink = sink,
+                                                .pds = r->pds,
+                                                .command = command,
+                                                .decide = mkperf_lr_is_caller,
+                                                .control = mkperf_recorder_control,
+                                                .self = r,
+                                                .asks = r->link.source.ops->interactive};
+
+    r->stream = mkperf_stream_new(&config);
+}
+
+void mkperf_recorder_free(struct mkperf_recorder *r)
+{
+    mkperf_peer_end(&r->link);
+    if (r->raw.path != NULL) {
+        mkperf_outfile_close(&r->raw);
+    }
+    mkperf_stream_free(r->stream);
+    mkperf_perfdata_free(r->perfdata);
+    mkperf_pds_free(r->pds);
+    mkperf_symbols_free(r->symbols);
 }
 
 static void on_role(struct mkperf_recorder *r, const mkperf_Role *role)

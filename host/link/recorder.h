@@ -40,19 +40,27 @@ struct mkperf_recorder {
     uint64_t moved_ns;                  /* the samples' time, */
     double moved_s;                     /* and when it was seen to move last */
     double apart_s;                     /* between two such moments, at most, not long ago */
-    /* To the command: */
+    /* To the command; each may be NULL. */
     void (*text)(void *self, const char *p, size_t n);
     void (*notice)(void *self, const char *text);
+    void (*warn)(void *self, const char *text); /* about names and ELFs */
     void (*progress)(void *self); /* after every read, and at least ten times a second */
     volatile int *stop;           /* not 0: the user requests the end */
-    /* When names are settled, before anything is configured: what is asked for by name. NULL: none.
-     */
+    /* When names are settled, before anything is configured: what is asked for by name. */
     enum mkperf_status (*named)(void *self, struct mkperf_error *e);
     void *self;
 };
 
-/* Prepares r->link: r->options, stop and the functions above are set. Errors: USAGE, INPUT. */
-enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, struct mkperf_error *e);
+/* Prepares symbols, pds and link; options, stop and the functions above are set. names_only: ELFs are
+ * not looked for. Errors: USAGE, INPUT, as mkperf_pds_new. In any case, mkperf_recorder_free. */
+enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_only,
+                                        struct mkperf_error *e);
+/* Then the stream, whose samples and what else a recording has go to the sink. command: for the
+ * session, NULL. */
+void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink,
+                            const char *command);
+/* Ends the connection, and frees what r has. */
+void mkperf_recorder_free(struct mkperf_recorder *r);
 
 /*
  * recorder_image.c: the connection, and the image's own list of its programs, by which names and

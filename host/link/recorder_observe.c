@@ -176,7 +176,7 @@ static void name_unobserved(const struct telling *t)
                                   t->system->pd[i].name);
         }
     }
-    if (n != 0) {
+    if (n != 0 && t->r->notice != NULL) {
         char all[1200];
         snprintf(all, sizeof all,
                  "not observed, since neither children of %s nor in its <cspace>, or without an "

@@ -2,45 +2,16 @@
 /* Owns: see talk.h. */
 #include "talk.h"
 
-/* Sessions with other events may begin one after another: it keeps none of them. */
-static enum mkperf_status no_events(void *self, const struct mkperf_session *session,
-                                    struct mkperf_error *e)
-{
-    (void)self;
-    (void)session;
-    (void)e;
-    return MKPERF_OK;
-}
-
 static enum mkperf_status no_sched(void *self, const struct mkperf_sched *event,
                                    struct mkperf_error *e)
 {
-    (void)self;
-    (void)event;
-    (void)e;
+    (void)self, (void)event, (void)e;
     return MKPERF_OK;
 }
 
+/* Sessions with other events, or with scheduling events, may begin one after another. */
 static const struct mkperf_sink_ops no_sink = {
-    .name = "none", .events = no_events, .sched = no_sched};
-
-static void no_text(void *self, const char *p, size_t n)
-{
-    (void)self;
-    (void)p;
-    (void)n;
-}
-
-static void no_notice(void *self, const char *text)
-{
-    (void)self;
-    (void)text;
-}
-
-static void no_progress(void *self)
-{
-    (void)self;
-}
+    .name = "none", .events = mkperf_ignore_events, .sched = no_sched};
 
 static enum mkperf_status on_control(void *self, const mkperf_ToHost *m, struct mkperf_error *e)
 {
@@ -55,22 +26,15 @@ static enum mkperf_status on_control(void *self, const mkperf_ToHost *m, struct 
 static enum mkperf_status set_up(struct mkperf_talk *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
-    struct mkperf_pds_config pds = {.system = t->options.system,
-                                    .elf_path = t->options.elf_path,
-                                    .later = true,
-                                    .names_only = !t->elfs && t->recording == NULL &&
-                                                  !mkperf_observe_wanted(&t->options.configure),
-                                    .warn = t->warn,
-                                    .self = t->self};
+    bool elfs = t->recording != NULL || mkperf_observe_wanted(&t->options.configure);
 
     r->options = &t->options;
-    r->text = t->text != NULL ? t->text : no_text;
-    r->progress = no_progress;
+    r->text = t->text;
+    r->notice = t->notice;
+    r->warn = t->warn;
     r->stop = t->stop;
     r->self = t->self;
-    r->notice = t->notice != NULL ? t->notice : no_notice;
-    r->symbols = mkperf_symbols_new();
-    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
+    if (mkperf_recorder_init(r, !elfs, e) != MKPERF_OK) {
         return e->status;
     }
     if (t->recording != NULL) {
@@ -92,7 +56,7 @@ enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *
 {
     struct mkperf_recorder *r = &t->recorder;
 
-    if (set_up(t, e) != MKPERF_OK || mkperf_recorder_init(r, e) != MKPERF_OK) {
+    if (set_up(t, e) != MKPERF_OK) {
         return e->status;
     }
     if (!r->link.source.ops->interactive) {
@@ -120,13 +84,7 @@ enum mkperf_status mkperf_talk_keep(struct mkperf_talk *t, struct mkperf_error *
 
 void mkperf_talk_close(struct mkperf_talk *t)
 {
-    struct mkperf_recorder *r = &t->recorder;
-
-    mkperf_peer_end(&r->link);
-    mkperf_stream_free(r->stream);
-    mkperf_perfdata_free(r->perfdata);
-    mkperf_pds_free(r->pds);
-    mkperf_symbols_free(r->symbols);
+    mkperf_recorder_free(&t->recorder);
 }
 
 const mkperf_TargetHello *mkperf_talk_hello(const struct mkperf_talk *t)

@@ -20,7 +20,6 @@ struct mkperf_talk {
     void (*warn)(void *self, const char *text); /* about names and ELFs; NULL: they are discarded */
     const char
         *recording; /* NULL, or instead of `sink`: a file for what arrives, see mkperf_talk_keep */
-    bool elfs;      /* ELFs are needed, too: for a recording; the timer needs them anyway */
     volatile int *stop; /* NULL: never */
     void *self;
 

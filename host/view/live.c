@@ -9,13 +9,6 @@
 #include "live_schedule.h"
 #include "page/page_data.h"
 
-static void show_text(void *self, const char *p, size_t n)
-{
-    (void)self; /* the target's console is mkperf record's and top's */
-    (void)p;
-    (void)n;
-}
-
 static void show_notice(void *self, const char *text)
 {
     (void)self;
@@ -97,34 +90,20 @@ static void warn(void *self, const char *text)
 static enum mkperf_status set_up(struct view_live *l, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &l->recorder;
-    struct mkperf_pds_config pds = {.system = l->record.system,
-                                    .elf_path = l->record.elf_path,
-                                    .kernel = l->record.kernel,
-                                    .later = true,
-                                    .warn = warn,
-                                    .self = l};
-    struct mkperf_stream_config config = {.sink = mkperf_profile_sink(&l->profile),
-                                          .decide = mkperf_lr_is_caller,
-                                          .control = mkperf_recorder_control,
-                                          .self = r};
 
     l->profile.cores = l->profile.times = l->profile.keep_schedule = true;
     l->profile.places.no_lines = true;
     l->frames.profile = &l->profile;
     r->options = &l->record;
-    r->text = show_text;
     r->notice = show_notice;
+    r->warn = warn;
     r->progress = on_progress;
     r->stop = l->interrupts;
     r->self = l;
-    r->symbols = mkperf_symbols_new();
-    if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK ||
-        mkperf_recorder_init(r, e) != MKPERF_OK) {
+    if (mkperf_recorder_init(r, false, e) != MKPERF_OK) {
         return e->status;
     }
-    config.pds = r->pds;
-    config.asks = r->link.source.ops->interactive;
-    r->stream = mkperf_stream_new(&config);
+    mkperf_recorder_decode(r, mkperf_profile_sink(&l->profile), NULL);
     return MKPERF_OK;
 }
 
@@ -155,15 +134,10 @@ enum mkperf_status view_live_run(struct view_live *l, struct view_server *server
 
 void view_live_free(struct view_live *l)
 {
-    struct mkperf_recorder *r = &l->recorder;
-
-    if (r->options != NULL) {
-        mkperf_peer_end(&r->link);
-        mkperf_stream_free(r->stream);
+    if (l->recorder.options != NULL) {
         mkperf_frames_close(&l->frames);
         mkperf_profile_free(&l->profile);
-        mkperf_pds_free(r->pds);
-        mkperf_symbols_free(r->symbols);
+        mkperf_recorder_free(&l->recorder);
     }
     annotate_sources_free(&l->sources);
     mkperf_record_options_free(&l->record);
