@@ -55,24 +55,20 @@ void report_rows_values(const struct report_rows *rows, const struct mkperf_fram
         }
         report_value_end(v);
     }
-    report_value_row(v, "event");
-    report_value_text(v, "event", event);
-    report_value_number(v, "samples", f->profile->total[rows->event].samples);
-    report_value_number(v, "period", f->profile->total[rows->event].period);
-    report_value_number(v, "shown_samples", rows->shown.samples);
-    report_value_number(v, "shown_period", rows->shown.period);
-    report_value_end(v);
+    REPORT_ROW(v, "event", REPORT_TEXT("event", event),
+               REPORT_NUMBER("samples", f->profile->total[rows->event].samples),
+               REPORT_NUMBER("period", f->profile->total[rows->event].period),
+               REPORT_NUMBER("shown_samples", rows->shown.samples),
+               REPORT_NUMBER("shown_period", rows->shown.period));
 }
 
 void report_total_values(const struct mkperf_profile *p, const struct report_values *v)
 {
-    report_value_row(v, "total");
-    report_value_number(v, "first_ns", p->totals.first_ns);
-    report_value_number(v, "last_ns", p->totals.last_ns);
-    report_value_number(v, "samples", p->totals.samples);
-    report_value_number(v, "lost", mkperf_profile_lost(p));
-    report_value_number(v, "gaps", p->sched != NULL ? p->sched->gaps : 0);
-    report_value_number(v, "gap_ns", p->sched != NULL ? p->sched->gap_ns : 0);
-    report_value_number(v, "complete", p->totals.complete);
-    report_value_end(v);
+    REPORT_ROW(v, "total", REPORT_NUMBER("first_ns", p->totals.first_ns),
+               REPORT_NUMBER("last_ns", p->totals.last_ns),
+               REPORT_NUMBER("samples", p->totals.samples),
+               REPORT_NUMBER("lost", mkperf_profile_lost(p)),
+               REPORT_NUMBER("gaps", p->sched != NULL ? p->sched->gaps : 0),
+               REPORT_NUMBER("gap_ns", p->sched != NULL ? p->sched->gap_ns : 0),
+               REPORT_NUMBER("complete", p->totals.complete));
 }

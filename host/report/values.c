@@ -54,3 +54,17 @@ void report_value_text(const struct report_values *v, const char *key, const cha
     }
     fputc('"', v->out);
 }
+
+void report_value_list(const struct report_values *v, const char *kind,
+                       const struct report_value *value, size_t n)
+{
+    report_value_row(v, kind);
+    for (size_t i = 0; i < n; i++) {
+        if (value[i].text != NULL) {
+            report_value_text(v, value[i].key, value[i].text);
+        } else {
+            report_value_number(v, value[i].key, value[i].number);
+        }
+    }
+    report_value_end(v);
+}

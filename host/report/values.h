@@ -2,12 +2,12 @@
 /*
  * Rows for programs (-x SEP, --json): one a line, its kind first.
  *
- * Owns: both forms. A value's name is in JSON alone, so the order of a kind's values is fixed. A row
- * begins with report_value_row, and ends with report_value_end.
+ * Owns: both forms. A value's name is in JSON alone, so the order of a kind's values is fixed.
  */
 #ifndef MKPERF_HOST_REPORT_VALUES_H
 #define MKPERF_HOST_REPORT_VALUES_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -16,6 +16,29 @@ struct report_values {
     const char *separator; /* NULL: JSON Lines */
 };
 
+/* A text, or a number. */
+struct report_value {
+    const char *key, *text; /* text NULL: it is a number */
+    uint64_t number;
+};
+#define REPORT_TEXT(key, text) \
+    {                          \
+        key, text, 0           \
+    }
+#define REPORT_NUMBER(key, number) \
+    {                              \
+        key, NULL, number          \
+    }
+
+/* A row whose values are known beforehand: REPORT_ROW(v, "kind", REPORT_TEXT("pd", name), ...); */
+#define REPORT_ROW(v, kind, ...)                                               \
+    report_value_list((v), (kind), (const struct report_value[]){__VA_ARGS__}, \
+                      sizeof(const struct report_value[]){__VA_ARGS__} /       \
+                          sizeof(struct report_value))
+void report_value_list(const struct report_values *v, const char *kind,
+                       const struct report_value *value, size_t n);
+
+/* A row of others, one after the other. */
 void report_value_row(const struct report_values *v, const char *kind);
 void report_value_end(const struct report_values *v);
 void report_value_number(const struct report_values *v, const char *key, uint64_t value);
