@@ -118,7 +118,7 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
         .abandon = mkperf_relay_abandon,
     };
 
-    return (struct mkperf_sink){.ops = &ops, .self = t};
+    return (struct mkperf_sink){.ops = &ops, .self = t, .every_pd = t->to.every_pd};
 }
 
 uint64_t mkperf_tap_lost(const struct mkperf_tap *t)

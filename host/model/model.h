@@ -276,6 +276,7 @@ struct mkperf_sink {
     const struct mkperf_sink_ops *ops;
     void *self;
     bool leaves_only; /* a decoder may leave out a sample's callers, to save time */
+    bool every_pd;    /* of a file: all PDs that it lists, too, not only those of its records */
 };
 
 /*

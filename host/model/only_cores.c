@@ -81,5 +81,7 @@ struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o)
         .abandon = mkperf_relay_abandon,
     };
 
-    return o->cores.given ? (struct mkperf_sink){.ops = &ops, .self = o} : o->to;
+    return o->cores.given
+               ? (struct mkperf_sink){.ops = &ops, .self = o, .every_pd = o->to.every_pd}
+               : o->to;
 }

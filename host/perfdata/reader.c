@@ -35,8 +35,10 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     s->model.unverified = s->unverified;
     s->model.sched = r->frame.has_trace;
     r->events = s->model.nevents;
-    return mkperf_sink_begin(r->sink, &s->model, r->e) == MKPERF_OK ? perfin_announce_listed(r)
-                                                                    : r->e->status;
+    if (mkperf_sink_begin(r->sink, &s->model, r->e) != MKPERF_OK || !r->sink->every_pd) {
+        return r->e->status;
+    }
+    return perfin_announce_listed(r);
 }
 
 /* The end of every other record: its process and time. Its last fields are fixed. */

@@ -71,8 +71,7 @@ enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason);
 /* Tells the sink of the session, once. */
 enum mkperf_status perfin_begin(struct perfin_reader *r);
 
-/* reader_process.c. The PDs that the file's head lists, announced to the sink: whether or not samples of
- * them follow, and as a target's are, all before the first record. */
+/* reader_process.c. The PDs that the file's head lists, announced to the sink before the first record. */
 enum mkperf_status perfin_announce_listed(struct perfin_reader *r);
 /* The PD of a pid, announced to the sink. */
 enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t *id);

@@ -405,5 +405,5 @@ struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w)
         .abandon = abandon,
     };
 
-    return (struct mkperf_sink){.ops = &ops, .self = w};
+    return (struct mkperf_sink){.ops = &ops, .self = w, .every_pd = true};
 }

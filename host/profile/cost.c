@@ -74,7 +74,7 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s
                       uint64_t all, char *text, size_t n)
 {
     bool kernel = mkperf_cost_kernel_known(s), pds = mkperf_cost_pds_known(c, s, event);
-    char room[32], of_kernel[32] = "unknown", of_pds[32] = "unknown";
+    char room[32], of_kernel[32] = "unknown", of_pds[48] = "no samples, or unknown";
 
     if (with_timer(s) && !pds) {
         snprintf(text, n,
@@ -95,9 +95,7 @@ void mkperf_cost_text(const struct mkperf_cost *c, const struct mkperf_places *s
     if (kernel) {
         snprintf(of_kernel, sizeof of_kernel, "%.2f %%", mkperf_percent(c->kernel[event], all));
     }
-    if (pds && c->pds[event] == 0) {
-        snprintf(of_pds, sizeof of_pds, "no samples");
-    } else if (pds) {
+    if (pds) {
         /* Too little: they run right after samples, and have few themselves (docs/accuracy.md). */
         snprintf(of_pds, sizeof of_pds, "at least %.2f %%", mkperf_percent(c->pds[event], all));
     }

@@ -170,6 +170,7 @@ static void test_missing_elf(void **state)
     free(recording_shell("cp %s %s", recording_path("one.elf"), gone));
     recording_open(&r, "gone.data", NULL);
     recording_pd(&r, 0, 1, "client", gone);
+    recording_pd(&r, 1, 2, "silent", gone);
     recording_put(&r, 0, 0, 0, 1000, 0x400123, NULL);
     recording_end_with(&r, (struct mkperf_totals){.complete = false});
     assert_int_equal(unlink(gone), 0);
@@ -178,6 +179,11 @@ static void test_missing_elf(void **state)
     assert_non_null(strstr(text, "no symbols for client:"));
     assert_non_null(strstr(text, "[unknown] 0x400000-0x400fff"));
     assert_non_null(strstr(text, "totals are incomplete"));
+    /* A PD without samples: it needs no symbols, and there is nothing to show of it. */
+    assert_null(strstr(text, "silent"));
+    text = RUN(report, &status, "-i", recording_path("gone.data"), "--pd", "silent");
+    assert_int_equal(status, MKPERF_ERR_USAGE);
+    assert_non_null(strstr(text, "no sample of a PD 'silent'"));
 }
 
 int main(void)
