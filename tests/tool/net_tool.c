@@ -6,7 +6,8 @@
  *   net-tool port
  *     prints a free TCP port of 127.0.0.1
  *   net-tool proxy LISTEN PORT PLAN...
- *     forwards connections: the k-th one by the k-th PLAN, further ones by the last. A PLAN is
+ *     forwards connections, each by the first PLAN that is left, or by the last one. A connection that
+ *     ends before its N bytes leaves its PLAN to a later one. A PLAN is
  *     - pass
  *     - up:N, down:N: cut after N bytes to the target, from the target; N odd: reset, even: closed
  *     - freeze:N: after N bytes from the target nothing is forwarded, and nothing is closed
@@ -52,7 +53,7 @@ struct pair {
     enum kind kind;
     uint64_t limit, up, down;
     bool frozen, stalled;
-    unsigned number;
+    unsigned number, plan;
 };
 
 static void die(const char *what)
@@ -134,6 +135,7 @@ static bool write_all(int fd, const uint8_t *p, size_t n)
 /* ---- proxy ---- */
 
 static volatile sig_atomic_t go_on;
+static enum { LEFT, TAKEN, DONE } plan_state[PAIRS];
 
 static void on_signal(int number)
 {
@@ -174,16 +176,37 @@ static void end(struct pair *p, const char *why)
         close(p->tap);
     }
     p->host = p->target = -1;
+    if (plan_state[p->plan] == TAKEN) {
+        plan_state[p->plan] = LEFT;
+    }
     fprintf(stderr, "connection %u: %s, up %llu, down %llu\n", p->number, why,
             (unsigned long long)p->up, (unsigned long long)p->down);
 }
 
-static void accept_one(int listener, const char *to, const char *plan, struct pair *p, unsigned k)
+static void cut(struct pair *p)
+{
+    plan_state[p->plan] = DONE;
+    end(p, "cut");
+}
+
+static unsigned next_plan(unsigned plans)
+{
+    unsigned k = 0;
+
+    while (k < plans && plan_state[k] != LEFT) {
+        k++;
+    }
+    return k < plans ? k : plans - 1;
+}
+
+static void accept_one(int listener, const char *to, char **plan, unsigned plans, struct pair *p,
+                       unsigned k)
 {
     int on = 1;
 
-    *p = (struct pair){.number = k};
-    follow(p, plan);
+    *p = (struct pair){.number = k, .plan = next_plan(plans)};
+    plan_state[p->plan] = TAKEN;
+    follow(p, plan[p->plan]);
     p->host = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     p->target = connect_to(to, p->kind == STALL ? 4096 : 0);
     setsockopt(p->host, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -191,7 +214,7 @@ static void accept_one(int listener, const char *to, const char *plan, struct pa
         p->target = dup(p->host);
         end(p, "no program at the other end");
     } else if (p->limit == 0 && (p->kind == UP || p->kind == DOWN)) {
-        end(p, "cut");
+        cut(p);
     }
 }
 
@@ -220,17 +243,19 @@ static void move(struct pair *p, bool up)
     }
     if (p->kind == FREEZE) {
         p->frozen = true;
+        plan_state[p->plan] = DONE;
         fprintf(stderr, "connection %u: frozen, up %llu, down %llu\n", p->number,
                 (unsigned long long)p->up, (unsigned long long)p->down);
     } else if (p->kind == STALL) {
         p->stalled = true;
+        plan_state[p->plan] = DONE;
         fprintf(stderr, "connection %u: stalled\n", p->number);
     } else {
-        end(p, "cut");
+        cut(p);
     }
 }
 
-static _Noreturn void proxy(const char *listen_port, const char *to, char **plan, int plans)
+static _Noreturn void proxy(const char *listen_port, const char *to, char **plan, unsigned plans)
 {
     static struct pair pairs[PAIRS];
     static struct pollfd fds[2 * PAIRS + 1];
@@ -258,8 +283,7 @@ static _Noreturn void proxy(const char *listen_port, const char *to, char **plan
             }
         }
         if (fds[0].revents != 0 && n < PAIRS) {
-            accept_one(listener, to, plan[n < (unsigned)plans ? n : (unsigned)plans - 1], &pairs[n],
-                       n);
+            accept_one(listener, to, plan, plans, &pairs[n], n);
             n++;
         }
     }
@@ -461,8 +485,8 @@ int main(int argc, char **argv)
     if (strcmp(what, "port") == 0 && argc == 2) {
         return port();
     }
-    if (strcmp(what, "proxy") == 0 && argc > 4) {
-        proxy(argv[2], argv[3], argv + 4, argc - 4);
+    if (strcmp(what, "proxy") == 0 && argc > 4 && argc - 4 <= PAIRS) {
+        proxy(argv[2], argv[3], argv + 4, (unsigned)argc - 4);
     }
     if (strcmp(what, "send") == 0 && argc == 5) {
         return send_file(argv[2], argv[3], atof(argv[4]));
