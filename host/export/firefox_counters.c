@@ -142,28 +142,31 @@ static uint64_t sum_of(const struct group *g, unsigned step)
 /* Moves what is too much for a step to another one, from each PD in proportion. */
 static void move(const struct group *g, unsigned from, unsigned to)
 {
-    uint64_t sum = sum_of(g, from), over = sum > g->most ? sum - g->most : 0;
+    uint64_t sum = sum_of(g, from), over = sum > g->most ? sum - g->most : 0, left = over;
 
-    for (uint32_t i = 0; i < g->n && over > 0; i++) {
+    for (uint32_t i = 0; i < g->n && left > 0; i++) {
         uint64_t *v = g->value[i];
         uint64_t part = (uint64_t)((double)v[from] * (double)over / (double)sum) + 1;
         part = part < v[from] ? part : v[from];
+        part = part < left ? part : left;
         v[from] -= part;
         v[to] += part;
+        left -= part;
     }
 }
 
-/* To the steps before; what the first one cannot hold, to those after it. */
-static void level(const struct group *g, unsigned steps)
+/*
+ * To the steps before; what the first one cannot hold, to those after it. What the core counted on
+ * average it can count: more than `most`, where the rate is too low (profile/spans.h).
+ */
+static void level(struct group *g, unsigned steps)
 {
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < steps; i++) {
         sum += sum_of(g, i);
     }
-    if (sum > g->most * steps) {
-        return; /* the rate is not what the core counts at most */
-    }
+    g->most = g->most > sum / steps ? g->most : sum / steps + 1;
     for (unsigned i = steps - 1; i > 0; i--) {
         move(g, i, i - 1);
     }
@@ -178,9 +181,10 @@ static void level_all(const struct firefox_threads *threads, const struct steps 
     struct group g = {.value = mkperf_xcalloc((size_t)threads->n + 1, sizeof *g.value)};
 
     for (uint32_t event = 0; event < c->nevents; event++) {
-        g.most = (uint64_t)(rate[event] * (double)s->step_ns);
-        for (uint32_t core = 0; core < c->cores_seen && g.most > 0; core++) {
+        uint64_t most = (uint64_t)(rate[event] * (double)s->step_ns);
+        for (uint32_t core = 0; core < c->cores_seen && most > 0; core++) {
             g.n = 0;
+            g.most = most;
             for (uint32_t i = 0; i < threads->n; i++) {
                 uint64_t thread = threads->list[i];
                 if (firefox_thread_event(thread) == event && firefox_thread_core(thread) == core) {
