@@ -13,14 +13,18 @@ IDLE=$(aarch64-linux-gnu-nm "$B/demo/kernel.elf" | awk '$3 == "idle_loop" { prin
 export D files QEMU IDLE
 
 # during NAME KIB COMMAND MORE: records; runs the command when so much of the file is there, and ends the recording
-# when there is so much more: what happens when is a matter of the target's time alone.
+# when there is so much more: what happens when is a matter of the target's time alone. The file is read while the
+# command runs: QEMU does not answer it as long as the target's serial line is full.
 cat >"$D/during" <<'EOF'
 mkfifo "$D/$1.pipe" || exit 1
 $MKPERF record -t "$T" -F 1000 $files --raw "$D/$1.raw" -o - >"$D/$1.pipe" 2>"$D/$1.log" &
 record=$!
 {
     dd bs=1024 count="$2" iflag=fullblock status=none
-    $3 >&2 || exit 1
+    { $3 >&2 || kill $record; echo >"$D/$1.done"; } &
+    until [ -s "$D/$1.done" ]; do
+        dd bs=1024 count=1 iflag=fullblock status=none
+    done
     dd bs=1024 count="$4" iflag=fullblock status=none
     kill -INT $record
     cat
