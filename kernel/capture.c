@@ -19,6 +19,14 @@
 enum {
     LOOK_WIDTH = 32,   /* captures whose time is measured: one within so many after the last, */
     LOOK_AFTER = 1024, /* and after so many it is decided */
+    /*
+     * What cannot be measured, the way from the interrupt to the port and from the port back to user
+     * mode, is taken for so many instructions, rounded up; and what is measured for at least so many,
+     * and so many for each word of its record. Their ratio gives the former's time.
+     */
+    UNSEEN_COST = 80,
+    SEEN_COST = 90,
+    SEEN_WORD_COST = 10,
 };
 
 /* The next interval of counter i, which begins at a sample of this time: with jitter as jitter.h
@@ -123,6 +131,7 @@ static inline void publish(struct mkperf_hook *s, uint64_t bytes)
     uint64_t used = s->head - __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
 
     s->head += bytes;
+    s->wrote = bytes;
     __atomic_store_n(&ring->head, s->head, __ATOMIC_RELEASE);
     if (__builtin_expect(s->watermark - used - 1 < bytes, 0)) {
         mkperf_port_wake();
@@ -157,6 +166,7 @@ static inline uint64_t *reserve(struct mkperf_hook *s, uint64_t bytes)
 
 __attribute__((noinline)) static void drop(struct mkperf_hook *s, uint64_t weight)
 {
+    s->wrote = 0;
     s->dropped_samples++;
     s->dropped_events += weight;
     s->ring->dropped_samples = s->dropped_samples; // NOLINT(clang-analyzer-core.NullDereference)
@@ -396,38 +406,47 @@ void mkperf_capture_waiting(struct mkperf_hook *s, const void *thread, uint64_t 
 
 /*
  * Whether the hook takes more than half of the time: counters whose intervals are long enough one
- * by one may together still be too many. Some captures are measured from their entry. They are chosen
- * at random, because counters that overflow in a fixed pattern could otherwise hide expensive captures
- * between the measured ones. The measurement continues over sessions, so starting a new session does
- * not reset it. After a storm, no session starts for as long as the storm lasted.
+ * by one may together still be too many, and how long a sample takes depends on the CPU and on the
+ * kernel. Some captures are measured, from the time that the port read to mkperf_captured. They are
+ * chosen at random, because counters that overflow in a fixed pattern could otherwise hide expensive
+ * captures between the measured ones. The measurement continues over sessions, so starting a new
+ * session does not reset it. After a storm, no session starts for as long as the storm lasted.
  */
-__attribute__((noinline)) static void look_at_time(struct mkperf_hook *s, uint64_t entered)
+void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered)
 {
     uint64_t now = mkperf_port_time();
     uint64_t captures = s->captures - s->first;
 
     s->spent += now - entered;
+    s->seen += SEEN_COST + SEEN_WORD_COST * (s->wrote / 8);
     s->looks++;
     s->look_at = s->captures + 1 + mkperf_jitter_draw(now, 0, s->mix) % LOOK_WIDTH;
     if (captures < LOOK_AFTER) {
         return;
     }
-    if (s->spent * captures > (now - s->since) / 2 * s->looks) {
+
+    uint64_t whole = s->spent + s->spent * s->looks * UNSEEN_COST / s->seen;
+    uint64_t passed = now - s->since;
+
+    s->since = now;
+    if (whole * captures > passed / 2 * s->looks) {
         mkperf_pmu_disable(s->mask);
         s->enabled = 0;
         s->storm = 1;
-        s->quiet = now + (now - s->since);
+        s->quiet = now + passed;
+        s->since = s->quiet; /* what then passes is no time without samples */
         mkperf_port_wake();
     }
     s->first = s->captures;
     s->looks = 0;
     s->spent = 0;
-    s->since = now;
+    s->seen = 0;
 }
 
 /* All that is not the commonest case. */
 __attribute__((noinline)) static void capture_any(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
+    s->wrote = 0;
     mkperf_hook_find_ring(s);
     if (s->ring == NULL) {
         take_nowhere(s, hit, now);
@@ -437,20 +456,14 @@ __attribute__((noinline)) static void capture_any(struct mkperf_hook *s, uint32_
         unsigned i = (unsigned)__builtin_ctz(hit);
         take_one(s, i, now, s->special != 0);
     }
-    if (s->captures >= s->look_at) {
-        look_at_time(s, now);
-    }
 }
 
-void mkperf_capture(struct mkperf_hook *s, uint32_t hit)
+void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now)
 {
-    uint64_t now = mkperf_port_time();
-
     mkperf_pmu_clear(hit);
     s->captures++;
     /* Counter 0 is often the only one, and with its number known much is spared. */
-    if (__builtin_expect(hit == 1 && s->ring != NULL && s->special == 0 && s->captures < s->look_at,
-                         1)) {
+    if (__builtin_expect(hit == 1 && s->ring != NULL && s->special == 0, 1)) {
         take_one(s, 0, now, false);
     } else {
         capture_any(s, hit, now);

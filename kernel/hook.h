@@ -53,7 +53,8 @@ struct mkperf_hook {
     uint32_t mask;            /* counters of the session; 0: there is none */
     uint32_t kernel_mask;     /* those of them that count in the kernel alone */
     struct mkperf_ring *ring; /* as the kernel sees it; NULL: to be looked up again */
-    uint64_t head;            /* our position in it */
+    uint64_t head;            /* our position in it, */
+    uint64_t wrote;           /* and the bytes of the last record, 0: it was lost */
     uint32_t ring_bytes;
     uint32_t watermark;
     uint32_t room; /* bytes of the longest sample, without values of other counters */
@@ -77,6 +78,7 @@ struct mkperf_hook {
     uint64_t disturbed;
     uint64_t spurious; /* for the port: interrupts of the PMU that went the ordinary way */
     uint64_t spent;    /* ticks in the hook, of `looks` captures, */
+    uint64_t seen;     /* and the instructions that these take at least, */
     uint64_t since;    /* since then: ticks, */
     uint64_t first;    /* and this capture */
     uint32_t looks;
@@ -108,12 +110,27 @@ struct mkperf_identity {
  * owner when the ring reaches the watermark. hit: counters of the session that overflowed, not 0:
  * mkperf_pmu_overflow() & s->mask. If that is 0, the interrupt is none of the hook's: it goes the
  * ordinary way, masked and signalled to whoever holds it.
+ * now: mkperf_port_time(), as soon as the port has the interrupt. mkperf_captured is to follow.
  *
  * Called in the interrupt path with the interrupted thread's registers saved and its address space
  * current. Bounded: at most MKPERF_MAX_COUNTERS samples of at most MKPERF_MAX_FRAMES frames each.
  * Never faults, whatever user memory holds.
  */
-void mkperf_capture(struct mkperf_hook *s, uint32_t hit);
+void mkperf_capture(struct mkperf_hook *s, uint32_t hit, uint64_t now);
+
+void mkperf_hook_look(struct mkperf_hook *s, uint64_t entered); /* for mkperf_captured */
+
+/*
+ * The port has nothing left to do for the interrupt, but to wake the owner and to return to user
+ * mode. Some captures are measured, up to here: a session that takes too much is switched off, and
+ * the owner woken. entered: what mkperf_capture was given as `now`.
+ */
+static inline void mkperf_captured(struct mkperf_hook *s, uint64_t entered)
+{
+    if (__builtin_expect(s->captures >= s->look_at, 0)) {
+        mkperf_hook_look(s, entered);
+    }
+}
 
 /* For sched.c: a sample of `thread`, which stops to wait and whose registers are saved, with
  * MKPERF_OFF_CPU_COUNTER. */

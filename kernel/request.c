@@ -83,7 +83,9 @@ static void take_pending(struct mkperf_hook *s)
     uint32_t hit = mkperf_pmu_overflow() & s->mask;
 
     if (hit != 0) {
-        mkperf_capture(s, hit);
+        uint64_t now = mkperf_port_time();
+        mkperf_capture(s, hit, now);
+        mkperf_captured(s, now);
     }
 }
 

@@ -17,10 +17,12 @@
  * What a profiler PD can make the kernel do, whatever it writes here: count events that the CPU
  * offers, for all threads; write into the PD's own pages, as far as the PD itself may write to
  * them; and take time from whatever runs, a sample after every mkperf_least_interval events of a
- * counter at the soonest. A session whose last 1024 samples took more than half of the core's time,
- * measured without the entry and exit of their interrupts, is switched off (`storm`), and no session
- * starts until as much time has passed as those took. With scheduling events it also costs an event
- * and a sample at each switch. A profiler PD reads how many events all threads cause, where they are in
+ * counter at the soonest. A session whose last 1024 interrupts took more than half of the core's time
+ * is switched off (`storm`), and no session starts until as much time has passed as they were apart.
+ * So a thread takes at most twice its time. The hook measures some of the interrupts, and adds what
+ * their entry and exit take by their instructions (capture.c). What the owner's own threads do, woken
+ * or not, comes in addition, as their priorities and budgets permit. With scheduling events a session
+ * also costs an event and a sample at each switch. A profiler PD reads how many events all threads cause, where they are in
  * their programs, and the return addresses on their stacks: that is what profiling is.
  */
 #ifndef MKPERF_DESCRIPTOR_H
@@ -36,14 +38,17 @@
 /*
  * What a sample costs in the kernel, in instructions, rounded up: without frames (256 on a release
  * kernel of seL4, 352 on a debug kernel for QEMU), for each frame, for values of other counters, for
- * each of those, and for each caller in another thread (75 to 80). No interval is shorter than what
- * its sample costs.
+ * each of those, and for each caller in another thread (75 to 80). No interval has fewer events than
+ * its sample costs instructions.
  */
 #define MKPERF_HOOK_SAMPLE_COST 400
 #define MKPERF_HOOK_FRAME_COST 17
 #define MKPERF_HOOK_READS_COST 70
 #define MKPERF_HOOK_READ_COST 45
 #define MKPERF_HOOK_CALLER_COST 80
+/* Of any counter. Twice the cost, since an instruction may take two events and more, of cycles for
+ * one; how many is known where samples are measured, and then it is time that is compared. */
+#define MKPERF_HOOK_MIN_PERIOD (2 * MKPERF_HOOK_SAMPLE_COST)
 /* Of a counter that counts in the kernel: by far more than what counts between the hook and user
  * mode. With less, each way back to a thread would overflow the counter again, and no thread would
  * ever run. */
@@ -62,7 +67,9 @@ static inline uint32_t mkperf_least_interval(uint32_t max_frames, uint32_t calle
     if (reads != 0) {
         cost += MKPERF_HOOK_READS_COST + MKPERF_HOOK_READ_COST * reads;
     }
-    return kernel && cost < MKPERF_MIN_KERNEL_PERIOD ? MKPERF_MIN_KERNEL_PERIOD : cost;
+    uint32_t least = kernel ? MKPERF_MIN_KERNEL_PERIOD : MKPERF_HOOK_MIN_PERIOD;
+
+    return cost < least ? least : cost;
 }
 
 /* What is asked: one of these, and MKPERF_REQUEST_SNAPSHOT beside it or alone. */

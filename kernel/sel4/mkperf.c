@@ -172,7 +172,6 @@ static NO_INLINE void NORETURN wake(struct mkperf_node *node, irq_t irq)
     updateTimestamp();
     checkBudget();
     signal(node, irq);
-    complete(irq);
     schedule();
     activateThread();
     mkperf_leave();
@@ -273,6 +272,7 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     uint32_t hit = flags & node->hook.mask;
+    uint64_t now = mkperf_port_time();
     irq_t irq = getActiveIRQ();
 
     if (unlikely(IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ)) {
@@ -290,13 +290,14 @@ NO_INLINE __attribute__((flatten)) void mkperf_interrupt(word_t flags)
 #if defined(CONFIG_BENCHMARK_TRACK_KERNEL_ENTRIES) || defined(CONFIG_BENCHMARK_TRACK_UTILISATION)
     ksEnter = timestamp();
 #endif
-    mkperf_capture(&node->hook, hit);
+    mkperf_capture(&node->hook, hit, now);
     mkperf_entered((word_t)c_handle_interrupt); /* until here the last entry was needed */
     mkperf_qemuArmed(&node->hook);
+    complete(irq);
+    mkperf_captured(&node->hook, now);
     if (unlikely(node->wake)) {
         wake(node, irq);
     }
-    complete(irq);
     restore_user_context();
     UNREACHABLE();
 }
@@ -306,17 +307,19 @@ NO_INLINE void mkperf_preemption(word_t flags)
 {
     struct mkperf_node *node = &mkperf_node[CURRENT_CPU_INDEX()];
     uint32_t hit = flags & node->hook.mask;
+    uint64_t now = mkperf_port_time();
     irq_t irq = getActiveIRQ();
 
     if (hit == 0 || IRQT_TO_IRQ(irq) != CONFIG_MKPERF_IRQ) {
         return;
     }
-    mkperf_capture(&node->hook, hit);
+    mkperf_capture(&node->hook, hit, now);
     mkperf_qemuArmed(&node->hook);
+    complete(irq);
+    mkperf_captured(&node->hook, now);
     if (node->wake) {
         signal(node, irq);
     }
-    complete(irq);
 }
 
 /*

@@ -277,7 +277,9 @@ static void *run_core(void *arg)
         }
         uint32_t hit = c->overflow & c->hook.mask;
         if (hit != 0) {
-            mkperf_capture(&c->hook, hit);
+            uint64_t entered = mkperf_port_time();
+            mkperf_capture(&c->hook, hit, entered);
+            mkperf_captured(&c->hook, entered);
         }
         c->overflow &= c->hook.mask; /* the ordinary way: masked */
         if (next_random(&c->seed) % 4 == 0) {

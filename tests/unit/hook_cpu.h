@@ -246,7 +246,9 @@ static void overflow(uint32_t mask)
     cpu.overflow |= mask;
     uint32_t hit = mkperf_pmu_overflow() & hook.mask;
     if (hit != 0) {
-        mkperf_capture(&hook, hit);
+        uint64_t now = mkperf_port_time();
+        mkperf_capture(&hook, hit, now);
+        mkperf_captured(&hook, now);
     }
 }
 

@@ -371,7 +371,7 @@ static uint64_t interrupt(void)
     if (hit == 0) {
         return 0;
     }
-    mkperf_capture(&hook, hit);
+    mkperf_capture(&hook, hit, mkperf_port_time());
     const uint64_t *record = mkperf_ring_peek(&c, &size, &corrupt);
     assert_non_null(record);
     uint64_t weight = record[MKPERF_WORD_PERIOD];

@@ -308,7 +308,9 @@ static void interrupt(void)
         return;
     }
     if (sim.hook && hit != 0) {
-        mkperf_capture(&sim.hook_state, hit);
+        uint64_t now = mkperf_port_time();
+        mkperf_capture(&sim.hook_state, hit, now);
+        mkperf_captured(&sim.hook_state, now);
         count_by_thread(sim_thread());
     } else { /* the ordinary way */
         sim.hook_state.spurious++;

@@ -196,7 +196,7 @@ static const uint64_t *sample(void)
     unsigned size = 0;
     bool corrupt = false;
 
-    mkperf_capture(&hook, 1);
+    mkperf_capture(&hook, 1, mkperf_port_time());
     const uint64_t *w = mkperf_ring_peek(&c, &size, &corrupt);
     assert_non_null(w);
     assert_false(corrupt);

@@ -109,13 +109,14 @@ static void test_no_request(void **state)
  * what was added is in the sample's weight. */
 static void test_least_interval(void **state)
 {
-    static const uint32_t periods[] = {0, 1, 2, 100, 349, 620, 1999, UINT32_MAX};
+    static const uint32_t periods[] = {0, 1, 2, 100, 349, 620, 799, 1999, UINT32_MAX};
 
     (void)state;
     for (unsigned n = 0; n < sizeof periods / sizeof *periods; n++) {
         for (unsigned jitter = 0; jitter < 2; jitter++) {
             boot(2);
-            d.want.max_frames = 16;
+            d.want.max_frames = n % 2 != 0 ? 64 : 0;
+            uint32_t cost = MKPERF_HOOK_SAMPLE_COST + d.want.max_frames * MKPERF_HOOK_FRAME_COST;
             for (unsigned i = 0; i < 2; i++) {
                 struct mkperf_request_counter *c = &d.want.counter[i];
                 c->left = c->first = c->period = periods[n];
@@ -125,7 +126,7 @@ static void test_least_interval(void **state)
             assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
             for (unsigned k = 0; k < 50; k++) {
                 uint32_t user = 0 - cpu.value[0], kernel = 0 - cpu.value[1];
-                assert_true(user >= MKPERF_HOOK_SAMPLE_COST + 16 * MKPERF_HOOK_FRAME_COST);
+                assert_true(user >= cost && user >= MKPERF_HOOK_MIN_PERIOD);
                 assert_true(kernel >= MKPERF_MIN_KERNEL_PERIOD);
                 overflow(1);
                 const uint64_t *w = record();
@@ -221,6 +222,24 @@ static void test_disturbed(void **state)
     assert_int_equal(cpu.running, 0x3f);
 }
 
+/* Captures that take a tick each and what cannot be measured, `between` ticks apart, until there is a storm, and
+ * at most 3000. Returns their number. */
+static unsigned captures_until_storm(uint64_t between)
+{
+    unsigned captures = 0;
+
+    for (; captures < 3000 && hook.storm == 0; captures++) {
+        if (captures % 100 == 99) { /* another session is no way out */
+            memory.ring.head = memory.ring.tail = 0;
+            request(MKPERF_REQUEST_APPLY);
+        }
+        overflow(1);
+        memory.ring.tail = memory.ring.head;
+        cpu.time += between;
+    }
+    return captures;
+}
+
 /* More than half of the time is the hook's: the counters are off until another session. */
 static void test_storm(void **state)
 {
@@ -228,20 +247,13 @@ static void test_storm(void **state)
     for (uint64_t between = 0; between < 4; between++) {
         boot(2);
         request(MKPERF_REQUEST_APPLY);
-        unsigned captures = 0;
-        for (; captures < 3000 && hook.storm == 0; captures++) {
-            if (captures % 100 == 99) { /* another session is no way out */
-                memory.ring.head = memory.ring.tail = 0;
-                request(MKPERF_REQUEST_APPLY);
-            }
-            overflow(1);
-            memory.ring.tail = memory.ring.head;
-            cpu.time += between;
-        }
-        /* One tick from entry to exit where it is measured, which is one capture of 16 or so. */
-        assert_int_equal(hook.storm, between < 1);
-        assert_int_equal(cpu.running, between < 1 ? 0 : 3);
-        assert_in_range(captures, between < 1 ? 1024 : 3000, between < 1 ? 1056 : 3000);
+        unsigned captures = captures_until_storm(between);
+        /* One tick from entry to exit where it is measured, which is one capture of 16 or so. What
+         * cannot be measured of a record of 7 words is half of that. */
+        bool storm = between < 2;
+        assert_int_equal(hook.storm, storm);
+        assert_int_equal(cpu.running, storm ? 0 : 3);
+        assert_in_range(captures, storm ? 1024 : 3000, storm ? 1056 : 3000);
         assert_int_equal(cpu.wakes, hook.storm);
         request(0);
         assert_int_equal(d.answer.storm, hook.storm);
@@ -249,7 +261,8 @@ static void test_storm(void **state)
                          hook.storm ? MKPERF_REQUEST_BAD_STATE : MKPERF_REQUEST_OK);
         if (hook.storm) { /* not before as much time has passed again */
             uint64_t until = hook.quiet;
-            assert_in_range(until, cpu.time + 1000, cpu.time + 1400);
+            assert_in_range(until, cpu.time + 1000 * (between + 1),
+                            cpu.time + 1056 * (between + 1) + 200);
             while (cpu.time + 10 < until) {
                 assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_BAD_TIME);
             }
@@ -257,6 +270,26 @@ static void test_storm(void **state)
         }
         assert_int_equal(request(MKPERF_REQUEST_APPLY), MKPERF_REQUEST_OK);
         assert_int_equal(hook.storm, 0);
+        if (storm) { /* the time in between does not count for the next session */
+            assert_in_range(captures_until_storm(between), 1024, 1056);
+        }
+    }
+}
+
+/* A sample that is lost is short: of the same time more is entry and exit. */
+static void test_storm_lost(void **state)
+{
+    (void)state;
+    for (unsigned lost = 0; lost < 2; lost++) {
+        boot(1);
+        request(MKPERF_REQUEST_APPLY);
+        for (unsigned i = 0; i < 4000 && hook.storm == 0; i++) {
+            overflow(1);
+            memory.ring.tail = lost ? 0 : memory.ring.head;
+            cpu.time += 2;
+        }
+        assert_int_equal(hook.dropped_samples != 0, lost);
+        assert_int_equal(hook.storm, lost);
     }
 }
 
@@ -498,21 +531,14 @@ static void test_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_request),
-        cmocka_unit_test(test_least_interval),
-        cmocka_unit_test(test_update),
-        cmocka_unit_test(test_snapshot),
-        cmocka_unit_test(test_pending),
-        cmocka_unit_test(test_disturbed),
-        cmocka_unit_test(test_storm),
-        cmocka_unit_test(test_storm_in_step),
-        cmocka_unit_test(test_unmapped),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_values_of_no_sample),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_off_cpu),
+        cmocka_unit_test(test_samples),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_request),    cmocka_unit_test(test_least_interval),
+        cmocka_unit_test(test_update),        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_pending),       cmocka_unit_test(test_disturbed),
+        cmocka_unit_test(test_storm),         cmocka_unit_test(test_storm_lost),
+        cmocka_unit_test(test_storm_in_step), cmocka_unit_test(test_unmapped),
+        cmocka_unit_test(test_values),        cmocka_unit_test(test_values_of_no_sample),
+        cmocka_unit_test(test_filters),       cmocka_unit_test(test_off_cpu),
         cmocka_unit_test(test_counts),
     };
 

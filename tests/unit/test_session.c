@@ -206,7 +206,7 @@ static void test_user_or_kernel(void **state)
     m.msg.configure.events[0].kernel = true;
     m.msg.configure.events[1] = event("instructions", 50000, 0);
     m.msg.configure.events[1].user = true;
-    m.msg.configure.events[2] = event("cache-misses", 500, 0);
+    m.msg.configure.events[2] = event("cache-misses", MKPERF_HOOK_MIN_PERIOD, 0);
     ask(&m, mkperf_ToHost_session_tag);
     assert_int_equal(got.last.msg.session.events[0].user_counter, 0);
     assert_int_equal(got.last.msg.session.events[0].kernel_counter, 1);
@@ -298,7 +298,7 @@ static void test_policy(void **state)
     assert_int_equal(mkperf_min_period(MKPERF_RATE_BUSY, true, 64, 0, 0, 9),
                      MKPERF_MIN_KERNEL_PERIOD);
     assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, false, 0, 0, 0, 9),
-                     MKPERF_HOOK_SAMPLE_COST);
+                     MKPERF_HOOK_MIN_PERIOD);
     assert_int_equal(mkperf_min_period(MKPERF_RATE_RARE, true, 0, 0, 0, 1),
                      MKPERF_MIN_KERNEL_PERIOD);
     assert_true(mkperf_sample_cost(64, 0) > 1500 && mkperf_sample_cost(0, 4) > 500);

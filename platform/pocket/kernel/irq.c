@@ -218,9 +218,9 @@ void irq_end(struct core *core)
     core->iar = IRQ_NONE;
 }
 
-/* hit: overflows of the session. iar: the interrupt. */
+/* hit: overflows of the session. iar: the interrupt. now: when it was taken. */
 static inline __attribute__((always_inline)) bool sampled(struct core *core, uint32_t hit,
-                                                          uint32_t iar)
+                                                          uint32_t iar, uint64_t now)
 {
     struct mkperf_hook *hook = &core->hook;
 
@@ -228,7 +228,7 @@ static inline __attribute__((always_inline)) bool sampled(struct core *core, uin
     if (hit == 0 || (iar & IRQ_NUMBER) != PMU_IRQ) {
         return false;
     }
-    mkperf_capture(hook, hit);
+    mkperf_capture(hook, hit, now);
     if (watched(core) && hook->session.counts != 0) {
         mkperf_counts_switch(hook, core->current->identity);
     }
@@ -237,6 +237,7 @@ static inline __attribute__((always_inline)) bool sampled(struct core *core, uin
     core->last_entry = (uint64_t)mkperf_capture;
     core->entered = core->current;
     core->iar = IRQ_NONE;
+    mkperf_captured(hook, now);
     return !core->reschedule;
 }
 
@@ -246,9 +247,10 @@ static inline __attribute__((always_inline)) bool sampled(struct core *core, uin
  */
 bool irq_fast(struct core *core)
 {
+    uint64_t now = mkperf_port_time();
     uint32_t hit = mkperf_pmu_overflow() & core->hook.mask;
 
-    return sampled(core, hit, *gicc(GICC_IAR));
+    return sampled(core, hit, *gicc(GICC_IAR), now);
 }
 
 /* The same in two steps, the first without the lock. */
@@ -259,7 +261,7 @@ void irq_take(struct core *core)
 
 bool irq_taken(struct core *core)
 {
-    return sampled(core, mkperf_pmu_overflow() & core->hook.mask, core->iar);
+    return sampled(core, mkperf_pmu_overflow() & core->hook.mask, core->iar, mkperf_port_time());
 }
 
 void irq_entry(struct core *core)
