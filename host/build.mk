@@ -10,8 +10,9 @@ READERS_SRC := $(foreach d,base symbols system model perfdata wire import sched 
                $(filter-out host/%,$(HOST_LIB_SRC))
 HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw -lmicrohttpd
 
-ASAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FUZZ_FLAGS := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+# -g1: places for their reports; a fifth of the compiler's time less than -g.
+ASAN_FLAGS := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_FLAGS := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
 # $(call host_objects,VARIANT,SOURCES)
 host_objects = $(patsubst %.c,$(B)/obj/$(1)/%.o,$(patsubst $(B)/%,gen/%,$(2)))
