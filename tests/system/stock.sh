@@ -50,7 +50,7 @@ checked_robin() {
         }'
 }
 checked_pair() {
-    record "$t/pair" pair pair -e timer --check-timer --duration 1 && checked pair 100 3
+    record "$t/pair" pair pair -e timer -c 400 --check-timer --duration 0.4 && checked pair 500 3
 }
 # No PD is the profiler PD's child: it has capabilities, as Microkit 2.3 gives them.
 checked_shared() {
@@ -81,22 +81,24 @@ as_the_hook() {
         }' "$D/diff"
 }
 
-# chi-square of ten phases that have equal shares (9 degrees of freedom), and the samples
+# chi_square SECONDS OPTION...: of ten phases that have equal shares (9 degrees of freedom), and the samples
 chi_square() {
-    record "$t/steps" steps steps -e timer -c 1000 "$@" --duration 1 || return 1
+    seconds=$1
+    shift
+    record "$t/steps" steps steps -e timer -c 1000 --duration "$seconds" "$@" || return 1
     "$MKPERF" report --stdio -i "$D/steps.data" --sort pd,sym | awk '
         $1 ~ /%$/ && $6 ~ /^phase_[0-9]/ { count[substr($6, 1, 7)] += $2; n += $2 }
         END { for (i = 0; i < 10 && n > 0; i++) { d = count["phase_" i] - n / 10; x += d * d / (n / 10) }
               print int(x), n + 0 }'
 }
 in_step() {
-    set -- $(chi_square)
+    set -- $(chi_square 1)
     [ $# -eq 2 ] || return 1
     echo "chi-square $1 with $2 samples; 50 is one in ten million, and for what is left of step one in a hundred thousand"
     [ "$2" -ge 100 ] && [ "$1" -lt 50 ]
 }
 without_jitter() {
-    set -- $(chi_square --no-jitter)
+    set -- $(chi_square 0.3 --no-jitter)
     [ $# -eq 2 ] || return 1
     echo "chi-square $1 with $2 samples: not wrong enough to prove anything"
     [ "$1" -gt 100 ]
@@ -160,7 +162,7 @@ callers_marked() {
     jq -e 'select(.type == "totals") | .inferred_callers > 1000' "$D/called.jsonl"
 }
 callers_not_wanted() {
-    record "$t/called" called alone -e timer -c 500 --no-callers --duration 1 || return 1
+    record "$t/called" called alone -e timer -c 500 --no-callers --duration 0.5 || return 1
     ! grep '^  callers' "$D/alone.log" && ! "$MKPERF" script -i "$D/alone.data" 2>/dev/null | grep inferred
 }
 
