@@ -2,6 +2,8 @@
 /* Owns: see printout.h. */
 #include "printout.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "xalloc.h"
@@ -61,4 +63,11 @@ enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkper
     }
     give_up(p, e);
     return e->status;
+}
+
+enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e)
+{
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? MKPERF_OK
+               : mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
 }

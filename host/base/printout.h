@@ -24,6 +24,9 @@ struct mkperf_printout {
 enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *path,
                                         struct mkperf_error *e);
 
+/* For a command that prints to stdout itself, at its end: OUTPUT if not all of it could be written. */
+enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e);
+
 /* Closes what is open. The file gets its name if nothing failed before: *e says, and gets the
  * error of writing if it has none. Returns e->status. */
 enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkperf_error *e);

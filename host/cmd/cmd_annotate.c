@@ -5,11 +5,11 @@
  * Owns: the command's options and the choice of functions. The parts are in annotate/: hits, code
  * (disassembly), source, print.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "annotate/listing.h"
 #include "base/colour.h"
+#include "base/printout.h"
 #include "cmd.h"
 
 struct command {
@@ -96,8 +96,8 @@ static enum mkperf_status print_all(const struct command *c, struct mkperf_frame
     enum mkperf_status status = print_events(c, f, &sources, &printed, e);
 
     annotate_sources_free(&sources);
-    if (status == MKPERF_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    if (status == MKPERF_OK) {
+        status = mkperf_stdout_flush(e);
     }
     if (status == MKPERF_OK && printed == 0) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: no sample hit a function%s%s%s%s%s",
@@ -119,10 +119,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
         c->symbol = args->operand[0];
     }
     c->style.colour = mkperf_colour_wanted(c->colour, stdout);
-    status = mkperf_frames_read(&f, &p, c->input, false, e);
-    if (status == MKPERF_OK) {
-        status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
-    }
+    status = mkperf_frames_read(&f, &p, c->input, false, &c->names, e);
     if (status == MKPERF_OK) {
         report_filter_print(&p.filter, stdout);
         mkperf_frames_warn(&f, stderr);

@@ -8,13 +8,13 @@
  * rows, the chance of a deviation is multiplied by their number (Bonferroni). Samples are assumed
  * to be independent: a program that changes slowly has fewer independent samples than samples.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/printout.h"
 #include "base/xalloc.h"
 #include "cmd.h"
 #include "report/head.h"
@@ -365,10 +365,7 @@ static enum mkperf_status compare_all(struct comparison *d, const struct command
                                 c->path[SIDE_B], c->names.event ? " " : "",
                                 c->names.event ? c->names.event : "");
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
-    }
-    return MKPERF_OK;
+    return mkperf_stdout_flush(e);
 }
 
 /* A PD that is in one recording only is no mistake. */
@@ -392,7 +389,8 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
         c->path[side] = args->operand[side];
         d.profile[side].cores = report_columns_have(&c->keys, REPORT_SORT_CORE);
-        status = mkperf_frames_read(&d.frames[side], &d.profile[side], c->path[side], with_line, e);
+        status = mkperf_frames_read(&d.frames[side], &d.profile[side], c->path[side], with_line,
+                                    NULL, e);
     }
     if (status == MKPERF_OK) {
         status = check_pd(&d, c, e);

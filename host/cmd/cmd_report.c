@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/colour.h"
+#include "base/printout.h"
 #include "base/progress.h"
 #include "cmd.h"
 #include "model/off_cpu.h"
@@ -288,9 +289,7 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
     if (for_programs(c)) {
         report_total_values(p, &v);
     }
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? MKPERF_OK
-               : mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
+    return mkperf_stdout_flush(e);
 }
 
 /* An error about the function comes before the head of a report. */
@@ -336,14 +335,12 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
                                .filter = c->filter};
     struct mkperf_frames f;
     bool with_line = report_columns_have(keys, REPORT_SORT_LINE);
-    enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, with_line, e);
 
+    c->names.event = c->off_cpu ? MKPERF_OFF_CPU_EVENT : c->names.event;
     c->report.pd = c->names.pd;
-    c->report.event = c->off_cpu ? MKPERF_OFF_CPU_EVENT : c->names.event;
+    c->report.event = c->names.event;
     c->report.colour = mkperf_colour_wanted(c->colour, stdout);
-    if (status == MKPERF_OK) {
-        status = report_check_names(&p, c->input, c->report.pd, c->report.event, e);
-    }
+    enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, with_line, &c->names, e);
     if (status == MKPERF_OK && c->report.symbol && !c->charged) {
         status = check_symbol(c, &f, e);
     }

@@ -6,12 +6,12 @@
  * show them (perf shows offsets in the file for PDs). Callers are named by the call, not by the
  * instruction after it.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/printout.h"
 #include "cmd.h"
 #include "report/columns.h"
 
@@ -214,10 +214,7 @@ static enum mkperf_status print_all(struct command *c, const struct mkperf_frame
             print_sample(c, f, &sample[i]);
         }
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
-    }
-    return MKPERF_OK;
+    return mkperf_stdout_flush(e);
 }
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
@@ -227,11 +224,8 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     c->input = args->n > 0 ? args->operand[0] : c->input;
     struct mkperf_profile p = {.cores = true, .times = true, .filter = c->filter};
     struct mkperf_frames f;
-    enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, false, e);
+    enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, false, &c->names, e);
 
-    if (status == MKPERF_OK) {
-        status = report_check_names(&p, c->input, c->names.pd, c->names.event, e);
-    }
     if (status == MKPERF_OK) {
         status = mkperf_profile_order(&p, e);
     }

@@ -3,10 +3,10 @@
  * The table of commands, and `mkperf help`, which prints their descriptions as text, man
  * pages and completion.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/guess.h"
+#include "base/printout.h"
 #include "cmd.h"
 
 const struct mkperf_command *const mkperf_commands[] = {
@@ -109,10 +109,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     } else {
         mkperf_help_overview(stdout);
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard output: %s", strerror(errno));
-    }
-    return MKPERF_OK;
+    return mkperf_stdout_flush(e);
 }
 
 static int run_help(int argc, char **argv)

@@ -81,7 +81,6 @@ struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o)
         .abandon = mkperf_relay_abandon,
     };
 
-    return o->cores.given
-               ? (struct mkperf_sink){.ops = &ops, .self = o, .every_pd = o->to.every_pd}
-               : o->to;
+    return o->cores.given ? (struct mkperf_sink){.ops = &ops, .self = o, .every_pd = o->to.every_pd}
+                          : o->to;
 }

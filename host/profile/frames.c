@@ -50,7 +50,8 @@ static enum mkperf_status resolve_time(struct report_filter *filter, const char 
 }
 
 enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_profile *profile,
-                                      const char *path, bool with_line, struct mkperf_error *e)
+                                      const char *path, bool with_line,
+                                      const struct report_names *names, struct mkperf_error *e)
 {
     struct mkperf_sink sink = mkperf_profile_sink(profile);
     enum mkperf_status status;
@@ -63,7 +64,9 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
     mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
     status = mkperf_perfdata_read(path, &sink, e);
     mkperf_progress_end();
-    return status;
+    return status == MKPERF_OK && names != NULL
+               ? report_check_names(profile, path, names->pd, names->event, e)
+               : status;
 }
 
 void mkperf_frames_close(struct mkperf_frames *f)

@@ -32,10 +32,12 @@ struct mkperf_frames {
     size_t listed, list_room;
 };
 
-/* Reads the recording at path into profile, which has its options. Missing ELFs are not errors: see
- * mkperf_frames_warn. Close f, and free the profile, in any case. */
+/* Reads the recording at path into profile, which has its options, and checks that it has what
+ * `names` asks for (NULL: nothing). Missing ELFs are not errors: see mkperf_frames_warn. Close f, and
+ * free the profile, in any case. */
 enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_profile *profile,
-                                      const char *path, bool with_line, struct mkperf_error *e);
+                                      const char *path, bool with_line,
+                                      const struct report_names *names, struct mkperf_error *e);
 
 void mkperf_frames_close(struct mkperf_frames *f);
 

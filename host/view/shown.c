@@ -30,7 +30,7 @@ enum mkperf_status view_shown_read(struct view_shown *s, const char *path, bool 
                                          .keep_schedule = true,
                                          .whole = keep_interactions,
                                          .self = s}};
-    if (mkperf_frames_read(&s->frames, &s->profile, path, false, e) != MKPERF_OK ||
+    if (mkperf_frames_read(&s->frames, &s->profile, path, false, NULL, e) != MKPERF_OK ||
         mkperf_profile_order(&s->profile, e) != MKPERF_OK) {
         return e->status;
     }
