@@ -51,6 +51,9 @@ struct mkperf_store {
     uint64_t min, max; /* of a number; of a word: the value of the first one, and without one */
 };
 
+/* For rows of a table: the name of an option's value, and what it is for completion. */
+#define MKPERF_TAKES(what, name) .value = (name), .kind = MKPERF_VALUE_##what
+
 /* For rows of a table. The compiler rejects a member that is not of the type in the comment. */
 /* clang-format off */
 #define MKPERF_IGNORED {.how = MKPERF_STORE_NONE}

@@ -14,15 +14,13 @@
 
 static const struct mkperf_option options[] = {
     {.name = "color",
-     .value = "[WHEN]",
-     .kind = MKPERF_VALUE_WORD,
+     MKPERF_TAKES(WORD, "[WHEN]"),
      .words = "auto always never",
      .help = "shares in red from 5 per cent on, in green from 0.5 on: auto (on a terminal, unless "
              "NO_COLOR is set; the default), always (also without WHEN), never",
      .store = WHEN},
     {.name = "stdio-color",
-     .value = "WHEN",
-     .kind = MKPERF_VALUE_WORD,
+     MKPERF_TAKES(WORD, "WHEN"),
      .words = "auto always never",
      .help = "the same, as perf calls it",
      .store = WHEN},

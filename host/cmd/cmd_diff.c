@@ -37,15 +37,13 @@ struct command {
 static const struct mkperf_option options[] = {
     {.id = 'c',
      .name = "compute",
-     .value = "HOW",
-     .kind = MKPERF_VALUE_WORD,
+     MKPERF_TAKES(WORD, "HOW"),
      .words = "delta delta-abs",
      .help = "order of rows: delta-abs (largest change first, the default), or delta (what grew "
              "first)"},
     {.id = 's',
      .name = "sort",
-     .value = "KEYS",
-     .kind = MKPERF_VALUE_WORDS,
+     MKPERF_TAKES(WORDS, "KEYS"),
      .list = report_columns_put_keys,
      .help = "what rows are, as for report: functions of PDs (pd,sym, the default), PDs (pd), ..."},
     {.name = "confidence",

@@ -35,8 +35,7 @@ static void put_tables(mkperf_put *put, void *to)
 
 static const struct mkperf_option options[] = {
     {.name = "cpu",
-     .value = "NAME",
-     .kind = MKPERF_VALUE_WORD,
+     MKPERF_TAKES(WORD, "NAME"),
      .list = put_tables,
      .help = "the CPU, where the target cannot say which it has",
      .store = MKPERF_TEXT(struct list, cpu)},

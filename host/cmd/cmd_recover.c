@@ -11,8 +11,7 @@
 static const struct mkperf_option options[] = {
     {.id = 'o',
      .name = "output",
-     .value = "OUTPUT",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "OUTPUT"),
      .help = "the finished file; without it FILE is finished in place and loses its \".partial\"",
      .store = {.how = MKPERF_STORE_TEXT}},
     {.id = 0},

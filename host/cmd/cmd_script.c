@@ -46,8 +46,7 @@ struct command {
 static const struct mkperf_option options[] = {
     {.id = 'F',
      .name = "fields",
-     .value = "LIST",
-     .kind = MKPERF_VALUE_WORDS,
+     MKPERF_TAKES(WORDS, "LIST"),
      .list = report_columns_put_fields,
      .help = "of comm, tid, pid, cpu, time, period, event, ip, sym, symoff, dso, srcline; +NAME "
              "adds to the default, -NAME takes from it "

@@ -26,8 +26,7 @@ struct stat {
 static const struct mkperf_option options[] = {
     {.id = 'e',
      .name = "event",
-     .value = "EVENTS",
-     .kind = MKPERF_VALUE_WORDS,
+     MKPERF_TAKES(WORDS, "EVENTS"),
      .list = mkperf_pmu_events,
      .help =
          "as for record; {A,B} counts A and B at the same times; default cycles,instructions. "
@@ -51,8 +50,7 @@ static const struct mkperf_option options[] = {
      .help = "also how long each PD and idle ran, in ns (" MKPERF_RUN_TIME_EVENT
              "), by the target's scheduling events; implies --per-pd"},
     {.name = "system",
-     .value = "FILE",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "FILE"),
      .help = "the .system file: names of PDs",
      .store = MKPERF_TEXT(struct stat, measure.talk.options.system)},
     {.name = "duration",
@@ -79,8 +77,7 @@ static const struct mkperf_option options[] = {
      .store = MKPERF_TEXT(struct stat, separator)},
     {.id = 'o',
      .name = "output",
-     .value = "FILE",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "FILE"),
      .help = "print there (default: standard error); it is FILE.partial until all is printed",
      .store = MKPERF_TEXT(struct stat, output)},
     {.id = 0},

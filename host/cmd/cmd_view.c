@@ -35,16 +35,14 @@ static const struct mkperf_option options[] = {
      .help = "port (default: a free one)",
      .store = MKPERF_NUMBER(struct command, port, 0, UINT16_MAX)},
     {.name = "diff",
-     .value = "OTHER",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "OTHER"),
      .help = "compare with this recording, which was before",
      .store = MKPERF_TEXT(struct command, base)},
     {.name = "sched",
      .help = "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply",
      .store = MKPERF_SETS(struct command, live.record.configure.sched)},
     {.name = "speedscope",
-     .value = "DIR",
-     .kind = MKPERF_VALUE_DIR,
+     MKPERF_TAKES(DIR, "DIR"),
      .help =
          "speedscope's release (dist/release of its npm package), linked from the page; default: "
          "$MKPERF_SPEEDSCOPE, or speedscope beside mkperf or in ../share/mkperf, if it is there",

@@ -21,8 +21,7 @@ enum { OPT_MAX_FRAMES = 256, OPT_NO_RECONNECT, OPT_CALLERS, OPT_NO_CALLERS };
 static const struct mkperf_option link_options[] = {
     {.id = 't',
      .name = "target",
-     .value = "TARGET",
-     .kind = MKPERF_VALUE_TARGET,
+     MKPERF_TAKES(TARGET, "TARGET"),
      .help = "where the target is, see below",
      .store = MKPERF_TEXT(struct mkperf_peer_options, target)},
     {.name = "timeout",
@@ -31,8 +30,7 @@ static const struct mkperf_option link_options[] = {
      .number = MKPERF_DEFAULT_TIMEOUT_S,
      .store = MKPERF_SECONDS(struct mkperf_peer_options, timeout_s)},
     {.name = "key-file",
-     .value = "FILE",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "FILE"),
      .help = "the key for the target: 32 bytes, or a line [NAME] and 64 hexadecimal digits",
      .store = MKPERF_TEXT(struct mkperf_peer_options, key_file)},
     {.id = 0},
@@ -93,8 +91,7 @@ void mkperf_target_help(mkperf_put *put, void *to)
 static const struct mkperf_option sampling_options[] = {
     {.id = 'e',
      .name = "event",
-     .value = "EVENTS",
-     .kind = MKPERF_VALUE_WORDS,
+     MKPERF_TAKES(WORDS, "EVENTS"),
      .list = mkperf_pmu_events,
      .help = "events, as perf: cycles, instructions:u, r1b:k, ...; NAME/period=N/ or NAME/freq=N/ "
              "for one event (default cycles)"},
@@ -110,8 +107,7 @@ static const struct mkperf_option sampling_options[] = {
      .number = MKPERF_DEFAULT_FREQUENCY},
     {.id = 'g',
      .name = "call-graph",
-     .value = "[HOW]",
-     .kind = MKPERF_VALUE_WORD,
+     MKPERF_TAKES(WORD, "[HOW]"),
      .words = "fp dwarf lbr", /* the others are refused with the reason */
      .help = "callchains (on by default), by frame pointers (fp)"},
     {.id = 'C',
@@ -150,14 +146,12 @@ static const struct mkperf_option sampling_options[] = {
 
 static const struct mkperf_option names_options[] = {
     {.name = "system",
-     .value = "FILE",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "FILE"),
      .help =
          "the .system file: names of PDs, where the image does not list them; -e timer needs it",
      .store = MKPERF_TEXT(struct mkperf_record_options, system)},
     {.name = "elf-path",
-     .value = "DIR[:DIR]",
-     .kind = MKPERF_VALUE_DIRS,
+     MKPERF_TAKES(DIRS, "DIR[:DIR]"),
      .help =
          "directories of the PDs' ELFs (default: that of the .system file); mkperf also searches "
          "for them by build id, see docs/formats.md",
@@ -167,8 +161,7 @@ static const struct mkperf_option names_options[] = {
 
 static const struct mkperf_option kernel_options[] = {
     {.name = "kernel",
-     .value = "ELF",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "ELF"),
      .help = "the kernel's ELF (default: kernel.elf or sel4.elf in --elf-path)",
      .store = MKPERF_TEXT(struct mkperf_record_options, kernel)},
     {.id = 0},
@@ -258,13 +251,11 @@ static const struct mkperf_option choice_options[] = {
 static const struct mkperf_option output_options[] = {
     {.id = 'o',
      .name = "output",
-     .value = "FILE",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "FILE"),
      .help = "output (default perf.data); - is standard output, for perf report -i -",
      .store = MKPERF_TEXT(struct mkperf_record_options, output)},
     {.name = "raw",
-     .value = "FILE",
-     .kind = MKPERF_VALUE_FILE,
+     MKPERF_TAKES(FILE, "FILE"),
      .help = "keep the line's bytes too, for -t file:FILE",
      .store = MKPERF_TEXT(struct mkperf_record_options, raw)},
     {.id = 'q',
