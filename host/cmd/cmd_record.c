@@ -324,9 +324,8 @@ static enum mkperf_status finish(struct record *rec, enum mkperf_status received
         sink.ops->abandon(sink.self);
         return received;
     }
-    if (mkperf_stream_finish(r->stream, e) != MKPERF_OK ||
-        sink.ops->end(sink.self, &r->stream->totals, e) != MKPERF_OK) {
-        sink.ops->abandon(sink.self);
+    if (mkperf_sink_finish(&sink, mkperf_stream_finish(r->stream, e), &r->stream->totals, e) !=
+        MKPERF_OK) {
         return e->status;
     }
     if (r->raw.path != NULL && mkperf_outfile_finish(&r->raw, e) != MKPERF_OK) {

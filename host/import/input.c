@@ -190,10 +190,7 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
                          path);
     }
     if (i < 0 || i == INPUTS) {
-        if (sink->ops->abandon != NULL) {
-            sink->ops->abandon(sink->self);
-        }
-        return e->status;
+        return mkperf_sink_finish(sink, e->status, NULL, e);
     }
     return inputs[i].checked ? read_checked(i, path, in, sink, e)
                              : inputs[i].read(path, in, sink, e);

@@ -270,8 +270,6 @@ static void say_findings(const struct kprof *k)
 
 static enum mkperf_status read_both(struct kprof *k)
 {
-    const struct mkperf_sink_ops *ops = k->sink->ops;
-
     if (k->n == 0) {
         return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: the file is empty", k->path);
     }
@@ -291,7 +289,7 @@ static enum mkperf_status read_both(struct kprof *k)
         return k->e->status;
     }
     say_findings(k);
-    return ops->end != NULL ? ops->end(k->sink->self, &k->totals, k->e) : MKPERF_OK;
+    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, size_t n,
@@ -307,14 +305,11 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
     k->sink = sink;
     k->e = e;
     k->kernel_pd = -1;
-    enum mkperf_status status = read_both(k);
+    enum mkperf_status status = mkperf_sink_finish(sink, read_both(k), &k->totals, e);
     kprof_free_maps(k);
     mkperf_spool_close(&k->index);
     mkperf_symbols_free(k->symbols);
     free(k);
-    if (status != MKPERF_OK && sink->ops->abandon != NULL) {
-        sink->ops->abandon(sink->self);
-    }
     return status;
 }
 
@@ -367,10 +362,7 @@ enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_kprof
         if (fd >= 0) {
             close(fd);
         }
-        if (sink->ops->abandon != NULL) {
-            sink->ops->abandon(sink->self);
-        }
-        return e->status;
+        return mkperf_sink_finish(sink, e->status, NULL, e);
     }
     close(fd);
     enum mkperf_status status =

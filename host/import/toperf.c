@@ -249,12 +249,8 @@ static enum mkperf_status read_all(struct toperf *t)
     }
     if (status == MKPERF_OK) {
         report(t);
-        status = t->sink->ops->end != NULL ? t->sink->ops->end(t->sink->self, &t->totals, t->e)
-                                           : MKPERF_OK;
     }
-    if (status != MKPERF_OK && t->sink->ops->abandon != NULL) {
-        t->sink->ops->abandon(t->sink->self);
-    }
+    status = mkperf_sink_finish(t->sink, status, &t->totals, t->e);
     mkperf_json_close(&t->json);
     toperf_free_pds(t);
     free(t);
@@ -273,17 +269,13 @@ static struct toperf *new_reader(const struct mkperf_toperf_config *config,
 }
 
 /* Nothing was read: abandons the sink. */
-static enum mkperf_status give_up(struct toperf *t, const struct mkperf_sink *sink,
-                                  struct mkperf_error *e)
+static enum mkperf_status give_up(struct toperf *t)
 {
-    if (sink->ops->abandon != NULL) {
-        sink->ops->abandon(sink->self);
-    }
-    if (t != NULL) {
-        mkperf_json_close(&t->json);
-    }
+    enum mkperf_status status = mkperf_sink_finish(t->sink, t->e->status, NULL, t->e);
+
+    mkperf_json_close(&t->json);
     free(t);
-    return e->status;
+    return status;
 }
 
 enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_toperf_config *config,
@@ -291,8 +283,8 @@ enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_tope
 {
     struct toperf *t = new_reader(config, sink, e);
 
-    if (t == NULL || mkperf_json_open(&t->json, path, e) != MKPERF_OK) {
-        return give_up(t, sink, e);
+    if (mkperf_json_open(&t->json, path, e) != MKPERF_OK) {
+        return give_up(t);
     }
     return read_all(t);
 }
@@ -303,8 +295,8 @@ enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, si
 {
     struct toperf *t = new_reader(config, sink, e);
 
-    if (t == NULL || mkperf_json_open_memory(&t->json, name, p, n, e) != MKPERF_OK) {
-        return give_up(t, sink, e);
+    if (mkperf_json_open_memory(&t->json, name, p, n, e) != MKPERF_OK) {
+        return give_up(t);
     }
     return read_all(t);
 }

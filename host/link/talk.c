@@ -75,11 +75,7 @@ enum mkperf_status mkperf_talk_keep(struct mkperf_talk *t, struct mkperf_error *
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing to record arrived",
                                 t->options.link.target);
     }
-    if (mkperf_stream_finish(r->stream, e) != MKPERF_OK ||
-        t->sink.ops->end(t->sink.self, &r->stream->totals, e) != MKPERF_OK) {
-        t->sink.ops->abandon(t->sink.self);
-    }
-    return e->status;
+    return mkperf_sink_finish(&t->sink, mkperf_stream_finish(r->stream, e), &r->stream->totals, e);
 }
 
 void mkperf_talk_close(struct mkperf_talk *t)

@@ -300,5 +300,9 @@ enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct
                                     struct mkperf_error *e);
 enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
                                       const struct mkperf_sample *sample, struct mkperf_error *e);
+/* A decoder's last call. status: how it went until now; OK: end, else, or if that fails, abandon.
+ * totals: not read if the status is not OK. Returns the status, or end's. */
+enum mkperf_status mkperf_sink_finish(const struct mkperf_sink *sink, enum mkperf_status status,
+                                      const struct mkperf_totals *totals, struct mkperf_error *e);
 
 #endif

@@ -122,3 +122,15 @@ enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
     }
     return sample->nreads == 0 || sink->ops->reads ? MKPERF_OK : spread(sink, sample, e);
 }
+
+enum mkperf_status mkperf_sink_finish(const struct mkperf_sink *sink, enum mkperf_status status,
+                                      const struct mkperf_totals *totals, struct mkperf_error *e)
+{
+    if (status == MKPERF_OK && sink->ops->end != NULL) {
+        status = sink->ops->end(sink->self, totals, e);
+    }
+    if (status != MKPERF_OK && sink->ops->abandon != NULL) {
+        sink->ops->abandon(sink->self);
+    }
+    return status;
+}

@@ -206,7 +206,7 @@ static enum mkperf_status read_records(struct perfin_reader *r)
     return r->frame.pipe ? perfin_read_totals(&r->bytes, &r->frame, &r->session, r->e) : MKPERF_OK;
 }
 
-static enum mkperf_status finish(struct perfin_reader *r)
+static struct mkperf_totals totals_of(const struct perfin_reader *r)
 {
     struct mkperf_totals t = r->session.totals;
 
@@ -227,28 +227,18 @@ static enum mkperf_status finish(struct perfin_reader *r)
             t.lost[i] = r->lost[i];
         }
     }
-    if (perfin_begin(r) != MKPERF_OK) {
-        return r->e->status;
-    }
-    return r->sink->ops->end ? r->sink->ops->end(r->sink->self, &t, r->e) : MKPERF_OK;
+    return t;
 }
 
 static enum mkperf_status read_all(struct perfin_reader *r)
 {
-    enum mkperf_status status = perfin_read_frame(&r->bytes, &r->frame, r->e);
+    bool read = perfin_read_frame(&r->bytes, &r->frame, r->e) == MKPERF_OK &&
+                perfin_read_session(&r->bytes, &r->frame, &r->session, r->e) == MKPERF_OK &&
+                read_records(r) == MKPERF_OK && perfin_begin(r) == MKPERF_OK;
+    const struct mkperf_totals totals = totals_of(r);
+    enum mkperf_status status =
+        mkperf_sink_finish(r->sink, read ? MKPERF_OK : r->e->status, &totals, r->e);
 
-    if (status == MKPERF_OK) {
-        status = perfin_read_session(&r->bytes, &r->frame, &r->session, r->e);
-    }
-    if (status == MKPERF_OK) {
-        status = read_records(r);
-    }
-    if (status == MKPERF_OK) {
-        status = finish(r);
-    }
-    if (status != MKPERF_OK && r->sink->ops->abandon) {
-        r->sink->ops->abandon(r->sink->self);
-    }
     free(r->sched_ns);
     perfin_free_session(&r->session);
     perfin_free_frame(&r->frame);
@@ -290,13 +280,10 @@ enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_si
                                         struct mkperf_error *e)
 {
     struct perfin_reader r = {.sink = sink, .e = e};
-    enum mkperf_status status = open_bytes(&r.bytes, path, e);
+    enum mkperf_status status = open_bytes(&r.bytes, path, e) == MKPERF_OK
+                                    ? read_all(&r)
+                                    : mkperf_sink_finish(sink, e->status, NULL, e);
 
-    if (status == MKPERF_OK) {
-        status = read_all(&r);
-    } else if (sink->ops->abandon) {
-        sink->ops->abandon(sink->self);
-    }
     free(r.bytes.buffer);
     if (r.bytes.fd >= 0) {
         close(r.bytes.fd);

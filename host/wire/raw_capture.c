@@ -107,18 +107,13 @@ enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_cap
 
     if (f == NULL) {
         status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    } else if ((status = set_up(c, config, sink, e)) == MKPERF_OK &&
-               (status = read_all(c, path, f, e)) == MKPERF_OK && sink->ops->end != NULL) {
-        status = sink->ops->end(sink->self, &c->stream->totals, e);
+    } else if ((status = set_up(c, config, sink, e)) == MKPERF_OK) {
+        status = read_all(c, path, f, e);
     }
-    if (status != MKPERF_OK && sink->ops->abandon != NULL) {
-        sink->ops->abandon(sink->self);
-    }
-    if (c != NULL) {
-        mkperf_stream_free(c->stream);
-        mkperf_pds_free(c->pds);
-        mkperf_symbols_free(c->symbols);
-    }
+    status = mkperf_sink_finish(sink, status, c->stream != NULL ? &c->stream->totals : NULL, e);
+    mkperf_stream_free(c->stream);
+    mkperf_pds_free(c->pds);
+    mkperf_symbols_free(c->symbols);
     free(c);
     if (f != NULL && f != stdin) {
         (void)fclose(f);
