@@ -122,15 +122,21 @@ static enum mkperf_status no_events(const struct command *c, struct mkperf_error
                             c->input);
 }
 
+static enum mkperf_status read_into(struct mkperf_sink sink, const struct command *c,
+                                    struct mkperf_error *e)
+{
+    const struct mkperf_input in = {.from = NULL};
+
+    sink.leaves_only = true;
+    return mkperf_input_read(c->input, &in, &sink, e);
+}
+
 static enum mkperf_status of_recording(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
-    struct mkperf_sink sink = mkperf_analysis_sink(a);
-    struct mkperf_input in = {.from = NULL};
     struct mkperf_latency_rows rows = {0};
 
-    sink.leaves_only = true;
-    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK) {
+    if (read_into(mkperf_analysis_sink(a), c, e) == MKPERF_OK) {
         if (a->events == 0) {
             (void)no_events(c, e);
         } else {
@@ -153,14 +159,11 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
 {
     const struct mkperf_path_choice *found = &c->choice;
     struct mkperf_analysis *a = mkperf_analysis_new();
-    struct mkperf_sink sink = mkperf_analysis_sink(a);
-    struct mkperf_input in = {.from = NULL};
     struct mkperf_timeline timeline;
     char title[256];
 
-    sink.leaves_only = true;
     mkperf_timeline_attach(&timeline, a, found->from_ns, found->to_ns);
-    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK) {
+    if (read_into(mkperf_analysis_sink(a), c, e) == MKPERF_OK) {
         struct mkperf_path path;
         const struct report_path r = {.title = title, .path = &path, .analysis = a};
 
@@ -182,11 +185,9 @@ static enum mkperf_status print_path(struct command *c, FILE *out, struct mkperf
 static enum mkperf_status of_path(struct command *c, FILE *out, struct mkperf_error *e)
 {
     struct mkperf_analysis *a = mkperf_analysis_new();
-    struct mkperf_input in = {.from = NULL};
 
     c->choice.analysis = a;
-    const struct mkperf_sink sink = mkperf_path_choice_sink(&c->choice);
-    if (mkperf_input_read(c->input, &in, &sink, e) == MKPERF_OK &&
+    if (read_into(mkperf_path_choice_sink(&c->choice), c, e) == MKPERF_OK &&
         (a->events > 0 || no_events(c, e) == MKPERF_OK) &&
         mkperf_path_choice_check(&c->choice, e) == MKPERF_OK) {
         (void)print_path(c, out, e);
@@ -196,8 +197,9 @@ static enum mkperf_status of_path(struct command *c, FILE *out, struct mkperf_er
     return e->status;
 }
 
-static enum mkperf_status take(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
-                               bool show, struct mkperf_error *e)
+/* What the target measured so far, printed. */
+static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
+                                    struct mkperf_error *e)
 {
     if (mkperf_latency_query(&c->talk, rows, e) != MKPERF_OK) {
         return e->status;
@@ -206,9 +208,7 @@ static enum mkperf_status take(struct command *c, FILE *out, struct mkperf_laten
                                      .rows = rows,
                                      .separator = c->separator,
                                      .json = c->json};
-    if (show) {
-        print(&l, out);
-    }
+    print(&l, out);
     return MKPERF_OK;
 }
 
@@ -228,11 +228,11 @@ static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_la
                 return e->status;
             }
         }
-        if (take(c, out, rows, false, e) != MKPERF_OK) {
+        if (mkperf_latency_query(&c->talk, rows, e) != MKPERF_OK) {
             return e->status;
         }
         if (step > 0 && rows->seconds >= next) {
-            if (take(c, out, rows, true, e) != MKPERF_OK) {
+            if (print_now(c, out, rows, e) != MKPERF_OK) {
                 return e->status;
             }
             while (next <= rows->seconds) {
@@ -240,7 +240,7 @@ static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_la
             }
         }
     }
-    return step > 0 || c->talk.recording != NULL ? MKPERF_OK : take(c, out, rows, true, e);
+    return step > 0 || c->talk.recording != NULL ? MKPERF_OK : print_now(c, out, rows, e);
 }
 
 /* Ends the session. With a recording, the last table is of the same events: all of the session. */
@@ -251,7 +251,7 @@ static enum mkperf_status end(struct command *c, FILE *out, struct mkperf_latenc
     bool records = c->talk.recording != NULL;
 
     if (mkperf_recorder_stop(&c->talk.recorder, e) == MKPERF_OK && records) {
-        take(c, out, rows, true, e);
+        print_now(c, out, rows, e);
     }
     if (records && mkperf_talk_keep(&c->talk, &kept) != MKPERF_OK && e->status == MKPERF_OK) {
         *e = kept;
