@@ -67,7 +67,6 @@ struct top {
     struct mkperf_recorder recorder;
     struct top_counts counts;
     struct top_screen screen;
-    struct mkperf_error error; /* of drawing */
     double drawn_s;
     uint64_t
         session; /* the session whose events are shown: its id, and the target's restarts above */
@@ -255,23 +254,13 @@ static enum mkperf_status watch(struct top *t, struct mkperf_error *e)
 
 static enum mkperf_status top(struct top *t, struct mkperf_error *e)
 {
-    enum mkperf_status status = set_up(t, e);
-
-    if (status == MKPERF_OK) {
-        status = watch(t, e);
+    if (set_up(t, e) != MKPERF_OK || watch(t, e) != MKPERF_OK ||
+        mkperf_stream_finish(t->recorder.stream, e) != MKPERF_OK) {
+        return e->status;
     }
-    if (status == MKPERF_OK && t->error.status != MKPERF_OK) {
-        *e = t->error;
-        status = e->status;
-    }
-    if (status == MKPERF_OK) {
-        status = mkperf_stream_finish(t->recorder.stream, e);
-    }
-    if (status == MKPERF_OK) { /* the last picture stays */
-        t->screen.paused = false;
-        show(t);
-    }
-    return status;
+    t->screen.paused = false; /* the last picture stays */
+    show(t);
+    return MKPERF_OK;
 }
 
 static void tear_down(struct top *t)

@@ -72,7 +72,9 @@ static const char *record_at(const struct kprof *k, uint64_t *at, struct kprof_r
     return NULL;
 }
 
-bool kprof_fits(enum mkperf_kprof_era era, const struct kprof_record *r, struct kprof_sample *out)
+/* Whether the sample fits the era; *out is filled if it does. */
+static bool fits_era(enum mkperf_kprof_era era, const struct kprof_record *r,
+                     struct kprof_sample *out)
 {
     bool has_info = era != MKPERF_KPROF_A;
     bool has_pid = r->type == KPROF_USER || era == MKPERF_KPROF_C;
@@ -130,7 +132,7 @@ static enum mkperf_status vote(struct kprof *k, const struct kprof_record *r)
     if (is_sample(r)) {
         k->samples++;
         for (int era = MKPERF_KPROF_A; era < MKPERF_KPROF_ERAS; era++) {
-            k->fits[era] += kprof_fits((enum mkperf_kprof_era)era, r, &ignored);
+            k->fits[era] += fits_era((enum mkperf_kprof_era)era, r, &ignored);
         }
         return MKPERF_OK;
     }
@@ -177,7 +179,7 @@ static enum mkperf_status index_sample(struct kprof *k, const struct kprof_recor
     if (!is_sample(r)) {
         return MKPERF_OK;
     }
-    if (!kprof_fits(k->era, r, &s)) {
+    if (!fits_era(k->era, r, &s)) {
         snprintf(reason, sizeof reason,
                  "a sample that does not fit era %c (%" PRIu64 " of %" PRIu64 " do)",
                  'A' + (char)(k->era - MKPERF_KPROF_A), k->fits[k->era], k->samples);
@@ -236,7 +238,7 @@ static enum mkperf_status second_reading(struct kprof *k)
         uint64_t at = index[i].offset;
         struct kprof_record r;
         struct kprof_sample s;
-        if (record_at(k, &at, &r) != NULL || !kprof_fits(k->era, &r, &s)) {
+        if (record_at(k, &at, &r) != NULL || !fits_era(k->era, &r, &s)) {
             return kprof_bad(k, index[i].offset, "the file changed while it was read");
         }
         if (kprof_deliver(k, &s, r.type == KPROF_KERNEL) != MKPERF_OK) {

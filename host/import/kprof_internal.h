@@ -108,8 +108,6 @@ static inline uint32_t kprof_u16(const uint8_t *p)
 enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason);
 void kprof_warn(const struct kprof *k, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Whether the sample fits the era; *out is filled if it does. */
-bool kprof_fits(enum mkperf_kprof_era era, const struct kprof_record *r, struct kprof_sample *out);
 
 enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r);
 enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record *r);

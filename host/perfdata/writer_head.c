@@ -228,7 +228,8 @@ void perfdata_write_events(FILE *f, const struct mkperf_session *s, unsigned fro
     }
 }
 
-void perfdata_write_text(FILE *f, const char *key, const char *text)
+/* A line `key text` of mkperf's own features. */
+static void write_text(FILE *f, const char *key, const char *text)
 {
     fprintf(f, "%s ", key);
     for (; *text != '\0'; text++) {
@@ -244,7 +245,7 @@ static void write_kernel(const struct mkperf_perfdata *w)
     char text[MKPERF_BUILD_ID_TEXT];
 
     if (w->kernel != NULL) {
-        perfdata_write_text(w->about, "kernel_elf", mkperf_module_path(w->kernel));
+        write_text(w->about, "kernel_elf", mkperf_module_path(w->kernel));
         mkperf_module_identity(w->kernel, &id);
         fprintf(w->about, "kernel_build_id %s\n",
                 id.derived || id.n == 0 ? "" : mkperf_build_id_text(&id, text));
@@ -253,7 +254,7 @@ static void write_kernel(const struct mkperf_perfdata *w)
         }
     }
     if (s->kernel_unnamed != NULL) {
-        perfdata_write_text(w->about, "kernel_unnamed", s->kernel_unnamed);
+        write_text(w->about, "kernel_unnamed", s->kernel_unnamed);
     }
 }
 
@@ -270,9 +271,9 @@ static void write_about(struct mkperf_perfdata *w)
         fprintf(w->about, "core_mask %x\n", s->core_mask);
     }
     if (s->image != NULL) {
-        perfdata_write_text(w->about, "image", s->image);
+        write_text(w->about, "image", s->image);
     } else if (s->unverified != NULL) {
-        perfdata_write_text(w->about, "unverified", s->unverified);
+        write_text(w->about, "unverified", s->unverified);
     }
     write_kernel(w);
     perfdata_write_events(w->about, s, 0);
@@ -300,7 +301,7 @@ void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
     }
     if (pd->unnamed != NULL) {
         snprintf(key, sizeof key, "unnamed %u", pd->id);
-        perfdata_write_text(w->about, key, pd->unnamed);
+        write_text(w->about, key, pd->unnamed);
     }
 }
 

@@ -103,8 +103,6 @@ enum mkperf_status perfdata_head_write(struct mkperf_perfdata *w, struct mkperf_
 /* A PD that is known from the start: who it is, which build of its program ran, why it has no ELF. */
 void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
                        const struct mkperf_module *module);
-/* A line `key text` of mkperf's own features. */
-void perfdata_write_text(FILE *f, const char *key, const char *text);
 /* Ends the features that grew with the PDs. */
 void perfdata_head_close(struct mkperf_perfdata *w);
 /* The session's events from number `from` on, as lines of mkperf's own features. */

@@ -246,7 +246,6 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
 
     if (l->where < MKPERF_LOST_PLACES) {
         p->lost[l->where] += l->samples;
-        p->lost_events[l->where] += l->events;
     }
     return p->times ? mkperf_spool_add(&p->losses, l, e) : MKPERF_OK;
 }

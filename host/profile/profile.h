@@ -90,7 +90,7 @@ struct mkperf_profile {
     struct mkperf_weight total[MKPERF_MODEL_EVENTS];
     double squares[MKPERF_MODEL_EVENTS]; /* sum of squared periods */
     unsigned cores_seen;                 /* highest core with a sample, + 1 */
-    uint64_t lost[MKPERF_LOST_PLACES], lost_events[MKPERF_LOST_PLACES];
+    uint64_t lost[MKPERF_LOST_PLACES];
     uint64_t first_ns, last_ns; /* of samples, and with times of marks */
     struct mkperf_totals totals;
     struct mkperf_cost cost;               /* after mkperf_profile_cost */
