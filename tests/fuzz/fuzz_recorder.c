@@ -441,19 +441,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return null != NULL ? 0 : -1;
 }
 
-/* A system whose profiler PD can observe others; their ELFs are the symbolizer's. */
-static bool names(unsigned flags, struct mkperf_error *e)
-{
-    struct mkperf_pds_config config = {.later = flags & NAMES, .names_only = !(flags & TIMER)};
-
-    if (flags & TIMER) {
-        config.system = "tests/fuzz/corpus/fuzz_system/observed.system";
-        config.elf_path = "tests/fuzz/corpus/fuzz_elf";
-        talk.recorder.symbols = mkperf_symbols_new();
-    }
-    return mkperf_pds_new(&config, talk.recorder.symbols, &talk.recorder.pds, e) == MKPERF_OK;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct mkperf_sink_ops sink = {.name = "none", .reads = true, .sample = on_sample};
@@ -490,20 +477,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                              .notice = on_notice,
                                              .progress = on_progress,
                                              .stop = &stop};
-    if (names(flags, &e)) {
+    if (flags & TIMER) { /* a system whose profiler PD can observe others */
+        options->system = "tests/fuzz/corpus/fuzz_system/observed.system";
+        options->elf_path = "tests/fuzz/corpus/fuzz_elf";
+    }
+    if (mkperf_recorder_init(&talk.recorder, !(flags & TIMER), &e) == MKPERF_OK) {
         struct mkperf_stream_config config = {.sink = {.ops = &sink},
                                               .pds = talk.recorder.pds,
                                               .control = mkperf_recorder_control,
                                               .self = &talk.recorder,
                                               .asks = flags & NAMES};
         talk.recorder.stream = mkperf_stream_new(&config);
-        if (mkperf_recorder_init(&talk.recorder, &e) == MKPERF_OK) {
-            record(&ops, &options->configure, flags & DUMP);
-        }
-        mkperf_peer_end(&talk.recorder.link);
-        mkperf_stream_free(talk.recorder.stream);
-        mkperf_pds_free(talk.recorder.pds);
+        record(&ops, &options->configure, flags & DUMP);
     }
-    mkperf_symbols_free(talk.recorder.symbols);
+    mkperf_recorder_free(&talk.recorder);
     return 0;
 }
