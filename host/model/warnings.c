@@ -135,8 +135,9 @@ static void say_end(const struct list *l)
             t->cut_bytes);
     } else if (!t->complete) {
         say(l, MKPERF_NOTE,
-            "the totals are incomplete (the recording was cut off, or was not made by mkperf): "
-            "more may be lost than is known");
+            "no matching totals from the target (the recording goes on, was cut off, or was not "
+            "made "
+            "by mkperf): more may be lost than is known");
     }
 }
 

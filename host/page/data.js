@@ -113,6 +113,12 @@ class Profile {
     return lowerBound(this.time, ns);
   }
 
+  // A time in seconds of the target's clock, as mkperf latency and script have it.
+  clock(at) {
+    const ns = String(this.start + BigInt(Math.round(at))).padStart(10, '0');
+    return `${ns.slice(0, -9)}.${ns.slice(-9)}`;
+  }
+
   pdName(pd) {
     return this.pds[pd]?.name ?? '?';
   }

@@ -27,6 +27,8 @@ function showHead() {
   byId('loss').textContent = `${count(info.samples)} samples in ${duration(profile.span)}, ` +
     `${count(info.lost)} lost${info.sched ? `; ${count(info.sched.events)} scheduling events, ` +
       `${count(info.sched.lost)} lost` : ''}${info.complete || info.live ? '' : ', totals incomplete'}`;
+  byId('older').textContent = olderWords(info);
+  showWarnings(info);
   byId('loss').classList.toggle('bad', info.lost > 0 || info.sched?.lost > 0 || !(info.complete || info.live));
   byId('h-flame').parentElement.hidden = byId('h-functions').parentElement.hidden = info.events.length === 0;
   byId('event').replaceChildren(...info.events.map((event) => new Option(event.name, event.name)));
@@ -38,6 +40,23 @@ function showHead() {
     byId('speedscope').hidden = false;
   }
   showLists(profile, byId('calls'), byId('marks'), (at) => tracks.look(at - 5e6, at + 5e6));
+}
+
+// Of a running target: what there was before, and is not shown.
+function olderWords({ older, sched }) {
+  const parts = ['samples', 'marks', 'losses'].filter((of) => older[of] > 0).map((of) => `${count(older[of])} ${of}`);
+  if (sched?.cut) {
+    parts.push(`scheduling before ${moment(sched.from, profile.span)}`);
+  }
+  return parts.length === 0 ? '' : `the newest; older and not shown: ${parts.join(', ')}`;
+}
+
+// What is more than a note: numbers are not what they seem.
+function showWarnings(info) {
+  const all = [...info.warnings, ...(comparison?.base.info.warnings ?? []).map(({ level, text }) => ({ level, text: `before: ${text}` }))];
+  const lines = all.filter(({ level }) => level !== 'note').map(({ level, text }) => make('li', { className: level, textContent: `${level}: ${text}` }));
+  byId('warnings').replaceChildren(...lines);
+  byId('warnings').hidden = lines.length === 0;
 }
 
 // What is selected, in words, and its share of the whole recording.
@@ -129,9 +148,39 @@ function update(changed) {
   document.body.dataset.changes = Number(document.body.dataset.changes ?? 0) + 1;
 }
 
+// A time of the target's clock, as mkperf latency and script print it: 1.113441, 1.113441 s; in ns since the beginning,
+// or null: words to look for.
+function targetTime(text) {
+  const [, seconds, part = ''] = /^\s*(\d+)(?:\.(\d{0,9}))?\s*s?\s*$/.exec(text) ?? [];
+  return seconds === undefined ? null : Number(BigInt(seconds + part.padEnd(9, '0')) - profile.start);
+}
+
+function search(text) {
+  const at = targetTime(text);
+  change({ words: at === null ? text : '' });
+  if (at !== null) {
+    byId('found').textContent = isShown(at) ? 'a time of the target: Enter shows it'
+      : `the recording is from ${profile.clock(0)} to ${profile.clock(profile.span)} s`;
+  }
+}
+
+function isShown(at) {
+  return at >= -ROUNDED && at <= profile.span + ROUNDED;
+}
+
+// Shows a moment, with the longest call that was under way; times of tables are rounded.
+function goTo(at) {
+  if (!isShown(at)) {
+    return;
+  }
+  const call = latencies.callAt(at), from = call?.from ?? at, to = call?.to ?? at, room = Math.max(to - from, 1e6) / 2;
+  tracks.look(from - room, to + room);
+  tracks.point(at, call ? ['call ', call.words, ' ', call.button] : []);
+}
+
 function reset() {
   const { event, idle, starts, sort, viewFrom, viewTo } = state;
-  tracks.cursor = undefined;
+  tracks.cursor = tracks.pointed = undefined;
   byId('search').value = '';
   byId('picked').textContent = '';
   change({ ...EMPTY, event, idle, starts, sort, viewFrom, viewTo });
@@ -161,7 +210,13 @@ function listen() {
   tracks.onPick = (...parts) => byId('picked').replaceChildren(...parts);
   tracks.onPath = (what, at) => path.open(what, at);
   byId('event').onchange = (e) => change({ event: e.target.value });
-  byId('search').oninput = (e) => change({ words: e.target.value });
+  byId('search').oninput = (e) => search(e.target.value);
+  byId('search').onkeydown = (e) => {
+    const at = targetTime(e.target.value);
+    if (e.key === 'Enter' && at !== null) {
+      goTo(at);
+    }
+  };
   byId('idle').onchange = (e) => change({ idle: e.target.checked });
   byId('starts').onchange = (e) => change({ starts: e.target.checked });
   byId('reset').onclick = reset;

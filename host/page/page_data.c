@@ -253,6 +253,30 @@ static void put_events(const struct maker *m, FILE *out)
     fputs("]", out);
 }
 
+struct warnings_out {
+    FILE *out;
+    const char *comma;
+};
+
+static void put_warning(void *self, enum mkperf_warning_level level, const char *text)
+{
+    struct warnings_out *w = self;
+
+    fprintf(w->out, "%s{\"level\":\"%s\",\"text\":", w->comma, mkperf_warning_names[level]);
+    page_json_text(text, w->out);
+    fputs("}", w->out);
+    w->comma = ",";
+}
+
+static void put_warnings(const struct maker *m, FILE *out)
+{
+    struct warnings_out w = {out, ""};
+
+    fputs(",\"warnings\":[", out);
+    mkperf_profile_warnings(m->p, put_warning, &w);
+    fputs("]", out);
+}
+
 static void put_calls(const struct mkperf_interactions *a, FILE *out)
 {
     fprintf(out, ",\"calls_ns\":\"%" PRIu64 "\",\"calls\":[", a != NULL ? a->ns : 0);
@@ -284,6 +308,9 @@ static void put_json(const struct maker *m)
             m->p->cores_seen, m->first, m->last, in->samples, mkperf_profile_lost(m->p),
             m->p->totals.complete ? "true" : "false", in->live ? "true" : "false",
             in->speedscope ? "true" : "false");
+    fprintf(out, ",\"older\":{\"samples\":%zu,\"marks\":%zu,\"losses\":%zu}", in->older_samples,
+            in->older_marks, in->older_losses);
+    put_warnings(m, out);
     put_calls(in->interactions, out);
     fputs(",\"texts\":[", out);
     for (uint32_t i = 0; i < m->texts.count; i++) {

@@ -8,7 +8,8 @@
  * The JSON text: file, head (lines), live, events [{name, time, inferred}] (inferred: which
  * PD called is a conclusion, profile/places.h), pds [{name, idle, profiler,
  * colour, kernel}], texts, cores, from and to (decimal strings of nanoseconds), samples, lost,
- * complete, calls [{from, to, calls, notifications}] (names of PDs), calls_ns.
+ * complete, older {samples, marks, losses} (live: how many of each came before those that are here), warnings
+ * [{level, text}] (model/warnings.h), calls [{from, to, calls, notifications}] (names of PDs), calls_ns.
  * Columns, one value for each
  *   sample    s_delta (ns since the one before, the first: since `from`), s_chain, s_core,
  *             s_period, s_span (ns that it stands for, profile/spans.h)
@@ -41,6 +42,7 @@ struct page_input {
     const struct mkperf_interactions *interactions; /* NULL: not recorded */
     const char *file;                               /* what the page calls it */
     bool live, speedscope;
+    size_t older_samples, older_marks, older_losses; /* live: that are not among these */
 };
 
 /* Of a profile that was read with times, in order (mkperf_profile_order). */

@@ -246,9 +246,9 @@ void page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
     close_ranks(&l);
     fprintf(c->json,
             ",\"sched\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"from\":%" PRIu64
-            ",\"to\":%" PRIu64 ",",
+            ",\"to\":%" PRIu64 ",\"cut\":%s,",
             a->events, later(lost, s->lost), later(later(a->first_ns, s->since_ns), from) - from,
-            later(a->last_ns, from) - from);
+            later(a->last_ns, from) - from, s->since_ns > a->first_ns ? "true" : "false");
     put_lists(&l, c->json);
     fputs(",\"kinds\":[", c->json);
     for (unsigned i = 0; i < MKPERF_SCHED_KINDS; i++) {

@@ -79,6 +79,23 @@ class LatencyTable {
       `${this.profile.pdName(longest.caller)} → ${this.profile.pdName(longest.callee)}`;
   }
 
+  // The longest call under way at a time: {from, to, words, button}, null.
+  callAt(at) {
+    let found = null;
+    this.latencies?.calls((callee, from, to, caller) => {
+      if (from <= at + ROUNDED && at <= to + ROUNDED && (found === null || isLonger({ from, to }, found))) {
+        found = { from, to, caller, callee };
+      }
+    });
+    if (found) {
+      const [from, to] = [found.caller, found.callee].map((pd) => this.profile.pdName(pd));
+      found.words = `${from} → ${to}: ${micros(found.to - found.from)} µs`;
+      found.button = make('button', { type: 'button', textContent: 'critical path' });
+      found.button.onclick = () => this.panel.open(`${from}:${to}`, Math.floor((found.from + found.to) / 2));
+    }
+    return found;
+  }
+
   title(text) {
     const th = make('th', { colSpan: 8, scope: 'rowgroup', textContent: text });
     return make('tr', {}, th);
@@ -155,22 +172,16 @@ class PathPanel {
     }
     const { path } = this, ns = path.to - path.from, unknown = path.unknown();
     this.box.replaceChildren(head, make('p', {}, `Of ${found.title}: `, make('b', { textContent: `${micros(ns)} µs` }),
-      ` from ${this.seconds(path.from)} s of the target's clock, ${path.steps.length} steps`, ...this.command()),
+      ` from ${this.profile.clock(path.from)} s of the target's clock, ${path.steps.length} steps`, ...this.command()),
     ...(unknown > 0 ? [make('p', { className: 'bad', textContent: `${micros(unknown)} µs of it (${percent(unknown, ns)}) are not known: ` +
       'events are missing there, and what came before may have had another cause' })] : []),
     this.sumTable(ns), this.stepTable());
   }
 
-  // The target's time, as in mkperf latency.
-  seconds(at) {
-    const ns = String(this.profile.start + BigInt(at)).padStart(10, '0');
-    return `${ns.slice(0, -9)}.${ns.slice(-9)}`;
-  }
-
   command() {
     const { path } = state, plain = /^[\w.:-]+$/.test(path), quote = plain ? '' : '\'';
     return path === '..' || /->|'/.test(path) ? [] : [make('br', {}), make('code', { textContent:
-      `mkperf latency ${quote}--critical-path=${path}${quote}${state.at === null ? '' : ` --at ${this.seconds(state.at)}`}` })];
+      `mkperf latency ${quote}--critical-path=${path}${quote}${state.at === null ? '' : ` --at ${this.profile.clock(state.at)}`}` })];
   }
 
   table(id, heads, body) {

@@ -154,7 +154,7 @@ class StatePainter {
   pick(at) {
     const t = this.tracks, start = at.list.start[at.i];
     this.picked = at;
-    t.onPick(`${moment(start, 1000)}: ${this.schedule.words(at)}`, ...this.pathButton(at));
+    t.onPick(`${t.both(start)}: ${this.schedule.words(at)}`, ...this.pathButton(at));
     t.draw();
   }
 

@@ -284,6 +284,10 @@ class Tracks {
       c.fillStyle = this.colour('--mark');
       c.fillRect(this.xOf(this.profile.time[this.cursor]) - 1, 0, 2, this.height);
     }
+    if (this.pointed !== undefined) {
+      c.fillStyle = this.colour('--mark');
+      c.fillRect(this.xOf(this.pointed) - 1, 0, 2, this.height);
+    }
   }
 
   listen() {
@@ -342,7 +346,7 @@ class Tracks {
   showTip(e) {
     const lane = this.laneAt(e.offsetY), at = this.timeAt(e.offsetX), [from, to] = this.view();
     const i = this.sampleOf(at, lane), mark = this.markNear(at, lane);
-    const p = this.profile, lines = [moment(at, to - from)];
+    const p = this.profile, lines = [`${moment(at, to - from)} (target time ${p.clock(at)} s)`];
     if (mark >= 0) {
       lines.push(`mark ${p.info.texts[p.m_name[mark]]}`);
     }
@@ -385,12 +389,24 @@ class Tracks {
     return -1;
   }
 
+  // A moment that was asked for, and what was then.
+  point(at, words) {
+    this.pointed = at;
+    this.onPick(`${this.both(at)}${words.length > 0 ? ': ' : ''}`, ...words);
+    this.draw();
+  }
+
+  // A point in time since the beginning, and of the target's clock.
+  both(at) {
+    return `${moment(at, 1000)} (target time ${this.profile.clock(at)} s)`;
+  }
+
   // Shows the single sample (mark, interval) under the pointer in words.
   pick(at, lane, y) {
     const mark = this.markNear(at, lane), sample = this.sampleOf(at, lane), p = this.profile;
     if (mark >= 0) {
       const kind = ['mark', 'phase begins:', 'phase ends:'][p.m_kind[mark]];
-      this.onPick(`${moment(p.markTime[mark], 1000)}: ${kind} ${p.info.texts[p.m_name[mark]]}, ` +
+      this.onPick(`${this.both(p.markTime[mark])}: ${kind} ${p.info.texts[p.m_name[mark]]}, ` +
         `PD ${p.pdName(p.m_pd[mark])}, id ${p.m_id[mark]}`);
     } else if (lane && this.states && y < lane.top + lane.strip && this.profile.schedule.intervalAt(lane, at)) {
       this.states.pick(this.profile.schedule.intervalAt(lane, at));
@@ -405,7 +421,7 @@ class Tracks {
       path.push(nodeName(p.label(p.n_label[node])));
     }
     this.cursor = i;
-    this.onPick(`${moment(p.time[i], 1000)}: core ${p.s_core[i]}, PD ${p.pdName(p.c_pd[chain])}, ` +
+    this.onPick(`${this.both(p.time[i])}: core ${p.s_core[i]}, PD ${p.pdName(p.c_pd[chain])}, ` +
       `${count(p.s_period[i])} ${p.info.events[p.c_event[chain]].name} (${duration(p.s_span[i])}): ` +
       path.join(' ← '));
     this.draw();

@@ -162,6 +162,9 @@ void mkperf_profile_warnings(const struct mkperf_profile *p,
     const struct mkperf_warnings w = {
         .session = &p->places.session, .totals = &totals, .pd_name = name_of, .names = p};
 
+    for (uint32_t i = 0; i < p->nevents && p->totals.samples == 0; i++) { /* it goes on */
+        totals.samples += p->total[i].samples;
+    }
     memcpy(totals.lost, p->lost, sizeof totals.lost); /* with what reports of losses said */
     mkperf_warnings_each(&w, put, self);
 }

@@ -67,6 +67,9 @@ struct page_bytes view_live_data(struct view_live *l)
     in.samples = mkperf_spool_last(&p->samples, sample, VIEW_LIVE_SAMPLES);
     in.marks = mkperf_spool_last(&p->marks, mark, VIEW_LIVE_LOSSES);
     in.losses = mkperf_spool_last(&p->losses, loss, VIEW_LIVE_LOSSES);
+    in.older_samples = p->samples.count - in.samples;
+    in.older_marks = p->marks.count - in.marks;
+    in.older_losses = p->losses.count - in.losses;
     qsort(sample, in.samples, sizeof *sample, by_time);
     view_live_schedule_take(&schedule, p, VIEW_LIVE_SAMPLES,
                             in.samples > 0 ? sample[0].time_ns : 0);

@@ -59,52 +59,73 @@ static size_t add_now(struct mkperf_schedule_interval *to, const struct mkperf_a
     return 1;
 }
 
-static void take_intervals(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
-                           uint64_t from_ns)
+/* The newest records of each kind, and since when no kind lacks one. */
+static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, size_t most)
 {
-    const struct mkperf_analysis *a = p->sched;
-    uint64_t begin = later(a->first_ns, from_ns);
-    size_t n = 0, got;
+    struct mkperf_schedule *from = &p->schedule;
+    struct page_schedule *shown = &s->shown;
 
-    s->interval = mkperf_xcalloc(most + 2 * (size_t)a->npds + 1, sizeof *s->interval);
+    s->interval = mkperf_xcalloc(most + 2 * (size_t)p->sched->npds + 1, sizeof *s->interval);
+    s->gap = mkperf_xcalloc(most + (size_t)p->sched->ncores + 1, sizeof *s->gap);
+    s->call = mkperf_xcalloc(most, sizeof *s->call);
+    s->woken = mkperf_xcalloc(most, sizeof *s->woken);
+    shown->intervals = mkperf_spool_last(&from->intervals, s->interval + p->sched->npds, most);
+    shown->gaps = mkperf_spool_last(&from->gaps, s->gap + p->sched->ncores, most);
+    shown->calls = mkperf_spool_last(&from->calls, s->call, most);
+    shown->wokens = mkperf_spool_last(&from->wakings, s->woken, most);
+    if (shown->intervals < from->intervals.count) {
+        shown->since_ns = complete_since(s->interval + p->sched->npds, shown->intervals);
+    }
+    if (shown->gaps > 0 && shown->gaps < from->gaps.count) {
+        shown->since_ns = later(shown->since_ns, s->gap[p->sched->ncores].to_ns);
+    }
+    if (shown->calls > 0 && shown->calls < from->calls.count) {
+        shown->since_ns = later(shown->since_ns, s->call[0].to_ns);
+    }
+    if (shown->wokens > 0 &&
+        shown->wokens < from->wakings.count) { /* of the same time there may be one more */
+        shown->since_ns = later(shown->since_ns, s->woken[0].time + 1);
+    }
+}
+
+static void cut_and_complete(struct view_live_schedule *s, const struct mkperf_analysis *a,
+                             uint64_t from_ns)
+{
+    uint64_t begin = later(a->first_ns, from_ns), since = s->shown.since_ns;
     struct mkperf_schedule_interval *newest = s->interval + a->npds;
-    got = mkperf_spool_last(&p->schedule.intervals, newest, most);
-    s->shown.since_ns = got < p->schedule.intervals.count ? complete_since(newest, got) : 0;
+    size_t n = 0, got = cut_intervals(newest, s->shown.intervals, since);
+
     for (uint32_t pd = 0; pd < a->npds; pd++) {
-        if (!a->pd[pd].idle && s->shown.since_ns > begin) {
+        if (!a->pd[pd].idle && since > begin) {
             s->interval[n++] = (struct mkperf_schedule_interval){.from_ns = begin,
-                                                                 .to_ns = s->shown.since_ns,
+                                                                 .to_ns = since,
                                                                  .pd = pd,
                                                                  .by = MKPERF_SCHED_NOBODY,
                                                                  .serving = MKPERF_SCHED_NOBODY,
                                                                  .state = MKPERF_PD_UNKNOWN};
         }
     }
-    got = cut_intervals(newest, got, s->shown.since_ns);
     for (size_t i = 0; i < got; i++) {
         s->interval[n++] = newest[i];
     }
     for (uint32_t pd = 0; pd < a->npds; pd++) {
-        n += add_now(&s->interval[n], a, pd, s->shown.since_ns);
+        n += add_now(&s->interval[n], a, pd, since);
     }
     s->shown.interval = s->interval;
     s->shown.intervals = n;
 }
 
-static void take_gaps(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
-                      uint64_t from_ns)
+static void cut_gaps(struct view_live_schedule *s, const struct mkperf_analysis *a,
+                     uint64_t from_ns)
 {
-    const struct mkperf_analysis *a = p->sched;
     uint64_t begin = later(a->first_ns, from_ns), since = s->shown.since_ns;
-    size_t n = 0, got;
+    const struct mkperf_schedule_gap *newest = s->gap + a->ncores;
+    size_t n = 0;
 
-    s->gap = mkperf_xcalloc(most + (size_t)a->ncores + 1, sizeof *s->gap);
-    struct mkperf_schedule_gap *newest = s->gap + a->ncores;
-    got = mkperf_spool_last(&p->schedule.gaps, newest, most);
     for (uint32_t core = 0; core < a->ncores && since > begin; core++) {
         s->gap[n++] = (struct mkperf_schedule_gap){.from_ns = begin, .to_ns = since, .core = core};
     }
-    for (size_t i = 0; i < got; i++) {
+    for (size_t i = 0; i < s->shown.gaps; i++) {
         if (newest[i].to_ns > since) {
             s->gap[n] = newest[i];
             s->gap[n].from_ns = later(s->gap[n].from_ns, since);
@@ -115,36 +136,39 @@ static void take_gaps(struct view_live_schedule *s, struct mkperf_profile *p, si
     s->shown.gaps = n;
 }
 
-void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
-                             uint64_t from_ns)
+/* Calls and wakings before that time are left out: they would be some of all. */
+static void cut_others(struct view_live_schedule *s)
 {
-    size_t n, kept = 0;
+    size_t kept = 0;
 
-    *s = (struct view_live_schedule){.shown = {.analysis = p->sched, .lost = p->schedule.lost}};
-    if (!p->schedule.open) {
-        return;
-    }
-    take_intervals(s, p, most, from_ns);
-    take_gaps(s, p, most, from_ns);
-    s->call = mkperf_xcalloc(most, sizeof *s->call);
-    n = mkperf_spool_last(&p->schedule.calls, s->call, most);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < s->shown.calls; i++) {
         if (s->call[i].from_ns >= s->shown.since_ns) {
             s->call[kept++] = s->call[i];
         }
     }
     s->shown.call = s->call;
     s->shown.calls = kept;
-    s->woken = mkperf_xcalloc(most, sizeof *s->woken);
-    n = mkperf_spool_last(&p->schedule.wakings, s->woken, most);
     kept = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < s->shown.wokens; i++) {
         if (s->woken[i].time >= s->shown.since_ns) {
             s->woken[kept++] = s->woken[i];
         }
     }
     s->shown.woken = s->woken;
     s->shown.wokens = kept;
+}
+
+void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
+                             uint64_t from_ns)
+{
+    *s = (struct view_live_schedule){.shown = {.analysis = p->sched, .lost = p->schedule.lost}};
+    if (!p->schedule.open) {
+        return;
+    }
+    take_newest(s, p, most);
+    cut_and_complete(s, p->sched, from_ns);
+    cut_gaps(s, p->sched, from_ns);
+    cut_others(s);
 }
 
 void view_live_schedule_free(struct view_live_schedule *s)

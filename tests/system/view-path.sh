@@ -60,6 +60,24 @@ on_lanes() {
     waits "tracks.paint() === undefined && (() => { const t = tracks, s = window.devicePixelRatio || 1, step = path.path.steps[tracks.pathStep]; const is = (time, y, name) => { const d = t.context.getImageData(Math.round(t.xOf(time) * s), Math.round(y * s), 1, 1).data; return d[3] === 255 && '#' + [...d.slice(0, 3)].map(v => v.toString(16).padStart(2, '0')).join('') === t.colour(name).trim(); }; const lane = (name) => t.lanes.find(l => l.name === name); const line = (l) => l.top + l.strip - 0.5; const middle = (step.from + step.to) / 2; const a = line(lane('echo')), b = line(lane('checksum')); return is(middle, b, '--path') && !is(middle, a, '--path') && [step.from, step.to].every(time => is(time, (a + b) / 2, '--path')); })()" || return 1
     picture "$D/step.png"
 }
+# The time of a worst, as mkperf latency prints it, in the search: the call that was under way, and its path; under the pointer, too.
+target_time() {
+    clear_all || return 1
+    worst=$("$MKPERF" latency -i "$data" | awk '$1 ~ /^[0-9]+$/ && $9 == "user" && $11 == "echo" { print $7, $8; exit }')
+    keys_to "#search" "${worst#* }"
+    waits "/Enter shows it/.test(document.getElementById('found').textContent)" || return 1
+    keys_to "#search" ' s\uE007'
+    waits "document.querySelector('#picked button')" || return 1
+    js "return document.getElementById('picked').textContent" >"$D/log"
+    grep -q "(target time ${worst#* }[0-9]* s): call user → echo: ${worst% *} µs " "$D/log" || { echo "$worst"; cat "$D/log"; return 1; }
+    press "document.querySelector('#picked button')" && least=3 path_equal --critical-path=user:echo || return 1
+    waits "state.viewFrom <= path.path.from && state.viewTo >= path.path.to" || return 1
+    pointer 0 0 || return 1
+    waits "/^[0-9.]+ s .target time [0-9.]+ s.$/.test(document.querySelector('.tip').textContent.split(String.fromCharCode(10))[0]) && (([shown, target]) => Math.abs(target - shown - Number(profile.start) / 1e9) < 1e-4)(document.querySelector('.tip').textContent.match(/[0-9.]+/g).map(Number))" || return 1
+    clear_all || return 1
+    keys_to "#search" '999999.5'
+    waits "/^the recording is from [0-9.]+ to [0-9.]+ s$/.test(document.getElementById('found').textContent)" && clear_all
+}
 picked() { # a click on a call in a lane offers its path: that of mkperf latency with the same words
     clear_all || return 1
     js "const p = profile, s = p.schedule, i = [...p.a_from.keys()].filter(i => p.pdName(p.a_from[i]) === 'user')[100]; window.at = s.callStart[i] + p.a_length[i] / 2; tracks.look(s.callStart[i] - p.a_length[i], s.callStart[i] + 2 * p.a_length[i]);" >"$D/log"
@@ -126,6 +144,7 @@ if start_view "$data" && start_browser; then
     check "the critical path of the longest call equals mkperf latency --critical-path" longest
     check "the path and a step on the lanes" on_lanes
     check "a call that is picked" picked
+    check "the time of a worst in the search" target_time
     check "the path of the selected time" selected_time
     check "what is not known is said" not_known
     check "the address holds the path" address "$url"

@@ -273,6 +273,8 @@ live() { # the page of a running target follows; what is selected stays selected
     waits "profile.info.sched.events > $n && document.querySelectorAll('#path-steps tbody tr').length >= 1 && path.path.profile === profile" || return 1
     # more intervals than it keeps: what is left has no hole, and the path no part that is not known
     waits "profile.schedule.from > 0 && path.path.unknown() === 0" || return 1
+    # and the header says so
+    waits "profile.info.sched.cut && /not shown: .*scheduling before [0-9.]+ s$/.test(document.getElementById('older').textContent)" || return 1
     waits "[...profile.schedule.all].every(([pd, lists]) => lists.reduce((sum, list) => sum + list.within(0, profile.schedule.to), 0) === profile.schedule.to)" || return 1
     picture "$D/live.png" && quiet
     ended=$?

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Scheduling events in the data of mkperf view's page: intervals of each PD and state, calls and gaps
- * of a known story, as the page reads them.
+ * of a known story, as the page reads them; and of a running target the newest part of it.
  */
 #include "sched_story.h"
 
 #include "page/page_data.h"
+#include "view/live_schedule.h"
 
 enum { ROUNDS = 3 };
 
@@ -205,8 +206,67 @@ static void test_gap(void **state)
     /* and before its first event */
     check_state(SERVER, "unknown", 8000 + 1000000 - UINT64_C(100000) * ROUNDS, 2);
     check_state(STORE, "unknown", 18000 + 1050000 - UINT64_C(100000) * ROUNDS, 2);
-    assert_non_null(strstr(json, "\"lost\":7,\"from\":0,\"to\":1050000,\"lists\":["));
+    assert_non_null(strstr(json, "\"lost\":7,\"from\":0,\"to\":1050000,\"cut\":false,\"lists\":["));
     assert_non_null(strstr(json, "\"from\":\"1000000\",\"to\":\"2050000\""));
+}
+
+/* Of a target that runs on, at most `most` of each kind: from the time on from which all are there, all are; what
+ * was before is not known; and the page is told so. */
+static void newest(size_t most, bool cut)
+{
+    struct mkperf_session session = {.platform = "test", .cpu = ""};
+    struct mkperf_profile p = {.cores = true, .times = true, .keep_schedule = true};
+    struct mkperf_frames f = {.profile = &p};
+    struct view_live_schedule live;
+    static struct story s;
+    uint64_t since, known[STORY_PDS] = {0}, unknown[STORY_PDS] = {0}, calls = 0;
+
+    story_begin(&s, mkperf_profile_sink(&p), &session);
+    story_rounds(&s, 20);
+    view_live_schedule_take(&live, &p, most, 0);
+    since = cut ? live.shown.since_ns : p.sched->first_ns;
+    assert_true(cut == (live.shown.since_ns > p.sched->first_ns));
+    for (size_t i = 0; i < live.shown.intervals; i++) {
+        const struct mkperf_schedule_interval *of = &live.shown.interval[i];
+        if (of->from_ns < since) {
+            assert_int_equal(of->state, MKPERF_PD_UNKNOWN);
+            unknown[of->pd] += of->to_ns - of->from_ns;
+        } else {
+            known[of->pd] += of->to_ns - of->from_ns;
+        }
+    }
+    for (uint32_t pd = 0; pd < IDLE; pd++) { /* no hole, no overlap */
+        assert_int_equal(unknown[pd], since - p.sched->first_ns);
+        assert_int_equal(known[pd], p.sched->last_ns - since);
+    }
+    for (unsigned i = 0; i < 20; i++) {
+        calls += 1000000 + i * 100000 + 8000 >= since;
+        calls += 1000000 + i * 100000 + 18000 >= since;
+    }
+    assert_int_equal(live.shown.calls, calls);
+    assert_true(calls > 0 && (cut ? calls < 40 : calls == 40));
+    for (size_t i = 0; i < live.shown.wokens; i++) {
+        assert_true(live.shown.woken[i].time >= since);
+    }
+    struct page_input in = {
+        .frames = &f, .file = "story", .live = true, .older_samples = 12, .schedule = live.shown};
+    struct page_bytes b = page_data_make(&in);
+    char *text = strndup((const char *)b.p + 12, b.n - 12);
+    assert_non_null(strstr(text, cut ? "\"cut\":true" : "\"cut\":false"));
+    assert_non_null(strstr(text, "\"older\":{\"samples\":12,\"marks\":0,\"losses\":0}"));
+    free(text);
+    page_bytes_free(&b);
+    view_live_schedule_free(&live);
+    mkperf_frames_close(&f);
+    mkperf_profile_free(&p);
+}
+
+static void test_newest(void **state)
+{
+    (void)state;
+    newest(10000, false);
+    newest(60, true);
+    newest(25, true);
 }
 
 int main(void)
@@ -214,7 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states), cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_calls),  cmocka_unit_test(test_wakings),
-        cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_gap),    cmocka_unit_test(test_newest),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -154,7 +154,7 @@ static void listed(void **state)
         "callers: of 1 samples (50.00 %) in other PDs",
         "unordered: 111 samples",
         "event cycles multiplexed: counted 25.00 % of the time",
-        "the totals are incomplete",
+        "no matching totals from the target",
     };
     unsigned alarms = 0;
 
