@@ -4,8 +4,8 @@
  *
  * Owns: the palette and the choice. A PD's colour depends on its name alone, unless two names of
  * one system want the same colour: then the later one in the order of names (mkperf's own PDs are
- * the last) gets another one, in an order that is its own. So a system has the same colours in all
- * recordings in which the same PDs occur, and nearly so in others. The colours are far apart for
+ * the last) gets another one, in an order that is its own. Callers give the names of all PDs of a system
+ * (profile/colours.h), so that it has the same colours in all recordings. The colours are far apart for
  * normal sight, protanopia and deuteranopia (test_pd_colour.c), and black text is legible on them.
  */
 #ifndef MKPERF_HOST_BASE_PD_COLOUR_H

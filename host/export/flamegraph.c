@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pd_colour.h"
 #include "base/percent.h"
 #include "base/xalloc.h"
 #include "formats.h"
+#include "profile/colours.h"
 #include "stack_tree.h"
 
 enum { WIDTH = 1200, MARGIN = 10, ROW = 16, TOP = 64, BOTTOM = 44, CHARACTER = 7, ALARM = 120 };
@@ -31,13 +31,12 @@ struct picture {
     const struct stack_tree *tree;
     const struct mkperf_export *x;
     struct mkperf_textout *t;
-    uint32_t rows;            /* of frames */
-    uint64_t left_out;        /* frames */
-    double scale;             /* pixels an event */
-    uint64_t all[2];          /* events of either profile, with idle */
-    uint64_t idle;            /* events that are left out */
-    struct mkperf_hash names; /* of PDs */
-    uint32_t *colour;         /* of each of them */
+    uint32_t rows;     /* of frames */
+    uint64_t left_out; /* frames */
+    double scale;      /* pixels an event */
+    uint64_t all[2];   /* events of either profile, with idle */
+    uint64_t idle;     /* events that are left out */
+    struct mkperf_colours colours;
 };
 
 /* #rrggbb of hue (degrees), saturation and lightness (0 to 1). */
@@ -57,29 +56,9 @@ static void put_hsl(char out[8], double hue, double saturation, double lightness
     snprintf(out, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
 }
 
-/* The colours of all PDs of the recording, and of the one that it is compared with. */
-static void choose_colours(struct picture *p, const struct mkperf_profile *c)
-{
-    const struct mkperf_profile *of[2] = {c, p->x->base};
-    const char **name;
-
-    for (unsigned i = 0; i < 2; i++) {
-        for (uint32_t pd = 0; of[i] != NULL && pd < of[i]->places.npds; pd++) {
-            mkperf_hash_text_number(&p->names, mkperf_profile_pd_name(of[i], pd));
-        }
-    }
-    name = mkperf_xcalloc((size_t)p->names.count + 1, sizeof *name);
-    p->colour = mkperf_xcalloc((size_t)p->names.count + 1, sizeof *p->colour);
-    for (uint32_t i = 0; i < p->names.count; i++) {
-        name[i] = mkperf_hash_text(&p->names, i);
-    }
-    mkperf_pd_colours(name, p->names.count, p->colour);
-    free(name);
-}
-
 static uint32_t pd_colour(struct picture *p, uint32_t pd)
 {
-    return p->colour[mkperf_hash_text_number(&p->names, stack_tree_text(p->tree, pd))];
+    return mkperf_colours_of(&p->colours, stack_tree_text(p->tree, pd));
 }
 
 static void colour_of(struct picture *p, struct stack_label n, char out[8])
@@ -431,7 +410,7 @@ static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct
         (x->base != NULL && mkperf_export_event(x, x->base, &base_event, e) != MKPERF_OK)) {
         return e->status;
     }
-    choose_colours(&p, c);
+    mkperf_colours_choose(&p.colours, c, x->base);
     p.all[0] = c->total[event].period;
     stack_tree_init(&tree);
     p.idle = x->idle ? 0 : idle_period(c, event);
@@ -444,8 +423,7 @@ static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct
     stack_tree_finish(&tree);
     draw(&p, c, event);
     stack_tree_free(&tree);
-    mkperf_hash_free(&p.names);
-    free(p.colour);
+    mkperf_colours_free(&p.colours);
     return MKPERF_OK;
 }
 

@@ -75,6 +75,9 @@ struct mkperf_session {
      * own list of programs gave the names and the build ids of their ELFs. If it is NULL, nothing
      * says that the names belong to what ran, and `unverified` says why. Both NULL: not known. */
     const char *image, *unverified;
+    /* All PDs of the system, also those without a sample, as far as they are known: each name and a line's end;
+     * NULL: none is known. */
+    const char *pd_names;
     unsigned cores;        /* that the target samples */
     uint32_t core_mask;    /* of them, those that the session samples; 0: all */
     unsigned target_cores; /* that the target is known to have at least; 0: not known */

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/pd_colour.h"
 #include "base/xalloc.h"
 #include "code_json.h"
 #include "model/figures.h"
+#include "profile/colours.h"
 #include "profile/spans.h"
 #include "profile/tree.h"
 
@@ -216,26 +216,21 @@ static void put_head(const struct maker *m, FILE *out)
 
 static void put_pds(const struct maker *m, FILE *out)
 {
-    uint32_t n = m->p->places.npds;
-    const char **name = mkperf_xcalloc((size_t)n + 1, sizeof *name);
-    uint32_t *colour = mkperf_xcalloc((size_t)n + 1, sizeof *colour);
+    struct mkperf_colours colours = {.colour = NULL};
 
-    for (uint32_t i = 0; i < n; i++) {
-        name[i] = mkperf_profile_pd_name(m->p, i);
-    }
-    mkperf_pd_colours(name, n, colour);
+    mkperf_colours_choose(&colours, m->p, NULL);
     fputs(",\"pds\":[", out);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < m->p->places.npds; i++) {
+        uint32_t colour = mkperf_colours_of(&colours, mkperf_profile_pd_name(m->p, i));
         fprintf(out, "%s{\"name\":", i > 0 ? "," : "");
-        page_json_text(name[i], out);
+        page_json_text(mkperf_profile_pd_name(m->p, i), out);
         fprintf(out, ",\"idle\":%s,\"profiler\":%s,\"colour\":\"#%06x\",\"kernel\":\"#%06x\"}",
                 mkperf_places_idle(&m->p->places, i) ? "true" : "false",
-                m->p->places.pd[i].profiler ? "true" : "false", colour[i],
-                mkperf_kernel_colour(colour[i]));
+                m->p->places.pd[i].profiler ? "true" : "false", colour,
+                mkperf_kernel_colour(colour));
     }
     fputs("]", out);
-    free(name);
-    free(colour);
+    mkperf_colours_free(&colours);
 }
 
 static void put_events(const struct maker *m, FILE *out)

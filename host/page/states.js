@@ -188,6 +188,7 @@ class StatePainter {
     }), make('span', {}, make('i', { className: 'swatch waiting' }), 'waits for work'),
     make('span', {}, make('i', { className: 'swatch idle' }), 'idle core'),
     make('span', { className: 'of-path', hidden: true }, make('i', { className: 'swatch path' }), 'critical path: runs, waits'));
+    box.append(make('span', {}, 'upper half of a lane: scheduling events; lower half: samples'));
     box.hidden = false;
   }
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "base/xalloc.h"
 #include "reader_internal.h"
 
@@ -33,6 +34,10 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     s->model.kernel_unnamed = s->kernel_unnamed;
     s->model.image = s->image;
     s->model.unverified = s->unverified;
+    if (s->pd_names != NULL) {
+        mkperf_printable_lines(s->pd_names);
+    }
+    s->model.pd_names = s->pd_names;
     s->model.sched = r->frame.has_trace;
     r->events = s->model.nevents;
     if (mkperf_sink_begin(r->sink, &s->model, r->e) != MKPERF_OK || !r->sink->every_pd) {

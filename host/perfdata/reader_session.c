@@ -241,6 +241,7 @@ void perfin_free_session(struct perfin_session *s)
     free(s->kernel_unnamed);
     free(s->image);
     free(s->unverified);
+    free(s->pd_names);
     free(s->command);
     free(s->interactions);
 }

@@ -47,12 +47,14 @@ void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *s
     s->command = mkperf_xstrdup(session->command);
     s->image = mkperf_xstrdup(session->image);
     s->unverified = mkperf_xstrdup(session->unverified);
+    s->pd_names = mkperf_xstrdup(session->pd_names);
     s->kernel_problem = mkperf_xstrdup(session->kernel_unnamed);
     s->session.platform = s->platform;
     s->session.cpu = s->cpu;
     s->session.kernel_elf = s->kernel_elf;
     s->session.image = s->image;
     s->session.unverified = s->unverified;
+    s->session.pd_names = s->pd_names;
     s->session.command = s->command;
     mkperf_symbols_expect(s->symbols, session->arch);
     s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
@@ -101,6 +103,7 @@ void mkperf_places_free(struct mkperf_places *s)
     free(s->kernel_elf);
     free(s->image);
     free(s->unverified);
+    free(s->pd_names);
     free(s->command);
     free(s->kernel_problem);
     free(s->function);
