@@ -263,12 +263,27 @@ static void put_warning(void *self, enum mkperf_warning_level level, const char 
     w->comma = ",";
 }
 
+/* Why code has no names; NULL: it has. */
+static void put_problem(struct warnings_out *w, const char *of, const char *problem)
+{
+    char text[1024];
+
+    if (problem != NULL) {
+        snprintf(text, sizeof text, "no symbols for %s: %s", of, problem);
+        put_warning(w, MKPERF_WARNING, text);
+    }
+}
+
 static void put_warnings(const struct maker *m, FILE *out)
 {
     struct warnings_out w = {out, ""};
 
     fputs(",\"warnings\":[", out);
     mkperf_profile_warnings(m->p, put_warning, &w);
+    for (uint32_t i = 0; i < m->p->places.npds; i++) {
+        put_problem(&w, mkperf_profile_pd_name(m->p, i), m->p->places.pd[i].problem);
+    }
+    put_problem(&w, "the kernel", m->p->places.kernel_problem);
     fputs("]", out);
 }
 
