@@ -23,8 +23,12 @@ visit() { # visit ADDRESS: a new page, also if just the part behind # is another
     waits "document.body.dataset.ready"
 }
 press() { # press EXPRESSION: a real click on the element that the script's expression gives
-    element=$(wd POST "$session/execute/sync" "{\"script\":\"return $1\",\"args\":[]}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
-    wd POST "$session/element/$element/click" '{}' | grep -q '"value":null'
+    for try in $(seq 20); do # a live page may draw it anew in between: then it is another element
+        element=$(wd POST "$session/execute/sync" "{\"script\":\"return $1\",\"args\":[]}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
+        wd POST "$session/element/$element/click" '{}' >"$D/click"
+        grep -q 'stale element reference' "$D/click" || break
+    done
+    grep -q '"value":null' "$D/click" || { echo "not clicked: $1: $(head -c 300 "$D/click")"; return 1; }
 }
 keys_to() { # keys_to CSS TEXT
     element=$(wd POST "$session/element" "{\"using\":\"css selector\",\"value\":\"$1\"}" | sed -n 's/.*:"\([^"]*\)"}}$/\1/p')
