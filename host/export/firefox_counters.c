@@ -142,7 +142,12 @@ static uint64_t sum_of(const struct group *g, unsigned step)
 /* Moves what is too much for a step to another one, from each PD in proportion. */
 static void move(const struct group *g, unsigned from, unsigned to)
 {
-    uint64_t sum = sum_of(g, from), over = sum > g->most ? sum - g->most : 0, left = over;
+    uint64_t sum = sum_of(g, from);
+
+    if (sum <= g->most) {
+        return;
+    }
+    uint64_t over = sum - g->most, left = over;
 
     for (uint32_t i = 0; i < g->n && left > 0; i++) {
         uint64_t *v = g->value[i];
