@@ -171,7 +171,9 @@ static void level(struct group *g, unsigned steps)
     for (unsigned i = 0; i < steps; i++) {
         sum += sum_of(g, i);
     }
-    g->most = g->most > sum / steps ? g->most : sum / steps + 1;
+    if (g->most * steps < sum) {
+        g->most = sum / steps + 1;
+    }
     for (unsigned i = steps - 1; i > 0; i--) {
         move(g, i, i - 1);
     }
