@@ -70,20 +70,23 @@ cat >"$D/slowly" <<END
 (head -c $half '$D/pipe.data'; sleep 2.5; tail -c +$((half + 1)) '$D/pipe.data') | "\$@"
 END
 chmod +x "$D/slowly"
+waited='\([2-9]\|[1-9][0-9]\{1,\}\)' # seconds: more than the pause where the machine is busy
 progress() {
     on_terminal "$D/slowly" "$MKPERF" convert --from perf - -o "$D/slow.folded" >"$D/slow" || return 1
-    grep -q "standard input  [0-9.]* MB, [23] s$escape\[K" "$D/slow" || { cat "$D/slow"; return 1; }
+    grep -q "standard input  [0-9.]* MB, $waited s$escape\[K" "$D/slow" || { cat "$D/slow"; return 1; }
     # It is removed before the next output.
     grep -q "$escape\[Kmkperf convert: .* samples" "$D/slow" || { cat "$D/slow"; return 1; }
     on_terminal "$D/slowly" "$MKPERF" report -i - --stdio >"$D/slow" || return 1
-    grep -q "standard input  [0-9.]* MB, [23] s$escape\[K$escape\[K# file" "$D/slow" || return 1
+    grep -q "standard input  [0-9.]* MB, $waited s$escape\[K$escape\[K# file" "$D/slow" || return 1
     # Not in a file, not with --quiet, and not for a quick command.
     "$D/slowly" "$MKPERF" convert --from perf - -o "$D/slow.folded" 2>"$D/slow" || return 1
     grep -q "MB" "$D/slow" && { echo "in a file"; return 1; }
     on_terminal "$D/slowly" "$MKPERF" convert -q --from perf - -o "$D/slow.folded" >"$D/slow"
     [ ! -s "$D/slow" ] || { echo "with -q"; return 1; }
+    began=$(date +%s%N)
     on_terminal "$MKPERF" convert "$data" -o "$D/quick.folded" >"$D/quick"
-    grep -q "MB" "$D/quick" && { echo "quick"; return 1; }
+    took=$((($(date +%s%N) - began) / 1000000))
+    [ $took -ge 2000 ] || ! grep -q "MB" "$D/quick" || { echo "progress of what took $took ms"; return 1; }
     [ -s "$D/quick.folded" ]
 }
 check "progress on what takes more than two seconds" progress
