@@ -2,10 +2,9 @@
 /*
  * What a command prints into the file of its option -o.
  *
- * Owns: a stream into an output file (outfile.h): the file has its name only when everything is
- * printed. What is flushed is in the file. If the command fails, or writing does, what was printed
- * until then stays under the temporary name, which the error's text then has; a file in which nothing
- * was printed is removed.
+ * Owns: a stream into an output file (outfile.h). The file gets its name when everything is printed;
+ * until then it has a temporary name, and what is flushed is in it. If the command or writing fails,
+ * the file keeps the temporary name, and the error's text has that name; an empty file is removed.
  */
 #ifndef MKPERF_HOST_BASE_PRINTOUT_H
 #define MKPERF_HOST_BASE_PRINTOUT_H
@@ -27,8 +26,8 @@ enum mkperf_status mkperf_printout_open(struct mkperf_printout *p, const char *p
 /* For a command that prints to stdout itself, at its end: OUTPUT if not all of it could be written. */
 enum mkperf_status mkperf_stdout_flush(struct mkperf_error *e);
 
-/* Closes what is open. The file gets its name if nothing failed before: *e says, and gets the
- * error of writing if it has none. Returns e->status. */
+/* Closes what is open. The file gets its name if e->status is OK and writing succeeded; an error of
+ * writing is put into *e if it has no error yet. Returns e->status. */
 enum mkperf_status mkperf_printout_close(struct mkperf_printout *p, struct mkperf_error *e);
 
 #endif

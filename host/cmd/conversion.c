@@ -22,9 +22,8 @@ static void warn(void *self, const char *text)
     mkperf_print_line(stderr, "mkperf %s: warning: %s", c->command, text);
 }
 
-/* What a reader must know; notes only if the format has no place for them. Warnings are no summary: also with
- * --quiet. */
-static void say_warning(void *self, enum mkperf_warning_level level, const char *text)
+/* Warnings are printed for every format, also with --quiet; notes only if the format has no place for them. */
+static void print_warning(void *self, enum mkperf_warning_level level, const char *text)
 {
     const struct mkperf_conversion *c = self;
 
@@ -83,7 +82,7 @@ static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_p
     c->out.base_name = c->diff;
     begin_progress(c, c->diff);
     if (mkperf_input_read(c->diff, &in, &sink, e) == MKPERF_OK) {
-        mkperf_profile_warnings(base, say_warning, c);
+        mkperf_profile_warnings(base, print_warning, c);
     }
     return e->status;
 }
@@ -117,7 +116,8 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
     if (c->format->open(&c->out, &output, e) != MKPERF_OK) {
         return e->status;
     }
-    struct mkperf_tap tap = {.to = output.sink, .print = c->print, .warn = say_warning, .self = c};
+    struct mkperf_tap tap = {
+        .to = output.sink, .print = c->print, .warn = print_warning, .self = c};
     struct mkperf_only_cores only = {.to = mkperf_tap_sink(&tap), .cores = c->cores};
     struct mkperf_sink sink = mkperf_only_cores_sink(&only);
     begin_progress(c, c->input);

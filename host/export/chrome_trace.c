@@ -20,12 +20,12 @@
 enum { PDS = 1, CORES = 2, CORES_NAMED = 64, FIRST_PD = 10, FIRST_CORE = 1000000 };
 
 struct chrome {
+    struct export_kept kept; /* first: export_kept_add_events */
     struct mkperf_textout text;
     struct mkperf_analysis *analysis;
     struct mkperf_sink to; /* the analysis */
     uint64_t calls, events;
     bool named[CORES_NAMED];
-    struct export_kept kept;
     unsigned warnings;
 };
 
@@ -122,16 +122,6 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     object(c, "M", CORES, 0);
     mkperf_textout_puts(&c->text, "\"process_name\",\"args\":{\"name\":\"cores\"}}");
     return c->to.ops->begin(c->to.self, session, e);
-}
-
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    struct chrome *c = self;
-
-    (void)e;
-    export_kept_events(&c->kept, session);
-    return MKPERF_OK;
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -235,7 +225,7 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
         .reads = true,
         .begin = begin,
         .pd = add_pd,
-        .events = add_events,
+        .events = export_kept_add_events,
         .mark = add_mark,
         .sched = add_sched,
         .end = end,

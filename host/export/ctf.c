@@ -53,12 +53,12 @@ struct named {
 };
 
 struct ctf {
+    struct export_kept kept; /* first: export_kept_add_events */
     char *path;
     struct mkperf_outfile metadata, core[CORES_MAX];
     bool open[CORES_MAX];
     uint32_t npds, room;
     struct named *pd;
-    struct export_kept kept;
     FILE *env; /* being written: warnings */
     unsigned warnings;
 };
@@ -83,16 +83,6 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
         return e->status;
     }
     export_kept_session(&c->kept, session);
-    return MKPERF_OK;
-}
-
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    struct ctf *c = self;
-
-    (void)e;
-    export_kept_events(&c->kept, session);
     return MKPERF_OK;
 }
 
@@ -258,7 +248,7 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
         .reads = true,
         .begin = begin,
         .pd = add_pd,
-        .events = add_events,
+        .events = export_kept_add_events,
         .sched = add_sched,
         .end = end,
     };

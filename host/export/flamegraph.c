@@ -8,8 +8,8 @@
  * in the title, and shares are of the whole all the same. The root is on top. With a
  * profile to compare with, red grew and blue shrank, by share of the whole; frames that only the
  * other one has are not drawn; their share is in the subtitle. Frames narrower than a tenth of a
- * pixel are omitted; their number is in the description. Losses are in the subtitle; below it the first of what
- * is more than a note (model/warnings.h), all of it in its tooltip.
+ * pixel are omitted; their number is in the description. Losses are in the subtitle. Below it is the first
+ * warning (model/warnings.h; notes are in the description); its tooltip has all of them.
  */
 #include "flamegraph.h"
 

@@ -24,6 +24,14 @@ void export_kept_events(struct export_kept *k, const struct mkperf_session *sess
     memcpy(k->session.event, session->event, sizeof k->session.event);
 }
 
+enum mkperf_status export_kept_add_events(void *self, const struct mkperf_session *session,
+                                          struct mkperf_error *e)
+{
+    (void)e;
+    export_kept_events(self, session);
+    return MKPERF_OK;
+}
+
 void export_kept_pd(struct export_kept *k, const struct mkperf_pd *pd)
 {
     MKPERF_GROW(k->name, k->room, (size_t)pd->id + 1);
@@ -43,9 +51,7 @@ static const char *name_of(const void *names, uint32_t pd)
 }
 
 void export_kept_warnings(const struct export_kept *k, const struct mkperf_totals *totals,
-                          void (*put)(void *self, enum mkperf_warning_level level,
-                                      const char *text),
-                          void *self)
+                          mkperf_put_warning *put, void *self)
 {
     const struct mkperf_warnings w = {
         .session = &k->session, .totals = totals, .pd_name = name_of, .names = k};

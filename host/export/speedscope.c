@@ -5,8 +5,8 @@
  *
  * Owns: the file. Called through the table of formats. Equal stacks in succession are one sample.
  * Weights are periods (unit none). The format has no field for losses: they are a separate profile
- * "[lost]", in samples; what a reader must know to trust the numbers is a profile "[warnings]" whose frames are the
- * lines, and the file's name says that it is there; marks are "[marks]", by number, calls and notifications between PDs
+ * "[lost]", in samples; warnings (model/warnings.h) are a profile "[warnings]" whose frames are the
+ * lines, and the file's title has their number; marks are "[marks]", by number, calls and notifications between PDs
  * "[interactions]", and the profiler's cost "[cost of profiling]"; the exporter's name has the sum
  * of losses.
  */
@@ -27,7 +27,7 @@ struct speedscope {
     uint32_t event;                    /* the event of the requested cost */
     char **warning;                    /* lines */
     uint32_t nwarnings, warning_room;
-    uint32_t alarms; /* of them, those that are more than notes */
+    uint32_t alarms; /* of these: warnings and errors */
 };
 
 static void put_frame(struct speedscope *s, const char *name, const char *note, uint32_t file)

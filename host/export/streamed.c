@@ -42,9 +42,7 @@ static const char *name_of(const void *names, uint32_t pd)
 }
 
 void mkperf_streamed_warnings(const struct mkperf_streamed *s, const struct mkperf_totals *totals,
-                              void (*put)(void *self, enum mkperf_warning_level level,
-                                          const char *text),
-                              void *self)
+                              mkperf_put_warning *put, void *self)
 {
     const struct mkperf_warnings w = {
         .session = &s->places.session, .totals = totals, .pd_name = name_of, .names = &s->places};

@@ -37,9 +37,7 @@ enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struc
 
 /* What a reader must know to trust the numbers: model/warnings.h. */
 void mkperf_streamed_warnings(const struct mkperf_streamed *s, const struct mkperf_totals *totals,
-                              void (*put)(void *self, enum mkperf_warning_level level,
-                                          const char *text),
-                              void *self);
+                              mkperf_put_warning *put, void *self);
 
 /* Warns of missing ELFs and gives the file its name. */
 enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e);

@@ -13,10 +13,10 @@
 #include "kept.h"
 
 struct mkperf_tap {
-    struct mkperf_sink to; /* first: model/relay.h */
-    FILE *print;           /* one line a sample; NULL: none */
-    void (*warn)(void *self, enum mkperf_warning_level level, const char *text);
-    void *self; /* of warn, which gets what a reader must know; NULL: nothing does */
+    struct mkperf_sink to;    /* first: model/relay.h */
+    FILE *print;              /* one line a sample; NULL: none */
+    mkperf_put_warning *warn; /* gets the list of warnings at the end; NULL: it is not wanted */
+    void *self;               /* of warn */
     struct export_kept kept;
     bool ended;
     bool cut;        /* as in struct mkperf_totals */

@@ -21,13 +21,13 @@ const char *const mkperf_warning_names[MKPERF_WARNING_LEVELS] = {
 
 struct list {
     const struct mkperf_warnings *of;
-    void (*put)(void *self, enum mkperf_warning_level level, const char *text);
+    mkperf_put_warning *put;
     void *self;
 };
 
-static void say(const struct list *l, enum mkperf_warning_level level, const char *format, ...)
+static void add(const struct list *l, enum mkperf_warning_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void say(const struct list *l, enum mkperf_warning_level level, const char *format, ...)
+static void add(const struct list *l, enum mkperf_warning_level level, const char *format, ...)
 {
     char line[LINE];
     va_list args;
@@ -38,39 +38,39 @@ static void say(const struct list *l, enum mkperf_warning_level level, const cha
     l->put(l->self, level, line);
 }
 
-static void say_cores(const struct list *l)
+static void add_cores(const struct list *l)
 {
     const struct mkperf_totals *t = l->of->totals;
     char text[MKPERF_CORES_TEXT], room[MKPERF_CORE_PROBLEM_TEXT];
 
     for (unsigned i = 0; mkperf_cores_warning(l->of->session, i, text); i++) {
-        say(l, MKPERF_WARNING, "%s", text);
+        add(l, MKPERF_WARNING, "%s", text);
     }
     for (unsigned i = 0; i < t->ncores; i++) {
         const char *problem = mkperf_core_problem(&t->core[i], room);
         if (problem != NULL) {
-            say(l, MKPERF_WARNING, "core %u %s", i, problem);
+            add(l, MKPERF_WARNING, "core %u %s", i, problem);
         }
     }
 }
 
-static void say_names(const struct list *l)
+static void add_names(const struct list *l)
 {
     const struct mkperf_totals *t = l->of->totals;
     char text[512];
 
     if (l->of->session->unverified != NULL) {
-        say(l, MKPERF_NOTE, "names are unverified: %s", l->of->session->unverified);
+        add(l, MKPERF_NOTE, "names are unverified: %s", l->of->session->unverified);
     }
     for (unsigned i = 0; i < t->nsuspects; i++) {
         const char *name = t->suspect[i].pd == MKPERF_SUSPECT_KERNEL
                                ? "kernel"
                                : l->of->pd_name(l->of->names, t->suspect[i].pd);
-        say(l, MKPERF_ERROR, "%s", mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
+        add(l, MKPERF_ERROR, "%s", mkperf_suspect_text(&t->suspect[i], name, text, sizeof text));
     }
 }
 
-static void say_losses(const struct list *l)
+static void add_losses(const struct list *l)
 {
     const struct mkperf_totals *t = l->of->totals;
     uint64_t lost = mkperf_lost_sum(t->lost);
@@ -85,16 +85,16 @@ static void say_losses(const struct list *l)
         }
     }
     if (lost != 0) {
-        say(l, part > LOUD ? MKPERF_WARNING : MKPERF_NOTE,
+        add(l, part > LOUD ? MKPERF_WARNING : MKPERF_NOTE,
             "%.2f %% of the samples were lost (%s)%s", part, where,
             part > LOUD ? ": numbers are biased against what ran then" : "");
     }
     if (t->marks_lost != 0) {
-        say(l, MKPERF_NOTE, "%" PRIu64 " marks were lost", t->marks_lost);
+        add(l, MKPERF_NOTE, "%" PRIu64 " marks were lost", t->marks_lost);
     }
 }
 
-static void say_figure(void *self, bool warns, const char *title, const char *text)
+static void add_figure(void *self, bool warns, const char *title, const char *text)
 {
     char line[LINE];
     size_t n = 0;
@@ -108,51 +108,48 @@ static void say_figure(void *self, bool warns, const char *title, const char *te
         }
     }
     line[n] = '\0';
-    say(self, warns ? MKPERF_WARNING : MKPERF_NOTE, "%s: %s", title, line);
+    add(self, warns ? MKPERF_WARNING : MKPERF_NOTE, "%s: %s", title, line);
 }
 
-static void say_multiplexed(const struct list *l)
+static void add_multiplexed(const struct list *l)
 {
     const struct mkperf_session *s = l->of->session;
     const struct mkperf_totals *t = l->of->totals;
 
     for (unsigned i = 0; i < s->nevents; i++) {
         if (t->enabled_ns[i] != 0) {
-            say(l, MKPERF_NOTE, "event %s multiplexed: counted %.2f %% of the time",
+            add(l, MKPERF_NOTE, "event %s multiplexed: counted %.2f %% of the time",
                 s->event[i].name, mkperf_percent(t->running_ns[i], t->enabled_ns[i]));
         }
     }
 }
 
-static void say_end(const struct list *l)
+static void add_end(const struct list *l)
 {
     const struct mkperf_totals *t = l->of->totals;
 
     if (t->cut) {
-        say(l, MKPERF_WARNING,
+        add(l, MKPERF_WARNING,
             "the recording was cut off, or its end has no totals of losses (the last %" PRIu64
             " bytes are an incomplete record): more may be missing than is known",
             t->cut_bytes);
     } else if (!t->complete) {
-        say(l, MKPERF_NOTE,
+        add(l, MKPERF_NOTE,
             "no matching totals from the target (the recording goes on, was cut off, or was not "
             "made "
             "by mkperf): more may be lost than is known");
     }
 }
 
-void mkperf_warnings_each(const struct mkperf_warnings *w,
-                          void (*put)(void *self, enum mkperf_warning_level level,
-                                      const char *text),
-                          void *self)
+void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self)
 {
     struct list l = {w, put, self};
 
-    say_names(&l);
-    say_cores(&l);
-    say_losses(&l);
+    add_names(&l);
+    add_cores(&l);
+    add_losses(&l);
     mkperf_figures_texts(MKPERF_FIGURE_HEAD, MKPERF_SECTION_FIRST, MKPERF_SECTION_END, w->totals,
-                         say_figure, &l);
-    say_multiplexed(&l);
-    say_end(&l);
+                         add_figure, &l);
+    add_multiplexed(&l);
+    add_end(&l);
 }

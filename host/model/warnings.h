@@ -4,7 +4,7 @@
  *
  * Owns: which lines it has, their order, and how serious each is. The texts are those of cores.h, figures.h and
  * plausible.h. Exports write it where their format has a place, `mkperf convert` prints it. The head of a
- * report (report/head.c) says the same with more detail.
+ * report (report/head.c) has the same facts with more detail.
  */
 #ifndef MKPERF_HOST_MODEL_WARNINGS_H
 #define MKPERF_HOST_MODEL_WARNINGS_H
@@ -20,7 +20,10 @@ enum mkperf_warning_level {
 
 extern const char *const mkperf_warning_names[MKPERF_WARNING_LEVELS]; /* "note", ... */
 
-/* Of what the list is. pd_name gives the name of a PD, never NULL. */
+/* Gets a line of the list, without a line's end. */
+typedef void mkperf_put_warning(void *self, enum mkperf_warning_level level, const char *text);
+
+/* What the list is made from. pd_name gives the name of a PD, never NULL. */
 struct mkperf_warnings {
     const struct mkperf_session *session;
     const struct mkperf_totals *totals;
@@ -28,10 +31,7 @@ struct mkperf_warnings {
     const void *names;
 };
 
-/* Calls put for each line, without a line's end; nothing to say: not at all. */
-void mkperf_warnings_each(const struct mkperf_warnings *w,
-                          void (*put)(void *self, enum mkperf_warning_level level,
-                                      const char *text),
-                          void *self);
+/* Calls put for each line; a recording without problems has none. */
+void mkperf_warnings_each(const struct mkperf_warnings *w, mkperf_put_warning *put, void *self);
 
 #endif

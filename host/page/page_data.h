@@ -42,7 +42,7 @@ struct page_input {
     const struct mkperf_interactions *interactions; /* NULL: not recorded */
     const char *file;                               /* what the page calls it */
     bool live, speedscope;
-    size_t older_samples, older_marks, older_losses; /* live: that are not among these */
+    size_t older_samples, older_marks, older_losses; /* live: how many the page does not get */
 };
 
 /* Of a profile that was read with times, in order (mkperf_profile_order). */

@@ -6,8 +6,8 @@
  * on one core, in the order of time. A PD's intervals follow each other without a hole, as those of a
  * timeline (sched/timeline.h), so that the page finds the same critical paths.
  *
- *   sched: events, lost (counts), from, to (ns since `from`: when they began and ended), cut (live: what was before
- *          sched.from is not shown any more), lists
+ *   sched: events, lost (counts), from, to (ns since `from`: when they began and ended), cut (live: events before
+ *          sched.from are not in the page any more), lists
  *          [{pd, state, core, first, n}], kinds (names of w_kind),
  *          cores (numbers of those with events); absent: none were recorded
  *   interval  i_gap (ns since the end of the one before in its list, the first: since `from`),

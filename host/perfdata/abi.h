@@ -36,7 +36,6 @@
  *       all_cores INDEX         of one whose counters on each core count what all cores do
  *       pd ID THREAD PARENT NAME
  *                               known at the start; THREAD in hex, PARENT "-": none
- *       system_pd NAME          of a PD of the system, also if nothing else of it is in the file
  *       build_id ID HEX         of the program of PD ID; or, if it has none,
  *       content ID HEX          what identifies it then
  *       unnamed ID REASON       why no ELF is used for its addresses

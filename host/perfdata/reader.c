@@ -22,6 +22,23 @@ enum mkperf_status perfin_fail(struct perfin_reader *r, const char *reason)
     return perfin_bad(&r->bytes, r->offset, reason, r->e);
 }
 
+/* The names of the PDs that the file's head lists, each with a line's end. */
+static char *listed_names(const struct perfin_session *s)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = mkperf_memstream_open(&text, &n);
+
+    for (uint32_t i = 0; i < s->nprocesses; i++) {
+        if (s->process[i].has_thread) {
+            fprintf(out, "%s\n", s->process[i].name);
+        }
+    }
+    mkperf_memstream_close(out);
+    mkperf_printable_lines(text);
+    return text;
+}
+
 enum mkperf_status perfin_begin(struct perfin_reader *r)
 {
     struct perfin_session *s = &r->session;
@@ -34,10 +51,7 @@ enum mkperf_status perfin_begin(struct perfin_reader *r)
     s->model.kernel_unnamed = s->kernel_unnamed;
     s->model.image = s->image;
     s->model.unverified = s->unverified;
-    if (s->pd_names != NULL) {
-        mkperf_printable_lines(s->pd_names);
-    }
-    s->model.pd_names = s->pd_names;
+    s->model.pd_names = s->pd_names = listed_names(s);
     s->model.sched = r->frame.has_trace;
     r->events = s->model.nevents;
     if (mkperf_sink_begin(r->sink, &s->model, r->e) != MKPERF_OK || !r->sink->every_pd) {

@@ -88,32 +88,6 @@ static bool suspect_line(struct perfin_session *in, const char *text)
     return index >= 0;
 }
 
-enum { NAMES_MAX = 1024, NAME_BYTES_MAX = 255 };
-
-static bool is_listed(const char *names, const char *name)
-{
-    size_t n = strlen(name);
-
-    while (names != NULL && *names != '\0' && (strncmp(names, name, n) != 0 || names[n] != '\n')) {
-        names = strchr(names, '\n') + 1;
-    }
-    return names != NULL && *names != '\0';
-}
-
-/* NAME, of a PD of the system that is nowhere else in the file. */
-static void name_line(struct perfin_session *s, const char *name)
-{
-    char *before = s->pd_names;
-
-    if (s->npd_names == NAMES_MAX || strlen(name) > NAME_BYTES_MAX ||
-        is_listed(s->pd_names, name)) {
-        return; /* no system has more */
-    }
-    s->npd_names++;
-    s->pd_names = mkperf_xprintf("%s%s\n", before != NULL ? before : "", name);
-    free(before);
-}
-
 static bool pd_line(struct perfin_session *s, const char *text)
 {
     uint32_t id;
@@ -136,7 +110,6 @@ static bool pd_line(struct perfin_session *s, const char *text)
         perfin_set_text(&s->process[index].parent, text + parent, (size_t)(after - parent));
     }
     perfin_set_text(&s->process[index].name, text + name, strlen(text + name));
-    name_line(s, text + name);
     return true;
 }
 
@@ -237,8 +210,6 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         group_line(s, value);
     } else if (strcmp(key, "all_cores") == 0) {
         all_cores_line(s, value);
-    } else if (strcmp(key, "system_pd") == 0) {
-        name_line(s, value);
     } else if (strcmp(key, "pd") == 0) {
         return pd_line(s, value);
     }

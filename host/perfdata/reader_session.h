@@ -29,9 +29,7 @@ struct perfin_session {
     bool native;        /* mkperf wrote it: identities and slides are known */
     bool has_totals;    /* and finished it */
     unsigned described; /* events that mkperf's own features describe */
-    char *platform, *cpu, *kernel_elf, *kernel_unnamed, *image, *unverified, *command;
-    char *pd_names; /* each name that the head has, and a line's end */
-    unsigned npd_names;
+    char *platform, *cpu, *kernel_elf, *kernel_unnamed, *image, *unverified, *command, *pd_names;
     struct mkperf_interactions *interactions; /* NULL: none */
     struct perfin_process *process;           /* index = the model's PD id */
     uint32_t nprocesses, room;

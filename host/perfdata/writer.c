@@ -97,7 +97,6 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
         return e->status;
     }
     perfdata_head_prepare(w, session);
-    w->session.pd_names = NULL; /* the caller's, and in the head now */
     return MKPERF_OK;
 }
 

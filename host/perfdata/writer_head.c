@@ -277,10 +277,6 @@ static void write_about(struct mkperf_perfdata *w)
     }
     write_kernel(w);
     perfdata_write_events(w->about, s, 0);
-    for (const char *name = s->pd_names, *end; name != NULL && (end = strchr(name, '\n')) != NULL;
-         name = end + 1) {
-        fprintf(w->about, "system_pd %.*s\n", (int)(end - name), name);
-    }
 }
 
 void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,

@@ -153,10 +153,7 @@ static const char *name_of(const void *names, uint32_t pd)
     return mkperf_profile_pd_name(names, pd);
 }
 
-void mkperf_profile_warnings(const struct mkperf_profile *p,
-                             void (*put)(void *self, enum mkperf_warning_level level,
-                                         const char *text),
-                             void *self)
+void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning *put, void *self)
 {
     struct mkperf_totals totals = p->totals;
     const struct mkperf_warnings w = {

@@ -161,10 +161,7 @@ static inline const char *mkperf_profile_pd_name(const struct mkperf_profile *p,
 }
 
 /* notes.c: what a reader must know to trust the numbers, model/warnings.h. */
-void mkperf_profile_warnings(const struct mkperf_profile *p,
-                             void (*put)(void *self, enum mkperf_warning_level level,
-                                         const char *text),
-                             void *self);
+void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning *put, void *self);
 
 /*
  * The head that formats with room for text carry, a line at a time, `put` once for each: those warnings,

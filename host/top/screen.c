@@ -141,8 +141,8 @@ static void add_charged(struct top_screen *s, const struct mkperf_charge *c,
     report_charged_row(c, pd, util, name, row->text, sizeof row->text);
 }
 
-/* The rows of the PDs' table behind one another: those who worked for a PD below it, and at the end
- * those that ran without a sample. */
+/* The rows of the PDs' table. Below a PD are the PDs that worked for it; PDs that ran without a sample
+ * are last. */
 static void make_charged(struct top_screen *s)
 {
     const struct mkperf_charge_pd none = {.pd = 0};

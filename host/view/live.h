@@ -3,8 +3,8 @@
  * mkperf view of a running target: samples as they arrive.
  *
  * Owns: the session with the target, and the profile that grows. All samples are kept in a temporary
- * file (base/spool.h); a page gets the newest VIEW_LIVE_SAMPLES, and says
- * that there are older ones. The server is polled between reads.
+ * file (base/spool.h); a page gets the newest VIEW_LIVE_SAMPLES and the
+ * number of older ones, which it shows. Between reads the server answers requests.
  */
 #ifndef MKPERF_HOST_VIEW_LIVE_H
 #define MKPERF_HOST_VIEW_LIVE_H

@@ -59,7 +59,7 @@ static size_t add_now(struct mkperf_schedule_interval *to, const struct mkperf_a
     return 1;
 }
 
-/* The newest records of each kind, and since when no kind lacks one. */
+/* The newest records of each kind, and the time from which on the records of all kinds are complete. */
 static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, size_t most)
 {
     struct mkperf_schedule *from = &p->schedule;
@@ -83,7 +83,7 @@ static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, 
         shown->since_ns = later(shown->since_ns, s->call[0].to_ns);
     }
     if (shown->wokens > 0 &&
-        shown->wokens < from->wakings.count) { /* of the same time there may be one more */
+        shown->wokens < from->wakings.count) { /* another one of the same time may be missing */
         shown->since_ns = later(shown->since_ns, s->woken[0].time + 1);
     }
 }
@@ -136,7 +136,7 @@ static void cut_gaps(struct view_live_schedule *s, const struct mkperf_analysis 
     s->shown.gaps = n;
 }
 
-/* Calls and wakings before that time are left out: they would be some of all. */
+/* Leaves out the calls and wake-ups before that time: their lists would be incomplete. */
 static void cut_others(struct view_live_schedule *s)
 {
     size_t kept = 0;

@@ -18,12 +18,13 @@
  * offers, for all threads; write into the PD's own pages, as far as the PD itself may write to
  * them; and take time from whatever runs, a sample after every mkperf_least_interval events of a
  * counter at the soonest. A session whose last 1024 interrupts took more than half of the core's time
- * is switched off (`storm`), and no session starts until as much time has passed as they were apart.
- * So a thread takes at most twice its time. The hook measures some of the interrupts, and adds what
- * their entry and exit take by their instructions (capture.c). What the owner's own threads do, woken
- * or not, comes in addition, as their priorities and budgets permit. With scheduling events a session
- * also costs an event and a sample at each switch. A profiler PD reads how many events all threads cause, where they are in
- * their programs, and the return addresses on their stacks: that is what profiling is.
+ * is switched off (`storm`), and no session starts for as long again as these 1024 interrupts lasted,
+ * from the first to the last. So a thread takes at most twice its time. The hook measures the time of
+ * some of the interrupts, and estimates that of their entry and exit from the number of instructions
+ * (capture.c). What the owner's own threads do comes in addition; their priorities and budgets limit
+ * it. With scheduling events a session also costs an event and a sample at each switch. A profiler PD
+ * reads how many events all threads cause, where they are in their programs, and the return addresses
+ * on their stacks: that is what profiling is.
  */
 #ifndef MKPERF_DESCRIPTOR_H
 #define MKPERF_DESCRIPTOR_H
@@ -46,8 +47,8 @@
 #define MKPERF_HOOK_READS_COST 70
 #define MKPERF_HOOK_READ_COST 45
 #define MKPERF_HOOK_CALLER_COST 80
-/* Of any counter. Twice the cost, since an instruction may take two events and more, of cycles for
- * one; how many is known where samples are measured, and then it is time that is compared. */
+/* The shortest interval of any counter: twice the cost, because one instruction may be two events, as
+ * with cycles in QEMU. Where it is more than two, the limit of time above still holds. */
 #define MKPERF_HOOK_MIN_PERIOD (2 * MKPERF_HOOK_SAMPLE_COST)
 /* Of a counter that counts in the kernel: by far more than what counts between the hook and user
  * mode. With less, each way back to a thread would overflow the counter again, and no thread would

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The colours of a system's PDs are the same in all its recordings, whichever of them have samples: in the
- * profile, the flame graph, and in a copy of the file. Needs aarch64-linux-gnu-gcc.
+ * A PD has the same colour in all recordings of its system, whichever PDs have samples: in the profile, in the flame
+ * graph, and in a copy of the file. Needs aarch64-linux-gnu-gcc.
  */
 #include "recording.h"
 
@@ -94,7 +94,7 @@ static void same_in_all(void **state)
         read_colours(files[i], other);
         assert_memory_equal(all, other, sizeof all);
     }
-    /* the names with samples alone would have others */
+    /* the colours would differ if they were chosen for the PDs with samples only */
     for (unsigned i = 0; i < PDS / 2; i++) {
         half[i] = name[2 * i];
     }
@@ -105,11 +105,10 @@ static void same_in_all(void **state)
     assert_true(different > 0);
 }
 
-/* A copy of a copy does not grow. */
+/* A copy lists all PDs, and a copy of it lists them once. */
 static void no_growth(void **state)
 {
-    char *text = recording_shell("strings -a %s | grep -c '^system_pd '; strings -a %s | grep -c "
-                                 "'^system_pd '",
+    char *text = recording_shell("strings -a %s | grep -c '^pd '; strings -a %s | grep -c '^pd '",
                                  recording_path("copy.data"), recording_path("again.data"));
 
     (void)state;

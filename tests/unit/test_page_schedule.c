@@ -210,8 +210,8 @@ static void test_gap(void **state)
     assert_non_null(strstr(json, "\"from\":\"1000000\",\"to\":\"2050000\""));
 }
 
-/* Of a target that runs on, at most `most` of each kind: from the time on from which all are there, all are; what
- * was before is not known; and the page is told so. */
+/* A live page gets at most `most` records of each kind. From some time on it has all of them; the states before that
+ * time are "unknown", and the page's data say that events were cut (`cut`). */
 static void newest(size_t most, bool cut)
 {
     struct mkperf_session session = {.platform = "test", .cpu = ""};

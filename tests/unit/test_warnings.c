@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every number that may be wrong says so, in every output: a recording of which everything is to be said is
- * written as perf.data and converted into each format; each line of the list must be in each of them, or on the
- * screen if the format has no place. Needs aarch64-linux-gnu-gcc.
+ * Every number that may be wrong says so, in every output: a recording that has every warning is written as
+ * perf.data and converted into each format. Each line of the list must be in each output, or on the screen if the
+ * format has no place for it. Needs aarch64-linux-gnu-gcc.
  */
 #include "recording.h"
 
@@ -34,7 +34,7 @@ static void keep(void *self, enum mkperf_warning_level level, const char *text)
     snprintf(line[lines++].text, sizeof line->text, "%s", text);
 }
 
-/* All that can be said; "incomplete" stands for "cut off" as well, which a file with totals is not. */
+/* A session and totals with every warning but "cut off", which a file with totals cannot have. */
 static void fill(void)
 {
     session = (struct mkperf_session){.platform = "pocket",
@@ -126,7 +126,6 @@ static int setup(void **state)
     return 0;
 }
 
-/* In the order of how much a reader must know them. */
 static void listed(void **state)
 {
     static const char *const wanted[] = {
