@@ -206,8 +206,9 @@ static void all_counters(void)
     }
 }
 
-/* So many counters, in turns, so that each overflow is an interrupt. Without frames, the part of a sample that
- * the hook does not measure is the largest. Even numbers: see docs/sel4.md, QEMU. */
+/* `counters` counters of cycles whose first overflows are spread over an interval, so that each is an interrupt of
+ * its own. Samples have no frames, so entry and exit, which the hook only estimates, are the largest part of their
+ * time. Even numbers: see docs/sel4.md, QEMU. */
 static void cycles(uint32_t counters, uint32_t interval)
 {
     begin();
@@ -321,7 +322,7 @@ static uint64_t work_time(void)
     return now() - began;
 }
 
-/* Whether the attack began, or did what it was to do. counters, interval: of ATTACK_CYCLES. */
+/* 1: the attack began. counters and interval are for ATTACK_CYCLES. */
 static uint64_t call_evil(enum attack attack, uint32_t counters, uint32_t interval)
 {
     microkit_mr_set(0, counters);
@@ -330,7 +331,7 @@ static uint64_t call_evil(enum attack attack, uint32_t counters, uint32_t interv
         microkit_ppcall(CH_EVIL, microkit_msginfo_new((uint64_t)attack, 2)));
 }
 
-/* Begins it; after a storm it is refused for a time. */
+/* Begins the attack. After a storm the kernel refuses it for some time, so it is tried again. */
 static void attack_with(enum attack attack, uint32_t counters, uint32_t interval)
 {
     while (call_evil(attack, counters, interval) != 1) {
@@ -339,10 +340,10 @@ static void attack_with(enum attack attack, uint32_t counters, uint32_t interval
 }
 
 /*
- * The work's time under an attack, in per cent of its time without: half of it is the hook's at
- * most. Where an instruction takes one event only `storm` attacks take so much that the
- * session ends. In QEMU on seL4 an instruction is two cycles, and counters that follow cost beside the
- * sample; there are fewer for the attacker, and which attack is a storm is another question.
+ * The work's time under an attack, in per cent of its time without one. The hook may take half of the
+ * time, so it must be 200 at most, and some more for what is estimated. On pocket, `storm` says whether
+ * the hook must end the session. On seL4 in QEMU an instruction is two cycles and fewer counters are
+ * left for the attacker, so other attacks are storms there and only the time is checked.
  */
 static void under(enum attack attack, const char *name, uint64_t alone, bool storm)
 {
@@ -366,8 +367,8 @@ static void under(enum attack attack, const char *name, uint64_t alone, bool sto
 }
 
 /*
- * So many counters of cycles at intervals that become longer, begun again after each storm, until they
- * do little. The worst is where the hook just does not switch them off.
+ * `counters` counters of cycles, at longer and longer intervals until the work is hardly slower; the
+ * attack begins again after each storm. It is worst just below the limit at which the hook ends it.
  */
 static void under_cycles(uint32_t counters, const char *name, uint64_t alone)
 {

@@ -222,8 +222,8 @@ static void test_disturbed(void **state)
     assert_int_equal(cpu.running, 0x3f);
 }
 
-/* Captures that take a tick each and what cannot be measured, `between` ticks apart, until there is a storm, and
- * at most 3000. Returns their number. */
+/* Makes captures until there is a storm, at most 3000, and returns their number. Each takes one measured tick, and
+ * they are `between` ticks apart. */
 static unsigned captures_until_storm(uint64_t between)
 {
     unsigned captures = 0;
@@ -248,8 +248,8 @@ static void test_storm(void **state)
         boot(2);
         request(MKPERF_REQUEST_APPLY);
         unsigned captures = captures_until_storm(between);
-        /* One tick from entry to exit where it is measured, which is one capture of 16 or so. What
-         * cannot be measured of a record of 7 words is half of that. */
+        /* About one capture in 16 is measured, with one tick. For a record of 7 words the estimate of
+         * entry and exit is half of that. */
         bool storm = between < 2;
         assert_int_equal(hook.storm, storm);
         assert_int_equal(cpu.running, storm ? 0 : 3);
@@ -276,7 +276,7 @@ static void test_storm(void **state)
     }
 }
 
-/* A sample that is lost is short: of the same time more is entry and exit. */
+/* A lost sample writes no record, so entry and exit are a larger part of its time. */
 static void test_storm_lost(void **state)
 {
     (void)state;

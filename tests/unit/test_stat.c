@@ -180,7 +180,7 @@ static void test_cores(void **state)
     free(text);
     stat_difference(&out, &reading, &other);
     assert_true(fabs(stat_sum(&out.row[2].value[0]) - 220) < 1e-9);
-    /* Core 1 came a quarter of the time late: rates are of its own time. */
+    /* Core 1 began late and counted for three quarters of the time: its rates are of that time. */
     m.cores[0].enabled_ticks = 1500;
     stat_add(&reading, &m, NULL);
     text = print(true, ",");
