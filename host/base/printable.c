@@ -123,7 +123,7 @@ void mkperf_printable_lines(char *s)
 
 const char *mkperf_printable_copy(const char *s, char *buffer, size_t n)
 {
-    if (mkperf_is_printable(s)) {
+    if (s == NULL || mkperf_is_printable(s)) {
         return s;
     }
     snprintf(buffer, n, "%s", s);

@@ -33,8 +33,8 @@ void mkperf_printable(char *s);
 void mkperf_printable_lines(char *s);
 
 /*
- * Returns s if it is printable, else a printable copy of its beginning in buffer (n bytes, n > 0).
- * For paths, which must stay what they are.
+ * Returns s if it is printable or NULL, else a printable copy of its beginning in buffer (n bytes,
+ * n > 0). For paths, which must stay what they are.
  */
 const char *mkperf_printable_copy(const char *s, char *buffer, size_t n);
 

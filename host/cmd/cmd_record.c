@@ -321,7 +321,7 @@ static enum mkperf_status finish(struct record *rec, enum mkperf_status received
     struct mkperf_error why = *e;
 
     if (received == MKPERF_ERR_OUTPUT || (received != MKPERF_OK && !r->stream->began)) {
-        sink.ops->abandon(sink.self);
+        mkperf_sink_abandon(&sink);
         return received;
     }
     if (mkperf_sink_finish(&sink, mkperf_stream_finish(r->stream, e), &r->stream->totals, e) !=

@@ -141,7 +141,7 @@ static enum mkperf_status finish_file(struct console *c, struct mkperf_error *e)
     const struct mkperf_stream *s = c->talk.recorder.stream;
 
     if (!s->began) {
-        c->talk.sink.ops->abandon(c->talk.sink.self);
+        mkperf_sink_abandon(&c->talk.sink);
         return MKPERF_OK;
     }
     if (mkperf_talk_keep(&c->talk, e) != MKPERF_OK) {

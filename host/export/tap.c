@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "model/figures.h"
-#include "model/relay.h"
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
@@ -14,7 +13,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     struct mkperf_tap *t = self;
 
     export_kept_session(&t->kept, session);
-    return mkperf_relay_begin(self, session, e);
+    return mkperf_sink_begin(&t->to, session, e);
 }
 
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
@@ -23,7 +22,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     struct mkperf_tap *t = self;
 
     export_kept_events(&t->kept, session);
-    return mkperf_relay_events(self, session, e);
+    return mkperf_sink_events(&t->to, session, e);
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -31,7 +30,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     struct mkperf_tap *t = self;
 
     export_kept_pd(&t->kept, pd);
-    return mkperf_relay_pd(self, pd, e);
+    return mkperf_sink_pd(&t->to, pd, e);
 }
 
 static enum mkperf_status print(const struct mkperf_tap *t, const struct mkperf_sample *s,
@@ -70,7 +69,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
     struct mkperf_tap *t = self;
 
     t->events += s->kind != MKPERF_SCHED_GAP;
-    return mkperf_relay_sched(self, s, e);
+    return mkperf_sink_sched(&t->to, s, e);
 }
 
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
@@ -80,7 +79,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
     if (l->where < MKPERF_LOST_PLACES) {
         t->lost[l->where] += l->samples;
     }
-    return mkperf_relay_lost(self, l, e);
+    return mkperf_sink_lost(&t->to, l, e);
 }
 
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
@@ -98,7 +97,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
         memcpy(all.lost, t->lost, sizeof all.lost); /* with what reports of losses said */
         export_kept_warnings(&t->kept, &all, t->warn, t->self);
     }
-    return mkperf_relay_end(self, totals, e);
+    return mkperf_sink_end(&t->to, totals, e);
 }
 
 struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
@@ -106,16 +105,14 @@ struct mkperf_sink mkperf_tap_sink(struct mkperf_tap *t)
     static const struct mkperf_sink_ops ops = {
         .name = "tap",
         .reads = true,
+        .relays = true,
         .begin = begin,
         .pd = add_pd,
         .events = add_events,
         .sample = add_sample,
-        .mark = mkperf_relay_mark,
         .sched = add_sched,
         .lost = add_lost,
-        .flush = mkperf_relay_flush,
         .end = end,
-        .abandon = mkperf_relay_abandon,
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = t, .every_pd = t->to.every_pd};

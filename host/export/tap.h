@@ -13,7 +13,7 @@
 #include "kept.h"
 
 struct mkperf_tap {
-    struct mkperf_sink to;    /* first: model/relay.h */
+    struct mkperf_sink to;    /* first: it relays */
     FILE *print;              /* one line a sample; NULL: none */
     mkperf_put_warning *warn; /* gets the list of warnings at the end; NULL: it is not wanted */
     void *self;               /* of warn */

@@ -131,6 +131,5 @@ enum mkperf_status kprof_deliver(struct kprof *k, const struct kprof_sample *s, 
         .callers = &k->chain,
     };
     count(k, s);
-    return k->sink->ops->sample != NULL ? k->sink->ops->sample(k->sink->self, &sample, k->e)
-                                        : MKPERF_OK;
+    return mkperf_sink_sample(k->sink, &sample, k->e);
 }

@@ -252,7 +252,7 @@ static enum mkperf_status deliver(struct toperf *t, const struct toperf_raw *r, 
     if (s.time_ns > t->totals.last_ns) {
         t->totals.last_ns = s.time_ns;
     }
-    return t->sink->ops->sample != NULL ? t->sink->ops->sample(t->sink->self, &s, t->e) : MKPERF_OK;
+    return mkperf_sink_sample(t->sink, &s, t->e);
 }
 
 enum mkperf_status toperf_sample(struct toperf *t)

@@ -71,7 +71,7 @@ enum mkperf_status mkperf_talk_keep(struct mkperf_talk *t, struct mkperf_error *
     struct mkperf_recorder *r = &t->recorder;
 
     if (!r->stream->began) {
-        t->sink.ops->abandon(t->sink.self);
+        mkperf_sink_abandon(&t->sink);
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: nothing to record arrived",
                                 t->options.link.target);
     }

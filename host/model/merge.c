@@ -150,7 +150,7 @@ static enum mkperf_status release_first(struct mkperf_merge *m, struct queue *q,
         m->released_ns = w.time_ns;
     }
     if (w.event) {
-        return to->ops->sched != NULL ? to->ops->sched(to->self, &w.sched, e) : MKPERF_OK;
+        return mkperf_sink_sched(to, &w.sched, e);
     }
     w.sample.callers = (const struct mkperf_chain *)(const void *)(at + HEAD);
     w.sample.reads = (const struct mkperf_read *)(const void *)(at + w.reads);

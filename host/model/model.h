@@ -243,6 +243,10 @@ static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
  * flush (a batch is over), then end; abandon instead of end releases everything and keeps the part that
  * was written. NULL functions are skipped.
  *
+ * relays: the sink is in front of another one, the struct mkperf_sink that is the first member of
+ * what self points to. Calls of functions that are NULL here go to that one; the others call it
+ * with mkperf_sink_... for what they pass on.
+ *
  * events: a later session of the same stream has other events: session->event has grown at its end
  * (the older ones are unchanged; the rest of *session is the later session's). A sink without this
  * function cannot represent them: its stream ends there with an error.
@@ -257,7 +261,7 @@ static inline uint64_t mkperf_totals_received(const struct mkperf_totals *t)
  */
 struct mkperf_sink_ops {
     const char *name;
-    bool reads;
+    bool reads, relays;
     enum mkperf_status (*begin)(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e);
     enum mkperf_status (*pd)(void *self, const struct mkperf_pd *pd, struct mkperf_error *e);
@@ -282,16 +286,17 @@ struct mkperf_sink {
     bool every_pd;    /* of a file: all PDs that it lists, too, not only those of its records */
 };
 
+/* Whether calls of a function reach the sink, or one behind it. */
+#define MKPERF_SINK_HAS(sink, function) ((sink)->ops->function != NULL || (sink)->ops->relays)
+
 /*
- * How decoders call a sink. Names and texts are printable (base/printable.h) when the sink gets
- * them; paths are as they were, for they are opened. events: the sink must have that function.
+ * How decoders and relays call a sink. Names and texts are printable (base/printable.h) when the
+ * sink gets them; paths are as they were, for they are opened. Errors of begin: INPUT, the session
+ * has scheduling events alone and the sink takes none; of events: INPUT, the sink has no such function.
  */
 enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
                                      const struct mkperf_session *session, struct mkperf_error *e);
-/* INPUT: the session has scheduling events alone, and the sink takes none. */
-enum mkperf_status mkperf_no_samples(struct mkperf_error *e); /* sets that error */
-enum mkperf_status mkperf_sink_suits(const struct mkperf_sink *sink,
-                                     const struct mkperf_session *session, struct mkperf_error *e);
+enum mkperf_status mkperf_no_samples(struct mkperf_error *e); /* sets the error of begin */
 enum mkperf_status mkperf_sink_pd(const struct mkperf_sink *sink, const struct mkperf_pd *pd,
                                   struct mkperf_error *e);
 enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
@@ -303,6 +308,14 @@ enum mkperf_status mkperf_sink_mark(const struct mkperf_sink *sink, const struct
                                     struct mkperf_error *e);
 enum mkperf_status mkperf_sink_sample(const struct mkperf_sink *sink,
                                       const struct mkperf_sample *sample, struct mkperf_error *e);
+enum mkperf_status mkperf_sink_sched(const struct mkperf_sink *sink,
+                                     const struct mkperf_sched *event, struct mkperf_error *e);
+enum mkperf_status mkperf_sink_lost(const struct mkperf_sink *sink, const struct mkperf_lost *lost,
+                                    struct mkperf_error *e);
+enum mkperf_status mkperf_sink_flush(const struct mkperf_sink *sink, struct mkperf_error *e);
+enum mkperf_status mkperf_sink_end(const struct mkperf_sink *sink,
+                                   const struct mkperf_totals *totals, struct mkperf_error *e);
+void mkperf_sink_abandon(const struct mkperf_sink *sink);
 /* A decoder's last call. status: how it went until now; OK: end, else, or if that fails, abandon.
  * totals: not read if the status is not OK. Returns the status, or end's. */
 enum mkperf_status mkperf_sink_finish(const struct mkperf_sink *sink, enum mkperf_status status,

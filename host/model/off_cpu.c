@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "relay.h"
 
 uint32_t mkperf_off_cpu_event(const struct mkperf_session *session)
 {
@@ -88,7 +87,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
             return e->status;
         }
     }
-    return mkperf_relay_sched(self, s, e);
+    return mkperf_sink_sched(&o->to, s, e);
 }
 
 struct mkperf_sink mkperf_off_cpu_sink(struct mkperf_off_cpu *o)
@@ -96,16 +95,9 @@ struct mkperf_sink mkperf_off_cpu_sink(struct mkperf_off_cpu *o)
     static const struct mkperf_sink_ops ops = {
         .name = "off-CPU",
         .reads = true,
-        .begin = mkperf_relay_begin,
-        .pd = mkperf_relay_pd,
-        .events = mkperf_relay_events,
+        .relays = true,
         .sample = add_sample,
-        .mark = mkperf_relay_mark,
         .sched = add_sched,
-        .lost = mkperf_relay_lost,
-        .flush = mkperf_relay_flush,
-        .end = mkperf_relay_end,
-        .abandon = mkperf_relay_abandon,
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = o};

@@ -25,7 +25,7 @@ struct mkperf_blocked { /* a PD */
 };
 
 struct mkperf_off_cpu {
-    struct mkperf_sink to;        /* first: relay.h */
+    struct mkperf_sink to;        /* first: it relays */
     uint32_t event;               /* number of MKPERF_OFF_CPU_EVENT in the session */
     struct mkperf_totals *totals; /* what is left out is in off_cpu_unpaired, not in samples */
     uint32_t npds, room;

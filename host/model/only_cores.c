@@ -3,7 +3,6 @@
 #include "only_cores.h"
 
 #include "cores.h"
-#include "relay.h"
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
                                 struct mkperf_error *e)
@@ -12,7 +11,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     struct mkperf_session s = *session;
 
     s.core_mask = mkperf_session_cores(session) & (uint32_t)o->cores.bits[0];
-    return mkperf_relay_begin(self, &s, e);
+    return mkperf_sink_begin(&o->to, &s, e);
 }
 
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
@@ -35,7 +34,7 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, stru
         o->dropped_lost[l->where] += l->samples;
         return MKPERF_OK;
     }
-    return mkperf_relay_lost(self, l, e);
+    return mkperf_sink_lost(&o->to, l, e);
 }
 
 static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
@@ -43,7 +42,7 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
 {
     const struct mkperf_only_cores *o = self;
 
-    return mkperf_cpu_list_has(&o->cores, s->core) ? mkperf_relay_sched(self, s, e) : MKPERF_OK;
+    return mkperf_cpu_list_has(&o->cores, s->core) ? mkperf_sink_sched(&o->to, s, e) : MKPERF_OK;
 }
 
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
@@ -61,7 +60,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
             t.core[i] = (struct mkperf_core){.samples = 0};
         }
     }
-    return mkperf_relay_end(self, &t, e);
+    return mkperf_sink_end(&o->to, &t, e);
 }
 
 struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o)
@@ -69,16 +68,12 @@ struct mkperf_sink mkperf_only_cores_sink(struct mkperf_only_cores *o)
     static const struct mkperf_sink_ops ops = {
         .name = "cores",
         .reads = true,
+        .relays = true,
         .begin = begin,
-        .pd = mkperf_relay_pd,
-        .events = mkperf_relay_events,
         .sample = add_sample,
-        .mark = mkperf_relay_mark,
         .sched = add_sched,
         .lost = add_lost,
-        .flush = mkperf_relay_flush,
         .end = end,
-        .abandon = mkperf_relay_abandon,
     };
 
     return o->cores.given ? (struct mkperf_sink){.ops = &ops, .self = o, .every_pd = o->to.every_pd}

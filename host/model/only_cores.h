@@ -12,7 +12,7 @@
 #include "model.h"
 
 struct mkperf_only_cores {
-    struct mkperf_sink to; /* first: relay.h */
+    struct mkperf_sink to; /* first: it relays */
     struct mkperf_cpu_list cores;
     uint64_t samples, dropped_lost[MKPERF_LOST_PLACES];
 };

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "relay.h"
 #include "symbols/call_site.h"
 
 enum { CACHE = 4096 }; /* entries, direct mapped; a power of two */
@@ -30,7 +29,7 @@ struct answer {
 };
 
 struct mkperf_plausible {
-    struct mkperf_sink to; /* first: relay.h */
+    struct mkperf_sink to; /* first: it relays */
     struct mkperf_symbols *symbols, *own;
     struct mkperf_module *kernel;
     struct counts kernel_counts;
@@ -83,7 +82,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 
     mkperf_symbols_expect(p->symbols, session->arch);
     p->kernel = open_module(p, session->kernel_elf, &session->kernel_build_id);
-    return mkperf_relay_begin(self, session, e);
+    return mkperf_sink_begin(&p->to, session, e);
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -98,7 +97,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
         p->pd[pd->id].name = mkperf_xstrdup(pd->name);
         p->pd[pd->id].module = open_module(p, pd->elf, &pd->build_id);
     }
-    return mkperf_relay_pd(self, pd, e);
+    return mkperf_sink_pd(&p->to, pd, e);
 }
 
 /* A return address may be the end of a function whose last call does not come back. */
@@ -191,7 +190,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     suspect(p, MKPERF_SUSPECT_KERNEL, &p->kernel_counts);
     more.nsuspects = p->nsuspects;
     memcpy(more.suspect, p->suspect, sizeof more.suspect);
-    return mkperf_relay_end(self, &more, e);
+    return mkperf_sink_end(&p->to, &more, e);
 }
 
 struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p)
@@ -199,16 +198,11 @@ struct mkperf_sink mkperf_plausible_sink(struct mkperf_plausible *p)
     static const struct mkperf_sink_ops ops = {
         .name = "plausible",
         .reads = true,
+        .relays = true,
         .begin = begin,
         .pd = add_pd,
-        .events = mkperf_relay_events,
         .sample = add_sample,
-        .mark = mkperf_relay_mark,
-        .sched = mkperf_relay_sched,
-        .lost = mkperf_relay_lost,
-        .flush = mkperf_relay_flush,
         .end = end,
-        .abandon = mkperf_relay_abandon,
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = p, .leaves_only = p->to.leaves_only};

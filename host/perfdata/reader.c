@@ -108,7 +108,7 @@ static enum mkperf_status read_lost(struct perfin_reader *r, struct perfin_curso
     if (perfin_begin(r) != MKPERF_OK) {
         return r->e->status;
     }
-    return r->sink->ops->lost ? r->sink->ops->lost(r->sink->self, &lost, r->e) : MKPERF_OK;
+    return mkperf_sink_lost(r->sink, &lost, r->e);
 }
 
 static enum mkperf_status read_attr(struct perfin_reader *r, struct perfin_cursor c)
@@ -162,7 +162,7 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
         if (perfin_begin(r) != MKPERF_OK) {
             return r->e->status;
         }
-        return r->sink->ops->flush ? r->sink->ops->flush(r->sink->self, r->e) : MKPERF_OK;
+        return mkperf_sink_flush(r->sink, r->e);
     case PERF_RECORD_COMPRESSED:
     case PERF_RECORD_COMPRESSED2:
         return perfin_fail(r, "compressed records; only perf reads them");

@@ -36,7 +36,7 @@ int64_t perfin_event_of(const struct perfin_reader *r, uint64_t id)
 
 static enum mkperf_status tell_events(struct perfin_reader *r)
 {
-    if (!r->sink->ops->events) {
+    if (!MKPERF_SINK_HAS(r->sink, events)) {
         return perfin_fail(
             r, "a session with other events begins here, which this output cannot hold");
     }

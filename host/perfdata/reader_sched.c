@@ -23,12 +23,6 @@ static enum mkperf_status pd_of(struct perfin_reader *r, uint32_t pid, bool know
     return perfin_pd_of(r, pid, pd);
 }
 
-static enum mkperf_status pass(struct perfin_reader *r, const struct mkperf_sched *event)
-{
-    return r->sink->ops->sched != NULL ? r->sink->ops->sched(r->sink->self, event, r->e)
-                                       : MKPERF_OK;
-}
-
 enum mkperf_status perfin_read_sched(struct perfin_reader *r, struct mkperf_sched *out,
                                      enum mkperf_trace_point point, const uint8_t *raw, size_t n)
 {
@@ -63,7 +57,7 @@ enum mkperf_status perfin_read_sched(struct perfin_reader *r, struct mkperf_sche
     r->sched_events++;
     MKPERF_GROW(r->sched_ns, r->cores_room, (size_t)out->core + 1);
     r->sched_ns[out->core] = out->time_ns;
-    return pass(r, out);
+    return mkperf_sink_sched(r->sink, out, r->e);
 }
 
 enum mkperf_status perfin_read_gap(struct perfin_reader *r, uint64_t lost, uint64_t time,
@@ -82,5 +76,5 @@ enum mkperf_status perfin_read_gap(struct perfin_reader *r, uint64_t lost, uint6
     if (core >= MKPERF_MODEL_CORES) {
         return perfin_fail(r, "a gap of a core beyond 4095");
     }
-    return perfin_begin(r) == MKPERF_OK ? pass(r, &gap) : r->e->status;
+    return perfin_begin(r) == MKPERF_OK ? mkperf_sink_sched(r->sink, &gap, r->e) : r->e->status;
 }

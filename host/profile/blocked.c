@@ -8,14 +8,13 @@
 
 #include "base/xalloc.h"
 #include "model/off_cpu.h"
-#include "model/relay.h"
 #include "sched/analysis.h"
 
 /* What a PD waited for, in a sample's kernel_pc: state, kind of what woke it, interrupt, other PD. */
 enum { STATE_SHIFT = 56, KIND_SHIFT = 48, IRQ_SHIFT = 32, IRQS = 0xffff };
 
 struct mkperf_blocked_source {
-    struct mkperf_sink to;            /* first: relay.h */
+    struct mkperf_sink to;            /* first: it relays */
     struct mkperf_analysis *analysis; /* NULL: the recording has samples */
     uint32_t event;                   /* of these */
     struct mkperf_woken woken;        /* the last one */
@@ -66,7 +65,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
 
     b->event = mkperf_off_cpu_event(session);
     if (b->event < MKPERF_MODEL_EVENTS) {
-        return mkperf_relay_begin(self, session, e);
+        return mkperf_sink_begin(&b->to, session, e);
     }
     if (!session->sched) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT,
@@ -81,7 +80,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     made.nevents = 1;
     made.event[0] = (struct mkperf_event){.user = true, .kernel = true, .period = 1};
     snprintf(made.event[0].name, sizeof made.event[0].name, "%s", MKPERF_OFF_CPU_EVENT);
-    return mkperf_relay_begin(self, &made, e);
+    return mkperf_sink_begin(&b->to, &made, e);
 }
 
 static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
@@ -91,7 +90,7 @@ static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct 
     if (b->analysis != NULL) {
         mkperf_analysis_pd(b->analysis, pd);
     }
-    return mkperf_relay_pd(self, pd, e);
+    return mkperf_sink_pd(&b->to, pd, e);
 }
 
 static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
@@ -99,7 +98,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
 {
     struct mkperf_blocked_source *b = self;
 
-    return b->analysis != NULL ? MKPERF_OK : mkperf_relay_events(self, session, e);
+    return b->analysis != NULL ? MKPERF_OK : mkperf_sink_events(&b->to, session, e);
 }
 
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
@@ -117,14 +116,14 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
     struct mkperf_blocked_source *b = self;
 
     if (b->analysis == NULL) {
-        return mkperf_relay_sched(self, s, e);
+        return mkperf_sink_sched(&b->to, s, e);
     }
     mkperf_analysis_event(b->analysis, s);
     if (b->failed.status != MKPERF_OK) {
         *e = b->failed;
         return e->status;
     }
-    return mkperf_relay_sched(self, s, e);
+    return mkperf_sink_sched(&b->to, s, e);
 }
 
 static enum mkperf_status end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
@@ -138,7 +137,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *t, struct 
         *e = b->failed;
         return e->status;
     }
-    return mkperf_relay_end(self, t, e);
+    return mkperf_sink_end(&b->to, t, e);
 }
 
 struct mkperf_blocked_source *mkperf_blocked_new(struct mkperf_sink to)
@@ -164,16 +163,13 @@ struct mkperf_sink mkperf_blocked_sink(struct mkperf_blocked_source *b)
     static const struct mkperf_sink_ops ops = {
         .name = "off-CPU",
         .reads = true,
+        .relays = true,
         .begin = begin,
         .pd = add_pd,
         .events = add_events,
         .sample = add_sample,
-        .mark = mkperf_relay_mark,
         .sched = add_sched,
-        .lost = mkperf_relay_lost,
-        .flush = mkperf_relay_flush,
         .end = end,
-        .abandon = mkperf_relay_abandon,
     };
 
     return (struct mkperf_sink){.ops = &ops, .self = b, .leaves_only = b->to.leaves_only};

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "model/relay.h"
 
 enum { ROUNDED_NS = 1000 }; /* times in tables are rounded to it */
 
@@ -112,7 +111,7 @@ static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struc
         c->marked = true;
         c->mark_ns = m->time_ns;
     }
-    return mkperf_relay_mark(self, m, e);
+    return mkperf_sink_mark(&c->to, m, e);
 }
 
 struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
@@ -120,12 +119,8 @@ struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
     static const struct mkperf_sink_ops ops = {
         .name = "critical path",
         .reads = true,
-        .begin = mkperf_relay_begin,
-        .pd = mkperf_relay_pd,
-        .events = mkperf_relay_events,
+        .relays = true,
         .mark = on_mark,
-        .sched = mkperf_relay_sched,
-        .end = mkperf_relay_end,
     };
 
     c->to = mkperf_analysis_sink(c->analysis);

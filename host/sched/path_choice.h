@@ -18,7 +18,7 @@ struct mkperf_path_open { /* a phase that has begun */
 };
 
 struct mkperf_path_choice {
-    struct mkperf_sink to;            /* the analysis; first: model/relay.h */
+    struct mkperf_sink to;            /* the analysis; first: it relays */
     struct mkperf_analysis *analysis; /* set before reading */
     enum mkperf_path_kind kind;
     char first[MKPERF_MODEL_NAME], second[MKPERF_MODEL_NAME]; /* PDs or marks; "": any call */

@@ -46,11 +46,11 @@ enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkper
 {
     const struct mkperf_sink *sink = sink_of(s);
 
-    if (sink->ops->sched == NULL) {
+    if (!MKPERF_SINK_HAS(sink, sched)) {
         return MKPERF_OK;
     }
     return s->merge != NULL ? mkperf_merge_add_sched(s->merge, event, sink, e)
-                            : sink->ops->sched(sink->self, event, e);
+                            : mkperf_sink_sched(sink, event, e);
 }
 
 enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e)

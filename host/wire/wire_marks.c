@@ -35,7 +35,7 @@ enum mkperf_status stream_mark(struct mkperf_stream *s, const mkperf_Mark *m,
         .name = m->name,
     };
     s->totals.marks++;
-    if (sink->ops->mark == NULL) {
+    if (!MKPERF_SINK_HAS(sink, mark)) {
         return MKPERF_OK;
     }
     return stream_announce(s, e) == MKPERF_OK ? mkperf_sink_mark(sink, &mark, e) : e->status;

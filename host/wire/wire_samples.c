@@ -331,5 +331,5 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         stream_release(s, false, e) != MKPERF_OK) {
         return e->status;
     }
-    return sink->ops->flush != NULL ? sink->ops->flush(sink->self, e) : MKPERF_OK;
+    return mkperf_sink_flush(sink, e);
 }

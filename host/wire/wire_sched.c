@@ -226,5 +226,5 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
     if (events(s, c, m, e) != MKPERF_OK || stream_release(s, false, e) != MKPERF_OK) {
         return e->status;
     }
-    return sink->ops->flush != NULL ? sink->ops->flush(sink->self, e) : MKPERF_OK;
+    return mkperf_sink_flush(sink, e);
 }

@@ -102,7 +102,7 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
     for (unsigned i = 0; i < session.nevents; i++) {
         int number = event_number(&s->session, &session.event[i]);
         if (number < 0 ||
-            (s->began && (unsigned)number >= before.nevents && sink->ops->events == NULL)) {
+            (s->began && (unsigned)number >= before.nevents && !MKPERF_SINK_HAS(sink, events))) {
             s->session = before;
             return mkperf_error_set(e, MKPERF_ERR_INPUT,
                                     "another session (%" PRIu32 ") with other events begins here, "

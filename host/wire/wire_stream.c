@@ -51,8 +51,6 @@ void stream_void_chains(struct mkperf_stream *s)
 enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
                                struct mkperf_error *e)
 {
-    const struct mkperf_sink *sink = &s->config.sink;
-
     if (lost->samples == 0) {
         return MKPERF_OK;
     }
@@ -62,10 +60,7 @@ enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost
         s->totals.core[lost->core].lost[lost->where] += lost->samples;
         s->core_seen[lost->core].lost[lost->where] += lost->samples;
     }
-    if (!s->began || sink->ops->lost == NULL) {
-        return MKPERF_OK;
-    }
-    return sink->ops->lost(sink->self, lost, e);
+    return s->began ? mkperf_sink_lost(&s->config.sink, lost, e) : MKPERF_OK;
 }
 
 enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e)

@@ -10,10 +10,10 @@
 
 #include <stdlib.h>
 
-#include "model/relay.h"
+#include "model/model.h"
 
 struct failing_sink {
-    struct mkperf_sink to; /* first, as model/relay.h wants it */
+    struct mkperf_sink to; /* first: it relays */
     unsigned left;         /* calls until it fails; 0: it has failed */
     bool abandoned;
 };
@@ -26,32 +26,29 @@ static inline enum mkperf_status failing_now(struct failing_sink *f, struct mkpe
     return --f->left == 0 ? mkperf_error_set(e, MKPERF_ERR_OUTPUT, "full") : MKPERF_OK;
 }
 
-#define FAILING(op, type)                                                                     \
-    static enum mkperf_status failing_##op(void *self, const struct type *x,                  \
-                                           struct mkperf_error *e)                            \
-    {                                                                                         \
-        return failing_now(self, e) != MKPERF_OK ? e->status : mkperf_relay_##op(self, x, e); \
+#define FAILING(op, type)                                                                   \
+    static enum mkperf_status failing_##op(void *self, const struct type *x,                \
+                                           struct mkperf_error *e)                          \
+    {                                                                                       \
+        struct failing_sink *f = self;                                                      \
+                                                                                            \
+        return failing_now(f, e) != MKPERF_OK ? e->status : mkperf_sink_##op(&f->to, x, e); \
     }
 FAILING(begin, mkperf_session)
 FAILING(pd, mkperf_pd)
 FAILING(events, mkperf_session)
+FAILING(sample, mkperf_sample)
 FAILING(mark, mkperf_mark)
 FAILING(sched, mkperf_sched)
 FAILING(lost, mkperf_lost)
 FAILING(end, mkperf_totals)
 #undef FAILING
 
-static inline enum mkperf_status failing_sample(void *self, const struct mkperf_sample *x,
-                                                struct mkperf_error *e)
+static inline enum mkperf_status failing_flush(void *self, struct mkperf_error *e)
 {
     struct failing_sink *f = self;
 
-    return failing_now(f, e) != MKPERF_OK ? e->status : mkperf_sink_sample(&f->to, x, e);
-}
-
-static inline enum mkperf_status failing_flush(void *self, struct mkperf_error *e)
-{
-    return failing_now(self, e) != MKPERF_OK ? e->status : mkperf_relay_flush(self, e);
+    return failing_now(f, e) != MKPERF_OK ? e->status : mkperf_sink_flush(&f->to, e);
 }
 
 static inline void failing_abandon(void *self)
@@ -59,7 +56,7 @@ static inline void failing_abandon(void *self)
     struct failing_sink *f = self;
 
     f->abandoned = true;
-    mkperf_relay_abandon(self);
+    mkperf_sink_abandon(&f->to);
 }
 
 /* Fails at call number `at`, from 1 on. */
