@@ -29,7 +29,7 @@ struct command {
     const char *path[SIDES];
     struct report_names names;
     double confidence, limit;
-    bool by_growth;
+    enum { BY_GROWTH, BY_CHANGE } order;
     enum mkperf_colour colour;
     struct report_column_list keys;
 };
@@ -40,7 +40,8 @@ static const struct mkperf_option options[] = {
      MKPERF_TAKES(WORD, "HOW"),
      .words = "delta delta-abs",
      .help = "order of rows: delta-abs (largest change first, the default), or delta (what grew "
-             "first)"},
+             "first)",
+     .store = MKPERF_ENUM(struct command, order, BY_GROWTH, BY_CHANGE)},
     {.id = 's',
      .name = "sort",
      MKPERF_TAKES(WORDS, "KEYS"),
@@ -74,30 +75,21 @@ struct comparison {
     double samples[SIDES]; /* effective, of the current event */
 };
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
+/* -s */
+static enum mkperf_status set_keys(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
 
-    switch (g->id) {
-    case 'c':
-        c->by_growth = strcmp(g->value, "delta") == 0;
-        return c->by_growth || strcmp(g->value, "delta-abs") == 0
-                   ? MKPERF_OK
-                   : mkperf_given_bad(g, "delta or delta-abs");
-    case 's':
-        if (report_columns_sort(&c->keys, g) != MKPERF_OK) {
-            return g->e->status;
-        }
-        return report_columns_have(&c->keys, REPORT_SORT_TIME) ||
-                       report_columns_have(&c->keys, REPORT_SORT_UTIL)
-                   ? mkperf_given_bad(g, "keys that two recordings share, not time and util")
-                   : MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
+    if (report_columns_sort(&c->keys, g) != MKPERF_OK) {
+        return g->e->status;
     }
+    return report_columns_have(&c->keys, REPORT_SORT_TIME) ||
+                   report_columns_have(&c->keys, REPORT_SORT_UTIL)
+               ? mkperf_given_bad(g, "keys that two recordings share, not time and util")
+               : MKPERF_OK;
 }
 
-static const struct mkperf_option_group group = {options, set};
+static const struct mkperf_option_group group = {options, set_keys};
 
 static void clear(struct comparison *d)
 {
@@ -296,7 +288,7 @@ static void compare_event(struct comparison *d, const struct command *c, uint32_
     add_side(d, SIDE_A, a, c->names.pd, &c->keys);
     add_side(d, SIDE_B, b, c->names.pd, &c->keys);
     merge(d);
-    judge(d, c->by_growth);
+    judge(d, c->order == BY_GROWTH);
     printf("#\n# Event '%s': %" PRIu64 " samples in A (worth %.0f equal ones), %" PRIu64
            " in B (%.0f)\n",
            d->profile[SIDE_A].places.session.event[a].name, d->profile[SIDE_A].total[a].samples,
@@ -409,7 +401,8 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
 static int diff_main(int argc, char **argv)
 {
-    struct command c = {.confidence = 95, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}};
+    struct command c = {
+        .confidence = 95, .order = BY_CHANGE, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}};
 
     return mkperf_command_main(&mkperf_diff_command, &c, argc, argv, run);
 }

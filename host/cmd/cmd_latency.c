@@ -17,7 +17,7 @@
 #include "report/path_table.h"
 #include "sched/path_choice.h"
 
-enum { OPT_PATH = 256, OPT_AT, OPT_RECORD };
+enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000 };
 
 struct command {
@@ -55,12 +55,12 @@ static const struct mkperf_option options[] = {
      .value = "S",
      .help = "with -t, end after S seconds (default: with Ctrl-C)",
      .store = MKPERF_SECONDS(struct command, talk.options.duration_s)},
-    {.id = OPT_RECORD,
-     .name = "record",
+    {.name = "record",
      MKPERF_TAKES(FILE, "FILE"),
      .help =
          "with -t, have the events sent, too, into a recording FILE, and print what was measured "
-         "at its end"},
+         "at its end",
+     .store = MKPERF_TEXT(struct command, talk.recording)},
     {.name = "system",
      MKPERF_TAKES(FILE, "FILE"),
      .help = "with -t, the .system file: names of PDs, where the image does not list them",
@@ -85,10 +85,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
     const char *end;
 
     switch (g->id) {
-    case OPT_RECORD:
-        c->talk.recording = g->value;
-        c->talk.options.configure.sched = true;
-        return MKPERF_OK;
     case OPT_PATH:
         c->path = true;
         return mkperf_path_choice_parse(&c->choice, g->value, g->e);
@@ -265,6 +261,7 @@ static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_
     struct mkperf_error late = {.status = MKPERF_OK};
 
     c->talk.stop = mkperf_process_interrupts();
+    c->talk.options.configure.sched = c->talk.recording != NULL;
     if (mkperf_talk_open(&c->talk, e) == MKPERF_OK &&
         mkperf_latency_query_begin(&c->talk, e) == MKPERF_OK) {
         measure(c, out, &rows, e);

@@ -22,7 +22,7 @@
 #include "report/interactions_table.h"
 #include "report/rows_print.h"
 
-enum { OPTION_LIMIT = 256, OPTION_DOT, OPTION_PERCENTAGE, OPTION_QUANTUM };
+enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };
 
 struct command {
     const char *input;
@@ -104,9 +104,9 @@ static const struct mkperf_option options[] = {
     {.name = "interactions",
      .help = "instead: which PD called and notified which, and how often (record --interactions)",
      .store = MKPERF_SETS(struct command, interactions)},
-    {.id = OPTION_DOT,
-     .name = "dot",
-     .help = "the same as a graph in the DOT language, for graphviz"},
+    {.name = "dot",
+     .help = "the same as a graph in the DOT language, for graphviz",
+     .store = MKPERF_SETS(struct command, dot)},
     {.name = "charged",
      .help = "instead: for each PD what it used itself, and what others used on its behalf",
      .store = MKPERF_SETS(struct command, charged)},
@@ -176,9 +176,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return c->report.relative || strcmp(g->value, "absolute") == 0
                    ? MKPERF_OK
                    : mkperf_given_bad(g, "relative or absolute");
-    case OPTION_DOT:
-        c->interactions = c->dot = true;
-        return MKPERF_OK;
     case OPTION_QUANTUM:
         return set_quantum(&c->quantum_ns, g);
     default:
@@ -365,6 +362,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                                   args->operand[0]);
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
+    c->interactions |= c->dot;
     if (c->off_cpu + c->util + c->interactions + c->charged > 1) {
         return mkperf_usage_error(
             e, "report", "--interactions, --charged, --off-cpu and --util exclude each other");

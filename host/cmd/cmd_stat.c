@@ -14,7 +14,6 @@
 #include "pmu/events.h"
 #include "stat/measure.h"
 
-enum { OPT_PD = 256, OPT_ESTIMATE, OPT_UTIL };
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
@@ -40,15 +39,17 @@ static const struct mkperf_option options[] = {
      .help = "the system by core, for those that the target counts on",
      .store = MKPERF_SETS(struct stat, measure.per_core)},
     {.id = 'C', .name = "cpu", .value = "LIST", .help = "count on these cores only, as in 0-2"},
-    {.id = OPT_PD,
-     .name = "pd",
+    {.name = "pd",
      .value = "NAME[,NAME]",
-     .help = "only these PDs (implies --per-pd)"},
-    {.id = OPT_ESTIMATE, .name = "estimate", .help = "by PD from samples, whatever the kernel can"},
-    {.id = OPT_UTIL,
-     .name = "util",
+     .help = "only these PDs (implies --per-pd)",
+     .store = MKPERF_TEXT(struct stat, only)},
+    {.name = "estimate",
+     .help = "by PD from samples, whatever the kernel can",
+     .store = MKPERF_SETS(struct stat, measure.estimate)},
+    {.name = "util",
      .help = "also how long each PD and idle ran, in ns (" MKPERF_RUN_TIME_EVENT
-             "), by the target's scheduling events; implies --per-pd"},
+             "), by the target's scheduling events; implies --per-pd",
+     .store = MKPERF_SETS(struct stat, measure.util)},
     {.name = "system",
      MKPERF_TAKES(FILE, "FILE"),
      .help = "the .system file: names of PDs",
@@ -93,17 +94,6 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
         return mkperf_events_parse(g->value, &o->configure, g->e);
     case 'C':
         return mkperf_given_core_mask(g, &o->configure.cores);
-    case OPT_PD:
-        s->only = g->value;
-        s->measure.per_pd = true;
-        return MKPERF_OK;
-    case OPT_ESTIMATE:
-        s->measure.estimate = true;
-        s->measure.per_pd = true;
-        return MKPERF_OK;
-    case OPT_UTIL:
-        s->measure.util = s->measure.per_pd = true;
-        return MKPERF_OK;
     default:
         return mkperf_given_unknown(g);
     }
@@ -122,6 +112,7 @@ static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
         (s->measure.talk.options.duration_s <= 0 || s->measure.interval_ms != 0)) {
         return mkperf_usage_error(e, "stat", "-r needs --duration, and excludes -I");
     }
+    s->measure.per_pd |= s->only != NULL || s->measure.estimate || s->measure.util;
     return c->events_count != 0 ? MKPERF_OK : mkperf_events_parse("cycles,instructions", c, e);
 }
 

@@ -14,8 +14,6 @@
 #include "pmu/events.h"
 #include "talk.h"
 
-enum { OPT_OFF_CPU = 320 };
-
 static const struct mkperf_option options[] = {
     {.name = "overwrite",
      .help = "flight recorder: the newest samples stay on the target and nothing is sent before "
@@ -39,16 +37,18 @@ static const struct mkperf_option options[] = {
      .help = "record scheduling events: mkperf latency, perf sched; without -e, -c and -F nothing "
              "is sampled beside them",
      .store = MKPERF_SETS(struct mkperf_record_options, configure.sched)},
-    {.id = OPT_OFF_CPU,
-     .name = "off-cpu",
+    {.name = "off-cpu",
      .help =
          "with the callchain of each thread that stops to wait, and for how long: mkperf report "
-         "--off-cpu; implies --sched"},
+         "--off-cpu; implies --sched",
+     .store = MKPERF_SETS(struct mkperf_record_options, configure.off_cpu)},
     {.id = 0},
 };
 
-static enum mkperf_status set_size(struct mkperf_record_options *o, const struct mkperf_given *g)
+/* -m */
+static enum mkperf_status set_size(void *self, const struct mkperf_given *g)
 {
+    struct mkperf_record_options *o = self;
     char *end;
     uint64_t size = strtoull(g->value, &end, 10);
     uint64_t unit = strcmp(end, "B") == 0   ? 1
@@ -65,22 +65,7 @@ static enum mkperf_status set_size(struct mkperf_record_options *o, const struct
     return MKPERF_OK;
 }
 
-static enum mkperf_status set(void *self, const struct mkperf_given *g)
-{
-    struct mkperf_record_options *o = self;
-
-    switch (g->id) {
-    case 'm':
-        return set_size(o, g);
-    case OPT_OFF_CPU:
-        o->configure.sched = o->configure.off_cpu = true;
-        return MKPERF_OK;
-    default:
-        return mkperf_given_unknown(g);
-    }
-}
-
-const struct mkperf_option_group mkperf_flight_options = {options, set};
+const struct mkperf_option_group mkperf_flight_options = {options, set_size};
 
 enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
                                        struct mkperf_error *e)

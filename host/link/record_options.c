@@ -290,6 +290,7 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
     if (o->count != 0 && o->frequency != 0) {
         return mkperf_usage_error(e, command, "-c and -F exclude each other");
     }
+    o->configure.sched |= o->configure.off_cpu;
     if (o->configure.events_count == 0 &&
         (!o->configure.sched || o->count != 0 || o->frequency != 0) &&
         mkperf_events_parse("cycles", &o->configure, e) != MKPERF_OK) {
