@@ -67,7 +67,7 @@ struct mkperf_store {
 #define MKPERF_ENUM(type, member, first, without) /* an enum, whose values are in the order of the words */ \
     {MKPERF_STORE_(WORD, type, member, unsigned), .min = (first), .max = (without)}
 #define MKPERF_STORE_(kind, type, member, of) \
-    .how = MKPERF_STORE_##kind, .at = _Generic(((type *)0)->member, of : offsetof(type, member))
+    .how = MKPERF_STORE_##kind, .at = _Generic(((type *)0)->member, __typeof__(of) : offsetof(type, member))
 /* clang-format on */
 
 struct mkperf_option {

@@ -76,21 +76,18 @@ struct mkperf_system_pd {
     unsigned priority; /* 0 .. 254 */
     int parent;        /* index of the parent PD, -1 */
     unsigned child_id; /* with a parent */
-    uint64_t stack_size;
     bool passive;
+    bool limited; /* its budget is below its period: the kernel may hold it back */
+    uint64_t stack_size;
     uint64_t budget, period; /* microseconds */
-    bool limited;            /* its budget is below its period: the kernel may hold it back */
     char *program;           /* path of program_image, as written */
     char *symbols;           /* its path_for_symbols, NULL */
-    unsigned nmaps;
     struct mkperf_system_map *map;
-    unsigned nirqs;
     struct mkperf_system_irq *irq;
-    unsigned nsetvars;
     struct mkperf_system_setvar *setvar;
-    int cspace; /* line of its cspace, 0 = none */
-    unsigned ntcbs;
     struct mkperf_system_tcb *tcb;
+    unsigned nmaps, nirqs, nsetvars, ntcbs;
+    int cspace;          /* line of its cspace, 0 = none */
     bool smc;            /* may make secure monitor calls */
     int virtual_machine; /* line of its virtual_machine, 0 = none; what is in it is not kept */
     unsigned cpu;        /* Microkit 2.1 and later; 0 before */

@@ -22,10 +22,10 @@ struct mkperf_batch_loss {
 
 struct mkperf_batch_chain {
     uint32_t slot, at, counter, flags;
-    uint32_t reads;  /* counters that are read in the samples */
+    uint32_t reads; /* counters that are read in the samples */
+    unsigned nframes;
     uint64_t thread; /* identity, as in mkperf/record.h */
     uint64_t pc, lr, kernel_pc;
-    unsigned nframes;
     uint64_t frame[MKPERF_MAX_FRAMES]; /* absolute */
 };
 

@@ -55,9 +55,9 @@ struct mkperf_stream {
     bool numbered;    /* next_sample is known */
     bool damaged;     /* chains may be unknown until a new epoch begins */
     bool unnamed;     /* batches of unnamed_epoch were dropped, because names were not settled */
-    uint32_t unnamed_epoch;
     bool has_status;
-    bool booked;                   /* a session's totals were closed with a Status */
+    bool booked; /* a session's totals were closed with a Status */
+    uint32_t unnamed_epoch;
     struct mkperf_session session; /* events: of all sessions so far */
     uint32_t session_id, epoch;
     int8_t event_of[MKPERF_MAX_COUNTERS]; /* by counter, -1: none */

@@ -58,9 +58,9 @@ static inline bool mkperf_event_same_bytes(const char *a, const char *b, size_t 
 /* The greatest value of the term whose key are the n bytes at `key`; 0: no such term. */
 static inline uint64_t mkperf_event_term_max(const char *key, size_t n)
 {
-#define TERM(name, field, other, max)                                    \
-    if (n == sizeof name - 1 && mkperf_event_same_bytes(key, name, n)) { \
-        return max;                                                      \
+#define TERM(name, field, other, max)                                     \
+    if (n == sizeof(name) - 1 && mkperf_event_same_bytes(key, name, n)) { \
+        return max;                                                       \
     }
     MKPERF_EVENT_TERMS(TERM)
 #undef TERM
@@ -71,10 +71,10 @@ static inline uint64_t mkperf_event_term_max(const char *key, size_t n)
 static inline void mkperf_event_set_term(const char *key, size_t n, uint64_t value,
                                          mkperf_EventSpec *spec)
 {
-#define TERM(name, field, other, max)                                    \
-    if (n == sizeof name - 1 && mkperf_event_same_bytes(key, name, n)) { \
-        spec->other = 0;                                                 \
-        spec->field = (__typeof__(spec->field))value;                    \
+#define TERM(name, field, other, max)                                     \
+    if (n == sizeof(name) - 1 && mkperf_event_same_bytes(key, name, n)) { \
+        spec->other = 0;                                                  \
+        spec->field = (__typeof__(spec->field))value;                     \
     }
     MKPERF_EVENT_TERMS(TERM)
 #undef TERM

@@ -220,11 +220,10 @@ static inline size_t mutate_change(uint8_t *p, size_t n, size_t max, const pb_ms
     }
     uint8_t body[MKPERF_CONTENT_BYTES];
     memcpy(body, p + f->body, length);
-    if (!mutate_find(&at, type, f->tag) || mutate_random(16) == 0) {
-        length = LLVMFuzzerMutate(body, length, room);
-    } else if (PB_LTYPE_IS_SUBMSG(at.type)) {
+    bool formed = mutate_find(&at, type, f->tag) && mutate_random(16) != 0;
+    if (formed && PB_LTYPE_IS_SUBMSG(at.type)) {
         length = mutate_message(body, length, room, at.submsg_desc);
-    } else if (PB_LTYPE(at.type) <= PB_LTYPE_LAST_PACKABLE) {
+    } else if (formed && PB_LTYPE(at.type) <= PB_LTYPE_LAST_PACKABLE) {
         length = mutate_column(body, length, room);
     } else {
         length = LLVMFuzzerMutate(body, length, room);

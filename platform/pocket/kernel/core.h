@@ -53,6 +53,9 @@ struct task {
     struct mkperf_identity identity; /* in samples */
     unsigned number;                 /* in scheduling events: below POCKET_MAX_PDS, or idle's */
     bool served;                     /* a task may send it a message */
+    bool calling; /* entered the kernel by a system call, and has not run since */
+    bool faulted; /* the message being sent is the fault below, not the IPC buffer's */
+    bool restart; /* was restarted while another core ran it: continues at restart_pc */
     uint64_t ttbr0;
     uint64_t *message; /* the message words of its IPC buffer */
     struct core *core; /* where it runs */
@@ -67,9 +70,6 @@ struct task {
     uint64_t info;        /* of the message being sent */
     struct budget budget;
     uint64_t slice; /* what a preempted task has left of its time slice, ticks; 0: all */
-    bool calling;   /* entered the kernel by a system call, and has not run since */
-    bool faulted;   /* the message being sent is the fault below, not the IPC buffer's */
-    bool restart;   /* was restarted while another core ran it: continues at restart_pc */
     uint64_t restart_pc;
     uint64_t fault[FAULT_WORDS];
 };
@@ -80,7 +80,6 @@ struct ready_queues {
     struct task *tail[PRIORITIES];
 };
 
-/* One for each core, at the top of its stack. Other cores reach it with the lock. */
 /* The page of a task's stack that the hook found last. */
 struct found_page {
     const void *thread;
@@ -88,6 +87,7 @@ struct found_page {
     uintptr_t window; /* 0: it has none there */
 };
 
+/* One for each core, at the top of its stack. Other cores reach it with the lock. */
 struct core {
     struct task *current;  /* first: the assembly reads it */
     struct task *fp_owner; /* whose FP registers the core holds */
@@ -109,9 +109,9 @@ struct core {
     struct ready_queues ready;
     /* If there are several cores: */
     bool called;              /* another core's interrupt is on its way here */
-    uint64_t pace_at;         /* when the pacer needs the timer; NEVER: it does not run */
-    uint32_t pace_random;     /* state of its jitter */
     bool asleep;              /* idle's counters are off */
+    uint32_t pace_random;     /* state of the pacer's jitter */
+    uint64_t pace_at;         /* when the pacer needs the timer; NEVER: it does not run */
     uint32_t waited;          /* counters that overflowed while the core waited for the lock */
     const struct task *asked; /* whose request of the profiler's is to be carried out here, NULL: */
     uint64_t asked_at;        /* none; where its descriptor is */
