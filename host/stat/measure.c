@@ -146,6 +146,25 @@ static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error 
     return MKPERF_OK;
 }
 
+/* Of a core that does not answer, the target has what overflows told: no count of the whole time. */
+static enum mkperf_status find_late(struct stat_measure *s, struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+    struct mkperf_core core;
+    unsigned number;
+
+    if (mkperf_recorder_ask(&s->talk.recorder, &m, "GetStatus", e) != MKPERF_OK) {
+        return e->status;
+    }
+    for (unsigned i = 0; mkperf_stream_core(s->talk.recorder.stream, i, &number, &core); i++) {
+        for (unsigned k = 1; k < s->work.rows; k++) {
+            s->work.row[k].late |= s->work.row[k].pd == STAT_CORE + number &&
+                                   core.state != MKPERF_CORE_RUNS;
+        }
+    }
+    return MKPERF_OK;
+}
+
 /* A reading into s->work; with the counts by PD and core if `all`. *by_pd: the kernel has them. If they are
  * another session's, the last good reading instead, which has the counts by PD if they are wanted.
  */
@@ -172,6 +191,9 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
             return MKPERF_OK;
         }
         stat_add(&s->work, c, s->talk.recorder.pds);
+    }
+    if (all && s->per_core && !s->ended && find_late(s, e) != MKPERF_OK) {
+        return e->status;
     }
     if (all && s->util && !s->ended && read_runs(s, e) != MKPERF_OK) {
         return e->status;

@@ -147,6 +147,7 @@ void stat_difference(struct stat_reading *out, const struct stat_reading *now,
         const struct stat_row *was = &before->row[k];
         struct stat_row *row = k == 0 ? &out->row[0] : stat_row(out, was->pd);
         row->seconds -= was->seconds;
+        row->late |= was->late;
         for (unsigned i = 0; i < out->events; i++) {
             /* A scaled value may fall when a slice ends; a count never does. */
             row->value[i].user = fmax(row->value[i].user - was->value[i].user, 0);
@@ -168,6 +169,7 @@ void stat_repeat_add(struct stat_repeat *s, const struct stat_reading *r)
         struct stat_row *squares = k == 0 ? &s->squares.row[0]
                                           : stat_row(&s->squares, r->row[k].pd);
         to->seconds += r->row[k].seconds;
+        to->late |= r->row[k].late;
         for (unsigned i = 0; i < r->events; i++) {
             double value = stat_sum(&r->row[k].value[i]);
             to->value[i].user += r->row[k].value[i].user;

@@ -28,6 +28,7 @@ struct stat_value {
 struct stat_row {
     uint32_t pd;    /* of row 1 and up; or STAT_CORE + the core */
     double seconds; /* a core's own, since the session began there; 0: the reading's */
+    bool late;      /* a core that did not answer: what it counted is not known */
     struct stat_value value[STAT_EVENTS];
 };
 
@@ -49,6 +50,13 @@ static inline double stat_sum(const struct stat_value *v)
 static inline bool stat_is_core(const struct stat_row *row)
 {
     return row->pd >= STAT_CORE;
+}
+
+/* The part of the time in which event i was counted there; 0: what is there is no count. */
+static inline double stat_share(const struct stat_reading *r, const struct stat_row *row,
+                                unsigned i)
+{
+    return row->late ? 0 : r->share[i];
 }
 
 static inline double stat_seconds(const struct stat_reading *r, const struct stat_row *row)

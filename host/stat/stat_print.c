@@ -131,7 +131,7 @@ static void print_for_people(const struct stat_reading *r, const struct stat_row
     const char *unit;
 
     snprintf(name, sizeof name, "%s%s", v->name, modes(v));
-    if (r->share[i] <= 0) {
+    if (stat_share(r, row, i) <= 0) {
         fprintf(style->out, "%20s      %-24s\n", "<not counted>", name);
         return;
     }
@@ -163,23 +163,27 @@ static void print_fields(const struct stat_reading *r, const struct stat_row *ro
 {
     const mkperf_SessionEvent *v = &style->session->events[i];
     const struct stat_value *value = &row->value[i];
-    const char *s = style->separator, *unit = "";
-    double figure = 0;
+    const char *s = style->separator, *unit;
+    double figure = 0, share = stat_share(r, row, i);
 
-    if (r->share[i] > 0) {
+    if (share > 0) {
         fprintf(style->out, "%.0f", stat_sum(value));
     } else {
         fputs("<not counted>", style->out);
     }
-    bool derived = stat_derived(r, row, style->session, i, &figure, &unit);
     fprintf(style->out, "%s%s%s%s%s%.0f%s%.2f%s", s, s, v->name, modes(v), s,
-            stat_seconds(r, row) * r->share[i] * 1e9, s, 100 * r->share[i], s);
-    if (derived) {
+            stat_seconds(r, row) * share * 1e9, s, 100 * share, s);
+    if (share > 0 && stat_derived(r, row, style->session, i, &figure, &unit)) {
         fprintf(style->out, "%.6f%s%s", figure, s, unit);
     } else {
         fputs(s, style->out);
     }
-    fprintf(style->out, "%s%.0f%s%.0f%s%.0f\n", s, value->user, s, value->kernel, s, value->error);
+    if (share > 0) {
+        fprintf(style->out, "%s%.0f%s%.0f%s%.0f\n", s, value->user, s, value->kernel, s,
+                value->error);
+    } else {
+        fprintf(style->out, "%s%s%s\n", s, s, s);
+    }
 }
 
 /* Whether a PD's name is in the list NAME[,NAME]. */

@@ -31,11 +31,27 @@ record=$!
 } <"$D/$1.pipe" >"$D/$1.data"
 wait $record
 EOF
+# Core 1 is stopped when it has been counted. Three intervals later the counting ends.
+cat >"$D/counting" <<'EOF'
+printed() { # printed PATTERN LINES: waits for so many lines of the counts
+    until [ "$(grep -c "$1" "$D/dies.csv")" -ge "$2" ]; do
+        kill -0 $stat || exit 1
+        sleep 0.05
+    done
+}
+: >"$D/dies.csv"
+$MKPERF stat -t "$T" --per-core -e cycles:u,cycles:k -I 100 -x , >"$D/dies.csv" 2>&1 &
+stat=$!
+printed ',C1,1,[1-9]' 1 && "$B/stop-core" "$D/gdb.sock" 1 2 "$IDLE" && printed , $(($(grep -c , "$D/dies.csv") + 12)) || kill $stat
+kill -INT $stat
+wait $stat
+EOF
 check "sessions with a core that dies, and one that comes late" scripts/qemu-talk "$D" \
     'sh $D/during dead 150 "$B/stop-core $D/gdb.sock 1 2 $IDLE" 200' \
     '$MKPERF stat -t $T --per-core -e cycles:u,cycles:k --duration 0.2 -x , -o $D/stat.csv >$D/stat.log 2>&1' \
     'sh $D/during late 120 "$B/stop-core $D/gdb.sock" 400' \
-    '$MKPERF record -t $T -F 1000 --duration 0.2 $files -o $D/after.data >$D/after.log 2>&1'
+    '$MKPERF record -t $T -F 1000 --duration 0.2 $files -o $D/after.data >$D/after.log 2>&1' \
+    'sh $D/counting'
 
 # when NAME: `core first last` of samples, in ms since the first of all.
 when() {
@@ -93,3 +109,14 @@ after() {
     ! grep warning "$D/after.log" && [ "$(when after | awk '$4 > 180' | wc -l)" = 2 ]
 }
 check "the next session has both" after
+
+# From when the core is late on, what it counts is not known, in each interval and at the end: no zero.
+dies() {
+    cat "$D/dies.csv"
+    contains "$D/dies.csv" '^mkperf: warning: core 1 did not answer' &&
+        awk -F, '$2 == "C1" && $4 == "<not counted>" { late++; bad += $7 != 0 || $12 != "" }
+            $2 == "C1" && $4 != "<not counted>" { early++; bad += late > 0 }
+            $2 == "C0" { bad += $4 !~ /^[0-9]+$/ }
+            END { exit !(early >= 2 && late >= 2 && !bad) }' "$D/dies.csv"
+}
+check "a core that dies while it is counted has no count" dies

@@ -197,8 +197,25 @@ static void test_cores(void **state)
     stat_repeat_add(runs, &reading);
     stat_repeat_mean(runs, &out);
     assert_true(fabs(out.row[2].seconds - 2.4) < 1e-9);
+    assert_false(out.row[2].late);
+    /* One that does not answer has no count, in an interval and a mean that it is in neither. */
+    other.row[2].late = true;
+    stat_difference(&out, &reading, &other);
+    assert_true(out.row[2].late);
+    stat_repeat_add(runs, &other);
+    stat_repeat_mean(runs, &out);
+    assert_true(out.row[2].late && !out.row[1].late);
     test_free(runs);
     m.cores[0].enabled_ticks = 2000;
+    reading.row[2].late = true;
+    text = print(true, ",");
+    assert_non_null(strstr(text, "C0,1,110,,cycles,2000000000,100.00,"));
+    assert_non_null(strstr(text, "C1,1,<not counted>,,cycles,0,0.00,,,,,\n"));
+    free(text);
+    text = print(true, NULL);
+    assert_non_null(strstr(text, "\nC1        1        <not counted>      cycles"));
+    free(text);
+    reading.row[2].late = false;
     reading.slices = 2; /* core 1 counted for a quarter of its time */
     m.cores[0].events[0].running_ticks = 500;
     stat_add(&reading, &m, NULL);
