@@ -113,44 +113,36 @@ static bool good(struct mkperf_plausible *p, struct mkperf_module *m, uint64_t a
     return a->good;
 }
 
-static void check_kernel(struct mkperf_plausible *p, const struct mkperf_sample *s)
+/* A pc, and the sample's callers if they are those of the same code. */
+static void check(struct mkperf_plausible *p, struct mkperf_module *m, struct counts *counts,
+                  const struct mkperf_sample *s, uint64_t pc, bool callers)
 {
-    if (p->kernel == NULL || (s->flags & MKPERF_SAMPLE_KERNEL) == 0 || s->kernel_pc == 0) {
-        return;
-    }
-    bool bad = !good(p, p->kernel, s->kernel_pc, false);
-    p->kernel_counts.samples++;
-    p->kernel_counts.outside += bad;
-    p->kernel_counts.doubtful += bad;
-}
+    bool outside = !good(p, m, pc, false), no_call = false;
 
-static void check_user(struct mkperf_plausible *p, const struct mkperf_sample *s)
-{
-    struct pd *pd = s->pd < p->npds ? &p->pd[s->pd] : NULL;
-    bool outside, no_call = false;
-
-    if (pd == NULL || pd->module == NULL || s->flags & MKPERF_SAMPLE_NO_USER) {
-        return;
-    }
-    outside = !good(p, pd->module, s->pc, false);
-    for (unsigned i = 0; i < s->callers->n && !no_call; i++) {
+    for (unsigned i = 0; callers && i < s->callers->n && !no_call; i++) {
         const struct mkperf_caller *c = &s->callers->caller[i];
-        bool again = i == 0 && c->addr == s->pc; /* some tools put the pc into the chain, too */
-        no_call = c->pd == s->pd && !again && !good(p, pd->module, c->addr, true);
+        bool again = i == 0 && c->addr == pc; /* some tools put the pc into the chain, too */
+        no_call = c->pd == s->pd && !again && !good(p, m, c->addr, true);
     }
-    pd->counts.samples++;
-    pd->counts.outside += outside;
-    pd->counts.no_call += no_call;
-    pd->counts.doubtful += outside || no_call;
+    counts->samples++;
+    counts->outside += outside;
+    counts->no_call += no_call;
+    counts->doubtful += outside || no_call;
 }
 
 static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
                                      struct mkperf_error *e)
 {
     struct mkperf_plausible *p = self;
+    struct pd *pd = s->pd < p->npds ? &p->pd[s->pd] : NULL;
+    bool no_user = s->flags & MKPERF_SAMPLE_NO_USER;
 
-    check_kernel(p, s);
-    check_user(p, s);
+    if (p->kernel != NULL && s->flags & MKPERF_SAMPLE_KERNEL && s->kernel_pc != 0) {
+        check(p, p->kernel, &p->kernel_counts, s, s->kernel_pc, no_user);
+    }
+    if (pd != NULL && pd->module != NULL && !no_user) {
+        check(p, pd->module, &pd->counts, s, s->pc, true);
+    }
     return mkperf_sink_sample(&p->to, s, e);
 }
 

@@ -69,7 +69,8 @@ static int setup(void **state)
     } elf[] = {{"akaros", program, "-Wl,-Ttext=0xffffffffc2000000"},
                {"prog", program, "-Wl,-Ttext=0x401000"},
                {"other", shorter, "-Wl,-Ttext=0xffffffffc2000000"},
-               {"moved", moved, "-Wl,-Ttext=0x401000"}};
+               {"moved", moved, "-Wl,-Ttext=0x401000"},
+               {"shifted", moved, "-Wl,-Ttext=0xffffffffc2000000"}};
 
     (void)state;
     assert_non_null(mkdtemp(recording_dir));
@@ -179,12 +180,18 @@ static void plausible(void **state)
     assert_int_equal(count(text, "mkperf kprof2perf: ERROR: "), 2);
     assert_non_null(strstr(text,
                            "ERROR: kernel: 10 of 10 samples cannot be of its ELF (10 where it "
-                           "has no code, 0 with a return address that follows no call)"));
+                           "has no code, 10 with a return address that follows no call)"));
     assert_non_null(strstr(text, "10 of 10 samples cannot be of its ELF (0 where it has no code, "
                                  "10 with a return address that follows no call): another program "
                                  "or build ran, or it has no frame pointers"));
     text = RUN(report, &status, "--stdio", "-i", recording_path("bad.data"));
     assert_int_equal(count(text, "# ERROR: "), 2);
+    /* A kernel that has code at each pc, and no calls before the callers of the kernel. */
+    text = kprof2perf("shifted.elf", recording_dir, "shifted.data");
+    assert_int_equal(count(text, "mkperf kprof2perf: ERROR: "), 1);
+    assert_non_null(strstr(text,
+                           "ERROR: kernel: 10 of 10 samples cannot be of its ELF (0 where it has "
+                           "no code, 10 with a return address that follows no call)"));
 }
 
 int main(void)

@@ -104,8 +104,9 @@ static void good(void **state)
     put(p, 500, 0, 0, recording_at.alpha, return_address());
     put(p, 500, 1, 0, 0x1234, 0x5678); /* no ELF: nothing to check */
     put(p, 500, 0, MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, recording_at.idle, 0);
-    put(p, 500, 7, 0, 0x1234, 0); /* not announced */
-    assert_int_equal(end(p, 2000), 0);
+    put(p, 500, 7, 0, 0x1234, 0);                                    /* not announced */
+    put(p, 500, 1, MKPERF_SAMPLE_KERNEL, recording_at.idle, 0x5678); /* a user's caller */
+    assert_int_equal(end(p, 2500), 0);
     mkperf_plausible_free(p);
 }
 
@@ -140,18 +141,22 @@ static void bad(void **state)
     put(p, 50, 0, 0, recording_at.alpha + 2, 0);              /* not an instruction */
     put(p, 10, 0, 0, 0x10, 0x20);
     put(p, 40, 0, MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, 0x10, 0);
-    assert_int_equal(end(p, 200), 2);
+    put(p, 20, 0, MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER, recording_at.idle,
+        recording_at.idle + 4); /* no call in the idle loop */
+    assert_int_equal(end(p, 220), 2);
     assert_int_equal(seen.suspect[0].pd, 0);
     assert_int_equal(seen.suspect[0].samples, 160);
     assert_int_equal(seen.suspect[0].doubtful, 160);
     assert_int_equal(seen.suspect[0].outside, 60);
     assert_int_equal(seen.suspect[0].no_call, 110);
     assert_int_equal(seen.suspect[1].pd, MKPERF_SUSPECT_KERNEL);
-    assert_int_equal(seen.suspect[1].doubtful, 40);
+    assert_int_equal(seen.suspect[1].doubtful, 60);
+    assert_int_equal(seen.suspect[1].outside, 40);
+    assert_int_equal(seen.suspect[1].no_call, 20);
     mkperf_plausible_text(p, 0, text, sizeof text);
     assert_non_null(strstr(text, "one: 160 of 160 samples cannot be of its ELF"));
     mkperf_plausible_text(p, 1, text, sizeof text);
-    assert_non_null(strstr(text, "kernel: 40 of 40 samples"));
+    assert_non_null(strstr(text, "kernel: 60 of 60 samples"));
     mkperf_plausible_free(p);
 }
 
