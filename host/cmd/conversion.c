@@ -113,7 +113,7 @@ static enum mkperf_status write_output(struct mkperf_conversion *c, struct mkper
     struct mkperf_output output;
     char *partial;
 
-    if (c->format->open(&c->out, &output, e) != MKPERF_OK) {
+    if (mkperf_format_open(c->format, &c->out, &output, e) != MKPERF_OK) {
         return e->status;
     }
     struct mkperf_tap tap = {

@@ -266,7 +266,7 @@ static void put_head(struct callgrind *g, const char *title)
     mkperf_textout_put(g->t, "\n", 1);
 }
 
-static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct mkperf_profile *c,
+enum mkperf_status mkperf_callgrind_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                           struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct callgrind g = {.c = c, .t = t, .columns = c->nevents + 1};
@@ -286,10 +286,4 @@ static enum mkperf_status write_callgrind(const struct mkperf_export *x, struct 
     free(g.named_file);
     function_names_free(&g.names);
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_callgrind_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                         struct mkperf_error *e)
-{
-    return mkperf_profiled_open(x, 0, write_callgrind, out, e);
 }

@@ -301,7 +301,7 @@ static void put_threads(struct firefox *f, const char *title)
     free(threads.list);
 }
 
-static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mkperf_profile *c,
+enum mkperf_status mkperf_firefox_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                         struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct firefox f = {.c = c, .t = t};
@@ -317,12 +317,4 @@ static enum mkperf_status write_firefox(const struct mkperf_export *x, struct mk
     put_threads(&f, x->title);
     firefox_tables_close(&f.tables);
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                       struct mkperf_error *e)
-{
-    return mkperf_profiled_open(
-        x, MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE | MKPERF_KEEP_EDGES,
-        write_firefox, out, e);
 }

@@ -399,7 +399,7 @@ static uint64_t idle_period(const struct mkperf_profile *c, uint32_t event)
     return sum;
 }
 
-static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct mkperf_profile *c,
+enum mkperf_status mkperf_flamegraph_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct stack_tree tree;
@@ -425,10 +425,4 @@ static enum mkperf_status write_flamegraph(const struct mkperf_export *x, struct
     stack_tree_free(&tree);
     mkperf_colours_free(&p.colours);
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_flamegraph_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                          struct mkperf_error *e)
-{
-    return mkperf_profiled_open(x, 0, write_flamegraph, out, e);
 }

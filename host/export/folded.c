@@ -40,7 +40,7 @@ static void put_line(const struct stack_tree *tree, uint32_t node, struct mkperf
     mkperf_textout_put(t, "\n", 1);
 }
 
-static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkperf_profile *c,
+enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                        struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct stack_tree tree;
@@ -60,10 +60,4 @@ static enum mkperf_status write_folded(const struct mkperf_export *x, struct mkp
     }
     stack_tree_free(&tree);
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_folded_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                      struct mkperf_error *e)
-{
-    return mkperf_profiled_open(x, 0, write_folded, out, e);
 }

@@ -38,31 +38,35 @@ static enum mkperf_status perfdata_open(const struct mkperf_export *x, struct mk
     return MKPERF_OK;
 }
 
+/* clang-format off */
 const struct mkperf_format mkperf_formats[] = {
     {"perf", "perf.data .data .perf", "perf.data: perf, hotspot, samply; mkperf report",
-     perfdata_open, false, false},
-    {"flamegraph", ".svg", "flame graph, one interactive page", mkperf_flamegraph_open, false,
-     false},
-    {"html", ".html .htm", "the page of mkperf view with this profile, one file", mkperf_html_open,
-     false, false},
+     .open = perfdata_open},
+    {"flamegraph", ".svg", "flame graph, one interactive page", .write = mkperf_flamegraph_write},
+    {"html", ".html .htm", "the page of mkperf view with this profile, one file",
+     .write = mkperf_html_write,
+     .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE | MKPERF_KEEP_SYMBOLS},
     {"folded", ".folded .collapsed .txt", "folded stacks: one line for each distinct stack",
-     mkperf_folded_open, false, true},
+     .write = mkperf_folded_write, .bare = true},
     {"firefox", ".firefox.json .profile.json", "Firefox Profiler (profiler.firefox.com)",
-     mkperf_firefox_open, false, false},
+     .write = mkperf_firefox_write,
+     .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE | MKPERF_KEEP_EDGES},
     {"speedscope", ".speedscope.json .speedscope", "speedscope (speedscope.app)",
-     mkperf_speedscope_open, false, false},
-    {"pprof", ".pb.gz .pprof", "pprof (go tool pprof)", mkperf_pprof_open, false, false},
+     .write = mkperf_speedscope_write, .keep = MKPERF_KEEP_TIMES},
+    {"pprof", ".pb.gz .pprof", "pprof (go tool pprof)",
+     .write = mkperf_pprof_write, .keep = MKPERF_KEEP_CORES | MKPERF_KEEP_EDGES},
     {"callgrind", "callgrind.out .callgrind", "callgrind_annotate, KCachegrind",
-     mkperf_callgrind_open, false, false},
+     .write = mkperf_callgrind_write},
     {"jsonl", ".jsonl .ndjson", "JSON Lines: one object for each sample and loss",
-     mkperf_jsonl_open, false, false},
+     .open = mkperf_jsonl_open},
     {"chrome", ".trace.json .perfetto.json",
-     "scheduling events for Perfetto (ui.perfetto.dev), chrome://tracing", mkperf_chrome_open, true,
-     false},
+     "scheduling events for Perfetto (ui.perfetto.dev), chrome://tracing",
+     .open = mkperf_chrome_open, .sched = true},
     {"ctf", ".ctf", "scheduling events as a CTF trace, a directory: babeltrace2, Trace Compass",
-     mkperf_ctf_open, true, false},
-    {"csv", ".csv", "a table: one row for each sample and loss", mkperf_csv_open, false, false},
+     .open = mkperf_ctf_open, .sched = true},
+    {"csv", ".csv", "a table: one row for each sample and loss", .open = mkperf_csv_open},
 };
+/* clang-format on */
 const size_t mkperf_nformats = sizeof mkperf_formats / sizeof *mkperf_formats;
 
 const struct mkperf_format *mkperf_format_by_name(const char *name)
@@ -101,8 +105,7 @@ struct profiled_output {
     struct mkperf_profile profile;
     struct mkperf_export export;
     struct mkperf_textout text;
-    enum mkperf_status (*write)(const struct mkperf_export *x, struct mkperf_profile *c,
-                                struct mkperf_textout *t, struct mkperf_error *e);
+    mkperf_write_profile *write;
 };
 
 static enum mkperf_status profiled_whole(void *self, struct mkperf_error *e)
@@ -128,25 +131,25 @@ static void profiled_free(void *self)
     free(o);
 }
 
-enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, unsigned keep,
-                                        enum mkperf_status (*write)(const struct mkperf_export *x,
-                                                                    struct mkperf_profile *c,
-                                                                    struct mkperf_textout *t,
-                                                                    struct mkperf_error *e),
-                                        struct mkperf_output *out, struct mkperf_error *e)
+enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struct mkperf_export *x,
+                                      struct mkperf_output *out, struct mkperf_error *e)
 {
-    struct profiled_output *o = mkperf_xcalloc(1, sizeof *o);
+    struct profiled_output *o;
 
-    o->profile.cores = keep & MKPERF_KEEP_CORES;
-    o->profile.times = keep & MKPERF_KEEP_TIMES;
-    o->profile.edges = keep & MKPERF_KEEP_EDGES;
-    o->profile.keep_schedule = keep & MKPERF_KEEP_SCHEDULE;
+    if (f->open != NULL) {
+        return f->open(x, out, e);
+    }
+    o = mkperf_xcalloc(1, sizeof *o);
+    o->profile.cores = f->keep & MKPERF_KEEP_CORES;
+    o->profile.times = f->keep & MKPERF_KEEP_TIMES;
+    o->profile.edges = f->keep & MKPERF_KEEP_EDGES;
+    o->profile.keep_schedule = f->keep & MKPERF_KEEP_SCHEDULE;
     o->profile.off_cpu = x->event != NULL && strcmp(x->event, MKPERF_OFF_CPU_EVENT) == 0;
-    o->profile.places.inlined = !x->no_inlined;
+    o->profile.places.inlined = !x->no_inlined && !(f->keep & MKPERF_KEEP_SYMBOLS);
     o->profile.whole = profiled_whole;
     o->profile.self = o;
     o->export = *x;
-    o->write = write;
+    o->write = f->write;
     if (mkperf_textout_open(&o->text, x->path, e) != MKPERF_OK) {
         free(o);
         return e->status;

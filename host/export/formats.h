@@ -31,14 +31,30 @@ struct mkperf_output {
     void *self;
 };
 
+typedef enum mkperf_status mkperf_open_output(const struct mkperf_export *x,
+                                              struct mkperf_output *out, struct mkperf_error *e);
+/* Writes a collected profile as the file's text. Returns errors other than write errors. */
+typedef enum mkperf_status mkperf_write_profile(const struct mkperf_export *x,
+                                                struct mkperf_profile *c, struct mkperf_textout *t,
+                                                struct mkperf_error *e);
+
+enum mkperf_keep { /* of a profile: see its members */
+                   MKPERF_KEEP_CORES = 1,
+                   MKPERF_KEEP_TIMES = 2,
+                   MKPERF_KEEP_SCHEDULE = 4,
+                   MKPERF_KEEP_EDGES = 8,
+                   MKPERF_KEEP_SYMBOLS = 16, /* as mkperf report: inlined functions are in others */
+};
+
 struct mkperf_format {
     const char *name;
     const char *suffixes; /* of file names, separated by blanks */
     const char *help;
-    enum mkperf_status (*open)(const struct mkperf_export *x, struct mkperf_output *out,
-                               struct mkperf_error *e);
-    bool sched; /* shows scheduling events, and needs them */
-    bool bare;  /* has no place for warnings */
+    mkperf_open_output *open;    /* a sink of its own; NULL: it is a function over the profile */
+    mkperf_write_profile *write; /* called once, at the end */
+    unsigned keep;               /* enum mkperf_keep: what the profile has for it */
+    bool sched;                  /* shows scheduling events, and needs them */
+    bool bare;                   /* has no place for warnings */
 };
 
 extern const struct mkperf_format mkperf_formats[];
@@ -55,51 +71,17 @@ static inline void mkperf_output_free(struct mkperf_output *o)
     }
 }
 
-enum mkperf_keep { /* of a profile: see its members */
-                   MKPERF_KEEP_CORES = 1,
-                   MKPERF_KEEP_TIMES = 2,
-                   MKPERF_KEEP_SCHEDULE = 4,
-                   MKPERF_KEEP_EDGES = 8,
-};
-
-/*
- * A format that is a function over the collected profile: write is called once, at the end, and
- * its text becomes the file. It returns errors other than write errors.
- */
-enum mkperf_status mkperf_profiled_open(const struct mkperf_export *x, unsigned keep,
-                                        enum mkperf_status (*write)(const struct mkperf_export *x,
-                                                                    struct mkperf_profile *c,
-                                                                    struct mkperf_textout *t,
-                                                                    struct mkperf_error *e),
-                                        struct mkperf_output *out, struct mkperf_error *e);
+enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struct mkperf_export *x,
+                                      struct mkperf_output *out, struct mkperf_error *e);
 
 /* The number of the event that x asks for. MKPERF_ERR_USAGE: no event of that name. */
 enum mkperf_status mkperf_export_event(const struct mkperf_export *x,
                                        const struct mkperf_profile *c, uint32_t *event,
                                        struct mkperf_error *e);
 
-enum mkperf_status mkperf_folded_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                      struct mkperf_error *e);
-enum mkperf_status mkperf_flamegraph_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                          struct mkperf_error *e);
-enum mkperf_status mkperf_html_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                    struct mkperf_error *e);
-enum mkperf_status mkperf_speedscope_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                          struct mkperf_error *e);
-enum mkperf_status mkperf_firefox_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                       struct mkperf_error *e);
-enum mkperf_status mkperf_pprof_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                     struct mkperf_error *e);
-enum mkperf_status mkperf_callgrind_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                         struct mkperf_error *e);
-enum mkperf_status mkperf_jsonl_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                     struct mkperf_error *e);
-enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                      struct mkperf_error *e);
-enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                   struct mkperf_error *e);
-enum mkperf_status mkperf_csv_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                   struct mkperf_error *e);
+mkperf_write_profile mkperf_folded_write, mkperf_flamegraph_write, mkperf_html_write,
+    mkperf_speedscope_write, mkperf_firefox_write, mkperf_pprof_write, mkperf_callgrind_write;
+mkperf_open_output mkperf_jsonl_open, mkperf_chrome_open, mkperf_ctf_open, mkperf_csv_open;
 
 /* The begin of a sink that shows scheduling events. INPUT: none were recorded. */
 enum mkperf_status mkperf_export_needs_sched(void *self, const struct mkperf_session *session,

@@ -160,7 +160,7 @@ static void put_data(void *self)
     put_code(h);
 }
 
-static enum mkperf_status write_html(const struct mkperf_export *x, struct mkperf_profile *c,
+enum mkperf_status mkperf_html_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                      struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct html h = {.x = x, .frames = {.profile = c}, .t = t};
@@ -175,14 +175,4 @@ static enum mkperf_status write_html(const struct mkperf_export *x, struct mkper
     page_bytes_free(&h.data);
     mkperf_frames_close(&h.frames);
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_html_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                    struct mkperf_error *e)
-{
-    struct mkperf_export plain = *x;
-
-    plain.no_inlined = true; /* as mkperf report: inlined functions are part of others */
-    return mkperf_profiled_open(
-        &plain, MKPERF_KEEP_CORES | MKPERF_KEEP_TIMES | MKPERF_KEEP_SCHEDULE, write_html, out, e);
 }

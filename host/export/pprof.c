@@ -346,7 +346,7 @@ static void put_rest(struct pprof *p)
     compress_bytes(p, "", 0, Z_FINISH);
 }
 
-static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkperf_profile *c,
+enum mkperf_status mkperf_pprof_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                       struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct pprof *p = mkperf_xcalloc(1, sizeof *p);
@@ -368,10 +368,4 @@ static enum mkperf_status write_pprof(const struct mkperf_export *x, struct mkpe
     }
     free(p);
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_pprof_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                     struct mkperf_error *e)
-{
-    return mkperf_profiled_open(x, MKPERF_KEEP_CORES | MKPERF_KEEP_EDGES, write_pprof, out, e);
 }

@@ -340,7 +340,7 @@ static void put_name(const struct speedscope *s, const char *title)
     mkperf_textout_json(s->t, name);
 }
 
-static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct mkperf_profile *c,
+enum mkperf_status mkperf_speedscope_write(const struct mkperf_export *x, struct mkperf_profile *c,
                                            struct mkperf_textout *t, struct mkperf_error *e)
 {
     struct speedscope s = {.c = c, .t = t};
@@ -365,10 +365,4 @@ static enum mkperf_status write_speedscope(const struct mkperf_export *x, struct
     mkperf_textout_puts(t, "]}\n");
     free_warnings(&s);
     return MKPERF_OK;
-}
-
-enum mkperf_status mkperf_speedscope_open(const struct mkperf_export *x, struct mkperf_output *out,
-                                          struct mkperf_error *e)
-{
-    return mkperf_profiled_open(x, MKPERF_KEEP_TIMES, write_speedscope, out, e);
 }

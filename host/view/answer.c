@@ -154,7 +154,7 @@ static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
         return view_answer_problem(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "no temporary directory");
     }
     snprintf(path, sizeof path, "%s/profile", dir);
-    if (mkperf_speedscope_open(&x, &out, &e) == MKPERF_OK) {
+    if (mkperf_format_open(mkperf_format_by_name("speedscope"), &x, &out, &e) == MKPERF_OK) {
         if (mkperf_perfdata_read(s->path, &out.sink, &e) == MKPERF_OK) {
             fd = open(path, O_RDONLY | O_CLOEXEC);
         }

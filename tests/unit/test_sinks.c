@@ -190,7 +190,7 @@ static char *write_as(const char *format, const char *name, struct mkperf_export
     snprintf(path, sizeof path, "%s/%s", dir, name);
     x.path = path;
     assert_non_null(mkperf_format_by_name(format));
-    assert_int_equal(mkperf_format_by_name(format)->open(&x, &out, &e), MKPERF_OK);
+    assert_int_equal(mkperf_format_open(mkperf_format_by_name(format), &x, &out, &e), MKPERF_OK);
     feed(&out.sink);
     mkperf_output_free(&out);
     assert_int_equal(stat(path, &st), 0);
@@ -351,7 +351,7 @@ static void later_events(void **state)
         struct mkperf_output out;
         snprintf(path, sizeof path, "%s/later.%s", dir, mkperf_formats[i].name);
         struct mkperf_export x = {.path = path, .input = "", .event = "instructions"};
-        assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
+        assert_int_equal(mkperf_format_open(&mkperf_formats[i], &x, &out, &e), MKPERF_OK);
         const struct mkperf_sink *s = &out.sink;
         assert_int_equal(s->ops->begin(s->self, &session, &e), MKPERF_OK);
         assert_int_equal(s->ops->pd(s->self, &pd, &e), MKPERF_OK);
@@ -380,7 +380,7 @@ static void nothing_in_it(void **state)
         struct mkperf_output out;
         snprintf(path, sizeof path, "%s/empty.%s", dir, mkperf_formats[i].name);
         struct mkperf_export x = {.path = path, .input = ""};
-        assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
+        assert_int_equal(mkperf_format_open(&mkperf_formats[i], &x, &out, &e), MKPERF_OK);
         assert_int_equal(out.sink.ops->begin(out.sink.self, &session, &e), MKPERF_OK);
         assert_int_equal(out.sink.ops->end(out.sink.self, &totals, &e), MKPERF_OK);
         mkperf_output_free(&out);
@@ -406,7 +406,7 @@ static void nothing_is_left_of_what_was_given_up(void **state)
         fputs("older", f);
         fclose(f);
         struct mkperf_export x = {.path = path, .input = ""};
-        assert_int_equal(mkperf_formats[i].open(&x, &out, &e), MKPERF_OK);
+        assert_int_equal(mkperf_format_open(&mkperf_formats[i], &x, &out, &e), MKPERF_OK);
         begin(&out.sink);
         if (out.sink.ops->abandon != NULL) {
             out.sink.ops->abandon(out.sink.self);
@@ -431,7 +431,7 @@ static void says_that_the_disk_is_full(void **state)
         struct mkperf_export x = {.path = "/dev/full", .input = ""};
         struct mkperf_output out;
         struct mkperf_sample sample = {.period = 5, .callers = &none};
-        if (mkperf_formats[i].open(&x, &out, &e) != MKPERF_OK) {
+        if (mkperf_format_open(&mkperf_formats[i], &x, &out, &e) != MKPERF_OK) {
             assert_int_equal(e.status, MKPERF_ERR_OUTPUT); /* it writes a directory */
             continue;
         }
