@@ -88,14 +88,14 @@ static void add_state(const struct firefox_tables *f, enum mkperf_pd_state state
 
 static void add_states(const struct firefox_tables *f, uint32_t pd, struct firefox_markers *m)
 {
-    const struct mkperf_schedule_interval *i = f->c->schedule.intervals.map;
+    const struct mkperf_interval *i = f->c->schedule.intervals.map;
     uint64_t at = f->c->sched->first_ns;
 
     for (size_t k = 0; k < f->c->schedule.intervals.count; k++) {
         if (i[k].pd == pd && i[k].state != MKPERF_PD_WAITING) {
-            add_state(f, MKPERF_PD_WAITING, at, i[k].from_ns, MKPERF_SCHED_NOBODY, m);
-            add_state(f, i[k].state, i[k].from_ns, i[k].to_ns, i[k].by, m);
-            at = i[k].to_ns;
+            add_state(f, MKPERF_PD_WAITING, at, i[k].from, MKPERF_SCHED_NOBODY, m);
+            add_state(f, i[k].state, i[k].from, i[k].to, i[k].by, m);
+            at = i[k].to;
         }
     }
     add_state(f, MKPERF_PD_WAITING, at, f->c->sched->last_ns, MKPERF_SCHED_NOBODY, m);

@@ -31,10 +31,26 @@ struct page_columns {
     size_t index_length;
     unsigned columns;
     struct page_bytes data;
+    uint64_t *value; /* of the column that is being made */
+    size_t room;
 };
 
 void page_columns_begin(struct page_columns *c);
 void page_column(struct page_columns *c, const char *name, const uint64_t *value, size_t n);
+/* Room for n values, until the next call. */
+uint64_t *page_column_values(struct page_columns *c, size_t n);
+
+/* A column of n values; `expression` may use i. */
+#define PAGE_COLUMN(c, name, n, expression)             \
+    do {                                                \
+        size_t n_ = (n);                                \
+        uint64_t *value_ = page_column_values((c), n_); \
+        for (size_t i = 0; i < n_; i++) {               \
+            value_[i] = (expression);                   \
+        }                                               \
+        page_column((c), (name), value_, n_);           \
+    } while (0)
+
 /* The whole container, which the caller frees. */
 struct page_bytes page_columns_finish(struct page_columns *c);
 

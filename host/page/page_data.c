@@ -21,9 +21,7 @@ struct maker {
     struct mkperf_profile *p;
     struct page_columns c;
     struct mkperf_hash texts; /* numbers of texts that are sent */
-    uint64_t *value;          /* of the column that is being made */
-    size_t room;
-    uint64_t first, last; /* ns */
+    uint64_t first, last;     /* ns */
 };
 
 struct page_input page_input_of(struct mkperf_frames *f, const char *file)
@@ -49,23 +47,6 @@ struct page_input page_input_of(struct mkperf_frames *f, const char *file)
                                             .analysis = p->sched},
                                .file = file};
 }
-
-static uint64_t *values(struct maker *m, size_t n)
-{
-    MKPERF_GROW(m->value, m->room, n + 1);
-    return m->value;
-}
-
-/* A column of n values; `expression` may use i. */
-#define COLUMN(m, name, n, expression)            \
-    do {                                          \
-        size_t n_ = (n);                          \
-        uint64_t *value_ = values((m), n_);       \
-        for (size_t i = 0; i < n_; i++) {         \
-            value_[i] = (expression);             \
-        }                                         \
-        page_column(&(m)->c, (name), value_, n_); \
-    } while (0)
 
 static uint32_t text_of(struct maker *m, uint32_t text)
 {
@@ -104,10 +85,10 @@ static void put_samples(struct maker *m)
     size_t n = m->in->samples;
     uint64_t first = m->first, *span = mkperf_profile_spans(m->p, s, n, NULL);
 
-    COLUMN(m, "s_delta", n, s[i].time_ns - (i > 0 ? s[i - 1].time_ns : first));
-    COLUMN(m, "s_chain", n, s[i].chain);
-    COLUMN(m, "s_core", n, s[i].core);
-    COLUMN(m, "s_period", n, s[i].period);
+    PAGE_COLUMN(&m->c, "s_delta", n, s[i].time_ns - (i > 0 ? s[i - 1].time_ns : first));
+    PAGE_COLUMN(&m->c, "s_chain", n, s[i].chain);
+    PAGE_COLUMN(&m->c, "s_core", n, s[i].core);
+    PAGE_COLUMN(&m->c, "s_period", n, s[i].period);
     page_column(&m->c, "s_span", span, n);
     free(span);
 }
@@ -152,9 +133,9 @@ static void put_functions(struct maker *m)
 {
     uint32_t n = m->f->functions.count;
 
-    COLUMN(m, "f_pd", n, mkperf_frames_label(m->f, (uint32_t)i).pd);
-    COLUMN(m, "f_kernel", n, mkperf_frames_label(m->f, (uint32_t)i).kernel);
-    COLUMN(m, "f_name", n, text_of(m, mkperf_frames_label(m->f, (uint32_t)i).name));
+    PAGE_COLUMN(&m->c, "f_pd", n, mkperf_frames_label(m->f, (uint32_t)i).pd);
+    PAGE_COLUMN(&m->c, "f_kernel", n, mkperf_frames_label(m->f, (uint32_t)i).kernel);
+    PAGE_COLUMN(&m->c, "f_name", n, text_of(m, mkperf_frames_label(m->f, (uint32_t)i).name));
 }
 
 static void put_chains(struct maker *m)
@@ -163,18 +144,18 @@ static void put_chains(struct maker *m)
     struct mkperf_tree t;
     uint64_t *start;
 
-    COLUMN(m, "c_event", n, mkperf_profile_head(m->p, (uint32_t)i).event);
-    COLUMN(m, "c_pd", n, mkperf_profile_head(m->p, (uint32_t)i).pd);
+    PAGE_COLUMN(&m->c, "c_event", n, mkperf_profile_head(m->p, (uint32_t)i).event);
+    PAGE_COLUMN(&m->c, "c_pd", n, mkperf_profile_head(m->p, (uint32_t)i).pd);
     mkperf_tree_init(&t);
-    COLUMN(m, "c_node", n,
-           add_chain(&t, m, (uint32_t)i, mkperf_profile_head(m->p, (uint32_t)i).pd));
+    PAGE_COLUMN(&m->c, "c_node", n,
+                add_chain(&t, m, (uint32_t)i, mkperf_profile_head(m->p, (uint32_t)i).pd));
     functions = m->f->functions.count;
     start = page_function_starts(m->f);
-    COLUMN(m, "c_offset", n, offset_of(m, (uint32_t)i, start));
-    COLUMN(m, "n_parent", t.n, t.node[i].parent);
-    COLUMN(m, "n_label", t.n,
-           t.node[i].label & PD_LABEL ? functions + (t.node[i].label & ~PD_LABEL)
-                                      : t.node[i].label);
+    PAGE_COLUMN(&m->c, "c_offset", n, offset_of(m, (uint32_t)i, start));
+    PAGE_COLUMN(&m->c, "n_parent", t.n, t.node[i].parent);
+    PAGE_COLUMN(&m->c, "n_label", t.n,
+                t.node[i].label & PD_LABEL ? functions + (t.node[i].label & ~PD_LABEL)
+                                           : t.node[i].label);
     free(start);
     mkperf_tree_free(&t);
     put_functions(m);
@@ -185,15 +166,16 @@ static void put_marks(struct maker *m)
     const struct page_input *in = m->in;
     uint64_t first = m->first;
 
-    COLUMN(m, "m_delta", in->marks,
-           in->mark[i].time_ns - (i > 0 ? in->mark[i - 1].time_ns : first));
-    COLUMN(m, "m_pd", in->marks, in->mark[i].pd);
-    COLUMN(m, "m_kind", in->marks, in->mark[i].kind);
-    COLUMN(m, "m_id", in->marks, in->mark[i].id);
-    COLUMN(m, "m_name", in->marks, text_of(m, in->mark[i].name));
-    COLUMN(m, "l_time", in->losses, in->loss[i].time_ns > first ? in->loss[i].time_ns - first : 0);
-    COLUMN(m, "l_samples", in->losses, in->loss[i].samples);
-    COLUMN(m, "l_core", in->losses, in->loss[i].core);
+    PAGE_COLUMN(&m->c, "m_delta", in->marks,
+                in->mark[i].time_ns - (i > 0 ? in->mark[i - 1].time_ns : first));
+    PAGE_COLUMN(&m->c, "m_pd", in->marks, in->mark[i].pd);
+    PAGE_COLUMN(&m->c, "m_kind", in->marks, in->mark[i].kind);
+    PAGE_COLUMN(&m->c, "m_id", in->marks, in->mark[i].id);
+    PAGE_COLUMN(&m->c, "m_name", in->marks, text_of(m, in->mark[i].name));
+    PAGE_COLUMN(&m->c, "l_time", in->losses,
+                in->loss[i].time_ns > first ? in->loss[i].time_ns - first : 0);
+    PAGE_COLUMN(&m->c, "l_samples", in->losses, in->loss[i].samples);
+    PAGE_COLUMN(&m->c, "l_core", in->losses, in->loss[i].core);
 }
 
 static void put_line(void *self, const char *line)
@@ -345,7 +327,6 @@ struct page_bytes page_data_make(const struct page_input *in)
     if (in->schedule.analysis != NULL) {
         page_schedule_put(&m.c, &in->schedule, m.first, mkperf_lost_sum(m.p->totals.sched_lost));
     }
-    free(m.value);
     mkperf_hash_free(&m.texts);
     return page_columns_finish(&m.c);
 }

@@ -4,19 +4,15 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/xalloc.h"
 #include "model/sched_event.h"
 
-struct lists {
-    struct mkperf_hash key;                    /* PD, state, core */
-    size_t *first, *n;                         /* of each list: its first interval, how many */
-    size_t *end;                               /* where its next one goes */
-    uint32_t *of;                              /* the list of each interval that was given */
-    struct mkperf_schedule_interval *interval; /* by list */
-    size_t intervals;
+struct lists {              /* intervals in the order of their lists */
+    struct mkperf_hash key; /* of a list: PD, state, core */
+    size_t *first;          /* of each list, and after the last one: its first interval */
+    struct mkperf_interval *interval;
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -24,74 +20,65 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void find_lists(struct lists *l, const struct page_schedule *s, uint64_t from)
+static bool continues(const struct mkperf_interval *last, const struct mkperf_interval *i)
 {
-    l->of = mkperf_xcalloc(s->intervals + 1, sizeof *l->of);
-    for (size_t i = 0; i < s->intervals; i++) {
-        const struct mkperf_schedule_interval *in = &s->interval[i];
-        uint64_t key[3] = {in->pd, (uint64_t)in->state, in->core};
-        l->of[i] = in->to_ns > from ? mkperf_hash_number(&l->key, key, 3) : UINT32_MAX;
-    }
-    l->first = mkperf_xcalloc((size_t)l->key.count + 1, sizeof *l->first);
-    l->n = mkperf_xcalloc((size_t)l->key.count + 1, sizeof *l->n);
-    l->end = mkperf_xcalloc((size_t)l->key.count + 1, sizeof *l->end);
-    for (size_t i = 0; i < s->intervals; i++) {
-        if (l->of[i] != UINT32_MAX) {
-            l->n[l->of[i]]++;
-            l->intervals++;
-        }
-    }
-    for (uint32_t list = 1; list < l->key.count; list++) {
-        l->first[list] = l->end[list] = l->first[list - 1] + l->n[list - 1];
-    }
+    return last->to == i->from && last->by == i->by && last->serving == i->serving;
 }
 
-static bool continues(const struct mkperf_schedule_interval *last,
-                      const struct mkperf_schedule_interval *i)
+/* What differs in nothing is one interval. begin: of each list, and after the last one. */
+static void merge(struct lists *l, const size_t *begin)
 {
-    return last->to_ns == i->from_ns && last->by == i->by && last->serving == i->serving;
-}
-
-/* Intervals of one list keep their order, which is that of time; what differs in nothing is one. */
-static void sort_by_list(struct lists *l, const struct page_schedule *s, uint64_t from)
-{
-    l->interval = mkperf_xcalloc(l->intervals + 1, sizeof *l->interval);
-    for (size_t i = 0; i < s->intervals; i++) {
-        if (l->of[i] != UINT32_MAX) {
-            size_t first = l->first[l->of[i]], *end = &l->end[l->of[i]];
-            struct mkperf_schedule_interval *to = &l->interval[*end];
-            if (*end > first && continues(to - 1, &s->interval[i])) {
-                to[-1].to_ns = s->interval[i].to_ns;
-                continue;
-            }
-            *to = s->interval[i];
-            to->from_ns = later(to->from_ns, from);
-            ++*end;
-        }
-    }
-}
-
-/* Lists without room between them. */
-static void close_ranks(struct lists *l)
-{
-    size_t at = 0;
+    size_t n = 0;
 
     for (uint32_t list = 0; list < l->key.count; list++) {
-        l->n[list] = l->end[list] - l->first[list];
-        memmove(l->interval + at, l->interval + l->first[list], l->n[list] * sizeof *l->interval);
-        l->first[list] = at;
-        l->end[list] = at += l->n[list];
+        l->first[list] = n;
+        for (size_t i = begin[list]; i < begin[list + 1]; i++) {
+            if (n > l->first[list] && continues(&l->interval[n - 1], &l->interval[i])) {
+                l->interval[n - 1].to = l->interval[i].to;
+            } else {
+                l->interval[n++] = l->interval[i];
+            }
+        }
     }
-    l->intervals = at;
+    l->first[l->key.count] = n;
+}
+
+/* Intervals that end after `from`. Those of one list keep their order, which is that of time. */
+static void make_lists(struct lists *l, const struct page_schedule *s, uint64_t from)
+{
+    uint32_t *list = mkperf_xcalloc(s->intervals + 1, sizeof *list); /* of each interval, + 1 */
+    size_t *begin;
+
+    for (size_t i = 0; i < s->intervals; i++) {
+        const struct mkperf_interval *in = &s->interval[i];
+        uint64_t key[3] = {in->pd, (uint64_t)in->state, in->core};
+        list[i] = in->to > from ? mkperf_hash_number(&l->key, key, 3) + 1 : 0;
+    }
+    begin = mkperf_xcalloc((size_t)l->key.count + 2, sizeof *begin);
+    for (size_t i = 0; i < s->intervals; i++) {
+        begin[list[i] + 1] += list[i] != 0; /* moved up by one list until all are placed */
+    }
+    for (uint32_t k = 1; k <= l->key.count; k++) {
+        begin[k + 1] += begin[k];
+    }
+    l->interval = mkperf_xcalloc(begin[l->key.count + 1] + 1, sizeof *l->interval);
+    for (size_t i = 0; i < s->intervals; i++) {
+        if (list[i] != 0) {
+            struct mkperf_interval *to = &l->interval[begin[list[i]]++];
+            *to = s->interval[i];
+            to->from = later(to->from, from);
+        }
+    }
+    l->first = mkperf_xcalloc((size_t)l->key.count + 1, sizeof *l->first);
+    merge(l, begin);
+    free(begin);
+    free(list);
 }
 
 static void free_lists(struct lists *l)
 {
     mkperf_hash_free(&l->key);
     free(l->first);
-    free(l->n);
-    free(l->end);
-    free(l->of);
     free(l->interval);
 }
 
@@ -105,37 +92,39 @@ static void put_lists(const struct lists *l, FILE *out)
                 "%s{\"pd\":%" PRIu64 ",\"state\":\"%s\",\"core\":%" PRIu64
                 ",\"first\":%zu,\"n\":%zu}",
                 list > 0 ? "," : "", key[0], mkperf_pd_state_names[key[1]], key[2], l->first[list],
-                l->n[list]);
+                l->first[list + 1] - l->first[list]);
     }
     fputs("]", out);
 }
 
+/* 1 + a PD; 0: nobody. */
+static uint64_t pd_or_none(uint32_t pd)
+{
+    return pd == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)pd + 1;
+}
+
+/* Since the end of the interval before it in its list, or since `from`. */
+static uint64_t gap_before(const struct mkperf_interval *i, bool first, uint64_t from)
+{
+    uint64_t end = first ? from : i[-1].to;
+
+    return i->from > end ? i->from - end : 0;
+}
+
+static bool same_list(const struct mkperf_interval *a, const struct mkperf_interval *b)
+{
+    return a->pd == b->pd && a->state == b->state && a->core == b->core;
+}
+
 static void put_intervals(struct page_columns *c, const struct lists *l, uint64_t from)
 {
-    uint64_t *value = mkperf_xcalloc(l->intervals + 1, sizeof *value);
-    const struct mkperf_schedule_interval *in = l->interval;
+    const struct mkperf_interval *in = l->interval;
+    size_t n = l->first[l->key.count];
 
-    for (uint32_t list = 0; list < l->key.count; list++) {
-        uint64_t end = from;
-        for (size_t i = l->first[list]; i < l->end[list]; i++) {
-            value[i] = in[i].from_ns > end ? in[i].from_ns - end : 0;
-            end = in[i].to_ns;
-        }
-    }
-    page_column(c, "i_gap", value, l->intervals);
-    for (size_t i = 0; i < l->intervals; i++) {
-        value[i] = in[i].to_ns - in[i].from_ns;
-    }
-    page_column(c, "i_length", value, l->intervals);
-    for (size_t i = 0; i < l->intervals; i++) {
-        value[i] = in[i].by == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)in[i].by + 1;
-    }
-    page_column(c, "i_by", value, l->intervals);
-    for (size_t i = 0; i < l->intervals; i++) {
-        value[i] = in[i].serving == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)in[i].serving + 1;
-    }
-    page_column(c, "i_for", value, l->intervals);
-    free(value);
+    PAGE_COLUMN(c, "i_gap", n, gap_before(&in[i], i == 0 || !same_list(&in[i - 1], &in[i]), from));
+    PAGE_COLUMN(c, "i_length", n, in[i].to - in[i].from);
+    PAGE_COLUMN(c, "i_by", n, pd_or_none(in[i].by));
+    PAGE_COLUMN(c, "i_for", n, pd_or_none(in[i].serving));
 }
 
 static int by_start(const void *a, const void *b)
@@ -148,7 +137,6 @@ static int by_start(const void *a, const void *b)
 static void put_calls(struct page_columns *c, const struct page_schedule *s, uint64_t from)
 {
     struct mkperf_schedule_call *call = mkperf_xcalloc(s->calls + 1, sizeof *call);
-    uint64_t *value = mkperf_xcalloc(s->calls + 1, sizeof *value);
     size_t n = 0;
 
     for (size_t i = 0; i < s->calls; i++) {
@@ -157,27 +145,11 @@ static void put_calls(struct page_columns *c, const struct page_schedule *s, uin
         }
     }
     qsort(call, n, sizeof *call, by_start);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = call[i].from_ns - (i > 0 ? call[i - 1].from_ns : from);
-    }
-    page_column(c, "a_delta", value, n);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = call[i].taken_ns - call[i].from_ns;
-    }
-    page_column(c, "a_wait", value, n);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = call[i].to_ns - call[i].from_ns;
-    }
-    page_column(c, "a_length", value, n);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = call[i].from;
-    }
-    page_column(c, "a_from", value, n);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = call[i].to;
-    }
-    page_column(c, "a_to", value, n);
-    free(value);
+    PAGE_COLUMN(c, "a_delta", n, call[i].from_ns - (i > 0 ? call[i - 1].from_ns : from));
+    PAGE_COLUMN(c, "a_wait", n, call[i].taken_ns - call[i].from_ns);
+    PAGE_COLUMN(c, "a_length", n, call[i].to_ns - call[i].from_ns);
+    PAGE_COLUMN(c, "a_from", n, call[i].from);
+    PAGE_COLUMN(c, "a_to", n, call[i].to);
     free(call);
 }
 
@@ -190,60 +162,38 @@ static void put_wakings(struct page_columns *c, const struct page_schedule *s, u
         w++;
         n--;
     }
-    uint64_t *value = mkperf_xcalloc(n + 1, sizeof *value);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = w[i].time - (i > 0 ? w[i - 1].time : from);
-    }
-    page_column(c, "w_delta", value, n);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = w[i].kind;
-    }
-    page_column(c, "w_kind", value, n);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = w[i].from == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)w[i].from + 1;
-    }
-    page_column(c, "w_from", value, n);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = w[i].to;
-    }
-    page_column(c, "w_to", value, n);
-    for (size_t i = 0; i < n; i++) {
-        value[i] = w[i].irq;
-    }
-    page_column(c, "w_irq", value, n);
-    free(value);
+    PAGE_COLUMN(c, "w_delta", n, w[i].time - (i > 0 ? w[i - 1].time : from));
+    PAGE_COLUMN(c, "w_kind", n, w[i].kind);
+    PAGE_COLUMN(c, "w_from", n, pd_or_none(w[i].from));
+    PAGE_COLUMN(c, "w_to", n, w[i].to);
+    PAGE_COLUMN(c, "w_irq", n, w[i].irq);
 }
 
 static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint64_t from)
 {
-    uint64_t *value = mkperf_xcalloc(3 * s->gaps + 1, sizeof *value);
-    uint64_t *length = value + s->gaps, *core = length + s->gaps;
+    struct mkperf_core_interval *gap = mkperf_xcalloc(s->gaps + 1, sizeof *gap);
     size_t n = 0;
 
     for (size_t i = 0; i < s->gaps; i++) {
-        const struct mkperf_schedule_gap *g = &s->gap[i];
-        if (g->to_ns >= from) {
-            value[n] = later(g->from_ns, from) - from;
-            length[n] = g->to_ns - later(g->from_ns, from);
-            core[n++] = g->core;
+        if (s->gap[i].to >= from) {
+            gap[n] = s->gap[i];
+            gap[n++].from = later(s->gap[i].from, from);
         }
     }
-    page_column(c, "g_from", value, n);
-    page_column(c, "g_length", length, n);
-    page_column(c, "g_core", core, n);
-    free(value);
+    PAGE_COLUMN(c, "g_from", n, gap[i].from - from);
+    PAGE_COLUMN(c, "g_length", n, gap[i].to - gap[i].from);
+    PAGE_COLUMN(c, "g_core", n, gap[i].core);
+    free(gap);
 }
 
 void page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
                        uint64_t lost)
 {
     const struct mkperf_analysis *a = s->analysis;
-    struct lists l = {.intervals = 0};
+    struct lists l = {.first = NULL};
     bool first = true;
 
-    find_lists(&l, s, from);
-    sort_by_list(&l, s, from);
-    close_ranks(&l);
+    make_lists(&l, s, from);
     fprintf(c->json,
             ",\"sched\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"from\":%" PRIu64
             ",\"to\":%" PRIu64 ",\"cut\":%s,",
@@ -274,8 +224,8 @@ bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t 
     *from = UINT64_MAX;
     *to = 0;
     for (size_t i = 0; i < s->intervals; i++) {
-        *from = s->interval[i].from_ns < *from ? s->interval[i].from_ns : *from;
-        *to = later(s->interval[i].to_ns, *to);
+        *from = s->interval[i].from < *from ? s->interval[i].from : *from;
+        *to = later(s->interval[i].to, *to);
     }
     return s->intervals > 0;
 }

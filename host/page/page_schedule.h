@@ -26,11 +26,11 @@
 #include "profile/schedule.h"
 
 struct page_schedule { /* in the order of their ends */
-    const struct mkperf_schedule_interval *interval;
+    const struct mkperf_interval *interval;
     size_t intervals;
     const struct mkperf_schedule_call *call;
     size_t calls;
-    const struct mkperf_schedule_gap *gap;
+    const struct mkperf_core_interval *gap;
     size_t gaps;
     const struct mkperf_woken *woken; /* in the order of time */
     size_t wokens;

@@ -11,7 +11,8 @@
 #include "model/figures.h"
 #include "sched/analysis.h"
 
-static enum mkperf_status add_run(void *self, const struct mkperf_run *run, struct mkperf_error *e);
+static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
+                                  struct mkperf_error *e);
 
 static enum mkperf_status begin_sched(struct mkperf_profile *p,
                                       const struct mkperf_session *session, struct mkperf_error *e)
@@ -155,11 +156,12 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
     return p->runs ? MKPERF_OK : keep_sample(p, s, e);
 }
 
-static enum mkperf_status add_run(void *self, const struct mkperf_run *run, struct mkperf_error *e)
+static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
+                                  struct mkperf_error *e)
 {
     static const struct mkperf_chain none = {.n = 0};
-    const struct mkperf_sample s = {.time_ns = run->from_ns,
-                                    .period = run->to_ns - run->from_ns,
+    const struct mkperf_sample s = {.time_ns = run->from,
+                                    .period = run->to - run->from,
                                     .pd = run->pd,
                                     .core = run->core,
                                     .flags = MKPERF_SAMPLE_NO_USER | MKPERF_SAMPLE_BLOCKED,

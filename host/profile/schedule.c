@@ -12,15 +12,8 @@ static void add(struct mkperf_schedule *s, struct mkperf_spool *spool, const voi
 static void on_interval(void *self, const struct mkperf_interval *i)
 {
     struct mkperf_schedule *s = self;
-    const struct mkperf_schedule_interval kept = {.from_ns = i->from,
-                                                  .to_ns = i->to,
-                                                  .pd = i->pd,
-                                                  .core = i->core,
-                                                  .by = i->by,
-                                                  .serving = i->serving,
-                                                  .state = i->state};
 
-    add(s, &s->intervals, &kept);
+    add(s, &s->intervals, i);
 }
 
 static void on_woken(void *self, const struct mkperf_woken *w)
@@ -42,13 +35,12 @@ static void on_call(void *self, uint32_t from, const struct mkperf_call *call, u
     add(s, &s->calls, &kept);
 }
 
-static void on_core(void *self, uint32_t core, uint32_t pd, uint64_t from, uint64_t to)
+static void on_core(void *self, const struct mkperf_core_interval *i)
 {
     struct mkperf_schedule *s = self;
-    const struct mkperf_schedule_gap kept = {.from_ns = from, .to_ns = to, .core = core};
 
-    if (pd == MKPERF_SCHED_NOBODY) {
-        add(s, &s->gaps, &kept);
+    if (i->pd == MKPERF_SCHED_NOBODY) {
+        add(s, &s->gaps, i);
     }
 }
 
@@ -61,12 +53,12 @@ enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf
     analysis->on_woken = on_woken;
     analysis->on_core = on_core;
     analysis->self = s;
-    if (mkperf_spool_open(&s->intervals, sizeof(struct mkperf_schedule_interval), e) != MKPERF_OK ||
+    if (mkperf_spool_open(&s->intervals, sizeof(struct mkperf_interval), e) != MKPERF_OK ||
         mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e) != MKPERF_OK ||
         mkperf_spool_open(&s->wakings, sizeof(struct mkperf_woken), e) != MKPERF_OK) {
         return e->status;
     }
-    return mkperf_spool_open(&s->gaps, sizeof(struct mkperf_schedule_gap), e);
+    return mkperf_spool_open(&s->gaps, sizeof(struct mkperf_core_interval), e);
 }
 
 enum mkperf_status mkperf_schedule_event(struct mkperf_schedule *s,

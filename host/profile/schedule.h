@@ -11,31 +11,20 @@
 #include "base/spool.h"
 #include "sched/analysis.h"
 
-struct mkperf_schedule_interval {
-    uint64_t from_ns, to_ns;
-    uint32_t pd, core;
-    uint32_t by;      /* that ran while it was ready, or that it waited for; MKPERF_SCHED_NOBODY */
-    uint32_t serving; /* whose call; MKPERF_SCHED_NOBODY */
-    enum mkperf_pd_state state;
-};
-
 struct mkperf_schedule_call {
     uint64_t from_ns, taken_ns, to_ns; /* the call, the callee runs with it, the reply */
     uint32_t from, to;
 };
 
-struct mkperf_schedule_gap { /* what ran on a core is not known */
-    uint64_t from_ns, to_ns;
-    uint32_t core;
-};
-
-/* Records of the three structures above, in the order of their ends, and of struct mkperf_woken, in
- * the order of time. */
+/* Records in the order of their ends, which of wakings is the order of time. */
 struct mkperf_schedule {
     bool open;
-    struct mkperf_spool intervals, calls, gaps, wakings;
-    uint64_t lost;              /* events, as far as gaps name them */
-    struct mkperf_error failed; /* the first error of a file */
+    struct mkperf_spool intervals; /* struct mkperf_interval */
+    struct mkperf_spool calls;     /* struct mkperf_schedule_call */
+    struct mkperf_spool gaps;      /* struct mkperf_core_interval: what ran is not known */
+    struct mkperf_spool wakings;   /* struct mkperf_woken */
+    uint64_t lost;                 /* events, as far as gaps name them */
+    struct mkperf_error failed;    /* the first error of a file */
 };
 
 /* Keeps what `analysis` finds from now on. Errors: those of mkperf_spool_open. */

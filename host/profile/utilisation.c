@@ -12,10 +12,11 @@ static uint64_t key_of(uint32_t what, uint32_t slice)
     return what | (uint64_t)slice << 32;
 }
 
-static void add(struct mkperf_utilisation *u, const struct mkperf_run *run)
+static void add(struct mkperf_utilisation *u, const struct mkperf_core_interval *run,
+                uint32_t slice)
 {
-    uint64_t core_key = key_of(run->core, run->slice), pd_key = key_of(run->pd, run->slice);
-    uint64_t ns = run->to_ns - run->from_ns;
+    uint64_t core_key = key_of(run->core, slice), pd_key = key_of(run->pd, slice);
+    uint64_t ns = run->to - run->from;
     uint32_t core = mkperf_hash_number(&u->cores, &core_key, 1);
 
     MKPERF_GROW(u->core, u->core_room, u->cores.count);
@@ -32,29 +33,29 @@ static void add(struct mkperf_utilisation *u, const struct mkperf_run *run)
     }
 }
 
-static void on_core(void *self, uint32_t core, uint32_t pd, uint64_t from, uint64_t to)
+static void on_core(void *self, const struct mkperf_core_interval *i)
 {
     struct mkperf_utilisation *u = self;
     const struct report_filter *f = u->filter;
-    uint64_t quantum = u->slices->quantum_ns;
+    struct mkperf_core_interval run = *i;
+    uint64_t quantum = u->slices->quantum_ns, to = i->to;
+    uint32_t slice;
 
-    if (!mkperf_cpu_list_has(&f->cores, core)) {
+    if (!mkperf_cpu_list_has(&f->cores, i->core)) {
         return;
     }
     if (f->has_time) {
-        from = from > f->from_ns ? from : f->from_ns;
+        run.from = run.from > f->from_ns ? run.from : f->from_ns;
         to = to <= f->to_ns ? to : f->to_ns + 1;
     }
-    while (from < to && u->failed.status == MKPERF_OK) {
-        struct mkperf_run run = {.pd = pd, .core = core, .from_ns = from, .to_ns = to};
-
-        if (quantum != 0 && to - from > quantum - from % quantum) {
-            run.to_ns = from + quantum - from % quantum;
+    for (; run.from < to && u->failed.status == MKPERF_OK; run.from = run.to) {
+        run.to = to;
+        if (quantum != 0 && to - run.from > quantum - run.from % quantum) {
+            run.to = run.from + quantum - run.from % quantum;
         }
-        if (mkperf_time_slice(u->slices, from, &run.slice, &u->failed) == MKPERF_OK) {
-            add(u, &run);
+        if (mkperf_time_slice(u->slices, run.from, &slice, &u->failed) == MKPERF_OK) {
+            add(u, &run, slice);
         }
-        from = run.to_ns;
     }
 }
 

@@ -13,18 +13,14 @@
 #include "sched/analysis.h"
 #include "time_slices.h"
 
-/* pd, which may be the idle thread, ran on a core, within one slice. */
-struct mkperf_run {
-    uint32_t pd, core, slice;
-    uint64_t from_ns, to_ns;
-};
-
 struct mkperf_utilisation {
     /* Set before it is attached: */
     const struct report_filter *filter;
     struct mkperf_time_slices *slices;
-    enum mkperf_status (*on_run)(void *self, const struct mkperf_run *run, struct mkperf_error *e);
-    void *self; /* of on_run, which may be NULL */
+    /* A PD, which may be the idle thread, ran within one slice; may be NULL. */
+    enum mkperf_status (*on_run)(void *self, const struct mkperf_core_interval *run,
+                                 struct mkperf_error *e);
+    void *self; /* of on_run */
 
     struct mkperf_hash pds; /* PD and slice */
     uint64_t *ran_ns;       /* of each of these */

@@ -137,7 +137,13 @@ struct mkperf_sched_core {
 struct mkperf_interval {
     uint32_t pd, by, core, serving;
     enum mkperf_pd_state state;
-    uint64_t from, to;
+    uint64_t from, to; /* ns */
+};
+
+/* What a core did: pd, which may be the idle thread, ran; NOBODY: not known. */
+struct mkperf_core_interval {
+    uint32_t pd, core;
+    uint64_t from, to; /* ns */
 };
 
 /* A PD that was blocked becomes ready. */
@@ -170,8 +176,7 @@ struct mkperf_analysis {
     void (*on_interval)(void *self, const struct mkperf_interval *i);
     void (*on_call)(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end);
     void (*on_woken)(void *self, const struct mkperf_woken *w);
-    /* What a core did, without a hole: pd, which may be the idle thread, ran; NOBODY: not known. */
-    void (*on_core)(void *self, uint32_t core, uint32_t pd, uint64_t from, uint64_t to);
+    void (*on_core)(void *self, const struct mkperf_core_interval *i); /* without a hole */
     void *self;
     struct mkperf_session session; /* numbers and flags; its strings are not kept */
     struct mkperf_totals totals;   /* of the input, after the end; interactions NULL */

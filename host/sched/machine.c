@@ -312,7 +312,9 @@ void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
     if (now > c->since) {
         *in += now - c->since;
         if (a->on_core != NULL) {
-            a->on_core(a->self, core, c->running, c->since, now);
+            const struct mkperf_core_interval i = {
+                .pd = c->running, .core = core, .from = c->since, .to = now};
+            a->on_core(a->self, &i);
         }
         c->since = now;
     }

@@ -13,25 +13,25 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 /* When the newest n intervals begin to be all there are. They are in the order in which they became
  * known: at their ends, but those of a ready PD when it ran. */
-static uint64_t complete_since(const struct mkperf_schedule_interval *i, size_t n)
+static uint64_t complete_since(const struct mkperf_interval *i, size_t n)
 {
     size_t first = 0;
 
     while (first < n && i[first].state == MKPERF_PD_READY) {
         first++;
     }
-    return first < n ? i[first].to_ns : UINT64_MAX;
+    return first < n ? i[first].to : UINT64_MAX;
 }
 
 /* Keeps what ends later than `since`, from then on. Returns how many. */
-static size_t cut_intervals(struct mkperf_schedule_interval *i, size_t n, uint64_t since)
+static size_t cut_intervals(struct mkperf_interval *i, size_t n, uint64_t since)
 {
     size_t kept = 0;
 
     for (size_t k = 0; k < n; k++) {
-        if (i[k].to_ns > since) {
+        if (i[k].to > since) {
             i[kept] = i[k];
-            i[kept].from_ns = later(i[kept].from_ns, since);
+            i[kept].from = later(i[kept].from, since);
             kept++;
         }
     }
@@ -39,8 +39,8 @@ static size_t cut_intervals(struct mkperf_schedule_interval *i, size_t n, uint64
 }
 
 /* What a PD does now, which is no interval yet. */
-static size_t add_now(struct mkperf_schedule_interval *to, const struct mkperf_analysis *a,
-                      uint32_t pd, uint64_t since)
+static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *a, uint32_t pd,
+                      uint64_t since)
 {
     const struct mkperf_sched_pd *of = &a->pd[pd];
     uint64_t began = of->slices > 0 ? of->slice[0].from : of->since;
@@ -49,13 +49,13 @@ static size_t add_now(struct mkperf_schedule_interval *to, const struct mkperf_a
     if (of->idle || a->last_ns <= later(began, since)) {
         return 0;
     }
-    *to = (struct mkperf_schedule_interval){.from_ns = later(began, since),
-                                            .to_ns = a->last_ns,
-                                            .pd = pd,
-                                            .core = of->core,
-                                            .by = calls ? of->call.to : MKPERF_SCHED_NOBODY,
-                                            .serving = of->serving,
-                                            .state = of->state};
+    *to = (struct mkperf_interval){.from = later(began, since),
+                                   .to = a->last_ns,
+                                   .pd = pd,
+                                   .core = of->core,
+                                   .by = calls ? of->call.to : MKPERF_SCHED_NOBODY,
+                                   .serving = of->serving,
+                                   .state = of->state};
     return 1;
 }
 
@@ -77,7 +77,7 @@ static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, 
         shown->since_ns = complete_since(s->interval + p->sched->npds, shown->intervals);
     }
     if (shown->gaps > 0 && shown->gaps < from->gaps.count) {
-        shown->since_ns = later(shown->since_ns, s->gap[p->sched->ncores].to_ns);
+        shown->since_ns = later(shown->since_ns, s->gap[p->sched->ncores].to);
     }
     if (shown->calls > 0 && shown->calls < from->calls.count) {
         shown->since_ns = later(shown->since_ns, s->call[0].to_ns);
@@ -92,17 +92,17 @@ static void cut_and_complete(struct view_live_schedule *s, const struct mkperf_a
                              uint64_t from_ns)
 {
     uint64_t begin = later(a->first_ns, from_ns), since = s->shown.since_ns;
-    struct mkperf_schedule_interval *newest = s->interval + a->npds;
+    struct mkperf_interval *newest = s->interval + a->npds;
     size_t n = 0, got = cut_intervals(newest, s->shown.intervals, since);
 
     for (uint32_t pd = 0; pd < a->npds; pd++) {
         if (!a->pd[pd].idle && since > begin) {
-            s->interval[n++] = (struct mkperf_schedule_interval){.from_ns = begin,
-                                                                 .to_ns = since,
-                                                                 .pd = pd,
-                                                                 .by = MKPERF_SCHED_NOBODY,
-                                                                 .serving = MKPERF_SCHED_NOBODY,
-                                                                 .state = MKPERF_PD_UNKNOWN};
+            s->interval[n++] = (struct mkperf_interval){.from = begin,
+                                                        .to = since,
+                                                        .pd = pd,
+                                                        .by = MKPERF_SCHED_NOBODY,
+                                                        .serving = MKPERF_SCHED_NOBODY,
+                                                        .state = MKPERF_PD_UNKNOWN};
         }
     }
     for (size_t i = 0; i < got; i++) {
@@ -119,16 +119,17 @@ static void cut_gaps(struct view_live_schedule *s, const struct mkperf_analysis 
                      uint64_t from_ns)
 {
     uint64_t begin = later(a->first_ns, from_ns), since = s->shown.since_ns;
-    const struct mkperf_schedule_gap *newest = s->gap + a->ncores;
+    const struct mkperf_core_interval *newest = s->gap + a->ncores;
     size_t n = 0;
 
     for (uint32_t core = 0; core < a->ncores && since > begin; core++) {
-        s->gap[n++] = (struct mkperf_schedule_gap){.from_ns = begin, .to_ns = since, .core = core};
+        s->gap[n++] = (struct mkperf_core_interval){
+            .pd = MKPERF_SCHED_NOBODY, .core = core, .from = begin, .to = since};
     }
     for (size_t i = 0; i < s->shown.gaps; i++) {
-        if (newest[i].to_ns > since) {
+        if (newest[i].to > since) {
             s->gap[n] = newest[i];
-            s->gap[n].from_ns = later(s->gap[n].from_ns, since);
+            s->gap[n].from = later(s->gap[n].from, since);
             n++;
         }
     }

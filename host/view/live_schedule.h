@@ -12,9 +12,9 @@
 #include "profile/profile.h"
 
 struct view_live_schedule {
-    struct mkperf_schedule_interval *interval;
+    struct mkperf_interval *interval;
     struct mkperf_schedule_call *call;
-    struct mkperf_schedule_gap *gap;
+    struct mkperf_core_interval *gap;
     struct mkperf_woken *woken;
     struct page_schedule shown; /* of the arrays above */
 };

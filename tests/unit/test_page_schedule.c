@@ -227,12 +227,12 @@ static void newest(size_t most, bool cut)
     since = cut ? live.shown.since_ns : p.sched->first_ns;
     assert_true(cut == (live.shown.since_ns > p.sched->first_ns));
     for (size_t i = 0; i < live.shown.intervals; i++) {
-        const struct mkperf_schedule_interval *of = &live.shown.interval[i];
-        if (of->from_ns < since) {
+        const struct mkperf_interval *of = &live.shown.interval[i];
+        if (of->from < since) {
             assert_int_equal(of->state, MKPERF_PD_UNKNOWN);
-            unknown[of->pd] += of->to_ns - of->from_ns;
+            unknown[of->pd] += of->to - of->from;
         } else {
-            known[of->pd] += of->to_ns - of->from_ns;
+            known[of->pd] += of->to - of->from;
         }
     }
     for (uint32_t pd = 0; pd < IDLE; pd++) { /* no hole, no overlap */
