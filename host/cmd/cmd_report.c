@@ -254,7 +254,7 @@ static void print_head(const struct command *c, struct mkperf_frames *f)
                "share of the rest\n",
                p->sched->gaps, (double)p->sched->gap_ns / 1e9);
     }
-    if (p->off_cpu && mkperf_blocked_made(p->blocked)) {
+    if (p->off_cpu && p->made) {
         printf("# blocked     by what each PD waited for: no callchains of blocked threads were "
                "recorded (record --off-cpu)\n");
     }

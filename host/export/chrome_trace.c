@@ -238,9 +238,8 @@ enum mkperf_status mkperf_chrome_open(const struct mkperf_export *x, struct mkpe
     }
     c->analysis = mkperf_analysis_new();
     c->to = mkperf_analysis_sink(c->analysis);
-    c->analysis->on_interval = on_interval;
-    c->analysis->on_call = on_call;
-    c->analysis->self = c;
+    mkperf_analysis_listen(c->analysis, (struct mkperf_analysis_listener){
+                                            .interval = on_interval, .call = on_call, .self = c});
     *out = (struct mkperf_output){
         .sink = {.ops = &ops, .self = c, .leaves_only = true}, .free = chrome_free, .self = c};
     return MKPERF_OK;

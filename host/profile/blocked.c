@@ -4,22 +4,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
-#include "model/off_cpu.h"
-#include "sched/analysis.h"
 
 /* What a PD waited for, in a sample's kernel_pc: state, kind of what woke it, interrupt, other PD. */
 enum { STATE_SHIFT = 56, KIND_SHIFT = 48, IRQ_SHIFT = 32, IRQS = 0xffff };
-
-struct mkperf_blocked_source {
-    struct mkperf_sink to;            /* first: it relays */
-    struct mkperf_analysis *analysis; /* NULL: the recording has samples */
-    uint32_t event;                   /* of these */
-    struct mkperf_woken woken;        /* the last one */
-    struct mkperf_error failed;
-};
 
 static uint64_t what_of(const struct mkperf_blocked_source *b, const struct mkperf_interval *i)
 {
@@ -47,8 +34,8 @@ static void on_interval(void *self, const struct mkperf_interval *i)
         return;
     }
     s.kernel_pc = what_of(b, i);
-    if (b->failed.status == MKPERF_OK) {
-        (void)mkperf_sink_sample(&b->to, &s, &b->failed);
+    if (b->failed->status == MKPERF_OK) {
+        (void)b->add(b->self, &s, b->failed);
     }
 }
 
@@ -57,127 +44,11 @@ static void on_woken(void *self, const struct mkperf_woken *w)
     ((struct mkperf_blocked_source *)self)->woken = *w;
 }
 
-static enum mkperf_status begin(void *self, const struct mkperf_session *session,
-                                struct mkperf_error *e)
+void mkperf_blocked_attach(struct mkperf_blocked_source *b, struct mkperf_analysis *a)
 {
-    struct mkperf_blocked_source *b = self;
-    struct mkperf_session made = *session;
-
-    b->event = mkperf_off_cpu_event(session);
-    if (b->event < MKPERF_MODEL_EVENTS) {
-        return mkperf_sink_begin(&b->to, session, e);
-    }
-    if (!session->sched) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT,
-                                "neither samples of blocked threads nor scheduling events were "
-                                "recorded (mkperf record --off-cpu)");
-    }
-    b->analysis = mkperf_analysis_new();
-    b->analysis->order.cores = session->cores;
-    b->analysis->on_interval = on_interval;
-    b->analysis->on_woken = on_woken;
-    b->analysis->self = b;
-    made.nevents = 1;
-    made.event[0] = (struct mkperf_event){.user = true, .kernel = true, .period = 1};
-    snprintf(made.event[0].name, sizeof made.event[0].name, "%s", MKPERF_OFF_CPU_EVENT);
-    return mkperf_sink_begin(&b->to, &made, e);
-}
-
-static enum mkperf_status add_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
-{
-    struct mkperf_blocked_source *b = self;
-
-    if (b->analysis != NULL) {
-        mkperf_analysis_pd(b->analysis, pd);
-    }
-    return mkperf_sink_pd(&b->to, pd, e);
-}
-
-static enum mkperf_status add_events(void *self, const struct mkperf_session *session,
-                                     struct mkperf_error *e)
-{
-    struct mkperf_blocked_source *b = self;
-
-    return b->analysis != NULL ? MKPERF_OK : mkperf_sink_events(&b->to, session, e);
-}
-
-static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
-                                     struct mkperf_error *e)
-{
-    struct mkperf_blocked_source *b = self;
-
-    return b->analysis == NULL && s->event == b->event ? mkperf_sink_sample(&b->to, s, e)
-                                                       : MKPERF_OK;
-}
-
-static enum mkperf_status add_sched(void *self, const struct mkperf_sched *s,
-                                    struct mkperf_error *e)
-{
-    struct mkperf_blocked_source *b = self;
-
-    if (b->analysis == NULL) {
-        return mkperf_sink_sched(&b->to, s, e);
-    }
-    mkperf_analysis_event(b->analysis, s);
-    if (b->failed.status != MKPERF_OK) {
-        *e = b->failed;
-        return e->status;
-    }
-    return mkperf_sink_sched(&b->to, s, e);
-}
-
-static enum mkperf_status end(void *self, const struct mkperf_totals *t, struct mkperf_error *e)
-{
-    struct mkperf_blocked_source *b = self;
-
-    if (b->analysis != NULL) {
-        mkperf_analysis_end(b->analysis);
-    }
-    if (b->failed.status != MKPERF_OK) {
-        *e = b->failed;
-        return e->status;
-    }
-    return mkperf_sink_end(&b->to, t, e);
-}
-
-struct mkperf_blocked_source *mkperf_blocked_new(struct mkperf_sink to)
-{
-    struct mkperf_blocked_source *b = mkperf_xcalloc(1, sizeof *b);
-
-    b->to = to;
-    b->failed.status = MKPERF_OK;
     b->woken.to = MKPERF_SCHED_NOBODY;
-    return b;
-}
-
-void mkperf_blocked_free(struct mkperf_blocked_source *b)
-{
-    if (b != NULL) {
-        mkperf_analysis_free(b->analysis);
-    }
-    free(b);
-}
-
-struct mkperf_sink mkperf_blocked_sink(struct mkperf_blocked_source *b)
-{
-    static const struct mkperf_sink_ops ops = {
-        .name = "off-CPU",
-        .reads = true,
-        .relays = true,
-        .begin = begin,
-        .pd = add_pd,
-        .events = add_events,
-        .sample = add_sample,
-        .sched = add_sched,
-        .end = end,
-    };
-
-    return (struct mkperf_sink){.ops = &ops, .self = b, .leaves_only = b->to.leaves_only};
-}
-
-bool mkperf_blocked_made(const struct mkperf_blocked_source *b)
-{
-    return b->analysis != NULL;
+    mkperf_analysis_listen(a, (struct mkperf_analysis_listener){
+                                  .interval = on_interval, .woken = on_woken, .self = b});
 }
 
 uint64_t mkperf_blocked_runs(void)

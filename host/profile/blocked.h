@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Off-CPU profiles (report --off-cpu): where the time went in which threads were blocked.
+ * Off-CPU profiles (report --off-cpu): what PDs waited for, by scheduling events.
  *
- * Owns: the choice of where it comes from. If the recording has samples of blocked threads (record
- * --off-cpu), these alone are passed on. If it has scheduling events alone, each time that a PD was
- * blocked becomes a sample of what it waited for, without a callchain. A relay in front of a
- * profile; all times are nanoseconds, as periods of the event "offcpu-time".
+ * Owns: samples made of them. If a recording has samples of blocked threads (record --off-cpu), the
+ * profile takes these alone; if it has scheduling events alone, each time that a PD was blocked
+ * becomes a sample of what it waited for, without a callchain. All times are nanoseconds, as periods
+ * of the event "offcpu-time".
  *
  * A PD that is ready, but does not run, is not blocked.
  */
 #ifndef MKPERF_HOST_PROFILE_BLOCKED_H
 #define MKPERF_HOST_PROFILE_BLOCKED_H
 
-#include "model/model.h"
+#include "sched/analysis.h"
 
-struct mkperf_blocked_source;
+struct mkperf_blocked_source {
+    /* Set before it is attached: */
+    enum mkperf_status (*add)(void *self, const struct mkperf_sample *s, struct mkperf_error *e);
+    void *self;                  /* of add */
+    struct mkperf_error *failed; /* gets the first error */
 
-/* to: lives as long. To be freed. */
-struct mkperf_blocked_source *mkperf_blocked_new(struct mkperf_sink to);
-void mkperf_blocked_free(struct mkperf_blocked_source *b);
-struct mkperf_sink mkperf_blocked_sink(struct mkperf_blocked_source *b);
+    struct mkperf_woken woken; /* the last one */
+};
 
-/* Whether samples are made from scheduling events: without callchains. */
-bool mkperf_blocked_made(const struct mkperf_blocked_source *b);
+/* Before the analysis's first event. */
+void mkperf_blocked_attach(struct mkperf_blocked_source *b, struct mkperf_analysis *a);
 
 /* The address of a sample with MKPERF_SAMPLE_BLOCKED that runs: it has no callchain. */
 uint64_t mkperf_blocked_runs(void);

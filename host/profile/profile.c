@@ -7,49 +7,74 @@
 
 #include "base/sort.h"
 #include "base/xalloc.h"
-#include "blocked.h"
 #include "model/figures.h"
-#include "sched/analysis.h"
+#include "model/off_cpu.h"
 
 static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
                                   struct mkperf_error *e);
+static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
+                                      struct mkperf_error *e);
 
 static enum mkperf_status begin_sched(struct mkperf_profile *p,
                                       const struct mkperf_session *session, struct mkperf_error *e)
 {
     p->sched = mkperf_analysis_new();
     p->sched->order.cores = session->cores;
+    if (p->off_cpu && p->made) {
+        p->blocked = (struct mkperf_blocked_source){
+            .add = keep_sample, .self = p, .failed = &p->sched_failed};
+        mkperf_blocked_attach(&p->blocked, p->sched);
+    }
     if (p->utilisation) {
         p->util = (struct mkperf_utilisation){.filter = &p->filter,
                                               .slices = &p->slices,
                                               .on_run = p->runs ? add_run : NULL,
-                                              .self = p};
+                                              .self = p,
+                                              .failed = &p->sched_failed};
         mkperf_utilisation_attach(&p->util, p->sched);
     }
-    return p->keep_schedule ? mkperf_schedule_open(&p->schedule, p->sched, e) : MKPERF_OK;
+    return p->keep_schedule ? mkperf_schedule_open(&p->schedule, p->sched, &p->sched_failed, e)
+                            : MKPERF_OK;
+}
+
+/* The event of samples that are made from scheduling events, if they are. */
+static enum mkperf_status make_event(struct mkperf_profile *p, struct mkperf_session *session,
+                                     struct mkperf_error *e)
+{
+    p->off_cpu_event = mkperf_off_cpu_event(session);
+    p->made = p->runs || (p->off_cpu && p->off_cpu_event == MKPERF_MODEL_EVENTS);
+    if (!p->made) {
+        return MKPERF_OK;
+    }
+    if (!session->sched) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_INPUT, "%s",
+            p->runs ? "no scheduling events were recorded, by which to know how long each PD ran "
+                      "(mkperf record --sched)"
+                    : "neither samples of blocked threads nor scheduling events were recorded "
+                      "(mkperf record --off-cpu)");
+    }
+    session->nevents = 1;
+    session->event[0] = (struct mkperf_event){.user = true, .kernel = true, .period = 1};
+    snprintf(session->event[0].name, sizeof session->event[0].name, "%s",
+             p->runs ? MKPERF_RUN_TIME_EVENT : MKPERF_OFF_CPU_EVENT);
+    return MKPERF_OK;
 }
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *of, struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
-    struct mkperf_session made = *of;
-    const struct mkperf_session *session = p->runs ? &made : of;
+    struct mkperf_session session = *of;
 
-    made.nevents = 1;
-    made.event[0] = (struct mkperf_event){
-        .name = MKPERF_RUN_TIME_EVENT, .user = true, .kernel = true, .period = 1};
-    if (p->runs && !of->sched) {
-        return mkperf_error_set(
-            e, MKPERF_ERR_INPUT,
-            "no scheduling events were recorded, by which to know how long each PD ran (mkperf "
-            "record --sched)");
+    if (make_event(p, &session, e) != MKPERF_OK) {
+        return e->status;
     }
-    if (session->nevents == 0 && !(p->keep_schedule && session->sched)) {
+    if (session.nevents == 0 && !(p->keep_schedule && session.sched)) {
         return mkperf_no_samples(e);
     }
-    p->nevents = session->nevents;
+    p->nevents = session.nevents;
     p->first_ns = UINT64_MAX;
-    if (session->sched && p->sched == NULL && begin_sched(p, session, e) != MKPERF_OK) {
+    if (session.sched && p->sched == NULL && begin_sched(p, &session, e) != MKPERF_OK) {
         return e->status;
     }
     if (p->times &&
@@ -58,7 +83,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *of, str
          mkperf_spool_open(&p->marks, sizeof(struct mkperf_profile_mark), e) != MKPERF_OK)) {
         return e->status;
     }
-    mkperf_places_begin(&p->places, session);
+    mkperf_places_begin(&p->places, &session);
     return MKPERF_OK;
 }
 
@@ -119,10 +144,11 @@ static void count(struct mkperf_profile *p, const struct mkperf_sample *s, uint3
     p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
 }
 
-/* A sample, or a run as one. */
-static enum mkperf_status keep_sample(struct mkperf_profile *p, const struct mkperf_sample *s,
+/* A sample, or a run or a time of waiting as one. */
+static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
                                       struct mkperf_error *e)
 {
+    struct mkperf_profile *p = self;
     uint64_t key[MKPERF_PROFILE_WORDS_MAX];
     uint32_t slice;
 
@@ -153,7 +179,8 @@ static enum mkperf_status add_sample(void *self, const struct mkperf_sample *s,
 {
     struct mkperf_profile *p = self;
 
-    return p->runs ? MKPERF_OK : keep_sample(p, s, e);
+    return p->made || (p->off_cpu && s->event != p->off_cpu_event) ? MKPERF_OK
+                                                                   : keep_sample(p, s, e);
 }
 
 static enum mkperf_status add_run(void *self, const struct mkperf_core_interval *run,
@@ -177,7 +204,7 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     struct mkperf_profile *p = self;
 
     (void)e;
-    if (p->runs) {
+    if (p->made) {
         return MKPERF_OK;
     }
     p->nevents = session->nevents;
@@ -226,6 +253,14 @@ static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, stru
     return mkperf_spool_add(&p->marks, &kept, e);
 }
 
+static enum mkperf_status sched_status(const struct mkperf_profile *p, struct mkperf_error *e)
+{
+    if (p->sched_failed.status != MKPERF_OK) {
+        *e = p->sched_failed;
+    }
+    return p->sched_failed.status;
+}
+
 static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event,
                                     struct mkperf_error *e)
 {
@@ -234,12 +269,9 @@ static enum mkperf_status add_sched(void *self, const struct mkperf_sched *event
     if (p->sched == NULL) {
         return MKPERF_OK;
     }
+    p->schedule.lost += event->lost;
     mkperf_analysis_event(p->sched, event);
-    if (p->util.failed.status != MKPERF_OK) {
-        *e = p->util.failed;
-        return e->status;
-    }
-    return mkperf_schedule_event(&p->schedule, event, e);
+    return sched_status(p, e);
 }
 
 static enum mkperf_status add_lost(void *self, const struct mkperf_lost *l, struct mkperf_error *e)
@@ -264,8 +296,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     if (p->sched != NULL && p->utilisation) {
         mkperf_utilisation_end(&p->util);
     }
-    if (p->util.failed.status != MKPERF_OK) {
-        *e = p->util.failed;
+    if (sched_status(p, e) != MKPERF_OK) {
         return e->status;
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
@@ -293,14 +324,8 @@ const struct mkperf_sink_ops mkperf_profile_ops = {
 
 struct mkperf_sink mkperf_profile_sink(struct mkperf_profile *p)
 {
-    const struct mkperf_sink sink = {
+    return (struct mkperf_sink){
         .ops = &mkperf_profile_ops, .self = p, .leaves_only = p->leaves_only};
-
-    if (!p->off_cpu) {
-        return sink;
-    }
-    p->blocked = mkperf_blocked_new(sink);
-    return mkperf_blocked_sink(p->blocked);
 }
 
 struct mkperf_chain_head mkperf_profile_head(const struct mkperf_profile *p, uint32_t chain)
@@ -439,8 +464,6 @@ void mkperf_profile_free(struct mkperf_profile *p)
 {
     mkperf_analysis_free(p->sched);
     p->sched = NULL;
-    mkperf_blocked_free(p->blocked);
-    p->blocked = NULL;
     mkperf_places_free(&p->places);
     mkperf_hash_free(&p->chains);
     free(p->weight);

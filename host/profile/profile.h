@@ -11,6 +11,7 @@
 #define MKPERF_HOST_PROFILE_PROFILE_H
 
 #include "base/spool.h"
+#include "blocked.h"
 #include "cost.h"
 #include "filter.h"
 #include "model/warnings.h"
@@ -93,12 +94,15 @@ struct mkperf_profile {
     uint64_t lost[MKPERF_LOST_PLACES];
     uint64_t first_ns, last_ns; /* of samples, and with times of marks */
     struct mkperf_totals totals;
-    struct mkperf_cost cost;               /* after mkperf_profile_cost */
-    struct mkperf_blocked_source *blocked; /* with off_cpu */
-    struct mkperf_analysis *sched;         /* of scheduling events; NULL: none were recorded */
-    struct mkperf_schedule schedule;       /* if kept */
-    struct mkperf_utilisation util;        /* if kept */
-    struct mkperf_hash mark_keys;          /* PD, name (a text of the places) */
+    struct mkperf_cost cost;          /* after mkperf_profile_cost */
+    struct mkperf_analysis *sched;    /* of scheduling events; NULL: none were recorded */
+    struct mkperf_error sched_failed; /* the first error of what listens to it */
+    struct mkperf_blocked_source blocked;
+    bool made;              /* samples are made from scheduling events: without callchains */
+    uint32_t off_cpu_event; /* of the session: MKPERF_MODEL_EVENTS if it has none */
+    struct mkperf_schedule schedule; /* if kept */
+    struct mkperf_utilisation util;  /* if kept */
+    struct mkperf_hash mark_keys;    /* PD, name (a text of the places) */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;
     struct mkperf_profile_mark mark[MKPERF_PROFILE_MARKS]; /* the first ones */

@@ -4,8 +4,8 @@
 
 static void add(struct mkperf_schedule *s, struct mkperf_spool *spool, const void *record)
 {
-    if (s->failed.status == MKPERF_OK) {
-        mkperf_spool_add(spool, record, &s->failed);
+    if (s->failed->status == MKPERF_OK) {
+        mkperf_spool_add(spool, record, s->failed);
     }
 }
 
@@ -45,14 +45,15 @@ static void on_core(void *self, const struct mkperf_core_interval *i)
 }
 
 enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
-                                        struct mkperf_error *e)
+                                        struct mkperf_error *failed, struct mkperf_error *e)
 {
     s->open = true;
-    analysis->on_interval = on_interval;
-    analysis->on_call = on_call;
-    analysis->on_woken = on_woken;
-    analysis->on_core = on_core;
-    analysis->self = s;
+    s->failed = failed;
+    mkperf_analysis_listen(analysis, (struct mkperf_analysis_listener){.interval = on_interval,
+                                                                       .call = on_call,
+                                                                       .woken = on_woken,
+                                                                       .core = on_core,
+                                                                       .self = s});
     if (mkperf_spool_open(&s->intervals, sizeof(struct mkperf_interval), e) != MKPERF_OK ||
         mkperf_spool_open(&s->calls, sizeof(struct mkperf_schedule_call), e) != MKPERF_OK ||
         mkperf_spool_open(&s->wakings, sizeof(struct mkperf_woken), e) != MKPERF_OK) {
@@ -61,24 +62,10 @@ enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf
     return mkperf_spool_open(&s->gaps, sizeof(struct mkperf_core_interval), e);
 }
 
-enum mkperf_status mkperf_schedule_event(struct mkperf_schedule *s,
-                                         const struct mkperf_sched *event, struct mkperf_error *e)
-{
-    s->lost += event->lost;
-    if (s->failed.status != MKPERF_OK) {
-        *e = s->failed;
-    }
-    return s->failed.status;
-}
-
 enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_error *e)
 {
     if (!s->open) {
         return MKPERF_OK;
-    }
-    if (s->failed.status != MKPERF_OK) {
-        *e = s->failed;
-        return e->status;
     }
     if (mkperf_spool_map(&s->intervals, e) != MKPERF_OK ||
         mkperf_spool_map(&s->calls, e) != MKPERF_OK ||

@@ -23,16 +23,14 @@ struct mkperf_schedule {
     struct mkperf_spool calls;     /* struct mkperf_schedule_call */
     struct mkperf_spool gaps;      /* struct mkperf_core_interval: what ran is not known */
     struct mkperf_spool wakings;   /* struct mkperf_woken */
-    uint64_t lost;                 /* events, as far as gaps name them */
-    struct mkperf_error failed;    /* the first error of a file */
+    uint64_t lost;                 /* events, as far as gaps name them: counted by the profile */
+    struct mkperf_error *failed;
 };
 
-/* Keeps what `analysis` finds from now on. Errors: those of mkperf_spool_open. */
+/* Keeps what `analysis` finds from now on. Errors: those of mkperf_spool_open; *failed gets the first
+ * error of a file after that. */
 enum mkperf_status mkperf_schedule_open(struct mkperf_schedule *s, struct mkperf_analysis *analysis,
-                                        struct mkperf_error *e);
-/* Of each event, after the analysis had it. Errors: those of files, since the last call. */
-enum mkperf_status mkperf_schedule_event(struct mkperf_schedule *s,
-                                         const struct mkperf_sched *event, struct mkperf_error *e);
+                                        struct mkperf_error *failed, struct mkperf_error *e);
 /* The analysis has ended: makes the records accessible. Nothing to do if it is not open. */
 enum mkperf_status mkperf_schedule_map(struct mkperf_schedule *s, struct mkperf_error *e);
 void mkperf_schedule_close(struct mkperf_schedule *s);

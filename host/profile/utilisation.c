@@ -29,7 +29,7 @@ static void add(struct mkperf_utilisation *u, const struct mkperf_core_interval 
     MKPERF_GROW(u->ran_ns, u->ran_room, u->pds.count);
     u->ran_ns[pd] += ns;
     if (u->on_run != NULL) {
-        (void)u->on_run(u->self, run, &u->failed);
+        (void)u->on_run(u->self, run, u->failed);
     }
 }
 
@@ -48,12 +48,12 @@ static void on_core(void *self, const struct mkperf_core_interval *i)
         run.from = run.from > f->from_ns ? run.from : f->from_ns;
         to = to <= f->to_ns ? to : f->to_ns + 1;
     }
-    for (; run.from < to && u->failed.status == MKPERF_OK; run.from = run.to) {
+    for (; run.from < to && u->failed->status == MKPERF_OK; run.from = run.to) {
         run.to = to;
         if (quantum != 0 && to - run.from > quantum - run.from % quantum) {
             run.to = run.from + quantum - run.from % quantum;
         }
-        if (mkperf_time_slice(u->slices, run.from, &slice, &u->failed) == MKPERF_OK) {
+        if (mkperf_time_slice(u->slices, run.from, &slice, u->failed) == MKPERF_OK) {
             add(u, &run, slice);
         }
     }
@@ -61,8 +61,7 @@ static void on_core(void *self, const struct mkperf_core_interval *i)
 
 void mkperf_utilisation_attach(struct mkperf_utilisation *u, struct mkperf_analysis *a)
 {
-    a->self = u;
-    a->on_core = on_core;
+    mkperf_analysis_listen(a, (struct mkperf_analysis_listener){.core = on_core, .self = u});
 }
 
 void mkperf_utilisation_end(struct mkperf_utilisation *u)

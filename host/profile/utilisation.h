@@ -20,7 +20,8 @@ struct mkperf_utilisation {
     /* A PD, which may be the idle thread, ran within one slice; may be NULL. */
     enum mkperf_status (*on_run)(void *self, const struct mkperf_core_interval *run,
                                  struct mkperf_error *e);
-    void *self; /* of on_run */
+    void *self;                  /* of on_run */
+    struct mkperf_error *failed; /* gets the first error */
 
     struct mkperf_hash pds; /* PD and slice */
     uint64_t *ran_ns;       /* of each of these */
@@ -32,10 +33,9 @@ struct mkperf_utilisation {
     uint32_t core_room;
     struct mkperf_core_time *slice; /* of each slice, after the end: of the core that is known
                                      * longest; and unknown of all cores */
-    struct mkperf_error failed;     /* the first error */
 };
 
-/* Before the analysis's first event; it has no other callbacks then. */
+/* Before the analysis's first event. */
 void mkperf_utilisation_attach(struct mkperf_utilisation *u, struct mkperf_analysis *a);
 /* After the analysis has ended. */
 void mkperf_utilisation_end(struct mkperf_utilisation *u);

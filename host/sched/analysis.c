@@ -83,6 +83,11 @@ void mkperf_analysis_free(struct mkperf_analysis *a)
     free(a);
 }
 
+void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l)
+{
+    a->listener[a->nlisteners++] = l;
+}
+
 void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd)
 {
     MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);

@@ -154,6 +154,16 @@ struct mkperf_woken {
     uint32_t to, irq;
 };
 
+/* What is told of as it is found; NULL: not wanted. Intervals and whole calls in the order of their ends. */
+struct mkperf_analysis_listener {
+    void (*interval)(void *self, const struct mkperf_interval *i);
+    void (*call)(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end);
+    void (*woken)(void *self, const struct mkperf_woken *w);
+    void (*core)(void *self, const struct mkperf_core_interval *i); /* without a hole */
+    void *self;
+};
+enum { MKPERF_ANALYSIS_LISTENERS = 3 };
+
 struct mkperf_analysis {
     struct mkperf_order order;
     bool began;
@@ -171,13 +181,8 @@ struct mkperf_analysis {
     uint64_t events, gaps, gap_ns, switches;
     uint64_t calls_void; /* cut by a gap, or of which the beginning is not known */
     uint64_t calls_open; /* without a reply at the end */
-    /* May be set before the first event: each interval and each whole call, in the order of their
-     * ends. */
-    void (*on_interval)(void *self, const struct mkperf_interval *i);
-    void (*on_call)(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end);
-    void (*on_woken)(void *self, const struct mkperf_woken *w);
-    void (*on_core)(void *self, const struct mkperf_core_interval *i); /* without a hole */
-    void *self;
+    struct mkperf_analysis_listener listener[MKPERF_ANALYSIS_LISTENERS];
+    unsigned nlisteners;
     struct mkperf_session session; /* numbers and flags; its strings are not kept */
     struct mkperf_totals totals;   /* of the input, after the end; interactions NULL */
 };
@@ -185,6 +190,8 @@ struct mkperf_analysis {
 struct mkperf_analysis *mkperf_analysis_new(void);
 void mkperf_analysis_free(struct mkperf_analysis *a);
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a);
+/* Before the first event, MKPERF_ANALYSIS_LISTENERS times at most. */
+void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l);
 /* The same without a sink, for a caller that has events in any order of cores. */
 void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd);
 void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event);

@@ -5,6 +5,15 @@
 
 #include "analysis.h"
 
+#define SCHED_TELL(a, what, ...)                                             \
+    do {                                                                     \
+        for (unsigned k_ = 0; k_ < (a)->nlisteners; k_++) {                  \
+            if ((a)->listener[k_].what != NULL) {                            \
+                (a)->listener[k_].what((a)->listener[k_].self, __VA_ARGS__); \
+            }                                                                \
+        }                                                                    \
+    } while (0)
+
 /* machine.c: one event, in the order of time. */
 void sched_machine(void *self, const struct mkperf_sched *event);
 /* Counts a PD's time until now. */

@@ -59,16 +59,14 @@ static void count(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state s
         payer(a, pd)->consumed += ns;
     }
     sched_call_charge(a, pd, state, slice->by, ns);
-    if (a->on_interval != NULL) {
-        const struct mkperf_interval i = {.pd = pd,
-                                          .by = slice->by,
-                                          .core = slice->core,
-                                          .serving = p->serving,
-                                          .state = state,
-                                          .from = slice->from,
-                                          .to = slice->to};
-        a->on_interval(a->self, &i);
-    }
+    const struct mkperf_interval i = {.pd = pd,
+                                      .by = slice->by,
+                                      .core = slice->core,
+                                      .serving = p->serving,
+                                      .state = state,
+                                      .from = slice->from,
+                                      .to = slice->to};
+    SCHED_TELL(a, interval, &i);
 }
 
 void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
@@ -144,15 +142,13 @@ static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
     bool sent = kind != MKPERF_SCHED_IRQ && kind != MKPERF_SCHED_WAKE;
+    const struct mkperf_woken w = {.time = s->time_ns,
+                                   .kind = kind,
+                                   .from = sent ? s->from : MKPERF_SCHED_NOBODY,
+                                   .to = s->to,
+                                   .irq = s->irq};
 
-    if (a->on_woken != NULL) {
-        const struct mkperf_woken w = {.time = s->time_ns,
-                                       .kind = kind,
-                                       .from = sent ? s->from : MKPERF_SCHED_NOBODY,
-                                       .to = s->to,
-                                       .irq = s->irq};
-        a->on_woken(a->self, &w);
-    }
+    SCHED_TELL(a, woken, &w);
     enter(a, s->to, MKPERF_PD_READY, s->time_ns);
     if (!p->has_core) {
         p->core = s->core;
@@ -311,11 +307,9 @@ void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
 
     if (now > c->since) {
         *in += now - c->since;
-        if (a->on_core != NULL) {
-            const struct mkperf_core_interval i = {
-                .pd = c->running, .core = core, .from = c->since, .to = now};
-            a->on_core(a->self, &i);
-        }
+        const struct mkperf_core_interval i = {
+            .pd = c->running, .core = core, .from = c->since, .to = now};
+        SCHED_TELL(a, core, &i);
         c->since = now;
     }
 }

@@ -125,8 +125,8 @@ struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
 
     c->to = mkperf_analysis_sink(c->analysis);
     if (c->kind == MKPERF_PATH_CALL) {
-        c->analysis->self = c;
-        c->analysis->on_call = on_call;
+        mkperf_analysis_listen(c->analysis,
+                               (struct mkperf_analysis_listener){.call = on_call, .self = c});
     }
     return (struct mkperf_sink){.ops = &ops, .self = c, .leaves_only = true};
 }

@@ -44,9 +44,8 @@ void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a
                             uint64_t to_ns)
 {
     *t = (struct mkperf_timeline){.from_ns = from_ns, .to_ns = to_ns};
-    a->self = t;
-    a->on_interval = add_interval;
-    a->on_woken = add_arrow;
+    mkperf_analysis_listen(a, (struct mkperf_analysis_listener){
+                                  .interval = add_interval, .woken = add_arrow, .self = t});
 }
 
 void mkperf_timeline_free(struct mkperf_timeline *t)

@@ -3,7 +3,7 @@
  * Scheduling over time: what each PD did when, and what made it ready.
  *
  * Owns: the intervals of a window of time in memory, for the critical path. Filled by
- * an analysis (analysis.h) of which it takes the callbacks. Memory grows with the events in the
+ * an analysis (analysis.h), to which it listens. Memory grows with the events in the
  * window: 40 bytes an interval, 32 an arrow.
  *
  * The intervals of a PD follow each other without a hole, in the order of time. A gap and the time
@@ -27,7 +27,7 @@ struct mkperf_timeline {
     size_t narrows, arrow_room;
 };
 
-/* Takes the callbacks of `a`, before its first event. The window is everything: 0 to UINT64_MAX. */
+/* Listens to `a`, before its first event. The window is everything: 0 to UINT64_MAX. */
 void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a, uint64_t from_ns,
                             uint64_t to_ns);
 void mkperf_timeline_free(struct mkperf_timeline *t);

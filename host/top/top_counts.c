@@ -63,8 +63,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     if (session->sched && c->sched == NULL) {
         c->sched = mkperf_analysis_new();
         c->sched->order.cores = session->cores;
-        c->sched->on_interval = on_interval;
-        c->sched->self = c;
+        mkperf_analysis_listen(
+            c->sched, (struct mkperf_analysis_listener){.interval = on_interval, .self = c});
     }
     if (c->symbols != NULL && session->kernel_elf != NULL && c->kernel == NULL) {
         (void)mkperf_symbols_recorded(c->symbols, session->kernel_elf, &session->kernel_build_id,

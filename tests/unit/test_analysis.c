@@ -461,8 +461,8 @@ static void any_events(void **state)
     for (unsigned round = 0; round < 200; round++) {
         end(state);
         begin(state);
-        a->on_call = call_adds_up;
-        a->self = &calls;
+        mkperf_analysis_listen(
+            a, (struct mkperf_analysis_listener){.call = call_adds_up, .self = &calls});
         story_any(&story, round, 2000);
         story_end(&story);
         sums_hold();

@@ -227,7 +227,8 @@ static void sums(void **state)
         struct mkperf_analysis *a = mkperf_analysis_new();
         const struct report_filter all = {.has_time = false};
         struct mkperf_time_slices time = {.quantum_ns = seed * 7};
-        struct mkperf_utilisation u = {.filter = &all, .slices = &time};
+        struct mkperf_error failed = {.status = MKPERF_OK};
+        struct mkperf_utilisation u = {.filter = &all, .slices = &time, .failed = &failed};
         struct mkperf_session session = {.cores = 1};
         uint64_t ran[STORY_PDS] = {0}, unknown = 0;
         uint32_t words;
@@ -237,6 +238,7 @@ static void sums(void **state)
         any(seed);
         story_end(&story);
         mkperf_utilisation_end(&u);
+        assert_int_equal(failed.status, MKPERF_OK);
         for (uint32_t i = 0; i < u.pds.count; i++) {
             ran[*mkperf_hash_key(&u.pds, i, &words) & UINT32_MAX] += u.ran_ns[i];
             assert_true(u.ran_ns[i] <= time.quantum_ns);
