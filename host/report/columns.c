@@ -10,37 +10,23 @@
 
 enum { MIN_UNKNOWN_NS = 500 }; /* that is shown: half of the last digit */
 
+/* Words of struct report_row_key but the event, which always tells rows apart. */
+enum { PD = 1, NAME = 2, CORE = 4, MODE = 8, LINE = 16, DSO = 32, SLICE = 64 };
+
 struct column {
     const char *name;    /* as a key of rows; NULL: none */
     const char *field;   /* as a field of samples, perf script's name; NULL: none */
     const char *aliases; /* other names of either, separated by blanks */
     const char *title;
-    void (*key)(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                const struct mkperf_label *label, struct report_row_key *key);
+    unsigned words; /* that tell rows apart in it */
     void (*text)(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                  size_t n);
 };
-
-static void pd_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                   const struct mkperf_label *label, struct report_row_key *key)
-{
-    (void)f;
-    (void)head;
-    key->pd = label->pd;
-}
 
 static void pd_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                     size_t n)
 {
     snprintf(text, n, "%s", mkperf_profile_pd_name(f->profile, key->pd));
-}
-
-static void util_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                     const struct mkperf_label *label, struct report_row_key *key)
-{
-    (void)f;
-    key->pd = label->pd;
-    key->slice = head->slice;
 }
 
 /* By scheduling events, whatever the samples are of. A gap is in no share: of the whole recording the
@@ -60,14 +46,6 @@ static void util_text(const struct mkperf_frames *f, const struct report_row_key
     }
 }
 
-static void time_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                     const struct mkperf_label *label, struct report_row_key *key)
-{
-    (void)f;
-    (void)label;
-    key->slice = head->slice;
-}
-
 /* When the slice begins, in seconds, as perf. */
 static void time_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                       size_t n)
@@ -82,26 +60,11 @@ static void time_text(const struct mkperf_frames *f, const struct report_row_key
     }
 }
 
-static void mode_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                     const struct mkperf_label *label, struct report_row_key *key)
-{
-    (void)f;
-    (void)head;
-    key->kernel = label->kernel;
-}
-
 static void mode_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                       size_t n)
 {
     (void)f;
     snprintf(text, n, "[%c]", key->kernel ? 'k' : '.');
-}
-
-static void symbol_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                       const struct mkperf_label *label, struct report_row_key *key)
-{
-    mode_key(f, head, label, key);
-    key->name = label->name;
 }
 
 static void symbol_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
@@ -110,26 +73,10 @@ static void symbol_text(const struct mkperf_frames *f, const struct report_row_k
     snprintf(text, n, "[%c] %s", key->kernel ? 'k' : '.', mkperf_frames_text(f, key->name));
 }
 
-static void event_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                      const struct mkperf_label *label, struct report_row_key *key)
-{
-    (void)f;
-    (void)label;
-    key->event = head->event;
-}
-
 static void event_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                        size_t n)
 {
     snprintf(text, n, "%s", f->profile->places.session.event[key->event].name);
-}
-
-static void core_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                     const struct mkperf_label *label, struct report_row_key *key)
-{
-    (void)f;
-    (void)label;
-    key->core = head->core;
 }
 
 static void core_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
@@ -139,32 +86,10 @@ static void core_text(const struct mkperf_frames *f, const struct report_row_key
     snprintf(text, n, "%03" PRIu32, key->core); /* as perf */
 }
 
-static void line_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                     const struct mkperf_label *label, struct report_row_key *key)
-{
-    (void)f;
-    (void)head;
-    key->line = label->line;
-}
-
 static void line_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
                       size_t n)
 {
     snprintf(text, n, "%s", mkperf_frames_text(f, key->line));
-}
-
-/* PDs that run the same program have one. */
-static void dso_key(const struct mkperf_frames *f, const struct mkperf_chain_head *head,
-                    const struct mkperf_label *label, struct report_row_key *key)
-{
-    const struct mkperf_places *s = &f->profile->places;
-    const char *elf = label->pd < s->npds ? s->pd[label->pd].elf : NULL;
-
-    (void)head;
-    key->dso = label->kernel && s->kernel_elf != NULL ? 1 : 0;
-    for (uint32_t i = 0; !label->kernel && elf != NULL && key->dso == 0; i++) {
-        key->dso = s->pd[i].elf != NULL && strcmp(s->pd[i].elf, elf) == 0 ? 2 + i : 0;
-    }
 }
 
 static void dso_text(const struct mkperf_frames *f, const struct report_row_key *key, char *text,
@@ -182,20 +107,20 @@ static void dso_text(const struct mkperf_frames *f, const struct report_row_key 
 /* clang-format off */
 static const struct column columns[REPORT_COLUMNS] = {
     /*                       -s        -F         other names                 title */
-    [REPORT_SORT_PD]      = {"pd",     "comm",    "",                         "PD",     pd_key, pd_text},
-    [REPORT_SORT_SYMBOL]  = {"symbol", "sym",     "",                         "Symbol", symbol_key, symbol_text},
-    [REPORT_SORT_EVENT]   = {"event",  "event",   "",                         "Event",  event_key, event_text},
-    [REPORT_SORT_CORE]    = {"core",   "cpu",     "",                         "Core",   core_key, core_text},
-    [REPORT_SORT_MODE]    = {"mode",   NULL,      "cpumode",                  "Mode",   mode_key, mode_text},
-    [REPORT_SORT_LINE]    = {"line",   "srcline", "",                         "Line",   line_key, line_text},
-    [REPORT_SORT_DSO]     = {"dso",    "dso",     "elf",                      "ELF",    dso_key, dso_text},
-    [REPORT_SORT_TIME]    = {"time",   "time",    "",                         "Time",   time_key, time_text},
-    [REPORT_SORT_UTIL]    = {"util",   NULL,      "utilisation utilization",  "Ran",    util_key, util_text},
-    [REPORT_FIELD_TID]    = {NULL,     "tid",     "",                         NULL,     NULL, NULL},
-    [REPORT_FIELD_PID]    = {NULL,     "pid",     "",                         NULL,     NULL, NULL},
-    [REPORT_FIELD_PERIOD] = {NULL,     "period",  "",                         NULL,     NULL, NULL},
-    [REPORT_FIELD_IP]     = {NULL,     "ip",      "",                         NULL,     NULL, NULL},
-    [REPORT_FIELD_SYMOFF] = {NULL,     "symoff",  "",                         NULL,     NULL, NULL},
+    [REPORT_SORT_PD]      = {"pd",     "comm",    "",                         "PD",     PD, pd_text},
+    [REPORT_SORT_SYMBOL]  = {"symbol", "sym",     "",                         "Symbol", NAME | MODE, symbol_text},
+    [REPORT_SORT_EVENT]   = {"event",  "event",   "",                         "Event",  0, event_text},
+    [REPORT_SORT_CORE]    = {"core",   "cpu",     "",                         "Core",   CORE, core_text},
+    [REPORT_SORT_MODE]    = {"mode",   NULL,      "cpumode",                  "Mode",   MODE, mode_text},
+    [REPORT_SORT_LINE]    = {"line",   "srcline", "",                         "Line",   LINE, line_text},
+    [REPORT_SORT_DSO]     = {"dso",    "dso",     "elf",                      "ELF",    DSO, dso_text},
+    [REPORT_SORT_TIME]    = {"time",   "time",    "",                         "Time",   SLICE, time_text},
+    [REPORT_SORT_UTIL]    = {"util",   NULL,      "utilisation utilization",  "Ran",    PD | SLICE, util_text},
+    [REPORT_FIELD_TID]    = {NULL,     "tid",     "",                         NULL,     0, NULL},
+    [REPORT_FIELD_PID]    = {NULL,     "pid",     "",                         NULL,     0, NULL},
+    [REPORT_FIELD_PERIOD] = {NULL,     "period",  "",                         NULL,     0, NULL},
+    [REPORT_FIELD_IP]     = {NULL,     "ip",      "",                         NULL,     0, NULL},
+    [REPORT_FIELD_SYMOFF] = {NULL,     "symoff",  "",                         NULL,     0, NULL},
 };
 /* clang-format on */
 
@@ -211,11 +136,42 @@ bool report_columns_have(const struct report_column_list *list, enum report_colu
     return false;
 }
 
-void report_column_key(enum report_column_id column, const struct mkperf_frames *f,
-                       const struct mkperf_chain_head *head, const struct mkperf_label *label,
-                       struct report_row_key *key)
+/* PDs that run the same program have one. */
+static uint32_t dso_of(const struct mkperf_places *s, const struct mkperf_label *label)
 {
-    columns[column].key(f, head, label, key);
+    const char *elf = label->pd < s->npds ? s->pd[label->pd].elf : NULL;
+
+    if (label->kernel) {
+        return s->kernel_elf != NULL ? 1 : 0;
+    }
+    for (uint32_t i = 0; elf != NULL && i < s->npds; i++) {
+        if (s->pd[i].elf != NULL && strcmp(s->pd[i].elf, elf) == 0) {
+            return 2 + i;
+        }
+    }
+    return 0;
+}
+
+struct report_row_key report_columns_key(const struct report_column_list *list,
+                                         const struct mkperf_frames *f,
+                                         const struct mkperf_chain_head *head,
+                                         const struct mkperf_label *label)
+{
+    unsigned words = 0;
+
+    for (unsigned i = 0; i < list->n; i++) {
+        words |= columns[list->column[i]].words;
+    }
+    return (struct report_row_key){
+        .pd = words & PD ? label->pd : 0,
+        .name = words & NAME ? label->name : 0,
+        .core = words & CORE ? head->core : 0,
+        .kernel = words & MODE ? label->kernel : 0,
+        .line = words & LINE ? label->line : 0,
+        .event = head->event,
+        .dso = words & DSO ? dso_of(&f->profile->places, label) : 0,
+        .slice = words & SLICE ? head->slice : 0,
+    };
 }
 
 void report_column_text(enum report_column_id column, const struct mkperf_frames *f,

@@ -47,10 +47,11 @@ struct report_column_list {
 
 bool report_columns_have(const struct report_column_list *list, enum report_column_id column);
 
-/* Fills in what tells rows apart in a column, for a function of a chain. */
-void report_column_key(enum report_column_id column, const struct mkperf_frames *f,
-                       const struct mkperf_chain_head *head, const struct mkperf_label *label,
-                       struct report_row_key *key);
+/* What tells rows apart in these columns, for a function of a chain; and the event, always. */
+struct report_row_key report_columns_key(const struct report_column_list *list,
+                                         const struct mkperf_frames *f,
+                                         const struct mkperf_chain_head *head,
+                                         const struct mkperf_label *label);
 /* The text of a column of a row: in buffer, of n bytes. Only of columns of rows. */
 void report_column_text(enum report_column_id column, const struct mkperf_frames *f,
                         const struct report_row_key *key, char *buffer, size_t n);

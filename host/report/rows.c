@@ -30,12 +30,8 @@ struct report_row_key report_row_key(const struct mkperf_frames *f, const struct
 {
     struct mkperf_chain_head head = mkperf_profile_head(f->profile, chain);
     struct mkperf_label label = mkperf_frames_label(f, function);
-    struct report_row_key key = {.event = head.event};
 
-    for (unsigned i = 0; i < o->keys.n; i++) {
-        report_column_key(o->keys.column[i], f, &head, &label, &key);
-    }
-    return key;
+    return report_columns_key(&o->keys, f, &head, &label);
 }
 
 static struct report_row *row_of(struct report_rows *rows, struct report_row_key k)
