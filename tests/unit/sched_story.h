@@ -65,8 +65,7 @@ static inline void story_pass(struct story *s, struct mkperf_sched event)
     s->last = event.time_ns > s->last ? event.time_ns : s->last;
     assert_true(s->events < STORY_EVENTS);
     s->kept[s->events++] = event;
-    if (s->sink.ops->sched != NULL &&
-        s->sink.ops->sched(s->sink.self, &event, &s->e) != MKPERF_OK) {
+    if (mkperf_sink_sched(&s->sink, &event, &s->e) != MKPERF_OK) {
         fail_msg("%s", s->e.text);
     }
 }
@@ -122,7 +121,7 @@ static inline void story_end(struct story *s)
     for (unsigned i = 0; i < s->events; i++) {
         t.sched_events += s->kept[i].kind != MKPERF_SCHED_GAP;
     }
-    if (s->sink.ops->end != NULL && s->sink.ops->end(s->sink.self, &t, &s->e) != MKPERF_OK) {
+    if (mkperf_sink_end(&s->sink, &t, &s->e) != MKPERF_OK) {
         fail_msg("%s", s->e.text);
     }
 }
