@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 
     mkperf_process_init();
     if (c != NULL) {
-        return c->run(argc, argv);
+        return mkperf_command_main(c, argc, argv);
     }
     if (argc < 2) {
         mkperf_help_overview(stderr);
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     }
     c = mkperf_command_by_name(argv[1]);
     if (c != NULL) {
-        return c->run(argc - 1, argv + 1);
+        return mkperf_command_main(c, argc - 1, argv + 1);
     }
     return mkperf_no_command(argv[1]);
 }

@@ -290,20 +290,30 @@ enum mkperf_status mkperf_given_number(const struct mkperf_given *g, uint64_t mi
     return mkperf_given_bad(g, want);
 }
 
-int mkperf_command_main(const struct mkperf_command *c, void *self, int argc, char **argv,
-                        enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
-                                                     struct mkperf_error *e))
+int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv)
 {
+    void *self = mkperf_xcalloc(1, c->self.bytes);
     struct mkperf_error e = {.status = MKPERF_OK};
     struct mkperf_args args;
-    enum mkperf_status status = mkperf_args_parse(c, self, argc, argv, &args, &e);
 
+    if (c->self.initial != NULL) {
+        memcpy(self, c->self.initial, c->self.bytes);
+    }
+    if (c->init != NULL) {
+        c->init(self, argc, argv);
+    }
+    enum mkperf_status status = mkperf_args_parse(c, self, argc, argv, &args, &e);
     if (status == MKPERF_OK && !args.helped) {
-        status = parsed(self, &args, &e);
+        status = c->run(self, &args, &e);
     }
-    if (status != MKPERF_OK) {
-        fprintf(stderr, "mkperf %s: %s\n", c->name, e.text);
+    if (status != MKPERF_OK && e.text[0] != '\0') {
+        fprintf(stderr, "mkperf%s%s: %s\n", c->bare_errors ? "" : " ",
+                c->bare_errors ? "" : c->name, e.text);
     }
+    if (c->end != NULL) {
+        c->end(self);
+    }
+    free(self);
     return (int)status;
 }
 

@@ -116,6 +116,12 @@ struct mkperf_help_section {
     mkperf_list *list; /* terms, below the text; NULL */
 };
 
+struct mkperf_args {
+    bool helped; /* --help was answered: nothing more to do */
+    int n;
+    char **operand;
+};
+
 struct mkperf_command {
     const char *name, *summary;
     const char *synopsis;    /* behind the name */
@@ -131,16 +137,32 @@ struct mkperf_command {
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */
     unsigned statuses;    /* 1 << status for each that it may end with; see error.h */
-    int (*run)(int argc, char **argv);
+    bool bare_errors;     /* they are printed without the command's name */
+    struct {
+        size_t bytes;
+        const void *initial;                         /* NULL: zeros */
+    } self;                                          /* its state, into which options are parsed */
+    void (*init)(void *self, int argc, char **argv); /* before that, what is no constant; NULL */
+    enum mkperf_status (*run)(void *self, const struct mkperf_args *args, struct mkperf_error *e);
+    void (*end)(void *self); /* in any case; NULL */
 };
+
+/* For the row self: a state of that type, and what is not zero in it. */
+#define MKPERF_SELF(type, ...)      \
+    {                               \
+        sizeof(type), &(const type) \
+        {                           \
+            __VA_ARGS__             \
+        }                           \
+    }
+
+/*
+ * Runs a command with argv[0] = its name: makes its state, parses into it, runs unless help was
+ * requested, prints an error after the command's name unless it has no text. Returns the exit status.
+ */
+int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv);
 
 /* ---- parsing ---- */
-
-struct mkperf_args {
-    bool helped; /* --help was answered: nothing more to do */
-    int n;
-    char **operand;
-};
 
 /*
  * Parses options into self, in their order; the operands go into *args (of argv, which may be
@@ -162,14 +184,6 @@ enum mkperf_status mkperf_given_unknown(const struct mkperf_given *g);
 enum mkperf_status mkperf_usage_error(struct mkperf_error *e, const char *command,
                                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/*
- * The body of most commands: parse into self, run unless help was requested, print an error after
- * the command's name. Returns the exit status.
- */
-int mkperf_command_main(const struct mkperf_command *c, void *self, int argc, char **argv,
-                        enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
-                                                     struct mkperf_error *e));
 
 /* "mkperf ARGV..." as one string, to be freed. */
 char *mkperf_command_line(int argc, char **argv);

@@ -33,11 +33,6 @@ extern const struct mkperf_command mkperf_top_command;
 extern const struct mkperf_command mkperf_toperf_command;
 extern const struct mkperf_command mkperf_view_command;
 
-/* What `mkperf dump` has of `mkperf record`, in cmd_record.c: parses into a struct
- * mkperf_record_options by c's groups, and records; dump: fetches a flight recording instead of
- * starting anything. The result is the exit status. */
-int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char **argv);
-
 /* Reports an unknown command and suggests the most similar one. Returns the exit status. */
 int mkperf_no_command(const char *name);
 

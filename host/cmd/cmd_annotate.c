@@ -130,13 +130,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-static int annotate_main(int argc, char **argv)
-{
-    struct command c = {.input = "perf.data", .limit = 1, .style = {.source = true}};
-
-    return mkperf_command_main(&mkperf_annotate_command, &c, argc, argv, run);
-}
-
 const struct mkperf_command mkperf_annotate_command = {
     .name = "annotate",
     .summary = "show a function's instructions and their shares",
@@ -152,5 +145,7 @@ const struct mkperf_command mkperf_annotate_command = {
                 {&mkperf_colour_options, offsetof(struct command, colour)}},
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = annotate_main,
+    .self =
+        MKPERF_SELF(struct command, .input = "perf.data", .limit = 1, .style = {.source = true}),
+    .run = run,
 };

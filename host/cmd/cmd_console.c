@@ -55,6 +55,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
         return mkperf_usage_error(e, "console", "no target (-t)");
     }
     c->talk.stop = mkperf_process_interrupts();
+    c->talk.options.link.reconnect_s = MKPERF_RECONNECT_S;
     status = console_open(c, e);
     if (status == MKPERF_OK && c->commands != NULL) {
         status = from_text(c, e);
@@ -63,19 +64,11 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     } else if (status == MKPERF_OK) {
         status = console_stream(c, e);
     }
-    return console_close(c, status, e);
-}
-
-static int console_main(int argc, char **argv)
-{
-    struct console *c = mkperf_xcalloc(1, sizeof *c);
-    int status;
-
-    c->talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
-    c->talk.options.link.reconnect_s = MKPERF_RECONNECT_S;
-    status = mkperf_command_main(&mkperf_console_command, c, argc, argv, run);
-    status = status == MKPERF_OK && c->refused ? MKPERF_ERR_REFUSED : status;
-    free(c);
+    status = console_close(c, status, e);
+    if (status == MKPERF_OK && c->refused) {
+        e->text[0] = '\0'; /* it was printed */
+        return MKPERF_ERR_REFUSED;
+    }
     return status;
 }
 
@@ -93,5 +86,7 @@ const struct mkperf_command mkperf_console_command = {
                 {&mkperf_control_options, offsetof(struct console, talk.options.link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = console_main,
+    .self = {.bytes = sizeof(struct console)},
+    .init = mkperf_talk_init,
+    .run = run,
 };

@@ -143,13 +143,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                                     c->out.path);
 }
 
-static int convert_main(int argc, char **argv)
-{
-    struct mkperf_conversion c = {.input = NULL};
-
-    return mkperf_conversion_main(&mkperf_convert_command, &c, argc, argv, run);
-}
-
 const struct mkperf_command mkperf_convert_command = {
     .name = "convert",
     .summary = "write a profile in another format: flame graph, pprof, ...",
@@ -169,5 +162,8 @@ const struct mkperf_command mkperf_convert_command = {
                 "mkperf convert samples.json --build-dir build -o perf.data\n"
                 "mkperf convert new.data --diff old.data -o diff.svg",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = convert_main,
+    .self = MKPERF_SELF(struct mkperf_conversion, .command = "convert"),
+    .init = mkperf_conversion_init,
+    .run = run,
+    .end = mkperf_conversion_end,
 };

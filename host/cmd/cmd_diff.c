@@ -399,14 +399,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-static int diff_main(int argc, char **argv)
-{
-    struct command c = {
-        .confidence = 95, .order = BY_CHANGE, .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}};
-
-    return mkperf_command_main(&mkperf_diff_command, &c, argc, argv, run);
-}
-
 const struct mkperf_command mkperf_diff_command = {
     .name = "diff",
     .summary = "compare two profiles: which shares grew",
@@ -421,5 +413,7 @@ const struct mkperf_command mkperf_diff_command = {
     .operands_min = SIDES,
     .operands_max = SIDES,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = diff_main,
+    .self = MKPERF_SELF(struct command, .confidence = 95, .order = BY_CHANGE,
+                        .keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}),
+    .run = run,
 };

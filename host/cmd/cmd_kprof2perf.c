@@ -66,18 +66,11 @@ static const struct mkperf_option_group group = {options, set};
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
+    struct mkperf_conversion *c = self;
+
     (void)args;
-    return mkperf_conversion_run(self, e);
-}
-
-static int kprof2perf_main(int argc, char **argv)
-{
-    struct mkperf_conversion c = {.input = "-",
-                                  .format = mkperf_format_by_name("perf"),
-                                  .in = {.from = "kprof"},
-                                  .out = {.path = "-"}};
-
-    return mkperf_conversion_main(&mkperf_kprof2perf_command, &c, argc, argv, run);
+    c->format = mkperf_format_by_name("perf");
+    return mkperf_conversion_run(c, e);
 }
 
 const struct mkperf_command mkperf_kprof2perf_command = {
@@ -89,5 +82,9 @@ const struct mkperf_command mkperf_kprof2perf_command = {
         "name did. A link named kprof2perf to mkperf behaves as this.",
     .options = {{&group, 0}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = kprof2perf_main,
+    .self = MKPERF_SELF(struct mkperf_conversion, .command = "kprof2perf", .input = "-",
+                        .in = {.from = "kprof"}, .out = {.path = "-"}),
+    .init = mkperf_conversion_init,
+    .run = run,
+    .end = mkperf_conversion_end,
 };

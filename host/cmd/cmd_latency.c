@@ -4,11 +4,9 @@
  *
  * Owns: the command line and when what is printed. The numbers are sched/'s and the target's.
  */
-#include <stdlib.h>
 
 #include "base/printout.h"
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "import/input.h"
 #include "link/latency_query.h"
@@ -21,11 +19,11 @@ enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000 };
 
 struct command {
+    struct mkperf_talk talk; /* first: mkperf_talk_init */
     const char *input, *separator, *output;
     bool json, path;
     struct mkperf_path_choice choice;
     uint64_t interval_ms;
-    struct mkperf_talk talk;
 };
 
 static const struct mkperf_option options[] = {
@@ -302,18 +300,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return mkperf_printout_close(&out, e);
 }
 
-static int latency_main(int argc, char **argv)
-{
-    struct command *c = mkperf_xcalloc(1, sizeof *c);
-    int status;
-
-    c->talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
-    status = mkperf_command_main(&mkperf_latency_command, c, argc, argv, run);
-    mkperf_talk_close(&c->talk);
-    free(c);
-    return status;
-}
-
 const struct mkperf_command mkperf_latency_command = {
     .name = "latency",
     .summary = "show latencies: calls, wake-ups, PDs, budgets",
@@ -333,5 +319,8 @@ const struct mkperf_command mkperf_latency_command = {
                 "mkperf latency\n"
                 "mkperf latency -t tcp:192.168.1.5 -I 1000",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = latency_main,
+    .self = {.bytes = sizeof(struct command)},
+    .init = mkperf_talk_init,
+    .run = run,
+    .end = mkperf_talk_end,
 };

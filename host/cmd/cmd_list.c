@@ -7,10 +7,8 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "link/talk.h"
 #include "pmu/cpu_events.h"
@@ -18,10 +16,10 @@
 enum { MAX_LISTED = 1024, ATTEMPTS = 3 };
 
 struct list {
-    struct mkperf_talk talk;
-    const char *cpu;     /* NULL: the target's */
-    const char *pattern; /* part of a name, NULL: all */
-    bool last;           /* the last part of the target's list arrived */
+    struct mkperf_talk talk; /* first: mkperf_talk_init */
+    const char *cpu;         /* NULL: the target's */
+    const char *pattern;     /* part of a name, NULL: all */
+    bool last;               /* the last part of the target's list arrived */
     unsigned n;
     mkperf_EventInfo event[MAX_LISTED];
 };
@@ -136,6 +134,9 @@ static void print_table(const struct list *l, const char *cpu)
 
 static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
 {
+    l->talk.control = on_control;
+    l->talk.self = l;
+    l->talk.options.link.watch = true;
     if (mkperf_talk_open(&l->talk, e) != MKPERF_OK || fetch(l, e) != MKPERF_OK) {
         return e->status;
     }
@@ -169,21 +170,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return MKPERF_OK;
 }
 
-static int list_main(int argc, char **argv)
-{
-    struct list *l = mkperf_xcalloc(1, sizeof *l);
-    int status;
-
-    l->talk.control = on_control;
-    l->talk.self = l;
-    l->talk.options.link =
-        (struct mkperf_peer_options){.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .watch = true};
-    status = mkperf_command_main(&mkperf_list_command, l, argc, argv, run);
-    mkperf_talk_close(&l->talk);
-    free(l);
-    return status;
-}
-
 const struct mkperf_command mkperf_list_command = {
     .name = "list",
     .summary = "show the events that a target can count",
@@ -199,5 +185,8 @@ const struct mkperf_command mkperf_list_command = {
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help},
                  {.title = "Tables", .list = put_tables}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
-    .run = list_main,
+    .self = {.bytes = sizeof(struct list)},
+    .init = mkperf_talk_init,
+    .run = run,
+    .end = mkperf_talk_end,
 };

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `mkperf record`: a target's samples, or a capture's, into a perf.data file.
+ * `mkperf record`: a target's samples, or a capture's, into a perf.data file; `mkperf dump`: those of
+ * a flight recording.
  *
  * Owns: the messages (console text of the target, progress, summary), signals, and the end of the
  * output. After the first sample, every end but a disk error finishes the file.
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/console_text.h"
 #include "base/printable.h"
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "link/flight_start.h"
 #include "link/pd_choice.h"
@@ -25,7 +24,7 @@
 #include "model/plausible.h"
 
 struct record {
-    struct mkperf_record_options options;
+    struct mkperf_record_options options; /* first: the options' groups */
     struct mkperf_recorder recorder;
     struct mkperf_plausible *plausible; /* in front of the recorder's perfdata */
     struct mkperf_only_cores only;      /* in front of that: -C where the target samples all */
@@ -351,56 +350,56 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
     return status;
 }
 
-static void complain(const struct record *rec, const struct mkperf_error *e)
+static void init(void *self, int argc, char **argv)
 {
-    fprintf(stderr, "mkperf: %s\n", e->text);
-    if (e->status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
-        rec->recorder.stream->began && strcmp(rec->options.output, "-") != 0) {
-        fprintf(stderr,
-                "mkperf: the written part can be recovered with: mkperf recover %s.partial\n",
-                rec->options.output);
-    }
+    struct record *rec = self;
+
+    mkperf_record_options_init(&rec->options, argc, argv);
 }
 
-/* What record and dump have in common. */
-int mkperf_record_main(const struct mkperf_command *c, bool dump, int argc, char **argv)
+static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
-    struct record *rec = mkperf_xcalloc(1, sizeof *rec);
-    struct mkperf_error e = {.status = MKPERF_OK};
-    struct mkperf_args args;
-    enum mkperf_status status;
+    struct record *rec = self;
+    struct mkperf_record_options *o = &rec->options;
 
-    rec->dump = dump;
+    (void)args;
+    if (mkperf_record_options_finish(o, rec->dump ? "dump" : "record", e) != MKPERF_OK ||
+        mkperf_flight_check(o, e) != MKPERF_OK) {
+        return e->status;
+    }
     rec->text.print = show_line;
     rec->text.self = rec;
-    mkperf_record_options_init(&rec->options, argc, argv);
-    status = mkperf_args_parse(c, &rec->options, argc, argv, &args, &e);
-    if (status == MKPERF_OK && !args.helped) {
-        status = mkperf_record_options_finish(&rec->options, c->name, &e);
+    rec->interrupts = mkperf_process_interrupts();
+    rec->drawn_s = mkperf_now_s(); /* the first rate is that since now */
+    rec->terminal = !o->quiet && isatty(STDERR_FILENO);
+    enum mkperf_status status = o->configure.overwrite ? mkperf_flight_start(o, e) : record(rec, e);
+    if (status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
+        rec->recorder.stream->began && strcmp(o->output, "-") != 0) {
+        fprintf(stderr,
+                "mkperf: %s\n"
+                "mkperf: the written part can be recovered with: mkperf recover %s.partial\n",
+                e->text, o->output);
+        e->text[0] = '\0';
     }
-    if (status == MKPERF_OK && !args.helped) {
-        status = mkperf_flight_check(&rec->options, &e);
-    }
-    if (status == MKPERF_OK && !args.helped) {
-        rec->interrupts = mkperf_process_interrupts();
-        rec->drawn_s = mkperf_now_s(); /* the first rate is that since now */
-        rec->terminal = !rec->options.quiet && isatty(STDERR_FILENO);
-        status = rec->options.configure.overwrite ? mkperf_flight_start(&rec->options, &e)
-                                                  : record(rec, &e);
-    }
-    if (status != MKPERF_OK) {
-        complain(rec, &e);
-    }
+    return status;
+}
+
+static enum mkperf_status run_dump(void *self, const struct mkperf_args *args,
+                                   struct mkperf_error *e)
+{
+    struct record *rec = self;
+
+    rec->dump = true;
+    return run(self, args, e);
+}
+
+static void end(void *self)
+{
+    struct record *rec = self;
+
     mkperf_plausible_free(rec->plausible);
     mkperf_recorder_free(&rec->recorder);
     mkperf_record_options_free(&rec->options);
-    free(rec);
-    return (int)status;
-}
-
-static int record_main(int argc, char **argv)
-{
-    return mkperf_record_main(&mkperf_record_command, false, argc, argv);
 }
 
 const struct mkperf_command mkperf_record_command = {
@@ -426,5 +425,43 @@ const struct mkperf_command mkperf_record_command = {
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
                    "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = record_main,
+    .bare_errors = true,
+    .self = {.bytes = sizeof(struct record)},
+    .init = init,
+    .run = run,
+    .end = end,
+};
+
+static const struct mkperf_option dump_options[] = {
+    {.name = "wait",
+     .help = "wait until a fault, a mark or a stop has ended the recording",
+     .store = MKPERF_SETS(struct mkperf_record_options, wait)},
+    {.id = 0},
+};
+
+static const struct mkperf_option_group dump_group = {dump_options, NULL};
+
+const struct mkperf_command mkperf_dump_command = {
+    .name = "dump",
+    .summary = "fetch the samples of the flight recorder",
+    .synopsis = "-t TARGET [options]",
+    .description =
+        "Writes the samples that mkperf record --overwrite has kept on the target into a perf.data "
+        "file. They stay there and can be fetched again, until the next recording. A recording "
+        "that still runs continues.",
+    .options = {{&mkperf_link_options, offsetof(struct mkperf_record_options, link)},
+                {&mkperf_names_options, 0},
+                {&mkperf_kernel_options, 0},
+                {&dump_group, 0},
+                {&mkperf_output_options, 0},
+                {&mkperf_control_options, offsetof(struct mkperf_record_options, link)}},
+    .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
+    .examples = "mkperf record -t tcp:10.0.0.5 --overwrite --dump-on-fault server\n"
+                "mkperf dump -t tcp:10.0.0.5 --wait --elf-path build",
+    .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
+    .bare_errors = true,
+    .self = {.bytes = sizeof(struct record)},
+    .init = init,
+    .run = run_dump,
+    .end = end,
 };

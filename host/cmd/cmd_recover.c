@@ -36,13 +36,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return MKPERF_OK;
 }
 
-static int recover_main(int argc, char **argv)
-{
-    const char *output = NULL;
-
-    return mkperf_command_main(&mkperf_recover_command, &output, argc, argv, run);
-}
-
 const struct mkperf_command mkperf_recover_command = {
     .name = "recover",
     .summary = "finish the file of a recorder that was killed",
@@ -54,5 +47,6 @@ const struct mkperf_command mkperf_recover_command = {
     .operands_min = 1,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = recover_main,
+    .self = {.bytes = sizeof(const char *)}, /* output */
+    .run = run,
 };

@@ -396,15 +396,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                : run_profile(self, e);
 }
 
-static int report_main(int argc, char **argv)
-{
-    struct command c = {
-        .input = default_input,
-        .report = {.keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}, .graph_limit = 0.5}};
-
-    return mkperf_command_main(&mkperf_report_command, &c, argc, argv, run);
-}
-
 const struct mkperf_command mkperf_report_command = {
     .name = "report",
     .summary = "show a profile: where the time was spent",
@@ -421,5 +412,8 @@ const struct mkperf_command mkperf_report_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = report_main,
+    .self = MKPERF_SELF(
+        struct command, .input = default_input,
+        .report = {.keys = {{REPORT_SORT_PD, REPORT_SORT_SYMBOL}, 2}, .graph_limit = 0.5}),
+    .run = run,
 };

@@ -237,13 +237,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-static int script_main(int argc, char **argv)
-{
-    struct command c = {.input = "perf.data", .fields = FIELD_DEFAULT};
-
-    return mkperf_command_main(&mkperf_script_command, &c, argc, argv, run);
-}
-
 const struct mkperf_command mkperf_script_command = {
     .name = "script",
     .summary = "print every sample",
@@ -258,5 +251,6 @@ const struct mkperf_command mkperf_script_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = script_main,
+    .self = MKPERF_SELF(struct command, .input = "perf.data", .fields = FIELD_DEFAULT),
+    .run = run,
 };

@@ -308,13 +308,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-static int stamp_main(int argc, char **argv)
-{
-    struct stamp s = {0};
-
-    return mkperf_command_main(&mkperf_stamp_command, &s, argc, argv, run);
-}
-
 const struct mkperf_command mkperf_stamp_command = {
     .name = "stamp",
     .summary = "write the list of an image's programs into its client PD",
@@ -335,5 +328,6 @@ const struct mkperf_command mkperf_stamp_command = {
         "mkperf stamp my.system --elf-path build --kernel sel4.elf -o build/stamped/client.elf\n"
         "microkit my.system --search-path build/stamped build ...",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = stamp_main,
+    .self = {.bytes = sizeof(struct stamp)},
+    .run = run,
 };

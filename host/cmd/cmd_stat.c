@@ -4,11 +4,9 @@
  *
  * Owns: the command line and the output. The measurement is stat/measure.c's.
  */
-#include <stdlib.h>
 
 #include "base/printout.h"
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "pmu/cpu_events.h"
 #include "pmu/events.h"
@@ -17,7 +15,7 @@
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
-    struct stat_measure measure;
+    struct stat_measure measure; /* first: mkperf_talk_init */
     const char *only, *output, *separator;
     struct mkperf_printout printout;
 };
@@ -112,6 +110,7 @@ static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
         (s->measure.talk.options.duration_s <= 0 || s->measure.interval_ms != 0)) {
         return mkperf_usage_error(e, "stat", "-r needs --duration, and excludes -I");
     }
+    s->measure.runs = s->measure.runs != 0 ? s->measure.runs : 1;
     s->measure.per_pd |= s->only != NULL || s->measure.estimate || s->measure.util;
     return c->events_count != 0 ? MKPERF_OK : mkperf_events_parse("cycles,instructions", c, e);
 }
@@ -145,19 +144,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return mkperf_printout_close(&s->printout, e);
 }
 
-static int stat_main(int argc, char **argv)
-{
-    struct stat *s = mkperf_xcalloc(1, sizeof *s);
-    int status;
-
-    s->measure.runs = 1;
-    s->measure.talk.options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
-    status = mkperf_command_main(&mkperf_stat_command, s, argc, argv, run);
-    mkperf_talk_close(&s->measure.talk);
-    free(s);
-    return status;
-}
-
 const struct mkperf_command mkperf_stat_command = {
     .name = "stat",
     .summary = "count events: whole system and PDs",
@@ -171,5 +157,8 @@ const struct mkperf_command mkperf_stat_command = {
     .no_operands = "mkperf profiles the whole target, which runs already: --pd and --duration "
                    "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = stat_main,
+    .self = {.bytes = sizeof(struct stat)},
+    .init = mkperf_talk_init,
+    .run = run,
+    .end = mkperf_talk_end,
 };

@@ -11,7 +11,6 @@
 #include "base/console_text.h"
 #include "base/printable.h"
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "link/recorder.h"
 #include "report/browser.h"
@@ -263,8 +262,18 @@ static enum mkperf_status top(struct top *t, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-static void tear_down(struct top *t)
+static void init(void *self, int argc, char **argv)
 {
+    struct top *t = self;
+
+    t->command = (struct command){.delay_s = 2, .window_s = DEFAULT_WINDOW_S, .rows = 20};
+    mkperf_record_options_init(&t->command.record, argc, argv);
+}
+
+static void tear_down(void *self)
+{
+    struct top *t = self;
+
     top_screen_stop(&t->screen);
     top_screen_free(&t->screen);
     top_counts_free(&t->counts);
@@ -289,19 +298,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return top(t, e);
 }
 
-static int top_main(int argc, char **argv)
-{
-    struct top *t = mkperf_xcalloc(1, sizeof *t);
-    int status;
-
-    t->command = (struct command){.delay_s = 2, .window_s = DEFAULT_WINDOW_S, .rows = 20};
-    mkperf_record_options_init(&t->command.record, argc, argv);
-    status = mkperf_command_main(&mkperf_top_command, t, argc, argv, run);
-    tear_down(t);
-    free(t);
-    return status;
-}
-
 const struct mkperf_command mkperf_top_command = {
     .name = "top",
     .summary = "watch a running system",
@@ -323,5 +319,8 @@ const struct mkperf_command mkperf_top_command = {
                 {&mkperf_colour_options, offsetof(struct top, command.colour)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
-    .run = top_main,
+    .self = {.bytes = sizeof(struct top)},
+    .init = init,
+    .run = run,
+    .end = tear_down,
 };

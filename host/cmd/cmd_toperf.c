@@ -54,16 +54,8 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (c->input == NULL || c->in.build_dir == NULL) {
         return mkperf_usage_error(e, c->command, "--samples-path and --build-dir are needed");
     }
+    c->format = mkperf_format_by_name("perf");
     return mkperf_conversion_run(c, e);
-}
-
-static int toperf_main(int argc, char **argv)
-{
-    struct mkperf_conversion c = {.format = mkperf_format_by_name("perf"),
-                                  .in = {.from = "toperf"},
-                                  .out = {.path = "perf.data"}};
-
-    return mkperf_conversion_main(&mkperf_toperf_command, &c, argc, argv, run);
 }
 
 const struct mkperf_command mkperf_toperf_command = {
@@ -74,5 +66,9 @@ const struct mkperf_command mkperf_toperf_command = {
                    "that name did. A link named toperf to mkperf behaves as this.",
     .options = {{&group, 0}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
-    .run = toperf_main,
+    .self = MKPERF_SELF(struct mkperf_conversion, .command = "toperf", .in = {.from = "toperf"},
+                        .out = {.path = "perf.data"}),
+    .init = mkperf_conversion_init,
+    .run = run,
+    .end = mkperf_conversion_end,
 };

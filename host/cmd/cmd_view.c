@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "base/xalloc.h"
 #include "cmd.h"
 #include "page/code_json.h"
 #include "pmu/events.h"
@@ -194,17 +193,19 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return status;
 }
 
-static int view_main(int argc, char **argv)
+static void init(void *self, int argc, char **argv)
 {
-    struct command *c = mkperf_xcalloc(1, sizeof *c);
-    int status;
+    struct command *c = self;
 
     c->input = "perf.data";
     mkperf_record_options_init(&c->live.record, argc, argv);
-    status = mkperf_command_main(&mkperf_view_command, c, argc, argv, run);
+}
+
+static void end(void *self)
+{
+    struct command *c = self;
+
     view_live_free(&c->live);
-    free(c);
-    return status;
 }
 
 const struct mkperf_command mkperf_view_command = {
@@ -232,5 +233,8 @@ const struct mkperf_command mkperf_view_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
-    .run = view_main,
+    .self = {.bytes = sizeof(struct command)},
+    .init = init,
+    .run = run,
+    .end = end,
 };

@@ -111,13 +111,6 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return mkperf_stdout_flush(e);
 }
 
-static int run_help(int argc, char **argv)
-{
-    struct help h = {.man = false};
-
-    return mkperf_command_main(&mkperf_help_command, &h, argc, argv, run);
-}
-
 const struct mkperf_command mkperf_help_command = {
     .name = "help",
     .summary = "explain a command",
@@ -133,5 +126,6 @@ const struct mkperf_command mkperf_help_command = {
     .operand_list = put_commands,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_WRITE,
-    .run = run_help,
+    .self = {.bytes = sizeof(struct help)},
+    .run = run,
 };

@@ -155,17 +155,16 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
     return status;
 }
 
-int mkperf_conversion_main(const struct mkperf_command *command, struct mkperf_conversion *c,
-                           int argc, char **argv,
-                           enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
-                                                        struct mkperf_error *e))
+void mkperf_conversion_init(void *self, int argc, char **argv)
 {
-    char *line = mkperf_command_line(argc, argv);
-    int status;
+    struct mkperf_conversion *c = self;
 
-    c->command = command->name;
-    c->in.command = line;
-    status = mkperf_command_main(command, c, argc, argv, parsed);
-    free(line);
-    return status;
+    c->in.command = c->line = mkperf_command_line(argc, argv);
+}
+
+void mkperf_conversion_end(void *self)
+{
+    struct mkperf_conversion *c = self;
+
+    free(c->line);
 }

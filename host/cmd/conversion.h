@@ -14,6 +14,7 @@
 
 struct mkperf_conversion {
     const char *command; /* the command's name, before messages */
+    char *line;          /* all of what was typed */
     const char *input;
     const char *diff; /* another input, to compare with; NULL */
     const struct mkperf_format *format;
@@ -26,10 +27,8 @@ struct mkperf_conversion {
 
 enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkperf_error *e);
 
-/* mkperf_command_main, with the command line and the command's name in c. */
-int mkperf_conversion_main(const struct mkperf_command *command, struct mkperf_conversion *c,
-                           int argc, char **argv,
-                           enum mkperf_status (*parsed)(void *self, const struct mkperf_args *args,
-                                                        struct mkperf_error *e));
+/* For a command whose state this is: its command line. */
+void mkperf_conversion_init(void *self, int argc, char **argv);
+void mkperf_conversion_end(void *self);
 
 #endif

@@ -78,6 +78,19 @@ enum mkperf_status mkperf_talk_keep(struct mkperf_talk *t, struct mkperf_error *
     return mkperf_sink_finish(&t->sink, mkperf_stream_finish(r->stream, e), &r->stream->totals, e);
 }
 
+void mkperf_talk_init(void *talk, int argc, char **argv)
+{
+    struct mkperf_talk *t = talk;
+
+    (void)argc, (void)argv;
+    t->options.link.timeout_s = MKPERF_DEFAULT_TIMEOUT_S;
+}
+
+void mkperf_talk_end(void *talk)
+{
+    mkperf_talk_close(talk);
+}
+
 void mkperf_talk_close(struct mkperf_talk *t)
 {
     mkperf_recorder_free(&t->recorder);

@@ -26,6 +26,10 @@ struct mkperf_talk {
     struct mkperf_recorder recorder;
 };
 
+/* For a command whose state begins with a struct mkperf_talk: defaults of options; closes it. */
+void mkperf_talk_init(void *talk, int argc, char **argv);
+void mkperf_talk_end(void *talk);
+
 /* Opens the source and greets the target. Errors: as mkperf_recorder_start. Close it in any case.
  */
 enum mkperf_status mkperf_talk_open(struct mkperf_talk *t, struct mkperf_error *e);

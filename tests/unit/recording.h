@@ -240,7 +240,7 @@ static inline void recording_make(const char *name, unsigned n, uint64_t lost)
 }
 
 /* Runs a command in a child; returns its output, and its exit status in *status. */
-static inline char *recording_run(int (*command)(int argc, char **argv), int *status,
+static inline char *recording_run(const struct mkperf_command *command, int *status,
                                   const char *const *words)
 {
     static char text[1 << 18];
@@ -258,7 +258,7 @@ static inline char *recording_run(int (*command)(int argc, char **argv), int *st
         if (!freopen(recording_path("out"), "w", stdout) || dup2(1, 2) < 0) {
             _exit(99);
         }
-        result = command(argc, argv);
+        result = mkperf_command_main(command, argc, argv);
         fflush(NULL);
         _exit(result);
     }
@@ -275,8 +275,8 @@ static inline char *recording_run(int (*command)(int argc, char **argv), int *st
     return text;
 }
 
-#define RUN(command, status, ...)                         \
-    recording_run(mkperf_##command##_command.run, status, \
+#define RUN(command, status, ...)                      \
+    recording_run(&mkperf_##command##_command, status, \
                   (const char *[]){#command, __VA_ARGS__, NULL})
 
 static inline void has(const char *text, const char *wanted)

@@ -41,7 +41,7 @@ static int record(const char *arguments)
     }
     argv[argc] = NULL;
     assert_non_null(freopen(in_directory("stderr"), "w", stderr));
-    int status = mkperf_record_command.run(argc, argv);
+    int status = mkperf_command_main(&mkperf_record_command, argc, argv);
     assert_int_equal(fflush(stderr), 0);
     dup2(saved, STDERR_FILENO);
     close(saved);

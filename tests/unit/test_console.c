@@ -31,7 +31,7 @@ static void console(uint16_t port, const char *more)
         argv[argc++] = word;
     }
     argv[argc] = NULL;
-    int status = mkperf_console_command.run(argc, argv);
+    int status = mkperf_command_main(&mkperf_console_command, argc, argv);
     (void)fflush(stdout);
     exit(status);
 }

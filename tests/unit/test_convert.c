@@ -66,9 +66,7 @@ static int run(const char *line)
     int to_out = open("out", O_RDWR | O_CREAT | O_TRUNC, 0600);
     dup2(to, 2);
     dup2(to_out, 1);
-    status = strcmp(argv[0], "toperf") == 0    ? mkperf_toperf_command.run(argc, argv)
-             : strcmp(argv[0], "convert") == 0 ? mkperf_convert_command.run(argc, argv)
-                                               : mkperf_kprof2perf_command.run(argc, argv);
+    status = mkperf_command_main(mkperf_command_by_name(argv[0]), argc, argv);
     fflush(NULL);
     dup2(err, 2);
     dup2(out, 1);

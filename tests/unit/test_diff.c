@@ -33,7 +33,7 @@ static int setup(void **state)
 static char *diff(int *status, const char *a, const char *b)
 {
     return recording_run(
-        mkperf_diff_command.run, status,
+        &mkperf_diff_command, status,
         (const char *[]){"diff", "-e", "cycles", recording_path(a), recording_path(b), NULL});
 }
 

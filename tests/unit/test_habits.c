@@ -99,7 +99,7 @@ static void test_did_you_mean(void **state)
     SAYS(annotate, MKPERF_ERR_USAGE, "alpa|did you mean 'alpha'", "-i", in, "alpa");
     int status;
     char *text =
-        recording_run(mkperf_help_command.run, &status, (const char *[]){"help", "repotr", NULL});
+        recording_run(&mkperf_help_command, &status, (const char *[]){"help", "repotr", NULL});
     assert_int_equal(status, MKPERF_ERR_USAGE);
     has(text, "did you mean 'report'?");
 }

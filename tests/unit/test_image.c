@@ -177,7 +177,7 @@ static int stamp(const char *const *argv)
     copy[n] = NULL;
     char **order = malloc((size_t)(n + 1) * sizeof *order);
     memcpy(order, copy, (size_t)(n + 1) * sizeof *order);
-    int status = mkperf_stamp_command.run(n, order);
+    int status = mkperf_command_main(&mkperf_stamp_command, n, order);
     for (int i = 0; i < n; i++) {
         free(copy[i]);
     }

@@ -402,7 +402,7 @@ static void status_line(void **state)
         snprintf(target, sizeof target, "tcp:127.0.0.1:%u", port);
         snprintf(out, sizeof out, "%s", in_directory("terminal.data"));
         setvbuf(stderr, NULL, _IONBF, 0); /* record() left it with a buffer */
-        _exit(mkperf_record_command.run(7, argv));
+        _exit(mkperf_command_main(&mkperf_record_command, 7, argv));
     }
     assert_true(host > 0);
     while (n < sizeof said - 1 && (got = read(terminal, said + n, sizeof said - 1 - n)) > 0) {

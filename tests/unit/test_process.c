@@ -48,7 +48,7 @@ static pid_t start_recording(const char *target, const char *out)
         }
         /* nohup, which may have started the tests, ignores it, and a recording leaves that so. */
         signal(SIGHUP, SIG_DFL);
-        int status = mkperf_record_command.run(5, argv);
+        int status = mkperf_command_main(&mkperf_record_command, 5, argv);
         fflush(NULL);
         _exit(status);
     }
@@ -107,7 +107,7 @@ static void test_permissions(void **state)
 }
 
 /* With a limit on the size of files, which is a full disk to who writes. */
-static char *limited(int (*command)(int, char **), int *status, const char *const *words)
+static char *limited(const struct mkperf_command *command, int *status, const char *const *words)
 {
     struct rlimit limit, small;
 
@@ -127,7 +127,7 @@ static void test_full_temporary_directory(void **state)
 
     (void)state;
     recording_make("long.data", 400, 0);
-    char *text = limited(mkperf_convert_command.run, &status,
+    char *text = limited(&mkperf_convert_command, &status,
                          (const char *[]){"convert", recording_path("long.data"), "--to", "firefox",
                                           "-o", "/dev/null", NULL});
     if (status != MKPERF_ERR_OUTPUT || strstr(text, "temporary file") == NULL) {

@@ -26,7 +26,7 @@ static inline bool view_start(const char *recording)
         if (!freopen(recording_path("address"), "w", stdout)) {
             _exit(99);
         }
-        _exit(mkperf_view_command.run(3, argv));
+        _exit(mkperf_command_main(&mkperf_view_command, 3, argv));
     }
     for (int tries = 0; tries < 200 && address[0] == '\0'; tries++) {
         usleep(20000);
