@@ -81,8 +81,9 @@ install-target:
 	$(Q)for f in $(TARGET_PARTS); do mode=644; [ ! -x $$f ] || mode=755; \
 	    install -D -m $$mode $$f $(DESTDIR)$(DATADIR)/mkperf/$$f || exit 1; done
 
-# The page of mkperf view is part of the program.
+# The page of mkperf view, and the script of flame graphs, are part of the program.
 $(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/page/assets.o): $(wildcard host/page/*.html host/page/*.css host/page/*.js)
+$(foreach v,plain asan fuzz,$(B)/obj/$(v)/host/export/flamegraph.o): host/export/flamegraph.js
 
 # speedscope, which mkperf view links to if it lies beside mkperf. Optional: it needs npm's registry.
 .PHONY: speedscope

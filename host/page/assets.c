@@ -1,63 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: see assets.h. The files are taken in by the assembler, from the top of the source tree. In
- * page.html a style or script stands alone on a line, which the page as one file replaces by the
- * file's contents.
+ * Owns: see assets.h. In page.html a style or script stands alone on a line, which the page as one file
+ * replaces by the file's contents.
  */
 #include "assets.h"
 
 #include <string.h>
 
-#define EMBED(name, file)                                \
-    __asm__(".pushsection .rodata\n"                     \
-            ".globl " #name "_begin\n" #name "_begin:\n" \
-            ".incbin \"" file "\"\n"                     \
-            ".globl " #name "_end\n" #name "_end:\n"     \
-            ".popsection\n");                            \
-    extern const char name##_begin[], name##_end[]
+#include "base/embed.h"
 
-#define CSS "text/css; charset=utf-8"
+#define STYLE "text/css; charset=utf-8"
 #define SCRIPT "text/javascript; charset=utf-8"
 
-EMBED(page_html, "host/page/page.html");
-EMBED(page_css, "host/page/page.css");
-EMBED(page_data_js, "host/page/data.js");
-EMBED(page_select_js, "host/page/select.js");
-EMBED(page_schedule_js, "host/page/schedule.js");
-EMBED(page_critical_path_js, "host/page/critical_path.js");
-EMBED(page_latency_js, "host/page/latency.js");
-EMBED(page_path_lanes_js, "host/page/path_lanes.js");
-EMBED(page_path_panel_js, "host/page/path_panel.js");
-EMBED(page_states_js, "host/page/states.js");
-EMBED(page_state_js, "host/page/state.js");
-EMBED(page_compare_js, "host/page/compare.js");
-EMBED(page_tracks_js, "host/page/tracks.js");
-EMBED(page_lanes_js, "host/page/lanes.js");
-EMBED(page_flame_js, "host/page/flame.js");
-EMBED(page_tables_js, "host/page/tables.js");
-EMBED(page_code_js, "host/page/code.js");
-EMBED(page_page_js, "host/page/page.js");
+/* What page.html refers to: a symbol, the file, its type. */
+#define FILES(EACH)                                         \
+    EACH(page_css, "page.css", STYLE)                       \
+    EACH(page_data_js, "data.js", SCRIPT)                   \
+    EACH(page_select_js, "select.js", SCRIPT)               \
+    EACH(page_schedule_js, "schedule.js", SCRIPT)           \
+    EACH(page_critical_path_js, "critical_path.js", SCRIPT) \
+    EACH(page_latency_js, "latency.js", SCRIPT)             \
+    EACH(page_path_lanes_js, "path_lanes.js", SCRIPT)       \
+    EACH(page_path_panel_js, "path_panel.js", SCRIPT)       \
+    EACH(page_states_js, "states.js", SCRIPT)               \
+    EACH(page_state_js, "state.js", SCRIPT)                 \
+    EACH(page_compare_js, "compare.js", SCRIPT)             \
+    EACH(page_tracks_js, "tracks.js", SCRIPT)               \
+    EACH(page_lanes_js, "lanes.js", SCRIPT)                 \
+    EACH(page_flame_js, "flame.js", SCRIPT)                 \
+    EACH(page_tables_js, "tables.js", SCRIPT)               \
+    EACH(page_code_js, "code.js", SCRIPT)                   \
+    EACH(page_page_js, "page.js", SCRIPT)
+
+#define EMBED(symbol, file, type) MKPERF_EMBED(symbol, "host/page/" file);
+#define ROW(symbol, file, type) {file, type, symbol##_begin, symbol##_end},
+
+MKPERF_EMBED(page_html, "host/page/page.html");
+FILES(EMBED)
 
 const struct page_asset page_assets[] = {
-    {"", "text/html; charset=utf-8", page_html_begin, page_html_end},
-    {"page.css", CSS, page_css_begin, page_css_end},
-    {"data.js", SCRIPT, page_data_js_begin, page_data_js_end},
-    {"select.js", SCRIPT, page_select_js_begin, page_select_js_end},
-    {"schedule.js", SCRIPT, page_schedule_js_begin, page_schedule_js_end},
-    {"critical_path.js", SCRIPT, page_critical_path_js_begin, page_critical_path_js_end},
-    {"latency.js", SCRIPT, page_latency_js_begin, page_latency_js_end},
-    {"path_lanes.js", SCRIPT, page_path_lanes_js_begin, page_path_lanes_js_end},
-    {"path_panel.js", SCRIPT, page_path_panel_js_begin, page_path_panel_js_end},
-    {"states.js", SCRIPT, page_states_js_begin, page_states_js_end},
-    {"state.js", SCRIPT, page_state_js_begin, page_state_js_end},
-    {"compare.js", SCRIPT, page_compare_js_begin, page_compare_js_end},
-    {"tracks.js", SCRIPT, page_tracks_js_begin, page_tracks_js_end},
-    {"lanes.js", SCRIPT, page_lanes_js_begin, page_lanes_js_end},
-    {"flame.js", SCRIPT, page_flame_js_begin, page_flame_js_end},
-    {"tables.js", SCRIPT, page_tables_js_begin, page_tables_js_end},
-    {"code.js", SCRIPT, page_code_js_begin, page_code_js_end},
-    {"page.js", SCRIPT, page_page_js_begin, page_page_js_end},
-};
+    {"", "text/html; charset=utf-8", page_html_begin, page_html_end}, FILES(ROW)};
 const size_t page_nassets = sizeof page_assets / sizeof *page_assets;
 
 static const struct page_asset *asset_of(const char *name, size_t n)
