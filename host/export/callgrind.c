@@ -11,7 +11,6 @@
  */
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "base/xalloc.h"
@@ -120,9 +119,11 @@ static void add_chain(struct callgrind *g, const struct mkperf_profile_chain *ch
     add_cost(g, row_number(g, root_of(s, pd), 0, callee), chain, number);
 }
 
-static int compare(const void *a, const void *b)
+/* The order of two rows' numbers. */
+static int compare(const void *a, const void *b, void *context)
 {
-    const struct row *x = a, *y = b;
+    const struct callgrind *g = context;
+    const struct row *x = &g->row[*(const uint32_t *)a], *y = &g->row[*(const uint32_t *)b];
 
     if (x->function != y->function) {
         return mkperf_compare(x->function, y->function);
@@ -176,10 +177,9 @@ static void put_function(struct callgrind *g, uint32_t number, const char *prefi
     mkperf_textout_put(t, "\n", 1);
 }
 
-static void put_row(struct callgrind *g, const struct row *row, bool fresh)
+static void put_row(struct callgrind *g, uint32_t number, bool fresh)
 {
-    uint64_t key[2] = {row->function | (uint64_t)row->line << 32, row->callee};
-    int64_t number = mkperf_hash_number(&g->rows, key, 2);
+    const struct row *row = &g->row[number];
     const uint64_t *cost = g->cost + (size_t)number * g->columns;
 
     if (fresh) {
@@ -203,18 +203,20 @@ static void put_row(struct callgrind *g, const struct row *row, bool fresh)
 static void put_rows(struct callgrind *g)
 {
     const struct mkperf_places *s = &g->c->places;
-    uint32_t n = g->rows.count;
-    struct row *order = mkperf_xcalloc(n, sizeof *order);
+    uint32_t n = g->rows.count, function, last = UINT32_MAX;
+    uint32_t *order = mkperf_xcalloc((size_t)n + 1, sizeof *order);
 
     g->named_function = mkperf_xcalloc((size_t)root_of(s, 0) + s->npds + 1, sizeof(bool));
     g->named_file = mkperf_xcalloc(s->texts.count, sizeof(bool));
     function_names_init(&g->names, &g->c->places);
-    if (n > 0) {
-        memcpy(order, g->row, n * sizeof *order);
-        qsort(order, n, sizeof *order, compare);
-    }
     for (uint32_t i = 0; i < n; i++) {
-        put_row(g, &order[i], i == 0 || order[i].function != order[i - 1].function);
+        order[i] = i;
+    }
+    qsort_r(order, n, sizeof *order, compare, g);
+    for (uint32_t i = 0; i < n; i++) {
+        function = g->row[order[i]].function;
+        put_row(g, order[i], function != last);
+        last = function;
     }
     free(order);
 }

@@ -287,7 +287,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     mkperf_cost_snapshots(&c->out.cost, &c->out.places, totals->snapshots_us);
     put_cost(c);
     put_interactions(&c->out.text, totals->interactions);
-    mkperf_streamed_warnings(&c->out, totals, put_warning, &c->out.text);
+    mkperf_places_warnings(&c->out.places, totals, put_warning, &c->out.text);
     return mkperf_streamed_finish(&c->out, e);
 }
 

@@ -363,7 +363,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
 
     put_interactions(t, totals->interactions);
     put_cores(t, totals);
-    mkperf_streamed_warnings(j, totals, put_warning, t);
+    mkperf_places_warnings(&j->places, totals, put_warning, t);
     mkperf_textout_puts(t, "{\"type\":\"totals\"");
     put_figures(t, MKPERF_SECTION_FIRST, MKPERF_SECTION_SECOND, totals);
     put_lost(t, totals->lost);

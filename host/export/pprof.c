@@ -67,21 +67,6 @@ static void number(struct message *m, unsigned field, uint64_t v)
     }
 }
 
-static void packed(struct message *m, unsigned field, const uint64_t *v, size_t n)
-{
-    struct message inner = {.n = 0};
-
-    for (size_t i = 0; i < n; i++) {
-        varint(&inner, v[i]);
-    }
-    varint(m, field << 3 | 2);
-    varint(m, inner.n);
-    if (inner.n <= MESSAGE_MAX - m->n) {
-        memcpy(m->byte + m->n, inner.byte, inner.n);
-        m->n += inner.n;
-    }
-}
-
 static void nested(struct message *m, unsigned field, const struct message *inner)
 {
     varint(m, field << 3 | 2);
@@ -90,6 +75,16 @@ static void nested(struct message *m, unsigned field, const struct message *inne
         memcpy(m->byte + m->n, inner->byte, inner->n);
         m->n += inner->n;
     }
+}
+
+static void packed(struct message *m, unsigned field, const uint64_t *v, size_t n)
+{
+    struct message inner = {.n = 0};
+
+    for (size_t i = 0; i < n; i++) {
+        varint(&inner, v[i]);
+    }
+    nested(m, field, &inner);
 }
 
 /* Compresses n bytes into the file. */

@@ -23,6 +23,7 @@ struct speedscope {
     struct mkperf_profile *c;
     struct mkperf_textout *t;
     struct mkperf_profile_chain chain; /* scratch */
+    uint32_t frames;                   /* that are written */
     bool comma;                        /* between profiles */
     uint32_t event;                    /* the event of the requested cost */
     char **warning;                    /* lines */
@@ -36,7 +37,7 @@ static void put_frame(struct speedscope *s, const char *name, const char *note, 
     char label[1200];
 
     snprintf(label, sizeof label, "%s%s", name, note);
-    mkperf_textout_puts(t, "{\"name\":");
+    mkperf_textout_puts(t, s->frames++ > 0 ? ",\n{\"name\":" : "{\"name\":");
     mkperf_textout_json(t, label);
     if (file != 0) {
         mkperf_textout_puts(t, ",\"file\":");
@@ -85,16 +86,13 @@ static void put_frames(struct speedscope *s)
                   : pd != NULL ? note
                                : "",
                   f->file);
-        mkperf_textout_puts(s->t, ",\n");
     }
     function_names_free(&names);
     for (uint32_t i = 0; i < stack->npds; i++) {
         put_frame(s, mkperf_places_pd_name(stack, i), "", 0);
-        mkperf_textout_puts(s->t, ",\n");
     }
     for (unsigned i = 0; i < MKPERF_LOST_PLACES; i++) {
         put_frame(s, mkperf_loss_places[i].key, " [lost]", 0);
-        mkperf_textout_puts(s->t, ",\n");
     }
     for (uint32_t i = 0; i < s->c->mark_keys.count; i++) {
         uint32_t words;
@@ -102,19 +100,15 @@ static void put_frames(struct speedscope *s)
         snprintf(note, sizeof note, " [mark of %.255s]",
                  mkperf_places_pd_name(stack, (uint32_t)key[0]));
         put_frame(s, mkperf_places_text(stack, (uint32_t)key[1]), note, 0);
-        mkperf_textout_puts(s->t, ",\n");
     }
     for (uint32_t i = 0; i < edges_of(s); i++) {
         const struct mkperf_interaction *edge = &s->c->totals.interactions->edge[i];
         snprintf(note, sizeof note, " -> %s", edge->to);
         put_frame(s, edge->from, note, 0);
-        mkperf_textout_puts(s->t, ",\n");
     }
     put_frame(s, "mkperf_capture [kernel]", "", 0);
-    mkperf_textout_puts(s->t, ",\n");
     put_frame(s, "profiler's PDs", "", 0);
     for (uint32_t i = 0; i < s->nwarnings; i++) {
-        mkperf_textout_puts(s->t, ",\n");
         put_frame(s, s->warning[i], "", 0);
     }
     mkperf_textout_puts(s->t, "]},\n");

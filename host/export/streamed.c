@@ -36,20 +36,6 @@ enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struc
     return e->status;
 }
 
-static const char *name_of(const void *names, uint32_t pd)
-{
-    return mkperf_places_pd_name(names, pd);
-}
-
-void mkperf_streamed_warnings(const struct mkperf_streamed *s, const struct mkperf_totals *totals,
-                              mkperf_put_warning *put, void *self)
-{
-    const struct mkperf_warnings w = {
-        .session = &s->places.session, .totals = totals, .pd_name = name_of, .names = &s->places};
-
-    mkperf_warnings_each(&w, put, self);
-}
-
 enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e)
 {
     if (s->export.warnings != NULL) {

@@ -9,7 +9,6 @@
 #define MKPERF_HOST_EXPORT_STREAMED_H
 
 #include "formats.h"
-#include "model/warnings.h"
 #include "profile/cost.h"
 
 struct mkperf_streamed {
@@ -34,10 +33,6 @@ uint32_t mkperf_streamed_sample(struct mkperf_streamed *s, const struct mkperf_s
 
 /* The first error of writing, if there was one. */
 enum mkperf_status mkperf_streamed_status(const struct mkperf_streamed *s, struct mkperf_error *e);
-
-/* What a reader must know to trust the numbers: model/warnings.h. */
-void mkperf_streamed_warnings(const struct mkperf_streamed *s, const struct mkperf_totals *totals,
-                              mkperf_put_warning *put, void *self);
 
 /* Warns of missing ELFs and gives the file its name. */
 enum mkperf_status mkperf_streamed_finish(struct mkperf_streamed *s, struct mkperf_error *e);

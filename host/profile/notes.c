@@ -12,7 +12,6 @@
 #include "base/percent.h"
 #include "model/figures.h"
 #include "model/interactions.h"
-#include "model/warnings.h"
 #include "profile.h"
 
 enum { LINE = 1024, MARKS_SHOWN = 100 };
@@ -148,22 +147,15 @@ static void note_interactions(const struct notes *n)
     }
 }
 
-static const char *name_of(const void *names, uint32_t pd)
-{
-    return mkperf_profile_pd_name(names, pd);
-}
-
 void mkperf_profile_warnings(const struct mkperf_profile *p, mkperf_put_warning *put, void *self)
 {
     struct mkperf_totals totals = p->totals;
-    const struct mkperf_warnings w = {
-        .session = &p->places.session, .totals = &totals, .pd_name = name_of, .names = p};
 
     for (uint32_t i = 0; i < p->nevents && p->totals.samples == 0; i++) { /* it goes on */
         totals.samples += p->total[i].samples;
     }
     memcpy(totals.lost, p->lost, sizeof totals.lost); /* with what reports of losses said */
-    mkperf_warnings_each(&w, put, self);
+    mkperf_places_warnings(&p->places, &totals, put, self);
 }
 
 void mkperf_profile_notes(const struct mkperf_profile *p, void (*put)(void *self, const char *line),

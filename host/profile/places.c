@@ -335,6 +335,15 @@ const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t eve
     return room;
 }
 
+void mkperf_places_warnings(const struct mkperf_places *s, const struct mkperf_totals *totals,
+                            mkperf_put_warning *put, void *self)
+{
+    const struct mkperf_warnings w = {
+        .session = &s->session, .totals = totals, .pd_name = name_of, .names = s};
+
+    mkperf_warnings_each(&w, put, self);
+}
+
 void mkperf_places_warn(const struct mkperf_places *s, FILE *out, const char *prefix)
 {
     for (uint32_t i = 0; i < s->npds; i++) {

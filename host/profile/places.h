@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "model/model.h"
+#include "model/warnings.h"
 #include "symbols/symbols.h"
 
 enum {
@@ -129,6 +129,10 @@ bool mkperf_places_inferred(const struct mkperf_places *s, uint32_t event);
 bool mkperf_places_idle(const struct mkperf_places *s, uint32_t pd);
 /* The event's name, "event-N" if the session does not say. */
 const char *mkperf_places_event_name(const struct mkperf_places *s, uint32_t event, char room[32]);
+
+/* What a reader must know to trust the numbers: model/warnings.h. */
+void mkperf_places_warnings(const struct mkperf_places *s, const struct mkperf_totals *totals,
+                            mkperf_put_warning *put, void *self);
 
 /* Says which ELFs are missing, one line each, with `prefix` in front. */
 void mkperf_places_warn(const struct mkperf_places *s, FILE *out, const char *prefix);

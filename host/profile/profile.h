@@ -14,7 +14,6 @@
 #include "blocked.h"
 #include "cost.h"
 #include "filter.h"
-#include "model/warnings.h"
 #include "places.h"
 #include "schedule.h"
 #include "utilisation.h"
