@@ -417,8 +417,9 @@ static enum mkperf_status service(struct mkperf_recorder *r, struct mkperf_error
         r->ended = true;
         mkperf_peer_say(&r->link, s->status.storm
                                       ? "the session was ended on the target: samples took more "
-                                        "than half of its time; a longer period, fewer events or "
-                                        "a shallower call chain take less"
+                                        "than half of its time; a longer period (-c, or a lower "
+                                        "-F), fewer events or a shallower call chain "
+                                        "(--max-frames) take less"
                                       : "the session was ended on the target");
         return MKPERF_OK;
     }

@@ -28,6 +28,7 @@ enum behaviour {
     DEAF,    /* to every second frame */
     VANISH,  /* after some samples */
     LOSSY,   /* one batch does not arrive */
+    STORMY,  /* ends the session after some samples: they take too much time */
     SLOW_STOP,
     SLOW, /* a slow emulator: the second batch arrives after 2.3 s */
 };
@@ -76,6 +77,10 @@ static void send_samples(struct target *t)
     t->out.lose = false;
     t->new_epoch = false;
     t->sent += 100;
+    if (t->how == STORMY && t->sent == 500) {
+        t->running = false;
+        fake_status(&t->out, 0, 1, false, t->sent, 0);
+    }
     flush_out(t);
     if (t->how == VANISH && t->sent == 1000) {
         _exit(0);
@@ -299,6 +304,18 @@ static void a_target_that_vanishes(void **state)
     assert_true(exists("out.data"));
 }
 
+static void a_session_that_takes_too_much(void **state)
+{
+    (void)state;
+    expect(record_from(STORMY, ""), 0,
+           "samples took more than half of its time; a longer period "
+           "(-c, or a lower -F), fewer events or a shallower call "
+           "chain (--max-frames) take less\n");
+    expect(0, 0, " 500 samples");
+    expect(0, 0, "  storm   ended by the target");
+    assert_true(exists("out.data"));
+}
+
 static void full_disks(void **state)
 {
     (void)state;
@@ -374,10 +391,15 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_target),   cmocka_unit_test(silent_targets),
-        cmocka_unit_test(imperfect_lines), cmocka_unit_test(targets_that_refuse),
-        cmocka_unit_test(full_disks),      cmocka_unit_test(a_target_that_vanishes),
-        cmocka_unit_test(serial_line),     cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(a_good_target),
+        cmocka_unit_test(silent_targets),
+        cmocka_unit_test(imperfect_lines),
+        cmocka_unit_test(targets_that_refuse),
+        cmocka_unit_test(a_session_that_takes_too_much),
+        cmocka_unit_test(full_disks),
+        cmocka_unit_test(a_target_that_vanishes),
+        cmocka_unit_test(serial_line),
+        cmocka_unit_test(wrong_arguments),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
