@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Firefox Profiler's processed format, version 48 (later ones upgrade it when they load it).
+ * Firefox Profiler's processed format, version 51 (later ones upgrade it when they load it).
  *
  * Owns: the file. Called through the table of formats. A PD is a process with one thread for each
  * event, and for each core if there are several; samples are in the order of time, their weight is the period. Categories: user, kernel,
