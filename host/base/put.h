@@ -36,12 +36,18 @@ static inline void mkperf_put64(struct mkperf_put *c, uint64_t v)
     c->p += sizeof v;
 }
 
+static inline void mkperf_put_bytes(struct mkperf_put *c, const void *p, size_t n)
+{
+    memcpy(c->p, p, n);
+    c->p += n;
+}
+
 /* n bytes of p, then zeros up to `room`. */
 static inline void mkperf_put_padded(struct mkperf_put *c, const void *p, size_t n, size_t room)
 {
-    memcpy(c->p, p, n);
-    memset(c->p + n, 0, room - n);
-    c->p += room;
+    mkperf_put_bytes(c, p, n);
+    memset(c->p, 0, room - n);
+    c->p += room - n;
 }
 
 #endif

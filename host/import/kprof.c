@@ -81,22 +81,22 @@ static bool fits_era(enum mkperf_kprof_era era, const struct kprof_record *r,
     size_t head = 8 + 4 + (has_info ? 8 : 0) + (has_pid ? 4 : 0);
     const uint8_t *p = r->p;
 
-    if (r->n < head + 8 || (r->n - head) % 8 != 0 || kprof_u16(p + head - 2) != (r->n - head) / 8) {
+    if (r->n < head + 8 || (r->n - head) % 8 != 0 || mkperf_get16(p + head - 2) != (r->n - head) / 8) {
         return false;
     }
     *out = (struct kprof_sample){.pid = KPROF_NO_PID};
     if (has_info) {
-        out->info = kprof_u64(p);
+        out->info = mkperf_get64(p);
         p += 8;
     }
-    out->time_ns = kprof_u64(p);
+    out->time_ns = mkperf_get64(p);
     p += 8;
     if (has_pid) {
-        out->pid = kprof_u32(p) == UINT32_MAX ? KPROF_NO_PID : (int64_t)kprof_u32(p);
+        out->pid = mkperf_get32(p) == UINT32_MAX ? KPROF_NO_PID : (int64_t)mkperf_get32(p);
         p += 4;
     }
-    out->cpu = kprof_u16(p);
-    out->n = kprof_u16(p + 2);
+    out->cpu = mkperf_get16(p);
+    out->n = mkperf_get16(p + 2);
     out->pc = p + 4;
     return true;
 }

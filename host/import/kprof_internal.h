@@ -6,6 +6,7 @@
 #ifndef MKPERF_HOST_IMPORT_KPROF_INTERNAL_H
 #define MKPERF_HOST_IMPORT_KPROF_INTERNAL_H
 
+#include "base/get.h"
 #include "base/spool.h"
 #include "kprof.h"
 #include "symbols/symbols.h"
@@ -84,26 +85,6 @@ struct kprof_sample {
     uint32_t cpu, n;
     const uint8_t *pc; /* n of 8 bytes */
 };
-
-static inline uint64_t kprof_u64(const uint8_t *p)
-{
-    uint64_t v = 0;
-
-    for (int i = 8; i-- > 0;) {
-        v = v << 8 | p[i];
-    }
-    return v;
-}
-
-static inline uint32_t kprof_u32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static inline uint32_t kprof_u16(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
-}
 
 enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason);
 void kprof_warn(const struct kprof *k, const char *format, ...)

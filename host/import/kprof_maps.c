@@ -34,11 +34,11 @@ enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r)
     }
     char *path = mkperf_xstrdup((const char *)r->p + 36);
     MKPERF_GROW(k->map, k->map_room, (size_t)k->nmaps + 1);
-    k->map[k->nmaps] = (struct kprof_map){.time_ns = kprof_u64(r->p),
-                                          .start = kprof_u64(r->p + 8),
-                                          .length = kprof_u64(r->p + 16),
-                                          .file_offset = kprof_u64(r->p + 24),
-                                          .pid = kprof_u32(r->p + 32),
+    k->map[k->nmaps] = (struct kprof_map){.time_ns = mkperf_get64(r->p),
+                                          .start = mkperf_get64(r->p + 8),
+                                          .length = mkperf_get64(r->p + 16),
+                                          .file_offset = mkperf_get64(r->p + 24),
+                                          .pid = mkperf_get32(r->p + 32),
                                           .order = k->nmaps,
                                           .path = path,
                                           .pd = -1};
@@ -61,7 +61,7 @@ enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record 
     char *path = mkperf_xstrdup((const char *)r->p + 12);
     MKPERF_GROW(k->process, k->process_room, (size_t)k->nprocesses + 1);
     k->process[k->nprocesses++] = (struct kprof_process){
-        .time_ns = kprof_u64(r->p), .pid = kprof_u32(r->p + 8), .path = path};
+        .time_ns = mkperf_get64(r->p), .pid = mkperf_get32(r->p + 8), .path = path};
     return MKPERF_OK;
 }
 

@@ -79,11 +79,11 @@ void kprof_name_events(struct kprof *k)
 static enum mkperf_status take_callers(struct kprof *k, const struct kprof_sample *s, bool kernel,
                                        uint32_t pd)
 {
-    uint64_t innermost = kprof_u64(s->pc);
+    uint64_t innermost = mkperf_get64(s->pc);
 
     k->chain.n = 0;
     for (uint32_t i = 1; i < s->n; i++) {
-        uint64_t addr = kprof_u64(s->pc + 8 * (size_t)i);
+        uint64_t addr = mkperf_get64(s->pc + 8 * (size_t)i);
         int64_t in = pd;
         if (i == 1 && addr == innermost) {
             continue;
@@ -110,7 +110,7 @@ static void count(struct kprof *k, const struct kprof_sample *s)
 
 enum mkperf_status kprof_deliver(struct kprof *k, const struct kprof_sample *s, bool kernel)
 {
-    uint64_t pc = kprof_u64(s->pc);
+    uint64_t pc = mkperf_get64(s->pc);
     int64_t pd = !kernel       ? kprof_code_at(k, (uint32_t)s->pid, s->time_ns, &pc)
                  : s->pid >= 0 ? kprof_process_pd(k, (uint32_t)s->pid, s->time_ns)
                                : kprof_kernel_pd(k);

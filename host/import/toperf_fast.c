@@ -7,25 +7,16 @@
  * A sample that it does not accept is left unchanged to the tokens, which report errors; so it must
  * accept only what they accept, with the same result.
  */
-#include <endian.h>
-#include <string.h>
-
+#include "base/get.h"
 #include "toperf_internal.h"
 
 enum { DIGITS_MAX = 19 }; /* always below 2^64 */
 
-struct cursor { /* the 0 after the buffer's contents ends every scan */
+/* The 0 after the buffer's contents ends every scan; words reach MKPERF_JSON_SLACK beyond them. */
+struct cursor {
     const uint8_t *p, *line;
     uint64_t lines;
 };
-
-static inline uint64_t load(const uint8_t *p)
-{
-    uint64_t v;
-
-    memcpy(&v, p, sizeof v); /* at most MKPERF_JSON_SLACK beyond the contents */
-    return le64toh(v);
-}
 
 static inline void space(struct cursor *c)
 {
@@ -72,7 +63,7 @@ static inline bool next_line(struct cursor *c)
 {
     static const uint8_t usual[8] = {',', '\n', ' ', ' ', ' ', ' ', '"', 0};
 
-    if (((load(c->p) ^ load(usual)) << 8) != 0) {
+    if (((mkperf_get64(c->p) ^ mkperf_get64(usual)) << 8) != 0) {
         return false;
     }
     c->p += 6;
@@ -113,11 +104,11 @@ static inline unsigned key(struct cursor *c, unsigned seen)
         {"\"ip\"", 4},  {"\"pid\"", 5}, {"\"time\"", 6}, {"\"period\"", 8},
         {"\"ips\"", 5}, {"\"cpu\"", 5}, {"\"nr\"", 4},
     };
-    uint64_t word = load(c->p);
+    uint64_t word = mkperf_get64(c->p);
 
     for (unsigned left = TOPERF_MEMBERS & ~seen; left != 0; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
-        if ((word ^ load(keys[i].text)) << (64 - 8 * keys[i].n) == 0) {
+        if ((word ^ mkperf_get64(keys[i].text)) << (64 - 8 * keys[i].n) == 0) {
             c->p += keys[i].n;
             return 1U << i;
         }

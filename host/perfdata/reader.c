@@ -180,9 +180,9 @@ static uint64_t record_extent(struct perfin_reader *r, const uint8_t *header, ui
     if (size < 8 || size > left) {
         return 0;
     }
-    if (perfin_u32(header) == PERF_RECORD_AUXTRACE && size >= 16) {
+    if (mkperf_get32(header) == PERF_RECORD_AUXTRACE && size >= 16) {
         const uint8_t *p = perfin_at(&r->bytes, r->offset, 16);
-        uint64_t trace = p ? perfin_u64(p + 8) : UINT64_MAX;
+        uint64_t trace = p ? mkperf_get64(p + 8) : UINT64_MAX;
 
         extent = trace > left - size ? 0 : size + trace;
     }
@@ -208,7 +208,7 @@ static enum mkperf_status next_record(struct perfin_reader *r, uint64_t *extent)
         return r->frame.pipe ? MKPERF_OK
                              : perfin_fail(r, "the file became shorter while it was read");
     }
-    return read_record(r, (struct perfin_cursor){.p = p + 8, .n = size - 8}, perfin_u32(p),
+    return read_record(r, (struct perfin_cursor){.p = p + 8, .n = size - 8}, mkperf_get32(p),
                        p[4] | (unsigned)p[5] << 8);
 }
 

@@ -84,7 +84,7 @@ enum mkperf_status perfin_bad(const struct perfin_bytes *b, uint64_t offset, con
 
 static struct perfin_section section(const uint8_t *p)
 {
-    return (struct perfin_section){perfin_u64(p), perfin_u64(p + 8)};
+    return (struct perfin_section){mkperf_get64(p), mkperf_get64(p + 8)};
 }
 
 static bool inside(const struct perfin_bytes *b, struct perfin_section s)
@@ -110,7 +110,7 @@ static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *
         if (!p) {
             return perfin_bad(b, s.offset, "an event's ids cannot be read", e);
         }
-        f->id[f->nids++] = (struct perfin_id){.id = perfin_u64(p), .event = event};
+        f->id[f->nids++] = (struct perfin_id){.id = mkperf_get64(p), .event = event};
     }
     return MKPERF_OK;
 }
@@ -118,13 +118,13 @@ static enum mkperf_status read_ids(struct perfin_bytes *b, struct perfin_frame *
 static struct perfin_attr read_attr(const uint8_t *p, size_t n)
 {
     return (struct perfin_attr){
-        .type = perfin_u32(p),
-        .config = perfin_u64(p + 8),
-        .period = perfin_u64(p + 16),
-        .sample_type = perfin_u64(p + 24),
-        .read_format = perfin_u64(p + 32),
-        .flags = perfin_u64(p + 40),
-        .max_stack = n >= 112 ? perfin_u32(p + 108) & 0xffff : 0,
+        .type = mkperf_get32(p),
+        .config = mkperf_get64(p + 8),
+        .period = mkperf_get64(p + 16),
+        .sample_type = mkperf_get64(p + 24),
+        .read_format = mkperf_get64(p + 32),
+        .flags = mkperf_get64(p + 40),
+        .max_stack = n >= 112 ? mkperf_get32(p + 108) & 0xffff : 0,
     };
 }
 
@@ -193,7 +193,7 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
         struct perfin_attr attr = read_attr(p, (size_t)each - 16);
         struct perfin_section ids = section(p + each - 16);
         const uint8_t *id = ids.size >= 8 ? perfin_at(b, ids.offset, 8) : NULL;
-        uint64_t first_id = id != NULL ? perfin_u64(id) : 0;
+        uint64_t first_id = id != NULL ? mkperf_get64(id) : 0;
         if (f->nattrs == MKPERF_MODEL_EVENTS &&
             trace_point(&attr, first_id) == MKPERF_TRACE_POINTS) {
             return perfin_bad(b, s.offset, "more than 32 events", e);
@@ -212,7 +212,7 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
 
 bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
 {
-    size_t each = n >= PERF_ATTR_SIZE_VER0 ? perfin_u32(p + 4) : 0, ids;
+    size_t each = n >= PERF_ATTR_SIZE_VER0 ? mkperf_get32(p + 4) : 0, ids;
 
     if (each < PERF_ATTR_SIZE_VER0 || each > n || n - each < 8 ||
         f->nattrs == MKPERF_MODEL_EVENTS) {
@@ -224,9 +224,9 @@ bool perfin_more_attrs(struct perfin_frame *f, const uint8_t *p, size_t n)
     }
     f->id = mkperf_xrealloc(f->id, f->nids + ids, sizeof *f->id);
     struct perfin_attr attr = read_attr(p, each);
-    uint32_t event = event_for(f, &attr, perfin_u64(p + each));
+    uint32_t event = event_for(f, &attr, mkperf_get64(p + each));
     for (size_t i = 0; i < ids; i++) {
-        f->id[f->nids++] = (struct perfin_id){.id = perfin_u64(p + each + 8 * i), .event = event};
+        f->id[f->nids++] = (struct perfin_id){.id = mkperf_get64(p + each + 8 * i), .event = event};
     }
     qsort(f->id, f->nids, sizeof *f->id, compare_ids);
     return true;
@@ -267,7 +267,7 @@ static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t 
     if (!p || memcmp(p, MKPERF_PERFDATA_INDEX, 8) != 0) {
         return;
     }
-    n = perfin_u64(p + 8);
+    n = mkperf_get64(p + 8);
     for (uint64_t i = 0; i < n && i < HEADER_FEAT_BITS; i++) {
         uint64_t bit;
 
@@ -275,7 +275,7 @@ static void read_index(struct perfin_bytes *b, struct perfin_frame *f, uint64_t 
         if (!p) {
             return;
         }
-        bit = perfin_u64(p);
+        bit = mkperf_get64(p);
         if (bit < HEADER_FEAT_BITS && inside(b, section(p + 8))) {
             f->feature[bit] = section(p + 8);
         }
@@ -296,7 +296,7 @@ static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[PER
     if (memcmp(p, "PERFILE2", 8) != 0) {
         return perfin_bad(b, 0, "not a perf.data file", e);
     }
-    if (perfin_u64(p + 8) == PERF_PIPE_HEADER_BYTES) {
+    if (mkperf_get64(p + 8) == PERF_PIPE_HEADER_BYTES) {
         memcpy(header, p, PERF_PIPE_HEADER_BYTES);
         return MKPERF_OK;
     }
@@ -304,7 +304,7 @@ static enum mkperf_status read_header(struct perfin_bytes *b, uint8_t header[PER
         return perfin_bad(b, 8, "a file's layout cannot be read from a pipe: give its name", e);
     }
     p = perfin_at(b, 0, PERF_HEADER_BYTES);
-    if (!p || perfin_u64(p + 8) != PERF_HEADER_BYTES) {
+    if (!p || mkperf_get64(p + 8) != PERF_HEADER_BYTES) {
         return perfin_bad(b, 8, "its header has an impossible size", e);
     }
     memcpy(header, p, PERF_HEADER_BYTES);
@@ -322,11 +322,11 @@ enum mkperf_status perfin_read_frame(struct perfin_bytes *b, struct perfin_frame
     if (status != MKPERF_OK) {
         return status;
     }
-    if (perfin_u64(header + 8) == PERF_PIPE_HEADER_BYTES) {
+    if (mkperf_get64(header + 8) == PERF_PIPE_HEADER_BYTES) {
         return perfin_read_pipe_head(b, f, e);
     }
     attrs = section(header + PERF_HEADER_ATTRS);
-    status = read_attrs(b, f, attrs, perfin_u64(header + PERF_HEADER_ATTR_SIZE), e);
+    status = read_attrs(b, f, attrs, mkperf_get64(header + PERF_HEADER_ATTR_SIZE), e);
     if (status != MKPERF_OK) {
         return status;
     }

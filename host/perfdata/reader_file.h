@@ -15,6 +15,7 @@
 
 #include "abi.h"
 #include "base/error.h"
+#include "base/get.h"
 #include "model/model.h"
 #include "tracepoints.h"
 
@@ -102,15 +103,5 @@ bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p
 /* A feature's bytes with a 0 after them; the caller frees them. NULL if absent or too large. */
 uint8_t *perfin_feature(struct perfin_bytes *b, const struct perfin_frame *f, unsigned bit,
                         size_t *n);
-
-static inline uint32_t perfin_u32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static inline uint64_t perfin_u64(const uint8_t *p)
-{
-    return perfin_u32(p) | (uint64_t)perfin_u32(p + 4) << 32;
-}
 
 #endif

@@ -56,14 +56,14 @@ static inline uint64_t perfin_take64(struct perfin_cursor *c)
 {
     const uint8_t *p = perfin_take(c, 8);
 
-    return p ? perfin_u64(p) : 0;
+    return p ? mkperf_get64(p) : 0;
 }
 
 static inline uint32_t perfin_take32(struct perfin_cursor *c)
 {
     const uint8_t *p = perfin_take(c, 4);
 
-    return p ? perfin_u32(p) : 0;
+    return p ? mkperf_get32(p) : 0;
 }
 
 /* INPUT, with the offset of the current record. */

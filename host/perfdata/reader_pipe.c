@@ -17,7 +17,7 @@ enum {
 
 bool perfin_keep_feature(struct perfin_frame *f, unsigned type, const uint8_t *p, size_t n)
 {
-    uint64_t bit = n >= 8 ? perfin_u64(p) : HEADER_FEAT_BITS;
+    uint64_t bit = n >= 8 ? mkperf_get64(p) : HEADER_FEAT_BITS;
     bool own = bit == MKPERF_PERFDATA_SESSION || bit == MKPERF_PERFDATA_TOTALS;
 
     if (n < 8) {
@@ -65,7 +65,7 @@ enum mkperf_status perfin_read_pipe_head(struct perfin_bytes *b, struct perfin_f
     f->unfinished = true;
     for (;;) {
         const uint8_t *p = perfin_at(b, at, 8);
-        unsigned type = p ? perfin_u32(p) : 0;
+        unsigned type = p ? mkperf_get32(p) : 0;
         size_t n = p ? p[6] | (size_t)p[7] << 8 : 0;
 
         if (type < RECORD_FIRST_HEADER || type > RECORD_LAST_HEADER ||
@@ -82,7 +82,7 @@ enum mkperf_status perfin_read_pipe_head(struct perfin_bytes *b, struct perfin_f
             if (!f->has_trace || n < 12) {
                 return perfin_bad(b, at, "trace points; only perf reads them", e);
             }
-            at += perfin_u32(p + 8); /* the formats, which are known */
+            at += mkperf_get32(p + 8); /* the formats, which are known */
         }
     }
     if (f->nattrs == 0 && !f->has_trace) {

@@ -217,7 +217,7 @@ static uint64_t take_callers(struct perfin_reader *r, const struct mkperf_sample
     uint64_t i = 0;
 
     for (; i < n && to->n < MKPERF_MAX_FRAMES + 1; i++) {
-        uint64_t addr = perfin_u64(chain + 8 * i) - base;
+        uint64_t addr = mkperf_get64(chain + 8 * i) - base;
         if (addr >= MKPERF_PERFDATA_WINDOW) {
             break;
         }
@@ -247,7 +247,7 @@ static enum mkperf_status split_chain(struct perfin_reader *r, const struct raw_
                 break;
             }
         }
-        uint64_t addr = perfin_u64(raw->chain + 8 * i);
+        uint64_t addr = mkperf_get64(raw->chain + 8 * i);
         if (addr >= PERF_CONTEXT_MAX) {
             kernel = addr == PERF_CONTEXT_KERNEL || addr == PERF_CONTEXT_GUEST_KERNEL;
         } else if (kernel) {

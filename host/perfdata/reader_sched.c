@@ -35,13 +35,13 @@ enum mkperf_status perfin_read_sched(struct perfin_reader *r, struct mkperf_sche
     if (raw == NULL || n < (is_switch ? TRACE_SWITCH_BYTES : TRACE_SCHED_BYTES)) {
         return perfin_fail(r, "a scheduling event is cut");
     }
-    from = perfin_u32(raw + TRACE_COMMON_PID);
-    to = perfin_u32(raw + (is_switch ? TRACE_SWITCH_NEXT : TRACE_SCHED_PID));
-    known = perfin_u32(raw + (is_switch ? TRACE_SWITCH_KNOWN : TRACE_SCHED_KNOWN));
-    kind = is_switch ? MKPERF_SCHED_SWITCH : perfin_u32(raw + TRACE_SCHED_KIND);
-    out->reason = is_switch ? (enum mkperf_sched_reason)perfin_u32(raw + TRACE_SWITCH_REASON)
+    from = mkperf_get32(raw + TRACE_COMMON_PID);
+    to = mkperf_get32(raw + (is_switch ? TRACE_SWITCH_NEXT : TRACE_SCHED_PID));
+    known = mkperf_get32(raw + (is_switch ? TRACE_SWITCH_KNOWN : TRACE_SCHED_KNOWN));
+    kind = is_switch ? MKPERF_SCHED_SWITCH : mkperf_get32(raw + TRACE_SCHED_KIND);
+    out->reason = is_switch ? (enum mkperf_sched_reason)mkperf_get32(raw + TRACE_SWITCH_REASON)
                             : MKPERF_STOPPED_UNKNOWN;
-    out->irq = is_switch ? 0 : perfin_u32(raw + TRACE_SCHED_IRQ);
+    out->irq = is_switch ? 0 : mkperf_get32(raw + TRACE_SCHED_IRQ);
     if (kind >= MKPERF_SCHED_GAP || (unsigned)out->reason >= MKPERF_STOPPED_REASONS) {
         return perfin_fail(r, "a scheduling event of no known kind");
     }

@@ -42,7 +42,7 @@ static size_t perf_string(const uint8_t *p, size_t n, char **out)
 {
     uint32_t length;
 
-    if (n < 4 || (length = perfin_u32(p)) > n - 4) {
+    if (n < 4 || (length = mkperf_get32(p)) > n - 4) {
         return 0;
     }
     perfin_set_text(out, p + 4, length);
@@ -81,7 +81,7 @@ static void read_command(struct perfin_bytes *b, const struct perfin_frame *f, c
     FILE *joined = mkperf_memstream_open(&text, &size);
 
     if (p && n >= 4) {
-        for (uint32_t i = 0, words = perfin_u32(p); i < words; i++) {
+        for (uint32_t i = 0, words = mkperf_get32(p); i < words; i++) {
             size_t used = perf_string(p + at, n - at, &word);
             if (used == 0) {
                 break;
@@ -109,8 +109,8 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
 {
     size_t n, at = 8;
     uint8_t *p = perfin_feature(b, f, HEADER_EVENT_DESC, &n);
-    uint32_t events = p && n >= 8 ? perfin_u32(p) : 0;
-    size_t attr = events ? perfin_u32(p + 4) : 0;
+    uint32_t events = p && n >= 8 ? mkperf_get32(p) : 0;
+    size_t attr = events ? mkperf_get32(p + 4) : 0;
 
     for (uint32_t i = 0; i < events && i < s->nevents; i++) {
         char *name = NULL;
@@ -119,7 +119,7 @@ static void read_event_names(struct perfin_bytes *b, const struct perfin_frame *
         if (attr > n - at || n - at - attr < 4) {
             break;
         }
-        ids = perfin_u32(p + at + attr);
+        ids = mkperf_get32(p + at + attr);
         at += attr + 4;
         used = perf_string(p + at, n - at, &name);
         if (used > 0) {
@@ -197,7 +197,7 @@ static void read_cores(struct perfin_bytes *b, const struct perfin_frame *f,
     uint8_t *p = perfin_feature(b, f, HEADER_NRCPUS, &n);
 
     if (p && n >= 8) {
-        s->cores = perfin_u32(p);
+        s->cores = mkperf_get32(p);
     }
     free(p);
 }

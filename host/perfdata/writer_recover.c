@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/get.h"
 #include "base/progress.h"
 #include "writer_internal.h"
 
@@ -21,22 +22,6 @@ struct reader {
     uint64_t data, end; /* of whole records */
     struct perfdata_features features;
 };
-
-static uint64_t get64(const uint8_t *p)
-{
-    uint64_t v;
-
-    memcpy(&v, p, sizeof v);
-    return le64toh(v);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-    uint32_t v;
-
-    memcpy(&v, p, sizeof v);
-    return le32toh(v);
-}
 
 static enum mkperf_status bad(struct reader *r, uint64_t at, const char *why,
                               struct mkperf_error *e)
@@ -58,16 +43,16 @@ static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
     if (!read_at(r, 0, header, sizeof header) || memcmp(header, "PERFILE2", 8) != 0) {
         return bad(r, 0, "no perf.data header (the writer died before the first record?)", e);
     }
-    if (get64(header + 8) == PERF_PIPE_HEADER_BYTES) {
+    if (mkperf_get64(header + 8) == PERF_PIPE_HEADER_BYTES) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: a pipe's layout: needs no finishing",
                                 r->path);
     }
-    uint64_t at = get64(header + 24) + get64(header + 32);
-    r->data = get64(header + PERF_HEADER_DATA);
+    uint64_t at = mkperf_get64(header + 24) + mkperf_get64(header + 32);
+    r->data = mkperf_get64(header + PERF_HEADER_DATA);
     if (!read_at(r, at, entry, 16) || memcmp(entry, MKPERF_PERFDATA_INDEX, 8) != 0) {
         return bad(r, at, "not a file that mkperf wrote", e);
     }
-    uint64_t n = get64(entry + 8), size = get64(header + PERF_HEADER_DATA + 8);
+    uint64_t n = mkperf_get64(entry + 8), size = mkperf_get64(header + PERF_HEADER_DATA + 8);
     if (size != 0 && r->data <= r->size && size < r->size - r->data) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is finished, nothing to do", r->path);
     }
@@ -76,12 +61,12 @@ static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
     }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t here = at + 16 + 24 * i;
-        if (!read_at(r, here, entry, sizeof entry) || get64(entry) >= HEADER_FEAT_BITS ||
-            get64(entry + 8) > r->data || get64(entry + 16) > r->data - get64(entry + 8)) {
+        if (!read_at(r, here, entry, sizeof entry) || mkperf_get64(entry) >= HEADER_FEAT_BITS ||
+            mkperf_get64(entry + 8) > r->data || mkperf_get64(entry + 16) > r->data - mkperf_get64(entry + 8)) {
             return bad(r, here, "a damaged index", e);
         }
-        perfdata_features_at(&r->features, (unsigned)get64(entry), get64(entry + 8),
-                             get64(entry + 16));
+        perfdata_features_at(&r->features, (unsigned)mkperf_get64(entry), mkperf_get64(entry + 8),
+                             mkperf_get64(entry + 16));
     }
     return MKPERF_OK;
 }
@@ -97,37 +82,37 @@ static void note_time(struct mkperf_totals *t, uint64_t time)
 /* A sample of a tracepoint; those that are derived count for nothing. */
 static void count_sched(const uint8_t *record, struct mkperf_totals *t)
 {
-    uint64_t point = get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID;
+    uint64_t point = mkperf_get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID;
 
     if (point == MKPERF_TRACE_SWITCH || point == MKPERF_TRACE_SCHED) {
-        note_time(t, get64(record + PERF_TRACE_TIME_AT));
+        note_time(t, mkperf_get64(record + PERF_TRACE_TIME_AT));
         t->sched_events++;
     }
 }
 
 static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
 {
-    unsigned type = get32(record);
+    unsigned type = mkperf_get32(record);
 
     if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_TIME_AT &&
-        get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID < MKPERF_TRACE_POINTS) {
+        mkperf_get64(record + PERF_SAMPLE_ID_AT) - MKPERF_TRACE_ID < MKPERF_TRACE_POINTS) {
         count_sched(record, t);
     } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4 &&
-               get64(record + PERF_SAMPLE_ID_AT) == MKPERF_PERFDATA_MARK) {
+               mkperf_get64(record + PERF_SAMPLE_ID_AT) == MKPERF_PERFDATA_MARK) {
         t->marks++;
     } else if (type == PERF_RECORD_SAMPLE && size >= PERF_SAMPLE_CPU_AT + 4) {
-        uint64_t time = get64(record + PERF_SAMPLE_TIME_AT);
+        uint64_t time = mkperf_get64(record + PERF_SAMPLE_TIME_AT);
         note_time(t, time);
         t->samples++;
-        uint32_t core = get32(record + PERF_SAMPLE_CPU_AT);
+        uint32_t core = mkperf_get32(record + PERF_SAMPLE_CPU_AT);
         if (core < MKPERF_MAX_CORES) {
             t->core[core].samples++;
             t->ncores = core >= t->ncores ? core + 1 : t->ncores;
         }
     } else if (type == PERF_RECORD_LOST_SAMPLES && size >= PERF_LOST_CPU_AT + 4) {
-        uint32_t place = get32(record + PERF_LOST_PLACE_AT),
-                 core = get32(record + PERF_LOST_CPU_AT);
-        uint64_t lost = get64(record + PERF_LOST_COUNT_AT);
+        uint32_t place = mkperf_get32(record + PERF_LOST_PLACE_AT),
+                 core = mkperf_get32(record + PERF_LOST_CPU_AT);
+        uint64_t lost = mkperf_get64(record + PERF_LOST_COUNT_AT);
         place = place < MKPERF_LOST_PLACES ? place : 0;
         t->lost[place] += lost;
         if (core < MKPERF_MAX_CORES) {
@@ -147,7 +132,7 @@ static void scan(struct reader *r, struct mkperf_totals *t)
     }
     while (r->size - r->end >= 8 && fread(record, 1, 8, r->f) == 8) {
         size_t size = record[6] | (size_t)record[7] << 8;
-        unsigned type = get32(record);
+        unsigned type = mkperf_get32(record);
         if (size < 8 || size % 8 != 0 || size > r->size - r->end || type == 0 ||
             type > PERF_RECORD_EVENT_UPDATE || fread(record + 8, 1, size - 8, r->f) != size - 8) {
             return;

@@ -2,17 +2,8 @@
 /* Owns: see call_site.h. */
 #include "call_site.h"
 
+#include "base/get.h"
 #include "symbols_internal.h"
-
-static uint32_t little_endian(const uint8_t *p, unsigned bytes)
-{
-    uint32_t value = 0;
-
-    for (unsigned i = 0; i < bytes; i++) {
-        value |= (uint32_t)p[i] << 8 * i;
-    }
-    return value;
-}
 
 /* bl; blr and its authenticated forms; svc */
 static bool aarch64_call(uint32_t i)
@@ -65,14 +56,14 @@ bool mkperf_module_follows_call(const struct mkperf_module *m, uint64_t addr)
     switch (m->machine) {
     case EM_AARCH64:
         p = mkperf_module_code(m, addr - 4, 4);
-        return addr % 4 == 0 && p != NULL && aarch64_call(little_endian(p, 4));
+        return addr % 4 == 0 && p != NULL && aarch64_call(mkperf_get32(p));
     case EM_RISCV:
         p = mkperf_module_code(m, addr - 4, 4);
-        if (addr % 2 == 0 && p != NULL && riscv_call(little_endian(p, 4))) {
+        if (addr % 2 == 0 && p != NULL && riscv_call(mkperf_get32(p))) {
             return true;
         }
         p = mkperf_module_code(m, addr - 2, 2);
-        return addr % 2 == 0 && p != NULL && riscv_short_call(little_endian(p, 2));
+        return addr % 2 == 0 && p != NULL && riscv_short_call(mkperf_get16(p));
     default:
         return x86_call(m, addr);
     }

@@ -8,17 +8,13 @@
  */
 #include <stdlib.h>
 
+#include "base/get.h"
 #include "base/xalloc.h"
 #include "symbols_internal.h"
 
 /* Arm ARM, C6.2.365: SVC #imm16. */
 #define SVC_MASK UINT32_C(0xffe0001f)
 #define SVC UINT32_C(0xd4000001)
-
-static uint32_t word_at(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -41,7 +37,7 @@ uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)
         uint64_t bytes = s->size < rest ? s->size : rest;
 
         for (uint64_t at = 0; at + 4 <= bytes; at += 4) {
-            if ((word_at(m->bytes + s->offset + at) & SVC_MASK) == SVC) {
+            if ((mkperf_get32(m->bytes + s->offset + at) & SVC_MASK) == SVC) {
                 MKPERF_GROW(site, room, *n + 1);
                 site[(*n)++] = s->vaddr + at;
             }

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/get.h"
 #include "symbols_internal.h"
 
 enum {
@@ -23,7 +24,7 @@ bool mkperf_flow_fetch(const struct mkperf_module *m, uint64_t pc, uint32_t *ins
     if (!b) {
         return false;
     }
-    *insn = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+    *insn = mkperf_get32(b);
     return true;
 }
 

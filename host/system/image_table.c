@@ -8,7 +8,9 @@
 #include <mkperf/frame.h>
 #include <mkperf/record.h>
 
+#include "base/get.h"
 #include "base/printable.h"
+#include "base/put.h"
 
 struct cursor {
     const uint8_t *p;
@@ -20,23 +22,6 @@ static bool invalid(const struct cursor *c, const char *why)
 {
     mkperf_error_set(c->e, MKPERF_ERR_INPUT, "the image's stamp, byte %zu: %s", c->at, why);
     return false;
-}
-
-static uint64_t get(const uint8_t *p, unsigned bytes)
-{
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < bytes; i++) {
-        value |= (uint64_t)p[i] << 8 * i;
-    }
-    return value;
-}
-
-static void put(uint8_t *p, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) {
-        p[i] = (uint8_t)(value >> 8 * i);
-    }
 }
 
 /* n bytes of printable text into out. */
@@ -65,7 +50,7 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
     }
     const uint8_t *p = c->p + c->at;
     unsigned parent = p[8], flags = p[9], id = p[10], name = p[11], file = p[12];
-    out->thread = get(p, 8);
+    out->thread = mkperf_get64(p);
     out->parent = (int)parent - 1;
     out->passive = (flags & MKPERF_STAMP_PASSIVE) != 0;
     out->build_id.derived = (flags & MKPERF_STAMP_DERIVED) != 0;
@@ -111,16 +96,16 @@ static bool read_header(struct cursor *c, struct mkperf_image *out)
     if (memcmp(c->p, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES) != 0) {
         return invalid(c, "not a stamp, or one of another version");
     }
-    if (get(c->p + MKPERF_STAMP_SIZE_AT, 4) != c->n) {
+    if (mkperf_get32(c->p + MKPERF_STAMP_SIZE_AT) != c->n) {
         return invalid(c, "its size differs from the received size");
     }
-    if (get(c->p + MKPERF_STAMP_CRC_AT, 4) !=
+    if (mkperf_get32(c->p + MKPERF_STAMP_CRC_AT) !=
         mkperf_crc32(0, c->p + MKPERF_STAMP_IMAGE_AT, c->n - MKPERF_STAMP_IMAGE_AT)) {
         return invalid(c, "the CRC is wrong");
     }
     memcpy(out->id, c->p + MKPERF_STAMP_IMAGE_AT, sizeof out->id);
     memcpy(out->system, c->p + MKPERF_STAMP_SYSTEM_AT, sizeof out->system);
-    out->n = (unsigned)get(c->p + MKPERF_STAMP_COUNT_AT, 2);
+    out->n = (unsigned)mkperf_get16(c->p + MKPERF_STAMP_COUNT_AT);
     if (out->n > MKPERF_STAMP_PROGRAMS) {
         return invalid(c, "too many programs");
     }
@@ -149,40 +134,36 @@ enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_i
     return MKPERF_OK;
 }
 
-static size_t write_program(const struct mkperf_image_program *from, uint8_t *out)
+static void put_program(struct mkperf_put *c, const struct mkperf_image_program *from)
 {
-    size_t name = strlen(from->name), file = strlen(from->file), at = MKPERF_STAMP_ENTRY_BYTES;
+    size_t name = strlen(from->name), file = strlen(from->file);
+    unsigned flags = (from->passive ? MKPERF_STAMP_PASSIVE : 0) |
+                     (from->build_id.derived ? MKPERF_STAMP_DERIVED : 0);
+    const uint8_t sizes[] = {from->build_id.n, (uint8_t)name, (uint8_t)file};
 
-    put(out, from->thread, 8);
-    out[8] = (uint8_t)(from->parent + 1);
-    out[9] = (uint8_t)((from->passive ? MKPERF_STAMP_PASSIVE : 0) |
-                       (from->build_id.derived ? MKPERF_STAMP_DERIVED : 0));
-    out[10] = from->build_id.n;
-    out[11] = (uint8_t)name;
-    out[12] = (uint8_t)file;
-    memcpy(out + at, from->build_id.byte, from->build_id.n);
-    at += from->build_id.n;
-    memcpy(out + at, from->name, name);
-    memcpy(out + at + name, from->file, file);
-    return at + name + file;
+    mkperf_put64(c, from->thread);
+    mkperf_put16(c, (uint16_t)((unsigned)(from->parent + 1) | flags << 8));
+    mkperf_put_bytes(c, sizes, sizeof sizes);
+    mkperf_put_bytes(c, from->build_id.byte, from->build_id.n);
+    mkperf_put_bytes(c, from->name, name);
+    mkperf_put_bytes(c, from->file, file);
 }
 
 size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES])
 {
-    size_t n = MKPERF_STAMP_HEADER_BYTES;
+    struct mkperf_put c = {out + MKPERF_STAMP_IMAGE_AT}, head = {out};
 
-    memset(out, 0, n);
-    memcpy(out, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES);
-    memcpy(out + MKPERF_STAMP_IMAGE_AT, image->id, sizeof image->id);
-    memcpy(out + MKPERF_STAMP_SYSTEM_AT, image->system, sizeof image->system);
-    put(out + MKPERF_STAMP_COUNT_AT, image->n, 2);
-    n += write_program(&image->kernel, out + n);
+    mkperf_put_bytes(&c, image->id, sizeof image->id);
+    mkperf_put_bytes(&c, image->system, sizeof image->system);
+    mkperf_put32(&c, image->n); /* 2 bytes, and 2 zeros */
+    put_program(&c, &image->kernel);
     for (unsigned i = 0; i < image->n; i++) {
-        n += write_program(&image->program[i], out + n);
+        put_program(&c, &image->program[i]);
     }
-    put(out + MKPERF_STAMP_SIZE_AT, n, 4);
-    put(out + MKPERF_STAMP_CRC_AT,
-        mkperf_crc32(0, out + MKPERF_STAMP_IMAGE_AT, n - MKPERF_STAMP_IMAGE_AT), 4);
+    size_t n = (size_t)(c.p - out);
+    mkperf_put_bytes(&head, MKPERF_STAMP_MAGIC, MKPERF_STAMP_MAGIC_BYTES);
+    mkperf_put32(&head, (uint32_t)n);
+    mkperf_put32(&head, mkperf_crc32(0, out + MKPERF_STAMP_IMAGE_AT, n - MKPERF_STAMP_IMAGE_AT));
     return n;
 }
 
