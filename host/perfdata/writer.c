@@ -289,22 +289,18 @@ static enum mkperf_status add_lost(void *self, const struct mkperf_lost *lost,
                                    struct mkperf_error *e)
 {
     struct mkperf_perfdata *w = self;
-    size_t n = 8 + 8 + PERF_SAMPLE_ID_BYTES;
-    struct mkperf_put c;
 
     if (!w->began && start(w, e) != MKPERF_OK) {
         return e->status;
     }
-    c.p = mkperf_outfile_reserve(&w->out, n, e);
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST_SAMPLES, 0, e);
     if (c.p == NULL) {
         return e->status;
     }
-    /* Its own time may lie before samples that were handed over already. */
-    perfdata_record(&c, PERF_RECORD_LOST_SAMPLES, 0, n);
     mkperf_put64(&c, lost->samples);
+    /* Its own time may lie before samples that were handed over already. */
     perfdata_sample_id(&c, UINT32_MAX, lost->where, 0, lost->core);
-    mkperf_outfile_commit(&w->out, n);
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }
 
 /* The time of the core that is furthest behind; 0 if a core has no sample or event, or the number of
@@ -343,12 +339,11 @@ static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_
     if (perfdata_sched_runtimes(w, e) != MKPERF_OK) {
         return e->status;
     }
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, 8, e)};
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_FINISHED_ROUND, 0, e);
     if (c.p == NULL) {
         return e->status;
     }
-    perfdata_record(&c, PERF_RECORD_FINISHED_ROUND, 0, 8);
-    mkperf_outfile_commit(&w->out, 8);
+    perfdata_end(&w->out, c);
     w->round_ns = w->last_ns;
     w->round_offset = mkperf_outfile_offset(&w->out);
     return MKPERF_OK;

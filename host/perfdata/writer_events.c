@@ -11,32 +11,38 @@
 
 enum { NAME_ROOM = MKPERF_MODEL_NAME + 8, TEXT_ROOM = 128 };
 
-static size_t align8(size_t n)
+/* An attribute with the one id that its samples carry; `trailers`: also the id of trailers, 1. */
+static enum mkperf_status put_attr(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
+                                   bool trailers, struct mkperf_error *e)
 {
-    return (n + 7) / 8 * 8;
-}
-
-/* An attribute with the one id that its samples carry, and the name that perf shows. */
-static enum mkperf_status announce(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
-                                   const char *name, struct mkperf_error *e)
-{
-    size_t first = 8 + PERF_ATTR_BYTES + 8, text = align8(strlen(name) + 1);
-    size_t second = 8 + 16 + text;
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, first + second, e)};
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_HEADER_ATTR, 0, e);
 
     if (c.p == NULL) {
         return e->status;
     }
-    perfdata_record(&c, PERF_RECORD_HEADER_ATTR, 0, first);
-    memcpy(c.p, attr, PERF_ATTR_BYTES);
-    c.p += PERF_ATTR_BYTES;
+    mkperf_put_bytes(&c, attr, PERF_ATTR_BYTES);
     mkperf_put64(&c, id);
-    perfdata_record(&c, PERF_RECORD_EVENT_UPDATE, 0, second);
+    if (trailers) {
+        mkperf_put64(&c, 1);
+    }
+    return perfdata_end(&w->out, c);
+}
+
+/* The same, and the name that perf shows. */
+static enum mkperf_status announce(struct mkperf_perfdata *w, const uint8_t *attr, uint64_t id,
+                                   const char *name, struct mkperf_error *e)
+{
+    if (put_attr(w, attr, id, false, e) != MKPERF_OK) {
+        return e->status;
+    }
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_EVENT_UPDATE, 0, e);
+    if (c.p == NULL) {
+        return e->status;
+    }
     mkperf_put64(&c, PERF_EVENT_UPDATE_NAME);
     mkperf_put64(&c, id);
-    mkperf_put_padded(&c, name, strlen(name), text);
-    mkperf_outfile_commit(&w->out, first + second);
-    return MKPERF_OK;
+    perfdata_put_text(&c, name, strlen(name));
+    return perfdata_end(&w->out, c);
 }
 
 enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i,
@@ -55,24 +61,14 @@ enum mkperf_status perfdata_event_announce(struct mkperf_perfdata *w, unsigned i
 enum mkperf_status perfdata_trace_announce(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     bool two = w->session.nevents == 0; /* ids: trailers name the first event's, which is 1 */
-    uint8_t attr[PERF_ATTR_BYTES] = {0};
+    uint8_t attr[PERF_ATTR_BYTES];
 
     for (unsigned i = 0; i < perfdata_trace_points(w); i++) {
-        size_t n = 8 + PERF_ATTR_BYTES + (two && i == 0 ? 16 : 8);
-        struct mkperf_put a = {attr}, c = {mkperf_outfile_reserve(&w->out, n, e)};
-
-        if (c.p == NULL) {
+        struct mkperf_put c = {attr};
+        perfdata_put_trace_attr(&c, (enum mkperf_trace_point)i);
+        if (put_attr(w, attr, MKPERF_TRACE_ID + i, two && i == 0, e) != MKPERF_OK) {
             return e->status;
         }
-        perfdata_put_trace_attr(&a, (enum mkperf_trace_point)i);
-        perfdata_record(&c, PERF_RECORD_HEADER_ATTR, 0, n);
-        memcpy(c.p, attr, PERF_ATTR_BYTES);
-        c.p += PERF_ATTR_BYTES;
-        mkperf_put64(&c, MKPERF_TRACE_ID + i);
-        if (two && i == 0) {
-            mkperf_put64(&c, 1);
-        }
-        mkperf_outfile_commit(&w->out, n);
     }
     return MKPERF_OK;
 }
@@ -123,17 +119,15 @@ enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkp
                                      struct mkperf_error *e)
 {
     char text[TEXT_ROOM];
-    size_t length = mark_text(m, text, sizeof text), raw = align8(4 + length + 1) - 4;
-    size_t n = 8 + 6 * 8 + 4 + raw;
+    size_t length = mark_text(m, text, sizeof text), raw = (4 + length + 1 + 7) / 8 * 8 - 4;
 
     if (!w->has_marks && announce_marks(w, e) != MKPERF_OK) {
         return e->status;
     }
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, e);
     if (c.p == NULL) {
         return e->status;
     }
-    perfdata_record(&c, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, n);
     mkperf_put64(&c, MKPERF_PERFDATA_MARK);
     mkperf_put64(&c, 0);
     mkperf_put32(&c, m->pd + 1);
@@ -143,6 +137,5 @@ enum mkperf_status perfdata_mark_add(struct mkperf_perfdata *w, const struct mkp
     mkperf_put64(&c, 1);
     mkperf_put32(&c, (uint32_t)raw);
     mkperf_put_padded(&c, text, length, raw);
-    mkperf_outfile_commit(&w->out, n);
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }

@@ -61,10 +61,10 @@ static void put_attr(struct mkperf_put *c, uint32_t type, uint64_t config, uint6
     mkperf_put32(c, PERF_ATTR_BYTES);
     mkperf_put64(c, config);
     mkperf_put64(c, period);
-    mkperf_put64(c, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-                        PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER | more_fields);
+    mkperf_put64(c, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER |
+                        more_fields);
     mkperf_put64(c, read_format);
-    mkperf_put64(c, flags);
+    mkperf_put64(c, ATTR_ALWAYS | flags);
     memset(c->p, 0, PERF_ATTR_BYTES - 48);
     c->p += PERF_ATTR_BYTES - 48;
 }
@@ -93,7 +93,7 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
     const struct mkperf_event *event = &w->session.event[i];
     unsigned leader;
     bool read = perfdata_is_read(&w->session, i, &leader);
-    uint64_t flags = ATTR_ALWAYS;
+    uint64_t flags = 0;
     uint32_t type = PERF_TYPE_RAW, config = event->code;
 
     for (size_t k = 0; k < sizeof generic / sizeof *generic; k++) {
@@ -106,13 +106,15 @@ void perfdata_put_attr(struct mkperf_put *c, const struct mkperf_perfdata *w, un
     flags |= event->kernel && !event->user ? PERF_ATTR_EXCLUDE_USER : 0;
     flags |= event->user && !event->kernel ? PERF_ATTR_EXCLUDE_KERNEL : 0;
     put_attr(c, type, config, event->period != 0 ? event->period : event->frequency,
-             (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) | (read ? PERF_SAMPLE_READ : 0),
+             PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | (w->chains[i] ? PERF_SAMPLE_CALLCHAIN : 0) |
+                 (read ? PERF_SAMPLE_READ : 0),
              read ? PERF_FORMAT_ID | PERF_FORMAT_GROUP : 0, flags);
 }
 
 void perfdata_put_mark_attr(struct mkperf_put *c)
 {
-    put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1, PERF_SAMPLE_RAW, 0, ATTR_ALWAYS);
+    put_attr(c, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, 1,
+             PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW, 0, 0);
 }
 
 unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
@@ -124,17 +126,9 @@ unsigned perfdata_trace_points(const struct mkperf_perfdata *w)
 
 void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point)
 {
-    mkperf_put32(c, PERF_TYPE_TRACEPOINT);
-    mkperf_put32(c, PERF_ATTR_BYTES);
-    mkperf_put64(c, mkperf_trace_number(point));
-    mkperf_put64(c, 1);
-    mkperf_put64(c, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW |
-                        PERF_SAMPLE_IDENTIFIER |
-                        (point >= MKPERF_TRACE_LOCK_BEGIN ? PERF_SAMPLE_CALLCHAIN : 0));
-    mkperf_put64(c, 0);
-    mkperf_put64(c, ATTR_ALWAYS);
-    memset(c->p, 0, PERF_ATTR_BYTES - 48);
-    c->p += PERF_ATTR_BYTES - 48;
+    put_attr(c, PERF_TYPE_TRACEPOINT, mkperf_trace_number(point), 1,
+             PERF_SAMPLE_RAW | (point >= MKPERF_TRACE_LOCK_BEGIN ? PERF_SAMPLE_CALLCHAIN : 0), 0,
+             0);
 }
 
 static void add_trace_formats(struct mkperf_perfdata *w)

@@ -11,7 +11,8 @@
 #include "writer.h"
 
 enum {
-    PERF_SAMPLE_ID_BYTES = 32,
+    PERF_RECORD_MAX = 1 << 16,
+    PERF_RECORD_SIZE_AT = 6,
     PERF_SAMPLE_ID_AT = 8,
     PERF_SAMPLE_TIME_AT = 32, /* offsets in our SAMPLE and LOST_SAMPLES records */
     PERF_SAMPLE_CPU_AT = 40,
@@ -164,6 +165,37 @@ static inline void perfdata_record(struct mkperf_put *c, unsigned type, unsigned
     mkperf_put32(c, type);
     mkperf_put16(c, (uint16_t)misc);
     mkperf_put16(c, (uint16_t)size);
+}
+
+/* Begins a record of at most 64 KiB: what follows its head goes to the cursor. p NULL: *e says why. */
+static inline struct mkperf_put perfdata_begin(struct mkperf_outfile *out, unsigned type,
+                                               unsigned misc, struct mkperf_error *e)
+{
+    struct mkperf_put c = {mkperf_outfile_reserve(out, PERF_RECORD_MAX, e)};
+
+    if (c.p != NULL) {
+        perfdata_record(&c, type, misc, 0);
+    }
+    return c;
+}
+
+/* Ends it with zeros up to a multiple of 8 bytes, and with its size in its head. */
+static inline enum mkperf_status perfdata_end(struct mkperf_outfile *out, struct mkperf_put c)
+{
+    struct mkperf_put size = {out->buffer + out->used + PERF_RECORD_SIZE_AT};
+    size_t n = (size_t)(c.p - (out->buffer + out->used));
+
+    memset(c.p, 0, -n % 8);
+    n += -n % 8;
+    mkperf_put16(&size, (uint16_t)n);
+    mkperf_outfile_commit(out, n);
+    return MKPERF_OK;
+}
+
+/* n bytes of text, a 0, and zeros up to a multiple of 8 bytes. */
+static inline void perfdata_put_text(struct mkperf_put *c, const char *text, size_t n)
+{
+    mkperf_put_padded(c, text, n, (n + 1 + 7) / 8 * 8);
 }
 
 /* What sample_id_all puts behind every other record. */

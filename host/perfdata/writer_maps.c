@@ -24,11 +24,6 @@ enum { PAGE = 4096, PROT_READ_EXEC = 5, MAP_PRIVATE_FLAG = 2, BUILD_ID_MAX = 20 
 #define DUMMY_NAME "[kernel.kallsyms]"
 static const uint8_t dummy_build_id[BUILD_ID_MAX] = "mkperf: no linux";
 
-static size_t align8(size_t n)
-{
-    return (n + 7) & ~(size_t)7;
-}
-
 void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uint8_t *id, size_t n)
 {
     uint8_t entry[8 + 4 + 24 + PERF_PATH_MAX + PERF_STRING_ALIGN];
@@ -52,23 +47,19 @@ void perfdata_build_id_entry(FILE *f, unsigned misc, const char *path, const uin
 static enum mkperf_status kernel_map(struct mkperf_outfile *out, struct mkperf_segment s,
                                      const char *path, uint64_t ns, struct mkperf_error *e)
 {
-    size_t length = strlen(path), room = align8(length + 1);
-    size_t n = 8 + 8 + 24 + room + PERF_SAMPLE_ID_BYTES;
-    struct mkperf_put c = {mkperf_outfile_reserve(out, n, e)};
+    struct mkperf_put c = perfdata_begin(out, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, e);
 
     if (c.p == NULL) {
         return e->status;
     }
-    perfdata_record(&c, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, n);
     mkperf_put32(&c, UINT32_MAX);
     mkperf_put32(&c, 0);
     mkperf_put64(&c, s.vaddr);
     mkperf_put64(&c, s.size);
     mkperf_put64(&c, s.offset);
-    mkperf_put_padded(&c, path, length, room);
+    perfdata_put_text(&c, path, strlen(path));
     perfdata_sample_id(&c, 0, 0, ns, 0);
-    mkperf_outfile_commit(out, n);
-    return MKPERF_OK;
+    return perfdata_end(out, c);
 }
 
 /* The pages of a segment that is mapped whole, as a loader would. */
@@ -148,37 +139,31 @@ enum mkperf_status perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns
 enum mkperf_status perfdata_pd_comm(struct mkperf_perfdata *w, uint32_t pid, const char *name,
                                     struct mkperf_error *e)
 {
-    size_t length = strnlen(name, PAGE), room = align8(length + 1);
-    size_t n = 8 + 8 + room + PERF_SAMPLE_ID_BYTES;
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_COMM, 0, e);
 
     if (c.p == NULL) {
         return e->status;
     }
-    perfdata_record(&c, PERF_RECORD_COMM, 0, n);
     mkperf_put32(&c, pid);
     mkperf_put32(&c, pid);
-    mkperf_put_padded(&c, name, length, room);
+    perfdata_put_text(&c, name, strnlen(name, PAGE));
     perfdata_sample_id(&c, pid, pid, 0, 0);
-    mkperf_outfile_commit(&w->out, n);
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }
 
 static enum mkperf_status user_map(struct mkperf_perfdata *w, struct mkperf_module *module,
                                    struct mkperf_segment s, uint32_t pid, struct mkperf_error *e)
 {
     const char *path = mkperf_module_path(module);
-    size_t id_size = 0, length = strlen(path), room = align8(length + 1);
+    size_t id_size = 0;
     const uint8_t *id = mkperf_module_build_id(module, &id_size);
-    size_t n = 8 + 8 + 24 + 24 + 8 + room + PERF_SAMPLE_ID_BYTES;
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+    bool has_id = id != NULL && id_size > 0 && id_size <= BUILD_ID_MAX;
+    unsigned misc = PERF_RECORD_MISC_USER | (has_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0);
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_MMAP2, misc, e);
 
     if (c.p == NULL) {
         return e->status;
     }
-    bool has_id = id != NULL && id_size > 0 && id_size <= BUILD_ID_MAX;
-    perfdata_record(&c, PERF_RECORD_MMAP2,
-                    PERF_RECORD_MISC_USER | (has_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0), n);
     mkperf_put32(&c, pid);
     mkperf_put32(&c, pid);
     mkperf_put64(&c, s.vaddr);
@@ -188,10 +173,9 @@ static enum mkperf_status user_map(struct mkperf_perfdata *w, struct mkperf_modu
     mkperf_put_padded(&c, has_id ? id : (const uint8_t *)"", has_id ? id_size : 0, BUILD_ID_MAX);
     mkperf_put32(&c, PROT_READ_EXEC);
     mkperf_put32(&c, MAP_PRIVATE_FLAG);
-    mkperf_put_padded(&c, path, length, room);
+    perfdata_put_text(&c, path, strlen(path));
     perfdata_sample_id(&c, pid, pid, 0, 0);
-    mkperf_outfile_commit(&w->out, n);
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }
 
 enum mkperf_status perfdata_pd_map(struct mkperf_perfdata *w, uint32_t pd, uint32_t in,

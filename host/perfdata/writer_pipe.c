@@ -14,17 +14,14 @@ enum { OWN_TEXT_MAX = 32 * 1024 }; /* of a record; a multiple of 8 */
 static enum mkperf_status put_record(struct mkperf_perfdata *w, unsigned type, uint64_t number,
                                      const char *p, size_t n, struct mkperf_error *e)
 {
-    size_t room = (n + 7) / 8 * 8, size = 8 + 8 + room;
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, size, e)};
+    struct mkperf_put c = perfdata_begin(&w->out, type, 0, e);
 
     if (c.p == NULL) {
         return e->status;
     }
-    perfdata_record(&c, type, 0, size);
     mkperf_put64(&c, number);
-    mkperf_put_padded(&c, p, n, room);
-    mkperf_outfile_commit(&w->out, size);
-    return MKPERF_OK;
+    mkperf_put_bytes(&c, p, n);
+    return perfdata_end(&w->out, c);
 }
 
 static enum mkperf_status put_own(struct mkperf_perfdata *w, const struct perfdata_feature *f,

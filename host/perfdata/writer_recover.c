@@ -62,7 +62,8 @@ static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
     for (uint64_t i = 0; i < n; i++) {
         uint64_t here = at + 16 + 24 * i;
         if (!read_at(r, here, entry, sizeof entry) || mkperf_get64(entry) >= HEADER_FEAT_BITS ||
-            mkperf_get64(entry + 8) > r->data || mkperf_get64(entry + 16) > r->data - mkperf_get64(entry + 8)) {
+            mkperf_get64(entry + 8) > r->data ||
+            mkperf_get64(entry + 16) > r->data - mkperf_get64(entry + 8)) {
             return bad(r, here, "a damaged index", e);
         }
         perfdata_features_at(&r->features, (unsigned)mkperf_get64(entry), mkperf_get64(entry + 8),

@@ -54,40 +54,47 @@ static uint32_t prio_of(const struct mkperf_perfdata *w, uint32_t pd)
     return p != NULL ? p->priority : PRIO_UNKNOWN;
 }
 
-/* Reserves a sample of `bytes` raw data and puts all before these; *end is behind them. */
-static bool begin(struct mkperf_perfdata *w, struct mkperf_put *c, enum mkperf_trace_point point,
-                  uint32_t pd, const struct mkperf_sched *s, size_t bytes, size_t *size,
-                  struct mkperf_error *e)
+static void put_fields(struct mkperf_put *c, const struct mkperf_perfdata *w,
+                       enum mkperf_trace_point point, uint32_t pd, const struct mkperf_sched *s)
 {
-    size_t raw = (4 + bytes + 7) / 8 * 8 - 4;
-
-    *size = 8 + 4 * 8 + 4 + raw;
-    c->p = mkperf_outfile_reserve(&w->out, *size, e);
-    if (c->p == NULL) {
-        return false;
-    }
-    memset(c->p + *size - (raw - bytes), 0, raw - bytes);
-    perfdata_record(c, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, *size);
     mkperf_put64(c, MKPERF_TRACE_ID + point);
     mkperf_put32(c, pid_of(w, pd));
     mkperf_put32(c, pid_of(w, pd));
     mkperf_put64(c, s->time_ns);
     mkperf_put64(c, s->core);
-    mkperf_put32(c, (uint32_t)raw);
+}
+
+/* The size of the raw data with the record's padding, and what all tracepoints have in them. */
+static void put_raw(struct mkperf_put *c, const struct mkperf_perfdata *w,
+                    enum mkperf_trace_point point, uint32_t pd, size_t bytes)
+{
+    mkperf_put32(c, (uint32_t)((4 + bytes + 7) / 8 * 8 - 4));
     mkperf_put16(c, (uint16_t)mkperf_trace_number(point));
     mkperf_put16(c, 0);
     mkperf_put32(c, pid_of(w, pd));
-    return true;
+}
+
+/* Begins a sample with its `bytes` of raw data, of which it puts what all tracepoints have. */
+static struct mkperf_put begin(struct mkperf_perfdata *w, enum mkperf_trace_point point,
+                               uint32_t pd, const struct mkperf_sched *s, size_t bytes,
+                               struct mkperf_error *e)
+{
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, e);
+
+    if (c.p != NULL) {
+        put_fields(&c, w, point, pd, s);
+        put_raw(&c, w, point, pd, bytes);
+    }
+    return c;
 }
 
 static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                      struct mkperf_error *e)
 {
     bool known = s->from != MKPERF_SCHED_NOBODY;
-    struct mkperf_put c;
-    size_t size;
+    struct mkperf_put c = begin(w, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES, e);
 
-    if (!begin(w, &c, MKPERF_TRACE_SWITCH, s->from, s, TRACE_SWITCH_BYTES, &size, e)) {
+    if (c.p == NULL) {
         return e->status;
     }
     put_comm(&c, w, s->from);
@@ -99,29 +106,26 @@ static enum mkperf_status put_switch(struct mkperf_perfdata *w, const struct mkp
     mkperf_put32(&c, prio_of(w, s->to));
     mkperf_put32(&c, s->reason);
     mkperf_put32(&c, known);
-    mkperf_outfile_commit(&w->out, size);
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }
 
 static enum mkperf_status put_wakeup(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                      struct mkperf_error *e)
 {
-    struct mkperf_put c;
-    size_t size;
 
     w->pd[s->to].sleep = AWAKE;
     if (pid_of(w, s->to) == 0) {
         return MKPERF_OK;
     }
-    if (!begin(w, &c, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES, &size, e)) {
+    struct mkperf_put c = begin(w, MKPERF_TRACE_WAKEUP, s->from, s, TRACE_WAKEUP_BYTES, e);
+    if (c.p == NULL) {
         return e->status;
     }
     put_comm(&c, w, s->to);
     mkperf_put32(&c, pid_of(w, s->to));
     mkperf_put32(&c, prio_of(w, s->to));
     mkperf_put32(&c, s->core);
-    mkperf_outfile_commit(&w->out, size);
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }
 
 /* How long a PD ran since the last time. perf sums these up, so there is no need for one at each switch. */
@@ -130,10 +134,9 @@ static enum mkperf_status put_runtime(struct mkperf_perfdata *w, uint32_t pd,
 {
     struct perfdata_pd *p = &w->pd[pd];
     const struct mkperf_sched s = {.time_ns = w->last_ns, .core = p->core};
-    struct mkperf_put c;
-    size_t size;
+    struct mkperf_put c = begin(w, MKPERF_TRACE_RUNTIME, pd, &s, TRACE_RUNTIME_BYTES, e);
 
-    if (!begin(w, &c, MKPERF_TRACE_RUNTIME, pd, &s, TRACE_RUNTIME_BYTES, &size, e)) {
+    if (c.p == NULL) {
         return e->status;
     }
     put_comm(&c, w, pd);
@@ -141,9 +144,8 @@ static enum mkperf_status put_runtime(struct mkperf_perfdata *w, uint32_t pd,
     mkperf_put32(&c, 0);
     mkperf_put64(&c, p->ran_ns - p->told_ns);
     mkperf_put64(&c, p->ran_ns);
-    mkperf_outfile_commit(&w->out, size);
     p->told_ns = p->ran_ns;
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }
 
 enum mkperf_status perfdata_sched_runtimes(struct mkperf_perfdata *w, struct mkperf_error *e)
@@ -159,10 +161,9 @@ enum mkperf_status perfdata_sched_runtimes(struct mkperf_perfdata *w, struct mkp
 static enum mkperf_status put_other(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                     struct mkperf_error *e)
 {
-    struct mkperf_put c;
-    size_t size;
+    struct mkperf_put c = begin(w, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES, e);
 
-    if (!begin(w, &c, MKPERF_TRACE_SCHED, s->from, s, TRACE_SCHED_BYTES, &size, e)) {
+    if (c.p == NULL) {
         return e->status;
     }
     put_comm(&c, w, s->to);
@@ -170,8 +171,7 @@ static enum mkperf_status put_other(struct mkperf_perfdata *w, const struct mkpe
     mkperf_put32(&c, s->kind);
     mkperf_put32(&c, s->irq);
     mkperf_put32(&c, s->from != MKPERF_SCHED_NOBODY);
-    mkperf_outfile_commit(&w->out, size);
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }
 
 /* Where the kernel takes its lock, in the kernels that we know; 0: not known. */
@@ -193,50 +193,38 @@ static uint64_t lock_function(struct mkperf_perfdata *w)
 static enum mkperf_status put_lock(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                    struct mkperf_error *e)
 {
-    enum { CHAIN = 5, SPIN = 1, RAW = 28 - 4, SIZE = 8 + 4 * 8 + 8 * (1 + CHAIN) + 4 + RAW };
+    enum { CHAIN = 5, SPIN = 1 };
     bool waits = s->kind == MKPERF_SCHED_LOCK_WAIT;
     enum mkperf_trace_point point = waits ? MKPERF_TRACE_LOCK_BEGIN : MKPERF_TRACE_LOCK_END;
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, SIZE, e)};
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, e);
 
     if (c.p == NULL) {
         return e->status;
     }
-    perfdata_record(&c, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, SIZE);
-    mkperf_put64(&c, MKPERF_TRACE_ID + point);
-    mkperf_put32(&c, pid_of(w, s->from));
-    mkperf_put32(&c, pid_of(w, s->from));
-    mkperf_put64(&c, s->time_ns);
-    mkperf_put64(&c, s->core);
+    put_fields(&c, w, point, s->from, s);
     mkperf_put64(&c, CHAIN);
     mkperf_put64(&c, PERF_CONTEXT_KERNEL);
     for (unsigned i = 1; i < CHAIN; i++) {
         mkperf_put64(&c, lock_function(w));
     }
-    mkperf_put32(&c, RAW);
-    mkperf_put16(&c, (uint16_t)mkperf_trace_number(point));
-    mkperf_put16(&c, 0);
-    mkperf_put32(&c, pid_of(w, s->from));
+    put_raw(&c, w, point, s->from, TRACE_LOCK_BYTES);
     mkperf_put64(&c, lock_function(w));
     mkperf_put32(&c, waits ? SPIN : 0);
-    mkperf_put32(&c, 0);
-    mkperf_outfile_commit(&w->out, SIZE);
-    return MKPERF_OK;
+    return perfdata_end(&w->out, c);
 }
 
 static enum mkperf_status put_gap(struct mkperf_perfdata *w, const struct mkperf_sched *s,
                                   struct mkperf_error *e)
 {
-    size_t n = 8 + 16 + PERF_SAMPLE_ID_BYTES;
-    struct mkperf_put c = {mkperf_outfile_reserve(&w->out, n, e)};
+    struct mkperf_put c = perfdata_begin(&w->out, PERF_RECORD_LOST, 0, e);
 
     if (c.p == NULL) {
         return e->status;
     }
-    perfdata_record(&c, PERF_RECORD_LOST, 0, n);
     mkperf_put64(&c, MKPERF_TRACE_ID);
     mkperf_put64(&c, s->lost);
     perfdata_sample_id(&c, 0, MKPERF_TRACE_GAP, s->time_ns, s->core);
-    mkperf_outfile_commit(&w->out, n);
+    perfdata_end(&w->out, c);
     for (uint32_t i = 0; i < w->npds; i++) {
         w->pd[i].sleep = AWAKE_UNKNOWN;
     }

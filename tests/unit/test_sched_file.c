@@ -217,25 +217,30 @@ static void comes_back_from_a_pipe(void **state)
     }
 }
 
-/* Of a writer that died in the middle of a record. */
-static void comes_back_recovered(void **state)
+/* Finishes recording `name` as if its writer had died `less` bytes before the end, as whole.data. */
+static void recover_killed(const char *name, unsigned less, struct mkperf_totals *totals)
 {
     struct mkperf_error e = {.text = ""};
-    struct mkperf_totals totals;
-    struct stat st;
 
-    (void)state;
-    write_story("all.data", 0, true);
-    assert_int_equal(stat(recording_path("all.data"), &st), 0);
     free(recording_shell("f=%s; cp $f $f.cut; dd if=/dev/zero of=$f.cut bs=1 seek=48 count=8 "
-                         "conv=notrunc status=none; truncate -s -2500 $f.cut",
-                         recording_path("all.data")));
-    if (mkperf_perfdata_recover(recording_path("all.data.cut"), recording_path("whole.data"),
-                                &totals, &e) != MKPERF_OK) {
+                         "conv=notrunc status=none; truncate -s -%u $f.cut; mv $f.cut %s/cut",
+                         recording_path(name), less, recording_dir));
+    if (mkperf_perfdata_recover(recording_path("cut"), recording_path("whole.data"), totals, &e) !=
+        MKPERF_OK) {
         fail_msg("%s", e.text);
     }
     read_back(recording_path("whole.data"));
-    assert_int_equal(totals.sched_events, back.totals.sched_events);
+    assert_int_equal(totals->sched_events, back.totals.sched_events);
+}
+
+/* Of a writer that died in the middle of a record. */
+static void comes_back_recovered(void **state)
+{
+    struct mkperf_totals totals;
+
+    (void)state;
+    write_story("all.data", 0, true);
+    recover_killed("all.data", 2500, &totals);
     assert_true(totals.sched_events > story.events / 2 && totals.sched_events < story.events);
     assert_int_equal(totals.samples, 0);
     story.events = back.events;
@@ -351,6 +356,9 @@ static void perf_lock_reads_it(void **state)
     has_line(text, "40", "140.00 us", "take_lock"); /* by the function that takes the lock */
     free(text);
     free(perf("sched timehist", "lock.data"));
+    struct mkperf_totals totals;
+    recover_killed("lock.data", 0, &totals);
+    compare();
 }
 
 static int setup(void **state)
