@@ -11,23 +11,24 @@
 #include "base/xalloc.h"
 #include "system_internal.h"
 
-const char *system_attribute(const char **attrs, const char *name)
+const char *system_attribute(struct reader *r, const char *name)
 {
-    for (; *attrs != NULL; attrs += 2) {
-        if (strcmp(attrs[0], name) == 0) {
-            return attrs[1];
+    for (const char **a = r->attributes; *a != NULL; a += 2) {
+        if (strcmp(a[0], name) == 0) {
+            return a[1];
         }
     }
     return NULL;
 }
 
-bool system_required(struct reader *r, const char **attrs, const char *name, const char **value)
+const char *system_required(struct reader *r, const char *name)
 {
-    *value = system_attribute(attrs, name);
-    if (*value == NULL) {
-        return system_error(&r->at, "attribute '%s' is missing", name);
+    const char *value = system_attribute(r, name);
+
+    if (value == NULL) {
+        system_error(&r->at, "attribute '%s' is missing", name);
     }
-    return true;
+    return value != NULL ? value : "";
 }
 
 static int digit(char c)
@@ -35,11 +36,10 @@ static int digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 87 : 16;
 }
 
-/* Decimal or 0x hexadecimal, with underscores anywhere; at most max. */
-bool system_number(struct reader *r, const char *name, const char *text, uint64_t max,
-                   uint64_t *value)
+static uint64_t number(struct reader *r, const char *name, const char *text, uint64_t max)
 {
     const char *p = text;
+    uint64_t value = 0;
     int base = 10;
     unsigned digits = 0;
 
@@ -47,84 +47,72 @@ bool system_number(struct reader *r, const char *name, const char *text, uint64_
         base = 16;
         p += 2;
     }
-    *value = 0;
     for (; *p != '\0'; p++) {
         int d = digit(*p);
         if (*p == '_') {
             continue;
         }
-        if (d >= base || __builtin_mul_overflow(*value, (uint64_t)base, value) ||
-            __builtin_add_overflow(*value, (uint64_t)d, value)) {
-            return system_error(&r->at, "%s: '%.64s' is not a number", name, text);
+        if (d >= base || __builtin_mul_overflow(value, (uint64_t)base, &value) ||
+            __builtin_add_overflow(value, (uint64_t)d, &value)) {
+            digits = 0;
+            break;
         }
         digits++;
     }
     if (digits == 0) {
-        return system_error(&r->at, "%s: '%.64s' is not a number", name, text);
+        system_error(&r->at, "%s: '%.64s' is not a number", name, text);
+    } else if (value > max) {
+        system_error(&r->at, "%s: %.64s is above the maximum, %llu", name, text,
+                     (unsigned long long)max);
     }
-    if (*value > max) {
-        return system_error(&r->at, "%s: %.64s is above the maximum, %llu", name, text,
-                            (unsigned long long)max);
+    return r->at.failed ? 0 : value;
+}
+
+uint64_t system_number(struct reader *r, const char *name, uint64_t max)
+{
+    return number(r, name, system_required(r, name), max);
+}
+
+uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint64_t otherwise)
+{
+    const char *text = system_attribute(r, name);
+
+    return text != NULL ? number(r, name, text, max) : otherwise;
+}
+
+bool system_bool_or(struct reader *r, const char *name, bool otherwise)
+{
+    const char *text = system_attribute(r, name);
+    bool value = text == NULL ? otherwise : strcmp(text, "true") == 0;
+
+    if (text != NULL && !value && strcmp(text, "false") != 0) {
+        system_error(&r->at, "%s must be 'true' or 'false', not '%.64s'", name, text);
     }
-    return true;
+    return value;
 }
 
-bool system_required_number(struct reader *r, const char **attrs, const char *name, uint64_t max,
-                            uint64_t *value)
-{
-    const char *text;
-
-    return system_required(r, attrs, name, &text) && system_number(r, name, text, max, value);
-}
-
-bool system_optional_number(struct reader *r, const char **attrs, const char *name, uint64_t max,
-                            uint64_t otherwise, uint64_t *value)
-{
-    const char *text = system_attribute(attrs, name);
-
-    *value = otherwise;
-    return text == NULL || system_number(r, name, text, max, value);
-}
-
-bool system_optional_bool(struct reader *r, const char **attrs, const char *name, bool otherwise,
-                          bool *value)
-{
-    const char *text = system_attribute(attrs, name);
-
-    *value = text == NULL ? otherwise : strcmp(text, "true") == 0;
-    if (text != NULL && !*value && strcmp(text, "false") != 0) {
-        return system_error(&r->at, "%s must be 'true' or 'false', not '%.64s'", name, text);
-    }
-    return true;
-}
-
-bool system_copy_string(struct reader *r, const char *name, const char *text, char **copy)
+char *system_copy(struct reader *r, const char *name, const char *text)
 {
     if (*text == '\0') {
-        return system_error(&r->at, "%s is empty", name);
+        system_error(&r->at, "%s is empty", name);
+    } else if (!mkperf_is_printable(text)) { /* commands print names as they are */
+        system_error(&r->at, "%s has characters that are not printable", name);
     }
-    if (!mkperf_is_printable(text)) { /* commands print names as they are */
-        return system_error(&r->at, "%s has characters that are not printable", name);
-    }
-    *copy = mkperf_xstrdup(text);
-    return true;
+    return r->at.failed ? NULL : mkperf_xstrdup(text);
 }
 
-/* Remembers that `name` is to be looked up for an item of a PD or channel. */
-bool system_refer(struct reader *r, struct references *list, const char *name, unsigned pd,
+void system_refer(struct reader *r, enum reference_kind kind, const char *name, unsigned pd,
                   unsigned item)
 {
-    char *copy = NULL;
+    struct references *list = &r->names[kind];
+    char *copy = system_copy(r, "reference", name);
+    struct reference *added = copy != NULL ? system_append(&r->at, (void **)&list->at, &list->n,
+                                                           sizeof *added, "references")
+                                           : NULL;
 
-    if (!system_copy_string(r, "reference", name, &copy)) {
-        return false;
-    }
-    struct reference *ref =
-        system_append(&r->at, (void **)&list->at, &list->n, sizeof *ref, "references");
-    if (ref == NULL) {
+    if (added != NULL) {
+        *added = (struct reference){copy, pd, item, r->at.line};
+    } else {
         free(copy);
-        return false;
     }
-    *ref = (struct reference){copy, pd, item, r->at.line};
-    return true;
 }

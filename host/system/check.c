@@ -34,102 +34,81 @@ static int find_pd(const struct mkperf_system *s, const char *name)
     return -1;
 }
 
-static bool resolve_maps(struct draft *d, struct place at)
+/* What a name stands for: a region or a PD, and the message if there is none of that name. */
+static const struct {
+    const char *unknown;
+    int (*find)(const struct mkperf_system *s, const char *name);
+} targets[REFERENCE_KINDS] = {
+    [REFER_MAP] = {"map of unknown memory_region", find_region},
+    [REFER_SETVAR] = {"setvar of unknown memory_region", find_region},
+    [REFER_END] = {"end of a channel at unknown protection_domain", find_pd},
+    [REFER_TCB] = {"cap_tcb of unknown protection_domain", find_pd},
+};
+
+static bool resolve(struct mkperf_system *s, enum reference_kind kind, const struct reference *r,
+                    struct place *at)
 {
-    for (unsigned i = 0; i < d->maps.n; i++) {
-        struct reference *r = &d->maps.at[i];
-        int region = find_region(d->system, r->name);
-        at.line = r->line;
-        if (region < 0) {
-            return system_error(&at, "map of unknown memory_region '%s'", r->name);
+    int found = targets[kind].find != NULL ? targets[kind].find(s, r->name) : 0;
+    const struct mkperf_system_end *end;
+
+    at->line = r->line;
+    if (found < 0) {
+        return system_error(at, "%s '%s'", targets[kind].unknown, r->name);
+    }
+    switch (kind) {
+    case REFER_MAP:
+        s->pd[r->pd].map[r->item].region = (unsigned)found;
+        return true;
+    case REFER_SETVAR:
+        s->pd[r->pd].setvar[r->item].index = (unsigned)found;
+        return true;
+    case REFER_END:
+        s->channel[r->pd].end[r->item].pd = (unsigned)found;
+        return true;
+    case REFER_TCB:
+        s->pd[r->pd].tcb[r->item].pd = (unsigned)found;
+        return true;
+    default:
+        end = &s->channel[r->pd].end[r->item];
+        return system_add_setvar(at, &s->pd[end->pd], r->name, MKPERF_SETVAR_ID, 0, end->id);
+    }
+}
+
+bool system_resolve(struct mkperf_system *s, const struct references names[REFERENCE_KINDS],
+                    struct place *at)
+{
+    for (enum reference_kind kind = 0; kind < REFERENCE_KINDS; kind++) {
+        for (unsigned i = 0; i < names[kind].n; i++) {
+            if (!resolve(s, kind, &names[kind].at[i], at)) {
+                return false;
+            }
         }
-        d->system->pd[r->pd].map[r->item].region = (unsigned)region;
     }
     return true;
 }
 
-static bool resolve_setvars(struct draft *d, struct place at)
-{
-    for (unsigned i = 0; i < d->setvars.n; i++) {
-        struct reference *r = &d->setvars.at[i];
-        int region = find_region(d->system, r->name);
-        at.line = r->line;
-        if (region < 0) {
-            return system_error(&at, "setvar of unknown memory_region '%s'", r->name);
-        }
-        d->system->pd[r->pd].setvar[r->item].index = (unsigned)region;
-    }
-    return true;
-}
-
-static bool resolve_ends(struct draft *d, struct place at)
-{
-    struct mkperf_system *s = d->system;
-
-    for (unsigned i = 0; i < d->ends.n; i++) {
-        struct reference *r = &d->ends.at[i];
-        int pd = find_pd(s, r->name);
-        at.line = r->line;
-        if (pd < 0) {
-            return system_error(&at, "end of a channel at unknown protection_domain '%s'", r->name);
-        }
-        s->channel[r->pd].end[r->item].pd = (unsigned)pd;
-    }
-    for (unsigned i = 0; i < d->ids.n; i++) {
-        struct reference *r = &d->ids.at[i];
-        const struct mkperf_system_end *end = &s->channel[r->pd].end[r->item];
-        at.line = r->line;
-        if (!system_add_setvar(&at, &s->pd[end->pd], r->name, MKPERF_SETVAR_ID, 0, end->id)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool resolve_tcbs(struct draft *d, struct place at)
-{
-    for (unsigned i = 0; i < d->tcbs.n; i++) {
-        struct reference *r = &d->tcbs.at[i];
-        int pd = find_pd(d->system, r->name);
-        at.line = r->line;
-        if (pd < 0) {
-            return system_error(&at, "cap_tcb of unknown protection_domain '%s'", r->name);
-        }
-        d->system->pd[r->pd].tcb[r->item].pd = (unsigned)pd;
-    }
-    return true;
-}
-
-bool system_resolve(struct draft *d, const char *path, struct mkperf_error *e)
-{
-    struct place at = {path, 1, e};
-
-    return resolve_maps(d, at) && resolve_setvars(d, at) && resolve_ends(d, at) &&
-           resolve_tcbs(d, at);
-}
-
-static bool check_pd_names(const struct mkperf_system *s, struct place at)
+static bool check_pd_names(const struct mkperf_system *s, struct place *at)
 {
     for (unsigned i = 0; i < s->npds; i++) {
         int first = find_pd(s, s->pd[i].name);
         if (first != (int)i) {
-            at.line = s->pd[i].line;
-            return system_error(&at, "protection_domain '%s' is already defined on line %d",
+            at->line = s->pd[i].line;
+            return system_error(at, "protection_domain '%s' is already defined on line %d",
                                 s->pd[i].name, s->pd[first].line);
         }
     }
     return true;
 }
 
-static bool check_children(const struct mkperf_system *s, struct place at)
+static bool check_children(const struct mkperf_system *s, struct place *at)
 {
     for (unsigned i = 0; i < s->npds; i++) {
         for (unsigned j = 0; j < i; j++) {
             const struct mkperf_system_pd *a = &s->pd[i];
             if (a->parent >= 0 && a->parent == s->pd[j].parent &&
                 a->child_id == s->pd[j].child_id) {
-                at.line = a->line;
-                return system_error(&at, "child id %u is already used on line %d", a->child_id,
+                at->line = a->line;
+                return system_error(at, "child id %u is already used on line %d", a->child_id,
                                     s->pd[j].line);
             }
         }
@@ -142,21 +121,21 @@ static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
     return a < b + b_size && b < a + a_size;
 }
 
-static bool check_regions(const struct mkperf_system *s, struct place at)
+static bool check_regions(const struct mkperf_system *s, struct place *at)
 {
     for (unsigned i = 0; i < s->nregions; i++) {
         const struct mkperf_system_region *a = &s->region[i];
-        at.line = a->line;
+        at->line = a->line;
         int first = find_region(s, a->name);
         if (first != (int)i) {
-            return system_error(&at, "memory_region '%s' is already defined on line %d", a->name,
+            return system_error(at, "memory_region '%s' is already defined on line %d", a->name,
                                 s->region[first].line);
         }
         for (unsigned j = 0; j < i; j++) {
             const struct mkperf_system_region *b = &s->region[j];
             if (a->has_phys_addr && b->has_phys_addr &&
                 overlap(a->phys_addr, a->size, b->phys_addr, b->size)) {
-                return system_error(&at, "memory_region '%s' overlaps '%s' in physical memory",
+                return system_error(at, "memory_region '%s' overlaps '%s' in physical memory",
                                     a->name, b->name);
             }
         }
@@ -165,7 +144,7 @@ static bool check_regions(const struct mkperf_system *s, struct place at)
 }
 
 static bool check_map(const struct mkperf_system *s, const struct mkperf_system_pd *pd, unsigned i,
-                      const struct place *at)
+                      struct place *at)
 {
     const struct mkperf_system_map *map = &pd->map[i];
     const struct mkperf_system_region *region = &s->region[map->region];
@@ -187,12 +166,12 @@ static bool check_map(const struct mkperf_system *s, const struct mkperf_system_
     return true;
 }
 
-static bool check_maps(const struct mkperf_system *s, struct place at)
+static bool check_maps(const struct mkperf_system *s, struct place *at)
 {
     for (unsigned i = 0; i < s->npds; i++) {
         for (unsigned j = 0; j < s->pd[i].nmaps; j++) {
-            at.line = s->pd[i].map[j].line;
-            if (!check_map(s, &s->pd[i], j, &at)) {
+            at->line = s->pd[i].map[j].line;
+            if (!check_map(s, &s->pd[i], j, at)) {
                 return false;
             }
         }
@@ -201,8 +180,7 @@ static bool check_maps(const struct mkperf_system *s, struct place at)
 }
 
 /* used[pd]: ids already given to a channel or an irq. */
-static bool use_id(uint64_t *used, const struct mkperf_system_pd *pd, uint32_t id,
-                   const struct place *at)
+static bool use_id(uint64_t *used, const struct mkperf_system_pd *pd, uint32_t id, struct place *at)
 {
     if (*used >> id & 1) {
         return system_error(at, "id %u is used twice in protection_domain '%s'", id, pd->name);
@@ -211,19 +189,19 @@ static bool use_id(uint64_t *used, const struct mkperf_system_pd *pd, uint32_t i
     return true;
 }
 
-static bool check_irqs(const struct mkperf_system *s, uint64_t *used, struct place at)
+static bool check_irqs(const struct mkperf_system *s, uint64_t *used, struct place *at)
 {
     for (unsigned i = 0; i < s->npds; i++) {
         for (unsigned j = 0; j < s->pd[i].nirqs; j++) {
             const struct mkperf_system_irq *irq = &s->pd[i].irq[j];
-            at.line = irq->line;
-            if (!use_id(&used[i], &s->pd[i], irq->id, &at)) {
+            at->line = irq->line;
+            if (!use_id(&used[i], &s->pd[i], irq->id, at)) {
                 return false;
             }
             for (unsigned k = 0; k <= i; k++) {
                 for (unsigned l = 0; l < (k == i ? j : s->pd[k].nirqs); l++) {
                     if (s->pd[k].irq[l].irq == irq->irq) {
-                        return system_error(&at, "irq %u is already used on line %d", irq->irq,
+                        return system_error(at, "irq %u is already used on line %d", irq->irq,
                                             s->pd[k].irq[l].line);
                     }
                 }
@@ -235,7 +213,7 @@ static bool check_irqs(const struct mkperf_system *s, uint64_t *used, struct pla
 
 /* A protected call must go up: the callee runs at once, at its own priority. */
 static bool check_call(const struct mkperf_system_pd *caller, const struct mkperf_system_pd *callee,
-                       const struct place *at)
+                       struct place *at)
 {
     if (caller->priority < callee->priority) {
         return true;
@@ -246,22 +224,22 @@ static bool check_call(const struct mkperf_system_pd *caller, const struct mkper
                         caller->name, caller->priority, callee->name, callee->priority);
 }
 
-static bool check_channels(const struct mkperf_system *s, uint64_t *used, struct place at)
+static bool check_channels(const struct mkperf_system *s, uint64_t *used, struct place *at)
 {
     for (unsigned i = 0; i < s->nchannels; i++) {
         const struct mkperf_system_end *end = s->channel[i].end;
-        at.line = s->channel[i].line;
+        at->line = s->channel[i].line;
         if (end[0].pd == end[1].pd) {
-            return system_error(&at, "channel of protection_domain '%s' with itself",
+            return system_error(at, "channel of protection_domain '%s' with itself",
                                 s->pd[end[0].pd].name);
         }
         if (end[0].pp && end[1].pp) {
-            return system_error(&at, "channel with pp at both ends");
+            return system_error(at, "channel with pp at both ends");
         }
         for (unsigned j = 0; j < 2; j++) {
-            at.line = end[j].line;
-            if (!use_id(&used[end[j].pd], &s->pd[end[j].pd], end[j].id, &at) ||
-                (end[j].pp && !check_call(&s->pd[end[j].pd], &s->pd[end[1 - j].pd], &at))) {
+            at->line = end[j].line;
+            if (!use_id(&used[end[j].pd], &s->pd[end[j].pd], end[j].id, at) ||
+                (end[j].pp && !check_call(&s->pd[end[j].pd], &s->pd[end[1 - j].pd], at))) {
                 return false;
             }
         }
@@ -277,13 +255,13 @@ static void number_threads(const struct mkperf_system *s)
     }
 }
 
-bool system_check(const struct mkperf_system *s, const char *path, struct mkperf_error *e)
+bool system_check(const struct mkperf_system *s, struct place *at)
 {
     uint64_t used[MKPERF_SYSTEM_MAX_PDS] = {0};
-    struct place at = {path, 1, e};
 
+    at->line = 1;
     if (s->npds == 0) {
-        return system_error(&at, "no protection_domain is defined");
+        return system_error(at, "no protection_domain is defined");
     }
     number_threads(s);
     return check_pd_names(s, at) && check_children(s, at) && check_regions(s, at) &&

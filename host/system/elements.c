@@ -14,315 +14,257 @@ enum { MAX_STACK_BYTES = 16 << 20, SMALL_PAGE = 0x1000, LARGE_PAGE = 0x200000 };
 
 struct mkperf_system_pd *system_current_pd(struct reader *r)
 {
-    return &r->draft.system->pd[r->pd_open[r->depth]];
+    return &r->system->pd[r->pd_open[r->depth]];
 }
 
 /* Microseconds; Microkit's defaults. */
-static bool budget(struct reader *r, const char **attrs, uint64_t *b, uint64_t *p)
+static void budget(struct reader *r, uint64_t *b, uint64_t *p)
 {
-    return system_optional_number(r, attrs, "budget", UINT64_MAX, 1000, b) &&
-           system_optional_number(r, attrs, "period", UINT64_MAX, *b, p) &&
-           (*b <= *p || system_error(&r->at, "budget must not be above period"));
+    *b = system_number_or(r, "budget", UINT64_MAX, 1000);
+    *p = system_number_or(r, "period", UINT64_MAX, *b);
+    if (*b > *p) {
+        system_error(&r->at, "budget must not be above period");
+    }
 }
 
-static bool pd_numbers(struct reader *r, const char **attrs, struct mkperf_system_pd *pd)
+/* The symbol that setvar_id names is to be set to `id`. */
+static void set_id(struct reader *r, struct mkperf_system_pd *pd, uint64_t id)
 {
-    uint64_t priority;
-    uint64_t cpu;
-    bool fpu;
+    const char *symbol = system_attribute(r, "setvar_id");
 
-    if (!budget(r, attrs, &pd->budget, &pd->period) ||
-        !system_optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority) ||
-        !system_optional_number(r, attrs, "cpu", 63, 0, &cpu) ||
-        !system_optional_number(r, attrs, "stack_size", MAX_STACK_BYTES, SMALL_PAGE,
-                                &pd->stack_size) ||
-        !system_optional_bool(r, attrs, "passive", false, &pd->passive) ||
-        !system_optional_bool(r, attrs, "smc", false, &pd->smc) ||
-        !system_optional_bool(r, attrs, "fpu", true, &fpu)) {
-        return false;
+    if (symbol != NULL) {
+        system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_ID, 0, id);
     }
-    if (system_attribute(attrs, "domain") != NULL) {
+}
+
+static void pd_numbers(struct reader *r, struct mkperf_system_pd *pd)
+{
+    budget(r, &pd->budget, &pd->period);
+    pd->limited = pd->budget < pd->period;
+    pd->priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
+    pd->cpu = (unsigned)system_number_or(r, "cpu", 63, 0);
+    pd->stack_size = system_number_or(r, "stack_size", MAX_STACK_BYTES, SMALL_PAGE);
+    pd->passive = system_bool_or(r, "passive", false);
+    pd->smc = system_bool_or(r, "smc", false);
+    system_bool_or(r, "fpu", true);
+    if (system_attribute(r, "domain") != NULL) {
         system_beyond(r, "domains");
     }
-    pd->limited = pd->budget < pd->period;
-    pd->priority = (unsigned)priority;
-    pd->cpu = (unsigned)cpu;
     if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
-        return system_error(&r->at, "stack_size is not a positive multiple of 0x1000");
+        system_error(&r->at, "stack_size is not a positive multiple of 0x1000");
     }
-    return true;
 }
 
-bool system_start_pd(struct reader *r, const char **attrs)
+void system_start_pd(struct reader *r)
 {
-    struct mkperf_system *s = r->draft.system;
+    struct mkperf_system *s = r->system;
     int parent = r->pd_open[r->depth];
-    const char *symbol = system_attribute(attrs, "setvar_id");
-    const char *name;
-    uint64_t id = 0;
 
     if (s->npds == MKPERF_SYSTEM_MAX_PDS) {
-        return system_error(&r->at, "too many protection_domains, the maximum is %d",
-                            MKPERF_SYSTEM_MAX_PDS);
+        system_error(&r->at, "too many protection_domains, the maximum is %d",
+                     MKPERF_SYSTEM_MAX_PDS);
     }
-    if (parent < 0 && (system_attribute(attrs, "id") != NULL || symbol != NULL)) {
-        return system_error(&r->at, "id belongs to a child protection_domain only");
+    if (parent < 0 &&
+        (system_attribute(r, "id") != NULL || system_attribute(r, "setvar_id") != NULL)) {
+        system_error(&r->at, "id belongs to a child protection_domain only");
     }
-    if (!system_required(r, attrs, "name", &name) ||
-        (parent >= 0 && !system_required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id))) {
-        return false;
-    }
+    const char *name = system_required(r, "name");
+    uint64_t id = parent >= 0 ? system_number(r, "id", MKPERF_SYSTEM_MAX_ID) : 0;
     struct mkperf_system_pd *pd =
         system_append(&r->at, (void **)&s->pd, &s->npds, sizeof *pd, "protection_domains");
     if (pd == NULL) {
-        return false;
+        return;
     }
     pd->line = r->at.line;
     pd->parent = parent;
     pd->child_id = (unsigned)id;
     r->pd_open[r->depth] = (int)s->npds - 1;
-    return system_copy_string(r, "name", name, &pd->name) && pd_numbers(r, attrs, pd) &&
-           (symbol == NULL ||
-            system_add_setvar(&r->at, &s->pd[parent], symbol, MKPERF_SETVAR_ID, 0, id));
+    pd->name = system_copy(r, "name", name);
+    pd_numbers(r, pd);
+    if (parent >= 0) {
+        set_id(r, &s->pd[parent], id);
+    }
 }
 
-bool system_start_program(struct reader *r, const char **attrs)
+void system_start_program(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    const char *path;
-    const char *symbols = system_attribute(attrs, "path_for_symbols");
+    const char *symbols = system_attribute(r, "path_for_symbols");
 
     if (pd->program != NULL) {
-        return system_error(&r->at, "protection_domain '%s' has a program_image already", pd->name);
+        system_error(&r->at, "protection_domain '%s' has a program_image already", pd->name);
+        return;
     }
-    return system_required(r, attrs, "path", &path) &&
-           system_copy_string(r, "path", path, &pd->program) &&
-           (symbols == NULL || system_copy_string(r, "path_for_symbols", symbols, &pd->symbols));
+    pd->program = system_copy(r, "path", system_required(r, "path"));
+    pd->symbols = symbols != NULL ? system_copy(r, "path_for_symbols", symbols) : NULL;
 }
 
-bool system_start_region(struct reader *r, const char **attrs)
+void system_start_region(struct reader *r)
 {
-    struct mkperf_system *s = r->draft.system;
-    const char *name;
-    const char *phys = system_attribute(attrs, "phys_addr");
-    bool filled = system_attribute(attrs, "prefill_path") != NULL;
-    bool of_file = filled &&
-                   system_attribute(attrs, "size") == NULL; /* 0: it has the file's size */
+    struct mkperf_system *s = r->system;
+    bool filled = system_attribute(r, "prefill_path") != NULL;
+    bool of_file = filled && system_attribute(r, "size") == NULL; /* 0: it has the file's size */
     struct mkperf_system_region *region =
         system_append(&r->at, (void **)&s->region, &s->nregions, sizeof *region, "memory_regions");
 
     if (region == NULL) {
-        return false;
+        return;
     }
     region->line = r->at.line;
-    if (filled || system_attribute(attrs, "prefill_bootinfo") != NULL) {
+    if (filled || system_attribute(r, "prefill_bootinfo") != NULL) {
         system_beyond(r, "prefilled memory_regions");
     }
-    if (!system_required(r, attrs, "name", &name) ||
-        !system_copy_string(r, "name", name, &region->name) ||
-        !(of_file ? system_optional_number(r, attrs, "size", 0, 0, &region->size)
-                  : system_required_number(r, attrs, "size", MAX_ADDRESS, &region->size)) ||
-        !system_optional_number(r, attrs, "page_size", UINT64_MAX, SMALL_PAGE,
-                                &region->page_size)) {
-        return false;
-    }
+    region->name = system_copy(r, "name", system_required(r, "name"));
+    region->size = of_file ? 0 : system_number(r, "size", MAX_ADDRESS);
+    region->page_size = system_number_or(r, "page_size", UINT64_MAX, SMALL_PAGE);
+    region->has_phys_addr = system_attribute(r, "phys_addr") != NULL;
     if (region->page_size != SMALL_PAGE && region->page_size != LARGE_PAGE) {
-        return system_error(&r->at, "page_size must be 0x1000 or 0x200000");
+        system_error(&r->at, "page_size must be 0x1000 or 0x200000");
+        return;
     }
     if ((region->size == 0 && !of_file) || region->size % region->page_size != 0) {
-        return system_error(&r->at, "size is not a positive multiple of the page size");
+        system_error(&r->at, "size is not a positive multiple of the page size");
     }
-    if (phys == NULL) {
-        return true;
+    region->phys_addr = system_number_or(r, "phys_addr", MAX_ADDRESS, 0);
+    if (region->phys_addr % region->page_size != 0) {
+        system_error(&r->at, "phys_addr is not a multiple of the page size");
     }
-    region->has_phys_addr = true;
-    if (!system_number(r, "phys_addr", phys, MAX_ADDRESS, &region->phys_addr)) {
-        return false;
-    }
-    return region->phys_addr % region->page_size == 0 ||
-           system_error(&r->at, "phys_addr is not a multiple of the page size");
 }
 
-static bool permissions(struct reader *r, const char *text, struct mkperf_system_map *map)
+static void permissions(struct reader *r, const char *text, struct mkperf_system_map *map)
 {
-    for (const char *p = text; *p != '\0'; p++) {
-        map->read |= *p == 'r';
-        map->write |= *p == 'w';
-        map->execute |= *p == 'x';
-        if (strchr("rwx", *p) == NULL) {
-            return system_error(&r->at, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
-        }
+    map->read = strchr(text, 'r') != NULL;
+    map->write = strchr(text, 'w') != NULL;
+    map->execute = strchr(text, 'x') != NULL;
+    if (text[strspn(text, "rwx")] != '\0') {
+        system_error(&r->at, "perms may hold 'r', 'w' and 'x' only, not '%.64s'", text);
+    } else if (map->write && !map->read && !map->execute) {
+        system_error(&r->at, "perms must not be 'w' alone");
+    } else if (*text == '\0') {
+        system_error(&r->at, "perms is empty");
     }
-    if (map->write && !map->read && !map->execute) {
-        return system_error(&r->at, "perms must not be 'w' alone");
-    }
-    return map->read || map->write || map->execute || system_error(&r->at, "perms is empty");
 }
 
-static bool map_setvars(struct reader *r, const char **attrs, const char *region)
-{
-    static const struct {
-        const char *name;
-        enum mkperf_setvar_kind kind;
-    } kinds[] = {{"setvar_vaddr", MKPERF_SETVAR_VADDR},
-                 {"setvar_size", MKPERF_SETVAR_SIZE},
-                 {"setvar_paddr", MKPERF_SETVAR_PADDR}};
-    struct mkperf_system_pd *pd = system_current_pd(r);
-    unsigned index = (unsigned)r->pd_open[r->depth];
-
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const char *symbol = system_attribute(attrs, kinds[i].name);
-        if (symbol == NULL) {
-            continue;
-        }
-        if (!system_add_setvar(&r->at, pd, symbol, kinds[i].kind, pd->nmaps - 1, 0)) {
-            return false;
-        }
-        if (kinds[i].kind != MKPERF_SETVAR_VADDR &&
-            !system_refer(r, &r->draft.setvars, region, index, pd->nsetvars - 1)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool read_map(struct reader *r, const char **attrs, struct mkperf_system_map *map)
-{
-    const char *perms = system_attribute(attrs, "perms");
-
-    map->line = r->at.line;
-    return system_required_number(r, attrs, "vaddr", MAX_ADDRESS - 1, &map->vaddr) &&
-           permissions(r, perms != NULL ? perms : "rw", map) &&
-           system_optional_bool(r, attrs, "cached", true, &map->cached);
-}
+static const struct {
+    const char *name;
+    enum mkperf_setvar_kind kind;
+} map_symbols[] = {{"setvar_vaddr", MKPERF_SETVAR_VADDR},
+                   {"setvar_size", MKPERF_SETVAR_SIZE},
+                   {"setvar_paddr", MKPERF_SETVAR_PADDR}};
 
 /* A virtual machine's maps are read for their form alone. */
-bool system_start_map(struct reader *r, const char **attrs)
+void system_start_map(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    struct mkperf_system_map map = {0};
-    const char *region;
+    unsigned index = (unsigned)r->pd_open[r->depth];
+    bool of_vm = r->open[r->depth - 1] == VM;
+    const char *region = system_required(r, "mr"), *perms = system_attribute(r, "perms");
+    struct mkperf_system_map map = {.line = r->at.line};
 
-    if (!system_required(r, attrs, "mr", &region) || !read_map(r, attrs, &map)) {
-        return false;
-    }
-    if (r->open[r->depth - 1] == VM) {
-        return (system_attribute(attrs, "setvar_vaddr") == NULL &&
-                system_attribute(attrs, "setvar_size") == NULL &&
-                system_attribute(attrs, "setvar_paddr") == NULL) ||
-               system_error(&r->at, "a virtual_machine has no symbols to set");
-    }
+    map.vaddr = system_number(r, "vaddr", MAX_ADDRESS - 1);
+    permissions(r, perms != NULL ? perms : "rw", &map);
+    map.cached = system_bool_or(r, "cached", true);
     struct mkperf_system_map *kept =
-        system_append(&r->at, (void **)&pd->map, &pd->nmaps, sizeof map, "maps");
-    if (kept == NULL) {
-        return false;
+        of_vm ? NULL : system_append(&r->at, (void **)&pd->map, &pd->nmaps, sizeof map, "maps");
+    if (kept != NULL) {
+        *kept = map;
+        system_refer(r, REFER_MAP, region, index, pd->nmaps - 1);
     }
-    *kept = map;
-    if (system_attribute(attrs, "setvar_prefill_size") != NULL) {
+    if (kept != NULL && system_attribute(r, "setvar_prefill_size") != NULL) {
         system_beyond(r, "prefilled memory_regions");
     }
-    return system_refer(r, &r->draft.maps, region, (unsigned)r->pd_open[r->depth], pd->nmaps - 1) &&
-           map_setvars(r, attrs, region);
+    for (unsigned i = 0; i < sizeof map_symbols / sizeof *map_symbols; i++) {
+        const char *symbol = system_attribute(r, map_symbols[i].name);
+        if (symbol != NULL && of_vm) {
+            system_error(&r->at, "a virtual_machine has no symbols to set");
+        } else if (symbol != NULL && kept != NULL &&
+                   system_add_setvar(&r->at, pd, symbol, map_symbols[i].kind, pd->nmaps - 1, 0) &&
+                   map_symbols[i].kind != MKPERF_SETVAR_VADDR) {
+            system_refer(r, REFER_SETVAR, region, index, pd->nsetvars - 1);
+        }
+    }
 }
 
-bool system_start_irq(struct reader *r, const char **attrs)
+void system_start_irq(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    const char *trigger = system_attribute(attrs, "trigger");
-    const char *symbol = system_attribute(attrs, "setvar_id");
-    uint64_t irq;
-    uint64_t id;
+    const char *trigger = system_attribute(r, "trigger");
+    struct mkperf_system_irq irq = {.line = r->at.line};
 
-    if (!system_required_number(r, attrs, "irq", 1019, &irq) ||
-        !system_required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id)) {
-        return false;
-    }
-    bool edge = trigger != NULL && strcmp(trigger, "edge") == 0;
-    if (trigger != NULL && !edge && strcmp(trigger, "level") != 0) {
-        return system_error(&r->at, "trigger must be 'level' or 'edge'");
+    irq.irq = (uint32_t)system_number(r, "irq", 1019);
+    irq.id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
+    irq.edge = trigger != NULL && strcmp(trigger, "edge") == 0;
+    if (trigger != NULL && !irq.edge && strcmp(trigger, "level") != 0) {
+        system_error(&r->at, "trigger must be 'level' or 'edge'");
     }
     struct mkperf_system_irq *kept =
         system_append(&r->at, (void **)&pd->irq, &pd->nirqs, sizeof *kept, "irqs");
-    if (kept == NULL) {
-        return false;
+    if (kept != NULL) {
+        *kept = irq;
+        set_id(r, pd, irq.id);
     }
-    *kept = (struct mkperf_system_irq){(uint32_t)irq, (uint32_t)id, edge, r->at.line};
-    return symbol == NULL || system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_ID, 0, id);
 }
 
-bool system_start_setvar(struct reader *r, const char **attrs)
+void system_start_setvar(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    const char *symbol;
-    const char *region;
+    const char *symbol = system_required(r, "symbol");
+    const char *region = system_required(r, "region_paddr");
 
-    return system_required(r, attrs, "symbol", &symbol) &&
-           system_required(r, attrs, "region_paddr", &region) &&
-           system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_PADDR, 0, 0) &&
-           system_refer(r, &r->draft.setvars, region, (unsigned)r->pd_open[r->depth],
-                        pd->nsetvars - 1);
+    if (system_add_setvar(&r->at, pd, symbol, MKPERF_SETVAR_PADDR, 0, 0)) {
+        system_refer(r, REFER_SETVAR, region, (unsigned)r->pd_open[r->depth], pd->nsetvars - 1);
+    }
 }
 
-bool system_start_vm(struct reader *r, const char **attrs)
+void system_start_vm(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    const char *name;
     uint64_t of_vm, period;
-    uint64_t priority;
 
     if (pd->virtual_machine != 0) {
-        return system_error(&r->at, "protection_domain '%s' has a virtual_machine already",
-                            pd->name);
+        system_error(&r->at, "protection_domain '%s' has a virtual_machine already", pd->name);
     }
     pd->virtual_machine = r->at.line;
-    return system_required(r, attrs, "name", &name) && budget(r, attrs, &of_vm, &period) &&
-           system_optional_number(r, attrs, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0, &priority);
+    system_required(r, "name");
+    budget(r, &of_vm, &period);
+    system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }
 
-bool system_start_vcpu(struct reader *r, const char **attrs)
+void system_start_vcpu(struct reader *r)
 {
-    uint64_t value;
-
-    return system_required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &value) &&
-           system_optional_number(r, attrs, "cpu", 63, 0, &value);
+    system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
+    system_number_or(r, "cpu", 63, 0);
 }
 
-bool system_start_channel(struct reader *r, const char **attrs)
+void system_start_channel(struct reader *r)
 {
-    struct mkperf_system *s = r->draft.system;
+    struct mkperf_system *s = r->system;
     struct mkperf_system_channel *c =
         system_append(&r->at, (void **)&s->channel, &s->nchannels, sizeof *c, "channels");
 
-    (void)attrs;
     r->ends = 0;
-    if (c == NULL) {
-        return false;
+    if (c != NULL) {
+        c->line = r->at.line;
     }
-    c->line = r->at.line;
-    return true;
 }
 
-bool system_start_end(struct reader *r, const char **attrs)
+void system_start_end(struct reader *r)
 {
-    struct mkperf_system *s = r->draft.system;
     struct mkperf_system_end end = {.line = r->at.line};
-    unsigned channel = s->nchannels - 1;
-    unsigned item = r->ends++;
-    const char *symbol = system_attribute(attrs, "setvar_id");
-    const char *pd;
-    uint64_t id;
+    unsigned channel = r->system->nchannels - 1, item = r->ends++;
+    const char *symbol = system_attribute(r, "setvar_id");
 
     if (item == 2) {
-        return system_error(&r->at, "channel with more than two ends");
+        system_error(&r->at, "channel with more than two ends");
+        return;
     }
-    if (!system_required(r, attrs, "pd", &pd) ||
-        !system_required_number(r, attrs, "id", MKPERF_SYSTEM_MAX_ID, &id) ||
-        !system_optional_bool(r, attrs, "pp", false, &end.pp) ||
-        !system_optional_bool(r, attrs, "notify", true, &end.notify)) {
-        return false;
+    const char *pd = system_required(r, "pd");
+    end.id = (uint32_t)system_number(r, "id", MKPERF_SYSTEM_MAX_ID);
+    end.pp = system_bool_or(r, "pp", false);
+    end.notify = system_bool_or(r, "notify", true);
+    r->system->channel[channel].end[item] = end;
+    system_refer(r, REFER_END, pd, channel, item);
+    if (symbol != NULL) {
+        system_refer(r, REFER_ID, symbol, channel, item);
     }
-    end.id = (uint32_t)id;
-    s->channel[channel].end[item] = end;
-    return system_refer(r, &r->draft.ends, pd, channel, item) &&
-           (symbol == NULL || system_refer(r, &r->draft.ids, symbol, channel, item));
 }

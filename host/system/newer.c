@@ -11,7 +11,7 @@
 
 void system_beyond(struct reader *r, const char *what)
 {
-    struct mkperf_system *s = r->draft.system;
+    struct mkperf_system *s = r->system;
 
     if (s->beyond == NULL) {
         s->beyond = what;
@@ -19,95 +19,72 @@ void system_beyond(struct reader *r, const char *what)
     }
 }
 
-bool system_start_cspace(struct reader *r, const char **attrs)
+void system_start_cspace(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
 
-    (void)attrs;
     if (pd->cspace != 0) {
-        return system_error(&r->at, "protection_domain '%s' has a cspace already", pd->name);
+        system_error(&r->at, "protection_domain '%s' has a cspace already", pd->name);
     }
     pd->cspace = r->at.line;
-    return true;
 }
 
 /* Slot 0 is Microkit's own. */
-static bool slot(struct reader *r, const char **attrs, uint64_t *value)
+static unsigned slot(struct reader *r)
 {
-    if (!system_required_number(r, attrs, "slot", MKPERF_SYSTEM_MAX_SLOT, value)) {
-        return false;
+    uint64_t value = system_number(r, "slot", MKPERF_SYSTEM_MAX_SLOT);
+
+    if (value == 0) {
+        system_error(&r->at, "slot must not be 0");
     }
-    return *value != 0 || system_error(&r->at, "slot must not be 0");
+    return (unsigned)value;
 }
 
-bool system_start_cap_tcb(struct reader *r, const char **attrs)
+void system_start_cap_tcb(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
-    const char *of;
-    uint64_t value;
+    const char *of = system_required(r, "pd");
+    unsigned value = slot(r);
 
-    if (!system_required(r, attrs, "pd", &of) || !slot(r, attrs, &value)) {
-        return false;
-    }
     for (unsigned i = 0; i < pd->ntcbs; i++) {
         if (pd->tcb[i].slot == value) {
-            return system_error(&r->at, "slot %u is already used on line %d", pd->tcb[i].slot,
-                                pd->tcb[i].line);
+            system_error(&r->at, "slot %u is already used on line %d", value, pd->tcb[i].line);
         }
     }
     struct mkperf_system_tcb *kept =
         system_append(&r->at, (void **)&pd->tcb, &pd->ntcbs, sizeof *kept, "cap_tcbs");
-    if (kept == NULL) {
-        return false;
+    if (kept != NULL) {
+        *kept = (struct mkperf_system_tcb){.slot = value, .line = r->at.line};
+        system_refer(r, REFER_TCB, of, (unsigned)r->pd_open[r->depth], pd->ntcbs - 1);
     }
-    *kept = (struct mkperf_system_tcb){.slot = (unsigned)value, .line = r->at.line};
-    return system_refer(r, &r->draft.tcbs, of, (unsigned)r->pd_open[r->depth], pd->ntcbs - 1);
 }
 
-bool system_start_cap_other(struct reader *r, const char **attrs)
+void system_start_cap_other(struct reader *r)
 {
-    const char *of;
-    uint64_t value;
-
     system_beyond(r, "capabilities but cap_tcb");
-    return system_required(r, attrs, "pd", &of) && slot(r, attrs, &value);
+    system_required(r, "pd");
+    slot(r);
 }
 
-bool system_start_domains(struct reader *r, const char **attrs)
+void system_start_domains(struct reader *r)
 {
-    (void)attrs;
     system_beyond(r, "domains");
-    return true;
 }
 
-bool system_start_domain(struct reader *r, const char **attrs)
+void system_start_domain(struct reader *r)
 {
-    const char *name;
-    uint64_t id;
-
-    return system_required(r, attrs, "name", &name) &&
-           system_optional_number(r, attrs, "id", 255, 0, &id);
+    system_required(r, "name");
+    system_number_or(r, "id", 255, 0);
 }
 
-bool system_start_schedule(struct reader *r, const char **attrs)
+void system_start_schedule(struct reader *r)
 {
-    uint64_t value;
-
-    return system_optional_number(r, attrs, "start_index", UINT32_MAX, 0, &value) &&
-           system_optional_number(r, attrs, "index_shift", UINT32_MAX, 0, &value);
+    system_number_or(r, "start_index", UINT32_MAX, 0);
+    system_number_or(r, "index_shift", UINT32_MAX, 0);
 }
 
-bool system_start_schedule_entry(struct reader *r, const char **attrs)
+void system_start_schedule_entry(struct reader *r)
 {
-    const char *value;
-
-    return system_required(r, attrs, "domain", &value) &&
-           system_required(r, attrs, "duration", &value);
-}
-
-bool system_start_schedule_end(struct reader *r, const char **attrs)
-{
-    (void)r;
-    (void)attrs;
-    return true;
+    system_required(r, "domain");
+    system_required(r, "duration");
 }

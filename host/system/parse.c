@@ -13,23 +13,17 @@
 #include "base/xalloc.h"
 #include "system_internal.h"
 
-static bool start_system(struct reader *r, const char **attrs)
-{
-    (void)r;
-    (void)attrs;
-    return true;
-}
-
 #define IN(element) (1u << (element))
 
-/* The language. attributes: names, each with a space before and after. */
+/* The language. attributes: names, each with a space before and after. start: NULL if there is
+ * nothing to read. */
 static const struct {
     const char *name;
     unsigned parents;
     const char *attributes;
-    bool (*start)(struct reader *r, const char **attrs);
+    void (*start)(struct reader *r);
 } language[] = {
-    [SYSTEM] = {"system", IN(DOCUMENT), "", start_system},
+    [SYSTEM] = {"system", IN(DOCUMENT), "", NULL},
     [PD] = {"protection_domain", IN(SYSTEM) | IN(PD),
             " name priority budget period passive stack_size smc cpu id setvar_id fpu domain ",
             system_start_pd},
@@ -56,7 +50,7 @@ static const struct {
                   system_start_schedule},
     [SCHEDULE_ENTRY] = {"schedule_entry", IN(SCHEDULE), " domain duration ",
                         system_start_schedule_entry},
-    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", system_start_schedule_end},
+    [SCHEDULE_END] = {"schedule_end_marker", IN(SCHEDULE), "", NULL},
 };
 
 static enum element element_named(const char *name)
@@ -69,69 +63,68 @@ static enum element element_named(const char *name)
     return DOCUMENT;
 }
 
-static bool check_attributes(struct reader *r, enum element element, const char **attrs)
+static void check_attributes(struct reader *r, enum element element)
 {
-    for (; *attrs != NULL; attrs += 2) {
+    for (const char **a = r->attributes; *a != NULL; a += 2) {
         char spaced[40];
-        int n = snprintf(spaced, sizeof spaced, " %s ", attrs[0]);
+        int n = snprintf(spaced, sizeof spaced, " %s ", a[0]);
         if (n >= (int)sizeof spaced || strstr(language[element].attributes, spaced) == NULL) {
-            return system_error(&r->at, "element '%s' has no attribute '%.64s'",
-                                language[element].name, attrs[0]);
+            system_error(&r->at, "element '%s' has no attribute '%.64s'", language[element].name,
+                         a[0]);
         }
     }
-    return true;
 }
 
-static bool start_element(struct reader *r, const char *name, const char **attrs)
+static void start_element(struct reader *r, const char *name)
 {
     enum element element = element_named(name);
     enum element parent = r->open[r->depth];
 
     if (element == DOCUMENT) {
-        return system_error(&r->at, "unknown element '%.64s'", name);
+        system_error(&r->at, "unknown element '%.64s'", name);
+    } else if ((language[element].parents & IN(parent)) == 0) {
+        system_error(&r->at, "element '%s' may not stand here", name);
+    } else if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
+        system_error(&r->at, "elements are nested too deeply");
+    } else {
+        r->depth++;
+        r->open[r->depth] = element;
+        r->pd_open[r->depth] = r->pd_open[r->depth - 1];
+        check_attributes(r, element);
     }
-    if ((language[element].parents & IN(parent)) == 0) {
-        return system_error(&r->at, "element '%s' may not stand here", name);
+    if (!r->at.failed && language[element].start != NULL) {
+        language[element].start(r);
     }
-    if (r->depth + 1 == SYSTEM_MAX_DEPTH) {
-        return system_error(&r->at, "elements are nested too deeply");
-    }
-    r->depth++;
-    r->open[r->depth] = element;
-    r->pd_open[r->depth] = r->pd_open[r->depth - 1];
-    return check_attributes(r, element, attrs) && language[element].start(r, attrs);
 }
 
-static bool end_element(struct reader *r)
+static void end_element(struct reader *r)
 {
     enum element element = r->open[r->depth];
-    const struct mkperf_system *s = r->draft.system;
-    bool ok = true;
 
     if (element == PD && system_current_pd(r)->program == NULL) {
-        ok = system_error(&r->at, "protection_domain '%s' has no program_image",
-                          system_current_pd(r)->name);
+        system_error(&r->at, "protection_domain '%s' has no program_image",
+                     system_current_pd(r)->name);
     } else if (element == CHANNEL && r->ends != 2) {
-        r->at.line = s->channel[s->nchannels - 1].line;
-        ok = system_error(&r->at, "channel must have two ends");
+        r->at.line = r->system->channel[r->system->nchannels - 1].line;
+        system_error(&r->at, "channel must have two ends");
     }
     r->depth--;
-    return ok;
-}
-
-static void finish_step(struct reader *r, bool ok)
-{
-    if (!ok && !r->failed) {
-        r->failed = true;
-        XML_StopParser(r->xml, XML_FALSE);
-    }
 }
 
 /* Expat may call once more after a stop; nothing is done then. */
 static bool step(struct reader *r)
 {
-    r->at.line = (int)XML_GetCurrentLineNumber(r->xml);
-    return !r->failed;
+    if (!r->at.failed) {
+        r->at.line = (int)XML_GetCurrentLineNumber(r->xml);
+    }
+    return !r->at.failed;
+}
+
+static void finish_step(struct reader *r)
+{
+    if (r->at.failed) {
+        XML_StopParser(r->xml, XML_FALSE);
+    }
 }
 
 static void XMLCALL on_start(void *data, const char *name, const char **attrs)
@@ -139,7 +132,9 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs)
     struct reader *r = data;
 
     if (step(r)) {
-        finish_step(r, start_element(r, name, attrs));
+        r->attributes = attrs;
+        start_element(r, name);
+        finish_step(r);
     }
 }
 
@@ -149,7 +144,8 @@ static void XMLCALL on_end(void *data, const char *name)
 
     (void)name;
     if (step(r)) {
-        finish_step(r, end_element(r));
+        end_element(r);
+        finish_step(r);
     }
 }
 
@@ -159,7 +155,8 @@ static void XMLCALL on_text(void *data, const char *text, int n)
 
     for (int i = 0; i < n; i++) {
         if (strchr(" \t\r\n", text[i]) == NULL && step(r)) {
-            finish_step(r, system_error(&r->at, "text does not belong here"));
+            system_error(&r->at, "text does not belong here");
+            finish_step(r);
         }
     }
 }
@@ -174,7 +171,8 @@ static void XMLCALL on_doctype(void *data, const char *name, const char *system,
     (void)public;
     (void)internal;
     if (step(r)) {
-        finish_step(r, system_error(&r->at, "document types are not supported"));
+        system_error(&r->at, "document types are not supported");
+        finish_step(r);
     }
 }
 
@@ -189,12 +187,12 @@ static bool read_xml(struct reader *r, const char *text, size_t n)
     XML_SetCharacterDataHandler(r->xml, on_text);
     XML_SetStartDoctypeDeclHandler(r->xml, on_doctype);
     bool ok = XML_Parse(r->xml, text, (int)n, XML_TRUE) == XML_STATUS_OK;
-    if (!ok && !r->failed) {
+    if (!ok && !r->at.failed) {
         r->at.line = (int)XML_GetCurrentLineNumber(r->xml);
         system_error(&r->at, "%s", XML_ErrorString(XML_GetErrorCode(r->xml)));
     }
     XML_ParserFree(r->xml);
-    return ok && !r->failed;
+    return !r->at.failed;
 }
 
 static void free_references(struct references *list)
@@ -208,21 +206,17 @@ static void free_references(struct references *list)
 enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_t n,
                                        struct mkperf_system **out, struct mkperf_error *e)
 {
-    struct reader r = {.at = {path, 1, e}, .pd_open = {-1}};
     struct mkperf_system *s = mkperf_xcalloc(1, sizeof *s);
-    bool ok;
+    struct reader r = {.system = s, .at = {.path = path, .line = 1, .e = e}, .pd_open = {-1}};
 
-    r.draft.system = s;
     if (n > MKPERF_SYSTEM_MAX_BYTES) {
-        ok = system_error(&r.at, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
-    } else {
-        ok = read_xml(&r, text, n) && system_resolve(&r.draft, path, e) && system_check(s, path, e);
+        system_error(&r.at, "larger than %d bytes", MKPERF_SYSTEM_MAX_BYTES);
     }
-    free_references(&r.draft.maps);
-    free_references(&r.draft.setvars);
-    free_references(&r.draft.ends);
-    free_references(&r.draft.ids);
-    free_references(&r.draft.tcbs);
+    bool ok = !r.at.failed && read_xml(&r, text, n) && system_resolve(s, r.names, &r.at) &&
+              system_check(s, &r.at);
+    for (unsigned i = 0; i < REFERENCE_KINDS; i++) {
+        free_references(&r.names[i]);
+    }
     if (!ok) {
         mkperf_system_free(s);
         return e->status;

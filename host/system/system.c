@@ -16,11 +16,15 @@
 #include "base/xalloc.h"
 #include "system_internal.h"
 
-bool system_error(const struct place *at, const char *format, ...)
+bool system_error(struct place *at, const char *format, ...)
 {
     char reason[512];
     va_list args;
 
+    if (at->failed) {
+        return false;
+    }
+    at->failed = true;
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
@@ -28,8 +32,7 @@ bool system_error(const struct place *at, const char *format, ...)
     return false;
 }
 
-void *system_append(const struct place *at, void **array, unsigned *n, size_t size,
-                    const char *what)
+void *system_append(struct place *at, void **array, unsigned *n, size_t size, const char *what)
 {
     if (*n >= MKPERF_SYSTEM_MAX_ITEMS) {
         system_error(at, "too many %s, the maximum is %d", what, MKPERF_SYSTEM_MAX_ITEMS);
@@ -44,7 +47,7 @@ void *system_append(const struct place *at, void **array, unsigned *n, size_t si
     return item;
 }
 
-bool system_add_setvar(const struct place *at, struct mkperf_system_pd *pd, const char *symbol,
+bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
                        enum mkperf_setvar_kind kind, unsigned index, uint64_t value)
 {
     for (unsigned i = 0; i < pd->nsetvars; i++) {
