@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kprof.h"
 #include "model/plausible.h"
 #include "perfdata/reader.h"
+#include "raw_capture.h"
 #include "toperf.h"
-#include "wire/raw_capture.h"
 
 enum { HEAD = 4096, RECORDS = 4 };
 
@@ -67,46 +68,6 @@ static enum mkperf_status read_perf(const char *path, const struct mkperf_input 
     return mkperf_perfdata_read(path, sink, e);
 }
 
-static enum mkperf_status read_toperf(const char *path, const struct mkperf_input *in,
-                                      const struct mkperf_sink *sink, struct mkperf_error *e)
-{
-    struct mkperf_toperf_config config = {.build_dir = in->build_dir,
-                                          .lenient = in->lenient,
-                                          .time_hz = in->time_hz,
-                                          .command = in->command,
-                                          .warn = in->warn,
-                                          .self = in->self};
-
-    return mkperf_toperf_read(path, &config, sink, e);
-}
-
-static enum mkperf_status read_kprof(const char *path, const struct mkperf_input *in,
-                                     const struct mkperf_sink *sink, struct mkperf_error *e)
-{
-    struct mkperf_kprof_config config = {.kernel = in->kernel,
-                                         .root_dir = in->root_dir,
-                                         .era = in->era,
-                                         .lenient = in->lenient,
-                                         .command = in->command,
-                                         .warn = in->warn,
-                                         .self = in->self};
-
-    return mkperf_kprof_read(path, &config, sink, e);
-}
-
-static enum mkperf_status read_capture(const char *path, const struct mkperf_input *in,
-                                       const struct mkperf_sink *sink, struct mkperf_error *e)
-{
-    struct mkperf_capture_config config = {.system = in->system,
-                                           .elf_path = in->elf_path,
-                                           .kernel = in->kernel,
-                                           .command = in->command,
-                                           .warn = in->warn,
-                                           .self = in->self};
-
-    return mkperf_capture_read(path, &config, sink, e);
-}
-
 static const struct {
     const char *name, *help;
     bool (*is)(const uint8_t *p, size_t n);
@@ -115,9 +76,9 @@ static const struct {
     bool checked; /* its samples are compared with the ELFs; perf.data has the result in it */
 } inputs[] = {
     {"perf", "perf.data, as mkperf record writes it", is_perf, read_perf, false},
-    {"toperf", "samples.json of the seL4 profiler", is_json, read_toperf, true},
-    {"kprof", "kpdata of Akaros", is_kprof, read_kprof, true},
-    {"raw", "a raw capture (mkperf record --raw)", is_capture, read_capture, true},
+    {"toperf", "samples.json of the seL4 profiler", is_json, mkperf_toperf_read, true},
+    {"kprof", "kpdata of Akaros", is_kprof, mkperf_kprof_read, true},
+    {"raw", "a raw capture (mkperf record --raw)", is_capture, mkperf_capture_read, true},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 

@@ -8,20 +8,8 @@
 #ifndef MKPERF_HOST_IMPORT_INPUT_H
 #define MKPERF_HOST_IMPORT_INPUT_H
 
-#include "kprof.h"
-
-struct mkperf_input { /* a user's options for an input; NULL and 0: none */
-    const char *from; /* a format's name */
-    bool lenient;
-    const char *system, *elf_path, *kernel; /* raw; kernel: kprof as well */
-    const char *build_dir;                  /* toperf */
-    uint64_t time_hz;                       /* toperf */
-    const char *root_dir;                   /* kprof */
-    enum mkperf_kprof_era era;              /* kprof */
-    const char *command;
-    void (*warn)(void *self, const char *text);
-    void *self;
-};
+#include "model/model.h"
+#include "options.h"
 
 /* Names of the formats, for the help text: one line each. */
 void mkperf_input_help(void (*put)(void *self, const char *name, const char *help), void *self);

@@ -42,12 +42,10 @@ static const uint8_t class_of[256] = {
     [','] = ONE,
 };
 
-static enum mkperf_status begin(struct mkperf_json *j)
+static void begin(struct mkperf_json *j)
 {
     j->buffer = mkperf_xcalloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
     j->line = 1;
-    j->buffer[0] = 0;
-    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path, struct mkperf_error *e)
@@ -60,15 +58,14 @@ enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path, str
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
     j->size = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    return begin(j);
+    begin(j);
+    return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p,
-                                           size_t n, struct mkperf_error *e)
+void mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p, size_t n)
 {
-    (void)e;
     *j = (struct mkperf_json){.path = name, .fd = -1, .memory = p, .memory_size = n};
-    return begin(j);
+    begin(j);
 }
 
 void mkperf_json_close(struct mkperf_json *j)

@@ -62,8 +62,7 @@ struct mkperf_json {
 /* "-" is standard input. */
 enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path,
                                     struct mkperf_error *e);
-enum mkperf_status mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p,
-                                           size_t n, struct mkperf_error *e);
+void mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p, size_t n);
 void mkperf_json_close(struct mkperf_json *j);
 
 enum mkperf_json_token mkperf_json_next(struct mkperf_json *j);

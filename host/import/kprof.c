@@ -20,17 +20,23 @@ enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char 
                             reason);
 }
 
+enum mkperf_status kprof_refuse(struct kprof *k, const struct kprof_record *r, const char *reason)
+{
+    k->not_fitting += k->in->lenient;
+    return k->in->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+}
+
 void kprof_warn(const struct kprof *k, const char *format, ...)
 {
     char line[512];
     va_list args;
     int n = snprintf(line, sizeof line, "%.200s: ", k->path);
 
-    if (k->config->warn != NULL) {
+    if (k->in->warn != NULL) {
         va_start(args, format);
         vsnprintf(line + n, sizeof line - (size_t)n, format, args);
         va_end(args);
-        k->config->warn(k->config->self, line);
+        k->in->warn(k->in->self, line);
     }
 }
 
@@ -81,7 +87,8 @@ static bool fits_era(enum mkperf_kprof_era era, const struct kprof_record *r,
     size_t head = 8 + 4 + (has_info ? 8 : 0) + (has_pid ? 4 : 0);
     const uint8_t *p = r->p;
 
-    if (r->n < head + 8 || (r->n - head) % 8 != 0 || mkperf_get16(p + head - 2) != (r->n - head) / 8) {
+    if (r->n < head + 8 || (r->n - head) % 8 != 0 ||
+        mkperf_get16(p + head - 2) != (r->n - head) / 8) {
         return false;
     }
     *out = (struct kprof_sample){.pid = KPROF_NO_PID};
@@ -116,7 +123,7 @@ each(struct kprof *k, enum mkperf_status (*visit)(struct kprof *k, const struct 
         const char *reason = record_at(k, &at, &r);
         if (reason != NULL) {
             k->unread = k->n - r.offset;
-            return k->config->lenient ? MKPERF_OK : kprof_bad(k, r.offset, reason);
+            return k->in->lenient ? MKPERF_OK : kprof_bad(k, r.offset, reason);
         }
         if (visit(k, &r) != MKPERF_OK) {
             return k->e->status;
@@ -154,8 +161,8 @@ static enum mkperf_status choose_era(struct kprof *k)
 {
     enum mkperf_kprof_era best = MKPERF_KPROF_C;
 
-    if (k->config->era != MKPERF_KPROF_AUTO) {
-        k->era = k->config->era;
+    if (k->in->era != MKPERF_KPROF_AUTO) {
+        k->era = k->in->era;
         return MKPERF_OK;
     }
     for (int era = MKPERF_KPROF_B; era >= MKPERF_KPROF_A; era--) {
@@ -183,8 +190,7 @@ static enum mkperf_status index_sample(struct kprof *k, const struct kprof_recor
         snprintf(reason, sizeof reason,
                  "a sample that does not fit era %c (%" PRIu64 " of %" PRIu64 " do)",
                  'A' + (char)(k->era - MKPERF_KPROF_A), k->fits[k->era], k->samples);
-        k->not_fitting++;
-        return k->config->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+        return kprof_refuse(k, r, reason);
     }
     kprof_note_event(k, s.info);
     k->cores = s.cpu >= k->cores ? s.cpu + 1 : k->cores;
@@ -220,10 +226,10 @@ static enum mkperf_status open_kernel(struct kprof *k)
     struct mkperf_module *kernel;
 
     k->symbols = mkperf_symbols_new();
-    if (k->config->kernel == NULL) {
+    if (k->in->kernel == NULL) {
         return MKPERF_OK;
     }
-    if (mkperf_symbols_module(k->symbols, k->config->kernel, &kernel, k->e) != MKPERF_OK) {
+    if (mkperf_symbols_module(k->symbols, k->in->kernel, &kernel, k->e) != MKPERF_OK) {
         return k->e->status;
     }
     k->session.kernel_elf = mkperf_module_path(kernel); /* absolute */
@@ -278,7 +284,7 @@ static enum mkperf_status read_both(struct kprof *k)
     if (first_reading(k) != MKPERF_OK || open_kernel(k) != MKPERF_OK) {
         return k->e->status;
     }
-    k->session.command = k->config->command;
+    k->session.command = k->in->command;
     k->session.platform = "akaros";
     k->session.unverified = "kpdata does not tell which build of a program ran";
     k->session.cpu = "";
@@ -295,7 +301,7 @@ static enum mkperf_status read_both(struct kprof *k)
 }
 
 enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, size_t n,
-                                            const struct mkperf_kprof_config *config,
+                                            const struct mkperf_input *in,
                                             const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct kprof *k = mkperf_xcalloc(1, sizeof *k);
@@ -303,7 +309,7 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
     k->path = name;
     k->p = p;
     k->n = n;
-    k->config = config;
+    k->in = in;
     k->sink = sink;
     k->e = e;
     k->kernel_pd = -1;
@@ -349,7 +355,7 @@ static int open_file(const char *path, struct stat *st)
     return fd >= 0 && fstat(fd, st) == 0 ? fd : -1;
 }
 
-enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_kprof_config *config,
+enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct stat st;
@@ -367,8 +373,7 @@ enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_kprof
         return mkperf_sink_finish(sink, e->status, NULL, e);
     }
     close(fd);
-    enum mkperf_status status =
-        mkperf_kprof_read_memory(path, p, (size_t)st.st_size, config, sink, e);
+    enum mkperf_status status = mkperf_kprof_read_memory(path, p, (size_t)st.st_size, in, sink, e);
     if (p != NULL) {
         munmap(p, (size_t)st.st_size);
     }

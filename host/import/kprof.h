@@ -17,33 +17,16 @@
 #define MKPERF_HOST_IMPORT_KPROF_H
 
 #include "model/model.h"
-
-enum mkperf_kprof_era {
-    MKPERF_KPROF_AUTO,
-    MKPERF_KPROF_A, /* October to December 2015: no info field */
-    MKPERF_KPROF_B, /* to June 2016: info */
-    MKPERF_KPROF_C, /* since: info, and the pid of kernel samples */
-    MKPERF_KPROF_ERAS,
-};
-
-struct mkperf_kprof_config {
-    const char *kernel;   /* ELF, NULL */
-    const char *root_dir; /* where the target's files are, NULL: no ELFs of programs */
-    enum mkperf_kprof_era era;
-    bool lenient;                               /* omit invalid data, and report that */
-    const char *command;                        /* for the session, NULL */
-    void (*warn)(void *self, const char *text); /* may be NULL */
-    void *self;
-};
+#include "options.h"
 
 /*
  * Reads path ("-": standard input) into sink, from begin to end (abandon on error). Errors:
  * MKPERF_ERR_INPUT "path: offset N: reason"; ELF: the kernel's; the sink's.
  */
-enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_kprof_config *config,
+enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e);
 enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, size_t n,
-                                            const struct mkperf_kprof_config *config,
+                                            const struct mkperf_input *in,
                                             const struct mkperf_sink *sink, struct mkperf_error *e);
 
 #endif

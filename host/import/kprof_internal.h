@@ -57,7 +57,7 @@ struct kprof {
     const char *path;
     const uint8_t *p;
     size_t n;
-    const struct mkperf_kprof_config *config;
+    const struct mkperf_input *in;
     const struct mkperf_sink *sink;
     struct mkperf_error *e;
     enum mkperf_kprof_era era;
@@ -87,6 +87,8 @@ struct kprof_sample {
 };
 
 enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason);
+/* An invalid record: an error, or omitted and counted. */
+enum mkperf_status kprof_refuse(struct kprof *k, const struct kprof_record *r, const char *reason);
 void kprof_warn(const struct kprof *k, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -29,8 +29,7 @@ enum mkperf_status kprof_add_map(struct kprof *k, const struct kprof_record *r)
         reason = "too many mappings";
     }
     if (reason != NULL) {
-        k->not_fitting += k->config->lenient;
-        return k->config->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+        return kprof_refuse(k, r, reason);
     }
     char *path = mkperf_xstrdup((const char *)r->p + 36);
     MKPERF_GROW(k->map, k->map_room, (size_t)k->nmaps + 1);
@@ -55,8 +54,7 @@ enum mkperf_status kprof_add_process(struct kprof *k, const struct kprof_record 
         reason = "too many processes";
     }
     if (reason != NULL) {
-        k->not_fitting += k->config->lenient;
-        return k->config->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+        return kprof_refuse(k, r, reason);
     }
     char *path = mkperf_xstrdup((const char *)r->p + 12);
     MKPERF_GROW(k->process, k->process_room, (size_t)k->nprocesses + 1);
@@ -129,10 +127,10 @@ static struct mkperf_module *module_of(struct kprof *k, const char *path)
     struct mkperf_module *m = NULL;
     struct mkperf_error why;
 
-    if (k->config->root_dir == NULL || *path == '\0' || strstr(path, "..") != NULL) {
+    if (k->in->root_dir == NULL || *path == '\0' || strstr(path, "..") != NULL) {
         return NULL;
     }
-    char *host = mkperf_xprintf("%s/%s", k->config->root_dir, path);
+    char *host = mkperf_xprintf("%s/%s", k->in->root_dir, path);
     if (mkperf_symbols_module(k->symbols, host, &m, &why) != MKPERF_OK) {
         kprof_warn(k, "%s; its addresses get no names", why.text);
         m = NULL;

@@ -38,7 +38,7 @@ void toperf_note(struct toperf *t, enum toperf_finding what)
 
 enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding what, const char *reason)
 {
-    if (!t->config->lenient && what < TOPERF_ELF) {
+    if (!t->in->lenient && what < TOPERF_ELF) {
         return mkperf_json_bad(&t->json, t->e, "%s (--lenient continues)", reason);
     }
     toperf_note(t, what);
@@ -49,12 +49,12 @@ static void report(const struct toperf *t)
 {
     char line[512];
 
-    for (unsigned i = 0; i < TOPERF_FINDINGS && t->config->warn != NULL; i++) {
+    for (unsigned i = 0; i < TOPERF_FINDINGS && t->in->warn != NULL; i++) {
         const struct mkperf_json_place *p = &t->finding[i].first;
         if (t->finding[i].count > 0) {
             snprintf(line, sizeof line, "%s:%" PRIu64 ":%" PRIu64 ": %" PRIu64 " %s", t->json.path,
                      p->line, p->offset - p->line_start + 1, t->finding[i].count, said[i]);
-            t->config->warn(t->config->self, line);
+            t->in->warn(t->in->self, line);
         }
     }
 }
@@ -231,7 +231,7 @@ enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
         .cores = 1,
         .nevents = 1,
         .max_frames = MKPERF_DEFAULT_FRAMES,
-        .command = t->config->command};
+        .command = t->in->command};
     t->session.event[0] =
         (struct mkperf_event){.name = "cycles", .code = 0x11, .user = true, .period = period};
     if (mkperf_sink_begin(t->sink, &t->session, t->e) != MKPERF_OK) {
@@ -242,7 +242,7 @@ enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
 
 static enum mkperf_status read_all(struct toperf *t)
 {
-    enum mkperf_status status = t->config->lenient ? read_lenient(t) : read_strict(t);
+    enum mkperf_status status = t->in->lenient ? read_lenient(t) : read_strict(t);
 
     if (status == MKPERF_OK && !t->began) {
         status = toperf_begin(t, 0);
@@ -250,6 +250,23 @@ static enum mkperf_status read_all(struct toperf *t)
     if (status == MKPERF_OK) {
         report(t);
     }
+    return status;
+}
+
+static struct toperf *new_reader(const struct mkperf_input *in, const struct mkperf_sink *sink,
+                                 struct mkperf_error *e)
+{
+    struct toperf *t = mkperf_xcalloc(1, sizeof *t);
+
+    t->in = in;
+    t->sink = sink;
+    t->e = e;
+    return t;
+}
+
+/* Ends the sink, or abandons it if there was an error. */
+static enum mkperf_status finish(struct toperf *t, enum mkperf_status status)
+{
     status = mkperf_sink_finish(t->sink, status, &t->totals, t->e);
     mkperf_json_close(&t->json);
     toperf_free_pds(t);
@@ -257,46 +274,20 @@ static enum mkperf_status read_all(struct toperf *t)
     return status;
 }
 
-static struct toperf *new_reader(const struct mkperf_toperf_config *config,
-                                 const struct mkperf_sink *sink, struct mkperf_error *e)
-{
-    struct toperf *t = mkperf_xcalloc(1, sizeof *t);
-
-    t->config = config;
-    t->sink = sink;
-    t->e = e;
-    return t;
-}
-
-/* Nothing was read: abandons the sink. */
-static enum mkperf_status give_up(struct toperf *t)
-{
-    enum mkperf_status status = mkperf_sink_finish(t->sink, t->e->status, NULL, t->e);
-
-    mkperf_json_close(&t->json);
-    free(t);
-    return status;
-}
-
-enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_toperf_config *config,
+enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_input *in,
                                       const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    struct toperf *t = new_reader(config, sink, e);
+    struct toperf *t = new_reader(in, sink, e);
 
-    if (mkperf_json_open(&t->json, path, e) != MKPERF_OK) {
-        return give_up(t);
-    }
-    return read_all(t);
+    return finish(t, mkperf_json_open(&t->json, path, e) == MKPERF_OK ? read_all(t) : e->status);
 }
 
 enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, size_t n,
-                                             const struct mkperf_toperf_config *config,
+                                             const struct mkperf_input *in,
                                              const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    struct toperf *t = new_reader(config, sink, e);
+    struct toperf *t = new_reader(in, sink, e);
 
-    if (mkperf_json_open_memory(&t->json, name, p, n, e) != MKPERF_OK) {
-        return give_up(t);
-    }
-    return read_all(t);
+    mkperf_json_open_memory(&t->json, name, p, n);
+    return finish(t, read_all(t));
 }

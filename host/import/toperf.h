@@ -14,25 +14,17 @@
 #define MKPERF_HOST_IMPORT_TOPERF_H
 
 #include "model/model.h"
-
-struct mkperf_toperf_config {
-    const char *build_dir; /* the ELFs, and sample_header.json; NULL: no ELFs */
-    bool lenient;
-    uint64_t time_hz;                           /* of the file's clock; 0: nanoseconds */
-    const char *command;                        /* for the session, NULL */
-    void (*warn)(void *self, const char *text); /* may be NULL */
-    void *self;
-};
+#include "options.h"
 
 /*
  * Reads path ("-": standard input) into sink, from begin to end (abandon on error). Errors:
  * MKPERF_ERR_INPUT "path:line:col: reason", or the path of an ELF that is not there; the
  * sink's.
  */
-enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_toperf_config *config,
+enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_input *in,
                                       const struct mkperf_sink *sink, struct mkperf_error *e);
 enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, size_t n,
-                                             const struct mkperf_toperf_config *config,
+                                             const struct mkperf_input *in,
                                              const struct mkperf_sink *sink,
                                              struct mkperf_error *e);
 

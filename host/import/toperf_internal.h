@@ -64,7 +64,7 @@ struct toperf_pd {
 
 struct toperf {
     struct mkperf_json json;
-    const struct mkperf_toperf_config *config;
+    const struct mkperf_input *in;
     const struct mkperf_sink *sink;
     struct mkperf_error *e;
     struct {

@@ -101,9 +101,9 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
     if (find(t, pid) >= 0) {
         return toperf_found(t, TOPERF_SAME_ID, "two ELFs with the same id");
     }
-    elf = t->config->build_dir != NULL ? mkperf_xprintf("%s/%s", t->config->build_dir, file) : NULL;
+    elf = t->in->build_dir != NULL ? mkperf_xprintf("%s/%s", t->in->build_dir, file) : NULL;
     if (elf != NULL && access(elf, R_OK) != 0) {
-        if (!t->config->lenient) {
+        if (!t->in->lenient) {
             mkperf_error_set(t->e, MKPERF_ERR_INPUT, "%s: %s (elf_tcb_mappings names it)", elf,
                              strerror(errno));
             free(elf);
@@ -143,10 +143,10 @@ enum mkperf_status toperf_header_file(struct toperf *t)
     bool cut = false;
     char *path;
 
-    if (t->config->build_dir == NULL) {
+    if (t->in->build_dir == NULL) {
         return MKPERF_OK;
     }
-    path = mkperf_xprintf("%s/sample_header.json", t->config->build_dir);
+    path = mkperf_xprintf("%s/sample_header.json", t->in->build_dir);
     if (access(path, F_OK) != 0) {
         free(path);
         return MKPERF_OK;
@@ -178,8 +178,8 @@ static enum mkperf_status announce(struct toperf *t, struct mkperf_symbols *symb
             pd.elf = t->pd[i].elf;
         } else {
             toperf_note(t, TOPERF_ELF);
-            if (t->config->warn != NULL) {
-                t->config->warn(t->config->self, why.text);
+            if (t->in->warn != NULL) {
+                t->in->warn(t->in->self, why.text);
             }
         }
     }

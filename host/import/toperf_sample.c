@@ -58,7 +58,7 @@ static bool lenient_ip(struct toperf *t, uint64_t *out)
 {
     uint64_t decimal;
 
-    if (!t->config->lenient ||
+    if (!t->in->lenient ||
         (t->json.token != MKPERF_JSON_WORD && t->json.token != MKPERF_JSON_STRING) ||
         (!t->serial && toperf_number(&t->json, &decimal) == NULL) || !hexadecimal(&t->json, out)) {
         return false;
@@ -71,7 +71,7 @@ static bool lenient_ip(struct toperf *t, uint64_t *out)
 static enum mkperf_status bad_value(struct toperf *t, struct toperf_raw *r, const char *key,
                                     size_t n, const char *reason)
 {
-    if (!t->config->lenient) {
+    if (!t->in->lenient) {
         return mkperf_json_bad(&t->json, t->e, "%.*s: %s", (int)n, key, reason);
     }
     r->bad = true;
@@ -170,7 +170,7 @@ static enum mkperf_status check_members(struct toperf *t, struct toperf_raw *r)
                                r->cpu > UINT16_MAX ? "no core has such a number"
                                                    : "pid: beyond 32 bits");
     }
-    if (r->bad && t->config->lenient) {
+    if (r->bad && t->in->lenient) {
         return found_in_sample(t, r, TOPERF_BAD_VALUE, "");
     }
     return MKPERF_OK;
@@ -210,7 +210,7 @@ static uint64_t unwrapped(struct toperf *t, uint64_t time)
     t->raw_time = time;
     if (t->totals.samples > 0 && time < last && last - time > UINT64_C(1) << 31 &&
         last < UINT64_C(1) << 32) {
-        if (t->config->lenient) {
+        if (t->in->lenient) {
             toperf_note(t, TOPERF_WRAPPED);
             t->wraps++;
         } else {
@@ -224,7 +224,7 @@ static uint64_t unwrapped(struct toperf *t, uint64_t time)
 
 static uint64_t nanoseconds(const struct toperf *t, uint64_t time)
 {
-    uint64_t hz = t->config->time_hz;
+    uint64_t hz = t->in->time_hz;
 
     if (hz == 0) {
         return time;

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     unsigned how = *data++;
-    struct mkperf_kprof_config config = {
+    struct mkperf_input config = {
         .era = (enum mkperf_kprof_era)(how & 3),
         .lenient = how & LENIENT,
         .kernel = how & WITH_KERNEL ? "tests/fuzz/corpus/fuzz_elf/small.elf" : NULL,

@@ -32,7 +32,7 @@ static void warn(void *self, const char *text)
 static enum mkperf_status read_with(const char *text, bool lenient, const char *build_dir,
                                     struct log_sink *l, struct mkperf_error *e)
 {
-    struct mkperf_toperf_config config = {.lenient = lenient, .build_dir = build_dir, .warn = warn};
+    struct mkperf_input config = {.lenient = lenient, .build_dir = build_dir, .warn = warn};
     struct mkperf_sink sink = log_sink(l);
 
     warnings[0] = '\0';
@@ -301,7 +301,7 @@ static void reads_what_is_larger_than_the_buffer(void **state)
 
 static void reads_files_and_says_which_is_missing(void **state)
 {
-    struct mkperf_toperf_config config = {.build_dir = dir};
+    struct mkperf_input config = {.build_dir = dir};
     char path[256];
 
     (void)state;

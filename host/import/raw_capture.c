@@ -10,8 +10,8 @@
 
 #include "base/progress.h"
 #include "base/xalloc.h"
-#include "receiver.h"
-#include "wire_stream.h"
+#include "wire/receiver.h"
+#include "wire/wire_stream.h"
 
 struct capture {
     struct mkperf_receiver receiver;
@@ -38,22 +38,22 @@ static enum mkperf_status message(void *self, const uint8_t *p, size_t n, unsign
 
 static const struct mkperf_receiver_ops ops = {.text = ignore_text, .message = message};
 
-static enum mkperf_status set_up(struct capture *c, const struct mkperf_capture_config *config,
+static enum mkperf_status set_up(struct capture *c, const struct mkperf_input *in,
                                  const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    struct mkperf_pds_config pds = {.system = config->system,
-                                    .elf_path = config->elf_path,
-                                    .kernel = config->kernel,
+    struct mkperf_pds_config pds = {.system = in->system,
+                                    .elf_path = in->elf_path,
+                                    .kernel = in->kernel,
                                     .later = true,
-                                    .warn = config->warn,
-                                    .self = config->self};
+                                    .warn = in->warn,
+                                    .self = in->self};
 
     c->symbols = mkperf_symbols_new();
     if (mkperf_pds_new(&pds, c->symbols, &c->pds, e) != MKPERF_OK) {
         return e->status;
     }
     struct mkperf_stream_config stream = {
-        .sink = *sink, .pds = c->pds, .command = config->command, .decide = mkperf_lr_is_caller};
+        .sink = *sink, .pds = c->pds, .command = in->command, .decide = mkperf_lr_is_caller};
     c->stream = mkperf_stream_new(&stream);
     mkperf_receiver_init(&c->receiver, &ops, c);
     return MKPERF_OK;
@@ -98,7 +98,7 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
     return MKPERF_OK;
 }
 
-enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_capture_config *config,
+enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct capture *c = mkperf_xcalloc(1, sizeof *c);
@@ -107,7 +107,7 @@ enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_cap
 
     if (f == NULL) {
         status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    } else if ((status = set_up(c, config, sink, e)) == MKPERF_OK) {
+    } else if ((status = set_up(c, in, sink, e)) == MKPERF_OK) {
         status = read_all(c, path, f, e);
     }
     status = mkperf_sink_finish(sink, status, c->stream != NULL ? &c->stream->totals : NULL, e);

@@ -5,20 +5,14 @@
  * Owns: the path from the file through receiver and stream decoder to a sink. Called by `mkperf
  * convert`. Frames that are damaged are losses, and counted as such; console text is skipped.
  */
-#ifndef MKPERF_HOST_WIRE_RAW_CAPTURE_H
-#define MKPERF_HOST_WIRE_RAW_CAPTURE_H
+#ifndef MKPERF_HOST_IMPORT_RAW_CAPTURE_H
+#define MKPERF_HOST_IMPORT_RAW_CAPTURE_H
 
 #include "model/model.h"
-
-struct mkperf_capture_config {
-    const char *system, *elf_path, *kernel; /* as for mkperf record; NULL */
-    const char *command;                    /* for the session, NULL */
-    void (*warn)(void *self, const char *text);
-    void *self;
-};
+#include "options.h"
 
 /* From begin to end (abandon on error). MKPERF_ERR_INPUT: no session in it. */
-enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_capture_config *config,
+enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_input *in,
                                        const struct mkperf_sink *sink, struct mkperf_error *e);
 
 #endif
