@@ -37,19 +37,6 @@ static int by_mark_time(const void *a, const void *b)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* Marks before the first sample that is shown are left out: the time line begins with it. */
-static size_t drop_old_marks(struct mkperf_profile_mark *mark, size_t n, uint64_t from_ns)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (mark[i].time_ns >= from_ns) {
-            mark[kept++] = mark[i];
-        }
-    }
-    return kept;
-}
-
 struct page_bytes view_live_data(struct view_live *l)
 {
     struct mkperf_profile *p = &l->profile;
@@ -57,6 +44,7 @@ struct page_bytes view_live_data(struct view_live *l)
     struct mkperf_profile_mark *mark = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *mark);
     struct mkperf_lost *loss = mkperf_xcalloc(VIEW_LIVE_LOSSES, sizeof *loss);
     struct view_live_schedule schedule;
+    uint64_t from_ns;
     struct page_input in = {.frames = &l->frames,
                             .sample = sample,
                             .mark = mark,
@@ -71,10 +59,10 @@ struct page_bytes view_live_data(struct view_live *l)
     in.older_marks = p->marks.count - in.marks;
     in.older_losses = p->losses.count - in.losses;
     qsort(sample, in.samples, sizeof *sample, by_time);
-    view_live_schedule_take(&schedule, p, VIEW_LIVE_SAMPLES,
-                            in.samples > 0 ? sample[0].time_ns : 0);
+    from_ns = in.samples > 0 ? sample[0].time_ns : 0; /* the time line begins with it */
+    view_live_schedule_take(&schedule, p, VIEW_LIVE_SAMPLES, from_ns);
     in.schedule = schedule.shown;
-    in.marks = drop_old_marks(mark, in.marks, in.samples > 0 ? sample[0].time_ns : 0);
+    VIEW_KEEP(mark, in.marks, mark[i].time_ns >= from_ns);
     qsort(mark, in.marks, sizeof *mark, by_mark_time);
     struct page_bytes b = page_data_make(&in);
     free(sample);

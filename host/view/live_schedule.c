@@ -23,21 +23,6 @@ static uint64_t complete_since(const struct mkperf_interval *i, size_t n)
     return first < n ? i[first].to : UINT64_MAX;
 }
 
-/* Keeps what ends later than `since`, from then on. Returns how many. */
-static size_t cut_intervals(struct mkperf_interval *i, size_t n, uint64_t since)
-{
-    size_t kept = 0;
-
-    for (size_t k = 0; k < n; k++) {
-        if (i[k].to > since) {
-            i[kept] = i[k];
-            i[kept].from = later(i[kept].from, since);
-            kept++;
-        }
-    }
-    return kept;
-}
-
 /* What a PD does now, which is no interval yet. */
 static size_t add_now(struct mkperf_interval *to, const struct mkperf_analysis *a, uint32_t pd,
                       uint64_t since)
@@ -88,75 +73,53 @@ static void take_newest(struct view_live_schedule *s, struct mkperf_profile *p, 
     }
 }
 
-static void cut_and_complete(struct view_live_schedule *s, const struct mkperf_analysis *a,
-                             uint64_t from_ns)
+/* Of each PD one interval up to the newest, which are cut, and one after them. */
+static void complete_intervals(struct view_live_schedule *s, const struct mkperf_analysis *a,
+                               uint64_t begin)
 {
-    uint64_t begin = later(a->first_ns, from_ns), since = s->shown.since_ns;
-    struct mkperf_interval *newest = s->interval + a->npds;
-    size_t n = 0, got = cut_intervals(newest, s->shown.intervals, since);
+    struct page_schedule *shown = &s->shown;
+    struct mkperf_interval *newest = s->interval + a->npds, *first = newest;
+    uint64_t since = shown->since_ns;
 
+    VIEW_KEEP(newest, shown->intervals, newest[i].to > since);
+    for (size_t i = 0; i < shown->intervals; i++) {
+        newest[i].from = later(newest[i].from, since);
+    }
     for (uint32_t pd = 0; pd < a->npds; pd++) {
-        if (!a->pd[pd].idle && since > begin) {
-            s->interval[n++] = (struct mkperf_interval){.from = begin,
-                                                        .to = since,
-                                                        .pd = pd,
-                                                        .by = MKPERF_SCHED_NOBODY,
-                                                        .serving = MKPERF_SCHED_NOBODY,
-                                                        .state = MKPERF_PD_UNKNOWN};
+        shown->intervals += add_now(&newest[shown->intervals], a, pd, since);
+    }
+    for (uint32_t pd = a->npds; since > begin && pd-- > 0;) {
+        if (!a->pd[pd].idle) {
+            *--first = (struct mkperf_interval){.from = begin,
+                                                .to = since,
+                                                .pd = pd,
+                                                .by = MKPERF_SCHED_NOBODY,
+                                                .serving = MKPERF_SCHED_NOBODY,
+                                                .state = MKPERF_PD_UNKNOWN};
+            shown->intervals++;
         }
     }
-    for (size_t i = 0; i < got; i++) {
-        s->interval[n++] = newest[i];
-    }
-    for (uint32_t pd = 0; pd < a->npds; pd++) {
-        n += add_now(&s->interval[n], a, pd, since);
-    }
-    s->shown.interval = s->interval;
-    s->shown.intervals = n;
+    shown->interval = first;
 }
 
-static void cut_gaps(struct view_live_schedule *s, const struct mkperf_analysis *a,
-                     uint64_t from_ns)
+/* Of each core one gap up to the newest, which are cut. */
+static void complete_gaps(struct view_live_schedule *s, const struct mkperf_analysis *a,
+                          uint64_t begin)
 {
-    uint64_t begin = later(a->first_ns, from_ns), since = s->shown.since_ns;
-    const struct mkperf_core_interval *newest = s->gap + a->ncores;
-    size_t n = 0;
+    struct page_schedule *shown = &s->shown;
+    struct mkperf_core_interval *newest = s->gap + a->ncores, *first = newest;
+    uint64_t since = shown->since_ns;
 
-    for (uint32_t core = 0; core < a->ncores && since > begin; core++) {
-        s->gap[n++] = (struct mkperf_core_interval){
+    VIEW_KEEP(newest, shown->gaps, newest[i].to > since);
+    for (size_t i = 0; i < shown->gaps; i++) {
+        newest[i].from = later(newest[i].from, since);
+    }
+    for (uint32_t core = a->ncores; since > begin && core-- > 0;) {
+        *--first = (struct mkperf_core_interval){
             .pd = MKPERF_SCHED_NOBODY, .core = core, .from = begin, .to = since};
+        shown->gaps++;
     }
-    for (size_t i = 0; i < s->shown.gaps; i++) {
-        if (newest[i].to > since) {
-            s->gap[n] = newest[i];
-            s->gap[n].from = later(s->gap[n].from, since);
-            n++;
-        }
-    }
-    s->shown.gap = s->gap;
-    s->shown.gaps = n;
-}
-
-/* Leaves out the calls and wake-ups before that time: their lists would be incomplete. */
-static void cut_others(struct view_live_schedule *s)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < s->shown.calls; i++) {
-        if (s->call[i].from_ns >= s->shown.since_ns) {
-            s->call[kept++] = s->call[i];
-        }
-    }
-    s->shown.call = s->call;
-    s->shown.calls = kept;
-    kept = 0;
-    for (size_t i = 0; i < s->shown.wokens; i++) {
-        if (s->woken[i].time >= s->shown.since_ns) {
-            s->woken[kept++] = s->woken[i];
-        }
-    }
-    s->shown.woken = s->woken;
-    s->shown.wokens = kept;
+    shown->gap = first;
 }
 
 void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile *p, size_t most,
@@ -167,9 +130,13 @@ void view_live_schedule_take(struct view_live_schedule *s, struct mkperf_profile
         return;
     }
     take_newest(s, p, most);
-    cut_and_complete(s, p->sched, from_ns);
-    cut_gaps(s, p->sched, from_ns);
-    cut_others(s);
+    complete_intervals(s, p->sched, later(p->sched->first_ns, from_ns));
+    complete_gaps(s, p->sched, later(p->sched->first_ns, from_ns));
+    /* Before that time their lists would be incomplete. */
+    VIEW_KEEP(s->call, s->shown.calls, s->call[i].from_ns >= s->shown.since_ns);
+    VIEW_KEEP(s->woken, s->shown.wokens, s->woken[i].time >= s->shown.since_ns);
+    s->shown.call = s->call;
+    s->shown.woken = s->woken;
 }
 
 void view_live_schedule_free(struct view_live_schedule *s)

@@ -11,6 +11,18 @@
 #include "page/page_schedule.h"
 #include "profile/profile.h"
 
+/* Leaves out the records of an array of n for which `keep`, which may use i, is false. */
+#define VIEW_KEEP(array, n, keep)              \
+    do {                                       \
+        size_t kept_ = 0;                      \
+        for (size_t i = 0; i < (n); i++) {     \
+            if (keep) {                        \
+                (array)[kept_++] = (array)[i]; \
+            }                                  \
+        }                                      \
+        (n) = kept_;                           \
+    } while (0)
+
 struct view_live_schedule {
     struct mkperf_interval *interval;
     struct mkperf_schedule_call *call;
