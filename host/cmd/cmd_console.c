@@ -25,7 +25,7 @@ static const struct mkperf_option options[] = {
      .name = "output",
      MKPERF_TAKES(FILE, "FILE"),
      .help = "samples that arrive go into this perf.data file",
-     .store = MKPERF_TEXT(struct console, talk.options.output)},
+     .store = MKPERF_TEXT(struct console, recorder.options.output)},
     {.id = 0},
 };
 
@@ -51,11 +51,11 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     enum mkperf_status status;
 
     (void)args;
-    if (c->talk.options.link.target == NULL) {
+    if (c->recorder.options.link.target == NULL) {
         return mkperf_usage_error(e, "console", "no target (-t)");
     }
-    c->talk.stop = mkperf_process_interrupts();
-    c->talk.options.link.reconnect_s = MKPERF_RECONNECT_S;
+    c->recorder.stop = mkperf_process_interrupts();
+    c->recorder.options.link.reconnect_s = MKPERF_RECONNECT_S;
     status = console_open(c, e);
     if (status == MKPERF_OK && c->commands != NULL) {
         status = from_text(c, e);
@@ -79,14 +79,14 @@ const struct mkperf_command mkperf_console_command = {
     .description =
         "Commands for the profiler of a running system: typed at a prompt, from standard "
         "input, or from -c. help at the prompt lists them.",
-    .options = {{&mkperf_link_options, offsetof(struct console, talk.options.link)},
+    .options = {{&mkperf_link_options, offsetof(struct console, recorder.options.link)},
                 {&group, 0},
-                {&mkperf_names_options, offsetof(struct console, talk.options)},
-                {&mkperf_watch_options, offsetof(struct console, talk.options.link)},
-                {&mkperf_control_options, offsetof(struct console, talk.options.link)}},
+                {&mkperf_names_options, offsetof(struct console, recorder.options)},
+                {&mkperf_watch_options, offsetof(struct console, recorder.options.link)},
+                {&mkperf_control_options, offsetof(struct console, recorder.options.link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct console)},
-    .init = mkperf_talk_init,
+    .init = mkperf_recorder_talk_init,
     .run = run,
 };

@@ -19,8 +19,9 @@ enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000 };
 
 struct command {
-    struct mkperf_talk talk; /* first: mkperf_talk_init */
+    struct mkperf_recorder recorder; /* first: mkperf_recorder_talk_init */
     const char *input, *separator, *output;
+    const char *recording; /* NULL: none */
     bool json, path;
     struct mkperf_path_choice choice;
     uint64_t interval_ms;
@@ -52,17 +53,17 @@ static const struct mkperf_option options[] = {
     {.name = "duration",
      .value = "S",
      .help = "with -t, end after S seconds (default: with Ctrl-C)",
-     .store = MKPERF_SECONDS(struct command, talk.options.duration_s)},
+     .store = MKPERF_SECONDS(struct command, recorder.options.duration_s)},
     {.name = "record",
      MKPERF_TAKES(FILE, "FILE"),
      .help =
          "with -t, have the events sent, too, into a recording FILE, and print what was measured "
          "at its end",
-     .store = MKPERF_TEXT(struct command, talk.recording)},
+     .store = MKPERF_TEXT(struct command, recording)},
     {.name = "system",
      MKPERF_TAKES(FILE, "FILE"),
      .help = "with -t, the .system file: names of PDs, where the image does not list them",
-     .store = MKPERF_TEXT(struct command, talk.options.system)},
+     .store = MKPERF_TEXT(struct command, recorder.options.system)},
     {.id = 'x',
      .name = "field-separator",
      .value = "SEP",
@@ -195,10 +196,10 @@ static enum mkperf_status of_path(struct command *c, FILE *out, struct mkperf_er
 static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
                                     struct mkperf_error *e)
 {
-    if (mkperf_latency_query(&c->talk, rows, e) != MKPERF_OK) {
+    if (mkperf_latency_query(&c->recorder, rows, e) != MKPERF_OK) {
         return e->status;
     }
-    const struct report_latency l = {.title = c->talk.options.link.target,
+    const struct report_latency l = {.title = c->recorder.options.link.target,
                                      .rows = rows,
                                      .separator = c->separator,
                                      .json = c->json};
@@ -210,9 +211,9 @@ static enum mkperf_status print_now(struct command *c, FILE *out, struct mkperf_
 static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_latency_rows *rows,
                                   struct mkperf_error *e)
 {
-    struct mkperf_peer *link = &c->talk.recorder.link;
+    struct mkperf_peer *link = &c->recorder.link;
     double step = c->interval_ms != 0 ? (double)c->interval_ms / 1000 : 0, next = step;
-    double wanted = c->talk.options.duration_s;
+    double wanted = c->recorder.options.duration_s;
 
     while (!mkperf_peer_stopped(link) && (wanted <= 0 || rows->seconds < wanted)) {
         double until = mkperf_now_s() + 0.1;
@@ -222,7 +223,7 @@ static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_la
                 return e->status;
             }
         }
-        if (mkperf_latency_query(&c->talk, rows, e) != MKPERF_OK) {
+        if (mkperf_latency_query(&c->recorder, rows, e) != MKPERF_OK) {
             return e->status;
         }
         if (step > 0 && rows->seconds >= next) {
@@ -234,7 +235,7 @@ static enum mkperf_status measure(struct command *c, FILE *out, struct mkperf_la
             }
         }
     }
-    return step > 0 || c->talk.recording != NULL ? MKPERF_OK : print_now(c, out, rows, e);
+    return step > 0 || c->recording != NULL ? MKPERF_OK : print_now(c, out, rows, e);
 }
 
 /* Ends the session. With a recording, the last table is of the same events: all of the session. */
@@ -242,12 +243,13 @@ static enum mkperf_status end(struct command *c, FILE *out, struct mkperf_latenc
                               struct mkperf_error *e)
 {
     struct mkperf_error kept = {.status = MKPERF_OK};
-    bool records = c->talk.recording != NULL;
+    bool records = c->recording != NULL;
 
-    if (mkperf_recorder_stop(&c->talk.recorder, e) == MKPERF_OK && records) {
+    if (mkperf_recorder_stop(&c->recorder, e) == MKPERF_OK && records) {
         print_now(c, out, rows, e);
     }
-    if (records && mkperf_talk_keep(&c->talk, &kept) != MKPERF_OK && e->status == MKPERF_OK) {
+    if (records && mkperf_recorder_talk_keep(&c->recorder, &kept) != MKPERF_OK &&
+        e->status == MKPERF_OK) {
         *e = kept;
     }
     return e->status;
@@ -258,10 +260,10 @@ static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_
     struct mkperf_latency_rows rows = {0};
     struct mkperf_error late = {.status = MKPERF_OK};
 
-    c->talk.stop = mkperf_process_interrupts();
-    c->talk.options.configure.sched = c->talk.recording != NULL;
-    if (mkperf_talk_open(&c->talk, e) == MKPERF_OK &&
-        mkperf_latency_query_begin(&c->talk, e) == MKPERF_OK) {
+    c->recorder.stop = mkperf_process_interrupts();
+    c->recorder.options.configure.sched = c->recording != NULL;
+    if (mkperf_recorder_talk(&c->recorder, NULL, c->recording, e) == MKPERF_OK &&
+        mkperf_latency_query_begin(&c->recorder, e) == MKPERF_OK) {
         measure(c, out, &rows, e);
         if (end(c, out, &rows, &late) != MKPERF_OK && e->status == MKPERF_OK) {
             *e = late;
@@ -274,14 +276,14 @@ static enum mkperf_status of_target(struct command *c, FILE *out, struct mkperf_
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct command *c = self;
-    bool live = c->talk.options.link.target != NULL;
+    bool live = c->recorder.options.link.target != NULL;
     struct mkperf_printout out;
 
     if (live && (c->input != NULL || args->n > 0)) {
         return mkperf_usage_error(e, "latency", "a recording and a target (-t) exclude each other");
     }
     if (!live &&
-        (c->interval_ms != 0 || c->talk.options.duration_s > 0 || c->talk.recording != NULL)) {
+        (c->interval_ms != 0 || c->recorder.options.duration_s > 0 || c->recording != NULL)) {
         return mkperf_usage_error(e, "latency",
                                   "-I, --duration and --record are for a target (-t)");
     }
@@ -311,7 +313,8 @@ const struct mkperf_command mkperf_latency_command = {
         "why one call, or the time between two marks, took as long as it did.\n\n"
         "Of a target (-t): the latencies alone, which the target counts itself: nothing is sent "
         "but the table. They are those since the command began.",
-    .options = {{&mkperf_link_options, offsetof(struct command, talk.options.link)}, {&group, 0}},
+    .options = {{&mkperf_link_options, offsetof(struct command, recorder.options.link)},
+                {&group, 0}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
@@ -320,7 +323,7 @@ const struct mkperf_command mkperf_latency_command = {
                 "mkperf latency -t tcp:192.168.1.5 -I 1000",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct command)},
-    .init = mkperf_talk_init,
+    .init = mkperf_recorder_talk_init,
     .run = run,
-    .end = mkperf_talk_end,
+    .end = mkperf_recorder_talk_end,
 };

@@ -10,16 +10,16 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "link/talk.h"
+#include "link/recorder.h"
 #include "pmu/cpu_events.h"
 
 enum { MAX_LISTED = 1024, ATTEMPTS = 3 };
 
 struct list {
-    struct mkperf_talk talk; /* first: mkperf_talk_init */
-    const char *cpu;         /* NULL: the target's */
-    const char *pattern;     /* part of a name, NULL: all */
-    bool last;               /* the last part of the target's list arrived */
+    struct mkperf_recorder recorder; /* first: mkperf_recorder_talk_init */
+    const char *cpu;                 /* NULL: the target's */
+    const char *pattern;             /* part of a name, NULL: all */
+    bool last;                       /* the last part of the target's list arrived */
     unsigned n;
     mkperf_EventInfo event[MAX_LISTED];
 };
@@ -73,7 +73,7 @@ static void on_control(void *self, const mkperf_ToHost *m)
 /* All parts of the list: a second time, should a frame have been lost. */
 static enum mkperf_status fetch(struct list *l, struct mkperf_error *e)
 {
-    struct mkperf_recorder *r = &l->talk.recorder;
+    struct mkperf_recorder *r = &l->recorder;
 
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
         mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_list_events_tag};
@@ -84,7 +84,7 @@ static enum mkperf_status fetch(struct list *l, struct mkperf_error *e)
             mkperf_recorder_refused(r, e) != MKPERF_OK) {
             return e->status;
         }
-        while (!l->last && mkperf_now_s() - began < l->talk.options.link.timeout_s) {
+        while (!l->last && mkperf_now_s() - began < l->recorder.options.link.timeout_s) {
             if (mkperf_peer_pump(&r->link, 20, e) != MKPERF_OK) {
                 return e->status;
             }
@@ -94,7 +94,7 @@ static enum mkperf_status fetch(struct list *l, struct mkperf_error *e)
         }
     }
     return mkperf_error_set(e, MKPERF_ERR_SILENT, "%s: the list of events does not arrive whole",
-                            l->talk.options.link.target);
+                            l->recorder.options.link.target);
 }
 
 static void print_event(const struct list *l, const char *name, uint32_t code, const char *has,
@@ -134,16 +134,17 @@ static void print_table(const struct list *l, const char *cpu)
 
 static enum mkperf_status list_target(struct list *l, struct mkperf_error *e)
 {
-    l->talk.control = on_control;
-    l->talk.self = l;
-    l->talk.options.link.watch = true;
-    if (mkperf_talk_open(&l->talk, e) != MKPERF_OK || fetch(l, e) != MKPERF_OK) {
+    l->recorder.control = on_control;
+    l->recorder.self = l;
+    l->recorder.options.link.watch = true;
+    if (mkperf_recorder_talk(&l->recorder, NULL, NULL, e) != MKPERF_OK ||
+        fetch(l, e) != MKPERF_OK) {
         return e->status;
     }
-    const mkperf_TargetHello *h = mkperf_talk_hello(&l->talk);
+    const mkperf_TargetHello *h = &l->recorder.stream->hello;
     printf("Events of %s (%s, cpu %s, PMU %s, %" PRIu32 " counters):\n\n",
-           l->talk.options.link.target, h->platform, h->cpu[0] != '\0' ? h->cpu : "unknown", h->pmu,
-           h->counters);
+           l->recorder.options.link.target, h->platform, h->cpu[0] != '\0' ? h->cpu : "unknown",
+           h->pmu, h->counters);
     for (unsigned i = 0; i < l->n; i++) {
         const mkperf_EventInfo *v = &l->event[i];
         print_event(l, v->name, v->code, v->supported ? "yes" : "no", v->description);
@@ -157,7 +158,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     struct list *l = self;
 
     l->pattern = args->n > 0 ? args->operand[0] : NULL;
-    if (l->talk.options.link.target != NULL) {
+    if (l->recorder.options.link.target != NULL) {
         return list_target(l, e);
     }
     if (l->cpu == NULL) {
@@ -178,7 +179,7 @@ const struct mkperf_command mkperf_list_command = {
         "Shows the events that a target can count, asked from the target, and those of its CPU's "
         "table, whose presence the CPU itself does not tell. Without -t: the table of --cpu.\n\n"
         "rNN counts any event by its number in hexadecimal, listed or not.",
-    .options = {{&mkperf_link_options, offsetof(struct list, talk.options.link)}, {&group, 0}},
+    .options = {{&mkperf_link_options, offsetof(struct list, recorder.options.link)}, {&group, 0}},
     .operand = MKPERF_VALUE_WORD,
     .operand_list = mkperf_pmu_events,
     .operands_max = 1,
@@ -186,7 +187,7 @@ const struct mkperf_command mkperf_list_command = {
                  {.title = "Tables", .list = put_tables}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct list)},
-    .init = mkperf_talk_init,
+    .init = mkperf_recorder_talk_init,
     .run = run,
-    .end = mkperf_talk_end,
+    .end = mkperf_recorder_talk_end,
 };

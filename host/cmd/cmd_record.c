@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/console_text.h"
 #include "base/printable.h"
 #include "base/process.h"
 #include "cmd.h"
@@ -24,18 +23,16 @@
 #include "model/plausible.h"
 
 struct record {
-    struct mkperf_record_options options; /* first: the options' groups */
-    struct mkperf_recorder recorder;
+    struct mkperf_recorder recorder;    /* first: the options' groups */
     struct mkperf_plausible *plausible; /* in front of the recorder's perfdata */
     struct mkperf_only_cores only;      /* in front of that: -C where the target samples all */
     volatile int *interrupts;
-    bool dump;                       /* a flight recording is fetched, nothing started */
-    bool terminal;                   /* stderr is one: show progress */
-    bool drawn;                      /* a progress line is shown */
-    double drawn_s;                  /* when */
-    uint64_t samples;                /* that it showed */
-    uint64_t shown_ns;               /* their last time */
-    struct mkperf_console_text text; /* of the target */
+    bool dump;         /* a flight recording is fetched, nothing started */
+    bool terminal;     /* stderr is one: show progress */
+    bool drawn;        /* a progress line is shown */
+    double drawn_s;    /* when */
+    uint64_t samples;  /* that it showed */
+    uint64_t shown_ns; /* their last time */
 };
 
 static void clear_progress(struct record *rec)
@@ -62,13 +59,6 @@ static void show_line(void *self, const char *line)
 {
     clear_progress(self);
     fprintf(stderr, "target: %s\n", line);
-}
-
-static void show_text(void *self, const char *p, size_t n)
-{
-    struct record *rec = self;
-
-    mkperf_console_text_add(&rec->text, p, n);
 }
 
 /* Includes the target's last Status, which may have more than what arrived. */
@@ -224,7 +214,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
 
     bool sched = s->session.sched && s->session.nevents == 0;
 
-    fprintf(stderr, "mkperf: %s: %" PRIu64 " %s in %.3f s", rec->options.output,
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " %s in %.3f s", rec->recorder.options.output,
             sched ? t->sched_events : t->samples, sched ? "scheduling events" : "samples",
             (double)(t->last_ns - t->first_ns) / 1e9);
     fprintf(stderr, ", %" PRIu64 " lost, %" PRIu64 " bytes\n",
@@ -255,7 +245,7 @@ static void show_summary(const struct record *rec, uint64_t bytes)
 static enum mkperf_status resolve_names(void *self, struct mkperf_error *e)
 {
     struct record *rec = self;
-    struct mkperf_record_options *o = &rec->options;
+    struct mkperf_record_options *o = &rec->recorder.options;
 
     return mkperf_filter(o->pd, o->subtree, rec->recorder.pds, &o->configure, e);
 }
@@ -264,8 +254,7 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &rec->recorder;
 
-    r->options = &rec->options;
-    r->text = show_text;
+    r->text.print = show_line;
     r->notice = notice;
     r->warn = warn;
     r->progress = show_progress;
@@ -273,18 +262,19 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
     r->stop = rec->interrupts;
     r->self = rec;
     if (mkperf_recorder_init(r, false, e) != MKPERF_OK ||
-        mkperf_perfdata_new(rec->options.output, r->symbols, &r->perfdata, e) != MKPERF_OK) {
+        mkperf_perfdata_new(rec->recorder.options.output, r->symbols, &r->perfdata, e) !=
+            MKPERF_OK) {
         return e->status;
     }
-    if (rec->options.raw != NULL &&
-        mkperf_outfile_open_private(&r->raw, rec->options.raw, e) != MKPERF_OK) {
+    if (rec->recorder.options.raw != NULL &&
+        mkperf_outfile_open_private(&r->raw, rec->recorder.options.raw, e) != MKPERF_OK) {
         return e->status;
     }
     rec->plausible = mkperf_plausible_new(mkperf_perfdata_sink(r->perfdata), r->symbols);
     rec->only.to = mkperf_plausible_sink(rec->plausible);
-    rec->only.cores = (struct mkperf_cpu_list){.given = rec->options.configure.cores != 0,
-                                               .bits = {rec->options.configure.cores}};
-    mkperf_recorder_decode(r, mkperf_only_cores_sink(&rec->only), rec->options.command);
+    rec->only.cores = (struct mkperf_cpu_list){.given = rec->recorder.options.configure.cores != 0,
+                                               .bits = {rec->recorder.options.configure.cores}};
+    mkperf_recorder_decode(r, mkperf_only_cores_sink(&rec->only), rec->recorder.options.command);
     return MKPERF_OK;
 }
 
@@ -302,7 +292,7 @@ static enum mkperf_status receive(struct record *rec, struct mkperf_error *e)
         mkperf_recorder_stop(r, e) != MKPERF_OK) {
         return e->status;
     }
-    return r->options->configure.interactions ? mkperf_recorder_interactions(r, e) : MKPERF_OK;
+    return r->options.configure.interactions ? mkperf_recorder_interactions(r, e) : MKPERF_OK;
 }
 
 /* Finishes the file. Data from before an error are kept, unless it was a disk error. */
@@ -311,7 +301,7 @@ static enum mkperf_status finish(struct record *rec, enum mkperf_status received
 {
     struct mkperf_recorder *r = &rec->recorder;
     const struct mkperf_sink sink = r->stream->config.sink;
-    if (received == MKPERF_OK && r->options->link.watch && !r->stream->began) {
+    if (received == MKPERF_OK && r->options.link.watch && !r->stream->began) {
         received = mkperf_error_set(e, MKPERF_ERR_INPUT,
                                     "%s: no session ran while it was watched; of a flight "
                                     "recording, mkperf dump fetches what it holds",
@@ -340,9 +330,10 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
 
     if (status == MKPERF_OK) {
         status = finish(rec, receive(rec, e), e);
-        mkperf_console_text_end(&rec->text);
+        mkperf_console_text_end(&rec->recorder.text);
         clear_progress(rec);
-        if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT && !rec->options.quiet) {
+        if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT &&
+            !rec->recorder.options.quiet) {
             show_summary(rec, mkperf_perfdata_bytes(rec->recorder.perfdata));
         }
         show_suspects(rec);
@@ -354,25 +345,24 @@ static void init(void *self, int argc, char **argv)
 {
     struct record *rec = self;
 
-    mkperf_record_options_init(&rec->options, argc, argv);
+    mkperf_record_options_init(&rec->recorder.options, argc, argv);
 }
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct record *rec = self;
-    struct mkperf_record_options *o = &rec->options;
+    struct mkperf_record_options *o = &rec->recorder.options;
 
     (void)args;
     if (mkperf_record_options_finish(o, rec->dump ? "dump" : "record", e) != MKPERF_OK ||
         mkperf_flight_check(o, e) != MKPERF_OK) {
         return e->status;
     }
-    rec->text.print = show_line;
-    rec->text.self = rec;
     rec->interrupts = mkperf_process_interrupts();
     rec->drawn_s = mkperf_now_s(); /* the first rate is that since now */
     rec->terminal = !o->quiet && isatty(STDERR_FILENO);
-    enum mkperf_status status = o->configure.overwrite ? mkperf_flight_start(o, e) : record(rec, e);
+    enum mkperf_status status = o->configure.overwrite ? mkperf_flight_start(&rec->recorder, e)
+                                                       : record(rec, e);
     if (status == MKPERF_ERR_OUTPUT && rec->recorder.stream != NULL &&
         rec->recorder.stream->began && strcmp(o->output, "-") != 0) {
         fprintf(stderr,
@@ -399,7 +389,6 @@ static void end(void *self)
 
     mkperf_plausible_free(rec->plausible);
     mkperf_recorder_free(&rec->recorder);
-    mkperf_record_options_free(&rec->options);
 }
 
 const struct mkperf_command mkperf_record_command = {

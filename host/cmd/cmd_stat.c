@@ -15,7 +15,7 @@
 enum { MAX_RUNS = 1000, MAX_INTERVAL_MS = 3600000 };
 
 struct stat {
-    struct stat_measure measure; /* first: mkperf_talk_init */
+    struct stat_measure measure; /* first: mkperf_recorder_talk_init */
     const char *only, *output, *separator;
     struct mkperf_printout printout;
 };
@@ -51,11 +51,11 @@ static const struct mkperf_option options[] = {
     {.name = "system",
      MKPERF_TAKES(FILE, "FILE"),
      .help = "the .system file: names of PDs",
-     .store = MKPERF_TEXT(struct stat, measure.talk.options.system)},
+     .store = MKPERF_TEXT(struct stat, measure.recorder.options.system)},
     {.name = "duration",
      .value = "S",
      .help = "seconds of the target's time",
-     .store = MKPERF_SECONDS(struct stat, measure.talk.options.duration_s)},
+     .store = MKPERF_SECONDS(struct stat, measure.recorder.options.duration_s)},
     {.id = 'I',
      .name = "interval-print",
      .value = "MS",
@@ -85,7 +85,7 @@ static const struct mkperf_option options[] = {
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
     struct stat *s = self;
-    struct mkperf_record_options *o = &s->measure.talk.options;
+    struct mkperf_record_options *o = &s->measure.recorder.options;
 
     switch (g->id) {
     case 'e':
@@ -101,13 +101,13 @@ static const struct mkperf_option_group group = {options, set};
 
 static enum mkperf_status check_options(struct stat *s, struct mkperf_error *e)
 {
-    mkperf_Configure *c = &s->measure.talk.options.configure;
+    mkperf_Configure *c = &s->measure.recorder.options.configure;
 
-    if (s->measure.talk.options.link.target == NULL) {
+    if (s->measure.recorder.options.link.target == NULL) {
         return mkperf_usage_error(e, "stat", "no target (-t)");
     }
     if (s->measure.runs > 1 &&
-        (s->measure.talk.options.duration_s <= 0 || s->measure.interval_ms != 0)) {
+        (s->measure.recorder.options.duration_s <= 0 || s->measure.interval_ms != 0)) {
         return mkperf_usage_error(e, "stat", "-r needs --duration, and excludes -I");
     }
     s->measure.runs = s->measure.runs != 0 ? s->measure.runs : 1;
@@ -127,7 +127,7 @@ static enum mkperf_status open_output(struct stat *s, struct mkperf_error *e)
                                            .per_core = s->measure.per_core,
                                            .runs = 1,
                                            .only = s->only,
-                                           .title = s->measure.talk.options.link.target};
+                                           .title = s->measure.recorder.options.link.target};
     return MKPERF_OK;
 }
 
@@ -139,7 +139,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (check_options(s, e) != MKPERF_OK || open_output(s, e) != MKPERF_OK) {
         return e->status;
     }
-    s->measure.talk.stop = mkperf_process_interrupts();
+    s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
     return mkperf_printout_close(&s->printout, e);
 }
@@ -150,7 +150,7 @@ const struct mkperf_command mkperf_stat_command = {
     .synopsis = "-t TARGET [options]",
     .description =
         "Counts events on a running system, exactly, until --duration is over or Ctrl-C.",
-    .options = {{&mkperf_link_options, offsetof(struct stat, measure.talk.options.link)},
+    .options = {{&mkperf_link_options, offsetof(struct stat, measure.recorder.options.link)},
                 {&group, 0}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .examples = "mkperf stat -t tcp:192.168.1.5 -e cycles,instructions --per-pd --duration 5",
@@ -158,7 +158,7 @@ const struct mkperf_command mkperf_stat_command = {
                    "choose what and how long",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,
     .self = {.bytes = sizeof(struct stat)},
-    .init = mkperf_talk_init,
+    .init = mkperf_recorder_talk_init,
     .run = run,
-    .end = mkperf_talk_end,
+    .end = mkperf_recorder_talk_end,
 };

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/colour.h"
-#include "base/console_text.h"
 #include "base/printable.h"
 #include "base/process.h"
 #include "cmd.h"
@@ -19,7 +18,6 @@
 enum { DEFAULT_WINDOW_S = 10, OPT_WINDOW = 256 };
 
 struct command {
-    struct mkperf_record_options record;
     double delay_s, window_s;
     bool zero, charged, no_idle, util, stdio;
     enum mkperf_colour colour;
@@ -69,7 +67,6 @@ struct top {
     double drawn_s;
     uint64_t
         session; /* the session whose events are shown: its id, and the target's restarts above */
-    struct mkperf_console_text text; /* of the target */
     volatile int *interrupts;
 };
 
@@ -114,13 +111,6 @@ static void show_line(void *self, const char *line)
     } else {
         fprintf(stderr, "target: %s\n", line);
     }
-}
-
-static void show_text(void *self, const char *p, size_t n)
-{
-    struct top *t = self;
-
-    mkperf_console_text_add(&t->text, p, n);
 }
 
 static void show_notice(void *self, const char *text)
@@ -201,7 +191,7 @@ static void set_up_screen(struct top *t)
     t->counts.window_ns = (uint64_t)((c->window_s > 0 ? c->window_s : DEFAULT_WINDOW_S) * 1e9);
     t->counts.all = c->window_s == 0;
     t->counts.no_idle = c->no_idle;
-    t->screen.target = c->record.link.target;
+    t->screen.target = t->recorder.options.link.target;
     t->screen.rows = (unsigned)c->rows;
     t->screen.colour = mkperf_colour_wanted(c->colour, stdout);
     t->screen.counts = &t->counts;
@@ -215,8 +205,7 @@ static enum mkperf_status set_up(struct top *t, struct mkperf_error *e)
 {
     struct mkperf_recorder *r = &t->recorder;
 
-    r->options = &t->command.record;
-    r->text = show_text;
+    r->text.print = show_line;
     r->notice = show_notice;
     r->warn = warn;
     r->progress = on_progress;
@@ -267,7 +256,7 @@ static void init(void *self, int argc, char **argv)
     struct top *t = self;
 
     t->command = (struct command){.delay_s = 2, .window_s = DEFAULT_WINDOW_S, .rows = 20};
-    mkperf_record_options_init(&t->command.record, argc, argv);
+    mkperf_record_options_init(&t->recorder.options, argc, argv);
 }
 
 static void tear_down(void *self)
@@ -278,7 +267,6 @@ static void tear_down(void *self)
     top_screen_free(&t->screen);
     top_counts_free(&t->counts);
     mkperf_recorder_free(&t->recorder);
-    mkperf_record_options_free(&t->command.record);
 }
 
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
@@ -287,14 +275,12 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     struct command *c = &t->command;
 
     (void)args;
-    if (mkperf_record_options_finish(&c->record, "top", e) != MKPERF_OK) {
+    if (mkperf_record_options_finish(&t->recorder.options, "top", e) != MKPERF_OK) {
         return e->status;
     }
-    c->record.configure.sched = c->util;
+    t->recorder.options.configure.sched = c->util;
     c->window_s = c->zero ? c->delay_s : c->window_s;
     t->interrupts = mkperf_process_interrupts();
-    t->text.print = show_line;
-    t->text.self = t;
     return top(t, e);
 }
 
@@ -308,14 +294,14 @@ const struct mkperf_command mkperf_top_command = {
         "written to a file.\n\n"
         "Keys: Enter shows one PD, u all; i with or without idle; c charged time; s sort; z window "
         "or all; Tab event; p pause; q quit.",
-    .options = {{&mkperf_link_options, offsetof(struct top, command.record.link)},
+    .options = {{&mkperf_link_options, offsetof(struct top, recorder.options.link)},
                 {&group, offsetof(struct top, command)},
-                {&mkperf_sampling_options, offsetof(struct top, command.record)},
-                {&mkperf_names_options, offsetof(struct top, command.record)},
-                {&mkperf_kernel_options, offsetof(struct top, command.record)},
-                {&mkperf_watch_options, offsetof(struct top, command.record.link)},
-                {&mkperf_control_options, offsetof(struct top, command.record.link)},
-                {&mkperf_reconnect_options, offsetof(struct top, command.record.link)},
+                {&mkperf_sampling_options, offsetof(struct top, recorder.options)},
+                {&mkperf_names_options, offsetof(struct top, recorder.options)},
+                {&mkperf_kernel_options, offsetof(struct top, recorder.options)},
+                {&mkperf_watch_options, offsetof(struct top, recorder.options.link)},
+                {&mkperf_control_options, offsetof(struct top, recorder.options.link)},
+                {&mkperf_reconnect_options, offsetof(struct top, recorder.options.link)},
                 {&mkperf_colour_options, offsetof(struct top, command.colour)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE | MKPERF_STATUSES_TARGET,

@@ -39,7 +39,7 @@ static const struct mkperf_option options[] = {
      .store = MKPERF_TEXT(struct command, base)},
     {.name = "sched",
      .help = "with -t: scheduling events as well: when PDs ran, were ready, or waited for a reply",
-     .store = MKPERF_SETS(struct command, live.record.configure.sched)},
+     .store = MKPERF_SETS(struct command, live.recorder.options.configure.sched)},
     {.name = "speedscope",
      MKPERF_TAKES(DIR, "DIR"),
      .help =
@@ -101,7 +101,7 @@ static enum mkperf_status choose_speedscope(const struct command *c, char found[
 
 static bool is_live(const struct command *c)
 {
-    return c->live.record.link.target != NULL;
+    return c->live.recorder.options.link.target != NULL;
 }
 
 static struct page_bytes give_data(void *self, bool base)
@@ -175,14 +175,16 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     if (is_live(c) && (args->n > 0 || c->base != NULL)) {
         return mkperf_usage_error(e, "view", "-t shows a target, not a file");
     }
-    if (!is_live(c) && c->live.record.configure.sched) {
+    if (!is_live(c) && c->live.recorder.options.configure.sched) {
         return mkperf_usage_error(e, "view", "--sched is for a target, -t; a file has them or not");
     }
-    if (c->live.record.configure.sched && c->live.record.configure.events_count == 0 &&
-        mkperf_events_parse("cycles", &c->live.record.configure, e) != MKPERF_OK) {
+    if (c->live.recorder.options.configure.sched &&
+        c->live.recorder.options.configure.events_count == 0 &&
+        mkperf_events_parse("cycles", &c->live.recorder.options.configure, e) != MKPERF_OK) {
         return e->status; /* record takes scheduling events alone, if no event is named */
     }
-    if (is_live(c) && mkperf_record_options_finish(&c->live.record, "view", e) != MKPERF_OK) {
+    if (is_live(c) &&
+        mkperf_record_options_finish(&c->live.recorder.options, "view", e) != MKPERF_OK) {
         return e->status;
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
@@ -198,7 +200,7 @@ static void init(void *self, int argc, char **argv)
     struct command *c = self;
 
     c->input = "perf.data";
-    mkperf_record_options_init(&c->live.record, argc, argv);
+    mkperf_record_options_init(&c->live.recorder.options, argc, argv);
 }
 
 static void end(void *self)
@@ -222,13 +224,13 @@ const struct mkperf_command mkperf_view_command = {
         "samples, and intervals of --sched.",
     .options = {{&report_input_options, offsetof(struct command, input)},
                 {&group, 0},
-                {&mkperf_link_options, offsetof(struct command, live.record.link)},
-                {&mkperf_sampling_options, offsetof(struct command, live.record)},
-                {&mkperf_names_options, offsetof(struct command, live.record)},
-                {&mkperf_kernel_options, offsetof(struct command, live.record)},
-                {&mkperf_watch_options, offsetof(struct command, live.record.link)},
-                {&mkperf_control_options, offsetof(struct command, live.record.link)},
-                {&mkperf_reconnect_options, offsetof(struct command, live.record.link)}},
+                {&mkperf_link_options, offsetof(struct command, live.recorder.options.link)},
+                {&mkperf_sampling_options, offsetof(struct command, live.recorder.options)},
+                {&mkperf_names_options, offsetof(struct command, live.recorder.options)},
+                {&mkperf_kernel_options, offsetof(struct command, live.recorder.options)},
+                {&mkperf_watch_options, offsetof(struct command, live.recorder.options.link)},
+                {&mkperf_control_options, offsetof(struct command, live.recorder.options.link)},
+                {&mkperf_reconnect_options, offsetof(struct command, live.recorder.options.link)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,

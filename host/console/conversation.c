@@ -25,13 +25,6 @@ static void on_line(void *self, const char *line)
 {
     before(self);
     printf("target: %s\n", line);
-}
-
-static void on_text(void *self, const char *p, size_t n)
-{
-    struct console *c = self;
-
-    mkperf_console_text_add(&c->text, p, n);
     (void)fflush(stdout);
 }
 
@@ -119,35 +112,33 @@ static void on_control(void *self, const mkperf_ToHost *m)
 
 enum mkperf_status console_open(struct console *c, struct mkperf_error *e)
 {
-    c->text.print = on_line;
-    c->text.self = c;
-    c->talk.control = on_control;
-    c->talk.notice = on_notice;
-    c->talk.text = on_text;
-    c->talk.self = c;
-    if (c->talk.options.output != NULL) {
-        c->talk.recording = c->talk.options.output;
-        c->talk.warn = on_notice;
-    }
-    c->connected = mkperf_talk_open(&c->talk, e) == MKPERF_OK;
-    if (c->connected && c->talk.options.link.take_over) {
-        return mkperf_recorder_take_control(&c->talk.recorder, e);
+    struct mkperf_recorder *r = &c->recorder;
+
+    r->text.print = on_line;
+    r->control = on_control;
+    r->notice = on_notice;
+    r->warn = r->options.output != NULL ? on_notice : NULL;
+    r->self = c;
+    c->connected = mkperf_recorder_talk(r, NULL, r->options.output, e) == MKPERF_OK;
+    if (c->connected && r->options.link.take_over) {
+        return mkperf_recorder_take_control(r, e);
     }
     return c->connected ? MKPERF_OK : e->status;
 }
 
 static enum mkperf_status finish_file(struct console *c, struct mkperf_error *e)
 {
-    const struct mkperf_stream *s = c->talk.recorder.stream;
+    const struct mkperf_stream *s = c->recorder.stream;
 
     if (!s->began) {
-        mkperf_sink_abandon(&c->talk.sink);
+        mkperf_sink_abandon(&s->config.sink);
         return MKPERF_OK;
     }
-    if (mkperf_talk_keep(&c->talk, e) != MKPERF_OK) {
+    if (mkperf_recorder_talk_keep(&c->recorder, e) != MKPERF_OK) {
         return e->status;
     }
-    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples\n", c->talk.options.output, s->totals.samples);
+    fprintf(stderr, "mkperf: %s: %" PRIu64 " samples\n", c->recorder.options.output,
+            s->totals.samples);
     return MKPERF_OK;
 }
 
@@ -156,12 +147,12 @@ enum mkperf_status console_close(struct console *c, enum mkperf_status status,
 {
     struct mkperf_error late = {.status = MKPERF_OK};
 
-    if (c->talk.recorder.stream != NULL && c->talk.recording != NULL &&
+    if (c->recorder.stream != NULL && c->recorder.options.output != NULL &&
         finish_file(c, &late) != MKPERF_OK && status == MKPERF_OK) {
         *e = late;
         status = late.status;
     }
-    mkperf_talk_close(&c->talk);
+    mkperf_recorder_free(&c->recorder);
     return status;
 }
 
@@ -177,13 +168,13 @@ static enum mkperf_status mend(struct console *c, struct mkperf_error *e)
         on_notice(c, "not connected any more; `connect` tries again");
         return c->commands != NULL ? e->status : MKPERF_OK;
     }
-    mkperf_stream_damaged(c->talk.recorder.stream);
+    mkperf_stream_damaged(c->recorder.stream);
     return MKPERF_OK;
 }
 
 enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkperf_error *e)
 {
-    struct mkperf_stream *s = c->talk.recorder.stream;
+    struct mkperf_stream *s = c->recorder.stream;
     mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
     double now = mkperf_now_s();
 
@@ -191,8 +182,8 @@ enum mkperf_status console_listen(struct console *c, int timeout_ms, struct mkpe
         poll(NULL, 0, timeout_ms);
         return MKPERF_OK;
     }
-    if (mkperf_stream_needs_reset(s) && now - c->talk.recorder.reset_s > 0.5) {
-        c->talk.recorder.reset_s = now;
+    if (mkperf_stream_needs_reset(s) && now - c->recorder.reset_s > 0.5) {
+        c->recorder.reset_s = now;
         if (mkperf_peer_send(console_peer(c), &reset, e) != MKPERF_OK) {
             return mend(c, e);
         }
@@ -274,7 +265,8 @@ enum mkperf_status console_line(struct console *c, char *line, struct mkperf_err
         }
         return MKPERF_OK;
     }
-    status = ask(c, c->done ? "exit" : line, c->done ? BYE_S : c->talk.options.link.timeout_s, e);
+    status =
+        ask(c, c->done ? "exit" : line, c->done ? BYE_S : c->recorder.options.link.timeout_s, e);
     if (c->done) {
         return MKPERF_OK;
     }

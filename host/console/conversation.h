@@ -9,28 +9,26 @@
 #ifndef MKPERF_HOST_CONSOLE_CONVERSATION_H
 #define MKPERF_HOST_CONSOLE_CONVERSATION_H
 
-#include "base/console_text.h"
-#include "link/talk.h"
+#include "link/recorder.h"
 
 enum { CONSOLE_LINE = 512 };
 
 struct console {
-    struct mkperf_talk talk;
-    const char *commands; /* of -c, NULL */
-    bool done;            /* exit was typed */
-    bool refused;         /* the target did not like a command */
+    struct mkperf_recorder recorder; /* first: mkperf_recorder_talk_init */
+    const char *commands;            /* of -c, NULL */
+    bool done;                       /* exit was typed */
+    bool refused;                    /* the target did not like a command */
     bool connected;
     bool replied; /* the last part of the answer arrived */
     bool running; /* a session, as last reported */
     uint32_t session;
-    struct mkperf_console_text text;   /* the target's console */
     void (*before)(struct console *c); /* called before output: removes the prompt */
     bool interrupted;                  /* it went */
 };
 
 static inline struct mkperf_peer *console_peer(struct console *c)
 {
-    return &c->talk.recorder.link;
+    return &c->recorder.link;
 }
 
 enum mkperf_status console_open(struct console *c, struct mkperf_error *e);

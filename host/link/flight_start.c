@@ -9,10 +9,8 @@
 
 #include <mkperf/session.h>
 
-#include "base/xalloc.h"
 #include "pd_choice.h"
 #include "pmu/events.h"
-#include "talk.h"
 
 static const struct mkperf_option options[] = {
     {.name = "overwrite",
@@ -81,15 +79,15 @@ enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
     return MKPERF_OK;
 }
 
-static enum mkperf_status begin(struct mkperf_talk *t, struct mkperf_error *e)
+static enum mkperf_status begin(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    struct mkperf_recorder *r = &t->recorder;
-    mkperf_Configure *c = &t->options.configure;
+    const struct mkperf_record_options *o = &r->options;
+    mkperf_Configure *c = &r->options.configure;
     mkperf_ToTarget stop = {.which_msg = mkperf_ToTarget_stop_tag};
 
-    if (mkperf_talk_open(t, e) != MKPERF_OK ||
-        mkperf_filter(t->options.pd, t->options.subtree, r->pds, c, e) != MKPERF_OK ||
-        mkperf_filter_faults(t->options.dump_on_fault, r->pds, c, e) != MKPERF_OK ||
+    if (mkperf_recorder_talk(r, NULL, NULL, e) != MKPERF_OK ||
+        mkperf_filter(o->pd, o->subtree, r->pds, c, e) != MKPERF_OK ||
+        mkperf_filter_faults(o->dump_on_fault, r->pds, c, e) != MKPERF_OK ||
         mkperf_recorder_begin(r, e) != MKPERF_OK) {
         return e->status;
     }
@@ -97,8 +95,7 @@ static enum mkperf_status begin(struct mkperf_talk *t, struct mkperf_error *e)
         !r->link.answer.msg.session.overwrite) {
         (void)mkperf_recorder_ask(r, &stop, "Stop", e);
         return mkperf_error_set(e, MKPERF_ERR_REFUSED,
-                                "%s: the target's build has no flight recorder",
-                                t->options.link.target);
+                                "%s: the target's build has no flight recorder", o->link.target);
     }
     return MKPERF_OK;
 }
@@ -109,15 +106,13 @@ static void say_warning(void *self, const char *text)
     fprintf(stderr, "mkperf: %s\n", text);
 }
 
-enum mkperf_status mkperf_flight_start(const struct mkperf_record_options *o,
-                                       struct mkperf_error *e)
+enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_error *e)
 {
-    struct mkperf_talk *t = mkperf_xcalloc(1, sizeof *t);
+    const struct mkperf_record_options *o = &r->options;
 
-    t->options = *o;
-    t->notice = say_warning;
+    r->notice = say_warning;
     e->status = MKPERF_OK;
-    if (begin(t, e) == MKPERF_OK && !o->quiet) {
+    if (begin(r, e) == MKPERF_OK && !o->quiet) {
         uint32_t bytes = o->configure.overwrite_bytes != 0 ? o->configure.overwrite_bytes
                                                            : MKPERF_OUTPUT_RING_BYTES;
         fprintf(stderr,
@@ -126,8 +121,6 @@ enum mkperf_status mkperf_flight_start(const struct mkperf_record_options *o,
                 o->link.target, bytes / 1024,
                 o->configure.events_count != 0 ? "samples" : "scheduling events", o->link.target);
     }
-    mkperf_talk_close(t);
-    free(t);
     return e->status;
 }
 

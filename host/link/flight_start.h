@@ -8,7 +8,7 @@
 #define MKPERF_HOST_LINK_FLIGHT_START_H
 
 #include "model/pds.h"
-#include "record_options.h"
+#include "recorder.h"
 
 /* Of a struct mkperf_record_options: --overwrite, --mmap-pages, --dump-on-fault, --interactions. */
 extern const struct mkperf_option_group mkperf_flight_options;
@@ -17,10 +17,9 @@ extern const struct mkperf_option_group mkperf_flight_options;
 enum mkperf_status mkperf_flight_check(const struct mkperf_record_options *o,
                                        struct mkperf_error *e);
 
-/* Configures and starts it, and reports that on standard error unless o->quiet. Errors: as
- * mkperf_recorder_start. */
-enum mkperf_status mkperf_flight_start(const struct mkperf_record_options *o,
-                                       struct mkperf_error *e);
+/* Configures and starts it with a recorder that has only options, and reports that on standard error
+ * unless they have quiet. Errors: as mkperf_recorder_start. */
+enum mkperf_status mkperf_flight_start(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* For the summary of a dump: what ended the recording; "" while it runs. Returns text. */
 const char *mkperf_flight_reason(const mkperf_Status *status, struct mkperf_pds *pds, char *text,

@@ -7,14 +7,14 @@
 #ifndef MKPERF_HOST_LINK_LATENCY_QUERY_H
 #define MKPERF_HOST_LINK_LATENCY_QUERY_H
 
+#include "recorder.h"
 #include "sched/latency_rows.h"
-#include "talk.h"
 
 /* Begins a session that only aggregates; REFUSED: the target's build cannot. */
-enum mkperf_status mkperf_latency_query_begin(struct mkperf_talk *t, struct mkperf_error *e);
+enum mkperf_status mkperf_latency_query_begin(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* A snapshot since the session's start: replaces *rows, which are finished. */
-enum mkperf_status mkperf_latency_query(struct mkperf_talk *t, struct mkperf_latency_rows *rows,
+enum mkperf_status mkperf_latency_query(struct mkperf_recorder *r, struct mkperf_latency_rows *rows,
                                         struct mkperf_error *e);
 
 #endif

@@ -314,8 +314,3 @@ enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
     }
     return MKPERF_OK;
 }
-
-void mkperf_record_options_free(struct mkperf_record_options *o)
-{
-    free(o->command);
-}

@@ -43,11 +43,10 @@ enum mkperf_status mkperf_given_core_mask(const struct mkperf_given *g, uint32_t
 /* The kinds of TARGET, for a section of help. */
 void mkperf_target_help(mkperf_put *put, void *to);
 
-/* Defaults; *o is to be freed. */
+/* Defaults; o->command is to be freed. */
 void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv);
 /* After parsing: options that exclude each other, missing options. USAGE. */
 enum mkperf_status mkperf_record_options_finish(struct mkperf_record_options *o,
                                                 const char *command, struct mkperf_error *e);
-void mkperf_record_options_free(struct mkperf_record_options *o);
 
 #endif

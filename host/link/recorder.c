@@ -7,7 +7,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu_list.h"
@@ -25,8 +27,8 @@ static void on_text(void *self, const char *p, size_t n)
 {
     struct mkperf_recorder *r = self;
 
-    if (r->text != NULL) {
-        r->text(r->self, p, n);
+    if (r->text.print != NULL) {
+        mkperf_console_text_add(&r->text, p, n);
     }
 }
 
@@ -92,20 +94,21 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
                                                .bytes = on_bytes,
                                                .message = on_message,
                                                .tick = on_tick};
-    const struct mkperf_pds_config pds = {.system = r->options->system,
-                                          .elf_path = r->options->elf_path,
-                                          .kernel = r->options->kernel,
+    const struct mkperf_pds_config pds = {.system = r->options.system,
+                                          .elf_path = r->options.elf_path,
+                                          .kernel = r->options.kernel,
                                           .names_only = names_only,
                                           .later = true,
                                           .warn = r->warn,
                                           .self = r->self};
 
+    r->text.self = r->self;
     r->symbols = mkperf_symbols_new();
     if (mkperf_pds_new(&pds, r->symbols, &r->pds, e) != MKPERF_OK) {
         return e->status;
     }
-    r->watching = r->options->link.watch;
-    return mkperf_peer_init(&r->link, &r->options->link, &ops, r, r->stop, e);
+    r->watching = r->options.link.watch;
+    return mkperf_peer_init(&r->link, &r->options.link, &ops, r, r->stop, e);
 }
 
 void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink, const char *command)
@@ -131,6 +134,9 @@ void mkperf_recorder_free(struct mkperf_recorder *r)
     mkperf_perfdata_free(r->perfdata);
     mkperf_pds_free(r->pds);
     mkperf_symbols_free(r->symbols);
+    free(r->options.command);
+    r->options.command = NULL;
+    memset(&r->link, 0, sizeof *r - offsetof(struct mkperf_recorder, link));
 }
 
 static void on_role(struct mkperf_recorder *r, const mkperf_Role *role)
@@ -149,6 +155,9 @@ enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
     struct mkperf_stream *s = r->stream;
 
     (void)e;
+    if (r->control != NULL) {
+        r->control(r->self, m);
+    }
     /* The first hello of a boot: messages before our Start are another host's. */
     if (m->which_msg == mkperf_ToHost_hello_tag && r->own && !r->watching && !s->has_session &&
         !s->starting) {
@@ -170,7 +179,7 @@ enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
 enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e)
 {
     const mkperf_Error *m = &r->link.answer.msg.error;
-    const mkperf_Configure *c = &r->options->configure;
+    const mkperf_Configure *c = &r->options.configure;
 
     if (r->link.answer.which_msg != mkperf_ToHost_error_tag) {
         return MKPERF_OK;
@@ -188,7 +197,7 @@ enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, stru
 enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                        const char *what, struct mkperf_error *e)
 {
-    if (mkperf_peer_ask(&r->link, m, REPEAT_S, r->options->link.timeout_s, e) == MKPERF_OK) {
+    if (mkperf_peer_ask(&r->link, m, REPEAT_S, r->options.link.timeout_s, e) == MKPERF_OK) {
         return MKPERF_OK;
     }
     if (e->status != MKPERF_ERR_SILENT) {
@@ -202,7 +211,7 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_take_control_tag};
     const mkperf_Role *role = &r->link.role;
 
-    m.msg.take_control.force = r->options->link.take_over;
+    m.msg.take_control.force = r->options.link.take_over;
     if (mkperf_recorder_ask(r, &m, "TakeControl", e) != MKPERF_OK) {
         return e->status;
     }
@@ -304,10 +313,10 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_configure_tag};
 
-    if (mkperf_observe_wanted(&r->options->configure) && mkperf_observe(r, e) != MKPERF_OK) {
+    if (mkperf_observe_wanted(&r->options.configure) && mkperf_observe(r, e) != MKPERF_OK) {
         return e->status;
     }
-    m.msg.configure = r->options->configure;
+    m.msg.configure = r->options.configure;
     mkperf_events_resolve(&m.msg.configure, r->stream->hello.cpu);
     if (choose_cores(r, &m.msg.configure.cores, e) != MKPERF_OK ||
         mkperf_recorder_request(r, &m, "Configure", e) != MKPERF_OK) {
@@ -321,13 +330,13 @@ static enum mkperf_status configure(struct mkperf_recorder *r, struct mkperf_err
         return e->status;
     }
     /* A target of an older build passes over what it does not know. */
-    if (r->options->configure.sched && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
+    if (r->options.configure.sched && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
         !r->link.answer.msg.session.sched) {
         return mkperf_error_set(e, MKPERF_ERR_REFUSED,
                                 "%s: the target's build has no scheduling events (--sched)",
                                 r->link.source.spec);
     }
-    if (r->options->configure.off_cpu && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
+    if (r->options.configure.off_cpu && r->link.answer.which_msg == mkperf_ToHost_session_tag &&
         !r->link.answer.msg.session.off_cpu) {
         return mkperf_error_set(e, MKPERF_ERR_REFUSED,
                                 "%s: the target's build has no samples of blocked threads "
@@ -384,7 +393,7 @@ enum mkperf_status mkperf_recorder_start(struct mkperf_recorder *r, struct mkper
 static bool status_due(struct mkperf_recorder *r, double now)
 {
     uint64_t last = r->stream->totals.last_ns;
-    double most = r->options->link.timeout_s / 3;
+    double most = r->options.link.timeout_s / 3;
 
     if (last != r->moved_ns) {
         r->apart_s = fmax(now - r->moved_s, APART_KEEPS * r->apart_s);
@@ -405,9 +414,9 @@ static enum mkperf_status service(struct mkperf_recorder *r, struct mkperf_error
     const struct mkperf_stream *s = r->stream;
     double now = mkperf_now_s();
 
-    if (now - r->link.heard_s > r->options->link.timeout_s) {
+    if (now - r->link.heard_s > r->options.link.timeout_s) {
         return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: the target has been silent for %g s",
-                                r->link.source.spec, r->options->link.timeout_s);
+                                r->link.source.spec, r->options.link.timeout_s);
     }
     if (r->forgotten) {
         return mkperf_error_set(e, MKPERF_ERR_LINK, "%s: the target no longer knows the session",
@@ -450,7 +459,7 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
 {
     struct mkperf_deadline deadline;
 
-    mkperf_deadline_begin(&deadline, r->options->duration_s, mkperf_now_s());
+    mkperf_deadline_begin(&deadline, r->options.duration_s, mkperf_now_s());
     while (!mkperf_peer_stopped(&r->link) && !r->ended && !over(r, &deadline)) {
         if (mkperf_peer_pump(&r->link, 100, e) == MKPERF_OK && service(r, e) == MKPERF_OK) {
             continue;

@@ -8,6 +8,7 @@
 #ifndef MKPERF_HOST_LINK_RECORDER_H
 #define MKPERF_HOST_LINK_RECORDER_H
 
+#include "base/console_text.h"
 #include "base/outfile.h"
 #include "connection.h"
 #include "perfdata/writer.h"
@@ -20,7 +21,18 @@ enum {
 };
 
 struct mkperf_recorder {
-    const struct mkperf_record_options *options;
+    /* Set before mkperf_recorder_init; what is not needed stays 0. */
+    struct mkperf_record_options options; /* first, for commands that have only these */
+    struct mkperf_console_text text;      /* print: gets the lines of the target's console */
+    void (*notice)(void *self, const char *text);
+    void (*warn)(void *self, const char *text); /* about names and ELFs */
+    void (*progress)(void *self); /* after every read, and at least ten times a second */
+    void (*control)(void *self, const mkperf_ToHost *m); /* every message but batches */
+    volatile int *stop;                                  /* not 0: the user requests the end */
+    /* When names are settled, before anything is configured: what is asked for by name. */
+    enum mkperf_status (*named)(void *self, struct mkperf_error *e);
+    void *self;
+
     struct mkperf_peer link;
     struct mkperf_symbols *symbols;
     struct mkperf_pds *pds;
@@ -40,15 +52,6 @@ struct mkperf_recorder {
     uint64_t moved_ns;                  /* the samples' time, */
     double moved_s;                     /* and when it was seen to move last */
     double apart_s;                     /* between two such moments, at most, not long ago */
-    /* To the command; each may be NULL. */
-    void (*text)(void *self, const char *p, size_t n);
-    void (*notice)(void *self, const char *text);
-    void (*warn)(void *self, const char *text); /* about names and ELFs */
-    void (*progress)(void *self); /* after every read, and at least ten times a second */
-    volatile int *stop;           /* not 0: the user requests the end */
-    /* When names are settled, before anything is configured: what is asked for by name. */
-    enum mkperf_status (*named)(void *self, struct mkperf_error *e);
-    void *self;
 };
 
 /* Prepares symbols, pds and link; options, stop and the functions above are set. names_only: ELFs are
@@ -59,7 +62,8 @@ enum mkperf_status mkperf_recorder_init(struct mkperf_recorder *r, bool names_on
  * session, NULL. */
 void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink,
                             const char *command);
-/* Ends the connection, and frees what r has. */
+/* Ends the connection, and frees what r has, the command of its options included. Idempotent; r may
+ * be initialised again. */
 void mkperf_recorder_free(struct mkperf_recorder *r);
 
 /*
@@ -84,11 +88,8 @@ enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf
 /* Reads a capture to its end. */
 enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkperf_error *e);
 
-/*
- * For conversations that are not recordings (perfdata NULL, the stream's sink without functions):
- * mkperf_recorder_connect, then mkperf_recorder_ask, which sends m, again until it is answered; the
- * answer is in r->link.answer, an Error from the target, too. SILENT: no answer in time.
- */
+/* Sends m, again until it is answered; the answer is in r->link.answer, an Error from the target,
+ * too. SILENT: no answer in time. */
 enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                        const char *what, struct mkperf_error *e);
 /* REFUSED with the target's reason, if that is what r->link.answer holds. */
@@ -110,6 +111,24 @@ enum mkperf_status mkperf_recorder_take_control(struct mkperf_recorder *r, struc
 /* As mkperf_recorder_ask, for requests of the controller: takes control if the target asks for it. */
 enum mkperf_status mkperf_recorder_request(struct mkperf_recorder *r, mkperf_ToTarget *m,
                                            const char *what, struct mkperf_error *e);
+
+/* ---- recorder_talk.c: conversations that are not recordings: list, stat, latency, console ---- */
+
+/* For a command whose state begins with a recorder: defaults of its options, and its end. */
+void mkperf_recorder_talk_init(void *recorder, int argc, char **argv);
+void mkperf_recorder_talk_end(void *recorder);
+
+/*
+ * Instead of init, decode and connect. What arrives goes into a file `recording`, or if that is NULL
+ * to the sink; both NULL: nowhere. Errors: as mkperf_recorder_start. mkperf_recorder_free in any
+ * case.
+ */
+enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct mkperf_sink *sink,
+                                        const char *recording, struct mkperf_error *e);
+
+/* Finishes the recording, after the session's end. Without that, or if nothing arrived (INPUT), there
+ * is none. Errors: OUTPUT. */
+enum mkperf_status mkperf_recorder_talk_keep(struct mkperf_recorder *r, struct mkperf_error *e);
 
 /* ---- recorder_dump.c ---- */
 

@@ -50,7 +50,7 @@ static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error
                                     "interrupted: the recording is not whole, "
                                     "and still on the target");
         }
-        if (now - r->link.heard_s > SILENCE_S + r->options->link.timeout_s) {
+        if (now - r->link.heard_s > SILENCE_S + r->options.link.timeout_s) {
             return mkperf_error_set(e, MKPERF_ERR_LINK,
                                     "%s: the target fell silent in the middle of "
                                     "the recording, which it still has",
@@ -74,7 +74,7 @@ enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
 
     if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
-        (r->options->wait && wait_for_trigger(r, e) != MKPERF_OK)) {
+        (r->options.wait && wait_for_trigger(r, e) != MKPERF_OK)) {
         return e->status;
     }
     r->stream->starting = true; /* the next Session is complete from its first sample on */

@@ -297,7 +297,7 @@ enum mkperf_status mkperf_observe(struct mkperf_recorder *r, struct mkperf_error
 {
     struct telling t = {.r = r, .system = mkperf_pds_system(r->pds)};
 
-    if (t.system == NULL && r->options->system != NULL) {
+    if (t.system == NULL && r->options.system != NULL) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE,
                                 "-e timer: --system is not of the image that runs");
     }

@@ -25,7 +25,7 @@ static enum mkperf_status rejoin(struct mkperf_recorder *r, struct mkperf_error 
         mkperf_peer_say(&r->link, "%s; going on as a watcher", e->text);
     }
     mkperf_stream_damaged(r->stream); /* ask for a new epoch */
-    if (mkperf_peer_ask(&r->link, &m, REPEAT_S, r->options->link.timeout_s, e) != MKPERF_OK) {
+    if (mkperf_peer_ask(&r->link, &m, REPEAT_S, r->options.link.timeout_s, e) != MKPERF_OK) {
         return e->status == MKPERF_ERR_SILENT
                    ? mkperf_error_set(e, MKPERF_ERR_LINK, "%s: no answer to GetStatus",
                                       r->link.source.spec)
@@ -68,6 +68,6 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
         } else {
             status = rejoin(r, e);
         }
-    } while (status == MKPERF_ERR_LINK && mkperf_now_s() - began < r->options->link.reconnect_s);
+    } while (status == MKPERF_ERR_LINK && mkperf_now_s() - began < r->options.link.reconnect_s);
     return status;
 }

@@ -21,7 +21,7 @@ enum { POLL_MS = 50, ESTIMATE_HZ = 1000 };
 
 static bool stopped(const struct stat_measure *s)
 {
-    return mkperf_peer_stopped(&s->talk.recorder.link);
+    return mkperf_peer_stopped(&s->recorder.link);
 }
 
 /* ---- what the target says ------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static bool stopped(const struct stat_measure *s)
 static void on_end(struct stat_measure *s)
 {
     s->counting = false;
-    s->ended = s->talk.recorder.ended = true;
+    s->ended = s->recorder.ended = true;
 }
 
 static void on_control(void *self, const mkperf_ToHost *m)
@@ -66,13 +66,14 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *samp
     struct stat_measure *s = self;
 
     (void)e;
-    if (s->talk.recorder.stream->session_id != s->session.id) {
+    if (s->recorder.stream->session_id != s->session.id) {
         return MKPERF_OK; /* another host's */
     }
     s->first_ns = s->first_ns != 0 ? s->first_ns : sample->time_ns;
     s->last_ns = sample->time_ns;
     stat_sample(&s->work, sample, s->per_core);
-    mkperf_progress_seconds((double)(s->last_ns - s->first_ns) / 1e9, s->talk.options.duration_s);
+    mkperf_progress_seconds((double)(s->last_ns - s->first_ns) / 1e9,
+                            s->recorder.options.duration_s);
     return MKPERF_OK;
 }
 
@@ -85,7 +86,7 @@ static const struct mkperf_sink_ops sink = {
  */
 static bool ours(const struct stat_measure *s)
 {
-    const struct mkperf_recorder *r = &s->talk.recorder;
+    const struct mkperf_recorder *r = &s->recorder;
     const mkperf_Counts *c = &r->link.answer.msg.counts;
 
     return r->link.answer.which_msg == mkperf_ToHost_counts_tag && c->session == s->session.id &&
@@ -94,7 +95,7 @@ static bool ours(const struct stat_measure *s)
 
 static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct mkperf_error *e)
 {
-    struct mkperf_recorder *r = &s->talk.recorder;
+    struct mkperf_recorder *r = &s->recorder;
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_counts_tag};
 
     m.msg.get_counts.part = part;
@@ -114,7 +115,7 @@ static enum mkperf_status ask_part(struct stat_measure *s, uint32_t part, struct
     if (r->link.answer.which_msg != mkperf_ToHost_counts_tag || c->part != part ||
         c->parts > MKPERF_MAX_PARTS || c->events_count > STAT_EVENTS) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: an answer that is not to GetCounts",
-                                s->talk.options.link.target);
+                                s->recorder.options.link.target);
     }
     return MKPERF_OK;
 }
@@ -129,10 +130,10 @@ static bool has_parts(const struct stat_measure *s)
 static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error *e)
 {
     struct mkperf_latency_rows rows = {0};
-    struct mkperf_pds *pds = s->talk.recorder.pds;
+    struct mkperf_pds *pds = s->recorder.pds;
 
     if (s->session.events_count == STAT_EVENTS ||
-        mkperf_latency_query(&s->talk, &rows, e) != MKPERF_OK) {
+        mkperf_latency_query(&s->recorder, &rows, e) != MKPERF_OK) {
         return e->status;
     }
     mkperf_SessionEvent *event = &s->session.events[s->session.events_count];
@@ -153,10 +154,10 @@ static enum mkperf_status find_late(struct stat_measure *s, struct mkperf_error 
     struct mkperf_core core;
     unsigned number;
 
-    if (mkperf_recorder_ask(&s->talk.recorder, &m, "GetStatus", e) != MKPERF_OK) {
+    if (mkperf_recorder_ask(&s->recorder, &m, "GetStatus", e) != MKPERF_OK) {
         return e->status;
     }
-    for (unsigned i = 0; mkperf_stream_core(s->talk.recorder.stream, i, &number, &core); i++) {
+    for (unsigned i = 0; mkperf_stream_core(s->recorder.stream, i, &number, &core); i++) {
         for (unsigned k = 1; k < s->work.rows; k++) {
             s->work.row[k].late |= s->work.row[k].pd == STAT_CORE + number &&
                                    core.state != MKPERF_CORE_RUNS;
@@ -171,7 +172,7 @@ static enum mkperf_status find_late(struct stat_measure *s, struct mkperf_error 
 static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by_pd,
                                       struct mkperf_error *e)
 {
-    const mkperf_Counts *c = &s->talk.recorder.link.answer.msg.counts;
+    const mkperf_Counts *c = &s->recorder.link.answer.msg.counts;
 
     if (ask_part(s, 0, e) != MKPERF_OK) {
         return e->status;
@@ -190,7 +191,7 @@ static enum mkperf_status read_counts(struct stat_measure *s, bool all, bool *by
             s->work = s->good;
             return MKPERF_OK;
         }
-        stat_add(&s->work, c, s->talk.recorder.pds);
+        stat_add(&s->work, c, s->recorder.pds);
     }
     if (all && s->per_core && !s->ended && find_late(s, e) != MKPERF_OK) {
         return e->status;
@@ -210,7 +211,7 @@ static void show(struct stat_measure *s, const struct stat_reading *r, double ti
 {
     s->style.time_s = time_s;
     s->style.session = &s->session;
-    s->style.pds = s->talk.recorder.pds;
+    s->style.pds = s->recorder.pds;
     stat_print(r, &s->style);
 }
 
@@ -226,7 +227,7 @@ static void show_interval(struct stat_measure *s)
 /* Asks again and again until the duration is over, in the target's time if that is known. */
 static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
 {
-    double began = mkperf_now_s(), wanted = s->talk.options.duration_s;
+    double began = mkperf_now_s(), wanted = s->recorder.options.duration_s;
     double next = (double)s->interval_ms / 1000, time = 0, whole = 0;
     bool by_pd;
 
@@ -234,7 +235,7 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
     while (!stopped(s) && !s->ended && (wanted <= 0 || time < wanted)) {
         double until = mkperf_now_s() + POLL_MS / 1000.0;
         while (mkperf_now_s() < until && !stopped(s)) {
-            if (mkperf_peer_pump(&s->talk.recorder.link, 10, e) != MKPERF_OK) {
+            if (mkperf_peer_pump(&s->recorder.link, 10, e) != MKPERF_OK) {
                 return e->status;
             }
         }
@@ -260,11 +261,11 @@ static enum mkperf_status count(struct stat_measure *s, struct mkperf_error *e)
 /* What other cores do is in no count, or in each core's. */
 static void warn_of_cores(const struct stat_measure *s)
 {
-    const mkperf_TargetHello *hello = mkperf_talk_hello(&s->talk);
-    unsigned known = mkperf_pds_cores(s->talk.recorder.pds);
+    const mkperf_TargetHello *hello = &s->recorder.stream->hello;
+    unsigned known = mkperf_pds_cores(s->recorder.pds);
     struct mkperf_session session = {
         .cores = hello->cores,
-        .core_mask = s->talk.options.configure.cores,
+        .core_mask = s->recorder.options.configure.cores,
         .target_cores = known > hello->target_cores ? known : hello->target_cores,
         .nevents = s->session.events_count};
     char text[MKPERF_CORES_TEXT];
@@ -281,7 +282,7 @@ static void warn_of_cores(const struct stat_measure *s)
 
 static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
 {
-    enum mkperf_status status = mkperf_recorder_begin(&s->talk.recorder, e);
+    enum mkperf_status status = mkperf_recorder_begin(&s->recorder, e);
 
     s->counting = status == MKPERF_OK;
     if (s->counting && !s->warned) {
@@ -294,7 +295,7 @@ static enum mkperf_status begin(struct stat_measure *s, struct mkperf_error *e)
 static enum mkperf_status stop(struct stat_measure *s, struct mkperf_error *e)
 {
     s->counting = false;
-    return mkperf_recorder_stop(&s->talk.recorder, e);
+    return mkperf_recorder_stop(&s->recorder, e);
 }
 
 /* Our session is over before its time: says what the numbers are then. REFUSED: there are none. */
@@ -305,7 +306,7 @@ static enum mkperf_status tell_end(const struct stat_measure *s, struct mkperf_e
                                 "the session was ended before anything was counted");
     }
     fprintf(stderr, "mkperf: the session was ended %s after %.3f s: ",
-            s->talk.recorder.watching ? "by another host" : "on the target", s->work.seconds);
+            s->recorder.watching ? "by another host" : "on the target", s->work.seconds);
     fprintf(stderr,
             s->repeat.runs == 0 ? "the counts are of this time\n"
                                 : "run %u and later runs are omitted\n",
@@ -316,7 +317,7 @@ static enum mkperf_status tell_end(const struct stat_measure *s, struct mkperf_e
 /* The session of an estimate runs: samples come by themselves. */
 static enum mkperf_status sample(struct stat_measure *s, struct mkperf_error *e)
 {
-    struct mkperf_recorder *r = &s->talk.recorder;
+    struct mkperf_recorder *r = &s->recorder;
 
     if (s->interval_ms != 0 || s->runs > 1) {
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "stat: -I and -r want counts: no estimate");
@@ -335,7 +336,7 @@ static enum mkperf_status sample(struct stat_measure *s, struct mkperf_error *e)
 /* Events as they are configured: to be counted, or for an estimate to be sampled. */
 static void set_events(struct stat_measure *s, bool estimate)
 {
-    mkperf_Configure *c = &s->talk.options.configure;
+    mkperf_Configure *c = &s->recorder.options.configure;
 
     s->estimate = estimate;
     c->per_pd = s->per_pd && !estimate;
@@ -352,6 +353,13 @@ static void set_events(struct stat_measure *s, bool estimate)
     }
 }
 
+static enum mkperf_status talk(struct stat_measure *s, struct mkperf_error *e)
+{
+    const struct mkperf_sink to = {.ops = &sink, .self = s};
+
+    return mkperf_recorder_talk(&s->recorder, &to, NULL, e);
+}
+
 /* The kernel does not count by PD: samples instead. */
 static enum mkperf_status fall_back(struct stat_measure *s, struct mkperf_error *e)
 {
@@ -359,10 +367,9 @@ static enum mkperf_status fall_back(struct stat_measure *s, struct mkperf_error 
     if (stop(s, e) != MKPERF_OK) {
         return e->status;
     }
-    mkperf_talk_close(&s->talk); /* a session of other events is another conversation */
-    memset(&s->talk.recorder, 0, sizeof s->talk.recorder);
+    mkperf_recorder_free(&s->recorder); /* a session of other events is another conversation */
     set_events(s, true);
-    return mkperf_talk_open(&s->talk, e) == MKPERF_OK ? sample(s, e) : e->status;
+    return talk(s, e) == MKPERF_OK ? sample(s, e) : e->status;
 }
 
 /* Cores that did not take part all the time. */
@@ -372,7 +379,7 @@ static void warn_of_late(const struct stat_measure *s)
     struct mkperf_core core;
     unsigned number;
 
-    for (unsigned i = 0; mkperf_stream_core(s->talk.recorder.stream, i, &number, &core); i++) {
+    for (unsigned i = 0; mkperf_stream_core(s->recorder.stream, i, &number, &core); i++) {
         const char *problem = mkperf_core_problem(&core, room);
         if (problem != NULL) {
             fprintf(stderr, "mkperf: warning: core %u %s\n", number, problem);
@@ -386,7 +393,7 @@ static enum mkperf_status check_by_core(const struct stat_measure *s, struct mkp
     const mkperf_Session *session = &s->session;
 
     for (unsigned i = 0; s->per_core && i < session->events_count; i++) {
-        if (session->events[i].code >= MKPERF_SOFT_CODE && mkperf_talk_hello(&s->talk)->cores > 1) {
+        if (session->events[i].code >= MKPERF_SOFT_CODE && s->recorder.stream->hello.cores > 1) {
             return mkperf_error_set(e, MKPERF_ERR_REFUSED,
                                     "--per-core: '%s' is a software event, which the target does "
                                     "not count by core",
@@ -432,20 +439,19 @@ static enum mkperf_status run_once(struct stat_measure *s, struct mkperf_error *
 
 static unsigned cores_counted(const struct stat_measure *s)
 {
-    uint32_t chosen = s->talk.options.configure.cores;
+    uint32_t chosen = s->recorder.options.configure.cores;
 
-    return chosen != 0 ? (unsigned)__builtin_popcount(chosen) : mkperf_talk_hello(&s->talk)->cores;
+    return chosen != 0 ? (unsigned)__builtin_popcount(chosen) : s->recorder.stream->hello.cores;
 }
 
 enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
 {
     enum mkperf_status status = MKPERF_OK;
 
-    s->talk.sink = (struct mkperf_sink){.ops = &sink, .self = s};
-    s->talk.control = on_control;
-    s->talk.self = s;
+    s->recorder.control = on_control;
+    s->recorder.self = s;
     set_events(s, s->estimate);
-    if (mkperf_talk_open(&s->talk, e) != MKPERF_OK) {
+    if (talk(s, e) != MKPERF_OK) {
         return e->status;
     }
     s->style.cores = cores_counted(s);
@@ -458,7 +464,7 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
         warn_of_late(s);
         if (s->ended) {
             status = tell_end(s, e);
-        } else if (s->talk.recorder.watching && i + 1 < s->runs) {
+        } else if (s->recorder.watching && i + 1 < s->runs) {
             fprintf(stderr,
                     "mkperf: another host controls the target now: run %" PRIu64 " was the last\n",
                     i + 1);
@@ -466,7 +472,7 @@ enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e)
         if (!s->ended || s->repeat.runs == 0) {
             stat_repeat_add(&s->repeat, &s->work);
         }
-        if (s->ended || s->talk.recorder.watching) {
+        if (s->ended || s->recorder.watching) {
             break;
         }
     }

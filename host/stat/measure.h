@@ -9,12 +9,12 @@
 #ifndef MKPERF_HOST_STAT_MEASURE_H
 #define MKPERF_HOST_STAT_MEASURE_H
 
-#include "link/talk.h"
+#include "link/recorder.h"
 #include "stat.h"
 
 struct stat_measure {
-    /* Set before: talk's options, stop; events are set up here. */
-    struct mkperf_talk talk;
+    /* Set before: recorder's options, stop; events are set up here. */
+    struct mkperf_recorder recorder;
     bool per_pd, per_core, estimate;
     bool util; /* how long each PD ran, too: an event MKPERF_RUN_TIME_EVENT behind the others */
     uint64_t interval_ms, runs;
@@ -35,7 +35,7 @@ struct stat_measure {
 /*
  * All runs, printed. Another host that takes over and ends the session ends the measurement: what
  * was counted until then is printed, and said so. Errors: as mkperf_recorder_start; REFUSED: also
- * if nothing was counted by then. mkperf_talk_close in any case.
+ * if nothing was counted by then. mkperf_recorder_free in any case.
  */
 enum mkperf_status stat_measure(struct stat_measure *s, struct mkperf_error *e);
 

@@ -49,7 +49,7 @@ struct page_bytes view_live_data(struct view_live *l)
                             .sample = sample,
                             .mark = mark,
                             .loss = loss,
-                            .file = l->record.link.target,
+                            .file = l->recorder.options.link.target,
                             .live = true};
 
     in.samples = mkperf_spool_last(&p->samples, sample, VIEW_LIVE_SAMPLES);
@@ -85,7 +85,6 @@ static enum mkperf_status set_up(struct view_live *l, struct mkperf_error *e)
     l->profile.cores = l->profile.times = l->profile.keep_schedule = true;
     l->profile.places.no_lines = true;
     l->frames.profile = &l->profile;
-    r->options = &l->record;
     r->notice = show_notice;
     r->warn = warn;
     r->progress = on_progress;
@@ -125,11 +124,10 @@ enum mkperf_status view_live_run(struct view_live *l, struct view_server *server
 
 void view_live_free(struct view_live *l)
 {
-    if (l->recorder.options != NULL) {
+    if (l->recorder.symbols != NULL) {
         mkperf_frames_close(&l->frames);
         mkperf_profile_free(&l->profile);
-        mkperf_recorder_free(&l->recorder);
     }
+    mkperf_recorder_free(&l->recorder);
     annotate_sources_free(&l->sources);
-    mkperf_record_options_free(&l->record);
 }

@@ -17,9 +17,8 @@
 enum { VIEW_LIVE_SAMPLES = 200000, VIEW_LIVE_LOSSES = 1000 };
 
 struct view_live {
-    struct mkperf_record_options record; /* set before */
-    volatile int *interrupts;            /* set before: not 0 ends it */
-    struct mkperf_recorder recorder;
+    volatile int *interrupts;        /* set before: not 0 ends it */
+    struct mkperf_recorder recorder; /* its options: set before */
     struct mkperf_profile profile;
     struct mkperf_frames frames;
     struct annotate_sources sources;

@@ -41,7 +41,7 @@ enum {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct mkperf_talk talk;
+static struct mkperf_recorder recorder;
 static volatile int stop;
 static double now_s;
 static uint16_t sequence;
@@ -100,13 +100,13 @@ int simulated_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 
 static void fill_hello(mkperf_TargetHello *h, bool right)
 {
-    struct mkperf_peer *l = &talk.recorder.link;
+    struct mkperf_peer *l = &recorder.link;
 
     h->protocol = right ? MKPERF_PROTOCOL : byte();
     h->boot_id = 1 + byte() / 128;
     h->cores = byte() % 9;
     strcpy(h->cpu, "Cortex-A53");
-    h->stamp_bytes = talk.recorder.stream->config.asks ? (uint32_t)stamp_size : 0;
+    h->stamp_bytes = recorder.stream->config.asks ? (uint32_t)stamp_size : 0;
     h->image.size = byte() % 17;
     if (l->has_key != (byte() == 255)) {
         h->authentication = mkperf_Authentication_AUTHENTICATION_KEY;
@@ -159,7 +159,7 @@ static void fill_status(mkperf_Status *s)
 static void fill_stamp(mkperf_Stamp *s)
 {
     unsigned flags = byte();
-    const struct mkperf_stream *stream = talk.recorder.stream;
+    const struct mkperf_stream *stream = recorder.stream;
 
     s->size = flags & 1 ? byte() : (uint32_t)stamp_size;
     s->offset = flags & 2 ? byte() : stream->stamp_have;
@@ -223,7 +223,7 @@ static size_t make_message(uint8_t *message)
 
     if (kind & 128) { /* as the target makes it */
         bool answers = kind % TARGET_KINDS >= TARGET_INTERACTIONS;
-        uint32_t request = answers || kind & 64 ? talk.recorder.link.request : 0;
+        uint32_t request = answers || kind & 64 ? recorder.link.request : 0;
         return target_message(message, kind, request, answers ? parts++ : 0);
     }
     if (kind % 8 >= 6) { /* what stands in the input, as a whole message or as a batch's content */
@@ -239,7 +239,7 @@ static size_t make_message(uint8_t *message)
     }
     m = (mkperf_ToHost)mkperf_ToHost_init_zero;
     m.which_msg = kind & 8 ? 0 : tags[kind % 8];
-    m.request = kind & 64 ? byte() : kind & 32 ? 0 : talk.recorder.link.request;
+    m.request = kind & 64 ? byte() : kind & 32 ? 0 : recorder.link.request;
     if (kind & 8) {
         make_other(&m, kind);
     }
@@ -262,7 +262,7 @@ static size_t make_message(uint8_t *message)
         m.msg.role.control = byte() & 1;
         m.msg.role.controlled = byte() & 1;
         snprintf(m.msg.role.controller, sizeof m.msg.role.controller, "%s",
-                 byte() & 1 ? talk.recorder.link.name : "h");
+                 byte() & 1 ? recorder.link.name : "h");
         break;
     default:
         break;
@@ -272,7 +272,7 @@ static size_t make_message(uint8_t *message)
 
 static size_t make_frame(uint8_t *frame)
 {
-    struct mkperf_peer *l = &talk.recorder.link;
+    struct mkperf_peer *l = &recorder.link;
     uint8_t message[MKPERF_MESSAGE_BYTES];
     unsigned how = byte();
     size_t n = make_message(message);
@@ -345,7 +345,7 @@ static void fuzz_close(struct mkperf_source *s)
 static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
                                     struct mkperf_error *e)
 {
-    const struct mkperf_stream *stream = talk.recorder.stream;
+    const struct mkperf_stream *stream = recorder.stream;
 
     (void)self, (void)e;
     samples++;
@@ -355,9 +355,9 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
     return MKPERF_OK;
 }
 
-static void on_text(void *self, const char *p, size_t n)
+static void on_line(void *self, const char *line)
 {
-    (void)self, (void)p, (void)n;
+    (void)self, (void)line;
 }
 
 static void on_notice(void *self, const char *text)
@@ -380,7 +380,7 @@ static void converse(struct mkperf_recorder *r, bool dump, struct mkperf_error *
         return;
     }
     if (mkperf_recorder_start(r, e) == MKPERF_OK && mkperf_recorder_run(r, e) == MKPERF_OK &&
-        mkperf_recorder_stop(r, e) == MKPERF_OK && r->options->configure.interactions) {
+        mkperf_recorder_stop(r, e) == MKPERF_OK && r->options.configure.interactions) {
         (void)mkperf_recorder_interactions(r, e);
     }
 }
@@ -392,17 +392,17 @@ static void latencies(struct mkperf_recorder *r, struct mkperf_error *e)
 
     r->own = true;
     if (mkperf_recorder_connect(r, e) == MKPERF_OK &&
-        mkperf_latency_query_begin(&talk, e) == MKPERF_OK) {
-        (void)mkperf_latency_query(&talk, &rows, e);
+        mkperf_latency_query_begin(r, e) == MKPERF_OK) {
+        (void)mkperf_latency_query(r, &rows, e);
         parts = 0;
-        (void)mkperf_latency_query(&talk, &rows, e);
+        (void)mkperf_latency_query(r, &rows, e);
     }
     mkperf_latency_rows_free(&rows);
 }
 
 static void record(const struct mkperf_source_ops *ops, mkperf_Configure *configure, bool dump)
 {
-    struct mkperf_recorder *r = &talk.recorder;
+    struct mkperf_recorder *r = &recorder;
     struct mkperf_error e = {.status = MKPERF_OK};
 
     r->link.source.ops = ops;
@@ -413,7 +413,7 @@ static void record(const struct mkperf_source_ops *ops, mkperf_Configure *config
     if (how & 16) { /* without a system, or with one that is not the image's */
         snprintf(configure->events[0].name, sizeof configure->events[0].name, "timer");
     }
-    talk.options.system = how & 32 ? "other.system" : NULL;
+    recorder.options.system = how & 32 ? "other.system" : NULL;
     if (how & 8) {
         (void)mkperf_recorder_replay(r, &e);
     } else if (how & 64) {
@@ -452,9 +452,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .close = fuzz_close};
     struct mkperf_error e;
 
-    talk.options = (struct mkperf_record_options){
-        .link = {.target = "tcp:nowhere", .timeout_s = 2, .reconnect_s = 5}, .duration_s = 1};
-    struct mkperf_record_options *options = &talk.options;
+    recorder = (struct mkperf_recorder){
+        .options = {.link = {.target = "tcp:nowhere", .timeout_s = 2, .reconnect_s = 5},
+                    .duration_s = 1},
+        .text = {.print = on_line},
+        .notice = on_notice,
+        .progress = on_progress,
+        .stop = &stop};
+    struct mkperf_record_options *options = &recorder.options;
 
     input.data = data;
     input.size = size;
@@ -472,24 +477,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options->configure.events_count = 1;
     snprintf(options->configure.events[0].name, sizeof options->configure.events[0].name, "%s",
              flags & TIMER ? "timer" : "cycles");
-    talk.recorder = (struct mkperf_recorder){.options = options,
-                                             .text = on_text,
-                                             .notice = on_notice,
-                                             .progress = on_progress,
-                                             .stop = &stop};
     if (flags & TIMER) { /* a system whose profiler PD can observe others */
         options->system = "tests/fuzz/corpus/fuzz_system/observed.system";
         options->elf_path = "tests/fuzz/corpus/fuzz_elf";
     }
-    if (mkperf_recorder_init(&talk.recorder, !(flags & TIMER), &e) == MKPERF_OK) {
+    if (mkperf_recorder_init(&recorder, !(flags & TIMER), &e) == MKPERF_OK) {
         struct mkperf_stream_config config = {.sink = {.ops = &sink},
-                                              .pds = talk.recorder.pds,
+                                              .pds = recorder.pds,
                                               .control = mkperf_recorder_control,
-                                              .self = &talk.recorder,
+                                              .self = &recorder,
                                               .asks = flags & NAMES};
-        talk.recorder.stream = mkperf_stream_new(&config);
+        recorder.stream = mkperf_stream_new(&config);
         record(&ops, &options->configure, flags & DUMP);
     }
-    mkperf_recorder_free(&talk.recorder);
+    mkperf_recorder_free(&recorder);
     return 0;
 }

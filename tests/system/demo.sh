@@ -150,6 +150,24 @@ piped() {
 }
 check "record -o - | perf script -i - gives the same samples" piped
 
+# What the console's commands start goes into its file, with the ELFs that complete call chains.
+commanded() {
+    export D demo
+    scripts/qemu-talk "$D" '{
+        echo "events cycles"
+        echo start
+        tries=0
+        until [ "$(wc -c 2>"$D/wc.err" <"$D/console.data.partial" || echo 0)" -gt 50000 ] || [ $tries -gt 600 ]; do
+            tries=$((tries + 1))
+            sleep 0.1
+        done
+        echo stop
+    } | $MKPERF console -t $T --system "$demo/demo.system" --elf-path "$demo" -o "$D/console.data"' \
+        >"$D/console.log" 2>&1 || { cat "$D/console.log"; return 1; }
+    "$MKPERF" report -i "$D/console.data" --stdio >"$D/console.report" && contains "$D/console.report" known_leaf_40
+}
+check "samples of a session that the console started, in its file" commanded
+
 console() {
     grep -q 'demo: tick' "$D/record.log" || { cat "$D/record.log"; return 1; }
 }
