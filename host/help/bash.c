@@ -3,94 +3,10 @@
  * Owns: completion for bash, from the descriptions of args.h: two functions with the options of
  * each command and the values of each option, and one that is the same for all.
  */
-
+#include "base/embed.h"
 #include "help.h"
 
-/* Bash has split the line at "=" and ":", which options and targets have inside. */
-static const char machine[] =
-    "_mkperf_reply()\n"
-    "{\n"
-    "    # $1: what stands before the words; $2: the words; $3: added to each\n"
-    "    local word\n"
-    "    for word in $2; do\n"
-    "        [[ $1$word == \"$cur\"* ]] && COMPREPLY+=(\"$1$word$3\")\n"
-    "    done\n"
-    "}\n"
-    "\n"
-    "_mkperf()\n"
-    "{\n"
-    "    local cur= prev= option= command= word line i kind words before "
-    "raw=${COMP_WORDS[COMP_CWORD]}\n"
-    "    local -a merged=()\n"
-    "    COMPREPLY=()\n"
-    "    [[ $raw == [:=]* ]] && raw=${raw##*[:=]}\n"
-    "    for ((i = 0; i <= COMP_CWORD; i++)); do\n"
-    "        word=${COMP_WORDS[i]}\n"
-    "        if ((${#merged[@]} > 1)) && [[ $word == [:=]* || ${merged[-1]} == *[:=] ]]; then\n"
-    "            merged[-1]+=$word\n"
-    "        else\n"
-    "            merged+=(\"$word\")\n"
-    "        fi\n"
-    "    done\n"
-    "    cur=${merged[-1]}\n"
-    "    ((${#merged[@]} > 1)) && prev=${merged[-2]}\n"
-    "    case ${merged[0]##*/} in\n"
-    "    toperf | kprof2perf) command=${merged[0]##*/} ;;\n"
-    "    *)\n"
-    "        if ((${#merged[@]} <= 2)); then\n"
-    "            _mkperf_reply '' \"$_mkperf_commands --help --version\" ''\n"
-    "            return\n"
-    "        fi\n"
-    "        command=${merged[1]}\n"
-    "        ;;\n"
-    "    esac\n"
-    "    before=${cur%\"$raw\"}\n"
-    "    if [[ $cur == --*=* ]]; then\n"
-    "        option=${cur%%=*}\n"
-    "        cur=${cur#*=}\n"
-    "        before=${before#*=}\n"
-    "    elif [[ $cur != -* ]]; then\n"
-    "        option=$prev\n"
-    "    fi\n"
-    "    kind= words=\n"
-    "    [[ -n $option ]] && _mkperf_value \"$command\" \"$option\"\n"
-    "    if [[ -z $kind && $cur == -* ]]; then\n"
-    "        _mkperf_options \"$command\"\n"
-    "        _mkperf_reply '' \"$words\" ''\n"
-    "        return\n"
-    "    fi\n"
-    "    [[ -z $kind ]] && _mkperf_value \"$command\" ''\n"
-    "    case $kind in\n"
-    "    file)\n"
-    "        compopt -o filenames 2>/dev/null\n"
-    "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
-    "        ;;\n"
-    "    dir)\n"
-    "        compopt -o filenames 2>/dev/null\n"
-    "        mapfile -t COMPREPLY < <(compgen -d -- \"${cur##*:}\")\n"
-    "        return\n"
-    "        ;;\n"
-    "    target)\n"
-    "        case $cur in\n"
-    "        serial:* | unix:* | file:*) mapfile -t COMPREPLY < <(compgen -f -P \"${cur%%:*}:\" -- "
-    "\"${cur#*:}\") ;;\n"
-    "        *) _mkperf_reply '' \"$words\" '' ;;\n"
-    "        esac\n"
-    "        compopt -o nospace 2>/dev/null\n"
-    "        ;;\n"
-    "    word) _mkperf_reply '' \"$words\" '' ;;\n"
-    "    words)\n"
-    "        line=${cur%\"${cur##*,}\"}\n"
-    "        _mkperf_reply \"$line\" \"$words\" ''\n"
-    "        compopt -o nospace 2>/dev/null\n"
-    "        ;;\n"
-    "    esac\n"
-    "    COMPREPLY=(\"${COMPREPLY[@]#\"$before\"}\")\n"
-    "    [[ ${#COMPREPLY[@]} -eq 1 && -z ${COMPREPLY[0]} ]] && COMPREPLY=()\n"
-    "    return 0\n"
-    "}\n"
-    "\n"
-    "complete -F _mkperf mkperf toperf kprof2perf\n";
+MKPERF_EMBED(help_bash, "host/help/completion.bash");
 
 static void put_word(void *to, const char *word, const char *help)
 {
@@ -190,5 +106,5 @@ void mkperf_help_bash(FILE *out)
     lists_of(out, lists, n);
     options(out);
     values(out, lists, n);
-    fputs(machine, out);
+    mkperf_help_put_script(help_bash_begin, help_bash_end, out);
 }

@@ -20,6 +20,9 @@ unsigned mkperf_lists(mkperf_list *out[MKPERF_LISTS_MAX]);
 /* The number of a list among them; n: it is none of them. */
 unsigned mkperf_list_number(mkperf_list *const lists[], unsigned n, mkperf_list *list);
 
+/* An embedded script, without the comment that its first empty line ends. */
+void mkperf_help_put_script(const char *begin, const char *end, FILE *out);
+
 void mkperf_help_overview(FILE *out);                            /* mkperf --help */
 void mkperf_help_man(const struct mkperf_command *c, FILE *out); /* NULL: mkperf(1) */
 void mkperf_help_bash(FILE *out);

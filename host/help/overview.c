@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Owns: the output of mkperf --help, and the lists of words of all commands. See help.h. */
+#include <string.h>
+
 #include "help.h"
 
 unsigned mkperf_list_number(mkperf_list *const lists[], unsigned n, mkperf_list *list)
@@ -32,6 +34,13 @@ unsigned mkperf_lists(mkperf_list *out[MKPERF_LISTS_MAX])
         n = add_list(out, n, mkperf_commands[c]->operand_list);
     }
     return n;
+}
+
+void mkperf_help_put_script(const char *begin, const char *end, FILE *out)
+{
+    const char *from = (const char *)memmem(begin, (size_t)(end - begin), "\n\n", 2) + 2;
+
+    fwrite(from, 1, (size_t)(end - from), out);
 }
 
 void mkperf_help_overview(FILE *out)

@@ -2,37 +2,10 @@
 /* Owns: completion for zsh, from the descriptions of base/args.h: one _arguments call a command. */
 #include <string.h>
 
+#include "base/embed.h"
 #include "help.h"
 
-static const char machine[] =
-    "_mkperf_target()\n"
-    "{\n"
-    "    if compset -P '(serial|unix|file):'; then\n"
-    "        _files\n"
-    "    else\n"
-    "        compadd -S '' -- serial: tcp: listen: unix: sddf: file:\n"
-    "    fi\n"
-    "}\n"
-    "\n"
-    "_mkperf()\n"
-    "{\n"
-    "    local curcontext=$curcontext state line\n"
-    "    if [[ $service != mkperf ]]; then\n"
-    "        _mkperf_$service\n"
-    "        return\n"
-    "    fi\n"
-    "    _arguments -C '(- *)'{-h,--help}'[the list of commands]' \\\n"
-    "        '(- *)'{-v,--version}'[the version]' '1:command:->command' '*::argument:->argument'\n"
-    "    case $state in\n"
-    "    command) _describe command _mkperf_commands ;;\n"
-    "    argument)\n"
-    "        curcontext=${curcontext%:*:*}:mkperf-$words[1]:\n"
-    "        (( $+functions[_mkperf_$words[1]] )) && _mkperf_$words[1]\n"
-    "        ;;\n"
-    "    esac\n"
-    "}\n"
-    "\n"
-    "_mkperf \"$@\"\n";
+MKPERF_EMBED(help_zsh, "host/help/completion.zsh");
 
 /* Text inside single quotes, in which `special` have a meaning for zsh's functions. */
 static void quoted(FILE *out, const char *text, const char *special)
@@ -161,5 +134,5 @@ void mkperf_help_zsh(FILE *out)
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
         command(out, mkperf_commands[i], lists, n);
     }
-    fputs(machine, out);
+    mkperf_help_put_script(help_zsh_begin, help_zsh_end, out);
 }
