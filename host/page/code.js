@@ -52,9 +52,8 @@ class CodePanel {
   list(title, labels, total) {
     const p = this.profile, box = make('div', {}, make('h3', { textContent: title }));
     for (const [label, weight] of [...labels].sort((a, b) => b[1] - a[1]).slice(0, 12)) {
-      const of = label === 0 ? null : p.label(label);
-      const button = make('button', { type: 'button', textContent: of ? nodeName(of) : 'none' });
-      button.disabled = !of || of.isPd;
+      const of = p.label(label), button = make('button', { type: 'button', textContent: nodeName(of) });
+      button.disabled = of.isPd;
       button.onclick = () => change({ fn: p.functionKey(label), open: true });
       box.append(make('div', {}, `${percent(weight, total)} `, button));
     }

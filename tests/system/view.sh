@@ -185,6 +185,8 @@ code() { # a function opens source and instructions, whose shares are mkperf ann
     same "$D/page-code" "$D/annotate" 3 || return 1
     waits "[...document.querySelectorAll('#code .source code')].some(e => e.textContent.includes('items[i] = items[i - 1]'))" || return 1
     waits "[...document.querySelectorAll('.around button')].some(e => e.textContent === 'sort')" || return 1
+    # The first function of the file, which was taken for none.
+    waits "CodePanel.prototype.list.call({ profile }, '', new Map([[0, 1]]), 1).textContent === '100.00 % ' + nodeName(profile.label(0))" || return 1
     picture "$D/code.png" && clear_all
 }
 flame_keys() { # the flame graph by keyboard: down, right, Enter
