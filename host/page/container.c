@@ -72,12 +72,6 @@ void page_column(struct page_columns *c, const char *name, const uint64_t *value
     }
 }
 
-uint64_t *page_column_values(struct page_columns *c, size_t n)
-{
-    MKPERF_GROW(c->value, c->room, n + 1);
-    return c->value;
-}
-
 struct page_bytes page_columns_finish(struct page_columns *c)
 {
     struct page_bytes out = {.n = 0};
@@ -93,7 +87,6 @@ struct page_bytes page_columns_finish(struct page_columns *c)
     page_bytes_put(&out, c->data.p, c->data.n);
     free(c->text);
     free(c->index_text);
-    free(c->value);
     page_bytes_free(&c->data);
     return out;
 }

@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
 
 enum { PAGE_VERSION = 1 };
 
@@ -31,24 +34,21 @@ struct page_columns {
     size_t index_length;
     unsigned columns;
     struct page_bytes data;
-    uint64_t *value; /* of the column that is being made */
-    size_t room;
 };
 
 void page_columns_begin(struct page_columns *c);
 void page_column(struct page_columns *c, const char *name, const uint64_t *value, size_t n);
-/* Room for n values, until the next call. */
-uint64_t *page_column_values(struct page_columns *c, size_t n);
 
 /* A column of n values; `expression` may use i. */
-#define PAGE_COLUMN(c, name, n, expression)             \
-    do {                                                \
-        size_t n_ = (n);                                \
-        uint64_t *value_ = page_column_values((c), n_); \
-        for (size_t i = 0; i < n_; i++) {               \
-            value_[i] = (expression);                   \
-        }                                               \
-        page_column((c), (name), value_, n_);           \
+#define PAGE_COLUMN(c, name, n, expression)                        \
+    do {                                                           \
+        size_t n_ = (n);                                           \
+        uint64_t *value_ = mkperf_xcalloc(n_ + 1, sizeof *value_); \
+        for (size_t i = 0; i < n_; i++) {                          \
+            value_[i] = (expression);                              \
+        }                                                          \
+        page_column((c), (name), value_, n_);                      \
+        free(value_);                                              \
     } while (0)
 
 /* The whole container, which the caller frees. */
