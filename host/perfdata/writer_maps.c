@@ -4,10 +4,7 @@
  *
  * Owns: MMAP, MMAP2 and COMM records and the build-id table. Called by the writer.
  */
-#include <fcntl.h>
-#include <gelf.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "writer_internal.h"
 
@@ -83,34 +80,6 @@ void perfdata_kernel_build_ids(struct mkperf_perfdata *w)
                             BUILD_ID_MAX);
 }
 
-/* The section .text of the ELF at path; false if it has none. */
-static bool text_section(const char *path, struct mkperf_segment *out)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
-    Elf_Scn *section = NULL;
-    bool found = false;
-    size_t names;
-    GElf_Shdr h;
-
-    if (elf != NULL && elf_getshdrstrndx(elf, &names) == 0) {
-        while (!found && (section = elf_nextscn(elf, section)) != NULL) {
-            const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(elf, names, h.sh_name)
-                                                                 : NULL;
-            found = name != NULL && strcmp(name, ".text") == 0;
-        }
-    }
-    if (found) {
-        *out =
-            (struct mkperf_segment){.vaddr = h.sh_addr, .size = h.sh_size, .offset = h.sh_offset};
-    }
-    elf_end(elf);
-    if (fd >= 0) {
-        close(fd);
-    }
-    return found;
-}
-
 /*
  * The map of our kernel is that of .text, exactly: perf 6.1 moves the first map of a kernel's ELF
  * there when it loads the symbols, and makes maps of its own for the other sections. A map of
@@ -119,13 +88,12 @@ static bool text_section(const char *path, struct mkperf_segment *out)
  */
 enum mkperf_status perfdata_kernel_maps(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    const char *path = w->kernel != NULL ? mkperf_module_path(w->kernel) : NULL;
     struct mkperf_segment text;
 
-    if (path == NULL || !text_section(path, &text)) {
+    if (w->kernel == NULL || !mkperf_module_text(w->kernel, &text)) {
         return MKPERF_OK;
     }
-    return kernel_map(&w->out, text, path, 0, e);
+    return kernel_map(&w->out, text, mkperf_module_path(w->kernel), 0, e);
 }
 
 enum mkperf_status perfdata_kernel_dummy(struct mkperf_outfile *out, uint64_t ns,

@@ -3,6 +3,7 @@
 #include "demangle.h"
 
 #include <dlfcn.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,17 +13,14 @@
 typedef char *demangle_fn(const char *mangled, char *out, size_t *n, int *status);
 
 struct name {
-    struct name *next;
     const char *raw;
     char *text;
 };
 
-enum { BUCKETS = 1024 };
-
 struct mkperf_demangler {
     void *library;
     demangle_fn *demangle;
-    struct name *bucket[BUCKETS];
+    void *names; /* tree of struct name, by raw */
 };
 
 struct mkperf_demangler *mkperf_demangler_new(void)
@@ -30,19 +28,25 @@ struct mkperf_demangler *mkperf_demangler_new(void)
     return mkperf_xcalloc(1, sizeof(struct mkperf_demangler));
 }
 
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct name *)a)->raw, ((const struct name *)b)->raw);
+}
+
+static void free_name(void *p)
+{
+    struct name *n = p;
+
+    free(n->text);
+    free(n);
+}
+
 void mkperf_demangler_free(struct mkperf_demangler *d)
 {
     if (!d) {
         return;
     }
-    for (unsigned i = 0; i < BUCKETS; i++) {
-        while (d->bucket[i]) {
-            struct name *n = d->bucket[i];
-            d->bucket[i] = n->next;
-            free(n->text);
-            free(n);
-        }
-    }
+    tdestroy(d->names, free_name);
     if (d->library) {
         dlclose(d->library);
     }
@@ -60,37 +64,25 @@ static demangle_fn *find(struct mkperf_demangler *d)
     return d->demangle;
 }
 
-static unsigned hash(const char *s)
-{
-    unsigned h = 2166136261u;
-
-    while (*s) {
-        h = (h ^ (unsigned char)*s++) * 16777619u;
-    }
-    return h % BUCKETS;
-}
-
 const char *mkperf_demangler_name(struct mkperf_demangler *d, const char *raw)
 {
-    struct name **bucket, *n;
+    bool mangled = strncmp(raw, "_Z", 2) == 0 && find(d);
     int status = 0;
 
-    bool mangled = strncmp(raw, "_Z", 2) == 0 && find(d);
     if (!mangled && mkperf_is_printable(raw)) {
         return raw;
     }
-    bucket = &d->bucket[hash(raw)];
-    for (n = *bucket; n; n = n->next) {
-        if (strcmp(n->raw, raw) == 0) {
-            return n->text;
-        }
+    struct name **known = tfind(&(struct name){.raw = raw}, &d->names, compare);
+    if (known != NULL) {
+        return (*known)->text;
     }
-    n = mkperf_xcalloc(1, sizeof *n);
+    struct name *n = mkperf_xcalloc(1, sizeof *n);
     n->raw = raw;
     n->text = mangled ? d->demangle(raw, NULL, NULL, &status) : NULL;
     n->text = n->text ? n->text : mkperf_xstrdup(raw);
     mkperf_printable(n->text);
-    n->next = *bucket;
-    *bucket = n;
+    if (tsearch(n, &d->names, compare) == NULL) {
+        mkperf_die();
+    }
     return n->text;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/get.h"
+#include "base/xalloc.h"
 #include "symbols_internal.h"
 
 enum {
@@ -170,10 +171,10 @@ enum mkperf_lr mkperf_flow_lr(struct mkperf_module *m, uint64_t pc)
     }
     f.start = symbol.start;
     f.n = (uint32_t)(symbol.size / 4);
-    f.state = calloc(f.n + 1, 1);
-    f.queued = calloc(f.n + 1, 1);
-    f.work = calloc(f.n + 1, sizeof *f.work);
-    if (f.state && f.queued && f.work && pc - f.start < 4 * (uint64_t)f.n) {
+    f.state = mkperf_xcalloc(f.n + 1, 1);
+    f.queued = mkperf_xcalloc(f.n + 1, 1);
+    f.work = mkperf_xcalloc(f.n + 1, sizeof *f.work);
+    if (pc - f.start < 4 * (uint64_t)f.n) {
         run(&f);
         result = answer(f.state[(pc - f.start) / 4]);
     }

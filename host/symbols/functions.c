@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "symbols_internal.h"
 
 void mkperf_functions_free(struct mkperf_module *m)
@@ -183,10 +184,7 @@ static void load(struct mkperf_module *m)
         return;
     }
     n = data->d_size / sizeof(Elf64_Sym);
-    m->function = calloc(n ? n : 1, sizeof *m->function);
-    if (!m->function) {
-        return;
-    }
+    m->function = mkperf_xcalloc(n ? n : 1, sizeof *m->function); /* n: compared with the file */
     collect(m, data, &table, n);
     qsort(m->function, m->nfunctions, sizeof *m->function, compare_start);
     thin_out(m);

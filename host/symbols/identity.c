@@ -113,50 +113,6 @@ bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_
     return true;
 }
 
-/* Where the address stands in the file, if all n bytes from there on do. */
-static bool file_offset(Elf *elf, size_t file_bytes, uint64_t addr, uint64_t n, uint64_t *offset)
-{
-    size_t headers = 0;
-
-    for (size_t i = 0; elf_getphdrnum(elf, &headers) == 0 && i < headers; i++) {
-        GElf_Phdr h;
-        if (gelf_getphdr(elf, (int)i, &h) == NULL || h.p_type != PT_LOAD || addr < h.p_vaddr ||
-            addr - h.p_vaddr > h.p_filesz || n > h.p_filesz - (addr - h.p_vaddr)) {
-            continue;
-        }
-        *offset = h.p_offset + (addr - h.p_vaddr);
-        return h.p_offset <= file_bytes && h.p_filesz <= file_bytes - h.p_offset;
-    }
-    return false;
-}
-
-bool mkperf_elf_object(Elf *elf, size_t file_bytes, const char *name, uint64_t at_least,
-                       uint64_t *offset, uint64_t *size)
-{
-    Elf_Scn *section = NULL;
-
-    while ((section = elf_nextscn(elf, section)) != NULL) {
-        GElf_Shdr h;
-        Elf_Data *data;
-        if (gelf_getshdr(section, &h) == NULL || h.sh_type != SHT_SYMTAB || h.sh_entsize == 0 ||
-            (data = elf_getdata(section, NULL)) == NULL) {
-            continue;
-        }
-        for (size_t i = 0; i < data->d_size / h.sh_entsize; i++) {
-            GElf_Sym s;
-            const char *found = gelf_getsym(data, (int)i, &s) != NULL && s.st_shndx != SHN_UNDEF
-                                    ? elf_strptr(elf, h.sh_link, s.st_name)
-                                    : NULL;
-            if (found != NULL && strcmp(found, name) == 0 && s.st_size >= at_least &&
-                file_offset(elf, file_bytes, s.st_value, s.st_size, offset)) {
-                *size = s.st_size;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 enum mkperf_status mkperf_file_hash(const char *path, uint8_t out[MKPERF_CONTENT_HASH_BYTES],
                                     struct mkperf_error *e)
 {

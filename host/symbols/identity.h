@@ -37,16 +37,12 @@ bool mkperf_elf_content(Elf *elf, const uint8_t *file, size_t n, struct mkperf_b
 /* The build id, or derived from the content. False, and out->n 0: neither. */
 bool mkperf_elf_identity(Elf *elf, const uint8_t *file, size_t n, struct mkperf_build_id *out);
 
-/* Where in the file the object of that name is. False: no such symbol of that many bytes or more.
- */
-bool mkperf_elf_object(Elf *elf, size_t file_bytes, const char *name, uint64_t at_least,
-                       uint64_t *offset, uint64_t *size);
-
 /* The same of a module that the symbolizer opened. mkperf_module_identity: n = 0, none. */
 struct mkperf_module;
 void mkperf_module_identity(const struct mkperf_module *m, struct mkperf_build_id *out);
 bool mkperf_module_content(const struct mkperf_module *m, struct mkperf_blank blank,
                            uint8_t out[MKPERF_CONTENT_HASH_BYTES]);
+/* Where in the file the object of that name is. False: no such symbol of that many bytes or more. */
 bool mkperf_module_object(const struct mkperf_module *m, const char *name, uint64_t at_least,
                           uint64_t *offset, uint64_t *size);
 /* The file's *n bytes, mapped. */

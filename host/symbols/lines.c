@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "symbols_internal.h"
 
 void mkperf_lines_free(struct mkperf_module *m)
@@ -26,23 +27,6 @@ Dwarf *mkperf_module_dwarf(struct mkperf_module *m)
         m->dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
     }
     return m->dwarf;
-}
-
-static bool add_range(struct mkperf_module *m, size_t *room, uint64_t start, uint64_t end,
-                      Dwarf_Off unit)
-{
-    if (m->nranges == *room) {
-        size_t more = *room ? 2 * *room : 64;
-        struct mkperf_unit_range *p = reallocarray(m->range, more, sizeof *p);
-
-        if (!p) {
-            return false;
-        }
-        m->range = p;
-        *room = more;
-    }
-    m->range[m->nranges++] = (struct mkperf_unit_range){.start = start, .end = end, .unit = unit};
-    return true;
 }
 
 static int compare_ranges(const void *pa, const void *pb)
@@ -71,8 +55,10 @@ static void load_ranges(struct mkperf_module *m)
             continue;
         }
         while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0) {
-            if (start < end && !add_range(m, &room, start, end, dwarf_dieoffset(&die))) {
-                return;
+            if (start < end) {
+                MKPERF_GROW(m->range, room, m->nranges + 1);
+                m->range[m->nranges++] = (struct mkperf_unit_range){
+                    .start = start, .end = end, .unit = dwarf_dieoffset(&die)};
             }
         }
     }

@@ -323,6 +323,26 @@ const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *
     return m->segment;
 }
 
+bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+    GElf_Shdr h;
+
+    if (elf_getshdrstrndx(m->elf, &names) != 0) {
+        return false;
+    }
+    while ((section = elf_nextscn(m->elf, section)) != NULL) {
+        const char *name = gelf_getshdr(section, &h) != NULL ? elf_strptr(m->elf, names, h.sh_name)
+                                                             : NULL;
+        if (name != NULL && strcmp(name, ".text") == 0) {
+            *out = (struct mkperf_segment){h.sh_addr, h.sh_size, h.sh_offset};
+            return true;
+        }
+    }
+    return false;
+}
+
 const uint8_t *mkperf_module_code(const struct mkperf_module *m, uint64_t addr, uint64_t n)
 {
     for (size_t i = 0; i < m->nsegments; i++) {

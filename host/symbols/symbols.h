@@ -64,6 +64,9 @@ const uint8_t *mkperf_module_build_id(const struct mkperf_module *m, size_t *n);
 /* Executable segments; *n of them. */
 const struct mkperf_segment *mkperf_module_segments(const struct mkperf_module *m, size_t *n);
 
+/* The section .text; false if there is none. */
+bool mkperf_module_text(const struct mkperf_module *m, struct mkperf_segment *out);
+
 /* The addresses of the AArch64 SVC instructions in the executable segments, ascending: *n in an
  * array that the caller frees. */
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n);

@@ -11,6 +11,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "flow.h"
 #include "symbols_internal.h"
 
@@ -193,8 +194,8 @@ enum mkperf_lr mkperf_lr_is_caller(struct mkperf_module *m, uint64_t pc)
 {
     size_t slot = (pc >> 1 ^ pc >> 13) & (MKPERF_LR_CACHE - 1);
 
-    if (!m->lr_cache && !(m->lr_cache = calloc(MKPERF_LR_CACHE, sizeof *m->lr_cache))) {
-        return decide(m, pc);
+    if (!m->lr_cache) {
+        m->lr_cache = mkperf_xcalloc(MKPERF_LR_CACHE, sizeof *m->lr_cache);
     }
     if (!m->lr_cache[slot].known || m->lr_cache[slot].pc != pc) {
         m->lr_cache[slot].answer = decide(m, pc);

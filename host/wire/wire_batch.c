@@ -116,6 +116,60 @@ static bool get_signed(const struct field *f, uint64_t *column, unsigned *n, uns
     return true;
 }
 
+/* Where a message's number goes, by its tag; bytes 0: it is none that is read. */
+struct number {
+    uint8_t at, bytes;
+};
+
+#define NUMBER(type, member)                                                 \
+    {                                                                        \
+        offsetof(struct type, member), sizeof(((struct type *)NULL)->member) \
+    }
+
+static const struct number loss_numbers[] = {
+    [mkperf_Loss_where_tag] = NUMBER(mkperf_batch_loss, where),
+    [mkperf_Loss_time_ticks_tag] = NUMBER(mkperf_batch_loss, time_ticks),
+    [mkperf_Loss_samples_tag] = NUMBER(mkperf_batch_loss, samples),
+    [mkperf_Loss_events_tag] = NUMBER(mkperf_batch_loss, events),
+};
+
+static const struct number batch_numbers[] = {
+    [mkperf_Batch_session_tag] = NUMBER(mkperf_batch, session),
+    [mkperf_Batch_core_tag] = NUMBER(mkperf_batch, core),
+    [mkperf_Batch_epoch_tag] = NUMBER(mkperf_batch, epoch),
+    [mkperf_Batch_first_sample_tag] = NUMBER(mkperf_batch, first_sample),
+    [mkperf_Batch_tick_hz_tag] = NUMBER(mkperf_batch, tick_hz),
+    [mkperf_Batch_time_ticks_tag] = NUMBER(mkperf_batch, time_ticks),
+};
+
+static const struct number chain_numbers[] = {
+    [mkperf_Chain_slot_tag] = NUMBER(mkperf_batch_chain, slot),
+    [mkperf_Chain_at_tag] = NUMBER(mkperf_batch_chain, at),
+    [mkperf_Chain_thread_tag] = NUMBER(mkperf_batch_chain, thread),
+    [mkperf_Chain_counter_tag] = NUMBER(mkperf_batch_chain, counter),
+    [mkperf_Chain_flags_tag] = NUMBER(mkperf_batch_chain, flags),
+    [mkperf_Chain_pc_tag] = NUMBER(mkperf_batch_chain, pc),
+    [mkperf_Chain_reads_tag] = NUMBER(mkperf_batch_chain, reads),
+    [mkperf_Chain_lr_tag] = NUMBER(mkperf_batch_chain, lr),
+    [mkperf_Chain_kernel_pc_tag] = NUMBER(mkperf_batch_chain, kernel_pc),
+};
+
+static void get_number(const struct field *f, const struct number *numbers, size_t n, void *to)
+{
+    if (f->type != WIRE_VARINT || f->tag >= n) {
+        return;
+    }
+    uint8_t *p = (uint8_t *)to + numbers[f->tag].at;
+    uint32_t low = (uint32_t)f->value;
+    if (numbers[f->tag].bytes == sizeof f->value) {
+        memcpy(p, &f->value, sizeof f->value);
+    } else if (numbers[f->tag].bytes == sizeof low) {
+        memcpy(p, &low, sizeof low);
+    }
+}
+
+#define GET_NUMBER(f, numbers, to) get_number(f, numbers, sizeof(numbers) / sizeof *(numbers), to)
+
 static bool get_loss(const struct field *f, struct mkperf_batch *b)
 {
     struct in in = f->bytes;
@@ -130,15 +184,7 @@ static bool get_loss(const struct field *f, struct mkperf_batch *b)
         if (!next_field(&in, &g)) {
             return false;
         }
-        if (g.type == WIRE_VARINT && g.tag == mkperf_Loss_where_tag) {
-            loss->where = (uint32_t)g.value;
-        } else if (g.type == WIRE_VARINT && g.tag == mkperf_Loss_time_ticks_tag) {
-            loss->time_ticks = g.value;
-        } else if (g.type == WIRE_VARINT && g.tag == mkperf_Loss_samples_tag) {
-            loss->samples = g.value;
-        } else if (g.type == WIRE_VARINT && g.tag == mkperf_Loss_events_tag) {
-            loss->events = g.value;
-        }
+        GET_NUMBER(&g, loss_numbers, loss);
     }
     return loss->where < MKPERF_LOSS_PLACES;
 }
@@ -183,32 +229,6 @@ static bool get_repeated(const struct field *f, struct mkperf_batch *b)
     }
 }
 
-static void get_number(const struct field *f, struct mkperf_batch *b)
-{
-    switch (f->type == WIRE_VARINT ? f->tag : 0) {
-    case mkperf_Batch_session_tag:
-        b->session = (uint32_t)f->value;
-        break;
-    case mkperf_Batch_core_tag:
-        b->core = (uint32_t)f->value;
-        break;
-    case mkperf_Batch_epoch_tag:
-        b->epoch = (uint32_t)f->value;
-        break;
-    case mkperf_Batch_first_sample_tag:
-        b->first_sample = f->value;
-        break;
-    case mkperf_Batch_tick_hz_tag:
-        b->tick_hz = f->value;
-        break;
-    case mkperf_Batch_time_ticks_tag:
-        b->time_ticks = f->value;
-        break;
-    default:
-        break;
-    }
-}
-
 bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n)
 {
     struct in in = {p, p + n};
@@ -219,7 +239,7 @@ bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n)
         if (!next_field(&in, &f)) {
             return false;
         }
-        get_number(&f, b);
+        GET_NUMBER(&f, batch_numbers, b);
         if (!get_repeated(&f, b)) {
             return false;
         }
@@ -237,57 +257,23 @@ bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n)
            (b->samples == 0 || (b->pc[0] & 1) != 0);
 }
 
-static void get_chain_number(const struct field *f, struct mkperf_batch_chain *c)
-{
-    switch (f->type == WIRE_VARINT ? f->tag : 0) {
-    case mkperf_Chain_slot_tag:
-        c->slot = f->value < MKPERF_CHAIN_SLOTS ? (uint32_t)f->value : UINT32_MAX;
-        break;
-    case mkperf_Chain_at_tag:
-        c->at = (uint32_t)f->value;
-        break;
-    case mkperf_Chain_thread_tag:
-        c->thread = f->value - 2;
-        break;
-    case mkperf_Chain_counter_tag:
-        c->counter = (uint32_t)f->value;
-        break;
-    case mkperf_Chain_flags_tag:
-        c->flags = (uint32_t)f->value;
-        break;
-    case mkperf_Chain_pc_tag:
-        c->pc = f->value;
-        break;
-    case mkperf_Chain_reads_tag:
-        c->reads = (uint32_t)f->value;
-        break;
-    case mkperf_Chain_lr_tag:
-        c->lr = f->value;
-        break;
-    case mkperf_Chain_kernel_pc_tag:
-        c->kernel_pc = f->value;
-        break;
-    default:
-        break;
-    }
-}
-
 bool mkperf_batch_chain_decode(struct mkperf_batch_chain *c, const uint8_t *p, size_t n)
 {
     struct in in = {p, p + n};
     struct field f;
 
-    *c = (struct mkperf_batch_chain){.thread = MKPERF_THREAD_NONE};
+    *c = (struct mkperf_batch_chain){.thread = MKPERF_THREAD_NONE + 2};
     while (in.p < in.end) {
         if (!next_field(&in, &f)) {
             return false;
         }
-        get_chain_number(&f, c);
+        GET_NUMBER(&f, chain_numbers, c);
         if (f.tag == mkperf_Chain_frames_tag &&
             !get_signed(&f, c->frame, &c->nframes, MKPERF_MAX_FRAMES)) {
             return false;
         }
     }
+    c->thread -= 2;
     uint64_t before = c->pc;
     for (unsigned i = 0; i < c->nframes; i++) {
         before = c->frame[i] += before;

@@ -21,7 +21,8 @@ struct mkperf_batch_loss {
 };
 
 struct mkperf_batch_chain {
-    uint32_t slot, at, counter, flags;
+    uint64_t slot;
+    uint32_t at, counter, flags;
     uint32_t reads; /* counters that are read in the samples */
     unsigned nframes;
     uint64_t thread; /* identity, as in mkperf/record.h */
