@@ -28,15 +28,8 @@ static void ignore_text(void *self, const char *p, size_t n)
     (void)n;
 }
 
-static enum mkperf_status message(void *self, const uint8_t *p, size_t n, unsigned gap,
-                                  struct mkperf_error *e)
-{
-    struct capture *c = self;
-
-    return mkperf_stream_message(c->stream, p, n, gap, e);
-}
-
-static const struct mkperf_receiver_ops ops = {.text = ignore_text, .message = message};
+static const struct mkperf_receiver_ops ops = {.text = ignore_text,
+                                               .message = mkperf_stream_message};
 
 static enum mkperf_status set_up(struct capture *c, const struct mkperf_input *in,
                                  const struct mkperf_sink *sink, struct mkperf_error *e)
@@ -55,7 +48,7 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_input *i
     struct mkperf_stream_config stream = {
         .sink = *sink, .pds = c->pds, .command = in->command, .decide = mkperf_lr_is_caller};
     c->stream = mkperf_stream_new(&stream);
-    mkperf_receiver_init(&c->receiver, &ops, c);
+    mkperf_receiver_init(&c->receiver, &ops, c->stream);
     return MKPERF_OK;
 }
 

@@ -6,12 +6,8 @@
  */
 #include "reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/printable.h"
 #include "base/xalloc.h"
@@ -274,38 +270,14 @@ enum mkperf_status mkperf_perfdata_read_memory(const char *name, const void *p, 
     return read_all(&r);
 }
 
-/* Opens a file or a stream. */
-static enum mkperf_status open_bytes(struct perfin_bytes *b, const char *path,
-                                     struct mkperf_error *e)
-{
-    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                    : open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-
-    *b = (struct perfin_bytes){.path = path, .fd = fd};
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
-    }
-    b->stream = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode);
-    if (!b->stream && !S_ISREG(st.st_mode)) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", path);
-    }
-    b->size = b->stream ? UINT64_MAX : (uint64_t)st.st_size;
-    b->buffer = mkperf_xcalloc(1, PERFIN_BUFFER);
-    return MKPERF_OK;
-}
-
 enum mkperf_status mkperf_perfdata_read(const char *path, const struct mkperf_sink *sink,
                                         struct mkperf_error *e)
 {
     struct perfin_reader r = {.sink = sink, .e = e};
-    enum mkperf_status status = open_bytes(&r.bytes, path, e) == MKPERF_OK
+    enum mkperf_status status = perfin_open(&r.bytes, path, e) == MKPERF_OK
                                     ? read_all(&r)
                                     : mkperf_sink_finish(sink, e->status, NULL, e);
 
-    free(r.bytes.buffer);
-    if (r.bytes.fd >= 0) {
-        close(r.bytes.fd);
-    }
+    perfin_close(&r.bytes);
     return status;
 }

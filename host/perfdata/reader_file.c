@@ -3,15 +3,44 @@
 #include "reader_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/progress.h"
 #include "base/xalloc.h"
 
 enum { ATTR_MAX_BYTES = 4096 };
+
+enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct mkperf_error *e)
+{
+    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                    : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    *b = (struct perfin_bytes){.path = path, .fd = fd};
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    }
+    b->stream = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode);
+    if (!b->stream && !S_ISREG(st.st_mode)) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", path);
+    }
+    b->size = b->stream ? UINT64_MAX : (uint64_t)st.st_size;
+    b->buffer = mkperf_xcalloc(1, PERFIN_BUFFER);
+    return MKPERF_OK;
+}
+
+void perfin_close(struct perfin_bytes *b)
+{
+    free(b->buffer);
+    if (b->fd >= 0) {
+        close(b->fd);
+    }
+}
 
 static bool fill(struct perfin_bytes *b, uint64_t offset)
 {

@@ -3,8 +3,8 @@
  * A perf.data file's bytes and its frame: header, attributes, features.
  *
  * Owns: reading with every length checked, through one buffer whatever the file's size. Called by
- * the perf.data decoder's own files alone. Nothing is trusted: a position outside the file, or a
- * size above its limit, is an error with its offset.
+ * the perf.data decoder's own files and by recovery. Nothing is trusted: a position outside the
+ * file, or a size above its limit, is an error with its offset.
  */
 #ifndef MKPERF_HOST_PERFDATA_READER_FILE_H
 #define MKPERF_HOST_PERFDATA_READER_FILE_H
@@ -78,6 +78,10 @@ struct perfin_frame {
         size_t n;
     } kept[HEADER_FEAT_BITS]; /* of a pipe */
 };
+
+/* A file, or a stream; "-" is standard input. perfin_close after an error, too. */
+enum mkperf_status perfin_open(struct perfin_bytes *b, const char *path, struct mkperf_error *e);
+void perfin_close(struct perfin_bytes *b);
 
 /* n bytes at offset, valid until the next call; NULL if the file does not have them. */
 const uint8_t *perfin_at(struct perfin_bytes *b, uint64_t offset, size_t n);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 
@@ -135,12 +136,8 @@ static void put_format(FILE *f, unsigned i)
     char *text = mkperf_xprintf("name: %s\nID: %u\nformat:\n" COMMON "%s\nprint fmt: %s\n",
                                 points[i].name, points[i].number, points[i].fields,
                                 points[i].print);
-    size_t n = 0;
 
-    while (text[n] != '\0') {
-        n++;
-    }
-    put_sized(f, text, n);
+    put_sized(f, text, strlen(text));
     free(text);
 }
 

@@ -9,65 +9,55 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/get.h"
-#include "base/progress.h"
+#include "reader_file.h"
 #include "writer_internal.h"
 
 #define PARTIAL ".partial"
 
+enum { COPY_BYTES = 64 * 1024 };
+
 struct reader {
-    const char *path;
-    FILE *f;
-    uint64_t size;
+    struct perfin_bytes bytes;
     uint64_t data, end; /* of whole records */
     struct perfdata_features features;
 };
 
-static enum mkperf_status bad(struct reader *r, uint64_t at, const char *why,
-                              struct mkperf_error *e)
-{
-    return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: offset %llu: %s", r->path,
-                            (unsigned long long)at, why);
-}
-
-static bool read_at(struct reader *r, uint64_t at, uint8_t *p, size_t n)
-{
-    return at <= r->size && n <= r->size - at && fseeko(r->f, (off_t)at, SEEK_SET) == 0 &&
-           fread(p, 1, n, r->f) == n;
-}
-
 static enum mkperf_status read_head(struct reader *r, struct mkperf_error *e)
 {
-    uint8_t header[PERF_HEADER_BYTES], entry[24];
+    struct perfin_bytes *b = &r->bytes;
+    const uint8_t *p = perfin_at(b, 0, PERF_HEADER_BYTES);
 
-    if (!read_at(r, 0, header, sizeof header) || memcmp(header, "PERFILE2", 8) != 0) {
-        return bad(r, 0, "no perf.data header (the writer died before the first record?)", e);
+    if (p == NULL || memcmp(p, "PERFILE2", 8) != 0) {
+        return perfin_bad(b, 0, "no perf.data header (the writer died before the first record?)",
+                          e);
     }
-    if (mkperf_get64(header + 8) == PERF_PIPE_HEADER_BYTES) {
+    if (mkperf_get64(p + 8) == PERF_PIPE_HEADER_BYTES) {
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: a pipe's layout: needs no finishing",
-                                r->path);
+                                b->path);
     }
-    uint64_t at = mkperf_get64(header + 24) + mkperf_get64(header + 32);
-    r->data = mkperf_get64(header + PERF_HEADER_DATA);
-    if (!read_at(r, at, entry, 16) || memcmp(entry, MKPERF_PERFDATA_INDEX, 8) != 0) {
-        return bad(r, at, "not a file that mkperf wrote", e);
+    uint64_t at = mkperf_get64(p + PERF_HEADER_ATTRS) + mkperf_get64(p + PERF_HEADER_ATTRS + 8);
+    uint64_t size = mkperf_get64(p + PERF_HEADER_DATA + 8);
+    r->data = mkperf_get64(p + PERF_HEADER_DATA);
+    p = perfin_at(b, at, 16);
+    if (p == NULL || memcmp(p, MKPERF_PERFDATA_INDEX, 8) != 0) {
+        return perfin_bad(b, at, "not a file that mkperf wrote", e);
     }
-    uint64_t n = mkperf_get64(entry + 8), size = mkperf_get64(header + PERF_HEADER_DATA + 8);
-    if (size != 0 && r->data <= r->size && size < r->size - r->data) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is finished, nothing to do", r->path);
+    uint64_t n = mkperf_get64(p + 8);
+    if (size != 0 && r->data <= b->size && size < b->size - r->data) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: is finished, nothing to do", b->path);
     }
-    if (n > PERF_FEATURES_MAX - 2 || r->data < at || r->data > r->size) {
-        return bad(r, at + 8, "a damaged index", e);
+    if (n > PERF_FEATURES_MAX - 2 || r->data < at || r->data > b->size) {
+        return perfin_bad(b, at + 8, "a damaged index", e);
     }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t here = at + 16 + 24 * i;
-        if (!read_at(r, here, entry, sizeof entry) || mkperf_get64(entry) >= HEADER_FEAT_BITS ||
-            mkperf_get64(entry + 8) > r->data ||
-            mkperf_get64(entry + 16) > r->data - mkperf_get64(entry + 8)) {
-            return bad(r, here, "a damaged index", e);
+        p = perfin_at(b, here, 24);
+        if (p == NULL || mkperf_get64(p) >= HEADER_FEAT_BITS || mkperf_get64(p + 8) > r->data ||
+            mkperf_get64(p + 16) > r->data - mkperf_get64(p + 8)) {
+            return perfin_bad(b, here, "a damaged index", e);
         }
-        perfdata_features_at(&r->features, (unsigned)mkperf_get64(entry), mkperf_get64(entry + 8),
-                             mkperf_get64(entry + 16));
+        perfdata_features_at(&r->features, (unsigned)mkperf_get64(p), mkperf_get64(p + 8),
+                             mkperf_get64(p + 16));
     }
     return MKPERF_OK;
 }
@@ -125,40 +115,32 @@ static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
 /* Sets r->end to the end of the last whole record of a type that the writer uses. */
 static void scan(struct reader *r, struct mkperf_totals *t)
 {
-    static uint8_t record[UINT16_MAX + 1];
+    const uint8_t *p;
 
     r->end = r->data;
-    if (fseeko(r->f, (off_t)r->data, SEEK_SET) != 0) {
-        return;
-    }
-    while (r->size - r->end >= 8 && fread(record, 1, 8, r->f) == 8) {
-        size_t size = record[6] | (size_t)record[7] << 8;
-        unsigned type = mkperf_get32(record);
-        if (size < 8 || size % 8 != 0 || size > r->size - r->end || type == 0 ||
-            type > PERF_RECORD_EVENT_UPDATE || fread(record + 8, 1, size - 8, r->f) != size - 8) {
+    while ((p = perfin_at(&r->bytes, r->end, 8)) != NULL) {
+        size_t size = mkperf_get16(p + PERF_RECORD_SIZE_AT);
+        unsigned type = mkperf_get32(p);
+        if (size < 8 || size % 8 != 0 || type == 0 || type > PERF_RECORD_EVENT_UPDATE ||
+            (p = perfin_at(&r->bytes, r->end, size)) == NULL) {
             return;
         }
-        count(record, size, t);
+        count(p, size, t);
         r->end += size;
-        mkperf_progress_bytes(r->end, r->size);
     }
 }
 
 static enum mkperf_status copy(struct reader *r, struct mkperf_outfile *out, struct mkperf_error *e)
 {
-    static uint8_t block[64 * 1024];
-    uint64_t at = 0;
-
-    while (at < r->end) {
-        size_t n = r->end - at < sizeof block ? (size_t)(r->end - at) : sizeof block;
-        if (!read_at(r, at, block, n)) {
-            return bad(r, at, strerror(errno), e);
+    for (uint64_t at = 0, n; at < r->end; at += n) {
+        n = r->end - at < COPY_BYTES ? r->end - at : COPY_BYTES;
+        const uint8_t *p = perfin_at(&r->bytes, at, (size_t)n);
+        if (p == NULL) {
+            return perfin_bad(&r->bytes, at, strerror(errno), e);
         }
-        if (mkperf_outfile_write(out, block, n, e) != MKPERF_OK) {
+        if (mkperf_outfile_write(out, p, (size_t)n, e) != MKPERF_OK) {
             return e->status;
         }
-        at += n;
-        mkperf_progress_bytes(at, r->end);
     }
     return MKPERF_OK;
 }
@@ -196,16 +178,16 @@ static enum mkperf_status finish_in_place(struct reader *r, const struct mkperf_
 {
     char to[PERF_PATH_MAX];
     struct mkperf_outfile out;
-    size_t n = strlen(r->path), suffix = strlen(PARTIAL);
+    size_t n = strlen(r->bytes.path), suffix = strlen(PARTIAL);
 
     if (n >= sizeof to) {
-        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: path too long", r->path);
+        return mkperf_error_set(e, MKPERF_ERR_USAGE, "%s: path too long", r->bytes.path);
     }
-    memcpy(to, r->path, n + 1);
+    memcpy(to, r->bytes.path, n + 1);
     if (n > suffix && strcmp(to + n - suffix, PARTIAL) == 0) {
         to[n - suffix] = '\0';
     }
-    if (mkperf_outfile_adopt(&out, r->path, r->end, to, e) != MKPERF_OK) {
+    if (mkperf_outfile_adopt(&out, r->bytes.path, r->end, to, e) != MKPERF_OK) {
         return e->status;
     }
     return finish(r, &out, totals, e);
@@ -215,7 +197,7 @@ static bool same_file(struct reader *r, const char *path)
 {
     struct stat a, b;
 
-    return fstat(fileno(r->f), &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+    return fstat(r->bytes.fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
 }
 
@@ -234,12 +216,9 @@ static bool in_place(struct reader *r, const char *to)
 static enum mkperf_status recover(struct reader *r, const char *to, struct mkperf_totals *totals,
                                   struct mkperf_error *e)
 {
-    struct stat st;
-
-    if (fstat(fileno(r->f), &st) != 0 || !S_ISREG(st.st_mode)) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", r->path);
+    if (r->bytes.stream) {
+        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: not a regular file", r->bytes.path);
     }
-    r->size = (uint64_t)st.st_size;
     if (read_head(r, e) != MKPERF_OK) {
         return e->status;
     }
@@ -250,14 +229,14 @@ static enum mkperf_status recover(struct reader *r, const char *to, struct mkper
 enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,
                                            struct mkperf_totals *totals, struct mkperf_error *e)
 {
-    struct reader r = {.path = path, .f = fopen(path, "rbe")};
+    struct reader r = {.end = 0};
+    enum mkperf_status status = perfin_open(&r.bytes, path, e);
 
     *totals = (struct mkperf_totals){0};
-    if (r.f == NULL) {
-        return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    if (status == MKPERF_OK) {
+        status = recover(&r, out, totals, e);
     }
-    enum mkperf_status status = recover(&r, out, totals, e);
     perfdata_features_free(&r.features);
-    (void)fclose(r.f); /* only read */
+    perfin_close(&r.bytes);
     return status;
 }

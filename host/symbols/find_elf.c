@@ -315,11 +315,7 @@ static void explain(const struct mkperf_finder *f, const struct mkperf_build_id 
 
 void mkperf_finder_add(struct mkperf_finder *f, const char *path)
 {
-    char *copy = mkperf_xstrdup(path);
-
-    if (copy != NULL) {
-        add(f, copy, PLACE_ELF_PATH, 0);
-    }
+    add(f, mkperf_xstrdup(path), PLACE_ELF_PATH, 0);
 }
 
 const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_build_id *id,
