@@ -4,7 +4,7 @@
  * what tells rows apart in it, and its text.
  *
  * Owns: the names of sort keys (-s) and fields (-F) and their parsing. To add a column: a row in
- * columns.c, and a word of struct report_row_key if nothing there tells its rows apart.
+ * columns.c; if nothing in struct report_row_key tells its rows apart, a word there and in report_columns_key.
  */
 #ifndef MKPERF_HOST_REPORT_COLUMNS_H
 #define MKPERF_HOST_REPORT_COLUMNS_H

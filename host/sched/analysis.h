@@ -154,7 +154,8 @@ struct mkperf_woken {
     uint32_t to, irq;
 };
 
-/* What is told of as it is found; NULL: not wanted. Intervals and whole calls in the order of their ends. */
+/* Gets what the analysis finds, as soon as it is known; functions may be NULL. Intervals and whole calls come
+ * in the order of their ends. */
 struct mkperf_analysis_listener {
     void (*interval)(void *self, const struct mkperf_interval *i);
     void (*call)(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end);

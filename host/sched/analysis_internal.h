@@ -5,7 +5,8 @@
 
 #include "analysis.h"
 
-#define SCHED_TELL(a, what, ...)                                             \
+/* Calls the function `what` of each listener that has it. */
+#define SCHED_REPORT(a, what, ...)                                           \
     do {                                                                     \
         for (unsigned k_ = 0; k_ < (a)->nlisteners; k_++) {                  \
             if ((a)->listener[k_].what != NULL) {                            \

@@ -128,7 +128,7 @@ void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, u
     p->other = p->wall - p->wait - p->own - p->nested - p->preempted - p->budget;
     add(edge_of(a, from, call->to), call, now);
     call->active = false;
-    SCHED_TELL(a, call, from, call, now);
+    SCHED_REPORT(a, call, from, call, now);
     if (a->pd[call->to].serving == from) {
         a->pd[call->to].serving = MKPERF_SCHED_NOBODY;
     }

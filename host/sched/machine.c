@@ -66,7 +66,7 @@ static void count(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state s
                                       .state = state,
                                       .from = slice->from,
                                       .to = slice->to};
-    SCHED_TELL(a, interval, &i);
+    SCHED_REPORT(a, interval, &i);
 }
 
 void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
@@ -148,7 +148,7 @@ static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
                                    .to = s->to,
                                    .irq = s->irq};
 
-    SCHED_TELL(a, woken, &w);
+    SCHED_REPORT(a, woken, &w);
     enter(a, s->to, MKPERF_PD_READY, s->time_ns);
     if (!p->has_core) {
         p->core = s->core;
@@ -309,7 +309,7 @@ void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
         *in += now - c->since;
         const struct mkperf_core_interval i = {
             .pd = c->running, .core = core, .from = c->since, .to = now};
-        SCHED_TELL(a, core, &i);
+        SCHED_REPORT(a, core, &i);
         c->since = now;
     }
 }
