@@ -13,8 +13,7 @@
 /* A link to mkperf that is named as an old command is that command; NULL: it is not. */
 static const struct mkperf_command *command_of_link(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const struct mkperf_command *c = mkperf_command_by_name(slash != NULL ? slash + 1 : path);
+    const struct mkperf_command *c = mkperf_command_by_name(basename(path));
 
     return c == &mkperf_toperf_command || c == &mkperf_kprof2perf_command ? c : NULL;
 }

@@ -20,12 +20,10 @@ static void print_title(const struct annotate_function *fn, const struct mkperf_
                         const struct annotate_choice *c, FILE *out)
 {
     const struct mkperf_profile *p = f->profile;
-    const char *path = mkperf_module_path(fn->module), *file = strrchr(path, '/');
-
+    const char *file = basename(mkperf_module_path(fn->module));
     char text[MKPERF_PRINTABLE_PATH];
 
-    fprintf(out, "# %s in %s", fn->symbol.name,
-            mkperf_printable_copy(file ? file + 1 : path, text, sizeof text));
+    fprintf(out, "# %s in %s", fn->symbol.name, mkperf_printable_copy(file, text, sizeof text));
     if (c->pd) {
         fprintf(out, ", PD %s only", c->pd);
     }
@@ -39,7 +37,7 @@ static void print_source(struct place *last, const struct annotate_function *fn,
                          struct annotate_sources *sources, FILE *out)
 {
     struct mkperf_line at;
-    const char *text, *file;
+    const char *text;
 
     if (mkperf_lines_at(fn->module, addr, &at, 1) == 0 || !at.file ||
         (last->file && strcmp(last->file, at.file) == 0 && last->line == at.line)) {
@@ -52,8 +50,7 @@ static void print_source(struct place *last, const struct annotate_function *fn,
     last->file = at.file;
     last->line = at.line;
     text = annotate_source_line(sources, at.directory, at.file, at.line);
-    file = strrchr(at.file, '/');
-    fprintf(out, "           %s:%d  %s\n", file ? file + 1 : at.file, at.line, text ? text : "");
+    fprintf(out, "           %s:%d  %s\n", basename(at.file), at.line, text ? text : "");
 }
 
 static void print_insn(const struct annotate_insn *insn, const struct mkperf_weight *w,

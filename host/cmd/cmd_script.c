@@ -110,11 +110,9 @@ static void print_start(const struct command *c, const struct mkperf_profile *p,
 static void print_source(struct mkperf_module *m, uint64_t addr)
 {
     struct mkperf_line line;
-    const char *file;
 
     if (m && mkperf_lines_at(m, addr, &line, 1) > 0 && line.file) {
-        file = strrchr(line.file, '/');
-        printf("\n  %s:%d", file ? file + 1 : line.file, line.line);
+        printf("\n  %s:%d", basename(line.file), line.line);
     }
 }
 
@@ -127,8 +125,8 @@ static void print_dso(const struct mkperf_frames *f, const struct mkperf_address
     if (!path && !a->kernel && a->pd < f->profile->places.npds) {
         path = f->profile->places.pd[a->pd].elf;
     }
-    if (path && a->kernel && strrchr(path, '/')) {
-        path = strrchr(path, '/') + 1;
+    if (path && a->kernel) {
+        path = basename(path);
     }
     printf(" (%s)", path ? mkperf_printable_copy(path, text, sizeof text) : "[unknown]");
 }

@@ -59,13 +59,6 @@ static const struct mkperf_option options[] = {
 
 static const struct mkperf_option_group group = {options, NULL};
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* The program as the packer finds it, the first of the directories that has it: a new string. */
 static char *find_program(const struct stamp *s, const char *program)
 {
@@ -116,7 +109,7 @@ static enum mkperf_status look_for_table(struct stamp *s, struct mkperf_module *
 static enum mkperf_status identify(struct stamp *s, const char *path, struct mkperf_module **m,
                                    struct mkperf_image_program *out, struct mkperf_error *e)
 {
-    const char *file = base_name(path);
+    const char *file = basename(path);
 
     if (mkperf_symbols_module(s->symbols, path, m, e) != MKPERF_OK) {
         return e->status;

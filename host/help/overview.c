@@ -40,7 +40,7 @@ void mkperf_help_put_script(const char *begin, const char *end, FILE *out)
 {
     const char *from = (const char *)memmem(begin, (size_t)(end - begin), "\n\n", 2) + 2;
 
-    fwrite(from, 1, (size_t)(end - from), out);
+    (void)fwrite(from, 1, (size_t)(end - from), out);
 }
 
 void mkperf_help_overview(FILE *out)

@@ -66,8 +66,7 @@ static bool name_taken(const struct toperf *t, const char *name)
 
 static char *pd_name(const struct toperf *t, const char *file, uint64_t pid)
 {
-    const char *slash = strrchr(file, '/');
-    const char *base = slash != NULL ? slash + 1 : file;
+    const char *base = basename(file);
     size_t n = strlen(base);
 
     if (n > 4 && strcmp(base + n - 4, ".elf") == 0) {

@@ -48,7 +48,7 @@ enum mkperf_status mkperf_source_open(struct mkperf_source *s, struct mkperf_err
 void mkperf_source_close(struct mkperf_source *s)
 {
     if (s->fd >= 0) {
-        s->ops->close(s);
+        close(s->fd);
         s->fd = -1;
     }
 }
@@ -122,9 +122,4 @@ enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p
         }
     }
     return MKPERF_OK;
-}
-
-void mkperf_source_fd_close(struct mkperf_source *s)
-{
-    close(s->fd);
 }

@@ -29,7 +29,6 @@ struct mkperf_source_ops {
     /* All n bytes, or MKPERF_ERR_LINK. NULL if not interactive. */
     enum mkperf_status (*write)(struct mkperf_source *s, const void *p, size_t n,
                                 struct mkperf_error *e);
-    void (*close)(struct mkperf_source *s);
 };
 
 struct mkperf_source {
@@ -63,7 +62,6 @@ enum mkperf_status mkperf_source_fd_read(struct mkperf_source *s, void *p, size_
                                          struct mkperf_error *e);
 enum mkperf_status mkperf_source_fd_write(struct mkperf_source *s, const void *p, size_t n,
                                           struct mkperf_error *e);
-void mkperf_source_fd_close(struct mkperf_source *s);
 /* Waits for a descriptor: 0, or ETIMEDOUT (seconds; 0: never), or EINTR: the user stops it. */
 int mkperf_source_wait(const struct mkperf_source *s, int fd, short events, double seconds);
 void mkperf_source_say(const struct mkperf_source *s, const char *text);

@@ -48,5 +48,4 @@ const struct mkperf_source_ops mkperf_source_file = {
     .interactive = false,
     .open = file_open,
     .read = file_read,
-    .close = mkperf_source_fd_close,
 };

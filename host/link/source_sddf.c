@@ -83,5 +83,4 @@ const struct mkperf_source_ops mkperf_source_sddf = {
     .open = sddf_open,
     .read = mkperf_source_fd_read,
     .write = sddf_write,
-    .close = mkperf_source_fd_close,
 };

@@ -72,5 +72,4 @@ const struct mkperf_source_ops mkperf_source_tcp = {
     .open = tcp_open,
     .read = mkperf_source_fd_read,
     .write = mkperf_source_fd_write,
-    .close = mkperf_source_fd_close,
 };

@@ -37,5 +37,4 @@ const struct mkperf_source_ops mkperf_source_unix = {
     .open = unix_open,
     .read = mkperf_source_fd_read,
     .write = mkperf_source_fd_write,
-    .close = mkperf_source_fd_close,
 };

@@ -17,13 +17,6 @@ const char *pds_own(struct mkperf_pds *p, char *text)
     return text != NULL ? p->owned[p->nowned++] = text : NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 static char *join(const char *directory, size_t n, const char *name)
 {
     return mkperf_xprintf("%.*s%s%s", (int)n, directory, n > 0 ? "/" : "", name);
@@ -83,7 +76,7 @@ static bool find_elf(struct mkperf_pds *p, uint32_t id, const char *program)
         return true;
     }
     if (path == NULL) {
-        path = pds_find_file(p, base_name(program));
+        path = pds_find_file(p, basename(program));
     }
     if (path == NULL) {
         pds_warn(p, "%s: its program %s was not found; its addresses get no names", p->pd[id].name,
@@ -332,11 +325,6 @@ const struct mkperf_pd *mkperf_pds_at(const struct mkperf_pds *p, uint32_t id)
 struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id)
 {
     return p->module[id];
-}
-
-const char *mkperf_pds_kernel(const struct mkperf_pds *p)
-{
-    return p->kernel;
 }
 
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p)

@@ -73,6 +73,5 @@ struct mkperf_module *mkperf_pds_module(const struct mkperf_pds *p, uint32_t id)
 const struct mkperf_system *mkperf_pds_system(const struct mkperf_pds *p);
 /* How many cores the target has at least, by the .system file's `cpu` and by the kernel. */
 unsigned mkperf_pds_cores(const struct mkperf_pds *p);
-const char *mkperf_pds_kernel(const struct mkperf_pds *p); /* the kernel ELF's path, or NULL */
 
 #endif

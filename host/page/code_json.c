@@ -88,11 +88,11 @@ static void put_instructions(struct annotate_code *code, struct mkperf_module *m
 
 static void put_file(const struct file *f, struct annotate_sources *sources, FILE *out)
 {
-    const char *slash = strrchr(f->name, '/'), *text;
+    const char *text;
     int from = f->first > 4 ? f->first - 4 : 1, n = 0;
 
     fputs("{\"name\":", out);
-    page_json_text(slash != NULL ? slash + 1 : f->name, out);
+    page_json_text(basename(f->name), out);
     fputs(",\"path\":", out);
     page_json_text(f->name, out);
     fprintf(out, ",\"from\":%d,\"text\":[", from);
@@ -142,12 +142,11 @@ void page_code_json(const struct mkperf_frames *f, uint32_t function,
     bool opened = found &&
                   annotate_code_open(&code, module, symbol.start, symbol.size, &e) == MKPERF_OK;
     const char *path = module != NULL ? mkperf_module_path(module) : "";
-    const char *slash = strrchr(path, '/');
 
     fprintf(out, "{\"function\":%" PRIu32 ",\"name\":", function);
     page_json_text(mkperf_frames_text(f, mkperf_frames_label(f, function).name), out);
     fputs(",\"elf\":", out);
-    page_json_text(slash != NULL ? slash + 1 : path, out);
+    page_json_text(basename(path), out);
     fprintf(out, ",\"start\":\"%" PRIx64 "\",\"size\":%" PRIu64 ",\"problem\":", symbol.start,
             symbol.size);
     page_json_text(opened  ? ""

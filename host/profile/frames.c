@@ -128,7 +128,6 @@ static uint32_t line_number(struct mkperf_frames *f, struct mkperf_module *m, ui
 {
     struct mkperf_line line;
     char text[480];
-    const char *file;
 
     if (!f->with_line) {
         return 0;
@@ -136,8 +135,7 @@ static uint32_t line_number(struct mkperf_frames *f, struct mkperf_module *m, ui
     if (!m || mkperf_lines_at(m, addr, &line, 1) == 0 || !line.file) {
         return mkperf_places_text_number(&f->profile->places, "??:0");
     }
-    file = strrchr(line.file, '/');
-    snprintf(text, sizeof text, "%s:%d", file ? file + 1 : line.file, line.line);
+    snprintf(text, sizeof text, "%s:%d", basename(line.file), line.line);
     return mkperf_places_text_number(&f->profile->places, text);
 }
 

@@ -100,7 +100,7 @@ static void dso_text(const struct mkperf_frames *f, const struct report_row_key 
                        : key->dso == 1 ? s->kernel_elf
                                        : s->pd[key->dso - 2].elf;
 
-    snprintf(text, n, "%s", strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path);
+    snprintf(text, n, "%s", basename(path));
     mkperf_printable(text);
 }
 

@@ -205,22 +205,12 @@ static const char *pd_of(const struct stat_reading *r, unsigned k, const struct 
     return mkperf_pds_at(style->pds, r->row[k].pd)->name;
 }
 
-/* Whether the reading has the cores' parts: then they stand for the system, as in perf stat. */
-static bool has_cores(const struct stat_reading *r)
+/* Whether the reading has rows of cores, which stand for the system then, as in perf stat; or of PDs. */
+static bool has_rows(const struct stat_reading *r, bool of_cores)
 {
     unsigned k = 1;
 
-    while (k < r->rows && !stat_is_core(&r->row[k])) {
-        k++;
-    }
-    return k < r->rows;
-}
-
-static bool has_pds(const struct stat_reading *r)
-{
-    unsigned k = 1;
-
-    while (k < r->rows && stat_is_core(&r->row[k])) {
+    while (k < r->rows && stat_is_core(&r->row[k]) != of_cores) {
         k++;
     }
     return k < r->rows;
@@ -229,7 +219,7 @@ static bool has_pds(const struct stat_reading *r)
 static bool shown(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
     if (k == 0 || stat_is_core(&r->row[k])) {
-        return (k != 0) == (style->per_core && has_cores(r));
+        return (k != 0) == (style->per_core && has_rows(r, true));
     }
     return selected(style->only, pd_of(r, k, style));
 }
@@ -252,7 +242,7 @@ static void print_core(const struct stat_row *row, bool system, const struct sta
 
 static void print_row(const struct stat_reading *r, unsigned k, const struct stat_style *style)
 {
-    bool system = k == 0 || stat_is_core(&r->row[k]), pds = has_pds(r);
+    bool system = k == 0 || stat_is_core(&r->row[k]), pds = has_rows(r, false);
     const char *name = system ? "system" : pd_of(r, k, style);
 
     for (unsigned i = 0; i < r->events; i++) {
@@ -297,14 +287,14 @@ static void print_tail(const struct stat_reading *r, const struct stat_style *st
     if (style->per_core && style->cores <= 1) {
         fputs("\n  C0 is the core that the profiler PD runs on. Nothing is counted on others.\n",
               style->out);
-    } else if (style->cores > 1 && !has_cores(r)) {
+    } else if (style->cores > 1 && !has_rows(r, true)) {
         fprintf(style->out, "\n  Counts are sums over %u cores%s.\n", style->cores,
                 style->per_core ? "; the target does not count by core" : "");
     }
     if (r->estimate) {
         fprintf(style->out,
                 "\n  ~ estimated from samples, with the standard error in parentheses.\n");
-    } else if (has_pds(r)) {
+    } else if (has_rows(r, false)) {
         fputs(
             "\n  To tell PDs apart the kernel reads the counters at each switch or entry. That "
             "work is\n"

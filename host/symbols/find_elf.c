@@ -278,18 +278,11 @@ static const struct found *best(const struct mkperf_finder *f, enum place place,
     return best;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* The first file of that name that was met: a reader will wonder why it is not used. */
 static const struct found *of_name(const struct mkperf_finder *f, const char *file)
 {
     for (unsigned i = 0; i < f->n; i++) {
-        if (file[0] != '\0' && strcmp(base_name(f->found[i].path), file) == 0) {
+        if (file[0] != '\0' && strcmp(basename(f->found[i].path), file) == 0) {
             return &f->found[i];
         }
     }

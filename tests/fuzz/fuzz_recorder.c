@@ -25,7 +25,7 @@
 #include "link/latency_query.h"
 #include "system/image_table.h"
 
-enum { NO_FD = 1000, LONGEST_S = 5000 };
+enum { NO_FD = 1000, /* none is open */ LONGEST_S = 5000 };
 
 /* The first byte. */
 enum {
@@ -335,11 +335,6 @@ static enum mkperf_status fuzz_write(struct mkperf_source *s, const void *p, siz
     return byte() == 255 ? no_more(s, e) : MKPERF_OK;
 }
 
-static void fuzz_close(struct mkperf_source *s)
-{
-    s->fd = -1;
-}
-
 /* ---- the recording's end ---- */
 
 static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
@@ -448,8 +443,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .interactive = true,
                                     .open = fuzz_open,
                                     .read = fuzz_read,
-                                    .write = fuzz_write,
-                                    .close = fuzz_close};
+                                    .write = fuzz_write};
     struct mkperf_error e;
 
     recorder = (struct mkperf_recorder){

@@ -99,7 +99,9 @@ static void system_names_pds(void **state)
     assert_string_equal(mkperf_pds_at(p, 1)->name, "beta");
     assert_null(mkperf_pds_at(p, 1)->elf);
     assert_string_equal(mkperf_pds_at(p, 2)->name, "idle");
-    assert_non_null(strstr(mkperf_pds_kernel(p), "elf/sel4.elf"));
+    struct mkperf_session session = {.cores = 1};
+    mkperf_pds_describe(p, &session);
+    assert_non_null(strstr(session.kernel_elf, "elf/sel4.elf"));
     assert_int_equal(w.n, 1);
     assert_non_null(strstr(w.text, "beta.elf"));
     assert_int_equal(mkperf_pds_find(p, mkperf_pds_at(p, 1)->thread), 1);
