@@ -45,9 +45,14 @@ static inline uint32_t mkperf_crc32_arm(uint32_t crc, const void *p, size_t n)
     for (; n != 0 && (uintptr_t)b % sizeof(word) != 0; n--) {
         crc = __crc32b(crc, *b++);
     }
-    for (; n >= sizeof(word); n -= sizeof(word), b += sizeof(word)) {
-        crc = __crc32d(crc, *(const word *)(const void *)b);
+    const word *w = (const word *)(const void *)b;
+    for (; n >= 4 * sizeof *w; n -= 4 * sizeof *w, w += 4) {
+        crc = __crc32d(__crc32d(__crc32d(__crc32d(crc, w[0]), w[1]), w[2]), w[3]);
     }
+    for (; n >= sizeof *w; n -= sizeof *w) {
+        crc = __crc32d(crc, *w++);
+    }
+    b = (const uint8_t *)w;
     for (; n != 0; n--) {
         crc = __crc32b(crc, *b++);
     }

@@ -76,6 +76,7 @@ static void begin_session(struct mkperf_client *c)
     c->dropped = 0;
     c->sched_dropped = 0;
     c->status_time = 0;
+    c->status_due = false;
     c->ring_peak = 0;
     c->new_epoch = false;
     c->announce = true;

@@ -133,7 +133,8 @@ struct mkperf_client {
     uint64_t corrupt;       /* invalid records */
     uint64_t dropped;       /* samples of this session that `clear` dropped, */
     uint64_t sched_dropped; /* and scheduling events */
-    uint64_t status_time;   /* ticks: of the last unsolicited status */
+    uint64_t status_time;   /* ticks: of the last batch after which a status was due */
+    bool status_due;        /* with the next records */
     uint64_t ring_peak;     /* bytes: the highest fill level of `ring` since then */
 
     uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* since boot */

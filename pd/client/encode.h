@@ -33,7 +33,7 @@ enum mkperf_encode_result {
 enum mkperf_encode_limits {
     MKPERF_ENCODE_WAYS = 8,
     MKPERF_ENCODE_SETS = MKPERF_CHAIN_SLOTS / MKPERF_ENCODE_WAYS,
-    MKPERF_ENCODE_HINTS = 4 * MKPERF_CHAIN_SLOTS,
+    MKPERF_ENCODE_HINTS = 8 * MKPERF_CHAIN_SLOTS,
     MKPERF_CHAIN_BYTES = 1024, /* a definition and what is before it are shorter */
 };
 

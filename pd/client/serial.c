@@ -41,7 +41,10 @@ static void transmit(void)
 
     for (unsigned i = 0; i < MAX_WRITES; i++) {
         const uint8_t *bytes = mkperf_link_out(link, &n);
-        size_t taken = n != 0 ? transport->write(bytes, n) : 0;
+        if (n == 0) {
+            break;
+        }
+        size_t taken = transport->write(bytes, n);
         mkperf_link_sent(link, taken);
         n -= taken;
         if (n != 0) {

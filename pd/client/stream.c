@@ -11,9 +11,9 @@
 #include "../lib/text.h"
 
 enum {
-    /* Frames that one step may queue: hello, session and gap before a batch; scheduling events and the
-     * batch, each with a status. */
-    STEP_FRAMES = 7,
+    /* Frames that one step may queue: hello, session, gap and status before records; scheduling events and
+     * a batch. */
+    STEP_FRAMES = 6,
     MAX_STEPS = 16384, /* in one call; the queues and the ring are exhausted earlier */
     REJOIN_FRAMES = MKPERF_ANSWER_FRAMES + STEP_FRAMES + 8, /* space that ends a gap */
 };
@@ -128,16 +128,26 @@ static bool epoch_wanted(const struct mkperf_client *c)
     return false;
 }
 
-/* A status to all that are not full, once a second of the target's time. */
-static void tell_status(struct mkperf_client *c, uint64_t time)
+/* A status is due once a second of the target's time. */
+static void note_time(struct mkperf_client *c, uint64_t time)
 {
     if (c->status_time == 0) {
         c->status_time = time;
     }
-    if (c->stopping || (int64_t)(time - c->status_time) < (int64_t)c->encoder.tick_hz) {
+    if ((int64_t)(time - c->status_time) >= (int64_t)c->encoder.tick_hz) {
+        c->status_time = time;
+        c->status_due = true;
+    }
+}
+
+/* A status to all that are not full. Only with records in the ring: the profiler PD adds the latest samples
+ * to it, which would be a batch of their own otherwise. */
+static void tell_status(struct mkperf_client *c)
+{
+    c->status_due = false;
+    if (c->stopping) {
         return;
     }
-    c->status_time = time;
     c->call(MKPERF_OP_STATUS);
     for (uint32_t rest = c->ready; rest != 0;) {
         unsigned i = next(&rest);
@@ -159,7 +169,7 @@ static void flush_sched(struct mkperf_client *c)
     }
     send_sched(c, n, events);
     c->new_epoch |= mkperf_sched_encoder_epoch_over(&c->sched) || epoch_wanted(c);
-    tell_status(c, time);
+    note_time(c, time);
 }
 
 /* Sends the events and the batch, also partial ones. */
@@ -175,7 +185,7 @@ void mkperf_stream_flush(struct mkperf_client *c)
     }
     send_batch(c, n, first, c->encoder.sent - first);
     c->new_epoch |= mkperf_encoder_epoch_over(&c->encoder) || epoch_wanted(c);
-    tell_status(c, time);
+    note_time(c, time);
 }
 
 uint64_t mkperf_stream_clear(struct mkperf_client *c)
@@ -421,6 +431,9 @@ static bool step(struct mkperf_client *c)
     if (record != NULL) {
         if (c->announce) {
             announce(c);
+        }
+        if (c->status_due) {
+            tell_status(c);
         }
         for (unsigned i = 0; i < MKPERF_BATCH_SAMPLES && record != NULL; i++) {
             if (!take(c, &ring, record, size)) {

@@ -274,12 +274,13 @@ static size_t send(unsigned who)
 
 static void transmit(void)
 {
-    size_t moved = 1;
-
-    for (unsigned round = 0; round < MAX_ROUNDS && moved != 0; round++) {
-        moved = 0;
+    for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+        size_t moved = 0;
         for (uint32_t rest = sockets; rest != 0; rest &= rest - 1) {
             moved += send((unsigned)__builtin_ctz(rest));
+        }
+        if (moved == 0) {
+            break; /* no queue has space that it had not when the pump ran */
         }
         mkperf_client_pump(client);
     }

@@ -37,11 +37,13 @@ static inline void copy_four(uint64_t *to, const uint64_t *from)
 /* bytes: a multiple of 8. */
 static inline void copy_words(uint64_t *to, const uint64_t *from, uint64_t bytes)
 {
-    for (; bytes >= 64; bytes -= 64, from += 8, to += 8) {
+    for (; bytes >= 128; bytes -= 128, from += 16, to += 16) {
         copy_four(to, from);
         copy_four(to + 4, from + 4);
+        copy_four(to + 8, from + 8);
+        copy_four(to + 12, from + 12);
     }
-    if (bytes & 32) {
+    for (; bytes >= 32; bytes -= 32) {
         copy_four(to, from);
         from += 4;
         to += 4;

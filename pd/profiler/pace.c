@@ -157,7 +157,7 @@ static void set_watermarks(struct mkperf_profiler *p, uint32_t wake, uint64_t by
         unsigned i = (unsigned)__builtin_ctz(rest);
         struct mkperf_configuration *want = &p->kernel.d[i]->want;
         uint32_t next = mkperf_watermark(wake, bytes, (uint32_t)p->core[i].ring.size);
-        uint32_t tolerated = i == p->here ? 0 : want->watermark / 2;
+        uint32_t tolerated = want->watermark / (i == p->here ? 16 : 2);
         if (next + tolerated < want->watermark || next > want->watermark + tolerated) {
             want->watermark = next;
             p->core[i].stale = true;

@@ -11,6 +11,7 @@
 enum {
     NOMINAL_HZ = 1000000000,
     MAX_STEP = 4,
+    NOISE = 64, /* part of a period that is no reason to change it */
     SMALLEST_RECORD = 8 * MKPERF_SAMPLE_FIXED_WORDS,
 };
 
@@ -64,6 +65,9 @@ uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequen
     uint64_t fits = rate / (clamp(ticks, 1, UINT64_MAX >> 20) * frequency);
     uint64_t near = clamp(fits, period / MAX_STEP, (uint64_t)period * MAX_STEP);
 
+    if (near + near / NOISE >= period && near <= period + period / NOISE) {
+        return period;
+    }
     if (near >= period / 2 && near <= (uint64_t)period * 2) {
         near = (period + near) / 2; /* maybe noise */
     }
@@ -85,10 +89,7 @@ uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, u
     }
     uint64_t rate = clamp(samples, 1, UINT32_MAX) * clamp(tick_hz, 1, UINT32_MAX) / ticks;
 
-    uint64_t slow = clamp(rate / MKPERF_WAKES_PER_SECOND, 1, MKPERF_WAKE_SAMPLES);
-    uint64_t fast = clamp(rate / MKPERF_WAKES_PER_SECOND / 2, 1, MKPERF_WAKE_SAMPLES_FAST);
-
-    return (uint32_t)(slow > fast ? slow : fast);
+    return (uint32_t)clamp(rate / MKPERF_WAKES_PER_SECOND, 1, MKPERF_WAKE_SAMPLES);
 }
 
 uint32_t mkperf_watermark(uint32_t wake_samples, uint64_t record_bytes, uint32_t ring_bytes)

@@ -21,11 +21,10 @@ enum mkperf_policy {
     MKPERF_COST_FRAME = 17,   /* each return address, */
     MKPERF_COST_GROUP = 70,   /* group reads in it, */
     MKPERF_COST_READ = 45,    /* and each of them */
-    MKPERF_WAKES_PER_SECOND = 10,
-    MKPERF_WAKE_SAMPLES = 100, /* most samples between two wake-ups, */
-    /* and at rates that give more than twice as many wake-ups: enough to share its cost, few enough
-     * for one frame, and the ring is never near full. */
-    MKPERF_WAKE_SAMPLES_FAST = 150,
+    MKPERF_WAKES_PER_SECOND = 4,
+    /* Most samples between two wake-ups: enough to share its cost, few enough for one frame, and the
+     * ring is never near full. */
+    MKPERF_WAKE_SAMPLES = 240,
 };
 
 /* The cost of a sample with this many frames and group reads, in instructions. */
@@ -49,7 +48,8 @@ uint32_t mkperf_first_period(uint32_t frequency, uint32_t minimum, unsigned rate
 /*
  * The next period for a frequency, after `events` events in `ticks` ticks (tick_hz a second): the
  * one that fits the observed rate; half way to it if it is within a factor of 2, as that may be
- * noise; never further than a factor of 4 at a time. Unknown values (0) change nothing.
+ * noise; never further than a factor of 4 at a time. Unknown values (0) change nothing, nor does a
+ * rate that is less than 1.6 % off: each change costs a request to the hook and bytes on the wire.
  */
 uint32_t mkperf_adapt_period(uint32_t period, uint32_t minimum, uint32_t frequency, uint64_t events,
                              uint64_t ticks, uint64_t tick_hz);
@@ -60,7 +60,7 @@ uint32_t mkperf_starved_period(uint32_t period, uint32_t minimum);
 /*
  * Samples between two wake-ups of the profiler PD: `fixed` if that is not 0, else such that there
  * are MKPERF_WAKES_PER_SECOND, at `samples` in `ticks`; 1 while nothing is known; at most
- * MKPERF_WAKE_SAMPLES or, if there are twice as many wake-ups nevertheless, MKPERF_WAKE_SAMPLES_FAST.
+ * MKPERF_WAKE_SAMPLES.
  */
 uint32_t mkperf_wake_samples(uint32_t fixed, uint64_t samples, uint64_t ticks, uint64_t tick_hz);
 

@@ -264,10 +264,15 @@ static void ring_fill(void **state)
     test_time += 1000000;
     sample(100);
     settle(a);
+    assert_int_equal(a->statuses, statuses); /* it goes with the next records */
+    sample(1);
+    settle(a);
     assert_int_equal(a->statuses, statuses + 1);
     assert_int_equal(a->status.ring_peak, 500 * 64);
     test_time += 1000000;
     sample(100);
+    settle(a);
+    sample(1);
     settle(a);
     assert_int_equal(a->statuses, statuses + 2);
     assert_int_equal(a->status.ring_peak, 100 * 64);

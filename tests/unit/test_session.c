@@ -57,8 +57,8 @@ static void test_fixed_period(void **state)
         assert_in_range(got.of[1], 1970, 2030);
         assert_int_equal(s->lost_output + s->lost_ring, 0);
         assert_int_equal(s->spurious, 0);
-        assert_in_range(s->wakeups, 20000 / MKPERF_WAKE_SAMPLES_FAST - 5,
-                        20000 / MKPERF_WAKE_SAMPLES_FAST + 20);
+        assert_in_range(s->wakeups, 20000 / MKPERF_WAKE_SAMPLES - 5,
+                        20000 / MKPERF_WAKE_SAMPLES + 20);
         assert_int_equal(sim.hook_state.mask, 0);
     }
     assert_true(got.statuses > 3); /* some came unasked */
@@ -165,7 +165,7 @@ static void test_sudden_fall(void **state)
     assert_int_equal(got.batch_samples, before);
     command(mkperf_ToTarget_get_status_tag, mkperf_ToHost_status_tag);
     run(TICK_HZ / 1000);
-    assert_in_range(got.batch_samples - before, 1, MKPERF_WAKE_SAMPLES_FAST - 1);
+    assert_in_range(got.batch_samples - before, 1, MKPERF_WAKE_SAMPLES - 1);
     assert_int_equal(got.batch_samples, got.last.msg.status.captured);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
@@ -275,13 +275,10 @@ static void test_policy(void **state)
         assert_true(mask <= p && 2 * mask + 1 > p);
     }
     assert_int_equal(mkperf_wake_samples(0, 0, 0, TICK_HZ), 1);
-    assert_int_equal(mkperf_wake_samples(0, 10, TICK_HZ, TICK_HZ), 1);
-    assert_int_equal(mkperf_wake_samples(0, 300, TICK_HZ, TICK_HZ), 30);
+    assert_int_equal(mkperf_wake_samples(0, 7, TICK_HZ, TICK_HZ), 1);
+    assert_int_equal(mkperf_wake_samples(0, 300, TICK_HZ, TICK_HZ), 75);
     assert_int_equal(mkperf_wake_samples(0, 1000, TICK_HZ, TICK_HZ), MKPERF_WAKE_SAMPLES);
-    assert_int_equal(mkperf_wake_samples(0, 2000, TICK_HZ, TICK_HZ), MKPERF_WAKE_SAMPLES);
-    assert_int_equal(mkperf_wake_samples(0, 2600, TICK_HZ, TICK_HZ), 130);
-    assert_int_equal(mkperf_wake_samples(0, 4000, TICK_HZ, TICK_HZ), MKPERF_WAKE_SAMPLES_FAST);
-    assert_int_equal(mkperf_wake_samples(0, UINT64_MAX, 1, UINT64_MAX), MKPERF_WAKE_SAMPLES_FAST);
+    assert_int_equal(mkperf_wake_samples(0, UINT64_MAX, 1, UINT64_MAX), MKPERF_WAKE_SAMPLES);
     assert_int_equal(mkperf_wake_samples(200, 1, 1, 1), 200);
     assert_int_equal(mkperf_watermark(64, 136, 262144), 64 * 136);
     assert_int_equal(mkperf_watermark(1, 0, 262144), 8 * MKPERF_SAMPLE_FIXED_WORDS);
@@ -304,6 +301,10 @@ static void test_policy(void **state)
     assert_true(mkperf_sample_cost(64, 0) > 1500 && mkperf_sample_cost(0, 4) > 500);
     assert_int_equal(mkperf_adapt_period(5000, 1000, 100, 0, 5, 5), 5000);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 1000000, TICK_HZ, TICK_HZ), 10000);
+    assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 1015000, TICK_HZ, TICK_HZ), 10000);
+    assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 986000, TICK_HZ, TICK_HZ), 10000);
+    assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 1020000, TICK_HZ, TICK_HZ), 10100);
+    assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 980000, TICK_HZ, TICK_HZ), 9900);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 2000000, TICK_HZ, TICK_HZ), 15000);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, UINT64_MAX, 1, TICK_HZ), 40000);
     assert_int_equal(mkperf_adapt_period(10000, 1000, 100, 1, UINT64_MAX, TICK_HZ), 2500);
@@ -326,7 +327,7 @@ static void test_wakes_at_the_most(void **state)
     uint64_t captured = profiler.statistics.captured;
     run(TICK_HZ / 4); /* not once round the ring, where there may be a gap */
     assert_int_equal(profiler.statistics.captured - captured,
-                     MKPERF_WAKE_SAMPLES_FAST * (profiler.statistics.wakeups - wakeups));
+                     MKPERF_WAKE_SAMPLES * (profiler.statistics.wakeups - wakeups));
     check_statistics(stop_session());
 }
 

@@ -224,6 +224,12 @@ static inline bool scheduled(const struct core *core)
 }
 
 /* qemu_pmu.c */
+/* The cycle counter overflows together with an event counter that has this count. */
+static inline void qemu_pmu_set(uint32_t count)
+{
+    WRITE_REG(pmccntr_el0, UINT64_C(0xffffffff00000000) | count);
+}
+
 void qemu_pmu_follow(const struct mkperf_hook *hook, bool idle);
 void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle);
 void qemu_pmu_sleep(const struct mkperf_hook *hook, bool asleep);

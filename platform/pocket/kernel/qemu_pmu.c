@@ -42,7 +42,7 @@ void qemu_pmu_arm(const struct mkperf_hook *hook, bool idle)
         uint32_t count = idle && !counts_idle(hook, i) ? 0 : mkperf_pmu_read(i);
         nearest = count > nearest ? count : nearest;
     }
-    WRITE_REG(pmccntr_el0, UINT64_C(0xffffffff00000000) | nearest);
+    qemu_pmu_set(nearest);
 }
 
 /* Called when a task switch may change what counts, or follows a change of the session. */
