@@ -52,7 +52,7 @@ static void timer_reads(void)
     assert_int_equal(sim.counter[1].user + 2 * sim.counter[1].kernel, 2);
     assert_int_equal(sim.counter[2].user + 2 * sim.counter[2].kernel, 3);
     sim_running = 1;
-    run(5 * TICK_HZ); /* 4.5 * 10^9 cycles: more than 32 bits */
+    run(6 * TICK_HZ); /* 5.4 * 10^9 cycles: more than 32 bits, also of those that were sent */
     assert_true(got.reads[1] > UINT64_C(1) << 32);
     const mkperf_Status *s = stop_session();
     check_statistics(s);
