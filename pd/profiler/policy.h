@@ -22,9 +22,9 @@ enum mkperf_policy {
     MKPERF_COST_GROUP = 70,   /* group reads in it, */
     MKPERF_COST_READ = 45,    /* and each of them */
     MKPERF_WAKES_PER_SECOND = 4,
-    /* Most samples between two wake-ups: enough to share its cost, few enough for one frame, and the
-     * ring is never near full. */
-    MKPERF_WAKE_SAMPLES = 240,
+    /* Most samples between two wake-ups: enough to share its cost. The watermark is in bytes, and
+     * not always up to date, so it may be some 30 more: a batch of 256 still holds them. */
+    MKPERF_WAKE_SAMPLES = 220,
 };
 
 /* The cost of a sample with this many frames and group reads, in instructions. */
