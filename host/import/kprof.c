@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "kprof_internal.h"
 
@@ -202,10 +203,8 @@ static int compare_index(const void *a, const void *b)
 {
     const struct kprof_index *x = a, *y = b;
 
-    if (x->time_ns != y->time_ns) {
-        return x->time_ns < y->time_ns ? -1 : 1;
-    }
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    return x->time_ns != y->time_ns ? mkperf_compare(x->time_ns, y->time_ns)
+                                    : mkperf_compare(x->offset, y->offset);
 }
 
 static enum mkperf_status first_reading(struct kprof *k)

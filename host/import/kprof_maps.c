@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "kprof_internal.h"
 
@@ -68,19 +69,15 @@ static int compare_maps(const void *a, const void *b)
     const struct kprof_map *x = a, *y = b;
 
     if (x->pid != y->pid) {
-        return x->pid < y->pid ? -1 : 1;
+        return mkperf_compare(x->pid, y->pid);
     }
-    if (x->time_ns != y->time_ns) {
-        return x->time_ns < y->time_ns ? -1 : 1;
-    }
-    return (x->order > y->order) - (x->order < y->order);
+    return x->time_ns != y->time_ns ? mkperf_compare(x->time_ns, y->time_ns)
+                                    : mkperf_compare(x->order, y->order);
 }
 
 void kprof_sort_maps(struct kprof *k)
 {
-    if (k->nmaps > 0) {
-        qsort(k->map, k->nmaps, sizeof *k->map, compare_maps);
-    }
+    mkperf_sort(k->map, k->nmaps, sizeof *k->map, compare_maps);
 }
 
 /* The first mapping of a pid, k->nmaps if it has none. */

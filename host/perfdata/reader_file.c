@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 enum { ATTR_MAX_BYTES = 4096 };
@@ -161,10 +162,7 @@ static int compare_ids(const void *pa, const void *pb)
 {
     const struct perfin_id *a = pa, *b = pb;
 
-    if (a->id != b->id) {
-        return a->id < b->id ? -1 : 1;
-    }
-    return a->event < b->event ? -1 : a->event > b->event;
+    return a->id != b->id ? mkperf_compare(a->id, b->id) : mkperf_compare(a->event, b->event);
 }
 
 /* Which of mkperf's tracepoints it is; MKPERF_TRACE_POINTS: none. Without events, the first one's
@@ -233,9 +231,7 @@ static enum mkperf_status read_attrs(struct perfin_bytes *b, struct perfin_frame
             return status;
         }
     }
-    if (f->nids) {
-        qsort(f->id, f->nids, sizeof *f->id, compare_ids);
-    }
+    mkperf_sort(f->id, f->nids, sizeof *f->id, compare_ids);
     return MKPERF_OK;
 }
 

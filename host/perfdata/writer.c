@@ -46,8 +46,11 @@ static void close_file(struct mkperf_perfdata *w)
     mkperf_outfile_close(&w->out);
 }
 
-static void release(struct mkperf_perfdata *w)
+void mkperf_perfdata_free(struct mkperf_perfdata *w)
 {
+    if (w == NULL) {
+        return;
+    }
     close_file(w);
     perfdata_features_free(&w->head);
     if (w->build_ids != NULL) {
@@ -65,14 +68,7 @@ static void release(struct mkperf_perfdata *w)
     free(w->pd);
     free(w->core_ns);
     free(w->cores);
-}
-
-void mkperf_perfdata_free(struct mkperf_perfdata *w)
-{
-    if (w != NULL) {
-        release(w);
-        free(w);
-    }
+    free(w);
 }
 
 static enum mkperf_status begin(void *self, const struct mkperf_session *session,
@@ -371,7 +367,7 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     perfdata_totals_add(&w->head, totals, false, w);
     if (perfdata_sched_runtimes(w, e) != MKPERF_OK ||
         perfdata_kernel_dummy(&w->out, w->last_ns, e) != MKPERF_OK ||
-        (w->out.stream ? perfdata_pipe_tail(w, e)
+        (w->out.stream ? perfdata_pipe_features(w, e)
                        : perfdata_tail_write(&w->out, w->data_offset, &w->head, e)) != MKPERF_OK) {
         return e->status;
     }

@@ -120,7 +120,8 @@ void perfdata_put_trace_attr(struct mkperf_put *c, enum mkperf_trace_point point
 
 /* writer_pipe.c: the same for the pipe layout */
 enum mkperf_status perfdata_pipe_head(struct mkperf_perfdata *w, struct mkperf_error *e);
-enum mkperf_status perfdata_pipe_tail(struct mkperf_perfdata *w, struct mkperf_error *e);
+/* Writes the present features and discards them: behind the head's events, and as the tail. */
+enum mkperf_status perfdata_pipe_features(struct mkperf_perfdata *w, struct mkperf_error *e);
 
 /* writer_sample.c; the file has begun */
 enum mkperf_status perfdata_sample_add(struct mkperf_perfdata *w, const struct mkperf_sample *s,

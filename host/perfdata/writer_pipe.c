@@ -52,8 +52,7 @@ static enum mkperf_status put_formats(struct mkperf_perfdata *w, const struct pe
     return mkperf_outfile_write(&w->out, "\0\0\0\0\0\0\0", -f->size % 8, e);
 }
 
-/* Writes the present features and discards them. */
-static enum mkperf_status put_features(struct mkperf_perfdata *w, struct mkperf_error *e)
+enum mkperf_status perfdata_pipe_features(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
     enum mkperf_status status = MKPERF_OK;
 
@@ -88,10 +87,5 @@ enum mkperf_status perfdata_pipe_head(struct mkperf_perfdata *w, struct mkperf_e
             return e->status;
         }
     }
-    return perfdata_trace_announce(w, e) == MKPERF_OK ? put_features(w, e) : e->status;
-}
-
-enum mkperf_status perfdata_pipe_tail(struct mkperf_perfdata *w, struct mkperf_error *e)
-{
-    return put_features(w, e);
+    return perfdata_trace_announce(w, e) == MKPERF_OK ? perfdata_pipe_features(w, e) : e->status;
 }

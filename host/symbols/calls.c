@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/get.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "symbols_internal.h"
 
@@ -18,9 +19,7 @@
 
 static int compare(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
+    return mkperf_compare(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 uint64_t *mkperf_module_system_calls(const struct mkperf_module *m, size_t *n)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "symbols_internal.h"
 
@@ -69,10 +70,7 @@ static int compare_start(const void *pa, const void *pb)
 {
     const struct mkperf_function *a = pa, *b = pb;
 
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    return compare_worth(a, b);
+    return a->start != b->start ? mkperf_compare(a->start, b->start) : compare_worth(a, b);
 }
 
 /* The symbol table's section, or the dynamic one of a stripped file. */

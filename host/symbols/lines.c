@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "symbols_internal.h"
 
@@ -33,10 +34,8 @@ static int compare_ranges(const void *pa, const void *pb)
 {
     const struct mkperf_unit_range *a = pa, *b = pb;
 
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    return a->unit < b->unit ? -1 : a->unit > b->unit;
+    return a->start != b->start ? mkperf_compare(a->start, b->start)
+                                : mkperf_compare(a->unit, b->unit);
 }
 
 static void load_ranges(struct mkperf_module *m)
@@ -62,9 +61,7 @@ static void load_ranges(struct mkperf_module *m)
             }
         }
     }
-    if (m->nranges) {
-        qsort(m->range, m->nranges, sizeof *m->range, compare_ranges);
-    }
+    mkperf_sort(m->range, m->nranges, sizeof *m->range, compare_ranges);
 }
 
 static bool find_unit(struct mkperf_module *m, uint64_t addr, Dwarf_Die *unit)

@@ -37,11 +37,6 @@ static inline bool get_varint(struct in *in, uint64_t *out)
     return false;
 }
 
-static uint64_t zigzag(uint64_t v)
-{
-    return v >> 1 ^ -(v & 1);
-}
-
 static bool skip(struct in *in, size_t n)
 {
     if (n > (size_t)(in->end - in->p)) {
@@ -111,7 +106,7 @@ static bool get_signed(const struct field *f, uint64_t *column, unsigned *n, uns
         return false;
     }
     for (unsigned i = from; i < *n; i++) {
-        column[i] = zigzag(column[i]);
+        column[i] = mkperf_zigzag(column[i]);
     }
     return true;
 }

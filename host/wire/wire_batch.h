@@ -53,6 +53,12 @@ struct mkperf_batch {
     uint64_t read[MKPERF_CONTENT_BYTES]; /* values of samples in order, at least a byte each */
 };
 
+/* A signed number from its encoding. */
+static inline uint64_t mkperf_zigzag(uint64_t v)
+{
+    return v >> 1 ^ -(v & 1);
+}
+
 /* False if the message is malformed or larger than receiver.h allows. */
 bool mkperf_batch_decode(struct mkperf_batch *b, const uint8_t *p, size_t n);
 bool mkperf_batch_chain_decode(struct mkperf_batch_chain *c, const uint8_t *p, size_t n);

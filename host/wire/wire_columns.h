@@ -54,15 +54,10 @@ static inline unsigned columns_slot(struct mkperf_columns *c)
     return c->slot;
 }
 
-static inline uint64_t columns_zigzag(uint64_t v)
-{
-    return v >> 1 ^ -(v & 1);
-}
-
 /* How far the pc of sample c->i is from its chain's. */
 static inline uint64_t columns_pc(const struct mkperf_columns *c)
 {
-    return columns_zigzag(c->batch->pc[c->i] >> 1) * MKPERF_PC_BYTES;
+    return mkperf_zigzag(c->batch->pc[c->i] >> 1) * MKPERF_PC_BYTES;
 }
 
 /* k + 32 * s: 2^k - 2^s */
@@ -85,7 +80,7 @@ static inline bool columns_change(struct mkperf_columns *c, struct mkperf_expect
     if (kind > MKPERF_CHANGE_ONCE || b->nchanges - c->changes < values) {
         return false;
     }
-    uint64_t more = columns_zigzag(b->change[c->changes + 1]);
+    uint64_t more = mkperf_zigzag(b->change[c->changes + 1]);
     *once = kind == MKPERF_CHANGE_ONCE ? more : 0;
     x->base += kind == MKPERF_CHANGE_ONCE ? 0 : more;
     if (kind == MKPERF_CHANGE_WIDTH && !columns_mask(b->change[c->changes + 2], &x->mask)) {
