@@ -19,6 +19,7 @@
 #include "base/outfile.h"
 #include "base/xalloc.h"
 #include "cmd.h"
+#include "symbols/find_elf.h"
 #include "symbols/identity.h"
 #include "symbols/symbols.h"
 #include "system/image_table.h"
@@ -62,27 +63,10 @@ static const struct mkperf_option_group group = {options, NULL};
 /* The program as the packer finds it, the first of the directories that has it: a new string. */
 static char *find_program(const struct stamp *s, const char *program)
 {
-    const char *slash = strrchr(s->path, '/');
-    char *path = NULL;
-
-    if (program[0] == '/') {
-        return access(program, R_OK) == 0 ? mkperf_xstrdup(program) : NULL;
+    if (s->elf_path == NULL && program[0] != '/') {
+        return mkperf_xprintf("%.*s%s", (int)(basename(s->path) - s->path), s->path, program);
     }
-    if (s->elf_path == NULL) {
-        int n = slash != NULL ? (int)(slash - s->path) + 1 : 0;
-        return mkperf_xprintf("%.*s%s", n, s->path, program);
-    }
-    for (const char *at = s->elf_path; at != NULL;) {
-        size_t n = strcspn(at, ":");
-        path = mkperf_xprintf("%.*s%s%s", (int)n, at, n != 0 ? "/" : "", program);
-        if (access(path, R_OK) == 0) {
-            return path;
-        }
-        free(path);
-        path = NULL;
-        at = at[n] == ':' ? at + n + 1 : NULL;
-    }
-    return NULL;
+    return mkperf_find_file(s->elf_path, program);
 }
 
 /* The client PD's ELF has the symbol; there is one such file in a system. */

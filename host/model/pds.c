@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/printable.h"
 #include "base/xalloc.h"
@@ -17,28 +16,10 @@ const char *pds_own(struct mkperf_pds *p, char *text)
     return text != NULL ? p->owned[p->nowned++] = text : NULL;
 }
 
-static char *join(const char *directory, size_t n, const char *name)
-{
-    return mkperf_xprintf("%.*s%s%s", (int)n, directory, n > 0 ? "/" : "", name);
-}
-
 char *pds_find_file(const struct mkperf_pds *p, const char *name)
 {
-    const char *at = p->config.elf_path != NULL ? p->config.elf_path : p->system_directory;
-
-    if (name[0] == '/') {
-        return access(name, R_OK) == 0 ? mkperf_xstrdup(name) : NULL;
-    }
-    while (at != NULL) {
-        size_t n = strcspn(at, ":");
-        char *path = join(at, n, name);
-        if (access(path, R_OK) == 0) {
-            return path;
-        }
-        free(path);
-        at = at[n] == ':' ? at + n + 1 : NULL;
-    }
-    return NULL;
+    return mkperf_find_file(p->config.elf_path != NULL ? p->config.elf_path : p->system_directory,
+                            name);
 }
 
 void pds_warn(const struct mkperf_pds *p, const char *format, ...)

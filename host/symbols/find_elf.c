@@ -338,3 +338,20 @@ void mkperf_finder_reject(struct mkperf_finder *f, const char *path)
         }
     }
 }
+
+char *mkperf_find_file(const char *directories, const char *name)
+{
+    if (name[0] == '/') {
+        return access(name, R_OK) == 0 ? mkperf_xstrdup(name) : NULL;
+    }
+    for (const char *at = directories; at != NULL;) {
+        size_t n = strcspn(at, ":");
+        char *path = mkperf_xprintf("%.*s%s%s", (int)n, at, n > 0 ? "/" : "", name);
+        if (access(path, R_OK) == 0) {
+            return path;
+        }
+        free(path);
+        at = at[n] == ':' ? at + n + 1 : NULL;
+    }
+    return NULL;
+}

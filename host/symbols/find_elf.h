@@ -49,4 +49,8 @@ const char *mkperf_finder_find(struct mkperf_finder *f, const struct mkperf_buil
 /* Does not return that path any more: the file turned out to be damaged. */
 void mkperf_finder_reject(struct mkperf_finder *f, const char *path);
 
+/* A readable file `name`: its path if that is absolute, else the first in DIR[:DIR]. A new string, or
+ * NULL. directories may be NULL: none. */
+char *mkperf_find_file(const char *directories, const char *name);
+
 #endif
