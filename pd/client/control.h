@@ -126,6 +126,7 @@ struct mkperf_client {
     bool restarting;       /* then configure from the page and start, for the same request */
     bool new_epoch;        /* begin one before the next batch */
     bool announce;         /* send hello and session before the next batch */
+    bool status_due;       /* a status is to go with the next records */
     unsigned stop_by;
     uint32_t stop_request;
     bool trigger_there; /* the mark that ended the flight recording: */
@@ -134,7 +135,6 @@ struct mkperf_client {
     uint64_t dropped;       /* samples of this session that `clear` dropped, */
     uint64_t sched_dropped; /* and scheduling events */
     uint64_t status_time;   /* ticks: of the last batch after which a status was due */
-    bool status_due;        /* with the next records */
     uint64_t ring_peak;     /* bytes: the highest fill level of `ring` since then */
 
     uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* since boot */
