@@ -333,10 +333,7 @@ static void put_title(const struct picture *p)
 /* Without the file's own comment. */
 static void put_script(struct mkperf_textout *t)
 {
-    size_t n = (size_t)(flamegraph_js_end - flamegraph_js_begin);
-    const char *from = memmem(flamegraph_js_begin, n, "'use strict'", 12);
-
-    mkperf_textout_put(t, from, (size_t)(flamegraph_js_end - from));
+    mkperf_textout_puts(t, strstr(flamegraph_js_begin, "'use strict'"));
 }
 
 static void put_head(const struct picture *p, const struct mkperf_profile *c, uint32_t event)
