@@ -17,6 +17,8 @@ enum {
     PACE_SAMPLES = 8,      /* enough to judge a rate by, */
     PACE_PER_SECOND = 20,  /* or a 20th of a second */
     ASKS_PER_SECOND = 20,  /* of the other cores, at least */
+    SETTLED = 8,           /* part of a period: a change by more is not the last, and */
+    WAKE_SETTLING = 32,    /* the next comes after so many samples */
     STARVED_INTERVALS = 10 /* an event is late after this many of its intervals */
 };
 
@@ -48,8 +50,10 @@ static uint32_t counters_of(const struct mkperf_profiler *p, unsigned event)
 static void set_period(struct mkperf_profiler *p, unsigned core, unsigned event, uint32_t period)
 {
     struct mkperf_pace *pace = &p->core[core].pace[event];
+    uint32_t most = pace->period / SETTLED;
 
     period = mkperf_in_steps(period);
+    pace->settling = period > pace->period + most || period + most < pace->period;
     if (period == pace->period) {
         return;
     }
@@ -66,16 +70,17 @@ static void adapt(struct mkperf_profiler *p, unsigned core, unsigned event, bool
     struct mkperf_pace *pace = &p->core[core].pace[event];
     uint64_t ticks = pace->last - pace->from;
     uint32_t period = pace->period;
+    bool first = pace->from == 0;
 
     if (pace->samples == 0 ||
-        (pace->from != 0 && pace->samples < PACE_SAMPLES && ticks < p->tick_hz / PACE_PER_SECOND)) {
+        (!first && pace->samples < PACE_SAMPLES && ticks < p->tick_hz / PACE_PER_SECOND)) {
         return;
     }
     if (dropped) {
         /* Fewer samples were delivered than taken: only the direction is known. */
         uint32_t twice = period <= MKPERF_MAX_PERIOD / 2 ? 2 * period : MKPERF_MAX_PERIOD;
         period = twice;
-    } else if (pace->from != 0) {
+    } else if (!first) {
         period =
             mkperf_adapt_period(period, e->minimum, e->frequency, pace->events, ticks, p->tick_hz);
     }
@@ -83,6 +88,7 @@ static void adapt(struct mkperf_profiler *p, unsigned core, unsigned event, bool
     pace->samples = 0;
     pace->events = 0;
     set_period(p, core, event, period);
+    pace->settling |= first;
 }
 
 /* Lowers the period of an event with a frequency that has not occurred for long. */
@@ -105,21 +111,29 @@ static void feed(struct mkperf_profiler *p, unsigned core, unsigned event, bool 
     set_period(p, core, event, mkperf_starved_period(pace->period, e->minimum));
 }
 
-static void pace_core(struct mkperf_profiler *p, unsigned core, bool dropped, bool silent)
+static bool pace_core(struct mkperf_profiler *p, unsigned core, bool dropped, bool silent)
 {
+    bool settling = false;
+
     for (unsigned i = 0; i < p->plan.events; i++) {
         if (p->plan.event[i].frequency != 0 && mkperf_multiplex_on(p, i)) {
             adapt(p, core, i, dropped);
             feed(p, core, i, silent);
+            settling |= p->core[core].pace[i].settling;
         }
     }
+    return settling;
 }
 
-static void pace_events(struct mkperf_profiler *p, bool dropped, bool silent)
+/* Returns whether a period has just changed by much: it will change again soon. */
+static bool pace_events(struct mkperf_profiler *p, bool dropped, bool silent)
 {
+    bool settling = false;
+
     for (uint32_t rest = p->plan.adaptive ? p->on : 0; rest != 0; rest &= rest - 1) {
-        pace_core(p, (unsigned)__builtin_ctz(rest), dropped, silent);
+        settling |= pace_core(p, (unsigned)__builtin_ctz(rest), dropped, silent);
     }
+    return settling;
 }
 
 /* Tells the hook what was changed on the own core, and hears from it. */
@@ -204,13 +218,16 @@ bool mkperf_pace_drain(struct mkperf_profiler *p)
     }
     mkperf_counting_rotate(p);
     mkperf_multiplex_rotate(p);
-    pace_events(p, p->statistics.lost_ring != lost, false);
+    bool settling = pace_events(p, p->statistics.lost_ring != lost, false);
     p->silent = p->silent && samples == 0;
     if (samples != 0 && !mkperf_plan_schedules(&p->plan)) {
         uint64_t ticks = before != 0 ? p->now - before : 0;
-        uint32_t most = most_samples(p);
-        set_watermarks(p, mkperf_wake_samples(p->plan.wake_samples, most, ticks, p->tick_hz),
-                       bytes / samples);
+        uint32_t wake =
+            mkperf_wake_samples(p->plan.wake_samples, most_samples(p), ticks, p->tick_hz);
+        if (settling && p->plan.wake_samples == 0 && wake > WAKE_SETTLING) {
+            wake = WAKE_SETTLING;
+        }
+        set_watermarks(p, wake, bytes / samples);
     }
     tell_hook(p);
     if (p->cores > 1) {

@@ -122,6 +122,19 @@ static void test_frequency_follows(void **state)
     check_events(s);
 }
 
+/* A fifth as many events as the first period is for: the right one is found in a tenth of a second. */
+static void test_frequency_is_found_soon(void **state)
+{
+    (void)state;
+    configure_one(event("cycles", 0, 10000), mkperf_ToHost_session_tag);
+    sim.user_rate = 180;
+    sim.kernel_rate = 20;
+    start_session();
+    run(TICK_HZ);
+    stop_session();
+    assert_in_range(got.batch_samples, 9000, 10300);
+}
+
 static void test_frequency_of_a_rare_event(void **state)
 {
     mkperf_ToTarget m = message(mkperf_ToTarget_configure_tag);
@@ -366,6 +379,7 @@ int main(void)
         T(test_slow_line),
         T(test_starved_profiler),
         T(test_frequency_follows),
+        T(test_frequency_is_found_soon),
         T(test_frequency_of_a_rare_event),
         T(test_silence),
         T(test_sudden_fall),
