@@ -25,7 +25,7 @@ static bool continues(const struct mkperf_interval *last, const struct mkperf_in
     return last->to == i->from && last->by == i->by && last->serving == i->serving;
 }
 
-/* What differs in nothing is one interval. begin: of each list, and after the last one. */
+/* Equal intervals become one. begin: of each list, and after the last one. */
 static void merge(struct lists *l, const size_t *begin)
 {
     size_t n = 0;

@@ -147,7 +147,8 @@ static enum mkperf_status read_runs(struct stat_measure *s, struct mkperf_error 
     return MKPERF_OK;
 }
 
-/* Of a core that does not answer, the target has what overflows told: no count of the whole time. */
+/* Marks the rows of cores that do not answer. Their counters cannot be read: the target has only the
+ * overflows that it saw before, which are no count of the whole time. */
 static enum mkperf_status find_late(struct stat_measure *s, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};

@@ -111,7 +111,7 @@ static bool get_signed(const struct field *f, uint64_t *column, unsigned *n, uns
     return true;
 }
 
-/* Where a message's number goes, by its tag; bytes 0: it is none that is read. */
+/* Where a field's number is stored, by the field's tag; bytes 0: the field is not read. */
 struct number {
     uint8_t at, bytes;
 };

@@ -140,8 +140,8 @@ static void note_time(struct mkperf_client *c, uint64_t time)
     }
 }
 
-/* A status to all that are not full. Only with records in the ring: the profiler PD adds the latest samples
- * to it, which would be a batch of their own otherwise. */
+/* Sends a status to all connections that have space. Called only while the ring has records: the request
+ * makes the profiler PD add its latest samples, which would otherwise be a batch of their own. */
 static void tell_status(struct mkperf_client *c)
 {
     c->status_due = false;

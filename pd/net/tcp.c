@@ -280,7 +280,7 @@ static void transmit(void)
             moved += send((unsigned)__builtin_ctz(rest));
         }
         if (moved == 0) {
-            break; /* no queue has space that it had not when the pump ran */
+            break; /* no queue has gained space since the pump ran */
         }
         mkperf_client_pump(client);
     }

@@ -17,8 +17,8 @@ enum {
     PACE_SAMPLES = 8,      /* enough to judge a rate by, */
     PACE_PER_SECOND = 20,  /* or a 20th of a second */
     ASKS_PER_SECOND = 20,  /* of the other cores, at least */
-    SETTLED = 8,           /* part of a period: a change by more is not the last, and */
-    WAKE_SETTLING = 32,    /* the next comes after so many samples */
+    SETTLED = 8,           /* a period that changes by more than this part will change again: */
+    WAKE_SETTLING = 32,    /* the next wake-up comes after this many samples */
     STARVED_INTERVALS = 10 /* an event is late after this many of its intervals */
 };
 
@@ -125,7 +125,7 @@ static bool pace_core(struct mkperf_profiler *p, unsigned core, bool dropped, bo
     return settling;
 }
 
-/* Returns whether a period has just changed by much: it will change again soon. */
+/* Returns whether a period has just changed by more than SETTLED allows. */
 static bool pace_events(struct mkperf_profiler *p, bool dropped, bool silent)
 {
     bool settling = false;

@@ -28,7 +28,7 @@ struct mkperf_pace {
     uint64_t events;  /* that these stand for */
     uint64_t from;    /* time of a sample; 0: none yet */
     uint64_t last;    /* time of the last sample, or of the last reaction to its absence */
-    bool settling;    /* the period has changed by much, or it is the session's first */
+    bool settling;    /* the last change was large (pace.c), or there was none yet */
 };
 
 struct mkperf_lost { /* not yet reported in the stream */

@@ -11,7 +11,7 @@
 enum {
     NOMINAL_HZ = 1000000000,
     MAX_STEP = 4,
-    NOISE = 64, /* part of a period that is no reason to change it */
+    NOISE = 64, /* a difference below this part of a period is ignored */
     SMALLEST_RECORD = 8 * MKPERF_SAMPLE_FIXED_WORDS,
 };
 
