@@ -1,15 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .system files: an element's attributes, read strictly: a number is all digits and within
- * its bounds, a truth is 'true' or 'false'. Called by elements.c and newer.c; messages name the
- * attribute.
+ * .system files: what the functions that read elements share.
+ *
+ * Owns: the first error with its line, arrays that grow, and the values of attributes, which are
+ * read strictly: a number consists of digits and is within its bounds, a truth value is 'true' or
+ * 'false'. Called by elements.c, check.c and parse.c.
  */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/printable.h"
 #include "base/xalloc.h"
 #include "system_internal.h"
+
+bool system_error(struct place *at, const char *format, ...)
+{
+    char reason[512];
+    va_list args;
+
+    if (at->failed) {
+        return false;
+    }
+    at->failed = true;
+    va_start(args, format);
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+    mkperf_error_set(at->e, MKPERF_ERR_INPUT, "%s:%d: %s", at->path, at->line, reason);
+    return false;
+}
+
+void *system_append(struct place *at, void **array, unsigned *n, size_t size, const char *what)
+{
+    if (*n >= MKPERF_SYSTEM_MAX_ITEMS) {
+        system_error(at, "too many %s, the maximum is %d", what, MKPERF_SYSTEM_MAX_ITEMS);
+        return NULL;
+    }
+    if ((*n & (*n - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
+        *array = mkperf_xrealloc(*array, *n == 0 ? 1 : 2 * (size_t)*n, size);
+    }
+    void *item = (char *)*array + *n * size;
+    memset(item, 0, size);
+    (*n)++;
+    return item;
+}
+
+bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
+                       enum mkperf_setvar_kind kind, unsigned index, uint64_t value)
+{
+    for (unsigned i = 0; i < pd->nsetvars; i++) {
+        if (strcmp(pd->setvar[i].symbol, symbol) == 0) {
+            return system_error(at, "symbol '%s' is already set on line %d", symbol,
+                                pd->setvar[i].line);
+        }
+    }
+    if (*symbol == '\0') {
+        return system_error(at, "symbol is empty");
+    }
+    struct mkperf_system_setvar *v =
+        system_append(at, (void **)&pd->setvar, &pd->nsetvars, sizeof *v, "setvars");
+    if (v == NULL) {
+        return false;
+    }
+    *v = (struct mkperf_system_setvar){mkperf_xstrdup(symbol), kind, index, value, at->line};
+    return true;
+}
 
 const char *system_attribute(struct reader *r, const char *name)
 {
@@ -101,7 +157,7 @@ char *system_copy(struct reader *r, const char *name, const char *text)
     return r->at.failed ? NULL : mkperf_xstrdup(text);
 }
 
-void system_refer(struct reader *r, enum reference_kind kind, const char *name, unsigned pd,
+void system_refer(struct reader *r, enum reference_kind kind, const char *name, unsigned owner,
                   unsigned item)
 {
     struct references *list = &r->names[kind];
@@ -111,7 +167,7 @@ void system_refer(struct reader *r, enum reference_kind kind, const char *name, 
                                            : NULL;
 
     if (added != NULL) {
-        *added = (struct reference){copy, pd, item, r->at.line};
+        *added = (struct reference){copy, owner, item, r->at.line};
     } else {
         free(copy);
     }

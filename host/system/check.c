@@ -2,8 +2,9 @@
 /*
  * .system files: looking up names, and the rules that need the whole system.
  *
- * Owns: everything that is wrong only in context: dangling references, duplicates, overlaps,
- * priorities of protected calls, and the numbering of PDs' fault badges. Called by parse.c.
+ * Owns: everything that is wrong only in context: unknown names, duplicates, overlaps, and
+ * priorities of protected calls. It also computes the identity that samples of each PD carry. Called
+ * by parse.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static int find_pd(const struct mkperf_system *s, const char *name)
     return -1;
 }
 
-/* What a name stands for: a region or a PD, and the message if there is none of that name. */
+/* How each kind of reference is looked up, and the message if nothing has that name. */
 static const struct {
     const char *unknown;
     int (*find)(const struct mkperf_system *s, const char *name);
@@ -45,8 +46,8 @@ static const struct {
     [REFER_TCB] = {"cap_tcb of unknown protection_domain", find_pd},
 };
 
-static bool resolve(struct mkperf_system *s, enum reference_kind kind, const struct reference *r,
-                    struct place *at)
+static bool resolve_one(struct mkperf_system *s, enum reference_kind kind,
+                        const struct reference *r, struct place *at)
 {
     int found = targets[kind].find != NULL ? targets[kind].find(s, r->name) : 0;
     const struct mkperf_system_end *end;
@@ -57,19 +58,19 @@ static bool resolve(struct mkperf_system *s, enum reference_kind kind, const str
     }
     switch (kind) {
     case REFER_MAP:
-        s->pd[r->pd].map[r->item].region = (unsigned)found;
+        s->pd[r->owner].map[r->item].region = (unsigned)found;
         return true;
     case REFER_SETVAR:
-        s->pd[r->pd].setvar[r->item].index = (unsigned)found;
+        s->pd[r->owner].setvar[r->item].index = (unsigned)found;
         return true;
     case REFER_END:
-        s->channel[r->pd].end[r->item].pd = (unsigned)found;
+        s->channel[r->owner].end[r->item].pd = (unsigned)found;
         return true;
     case REFER_TCB:
-        s->pd[r->pd].tcb[r->item].pd = (unsigned)found;
+        s->pd[r->owner].tcb[r->item].pd = (unsigned)found;
         return true;
     default:
-        end = &s->channel[r->pd].end[r->item];
+        end = &s->channel[r->owner].end[r->item];
         return system_add_setvar(at, &s->pd[end->pd], r->name, MKPERF_SETVAR_ID, 0, end->id);
     }
 }
@@ -79,7 +80,7 @@ bool system_resolve(struct mkperf_system *s, const struct references names[REFER
 {
     for (enum reference_kind kind = 0; kind < REFERENCE_KINDS; kind++) {
         for (unsigned i = 0; i < names[kind].n; i++) {
-            if (!resolve(s, kind, &names[kind].at[i], at)) {
+            if (!resolve_one(s, kind, &names[kind].at[i], at)) {
                 return false;
             }
         }
@@ -116,7 +117,7 @@ static bool check_children(const struct mkperf_system *s, struct place *at)
     return true;
 }
 
-static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+static bool ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 {
     return a < b + b_size && b < a + a_size;
 }
@@ -134,7 +135,7 @@ static bool check_regions(const struct mkperf_system *s, struct place *at)
         for (unsigned j = 0; j < i; j++) {
             const struct mkperf_system_region *b = &s->region[j];
             if (a->has_phys_addr && b->has_phys_addr &&
-                overlap(a->phys_addr, a->size, b->phys_addr, b->size)) {
+                ranges_overlap(a->phys_addr, a->size, b->phys_addr, b->size)) {
                 return system_error(at, "memory_region '%s' overlaps '%s' in physical memory",
                                     a->name, b->name);
             }
@@ -158,7 +159,7 @@ static bool check_map(const struct mkperf_system *s, const struct mkperf_system_
     }
     for (unsigned j = 0; j < i; j++) {
         const struct mkperf_system_region *other = &s->region[pd->map[j].region];
-        if (overlap(map->vaddr, region->size, pd->map[j].vaddr, other->size)) {
+        if (ranges_overlap(map->vaddr, region->size, pd->map[j].vaddr, other->size)) {
             return system_error(at, "map of '%s' overlaps the map of '%s' on line %d", region->name,
                                 other->name, pd->map[j].line);
         }
@@ -179,8 +180,9 @@ static bool check_maps(const struct mkperf_system *s, struct place *at)
     return true;
 }
 
-/* used[pd]: ids already given to a channel or an irq. */
-static bool use_id(uint64_t *used, const struct mkperf_system_pd *pd, uint32_t id, struct place *at)
+/* Marks `id` in `used`, the set of ids that the channels and irqs of this PD have so far. */
+static bool claim_id(uint64_t *used, const struct mkperf_system_pd *pd, uint32_t id,
+                     struct place *at)
 {
     if (*used >> id & 1) {
         return system_error(at, "id %u is used twice in protection_domain '%s'", id, pd->name);
@@ -195,7 +197,7 @@ static bool check_irqs(const struct mkperf_system *s, uint64_t *used, struct pla
         for (unsigned j = 0; j < s->pd[i].nirqs; j++) {
             const struct mkperf_system_irq *irq = &s->pd[i].irq[j];
             at->line = irq->line;
-            if (!use_id(&used[i], &s->pd[i], irq->id, at)) {
+            if (!claim_id(&used[i], &s->pd[i], irq->id, at)) {
                 return false;
             }
             for (unsigned k = 0; k <= i; k++) {
@@ -211,7 +213,8 @@ static bool check_irqs(const struct mkperf_system *s, uint64_t *used, struct pla
     return true;
 }
 
-/* A protected call must go up: the callee runs at once, at its own priority. */
+/* The callee must have the higher priority, because Microkit lets it run at once (its manual,
+ * "Protected procedures"). */
 static bool check_call(const struct mkperf_system_pd *caller, const struct mkperf_system_pd *callee,
                        struct place *at)
 {
@@ -238,7 +241,7 @@ static bool check_channels(const struct mkperf_system *s, uint64_t *used, struct
         }
         for (unsigned j = 0; j < 2; j++) {
             at->line = end[j].line;
-            if (!use_id(&used[end[j].pd], &s->pd[end[j].pd], end[j].id, at) ||
+            if (!claim_id(&used[end[j].pd], &s->pd[end[j].pd], end[j].id, at) ||
                 (end[j].pp && !check_call(&s->pd[end[j].pd], &s->pd[end[1 - j].pd], at))) {
                 return false;
             }

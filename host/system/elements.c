@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .system files: the elements, one function each, which reads the attributes and checks a single
- * element. Called by parse.c, which has checked that the element is valid in its place and has no
- * unknown attribute.
+ * .system files: the elements. Each has one function, which reads the attributes and checks what
+ * can be checked without the other elements.
+ *
+ * Called by parse.c, which has checked that the element is valid in its place and has no unknown
+ * attribute. Elements that mkperf does not need are checked for their form. The first of those that
+ * mkperf's own packer cannot build is remembered as "beyond" it.
  */
 #include <string.h>
 
@@ -17,8 +20,18 @@ struct mkperf_system_pd *system_current_pd(struct reader *r)
     return &r->system->pd[r->pd_open[r->depth]];
 }
 
-/* Microseconds; Microkit's defaults. */
-static void budget(struct reader *r, uint64_t *b, uint64_t *p)
+static void note_beyond(struct reader *r, const char *what)
+{
+    struct mkperf_system *s = r->system;
+
+    if (s->beyond == NULL) {
+        s->beyond = what;
+        s->beyond_line = r->at.line;
+    }
+}
+
+/* Reads budget and period, in microseconds. The defaults are Microkit's. */
+static void read_budget(struct reader *r, uint64_t *b, uint64_t *p)
 {
     *b = system_number_or(r, "budget", UINT64_MAX, 1000);
     *p = system_number_or(r, "period", UINT64_MAX, *b);
@@ -27,7 +40,7 @@ static void budget(struct reader *r, uint64_t *b, uint64_t *p)
     }
 }
 
-/* The symbol that setvar_id names is to be set to `id`. */
+/* If the element has a setvar_id, the packer shall set the symbol of that name to `id`. */
 static void set_id(struct reader *r, struct mkperf_system_pd *pd, uint64_t id)
 {
     const char *symbol = system_attribute(r, "setvar_id");
@@ -37,9 +50,9 @@ static void set_id(struct reader *r, struct mkperf_system_pd *pd, uint64_t id)
     }
 }
 
-static void pd_numbers(struct reader *r, struct mkperf_system_pd *pd)
+static void read_pd_numbers(struct reader *r, struct mkperf_system_pd *pd)
 {
-    budget(r, &pd->budget, &pd->period);
+    read_budget(r, &pd->budget, &pd->period);
     pd->limited = pd->budget < pd->period;
     pd->priority = (unsigned)system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
     pd->cpu = (unsigned)system_number_or(r, "cpu", 63, 0);
@@ -48,7 +61,7 @@ static void pd_numbers(struct reader *r, struct mkperf_system_pd *pd)
     pd->smc = system_bool_or(r, "smc", false);
     system_bool_or(r, "fpu", true);
     if (system_attribute(r, "domain") != NULL) {
-        system_beyond(r, "domains");
+        note_beyond(r, "domains");
     }
     if (pd->stack_size == 0 || pd->stack_size % SMALL_PAGE != 0) {
         system_error(&r->at, "stack_size is not a positive multiple of 0x1000");
@@ -80,7 +93,7 @@ void system_start_pd(struct reader *r)
     pd->child_id = (unsigned)id;
     r->pd_open[r->depth] = (int)s->npds - 1;
     pd->name = system_copy(r, "name", name);
-    pd_numbers(r, pd);
+    read_pd_numbers(r, pd);
     if (parent >= 0) {
         set_id(r, &s->pd[parent], id);
     }
@@ -103,7 +116,7 @@ void system_start_region(struct reader *r)
 {
     struct mkperf_system *s = r->system;
     bool filled = system_attribute(r, "prefill_path") != NULL;
-    bool of_file = filled && system_attribute(r, "size") == NULL; /* 0: it has the file's size */
+    bool of_file = filled && system_attribute(r, "size") == NULL; /* its size is 0 here */
     struct mkperf_system_region *region =
         system_append(&r->at, (void **)&s->region, &s->nregions, sizeof *region, "memory_regions");
 
@@ -112,7 +125,7 @@ void system_start_region(struct reader *r)
     }
     region->line = r->at.line;
     if (filled || system_attribute(r, "prefill_bootinfo") != NULL) {
-        system_beyond(r, "prefilled memory_regions");
+        note_beyond(r, "prefilled memory_regions");
     }
     region->name = system_copy(r, "name", system_required(r, "name"));
     region->size = of_file ? 0 : system_number(r, "size", MAX_ADDRESS);
@@ -131,7 +144,7 @@ void system_start_region(struct reader *r)
     }
 }
 
-static void permissions(struct reader *r, const char *text, struct mkperf_system_map *map)
+static void read_permissions(struct reader *r, const char *text, struct mkperf_system_map *map)
 {
     map->read = strchr(text, 'r') != NULL;
     map->write = strchr(text, 'w') != NULL;
@@ -152,7 +165,7 @@ static const struct {
                    {"setvar_size", MKPERF_SETVAR_SIZE},
                    {"setvar_paddr", MKPERF_SETVAR_PADDR}};
 
-/* A virtual machine's maps are read for their form alone. */
+/* The maps of a virtual machine are checked for their form, and not kept. */
 void system_start_map(struct reader *r)
 {
     struct mkperf_system_pd *pd = system_current_pd(r);
@@ -162,7 +175,7 @@ void system_start_map(struct reader *r)
     struct mkperf_system_map map = {.line = r->at.line};
 
     map.vaddr = system_number(r, "vaddr", MAX_ADDRESS - 1);
-    permissions(r, perms != NULL ? perms : "rw", &map);
+    read_permissions(r, perms != NULL ? perms : "rw", &map);
     map.cached = system_bool_or(r, "cached", true);
     struct mkperf_system_map *kept =
         of_vm ? NULL : system_append(&r->at, (void **)&pd->map, &pd->nmaps, sizeof map, "maps");
@@ -171,7 +184,7 @@ void system_start_map(struct reader *r)
         system_refer(r, REFER_MAP, region, index, pd->nmaps - 1);
     }
     if (kept != NULL && system_attribute(r, "setvar_prefill_size") != NULL) {
-        system_beyond(r, "prefilled memory_regions");
+        note_beyond(r, "prefilled memory_regions");
     }
     for (unsigned i = 0; i < sizeof map_symbols / sizeof *map_symbols; i++) {
         const char *symbol = system_attribute(r, map_symbols[i].name);
@@ -226,7 +239,7 @@ void system_start_vm(struct reader *r)
     }
     pd->virtual_machine = r->at.line;
     system_required(r, "name");
-    budget(r, &of_vm, &period);
+    read_budget(r, &of_vm, &period);
     system_number_or(r, "priority", MKPERF_SYSTEM_MAX_PRIORITY, 0);
 }
 
@@ -242,7 +255,7 @@ void system_start_channel(struct reader *r)
     struct mkperf_system_channel *c =
         system_append(&r->at, (void **)&s->channel, &s->nchannels, sizeof *c, "channels");
 
-    r->ends = 0;
+    r->ends_read = 0;
     if (c != NULL) {
         c->line = r->at.line;
     }
@@ -251,7 +264,7 @@ void system_start_channel(struct reader *r)
 void system_start_end(struct reader *r)
 {
     struct mkperf_system_end end = {.line = r->at.line};
-    unsigned channel = r->system->nchannels - 1, item = r->ends++;
+    unsigned channel = r->system->nchannels - 1, item = r->ends_read++;
     const char *symbol = system_attribute(r, "setvar_id");
 
     if (item == 2) {
@@ -267,4 +280,76 @@ void system_start_end(struct reader *r)
     if (symbol != NULL) {
         system_refer(r, REFER_ID, symbol, channel, item);
     }
+}
+
+/* Capabilities for PDs, and the domain schedule: Microkit 2.3. */
+
+void system_start_cspace(struct reader *r)
+{
+    struct mkperf_system_pd *pd = system_current_pd(r);
+
+    if (pd->cspace != 0) {
+        system_error(&r->at, "protection_domain '%s' has a cspace already", pd->name);
+    }
+    pd->cspace = r->at.line;
+}
+
+/* Reads the attribute slot. Microkit uses slot 0 itself. */
+static unsigned read_slot(struct reader *r)
+{
+    uint64_t value = system_number(r, "slot", MKPERF_SYSTEM_MAX_SLOT);
+
+    if (value == 0) {
+        system_error(&r->at, "slot must not be 0");
+    }
+    return (unsigned)value;
+}
+
+void system_start_cap_tcb(struct reader *r)
+{
+    struct mkperf_system_pd *pd = system_current_pd(r);
+    const char *of = system_required(r, "pd");
+    unsigned value = read_slot(r);
+
+    for (unsigned i = 0; i < pd->ntcbs; i++) {
+        if (pd->tcb[i].slot == value) {
+            system_error(&r->at, "slot %u is already used on line %d", value, pd->tcb[i].line);
+        }
+    }
+    struct mkperf_system_tcb *kept =
+        system_append(&r->at, (void **)&pd->tcb, &pd->ntcbs, sizeof *kept, "cap_tcbs");
+    if (kept != NULL) {
+        *kept = (struct mkperf_system_tcb){.slot = value, .line = r->at.line};
+        system_refer(r, REFER_TCB, of, (unsigned)r->pd_open[r->depth], pd->ntcbs - 1);
+    }
+}
+
+void system_start_cap_other(struct reader *r)
+{
+    note_beyond(r, "capabilities but cap_tcb");
+    system_required(r, "pd");
+    read_slot(r);
+}
+
+void system_start_domains(struct reader *r)
+{
+    note_beyond(r, "domains");
+}
+
+void system_start_domain(struct reader *r)
+{
+    system_required(r, "name");
+    system_number_or(r, "id", 255, 0);
+}
+
+void system_start_schedule(struct reader *r)
+{
+    system_number_or(r, "start_index", UINT32_MAX, 0);
+    system_number_or(r, "index_shift", UINT32_MAX, 0);
+}
+
+void system_start_schedule_entry(struct reader *r)
+{
+    system_required(r, "domain");
+    system_required(r, "duration");
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see image_table.h. */
+/*
+ * The programs of an image: the bytes of the stamp, read with each length checked, and written. The
+ * format is described in include/mkperf/stamp.h.
+ */
 #include "image_table.h"
 
 #include <stdio.h>
@@ -24,7 +27,7 @@ static bool invalid(const struct cursor *c, const char *why)
     return false;
 }
 
-/* n bytes of printable text into out. */
+/* Copies n bytes of printable text to out, which has room for `most` and a NUL. */
 static bool read_text(struct cursor *c, size_t n, char *out, size_t most)
 {
     if (n > most || n > c->n - c->at) {
@@ -74,8 +77,8 @@ static bool read_program(struct cursor *c, unsigned npds, bool kernel,
            read_text(c, file, out->file, sizeof out->file - 1);
 }
 
-/* Two entries for one identity, or with one name, would make names ambiguous. */
-static bool distinct(const struct cursor *c, const struct mkperf_image *image, unsigned i)
+/* Two entries with one identity, or with one name, would make names ambiguous. */
+static bool check_distinct(const struct cursor *c, const struct mkperf_image *image, unsigned i)
 {
     const struct mkperf_image_program *a = &image->program[i];
 
@@ -123,7 +126,7 @@ enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_i
         return MKPERF_ERR_INPUT;
     }
     for (unsigned i = 0; i < out->n; i++) {
-        if (!read_program(&c, out->n, false, &out->program[i]) || !distinct(&c, out, i)) {
+        if (!read_program(&c, out->n, false, &out->program[i]) || !check_distinct(&c, out, i)) {
             return MKPERF_ERR_INPUT;
         }
     }
@@ -167,8 +170,11 @@ size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_S
     return n;
 }
 
-/* A passive child runs on the scheduling context of its caller: its id alone is left. */
-static bool passive_child(const struct mkperf_image_program *p, uint64_t thread)
+/*
+ * A passive child runs on the scheduling context of its caller, so a sample of it has only the
+ * child's id and not its parent.
+ */
+static bool is_passive_child(const struct mkperf_image_program *p, uint64_t thread)
 {
     return p->passive && p->parent >= 0 && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
            (p->thread & 0xff) == (thread & 0xff);
@@ -187,7 +193,7 @@ int mkperf_image_find(const struct mkperf_image *image, uint64_t thread)
         }
     }
     for (unsigned i = 0; i < image->n; i++) {
-        if (passive_child(&image->program[i], thread)) {
+        if (is_passive_child(&image->program[i], thread)) {
             if (found >= 0) {
                 return -1;
             }

@@ -18,12 +18,12 @@
 #include "symbols/build_id.h"
 
 struct mkperf_image_program {
-    uint64_t thread; /* the PD's identity in samples; 0 for the kernel */
-    int parent;      /* index among the programs, -1 = none */
+    uint64_t thread; /* the identity in samples of the PD, 0 for the kernel */
+    int parent;      /* index in `program`, -1 if it has none */
     bool passive;
-    struct mkperf_build_id build_id;        /* n = 0: the program could not be identified */
-    char name[MKPERF_STAMP_NAME_BYTES + 1]; /* of the PD; "" for the kernel */
-    char file[MKPERF_STAMP_FILE_BYTES + 1]; /* its program's, without directories; "" = unknown */
+    struct mkperf_build_id build_id;        /* n is 0 if the program could not be identified */
+    char name[MKPERF_STAMP_NAME_BYTES + 1]; /* name of the PD, "" for the kernel */
+    char file[MKPERF_STAMP_FILE_BYTES + 1]; /* name of the ELF without directories, "" if unknown */
 };
 
 struct mkperf_image {
@@ -38,12 +38,16 @@ struct mkperf_image {
 enum mkperf_status mkperf_image_read(const uint8_t *p, size_t n, struct mkperf_image *out,
                                      struct mkperf_error *e);
 
-/* Writes the table and its CRC, at most MKPERF_STAMP_BYTES. Returns its size. The image is one that
- * mkperf_image_read would return. */
+/*
+ * Writes the table and its CRC, at most MKPERF_STAMP_BYTES, and returns its size. The texts of the
+ * image must be short enough and printable, as mkperf_image_read demands.
+ */
 size_t mkperf_image_write(const struct mkperf_image *image, uint8_t out[MKPERF_STAMP_BYTES]);
 
-/* The program whose samples carry this identity, -1 = none; a passive child on its caller's
- * scheduling context is found by its id, unless two have it. */
+/*
+ * Returns the index of the program whose samples carry this identity, -1 if there is none. A passive
+ * child on the scheduling context of its caller is found by its child id, unless two have that id.
+ */
 int mkperf_image_find(const struct mkperf_image *image, uint64_t thread);
 
 /* The image's identity in hexadecimal. */

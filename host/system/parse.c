@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .system files: from XML to struct mkperf_system, by expat.
+ * .system files: from a file or its text to struct mkperf_system, with expat.
  *
- * Owns: the language: the valid elements in each place, and their attributes (elements.c reads
- * them, check.c checks what needs the whole file). The first error ends it. Document types are
- * refused, so there are no entities to expand.
+ * Owns: the language, which is the table of elements with their valid places and attributes, and
+ * the life of a struct mkperf_system. elements.c reads the attributes; check.c checks what needs
+ * the whole file. The first error ends parsing. Document types are refused, so that there are no
+ * entities to expand.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <mkperf/record.h>
 
 #include "base/xalloc.h"
 #include "system_internal.h"
 
 #define IN(element) (1u << (element))
 
-/* The language. attributes: names, each with a space before and after. start: NULL if there is
- * nothing to read. */
+/*
+ * The language. `parents` is a set of elements. `attributes` has a space before and after each name.
+ * `start` is NULL if there is nothing to read.
+ */
 static const struct {
     const char *name;
     unsigned parents;
@@ -104,15 +110,18 @@ static void end_element(struct reader *r)
     if (element == PD && system_current_pd(r)->program == NULL) {
         system_error(&r->at, "protection_domain '%s' has no program_image",
                      system_current_pd(r)->name);
-    } else if (element == CHANNEL && r->ends != 2) {
+    } else if (element == CHANNEL && r->ends_read != 2) {
         r->at.line = r->system->channel[r->system->nchannels - 1].line;
         system_error(&r->at, "channel must have two ends");
     }
     r->depth--;
 }
 
-/* Expat may call once more after a stop; nothing is done then. */
-static bool step(struct reader *r)
+/*
+ * Takes the line of what expat reports now, for messages. False: reading has failed, and the report
+ * is to be ignored, because expat may call once more after XML_StopParser.
+ */
+static bool take_line(struct reader *r)
 {
     if (!r->at.failed) {
         r->at.line = (int)XML_GetCurrentLineNumber(r->xml);
@@ -120,7 +129,7 @@ static bool step(struct reader *r)
     return !r->at.failed;
 }
 
-static void finish_step(struct reader *r)
+static void stop_if_failed(struct reader *r)
 {
     if (r->at.failed) {
         XML_StopParser(r->xml, XML_FALSE);
@@ -131,10 +140,10 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs)
 {
     struct reader *r = data;
 
-    if (step(r)) {
+    if (take_line(r)) {
         r->attributes = attrs;
         start_element(r, name);
-        finish_step(r);
+        stop_if_failed(r);
     }
 }
 
@@ -143,9 +152,9 @@ static void XMLCALL on_end(void *data, const char *name)
     struct reader *r = data;
 
     (void)name;
-    if (step(r)) {
+    if (take_line(r)) {
         end_element(r);
-        finish_step(r);
+        stop_if_failed(r);
     }
 }
 
@@ -154,9 +163,9 @@ static void XMLCALL on_text(void *data, const char *text, int n)
     struct reader *r = data;
 
     for (int i = 0; i < n; i++) {
-        if (strchr(" \t\r\n", text[i]) == NULL && step(r)) {
+        if (strchr(" \t\r\n", text[i]) == NULL && take_line(r)) {
             system_error(&r->at, "text does not belong here");
-            finish_step(r);
+            stop_if_failed(r);
         }
     }
 }
@@ -170,9 +179,9 @@ static void XMLCALL on_doctype(void *data, const char *name, const char *system,
     (void)system;
     (void)public;
     (void)internal;
-    if (step(r)) {
+    if (take_line(r)) {
         system_error(&r->at, "document types are not supported");
-        finish_step(r);
+        stop_if_failed(r);
     }
 }
 
@@ -193,6 +202,37 @@ static bool read_xml(struct reader *r, const char *text, size_t n)
     }
     XML_ParserFree(r->xml);
     return !r->at.failed;
+}
+
+static void free_pd(struct mkperf_system_pd *pd)
+{
+    for (unsigned i = 0; i < pd->nsetvars; i++) {
+        free(pd->setvar[i].symbol);
+    }
+    free(pd->name);
+    free(pd->program);
+    free(pd->symbols);
+    free(pd->tcb);
+    free(pd->map);
+    free(pd->irq);
+    free(pd->setvar);
+}
+
+void mkperf_system_free(struct mkperf_system *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < s->npds; i++) {
+        free_pd(&s->pd[i]);
+    }
+    for (unsigned i = 0; i < s->nregions; i++) {
+        free(s->region[i].name);
+    }
+    free(s->pd);
+    free(s->region);
+    free(s->channel);
+    free(s);
 }
 
 static void free_references(struct references *list)
@@ -223,4 +263,71 @@ enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_
     }
     *out = s;
     return MKPERF_OK;
+}
+
+/* Reads all of f. Returns NULL with errno set if that fails or is above MKPERF_SYSTEM_MAX_BYTES. */
+static char *read_all(FILE *f, size_t *n)
+{
+    char *text = mkperf_xrealloc(NULL, MKPERF_SYSTEM_MAX_BYTES + 1, 1);
+
+    *n = fread(text, 1, MKPERF_SYSTEM_MAX_BYTES + 1, f);
+    if (ferror(f) || *n > MKPERF_SYSTEM_MAX_BYTES) {
+        errno = ferror(f) ? errno : EFBIG;
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **out,
+                                      struct mkperf_error *e)
+{
+    FILE *f = fopen(path, "rb");
+    size_t n = 0;
+    char *text = f != NULL ? read_all(f, &n) : NULL;
+    enum mkperf_status status;
+
+    if (text == NULL) {
+        status = mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
+    } else {
+        status = mkperf_system_parse(path, text, n, out, e);
+    }
+    free(text);
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+    return status;
+}
+
+/*
+ * A passive child runs on the scheduling context of its caller, so a sample of it has only the
+ * child's number and not its parent.
+ */
+static bool is_passive_child(const struct mkperf_system_pd *pd, uint64_t thread)
+{
+    return pd->parent >= 0 && pd->passive && (thread & MKPERF_THREAD_CHILD_BIT) != 0 &&
+           pd->child_id == (thread & 0xff);
+}
+
+int mkperf_system_find(const struct mkperf_system *s, uint64_t thread)
+{
+    int found = -1;
+
+    if (thread >= MKPERF_THREAD_NONE) {
+        return -1;
+    }
+    for (unsigned i = 0; i < s->npds; i++) {
+        if (s->pd[i].thread == thread) {
+            return (int)i;
+        }
+    }
+    for (unsigned i = 0; i < s->npds; i++) {
+        if (is_passive_child(&s->pd[i], thread)) {
+            if (found >= 0) {
+                return -1;
+            }
+            found = (int)i;
+        }
+    }
+    return found;
 }

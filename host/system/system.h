@@ -2,11 +2,12 @@
 /*
  * The .system file: Microkit's description of a system, read strictly.
  *
- * Owns: parsing and checking. Used by the host command, to name PDs and find their ELFs, and by
- * platform/pocket/pack, to build an image. Every error names file, line and reason.
+ * Owns: parsing and checking. The host command uses it to name PDs and to find their ELFs;
+ * platform/pocket/pack uses it to build an image. Every error names file, line and reason.
  *
- * The language is that of Microkit 2.3 for AArch64 and RISC-V, which has those of its predecessors
- * in it, and a map's `setvar_paddr` (Microkit's manual, "System Description File").
+ * The language is that of Microkit 2.3 for AArch64 and RISC-V ("System Description File" in
+ * Microkit's manual), which includes the languages of its predecessors. The attribute
+ * `setvar_paddr` of a map is an addition.
  */
 #ifndef MKPERF_HOST_SYSTEM_SYSTEM_H
 #define MKPERF_HOST_SYSTEM_SYSTEM_H
@@ -18,12 +19,14 @@
 #include "base/error.h"
 
 enum mkperf_system_limits {
-    MKPERF_SYSTEM_MAX_PDS = 63, /* Microkit's */
-    MKPERF_SYSTEM_MAX_ID = 61,  /* of a channel, an irq, a child: Microkit's */
+    /* Microkit's limits. An id is that of a channel, an irq or a child; a slot is that of a cspace. */
+    MKPERF_SYSTEM_MAX_PDS = 63,
+    MKPERF_SYSTEM_MAX_ID = 61,
     MKPERF_SYSTEM_MAX_PRIORITY = 254,
-    MKPERF_SYSTEM_MAX_SLOT = 63,       /* of a cspace: Microkit's */
-    MKPERF_SYSTEM_MAX_ITEMS = 4096,    /* ours: regions, channels, maps, ... of each kind */
-    MKPERF_SYSTEM_MAX_BYTES = 4 << 20, /* ours: of a .system file */
+    MKPERF_SYSTEM_MAX_SLOT = 63,
+    /* Ours: the number of regions, channels, maps, ... of each kind, and the size of the file. */
+    MKPERF_SYSTEM_MAX_ITEMS = 4096,
+    MKPERF_SYSTEM_MAX_BYTES = 4 << 20,
 };
 
 struct mkperf_system_region { /* memory_region */
@@ -44,10 +47,10 @@ struct mkperf_system_map { /* map in a protection_domain */
 
 /* A symbol of the PD's ELF that the packer patches with a 64-bit number. */
 enum mkperf_setvar_kind {
-    MKPERF_SETVAR_VADDR, /* index: of the PD's map */
-    MKPERF_SETVAR_SIZE,  /* index: of the region */
-    MKPERF_SETVAR_PADDR, /* index: of the region */
-    MKPERF_SETVAR_ID,    /* value: the channel's id */
+    MKPERF_SETVAR_VADDR, /* of the map `index` of the PD */
+    MKPERF_SETVAR_SIZE,  /* of the region `index` */
+    MKPERF_SETVAR_PADDR, /* of the region `index` */
+    MKPERF_SETVAR_ID,    /* `value`, the id of a channel */
 };
 
 struct mkperf_system_setvar {
@@ -65,33 +68,34 @@ struct mkperf_system_irq {
     int line;
 };
 
-struct mkperf_system_tcb { /* cap_tcb in a cspace: the PD may read and write another's registers */
-    unsigned slot;         /* 1 .. MKPERF_SYSTEM_MAX_SLOT */
-    unsigned pd;           /* index, maybe its own */
+/* cap_tcb in a cspace: the PD may read and write the registers of the PD with index `pd`. */
+struct mkperf_system_tcb {
+    unsigned slot; /* 1 .. MKPERF_SYSTEM_MAX_SLOT */
+    unsigned pd;
     int line;
 };
 
 struct mkperf_system_pd {
     char *name;
     unsigned priority; /* 0 .. 254 */
-    int parent;        /* index of the parent PD, -1 */
-    unsigned child_id; /* with a parent */
+    int parent;        /* index of the parent PD, -1 if it has none */
+    unsigned child_id; /* 0 without a parent */
     bool passive;
-    bool limited; /* its budget is below its period: the kernel may hold it back */
+    bool limited; /* its budget is below its period, so the kernel may throttle it */
     uint64_t stack_size;
     uint64_t budget, period; /* microseconds */
     char *program;           /* path of program_image, as written */
-    char *symbols;           /* its path_for_symbols, NULL */
+    char *symbols;           /* path_for_symbols, NULL if it is not given */
     struct mkperf_system_map *map;
     struct mkperf_system_irq *irq;
     struct mkperf_system_setvar *setvar;
     struct mkperf_system_tcb *tcb;
     unsigned nmaps, nirqs, nsetvars, ntcbs;
-    int cspace;          /* line of its cspace, 0 = none */
+    int cspace;          /* line of the element, 0 if there is none */
     bool smc;            /* may make secure monitor calls */
-    int virtual_machine; /* line of its virtual_machine, 0 = none; what is in it is not kept */
+    int virtual_machine; /* line of the element, 0 if there is none; its content is not kept */
     unsigned cpu;        /* Microkit 2.1 and later; 0 before */
-    uint64_t thread;     /* identity that samples of this PD carry, see mkperf/record.h */
+    uint64_t thread;     /* the identity in samples of this PD (mkperf/record.h) */
     int line;
 };
 
@@ -115,26 +119,27 @@ struct mkperf_system {
     struct mkperf_system_region *region;
     unsigned nchannels;
     struct mkperf_system_channel *channel;
-    const char *beyond; /* the first element or attribute that is read for its form alone, NULL */
+    /* The first element or attribute that was checked for its form and not kept, NULL: none. */
+    const char *beyond;
     int beyond_line;
 };
 
 /*
- * Reads `text` (n bytes, any content) as a .system file; `path` is for messages alone. On success
- * *out is new, to be freed with mkperf_system_free. Errors: MKPERF_ERR_INPUT "path:line: reason".
+ * Reads `text` (n bytes, any content) as a .system file; `path` is used only in messages. On
+ * success *out is new; the caller frees it with mkperf_system_free. Errors: MKPERF_ERR_INPUT "path:line: reason".
  */
 enum mkperf_status mkperf_system_parse(const char *path, const char *text, size_t n,
                                        struct mkperf_system **out, struct mkperf_error *e);
 
-/* The same from the file at `path`. */
+/* Reads the file at `path` as mkperf_system_parse does. */
 enum mkperf_status mkperf_system_load(const char *path, struct mkperf_system **out,
                                       struct mkperf_error *e);
 
 void mkperf_system_free(struct mkperf_system *s);
 
 /*
- * The PD whose samples carry this thread identity; -1 if there is none. A passive child on a
- * caller's scheduling context is found by its id, unless two passive children have that id.
+ * Returns the index of the PD whose samples carry this identity, -1 if there is none. A passive child
+ * on the scheduling context of its caller is found by its child id, unless two have that id.
  */
 int mkperf_system_find(const struct mkperf_system *s, uint64_t thread);
 

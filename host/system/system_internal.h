@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared by the files of this directory: the parser's state until the whole .system file is read,
- * because names may be used before they are defined.
+ * Shared by the files of this directory: the state of reading one .system file. References are kept
+ * until the whole file is read, because names may be used before they are defined.
  */
 #ifndef MKPERF_HOST_SYSTEM_SYSTEM_INTERNAL_H
 #define MKPERF_HOST_SYSTEM_SYSTEM_INTERNAL_H
@@ -10,7 +10,7 @@
 
 #include "system.h"
 
-/* Names whose meaning is looked up at the end, in this order. */
+/* Kinds of references. They are resolved in this order: REFER_ID needs the PDs of REFER_END. */
 enum reference_kind {
     REFER_MAP,    /* map -> region */
     REFER_SETVAR, /* setvar -> region */
@@ -24,29 +24,31 @@ struct references {
     unsigned n;
     struct reference {
         char *name;
-        unsigned pd;   /* whose item it is; or the channel */
-        unsigned item; /* index of the map, setvar or cap_tcb in it; or the channel's end */
+        unsigned owner; /* index of the PD; of the channel for REFER_END and REFER_ID */
+        unsigned item;  /* index of the map, setvar, cap_tcb or channel end in the owner */
         int line;
     } * at;
 };
 
-/* Messages "path:line: ...": the first error is kept, later ones follow from it. */
+/* Where messages say that an error is. Only the first error is kept: others follow from it. */
 struct place {
     const char *path;
     int line;
     struct mkperf_error *e;
     bool failed;
 };
-/* Always returns false. */
+/* attributes.c. Sets the message "path:line: ..." if it is the first error. Always returns false. */
 bool system_error(struct place *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Room for one more in an array that doubles; NULL and an error if there are too many. */
+/* Appends a zeroed item to an array whose room doubles. NULL with an error: it has
+ * MKPERF_SYSTEM_MAX_ITEMS already; `what` names them. */
 void *system_append(struct place *at, void **array, unsigned *n, size_t size, const char *what);
 
+/* Appends a setvar to the PD. False with an error: the symbol is empty or has a setvar already. */
 bool system_add_setvar(struct place *at, struct mkperf_system_pd *pd, const char *symbol,
                        enum mkperf_setvar_kind kind, unsigned index, uint64_t value);
 
-/* Looks up all names, then checks everything that needs the whole system. */
+/* check.c. Resolves all references; then the other checks everything that needs the whole system. */
 bool system_resolve(struct mkperf_system *s, const struct references names[REFERENCE_KINDS],
                     struct place *at);
 bool system_check(const struct mkperf_system *s, struct place *at);
@@ -87,23 +89,24 @@ struct reader {
     unsigned depth;
     enum element open[SYSTEM_MAX_DEPTH];
     int pd_open[SYSTEM_MAX_DEPTH]; /* the innermost PD at each depth, -1 */
-    unsigned ends;                 /* of the channel being read */
+    unsigned ends_read;            /* of the channel that is open */
 };
 
 /*
- * attributes.c: an attribute of the element that begins. After an error, of which the element's
- * function need not know, there is some valid value: "", 0 or the default.
+ * attributes.c: an attribute of the element that begins. After an error they return a valid value ("", 0
+ * or the default), so that the element's function need not check.
  */
-const char *system_attribute(struct reader *r, const char *name); /* NULL: it is not there */
+/* NULL if the element does not have the attribute. */
+const char *system_attribute(struct reader *r, const char *name);
 const char *system_required(struct reader *r, const char *name);
-/* Decimal or 0x hexadecimal, with underscores anywhere; at most max. */
+/* A number from 0 to max, decimal or 0x hexadecimal. Underscores are ignored. */
 uint64_t system_number(struct reader *r, const char *name, uint64_t max);
 uint64_t system_number_or(struct reader *r, const char *name, uint64_t max, uint64_t otherwise);
 bool system_bool_or(struct reader *r, const char *name, bool otherwise);
-/* A copy of a printable text; NULL after an error. */
+/* A new copy of `text`, which must be printable and not empty. NULL after an error. */
 char *system_copy(struct reader *r, const char *name, const char *text);
-/* Remembers that `name` is to be looked up for an item of a PD or channel. */
-void system_refer(struct reader *r, enum reference_kind kind, const char *name, unsigned pd,
+/* Adds a reference, to be resolved at the end of the file. */
+void system_refer(struct reader *r, enum reference_kind kind, const char *name, unsigned owner,
                   unsigned item);
 
 /* elements.c */
@@ -118,9 +121,6 @@ void system_start_vcpu(struct reader *r);
 void system_start_channel(struct reader *r);
 void system_start_end(struct reader *r);
 struct mkperf_system_pd *system_current_pd(struct reader *r);
-
-/* newer.c: elements that Microkit 2.0.1 does not have. */
-void system_beyond(struct reader *r, const char *what);
 void system_start_cspace(struct reader *r);
 void system_start_cap_tcb(struct reader *r);
 void system_start_cap_other(struct reader *r);
