@@ -17,6 +17,7 @@
 #include "link/flight_start.h"
 #include "link/pd_choice.h"
 #include "link/recorder.h"
+#include "model/agreement.h"
 #include "model/cores.h"
 #include "model/figures.h"
 #include "model/only_cores.h"
@@ -25,6 +26,7 @@
 struct record {
     struct mkperf_recorder recorder;    /* first: the options' groups */
     struct mkperf_plausible *plausible; /* in front of the recorder's perfdata */
+    struct mkperf_agreement *agreement; /* in front of that */
     struct mkperf_only_cores only;      /* in front of that: -C where the target samples all */
     volatile int *interrupts;
     bool dump;         /* a flight recording is fetched, nothing started */
@@ -271,7 +273,8 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
         return e->status;
     }
     rec->plausible = mkperf_plausible_new(mkperf_perfdata_sink(r->perfdata), r->symbols);
-    rec->only.to = mkperf_plausible_sink(rec->plausible);
+    rec->agreement = mkperf_agreement_new(mkperf_plausible_sink(rec->plausible), r->symbols);
+    rec->only.to = mkperf_agreement_sink(rec->agreement);
     rec->only.cores = (struct mkperf_cpu_list){.given = rec->recorder.options.configure.cores != 0,
                                                .bits = {rec->recorder.options.configure.cores}};
     mkperf_recorder_decode(r, mkperf_only_cores_sink(&rec->only), rec->recorder.options.command);
@@ -330,6 +333,7 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
 
     if (status == MKPERF_OK) {
         status = finish(rec, receive(rec, e), e);
+        rec->recorder.stream->totals.agreed = *mkperf_agreement_result(rec->agreement);
         mkperf_console_text_end(&rec->recorder.text);
         clear_progress(rec);
         if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT &&
@@ -387,6 +391,7 @@ static void end(void *self)
 {
     struct record *rec = self;
 
+    mkperf_agreement_free(rec->agreement);
     mkperf_plausible_free(rec->plausible);
     mkperf_recorder_free(&rec->recorder);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kprof.h"
+#include "model/agreement.h"
 #include "model/plausible.h"
 #include "perfdata/reader.h"
 #include "raw_capture.h"
@@ -132,9 +133,12 @@ static enum mkperf_status read_checked(int i, const char *path, const struct mkp
                                        const struct mkperf_sink *sink, struct mkperf_error *e)
 {
     struct mkperf_plausible *p = mkperf_plausible_new(*sink, NULL);
-    struct mkperf_sink checked = mkperf_plausible_sink(p);
-    enum mkperf_status status = inputs[i].read(path, in, &checked, e);
+    struct mkperf_sink plausible = mkperf_plausible_sink(p);
+    struct mkperf_agreement *a = mkperf_agreement_new(inputs[i].checked ? plausible : *sink, NULL);
+    struct mkperf_sink agreement = mkperf_agreement_sink(a);
+    enum mkperf_status status = inputs[i].read(path, in, &agreement, e);
 
+    mkperf_agreement_free(a);
     mkperf_plausible_free(p);
     return status;
 }
@@ -153,6 +157,5 @@ enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input
     if (i < 0 || i == INPUTS) {
         return mkperf_sink_finish(sink, e->status, NULL, e);
     }
-    return inputs[i].checked ? read_checked(i, path, in, sink, e)
-                             : inputs[i].read(path, in, sink, e);
+    return read_checked(i, path, in, sink, e);
 }

@@ -62,6 +62,48 @@ static void write_marks(const struct mkperf_totals *t, FILE *out)
     }
 }
 
+/* Whether samples and scheduling events agree about who ran, and the PD that differs most. */
+static void write_agreed(const struct mkperf_totals *t, FILE *out)
+{
+    const struct mkperf_agreed *a = &t->agreed;
+
+    if (a->pd[0] == '\0') {
+        if (a->not [0] != '\0') {
+            fprintf(out, "samples and scheduling events were not compared: %s", a->not );
+        }
+        return;
+    }
+    if (a->contradicted != 0) {
+        fprintf(out, "samples and scheduling events CONTRADICT each other in %" PRIu64 " of ",
+                a->contradicted);
+    } else {
+        fputs("samples and scheduling events agree in all ", out);
+    }
+    fprintf(out,
+            "%" PRIu64 " shares; the largest difference: %s has %.2f %% of core %" PRIu32
+            "'s %stime by samples, %.2f %% by events, standard error %.2f",
+            a->compared, a->pd, (double)a->by_samples_ppm / 1e4, a->core,
+            a->busy_only ? "busy " : "", (double)a->by_events_ppm / 1e4,
+            (double)a->error_ppm / 1e4);
+    if (a->not [0] != '\0') {
+        fprintf(out, "\nanother core was not compared: %s", a->not );
+    }
+}
+
+static void write_agreement(const struct mkperf_totals *t, FILE *out)
+{
+    if (t->agreed.contradicted == 0) {
+        write_agreed(t, out);
+    }
+}
+
+static void write_contradiction(const struct mkperf_totals *t, FILE *out)
+{
+    if (t->agreed.contradicted != 0) {
+        write_agreed(t, out);
+    }
+}
+
 #define AT(member) offsetof(struct mkperf_totals, member)
 #define HEAD(n, ...) [MKPERF_FIGURE_HEAD] = {(n), __VA_ARGS__}
 #define SUMMARY(n, ...) [MKPERF_FIGURE_SUMMARY] = {(n), __VA_ARGS__}
@@ -152,6 +194,15 @@ static const struct mkperf_figure figures[] = {
      {HEAD(SECOND + 17, "unordered", "%n samples of a core came too late for their place in the order of time", NULL),
       SUMMARY(FIRST + 5, "order", "%n samples of a core came too late for their place", NULL),
       JSON(THIRD + 5)}},
+    {"shares_compared", AT(agreed.compared), false, false,
+     {HEAD(SECOND + 18, "checked", NULL, write_agreement),
+      SUMMARY(SECOND + 13, "checked", NULL, write_agreement), JSON(THIRD + 6)}},
+    {"shares_contradicted", AT(agreed.contradicted), false, true,
+     {HEAD(SECOND + 19, "checked", NULL, write_contradiction),
+      SUMMARY(SECOND + 14, "checked", NULL, write_contradiction), JSON(THIRD + 7)}},
+    {"share_by_samples_ppm", AT(agreed.by_samples_ppm), false, false, {JSON(THIRD + 8)}},
+    {"share_by_events_ppm", AT(agreed.by_events_ppm), false, false, {JSON(THIRD + 9)}},
+    {"share_error_ppm", AT(agreed.error_ppm), false, false, {JSON(THIRD + 10)}},
 };
 /* clang-format on */
 enum { FIGURES = sizeof figures / sizeof *figures };

@@ -62,6 +62,7 @@ struct mkperf_pd {
     struct mkperf_build_id build_id; /* of the ELF that ran, if the decoder knows */
     const char *unnamed;             /* why no ELF is used for its addresses, NULL */
     struct mkperf_scheduling scheduling;
+    bool profiler; /* one of mkperf's own: a profiler PD, or a client PD */
 };
 
 struct mkperf_session {
@@ -85,6 +86,7 @@ struct mkperf_session {
     struct mkperf_event event[MKPERF_MODEL_EVENTS];
     unsigned max_frames;
     bool jitter;
+    bool selected;       /* it samples selected PDs; of others there are no samples */
     bool sched;          /* it has scheduling events, and maybe no samples: nevents may be 0 */
     const char *command; /* the command line that recorded it, NULL if unknown */
 };
@@ -193,6 +195,22 @@ struct mkperf_suspect {
         no_call; /* of these: where the ELF has no code; a return address after no call */
 };
 
+/*
+ * Who ran by samples and by scheduling events, agreement.h. A share is a PD's, of the time of a core that is compared.
+ * The rest is of the PD that differs most, as measured by what chance allows.
+ */
+struct mkperf_agreed {
+    uint64_t compared;     /* shares; 0: none */
+    uint64_t contradicted; /* of them: they differ by more than chance allows */
+    uint64_t by_samples_ppm, by_events_ppm;
+    uint64_t error_ppm; /* standard error of the share by samples */
+    uint32_t core;
+    bool busy_only; /* shares are those of its time without idle */
+    double off;     /* above 1: more than chance allows */
+    char pd[MKPERF_MODEL_NAME];
+    char not [MKPERF_MODEL_NAME]; /* why a core, or all, is not compared; "": they are */
+};
+
 /* Totals for a trustworthy head of a report. */
 struct mkperf_totals {
     uint64_t samples;
@@ -223,6 +241,7 @@ struct mkperf_totals {
     uint64_t unordered; /* samples that came too late for their place in the order of cores */
     unsigned ncores;    /* of a target with several; else 0 */
     struct mkperf_core core[MKPERF_MAX_CORES];
+    struct mkperf_agreed agreed;
     unsigned nsuspects; /* the most doubtful samples first */
     struct mkperf_suspect suspect[MKPERF_SUSPECTS];
     bool complete; /* the target's totals at stop agree with what arrived */

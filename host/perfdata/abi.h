@@ -39,6 +39,8 @@
  *       build_id ID HEX         of the program of PD ID; or, if it has none,
  *       content ID HEX          what identifies it then
  *       unnamed ID REASON       why no ELF is used for its addresses
+ *       profiler ID             it is one of mkperf's own PDs
+ *       selected 1              only some PDs were sampled (record --pd)
  *       scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD
  *                               as its .system file says; microseconds
  *
@@ -57,6 +59,8 @@
  *       core N STATE SAMPLES LATE_EVENTS BEGAN_NS ENDED_NS LOST_RING .. LOST_CHAIN LATE_ANSWERS
  *                               of each core, if there are several: struct mkperf_core
  *       overwritten, looks_us, unread, unordered
+ *       shares_compared, shares_contradicted, share_by_samples_ppm, share_by_events_ppm, share_error_ppm
+ *                               struct mkperf_agreed; readers compare again
  *       sched_events, sched_lost_ring, sched_lost_output, sched_lost_link, sched_lost_transit,
  *       sched_lost_code, sched_overwritten
  *                               scheduling events

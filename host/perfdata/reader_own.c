@@ -150,6 +150,18 @@ static bool program_line(struct perfin_session *s, const char *key, const char *
     return true;
 }
 
+/* profiler ID, behind the PD's own line. */
+static bool profiler_line(struct perfin_session *s, const char *text)
+{
+    unsigned long id = strtoul(text, NULL, 10);
+    int64_t index = id < MKPERF_PERFDATA_PDS ? perfin_process_of(s, (uint32_t)id + 1) : -1;
+
+    if (index >= 0) {
+        s->process[index].profiler = true;
+    }
+    return index >= 0 || id >= MKPERF_PERFDATA_PDS;
+}
+
 /* scheduling ID PRIORITY PASSIVE CPU BUDGET PERIOD, behind the PD's own line. */
 static bool scheduling_line(struct perfin_session *s, const char *text)
 {
@@ -202,6 +214,10 @@ static bool session_line(struct perfin_session *s, const char *key, const char *
         m->max_frames = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "jitter") == 0) {
         m->jitter = value[0] == '1';
+    } else if (strcmp(key, "selected") == 0) {
+        m->selected = value[0] == '1';
+    } else if (strcmp(key, "profiler") == 0) {
+        return profiler_line(s, value);
     } else if (strcmp(key, "scheduling") == 0) {
         return scheduling_line(s, value);
     } else if (strcmp(key, "event") == 0) {

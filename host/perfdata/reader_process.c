@@ -32,6 +32,7 @@ enum mkperf_status perfin_pd_of(struct perfin_reader *r, uint32_t pid, uint32_t 
                                               .build_id = p->build_id,
                                               .parent = p->parent,
                                               .unnamed = p->unnamed,
+                                              .profiler = p->profiler,
                                               .scheduling = p->scheduling},
                           r->e);
 }

@@ -17,6 +17,7 @@ struct perfin_process {
     uint32_t pid;
     bool announced; /* announced to the sink: name and ELF are final */
     uint64_t thread;
+    bool profiler;   /* one of mkperf's own */
     bool has_thread; /* from the session, not guessed */
     char *name, *elf, *parent, *unnamed;
     struct mkperf_build_id build_id; /* of its program */

@@ -264,6 +264,9 @@ static void write_about(struct mkperf_perfdata *w)
     if (s->core_mask != 0) {
         fprintf(w->about, "core_mask %x\n", s->core_mask);
     }
+    if (s->selected) {
+        fprintf(w->about, "selected 1\n");
+    }
     if (s->image != NULL) {
         write_text(w->about, "image", s->image);
     } else if (s->unverified != NULL) {
@@ -292,6 +295,9 @@ void perfdata_write_pd(struct mkperf_perfdata *w, const struct mkperf_pd *pd,
         const struct mkperf_scheduling *s = &pd->scheduling;
         fprintf(w->about, "scheduling %u %u %d %u %llu %llu\n", pd->id, s->priority, s->passive,
                 s->cpu, (unsigned long long)s->budget_us, (unsigned long long)s->period_us);
+    }
+    if (pd->profiler) {
+        fprintf(w->about, "profiler %u\n", pd->id);
     }
     if (pd->unnamed != NULL) {
         snprintf(key, sizeof key, "unnamed %u", pd->id);

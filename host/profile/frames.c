@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/xalloc.h"
 #include "cost.h"
+#include "import/input.h"
 #include "perfdata/reader.h"
 
 const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)
@@ -53,6 +54,7 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
                                       const char *path, bool with_line,
                                       const struct report_names *names, struct mkperf_error *e)
 {
+    const struct mkperf_input in = {.from = "perf"};
     struct mkperf_sink sink = mkperf_profile_sink(profile);
     enum mkperf_status status;
 
@@ -62,7 +64,7 @@ enum mkperf_status mkperf_frames_read(struct mkperf_frames *f, struct mkperf_pro
         return e->status;
     }
     mkperf_progress_begin(strcmp(path, "-") == 0 ? "standard input" : path);
-    status = mkperf_perfdata_read(path, &sink, e);
+    status = mkperf_input_read(path, &in, &sink, e);
     mkperf_progress_end();
     return status == MKPERF_OK && names != NULL
                ? report_check_names(profile, path, names->pd, names->event, e)

@@ -8,6 +8,7 @@
 
 #include "base/xalloc.h"
 #include "blocked.h"
+#include "model/agreement.h"
 
 enum { PAGE = 4096 };
 
@@ -77,9 +78,7 @@ enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf
     p->parent = mkperf_xstrdup(pd->parent);
     p->problem = mkperf_xstrdup(pd->unnamed);
     p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
-    p->profiler = p->module != NULL &&
-                  (mkperf_symbol_address(p->module, "mkperf_drain_ring") != 0 ||
-                   mkperf_symbol_address(p->module, "mkperf_client_pump") != 0);
+    p->profiler = pd->profiler || mkperf_module_is_profiler(p->module);
     return MKPERF_OK;
 }
 

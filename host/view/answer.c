@@ -13,8 +13,8 @@
 
 #include "base/xalloc.h"
 #include "export/formats.h"
+#include "import/input.h"
 #include "page/assets.h"
-#include "perfdata/reader.h"
 
 static const char own_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
                                  "'self' data:; connect-src 'self'; "
@@ -146,6 +146,7 @@ static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
 {
     char dir[] = "/tmp/mkperf-view-XXXXXX", path[sizeof dir + 16];
     struct mkperf_export x = {.path = path};
+    const struct mkperf_input in = {.from = "perf"};
     struct mkperf_output out;
     struct mkperf_error e;
     int fd = -1;
@@ -155,7 +156,7 @@ static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
     }
     snprintf(path, sizeof path, "%s/profile", dir);
     if (mkperf_format_open(mkperf_format_by_name("speedscope"), &x, &out, &e) == MKPERF_OK) {
-        if (mkperf_perfdata_read(s->path, &out.sink, &e) == MKPERF_OK) {
+        if (mkperf_input_read(s->path, &in, &out.sink, &e) == MKPERF_OK) {
             fd = open(path, O_RDONLY | O_CLOEXEC);
         }
         mkperf_output_free(&out);

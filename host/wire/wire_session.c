@@ -87,6 +87,7 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
     s->session.nevents = s->began ? s->session.nevents : 0;
     s->session.max_frames = session.max_frames;
     s->session.jitter = session.jitter;
+    s->session.selected |= m->selected;
     s->session.core_mask = m->cores & ((1U << MKPERF_MAX_CORES) - 1);
     if (!s->began) {
         s->session.sched = session.sched;

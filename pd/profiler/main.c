@@ -118,6 +118,7 @@ static void fill_session(const struct mkperf_profiler *p)
         .latency = p->plan.latency && !p->ticks.on,
         .off_cpu = p->plan.off_cpu && !p->ticks.on,
         .cores = p->cores > 1 ? p->plan.cores : 0,
+        .selected = p->plan.filters != 0,
         .source = p->ticks.on ? mkperf_SampleSource_SOURCE_TIMER : mkperf_SampleSource_SOURCE_HOOK,
     };
     for (unsigned i = 0; i < p->plan.events; i++) {

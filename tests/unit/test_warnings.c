@@ -65,6 +65,7 @@ static void fill(void)
         .off_cpu_unpaired = 109,
         .overwritten = 110,
         .unordered = 111,
+        .agreed = {.not = "too few samples"}, /* which readers find again */
         .first_ns = 1000000,
         .last_ns = 2000000,
         .ncores = 2,
@@ -152,6 +153,7 @@ static void listed(void **state)
         "blocked: 109 samples",
         "callers: of 1 samples (50.00 %) in other PDs",
         "unordered: 111 samples",
+        "checked: samples and scheduling events were not compared: too few samples",
         "event cycles multiplexed: counted 25.00 % of the time",
         "no matching totals from the target",
     };

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see agreement.h. */
+#include "agreement.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/percent.h"
+#include "base/xalloc.h"
+#include "figures.h"
+
+static const double FALSE_ALARM = 1e-4; /* of a whole recording, at most */
+static const double EXCESS = 1.8;       /* of the variance, above that of independent samples */
+static const double SWITCH_NS =
+    200; /* of a switch, that samples and events may count differently */
+static const double UNKNOWN_MAX =
+    0.25; /* of the time or of the samples; with more, nothing is compared */
+enum {
+    LEAST_SAMPLES = 100, /* of a core */
+    ENDS = 2,            /* the first and the last interval are partly outside of the recording */
+};
+#define NONE UINT32_MAX
+
+/* A PD on a core. */
+struct cell {
+    uint32_t core, pd;
+    double weight, squares;
+    uint64_t samples, ns, switches;
+};
+
+struct core {
+    uint32_t running; /* cell; NONE: not known */
+    uint64_t since, last, unknown_ns;
+    double heaviest; /* weight of a sample */
+};
+
+struct pd {
+    char *name;
+    bool idle, profiler;
+};
+
+struct mkperf_agreement {
+    struct mkperf_sink to; /* first: it relays */
+    struct mkperf_symbols *symbols, *own;
+    bool on, selected;
+    uint32_t event;
+    struct mkperf_hash keys; /* of cells: core and PD */
+    struct cell *cell;
+    uint32_t cell_room;
+    struct core *core;
+    uint32_t ncores, core_room;
+    struct pd *pd;
+    uint32_t npds, pd_room;
+    struct mkperf_agreed agreed;
+};
+
+/* A core's sums over the PDs that are compared. */
+struct base {
+    double weight, squares, ns, unknown;
+    uint64_t samples, shares; /* shares 0: nothing is compared */
+    bool idle;                /* is in it */
+};
+
+bool mkperf_module_is_profiler(struct mkperf_module *module)
+{
+    return module != NULL && (mkperf_symbol_address(module, "mkperf_drain_ring") != 0 ||
+                              mkperf_symbol_address(module, "mkperf_client_pump") != 0);
+}
+
+struct mkperf_agreement *mkperf_agreement_new(struct mkperf_sink to, struct mkperf_symbols *symbols)
+{
+    struct mkperf_agreement *a = mkperf_xcalloc(1, sizeof *a);
+
+    a->to = to;
+    a->own = symbols == NULL ? mkperf_symbols_new() : NULL;
+    a->symbols = symbols != NULL ? symbols : a->own;
+    return a;
+}
+
+void mkperf_agreement_free(struct mkperf_agreement *a)
+{
+    if (a == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < a->npds; i++) {
+        free(a->pd[i].name);
+    }
+    mkperf_hash_free(&a->keys);
+    free(a->cell);
+    free(a->core);
+    free(a->pd);
+    mkperf_symbols_free(a->own);
+    free(a);
+}
+
+const struct mkperf_agreed *mkperf_agreement_result(const struct mkperf_agreement *a)
+{
+    return &a->agreed;
+}
+
+/* The first event that counts time, in both modes. */
+static bool find_event(struct mkperf_agreement *a, const struct mkperf_session *s)
+{
+    for (a->event = 0; a->event < s->nevents; a->event++) {
+        const struct mkperf_event *v = &s->event[a->event];
+
+        if ((strcmp(v->name, "cycles") == 0 || strcmp(v->name, "cpu-cycles") == 0) && v->user &&
+            v->kernel && !v->read) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum mkperf_status on_begin(void *self, const struct mkperf_session *session,
+                                   struct mkperf_error *e)
+{
+    struct mkperf_agreement *a = self;
+
+    a->on = session->sched && find_event(a, session);
+    a->selected = session->selected;
+    if (session->sched && session->nevents != 0 && !a->on) {
+        snprintf(a->agreed.not, sizeof a->agreed.not, "cycles were not sampled in both modes");
+    }
+    mkperf_symbols_expect(a->symbols, session->arch);
+    return mkperf_sink_begin(&a->to, session, e);
+}
+
+static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct mkperf_error *e)
+{
+    struct mkperf_agreement *a = self;
+    struct mkperf_module *module = NULL;
+    struct mkperf_pd marked = *pd;
+    struct mkperf_error ignored; /* why it cannot be opened is reported where names are looked up */
+
+    MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
+    a->npds = pd->id >= a->npds ? pd->id + 1 : a->npds;
+    if (a->on && !pd->profiler && pd->elf != NULL &&
+        mkperf_symbols_recorded(a->symbols, pd->elf, &pd->build_id, &module, &ignored) ==
+            MKPERF_OK) {
+        marked.profiler = mkperf_module_is_profiler(module);
+    }
+    free(a->pd[pd->id].name);
+    a->pd[pd->id] = (struct pd){.name = mkperf_xstrdup(pd->name),
+                                .idle = pd->thread == MKPERF_THREAD_IDLE,
+                                .profiler = marked.profiler};
+    return mkperf_sink_pd(&a->to, &marked, e);
+}
+
+static struct core *core_of(struct mkperf_agreement *a, uint32_t core)
+{
+    MKPERF_GROW(a->core, a->core_room, (size_t)core + 1);
+    for (; a->ncores <= core; a->ncores++) {
+        a->core[a->ncores] = (struct core){.running = NONE};
+    }
+    return &a->core[core];
+}
+
+/* The number of a PD's cell. */
+static uint32_t cell_of(struct mkperf_agreement *a, uint32_t core, uint32_t pd)
+{
+    const uint64_t key = (uint64_t)core << 32 | pd;
+    uint32_t at = mkperf_hash_number(&a->keys, &key, 1);
+
+    MKPERF_GROW(a->cell, a->cell_room, a->keys.count);
+    a->cell[at].core = core;
+    a->cell[at].pd = pd;
+    return at;
+}
+
+static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
+                                    struct mkperf_error *e)
+{
+    struct mkperf_agreement *a = self;
+
+    if (a->on && s->event == a->event && s->core < MKPERF_MODEL_CORES && s->pd < a->npds) {
+        struct core *c = core_of(a, s->core);
+
+        c->last = s->time_ns > c->last ? s->time_ns : c->last;
+        if (c->running != NONE) {
+            struct cell *cell = &a->cell[cell_of(a, s->core, s->pd)];
+            double weight = (double)s->period;
+
+            cell->samples++;
+            cell->weight += weight;
+            cell->squares += weight * weight;
+            c->heaviest = weight > c->heaviest ? weight : c->heaviest;
+        }
+    }
+    return mkperf_sink_sample(&a->to, s, e);
+}
+
+/* The thread that runs on a core has run until `now`. */
+static void charge(struct mkperf_agreement *a, uint32_t core, uint64_t now)
+{
+    struct core *c = &a->core[core];
+
+    if (now > c->since) {
+        if (c->running != NONE) {
+            a->cell[c->running].ns += now - c->since;
+        }
+        c->since = now;
+    }
+}
+
+static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, struct mkperf_error *e)
+{
+    struct mkperf_agreement *a = self;
+
+    if (a->on && s->core < MKPERF_MODEL_CORES) {
+        struct core *c = core_of(a, s->core);
+
+        c->last = s->time_ns > c->last ? s->time_ns : c->last;
+        if (s->kind == MKPERF_SCHED_GAP) {
+            charge(a, s->core, s->since_ns);
+            c->unknown_ns += c->running != NONE && s->time_ns > c->since ? s->time_ns - c->since
+                                                                         : 0;
+            c->running = NONE;
+        } else if (s->kind == MKPERF_SCHED_SWITCH && s->to < a->npds) {
+            charge(a, s->core, s->time_ns);
+            if (c->running != NONE) {
+                a->cell[c->running].switches++;
+            }
+            c->running = cell_of(a, s->core, s->to);
+        }
+    }
+    return mkperf_sink_sched(&a->to, s, e);
+}
+
+/* Whether a cell belongs to what is compared of a core; idle: that has idle in it. */
+static bool is_compared(const struct mkperf_agreement *a, const struct cell *cell, uint32_t core,
+                        bool idle)
+{
+    const struct pd *pd = &a->pd[cell->pd];
+
+    return cell->core == core && !pd->profiler && (!pd->idle || idle) &&
+           (!a->selected || cell->samples != 0);
+}
+
+static struct base sum(const struct mkperf_agreement *a, uint32_t core, bool idle)
+{
+    struct base b = {.idle = idle};
+
+    for (uint32_t i = 0; i < a->keys.count; i++) {
+        const struct cell *cell = &a->cell[i];
+
+        if (is_compared(a, cell, core, idle)) {
+            b.shares++;
+            b.samples += cell->samples;
+            b.weight += cell->weight;
+            b.squares += cell->squares;
+            b.ns += (double)cell->ns;
+        }
+    }
+    return b;
+}
+
+/* The part of a core's time or samples that may be anybody's. */
+static double unknown_of(const struct mkperf_agreement *a, uint32_t core,
+                         const struct mkperf_totals *t)
+{
+    bool by_core = core < t->ncores;
+    double lost = (double)mkperf_lost_sum(by_core ? t->core[core].lost : t->lost);
+    double samples = (double)(by_core ? t->core[core].samples : t->samples);
+    double late = (double)(by_core ? t->core[core].late_events : t->late_events);
+    double gaps = (double)a->core[core].unknown_ns, ns = 0, weight = 0;
+
+    for (uint32_t i = 0; i < a->keys.count; i++) {
+        if (a->cell[i].core == core) {
+            ns += (double)a->cell[i].ns;
+            weight += a->cell[i].weight;
+        }
+    }
+    return gaps / (ns + gaps + 1) + (lost + (double)t->unordered) / (samples + lost + 1) +
+           late / (weight + 1);
+}
+
+static struct base base_of(struct mkperf_agreement *a, uint32_t core, const struct mkperf_totals *t)
+{
+    struct base all = sum(a, core, true), busy = sum(a, core, false), b = all;
+
+    if (2 * (all.weight - busy.weight) * busy.ns < busy.weight * (all.ns - busy.ns)) {
+        b = busy; /* idle has less than half of the samples that its time would have */
+    }
+    b.unknown = unknown_of(a, core, t);
+    const char *why = b.samples < LEAST_SAMPLES || b.ns <= 0 ? "too few samples"
+                      : b.unknown > UNKNOWN_MAX              ? "too much is lost"
+                                                             : NULL;
+    if (why != NULL) {
+        snprintf(a->agreed.not, sizeof a->agreed.not, "%s", why);
+        b.shares = 0;
+    }
+    return b;
+}
+
+/* Compares a PD's shares of a core; m: how many are compared in all. */
+static void compare(struct mkperf_agreement *a, const struct base *b, const struct cell *cell,
+                    double m)
+{
+    struct mkperf_agreed *to = &a->agreed;
+    double p = (double)cell->ns / b->ns, share = cell->weight / b->weight;
+    double n = b->weight * b->weight / b->squares, l = log(2 * m / FALSE_ALARM);
+    double error = sqrt(p * (1 - p) / n), heaviest = a->core[cell->core].heaviest / b->weight;
+    double may = error * sqrt(2 * EXCESS * l) + (l / 3 + ENDS) * heaviest + b->unknown +
+                 SWITCH_NS * (double)cell->switches / b->ns;
+    double off = fabs(share - p) / may;
+
+    to->compared++;
+    to->contradicted += off > 1;
+    if (off >= to->off) {
+        to->off = off;
+        to->core = cell->core;
+        to->by_samples_ppm = (uint64_t)(share * 1e6 + 0.5);
+        to->by_events_ppm = (uint64_t)(p * 1e6 + 0.5);
+        to->error_ppm = (uint64_t)(error * 1e6 + 0.5);
+        to->busy_only = !b->idle;
+        snprintf(to->pd, sizeof to->pd, "%s", a->pd[cell->pd].name);
+    }
+}
+
+static void compare_all(struct mkperf_agreement *a, const struct mkperf_totals *t)
+{
+    struct base *base = mkperf_xcalloc((size_t)a->ncores + 1, sizeof *base);
+    double m = 0;
+
+    if (a->ncores == 0) {
+        snprintf(a->agreed.not, sizeof a->agreed.not, "too few samples");
+    }
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        charge(a, core, a->core[core].last);
+        base[core] = base_of(a, core, t);
+        m += (double)base[core].shares;
+    }
+    for (uint32_t i = 0; i < a->keys.count; i++) {
+        const struct base *b = &base[a->cell[i].core];
+
+        if (b->shares != 0 && is_compared(a, &a->cell[i], a->cell[i].core, b->idle)) {
+            compare(a, b, &a->cell[i], m);
+        }
+    }
+    free(base);
+}
+
+static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_agreement *a = self;
+    struct mkperf_totals more = *totals;
+
+    if (a->on) {
+        compare_all(a, totals);
+    }
+    more.agreed = a->agreed;
+    return mkperf_sink_end(&a->to, &more, e);
+}
+
+struct mkperf_sink mkperf_agreement_sink(struct mkperf_agreement *a)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "agreement",
+        .reads = true,
+        .relays = true,
+        .begin = on_begin,
+        .pd = on_pd,
+        .sample = on_sample,
+        .sched = on_sched,
+        .end = on_end,
+    };
+
+    return (struct mkperf_sink){
+        .ops = &ops, .self = a, .leaves_only = a->to.leaves_only, .every_pd = a->to.every_pd};
+}

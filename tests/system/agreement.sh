@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A recording is compared with itself: samples and scheduling events agree in each of ten recordings of the demo. One of
+# which samples were moved to another PD is named in every output. For 2 to 7
+# shares, samples that are independent of each other must be 6.2 standard errors off to be named (host/model/agreement.h):
+# with eleven recordings less than once in 10^7. Environment: B and MKPERF.
+set -u
+NAME=agreement
+. tests/system/lib.sh
+. tests/system/lib-demo.sh
+
+cat >"$D/ten" <<'END'
+for i in 0 1 2 3 4 5 6 7 8 9; do
+    $MKPERF record -t $T --sched -e cycles -F 2000 --duration 0.3 $system -o $D/$i.data 2>$D/$i.log || exit 1
+done
+END
+export D system
+check "twelve recordings" scripts/qemu-talk "$D" 'sh $D/ten' \
+    '$MKPERF record -t $T --sched -e cycles -F 2000 --duration 0.3 --pd known,requester $system -o $D/pd.data 2>$D/pd.log' \
+    '$MKPERF record -t $T --sched -e cycles:u -F 2000 --duration 0.1 $system -o $D/user.data 2>$D/user.log'
+
+agree() {
+    grep -h '^  checked' "$D"/[0-9].log
+    [ "$(grep -h '^  checked samples and scheduling events agree in all [567] shares; ' "$D"/[0-9].log | wc -l)" = 10 ]
+}
+check "samples and scheduling events agree in ten of ten recordings" agree
+check "--pd: the selected PDs are compared" contains "$D/pd.log" '^  checked .* agree in all 2 shares'
+check "one mode only: not compared, with the reason" contains "$D/user.log" \
+    '^  checked .* were not compared: cycles were not sampled in both modes'
+
+# outputs NAME WORDS: the head of reports and the warnings of formats have the line, with WORDS.
+outputs() {
+    for look in "report --stdio -i" latency; do
+        "$MKPERF" $look "$D/$1.data" >"$D/head" 2>&1
+        contains "$D/head" "^# checked .*$2" || return 1
+    done
+    for format in jsonl csv speedscope; do
+        "$MKPERF" convert -q "$D/$1.data" --to "$format" -o "$D/out" || return 1
+        contains "$D/out" "checked: samples and scheduling events $2" || return 1
+    done
+}
+check "the line in all outputs" outputs 0 "agree in all"
+
+# Every second sample of `known` becomes one of the requester.
+spoil() {
+    "$MKPERF" convert -q "$D/0.data" --to jsonl -o "$D/0.jsonl" || return 1
+    python3 - "$D/0.data" "$D/spoiled.data" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, size = struct.unpack_from("<QQ", data, 40)
+pid, moved, end = {}, 0, at + size
+while at < end:
+    kind, _, n = struct.unpack_from("<IHH", data, at)
+    if kind == 3: # COMM
+        pid[bytes(data[at + 16:at + n]).split(b"\0")[0]] = struct.unpack_from("<I", data, at + 8)[0]
+    elif kind == 9 and struct.unpack_from("<Q", data, at + 8)[0] == 1: # of cycles: id, ip, pid, tid
+        if struct.unpack_from("<I", data, at + 24)[0] == pid[b"known"]:
+            moved += 1
+            if moved % 2:
+                struct.pack_into("<II", data, at + 24, pid[b"requester"], pid[b"requester"])
+    at += n
+assert moved > 50, moved
+open(sys.argv[2], "wb").write(data)
+END
+}
+check "samples are moved to another PD" spoil
+check "the spoiled recording is named in all outputs" outputs spoiled "CONTRADICT each other in 2 of"
+named() {
+    "$MKPERF" convert -q "$D/spoiled.data" --to jsonl -o "$D/spoiled.jsonl" &&
+        contains "$D/spoiled.jsonl" 'largest difference: requester has' '"shares_contradicted":2' &&
+        contains "$D/0.jsonl" '"shares_contradicted":0'
+}
+check "with the PD and the number" named
