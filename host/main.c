@@ -5,6 +5,7 @@
  * Exit status: enum mkperf_status.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/process.h"
@@ -25,6 +26,11 @@ int main(int argc, char **argv)
     mkperf_process_init();
     if (c != NULL) {
         return mkperf_command_main(c, argc, argv);
+    }
+    if (argc > 2 && strcmp(argv[1], "--buildid-dir") == 0) { /* as perf */
+        setenv("PERF_BUILDID_DIR", argv[2], 1);
+        argc -= 2;
+        argv += 2;
     }
     if (argc < 2) {
         mkperf_help_overview(stderr);

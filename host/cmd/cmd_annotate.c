@@ -19,6 +19,7 @@ struct command {
     struct report_names names;
     struct annotate_style style;
     struct report_filter filter;
+    struct mkperf_elf_search elfs;
 };
 
 static const struct mkperf_option options[] = {
@@ -111,7 +112,7 @@ static enum mkperf_status print_all(const struct command *c, struct mkperf_frame
 static enum mkperf_status run(void *self, const struct mkperf_args *args, struct mkperf_error *e)
 {
     struct command *c = self;
-    struct mkperf_profile p = {.filter = c->filter};
+    struct mkperf_profile p = {.filter = c->filter, .places = {.search = c->elfs}};
     struct mkperf_frames f;
     enum mkperf_status status;
 
@@ -142,6 +143,7 @@ const struct mkperf_command mkperf_annotate_command = {
                 {&group, 0},
                 {&report_names_options, offsetof(struct command, names)},
                 {&report_filter_options, offsetof(struct command, filter)},
+                {&report_elf_options, offsetof(struct command, elfs)},
                 {&mkperf_colour_options, offsetof(struct command, colour)}},
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,

@@ -28,6 +28,7 @@ static const char timer_event[] = "timer"; /* has no kernel time, docs/stock.md 
 struct command {
     const char *path[SIDES];
     struct report_names names;
+    struct mkperf_elf_search elfs;
     double confidence, limit;
     enum { BY_GROWTH, BY_CHANGE } order;
     enum mkperf_colour colour;
@@ -378,6 +379,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
 
     for (int side = SIDE_A; side < SIDES && status == MKPERF_OK; side++) {
         c->path[side] = args->operand[side];
+        d.profile[side].places.search = c->elfs;
         d.profile[side].cores = report_columns_have(&c->keys, REPORT_SORT_CORE);
         status = mkperf_frames_read(&d.frames[side], &d.profile[side], c->path[side], with_line,
                                     NULL, e);
@@ -408,7 +410,8 @@ const struct mkperf_command mkperf_diff_command = {
         "Rows marked ~ may be chance. Percentages are of the event's period sum over all PDs.",
     .options = {{&group, 0},
                 {&report_names_options, offsetof(struct command, names)},
-                {&mkperf_colour_options, offsetof(struct command, colour)}},
+                {&mkperf_colour_options, offsetof(struct command, colour)},
+                {&report_elf_options, offsetof(struct command, elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_min = SIDES,
     .operands_max = SIDES,

@@ -34,6 +34,7 @@ struct command {
     struct report_options report;
     struct report_names names;
     struct report_filter filter;
+    struct mkperf_elf_search elfs;
 };
 
 static const uint64_t QUANTUM_NS = 100000000; /* as perf's */
@@ -324,7 +325,8 @@ static enum mkperf_status run_profile(void *self, struct mkperf_error *e)
                                .slices = {.quantum_ns = !sliced              ? 0
                                                         : c->quantum_ns != 0 ? c->quantum_ns
                                                                              : QUANTUM_NS},
-                               .filter = c->filter};
+                               .filter = c->filter,
+                               .places = {.search = c->elfs}};
     struct mkperf_frames f;
     bool with_line = report_columns_have(keys, REPORT_SORT_LINE);
 
@@ -408,6 +410,7 @@ const struct mkperf_command mkperf_report_command = {
                 {&group, 0},
                 {&report_names_options, offsetof(struct command, names)},
                 {&report_filter_options, offsetof(struct command, filter)},
+                {&report_elf_options, offsetof(struct command, elfs)},
                 {&mkperf_colour_options, offsetof(struct command, colour)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,

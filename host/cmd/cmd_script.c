@@ -40,6 +40,7 @@ struct command {
     bool flat, ns;
     struct report_names names;
     struct report_filter filter;
+    struct mkperf_elf_search elfs;
     int event_width;
 };
 
@@ -219,7 +220,8 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     struct command *c = self;
 
     c->input = args->n > 0 ? args->operand[0] : c->input;
-    struct mkperf_profile p = {.cores = true, .times = true, .filter = c->filter};
+    struct mkperf_profile p = {
+        .cores = true, .times = true, .filter = c->filter, .places = {.search = c->elfs}};
     struct mkperf_frames f;
     enum mkperf_status status = mkperf_frames_read(&f, &p, c->input, false, &c->names, e);
 
@@ -245,7 +247,8 @@ const struct mkperf_command mkperf_script_command = {
     .options = {{&report_input_options, offsetof(struct command, input)},
                 {&group, 0},
                 {&report_names_options, offsetof(struct command, names)},
-                {&report_filter_options, offsetof(struct command, filter)}},
+                {&report_filter_options, offsetof(struct command, filter)},
+                {&report_elf_options, offsetof(struct command, elfs)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,

@@ -25,6 +25,7 @@ struct command {
     volatile int *interrupts;
     struct view_shown shown[2]; /* the recording, and the one before */
     struct view_live live;      /* with -t instead */
+    struct mkperf_elf_search elfs;
 };
 
 static const struct mkperf_option options[] = {
@@ -136,6 +137,7 @@ static enum mkperf_status serve(struct command *c, const char *speedscope, struc
                             .self = c,
                             .path = is_live(c) ? NULL : c->input,
                             .speedscope = speedscope,
+                            .elfs = c->elfs,
                             .port = (uint16_t)c->port};
 
     if (view_server_start(&s, e) == MKPERF_OK) {
@@ -157,11 +159,12 @@ static enum mkperf_status show(struct command *c, struct mkperf_error *e)
     const char *speedscope;
 
     if (choose_speedscope(c, found, &speedscope, e) != MKPERF_OK ||
-        view_shown_read(&c->shown[0], c->input, speedscope != NULL, e) != MKPERF_OK) {
+        view_shown_read(&c->shown[0], c->input, &c->elfs, speedscope != NULL, e) != MKPERF_OK) {
         return e->status;
     }
     mkperf_frames_warn(&c->shown[0].frames, stderr);
-    if (c->base != NULL && view_shown_read(&c->shown[1], c->base, false, e) != MKPERF_OK) {
+    if (c->base != NULL &&
+        view_shown_read(&c->shown[1], c->base, &c->elfs, false, e) != MKPERF_OK) {
         return e->status;
     }
     return serve(c, speedscope, e);
@@ -188,6 +191,7 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
         return e->status;
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
+    c->elfs.elf_path = c->live.recorder.options.elf_path;
     c->interrupts = c->live.interrupts = mkperf_process_interrupts();
     status = is_live(c) ? serve(c, NULL, e) : show(c, e);
     view_shown_free(&c->shown[0]);
@@ -230,7 +234,8 @@ const struct mkperf_command mkperf_view_command = {
                 {&mkperf_kernel_options, offsetof(struct command, live.recorder.options)},
                 {&mkperf_watch_options, offsetof(struct command, live.recorder.options.link)},
                 {&mkperf_control_options, offsetof(struct command, live.recorder.options.link)},
-                {&mkperf_reconnect_options, offsetof(struct command, live.recorder.options.link)}},
+                {&mkperf_reconnect_options, offsetof(struct command, live.recorder.options.link)},
+                {&report_symfs_options, offsetof(struct command, elfs)}},
     .sections = {{.title = "TARGET is one of", .list = mkperf_target_help}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,

@@ -76,6 +76,7 @@ static enum mkperf_status read_base(struct mkperf_conversion *c, struct mkperf_p
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "--diff is for flame graphs and pages");
     }
     in.from = NULL;
+    base->places.search = c->out.elfs;
     base->places.inlined = !page && !c->out.no_inlined;
     base->cores = base->times = page;
     c->out.base = base;
@@ -140,6 +141,7 @@ enum mkperf_status mkperf_conversion_run(struct mkperf_conversion *c, struct mkp
     struct mkperf_profile base = {.cores = false};
 
     c->out.input = strcmp(c->input, "-") == 0 ? "standard input" : c->input;
+    c->out.elfs.elf_path = c->in.elf_path;
     c->in.warn = warn;
     c->in.self = c;
     c->out.warnings = open_warnings();

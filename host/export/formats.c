@@ -29,6 +29,7 @@ static enum mkperf_status perfdata_open(const struct mkperf_export *x, struct mk
     struct perfdata_output *o = mkperf_xcalloc(1, sizeof *o);
 
     o->symbols = mkperf_symbols_new();
+    mkperf_symbols_search(o->symbols, &x->elfs);
     if (mkperf_perfdata_new(x->path, o->symbols, &o->writer, e) != MKPERF_OK) {
         perfdata_free(o);
         return e->status;
@@ -145,6 +146,7 @@ enum mkperf_status mkperf_format_open(const struct mkperf_format *f, const struc
     o->profile.edges = f->keep & MKPERF_KEEP_EDGES;
     o->profile.keep_schedule = f->keep & MKPERF_KEEP_SCHEDULE;
     o->profile.off_cpu = x->event != NULL && strcmp(x->event, MKPERF_OFF_CPU_EVENT) == 0;
+    o->profile.places.search = x->elfs;
     o->profile.places.inlined = !x->no_inlined && !(f->keep & MKPERF_KEEP_SYMBOLS);
     o->profile.whole = profiled_whole;
     o->profile.self = o;

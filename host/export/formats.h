@@ -21,7 +21,8 @@ struct mkperf_export { /* a user's options for an output; strings live as long a
     bool idle;         /* flame graph: idle is drawn */
     struct mkperf_profile *base; /* flame graph: compare with this profile, NULL */
     const char *base_name;       /* and its name */
-    FILE *warnings;              /* ELFs that are missing and the like; NULL: nowhere */
+    struct mkperf_elf_search elfs;
+    FILE *warnings; /* ELFs that are missing and the like; NULL: nowhere */
 };
 
 /* An output being written. */

@@ -67,6 +67,7 @@ enum mkperf_status mkperf_streamed_open(const struct mkperf_export *x, size_t si
     struct mkperf_streamed *s = mkperf_xcalloc(1, size);
 
     s->export = *x;
+    s->places.search = x->elfs;
     s->places.inlined = !x->no_inlined;
     if (mkperf_textout_open(&s->text, x->path, e) != MKPERF_OK) {
         free(s);

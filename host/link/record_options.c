@@ -258,6 +258,16 @@ static const struct mkperf_option output_options[] = {
      MKPERF_TAKES(FILE, "FILE"),
      .help = "keep the line's bytes too, for -t file:FILE",
      .store = MKPERF_TEXT(struct mkperf_record_options, raw)},
+    {.id = 'N',
+     .name = "no-buildid-cache",
+     .help =
+         "keep no copies of the ELFs; without it they are kept in ~/.debug, perf's cache, so that "
+         "the recording has names after the programs are built again",
+     .store = MKPERF_SETS(struct mkperf_record_options, keep_no_elfs)},
+    {.id = 'B',
+     .name = "no-buildid",
+     .help = "as -N; the build ids are in the file nevertheless, since names are verified by them",
+     .store = MKPERF_SETS(struct mkperf_record_options, keep_no_elfs)},
     {.id = 'q',
      .name = "quiet",
      .help = "no progress, no summary",

@@ -24,6 +24,7 @@ struct mkperf_record_options {
     mkperf_Configure configure;
     double duration_s; /* 0: until interrupted */
     bool quiet;
+    bool keep_no_elfs;
     char *command; /* the whole command line */
 };
 

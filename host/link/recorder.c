@@ -542,5 +542,6 @@ enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkpe
         status = mkperf_peer_pump(&r->link, -1, e);
     }
     mkperf_receiver_idle(&r->link.receiver);
+    mkperf_recorder_keep_elfs(r);
     return r->link.source.ended ? MKPERF_OK : status;
 }

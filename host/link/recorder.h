@@ -85,6 +85,10 @@ enum mkperf_status mkperf_recorder_run(struct mkperf_recorder *r, struct mkperf_
 /* Sends Stop and receives messages in transit, until 3 s without a byte. */
 enum mkperf_status mkperf_recorder_stop(struct mkperf_recorder *r, struct mkperf_error *e);
 
+/* recorder_image.c: keeps copies of the ELFs that have given names (symbols/elf_cache.h), if a file is
+ * written and the options do not say otherwise. What cannot be kept is a warning. */
+void mkperf_recorder_keep_elfs(struct mkperf_recorder *r);
+
 /* Reads a capture to its end. */
 enum mkperf_status mkperf_recorder_replay(struct mkperf_recorder *r, struct mkperf_error *e);
 

@@ -235,12 +235,14 @@ static void write_text(FILE *f, const char *key, const char *text)
 static void write_kernel(const struct mkperf_perfdata *w)
 {
     const struct mkperf_session *s = &w->session;
-    struct mkperf_build_id id = {.n = 0};
+    struct mkperf_build_id id = s->kernel_build_id;
     char text[MKPERF_BUILD_ID_TEXT];
 
     if (w->kernel != NULL) {
         write_text(w->about, "kernel_elf", mkperf_module_path(w->kernel));
         mkperf_module_identity(w->kernel, &id);
+    }
+    if (w->kernel != NULL || id.n != 0) {
         fprintf(w->about, "kernel_build_id %s\n",
                 id.derived || id.n == 0 ? "" : mkperf_build_id_text(&id, text));
         if (id.derived) {

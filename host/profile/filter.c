@@ -131,6 +131,22 @@ const struct mkperf_option_group report_input_options = {
                                    {.id = 0}},
     NULL};
 
+static const struct mkperf_option elf_options[] = {
+    {.name = "elf-path",
+     MKPERF_TAKES(DIRS, "DIR[:DIR]"),
+     .help = "directories with the ELFs of the recorded build, if they are no longer at their "
+             "place; they are found by build id",
+     .store = MKPERF_TEXT(struct mkperf_elf_search, elf_path)},
+    {.name = "symfs",
+     MKPERF_TAKES(DIR, "DIR"),
+     .help = "look for the recording's ELFs below DIR, at DIR/PATH instead of PATH",
+     .store = MKPERF_TEXT(struct mkperf_elf_search, symfs)},
+    {.id = 0},
+};
+
+const struct mkperf_option_group report_elf_options = {elf_options, NULL};
+const struct mkperf_option_group report_symfs_options = {elf_options + 1, NULL};
+
 const struct mkperf_option_group report_names_options = {
     (const struct mkperf_option[]){{.name = "pd",
                                     .value = "NAME",

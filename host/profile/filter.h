@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/cpu_list.h"
+#include "symbols/symbols.h"
 
 struct report_filter {
     struct mkperf_cpu_list cores;
@@ -38,6 +39,9 @@ struct report_names {
 };
 extern const struct mkperf_option_group report_input_options, report_names_options,
     report_filter_options;
+/* --elf-path and --symfs: of a struct mkperf_elf_search. The second is without
+ * --elf-path, for commands that have another one. */
+extern const struct mkperf_option_group report_elf_options, report_symfs_options;
 
 /* Seconds with up to nine decimals, exactly, in ns. Returns what follows; NULL: not a time. */
 const char *report_filter_seconds(const char *text, uint64_t *ns);

@@ -24,16 +24,25 @@ const char *mkperf_places_text(const struct mkperf_places *s, uint32_t number)
     return mkperf_hash_text(&s->texts, number);
 }
 
+/* *problem: why the recorder had no ELF, NULL; then why there is none here. */
 static struct mkperf_module *open_module(struct mkperf_places *s, const char *elf,
                                          const struct mkperf_build_id *id, char **problem)
 {
     struct mkperf_module *m = NULL;
+    char *recorded = *problem;
     struct mkperf_error e;
 
-    if (elf != NULL && mkperf_symbols_recorded(s->symbols, elf, id, &m, &e) != MKPERF_OK) {
-        free(*problem);
+    if (elf == NULL && id->n == 0) {
+        return NULL;
+    }
+    if (mkperf_symbols_recorded(s->symbols, elf, id, &m, &e) == MKPERF_OK) {
+        *problem = NULL;
+    } else if (elf == NULL && recorded != NULL) {
+        *problem = mkperf_xprintf("%s; --elf-path DIR names where that build is", recorded);
+    } else {
         *problem = mkperf_xstrdup(e.text);
     }
+    free(recorded);
     return m;
 }
 
@@ -58,6 +67,7 @@ void mkperf_places_begin(struct mkperf_places *s, const struct mkperf_session *s
     s->session.pd_names = s->pd_names;
     s->session.command = s->command;
     mkperf_symbols_expect(s->symbols, session->arch);
+    mkperf_symbols_search(s->symbols, &s->search);
     s->kernel = open_module(s, s->kernel_elf, &session->kernel_build_id, &s->kernel_problem);
     s->session.kernel_unnamed = s->kernel_problem;
     s->capture = s->kernel != NULL ? mkperf_symbol_address(s->kernel, "mkperf_capture") : 0;
@@ -78,6 +88,9 @@ enum mkperf_status mkperf_places_pd(struct mkperf_places *s, const struct mkperf
     p->parent = mkperf_xstrdup(pd->parent);
     p->problem = mkperf_xstrdup(pd->unnamed);
     p->module = open_module(s, p->elf, &pd->build_id, &p->problem);
+    if (p->elf == NULL && p->module != NULL) {
+        p->elf = mkperf_xstrdup(mkperf_module_path(p->module));
+    }
     p->profiler = pd->profiler || mkperf_module_is_profiler(p->module);
     return MKPERF_OK;
 }

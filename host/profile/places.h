@@ -54,6 +54,7 @@ struct mkperf_place {
 struct mkperf_places {
     bool inlined;  /* set before begin: inlined functions are frames of their own */
     bool no_lines; /* the same: frames have no files and lines, which is quicker */
+    struct mkperf_elf_search search; /* the same */
     struct mkperf_session session;
     char *platform, *cpu, *kernel_elf, *image, *unverified, *command, *pd_names;
     struct mkperf_places_pd *pd;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "elf_cache.h"
 #include "identity.h"
 
 /* The order of places. PERF and DEBUGINFOD are looked up, not listed. */
@@ -206,14 +207,14 @@ static void list_elf_path(struct mkperf_finder *f)
 /* perf's cache: a directory with the file "elf", or of old a link to it. */
 static void look_up_perf(struct mkperf_finder *f, const char *hex)
 {
-    const char *home = getenv("HOME");
+    char *cache = mkperf_elf_cache_directory();
 
-    for (unsigned old = 0; home != NULL && old < 2; old++) {
+    for (unsigned old = 0; cache != NULL && old < 2; old++) {
         add(f,
-            mkperf_xprintf("%s/.debug/.build-id/%.2s/%s%s", home, hex, hex + 2,
-                           old != 0 ? "" : "/elf"),
+            mkperf_xprintf("%s/.build-id/%.2s/%s%s", cache, hex, hex + 2, old != 0 ? "" : "/elf"),
             PLACE_PERF, 0);
     }
+    free(cache);
 }
 
 static void look_up_debuginfod(struct mkperf_finder *f, const char *hex)
@@ -241,12 +242,9 @@ static void look(struct mkperf_finder *f, enum place place, const struct mkperf_
 
     mkperf_build_id_text(id, hex);
     if (place == PLACE_PERF || place == PLACE_DEBUGINFOD) {
-        if (id->derived || id->n < 2) { /* they know linkers' build ids alone */
-            return;
-        }
-        if (place == PLACE_PERF) {
+        if (place == PLACE_PERF && id->n >= 2) {
             look_up_perf(f, hex);
-        } else {
+        } else if (id->n >= 2 && !id->derived) { /* debuginfod knows only linkers' build ids */
             look_up_debuginfod(f, hex);
         }
         return;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The search for ELFs by what identifies them, for the programs that an image's stamp lists.
+ * The search for ELFs by what identifies them, for the programs that an image's stamp lists,
+ * and for those of a recording.
  *
- * Owns: the list of places and what was found there. Called by model/pds.c. Each file is identified
+ * Owns: the list of places and what was found there. Called by model/pds.c and module.c. Each file is identified
  * by its content, never by its path. Places, in this order:
  *
  *   1. the directories of --elf-path (without it: that of the .system file), not those below them
- *   2. ~/.debug, perf's cache: .build-id/xx/yyyy/elf
+ *   2. perf's cache, where mkperf record keeps copies (elf_cache.h): .build-id/xx/yyyy/elf
  *   3. debuginfod's cache: $DEBUGINFOD_CACHE_PATH, $XDG_CACHE_HOME/debuginfod_client or
  *      ~/.cache/debuginfod_client: xxyyyy/executable. debuginfod itself is not asked
  *   4. the current directory and those below it, hidden ones and symbolic links excepted

@@ -17,6 +17,8 @@
 
 #include "base/xalloc.h"
 #include "demangle.h"
+#include "elf_cache.h"
+#include "find_elf.h"
 #include "identity.h"
 #include "symbols_internal.h"
 
@@ -24,6 +26,8 @@ struct mkperf_symbols {
     struct mkperf_module *modules;
     struct mkperf_demangler *demangler;
     char arch[MKPERF_ARCH_BYTES]; /* expected; "": any */
+    struct mkperf_elf_search search;
+    struct mkperf_finder *finder; /* NULL: nothing is searched for */
 };
 
 struct mkperf_symbols *mkperf_symbols_new(void)
@@ -61,6 +65,7 @@ void mkperf_symbols_free(struct mkperf_symbols *s)
         s->modules = m->next;
         module_free(m);
     }
+    mkperf_finder_free(s->finder);
     mkperf_demangler_free(s->demangler);
     free(s);
 }
@@ -262,9 +267,10 @@ void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch)
     snprintf(s->arch, sizeof s->arch, "%s", arch);
 }
 
-enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
-                                           const struct mkperf_build_id *recorded,
-                                           struct mkperf_module **out, struct mkperf_error *e)
+/* The file at path, if it is the build that was recorded. */
+static enum mkperf_status open_recorded(struct mkperf_symbols *s, const char *path,
+                                        const struct mkperf_build_id *recorded,
+                                        struct mkperf_module **out, struct mkperf_error *e)
 {
     char there[MKPERF_BUILD_ID_TEXT], then[MKPERF_BUILD_ID_TEXT];
     struct mkperf_build_id has;
@@ -287,6 +293,78 @@ enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char 
     return mkperf_error_set(
         e, MKPERF_ERR_INPUT, "%s: another build (%s) than the one recorded (%s)", path,
         mkperf_build_id_text(&has, there), mkperf_build_id_text(recorded, then));
+}
+
+void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_search *where)
+{
+    s->search = *where;
+    mkperf_finder_free(s->finder);
+    s->finder = mkperf_finder_new(where->elf_path, NULL);
+}
+
+/* What the user's options name, before the path in the recording. */
+static bool open_named(struct mkperf_symbols *s, const char *path,
+                       const struct mkperf_build_id *recorded, struct mkperf_module **out)
+{
+    const struct mkperf_elf_search *w = &s->search;
+    struct mkperf_error ignored;
+    char *named = w->symfs != NULL ? mkperf_xprintf("%s/%s", w->symfs, path) : NULL;
+    bool opened = named != NULL && open_recorded(s, named, recorded, out, &ignored) == MKPERF_OK;
+
+    free(named);
+    if (!opened && w->elf_path != NULL && recorded->n == 0) { /* nothing but its name is known */
+        named = mkperf_find_file(w->elf_path, basename(path));
+        opened = named != NULL && open_recorded(s, named, recorded, out, &ignored) == MKPERF_OK;
+        free(named);
+    }
+    return opened;
+}
+
+static enum mkperf_status search(struct mkperf_symbols *s, const char *path,
+                                 const struct mkperf_build_id *recorded, struct mkperf_module **out,
+                                 struct mkperf_error *e)
+{
+    const char *found, *file = path != NULL ? basename(path) : "";
+    char why[sizeof e->text], *cache;
+
+    if (path != NULL && s->search.elf_path != NULL) {
+        mkperf_finder_add(s->finder, path); /* one candidate among those of --elf-path */
+    }
+    while ((found = mkperf_finder_find(s->finder, recorded, file, why, sizeof why)) != NULL) {
+        if (open_recorded(s, found, recorded, out, e) == MKPERF_OK) {
+            return MKPERF_OK;
+        }
+        mkperf_finder_reject(s->finder, found);
+    }
+    if (path == NULL || e->status == MKPERF_OK) {
+        mkperf_error_set(e, MKPERF_ERR_INPUT, "%s", why);
+    }
+    cache = mkperf_elf_cache_directory();
+    snprintf(why, sizeof why, "%s", e->text);
+    mkperf_error_set(e, MKPERF_ERR_INPUT,
+                     "%.600s; there is no copy in %.200s: --elf-path DIR names where that build is",
+                     why, cache != NULL ? cache : "$PERF_BUILDID_DIR");
+    free(cache);
+    return MKPERF_ERR_INPUT;
+}
+
+enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
+                                           const struct mkperf_build_id *recorded,
+                                           struct mkperf_module **out, struct mkperf_error *e)
+{
+    *out = NULL;
+    e->status = MKPERF_OK;
+    if (s->finder == NULL) {
+        return open_recorded(s, path, recorded, out, e);
+    }
+    if (path != NULL && open_named(s, path, recorded, out)) {
+        return MKPERF_OK;
+    }
+    if (path != NULL && (s->search.elf_path == NULL || recorded->n == 0) &&
+        open_recorded(s, path, recorded, out, e) == MKPERF_OK) {
+        return MKPERF_OK;
+    }
+    return recorded->n != 0 ? search(s, path, recorded, out, e) : e->status;
 }
 
 const char *mkperf_module_path(const struct mkperf_module *m)

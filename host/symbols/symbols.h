@@ -48,9 +48,20 @@ enum mkperf_status mkperf_symbols_module(struct mkperf_symbols *s, const char *p
  */
 void mkperf_symbols_expect(struct mkperf_symbols *s, const char *arch);
 
+/* Where the ELFs of a recording are, in addition to the paths in it. NULL: nowhere else. */
+struct mkperf_elf_search {
+    const char *elf_path; /* DIR[:DIR] */
+    const char *symfs;    /* a directory: the recording's paths are below it */
+};
+
+/* From now on mkperf_symbols_recorded searches: in these places, and by build id in those of
+ * find_elf.h. Strings live as long as s. */
+void mkperf_symbols_search(struct mkperf_symbols *s, const struct mkperf_elf_search *where);
+
 /*
  * As mkperf_symbols_module, if the file is the build that was recorded, for the architecture that
- * is expected; MKPERF_ERR_INPUT as well if it is not. recorded->n = 0: any build.
+ * is expected; or another file of that build, if s searches. recorded->n = 0: any build. path may be
+ * NULL if s searches. MKPERF_ERR_INPUT: there is none.
  */
 enum mkperf_status mkperf_symbols_recorded(struct mkperf_symbols *s, const char *path,
                                            const struct mkperf_build_id *recorded,

@@ -145,7 +145,7 @@ static enum MHD_Result answer_speedscope_profile(const struct view_server *s,
                                                  struct MHD_Connection *c)
 {
     char dir[] = "/tmp/mkperf-view-XXXXXX", path[sizeof dir + 16];
-    struct mkperf_export x = {.path = path};
+    struct mkperf_export x = {.path = path, .elfs = s->elfs};
     const struct mkperf_input in = {.from = "perf"};
     struct mkperf_output out;
     struct mkperf_error e;

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "page/container.h"
+#include "symbols/symbols.h"
 
 struct MHD_Daemon;
 
@@ -35,9 +36,10 @@ struct view_server {
     struct page_bytes (*data)(void *self, bool base);                  /* n 0: there is none */
     bool (*code)(void *self, uint64_t function, bool base, FILE *out); /* false: no such function */
     void *self;
-    const char *path;       /* set before: the recording, NULL: live */
-    const char *speedscope; /* set before: directory of its release, NULL */
-    uint16_t port;          /* set before: 0 = any; then the one that it has */
+    const char *path;              /* set before: the recording, NULL: live */
+    const char *speedscope;        /* set before: directory of its release, NULL */
+    struct mkperf_elf_search elfs; /* set before: for the recording */
+    uint16_t port;                 /* set before: 0 = any; then the one that it has */
     char token[VIEW_TOKEN + 1];
     struct MHD_Daemon *daemon;
     char *file[VIEW_FILES_MAX]; /* names in the directory of speedscope */

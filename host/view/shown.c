@@ -20,7 +20,8 @@ static enum mkperf_status keep_interactions(void *self, struct mkperf_error *e)
     return MKPERF_OK;
 }
 
-enum mkperf_status view_shown_read(struct view_shown *s, const char *path, bool speedscope,
+enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
+                                   const struct mkperf_elf_search *elfs, bool speedscope,
                                    struct mkperf_error *e)
 {
     struct page_input in;
@@ -29,7 +30,8 @@ enum mkperf_status view_shown_read(struct view_shown *s, const char *path, bool 
                                          .times = true,
                                          .keep_schedule = true,
                                          .whole = keep_interactions,
-                                         .self = s}};
+                                         .self = s,
+                                         .places = {.search = *elfs}}};
     if (mkperf_frames_read(&s->frames, &s->profile, path, false, NULL, e) != MKPERF_OK ||
         mkperf_profile_order(&s->profile, e) != MKPERF_OK) {
         return e->status;

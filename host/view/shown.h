@@ -22,7 +22,8 @@ struct view_shown {
 };
 
 /* Reads the recording at path. Free it in any case. */
-enum mkperf_status view_shown_read(struct view_shown *s, const char *path, bool speedscope,
+enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
+                                   const struct mkperf_elf_search *elfs, bool speedscope,
                                    struct mkperf_error *e);
 void view_shown_free(struct view_shown *s);
 

@@ -17,7 +17,7 @@ export QEMU MKPERF
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1
 
 record() {
-    scripts/qemu-record "$D" -e cycles -F 400 -g --duration 2 --system "$demo/demo.system" \
+    scripts/qemu-record "$D" -N -e cycles -F 400 -g --duration 2 --system "$demo/demo.system" \
         --elf-path "$demo" -o "$D/good.data" --raw "$D/good.raw" >"$D/record.log" 2>&1 ||
         { cat "$D/record.log"; return 1; }
     "$MKPERF" convert -q "$D/good.data" -o - --to perf >"$D/good.pipe"
@@ -280,7 +280,7 @@ architecture() {
         [ "$(wc -c <bad.data)" = "$(wc -c <good.data)" ] && ! cmp -s good.data bad.data ||
             { echo "$arch is not in it"; return 1; }
         name=$(printf '%s' "$arch" | sed 's/.x00//')
-        warns "warning: no symbols for known: .*known.elf: an ELF for aarch64, the recording is of $name\$" bad.data
+        warns "warning: no symbols for known: .*known.elf: an ELF for aarch64, the recording is of $name;" bad.data
         run 0 "WARNING: no symbols for the kernel: .*an ELF for aarch64, the recording is of $name" \
             report -i bad.data --stdio
         grep -Eq 'known_leaf_40|idle_loop' said && complain "$arch: a name out of nowhere"

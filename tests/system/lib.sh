@@ -5,6 +5,8 @@
 D=$B/tests/run-$NAME
 rm -rf "$D"
 mkdir -p "$D"
+PERF_BUILDID_DIR=$(realpath "$D")/debug # copies of ELFs: not the user's ~/.debug
+export PERF_BUILDID_DIR
 
 ok() {
     echo "ok $NAME: $1"

@@ -13,6 +13,7 @@ here=$PWD
 MKPERF=$(realpath "$MKPERF")
 demo=$B/demo
 export HOME="$D/home" DEBUGINFOD_CACHE_PATH="$D/home/cache" # nothing of this machine's user
+unset PERF_BUILDID_DIR
 export MKPERF
 
 # replay NAME RAW ARGUMENTS...: records a capture again, in a directory without ELFs below it
@@ -20,12 +21,16 @@ replay() {
     replay_name=$1
     raw=$2
     shift 2
-    (cd "$D/empty" && "$MKPERF" record -t "file:$D/$raw" -o "$D/$replay_name.data" "$@") \
+    (cd "$D/empty" && "$MKPERF" record -N -t "file:$D/$raw" -o "$D/$replay_name.data" "$@") \
         >"$D/$replay_name.log" 2>&1 || {
         cat "$D/$replay_name.log"
         return 1
     }
-    "$MKPERF" report --stdio -i "$D/$replay_name.data" >"$D/$replay_name.txt" 2>&1
+    report "$replay_name"
+}
+# report NAME: of NAME.data into NAME.txt, in a directory without ELFs below it
+report() {
+    (cd "$D/empty" && "$MKPERF" report --stdio -i "$D/$1.data") >"$D/$1.txt" 2>&1
 }
 # has FILE PATTERN; hasnt FILE PATTERN
 has() {
@@ -46,12 +51,12 @@ hasnt() {
 live() {
     (QEMU=$(sed "s|[^ ]*demo/demo.img|$demo/demo.img|" "$demo/qemu-command") &&
         export QEMU && cd "$demo" &&
-        "$here/scripts/qemu-record" "$D/stamped" -e cycles -F 1000 -g --duration 2 -o "$D/live.data" \
+        "$here/scripts/qemu-record" "$D/stamped" -N -e cycles -F 1000 -g --duration 2 -o "$D/live.data" \
             --raw "$D/stamped.raw") >"$D/live.log" 2>&1 || {
         cat "$D/live.log"
         return 1
     }
-    "$MKPERF" report --stdio -i "$D/live.data" >"$D/live.txt" 2>&1
+    report live
     has live.log 'image   [0-9a-f]\{32\}, which lists' && has live.txt '# image  *[0-9a-f]\{32\}' &&
         has live.txt 'known .* known_leaf_40' && has live.txt '\[k\] idle_loop' &&
         hasnt live.log 'warning' && hasnt live.txt 'WARNING\|ERROR\|\[unknown\]'
@@ -64,12 +69,12 @@ plain() {
         -o "$D/plain.img" || return 1
     QEMU=$(sed "s|[^ ]*demo/demo.img|$D/plain.img|" "$demo/qemu-command")
     export QEMU
-    scripts/qemu-record "$D/plain" -e cycles -F 1000 -g --duration 2 --system "$demo/demo.system" \
+    scripts/qemu-record "$D/plain" -N -e cycles -F 1000 -g --duration 2 --system "$demo/demo.system" \
         -o "$D/plain.data" --raw "$D/plain.raw" >"$D/plain.log" 2>&1 || {
         cat "$D/plain.log"
         return 1
     }
-    "$MKPERF" report --stdio -i "$D/plain.data" >"$D/plain.txt" 2>&1
+    report plain
     has plain.log 'image   unverified: the image does not list its programs' &&
         has plain.txt '# image  *unverified: the image does not list' &&
         hasnt plain.log 'ERROR' && hasnt plain.txt 'ERROR' && has plain.txt 'known .* known_leaf_40'
@@ -158,7 +163,7 @@ changed_later() {
     rm -rf "$D/elfs" && mkdir "$D/elfs" && cp "$demo"/*.elf "$D/elfs"
     replay later stamped.raw --elf-path "$D/elfs"
     cp "$demo/dummy2.elf" "$D/elfs/known.elf"
-    "$MKPERF" report --stdio -i "$D/later.data" >"$D/later.txt" 2>&1
+    report later
     has later.txt '# WARNING: no symbols for known: .*another build' && hasnt later.txt 'known .* crc_byte'
 }
 check "an ELF that changed after the recording is refused by report" changed_later
@@ -253,7 +258,7 @@ check "samples.json with another build's ELF is an error that names the PD" tope
 only() {
     cd "$demo" && QEMU=$(sed "s|[^ ]*demo/demo.img|$demo/demo.img|" "$B/demo/qemu-command")
     export QEMU
-    "$here/scripts/qemu-record" "$D/stamped" -e cycles -F 1000 --pd "$1" --duration 1 -o "$D/only.data" \
+    "$here/scripts/qemu-record" "$D/stamped" -N -e cycles -F 1000 --pd "$1" --duration 1 -o "$D/only.data" \
         >"$D/only.log" 2>&1
 }
 chosen() {

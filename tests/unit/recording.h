@@ -106,6 +106,7 @@ static inline uint64_t recording_address(const char *elf, const char *function)
 static inline void recording_setup(void)
 {
     assert_non_null(mkdtemp(recording_dir));
+    setenv("PERF_BUILDID_DIR", recording_path("debug"), 1); /* not the user's ~/.debug */
     recording_compile("one", recording_program, "");
     recording_compile("kernel", recording_kernel, "-Wl,-Ttext-segment=0xffffff8040000000");
     recording_at.alpha = recording_address("one.elf", "alpha");

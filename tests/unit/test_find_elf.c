@@ -3,7 +3,11 @@
  * aarch64-linux-gnu-gcc. */
 #include "recording.h"
 
+#include <sys/stat.h>
+#include <sys/wait.h>
+
 #include "symbols/call_site.h"
+#include "symbols/elf_cache.h"
 #include "symbols/find_elf.h"
 #include "symbols/identity.h"
 #include "symbols/symbols.h"
@@ -35,6 +39,7 @@ static int setup(void **state)
     setenv("HOME", recording_path("home"), 1);
     unsetenv("DEBUGINFOD_CACHE_PATH");
     unsetenv("XDG_CACHE_HOME");
+    unsetenv("PERF_BUILDID_DIR");
     return chdir(recording_path("empty"));
 }
 
@@ -190,11 +195,198 @@ static void call_sites(void **state)
     mkperf_symbols_free(s);
 }
 
+enum { BUILDS = 6 };
+static char build_id[BUILDS][MKPERF_BUILD_ID_TEXT];
+
+/* Opens programs 0 to BUILDS - 1: copies of one, each with another build id. */
+static struct mkperf_symbols *open_builds(struct mkperf_module *m[BUILDS])
+{
+    struct mkperf_symbols *s = mkperf_symbols_new();
+    struct mkperf_error e;
+    char name[32];
+
+    for (unsigned i = 0; i < BUILDS; i++) {
+        snprintf(name, sizeof name, "builds/%u", i);
+        assert_int_equal(mkperf_symbols_module(s, recording_path(name), &m[i], &e), MKPERF_OK);
+    }
+    return s;
+}
+
+static bool is_kept(const char *directory, unsigned i)
+{
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/.build-id/%.2s/%s/elf", directory, build_id[i],
+             build_id[i] + 2);
+    return access(path, R_OK) == 0;
+}
+
+static enum mkperf_status try_keep(const char *directory, struct mkperf_module *const m[], size_t n,
+                                   uint64_t most, struct mkperf_error *e)
+{
+    struct mkperf_elf_copy elf[BUILDS];
+
+    for (size_t i = 0; i < n; i++) {
+        elf[i].path = mkperf_module_path(m[i]);
+        elf[i].bytes = mkperf_module_file(m[i], &elf[i].n);
+        mkperf_module_identity(m[i], &elf[i].id);
+    }
+    e->status = MKPERF_OK;
+    return mkperf_elf_cache_keep(directory, elf, n, most, e);
+}
+
+static void keep(const char *directory, struct mkperf_module *const m[], size_t n, uint64_t most)
+{
+    struct mkperf_error e;
+
+    if (try_keep(directory, m, n, most, &e) != MKPERF_OK) {
+        fail_msg("%s", e.text);
+    }
+}
+
+/* The oldest use is removed first; what mkperf did not put there is not. */
+static void copies(void **state)
+{
+    struct mkperf_module *m[BUILDS];
+    const char *dir = "copies";
+    struct mkperf_error e;
+    size_t size;
+
+    (void)state;
+    assert_int_equal(chdir(recording_path("empty")), 0);
+    free(recording_shell("mkdir %s/builds && cd %s/builds && for i in 0 1 2 3 4 5; do "
+                         "echo 'void _start(void) {}' | aarch64-linux-gnu-gcc -nostdlib -static "
+                         "-Wl,--build-id=0x00112233445566$i$i -x c - -o $i || exit 1; done",
+                         recording_dir, recording_dir));
+    struct mkperf_symbols *s = open_builds(m);
+    (void)mkperf_module_file(m[0], &size);
+    for (unsigned i = 0; i < BUILDS; i++) {
+        struct mkperf_build_id id;
+        mkperf_module_identity(m[i], &id);
+        mkperf_build_id_text(&id, build_id[i]);
+    }
+    free(recording_shell("perf --buildid-dir %s/empty/copies buildid-cache -a %s/builds/5",
+                         recording_dir, recording_dir));
+    for (unsigned i = 0; i < 3; i++) {
+        keep(dir, &m[i], 1, 3 * size + 100);
+        usleep(10000); /* the clock of files has steps of a few ms */
+    }
+    keep(dir, &m[0], 1, 3 * size + 100); /* used again */
+    usleep(10000);
+    assert_true(is_kept(dir, 0) && is_kept(dir, 1) && is_kept(dir, 2));
+    keep(dir, &m[3], 1, 3 * size + 100);
+    assert_true(is_kept(dir, 0) && !is_kept(dir, 1) && is_kept(dir, 2) && is_kept(dir, 3));
+    assert_true(is_kept(dir, 5)); /* perf's */
+    keep(dir, &m[5], 1, size + 100);
+    assert_true(is_kept(dir, 3) && is_kept(dir, 5) && !is_kept(dir, 0) && !is_kept(dir, 2));
+    char *left = recording_shell("cd %s/empty/copies && find . -name elf | wc -l && "
+                                 "find . -type d -empty && find . -xtype l",
+                                 recording_dir);
+    assert_string_equal(left, "2\n");
+    free(left);
+
+    assert_int_equal(try_keep(dir, &m[1], 1, size - 1, &e), MKPERF_ERR_OUTPUT);
+    assert_non_null(strstr(e.text, "all copies together may have"));
+    assert_int_equal(try_keep("/dev/null", &m[1], 1, size, &e), MKPERF_ERR_OUTPUT);
+    assert_non_null(strstr(e.text, "/dev/null"));
+    mkperf_symbols_free(s);
+}
+
+/* Four processes keep and remove copies in one directory; each copy that can be opened is whole. */
+static void copies_at_once(void **state)
+{
+    enum { PROCESSES = 4, TIMES = 50 };
+    struct mkperf_module *m[BUILDS];
+    const char *dir = "shared";
+    pid_t child[PROCESSES];
+    size_t size;
+
+    (void)state;
+    struct mkperf_symbols *s = open_builds(m);
+    (void)mkperf_module_file(m[0], &size);
+    for (unsigned p = 0; p < PROCESSES; p++) {
+        child[p] = fork();
+        if (child[p] == 0) {
+            struct mkperf_error e;
+            for (unsigned i = 0; i < TIMES; i++) {
+                uint64_t most = i % 2 != 0 ? 2 * size : 10 * size;
+                if (try_keep(dir, &m[(i + p) % BUILDS], 1, most, &e) != MKPERF_OK) {
+                    fprintf(stderr, "%s\n", e.text);
+                    _exit(1);
+                }
+            }
+            _exit(0);
+        }
+    }
+    for (unsigned p = 0; p < PROCESSES; p++) {
+        int status;
+        assert_int_equal(waitpid(child[p], &status, 0), child[p]);
+        assert_int_equal(status, 0);
+    }
+    keep(dir, m, BUILDS, 10 * size);
+    for (unsigned i = 0; i < BUILDS; i++) {
+        assert_true(is_kept(dir, i));
+    }
+    char *bad = recording_shell("cd %s/empty/shared && find . -name elf ! -size %zuc; "
+                                "ls .mkperf | grep -v 'lock\\|^00112'; find . -xtype l",
+                                recording_dir, size);
+    assert_string_equal(bad, "");
+    free(bad);
+    mkperf_symbols_free(s);
+}
+
+/* A recording's ELF was built again: its copy is found, and with an option a file of another name. */
+static void older_build(void **state)
+{
+    const struct mkperf_elf_search nowhere = {.elf_path = NULL};
+    struct mkperf_module *m[BUILDS], *found;
+    struct mkperf_symbols *s = open_builds(m);
+    struct mkperf_build_id id;
+    struct mkperf_error e;
+
+    (void)state;
+    mkperf_module_identity(m[2], &id);
+    keep(recording_path("home/.debug"), m, BUILDS, UINT64_MAX);
+    mkperf_symbols_free(s);
+    free(recording_shell("rm -rf %s/empty/* && cd %s/builds && mv 2 old && cp 3 2", recording_dir,
+                         recording_dir));
+
+    s = mkperf_symbols_new();
+    assert_int_equal(mkperf_symbols_recorded(s, recording_path("builds/2"), &id, &found, &e),
+                     MKPERF_ERR_INPUT);
+    mkperf_symbols_search(s, &nowhere);
+    assert_int_equal(mkperf_symbols_recorded(s, recording_path("builds/2"), &id, &found, &e),
+                     MKPERF_OK);
+    assert_non_null(strstr(mkperf_module_path(found), "home/.debug/"));
+    mkperf_symbols_free(s);
+
+    setenv("PERF_BUILDID_DIR", recording_path("none"), 1);
+    s = mkperf_symbols_new();
+    mkperf_symbols_search(s, &nowhere);
+    assert_int_equal(mkperf_symbols_recorded(s, recording_path("builds/2"), &id, &found, &e),
+                     MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "another build ("));
+    assert_non_null(strstr(e.text, "there is no copy in "));
+    assert_non_null(strstr(e.text, "--elf-path DIR names where"));
+    assert_int_equal(mkperf_symbols_recorded(s, NULL, &id, &found, &e), MKPERF_ERR_INPUT);
+    assert_non_null(strstr(e.text, "no ELF with the build id"));
+    mkperf_symbols_search(s,
+                          &(const struct mkperf_elf_search){.elf_path = recording_path("builds")});
+    assert_int_equal(mkperf_symbols_recorded(s, recording_path("builds/2"), &id, &found, &e),
+                     MKPERF_OK);
+    assert_non_null(strstr(mkperf_module_path(found), "builds/old"));
+    assert_int_equal(mkperf_symbols_recorded(s, NULL, &id, &found, &e), MKPERF_OK);
+    unsetenv("PERF_BUILDID_DIR");
+    mkperf_symbols_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places), cmocka_unit_test(caches),     cmocka_unit_test(other_builds),
-        cmocka_unit_test(limits), cmocka_unit_test(call_sites),
+        cmocka_unit_test(places),         cmocka_unit_test(caches),
+        cmocka_unit_test(other_builds),   cmocka_unit_test(limits),
+        cmocka_unit_test(call_sites),     cmocka_unit_test(copies),
+        cmocka_unit_test(copies_at_once), cmocka_unit_test(older_build),
     };
 
     return cmocka_run_group_tests_name("find elf", tests, setup, recording_teardown);

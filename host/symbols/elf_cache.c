@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see elf_cache.h. */
+#include "elf_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/sort.h"
+#include "base/xalloc.h"
+#include "identity.h"
+
+enum { LOCK_TRIES = 5000, LOCK_PAUSE_NS = 2000000 };
+
+struct entry { /* a file of DIR/.mkperf */
+    char *id, *place;
+    uint64_t bytes, used_ns;
+};
+
+char *mkperf_elf_cache_directory(void)
+{
+    const char *set = getenv("PERF_BUILDID_DIR"), *home = getenv("HOME");
+
+    if (set != NULL && set[0] != '\0') {
+        return mkperf_xstrdup(set);
+    }
+    return home != NULL && home[0] != '\0' ? mkperf_xprintf("%s/.debug", home) : NULL;
+}
+
+static enum mkperf_status failed(const char *path, struct mkperf_error *e)
+{
+    return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", path, strerror(errno));
+}
+
+/* Makes the directories that lead to the last '/' of path. */
+static enum mkperf_status make_directories(const char *path, struct mkperf_error *e)
+{
+    char *at = mkperf_xstrdup(path);
+
+    for (char *slash = strchr(at + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(at, 0777) != 0 && errno != EEXIST) {
+            failed(at, e);
+            free(at);
+            return e->status;
+        }
+        *slash = '/';
+    }
+    free(at);
+    return MKPERF_OK;
+}
+
+/* A descriptor that holds the lock until it is closed; -1 with *e set. */
+static int lock(const char *directory, struct mkperf_error *e)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    char *path = mkperf_xprintf("%s/.mkperf/lock", directory);
+    int fd = -1, locked = -1;
+
+    if (make_directories(path, e) != MKPERF_OK) {
+        free(path);
+        return -1;
+    }
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    for (unsigned i = 0; fd >= 0 && i < LOCK_TRIES && locked != 0; i++) {
+        locked = flock(fd, LOCK_EX | LOCK_NB);
+        if (locked != 0 && errno != EWOULDBLOCK && errno != EINTR) {
+            break;
+        }
+        if (locked != 0) {
+            nanosleep(&pause, NULL);
+        }
+    }
+    if (locked != 0) {
+        failed(path, e);
+        if (fd >= 0) {
+            close(fd);
+        }
+        fd = -1;
+    }
+    free(path);
+    return fd;
+}
+
+static enum mkperf_status write_file(const char *path, mode_t mode, const void *bytes, size_t n,
+                                     struct mkperf_error *e)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    const uint8_t *p = bytes;
+
+    while (fd >= 0 && n > 0) {
+        ssize_t done = write(fd, p, n);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            break;
+        }
+        p += done;
+        n -= (size_t)done;
+    }
+    if (fd < 0 || n > 0 || close(fd) != 0) {
+        return failed(path, e);
+    }
+    return MKPERF_OK;
+}
+
+/* Whether the copy that `link` leads to can be opened. */
+static bool is_there(const char *link)
+{
+    char *elf = mkperf_xprintf("%s/elf", link);
+    bool there = access(elf, R_OK) == 0;
+
+    free(elf);
+    return there;
+}
+
+/* The list entry comes first: what is in the way after a crash can be removed later. */
+static enum mkperf_status copy(const char *directory, const struct mkperf_elf_copy *x,
+                               const char *id, const char *list, const char *link,
+                               struct mkperf_error *e)
+{
+    char *place = mkperf_xprintf("%s/%s", x->path, id);
+    char *elf = mkperf_xprintf("%s%s/elf", directory, place);
+    char *partial = mkperf_xprintf("%s/.mkperf/copy", directory);
+    char *to = mkperf_xprintf("../..%s", place);
+    struct stat st;
+    /* Who could not read the original cannot read the copy. */
+    mode_t mode = stat(x->path, &st) == 0 ? (st.st_mode & 0644) | 0600 : 0600;
+
+    if (write_file(list, 0666, place, strlen(place), e) == MKPERF_OK &&
+        make_directories(elf, e) == MKPERF_OK && make_directories(link, e) == MKPERF_OK &&
+        write_file(partial, mode, x->bytes, x->n, e) == MKPERF_OK) {
+        if (rename(partial, elf) != 0) {
+            failed(elf, e);
+        } else if ((unlink(link) != 0 && errno != ENOENT) || symlink(to, link) != 0) {
+            failed(link, e);
+        }
+    }
+    unlink(partial);
+    free(place);
+    free(elf);
+    free(partial);
+    free(to);
+    return e->status;
+}
+
+static enum mkperf_status keep(const char *directory, const struct mkperf_elf_copy *x,
+                               uint64_t most, struct mkperf_error *e)
+{
+    char id[MKPERF_BUILD_ID_TEXT];
+
+    if (x->id.n < 2) { /* a link's name needs a byte for the directory and one for the file */
+        return MKPERF_OK;
+    }
+    if (x->n > most) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT,
+                                "%s has %zu bytes, all copies together may have %llu", x->path,
+                                x->n, (unsigned long long)most);
+    }
+    mkperf_build_id_text(&x->id, id);
+    char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id);
+    char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, id, id + 2);
+    if (is_there(link)) {
+        (void)utimensat(AT_FDCWD, list, NULL, 0); /* not there if perf made the copy */
+    } else {
+        copy(directory, x, id, list, link, e);
+    }
+    free(list);
+    free(link);
+    return e->status;
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    return mkperf_compare(x->used_ns, y->used_ns);
+}
+
+/* The place that a list entry names; NULL: it is none that mkperf wrote. */
+static char *read_place(const char *list, const char *id)
+{
+    char text[4096 + 64];
+    FILE *f = fopen(list, "re");
+    size_t n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0, n_id = strlen(id);
+
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+    text[n] = '\0';
+    return n > n_id + 1 && text[0] == '/' && text[n - n_id - 1] == '/' &&
+                   strcmp(text + n - n_id, id) == 0 && strstr(text, "/../") == NULL
+               ? mkperf_xstrdup(text)
+               : NULL;
+}
+
+/* Removes a copy, its link, its list entry, and directories that are empty then. */
+static void drop(const char *directory, const struct entry *x)
+{
+    char *path = mkperf_xprintf("%s%s/elf", directory, x->place);
+    char *link = mkperf_xprintf("%s/.build-id/%.2s/%s", directory, x->id, x->id + 2);
+    char *list = mkperf_xprintf("%s/.mkperf/%s", directory, x->id);
+    size_t top = strlen(directory);
+
+    unlink(path);
+    if (!is_there(link)) {
+        unlink(link);
+    }
+    unlink(list);
+    for (char *slash; (slash = strrchr(path + top + 1, '/')) != NULL;) {
+        *slash = '\0';
+        if (rmdir(path) != 0) {
+            break;
+        }
+    }
+    free(path);
+    free(link);
+    free(list);
+}
+
+/* Reads the list entry `id` into *x. False: it is none, or its copy is gone. */
+static bool read_entry(const char *directory, const char *id, struct entry *x)
+{
+    char *list = mkperf_xprintf("%s/.mkperf/%s", directory, id), *elf;
+    struct stat used = {0}, st = {0};
+    bool good = false;
+
+    *x = (struct entry){.id = NULL};
+    if (strspn(id, "0123456789abcdef") == strlen(id) && strlen(id) >= 4 && stat(list, &used) == 0 &&
+        (x->place = read_place(list, id)) != NULL) {
+        elf = mkperf_xprintf("%s%s/elf", directory, x->place);
+        good = stat(elf, &st) == 0 && S_ISREG(st.st_mode);
+        free(elf);
+        if (!good) {
+            unlink(list);
+        }
+    }
+    free(list);
+    if (!good) {
+        free(x->place);
+        return false;
+    }
+    x->id = mkperf_xstrdup(id);
+    x->bytes = (uint64_t)st.st_size;
+    x->used_ns = (uint64_t)used.st_mtim.tv_sec * UINT64_C(1000000000) +
+                 (uint64_t)used.st_mtim.tv_nsec;
+    return true;
+}
+
+static void remove_oldest(const char *directory, uint64_t most)
+{
+    char *lists = mkperf_xprintf("%s/.mkperf", directory);
+    DIR *d = opendir(lists);
+    const struct dirent *item;
+    struct entry *entry = NULL;
+    size_t n = 0, room = 0;
+    uint64_t sum = 0;
+
+    while (d != NULL && (item = readdir(d)) != NULL) {
+        MKPERF_GROW(entry, room, n + 1);
+        if (read_entry(directory, item->d_name, &entry[n])) {
+            sum += entry[n++].bytes;
+        }
+    }
+    if (d != NULL) {
+        closedir(d);
+    }
+    mkperf_sort(entry, n, sizeof *entry, by_use);
+    for (size_t i = 0; i < n; i++) {
+        if (sum > most) {
+            sum -= entry[i].bytes;
+            drop(directory, &entry[i]);
+        }
+        free(entry[i].id);
+        free(entry[i].place);
+    }
+    free(entry);
+    free(lists);
+}
+
+enum mkperf_status mkperf_elf_cache_keep(const char *directory, const struct mkperf_elf_copy *elf,
+                                         size_t n, uint64_t most, struct mkperf_error *e)
+{
+    struct mkperf_error first = {.status = MKPERF_OK};
+    int held = lock(directory, e);
+
+    if (held < 0) {
+        return e->status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct mkperf_error one = {.status = MKPERF_OK};
+        if (keep(directory, &elf[i], most, &one) != MKPERF_OK && first.status == MKPERF_OK) {
+            first = one;
+        }
+    }
+    remove_oldest(directory, most);
+    close(held);
+    if (first.status != MKPERF_OK) {
+        *e = first;
+    }
+    return first.status;
+}
