@@ -37,7 +37,7 @@ paced_line = $(call pd,$(BENCH)/line$(1)/client.elf,bench/pd/line_$(1).c $(filte
 $(call paced_line,115200)
 $(call paced_line,3000000)
 
-bench: host target $(BENCH)/measure $(BENCH)/gen_capture $(POCKET_TEST)/sampling.img $(B)/echo-load \
+bench: host target $(BENCH)/measure $(BENCH)/gen_capture $(B)/many-samples $(POCKET_TEST)/sampling.img $(B)/echo-load \
        $(call bootable,$(addprefix $(BENCH)/,cost sched_cost echo line115200 line3000000) \
            $(addprefix $(TEST_PD)/,accuracy lockstep))
 	$(Q)B=$(B) MKPERF=$(B)/mkperf QEMU="$(QEMU)" CROSS="$(CROSS)" bench/run

@@ -67,23 +67,28 @@ enum mkperf_status mkperf_spool_map(struct mkperf_spool *s, struct mkperf_error 
     return MKPERF_OK;
 }
 
-size_t mkperf_spool_last(struct mkperf_spool *s, void *records, size_t n)
+size_t mkperf_spool_read(struct mkperf_spool *s, size_t first, void *records, size_t n)
 {
-    size_t got = 0;
+    size_t got = 0, left = first < s->count ? s->count - first : 0;
 
-    n = n < s->count ? n : s->count;
+    n = n < left ? n : left;
     if (n == 0 || fflush(s->file) != 0) {
         return 0;
     }
     while (got < n * s->size) {
         ssize_t part = pread(fileno(s->file), (char *)records + got, n * s->size - got,
-                             (off_t)((s->count - n) * s->size + got));
+                             (off_t)(first * s->size + got));
         if (part <= 0) {
             return 0;
         }
         got += (size_t)part;
     }
     return n;
+}
+
+size_t mkperf_spool_last(struct mkperf_spool *s, void *records, size_t n)
+{
+    return mkperf_spool_read(s, n < s->count ? s->count - n : 0, records, n);
 }
 
 static char *at(const struct mkperf_spool *s, size_t i)

@@ -105,16 +105,21 @@ static bool is_live(const struct command *c)
     return c->live.recorder.options.link.target != NULL;
 }
 
-static struct page_bytes give_data(void *self, bool base)
+static struct page_bytes give_data(void *self, bool base, bool *kept)
 {
     struct command *c = self;
-    struct page_bytes copy = {.n = 0};
 
-    if (is_live(c)) {
-        return base ? copy : view_live_data(&c->live);
-    }
-    page_bytes_put(&copy, c->shown[base].data.p, c->shown[base].data.n);
-    return copy;
+    *kept = !is_live(c);
+    return *kept  ? c->shown[base].data
+           : base ? (struct page_bytes){.n = 0}
+                  : view_live_data(&c->live);
+}
+
+static struct page_bytes give_stretch(void *self, uint64_t from, uint64_t to, uint64_t most)
+{
+    struct command *c = self;
+
+    return view_shown_stretch(&c->shown[0], from, to, most);
 }
 
 static bool give_code(void *self, uint64_t function, bool base, FILE *out)
@@ -133,6 +138,7 @@ static bool give_code(void *self, uint64_t function, bool base, FILE *out)
 static enum mkperf_status serve(struct command *c, const char *speedscope, struct mkperf_error *e)
 {
     struct view_server s = {.data = give_data,
+                            .stretch = give_stretch,
                             .code = give_code,
                             .self = c,
                             .path = is_live(c) ? NULL : c->input,

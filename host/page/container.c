@@ -35,6 +35,15 @@ static void put_le(struct page_bytes *b, uint64_t value, unsigned size)
     page_bytes_put(b, bytes, size);
 }
 
+/* As much as is needed: columns may be large, and the kernel moves large memory without copying it. */
+static void reserve(struct page_bytes *b, size_t more)
+{
+    if (b->n + more > b->room) {
+        b->room = b->n + more;
+        b->p = mkperf_xrealloc(b->p, b->room, 1);
+    }
+}
+
 static void align(struct page_bytes *b)
 {
     while (b->n % 8 != 0) {
@@ -61,33 +70,41 @@ void page_column(struct page_columns *c, const char *name, const uint64_t *value
     align(&c->data);
     fprintf(c->index, "%s\"%s\":[\"%s\",%zu,%zu]", c->columns++ > 0 ? "," : "", name, types[size],
             c->data.n, n);
-    MKPERF_GROW(c->data.p, c->data.room, c->data.n + n * size);
+    reserve(&c->data, n * size);
+    uint8_t *out = c->data.p + c->data.n;
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = value[i];
         if (size == 8) {
             double number = (double)value[i];
             memcpy(&bits, &number, sizeof bits);
         }
-        put_le(&c->data, bits, size);
+        for (unsigned byte = 0; byte < size; byte++) {
+            *out++ = (uint8_t)(bits >> 8 * byte);
+        }
     }
+    c->data.n += n * size;
 }
 
 struct page_bytes page_columns_finish(struct page_columns *c)
 {
-    struct page_bytes out = {.n = 0};
+    struct page_bytes head = {.n = 0}, out = c->data;
 
     mkperf_memstream_close(c->index);
     fprintf(c->json, ",\"columns\":{%s}}", c->index_text);
     mkperf_memstream_close(c->json);
-    page_bytes_put(&out, "mkpv", 4);
-    put_le(&out, PAGE_VERSION, 4);
-    put_le(&out, c->text_length, 4);
-    page_bytes_put(&out, c->text, c->text_length);
-    align(&out);
-    page_bytes_put(&out, c->data.p, c->data.n);
+    page_bytes_put(&head, "mkpv", 4);
+    put_le(&head, PAGE_VERSION, 4);
+    put_le(&head, c->text_length, 4);
+    page_bytes_put(&head, c->text, c->text_length);
+    align(&head);
+    reserve(&out, head.n); /* in front of the columns, of which there is no second copy */
+    memmove(out.p + head.n, out.p, out.n);
+    memcpy(out.p, head.p, head.n);
+    out.n += head.n;
     free(c->text);
     free(c->index_text);
-    page_bytes_free(&c->data);
+    page_bytes_free(&head);
+    c->data = (struct page_bytes){.n = 0};
     return out;
 }
 

@@ -9,7 +9,7 @@ const BLOCKED = ['calling', 'waiting', 'stopped', 'unknown'];
 const ENTERED_BY = ['call', 'reply', 'notify', 'fault']; // by a PD
 
 class CriticalPath {
-  // Backwards from `to`, at which pd was done. steps: [{pd, state, by, serving, from, to, entered, irq}] in
+  // schedule: a stretch with single intervals. Backwards from `to`, at which pd was done. steps: [{pd, state, by, serving, from, to, entered, irq}] in
   // the order of time, without a hole; by and serving: -1 if there is none; entered: how the path came
   // here from the PD of the step before, '' if that is the same; irq: that ended a wait, -1.
   constructor(schedule, pd, from, to) {
@@ -32,20 +32,20 @@ class CriticalPath {
   }
 
   back() {
-    const p = this.profile, i = this.before();
+    const w = this.schedule.data, i = this.before();
     const wake = BLOCKED.includes(i.state) && i.end === this.now ? this.schedule.wakingAt(this.pd, this.now) : -1;
-    const by = wake < 0 ? NOBODY : p.w_from[wake] - 1;
+    const by = wake < 0 ? NOBODY : w.w_from[wake] - 1;
     if (by !== NOBODY && by !== this.pd && this.schedule.all.has(by) && this.jumps < this.schedule.lanes) {
       if (this.steps.length > 0) {
-        this.steps.at(-1).entered = this.schedule.kinds[p.w_kind[wake]];
+        this.steps.at(-1).entered = this.schedule.kinds[w.w_kind[wake]];
       }
       this.pd = by;
       this.jumps++;
       return;
     }
     this.add({ pd: this.pd, state: i.state, by: i.by, serving: i.serving, from: Math.max(i.from, this.from), to: this.now });
-    if (wake >= 0 && this.schedule.kinds[p.w_kind[wake]] === 'irq') {
-      this.steps.at(-1).irq = p.w_irq[wake];
+    if (wake >= 0 && this.schedule.kinds[w.w_kind[wake]] === 'irq') {
+      this.steps.at(-1).irq = w.w_irq[wake];
     }
     this.now = Math.max(i.from, this.from);
     this.jumps = 0;

@@ -7,7 +7,8 @@
 const ENTRY_POINTS = ['init', 'notified', 'protected', 'fault']; // of a PD
 const COLUMN_TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
 
-class Profile {
+// A container: its text as info, and its columns by their names.
+class Columns {
   constructor(buffer) {
     const head = new DataView(buffer), magic = new TextDecoder().decode(new Uint8Array(buffer, 0, 4));
     if (magic !== 'mkpv' || head.getUint32(4, true) !== 1) {
@@ -18,6 +19,12 @@ class Profile {
     for (const [name, [type, offset, n]] of Object.entries(this.info.columns)) {
       this[name] = new COLUMN_TYPES[type](buffer, first + offset, n);
     }
+  }
+}
+
+class Profile extends Columns {
+  constructor(buffer) {
+    super(buffer);
     this.start = BigInt(this.info.from);
     this.span = Math.max(1, Number(BigInt(this.info.to) - this.start));
     this.pds = this.info.pds;
@@ -187,14 +194,22 @@ const source = {
       const buffer = await this.inPage(`${which}-data`);
       return buffer && new Profile(buffer);
     }
-    const answer = await fetch(`data/${which}`);
-    if (answer.status === 204) {
-      return null;
-    }
+    const answer = await this.ask(`data/${which}`);
+    return answer.status === 204 ? null : new Profile(await answer.arrayBuffer());
+  },
+
+  // States of PDs in from..to (ns since the beginning): single intervals if there are at most so many, else sums.
+  async stretch(from, to, most) {
+    const answer = await this.ask(`data/stretch?from=${from}&to=${to}&most=${most}`);
+    return new Columns(await answer.arrayBuffer());
+  },
+
+  async ask(path) {
+    const answer = await fetch(path);
     if (!answer.ok) {
-      throw new Error(`${which}: ${answer.status} ${await answer.text()}`);
+      throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     }
-    return new Profile(await answer.arrayBuffer());
+    return answer;
   },
 
   async code(f) {
@@ -204,10 +219,6 @@ const source = {
       return this.codes.get(f) ?? { insn: [], files: [], elf: '',
         problem: 'this file has the code of the heaviest functions only' };
     }
-    const answer = await fetch(`data/code?function=${f}`);
-    if (!answer.ok) {
-      throw new Error(`code: ${answer.status} ${await answer.text()}`);
-    }
-    return answer.json();
+    return (await this.ask(`data/code?function=${f}`)).json();
   },
 };

@@ -70,9 +70,8 @@ class Latencies {
   wakeUps(each) {
     const p = this.profile, s = this.schedule, kinds = ['notify', 'irq'].map((name) => s.kinds.indexOf(name));
     for (let i = 0; i < p.w_to.length; i++) {
-      const to = kinds.includes(p.w_kind[i]) ? s.runsAfter(p.w_to[i], s.wakeTime[i]) : -1;
-      if (to >= 0) {
-        each(p.w_to[i], s.wakeTime[i], to, i);
+      if (p.w_ran[i] > 0 && kinds.includes(p.w_kind[i])) {
+        each(p.w_to[i], s.wakeTime[i], s.wakeTime[i] + p.w_ran[i] - 1, i);
       }
     }
   }
@@ -177,7 +176,11 @@ class Latencies {
     if (state.from === null || to <= from) {
       return { problem: state.from === null ? 'no time is selected: drag over the lanes' : 'no scheduling events in the selected time' };
     }
-    const pd = state.pd ? this.profile.pds.findIndex((of) => of.name === state.pd) : s.lastToRun(from, to, state.core);
+    const stretch = s.exactly(from, to);
+    if (!stretch) {
+      return { problem: 'the selected time has too many scheduling events for a critical path: select a shorter time' };
+    }
+    const pd = state.pd ? this.profile.pds.findIndex((of) => of.name === state.pd) : stretch.lastToRun(from, to, state.core);
     const name = this.profile.pdName(pd);
     return s.all.has(pd) ? { pd, from, to, title: `the selected time, until ${name} was done${state.pd ? '' : ` (${name} ran last; select another PD for its own)`}` }
       : { problem: state.pd ? `no scheduling events of ${state.pd}` : 'no PD ran in the selected time' };

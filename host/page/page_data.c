@@ -55,28 +55,27 @@ static uint32_t text_of(struct maker *m, uint32_t text)
     return mkperf_hash_number(&m->texts, &key, 1);
 }
 
-/* Times of the first and the last of what there is. */
-static void find_span(struct maker *m)
+void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last)
 {
-    const struct page_input *in = m->in;
     uint64_t from, to;
 
-    m->first = UINT64_MAX;
+    *first = UINT64_MAX;
+    *last = 0;
     if (in->samples > 0) {
-        m->first = in->sample[0].time_ns;
-        m->last = in->sample[in->samples - 1].time_ns;
+        *first = in->sample[0].time_ns;
+        *last = in->sample[in->samples - 1].time_ns;
     }
     if (in->marks > 0) {
-        m->first = in->mark[0].time_ns < m->first ? in->mark[0].time_ns : m->first;
-        m->last = in->mark[in->marks - 1].time_ns > m->last ? in->mark[in->marks - 1].time_ns
-                                                            : m->last;
+        const struct mkperf_profile_mark *end = &in->mark[in->marks - 1];
+        *first = in->mark[0].time_ns < *first ? in->mark[0].time_ns : *first;
+        *last = end->time_ns > *last ? end->time_ns : *last;
     }
     if (page_schedule_span(&in->schedule, &from, &to)) {
         /* live: of both only the newest are kept */
-        m->first = from < m->first && !(in->live && in->samples > 0) ? from : m->first;
-        m->last = to > m->last ? to : m->last;
+        *first = from < *first && !(in->live && in->samples > 0) ? from : *first;
+        *last = to > *last ? to : *last;
     }
-    m->first = m->first != UINT64_MAX ? m->first : 0;
+    *first = *first != UINT64_MAX ? *first : 0;
 }
 
 static void put_samples(struct maker *m)
@@ -318,15 +317,19 @@ struct page_bytes page_data_make(const struct page_input *in)
 {
     struct maker m = {.in = in, .f = in->frames, .p = in->frames->profile};
 
-    find_span(&m);
+    page_data_span(in, &m.first, &m.last);
     page_columns_begin(&m.c);
     put_samples(&m);
     put_chains(&m);
     put_marks(&m);
     put_json(&m);
-    if (in->schedule.analysis != NULL) {
+    bool read =
+        in->schedule.analysis == NULL ||
         page_schedule_put(&m.c, &in->schedule, m.first, mkperf_lost_sum(m.p->totals.sched_lost));
-    }
     mkperf_hash_free(&m.texts);
-    return page_columns_finish(&m.c);
+    struct page_bytes b = page_columns_finish(&m.c);
+    if (!read) {
+        page_bytes_free(&b);
+    }
+    return b;
 }

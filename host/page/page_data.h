@@ -48,7 +48,10 @@ struct page_input {
 /* Of a profile that was read with times, in order (mkperf_profile_order). */
 struct page_input page_input_of(struct mkperf_frames *f, const char *file);
 
-/* The container; the caller frees it. */
+/* The page's time: of the first and the last of what there is. */
+void page_data_span(const struct page_input *in, uint64_t *first, uint64_t *last);
+
+/* The container; the caller frees it. Empty: a temporary file cannot be read (schedule.kept). */
 struct page_bytes page_data_make(const struct page_input *in);
 
 #endif

@@ -5,168 +5,149 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/xalloc.h"
 #include "model/sched_event.h"
-
-struct lists {              /* intervals in the order of their lists */
-    struct mkperf_hash key; /* of a list: PD, state, core */
-    size_t *first;          /* of each list, and after the last one: its first interval */
-    struct mkperf_interval *interval;
-};
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static bool continues(const struct mkperf_interval *last, const struct mkperf_interval *i)
-{
-    return last->to == i->from && last->by == i->by && last->serving == i->serving;
-}
-
-/* Equal intervals become one. begin: of each list, and after the last one. */
-static void merge(struct lists *l, const size_t *begin)
-{
-    size_t n = 0;
-
-    for (uint32_t list = 0; list < l->key.count; list++) {
-        l->first[list] = n;
-        for (size_t i = begin[list]; i < begin[list + 1]; i++) {
-            if (n > l->first[list] && continues(&l->interval[n - 1], &l->interval[i])) {
-                l->interval[n - 1].to = l->interval[i].to;
-            } else {
-                l->interval[n++] = l->interval[i];
-            }
-        }
-    }
-    l->first[l->key.count] = n;
-}
-
-/* Intervals that end after `from`. Those of one list keep their order, which is that of time. */
-static void make_lists(struct lists *l, const struct page_schedule *s, uint64_t from)
-{
-    uint32_t *list = mkperf_xcalloc(s->intervals + 1, sizeof *list); /* of each interval, + 1 */
-    size_t *begin;
-
-    for (size_t i = 0; i < s->intervals; i++) {
-        const struct mkperf_interval *in = &s->interval[i];
-        uint64_t key[3] = {in->pd, (uint64_t)in->state, in->core};
-        list[i] = in->to > from ? mkperf_hash_number(&l->key, key, 3) + 1 : 0;
-    }
-    begin = mkperf_xcalloc((size_t)l->key.count + 2, sizeof *begin);
-    for (size_t i = 0; i < s->intervals; i++) {
-        begin[list[i] + 1] += list[i] != 0; /* moved up by one list until all are placed */
-    }
-    for (uint32_t k = 1; k <= l->key.count; k++) {
-        begin[k + 1] += begin[k];
-    }
-    l->interval = mkperf_xcalloc(begin[l->key.count + 1] + 1, sizeof *l->interval);
-    for (size_t i = 0; i < s->intervals; i++) {
-        if (list[i] != 0) {
-            struct mkperf_interval *to = &l->interval[begin[list[i]]++];
-            *to = s->interval[i];
-            to->from = later(to->from, from);
-        }
-    }
-    l->first = mkperf_xcalloc((size_t)l->key.count + 1, sizeof *l->first);
-    merge(l, begin);
-    free(begin);
-    free(list);
-}
-
-static void free_lists(struct lists *l)
-{
-    mkperf_hash_free(&l->key);
-    free(l->first);
-    free(l->interval);
-}
-
-static void put_lists(const struct lists *l, FILE *out)
-{
-    fputs("\"lists\":[", out);
-    for (uint32_t list = 0; list < l->key.count; list++) {
-        uint32_t words;
-        const uint64_t *key = mkperf_hash_key(&l->key, list, &words);
-        fprintf(out,
-                "%s{\"pd\":%" PRIu64 ",\"state\":\"%s\",\"core\":%" PRIu64
-                ",\"first\":%zu,\"n\":%zu}",
-                list > 0 ? "," : "", key[0], mkperf_pd_state_names[key[1]], key[2], l->first[list],
-                l->first[list + 1] - l->first[list]);
-    }
-    fputs("]", out);
-}
-
-/* 1 + a PD; 0: nobody. */
-static uint64_t pd_or_none(uint32_t pd)
-{
-    return pd == MKPERF_SCHED_NOBODY ? 0 : (uint64_t)pd + 1;
-}
-
-/* Since the end of the interval before it in its list, or since `from`. */
-static uint64_t gap_before(const struct mkperf_interval *i, bool first, uint64_t from)
-{
-    uint64_t end = first ? from : i[-1].to;
-
-    return i->from > end ? i->from - end : 0;
-}
-
-static bool same_list(const struct mkperf_interval *a, const struct mkperf_interval *b)
-{
-    return a->pd == b->pd && a->state == b->state && a->core == b->core;
-}
-
-static void put_intervals(struct page_columns *c, const struct lists *l, uint64_t from)
-{
-    const struct mkperf_interval *in = l->interval;
-    size_t n = l->first[l->key.count];
-
-    PAGE_COLUMN(c, "i_gap", n, gap_before(&in[i], i == 0 || !same_list(&in[i - 1], &in[i]), from));
-    PAGE_COLUMN(c, "i_length", n, in[i].to - in[i].from);
-    PAGE_COLUMN(c, "i_by", n, pd_or_none(in[i].by));
-    PAGE_COLUMN(c, "i_for", n, pd_or_none(in[i].serving));
-}
-
-static int by_start(const void *a, const void *b)
-{
-    const struct mkperf_schedule_call *x = a, *y = b;
-
-    return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
-}
-
+/* In the order of their ends. */
 static void put_calls(struct page_columns *c, const struct page_schedule *s, uint64_t from)
 {
-    struct mkperf_schedule_call *call = mkperf_xcalloc(s->calls + 1, sizeof *call);
+    uint32_t *at = mkperf_xcalloc(s->calls + 1, sizeof *at); /* those of the page's time */
+    const struct mkperf_schedule_call *call = s->call;
     size_t n = 0;
 
     for (size_t i = 0; i < s->calls; i++) {
-        if (s->call[i].from_ns >= from && s->call[i].to != MKPERF_SCHED_NOBODY) {
-            call[n++] = s->call[i];
+        if (call[i].from_ns >= from && call[i].to != MKPERF_SCHED_NOBODY) {
+            at[n++] = (uint32_t)i;
         }
     }
-    qsort(call, n, sizeof *call, by_start);
-    PAGE_COLUMN(c, "a_delta", n, call[i].from_ns - (i > 0 ? call[i - 1].from_ns : from));
-    PAGE_COLUMN(c, "a_wait", n, call[i].taken_ns - call[i].from_ns);
-    PAGE_COLUMN(c, "a_length", n, call[i].to_ns - call[i].from_ns);
-    PAGE_COLUMN(c, "a_from", n, call[i].from);
-    PAGE_COLUMN(c, "a_to", n, call[i].to);
-    free(call);
+    PAGE_COLUMN(c, "a_delta", n, call[at[i]].to_ns - (i > 0 ? call[at[i - 1]].to_ns : from));
+    PAGE_COLUMN(c, "a_wait", n, call[at[i]].taken_ns - call[at[i]].from_ns);
+    PAGE_COLUMN(c, "a_length", n, call[at[i]].to_ns - call[at[i]].from_ns);
+    PAGE_COLUMN(c, "a_from", n, call[at[i]].from);
+    PAGE_COLUMN(c, "a_to", n, call[at[i]].to);
+    free(at);
 }
 
-static void put_wakings(struct page_columns *c, const struct page_schedule *s, uint64_t from)
-{
-    const struct mkperf_woken *w = s->woken;
-    size_t n = s->wokens;
+/* Wakings of a stretch of time, and how long after each its PD ran. */
+struct wakings {
+    struct mkperf_woken *woken;
+    size_t n, room;
+    uint64_t *ran; /* of each: 1 + ns; 0: not known */
+    uint32_t *
+        waiting; /* of each PD: 1 + the newest that came before the interval, and was not followed by one yet */
+    uint32_t *before; /* of each: 1 + the one before it that waits as well */
+    size_t next;      /* the first that came after the intervals so far */
+};
 
-    while (n > 0 && w->time < from) {
-        w++;
-        n--;
+static bool is_wake_up(const struct mkperf_woken *w)
+{
+    return w->kind == MKPERF_SCHED_NOTIFY || w->kind == MKPERF_SCHED_IRQ;
+}
+
+static void add_waking(struct wakings *w, const struct mkperf_woken *woken)
+{
+    MKPERF_GROW(w->woken, w->room, w->n + 1);
+    w->woken[w->n++] = *woken;
+}
+
+/* All from..to; of a recording that is not in memory, wake-ups only, if they are asked for. */
+static bool find_wakings(struct wakings *w, const struct page_schedule *s, uint64_t from,
+                         uint64_t to, bool wake_ups)
+{
+    enum { ROOM = 4096 };
+    struct mkperf_woken *room;
+    size_t low = 0, got = 1;
+
+    if (s->kept == NULL) {
+        for (size_t i = 0; i < s->wokens; i++) {
+            if (s->woken[i].time >= from) {
+                add_waking(w, &s->woken[i]);
+            }
+        }
+        return true;
     }
-    PAGE_COLUMN(c, "w_delta", n, w[i].time - (i > 0 ? w[i - 1].time : from));
-    PAGE_COLUMN(c, "w_kind", n, w[i].kind);
-    PAGE_COLUMN(c, "w_from", n, pd_or_none(w[i].from));
-    PAGE_COLUMN(c, "w_to", n, w[i].to);
-    PAGE_COLUMN(c, "w_irq", n, w[i].irq);
+    struct mkperf_spool *spool = &s->kept->wakings;
+    room = mkperf_xcalloc(ROOM, sizeof *room);
+    for (size_t high = spool->count; low < high && got > 0;) { /* the first in from..to */
+        size_t middle = low + (high - low) / 2;
+        got = mkperf_spool_read(spool, middle, room, 1);
+        high = room->time >= from ? middle : high;
+        low = room->time >= from ? low : middle + 1;
+    }
+    for (bool on = true; on && got > 0 && low < spool->count; low += got) {
+        got = mkperf_spool_read(spool, low, room, ROOM);
+        for (size_t i = 0; i < got && on; i++) {
+            on = room[i].time <= to;
+            if (on && (!wake_ups || is_wake_up(&room[i]))) {
+                add_waking(w, &room[i]);
+            }
+        }
+    }
+    free(room);
+    return got > 0;
+}
+
+/* A PD has run, or is not known any more: what woke it before. */
+static void follow(struct wakings *w, const struct mkperf_interval *i)
+{
+    uint32_t *at = &w->waiting[i->pd];
+
+    for (; w->next < w->n && w->woken[w->next].time < i->to; w->next++) {
+        uint32_t pd = w->woken[w->next].to;
+        w->before[w->next] = w->waiting[pd];
+        w->waiting[pd] = (uint32_t)w->next + 1;
+    }
+    while (*at != 0) {
+        uint32_t n = *at - 1;
+        uint64_t time = w->woken[n].time;
+        if (time >= i->to) { /* of another PD's interval that ended later: it goes on waiting */
+            at = &w->before[n];
+            continue;
+        }
+        *at = w->before[n];
+        w->ran[n] = i->state == MKPERF_PD_RUNNING ? 1 + later(i->from, time) - time : 0;
+    }
+}
+
+static void follow_block(void *self, const struct mkperf_interval *i, size_t n)
+{
+    for (; n > 0; n--, i++) {
+        if (i->state == MKPERF_PD_RUNNING || i->state == MKPERF_PD_UNKNOWN) {
+            follow(self, i);
+        }
+    }
+}
+
+/* ran: `w_ran` is wanted. */
+static bool put_wakings(struct page_columns *c, const struct page_schedule *s, uint64_t origin,
+                        uint64_t from, uint64_t to, bool ran)
+{
+    struct wakings all = {.n = 0};
+    bool read = find_wakings(&all, s, from, to, ran);
+    const struct mkperf_woken *w = all.woken;
+
+    all.ran = mkperf_xcalloc(all.n + 1, sizeof *all.ran);
+    all.before = mkperf_xcalloc(all.n + 1, sizeof *all.before);
+    all.waiting = mkperf_xcalloc((size_t)s->analysis->npds + 1, sizeof *all.waiting);
+    if (ran) {
+        read = page_intervals_each(s, from, to, follow_block, &all) && read;
+    }
+    PAGE_COLUMN(c, "w_delta", all.n, w[i].time - (i > 0 ? w[i - 1].time : origin));
+    PAGE_COLUMN(c, "w_kind", all.n, w[i].kind);
+    PAGE_COLUMN(c, "w_from", all.n, page_pd_or_none(w[i].from));
+    PAGE_COLUMN(c, "w_to", all.n, w[i].to);
+    PAGE_COLUMN(c, "w_irq", all.n, w[i].irq);
+    page_column(c, "w_ran", all.ran, ran ? all.n : 0);
+    free(all.woken);
+    free(all.ran);
+    free(all.before);
+    free(all.waiting);
+    return read;
 }
 
 static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint64_t from)
@@ -186,21 +167,31 @@ static void put_gaps(struct page_columns *c, const struct page_schedule *s, uint
     free(gap);
 }
 
-void page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
+/* The states of PDs and what woke them, in a stretch of time. */
+static bool put_stretch(struct page_columns *c, const struct page_schedule *s,
+                        const struct page_stretch *stretch, bool whole)
+{
+    bool exact, read = page_intervals_put(c, s, stretch, &exact);
+
+    return (!exact && !whole) ||
+           (put_wakings(c, s, stretch->origin, stretch->from, stretch->to, whole) && read);
+}
+
+bool page_schedule_put(struct page_columns *c, const struct page_schedule *s, uint64_t from,
                        uint64_t lost)
 {
     const struct mkperf_analysis *a = s->analysis;
-    struct lists l = {.first = NULL};
+    const uint64_t begin = later(later(a->first_ns, s->since_ns), from);
+    const uint64_t end = later(a->last_ns, from);
+    const struct page_stretch all = {
+        .origin = from, .from = begin, .to = later(end, begin + 1), .most = PAGE_INTERVALS};
     bool first = true;
 
-    make_lists(&l, s, from);
     fprintf(c->json,
             ",\"sched\":{\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"from\":%" PRIu64
-            ",\"to\":%" PRIu64 ",\"cut\":%s,",
-            a->events, later(lost, s->lost), later(later(a->first_ns, s->since_ns), from) - from,
-            later(a->last_ns, from) - from, s->since_ns > a->first_ns ? "true" : "false");
-    put_lists(&l, c->json);
-    fputs(",\"kinds\":[", c->json);
+            ",\"to\":%" PRIu64 ",\"cut\":%s,\"kinds\":[",
+            a->events, later(lost, s->lost), begin - from, end - from,
+            s->since_ns > a->first_ns ? "true" : "false");
     for (unsigned i = 0; i < MKPERF_SCHED_KINDS; i++) {
         fprintf(c->json, "%s\"%s\"", i > 0 ? "," : "", mkperf_sched_kind_names[i]);
     }
@@ -211,21 +202,42 @@ void page_schedule_put(struct page_columns *c, const struct page_schedule *s, ui
             first = false;
         }
     }
-    fputs("]}", c->json);
-    put_intervals(c, &l, from);
+    fputs("],", c->json);
+    bool read = put_stretch(c, s, &all, true);
+    fputs("}", c->json);
     put_calls(c, s, from);
-    put_wakings(c, s, from);
     put_gaps(c, s, from);
-    free_lists(&l);
+    return read;
+}
+
+struct page_bytes page_schedule_stretch(const struct page_schedule *s, uint64_t origin,
+                                        uint64_t from, uint64_t to, size_t most)
+{
+    const struct page_stretch stretch = {
+        .origin = origin, .from = origin + from, .to = origin + to, .most = most};
+    struct page_columns c;
+
+    page_columns_begin(&c);
+    fprintf(c.json, "{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",", from, to);
+    bool read = put_stretch(&c, s, &stretch, false);
+    struct page_bytes b = page_columns_finish(&c);
+    if (!read) {
+        page_bytes_free(&b);
+    }
+    return b;
 }
 
 bool page_schedule_span(const struct page_schedule *s, uint64_t *from, uint64_t *to)
 {
     *from = UINT64_MAX;
     *to = 0;
+    for (size_t i = 0; s->kept != NULL && i < s->kept->blocks; i++) {
+        *from = s->kept->block[i].from < *from ? s->kept->block[i].from : *from;
+        *to = later(s->kept->block[i].to, *to);
+    }
     for (size_t i = 0; i < s->intervals; i++) {
         *from = s->interval[i].from < *from ? s->interval[i].from : *from;
         *to = later(s->interval[i].to, *to);
     }
-    return s->intervals > 0;
+    return *to > 0;
 }

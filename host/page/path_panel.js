@@ -141,24 +141,47 @@ class PathPanel {
   }
 
   update() {
+    this.find().catch(complain);
+  }
+
+  // Of a large recording the server is asked for the time of the path.
+  async find() {
     const key = JSON.stringify([state.path, state.at, state.path === '..' ? [state.from, state.to, state.core, state.pd] : 0]);
     if (this.key === key && this.of === this.profile) {
       return;
     }
-    Object.assign(this, { key, of: this.profile, path: null, limit: STEPS_FIRST });
+    const isNew = this.isNew, number = this.asked = (this.asked ?? 0) + 1;
+    Object.assign(this, { key, of: this.profile, isNew: false, limit: STEPS_FIRST });
     this.box.hidden = state.path === '' || !this.profile.schedule;
-    if (!this.box.hidden) {
+    const found = this.box.hidden ? null : await this.choose();
+    if (number !== this.asked) {
+      return; // another path was chosen since
+    }
+    this.path = found?.path ?? null;
+    if (found) {
       this.box.closest('details').open = true;
-      const found = new Latencies(this.profile).choose(state.path, state.at);
-      this.path = found.problem ? null : new CriticalPath(this.profile.schedule, found.pd, found.from, found.to);
       this.fill(found);
     }
     this.tracks.showPath(this.path);
-    if (this.path && (this.isNew || state.viewFrom === null) && state.path !== '..') {
+    if (this.path && (isNew || state.viewFrom === null) && state.path !== '..') {
       const room = (this.path.to - this.path.from) / 20;
       this.tracks.look(this.path.from - room, this.path.to + room);
     }
-    this.isNew = false;
+  }
+
+  // What Latencies.choose finds, and its path.
+  async choose() {
+    const { profile } = this, { schedule } = profile;
+    if (state.path === '..' && state.from !== null) {
+      await schedule.load(state.from, state.to, STRETCH.path);
+    }
+    const found = new Latencies(profile).choose(state.path, state.at);
+    if (found.problem) {
+      return found;
+    }
+    const stretch = await schedule.load(found.from, found.to, STRETCH.path);
+    return stretch.exact ? { ...found, path: new CriticalPath(stretch, found.pd, found.from, found.to) }
+      : { problem: `${found.title}: ${count(stretch.found)} intervals, and a path may have ${count(STRETCH.path)}: choose a shorter time` };
   }
 
   fill(found) {
@@ -221,12 +244,12 @@ class PathPanel {
   row(step, i) {
     const button = make('button', { type: 'button', textContent: this.path.words(step) });
     button.prepend(this.mark(step));
-    button.onclick = () => this.choose(i);
+    button.onclick = () => this.showStep(i);
     return make('tr', {}, ...cells(micros(step.from - this.path.from), micros(step.to - step.from), this.path.by(step)), make('td', {}, button));
   }
 
   // A step on the lanes: in the middle, and so wide that it can be seen.
-  choose(i) {
+  showStep(i) {
     const step = this.path.steps[i], [from, to] = this.tracks.view(), ns = step.to - step.from, middle = step.from + ns / 2;
     const span = ns > (to - from) / 50 && ns < to - from ? to - from : 4 * ns;
     this.rows.querySelector('.chosen')?.classList.remove('chosen');

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // mkperf view's page: what scheduling events say. Owns: intervals of each PD in each state, with sums
 // that give the part of any stretch of time at the same cost however many intervals it holds; calls
-// between PDs; what made which PD ready; and their words. A PD that waits for work is in an interval as well, but
-// not drawn: it is the background.
+// between PDs; what made which PD ready; and their words. Of a large recording the page has sums of the whole
+// time, and asks the server for a stretch of it: single intervals, or finer sums. A PD that waits for work is
+// in an interval as well, but not drawn: it is the background.
 'use strict';
 
 // In the order in which a lane stacks them. hatch: the slant of lines that tell it from a PD's colour.
@@ -14,12 +15,49 @@ const STATES = {
   stopped: { words: 'is stopped', name: 'stopped', colour: '--stopped', hatch: 1 },
   unknown: { words: 'not known', name: 'not known', colour: '--unknown', hatch: -1 },
 };
-const NOBODY = -1, LIST_BINS = 8192; // bins of a list, over the whole recording
+const NOBODY = -1, LIST_PARTS = 8192; // parts of a stretch, for pictures of a list with more intervals
+const STRETCH = { view: 100000, path: 1000000, kept: 6 }; // intervals that are asked for; stretches
 
-// Intervals of one PD in one state on one core, in the order of time.
+// One PD in one state on one core, as sums over equal parts of from..to.
+class SumList {
+  constructor(of, ns, from, to) {
+    Object.assign(this, of, { from, to, before: new Float64Array(ns.length + 1) });
+    for (let k = 0, sum = 0; k < ns.length; k++) {
+      this.before[k + 1] = sum += ns[k];
+    }
+  }
+
+  // ns before a time; within a part as if it were spread over the part.
+  until(time) {
+    const n = this.before.length - 1, at = Math.min(n, Math.max(0, (time - this.from) / (this.to - this.from) * n));
+    const part = Math.min(n - 1, Math.floor(at));
+    return this.before[part] + (at - part) * (this.before[part + 1] - this.before[part]);
+  }
+
+  within(from, to) {
+    return this.until(to) - this.until(from);
+  }
+
+  // The part of each of out.length columns; null: none has any. edge: where columns begin, of columnEdges.
+  columns(from, to, out, { part, rest }) {
+    if (this.within(from, to) <= 0) {
+      return null;
+    }
+    const { before } = this, width = (to - from) / out.length;
+    let last = before[part[0]] + rest[0] * (before[part[0] + 1] - before[part[0]]);
+    for (let x = 0; x < out.length; x++) {
+      const k = part[x + 1], sum = before[k] + rest[x + 1] * (before[k + 1] - before[k]);
+      out[x] = (sum - last) / width;
+      last = sum;
+    }
+    return out;
+  }
+}
+
+// Intervals of one PD in one state on one core, in the order of time, within from..to.
 class IntervalList {
-  constructor(of, gap, length, by, serving) {
-    Object.assign(this, of, { by, serving, start: new Float64Array(of.n), end: new Float64Array(of.n) });
+  constructor(of, range, gap, length, by, serving) {
+    Object.assign(this, of, { range, by, serving, start: new Float64Array(of.n), end: new Float64Array(of.n) });
     this.before = new Float64Array(of.n + 1); // ns of all intervals before one
     for (let i = 0, at = 0, sum = 0; i < of.n; i++) {
       this.start[i] = at + gap[i];
@@ -48,16 +86,16 @@ class IntervalList {
     return this.sum(this.at(to), to) - this.sum(this.at(from), from);
   }
 
-  // The part of each of out.length columns; null: none has any. edge: where columns that are not
-  // narrower than a bin begin, of binEdges; null: exact.
+  // The part of each of out.length columns; null: none has any. edge: of columnEdges if columns are not narrower than
+  // a part.
   columns(from, to, out, edge) {
     let i = this.at(from), last = this.sum(i, from);
     if (this.sum(this.at(to), to) - last <= 0) {
       return null;
     }
     const width = (to - from) / out.length;
-    if (edge) {
-      return this.binned(edge, width, out);
+    if (edge && this.n > LIST_PARTS) {
+      return this.sums().columns(from, to, out, edge);
     }
     for (let x = 0; x < out.length; x++) {
       const time = from + (x + 1) * width;
@@ -71,40 +109,35 @@ class IntervalList {
     return out;
   }
 
-  // The same from sums at the beginnings of bins, which are made once.
-  binned({ bin, part, span }, width, out) {
-    if (!this.bins) {
-      this.bins = new Float64Array(LIST_BINS + 2);
-      for (let k = 0, i = -1; k <= LIST_BINS + 1; k++) {
-        const time = k * span / LIST_BINS;
+  // The same as sums, which are made once.
+  sums() {
+    if (!this.summed) {
+      const { from, to } = this.range, ns = new Float64Array(LIST_PARTS);
+      for (let k = 0, i = this.at(from), last = this.sum(i, from); k < LIST_PARTS; k++) {
+        const time = from + (k + 1) * (to - from) / LIST_PARTS;
         i = upperBound(this.start, time, i + 1) - 1;
-        this.bins[k] = this.sum(i, time);
+        ns[k] = this.sum(i, time) - last;
+        last += ns[k];
       }
+      this.summed = new SumList({}, ns, from, to);
     }
-    const { bins } = this;
-    let last = bins[bin[0]] + part[0] * (bins[bin[0] + 1] - bins[bin[0]]);
-    for (let x = 0; x < out.length; x++) {
-      const k = bin[x + 1], sum = bins[k] + part[x + 1] * (bins[k + 1] - bins[k]);
-      out[x] = (sum - last) / width;
-      last = sum;
-    }
-    return out;
+    return this.summed;
   }
 }
 
-// In which of the bins of the whole recording n columns begin, and where in it; null: they are
-// narrower than bins.
-function binEdges(from, to, n, span) {
-  const width = (to - from) / n, bin = new Int32Array(n + 1), part = new Float64Array(n + 1);
-  if (width < span / LIST_BINS) {
+// In which of the parts of a range n columns begin, and where in it; null: they are narrower than parts.
+function columnEdges(range, from, to, n) {
+  const width = (to - from) / n, whole = (range.to - range.from) / range.parts;
+  const part = new Int32Array(n + 1), rest = new Float64Array(n + 1);
+  if (range.exact && width < whole) {
     return null;
   }
   for (let i = 0; i <= n; i++) {
-    const at = Math.min(LIST_BINS, Math.max(0, (from + i * width) / span * LIST_BINS));
-    bin[i] = Math.floor(at);
-    part[i] = at - bin[i];
+    const at = Math.min(range.parts, Math.max(0, (from + i * width - range.from) / whole));
+    part[i] = Math.min(range.parts - 1, Math.floor(at));
+    rest[i] = at - part[i];
   }
-  return { bin, part, span };
+  return { part, rest };
 }
 
 // The first index from `low` on whose value is above; near ones are found at once.
@@ -127,14 +160,15 @@ function upperBound(sorted, value, low) {
   return low;
 }
 
-class Schedule {
-  constructor(profile) {
-    const p = profile, part = (column, list) => column.subarray(list.first, list.first + list.n);
-    this.profile = p;
-    [this.from, this.to] = [p.info.sched.from, p.info.sched.to];
-    this.kinds = p.info.sched.kinds;
-    const all = p.info.sched.lists.map((list) => new IntervalList(list, part(p.i_gap, list),
-      part(p.i_length, list), part(p.i_by, list), part(p.i_for, list)));
+// States of PDs in from..to: single intervals (exact), or sums.
+class Stretch {
+  // of: a container's description of its lists, data: its columns.
+  constructor(profile, of, data, from, to) {
+    const part = (column, list) => column.subarray(list.first, list.first + list.n);
+    Object.assign(this, { profile, data, from, to, exact: of.exact, found: of.found, parts: of.parts ?? LIST_PARTS });
+    const all = of.lists.map((list) => (of.exact
+      ? new IntervalList(list, this, part(data.i_gap, list), part(data.i_length, list), part(data.i_by, list), part(data.i_for, list))
+      : new SumList(list, part(data.b_ns, list), from, to)));
     this.all = group(all, (list) => list.pd);
     this.lanes = Math.max(-1, ...this.all.keys()) + 1; // of PDs that there may be
     this.lists = all.filter((list) => list.state !== 'waiting');
@@ -142,11 +176,13 @@ class Schedule {
     this.lists.sort((a, b) => a.pd - b.pd || order.indexOf(a.state) - order.indexOf(b.state) || a.core - b.core);
     this.byPd = group(this.lists, (list) => list.pd);
     this.byCore = group(this.lists.filter((list) => list.state === 'running'), (list) => list.core);
-    this.callStart = sums(p.a_delta);
-    this.longestCall = p.a_length.reduce((most, ns) => Math.max(most, ns), 0);
-    this.wakeTime = sums(p.w_delta);
-    this.gaps = group([...p.g_core.keys()], (i) => p.g_core[i]);
+    this.kinds = profile.info.sched.kinds;
+    this.wakeTime = data.w_delta ? sums(data.w_delta) : new Float64Array();
     this.rooms = new Map();
+  }
+
+  get gaps() {
+    return this.profile.schedule.gaps;
   }
 
   // ns of a PD in each state within from..to: {running, ready, ...}.
@@ -167,7 +203,7 @@ class Schedule {
     const out = [], key = `${from} ${to} ${n}`;
     if (this.edgeKey !== key) { // the same for all lanes of a picture
       this.edgeKey = key;
-      this.edge = binEdges(from, to, n, this.profile.span);
+      this.edge = columnEdges(this, from, to, n);
     }
     for (const list of this.lane(lane)) {
       if (list.room?.length !== n) {
@@ -241,23 +277,10 @@ class Schedule {
   // What made a PD ready at a time: the number of the waking; -1: not known.
   wakingAt(pd, time) {
     let i = upperBound(this.wakeTime, time, 0) - 1;
-    while (i >= 0 && this.wakeTime[i] === time && this.profile.w_to[i] !== pd) {
+    while (i >= 0 && this.wakeTime[i] === time && this.data.w_to[i] !== pd) {
       i--;
     }
     return i >= 0 && this.wakeTime[i] === time ? i : -1;
-  }
-
-  // When a PD that is ready runs; -1: that is not known.
-  runsAfter(pd, time) {
-    let run = Infinity, lost = Infinity;
-    for (const list of this.all.get(pd) ?? []) {
-      if (list.state === 'running') {
-        run = Math.min(run, list.after(time));
-      } else if (list.state === 'unknown') {
-        lost = Math.min(lost, list.after(time));
-      }
-    }
-    return run < lost ? Math.max(run, time) : -1;
   }
 
   // The PD that ran last before the end of from..to, on a core, null: on any; -1: none.
@@ -302,10 +325,82 @@ class Schedule {
     return `PD ${this.profile.pdName(list.pd)} ${STATES[list.state].words}${other}: ` +
       `${duration(list.end[i] - list.start[i])}${list.state === 'running' ? `, core ${list.core}` : ''}`;
   }
+}
 
-  // Numbers of the calls that touch from..to, as a range of starts: some may have ended before.
+// The whole recording; and stretches of it, which are more detailed.
+class Schedule extends Stretch {
+  constructor(profile) {
+    const p = profile;
+    super(p, p.info.sched, p, p.info.sched.from, p.info.sched.to);
+    this.callEnd = sums(p.a_delta);
+    this.callStart = this.callEnd.map((end, i) => end - p.a_length[i]);
+    this.longestCall = p.a_length.reduce((most, ns) => Math.max(most, ns), 0);
+    this.gapsOfCores = group([...p.g_core.keys()], (i) => p.g_core[i]);
+    this.stretches = [this]; // the newest last
+  }
+
+  get gaps() {
+    return this.gapsOfCores;
+  }
+
+  // The most detailed that there is of from..to.
+  best(from, to) {
+    return this.stretches.filter((of) => of === this || (of.from <= from && of.to >= to))
+      .reduce((a, b) => (b.exact && !a.exact) || (b.exact === a.exact && b.to - b.from < a.to - a.from) ? b : a);
+  }
+
+  // With single intervals; null: the page does not have them.
+  exactly(from, to) {
+    const of = this.best(from, to);
+    return of.exact ? of : null;
+  }
+
+  // With the sums of exactly this time; null: the page does not have them.
+  known(from, to) {
+    return this.exactly(from, to) ?? this.stretches.find((of) => of.from === from && of.to === to) ?? null;
+  }
+
+  // The stretch from..to from the server, with single intervals if there are at most so many.
+  async load(from, to, most) {
+    const there = this.exactly(from, to);
+    if (there) {
+      return there;
+    }
+    const begin = Math.max(0, Math.floor(from)), end = Math.min(this.profile.span, Math.ceil(Math.max(to, from + 1)));
+    const data = await source.stretch(begin, end, most), got = new Stretch(this.profile, data.info, data, begin, end);
+    this.stretches = [this, ...this.stretches.slice(1).slice(1 - STRETCH.kept), got];
+    return got;
+  }
+
+  // A picture of from..to with so many columns is to be drawn: asks for more detail if it would be blurred, and
+  // calls `done` when it is there. One request at a time, of the newest picture.
+  want(from, to, columns, done) {
+    const best = this.best(from, to), room = (to - from) / 4;
+    const blurred = !best.exact && best.parts * (to - from) < columns * (best.to - best.from);
+    const near = best !== this && ((best.from > 0 && from - best.from < room) || (best.to < this.profile.span && best.to - to < room));
+    if (!blurred && !near) {
+      return;
+    }
+    this.wanted = [from - 4 * room, to + 4 * room, done];
+    this.loading ??= this.loadWanted();
+  }
+
+  async loadWanted() {
+    try {
+      while (this.wanted) {
+        const [from, to, done] = this.wanted;
+        this.wanted = null;
+        await this.load(from, to, STRETCH.view);
+        done();
+      }
+    } finally {
+      this.loading = null;
+    }
+  }
+
+  // Numbers of the calls of which some touch from..to, as a range of ends: some may have begun later.
   calls(from, to) {
-    return [lowerBound(this.callStart, from - this.longestCall), upperBound(this.callStart, to, 0)];
+    return [lowerBound(this.callEnd, from), upperBound(this.callEnd, to + this.longestCall, 0)];
   }
 
   callWords(i) {

@@ -30,10 +30,10 @@ class StatePainter {
 
   // The parts of a lane's strip, for paintLane.
   parts(lane, from, to, n) {
-    const columns = this.schedule.columns(lane, from, to, n);
+    const stretch = this.schedule.best(from, to), columns = stretch.columns(lane, from, to, n);
     const parts = columns.map(({ list, all }) => this.part(list, all));
     if (lane.kind === 'core') {
-      const { idle, unknown } = this.schedule.rest(lane, columns, from, to, n);
+      const { idle, unknown } = stretch.rest(lane, columns, from, to, n);
       parts.push(this.part({ state: 'unknown' }, unknown),
         { all: idle, chosen: idle, colour: pixel(this.tracks.colour('--idle'), 255), pale: 0 });
     }
@@ -43,9 +43,10 @@ class StatePainter {
   // Names in intervals, where there are few enough.
   paintNames() {
     const t = this.tracks, c = t.context, [from, to] = t.view(), width = t.canvas.clientWidth;
+    const stretch = this.schedule.exactly(from, to);
     c.textBaseline = 'middle';
-    for (const lane of t.lanes) {
-      for (const list of this.schedule.lane(lane)) {
+    for (const lane of stretch ? t.lanes : []) {
+      for (const list of stretch.lane(lane)) {
         const begin = Math.max(0, list.at(from)), end = Math.min(list.n, list.at(to) + 1);
         if ((end - begin) * ROOM / 2 > width || this.isPale(list)) {
           continue;
@@ -83,7 +84,7 @@ class StatePainter {
     const visible = [];
     for (let i = begin; i < end && visible.length <= ARROWS && end - begin < 100 * ARROWS; i++) {
       const chosen = state.pd === '' || [p.a_from[i], p.a_to[i]].some((pd) => p.pdName(pd) === state.pd);
-      if (chosen && this.schedule.callStart[i] + p.a_length[i] >= from) {
+      if (chosen && this.schedule.callStart[i] <= to) {
         visible.push(i);
       }
     }
@@ -146,9 +147,17 @@ class StatePainter {
 
   // What a lane's strip says at a moment: lines of text.
   tip(time, lane) {
-    const at = lane ? this.schedule.intervalAt(lane, time) : null, call = this.callNear(time, lane);
+    const at = this.intervalAt(lane, time), call = this.callNear(time, lane);
+    if (!this.schedule.exactly(time, time)) {
+      return ['zoom in for single scheduling events'];
+    }
     const rest = lane?.kind === 'pd' ? 'waits for work' : 'idle';
     return [...(at ? [this.schedule.words(at)] : lane ? [rest] : []), ...(call ? [call] : [])];
+  }
+
+  // The interval of a lane at a moment; null: there is none, or the page has sums only.
+  intervalAt(lane, time) {
+    return (lane && this.schedule.exactly(time, time)?.intervalAt(lane, time)) ?? null;
   }
 
   pick(at) {
@@ -168,9 +177,13 @@ class StatePainter {
 
   // The next or previous interval of the selected PD, or of all; keys < and >.
   step(by) {
-    const t = this.tracks, [from, to] = t.view();
+    const t = this.tracks, [from, to] = t.view(), stretch = this.schedule.exactly(from, to);
+    if (!stretch) {
+      t.onPick('zoom in for single scheduling events');
+      return;
+    }
     const time = this.picked ? this.picked.list.start[this.picked.i] : from;
-    const next = this.schedule.step(time, by, state.pd);
+    const next = stretch.step(time, by, state.pd);
     if (next) {
       const start = next.list.start[next.i];
       if (start < from || start > to) {

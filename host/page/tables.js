@@ -87,11 +87,25 @@ class PdTable {
   times(pd) {
     const p = this.profile, { schedule } = p;
     const from = Math.max(state.from ?? 0, schedule.from), to = Math.min(state.to ?? p.span, schedule.to);
-    if (p.pds[pd].idle) {
-      return cells(percent(to > from ? schedule.idle(from, to) : 0, Math.max(0, to - from)), '', '');
+    const stretch = to > from ? schedule.known(from, to) : schedule;
+    if (!stretch) {
+      this.ask(from, to);
+      return cells('…', '…', '…');
     }
-    const times = schedule.times(pd, from, to);
+    if (p.pds[pd].idle) {
+      return cells(percent(to > from ? stretch.idle(from, to) : 0, Math.max(0, to - from)), '', '');
+    }
+    const times = stretch.times(pd, from, to);
     return cells(...['running', 'ready', 'calling'].map((name) => percent(times[name] ?? 0, Math.max(0, to - from))));
+  }
+
+  // The sums of the selected time, of a recording of which the page does not have each interval.
+  ask(from, to) {
+    const { schedule } = this.profile, key = `${from} ${to}`;
+    if (this.asked !== key) {
+      this.asked = key;
+      schedule.load(from, to, STRETCH.view).then(() => { this.asked = ''; this.update(); }, complain);
+    }
   }
 
   // Calls that a PD received and made; notifications count, too. Without a count: a dash.

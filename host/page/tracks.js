@@ -156,6 +156,7 @@ class Tracks {
     const image = this.context.createImageData(width, height), p = this.profile;
     const pixels = new Uint32Array(image.data.buffer);
     const [from, to] = this.view(), columns = this.occupancy.columns(from, to, width);
+    this.profile.schedule?.want(from, to, width, () => this.draw());
     for (const lane of this.lanes) {
       const parts = columns.filter(({ pair }) =>
         lane.kind === 'core' ? pair.core === lane.core : pair.pd === lane.pd).map((column) => {
@@ -408,8 +409,8 @@ class Tracks {
       const kind = ['mark', 'phase begins:', 'phase ends:'][p.m_kind[mark]];
       this.onPick(`${this.both(p.markTime[mark])}: ${kind} ${p.info.texts[p.m_name[mark]]}, ` +
         `PD ${p.pdName(p.m_pd[mark])}, id ${p.m_id[mark]}`);
-    } else if (lane && this.states && y < lane.top + lane.strip && this.profile.schedule.intervalAt(lane, at)) {
-      this.states.pick(this.profile.schedule.intervalAt(lane, at));
+    } else if (lane && y < lane.top + lane.strip && this.states?.intervalAt(lane, at)) {
+      this.states.pick(this.states.intervalAt(lane, at));
     } else if (sample >= 0) {
       this.pickSample(sample);
     }

@@ -2,6 +2,10 @@
 /* Owns: see schedule.h. */
 #include "schedule.h"
 
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
 static void add(struct mkperf_schedule *s, struct mkperf_spool *spool, const void *record)
 {
     if (s->failed->status == MKPERF_OK) {
@@ -13,6 +17,13 @@ static void on_interval(void *self, const struct mkperf_interval *i)
 {
     struct mkperf_schedule *s = self;
 
+    if (s->intervals.count % MKPERF_SCHEDULE_BLOCK == 0) {
+        MKPERF_GROW(s->block, s->block_room, s->blocks + 1);
+        s->block[s->blocks++] = (struct mkperf_schedule_block){.from = i->from, .to = i->to};
+    }
+    struct mkperf_schedule_block *b = &s->block[s->blocks - 1];
+    b->from = i->from < b->from ? i->from : b->from;
+    b->to = i->to > b->to ? i->to : b->to;
     add(s, &s->intervals, i);
 }
 
@@ -81,4 +92,7 @@ void mkperf_schedule_close(struct mkperf_schedule *s)
     mkperf_spool_close(&s->calls);
     mkperf_spool_close(&s->gaps);
     mkperf_spool_close(&s->wakings);
+    free(s->block);
+    s->block = NULL;
+    s->blocks = s->block_room = 0;
 }

@@ -16,14 +16,23 @@ struct mkperf_schedule_call {
     uint32_t from, to;
 };
 
+/* MKPERF_SCHEDULE_BLOCK intervals, the last block may have fewer: by these times a reader finds those of a
+ * stretch of time. */
+enum { MKPERF_SCHEDULE_BLOCK = 4096 };
+struct mkperf_schedule_block {
+    uint64_t from, to; /* the first beginning and the last end, ns */
+};
+
 /* Records in the order of their ends, which of wakings is the order of time. */
 struct mkperf_schedule {
     bool open;
-    struct mkperf_spool intervals; /* struct mkperf_interval */
-    struct mkperf_spool calls;     /* struct mkperf_schedule_call */
-    struct mkperf_spool gaps;      /* struct mkperf_core_interval: what ran is not known */
-    struct mkperf_spool wakings;   /* struct mkperf_woken */
-    uint64_t lost;                 /* events, as far as gaps name them: counted by the profile */
+    struct mkperf_spool intervals;       /* struct mkperf_interval */
+    struct mkperf_schedule_block *block; /* of intervals */
+    size_t blocks, block_room;
+    struct mkperf_spool calls;   /* struct mkperf_schedule_call */
+    struct mkperf_spool gaps;    /* struct mkperf_core_interval: what ran is not known */
+    struct mkperf_spool wakings; /* struct mkperf_woken */
+    uint64_t lost;               /* events, as far as gaps name them: counted by the profile */
     struct mkperf_error *failed;
 };
 

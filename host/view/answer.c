@@ -16,6 +16,8 @@
 #include "import/input.h"
 #include "page/assets.h"
 
+enum { STRETCH_MOST = 1000000 }; /* single intervals in an answer */
+
 static const char own_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
                                  "'self' data:; connect-src 'self'; "
                                  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -25,7 +27,7 @@ static const char speedscope_policy[] =
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self' data:; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static const char json_type[] = "application/json";
+static const char json_type[] = "application/json", columns_type[] = "application/octet-stream";
 static const char speedscope_prefix[] = "speedscope/";
 
 /* Sends and gives up the response. */
@@ -92,13 +94,34 @@ static enum MHD_Result answer_memory(struct MHD_Connection *c, void *p, size_t n
 static enum MHD_Result answer_profile(const struct view_server *s, struct MHD_Connection *c,
                                       bool base)
 {
-    struct page_bytes b = s->data(s->self, base);
+    bool kept = false;
+    struct page_bytes b = s->data(s->self, base, &kept);
 
     if (b.n == 0) { /* nothing to compare with */
-        page_bytes_free(&b);
         return view_answer_problem(c, MHD_HTTP_NO_CONTENT, "");
     }
-    return answer_memory(c, b.p, b.n, "application/octet-stream");
+    return reply(c, MHD_HTTP_OK,
+                 MHD_create_response_from_buffer(
+                     b.n, b.p, kept ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE),
+                 columns_type, own_policy);
+}
+
+/* States of PDs in a stretch of time, of a recording that is too large for a page. */
+static enum MHD_Result answer_stretch(const struct view_server *s, struct MHD_Connection *c)
+{
+    uint64_t from = 0, to = 0, most = 0;
+    bool has[3] = {false};
+
+    if (!number(c, "from", INT64_MAX, &from, &has[0]) || !has[0] ||
+        !number(c, "to", INT64_MAX, &to, &has[1]) || !has[1] ||
+        !number(c, "most", STRETCH_MOST, &most, &has[2]) || !has[2]) {
+        return view_answer_problem(c, MHD_HTTP_BAD_REQUEST, "an invalid parameter");
+    }
+    struct page_bytes b = s->stretch(s->self, from, to, most);
+    if (b.n == 0) {
+        return view_answer_problem(c, MHD_HTTP_NOT_FOUND, "no scheduling events can be read there");
+    }
+    return answer_memory(c, b.p, b.n, columns_type);
 }
 
 static enum MHD_Result answer_code(const struct view_server *s, struct MHD_Connection *c)
@@ -214,6 +237,9 @@ enum MHD_Result view_answer(const struct view_server *s, struct MHD_Connection *
     }
     if (strcmp(path, "data/profile") == 0 || strcmp(path, "data/base") == 0) {
         return answer_profile(s, c, strcmp(path, "data/base") == 0);
+    }
+    if (strcmp(path, "data/stretch") == 0) {
+        return answer_stretch(s, c);
     }
     if (strcmp(path, "data/code") == 0) {
         return answer_code(s, c);

@@ -32,8 +32,10 @@ struct view_connection {
 
 struct view_server {
     /* Set before. Each gives a container (page/container.h) or a text; the server frees what it
-     * gets. */
-    struct page_bytes (*data)(void *self, bool base);                  /* n 0: there is none */
+     * gets. `*kept`: this one stays valid until the server stops, and is not freed. */
+    struct page_bytes (*data)(void *self, bool base, bool *kept); /* n 0: there is none */
+    /* page_schedule_stretch; n 0: nothing can be said about from..to */
+    struct page_bytes (*stretch)(void *self, uint64_t from, uint64_t to, uint64_t most);
     bool (*code)(void *self, uint64_t function, bool base, FILE *out); /* false: no such function */
     void *self;
     const char *path;              /* set before: the recording, NULL: live */

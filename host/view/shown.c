@@ -40,8 +40,26 @@ enum mkperf_status view_shown_read(struct view_shown *s, const char *path,
     in = page_input_of(&s->frames, path);
     in.interactions = s->interactions;
     in.speedscope = speedscope;
+    if (in.schedule.intervals > PAGE_INTERVALS) {
+        in.schedule.intervals = in.schedule.wokens = 0;
+        in.schedule.kept = &s->profile.schedule;
+    }
+    s->schedule = in.schedule;
+    page_data_span(&in, &s->first_ns, &s->last_ns);
     s->data = page_data_make(&in);
-    return MKPERF_OK;
+    return s->data.n > 0 ? MKPERF_OK
+                         : mkperf_error_set(e, MKPERF_ERR_OUTPUT,
+                                            "temporary file: cannot be read (TMPDIR names its "
+                                            "directory)");
+}
+
+struct page_bytes view_shown_stretch(const struct view_shown *s, uint64_t from, uint64_t to,
+                                     uint64_t most)
+{
+    if (s->schedule.kept == NULL || from >= to || to - 1 > s->last_ns - s->first_ns) {
+        return (struct page_bytes){.n = 0};
+    }
+    return page_schedule_stretch(&s->schedule, s->first_ns, from, to, most);
 }
 
 void view_shown_free(struct view_shown *s)

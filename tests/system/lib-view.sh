@@ -54,6 +54,11 @@ pointer() { # pointer X Y: a click on the canvas, from its middle
         {"type":"pointerUp","button":0}]}]}' >"$D/log"
     grep -q '"value":null' "$D/log" || { cat "$D/log"; return 1; }
 }
+# Seconds of the processor that the page's main thread took so far; Performance.enable comes before it.
+thread_time() {
+    wd POST "$session/goog/cdp/execute" '{"cmd":"Performance.getMetrics","params":{}}' |
+        sed 's/.*"TaskDuration","value":\([0-9.e-]*\).*/\1/'
+}
 quiet() { # the page's policy refused nothing, and nothing failed
     wd POST "$session/se/log" '{"type":"browser"}' | grep -v SEVERE >"$D/log" || { cat "$D/log"; return 1; }
 }

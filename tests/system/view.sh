@@ -284,11 +284,6 @@ live() { # the page of a running target follows; what is selected stays selected
     for p in $pids; do kill -INT "$p"; done
     return $ended
 }
-# Seconds of the processor that the page's main thread took so far.
-thread_time() {
-    wd POST "$session/goog/cdp/execute" '{"cmd":"Performance.getMetrics","params":{}}' |
-        sed 's/.*"TaskDuration","value":\([0-9.e-]*\).*/\1/'
-}
 # A million samples and a million scheduling events: every number, and what a picture costs while panning,
 # in time of the processor: 33 ms are the aim, and up to a half more are taken beside many other programs,
 # whose caches and memory are the same.
@@ -310,6 +305,27 @@ large() {
         cat "$D/log" >>"$D/a-picture"
     done
     picture "$D/large.png" && quiet
+}
+# Of that recording the page has sums, and the server more of a stretch of time: what ran in a selected time equals mkperf
+# report's, of 20 s (sums) and of 1 s (single intervals), which are named where they are looked at.
+stretches() {
+    waits "!profile.schedule.exact && profile.schedule.lists.length > 40" || return 1
+    for span in 20 1; do
+        js "change({ from: 7123456789, to: 7123456789 + ${span}e9 })" >"$D/log"
+        waits "![...document.querySelectorAll('#pds td')].some(c => c.textContent === '…')" || return 1
+        [ "$(js "return profile.schedule.known(state.from, state.to).exact")" = "$([ $span = 1 ] && echo true || echo false)" ] || return 1
+        range=$(js "return [state.from, state.to].map(n => profile.clock(n)).join()")
+        "$MKPERF" report --util -s pd --percent-limit 0 -i "$D/large.data" --time "$range" | awk '/^ / && $1 ~ /%$/ { print $NF, 4 * $1 }' | sort >"$D/want"
+        js "const at = [...document.querySelectorAll('#pds th:not([hidden])')].findIndex(th => th.textContent.startsWith('Ran')); return [...document.querySelectorAll('#pds tbody tr')].map(r => r.dataset.pd + ' ' + parseFloat(r.cells[at].textContent) + ';').join('')" | tr ';' '\n' | sort >"$D/page"
+        join "$D/want" "$D/page" | awk '{ n++; d = $2 - $3; if (d < -0.05 || d > 0.05) { print; bad = 1 } } END { exit bad || n < 16 }' || { cat "$D/want" "$D/page"; return 1; }
+    done
+    clear_all || return 1
+    js "tracks.look(9e9, 9e9 + 1e6)" >"$D/log"
+    waits "profile.schedule.exactly(...tracks.view()) !== null" || return 1
+    js "const [from, to] = tracks.view(), lane = tracks.lanes.find(l => l.kind === 'pd' && tracks.states.intervalAt(l, (from + to) / 2)); return tracks.states.tip((from + to) / 2, lane).join()" >"$D/log"
+    grep -q '^PD component[0-9]* .*: ' "$D/log" || { cat "$D/log"; return 1; }
+    keys_to "#tracks canvas" 0
+    clear_all
 }
 
 if start_view "$data" && start_browser; then
@@ -342,6 +358,7 @@ if start_view "$data" && start_browser; then
     check "a running target" live
     "$B/many-samples" "$D/large.data" 1000000 1000000 && start_view "$D/large.data"
     check "a million samples and a million scheduling events" large
+    check "a selected time of them equals mkperf report --util" stretches
     check "the critical path between two marks equals mkperf latency --critical-path" marks
     rm -f "$D/large.data"
     wd DELETE "$session" >"$D/log"

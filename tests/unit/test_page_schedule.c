@@ -3,6 +3,8 @@
  * Scheduling events in the data of mkperf view's page: intervals of each PD and state, calls and gaps
  * of a known story, as the page reads them; and of a running target the newest part of it.
  */
+#include <inttypes.h>
+
 #include "sched_story.h"
 
 #include "page/page_data.h"
@@ -142,21 +144,21 @@ static void test_reasons(void **state)
 static void test_calls(void **state)
 {
     size_t n;
-    uint64_t start = 0;
+    uint64_t end = 0;
 
     (void)state;
-    for (unsigned i = 0; i < ROUNDS; i++) {
-        start += column("a_delta", (size_t)2 * i, &n);
+    for (unsigned i = 0; i < ROUNDS; i++) { /* the inner call ends first */
+        end += column("a_delta", (size_t)2 * i, &n);
         assert_int_equal(n, 2 * ROUNDS);
-        assert_int_equal(start, 8000 + i * 100000);
-        assert_int_equal(column("a_from", (size_t)2 * i, &n), CLIENT);
-        assert_int_equal(column("a_to", (size_t)2 * i, &n), SERVER);
-        assert_int_equal(column("a_wait", (size_t)2 * i, &n), 0);
-        assert_int_equal(column("a_length", (size_t)2 * i, &n), 38000);
-        start += column("a_delta", (size_t)2 * i + 1, &n);
-        assert_int_equal(start, 18000 + i * 100000);
-        assert_int_equal(column("a_to", (size_t)2 * i + 1, &n), STORE);
-        assert_int_equal(column("a_length", (size_t)2 * i + 1, &n), 25000);
+        assert_int_equal(end, 43000 + i * 100000);
+        assert_int_equal(column("a_to", (size_t)2 * i, &n), STORE);
+        assert_int_equal(column("a_length", (size_t)2 * i, &n), 25000);
+        end += column("a_delta", (size_t)2 * i + 1, &n);
+        assert_int_equal(end, 46000 + i * 100000);
+        assert_int_equal(column("a_from", (size_t)2 * i + 1, &n), CLIENT);
+        assert_int_equal(column("a_to", (size_t)2 * i + 1, &n), SERVER);
+        assert_int_equal(column("a_wait", (size_t)2 * i + 1, &n), 0);
+        assert_int_equal(column("a_length", (size_t)2 * i + 1, &n), 38000);
     }
 }
 
@@ -206,8 +208,127 @@ static void test_gap(void **state)
     /* and before its first event */
     check_state(SERVER, "unknown", 8000 + 1000000 - UINT64_C(100000) * ROUNDS, 2);
     check_state(STORE, "unknown", 18000 + 1050000 - UINT64_C(100000) * ROUNDS, 2);
-    assert_non_null(strstr(json, "\"lost\":7,\"from\":0,\"to\":1050000,\"cut\":false,\"lists\":["));
+    assert_non_null(strstr(json, "\"lost\":7,\"from\":0,\"to\":1050000,\"cut\":false,\"kinds\":["));
     assert_non_null(strstr(json, "\"from\":\"1000000\",\"to\":\"2050000\""));
+}
+
+/* Of a recording with too many intervals the page asks for stretches: the answer has single intervals if there are at
+ * most `most`, else sums; both have the same time of each PD in each state. */
+static void check_stretch(uint64_t from, uint64_t to, size_t most, bool exact)
+{
+    static const struct {
+        uint32_t pd;
+        enum mkperf_pd_state state;
+    } lists[] = {{CLIENT, MKPERF_PD_RUNNING}, {CLIENT, MKPERF_PD_CALLING},
+                 {SERVER, MKPERF_PD_RUNNING}, {STORE, MKPERF_PD_READY},
+                 {STORE, MKPERF_PD_RUNNING},  {DRIVER, MKPERF_PD_RUNNING},
+                 {STORE, MKPERF_PD_UNKNOWN}};
+    struct page_schedule kept = {.kept = &profile.schedule, .analysis = profile.sched};
+    char *whole = json, key[64];
+    struct page_bytes all = data;
+
+    data = page_schedule_stretch(&kept, 1000000, from, to, most);
+    uint32_t length = data.p[8] | (uint32_t)data.p[9] << 8 | (uint32_t)data.p[10] << 16;
+    json = strndup((const char *)data.p + 12, length);
+    assert_non_null(strstr(json, exact ? "\"exact\":true" : "\"exact\":false"));
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        const struct mkperf_interval *i = profile.schedule.intervals.map;
+        size_t first = 0, n = 0, columns;
+        uint64_t want = 0, sum = 0, at = 0;
+        for (size_t j = 0; j < profile.schedule.intervals.count; j++) {
+            uint64_t begin = i[j].from > 1000000 + from ? i[j].from : 1000000 + from;
+            uint64_t end = i[j].to < 1000000 + to ? i[j].to : 1000000 + to;
+            if (i[j].pd == lists[k].pd && i[j].state == lists[k].state && end > begin) {
+                want += end - begin;
+            }
+        }
+        snprintf(key, sizeof key, "{\"pd\":%u,\"state\":\"%s\",\"core\":0,", (unsigned)lists[k].pd,
+                 mkperf_pd_state_names[lists[k].state]);
+        const char *list = strstr(json, key);
+        if (list != NULL) {
+            assert_int_equal(
+                sscanf(strstr(list, "\"first\""), "\"first\":%zu,\"n\":%zu}", &first, &n), 2);
+        }
+        for (size_t j = first; j < first + n && !exact; j++) {
+            sum += column("b_ns", j, &columns);
+        }
+        for (size_t j = first; j < first + n && exact;
+             j++) { /* an interval may begin before, and end after */
+            uint64_t begin = at + column("i_gap", j, &columns);
+            at = begin + column("i_length", j, &columns);
+            uint64_t low = begin > from ? begin : from, high = at < to ? at : to;
+            sum += high > low ? high - low : 0;
+        }
+        if (sum != want) {
+            fail_msg("%s%" PRIu64 "..%" PRIu64 ": %" PRIu64 " ns, not %" PRIu64, key, from, to, sum,
+                     want);
+        }
+    }
+    free(json);
+    page_bytes_free(&data);
+    json = whole;
+    data = all;
+}
+
+static void test_stretches(void **state)
+{
+    static const uint64_t edges[] = {0,      1,      8000,   17999,   18001,
+                                     100000, 123456, 299999, 1000000, 1050000};
+    const size_t n = sizeof edges / sizeof *edges;
+
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = i + 1; k < n; k++) {
+            check_stretch(edges[i], edges[k], 1000, true);
+            check_stretch(edges[i], edges[k], 0, false);
+        }
+    }
+    check_stretch(0, 1050000, profile.schedule.intervals.count, true);
+    check_stretch(0, 1050000, profile.schedule.intervals.count - 1, false);
+}
+
+/* How long after each notification and interrupt its PD ran: the same if they are read from the file, where
+ * others are left out. */
+static void test_wake_ups(void **state)
+{
+    struct page_input in = page_input_of(&frames, "story");
+    struct page_bytes all = data;
+    char *whole = json;
+    size_t n, wake_ups = 0;
+
+    (void)state;
+    in.schedule.kept = &profile.schedule;
+    in.schedule.intervals = in.schedule.wokens = 0;
+    for (unsigned kept = 0; kept < 2; kept++) {
+        uint64_t at = 0, seen = 0;
+        if (kept == 1) {
+            data = page_data_make(&in);
+            json = strndup((const char *)data.p + 12,
+                           data.p[8] | (uint32_t)data.p[9] << 8 | (uint32_t)data.p[10] << 16);
+        }
+        column("w_kind", 0, &n);
+        for (size_t i = 0; i < n; i++) {
+            size_t columns;
+            uint64_t kind = column("w_kind", i, &columns);
+            at += column("w_delta", i, &columns);
+            if (kind == MKPERF_SCHED_IRQ || kind == MKPERF_SCHED_NOTIFY) {
+                uint64_t ran = column("w_ran", i, &columns);
+                /* the driver runs 1 us after its interrupt; the client at once or after the driver */
+                assert_true(column("w_to", i, &columns) != DRIVER || ran == 1 + 1000);
+                assert_true(ran > 0 && ran < 100000);
+                seen++;
+            } else {
+                assert_int_equal(kept, 0);
+            }
+        }
+        assert_true(seen >= 2 && (kept == 0 || seen == wake_ups));
+        wake_ups = seen;
+    }
+    assert_int_equal(column("a_to", 0, &n), STORE);
+    free(json);
+    page_bytes_free(&data);
+    data = all;
+    json = whole;
 }
 
 /* A live page gets at most `most` records of each kind. From some time on it has all of them; the states before that
@@ -272,9 +393,10 @@ static void test_newest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states), cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_calls),  cmocka_unit_test(test_wakings),
-        cmocka_unit_test(test_gap),    cmocka_unit_test(test_newest),
+        cmocka_unit_test(test_states),   cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_calls),    cmocka_unit_test(test_wakings),
+        cmocka_unit_test(test_gap),      cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_wake_ups), cmocka_unit_test(test_newest),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

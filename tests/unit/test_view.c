@@ -92,6 +92,11 @@ static void test_parameters(void **state)
     assert_int_equal(ask("", address, "data/code?function=99999"), 400);
     assert_int_equal(ask("", address, "data/code?function=99999999999999999999999"), 400);
     assert_int_equal(ask("", address, "data/code?function=0&base=1"), 400); /* no --diff */
+    assert_int_equal(ask("", address, "data/stretch?from=0&to=1"), 400);
+    assert_int_equal(ask("", address, "data/stretch?from=0&to=-1&most=10"), 400);
+    assert_int_equal(ask("", address, "data/stretch?from=0&to=9223372036854775808&most=1"), 400);
+    assert_int_equal(ask("", address, "data/stretch?from=0&to=1&most=1000001"), 400);
+    assert_int_equal(ask("", address, "data/stretch?from=0&to=1&most=10"), 404); /* page has all */
     assert_int_equal(ask("", address, "data/base"), 204);
 }
 

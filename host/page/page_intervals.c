@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: see page_intervals.h. */
+#include "page_intervals.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/xalloc.h"
+
+/* Parts of a stretch, and of all its lists together. */
+enum { PARTS_MOST = 8192, PARTS_LEAST = 512, PARTS_OF_ALL = 1 << 22 };
+
+struct lists {              /* intervals in the order of their lists */
+    struct mkperf_hash key; /* of a list: PD, state, core */
+    size_t *first;          /* of each list, and after the last one: its first interval */
+    struct mkperf_interval *interval;
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+bool page_intervals_each(const struct page_schedule *s, uint64_t from, uint64_t to,
+                         void (*each)(void *self, const struct mkperf_interval *i, size_t n),
+                         void *self)
+{
+    struct mkperf_interval *room;
+    bool read = true;
+
+    if (s->kept == NULL) {
+        each(self, s->interval, s->intervals);
+        return true;
+    }
+    room = mkperf_xcalloc(MKPERF_SCHEDULE_BLOCK, sizeof *room);
+    for (size_t i = 0; i < s->kept->blocks && read; i++) {
+        const struct mkperf_schedule_block *b = &s->kept->block[i];
+        if (b->to > from && b->from < to) {
+            size_t n = mkperf_spool_read(&s->kept->intervals, i * MKPERF_SCHEDULE_BLOCK, room,
+                                         MKPERF_SCHEDULE_BLOCK);
+            read = n > 0;
+            each(self, room, n);
+        }
+    }
+    free(room);
+    return read;
+}
+
+static bool continues(const struct mkperf_interval *last, const struct mkperf_interval *i)
+{
+    return last->to == i->from && last->by == i->by && last->serving == i->serving;
+}
+
+/* Equal intervals become one. begin: of each list, and after the last one. */
+static void merge(struct lists *l, const size_t *begin)
+{
+    size_t n = 0;
+
+    for (uint32_t list = 0; list < l->key.count; list++) {
+        l->first[list] = n;
+        for (size_t i = begin[list]; i < begin[list + 1]; i++) {
+            if (n > l->first[list] && continues(&l->interval[n - 1], &l->interval[i])) {
+                l->interval[n - 1].to = l->interval[i].to;
+            } else {
+                l->interval[n++] = l->interval[i];
+            }
+        }
+    }
+    l->first[l->key.count] = n;
+}
+
+/* Intervals that end after `from`, and are cut there. Those of one list keep their order, which is that of time. */
+static void make_lists(struct lists *l, const struct mkperf_interval *interval, size_t intervals,
+                       uint64_t from)
+{
+    uint32_t *list = mkperf_xcalloc(intervals + 1, sizeof *list); /* of each interval, + 1 */
+    size_t *begin;
+
+    for (size_t i = 0; i < intervals; i++) {
+        const struct mkperf_interval *in = &interval[i];
+        uint64_t key[3] = {in->pd, (uint64_t)in->state, in->core};
+        list[i] = in->to > from ? mkperf_hash_number(&l->key, key, 3) + 1 : 0;
+    }
+    begin = mkperf_xcalloc((size_t)l->key.count + 2, sizeof *begin);
+    for (size_t i = 0; i < intervals; i++) {
+        begin[list[i] + 1] += list[i] != 0; /* moved up by one list until all are placed */
+    }
+    for (uint32_t k = 1; k <= l->key.count; k++) {
+        begin[k + 1] += begin[k];
+    }
+    l->interval = mkperf_xcalloc(begin[l->key.count + 1] + 1, sizeof *l->interval);
+    for (size_t i = 0; i < intervals; i++) {
+        if (list[i] != 0) {
+            struct mkperf_interval *to = &l->interval[begin[list[i]]++];
+            *to = interval[i];
+            to->from = later(to->from, from);
+        }
+    }
+    l->first = mkperf_xcalloc((size_t)l->key.count + 1, sizeof *l->first);
+    merge(l, begin);
+    free(begin);
+    free(list);
+}
+
+static void put_list(FILE *out, uint32_t number, uint64_t pd, uint64_t state, uint64_t core,
+                     size_t first, size_t n)
+{
+    fprintf(out,
+            "%s{\"pd\":%" PRIu64 ",\"state\":\"%s\",\"core\":%" PRIu64 ",\"first\":%zu,\"n\":%zu}",
+            number > 0 ? "," : "", pd, mkperf_pd_state_names[state], core, first, n);
+}
+
+/* Since the end of the interval before it in its list, or since the origin. */
+static uint64_t gap_before(const struct mkperf_interval *i, bool first, uint64_t origin)
+{
+    uint64_t end = first ? origin : i[-1].to;
+
+    return i->from > end ? i->from - end : 0;
+}
+
+static bool same_list(const struct mkperf_interval *a, const struct mkperf_interval *b)
+{
+    return a->pd == b->pd && a->state == b->state && a->core == b->core;
+}
+
+static void put_exact(struct page_columns *c, const struct mkperf_interval *interval,
+                      size_t intervals, uint64_t origin)
+{
+    struct lists l = {.first = NULL};
+
+    make_lists(&l, interval, intervals, origin);
+    const struct mkperf_interval *in = l.interval;
+    size_t n = l.first[l.key.count];
+    fputs("\"exact\":true,\"lists\":[", c->json);
+    for (uint32_t list = 0; list < l.key.count; list++) {
+        uint32_t words;
+        const uint64_t *key = mkperf_hash_key(&l.key, list, &words);
+        put_list(c->json, list, key[0], key[1], key[2], l.first[list],
+                 l.first[list + 1] - l.first[list]);
+    }
+    fputs("]", c->json);
+    PAGE_COLUMN(c, "i_gap", n,
+                gap_before(&in[i], i == 0 || !same_list(&in[i - 1], &in[i]), origin));
+    PAGE_COLUMN(c, "i_length", n, in[i].to - in[i].from);
+    PAGE_COLUMN(c, "i_by", n, page_pd_or_none(in[i].by));
+    PAGE_COLUMN(c, "i_for", n, page_pd_or_none(in[i].serving));
+    mkperf_hash_free(&l.key);
+    free(l.first);
+    free(l.interval);
+}
+
+/* ---- a stretch of a recording that is not in memory ---- */
+
+struct scan {
+    const struct page_stretch *stretch;
+    uint32_t cores;
+    size_t parts;
+    size_t found;                     /* intervals that touch the stretch */
+    struct mkperf_interval *interval; /* the first ones, up to stretch->most + 1 */
+    size_t room;
+    uint32_t *list; /* of each PD, state and core: 1 + its number; 0: it has no intervals */
+    uint64_t **sum; /* of each list: ns in each part */
+    size_t lists, sum_room;
+};
+
+/* Where a part of the stretch begins. */
+static uint64_t edge(const struct scan *s, size_t part)
+{
+    uint64_t span = s->stretch->to - s->stretch->from;
+
+    return s->stretch->from + span / s->parts * part + span % s->parts * part / s->parts;
+}
+
+static size_t part_of(const struct scan *s, uint64_t ns)
+{
+    double span = (double)(s->stretch->to - s->stretch->from);
+    size_t part = (size_t)((double)(ns - s->stretch->from) / span * (double)s->parts);
+
+    part = part < s->parts ? part : s->parts - 1;
+    while (part > 0 && edge(s, part) > ns) {
+        part--;
+    }
+    while (part + 1 < s->parts && edge(s, part + 1) <= ns) {
+        part++;
+    }
+    return part;
+}
+
+static uint64_t *sums_of(struct scan *s, const struct mkperf_interval *i)
+{
+    uint32_t *list = &s->list[((size_t)i->pd * MKPERF_PD_STATES + i->state) * s->cores + i->core];
+
+    if (*list == 0) {
+        MKPERF_GROW(s->sum, s->sum_room, s->lists + 1);
+        s->sum[s->lists++] = mkperf_xcalloc(s->parts, sizeof **s->sum);
+        *list = (uint32_t)s->lists;
+    }
+    return s->sum[*list - 1];
+}
+
+static void add_sums(struct scan *s, const struct mkperf_interval *i)
+{
+    uint64_t at = later(i->from, s->stretch->from), to = earlier(i->to, s->stretch->to);
+    uint64_t *sum = sums_of(s, i);
+
+    for (size_t part = part_of(s, at); at < to; part++) {
+        uint64_t end = part + 1 < s->parts ? earlier(edge(s, part + 1), to) : to;
+        sum[part] += end - at;
+        at = end;
+    }
+}
+
+static void scan_block(void *self, const struct mkperf_interval *i, size_t n)
+{
+    struct scan *s = self;
+
+    for (; n > 0; n--, i++) {
+        if (i->to <= s->stretch->from || i->from >= s->stretch->to) {
+            continue;
+        }
+        if (s->found++ <= s->stretch->most) {
+            MKPERF_GROW(s->interval, s->room, s->found);
+            s->interval[s->found - 1] = *i;
+        }
+        if (i->state != MKPERF_PD_WAITING) {
+            add_sums(s, i);
+        }
+    }
+}
+
+static void put_sums(struct page_columns *c, const struct scan *s)
+{
+    size_t all = s->lists * s->parts, per_pd = (size_t)MKPERF_PD_STATES * s->cores;
+    uint32_t n = 0;
+
+    fprintf(c->json, "\"exact\":false,\"found\":%zu,\"parts\":%zu,\"lists\":[", s->found, s->parts);
+    for (size_t i = 0; n < s->lists; i++) {
+        if (s->list[i] != 0) {
+            put_list(c->json, n++, i / per_pd, i / s->cores % MKPERF_PD_STATES, i % s->cores,
+                     (s->list[i] - 1) * s->parts, s->parts);
+        }
+    }
+    fputs("]", c->json);
+    PAGE_COLUMN(c, "b_ns", all, s->sum[i / s->parts][i % s->parts]);
+}
+
+bool page_intervals_put(struct page_columns *c, const struct page_schedule *s,
+                        const struct page_stretch *stretch, bool *exact)
+{
+    const struct mkperf_analysis *a = s->analysis;
+    struct scan scan = {.stretch = stretch, .cores = a->ncores, .parts = PARTS_MOST};
+    size_t lists = (size_t)a->npds * MKPERF_PD_STATES * a->ncores;
+    bool read = true;
+
+    *exact = true;
+    if (s->kept == NULL) {
+        put_exact(c, s->interval, s->intervals, stretch->origin);
+        return true;
+    }
+    while (scan.parts > PARTS_LEAST && scan.parts * a->npds > PARTS_OF_ALL / 4) {
+        scan.parts /= 2; /* a PD has some four lists */
+    }
+    scan.list = mkperf_xcalloc(lists + 1, sizeof *scan.list);
+    read = page_intervals_each(s, stretch->from, stretch->to, scan_block, &scan);
+    *exact = scan.found <= stretch->most;
+    if (read && *exact) {
+        put_exact(c, scan.interval, scan.found, stretch->origin);
+    } else if (read) {
+        put_sums(c, &scan);
+    }
+    for (size_t i = 0; i < scan.lists; i++) {
+        free(scan.sum[i]);
+    }
+    free(scan.sum);
+    free(scan.list);
+    free(scan.interval);
+    return read;
+}
