@@ -8,7 +8,7 @@ HOST_LIB_SRC := $(filter-out host/main.c,$(wildcard host/*.c host/*/*.c)) $(PROT
 # The layers that read bytes from outside; the fuzz targets reach no further up.
 READERS_SRC := $(foreach d,base symbols system model perfdata wire import sched link pmu,$(filter host/$(d)/%,$(HOST_LIB_SRC))) \
                $(filter-out host/%,$(HOST_LIB_SRC))
-HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lm -lcapstone -lncursesw -lmicrohttpd
+HOST_LIBS = $(PROTO_LIBS) -ledit -ldw -lelf -lexpat -lz -lzstd -lm -lcapstone -lncursesw -lmicrohttpd
 
 # -g1: places for their reports; a fifth of the compiler's time less than -g.
 ASAN_FLAGS := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -121,8 +121,8 @@ enum mkperf_status mkperf_outfile_adopt(struct mkperf_outfile *o, const char *fr
     return MKPERF_OK;
 }
 
-static enum mkperf_status write_all(struct mkperf_outfile *o, const uint8_t *p, size_t n,
-                                    struct mkperf_error *e)
+enum mkperf_status mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p,
+                                                size_t n, struct mkperf_error *e)
 {
     while (n > 0) {
         ssize_t done = write(o->fd, p, n);
@@ -139,12 +139,20 @@ static enum mkperf_status write_all(struct mkperf_outfile *o, const uint8_t *p, 
     return MKPERF_OK;
 }
 
+static enum mkperf_status pass(struct mkperf_outfile *o, const uint8_t *p, size_t n,
+                               struct mkperf_error *e)
+{
+    o->passed += n;
+    return o->filter != NULL ? o->filter(o->filter_self, p, n, e)
+                             : mkperf_outfile_write_through(o, p, n, e);
+}
+
 enum mkperf_status mkperf_outfile_flush(struct mkperf_outfile *o, struct mkperf_error *e)
 {
     size_t n = o->used;
 
     o->used = 0;
-    return write_all(o, o->buffer, n, e);
+    return pass(o, o->buffer, n, e);
 }
 
 uint8_t *mkperf_outfile_reserve_slow(struct mkperf_outfile *o, size_t n, struct mkperf_error *e)
@@ -160,7 +168,7 @@ enum mkperf_status mkperf_outfile_write(struct mkperf_outfile *o, const void *p,
                                         struct mkperf_error *e)
 {
     if (n > MKPERF_OUTFILE_BUFFER) {
-        return mkperf_outfile_flush(o, e) != MKPERF_OK ? e->status : write_all(o, p, n, e);
+        return mkperf_outfile_flush(o, e) != MKPERF_OK ? e->status : pass(o, p, n, e);
     }
     uint8_t *to = mkperf_outfile_reserve(o, n, e);
     if (to == NULL) {

@@ -24,7 +24,12 @@ struct mkperf_outfile {
     bool keep_old;    /* an older file of that name, when this one is finished */
     char *partial;    /* the name until it is finished; NULL: written in place */
     uint64_t written; /* bytes that the kernel has taken */
-    size_t used;      /* bytes in the buffer */
+    uint64_t
+        passed; /* bytes that left the buffer: more than `written` if a filter made them fewer */
+    /* Takes what leaves the buffer, and writes with mkperf_outfile_write_through; NULL: none. */
+    enum mkperf_status (*filter)(void *self, const uint8_t *p, size_t n, struct mkperf_error *e);
+    void *filter_self;
+    size_t used; /* bytes in the buffer */
     uint8_t *buffer;
 };
 
@@ -61,15 +66,25 @@ static inline void mkperf_outfile_commit(struct mkperf_outfile *o, size_t n)
     o->used += n;
 }
 
+/* The position of the next byte; with a filter only after a flush. */
 static inline uint64_t mkperf_outfile_offset(const struct mkperf_outfile *o)
 {
     return o->written + o->used;
+}
+
+/* All bytes that were handed over, before any filter. */
+static inline uint64_t mkperf_outfile_taken(const struct mkperf_outfile *o)
+{
+    return o->passed + o->used;
 }
 
 /* Appends n bytes of any number. */
 enum mkperf_status mkperf_outfile_write(struct mkperf_outfile *o, const void *p, size_t n,
                                         struct mkperf_error *e);
 enum mkperf_status mkperf_outfile_flush(struct mkperf_outfile *o, struct mkperf_error *e);
+/* For the filter: n bytes into the file, past the buffer. */
+enum mkperf_status mkperf_outfile_write_through(struct mkperf_outfile *o, const uint8_t *p,
+                                                size_t n, struct mkperf_error *e);
 
 /* Replaces n bytes at offset, all of them written before. */
 enum mkperf_status mkperf_outfile_patch(struct mkperf_outfile *o, uint64_t offset, const void *p,

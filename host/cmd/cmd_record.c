@@ -268,6 +268,7 @@ static enum mkperf_status set_up(struct record *rec, struct mkperf_error *e)
             MKPERF_OK) {
         return e->status;
     }
+    mkperf_perfdata_compress(r->perfdata, r->options.compression);
     if (rec->recorder.options.raw != NULL &&
         mkperf_outfile_open_private(&r->raw, rec->recorder.options.raw, e) != MKPERF_OK) {
         return e->status;

@@ -9,11 +9,12 @@
 #include <mkperf/session.h>
 
 #include "base/cpu_list.h"
+#include "perfdata/writer.h"
 #include "pmu/cpu_events.h"
 #include "pmu/events.h"
 #include "source.h"
 
-enum { OPT_MAX_FRAMES = 256, OPT_NO_RECONNECT, OPT_CALLERS, OPT_NO_CALLERS };
+enum { OPT_MAX_FRAMES = 256, OPT_NO_RECONNECT, OPT_CALLERS, OPT_NO_CALLERS, OPT_NO_COMPRESS };
 
 /* ---- the way to the target: struct mkperf_peer_options ----------------------------------------
  */
@@ -268,6 +269,16 @@ static const struct mkperf_option output_options[] = {
      .name = "no-buildid",
      .help = "as -N; the build ids are in the file nevertheless, since names are verified by them",
      .store = MKPERF_SETS(struct mkperf_record_options, keep_no_elfs)},
+    {.id = 'z',
+     .name = "compression-level",
+     .value = "[N]",
+     .help =
+         "compress records at level N of zstd, 1 (default, fastest) to 22 (smallest); files are "
+         "compressed at level %d without this option, pipes are not",
+     .number = MKPERF_COMPRESSED_LEVEL},
+    {.id = OPT_NO_COMPRESS,
+     .name = "no-compress",
+     .help = "records as they are, for programs that do not read compressed ones (hotspot)"},
     {.id = 'q',
      .name = "quiet",
      .help = "no progress, no summary",
@@ -276,12 +287,28 @@ static const struct mkperf_option output_options[] = {
 };
 
 const struct mkperf_option_group mkperf_choice_options = {choice_options, NULL};
-const struct mkperf_option_group mkperf_output_options = {output_options, NULL};
+static enum mkperf_status set_output(void *self, const struct mkperf_given *g)
+{
+    struct mkperf_record_options *o = self;
+    uint64_t level = MKPERF_COMPRESSED_LEVEL;
+
+    if (g->id == OPT_NO_COMPRESS) {
+        level = 0;
+    } else if (g->value != NULL &&
+               mkperf_given_number(g, 0, MKPERF_COMPRESSED_LEVELS, &level) != MKPERF_OK) {
+        return g->e->status;
+    }
+    o->compression = (int)level;
+    return MKPERF_OK;
+}
+
+const struct mkperf_option_group mkperf_output_options = {output_options, set_output};
 
 void mkperf_record_options_init(struct mkperf_record_options *o, int argc, char **argv)
 {
     *o = (struct mkperf_record_options){
         .output = "perf.data",
+        .compression = MKPERF_COMPRESS_FILES,
         .link = {.timeout_s = MKPERF_DEFAULT_TIMEOUT_S, .reconnect_s = MKPERF_RECONNECT_S},
         .command = mkperf_command_line(argc, argv)};
     o->configure.max_frames = MKPERF_DEFAULT_FRAMES;

@@ -16,6 +16,7 @@ struct mkperf_record_options {
     struct mkperf_peer_options link;
     const char *output;
     const char *raw; /* NULL: none */
+    int compression; /* of the output's records, as mkperf_perfdata_compress has it */
     const char *system, *elf_path, *kernel;
     const char *pd, *subtree;  /* see pd_choice.h */
     const char *dump_on_fault; /* PDs, see flight_start.h */

@@ -43,6 +43,7 @@ enum mkperf_status mkperf_recorder_talk(struct mkperf_recorder *r, const struct 
         if (mkperf_perfdata_new(recording, r->symbols, &r->perfdata, e) != MKPERF_OK) {
             return e->status;
         }
+        mkperf_perfdata_compress(r->perfdata, MKPERF_COMPRESS_FILES);
         to = mkperf_perfdata_sink(r->perfdata);
     } else if (sink != NULL) {
         to = *sink;

@@ -86,6 +86,10 @@
  * way. To perf it is a bpf-output event, whose raw data perf script shows as text:
  * ("point" | "begin" | "end") ID NAME, with a final 0.
  *
+ * Compressed records: compressed.h. The feature HEADER_COMPRESSED has five numbers of 32 bits: 0, 1 (zstd),
+ * the level, the ratio (0 until the file is finished, and in a pipe), and the most bytes that a compressed
+ * record yields.
+ *
  * LOST_SAMPLES records: pid = -1, tid = enum mkperf_lost_where, time and cpu of the report; cpu -1:
  * of several cores, not known of which.
  */
@@ -180,6 +184,7 @@ enum perf_feature {
     HEADER_EVENT_DESC = 12,
     HEADER_GROUP_DESC = 17,
     HEADER_SAMPLE_TIME = 21,
+    HEADER_COMPRESSED = 27,
     HEADER_FEAT_BITS = 256,
 };
 

@@ -159,12 +159,40 @@ static enum mkperf_status read_record(struct perfin_reader *r, struct perfin_cur
             return r->e->status;
         }
         return mkperf_sink_flush(r->sink, r->e);
-    case PERF_RECORD_COMPRESSED:
-    case PERF_RECORD_COMPRESSED2:
-        return perfin_fail(r, "compressed records; only perf reads them");
     default:
         return MKPERF_OK;
     }
+}
+
+/* The records in a compressed one. Those that perf never compresses could hold more than the record. */
+static enum mkperf_status read_compressed(struct perfin_reader *r, struct perfin_cursor c,
+                                          unsigned type)
+{
+    const char *problem;
+    const uint8_t *p;
+    size_t size;
+
+    if (type == PERF_RECORD_COMPRESSED2) { /* has its size without the padding */
+        uint64_t n = perfin_take64(&c);
+        if (c.cut || n > c.n) {
+            return perfin_fail(r, "a compressed record is cut");
+        }
+        c.n = (size_t)n;
+    }
+    perfin_inflate_feed(&r->inflate, c.p, c.n);
+    while ((p = perfin_inflate_next(&r->inflate, &size, &problem)) != NULL) {
+        type = mkperf_get32(p);
+        if (type == PERF_RECORD_COMPRESSED || type == PERF_RECORD_COMPRESSED2 ||
+            type == PERF_RECORD_AUXTRACE || type == PERF_RECORD_HEADER_TRACING_DATA) {
+            return perfin_fail(r, "a record of a kind that cannot be compressed");
+        }
+        if (read_record(r, (struct perfin_cursor){.p = p + 8, .n = size - 8}, type,
+                        p[4] | (unsigned)p[5] << 8) != MKPERF_OK) {
+            return r->e->status;
+        }
+    }
+    r->damaged = problem != NULL && r->frame.unfinished;
+    return problem == NULL || r->damaged ? MKPERF_OK : perfin_fail(r, problem);
 }
 
 /* The size of the record at r->offset with its trailer, 0 if there is no whole one. */
@@ -204,8 +232,14 @@ static enum mkperf_status next_record(struct perfin_reader *r, uint64_t *extent)
         return r->frame.pipe ? MKPERF_OK
                              : perfin_fail(r, "the file became shorter while it was read");
     }
-    return read_record(r, (struct perfin_cursor){.p = p + 8, .n = size - 8}, mkperf_get32(p),
-                       p[4] | (unsigned)p[5] << 8);
+    struct perfin_cursor c = {.p = p + 8, .n = size - 8};
+    unsigned type = mkperf_get32(p);
+    if (type != PERF_RECORD_COMPRESSED && type != PERF_RECORD_COMPRESSED2) {
+        return read_record(r, c, type, p[4] | (unsigned)p[5] << 8);
+    }
+    enum mkperf_status status = read_compressed(r, c, type);
+    *extent = r->damaged ? 0 : *extent;
+    return status;
 }
 
 static enum mkperf_status read_records(struct perfin_reader *r)
@@ -216,6 +250,9 @@ static enum mkperf_status read_records(struct perfin_reader *r)
         if (next_record(r, &extent) != MKPERF_OK) {
             return r->e->status;
         }
+    }
+    if (!r->frame.unfinished && perfin_inflate_is_cut(&r->inflate)) {
+        return perfin_fail(r, "the compressed records end within a record");
     }
     r->offset = r->offset < r->bytes.size ? r->offset : r->bytes.size;
     return r->frame.pipe ? perfin_read_totals(&r->bytes, &r->frame, &r->session, r->e) : MKPERF_OK;
@@ -255,6 +292,7 @@ static enum mkperf_status read_all(struct perfin_reader *r)
         mkperf_sink_finish(r->sink, read ? MKPERF_OK : r->e->status, &totals, r->e);
 
     free(r->sched_ns);
+    perfin_inflate_free(&r->inflate);
     perfin_free_session(&r->session);
     perfin_free_frame(&r->frame);
     return status;

@@ -10,6 +10,7 @@
 #define MKPERF_HOST_PERFDATA_READER_INTERNAL_H
 
 #include "base/xalloc.h"
+#include "compressed.h"
 #include "reader_session.h"
 
 /* What a sample that is read to its end may have. */
@@ -27,6 +28,8 @@ struct perfin_reader {
     struct perfin_session session;
     const struct mkperf_sink *sink;
     bool began;
+    bool damaged; /* the compressed records of an unfinished file, from the present one on */
+    struct perfin_inflate inflate;
     unsigned events; /* that the sink knows */
     uint64_t offset; /* of the current record */
     uint64_t samples, marks, first_ns, last_ns;

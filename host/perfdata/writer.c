@@ -27,6 +27,11 @@ enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *
     return MKPERF_OK;
 }
 
+void mkperf_perfdata_compress(struct mkperf_perfdata *w, int level)
+{
+    w->level = level != MKPERF_COMPRESS_FILES ? level : w->out.stream ? 0 : MKPERF_COMPRESSED_LEVEL;
+}
+
 uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w)
 {
     return mkperf_outfile_offset(&w->out);
@@ -52,6 +57,7 @@ void mkperf_perfdata_free(struct mkperf_perfdata *w)
         return;
     }
     close_file(w);
+    perfdata_compress_free(&w->compressor);
     perfdata_features_free(&w->head);
     if (w->build_ids != NULL) {
         (void)fclose(w->build_ids);
@@ -117,7 +123,12 @@ static enum mkperf_status start(struct mkperf_perfdata *w, struct mkperf_error *
     }
     perfdata_kernel_build_ids(w);
     perfdata_head_close(w);
+    if (w->level != 0) {
+        perfdata_compressed_add(&w->head, w->level);
+    }
     if ((w->out.stream ? perfdata_pipe_head(w, e) : perfdata_head_write(w, e)) != MKPERF_OK ||
+        (w->level != 0 &&
+         perfdata_compress_begin(&w->compressor, &w->out, w->level, e) != MKPERF_OK) ||
         perfdata_kernel_maps(w, e) != MKPERF_OK) {
         return e->status;
     }
@@ -326,7 +337,7 @@ static uint64_t furthest_behind(const struct mkperf_perfdata *w)
  */
 static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_error *e)
 {
-    uint64_t bytes = mkperf_outfile_offset(&w->out) - w->round_offset;
+    uint64_t bytes = mkperf_outfile_taken(&w->out) - w->round_taken;
 
     if (bytes < ROUND_BYTES ||
         (w->unordered && bytes < ROUND_BYTES_MAX && furthest_behind(w) < w->round_ns)) {
@@ -341,7 +352,7 @@ static enum mkperf_status finish_round(struct mkperf_perfdata *w, struct mkperf_
     }
     perfdata_end(&w->out, c);
     w->round_ns = w->last_ns;
-    w->round_offset = mkperf_outfile_offset(&w->out);
+    w->round_taken = mkperf_outfile_taken(&w->out);
     return MKPERF_OK;
 }
 
@@ -367,8 +378,10 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
     perfdata_totals_add(&w->head, totals, false, w);
     if (perfdata_sched_runtimes(w, e) != MKPERF_OK ||
         perfdata_kernel_dummy(&w->out, w->last_ns, e) != MKPERF_OK ||
+        perfdata_compress_end(&w->compressor, e) != MKPERF_OK ||
         (w->out.stream ? perfdata_pipe_features(w, e)
-                       : perfdata_tail_write(&w->out, w->data_offset, &w->head, e)) != MKPERF_OK) {
+                       : perfdata_tail_write(&w->out, w->data_offset, &w->head,
+                                             &w->compressor.counts, e)) != MKPERF_OK) {
         return e->status;
     }
     return mkperf_outfile_finish(&w->out, e);

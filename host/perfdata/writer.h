@@ -23,6 +23,13 @@ struct mkperf_perfdata;
  */
 enum mkperf_status mkperf_perfdata_new(const char *path, struct mkperf_symbols *symbols,
                                        struct mkperf_perfdata **out, struct mkperf_error *e);
+/*
+ * Records are compressed at this level of zstd, 1 to MKPERF_COMPRESSED_LEVELS; 0: not at all.
+ * MKPERF_COMPRESS_FILES: at MKPERF_COMPRESSED_LEVEL, unless the output is a stream. To be called before the
+ * sink's first call. Without it: not at all.
+ */
+enum { MKPERF_COMPRESS_FILES = -1, MKPERF_COMPRESSED_LEVEL = 1, MKPERF_COMPRESSED_LEVELS = 22 };
+void mkperf_perfdata_compress(struct mkperf_perfdata *w, int level);
 struct mkperf_sink mkperf_perfdata_sink(struct mkperf_perfdata *w);
 uint64_t mkperf_perfdata_bytes(const struct mkperf_perfdata *w); /* written so far */
 /* Writes the buffer to the kernel, so that a killed writer's file has it. Cheap once a second. */

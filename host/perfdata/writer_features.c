@@ -42,6 +42,20 @@ void perfdata_features_free(struct perfdata_features *f)
     f->n = 0;
 }
 
+void perfdata_compressed_add(struct perfdata_features *f, int level)
+{
+    enum { VERSION = 0, ZSTD = 1 }; /* as perf writes them */
+    uint8_t numbers[20];
+    struct mkperf_put c = {numbers};
+
+    mkperf_put32(&c, VERSION);
+    mkperf_put32(&c, ZSTD);
+    mkperf_put32(&c, (uint32_t)level);
+    mkperf_put32(&c, 0);
+    mkperf_put32(&c, MKPERF_COMPRESSED_PART);
+    perfdata_features_add(f, HEADER_COMPRESSED, numbers, sizeof numbers);
+}
+
 size_t perfdata_string(uint8_t *p, const char *text)
 {
     size_t n = strnlen(text, PERF_PATH_MAX - 1);
@@ -99,8 +113,28 @@ void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals
     free(text);
 }
 
+/* Into the feature, which is in the file. */
+static enum mkperf_status write_ratio(struct mkperf_outfile *out, const struct perfdata_features *f,
+                                      const struct perfdata_compressed *counts,
+                                      struct mkperf_error *e)
+{
+    enum { RATIO_AT = 12 };
+    uint8_t ratio[4];
+    struct mkperf_put c = {ratio};
+
+    for (unsigned i = 0; counts->written != 0 && i < f->n; i++) {
+        if (f->at[i].bit == HEADER_COMPRESSED) {
+            mkperf_put32(&c, (uint32_t)((counts->bytes + counts->written / 2) / counts->written));
+            return mkperf_outfile_patch(out, f->at[i].offset + RATIO_AT, ratio, sizeof ratio, e);
+        }
+    }
+    return MKPERF_OK;
+}
+
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
-                                       struct perfdata_features *f, struct mkperf_error *e)
+                                       struct perfdata_features *f,
+                                       const struct perfdata_compressed *counts,
+                                       struct mkperf_error *e)
 {
     uint64_t end = mkperf_outfile_offset(out), at = end + UINT64_C(16) * f->n;
     uint8_t table[16 * PERF_FEATURES_MAX], patch[16 + 8 + 8 + HEADER_FEAT_BITS / 8] = {0};
@@ -123,6 +157,9 @@ enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data
             mkperf_outfile_write(out, f->at[i].text, f->at[i].size, e) != MKPERF_OK) {
             return e->status;
         }
+    }
+    if (write_ratio(out, f, counts, e) != MKPERF_OK) {
+        return e->status;
     }
     c.p = patch;
     mkperf_put64(&c, data_offset);

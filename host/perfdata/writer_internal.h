@@ -7,6 +7,7 @@
 
 #include "base/outfile.h"
 #include "base/put.h"
+#include "compressed.h"
 #include "tracepoints.h"
 #include "writer.h"
 
@@ -58,6 +59,8 @@ struct perfdata_core {
 
 struct mkperf_perfdata {
     struct mkperf_outfile out;
+    int level; /* of compression; 0: none */
+    struct perfdata_compressor compressor;
     struct mkperf_symbols *symbols;
     struct mkperf_session session; /* strings are not used after begin */
     struct mkperf_module *kernel;  /* NULL: no ELF */
@@ -77,12 +80,12 @@ struct mkperf_perfdata {
     uint64_t *core_ns; /* time of each core's last sample */
     unsigned cores_known, cores_room;
     struct perfdata_core *cores;
-    uint64_t last_ns;      /* of all cores */
-    bool lock_known;       /* looked for: */
-    uint64_t lock;         /* the kernel's function that takes its lock, 0: not known */
-    bool unordered;        /* a core's sample came after a later one of another core */
-    uint64_t round_ns;     /* last_ns when the last round was finished */
-    uint64_t round_offset; /* where that was in the file */
+    uint64_t last_ns;     /* of all cores */
+    bool lock_known;      /* looked for: */
+    uint64_t lock;        /* the kernel's function that takes its lock, 0: not known */
+    bool unordered;       /* a core's sample came after a later one of another core */
+    uint64_t round_ns;    /* last_ns when the last round was finished */
+    uint64_t round_taken; /* bytes of records that were written before that */
 };
 
 /* writer_features.c */
@@ -91,9 +94,13 @@ void perfdata_features_add(struct perfdata_features *f, unsigned bit, const void
 struct perfdata_feature *perfdata_features_at(struct perfdata_features *f, unsigned bit,
                                               uint64_t offset, size_t n);
 void perfdata_features_free(struct perfdata_features *f);
-/* Table, the features that are not in the file yet, and the header's patch. */
+/* The feature of a file with compressed records. */
+void perfdata_compressed_add(struct perfdata_features *f, int level);
+/* Table, the features that are not in the file yet, the header's patch, and the ratio of compression. */
 enum mkperf_status perfdata_tail_write(struct mkperf_outfile *out, uint64_t data_offset,
-                                       struct perfdata_features *f, struct mkperf_error *e);
+                                       struct perfdata_features *f,
+                                       const struct perfdata_compressed *counts,
+                                       struct mkperf_error *e);
 /* w: whose later events are added, NULL when recovered */
 void perfdata_totals_add(struct perfdata_features *f, const struct mkperf_totals *totals,
                          bool recovered, const struct mkperf_perfdata *w);

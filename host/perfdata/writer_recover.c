@@ -3,7 +3,8 @@
  * Finishing a perf.data file whose writer died: keep whole records, count them, write the tail.
  *
  * Owns: reading the writer's records. Called by `mkperf recover`. A truncated record, and the
- * writer's buffer, are lost. Memory does not grow with the file.
+ * writer's buffer, are lost; of compressed records all from the first damaged one on. Memory does not grow
+ * with the file.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -19,6 +20,8 @@ enum { COPY_BYTES = 64 * 1024 };
 struct reader {
     struct perfin_bytes bytes;
     uint64_t data, end; /* of whole records */
+    struct perfin_inflate inflate;
+    struct perfdata_compressed compressed; /* up to the end */
     struct perfdata_features features;
 };
 
@@ -112,21 +115,67 @@ static void count(const uint8_t *record, size_t size, struct mkperf_totals *t)
     }
 }
 
-/* Sets r->end to the end of the last whole record of a type that the writer uses. */
+/* Whether the writer uses such records. */
+static bool is_ours(unsigned type, size_t size)
+{
+    return size >= 8 && size % 8 == 0 && type != 0 && type <= PERF_RECORD_EVENT_UPDATE;
+}
+
+/* Counts the records in a compressed one. False: it is damaged. */
+static bool scan_compressed(struct reader *r, const uint8_t *record, size_t size,
+                            struct mkperf_totals *t)
+{
+    const char *problem;
+    const uint8_t *p;
+    size_t n;
+
+    perfin_inflate_feed(&r->inflate, record + 8, size - 8);
+    while ((p = perfin_inflate_next(&r->inflate, &n, &problem)) != NULL) {
+        if (!is_ours(mkperf_get32(p), n)) {
+            return false;
+        }
+        count(p, n, t);
+    }
+    return problem == NULL;
+}
+
+/*
+ * Sets r->end and *t to the end of the last whole record of a type that the writer uses. Compressed
+ * records that end within a record, which a later one was to continue, are not kept.
+ */
 static void scan(struct reader *r, struct mkperf_totals *t)
 {
+    struct mkperf_totals now = *t;
+    uint64_t at = r->data;
     const uint8_t *p;
 
-    r->end = r->data;
-    while ((p = perfin_at(&r->bytes, r->end, 8)) != NULL) {
+    r->end = at;
+    while ((p = perfin_at(&r->bytes, at, 8)) != NULL) {
         size_t size = mkperf_get16(p + PERF_RECORD_SIZE_AT);
         unsigned type = mkperf_get32(p);
-        if (size < 8 || size % 8 != 0 || type == 0 || type > PERF_RECORD_EVENT_UPDATE ||
-            (p = perfin_at(&r->bytes, r->end, size)) == NULL) {
+        bool compressed = type == PERF_RECORD_COMPRESSED && size > 8;
+        bool within = perfin_inflate_is_cut(&r->inflate);
+        if ((!compressed && (within || !is_ours(type, size))) ||
+            (p = perfin_at(&r->bytes, at, size)) == NULL) {
             return;
         }
-        count(p, size, t);
-        r->end += size;
+        at += size;
+        if (!compressed) {
+            count(p, size, t);
+            r->end = at;
+            continue;
+        }
+        if (!within) {
+            now = *t;
+        }
+        if (!scan_compressed(r, p, size, &now)) {
+            return;
+        }
+        if (!perfin_inflate_is_cut(&r->inflate)) {
+            *t = now;
+            r->end = at;
+            r->compressed = (struct perfdata_compressed){r->inflate.out, r->inflate.in};
+        }
     }
 }
 
@@ -150,7 +199,7 @@ static enum mkperf_status finish(struct reader *r, struct mkperf_outfile *out,
 {
     perfdata_totals_add(&r->features, totals, true, NULL);
     if (perfdata_kernel_dummy(out, totals->last_ns, e) != MKPERF_OK ||
-        perfdata_tail_write(out, r->data, &r->features, e) != MKPERF_OK) {
+        perfdata_tail_write(out, r->data, &r->features, &r->compressed, e) != MKPERF_OK) {
         mkperf_outfile_close(out);
         return e->status;
     }
@@ -237,6 +286,7 @@ enum mkperf_status mkperf_perfdata_recover(const char *path, const char *out,
         status = recover(&r, out, totals, e);
     }
     perfdata_features_free(&r.features);
+    perfin_inflate_free(&r.inflate);
     perfin_close(&r.bytes);
     return status;
 }

@@ -249,22 +249,23 @@ records() {
 # A sample whose nr is not what its record has. A record of mkperf's: identifier, ip, pid and tid, time,
 # id or core, period, nr, chain; nr is the number that fits what is left.
 frames() {
-    records good.data | awk '$2 == 9 && $3 >= 88' >samples
+    "$MKPERF" convert -q good.data -o plain.data --to perf # a field of a compressed record cannot be patched
+    records plain.data | awk '$2 == 9 && $3 >= 88' >samples
     [ "$(wc -l <samples)" -gt 50 ] || { echo "too few samples"; return 1; }
     read -r at _ size <samples
     where=
     for field in $(seq 8 8 $((size - 8))); do
-        nr=$(od -An -tu8 -j $((at + field)) -N 8 good.data | tr -d ' ')
+        nr=$(od -An -tu8 -j $((at + field)) -N 8 plain.data | tr -d ' ')
         [ "$nr" = $(((size - field) / 8 - 1)) ] && where=$((at + field)) && break
     done
     [ -n "$where" ] || { echo "no nr in a sample of $size bytes"; return 1; }
     for wrong in $((nr + 1)) $((nr + 100)) $(((1 << 61) + nr)) -1; do
-        patch good.data bad.data "$where" 8 "$wrong"
+        patch plain.data bad.data "$where" 8 "$wrong"
         bad "bad.data: offset $at: a sample is cut" bad.data
         run 2 "bad.data: offset $at: a sample is cut" report -i bad.data --stdio
     done
     for wrong in $((nr - 1)) 1 0; do
-        patch good.data bad.data "$where" 8 "$wrong"
+        patch plain.data bad.data "$where" 8 "$wrong"
         bad "bad.data: offset $at: a sample is longer than its fields" bad.data
         run 2 "bad.data: offset $at: a sample is longer" script -i bad.data
     done

@@ -31,6 +31,21 @@ small() { # at most 4 bytes an event on the line
 }
 check "at most 4 bytes an event" small
 
+small_file() { # at most 8 bytes an event in the file
+    events=$(sed -n 's/^mkperf: .*: \([0-9]*\) scheduling events in .*/\1/p' "$D/record.log")
+    bytes=$(stat -c %s "$data")
+    echo "$bytes bytes, $events events"
+    awk -v b="$bytes" -v n="$events" 'BEGIN { exit !(n > 10000 && b / n <= 8) }'
+}
+check "at most 8 bytes an event in perf.data" small_file
+
+plain() { # what hotspot needs
+    "$MKPERF" convert "$data" -o "$D/plain.data" --to perf 2>"$D/log" &&
+        [ "$(stat -c %s "$D/plain.data")" -gt $((20 * $(stat -c %s "$data"))) ] &&
+        "$MKPERF" latency -x ' ' -o "$D/plain.values" "$D/plain.data" && cmp "$D/values" "$D/plain.values"
+}
+check "the same without compression" plain
+
 # Each nanosecond of a call, and of a PD, is in one part.
 sums() {
     awk '$1 == "parts" { calls++; if ($4 != $5 + $6 + $7 + $8 + $9 + $10) { print; bad++ } }

@@ -47,7 +47,8 @@ static enum mkperf_status parse(const struct mkperf_command *c, const char *opti
 
 static void takes(const struct mkperf_command *c, const struct mkperf_option *o, const char *form)
 {
-    bool taken = o->value == NULL && parse(c, form, NULL) == MKPERF_OK;
+    bool attached = o->value != NULL && o->value[0] == '[' && o->words == NULL;
+    bool taken = (o->value == NULL || attached) && parse(c, form, NULL) == MKPERF_OK;
     char first[64] = "";
 
     if (o->words != NULL) {
@@ -59,6 +60,10 @@ static void takes(const struct mkperf_command *c, const struct mkperf_option *o,
         if (strstr(e.text, "no code takes")) {
             break;
         }
+    }
+    if (attached) { /* its value is not a word of its own, as in -z3 */
+        snprintf(first, sizeof first, "%s%s%s", form, form[1] == '-' ? "=" : "", samples[0]);
+        taken &= parse(c, first, NULL) == MKPERF_OK;
     }
     if (!taken) {
         fail_msg("%s %s: %s", c->name, form, e.text);

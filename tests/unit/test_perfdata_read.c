@@ -477,9 +477,11 @@ static void test_errors(void **state)
     memcpy(file.b, "2ELIFREP", 8);
     expect(file.n, "test: offset 0: written on a big-endian machine");
     start(1, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);
-    close_record(record(81, 0));
+    size_t at = record(81, 0);
+    put_text("not of zstd", 12);
+    close_record(at);
     finish(NULL, 0);
-    expect(file.n, "test: offset 240: compressed records");
+    expect(file.n, "test: offset 240: damaged compressed records");
     start(2, IP_TID_TIME_CPU_PERIOD | CHAIN | IDENTIFIER, ID_ALL);
     sample(77, 2, 1, 5, NULL, 0);
     finish(NULL, 0);

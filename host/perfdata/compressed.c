@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Owns: compressed records, see compressed.h. */
+#include "compressed.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "abi.h"
+#include "base/get.h"
+#include "base/put.h"
+#include "base/xalloc.h"
+
+enum {
+    HEADER = 8,
+    RECORD_MAX = 65535,
+    INFLATE_BYTES = 256 * 1024, /* holds a whole record behind a part of another */
+    WINDOW_LOG_MAX = 27,
+};
+_Static_assert(ZSTD_COMPRESSBOUND(MKPERF_COMPRESSED_PART) <= RECORD_MAX - HEADER,
+               "a part fits into one compressed record");
+
+/* The bytes of whole records at p, as many as a part holds; a record that is too large is divided. */
+static size_t part_of(const uint8_t *p, size_t n)
+{
+    size_t bytes = 0;
+
+    while (n - bytes >= HEADER) {
+        size_t size = mkperf_get16(p + bytes + 6);
+        if (size < HEADER || size > n - bytes || bytes + size > MKPERF_COMPRESSED_PART) {
+            break;
+        }
+        bytes += size;
+    }
+    if (bytes == 0) {
+        bytes = n < MKPERF_COMPRESSED_PART ? n : MKPERF_COMPRESSED_PART;
+    }
+    return bytes;
+}
+
+static enum mkperf_status compress(void *self, const uint8_t *p, size_t n, struct mkperf_error *e)
+{
+    struct perfdata_compressor *c = self;
+
+    while (n > 0) {
+        size_t bytes = part_of(p, n);
+        ZSTD_inBuffer in = {.src = p, .size = bytes};
+        ZSTD_outBuffer out = {.dst = c->record + HEADER, .size = RECORD_MAX - HEADER};
+        size_t left = ZSTD_compressStream2(c->stream, &out, &in, ZSTD_e_flush);
+        if (left != 0) {
+            return mkperf_error_set(e, MKPERF_ERR_FAILED, "%s: zstd: %s", c->out->path,
+                                    ZSTD_isError(left) ? ZSTD_getErrorName(left)
+                                                       : "a part is too large");
+        }
+        struct mkperf_put head = {c->record};
+        mkperf_put32(&head, PERF_RECORD_COMPRESSED);
+        mkperf_put16(&head, 0);
+        mkperf_put16(&head, (uint16_t)(HEADER + out.pos));
+        if (mkperf_outfile_write_through(c->out, c->record, HEADER + out.pos, e) != MKPERF_OK) {
+            return e->status;
+        }
+        c->counts.bytes += bytes;
+        c->counts.written += HEADER + out.pos;
+        p += bytes;
+        n -= bytes;
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_compress_begin(struct perfdata_compressor *c,
+                                           struct mkperf_outfile *out, int level,
+                                           struct mkperf_error *e)
+{
+    if (mkperf_outfile_flush(out, e) != MKPERF_OK) {
+        return e->status;
+    }
+    c->stream = ZSTD_createCCtx();
+    if (c->stream == NULL ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(c->stream, ZSTD_c_compressionLevel, level))) {
+        return mkperf_error_set(e, MKPERF_ERR_FAILED, "zstd: no memory for level %d", level);
+    }
+    c->record = mkperf_xcalloc(1, RECORD_MAX);
+    c->out = out;
+    out->filter = compress;
+    out->filter_self = c;
+    return MKPERF_OK;
+}
+
+enum mkperf_status perfdata_compress_end(struct perfdata_compressor *c, struct mkperf_error *e)
+{
+    if (c->out == NULL) {
+        return MKPERF_OK;
+    }
+    if (mkperf_outfile_flush(c->out, e) != MKPERF_OK) {
+        return e->status;
+    }
+    c->out->filter = NULL;
+    return MKPERF_OK;
+}
+
+void perfdata_compress_free(struct perfdata_compressor *c)
+{
+    ZSTD_freeCCtx(c->stream);
+    free(c->record);
+}
+
+void perfin_inflate_feed(struct perfin_inflate *f, const uint8_t *p, size_t n)
+{
+    if (f->stream == NULL) {
+        f->stream = ZSTD_createDCtx();
+        if (f->stream == NULL) {
+            mkperf_die();
+        }
+        (void)ZSTD_DCtx_setParameter(f->stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+        f->part = mkperf_xcalloc(1, RECORD_MAX);
+        f->buffer = mkperf_xcalloc(1, INFLATE_BYTES);
+    }
+    memcpy(f->part, p, n);
+    f->part_bytes = n;
+    f->part_used = 0;
+    f->in += n;
+}
+
+/* Moves the rest of a record to the buffer's start and fills what is behind it. False: nothing came. */
+static bool inflate(struct perfin_inflate *f, const char **problem)
+{
+    memmove(f->buffer, f->buffer + f->at, f->filled - f->at);
+    f->filled -= f->at;
+    f->at = 0;
+    ZSTD_inBuffer in = {.src = f->part, .size = f->part_bytes, .pos = f->part_used};
+    ZSTD_outBuffer out = {.dst = f->buffer, .size = INFLATE_BYTES, .pos = f->filled};
+    size_t result = 0;
+    do {
+        result = ZSTD_decompressStream(f->stream, &out, &in);
+    } while (!ZSTD_isError(result) && in.pos < in.size && out.pos < out.size);
+    f->part_used = in.pos;
+    f->out += out.pos - f->filled;
+    bool more = out.pos > f->filled;
+    f->filled = out.pos;
+    if (ZSTD_isError(result)) {
+        *problem = ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge
+                       ? "compressed records that need more than 128 MiB of memory"
+                       : "damaged compressed records";
+    } else if (f->out > f->in * MKPERF_INFLATE_RATIO + MKPERF_INFLATE_FREE) {
+        *problem = "compressed records that yield more than 1024 times their size";
+    }
+    return more && *problem == NULL;
+}
+
+const uint8_t *perfin_inflate_next(struct perfin_inflate *f, size_t *size, const char **problem)
+{
+    *problem = NULL;
+    for (;;) {
+        size_t n = f->filled - f->at;
+        const uint8_t *p = f->buffer + f->at;
+
+        *size = n >= HEADER ? mkperf_get16(p + 6) : 0;
+        if (n >= HEADER && *size < HEADER) {
+            *problem = "a compressed record of impossible size";
+            return NULL;
+        }
+        if (n >= HEADER && *size <= n) {
+            f->at += *size;
+            return p;
+        }
+        if (!inflate(f, problem)) {
+            return NULL;
+        }
+    }
+}
+
+bool perfin_inflate_is_cut(const struct perfin_inflate *f)
+{
+    return f->at != f->filled;
+}
+
+void perfin_inflate_free(struct perfin_inflate *f)
+{
+    ZSTD_freeDCtx(f->stream);
+    free(f->part);
+    free(f->buffer);
+}
