@@ -36,20 +36,21 @@ static uint64_t slice_ns(const struct top_counts *c)
     return c->window_ns / TOP_SLICES;
 }
 
-/* Of an interval that a PD ran, each slice has its part. */
-static void on_interval(void *self, const struct mkperf_interval *i)
+/* Of an interval of a core, each slice has its part. What ran in a gap of the events is not known. */
+static void on_core(void *self, const struct mkperf_core_interval *i)
 {
     struct top_counts *c = self;
+    struct top_window *to = &c->unknown;
 
-    if (i->state != MKPERF_PD_RUNNING) {
-        return;
+    if (i->pd != MKPERF_SCHED_NOBODY) {
+        MKPERF_GROW(c->ran, c->ran_room, (size_t)i->pd + 1);
+        to = &c->ran[i->pd];
     }
-    MKPERF_GROW(c->ran, c->ran_room, (size_t)i->pd + 1);
     for (uint64_t at = i->from; at < i->to;) {
         uint64_t slice = at / slice_ns(c), end = (slice + 1) * slice_ns(c);
 
         end = end < i->to ? end : i->to;
-        add_at(&c->ran[i->pd], slice, end - at);
+        add_at(to, slice, end - at);
         at = end;
     }
 }
@@ -63,8 +64,8 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     if (session->sched && c->sched == NULL) {
         c->sched = mkperf_analysis_new();
         c->sched->order.cores = session->cores;
-        mkperf_analysis_listen(
-            c->sched, (struct mkperf_analysis_listener){.interval = on_interval, .self = c});
+        mkperf_analysis_listen(c->sched,
+                               (struct mkperf_analysis_listener){.core = on_core, .self = c});
     }
     if (c->symbols != NULL && session->kernel_elf != NULL && c->kernel == NULL) {
         (void)mkperf_symbols_recorded(c->symbols, session->kernel_elf, &session->kernel_build_id,
@@ -258,42 +259,45 @@ static bool is_left_out(const struct top_counts *c, uint32_t pd)
     return c->no_idle && mkperf_pds_at(c->pds, pd)->thread == MKPERF_THREAD_IDLE;
 }
 
-/* The time of the window, or since the session's first event. */
-static uint64_t window_time(const struct top_counts *c)
+/* Where the window begins, or the session's first event. */
+static uint64_t window_begin(const struct top_counts *c)
 {
-    const struct mkperf_analysis *a = c->sched;
     uint64_t begin = c->newest >= TOP_SLICES ? (c->newest - TOP_SLICES + 1) * slice_ns(c) : 0;
 
-    begin = c->all || begin < a->first_ns ? a->first_ns : begin;
-    return a->last_ns > begin ? a->last_ns - begin : 0;
+    return c->all || begin < c->sched->first_ns ? c->sched->first_ns : begin;
+}
+
+/* The time in the window that is counted in w, and that of cores which still do the same: pd runs. */
+static uint64_t time_of(const struct top_counts *c, const struct top_window *w, uint32_t pd)
+{
+    const struct mkperf_analysis *a = c->sched;
+    uint64_t begin = window_begin(c), ns = w != NULL ? in_window(c, w).period : 0;
+
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        const struct mkperf_sched_core *now = &a->core[core];
+        uint64_t since = now->since > begin ? now->since : begin;
+
+        ns += now->seen && now->running == pd && a->last_ns > since ? a->last_ns - since : 0;
+    }
+    return ns;
 }
 
 /* How long each PD ran; those that ran without a sample get a row. */
 static void add_util(const struct top_counts *c, struct top_list *out)
 {
-    uint64_t all = window_time(c), busy = 0;
-    const char *idle = NULL;
+    const struct mkperf_analysis *a = c->sched;
+    uint64_t all = a->last_ns > window_begin(c) ? a->last_ns - window_begin(c) : 0;
+    uint64_t unknown = time_of(c, &c->unknown, MKPERF_SCHED_NOBODY);
 
-    for (uint32_t pd = 0; pd < c->sched->npds && all > 0; pd++) {
-        const char *name = mkperf_analysis_name(c->sched, pd);
+    for (uint32_t pd = 0; pd < a->npds && all > 0; pd++) {
+        uint64_t ns = time_of(c, pd < c->ran_room ? &c->ran[pd] : NULL, pd);
 
-        if (c->sched->pd[pd].idle) {
-            idle = c->no_idle ? NULL : name;
-        } else if (pd < c->ran_room) {
-            uint64_t ns = in_window(c, &c->ran[pd]).period;
-            struct top_entry *at = ns > 0 ? pd_entry(out, name) : NULL;
-
-            busy += ns;
-            if (at != NULL) {
-                at->util += mkperf_percent(ns, all);
-            }
+        if (ns > 0 && !(a->pd[pd].idle && c->no_idle)) {
+            pd_entry(out, mkperf_analysis_name(a, pd))->util += mkperf_percent(ns, all);
         }
     }
-    if (idle != NULL) {
-        double cores = c->sched->ncores > 0 ? c->sched->ncores : 1;
-        double util = 100 * (cores - (double)busy / (double)all);
-
-        pd_entry(out, idle)->util = util > 0 ? util : 0;
+    if (all > 0 && unknown > 0) {
+        pd_entry(out, "[not known]")->util = mkperf_percent(unknown, all);
     }
 }
 
@@ -301,7 +305,7 @@ void top_counts_list(const struct top_counts *c, uint32_t event, const char *pd,
                      struct top_list *out)
 {
     *out = (struct top_list){
-        .pd = mkperf_xcalloc(c->n + (c->sched != NULL ? c->sched->npds : 0), sizeof *out->pd),
+        .pd = mkperf_xcalloc(c->n + (c->sched != NULL ? c->sched->npds + 1 : 0), sizeof *out->pd),
         .function = mkperf_xcalloc(c->n, sizeof *out->function)};
     for (uint32_t i = 0; i < c->n; i++) {
         const struct top_row *r = &c->row[i];

@@ -56,7 +56,8 @@ struct top_counts {
     struct mkperf_analysis *sched; /* of a session with scheduling events, NULL: none */
     struct top_window *ran;        /* by PD: ns that it ran */
     uint32_t ran_room;
-    struct top_window *core; /* by event and core: event * MKPERF_MAX_CORES + core */
+    struct top_window unknown; /* ns of cores in which events are missing */
+    struct top_window *core;   /* by event and core: event * MKPERF_MAX_CORES + core */
     uint32_t core_room;
     uint64_t newest; /* slice */
 };
@@ -70,7 +71,7 @@ struct top_entry {
     const char *pd, *name; /* name NULL: the whole PD */
     bool kernel;
     struct mkperf_weight weight;
-    double util; /* of a PD: percentage of the time that it ran, by scheduling events */
+    double util; /* percentage of one core's time that the PD ran, by scheduling events */
 };
 
 /* What the screen shows: PDs and functions of an event in the window. */

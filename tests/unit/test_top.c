@@ -197,6 +197,41 @@ static void test_util(void **state)
     top_counts_free(&c);
 }
 
+/* A PD runs for 2 s, idle for 2 s, and 8 s of events are lost: they are neither idle nor anybody's. */
+static void test_util_lost(void **state)
+{
+    struct mkperf_session session = {.nevents = 1,
+                                     .event = {{"cycles", 0x11, true, true, 1000, 0}}};
+    struct top_counts c = {.pds = pds, .window_ns = 3200000000, .all = true};
+    static const double wanted[] = {100 / 6.0, 100 / 6.0, 400 / 6.0};
+    static const char *const names[] = {"client", "idle", "[not known]"};
+    const uint64_t s_ns = 1000000000;
+    static struct story story;
+    struct top_list l;
+    unsigned found = 0;
+
+    (void)state;
+    story_begin(&story, top_counts_sink(&c), &session);
+    run(&story, s_ns, CLIENT, MKPERF_STOPPED_UNKNOWN);
+    run(&story, 3 * s_ns, IDLE, MKPERF_STOPPED_WAIT_NOTIFICATION);
+    gap(&story, 4 * s_ns, 12 * s_ns, 1000);
+    run(&story, 12 * s_ns, IDLE, MKPERF_STOPPED_UNKNOWN);
+    event(&story, 13 * s_ns, MKPERF_SCHED_NOTIFY, CLIENT); /* idle until here, and it runs on */
+    top_counts_list(&c, 0, NULL, TOP_BY_SHARE, &l);
+    for (uint32_t i = 0; i < l.npds; i++) {
+        for (unsigned k = 0; k < 3; k++) {
+            if (strcmp(l.pd[i].pd, names[k]) == 0) {
+                assert_true(l.pd[i].util > wanted[k] - 0.001 && l.pd[i].util < wanted[k] + 0.001);
+                found++;
+            }
+        }
+    }
+    assert_int_equal(found, 3);
+    assert_int_equal(l.npds, 3);
+    top_list_free(&l);
+    top_counts_free(&c);
+}
+
 /* What finds no room is counted in one row. */
 static void test_bounded(void **state)
 {
@@ -370,10 +405,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window),    cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_util),      cmocka_unit_test(test_charged),
-        cmocka_unit_test(test_replay),    cmocka_unit_test(test_other_events),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_window),       cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_util),         cmocka_unit_test(test_charged),
+        cmocka_unit_test(test_util_lost),    cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_other_events), cmocka_unit_test(test_bad_input),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
