@@ -59,8 +59,11 @@ static void print_cores(const struct mkperf_profile *p, FILE *out)
     }
     if (!mkperf_cores_missing(&p->places.session) && (mask & (mask - 1)) != 0 &&
         !p->filter.cores.given) {
-        fprintf(out, "# base        100 %% are the samples of %s together\n",
-                mkperf_cpu_mask_text(mask, names));
+        fprintf(out, "# base        100 %% are the %s of %s together\n",
+                p->runs ? "time" : "samples", mkperf_cpu_mask_text(mask, names));
+    }
+    if (p->utilisation && !p->runs) {
+        fputs("# base        Ran: 100 % are the time of one core\n", out);
     }
     mkperf_cores_print(&p->totals, "# cores       ", "#             ", out);
     for (unsigned i = 0; i < p->totals.ncores; i++) {

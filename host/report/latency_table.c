@@ -153,7 +153,8 @@ static void print_pds(const struct report_latency *l, FILE *out)
     const struct mkperf_analysis *a = l->analysis;
     uint64_t span = a->last_ns - a->first_ns;
 
-    fprintf(out, "\n# PDs, %% of the time\n%8s %8s %8s %8s %9s %8s %8s %9s %10s  PD (priority)\n",
+    fprintf(out,
+            "\n# PDs, %% of one core's time\n%8s %8s %8s %8s %9s %8s %8s %9s %10s  PD (priority)\n",
             "running", "ready", "in calls", "waiting", "throttled", "stopped", "unknown", "runs",
             "preempted");
     for (uint32_t i = 0; i < a->npds; i++) {
@@ -187,7 +188,7 @@ static void print_runs(const struct mkperf_latency_rows *rows, FILE *out)
     if (rows->nruns == 0) {
         return;
     }
-    fprintf(out, "\n# PDs, %% of the time\n%8s %9s  PD\n", "running", "runs");
+    fprintf(out, "\n# PDs, %% of one core's time\n%8s %9s  PD\n", "running", "runs");
     for (unsigned i = 0; i < rows->nruns; i++) {
         fprintf(out, "%8.2f %9" PRIu64 "  %s\n",
                 rows->seconds > 0 ? (double)rows->run[i].ns / rows->seconds / 1e7 : 0,
@@ -199,7 +200,8 @@ static void print_cores(const struct mkperf_analysis *a, FILE *out)
 {
     uint64_t span = a->last_ns - a->first_ns;
 
-    fprintf(out, "\n# cores, %% of the time\n%8s %8s %8s  core\n", "busy", "idle", "unknown");
+    fprintf(out, "\n# cores, %% of each core's time\n%8s %8s %8s  core\n", "busy", "idle",
+            "unknown");
     for (uint32_t i = 0; i < a->ncores; i++) {
         const struct mkperf_sched_core *c = &a->core[i];
 

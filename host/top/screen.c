@@ -37,7 +37,7 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
     }
     snprintf(text, n,
              "lost %" PRIu64 " (%.2f %%)  %s%s: %.1f s, %" PRIu64
-             " samples; shown: %s%s%s%s%s%s%s%s%s  %s",
+             " samples; shown: %s%s%s%s%s%s%s%s%s%s  %s",
              lost, mkperf_percent(lost, t->samples + lost),
              s->event < session->nevents ? session->event[s->event].name : "no event yet",
              s->event < session->nevents && session->event[s->event].all_cores
@@ -47,7 +47,9 @@ static void head_text(const struct top_screen *s, char *text, size_t n)
              session->target_cores > session->cores ? " of the sampled cores alone" : cores,
              s->pd ? ", PD " : "", s->pd ? s->pd : "", s->sort != TOP_BY_SHARE ? ", by " : "",
              s->sort != TOP_BY_SHARE ? sorts[s->sort] : "", s->charged ? ", charged" : "",
-             s->counts->no_idle ? ", without idle" : "", s->paused ? ", PAUSED" : "", s->target);
+             s->counts->no_idle ? ", without idle" : "",
+             s->counts->sched != NULL ? ", Util of one core" : "", s->paused ? ", PAUSED" : "",
+             s->target);
 }
 
 /* "core 1   49.90%  1234 samples, 3 lost": of a core; false: the target samples one. */
