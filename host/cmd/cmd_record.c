@@ -334,7 +334,15 @@ static enum mkperf_status record(struct record *rec, struct mkperf_error *e)
 
     if (status == MKPERF_OK) {
         status = finish(rec, receive(rec, e), e);
-        rec->recorder.stream->totals.agreed = *mkperf_agreement_result(rec->agreement);
+        const struct mkperf_totals *checked = mkperf_agreement_totals(rec->agreement);
+        struct mkperf_totals *totals = &rec->recorder.stream->totals;
+
+        totals->agreed = checked->agreed;
+        totals->own_ns = checked->own_ns;
+        totals->known_ns = checked->known_ns;
+        totals->faulted = checked->faulted;
+        memcpy(totals->faulted_pd, checked->faulted_pd, sizeof totals->faulted_pd);
+        totals->only_idle = checked->only_idle;
         mkperf_console_text_end(&rec->recorder.text);
         clear_progress(rec);
         if (rec->recorder.stream->began && status != MKPERF_ERR_OUTPUT &&

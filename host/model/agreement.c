@@ -46,8 +46,14 @@ struct pd {
 struct mkperf_agreement {
     struct mkperf_sink to; /* first: it relays */
     struct mkperf_symbols *symbols, *own;
-    bool on, selected;
+    bool on;    /* samples are compared with events */
+    bool sched; /* there are events */
+    bool selected;
+    bool own_known; /* mkperf's own PDs are looked for in the ELFs */
     uint32_t event;
+    uint64_t samples, work; /* all, and those that are neither of idle nor of mkperf's own PDs */
+    uint64_t faulted;
+    uint32_t faulted_pd;
     struct mkperf_hash keys; /* of cells: core and PD */
     struct cell *cell;
     uint32_t cell_room;
@@ -56,6 +62,7 @@ struct mkperf_agreement {
     struct pd *pd;
     uint32_t npds, pd_room;
     struct mkperf_agreed agreed;
+    struct mkperf_totals result;
 };
 
 /* A core's sums over the PDs that are compared. */
@@ -97,9 +104,9 @@ void mkperf_agreement_free(struct mkperf_agreement *a)
     free(a);
 }
 
-const struct mkperf_agreed *mkperf_agreement_result(const struct mkperf_agreement *a)
+const struct mkperf_totals *mkperf_agreement_totals(const struct mkperf_agreement *a)
 {
-    return &a->agreed;
+    return &a->result;
 }
 
 /* The first event that counts time, in both modes. */
@@ -121,7 +128,9 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
 {
     struct mkperf_agreement *a = self;
 
+    a->sched = session->sched;
     a->on = session->sched && find_event(a, session);
+    a->own_known = a->sched || a->own == NULL;
     a->selected = session->selected;
     if (session->sched && session->nevents != 0 && !a->on) {
         snprintf(a->agreed.not, sizeof a->agreed.not, "cycles were not sampled in both modes");
@@ -139,7 +148,7 @@ static enum mkperf_status on_pd(void *self, const struct mkperf_pd *pd, struct m
 
     MKPERF_GROW(a->pd, a->pd_room, (size_t)pd->id + 1);
     a->npds = pd->id >= a->npds ? pd->id + 1 : a->npds;
-    if (a->on && !pd->profiler && pd->elf != NULL &&
+    if (a->own_known && !pd->profiler && pd->elf != NULL &&
         mkperf_symbols_recorded(a->symbols, pd->elf, &pd->build_id, &module, &ignored) ==
             MKPERF_OK) {
         marked.profiler = mkperf_module_is_profiler(module);
@@ -177,6 +186,10 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 {
     struct mkperf_agreement *a = self;
 
+    if (s->pd < a->npds && !(s->flags & MKPERF_SAMPLE_BLOCKED)) {
+        a->samples++;
+        a->work += !a->pd[s->pd].idle && !a->pd[s->pd].profiler;
+    }
     if (a->on && s->event == a->event && s->core < MKPERF_MODEL_CORES && s->pd < a->npds) {
         struct core *c = core_of(a, s->core);
 
@@ -211,10 +224,15 @@ static enum mkperf_status on_sched(void *self, const struct mkperf_sched *s, str
 {
     struct mkperf_agreement *a = self;
 
-    if (a->on && s->core < MKPERF_MODEL_CORES) {
+    if (a->sched && s->core < MKPERF_MODEL_CORES) {
         struct core *c = core_of(a, s->core);
 
         c->last = s->time_ns > c->last ? s->time_ns : c->last;
+        if (s->kind == MKPERF_SCHED_SWITCH && s->reason == MKPERF_STOPPED_FAULTED &&
+            s->from < a->npds) {
+            a->faulted++;
+            a->faulted_pd = s->from;
+        }
         if (s->kind == MKPERF_SCHED_GAP) {
             charge(a, s->core, s->since_ns);
             c->unknown_ns += c->running != NONE && s->time_ns > c->since ? s->time_ns - c->since
@@ -331,7 +349,6 @@ static void compare_all(struct mkperf_agreement *a, const struct mkperf_totals *
         snprintf(a->agreed.not, sizeof a->agreed.not, "too few samples");
     }
     for (uint32_t core = 0; core < a->ncores; core++) {
-        charge(a, core, a->core[core].last);
         base[core] = base_of(a, core, t);
         m += (double)base[core].shares;
     }
@@ -345,16 +362,42 @@ static void compare_all(struct mkperf_agreement *a, const struct mkperf_totals *
     free(base);
 }
 
+/* What mkperf's own PDs took. */
+static void sum_own(const struct mkperf_agreement *a, struct mkperf_totals *t)
+{
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        uint64_t known = 0;
+
+        for (uint32_t i = 0; i < a->keys.count; i++) {
+            const struct cell *cell = &a->cell[i];
+
+            known += cell->core == core ? cell->ns : 0;
+            t->own_ns += cell->core == core && a->pd[cell->pd].profiler ? cell->ns : 0;
+        }
+        t->known_ns = known > t->known_ns ? known : t->known_ns;
+    }
+}
+
 static enum mkperf_status on_end(void *self, const struct mkperf_totals *totals,
                                  struct mkperf_error *e)
 {
     struct mkperf_agreement *a = self;
     struct mkperf_totals more = *totals;
 
+    more.own_ns = more.known_ns = 0;
+    for (uint32_t core = 0; core < a->ncores; core++) {
+        charge(a, core, a->core[core].last);
+    }
     if (a->on) {
         compare_all(a, totals);
     }
+    sum_own(a, &more);
     more.agreed = a->agreed;
+    more.faulted = a->faulted;
+    snprintf(more.faulted_pd, sizeof more.faulted_pd, "%s",
+             a->faulted != 0 ? a->pd[a->faulted_pd].name : "");
+    more.only_idle = a->work == 0 && a->samples >= LEAST_SAMPLES && !a->selected ? a->samples : 0;
+    a->result = more;
     return mkperf_sink_end(&a->to, &more, e);
 }
 

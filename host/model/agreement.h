@@ -6,6 +6,9 @@
  * the comparison at the end, which is in the totals (model.h). Memory grows with cores and PDs only. It passes everything on,
  * and marks mkperf's own PDs on the way (`profiler` of struct mkperf_pd).
  *
+ * Three more figures come from the same sums: how long mkperf's own PDs ran, PDs that stopped with a fault, and whether only
+ * idle was sampled.
+ *
  * The PDs' shares of a core's time are compared. mkperf's own PDs are in no share: they run right after samples, so
  * they have fewer samples than their part (docs/accuracy.md). Idle is a share where it has at least half of the samples that
  * its time would have. On hardware cycles stand still in idle, and shares are those of the busy time. If the session
@@ -34,8 +37,8 @@ struct mkperf_agreement *mkperf_agreement_new(struct mkperf_sink to,
 struct mkperf_sink mkperf_agreement_sink(struct mkperf_agreement *a);
 void mkperf_agreement_free(struct mkperf_agreement *a); /* NULL: nothing */
 
-/* After the end: the result in the totals that the next sink got. */
-const struct mkperf_agreed *mkperf_agreement_result(const struct mkperf_agreement *a);
+/* After the end: the totals that the next sink got; interactions are not valid any more. */
+const struct mkperf_totals *mkperf_agreement_totals(const struct mkperf_agreement *a);
 
 /* Whether a program is one of mkperf's own: it has the main function of the profiler PD or of a client PD. */
 bool mkperf_module_is_profiler(struct mkperf_module *module);

@@ -104,6 +104,25 @@ static void write_contradiction(const struct mkperf_totals *t, FILE *out)
     }
 }
 
+/* What recording scheduling events cost, by these events. */
+static void write_own(const struct mkperf_totals *t, FILE *out)
+{
+    if (t->known_ns != 0 && t->own_ns != 0) {
+        fprintf(out,
+                "mkperf's PDs ran %.2f %% of one core's time, by scheduling events; the kernel's "
+                "part is not in it",
+                mkperf_percent(t->own_ns, t->known_ns));
+    }
+}
+
+static void write_faulted(const struct mkperf_totals *t, FILE *out)
+{
+    if (t->faulted != 0 && t->faulted_pd[0] != '\0') {
+        fprintf(out, "a PD stopped with a fault %" PRIu64 " times, the last time %s", t->faulted,
+                t->faulted_pd);
+    }
+}
+
 #define AT(member) offsetof(struct mkperf_totals, member)
 #define HEAD(n, ...) [MKPERF_FIGURE_HEAD] = {(n), __VA_ARGS__}
 #define SUMMARY(n, ...) [MKPERF_FIGURE_SUMMARY] = {(n), __VA_ARGS__}
@@ -203,6 +222,17 @@ static const struct mkperf_figure figures[] = {
     {"share_by_samples_ppm", AT(agreed.by_samples_ppm), false, false, {JSON(THIRD + 8)}},
     {"share_by_events_ppm", AT(agreed.by_events_ppm), false, false, {JSON(THIRD + 9)}},
     {"share_error_ppm", AT(agreed.error_ppm), false, false, {JSON(THIRD + 10)}},
+    {"own_ns", AT(own_ns), false, false,
+     {HEAD(SECOND + 20, "own PDs", NULL, write_own), SUMMARY(SECOND + 15, "cost", NULL, write_own),
+      JSON(THIRD + 11)}},
+    {"known_ns", AT(known_ns), false, false, {JSON(THIRD + 12)}},
+    {"faulted", AT(faulted), false, true,
+     {HEAD(SECOND + 21, "faulted", NULL, write_faulted),
+      SUMMARY(SECOND + 16, "faulted", NULL, write_faulted), JSON(THIRD + 13)}},
+    {"only_idle", AT(only_idle), false, true,
+     {HEAD(SECOND + 22, "idle", "all samples are of idle and mkperf's PDs: every other PD waits, was suspended, or has faulted", NULL),
+      SUMMARY(SECOND + 17, "idle", "all samples are of idle and mkperf's PDs: every other PD waits, was suspended, or has faulted", NULL),
+      JSON(THIRD + 14)}},
 };
 /* clang-format on */
 enum { FIGURES = sizeof figures / sizeof *figures };

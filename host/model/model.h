@@ -242,6 +242,11 @@ struct mkperf_totals {
     unsigned ncores;    /* of a target with several; else 0 */
     struct mkperf_core core[MKPERF_MAX_CORES];
     struct mkperf_agreed agreed;
+    /* By scheduling events: the time that mkperf's own PDs ran, and the longest that is known of a core. */
+    uint64_t own_ns, known_ns;
+    uint64_t faulted; /* times that a PD stopped with a fault; the last one's name: */
+    char faulted_pd[MKPERF_MODEL_NAME];
+    uint64_t only_idle; /* samples, if all are of idle and of mkperf's own PDs; else 0 */
     unsigned nsuspects; /* the most doubtful samples first */
     struct mkperf_suspect suspect[MKPERF_SUSPECTS];
     bool complete; /* the target's totals at stop agree with what arrived */

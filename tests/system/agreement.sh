@@ -24,6 +24,11 @@ agree() {
     [ "$(grep -h '^  checked samples and scheduling events agree in all [567] shares; ' "$D"/[0-9].log | wc -l)" = 10 ]
 }
 check "samples and scheduling events agree in ten of ten recordings" agree
+cost() {
+    contains "$D/0.log" "^  cost    mkperf's PDs ran [0-9.]* % of one core's time" &&
+        "$MKPERF" report --stdio --util -i "$D/0.data" >"$D/head" && contains "$D/head" "^# own PDs     mkperf's PDs ran"
+}
+check "what recording cost, by scheduling events" cost
 check "--pd: the selected PDs are compared" contains "$D/pd.log" '^  checked .* agree in all 2 shares'
 check "one mode only: not compared, with the reason" contains "$D/user.log" \
     '^  checked .* were not compared: cycles were not sampled in both modes'

@@ -175,7 +175,7 @@ static void run(struct recording *r)
         play(r, &sink, core);
     }
     assert_int_equal(mkperf_sink_end(&sink, &r->totals, &e), MKPERF_OK);
-    assert_memory_equal(&seen.agreed, mkperf_agreement_result(a), sizeof seen.agreed);
+    assert_memory_equal(&seen.agreed, &mkperf_agreement_totals(a)->agreed, sizeof seen.agreed);
     assert_true(passed > r->totals.samples && seen.samples == r->totals.samples);
     assert_int_equal(profilers, 1);
     mkperf_agreement_free(a);
@@ -353,12 +353,62 @@ static void not_compared(void **state)
     assert_string_equal(line(text, sizeof text), "");
 }
 
+/* The other figures: what mkperf's own PDs took, and that no other PD was sampled. */
+static void own_and_idle(void **state)
+{
+    struct recording r = ordinary(12);
+    char text[4096];
+    double own;
+
+    (void)state;
+    run(&r);
+    own = (double)seen.own_ns /
+          (double)seen.known_ns; /* at most 200 us of each 4 mean intervals of 524 us */
+    assert_true(own > 0.05 && own < 0.1);
+    assert_int_equal(seen.only_idle, 0);
+    assert_non_null(strstr(line(text, sizeof text), "# own PDs     mkperf's PDs ran "));
+    r = ordinary(12);
+    r.skip[WORK] = r.skip[SERVER] = true;
+    run(&r);
+    assert_int_equal(seen.only_idle, r.totals.samples);
+    assert_non_null(strstr(line(text, sizeof text), "all samples are of idle and mkperf's PDs"));
+    r = ordinary(12);
+    r.skip[WORK] = r.skip[SERVER] = true;
+    r.session.selected = true;
+    run(&r);
+    assert_int_equal(seen.only_idle, 0);
+}
+
+static void faulted(void **state)
+{
+    struct mkperf_agreement *a = mkperf_agreement_new((struct mkperf_sink){.ops = &see}, NULL);
+    const struct mkperf_sink sink = mkperf_agreement_sink(a);
+    const struct mkperf_session session = {.cores = 1, .sched = true};
+    const struct mkperf_pd pd = {.name = "worker"};
+    struct mkperf_sched s = {.time_ns = 5, .reason = MKPERF_STOPPED_FAULTED};
+    struct mkperf_totals totals = {.samples = 0};
+    struct mkperf_error e;
+    char text[4096];
+
+    (void)state;
+    assert_int_equal(mkperf_sink_begin(&sink, &session, &e), MKPERF_OK);
+    assert_int_equal(mkperf_sink_pd(&sink, &pd, &e), MKPERF_OK);
+    assert_int_equal(mkperf_sink_sched(&sink, &s, &e), MKPERF_OK);
+    assert_int_equal(mkperf_sink_end(&sink, &totals, &e), MKPERF_OK);
+    assert_int_equal(seen.faulted, 1);
+    assert_non_null(
+        strstr(line(text, sizeof text), "stopped with a fault 1 times, the last time worker"));
+    mkperf_agreement_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(true_ones),    cmocka_unit_test(moved), cmocka_unit_test(without_idle),
-        cmocka_unit_test(selected),     cmocka_unit_test(lost),  cmocka_unit_test(gap),
-        cmocka_unit_test(not_compared),
+        cmocka_unit_test(true_ones),    cmocka_unit_test(moved),
+        cmocka_unit_test(without_idle), cmocka_unit_test(selected),
+        cmocka_unit_test(lost),         cmocka_unit_test(gap),
+        cmocka_unit_test(not_compared), cmocka_unit_test(own_and_idle),
+        cmocka_unit_test(faulted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
