@@ -8,7 +8,7 @@
 #include "base/printout.h"
 #include "base/process.h"
 #include "cmd.h"
-#include "import/input.h"
+#include "import/import.h"
 #include "link/latency_query.h"
 #include "profile/filter.h"
 #include "report/latency_table.h"

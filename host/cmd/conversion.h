@@ -10,7 +10,7 @@
 
 #include "base/cpu_list.h"
 #include "export/formats.h"
-#include "import/input.h"
+#include "import/import.h"
 
 struct mkperf_conversion {
     const char *command; /* the command's name, before messages */

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the table of inputs and their detection, see input.h. */
-#include "input.h"
+/* The table of input formats, and their detection from the contents of a file. */
+#include "import.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "kprof.h"
 #include "model/agreement.h"
 #include "model/plausible.h"
 #include "perfdata/reader.h"
-#include "raw_capture.h"
-#include "toperf.h"
 
 enum { HEAD = 4096, RECORDS = 4 };
 
@@ -30,7 +27,7 @@ static bool is_json(const uint8_t *p, size_t n)
     return i < n && p[i] == '{';
 }
 
-/* The first records have types that exist and sizes that a record can have. */
+/* Whether the first records have types that exist and sizes that a record can have. */
 static bool is_kprof(const uint8_t *p, size_t n)
 {
     size_t i = 0;
@@ -56,7 +53,7 @@ static bool is_kprof(const uint8_t *p, size_t n)
     return n > 0;
 }
 
-/* The delimiter of a frame is a 0, which text does not have. */
+/* Whether there is a 0, which delimits frames and which text does not have. */
 static bool is_capture(const uint8_t *p, size_t n)
 {
     return memchr(p, 0, n) != NULL;
@@ -74,7 +71,8 @@ static const struct {
     bool (*is)(const uint8_t *p, size_t n);
     enum mkperf_status (*read)(const char *path, const struct mkperf_input *in,
                                const struct mkperf_sink *sink, struct mkperf_error *e);
-    bool checked; /* its samples are compared with the ELFs; perf.data has the result in it */
+    bool
+        checked; /* its samples are compared with the ELFs; perf.data contains the result already */
 } inputs[] = {
     {"perf", "perf.data, as mkperf record writes it", is_perf, read_perf, false},
     {"toperf", "samples.json of the seL4 profiler", is_json, mkperf_toperf_read, true},
@@ -90,8 +88,8 @@ void mkperf_input_help(void (*put)(void *self, const char *name, const char *hel
     }
 }
 
-/* The number of the format by contents, INPUTS if it is none; -1 with *e set. */
-static int detect(const char *path, struct mkperf_error *e)
+/* The row of the format that the contents have, INPUTS if they have none; -1 with *e set. */
+static int detect_format(const char *path, struct mkperf_error *e)
 {
     uint8_t head[HEAD];
     FILE *f = strcmp(path, "-") != 0 ? fopen(path, "rbe") : NULL;
@@ -118,7 +116,7 @@ static int detect(const char *path, struct mkperf_error *e)
     return i;
 }
 
-static int by_name(const char *name, struct mkperf_error *e)
+static int find_format(const char *name, struct mkperf_error *e)
 {
     for (int i = 0; i < INPUTS; i++) {
         if (strcmp(inputs[i].name, name) == 0) {
@@ -146,7 +144,7 @@ static enum mkperf_status read_checked(int i, const char *path, const struct mkp
 enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
                                      const struct mkperf_sink *sink, struct mkperf_error *e)
 {
-    int i = in->from != NULL ? by_name(in->from, e) : detect(path, e);
+    int i = in->from != NULL ? find_format(in->from, e) : detect_format(path, e);
 
     if (i == INPUTS) {
         mkperf_error_set(e, MKPERF_ERR_INPUT,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see json.h. At least a token's length is in the buffer while a token is read. */
+/*
+ * JSON as a stream of tokens. While a token is read, the buffer has at least as many bytes as a token
+ * may be long, or the rest of the input.
+ */
 #include "json.h"
 
 #include <errno.h>
@@ -42,7 +45,7 @@ static const uint8_t class_of[256] = {
     [','] = ONE,
 };
 
-static void begin(struct mkperf_json *j)
+static void new_buffer(struct mkperf_json *j)
 {
     j->buffer = mkperf_xcalloc(1, MKPERF_JSON_BUFFER + 1 + MKPERF_JSON_SLACK);
     j->line = 1;
@@ -58,14 +61,14 @@ enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path, str
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: %s", path, strerror(errno));
     }
     j->size = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    begin(j);
+    new_buffer(j);
     return MKPERF_OK;
 }
 
 void mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p, size_t n)
 {
     *j = (struct mkperf_json){.path = name, .fd = -1, .memory = p, .memory_size = n};
-    begin(j);
+    new_buffer(j);
 }
 
 void mkperf_json_close(struct mkperf_json *j)
@@ -119,7 +122,7 @@ static __attribute__((noinline)) void fill_slow(struct mkperf_json *j)
     mkperf_progress_bytes(j->base, j->size);
 }
 
-static inline void fill(struct mkperf_json *j)
+static inline void fill_buffer(struct mkperf_json *j)
 {
     if (j->n - j->at <= 2 * (size_t)MKPERF_JSON_TOKEN && !j->ended) {
         fill_slow(j);
@@ -138,11 +141,11 @@ static inline void skip_space(struct mkperf_json *j)
         if (j->at < j->n || j->ended) {
             return;
         }
-        fill(j);
+        fill_buffer(j);
     }
 }
 
-static enum mkperf_json_token bad(struct mkperf_json *j, const char *reason)
+static enum mkperf_json_token bad_token(struct mkperf_json *j, const char *reason)
 {
     j->text = (const char *)j->buffer + j->at;
     j->length = j->at < j->n;
@@ -184,7 +187,7 @@ static size_t put_utf8(char *to, unsigned c)
     return 3;
 }
 
-/* Resolves the escapes of a string of n raw bytes. False: one that does not exist. */
+/* Resolves the escapes of a string of n raw bytes. False: an escape does not exist. */
 static bool unescape(struct mkperf_json *j, const uint8_t *p, size_t n)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -212,7 +215,7 @@ static bool unescape(struct mkperf_json *j, const uint8_t *p, size_t n)
     return true;
 }
 
-static enum mkperf_json_token string(struct mkperf_json *j)
+static enum mkperf_json_token read_string(struct mkperf_json *j)
 {
     const uint8_t *p = j->buffer + j->at + 1;
     bool escaped = false;
@@ -229,21 +232,21 @@ static enum mkperf_json_token string(struct mkperf_json *j)
         n += 2;
     }
     if (n >= MKPERF_JSON_TOKEN) {
-        return bad(j, "a string longer than 4095 bytes");
+        return bad_token(j, "a string longer than 4095 bytes");
     }
     if (p[n] != '"') {
-        return bad(j, "a string without its closing quote");
+        return bad_token(j, "a string without its closing quote");
     }
     j->text = (const char *)p;
     j->length = n;
     if (escaped && !unescape(j, p, n)) {
-        return bad(j, "an escape that does not exist");
+        return bad_token(j, "an escape that does not exist");
     }
     j->at += n + 2;
     return j->token = MKPERF_JSON_STRING;
 }
 
-static enum mkperf_json_token word(struct mkperf_json *j)
+static enum mkperf_json_token read_word(struct mkperf_json *j)
 {
     const uint8_t *p = j->buffer + j->at;
     size_t n = 0;
@@ -252,7 +255,7 @@ static enum mkperf_json_token word(struct mkperf_json *j)
         n++;
     }
     if (n == 0 || n >= MKPERF_JSON_TOKEN) {
-        return bad(j, n == 0 ? NULL : "a word longer than 4095 bytes");
+        return bad_token(j, n == 0 ? NULL : "a word longer than 4095 bytes");
     }
     j->text = (const char *)p;
     j->length = n;
@@ -263,7 +266,7 @@ static enum mkperf_json_token word(struct mkperf_json *j)
 enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
 {
     skip_space(j);
-    fill(j);
+    fill_buffer(j);
     j->place = (struct mkperf_json_place){j->base + j->at, j->line, j->line_start};
     if (j->at >= j->n) {
         j->length = 0;
@@ -271,13 +274,13 @@ enum mkperf_json_token mkperf_json_next(struct mkperf_json *j)
     }
     uint8_t c = j->buffer[j->at];
     if (c == '"') {
-        return string(j);
+        return read_string(j);
     }
     if (class_of[c] & ONE) {
         j->at++;
         return j->token = (enum mkperf_json_token)c;
     }
-    return word(j);
+    return read_word(j);
 }
 
 void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start)
@@ -304,7 +307,7 @@ bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place)
     return true;
 }
 
-/* The last bytes of the input, at most n, in `to`. Returns how many; 0 of a pipe. */
+/* Copies the last bytes of the input, at most n, to `to`. Returns their number, 0 for a pipe. */
 static size_t read_tail(const struct mkperf_json *j, uint8_t *to, size_t n)
 {
     struct stat st;

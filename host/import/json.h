@@ -2,8 +2,8 @@
 /*
  * JSON as a stream of tokens, with places.
  *
- * Owns: the input and one buffer of fixed size. Called by the decoder of samples.json.
- * The caller interprets tokens: words (numbers, true, ...) are returned unchanged.
+ * Owns: the input and one buffer of fixed size. Called by the decoder of samples.json, which
+ * interprets the tokens: words (numbers, true, ...) are returned unchanged.
  */
 #ifndef MKPERF_HOST_IMPORT_JSON_H
 #define MKPERF_HOST_IMPORT_JSON_H
@@ -18,14 +18,15 @@ enum {
     MKPERF_JSON_TOKEN = 4096, /* longest string or word */
     MKPERF_JSON_BUFFER = 256 * 1024,
     MKPERF_JSON_TAIL = 1024 * 1024,
-    MKPERF_JSON_SLACK = 8, /* readable bytes after the 0 that ends the buffer's contents */
+    MKPERF_JSON_SLACK =
+        8, /* bytes that may be read after the 0 that ends the contents of the buffer */
 };
 
 enum mkperf_json_token {
     MKPERF_JSON_END,
     MKPERF_JSON_STRING,
     MKPERF_JSON_WORD,
-    MKPERF_JSON_BAD, /* something else: text has its first byte */
+    MKPERF_JSON_BAD, /* anything else; `text` has its first byte */
     MKPERF_JSON_OPEN_OBJECT = '{',
     MKPERF_JSON_CLOSE_OBJECT = '}',
     MKPERF_JSON_OPEN_ARRAY = '[',
@@ -35,31 +36,32 @@ enum mkperf_json_token {
 };
 
 struct mkperf_json_place {
-    uint64_t offset, line, line_start; /* offsets in the input; lines from 1 */
+    uint64_t offset, line, line_start; /* bytes from the beginning of the input; lines from 1 */
 };
 
 struct mkperf_json {
     const char *path;      /* for messages */
-    const uint8_t *memory; /* all of the input, or NULL: fd */
+    const uint8_t *memory; /* all of the input; NULL: it is read from fd */
     size_t memory_size;
     int fd;
-    uint64_t size; /* of the file, 0: not known */
-    bool ended;    /* buffer holds the rest */
-    bool failed;   /* the system's error is in reason */
-    uint64_t base; /* offset of buffer[0] */
+    uint64_t size; /* of the file, 0 if unknown */
+    bool ended;    /* the buffer has the rest of the input */
+    bool failed;   /* reading failed; `reason` has the error of the system */
+    uint64_t base; /* offset of buffer[0] in the input */
     size_t at, n;
     uint64_t line, line_start;
     uint8_t *buffer;
-    /* the current token */
+    /* The current token. */
     enum mkperf_json_token token;
-    const char *text; /* of strings and words, not ended with 0; valid until the next token */
+    const char
+        *text; /* of a string or a word, without a 0 at its end; valid until the next token */
     size_t length;
     struct mkperf_json_place place;
-    const char *reason; /* of MKPERF_JSON_BAD, NULL: an unexpected character */
+    const char *reason; /* why it is MKPERF_JSON_BAD; NULL: an unexpected character */
     char unescaped[MKPERF_JSON_TOKEN];
 };
 
-/* "-" is standard input. */
+/* Opens the file at path, or standard input for "-". */
 enum mkperf_status mkperf_json_open(struct mkperf_json *j, const char *path,
                                     struct mkperf_error *e);
 void mkperf_json_open_memory(struct mkperf_json *j, const char *name, const void *p, size_t n);
@@ -74,16 +76,16 @@ static inline void mkperf_json_unread(struct mkperf_json *j)
 }
 
 /*
- * For a caller that reads the buffer itself: continues at buffer[to], to > at, as if the byte
- * before it, which is a token of one byte, were the current token. In between there are `lines`
- * ends of lines; the last line begins at buffer[line_start].
+ * For a caller that has read bytes of the buffer itself. Continues at buffer[to], where to > at, as if
+ * the byte before it were the current token; that byte must be a token of one byte. The skipped bytes
+ * have `lines` ends of lines; the last line begins at buffer[line_start].
  */
 void mkperf_json_skip(struct mkperf_json *j, size_t to, uint64_t lines, size_t line_start);
 
-/* Goes back to a token's place: the next token is that one again. False: a pipe. */
+/* Goes back: the next token is the one at `place`. False: the input is a pipe. */
 bool mkperf_json_seek(struct mkperf_json *j, struct mkperf_json_place place);
 
-/* Whether text occurs in the last MKPERF_JSON_TAIL bytes of the input. False: a pipe. */
+/* Whether text occurs in the last MKPERF_JSON_TAIL bytes of the input. False for a pipe. */
 bool mkperf_json_tail_has(const struct mkperf_json *j, const char *text);
 
 /* MKPERF_ERR_INPUT "path:line:col: reason", at the current token. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: framing and eras of kpdata, and its two readings; see kprof.h. */
+/*
+ * Akaros' kpdata: framing, layouts (eras), the two readings, and the way of a sample to the sink. The
+ * format's rules are in import.h. The processes and mappings are in kprof_maps.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,34 +18,138 @@
 #include "base/xalloc.h"
 #include "kprof_internal.h"
 
-enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason)
-{
-    return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: offset %" PRIu64 ": %s", k->path, offset,
-                            reason);
-}
+enum { DOMAIN_TIMER = 1, DOMAIN_PMU = 2 };
 
-enum mkperf_status kprof_refuse(struct kprof *k, const struct kprof_record *r, const char *reason)
+static void note_event(struct kprof *k, uint64_t info)
 {
-    k->not_fitting += k->in->lenient;
-    return k->in->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
-}
+    uint32_t n = k->session.nevents;
 
-void kprof_warn(const struct kprof *k, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    int n = snprintf(line, sizeof line, "%.200s: ", k->path);
-
-    if (k->in->warn != NULL) {
-        va_start(args, format);
-        vsnprintf(line + n, sizeof line - (size_t)n, format, args);
-        va_end(args);
-        k->in->warn(k->in->self, line);
+    for (uint32_t i = 0; i < n; i++) {
+        if (k->info[i] == info) {
+            return;
+        }
+    }
+    if (n < MKPERF_MODEL_EVENTS) {
+        k->info[n] = info;
+        k->session.nevents++;
     }
 }
 
-/* An unsigned LEB128 number of at most 64 bits. False: it is cut, or longer. */
-static bool varint(const struct kprof *k, uint64_t *at, uint64_t *out)
+static uint32_t event_of(struct kprof *k, uint64_t info)
+{
+    for (uint32_t i = 0; i < k->session.nevents; i++) {
+        if (k->info[i] == info) {
+            return i;
+        }
+    }
+    k->other_infos++;
+    return k->session.nevents - 1;
+}
+
+/*
+ * Whether the infos name events. In era B an info names a timer with its period, or a PMU event; in era
+ * C it is a number whose meaning only the recorder had. A file of era B with only user samples looks
+ * like one of era C, but all of its infos have a domain.
+ */
+static bool infos_have_domains(const struct kprof *k)
+{
+    if (k->era == MKPERF_KPROF_A) {
+        return false;
+    }
+    for (uint32_t i = 0; i < k->session.nevents; i++) {
+        uint64_t domain = k->info[i] >> 60;
+        if (k->info[i] != 0 && domain != DOMAIN_TIMER && domain != DOMAIN_PMU) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void name_events(struct kprof *k)
+{
+    bool domains = infos_have_domains(k);
+
+    for (uint32_t i = 0; i < k->session.nevents; i++) {
+        struct mkperf_event *event = &k->session.event[i];
+        uint64_t info = k->info[i];
+        *event = (struct mkperf_event){.user = true, .kernel = true, .period = 1};
+        if (info == 0) {
+            snprintf(event->name, sizeof event->name, "samples");
+        } else if (domains && info >> 60 == DOMAIN_TIMER) {
+            uint64_t period_us = info & ((UINT64_C(1) << 60) - 1);
+            snprintf(event->name, sizeof event->name, "timer");
+            event->period = period_us > 0 && period_us < UINT64_MAX / 1000 ? period_us * 1000 : 1;
+        } else if (domains) {
+            event->code = info & 0xffff;
+            snprintf(event->name, sizeof event->name, "%s%04" PRIx32,
+                     info >> 16 & 1 ? "fixed-r" : "r", event->code);
+        } else {
+            snprintf(event->name, sizeof event->name, "stream-%" PRIx64, info);
+        }
+    }
+}
+
+/* Takes the callers, which follow the innermost pc. Some recorders wrote the innermost pc twice. */
+static enum mkperf_status take_callers(struct kprof *k, const struct kprof_sample *s, bool kernel,
+                                       uint32_t pd)
+{
+    uint64_t innermost = mkperf_get64(s->pc);
+
+    k->chain.n = 0;
+    for (uint32_t i = 1; i < s->n; i++) {
+        uint64_t addr = mkperf_get64(s->pc + 8 * (size_t)i);
+        int64_t in = pd;
+        if (i == 1 && addr == innermost) {
+            continue;
+        }
+        if (k->chain.n == MKPERF_MAX_FRAMES) {
+            k->deep++;
+            break;
+        }
+        if (!kernel && (in = kprof_code_at(k, (uint32_t)s->pid, s->time_ns, &addr)) < 0) {
+            return k->e->status;
+        }
+        k->chain.caller[k->chain.n++] = (struct mkperf_caller){.addr = addr, .pd = (uint32_t)in};
+    }
+    return MKPERF_OK;
+}
+
+static void count_sample(struct kprof *k, const struct kprof_sample *s)
+{
+    if (k->totals.samples++ == 0) {
+        k->totals.first_ns = s->time_ns;
+    }
+    k->totals.last_ns = s->time_ns;
+}
+
+static enum mkperf_status deliver_sample(struct kprof *k, const struct kprof_sample *s, bool kernel)
+{
+    uint64_t pc = mkperf_get64(s->pc);
+    int64_t pd = !kernel       ? kprof_code_at(k, (uint32_t)s->pid, s->time_ns, &pc)
+                 : s->pid >= 0 ? kprof_process_pd(k, (uint32_t)s->pid, s->time_ns)
+                               : kprof_kernel_pd(k);
+
+    if (pd < 0 || take_callers(k, s, kernel, (uint32_t)pd) != MKPERF_OK) {
+        return k->e->status;
+    }
+    uint32_t event = event_of(k, s->info);
+    struct mkperf_sample sample = {
+        .time_ns = s->time_ns,
+        .period = k->session.event[event].period,
+        .pd = (uint32_t)pd,
+        .event = event,
+        .core = s->cpu,
+        .flags = kernel ? MKPERF_SAMPLE_KERNEL | MKPERF_SAMPLE_NO_USER : 0,
+        .kernel_pc = kernel ? pc : 0,
+        .pc = kernel ? 0 : pc,
+        .callers = &k->chain,
+    };
+    count_sample(k, s);
+    return mkperf_sink_sample(k->sink, &sample, k->e);
+}
+
+/* Reads an unsigned LEB128 number of at most 64 bits. False: it is cut, or longer. */
+static bool read_varint(const struct kprof *k, uint64_t *at, uint64_t *out)
 {
     *out = 0;
     for (unsigned shift = 0; shift < 64 && *at < k->n; shift += 7) {
@@ -64,7 +171,7 @@ static const char *record_at(const struct kprof *k, uint64_t *at, struct kprof_r
     uint64_t size;
 
     out->offset = *at;
-    if (!varint(k, at, &out->type) || !varint(k, at, &size)) {
+    if (!read_varint(k, at, &out->type) || !read_varint(k, at, &size)) {
         return "a record's header is invalid";
     }
     if (size > KPROF_RECORD_MAX) {
@@ -114,9 +221,10 @@ static bool is_sample(const struct kprof_record *r)
     return r->type == KPROF_KERNEL || r->type == KPROF_USER;
 }
 
-/* Calls visit for every record; lenient readings stop at an invalid one. */
-static enum mkperf_status
-each(struct kprof *k, enum mkperf_status (*visit)(struct kprof *k, const struct kprof_record *r))
+/* Calls visit for every record. A lenient reading stops at an invalid one. */
+static enum mkperf_status each_record(struct kprof *k,
+                                      enum mkperf_status (*visit)(struct kprof *k,
+                                                                  const struct kprof_record *r))
 {
     struct kprof_record r;
 
@@ -133,7 +241,7 @@ each(struct kprof *k, enum mkperf_status (*visit)(struct kprof *k, const struct 
     return MKPERF_OK;
 }
 
-static enum mkperf_status vote(struct kprof *k, const struct kprof_record *r)
+static enum mkperf_status count_and_map(struct kprof *k, const struct kprof_record *r)
 {
     struct kprof_sample ignored;
 
@@ -155,8 +263,8 @@ static enum mkperf_status vote(struct kprof *k, const struct kprof_record *r)
 }
 
 /*
- * The era that most samples fit. B and C differ in kernel samples alone; without any, the reading
- * is the same and only the meaning of info is not: see kprof_name_events.
+ * Chooses the era that most samples fit. B and C differ only in kernel samples. Without any, both are
+ * read alike, and only the meaning of info differs (name_events).
  */
 static enum mkperf_status choose_era(struct kprof *k)
 {
@@ -193,7 +301,7 @@ static enum mkperf_status index_sample(struct kprof *k, const struct kprof_recor
                  'A' + (char)(k->era - MKPERF_KPROF_A), k->fits[k->era], k->samples);
         return kprof_refuse(k, r, reason);
     }
-    kprof_note_event(k, s.info);
+    note_event(k, s.info);
     k->cores = s.cpu >= k->cores ? s.cpu + 1 : k->cores;
     struct kprof_index index = {.time_ns = s.time_ns, .offset = r->offset};
     return mkperf_spool_add(&k->index, &index, k->e);
@@ -210,13 +318,14 @@ static int compare_index(const void *a, const void *b)
 static enum mkperf_status first_reading(struct kprof *k)
 {
     if (mkperf_spool_open(&k->index, sizeof(struct kprof_index), k->e) != MKPERF_OK ||
-        each(k, vote) != MKPERF_OK || choose_era(k) != MKPERF_OK ||
-        each(k, index_sample) != MKPERF_OK || mkperf_spool_map(&k->index, k->e) != MKPERF_OK) {
+        each_record(k, count_and_map) != MKPERF_OK || choose_era(k) != MKPERF_OK ||
+        each_record(k, index_sample) != MKPERF_OK ||
+        mkperf_spool_map(&k->index, k->e) != MKPERF_OK) {
         return k->e->status;
     }
     mkperf_spool_sort(&k->index, compare_index);
     kprof_sort_maps(k);
-    kprof_name_events(k);
+    name_events(k);
     return MKPERF_OK;
 }
 
@@ -246,7 +355,7 @@ static enum mkperf_status second_reading(struct kprof *k)
         if (record_at(k, &at, &r) != NULL || !fits_era(k->era, &r, &s)) {
             return kprof_bad(k, index[i].offset, "the file changed while it was read");
         }
-        if (kprof_deliver(k, &s, r.type == KPROF_KERNEL) != MKPERF_OK) {
+        if (deliver_sample(k, &s, r.type == KPROF_KERNEL) != MKPERF_OK) {
             return k->e->status;
         }
         mkperf_progress_steps(i, k->index.count);
@@ -254,7 +363,7 @@ static enum mkperf_status second_reading(struct kprof *k)
     return MKPERF_OK;
 }
 
-static void say_findings(const struct kprof *k)
+static void warn_of_findings(const struct kprof *k)
 {
     if (k->unread > 0) {
         kprof_warn(k, "the last %" PRIu64 " bytes are an incomplete record and were omitted",
@@ -295,7 +404,7 @@ static enum mkperf_status read_both(struct kprof *k)
     if (second_reading(k) != MKPERF_OK) {
         return k->e->status;
     }
-    say_findings(k);
+    warn_of_findings(k);
     return MKPERF_OK;
 }
 
@@ -320,7 +429,7 @@ enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, siz
     return status;
 }
 
-/* A descriptor of an unnamed copy of fd's bytes, for mapping. */
+/* A descriptor of an unnamed copy of what fd has, because a pipe cannot be mapped. -1: errno. */
 static int copy_of(int fd)
 {
     FILE *f = tmpfile();

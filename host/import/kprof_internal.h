@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the kpdata decoder share: kprof.c owns framing, eras and the two readings,
- * kprof_maps.c processes and mappings, kprof_sample.c a sample's way to the sink.
+ * What the two files of the kpdata decoder share: kprof_maps.c owns processes, mappings and messages,
+ * kprof.c everything else.
  */
 #ifndef MKPERF_HOST_IMPORT_KPROF_INTERNAL_H
 #define MKPERF_HOST_IMPORT_KPROF_INTERNAL_H
 
 #include "base/get.h"
 #include "base/spool.h"
-#include "kprof.h"
+#include "import.h"
 #include "symbols/symbols.h"
 
 enum {
@@ -28,16 +28,17 @@ struct kprof_record {
     size_t n;
 };
 
-struct kprof_index { /* of a sample */
+/* One sample of the file, for sorting by time. */
+struct kprof_index {
     uint64_t time_ns, offset;
 };
 
 struct kprof_map {
     uint64_t time_ns, start, length, file_offset;
-    uint32_t pid, order; /* order: of the records, to keep sorting stable */
+    uint32_t pid, order; /* `order` is the number of the record; it keeps sorting stable */
     char *path;
-    int64_t pd;                   /* -1: not yet needed */
-    struct mkperf_module *module; /* of that PD */
+    int64_t pd;                   /* -1 until a sample needs it */
+    struct mkperf_module *module; /* the ELF of `pd` */
 };
 
 struct kprof_process {
@@ -48,7 +49,7 @@ struct kprof_process {
 
 struct kprof_pd {
     uint32_t pid;
-    char *name, *path; /* path on the target, "" if unknown */
+    char *name, *path; /* `path` is that on the target, "" if unknown */
     struct mkperf_module *module;
     bool announced;
 };
@@ -64,30 +65,30 @@ struct kprof {
     uint64_t fits[MKPERF_KPROF_ERAS];
     uint64_t samples, unknown_types, not_fitting, deep, unread;
     struct mkperf_spool index;
-    struct kprof_map *map; /* after the first reading: by pid, then time */
+    struct kprof_map *map; /* sorted by pid, then time, after the first reading */
     struct kprof_process *process;
     struct kprof_pd *pd;
     uint32_t nmaps, map_room, nprocesses, process_room, npds, pd_room;
-    int64_t kernel_pd; /* for kernel samples without a process; -1: not yet needed */
+    int64_t kernel_pd; /* the PD of kernel samples without a process; -1 until one needs it */
     struct mkperf_symbols *symbols;
-    uint64_t info[MKPERF_MODEL_EVENTS]; /* of each event */
-    uint64_t other_infos;               /* samples that had no room for an event of their own */
+    uint64_t info[MKPERF_MODEL_EVENTS]; /* the info of each event of the session */
+    uint64_t other_infos;               /* samples of events beyond MKPERF_MODEL_EVENTS */
     uint32_t cores;
     struct mkperf_session session;
     struct mkperf_totals totals;
     struct mkperf_chain chain;
 };
 
-/* A sample's fields, in its era's positions. */
+/* The fields of a sample, found at the positions of its era. */
 struct kprof_sample {
     uint64_t info, time_ns;
-    int64_t pid; /* or KPROF_NO_PID */
+    int64_t pid; /* KPROF_NO_PID if there is none */
     uint32_t cpu, n;
-    const uint8_t *pc; /* n of 8 bytes */
+    const uint8_t *pc; /* n addresses of 8 bytes */
 };
 
 enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason);
-/* An invalid record: an error, or omitted and counted. */
+/* An invalid record is an error; a lenient reading omits and counts it. */
 enum mkperf_status kprof_refuse(struct kprof *k, const struct kprof_record *r, const char *reason);
 void kprof_warn(const struct kprof *k, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -103,9 +104,5 @@ int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t 
 int64_t kprof_process_pd(struct kprof *k, uint32_t pid, uint64_t time_ns);
 int64_t kprof_kernel_pd(struct kprof *k);
 void kprof_free_maps(struct kprof *k);
-
-enum mkperf_status kprof_deliver(struct kprof *k, const struct kprof_sample *s, bool kernel);
-void kprof_note_event(struct kprof *k, uint64_t info); /* first reading */
-void kprof_name_events(struct kprof *k);
 
 #endif

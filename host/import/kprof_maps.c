@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: kpdata's processes and mappings, and the PDs made of them; see kprof.h.
+ * Akaros' kpdata: processes and mappings, the PDs made of them, and the decoder's messages. The rules
+ * are in import.h. Called by kprof.c.
  *
- * Of several mappings at an address, the last one made before the sample counts; if all were made
- * later (those that existed at the start are reported late), the first one.
+ * Several mappings may contain an address. The last one made before the sample is used. If all were
+ * made later, it is the first one, because mappings that existed at the start are reported late.
  */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +16,33 @@
 #include "base/xalloc.h"
 #include "kprof_internal.h"
 
-/* A path that ends with 0 in its n bytes. */
+enum mkperf_status kprof_bad(const struct kprof *k, uint64_t offset, const char *reason)
+{
+    return mkperf_error_set(k->e, MKPERF_ERR_INPUT, "%s: offset %" PRIu64 ": %s", k->path, offset,
+                            reason);
+}
+
+enum mkperf_status kprof_refuse(struct kprof *k, const struct kprof_record *r, const char *reason)
+{
+    k->not_fitting += k->in->lenient;
+    return k->in->lenient ? MKPERF_OK : kprof_bad(k, r->offset, reason);
+}
+
+void kprof_warn(const struct kprof *k, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    int n = snprintf(line, sizeof line, "%.200s: ", k->path);
+
+    if (k->in->warn != NULL) {
+        va_start(args, format);
+        vsnprintf(line + n, sizeof line - (size_t)n, format, args);
+        va_end(args);
+        k->in->warn(k->in->self, line);
+    }
+}
+
+/* Why the n bytes are not a path that ends with a 0; NULL if they are. */
 static const char *bad_path(const uint8_t *p, size_t n)
 {
     if (n == 0 || p[n - 1] != 0) {
@@ -80,7 +109,7 @@ void kprof_sort_maps(struct kprof *k)
     mkperf_sort(k->map, k->nmaps, sizeof *k->map, compare_maps);
 }
 
-/* The first mapping of a pid, k->nmaps if it has none. */
+/* The index of the first mapping of a pid, k->nmaps if it has none. */
 static uint32_t first_map(const struct kprof *k, uint32_t pid)
 {
     uint32_t low = 0, high = k->nmaps;
@@ -118,7 +147,8 @@ static const char *program_of(const struct kprof *k, uint32_t pid, uint64_t time
     return path != NULL ? path : map < k->nmaps ? k->map[map].path : NULL;
 }
 
-/* The ELF of a file on the target, in the root directory. NULL: none, or unusable (reported). */
+/* The ELF of a file of the target, below the root directory. NULL if there is none, or if it is
+ * unusable, of which the user is warned. */
 static struct mkperf_module *module_of(struct kprof *k, const char *path)
 {
     struct mkperf_module *m = NULL;
@@ -136,7 +166,7 @@ static struct mkperf_module *module_of(struct kprof *k, const char *path)
     return m;
 }
 
-/* Announces a new PD to the sink, which owns name then. */
+/* Announces a new PD to the sink. Takes `name`. -1: *k->e has the reason. */
 static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *path,
                       const char *parent)
 {
@@ -164,7 +194,7 @@ static int64_t add_pd(struct kprof *k, uint32_t pid, char *name, const char *pat
     return pd.id;
 }
 
-/* The PD of a pid and a file in it, which may be new. */
+/* The PD of a file in a process, which may be new. -1: *k->e has the reason. */
 static int64_t pd_of(struct kprof *k, uint32_t pid, const char *program, const char *file)
 {
     for (uint32_t i = 0; i < k->npds; i++) {
@@ -202,6 +232,7 @@ int64_t kprof_kernel_pd(struct kprof *k)
     return k->kernel_pd;
 }
 
+/* The mapping that contains an address of a process at a time, NULL if there is none. */
 static struct kprof_map *map_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t addr)
 {
     struct kprof_map *found = NULL;
@@ -219,7 +250,7 @@ static struct kprof_map *map_at(struct kprof *k, uint32_t pid, uint64_t time_ns,
     return found;
 }
 
-/* From the address in the process to the one in the ELF, if the ELF has it. */
+/* The address in the ELF of an address in the process; the latter if the ELF does not have it. */
 static uint64_t linked_address(const struct kprof_map *m, uint64_t addr)
 {
     size_t n = 0;
@@ -244,7 +275,7 @@ int64_t kprof_code_at(struct kprof *k, uint32_t pid, uint64_t time_ns, uint64_t 
     }
     if (m->pd < 0) {
         const char *program = program_of(k, pid, time_ns);
-        if (program == NULL) { /* at least a mapping names it */
+        if (program == NULL) { /* not reached: the mapping names a file */
             return kprof_process_pd(k, pid, time_ns);
         }
         m->pd = pd_of(k, pid, program, m->path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see raw_capture.h. */
-#include "raw_capture.h"
+/* A raw capture, from the file through receiver and stream decoder to a sink. See import.h. */
+#include "import.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,8 +52,8 @@ static enum mkperf_status set_up(struct capture *c, const struct mkperf_input *i
     return MKPERF_OK;
 }
 
-/* The error with the file's name before it. */
-static enum mkperf_status of_file(const char *path, struct mkperf_error *e)
+/* Puts the name of the file before the error. */
+static enum mkperf_status name_file(const char *path, struct mkperf_error *e)
 {
     char reason[sizeof e->text];
 
@@ -73,7 +73,7 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
         done += n;
         mkperf_progress_bytes(done, is_file ? (uint64_t)st.st_size : 0);
         if (mkperf_receiver_push(&c->receiver, c->buffer, n, e) != MKPERF_OK) {
-            return e->status == MKPERF_ERR_PROTOCOL ? of_file(path, e) : e->status;
+            return e->status == MKPERF_ERR_PROTOCOL ? name_file(path, e) : e->status;
         }
     }
     if (ferror(f)) {
@@ -85,7 +85,7 @@ static enum mkperf_status read_all(struct capture *c, const char *path, FILE *f,
         return mkperf_error_set(e, MKPERF_ERR_INPUT, "%s: no frame of mkperf's in it", path);
     }
     if (mkperf_stream_finish(c->stream, e) != MKPERF_OK) {
-        return of_file(path, e);
+        return name_file(path, e);
     }
     c->stream->totals.cut = !c->stream->totals.complete;
     return MKPERF_OK;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the structure of samples.json, and the account of findings; see toperf.h. */
+/*
+ * samples.json: the structure of the file, read strictly or leniently. The format's rules are in
+ * import.h.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,58 +11,7 @@
 #include "base/xalloc.h"
 #include "toperf_internal.h"
 
-static const char *const said[TOPERF_FINDINGS] = {
-    [TOPERF_MISSING_COMMA] = "missing commas put in",
-    [TOPERF_TRAILING_COMMA] = "trailing commas ignored",
-    [TOPERF_UNTERMINATED] = "the input ends early: closed there, the incomplete part is dropped",
-    [TOPERF_NOISE] = "pieces of other text skipped",
-    [TOPERF_HEX_IP] = "values of ip read as hexadecimal",
-    [TOPERF_BAD_VALUE] = "samples dropped: a value is invalid or missing",
-    [TOPERF_BAD_NR] = "samples whose nr and ips disagree: the shorter chain was used",
-    [TOPERF_UNKNOWN_PID] = "samples of a pid that is not in elf_tcb_mappings: shown as unknown",
-    [TOPERF_ZERO_PERIOD] = "samples with period 0: counted as 1",
-    [TOPERF_SAME_ID] = "ELFs with the id of another: ignored",
-    [TOPERF_SECOND_MAPPING] = "mappings ignored: there was one before",
-    [TOPERF_NO_MAPPING] = "no elf_tcb_mappings: PDs are named after their pid",
-    [TOPERF_WRAPPED] = "times wrapped at 2^32 ns: unwrapped",
-    [TOPERF_ELF] = "ELFs unusable: their PDs' addresses get no names",
-    [TOPERF_NO_CPU] = "samples without cpu: taken as core 0",
-    [TOPERF_UNKNOWN_KEY] = "unknown keys ignored",
-    [TOPERF_DISORDER] = "samples are earlier than the one before: left so, but in perf.data",
-    [TOPERF_BACKWARDS] = "times jump back by more than 2 s: wrapped? --lenient unwraps",
-};
-
-void toperf_note(struct toperf *t, enum toperf_finding what)
-{
-    if (t->finding[what].count++ == 0) {
-        t->finding[what].first = t->json.place;
-    }
-}
-
-enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding what, const char *reason)
-{
-    if (!t->in->lenient && what < TOPERF_ELF) {
-        return mkperf_json_bad(&t->json, t->e, "%s (--lenient continues)", reason);
-    }
-    toperf_note(t, what);
-    return MKPERF_OK;
-}
-
-static void report(const struct toperf *t)
-{
-    char line[512];
-
-    for (unsigned i = 0; i < TOPERF_FINDINGS && t->in->warn != NULL; i++) {
-        const struct mkperf_json_place *p = &t->finding[i].first;
-        if (t->finding[i].count > 0) {
-            snprintf(line, sizeof line, "%s:%" PRIu64 ":%" PRIu64 ": %" PRIu64 " %s", t->json.path,
-                     p->line, p->offset - p->line_start + 1, t->finding[i].count, said[i]);
-            t->in->warn(t->in->self, line);
-        }
-    }
-}
-
-static enum mkperf_status element_sample(struct toperf *t, void *self)
+static enum mkperf_status read_sample(struct toperf *t, void *self)
 {
     (void)self;
     return t->json.token == MKPERF_JSON_OPEN_OBJECT
@@ -67,9 +19,9 @@ static enum mkperf_status element_sample(struct toperf *t, void *self)
                : mkperf_json_bad(&t->json, t->e, "expected a sample, an object");
 }
 
-/* Reads the mapping after the samples, if there is one; their '[' is the current token before and
- * after. */
-static enum mkperf_status look_ahead(struct toperf *t)
+/* Reads the mapping that follows the samples, if there is one. The '[' of the samples is the current
+ * token before and after. */
+static enum mkperf_status find_mapping_ahead(struct toperf *t)
 {
     struct mkperf_json_place here = t->json.place;
     unsigned depth = 0;
@@ -97,10 +49,11 @@ static enum mkperf_status look_ahead(struct toperf *t)
     return MKPERF_OK;
 }
 
-/* A mapping for the samples that follow: the file's own, else the header file's. */
+/* Gets a mapping for the samples that follow: that of this file, or else that of the header file. */
 static enum mkperf_status need_mapping(struct toperf *t)
 {
-    if (mkperf_json_tail_has(&t->json, "\"elf_tcb_mappings\"") && look_ahead(t) != MKPERF_OK) {
+    if (mkperf_json_tail_has(&t->json, "\"elf_tcb_mappings\"") &&
+        find_mapping_ahead(t) != MKPERF_OK) {
         return t->e->status;
     }
     if (!t->has_mapping && toperf_header_file(t) != MKPERF_OK) {
@@ -115,7 +68,7 @@ static enum mkperf_status need_mapping(struct toperf *t)
     return MKPERF_OK;
 }
 
-static enum mkperf_status samples(struct toperf *t)
+static enum mkperf_status read_samples(struct toperf *t)
 {
     bool cut = false;
 
@@ -125,7 +78,7 @@ static enum mkperf_status samples(struct toperf *t)
     if (!t->has_mapping && need_mapping(t) != MKPERF_OK) {
         return t->e->status;
     }
-    return toperf_array(t, &cut, element_sample, NULL);
+    return toperf_array(t, &cut, read_sample, NULL);
 }
 
 static enum mkperf_status top_member(struct toperf *t, void *self, const char *key, size_t n)
@@ -146,7 +99,7 @@ static enum mkperf_status top_member(struct toperf *t, void *self, const char *k
     }
     if (n == 7 && memcmp(key, "samples", n) == 0) {
         *has_samples = true;
-        return samples(t);
+        return read_samples(t);
     }
     toperf_note(t, TOPERF_UNKNOWN_KEY);
     return toperf_skip(t);
@@ -177,8 +130,8 @@ static enum mkperf_status read_strict(struct toperf *t)
                : mkperf_json_bad(&t->json, t->e, "something follows the end");
 }
 
-/* An object of a lenient reading, its '{' is the current token: a whole file, or a single
- * sample. */
+/* Reads an object in a lenient reading, which is a whole file or a single sample. Its '{' is the
+ * current token. */
 static enum mkperf_status lenient_object(struct toperf *t, bool *has_samples)
 {
     bool cut = false;
@@ -197,7 +150,7 @@ static enum mkperf_status lenient_object(struct toperf *t, bool *has_samples)
     return toperf_sample(t);
 }
 
-/* Any text with samples in it, or with a whole file in it. */
+/* Reads any text that contains samples, or a whole file. */
 static enum mkperf_status read_lenient(struct toperf *t)
 {
     bool noise = false, has_samples = false;
@@ -221,25 +174,6 @@ static enum mkperf_status read_lenient(struct toperf *t)
     return status;
 }
 
-enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
-{
-    t->began = true;
-    t->session = (struct mkperf_session){
-        .platform = "microkit",
-        .unverified = "samples.json does not tell which build of a program ran",
-        .cpu = "",
-        .cores = 1,
-        .nevents = 1,
-        .max_frames = MKPERF_DEFAULT_FRAMES,
-        .command = t->in->command};
-    t->session.event[0] =
-        (struct mkperf_event){.name = "cycles", .code = 0x11, .user = true, .period = period};
-    if (mkperf_sink_begin(t->sink, &t->session, t->e) != MKPERF_OK) {
-        return t->e->status;
-    }
-    return toperf_announce(t);
-}
-
 static enum mkperf_status read_all(struct toperf *t)
 {
     enum mkperf_status status = t->in->lenient ? read_lenient(t) : read_strict(t);
@@ -248,7 +182,7 @@ static enum mkperf_status read_all(struct toperf *t)
         status = toperf_begin(t, 0);
     }
     if (status == MKPERF_OK) {
-        report(t);
+        toperf_warn_of_findings(t);
     }
     return status;
 }
@@ -264,8 +198,8 @@ static struct toperf *new_reader(const struct mkperf_input *in, const struct mkp
     return t;
 }
 
-/* Ends the sink, or abandons it if there was an error. */
-static enum mkperf_status finish(struct toperf *t, enum mkperf_status status)
+/* Ends the sink, or abandons it if there was an error, and frees t. */
+static enum mkperf_status finish_reading(struct toperf *t, enum mkperf_status status)
 {
     status = mkperf_sink_finish(t->sink, status, &t->totals, t->e);
     mkperf_json_close(&t->json);
@@ -279,7 +213,8 @@ enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_inpu
 {
     struct toperf *t = new_reader(in, sink, e);
 
-    return finish(t, mkperf_json_open(&t->json, path, e) == MKPERF_OK ? read_all(t) : e->status);
+    return finish_reading(t, mkperf_json_open(&t->json, path, e) == MKPERF_OK ? read_all(t)
+                                                                              : e->status);
 }
 
 enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, size_t n,
@@ -289,5 +224,5 @@ enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, si
     struct toperf *t = new_reader(in, sink, e);
 
     mkperf_json_open_memory(&t->json, name, p, n);
-    return finish(t, read_all(t));
+    return finish_reading(t, read_all(t));
 }

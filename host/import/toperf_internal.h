@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the samples.json decoder share: toperf.c owns the structure of the file,
- * toperf_walk.c that of an object and an array, toperf_sample.c a sample (toperf_fast.c: nearly all
- * of them), toperf_pds.c the mapping of ELFs to ids.
+ * What the files of the samples.json decoder share: toperf_walk.c owns findings and iteration,
+ * toperf_pds.c the mapping of ELFs to ids, toperf_sample.c a sample, toperf.c the whole file.
  */
 #ifndef MKPERF_HOST_IMPORT_TOPERF_INTERNAL_H
 #define MKPERF_HOST_IMPORT_TOPERF_INTERNAL_H
 
+#include "import.h"
 #include "json.h"
-#include "toperf.h"
 
 enum { TOPERF_PDS_MAX = 1024, TOPERF_DEPTH_MAX = 64 };
 
-/* Findings of a reading. The last ones are accepted by strict readings as well. */
+/* Findings. A strict reading accepts those from TOPERF_ELF on as well. */
 enum toperf_finding {
     TOPERF_MISSING_COMMA,
     TOPERF_TRAILING_COMMA,
@@ -27,7 +26,7 @@ enum toperf_finding {
     TOPERF_SECOND_MAPPING,
     TOPERF_NO_MAPPING,
     TOPERF_WRAPPED,
-    TOPERF_ELF, /* from here on: notes */
+    TOPERF_ELF,
     TOPERF_NO_CPU,
     TOPERF_UNKNOWN_KEY,
     TOPERF_BACKWARDS,
@@ -35,25 +34,25 @@ enum toperf_finding {
     TOPERF_FINDINGS,
 };
 
-enum toperf_member { /* of a sample */
-                     TOPERF_IP = 1 << 0,
-                     TOPERF_PID = 1 << 1,
-                     TOPERF_TIME = 1 << 2,
-                     TOPERF_PERIOD = 1 << 3,
-                     TOPERF_IPS = 1 << 4,
-                     TOPERF_CPU = 1 << 5,
-                     TOPERF_NR = 1 << 6,
-                     TOPERF_MEMBERS = (1 << 7) - 1,
+enum toperf_member {
+    TOPERF_IP = 1 << 0,
+    TOPERF_PID = 1 << 1,
+    TOPERF_TIME = 1 << 2,
+    TOPERF_PERIOD = 1 << 3,
+    TOPERF_IPS = 1 << 4,
+    TOPERF_CPU = 1 << 5,
+    TOPERF_NR = 1 << 6,
+    TOPERF_MEMBERS = (1 << 7) - 1,
 };
 
-/* A sample as it is in the file. */
+/* A sample as the file has it. */
 struct toperf_raw {
-    unsigned seen; /* enum toperf_member */
-    bool bad;      /* lenient: a value was invalid */
+    unsigned seen; /* a set of enum toperf_member */
+    bool bad;      /* a value was invalid: a lenient reading drops the sample */
     uint64_t ip, pid, time, period, cpu, nr;
     uint64_t ips[MKPERF_MAX_FRAMES];
     unsigned nips;
-    struct mkperf_json_place place; /* of its '{' */
+    struct mkperf_json_place place; /* the place of its '{' */
 };
 
 struct toperf_pd {
@@ -72,50 +71,55 @@ struct toperf {
         struct mkperf_json_place first;
     } finding[TOPERF_FINDINGS];
     struct toperf_pd *pd;
-    uint32_t npds, room, last; /* last: found; most often asked for again */
+    uint32_t npds, room, last; /* `last` was found last, and is usually wanted next */
     bool has_mapping, looked_ahead, began;
-    bool serial; /* commas are missing: a serial client's log */
+    bool serial; /* commas are missing, as in the log of a serial client */
     struct mkperf_session session;
     struct mkperf_totals totals;
-    uint64_t wraps, raw_time; /* of 2^32 ns; the last sample's time as it stands in the file */
+    uint64_t wraps;    /* how often times have wrapped at 2^32 ns */
+    uint64_t raw_time; /* the time of the last sample, as the file has it */
     struct mkperf_chain chain;
 };
 
-/* Notes a finding. A strict reading's error: the reason is the text. */
+/* Counts a finding. In a strict reading it is an error, with `reason`. */
 enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding what, const char *reason);
+/* Counts a finding that is no error in a strict reading either. */
 void toperf_note(struct toperf *t, enum toperf_finding what);
+/* Warns of each kind of finding, with its place and its number. */
+void toperf_warn_of_findings(const struct toperf *t);
 
 /*
- * The members of the object whose '{' is the current token; member(t, self) is called with the
- * value as the current token and the key in key. Ends after '}'; *cut: the input ended first
- * (lenient).
+ * Calls `member` for each member of the object whose '{' is the current token. At each call the value
+ * is the current token. Ends after '}'. Sets *cut if the input ended first, in a lenient reading.
  */
 enum mkperf_status toperf_object(struct toperf *t, bool *cut,
                                  enum mkperf_status (*member)(struct toperf *t, void *self,
                                                               const char *key, size_t n),
                                  void *self);
+/* Calls `element` for each element of the array, as toperf_object does for members. */
 enum mkperf_status toperf_array(struct toperf *t, bool *cut,
                                 enum mkperf_status (*element)(struct toperf *t, void *self),
                                 void *self);
-enum mkperf_status toperf_skip(struct toperf *t); /* the current value */
+/* Skips the current value. */
+enum mkperf_status toperf_skip(struct toperf *t);
 
-/* The current token as a number, word or string. Reason NULL: valid. */
+/* The current token, a word or a string, as a number. Returns why it is none, NULL if it is one. */
 const char *toperf_number(const struct mkperf_json *j, uint64_t *out);
 
-enum mkperf_status toperf_mapping(struct toperf *t);     /* the current object */
-enum mkperf_status toperf_header_file(struct toperf *t); /* sample_header.json, if there is one */
-enum mkperf_status toperf_announce(struct toperf *t);    /* all that the mapping has */
-/* The PD of a pid, which may be new (lenient). -1: *t->e has the reason. */
+/* Reads the mapping from the current object. */
+enum mkperf_status toperf_mapping(struct toperf *t);
+/* Reads the mapping from sample_header.json in the build directory, if that exists. */
+enum mkperf_status toperf_header_file(struct toperf *t);
+/* Begins the sink's recording, and announces the PDs of the mapping. */
+enum mkperf_status toperf_begin(struct toperf *t, uint64_t period);
+/* The PD of a pid. In a lenient reading it may be a new one. -1: *t->e has the reason. */
 int64_t toperf_pd_of(struct toperf *t, uint64_t pid);
 void toperf_free_pds(struct toperf *t);
 
-/* A sample object; its '{' is the current token. */
+/* Reads the sample whose '{' is the current token. */
 enum mkperf_status toperf_sample(struct toperf *t);
-/* The same at once, if it is an ordinary one; false: nothing was read. */
-bool toperf_fast(struct toperf *t, struct toperf_raw *r);
-enum mkperf_status toperf_begin(struct toperf *t, uint64_t period);
 
-/* Where a member that is a number goes. */
+/* Where a member that is a number is stored. */
 static inline uint64_t *toperf_target(struct toperf_raw *r, unsigned member)
 {
     switch (member) {

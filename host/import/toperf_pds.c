@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: elf_tcb_mappings. A PD is named after its ELF, without directory and ".elf"; if two PDs
- * run the same ELF, "#id" is appended to the later ones.
+ * samples.json: elf_tcb_mappings, and the PDs made of them. A PD is named after its ELF, without
+ * directory and ".elf". If two PDs run the same ELF, "#id" is appended to the later ones.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "symbols/symbols.h"
 #include "toperf_internal.h"
 
-static int64_t find(struct toperf *t, uint64_t pid)
+static int64_t find_pd(struct toperf *t, uint64_t pid)
 {
     if (t->last < t->npds && t->pd[t->last].pid == pid) {
         return t->last;
@@ -28,14 +28,14 @@ static int64_t find(struct toperf *t, uint64_t pid)
     return -1;
 }
 
-/* name and elf become t's. */
-static void add(struct toperf *t, uint64_t pid, char *name, char *elf)
+/* Takes name and elf. */
+static void add_pd(struct toperf *t, uint64_t pid, char *name, char *elf)
 {
     MKPERF_GROW(t->pd, t->room, (size_t)t->npds + 1);
     t->pd[t->npds++] = (struct toperf_pd){.name = name, .elf = elf, .pid = (uint32_t)pid};
 }
 
-/* A file name that stays below the build directory. */
+/* Why a name is not that of a file below the build directory; NULL if it is. */
 static const char *bad_name(const char *name, size_t n)
 {
     if (n == 0 || n > 1000 || memchr(name, 0, n) != NULL) {
@@ -97,7 +97,7 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
         return mkperf_json_bad(&t->json, t->e, "%s", reason);
     }
     snprintf(file, sizeof file, "%.*s", (int)n, key);
-    if (find(t, pid) >= 0) {
+    if (find_pd(t, pid) >= 0) {
         return toperf_found(t, TOPERF_SAME_ID, "two ELFs with the same id");
     }
     elf = t->in->build_dir != NULL ? mkperf_xprintf("%s/%s", t->in->build_dir, file) : NULL;
@@ -112,7 +112,7 @@ static enum mkperf_status member_of_mapping(struct toperf *t, void *self, const 
         free(elf);
         elf = NULL;
     }
-    add(t, pid, pd_name(t, file, pid), elf);
+    add_pd(t, pid, pd_name(t, file, pid), elf);
     return MKPERF_OK;
 }
 
@@ -165,8 +165,8 @@ enum mkperf_status toperf_header_file(struct toperf *t)
     return status;
 }
 
-/* Tells the sink of a PD; its ELF only if it can be used. */
-static enum mkperf_status announce(struct toperf *t, struct mkperf_symbols *symbols, uint32_t i)
+/* Announces PD i to the sink, with its ELF if that can be used. */
+static enum mkperf_status announce_pd(struct toperf *t, struct mkperf_symbols *symbols, uint32_t i)
 {
     struct mkperf_pd pd = {.thread = t->pd[i].pid, .id = i, .name = t->pd[i].name};
     struct mkperf_module *module;
@@ -186,21 +186,40 @@ static enum mkperf_status announce(struct toperf *t, struct mkperf_symbols *symb
     return mkperf_sink_pd(t->sink, &pd, t->e);
 }
 
-enum mkperf_status toperf_announce(struct toperf *t)
+static enum mkperf_status announce_all(struct toperf *t)
 {
     struct mkperf_symbols *symbols = mkperf_symbols_new();
     enum mkperf_status status = MKPERF_OK;
 
     for (uint32_t i = 0; status == MKPERF_OK && i < t->npds; i++) {
-        status = announce(t, symbols, i);
+        status = announce_pd(t, symbols, i);
     }
     mkperf_symbols_free(symbols);
     return status;
 }
 
+enum mkperf_status toperf_begin(struct toperf *t, uint64_t period)
+{
+    t->began = true;
+    t->session = (struct mkperf_session){
+        .platform = "microkit",
+        .unverified = "samples.json does not tell which build of a program ran",
+        .cpu = "",
+        .cores = 1,
+        .nevents = 1,
+        .max_frames = MKPERF_DEFAULT_FRAMES,
+        .command = t->in->command};
+    t->session.event[0] =
+        (struct mkperf_event){.name = "cycles", .code = 0x11, .user = true, .period = period};
+    if (mkperf_sink_begin(t->sink, &t->session, t->e) != MKPERF_OK) {
+        return t->e->status;
+    }
+    return announce_all(t);
+}
+
 int64_t toperf_pd_of(struct toperf *t, uint64_t pid)
 {
-    int64_t i = find(t, pid);
+    int64_t i = find_pd(t, pid);
     char reason[96];
 
     if (i >= 0) {
@@ -214,8 +233,8 @@ int64_t toperf_pd_of(struct toperf *t, uint64_t pid)
     if (toperf_found(t, TOPERF_UNKNOWN_PID, reason) != MKPERF_OK) {
         return -1;
     }
-    add(t, pid, mkperf_xprintf("unknown-%" PRIx64, pid), NULL);
-    return announce(t, NULL, t->npds - 1) == MKPERF_OK ? (int64_t)t->npds - 1 : -1;
+    add_pd(t, pid, mkperf_xprintf("unknown-%" PRIx64, pid), NULL);
+    return announce_pd(t, NULL, t->npds - 1) == MKPERF_OK ? (int64_t)t->npds - 1 : -1;
 }
 
 void toperf_free_pds(struct toperf *t)

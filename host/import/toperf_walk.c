@@ -1,16 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: iteration over an object or array of samples.json, and skipping of values that are not
- * needed. Wrong text between items is a finding: an error, or repaired. Called by the decoder's
- * other files.
+ * samples.json: the count of findings, the iteration over an object or an array, and numbers.
+ *
+ * A finding is text that a strict reading refuses and a lenient one repairs and counts. Called by the
+ * decoder's other files.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "toperf_internal.h"
 
+static const char *const texts[TOPERF_FINDINGS] = {
+    [TOPERF_MISSING_COMMA] = "missing commas put in",
+    [TOPERF_TRAILING_COMMA] = "trailing commas ignored",
+    [TOPERF_UNTERMINATED] = "the input ends early: closed there, the incomplete part is dropped",
+    [TOPERF_NOISE] = "pieces of other text skipped",
+    [TOPERF_HEX_IP] = "values of ip read as hexadecimal",
+    [TOPERF_BAD_VALUE] = "samples dropped: a value is invalid or missing",
+    [TOPERF_BAD_NR] = "samples whose nr and ips disagree: the shorter chain was used",
+    [TOPERF_UNKNOWN_PID] = "samples of a pid that is not in elf_tcb_mappings: shown as unknown",
+    [TOPERF_ZERO_PERIOD] = "samples with period 0: counted as 1",
+    [TOPERF_SAME_ID] = "ELFs with the id of another: ignored",
+    [TOPERF_SECOND_MAPPING] = "mappings ignored: there was one before",
+    [TOPERF_NO_MAPPING] = "no elf_tcb_mappings: PDs are named after their pid",
+    [TOPERF_WRAPPED] = "times wrapped at 2^32 ns: unwrapped",
+    [TOPERF_ELF] = "ELFs unusable: their PDs' addresses get no names",
+    [TOPERF_NO_CPU] = "samples without cpu: taken as core 0",
+    [TOPERF_UNKNOWN_KEY] = "unknown keys ignored",
+    [TOPERF_DISORDER] = "samples are earlier than the one before: left so, but in perf.data",
+    [TOPERF_BACKWARDS] = "times jump back by more than 2 s: wrapped? --lenient unwraps",
+};
+
+void toperf_note(struct toperf *t, enum toperf_finding what)
+{
+    if (t->finding[what].count++ == 0) {
+        t->finding[what].first = t->json.place;
+    }
+}
+
+enum mkperf_status toperf_found(struct toperf *t, enum toperf_finding what, const char *reason)
+{
+    if (!t->in->lenient && what < TOPERF_ELF) {
+        return mkperf_json_bad(&t->json, t->e, "%s (--lenient continues)", reason);
+    }
+    toperf_note(t, what);
+    return MKPERF_OK;
+}
+
+void toperf_warn_of_findings(const struct toperf *t)
+{
+    char line[512];
+
+    for (unsigned i = 0; i < TOPERF_FINDINGS && t->in->warn != NULL; i++) {
+        const struct mkperf_json_place *p = &t->finding[i].first;
+        if (t->finding[i].count > 0) {
+            snprintf(line, sizeof line, "%s:%" PRIu64 ":%" PRIu64 ": %" PRIu64 " %s", t->json.path,
+                     p->line, p->offset - p->line_start + 1, t->finding[i].count, texts[i]);
+            t->in->warn(t->in->self, line);
+        }
+    }
+}
+
 /*
- * The token that begins a member or an element, after the comma that belongs before it. Sets *done
- * at the end of the object or array.
+ * Goes to the token that begins the next member or element, past the comma before it. Sets *done at
+ * the end of the object or array.
  */
 static enum mkperf_status next_item(struct toperf *t, bool first, enum mkperf_json_token close,
                                     bool *done, bool *cut)
@@ -119,4 +173,25 @@ enum mkperf_status toperf_skip(struct toperf *t)
         }
         mkperf_json_next(&t->json);
     }
+}
+
+const char *toperf_number(const struct mkperf_json *j, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    if ((j->token != MKPERF_JSON_WORD && j->token != MKPERF_JSON_STRING) || j->length == 0) {
+        return "expected a number";
+    }
+    for (size_t i = 0; i < j->length; i++) {
+        unsigned digit = (unsigned char)j->text[i] - (unsigned)'0';
+        if (digit > 9) {
+            return i == 0 && j->text[i] == '-' ? "a negative number" : "not a decimal integer";
+        }
+        if (v > UINT64_MAX / 10 || v * 10 > UINT64_MAX - digit) {
+            return "a number beyond 64 bits";
+        }
+        v = v * 10 + digit;
+    }
+    *out = v;
+    return NULL;
 }

@@ -9,7 +9,7 @@
 #include "base/progress.h"
 #include "base/xalloc.h"
 #include "cost.h"
-#include "import/input.h"
+#include "import/import.h"
 #include "perfdata/reader.h"
 
 const char *mkperf_frames_text(const struct mkperf_frames *f, uint32_t number)

@@ -9,7 +9,7 @@
 #include "base/printable.h"
 #include "base/printout.h"
 #include "base/xalloc.h"
-#include "import/input.h"
+#include "import/import.h"
 
 struct reading {
     struct mkperf_interactions *out;

@@ -13,7 +13,7 @@
 
 #include "base/xalloc.h"
 #include "export/formats.h"
-#include "import/input.h"
+#include "import/import.h"
 #include "page/assets.h"
 
 enum { STRETCH_MOST = 1000000 }; /* single intervals in an answer */

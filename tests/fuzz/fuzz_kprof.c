@@ -10,7 +10,7 @@
 
 #include "fuzz/descriptor.h"
 #include "fuzz/failing_sink.h"
-#include "import/kprof.h"
+#include "import/import.h"
 #include "tests/unit/log_sink.h"
 
 enum {

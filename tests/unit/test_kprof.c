@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "import/kprof.h"
+#include "import/import.h"
 #include "unit/log_sink.h"
 
 static struct {

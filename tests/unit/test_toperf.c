@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "import/toperf.h"
+#include "import/import.h"
 #include "unit/log_sink.h"
 
 #define MAPPING "\"elf_tcb_mappings\": {\"a.elf\": 1, \"b.elf\": 2}"

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Other tools' files into the model: the table of input formats, the options of their readers, and
+ * the readers themselves.
+ *
+ * Called by `mkperf convert`, its relatives, and the commands that read a recording. An input format
+ * is a reader and a row in the table of input.c.
+ *
+ * All readers call the sink from begin to end; after an error they call abandon. The path "-" is
+ * standard input. Errors: MKPERF_ERR_INPUT with the path, the place and the reason, or that of the
+ * sink.
+ */
+#ifndef MKPERF_HOST_IMPORT_IMPORT_H
+#define MKPERF_HOST_IMPORT_IMPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+
+/* The layouts that kpdata had. */
+enum mkperf_kprof_era {
+    MKPERF_KPROF_AUTO, /* the one that most samples fit */
+    MKPERF_KPROF_A,    /* October to December 2015: samples have no info field */
+    MKPERF_KPROF_B,    /* until June 2016: samples have an info field */
+    MKPERF_KPROF_C,    /* since then: kernel samples have a pid as well */
+    MKPERF_KPROF_ERAS,
+};
+
+/* What the user chose. NULL and 0 are "not given". Each reader uses the options of its format. */
+struct mkperf_input {
+    const char *from;              /* name of the format, NULL: it is detected */
+    bool lenient;                  /* toperf, kprof: repair or omit invalid data, and report that */
+    const char *system, *elf_path; /* raw: as for mkperf record */
+    const char *kernel;            /* raw, kprof: the ELF of the kernel */
+    const char *build_dir;         /* toperf: where the ELFs and sample_header.json are */
+    uint64_t time_hz;              /* toperf: frequency of the times in the file, 0: nanoseconds */
+    const char *root_dir;          /* kprof: where the files of the target are */
+    enum mkperf_kprof_era era;     /* kprof */
+    const char *command;           /* the command line, for the session */
+    void (*warn)(void *self, const char *text); /* may be NULL */
+    void *self;
+};
+
+/* Calls put for each format, for the help text. */
+void mkperf_input_help(void (*put)(void *self, const char *name, const char *help), void *self);
+
+/* Reads a file of the format that in->from names, or that is detected. USAGE: an unknown name. */
+enum mkperf_status mkperf_input_read(const char *path, const struct mkperf_input *in,
+                                     const struct mkperf_sink *sink, struct mkperf_error *e);
+
+/*
+ * kpdata of Akaros, in its three layouts.
+ *
+ * kpdata is not in the order of time, so it is read twice. The first reading collects processes,
+ * mappings and an index of samples (16 bytes each, in an unnamed temporary file), which is then
+ * sorted. Memory grows only with the number of processes and mappings.
+ *
+ * A process is a PD. Each other file that is mapped into it is a PD of its own, named "PROGRAM:FILE",
+ * with the process as its parent, because a PD has one ELF. Kernel samples belong to their process
+ * (era C) or to a PD "kernel", and so do their callers (flags KERNEL and NO_USER). Addresses are
+ * moved to where the ELF was linked. kpdata has no losses, so totals are never `complete`. It has no
+ * periods except for timers: other samples count as 1.
+ */
+enum mkperf_status mkperf_kprof_read(const char *path, const struct mkperf_input *in,
+                                     const struct mkperf_sink *sink, struct mkperf_error *e);
+enum mkperf_status mkperf_kprof_read_memory(const char *name, const void *p, size_t n,
+                                            const struct mkperf_input *in,
+                                            const struct mkperf_sink *sink, struct mkperf_error *e);
+
+/*
+ * samples.json of the seL4 profiler.
+ *
+ * Memory does not grow with the input. The format has no losses, so totals are never `complete`. Its
+ * samples are all of user code and of one event, which is named cycles.
+ *
+ * A strict reading ends at the first invalid item, with its place. A lenient reading repairs or drops
+ * it, counts it, and reports it at the end, with one line for each kind. It also reads the log of the
+ * serial client: objects without commas, ip in hexadecimal, other text in between.
+ */
+enum mkperf_status mkperf_toperf_read(const char *path, const struct mkperf_input *in,
+                                      const struct mkperf_sink *sink, struct mkperf_error *e);
+enum mkperf_status mkperf_toperf_read_memory(const char *name, const void *p, size_t n,
+                                             const struct mkperf_input *in,
+                                             const struct mkperf_sink *sink,
+                                             struct mkperf_error *e);
+
+/*
+ * A raw capture: the bytes of a line, as `mkperf record --raw` stores them. A damaged frame is a loss
+ * and is counted. Console text is skipped. INPUT: there is no session in it.
+ */
+enum mkperf_status mkperf_capture_read(const char *path, const struct mkperf_input *in,
+                                       const struct mkperf_sink *sink, struct mkperf_error *e);
+
+#endif
