@@ -9,7 +9,8 @@
 
 static const double POLL_S = 0.25;   /* between queries while waiting for a recording */
 static const double REPEAT_S = 0.5;  /* of a request */
-static const double SILENCE_S = 3.0; /* while a dump is in transit */
+static const double SILENCE_S = 3.0; /* without samples, while a dump is in transit */
+static const uint64_t HELD_MAX = UINT64_C(1) << 40, MORE = 100000; /* samples, events */
 
 /* Until the recording is held: a fault, a mark or a Stop. That we ask is activity on the target, in
  * which it notices a fault even if nothing else runs there any more. */
@@ -36,13 +37,31 @@ static enum mkperf_status wait_for_trigger(struct mkperf_recorder *r, struct mkp
     }
 }
 
-/* Receives all of it, until the Status after the last batch. */
-static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error *e)
+/* How much a Dump can bring: what is held now, twice, since a recording that runs goes on. */
+static enum mkperf_status ask_held(struct mkperf_recorder *r, uint64_t *most,
+                                   struct mkperf_error *e)
+{
+    mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_get_status_tag};
+    const mkperf_Status *status = &r->link.answer.msg.status;
+
+    *most = MORE;
+    if (mkperf_recorder_ask(r, &m, "GetStatus", e) == MKPERF_OK &&
+        r->link.answer.which_msg == mkperf_ToHost_status_tag && status->held < HELD_MAX &&
+        status->sched_held < HELD_MAX) {
+        *most += 2 * (status->held + status->sched_held);
+    }
+    return e->status;
+}
+
+/* Receives all of it, until the Status after the last batch. A target that never sends that, or no
+ * samples before it, does not keep us. */
+static enum mkperf_status receive(struct mkperf_recorder *r, uint64_t most, struct mkperf_error *e)
 {
     mkperf_ToTarget reset = {.which_msg = mkperf_ToTarget_reset_chains_tag};
     const struct mkperf_stream *s = r->stream;
+    uint64_t received = 0;
+    double received_s = mkperf_now_s();
 
-    r->link.heard_s = mkperf_now_s();
     while (!s->has_status || s->status.running) {
         double now = mkperf_now_s();
         if (mkperf_peer_stopped(&r->link)) {
@@ -50,11 +69,21 @@ static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error
                                     "interrupted: the recording is not whole, "
                                     "and still on the target");
         }
-        if (now - r->link.heard_s > SILENCE_S + r->options.link.timeout_s) {
+        if (mkperf_totals_received(&s->totals) != received) {
+            received = mkperf_totals_received(&s->totals);
+            received_s = now;
+        }
+        if (now - received_s > SILENCE_S + r->options.link.timeout_s) {
             return mkperf_error_set(e, MKPERF_ERR_LINK,
                                     "%s: the target fell silent in the middle of "
                                     "the recording, which it still has",
                                     r->link.source.spec);
+        }
+        if (received > most) {
+            return mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                    "%s: the dump does not end: %" PRIu64 " samples and events "
+                                    "came, the target said that it holds less than half of that",
+                                    r->link.source.spec, received);
         }
         if (mkperf_stream_needs_reset(s) && now - r->reset_s >= REPEAT_S) {
             r->reset_s = now;
@@ -72,14 +101,16 @@ static enum mkperf_status receive(struct mkperf_recorder *r, struct mkperf_error
 enum mkperf_status mkperf_recorder_dump(struct mkperf_recorder *r, struct mkperf_error *e)
 {
     mkperf_ToTarget m = {.which_msg = mkperf_ToTarget_dump_tag};
+    uint64_t most;
 
     if (mkperf_recorder_connect(r, e) != MKPERF_OK ||
-        (r->options.wait && wait_for_trigger(r, e) != MKPERF_OK)) {
+        (r->options.wait && wait_for_trigger(r, e) != MKPERF_OK) ||
+        ask_held(r, &most, e) != MKPERF_OK) {
         return e->status;
     }
     r->stream->starting = true; /* the next Session is complete from its first sample on */
     if (mkperf_recorder_request(r, &m, "Dump", e) != MKPERF_OK ||
-        mkperf_recorder_refused(r, e) != MKPERF_OK || receive(r, e) != MKPERF_OK) {
+        mkperf_recorder_refused(r, e) != MKPERF_OK || receive(r, most, e) != MKPERF_OK) {
         return e->status;
     }
     r->stream->totals.overwritten = r->stream->status.overwritten;

@@ -106,7 +106,16 @@ goes_on() {
     awk "BEGIN { exit !(${later%:*} > ${last%:*}) }"
 }
 check "a fault, a mark and a dump each bring the recording" recorded
+# A target that stops in the middle of a dump, and whose line carries text for ever.
+endless() {
+    talk endless \
+        '$MKPERF record -t $T -c 200000 --overwrite -m 8K --dump-on-fault victim $S' \
+        'tests/tool/endless-dump ${T#unix:} $D/relay.sock 1200 & until [ -S $D/relay.sock ]; do sleep 0.1; done;
+         timeout 60 $MKPERF dump -t unix:$D/relay.sock --timeout 1 -o $D/endless.data $S; echo status $?' &&
+        contains "$D/endless.log" 'fell silent in the middle of the recording' 'status 9'
+}
 check "the recording shows the code that led to the fault" led_to_fault
+check "a dump that does not end is given up" endless
 check "what was overwritten is reported, and where the fault was" overwritten
 check "the fault's mark is at its instruction" at_the_fault
 check "fetched again it is the same" same_again
