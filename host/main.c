@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printout.h"
 #include "base/process.h"
 #include "cmd/cmd.h"
 
@@ -17,6 +18,17 @@ static const struct mkperf_command *command_of_link(const char *path)
     const struct mkperf_command *c = mkperf_command_by_name(basename(path));
 
     return c == &mkperf_toperf_command || c == &mkperf_kprof2perf_command ? c : NULL;
+}
+
+/* The status after something was printed to standard output. */
+static int printed(void)
+{
+    struct mkperf_error e = {.status = MKPERF_OK};
+
+    if (mkperf_stdout_flush(&e) != MKPERF_OK) {
+        fprintf(stderr, "mkperf: %s\n", e.text);
+    }
+    return (int)e.status;
 }
 
 int main(int argc, char **argv)
@@ -38,11 +50,11 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0) {
         puts("mkperf " MKPERF_VERSION);
-        return MKPERF_OK;
+        return printed();
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         mkperf_help_overview(stdout);
-        return MKPERF_OK;
+        return printed();
     }
     c = mkperf_command_by_name(argv[1]);
     if (c != NULL) {

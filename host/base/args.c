@@ -10,6 +10,7 @@
 #include "args.h"
 #include "guess.h"
 #include "printable.h"
+#include "printout.h"
 #include "xalloc.h"
 
 enum { FIRST = 256, HELP = FIRST + MKPERF_OPTIONS_MAX };
@@ -305,6 +306,10 @@ int mkperf_command_main(const struct mkperf_command *c, int argc, char **argv)
     enum mkperf_status status = mkperf_args_parse(c, self, argc, argv, &args, &e);
     if (status == MKPERF_OK && !args.helped) {
         status = c->run(self, &args, &e);
+    }
+    if (status == MKPERF_OK) { /* what is lost is an error, whatever the command has printed */
+        e.status = MKPERF_OK;
+        status = mkperf_stdout_flush(&e);
     }
     if (status != MKPERF_OK && e.text[0] != '\0') {
         fprintf(stderr, "mkperf%s%s: %s\n", c->bare_errors ? "" : " ",

@@ -141,6 +141,10 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     }
     s->measure.recorder.stop = mkperf_process_interrupts();
     stat_measure(&s->measure, e);
+    if (e->status == MKPERF_OK && s->output == NULL &&
+        ferror(stderr)) { /* as perf, it prints there */
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "standard error cannot be written");
+    }
     return mkperf_printout_close(&s->printout, e);
 }
 

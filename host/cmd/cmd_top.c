@@ -162,7 +162,7 @@ static void show(struct top *t)
         top_screen_draw(&t->screen);
     } else if (t->recorder.stream->began) {
         top_screen_print(&t->screen, stdout);
-        (void)fflush(stdout);
+        t->screen.quit |= fflush(stdout) != 0; /* the status is the end's */
     }
 }
 

@@ -79,3 +79,20 @@ full() {
     done
 }
 check "a full disk ends with status 4" full
+
+# What is printed and cannot be written is an error, for every command.
+lost() {
+    for command in --version --help help 'report --help' 'list --cpu cortex-a53' \
+        "report --stdio -i $D/good.data" "script -i $D/good.data" "diff $D/good.data $D/good.data" \
+        "top --stdio -t file:$D/good.raw"; do
+        # shellcheck disable=SC2086 # words
+        "$MKPERF" $command >/dev/full 2>"$D/words"
+        status=$?
+        [ $status -eq 4 ] && grep -q 'standard output: No space left' "$D/words" || {
+            echo "$command: $status"
+            cat "$D/words"
+            return 1
+        }
+    done
+}
+check "output that cannot be written ends with status 4" lost
