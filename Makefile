@@ -35,6 +35,13 @@ ifneq ($(V),1)
 Q := @
 endif
 
+# $(call say,PART,WHAT): the first line of a recipe that is one of many. Prints WHAT once, when the first file of that
+# part is made, so that a build of minutes is not silent; not with V=1 or make -s.
+SAID := $(B)/said
+$(shell rm -rf $(SAID))
+say = $(if $(or $(filter 1,$(V)),$(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS))))),,@mkdir -p $(SAID) && mkdir $(SAID)/$(1) 2>/dev/null && \
+    echo "  building $(2)" || :)
+
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef \
         -Wpointer-arith -Wcast-align -Wwrite-strings -Wvla
 

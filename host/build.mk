@@ -18,12 +18,18 @@ FUZZ_FLAGS := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-
 host_objects = $(patsubst %.c,$(B)/obj/$(1)/%.o,$(patsubst $(B)/%,gen/%,$(2)))
 
 # Generated and fetched sources live below $(B); their objects go below gen/.
+SAY_plain := mkperf, the command for the host
+SAY_asan := mkperf for the unit tests, with sanitizers
+SAY_fuzz := mkperf for the fuzz targets
+
 # $(call host_variant,VARIANT,COMPILER,FLAGS,THE USER'S FLAGS,SOURCES)
 define host_variant
 $(B)/obj/$(1)/%.o: %.c $(PROTO_READY) | $(SETUP)
+	$$(call say,$(1),$$(SAY_$(1)))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2) $(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/obj/$(1)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
+	$$(call say,$(1),$$(SAY_$(1)))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2) $(HOST_CFLAGS) $(3) $(4) -MMD -MP -c $$< -o $$@
 $(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(5))

@@ -15,13 +15,16 @@ target_link = $(TARGET_CC) -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--bui
               -Wl,-z,max-page-size=4096 $(PLATFORM_LDFLAGS) $(filter %.o,$^) $(PLATFORM_LIBS) -o $@
 
 $(TARGET_OBJ)/%.o: %.c $(PROTO_READY) | $(SETUP)
+	$(call say,target,the protection domains)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(target_cc)
 $(TARGET_OBJ)/%.o: %.S | $(SETUP)
+	$(call say,target,the protection domains)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(target_cc)
 # Warnings in nanopb and lwIP are not ours to fix.
 $(TARGET_OBJ)/gen/%.o: $(B)/%.c $(PROTO_READY) | $(SETUP)
+	$(call say,target,the protection domains)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(target_cc) -I. -w
 

@@ -20,6 +20,7 @@ $(B)/lib/asan/libhosted.a $(B)/lib/fuzz/libhosted.a:
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 $(B)/tests/unit/%: tests/unit/%.c $(B)/lib/asan/libmkperf.a $(B)/lib/asan/libhosted.a
+	$(call say,unit,the unit tests)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(ASAN_FLAGS) -I. -Itests -MMD -MP $< $(filter %.a,$^) \
 	    $(filter %.a,$^) -lcmocka $(HOST_LIBS) -o $@

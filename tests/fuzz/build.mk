@@ -13,6 +13,7 @@ TARGETS ?= $(notdir $(FUZZERS))
 
 $(B)/lib/fuzz/libhosted.a: $(call host_objects,fuzz,$(HOSTED_SRC))
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(B)/lib/fuzz/libmkperf.a $(B)/lib/fuzz/libhosted.a
+	$(call say,fuzzers,the fuzz targets)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang $(HOST_CFLAGS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. -Itests \
 	    -MMD -MP $< $(filter %.a,$^) $(filter %.a,$^) $(HOST_LIBS) -o $@
