@@ -36,8 +36,11 @@ $(B)/lib/$(1)/libmkperf.a: $$(call host_objects,$(1),$(5))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef
-# CPPFLAGS, CFLAGS and LDFLAGS: the user's, for mkperf itself.
-$(eval $(call host_variant,plain,$(HOST_CC),,$$(CPPFLAGS) $$(CFLAGS),$(HOST_LIB_SRC)))
+# CPPFLAGS, CFLAGS and LDFLAGS: the user's, for mkperf itself. It reads files and lines of strangers.
+HARDEN_CFLAGS = -fPIE -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS)$(CFLAGS)),,\
+    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now
+$(eval $(call host_variant,plain,$(HOST_CC),$$(HARDEN_CFLAGS),$$(CPPFLAGS) $$(CFLAGS),$(HOST_LIB_SRC)))
 $(eval $(call host_variant,asan,$(HOST_CC),$(ASAN_FLAGS),,$(HOST_LIB_SRC)))
 $(eval $(call host_variant,fuzz,clang,$(FUZZ_FLAGS),,$(READERS_SRC)))
 
@@ -47,7 +50,7 @@ $(PMU_TABLES_SRC): scripts/gen-pmu-tables host/pmu/armv8.json $(wildcard host/pm
 
 host: $(B)/mkperf
 $(B)/mkperf: $(B)/obj/plain/host/main.o $(B)/lib/plain/libmkperf.a
-	$(Q)$(HOST_CC) $(CFLAGS) $(LDFLAGS) $^ $(HOST_LIBS) -o $@
+	$(Q)$(HOST_CC) $(HARDEN_LDFLAGS) $(CFLAGS) $(LDFLAGS) $^ $(HOST_LIBS) -o $@
 
 # Man pages and completion: what mkperf says about itself. MKPERF_RUN: one that runs here, if this one
 # is built for another machine.

@@ -96,3 +96,9 @@ lost() {
     done
 }
 check "output that cannot be written ends with status 4" lost
+
+hardened() {
+    readelf -hd "$MKPERF" >"$D/elf" && nm -D "$MKPERF" >"$D/names" &&
+        contains "$D/elf" 'Position-Independent Executable' 'BIND_NOW' && contains "$D/names" __stack_chk_fail
+}
+check "mkperf is position-independent, bound at its start, with guarded stacks" hardened
