@@ -147,7 +147,7 @@ loads() { # RATE
     for protocol in udp tcp; do
         sed -n "/^$protocol/,/latency/p" "$d/load.log" >"$d/load.$protocol"
         value host_echo_${protocol}_kib_per_second_$1hz \
-            "$(sed -n 's/.* \([0-9.]*\) KiB.s each way/\1/p' "$d/load.$protocol")" KiB/s - \
+            "$(sed -n 's/.* \([0-9.]*\) KiB.s each way.*/\1/p' "$d/load.$protocol")" KiB/s - \
             "user network, 4 blocks under way$(sed -n 's/.*latency in ms/, ms/p' "$d/load.$protocol")"
     done
 }

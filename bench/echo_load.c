@@ -289,7 +289,7 @@ static double percentile(const struct load *l, double share)
 static void print(struct load *l, double ms)
 {
     printf("%s, blocks of %zu bytes, %u under way: %llu came back in %.1f s, %llu lost, "
-           "%.1f KiB/s each way\n",
+           "%.1f KiB/s each way by this machine's clock\n",
            l->udp ? "udp" : "tcp", l->bytes, l->window, (unsigned long long)l->back, ms / 1e3,
            (unsigned long long)l->lost, (double)l->back * (double)l->bytes / 1024 / (ms / 1e3));
     if (l->back != 0) {

@@ -45,10 +45,10 @@ static void mark(enum mkperf_mark_kind kind, const struct echo *e)
     }
 }
 
-/* echo: connection 1: 4188 KiB in 2004 ms, 2089 KiB/s each way */
+/* echo: connection 1: 4188 KiB in 2004 ms, 2089 KiB/s each way by the target's clock */
 static void print(const struct echo *e)
 {
-    char line[96];
+    char line[128];
     struct mkperf_text t = mkperf_text_begin(line, sizeof line);
     uint64_t hz = mkperf_clock_hz();
     uint64_t ticks = mkperf_clock_ticks() - e->begin;
@@ -63,7 +63,7 @@ static void print(const struct echo *e)
         mkperf_text_dec(&t, ticks * 1000 / hz);
         mkperf_text_put(&t, " ms, ");
         mkperf_text_dec(&t, e->bytes * hz / ticks / 1024);
-        mkperf_text_put(&t, " KiB/s each way");
+        mkperf_text_put(&t, " KiB/s each way by the target's clock");
     }
     mkperf_text_put(&t, "\n");
     microkit_dbg_puts(line);

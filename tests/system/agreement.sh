@@ -11,7 +11,7 @@ NAME=agreement
 
 cat >"$D/ten" <<'END'
 for i in 0 1 2 3 4 5 6 7 8 9; do
-    $MKPERF record -t $T --sched -e cycles -F 2000 --duration 0.3 $system -o $D/$i.data 2>$D/$i.log || exit 1
+    $MKPERF record -t $T --sched -e cycles -F 2000 --duration 0.3 --no-compress $system -o $D/$i.data 2>$D/$i.log || exit 1
 done
 END
 export D system
@@ -29,6 +29,11 @@ cost() {
         "$MKPERF" report --stdio --util -i "$D/0.data" >"$D/head" && contains "$D/head" "^# own PDs     mkperf's PDs ran"
 }
 check "what recording cost, by scheduling events" cost
+bases() {
+    "$MKPERF" report --stdio -s pd,util -i "$D/0.data" >"$D/head" && contains "$D/head" '^# base .*Ran: 100 % are the time of one core' &&
+        "$MKPERF" latency "$D/0.data" >"$D/head" && contains "$D/head" "^# PDs, % of one core's time" "^# cores, % of each core's time"
+}
+check "tables name what 100 % are" bases
 check "--pd: the selected PDs are compared" contains "$D/pd.log" '^  checked .* agree in all 2 shares'
 check "one mode only: not compared, with the reason" contains "$D/user.log" \
     '^  checked .* were not compared: cycles were not sampled in both modes'
