@@ -3,14 +3,18 @@
  * Scheduling events in the Common Trace Format (1.8): a directory with a stream for each core, for
  * babeltrace2 and Trace Compass, whose kernel analyses know sched_switch and sched_wakeup.
  *
- * Owns: the metadata and the events' layout. Memory is a buffer for each core. Texts are C strings,
- * numbers little-endian without padding.
+ * Owns: the metadata and the events' layout, and the directory: it is called DIR.partial until the trace is
+ * whole, and is removed after an error. DIR itself must not exist, or be empty, so that no file of another
+ * trace is in it. Memory is a buffer for each core. Texts are C strings, numbers little-endian without
+ * padding.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/put.h"
 #include "base/xalloc.h"
@@ -54,7 +58,8 @@ struct named {
 
 struct ctf {
     struct export_kept kept; /* first: export_kept_add_events */
-    char *path;
+    char *path, *partial;    /* the directory, and its name until it is whole */
+    bool whole;
     struct mkperf_outfile metadata, core[CORES_MAX];
     bool open[CORES_MAX];
     uint32_t npds, room;
@@ -66,7 +71,7 @@ struct ctf {
 static enum mkperf_status open_file(struct ctf *c, struct mkperf_outfile *file, const char *name,
                                     struct mkperf_error *e)
 {
-    char *path = mkperf_xprintf("%s/%s", c->path, name);
+    char *path = mkperf_xprintf("%s/%s", c->partial, name);
 
     enum mkperf_status status = mkperf_outfile_open(file, path, e);
 
@@ -212,6 +217,35 @@ static enum mkperf_status write_metadata(struct ctf *c, const struct mkperf_tota
     return whole ? MKPERF_OK : e->status;
 }
 
+/* Removes a directory with the files of a trace; with other files in it, it stays. */
+static void remove_trace(const char *dir)
+{
+    for (unsigned i = 0; i <= CORES_MAX; i++) {
+        for (unsigned whole = 0; whole < 2; whole++) {
+            char *name = i < CORES_MAX
+                             ? mkperf_xprintf("%s/core_%u%s", dir, i, whole ? "" : ".partial")
+                             : mkperf_xprintf("%s/metadata%s", dir, whole ? "" : ".partial");
+            (void)unlink(name);
+            free(name);
+        }
+    }
+    (void)rmdir(dir);
+}
+
+static bool is_empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    unsigned n = 0;
+
+    while (d != NULL && readdir(d) != NULL) {
+        n++;
+    }
+    if (d != NULL) {
+        closedir(d);
+    }
+    return d != NULL && n <= 2; /* . and .. */
+}
+
 static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
                               struct mkperf_error *e)
 {
@@ -222,7 +256,14 @@ static enum mkperf_status end(void *self, const struct mkperf_totals *totals,
             return e->status;
         }
     }
-    return write_metadata(c, totals, e);
+    if (write_metadata(c, totals, e) != MKPERF_OK) {
+        return e->status;
+    }
+    if (rename(c->partial, c->path) != 0) {
+        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->path, strerror(errno));
+    }
+    c->whole = true;
+    return MKPERF_OK;
 }
 
 static void ctf_free(void *self)
@@ -234,8 +275,15 @@ static void ctf_free(void *self)
             mkperf_outfile_close(&c->core[i]);
         }
     }
+    if (c->metadata.path != NULL) {
+        mkperf_outfile_close(&c->metadata);
+    }
+    if (!c->whole) {
+        remove_trace(c->partial);
+    }
     export_kept_free(&c->kept);
     free(c->path);
+    free(c->partial);
     free(c->pd);
     free(c);
 }
@@ -257,12 +305,28 @@ enum mkperf_status mkperf_ctf_open(const struct mkperf_export *x, struct mkperf_
         return mkperf_error_set(e, MKPERF_ERR_USAGE, "a CTF trace is a directory: -o DIR");
     }
     struct stat st;
-    if (mkdir(x->path, 0700) != 0 &&
-        (errno != EEXIST || stat(x->path, &st) != 0 || !S_ISDIR(st.st_mode))) {
-        return mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", x->path, strerror(errno));
+    if (stat(x->path, &st) == 0 && !(S_ISDIR(st.st_mode) && is_empty(x->path))) {
+        return mkperf_error_set(
+            e, MKPERF_ERR_OUTPUT,
+            "%s: exists already, and a CTF trace is a directory of its own: remove "
+            "it, or choose another name",
+            x->path);
+    }
+    size_t n = strlen(x->path);
+    while (n > 1 && x->path[n - 1] == '/') {
+        n--;
     }
     struct ctf *c = mkperf_xcalloc(1, sizeof *c);
     c->path = mkperf_xstrdup(x->path);
+    c->partial = mkperf_xprintf("%.*s.partial", (int)n, x->path);
+    remove_trace(c->partial); /* of a process that was killed */
+    if (mkdir(c->partial, 0700) != 0) {
+        mkperf_error_set(e, MKPERF_ERR_OUTPUT, "%s: %s", c->partial, strerror(errno));
+        free(c->path);
+        free(c->partial);
+        free(c);
+        return e->status;
+    }
     e->status = MKPERF_OK;
     *out = (struct mkperf_output){
         .sink = {.ops = &ops, .self = c, .leaves_only = true}, .free = ctf_free, .self = c};

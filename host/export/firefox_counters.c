@@ -24,12 +24,14 @@ struct steps {
     unsigned n;
 };
 
+/* At most STEPS, also if the last time is 2^64 - 1. */
 static struct steps divide(const struct mkperf_profile *c)
 {
-    uint64_t span = c->last_ns - c->first_ns + 1;
-    struct steps s = {.first_ns = c->first_ns, .step_ns = span / STEPS + 1};
+    uint64_t before_last = c->last_ns - c->first_ns;
+    struct steps s = {.first_ns = c->first_ns,
+                      .step_ns = before_last / STEPS + (before_last % STEPS == STEPS - 1) + 1};
 
-    s.n = (unsigned)((span + s.step_ns - 1) / s.step_ns);
+    s.n = (unsigned)(before_last / s.step_ns) + 1;
     return s;
 }
 
@@ -82,8 +84,8 @@ static void spread(const struct steps *s, uint64_t end_ns, uint64_t span_ns, uin
 
     for (unsigned i = step_of(s, begin_ns); i < last; i++) {
         uint64_t until = s->first_ns + (i + 1) * s->step_ns;
-        uint64_t upto = (uint64_t)((double)period * (double)(until - begin_ns) / (double)span_ns);
-        upto = upto < period ? upto : period;
+        double part = (double)period * (double)(until - begin_ns) / (double)span_ns;
+        uint64_t upto = part < (double)period ? (uint64_t)part : period;
         value[i] += upto - put;
         put = upto;
     }
