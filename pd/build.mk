@@ -14,7 +14,9 @@ $(TARGET_OBJ)/pd/timer/%.o: private TARGET_CFLAGS += $(PROFILER_TIMER_CFLAGS)
 CLIENT_COMMON_SRC := $(addprefix pd/client/,main.c control.c connections.c stream.c command.c command_settings.c \
                      words.c mark.c report.c encode.c encode_batch.c periods.c sched.c wire_frames.c link.c observe.c stamp.c stamp_reserved.c) $(B)/key/key.c $(PROTO_SRC) $(NANOPB_SRC) \
                      $(MBEDTLS_SRC) $(TARGET_LIB_SRC)
-CLIENT_SRC := pd/client/serial.c $(wildcard pd/client/*uart*.c pd/client/pl011.c) \
+# The drivers of UARTs; a PD names the one that it uses (pd/client/transport.h).
+CLIENT_UARTS := $(wildcard pd/client/*uart*.c) pd/client/pl011.c
+CLIENT_SRC := pd/client/serial.c $(CLIENT_UARTS) \
               $(CLIENT_COMMON_SRC)
 
 # MKPERF_KEY_FILE: 64 hexadecimal digits, the key that hosts have to have. Without it: none needed.
@@ -30,6 +32,9 @@ $(TARGET_OBJ)/pd/client/main.o: private TARGET_CFLAGS += \
 
 $(call pd,$(DEMO)/profiler.elf,$(PROFILER_SRC))
 $(call pd,$(DEMO)/client.elf,$(CLIENT_SRC))
+# The same for systems that are not mkperf's own, which may have a client.elf themselves.
+$(DEMO)/mkperf_%.elf: $(DEMO)/%.elf
+	$(Q)cp $< $@
 
 # Tested on the host: everything without registers and without a platform.
 HOSTED_SRC += pd/lib/text.c pd/pmu/armv8_events.c pd/profiler/policy.c \

@@ -103,6 +103,38 @@ static enum mkperf_status identify(struct stamp *s, const char *path, struct mkp
     return out == &s->image.kernel ? MKPERF_OK : look_for_table(s, *m, e);
 }
 
+/*
+ * Refuses a program of another directory that has the same name. The packer takes the first that it finds, so one of
+ * the two would be in the image in the other's place without a word. Files with one build id are one program, such as
+ * the client PD's ELF and its stamped copy.
+ */
+static enum mkperf_status only_one(struct stamp *s, const struct mkperf_system_pd *pd,
+                                   const char *path, const struct mkperf_build_id *id,
+                                   struct mkperf_error *e)
+{
+    char *directories = mkperf_xstrdup(s->elf_path), *rest = directories, *directory;
+
+    e->status = MKPERF_OK;
+    while (e->status == MKPERF_OK && (directory = strsep(&rest, ":")) != NULL) {
+        char *other = mkperf_find_file(directory, pd->program);
+        struct mkperf_module *m;
+        struct mkperf_build_id other_id;
+        if (other != NULL && strcmp(other, path) != 0 &&
+            mkperf_symbols_module(s->symbols, other, &m, e) == MKPERF_OK) {
+            mkperf_module_identity(m, &other_id);
+            if (!mkperf_build_id_same(id, &other_id)) {
+                mkperf_error_set(e, MKPERF_ERR_INPUT,
+                                 "%s:%d: %s: its program %s is in two directories: %s and %s are "
+                                 "different programs; rename one of them",
+                                 s->path, pd->line, pd->name, pd->program, path, other);
+            }
+        }
+        free(other);
+    }
+    free(directories);
+    return e->status;
+}
+
 static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_module **m,
                                  struct mkperf_error *e)
 {
@@ -126,6 +158,9 @@ static enum mkperf_status add_pd(struct stamp *s, unsigned i, struct mkperf_modu
                                 s->elf_path != NULL ? s->elf_path : "the file's directory");
     }
     enum mkperf_status status = identify(s, path, m, out, e);
+    if (status == MKPERF_OK && s->elf_path != NULL && pd->program[0] != '/') {
+        status = only_one(s, pd, path, &out->build_id, e);
+    }
     free(path);
     return status;
 }
@@ -301,9 +336,9 @@ const struct mkperf_command mkperf_stamp_command = {
     .operand = MKPERF_VALUE_FILE,
     .operands_min = 1,
     .operands_max = 1,
-    .examples =
-        "mkperf stamp my.system --elf-path build --kernel sel4.elf -o build/stamped/client.elf\n"
-        "microkit my.system --search-path build/stamped build ...",
+    .examples = "mkperf stamp my.system --elf-path build --kernel sel4.elf -o "
+                "build/stamped/mkperf_client.elf\n"
+                "microkit my.system --search-path build/stamped build ...",
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = {.bytes = sizeof(struct stamp)},
     .run = run,

@@ -46,7 +46,7 @@ endif
 
 # mkperf's two PDs alone, for another system (mkperf.mk).
 .PHONY: microkit-pds
-microkit-pds: $(B)/demo/profiler.elf $(B)/demo/client.elf
+microkit-pds: $(B)/demo/mkperf_profiler.elf $(B)/demo/mkperf_client.elf
 
 # $(call with_mkperf,SYSTEM,OUT): the command that writes SYSTEM with mkperf in it, for this board.
 with_mkperf = { sed '/<\/system>/d' $(1) && \

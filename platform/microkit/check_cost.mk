@@ -22,25 +22,25 @@ $(COST_DIR)/busy$(1)/busy.system: $(COST_SRC)/busy.system platform/microkit/mkpe
 endef
 busy = $(eval $(call busy_rules,$(1)))\
     $(call pd,$(COST_DIR)/busy$(1)/busy.elf,$(COST_SRC)/busy.c)\
-    $(call copies,$(COST_DIR)/busy$(1),$(DEMO),profiler client)\
-    $(call image,$(COST_DIR)/busy$(1)/loader.img,$(COST_DIR)/busy$(1)/busy.system,$(COST_DIR)/busy$(1),profiler client busy)
+    $(call copies,$(COST_DIR)/busy$(1),$(DEMO),mkperf_profiler mkperf_client)\
+    $(call image,$(COST_DIR)/busy$(1)/loader.img,$(COST_DIR)/busy$(1)/busy.system,$(COST_DIR)/busy$(1),mkperf_profiler mkperf_client busy)
 $(foreach f,$(COST_FRAMES),$(call busy,$(f)))
 
 $(call pd,$(COST_DIR)/served/asker.elf,$(COST_SRC)/asker.c)
 $(COST_DIR)/served/served.system: $(COST_SRC)/served.system platform/microkit/mkperf.system.in scripts/make-system
 	$(Q)mkdir -p $(@D)
 	$(Q)$(call with_mkperf,$<,$@)
-$(call copies,$(COST_DIR)/served,$(DEMO),profiler client)
+$(call copies,$(COST_DIR)/served,$(DEMO),mkperf_profiler mkperf_client)
 $(call copies,$(COST_DIR)/served,$(COST_DIR)/busy$(firstword $(COST_FRAMES)),busy)
-$(call image,$(COST_DIR)/served/loader.img,$(COST_DIR)/served/served.system,$(COST_DIR)/served,profiler client busy asker)
+$(call image,$(COST_DIR)/served/loader.img,$(COST_DIR)/served/served.system,$(COST_DIR)/served,mkperf_profiler mkperf_client busy asker)
 
 # The entries again, with mkperf beside them.
 $(COST_DIR)/watched/watched.system: $(COST_SRC)/entries.system platform/microkit/mkperf.system.in scripts/make-system
 	$(Q)mkdir -p $(@D)
 	$(Q)$(call with_mkperf,$<,$@)
-$(call copies,$(COST_DIR)/watched,$(DEMO),profiler client)
+$(call copies,$(COST_DIR)/watched,$(DEMO),mkperf_profiler mkperf_client)
 $(call copies,$(COST_DIR)/watched,$(COST_DIR)/entries,$(COST_PDS))
-$(call image,$(COST_DIR)/watched/loader.img,$(COST_DIR)/watched/watched.system,$(COST_DIR)/watched,profiler client $(COST_PDS))
+$(call image,$(COST_DIR)/watched/loader.img,$(COST_DIR)/watched/watched.system,$(COST_DIR)/watched,mkperf_profiler mkperf_client $(COST_PDS))
 
 ifneq ($(MICROKIT_PLAIN),)
 PLAIN_KERNEL := $(MICROKIT_PLAIN)/elf/sel4.elf

@@ -12,6 +12,7 @@
 #
 # $(BUILD_DIR)/mkperf/NAME.system is NAME.system with mkperf.system.in put in at its end; the PDs that it
 # describes do not change. MKPERF_PDS are mkperf's two ELFs, built by mkperf's own make.
+# Their names begin with mkperf_, so that a system may have a client.elf of its own.
 #
 # MKPERF_LDFLAGS, before the SDK's linker script, gives the note of -Wl,--build-id a place in the text: the script has
 # none, and the note would lie over the first page of the program.
@@ -22,7 +23,7 @@
 
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 MKPERF_BUILD := $(abspath $(BUILD_DIR))/mkperf
-MKPERF_PDS := $(BUILD_DIR)/mkperf/profiler.elf $(BUILD_DIR)/mkperf/client.elf
+MKPERF_PDS := $(BUILD_DIR)/mkperf/mkperf_profiler.elf $(BUILD_DIR)/mkperf/mkperf_client.elf
 MKPERF_STAMPED := $(BUILD_DIR)/mkperf/stamped
 MKPERF_SEARCH_PATH := $(MKPERF_STAMPED) $(BUILD_DIR)/mkperf
 MKPERF_LDFLAGS := -T $(MKPERF_DIR)/platform/microkit/build-id.ld
@@ -30,7 +31,7 @@ MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
     MICROKIT_SDK=$(abspath $(MICROKIT_SDK)) MICROKIT_BOARD=$(MICROKIT_BOARD) \
     MICROKIT_CONFIG=$(MICROKIT_CONFIG) $(if $(MICROKIT_KERNEL),MICROKIT_KERNEL=$(abspath $(MICROKIT_KERNEL)))
 MKPERF ?= $(if $(wildcard $(MKPERF_DIR)/host/main.c),$(MKPERF_BUILD)/build/mkperf,mkperf)
-mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/client.elf \
+mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
     --kernel $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
 
 .PHONY: mkperf-pds

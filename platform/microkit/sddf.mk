@@ -28,7 +28,7 @@ $(B)/demo/client_sddf_serial.elf: $(SDDF_SERIAL_OBJ) $(call target_objects,$(CLI
 
 # Only the PDs, for another system and any board.
 .PHONY: sddf-pds
-sddf-pds: $(B)/demo/profiler.elf $(B)/demo/client_sddf.elf $(B)/demo/client_sddf_serial.elf
+sddf-pds: $(B)/demo/mkperf_profiler.elf $(B)/demo/client_sddf.elf $(B)/demo/client_sddf_serial.elf
 target: sddf-pds
 
 ifneq ($(SDDF_BUILD),)

@@ -41,7 +41,8 @@ target: pocket-selftest
 
 # For systems that include pocket.mk: the parts, and SYSTEM with mkperf in it, as OUT.
 .PHONY: pocket-parts pocket-system
-pocket-parts: $(DEMO)/profiler.elf $(DEMO)/client.elf $(POCKET_KERNEL) $(PLATFORM_READY) $(B)/pocket-pack
+target: pocket-parts
+pocket-parts: $(DEMO)/mkperf_profiler.elf $(DEMO)/mkperf_client.elf $(POCKET_KERNEL) $(PLATFORM_READY) $(B)/pocket-pack
 pocket-system:
 	$(Q){ sed '/<\/system>/d' $(SYSTEM) && scripts/make-system platform/microkit/mkperf.system.in $(SYSTEM_VALUES) && \
 	    echo '</system>'; } >$(OUT)

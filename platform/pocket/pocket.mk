@@ -15,7 +15,7 @@
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 include $(MKPERF_DIR)/platform/pocket/qemu.mk
 MKPERF_BUILD := $(abspath $(BUILD_DIR))/mkperf
-MKPERF_PDS := $(BUILD_DIR)/mkperf/profiler.elf $(BUILD_DIR)/mkperf/client.elf
+MKPERF_PDS := $(BUILD_DIR)/mkperf/mkperf_profiler.elf $(BUILD_DIR)/mkperf/mkperf_client.elf
 MKPERF_STAMPED := $(BUILD_DIR)/mkperf/stamped
 MKPERF_SEARCH_PATH := $(MKPERF_STAMPED) $(BUILD_DIR)/mkperf
 MKPERF_PLATFORM := $(BUILD_DIR)/mkperf/board/lib/microkit.ld
@@ -25,7 +25,7 @@ POCKET_KERNEL := $(MKPERF_BUILD)/build/demo/kernel.elf
 BOARD_DIR := $(MKPERF_BUILD)/board
 MICROKIT_TOOL := POCKET_PACK=$(MKPERF_BUILD)/build/pocket-pack POCKET_KERNEL=$(POCKET_KERNEL) \
     $(MKPERF_DIR)/platform/pocket/tool
-mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/client.elf \
+mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
     --kernel $(POCKET_KERNEL)
 
 .PHONY: mkperf-pds

@@ -276,6 +276,16 @@ static void wrong_calls(void **state)
     assert_int_equal(stamp((const char *const[]){"stamp", system, "--elf-path", elfs, "--kernel",
                                                  kernel, "-o", "/nonexistent/client.elf", NULL}),
                      MKPERF_ERR_OUTPUT);
+    /* The packer's choice between two programs of one name is not the user's. */
+    char *other = realpath(in(build, "demo/dummy1.elf"), NULL), path[256];
+    const char *same_name = in(directory, "known.elf");
+    snprintf(path, sizeof path, "%s:%s", directory, elfs);
+    assert_int_equal(symlink(other, same_name), 0);
+    assert_int_equal(stamp((const char *const[]){"stamp", "-q", system, "--elf-path", path,
+                                                 "--kernel", kernel, "-o", out, NULL}),
+                     MKPERF_ERR_INPUT);
+    assert_int_equal(unlink(same_name), 0);
+    free(other);
     assert_int_not_equal(access(out, F_OK), 0);
 }
 
