@@ -46,7 +46,8 @@ ifneq ($(MICROKIT_PLAIN),)
 PLAIN_KERNEL := $(MICROKIT_PLAIN)/elf/sel4.elf
 $(COST_DIR)/plain/loader.img: $(COST_DIR)/entries/loader.img $(PLAIN_KERNEL)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(MICROKIT_PLAIN)/../../../bin/microkit $(COST_SRC)/entries.system --search-path $(COST_DIR)/entries \
+	$(Q)! $(CROSS)nm $(PLAIN_KERNEL) | grep -q ' mkperf_' || { echo "MICROKIT_PLAIN: $(PLAIN_KERNEL) has the hook" >&2; exit 1; }
+	$(Q)MICROKIT_SDK=$(MICROKIT_PLAIN)/../../.. $(MICROKIT_PLAIN)/../../../bin/microkit $(COST_SRC)/entries.system --search-path $(COST_DIR)/entries \
 	    --board $(MICROKIT_BOARD) --config $(notdir $(abspath $(MICROKIT_PLAIN))) -o $@ -r $(@D)/loader.txt >$(@D)/loader.log || \
 	    { cat $(@D)/loader.log >&2; exit 1; }
 PLAIN_IMAGE := $(COST_DIR)/plain/loader.img

@@ -52,10 +52,10 @@ deep_chains() {
         }'
 }
 
-# The lines of the example in docs/stock.md are in the booted system.
+# deep_example SYSTEM: the lines of the example in docs/stock.md are in the booted system.
 deep_example() {
     sed -n '/^## Deeper/,/^## [^D]/s/^  *</</p' docs/stock.md >"$D/example"
-    sed 's/^ *//' "$B/tests/pd/deep/deep.system" >"$D/deep.lines"
+    sed 's/^ *//' "$1" >"$D/deep.lines"
     [ "$(grep -c . "$D/example")" -ge 5 ] || { echo "there is no example"; return 1; }
     ! grep -vxFf "$D/deep.lines" "$D/example"
 }

@@ -195,7 +195,7 @@ check "without jitter it is seen to be in step" without_jitter
 check "counts of the interval" intervals
 check "and what becomes of them" interval_outputs
 check "stacks in the profiler PD's reach: whole chains, and no harm from broken ones" deep
-check "the example in docs/stock.md" deep_example
+check "the example in docs/stock.md" deep_example "$B/tests/pd/deep/deep.system"
 check "callers in other PDs: as the hook has them, and known answers" callers
 check "inferred callers are marked" callers_marked
 check "--no-callers" callers_not_wanted
