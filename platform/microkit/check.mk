@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # make check-sel4 MICROKIT_SDK=...: the demo, and a PD with broken frame pointers, on real seL4 in QEMU.
-# Not part of `make test`, which needs no SDK. COST=1: its cost instead, check_cost.mk.
+# Not part of `make test`, which needs no SDK. TESTS="sel4-sched ...": only these (tests/sel4/check has the names).
+# COST=1: its cost instead, check_cost.mk.
 
 .PHONY: check-sel4
 ifeq ($(MICROKIT_SDK),)
@@ -18,7 +19,7 @@ check-sel4: host $(SEL4_TEST)/cores/loader.img $(SEL4_TEST)/contend/loader.img $
 	$(Q)$(need_qemu) \
 	B=$(B) MKPERF=$(B)/mkperf KERNEL=$(MICROKIT_KERNEL) CORES=$(MICROKIT_CORES) CORES_DIR=$(SEL4_TEST)/cores \
 	CORES_QEMU='$(call boot_cores,$(SEL4_TEST)/cores/loader.img)' CONTEND_DIR=$(SEL4_TEST)/contend \
-	CONTEND_QEMU='$(call boot_cores,$(SEL4_TEST)/contend/loader.img)' tests/sel4/check-cores
+	CONTEND_QEMU='$(call boot_cores,$(SEL4_TEST)/contend/loader.img)' TESTS='$(TESTS)' tests/sel4/check
 else
 SEL4_TEST := $(B)/tests/sel4
 $(call program_system,$(SEL4_TEST),wildfp,tests/pd/wildfp.c tests/pd/wildfp_spin.S)
@@ -34,15 +35,15 @@ $(call program_system,$(SEL4_TEST),reasons,tests/pd/reasons.c)
 FORGER_GUEST := $(if $(shell grep -s '^.define CONFIG_ARM_HYPERVISOR_SUPPORT  *1' $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h),guest)
 FORGER_PDS := others $(FORGER_GUEST) forger guard intruder
 $(call system,$(SEL4_TEST)/forger/forger.system,tests/pd/forger.system.in,HYPERVISOR=$(FORGER_GUEST))
-$(foreach p,others forger guard,$(call pd,$(SEL4_TEST)/forger/$(p).elf,tests/pd/$(p).c))
-$(call pd,$(SEL4_TEST)/forger/guest.elf,tests/sel4/guest.c tests/pd/intruder_try.S)
+$(foreach p,others forger guard,$(call pd,$(SEL4_TEST)/forger/$(p).elf,tests/pd/$(p).c $(CLIENT_UARTS)))
+$(call pd,$(SEL4_TEST)/forger/guest.elf,tests/sel4/guest.c tests/pd/intruder_try.S $(CLIENT_UARTS))
 $(call pd,$(SEL4_TEST)/forger/intruder.elf,tests/pd/intruder.c tests/pd/intruder_try.S)
 $(call image,$(SEL4_TEST)/forger/loader.img,$(SEL4_TEST)/forger/forger.system,$(SEL4_TEST)/forger,$(FORGER_PDS))
 
 # The attacks of tests/system/hostile.sh. PDs of the first system print by the kernel.
 $(call program_system,$(SEL4_TEST),hostile,tests/pd/hostile.c)
 EVIL := $(SEL4_TEST)/hostile_profiler
-$(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c)
+$(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c $(CLIENT_UARTS))
 $(TARGET_OBJ)/tests/pd/hostile_profiler.o: TARGET_CFLAGS += $(if $(PLATFORM_CLOCK),-DMKPERF_CLOCK=$(PLATFORM_CLOCK))
 $(call system,$(EVIL)/hostile_profiler.system,tests/pd/hostile_profiler.system.in)
 $(call image,$(EVIL)/loader.img,$(EVIL)/hostile_profiler.system,$(EVIL),hostile_profiler)
@@ -98,5 +99,5 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	QUIET_QEMU='$(call net_qemu,$(SEL4_TEST)/quiet/loader.img)' \
 	PRINTING=$$(sed -n 's/^#define CONFIG_PRINTING *\([01]\).*/\1/p' \
 	    $(MICROKIT_BOARD_DIR)/include/kernel/gen_config.h) \
-	PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
+	CORES=1 TESTS='$(TESTS)' PDS="server requester dummy2 dummy1 known idle" tests/sel4/check
 endif

@@ -3,8 +3,7 @@
 # Every export, read by its program; the numbers must equal the input. The files are
 # those of tests/unit/test_sinks.c (two events: cpu-cycles, 16 samples of 1000; r17, 2 of 25; lost: 5
 # in the ring, 7 on the link), and a samples.json that passes through the whole command.
-# Environment: B and MKPERF. A check whose program is missing is skipped, with a line that names the
-# program.
+# Environment: B and MKPERF. A check whose program is missing fails, and names it.
 set -u
 NAME=exports
 B=$(realpath "$B")
@@ -12,13 +11,6 @@ B=$(realpath "$B")
 npm=$PWD/tests/npm
 modules=$D/../npm/node_modules
 MKPERF=$(realpath "$MKPERF")
-
-# has PROGRAM WHAT
-has() {
-    command -v "$1" >/dev/null && return 0
-    echo "left out: $2: no $1"
-    return 1
-}
 
 files() {
     MKPERF_SINKS_DIR=$D "$B/tests/unit/test_sinks" >"$D/files.log" 2>&1 || {

@@ -154,4 +154,13 @@ depends() {
     PATH=$D/bin scripts/check-depends host 2>"$D/hidden.log" && return 1
     grep -q 'nanopb_generator.py.*package: nanopb' "$D/hidden.log"
 }
+# A script of check-sel4 that dies early or has no result, and a name without a test, are failures.
+sel4() { # sel4 COMMAND [TESTS]: its only script is COMMAND
+    B=$D CORES=1 PRINTING=1 KERNEL= FIRST_BOARD=none TESTS=${2:-sel4-preprocessed} PREPROCESSED=$1 tests/sel4/check
+}
+early() {
+    mkdir -p "$D/tests/sel4"
+    sel4 "echo ok it is" && ! sel4 false && ! sel4 true && ! sel4 "echo ok it is" "sel4-preprocessed sel4-none"
+}
+check "check-sel4 fails if a script ends early" early
 check "what the build needs and is not there is named with its package" depends

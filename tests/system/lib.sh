@@ -27,6 +27,36 @@ check() {
     fi
 }
 
+# has PROGRAM WHAT: whether the program that a check needs is installed. Without it the check fails.
+has() {
+    command -v "$1" >/dev/null && return 0
+    not_ok "$2" "there is no $1: scripts/setup test installs it"
+    return 1
+}
+
+# await FILE PATTERN PROCESS: waits for PATTERN in FILE, the serial line of QEMU's PROCESS, and ends that process. Fails if
+# QEMU ends, if it used five minutes of a core, or if it used less than 0.2 s in 30 s: an idle machine writes nothing more.
+await() {
+    idle=0 mark=0 why=
+    until grep -q -- "$2" "$1" 2>/dev/null; do
+        used=$(sed 's/.*) //' "/proc/$3/stat" 2>/dev/null | awk '$1 != "Z" { print $12 + $13 }') # hundredths of a second
+        [ "${used:-0}" -lt $((mark + 20)) ] && idle=$((idle + 1)) || { idle=0 mark=$used; }
+        [ -n "$used" ] || why="QEMU has ended"
+        [ "$mark" -lt 30000 ] || why="QEMU used five minutes of a core"
+        [ "$idle" -lt 150 ] || why="the machine is idle"
+        if [ -n "$why" ]; then
+            [ -s "$1" ] || why="$why, and nothing was printed: does tests/pd/say.h have the driver of this UART?"
+            echo "no '$2': $why"
+            tail -n 20 "$1"
+            break
+        fi
+        sleep 0.2
+    done
+    kill "$3" 2>/dev/null
+    wait "$3" 2>/dev/null
+    [ -z "$why" ]
+}
+
 # contains FILE PATTERN...: each is in it; if not, the file is the reason
 contains() {
     file=$1

@@ -85,14 +85,12 @@ timehist() { # run time, wait time and delay by PD
         grep -q "^ *$pd\[" "$D/perf" || { echo "no $pd"; cat "$D/perf"; return 1; }
     done
 }
-if command -v perf >/dev/null; then
+if has perf "perf sched"; then
     check "perf sched latency: the same switches and run times" perf_latency
     check "perf sched timehist" timehist
     check "perf sched map" perf_ok sched map
     check "perf timechart" perf_ok timechart -o "$D/chart.svg"
     check "perf script" perf_ok script
-else
-    echo "left out: perf sched: no perf"
 fi
 
 # Exports: each PD's time in slices, each call as a flow; each event in CTF.
@@ -175,10 +173,8 @@ ctf() { # the same events in order, and no time before another
         grep -q 'prev_comm = "requester".* next_comm = "server".* reason = "called"' "$D/ctf" &&
         grep -q 'mkperf_sched: .* kind = "irq".* comm = "client"' "$D/ctf"
 }
-if command -v babeltrace2 >/dev/null; then
+if has babeltrace2 "CTF"; then
     check "CTF, read by babeltrace2" ctf
-else
-    echo "left out: CTF: no babeltrace2"
 fi
 
 # With samples, and in the flight recorder; then the target's own table, and the events from which it was made.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The demo's recording, in every output, read by its program: the numbers of every function equal mkperf
-# report's. Environment: B and MKPERF. A check whose program is missing is skipped, with a line that names
-# it; exports.sh installs the readers from npm.
+# report's. Environment: B and MKPERF. A check whose program is missing fails;
+# exports.sh installs the readers from npm.
 set -u
 NAME=viewers
 B=$(realpath "$B")
@@ -21,18 +21,6 @@ record() {
 }
 check "recorded" record
 [ -s "$data" ] || exit 1
-
-# has PROGRAM WHAT
-has() {
-    command -v "$1" >/dev/null && return 0
-    echo "left out: $2: no $1"
-    return 1
-}
-convert() { # convert NAME [OPTION]: without inlined functions, which mkperf report adds to those around them
-    name=$1
-    shift
-    "$MKPERF" convert -q --no-inline "$@" "$data" -o "$D/$name"
-}
 
 # `function events`, over all PDs, sorted: the report's.
 "$MKPERF" report --stdio -i "$data" >"$D/report"
