@@ -60,7 +60,7 @@ $(RACE)/qemu-command: private QEMU_SMP = 2
 $(call program_system,$(TEST_PD),flight,tests/pd/flight.c)
 $(call program_system,$(TEST_PD),hostile,tests/pd/hostile.c)
 EVIL := $(TEST_PD)/hostile_profiler
-$(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c)
+$(call pd,$(EVIL)/hostile_profiler.elf,tests/pd/hostile_profiler.c $(CLIENT_UARTS))
 $(call system,$(EVIL)/hostile_profiler.system,tests/pd/hostile_profiler.system.in)
 $(call image,$(EVIL)/hostile_profiler.img,$(EVIL)/hostile_profiler.system,$(EVIL),hostile_profiler)
 $(call program_system,$(TEST_PD),lockstep,tests/pd/lockstep.c tests/pd/lockstep_loop.S)

@@ -1,23 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text on a PL011 that is mapped at mkperf_uart, for test programs whose kernel may have no printing.
+ * Text on the board's UART, for test programs whose kernel may have no printing. The UART is mapped at mkperf_uart. Its
+ * driver is the client PD's (CLIENT_UARTS in pd/build.mk), so a board without a driver fails when the program is linked.
  * Polls: nothing is lost.
  */
 #ifndef MKPERF_TEST_SAY_H
 #define MKPERF_TEST_SAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-uintptr_t mkperf_uart; /* set by the system description */
+#include "../../pd/client/transport.h"
+
+#ifndef MKPERF_TRANSPORT /* the built-in platform */
+#define MKPERF_TRANSPORT mkperf_pl011
+#endif
+
+extern uintptr_t mkperf_uart; /* set by the system description */
 
 static inline void say(const char *text)
 {
-    volatile uint32_t *uart = (volatile uint32_t *)mkperf_uart;
+    static bool ready;
+    size_t n = 0;
 
-    for (; *text != '\0'; text++) {
-        while (uart[6] & (1U << 5)) { /* UARTFR.TXFF */
-        }
-        uart[0] = (uint8_t)*text;
+    if (!ready) {
+        MKPERF_TRANSPORT.init();
+        ready = true;
+    }
+    while (text[n] != '\0') {
+        n++;
+    }
+    for (size_t done = 0; done < n;) {
+        done += MKPERF_TRANSPORT.write((const uint8_t *)text + done, n - done);
     }
 }
 

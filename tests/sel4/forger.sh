@@ -10,22 +10,8 @@ NAME=sel4-forger
 
 # Boots, and ends when the last PD has spoken, or QEMU is given up.
 run() {
-    $FORGER_QEMU -serial "file:$D/text" >"$D/qemu.log" 2>&1 &
-    qemu=$!
-    tries=3000
-    until grep -q '^intruder: .*through' "$D/text" 2>/dev/null; do
-        tries=$((tries - 1))
-        if [ "$tries" = 0 ] || ! kill -0 "$qemu" 2>/dev/null; then
-            kill "$qemu" 2>/dev/null
-            cat "$D/qemu.log"
-            tail -20 "$D/text"
-            return 1
-        fi
-        sleep 0.1
-    done
-    kill "$qemu"
-    wait "$qemu" 2>/dev/null
-    return 0
+    $FORGER_QEMU -serial "file:$D/text" </dev/null >"$D/qemu.log" 2>&1 &
+    await "$D/text" '^intruder: .*through' $!
 }
 requests() {
     grep '^forger: 20000 requests' "$D/text" | tee /dev/stderr |

@@ -61,16 +61,10 @@ short() {
 # Runs until it says `done`; each of its results is one of ours.
 evil() {
     $EVIL_QEMU -serial "file:$D/evil" </dev/null >"$D/evil-qemu.log" 2>&1 &
-    qemu=$!
-    tries=0
-    while ! grep -q '^done' "$D/evil" 2>/dev/null && [ $tries -lt 1200 ] && kill -0 $qemu 2>/dev/null; do
-        sleep 0.1
-        tries=$((tries + 1))
-    done
-    kill $qemu 2>/dev/null
-    wait $qemu 2>/dev/null
+    await "$D/evil" '^done' $! >"$D/evil-end"
+    ended=$?
     tr -d '\r' <"$D/evil" | sed -n "s/^ok \(.*\)/ok $NAME: profiler PD: \1/p; s/^not ok \(.*\)/not ok $NAME: profiler PD: \1: see $NAME's log/p"
-    grep -q '^done' "$D/evil"
+    return $ended
 }
 
 if [ -n "$t" ]; then
@@ -78,4 +72,4 @@ if [ -n "$t" ]; then
     check "a rare event's session beside it ends, and the next one works" rare
     check "periods that are too short, alone or together, are refused with the shortest" short
 fi
-evil || not_ok "a hostile profiler PD" "$(tail -n 20 "$D/evil" "$D/evil-qemu.log")"
+evil || not_ok "a hostile profiler PD" "$(cat "$D/evil-end" "$D/evil-qemu.log")"
