@@ -277,10 +277,10 @@ util() {
     awk '$1 == "#" && $4 == "Util" { n = 0; sum = 0 }
         $3 ~ /%$/ && NF == 4 { util[$4] = $3 + 0; sum += $3; n++ }
         END { print util["middle"], util["driver"]
-              exit n < 10 || sum < 99.9 || sum > 100.1 }' "$D/top" >"$D/util.top" || { cat "$D/top"; return 1; }
+              exit n < 9 || sum < 99.9 || sum > 100.1 }' "$D/top" >"$D/util.top" || { cat "$D/top"; return 1; }
     awk '$1 == "#" && $2 == "Charged" { n = 0; sum = 0; title = $7 == "Util" }
         $5 ~ /%$/ && NF == 6 { sum += $5; n++ }
-        END { exit !title || n < 10 || sum < 99.9 || sum > 100.1 }' "$D/charged" || { cat "$D/charged"; return 1; }
+        END { exit !title || n < 9 || sum < 99.9 || sum > 100.1 }' "$D/charged" || { cat "$D/charged"; return 1; }
     cat "$D/ratio" "$D/util.stat" "$D/util.top"
     awk 'FNR == 1 && FILENAME ~ /ratio$/ { want = $1; next }
         { n++; bad += $2 <= 0 || $1 / $2 < 0.97 * want || $1 / $2 > 1.03 * want }
