@@ -75,6 +75,7 @@ static unsigned number_of(const struct table *t, int found)
 
 struct find {
     const char *word;
+    size_t n; /* of its part before the first comma, as in perf's -g graph,0.5,caller */
     bool found;
 };
 
@@ -83,7 +84,7 @@ static void find_word(void *to, const char *word, const char *help)
     struct find *f = to;
 
     (void)help;
-    f->found |= strcmp(word, f->word) == 0;
+    f->found |= strlen(word) == f->n && memcmp(word, f->word, f->n) == 0;
 }
 
 /* An optional value may also be the next word, as with perf's -g. */
@@ -93,6 +94,7 @@ static const char *value_of(const struct mkperf_option *o, int argc, char **argv
 
     if (optarg == NULL && o->value != NULL && optind < argc) {
         f.word = argv[optind];
+        f.n = strcspn(f.word, ",");
         mkperf_words(o->words, o->list, find_word, &f);
     }
     return f.found ? argv[optind++] : optarg;
@@ -203,6 +205,12 @@ static enum mkperf_status complain(const struct mkperf_command *c, int found, ch
 
     if (found == ':') {
         return mkperf_usage_error(e, c->name, "%s: needs a value", option);
+    }
+    for (const struct mkperf_refusal *r = c->refused; r != NULL && r->option != NULL; r++) {
+        if (strncmp(option, r->option, strcspn(option, "=")) == 0 &&
+            r->option[strcspn(option, "=")] == '\0') {
+            return mkperf_usage_error(e, c->name, "no such option: %s: %s", r->option, r->instead);
+        }
     }
     mkperf_guess_begin(&guess, option);
     for (unsigned i = 0; !is_letter && (o = mkperf_command_option(c, i)) != NULL; i++) {

@@ -133,6 +133,10 @@ struct mkperf_command {
     enum mkperf_value operand; /* operands */
     mkperf_list *operand_list;
     int operands_min, operands_max;
+    /* perf's options that the command does not have, and what to use; the last one has no name. NULL */
+    const struct mkperf_refusal {
+        const char *option, *instead;
+    } * refused;
     const char *no_operands; /* why there are no more, for users who expect perf's; NULL */
     struct mkperf_help_section sections[MKPERF_SECTIONS];
     const char *examples; /* lines, shown as they are; NULL */

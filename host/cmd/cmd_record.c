@@ -59,8 +59,12 @@ static void notice(void *self, const char *text)
 
 static void show_line(void *self, const char *line)
 {
-    clear_progress(self);
-    fprintf(stderr, "target: %s\n", line);
+    const struct record *rec = self;
+
+    if (!rec->recorder.options.quiet) {
+        clear_progress(self);
+        fprintf(stderr, "target: %s\n", line);
+    }
 }
 
 /* Includes the target's last Status, which may have more than what arrived. */

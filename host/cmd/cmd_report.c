@@ -26,7 +26,8 @@ enum { OPTION_LIMIT = 256, OPTION_PERCENTAGE, OPTION_QUANTUM };
 
 struct command {
     const char *input;
-    bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy, util, json, sorted;
+    bool stdio, interactions, dot, marks, charged, off_cpu, hierarchy, util, json, sorted, inverted,
+        head_only;
     const char *output; /* of interactions */
     const char *separator;
     uint64_t quantum_ns; /* 0: not given */
@@ -64,11 +65,14 @@ static const struct mkperf_option options[] = {
     {.id = 'g',
      .name = "call-graph",
      MKPERF_TAKES(WORD, "[ORDER]"),
-     .words = "caller callee",
+     .words = "caller callee none graph",
      .help = "below each row, its callers (caller, the default) or its callees (callee; useful "
-             "with --children)",
-     .store =
-         MKPERF_ENUM(struct command, report.graph, REPORT_GRAPH_CALLERS, REPORT_GRAPH_CALLERS)},
+             "with --children); none: neither. perf's form graph,0.5,caller also has the least "
+             "percentage of a branch"},
+    {.id = 'G',
+     .name = "inverted",
+     .help = "perf's name for -g caller",
+     .store = MKPERF_SETS(struct command, inverted)},
     {.name = "children",
      .help = "add a row's callees to it",
      .store = MKPERF_SETS(struct command, report.children)},
@@ -102,6 +106,14 @@ static const struct mkperf_option options[] = {
     {.name = "stdio",
      .help = "print, even on a terminal",
      .store = MKPERF_SETS(struct command, stdio)},
+    {.name = "tui",
+     .help = "the default on a terminal; perf has this option",
+     .store = MKPERF_IGNORED},
+    {.name = "header", .help = "always so; perf has this option", .store = MKPERF_IGNORED},
+    {.name = "header-only",
+     .help = "print what was recorded, and no table",
+     .store = MKPERF_SETS(struct command, head_only)},
+    {.name = "no-inline", .help = "always so; perf has this option", .store = MKPERF_IGNORED},
     {.name = "interactions",
      .help = "instead: which PD called and notified which, and how often (record --interactions)",
      .store = MKPERF_SETS(struct command, interactions)},
@@ -157,6 +169,35 @@ static enum mkperf_status set_quantum(uint64_t *ns, const struct mkperf_given *g
     return mkperf_given_bad(g, "a time with its unit, as in 10ms (s, ms, us, ns)");
 }
 
+/* caller, callee or none; or perf's list, of which the order and the least percentage mean something. */
+static enum mkperf_status set_graph(struct command *c, const struct mkperf_given *g)
+{
+    const char *at = g->value;
+    bool limited = false;
+    char *end;
+
+    c->report.graph = REPORT_GRAPH_CALLERS;
+    while (at != NULL) {
+        size_t n = strcspn(at, ",");
+        double limit = strtod(at, &end);
+        if (n == 6 && memcmp(at, "callee", n) == 0) {
+            c->report.graph = REPORT_GRAPH_CALLEES;
+        } else if (n == 4 && memcmp(at, "none", n) == 0) {
+            c->report.graph = REPORT_GRAPH_NONE;
+        } else if (!limited && n != 0 && end == at + n && limit >= 0 && limit <= 100) {
+            c->report.graph_limit = limit;
+            limited = true;
+        } else if (!(n == 6 && memcmp(at, "caller", n) == 0) &&
+                   !(n == 5 && memcmp(at, "graph", n) == 0) &&
+                   !(n == 7 && memcmp(at, "percent", n) == 0) &&
+                   !(n == 8 && memcmp(at, "function", n) == 0)) {
+            return mkperf_given_bad(g, "caller, callee or none, as in graph,0.5,caller");
+        }
+        at = at[n] == ',' ? at + n + 1 : NULL;
+    }
+    return MKPERF_OK;
+}
+
 static enum mkperf_status set(void *self, const struct mkperf_given *g)
 {
     struct command *c = self;
@@ -179,6 +220,8 @@ static enum mkperf_status set(void *self, const struct mkperf_given *g)
                    : mkperf_given_bad(g, "relative or absolute");
     case OPTION_QUANTUM:
         return set_quantum(&c->quantum_ns, g);
+    case 'g':
+        return set_graph(c, g);
     default:
         return mkperf_given_unknown(g);
     }
@@ -274,6 +317,9 @@ static enum mkperf_status print_report(const struct command *c, struct mkperf_fr
     } else {
         print_head(c, f);
     }
+    if (c->head_only) {
+        return mkperf_stdout_flush(e);
+    }
     for (uint32_t i = 0; i < p->places.session.nevents; i++) {
         if (!c->report.event || strcmp(c->report.event, p->places.session.event[i].name) == 0) {
             print_event(f, c, i);
@@ -365,6 +411,11 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     }
     c->input = args->n > 0 ? args->operand[0] : c->input;
     c->interactions |= c->dot;
+    c->stdio |= c->head_only;
+    c->report.graph = c->inverted ? REPORT_GRAPH_CALLERS : c->report.graph;
+    if (c->head_only && for_programs(c)) {
+        return mkperf_usage_error(e, "report", "--header-only is text: without -x and --json");
+    }
     if (c->off_cpu + c->util + c->interactions + c->charged > 1) {
         return mkperf_usage_error(
             e, "report", "--interactions, --charged, --off-cpu and --util exclude each other");
@@ -398,6 +449,12 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
                : run_profile(self, e);
 }
 
+static const struct mkperf_refusal refused[] = {
+    {"--dso", "a PD has one program; --pd NAME selects a PD"},
+    {"--max-stack", "callchains are limited when they are recorded, with record --max-frames N"},
+    {NULL, NULL},
+};
+
 const struct mkperf_command mkperf_report_command = {
     .name = "report",
     .summary = "show a profile: where the time was spent",
@@ -414,6 +471,7 @@ const struct mkperf_command mkperf_report_command = {
                 {&mkperf_colour_options, offsetof(struct command, colour)}},
     .operand = MKPERF_VALUE_FILE,
     .operands_max = 1,
+    .refused = refused,
     .statuses = MKPERF_STATUSES_READ | MKPERF_STATUSES_WRITE,
     .self = MKPERF_SELF(
         struct command, .input = default_input,

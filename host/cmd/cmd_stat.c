@@ -148,7 +148,16 @@ static enum mkperf_status run(void *self, const struct mkperf_args *args, struct
     return mkperf_printout_close(&s->printout, e);
 }
 
+static const struct mkperf_refusal refused[] = {
+    {"-j", "-x, gives fields for programs"},
+    {"--json", "-x, gives fields for programs"},
+    {"-p", "a target has PDs and no processes; --pd NAME selects them"},
+    {"--pid", "a target has PDs and no processes; --pd NAME selects them"},
+    {NULL, NULL},
+};
+
 const struct mkperf_command mkperf_stat_command = {
+    .refused = refused,
     .name = "stat",
     .summary = "count events: whole system and PDs",
     .synopsis = "-t TARGET [options]",

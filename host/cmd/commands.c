@@ -41,11 +41,39 @@ const struct mkperf_command *mkperf_command_by_name(const char *name)
     return NULL;
 }
 
+/* perf's commands that mkperf has under another name, or not at all. */
+static const struct {
+    const char *name, *instead;
+} perf_commands[] = {
+    {"sched", "mkperf record --sched, then mkperf latency shows who waited for whom, and how long"},
+    {"timechart", "mkperf record --sched, then mkperf view shows the time line"},
+    {"trace", "there are no Linux system calls; mkperf record --sched records protected calls and "
+              "notifications, mkperf latency shows them"},
+    {"lock",
+     "PDs have no futexes; mkperf record --sched, then mkperf latency shows what they waited "
+     "for"},
+    {"kwork", "mkperf record --sched, then mkperf latency shows interrupts and the PDs they wake"},
+    {"mem",
+     "these CPUs do not sample memory accesses; mkperf record -e cache-misses shows where the "
+     "misses are"},
+    {"c2c",
+     "these CPUs do not sample memory accesses; mkperf record -e cache-misses shows where the "
+     "misses are"},
+    {"probe", "there are no probes at run time; marks in the program are mkperf's way"},
+    {"buildid-cache", "perf buildid-cache shows the copies that mkperf record keeps in ~/.debug"},
+};
+
 static enum mkperf_status no_command(const char *name, struct mkperf_error *e)
 {
     char near[MKPERF_GUESS_TEXT];
     struct mkperf_guess guess;
 
+    for (size_t i = 0; i < sizeof perf_commands / sizeof *perf_commands; i++) {
+        if (strcmp(perf_commands[i].name, name) == 0) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "no command \"%s\": %s", name,
+                                    perf_commands[i].instead);
+        }
+    }
     mkperf_guess_begin(&guess, name);
     for (unsigned i = 0; mkperf_commands[i] != NULL; i++) {
         mkperf_guess_try(&guess, mkperf_commands[i]->name);

@@ -84,6 +84,46 @@ static void test_accepted(void **state)
     SAYS(diff, 0, "server", "-s", "comm", in, in);
 }
 
+/* perf's options and commands that mean something else here, or nothing. */
+static void test_perf_words(void **state)
+{
+    static const char *const words[][2] = {{"sched", "latency"}, {"trace", "latency"},
+                                           {"lock", "latency"},  {"timechart", "view"},
+                                           {"mem", "-e "},       {"c2c", "-e "}};
+    static const char *const ignored[] = {"--header", "--tui", "--no-inline", "-G"};
+    int status;
+    char *text;
+
+    (void)state;
+    SAYS(report, 0, "gamma_", "--stdio", "-g", "none", in);
+    SAYS(report, 0, "gamma_|--", "--stdio", "-g", "graph,0.5,caller", in);
+    SAYS(report, 0, "gamma_|--", "--stdio", "-gcaller,0", in);
+    SAYS(report, 0, "gamma_|--", "--stdio", "--children", "-g", "callee", in);
+    SAYS(report, MKPERF_ERR_USAGE, "want caller, callee or none", "-gflat", in);
+    SAYS(report, MKPERF_ERR_USAGE, "--dso|--pd NAME", "--dso", "one.elf", in);
+    SAYS(report, MKPERF_ERR_USAGE, "--max-stack|--max-frames", "--max-stack", "3", in);
+    SAYS(stat, MKPERF_ERR_USAGE, "-j|-x,", "-j");
+    SAYS(stat, MKPERF_ERR_USAGE, "--pid|--pd NAME", "--pid", "1");
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
+        SAYS(report, 0, "gamma_", "--stdio", ignored[i], in);
+    }
+    text = recording_run(&mkperf_report_command, &status,
+                         (const char *[]){"report", "--header-only", in, NULL});
+    assert_int_equal(status, 0);
+    has(text, "# event ");
+    assert_null(strstr(text, "gamma_"));
+    text = recording_run(&mkperf_report_command, &status,
+                         (const char *[]){"report", "--stdio", "-g", "none", in, NULL});
+    assert_null(strstr(text, "--gamma_"));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        text = recording_run(&mkperf_help_command, &status,
+                             (const char *[]){"help", words[i][0], NULL});
+        assert_int_equal(status, MKPERF_ERR_USAGE);
+        has(text, "no command");
+        has(text, words[i][1]);
+    }
+}
+
 static void test_did_you_mean(void **state)
 {
     (void)state;
@@ -332,13 +372,21 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_file_without_i),  cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_did_you_mean),    cmocka_unit_test(test_no_head_before_error),
-        cmocka_unit_test(test_clones),          cmocka_unit_test(test_percentages),
-        cmocka_unit_test(test_hierarchy),       cmocka_unit_test(test_callers_of_small_pd),
-        cmocka_unit_test(test_time_in_percent), cmocka_unit_test(test_record_spellings),
-        cmocka_unit_test(test_old_recording),   cmocka_unit_test(test_no_target),
-        cmocka_unit_test(test_last_interval),   cmocka_unit_test(test_stat_of_pds),
+        cmocka_unit_test(test_file_without_i),
+        cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_perf_words),
+        cmocka_unit_test(test_did_you_mean),
+        cmocka_unit_test(test_no_head_before_error),
+        cmocka_unit_test(test_clones),
+        cmocka_unit_test(test_percentages),
+        cmocka_unit_test(test_hierarchy),
+        cmocka_unit_test(test_callers_of_small_pd),
+        cmocka_unit_test(test_time_in_percent),
+        cmocka_unit_test(test_record_spellings),
+        cmocka_unit_test(test_old_recording),
+        cmocka_unit_test(test_no_target),
+        cmocka_unit_test(test_last_interval),
+        cmocka_unit_test(test_stat_of_pds),
     };
 
     return cmocka_run_group_tests(tests, setup, recording_teardown);
