@@ -29,6 +29,8 @@ enum mkperf_status mkperf_peer_hello(struct mkperf_peer *l, mkperf_ToTarget *m,
     hello->nonce.size = MKPERF_NONCE_BYTES;
     memcpy(hello->nonce.bytes, l->hellos.host_nonce, MKPERF_NONCE_BYTES);
     memcpy(hello->key, l->key.name, sizeof hello->key);
+    hello->proof.size = MKPERF_PROOF_BYTES;
+    mkperf_auth_hello_proof(l->key.bytes, &l->hellos, hello->proof.bytes);
     return MKPERF_OK;
 }
 

@@ -4,10 +4,12 @@
 
 #include "connection.h"
 
-static const double HELLO_S = 0.2;     /* before the first repetition of a hello; then doubled */
-static const double HELLO_MAX_S = 1.6; /* between repetitions */
-static const double PROVE_S = 5.0;     /* for the answer to a proof: others may be at it, too */
-static const double PAUSE_S = 0.1;     /* before a connection is tried again; then doubled */
+static const double HELLO_S = 0.2; /* before the first repetition of a hello; then doubled */
+static const double HELLO_MAX_S =
+    1.6;                           /* between repetitions; and at first on a network, which loses
+                                        * nothing: each repetition begins the handshake again */
+static const double PROVE_S = 5.0; /* for the answer to a proof: others may be at it, too */
+static const double PAUSE_S = 0.1; /* before a connection is tried again; then doubled */
 static const double PAUSE_MAX_S = 5.0;
 
 /* The reason for a missing answer to a hello, from what the line had instead. */
@@ -74,7 +76,8 @@ static enum mkperf_status prove(struct mkperf_peer *l, struct mkperf_error *e)
 /* Sends hello (again). After patience_s: SILENT or NOISE, with what the line had instead. */
 static enum mkperf_status greet(struct mkperf_peer *l, double patience_s, struct mkperf_error *e)
 {
-    double until = mkperf_now_s() + patience_s, wait = HELLO_S;
+    double until = mkperf_now_s() + patience_s;
+    double wait = l->source.ops->network ? HELLO_MAX_S : HELLO_S;
     mkperf_ToTarget m;
 
     l->state = MKPERF_PEER_GREETING;

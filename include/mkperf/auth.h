@@ -134,6 +134,20 @@ static inline void mkperf_auth_proof(const uint8_t key[MKPERF_KEY_BYTES],
     }
 }
 
+/* HostHello.proof: the first 16 bytes, label "mkprf1-h", role host. The target nonce and the boot
+ * id, which the host does not know yet, are zero in *m. */
+static inline void mkperf_auth_hello_proof(const uint8_t key[MKPERF_KEY_BYTES],
+                                           const struct mkperf_auth_hellos *m,
+                                           uint8_t proof[MKPERF_PROOF_BYTES])
+{
+    uint8_t whole[MKPERF_HMAC_BYTES];
+
+    mkperf_auth_derive(key, "mkprf1-h", MKPERF_ROLE_HOST, m, whole);
+    for (unsigned i = 0; i < MKPERF_PROOF_BYTES; i++) {
+        proof[i] = whole[i];
+    }
+}
+
 /* The MAC key for the messages that `role` sends: all 32 bytes, label "mkprf1-s". */
 static inline void mkperf_auth_mac_key(const uint8_t key[MKPERF_KEY_BYTES],
                                        enum mkperf_auth_role role,

@@ -6,7 +6,8 @@
  * Owns: the connections' states. Called by control.c and by the transport. A connection is
  * admitted when its host has sent a hello and, to a target with keys, proved that it has one. There
  * are more connections than hosts that can be admitted; a connection that is not admitted is closed
- * for a newer one, the oldest first. So a host without a key cannot keep out a host with one.
+ * for a newer one. Those whose hello shows no key are closed first, so a host without a key cannot
+ * keep out a host with one, however long that host's handshake takes.
  */
 #include "control.h"
 
@@ -79,21 +80,27 @@ int mkperf_client_open(struct mkperf_client *c, bool ends)
     return (int)i;
 }
 
-int mkperf_client_oldest(const struct mkperf_client *c)
+/* Whether a has to make room before b. Numbers grow from connection to connection; they wrap after
+ * 2^32. */
+static bool is_less(const struct mkperf_connection *a, const struct mkperf_connection *b)
 {
-    int oldest = -1;
+    return a->has_key != b->has_key ? b->has_key : (int32_t)(a->number - b->number) < 0;
+}
+
+int mkperf_client_least(const struct mkperf_client *c)
+{
+    int least = -1;
 
     for (unsigned i = 0; i < c->places; i++) {
         if (!c->connection[i].used) {
             return -1;
         }
-        /* Numbers grow from connection to connection; they wrap after 2^32. */
         if (!(c->admitted >> i & 1) &&
-            (oldest < 0 || (int32_t)(c->connection[i].number - c->connection[oldest].number) < 0)) {
-            oldest = (int)i;
+            (least < 0 || is_less(&c->connection[i], &c->connection[least]))) {
+            least = (int)i;
         }
     }
-    return oldest;
+    return least;
 }
 
 void mkperf_connection_give_up_control(struct mkperf_client *c, unsigned who)
@@ -176,6 +183,30 @@ static const uint8_t *find_key(const struct mkperf_client *c, const mkperf_HostH
     return NULL;
 }
 
+/*
+ * Whether the hello shows that its host has the key. Who has recorded a hello can send it again, so
+ * the nonces of the last ones are remembered: a repeated one shows nothing. Only hellos of hosts
+ * with a key are remembered, so strangers do not displace them.
+ */
+static bool shows_key(struct mkperf_client *c, const struct mkperf_claim *claim,
+                      const mkperf_HostHello *m)
+{
+    uint8_t expected[MKPERF_PROOF_BYTES];
+
+    mkperf_auth_hello_proof(claim->key, &claim->hellos, expected);
+    if (m->proof.size != MKPERF_PROOF_BYTES ||
+        !mkperf_auth_same(expected, m->proof.bytes, sizeof expected)) {
+        return false;
+    }
+    for (unsigned i = 0; i < MKPERF_OLD_HELLOS; i++) {
+        if (mkperf_auth_same(c->old_nonce[i], m->nonce.bytes, MKPERF_NONCE_BYTES)) {
+            return false;
+        }
+    }
+    memcpy(c->old_nonce[c->old_hellos++ % MKPERF_OLD_HELLOS], m->nonce.bytes, MKPERF_NONCE_BYTES);
+    return true;
+}
+
 /* Prepares the proofs of a target that has a key. Without a nonce of the host there is nothing to
  * prove by, which the answer shows. */
 static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
@@ -192,12 +223,13 @@ static void challenge(struct mkperf_client *c, struct mkperf_connection *p,
         return;
     }
     memcpy(h->host_nonce, m->nonce.bytes, MKPERF_NONCE_BYTES);
-    h->boot_id = c->page->hello.boot_id;
     h->watch = m->watch;
     h->name = claim->name;
     while (h->name_bytes < sizeof claim->name && claim->name[h->name_bytes] != '\0') {
         h->name_bytes++;
     }
+    p->has_key = shows_key(c, claim, m) || p->has_key;
+    h->boot_id = c->page->hello.boot_id;
     make_nonce(c, claim);
     claim->open = true;
 }

@@ -34,6 +34,7 @@ enum mkperf_client_limits {
     MKPERF_HOSTS = 4,        /* admitted connections at once, over TCP */
     MKPERF_CONNECTIONS = 32, /* connections at once; at most 32, see the masks below */
     MKPERF_NOBODY = MKPERF_CONNECTIONS,
+    MKPERF_OLD_HELLOS = 64, /* that are known when they are sent again */
     /* Frames of a queue reserved for answers: hello, session, status, error. */
     MKPERF_ANSWER_FRAMES = 4,
     MKPERF_WATCHER_EPOCH = 16, /* batches before an epoch may begin for a watcher */
@@ -64,9 +65,10 @@ struct mkperf_claim {
 struct mkperf_connection {
     struct mkperf_link link;
     bool used;
-    bool ends;   /* TCP: it can be closed, and an error closes it */
-    bool framed; /* has sent a frame: no plain text any more */
-    bool ending; /* to be closed when its queue is empty */
+    bool has_key; /* its hello shows that its host has a key of the target's */
+    bool ends;    /* TCP: it can be closed, and an error closes it */
+    bool framed;  /* has sent a frame: no plain text any more */
+    bool ending;  /* to be closed when its queue is empty */
     bool watch;
     bool wants_epoch; /* it lost its chains: ResetChains */
     bool tell_role;
@@ -138,9 +140,12 @@ struct mkperf_client {
     uint64_t ring_peak;     /* bytes: the highest fill level of `ring` since then */
 
     uint32_t bad_auth, refused, connections, links_lost, marks_lost; /* since boot */
-    uint64_t calls;                                                  /* the fallback clock */
-    uint64_t pool; /* mixed with the arrival times of bytes */
+    uint32_t old_hellos; /* hellos that showed a key, since boot */
+    uint64_t calls;      /* the fallback clock */
+    uint64_t pool;       /* mixed with the arrival times of bytes */
     uint64_t challenges;
+    uint8_t old_nonce[MKPERF_OLD_HELLOS]
+                     [MKPERF_NONCE_BYTES]; /* of the last hellos that showed it */
 };
 
 /* Prepares the client; everything but the fields above is zero before. */
@@ -148,9 +153,10 @@ void mkperf_client_init(struct mkperf_client *c);
 
 /* A new connection: its index, or -1 if all places are taken (counted). ends: see the struct. */
 int mkperf_client_open(struct mkperf_client *c, bool ends);
-/* If all places are taken: the oldest connection that is not admitted, which has to make room for a
- * new one; else -1. */
-int mkperf_client_oldest(const struct mkperf_client *c);
+/* If all places are taken: the connection that has to make room for a new one; else -1. It is the
+ * oldest one that is not admitted and whose hello has not shown a key; or, if there is none, the
+ * oldest one that is not admitted. */
+int mkperf_client_least(const struct mkperf_client *c);
 /* The connection has ended; the contents of its queue are lost, which the host detects by
  * number. */
 void mkperf_client_closed(struct mkperf_client *c, unsigned who);

@@ -3,6 +3,11 @@
  * The client PD's link layer: TCP, up to MKPERF_HOSTS hosts at once, and as many connections more
  * as MKPERF_CONNECTIONS leaves for those that have not proved themselves.
  *
+ * A connection gets its place with its first bytes. Until then lwIP keeps it, half open or open,
+ * among up to MEMP_NUM_TCP_PCB, and drops the one that was silent longest for a new one. A host on
+ * a slow link is therefore not closed before its hello is here, and a silent stranger costs no
+ * place.
+ *
  * Owns: the network device (channel 0), lwIP, and the connections' sockets. Channel 2 is a ticker,
  * if there is one. Listens at MKPERF_TCP_PORT; with MKPERF_NET_DIAL (ADDRESS or ADDRESS:PORT) it
  * calls that host instead, once a second while there is no connection.
@@ -33,7 +38,7 @@ enum {
 };
 
 /* If there is no room for a connection, lwIP drops the oldest of the lowest priority. */
-enum { PRIO_HALF_OPEN = TCP_PRIO_MIN, PRIO_NOT_ADMITTED, PRIO_ADMITTED = TCP_PRIO_MAX };
+enum { PRIO_SILENT = TCP_PRIO_MIN, PRIO_NOT_ADMITTED, PRIO_ADMITTED = TCP_PRIO_MAX };
 
 static struct mkperf_client *client;
 static struct mkperf_connection connection[MKPERF_CONNECTIONS];
@@ -118,22 +123,19 @@ static err_t received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err)
 /* Frees a place for a new connection. Nothing of the old one stays, not even in lwIP. */
 static void evict(void)
 {
-    int oldest = mkperf_client_oldest(client);
+    int last = mkperf_client_least(client);
 
-    if (oldest >= 0) {
-        struct tcp_pcb *pcb = socket[oldest];
-        client->refused++;
-        forget((unsigned)oldest);
+    if (last >= 0) {
+        struct tcp_pcb *pcb = socket[last];
+        client->refused += !client->connection[last].claim.made; /* else its end is counted */
+        forget((unsigned)last);
         tcp_abort(pcb);
     }
 }
 
-static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
+/* The connection gets a place, if need be that of another. */
+static err_t take_place(struct tcp_pcb *pcb)
 {
-    (void)arg;
-    if (err != ERR_OK || pcb == NULL) {
-        return ERR_VAL;
-    }
     evict();
     int who = mkperf_client_open(client, true);
     if (who < 0) {
@@ -146,6 +148,44 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
     tcp_arg(pcb, to_arg((unsigned)who));
     tcp_recv(pcb, received);
     tcp_err(pcb, failed);
+    return ERR_OK;
+}
+
+/* The first bytes of a connection, or its end without any. */
+static err_t first_received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err)
+{
+    (void)arg;
+    if (p == NULL) {
+        tcp_err(pcb, NULL);
+        if (tcp_close(pcb) == ERR_OK) {
+            return ERR_OK;
+        }
+        tcp_abort(pcb);
+        return ERR_ABRT;
+    }
+    if (take_place(pcb) != ERR_OK) {
+        pbuf_free(p);
+        return ERR_ABRT;
+    }
+    return received(pcb->callback_arg, pcb, p, err);
+}
+
+/* lwIP has freed a connection that had sent nothing: reset by the other end, or for a newer one. */
+static void silent_failed(void *arg, err_t err)
+{
+    (void)arg;
+    client->refused += err == ERR_ABRT;
+}
+
+static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
+{
+    (void)arg;
+    if (err != ERR_OK || pcb == NULL) {
+        return ERR_VAL;
+    }
+    tcp_arg(pcb, NULL);
+    tcp_recv(pcb, first_received);
+    tcp_err(pcb, silent_failed);
     tcp_nagle_disable(pcb);
     ip_set_option(pcb, SOF_KEEPALIVE);
     pcb->keep_idle = KEEP_IDLE_MS;
@@ -157,7 +197,11 @@ static err_t accepted(void *arg, struct tcp_pcb *pcb, err_t err)
 static err_t dialled(void *arg, struct tcp_pcb *pcb, err_t err)
 {
     dialling.busy = false;
-    return accepted(arg, pcb, err);
+    err = accepted(arg, pcb, err);
+    if (err != ERR_OK) {
+        return err;
+    }
+    return take_place(pcb);
 }
 
 /* The host in the build's options: ADDRESS[:PORT]. */
@@ -200,12 +244,12 @@ static void dial(void)
     }
 }
 
-/* A SYN arrived. It would have the listener's priority for 20 s, above that of open connections: a
- * flood of SYNs that nothing follows would keep all hosts out. */
+/* A SYN arrived. The connection would have the listener's priority, above that of connections that
+ * have a place: a flood of SYNs that nothing follows would close them all. */
 static err_t half_open(u8_t id, struct tcp_pcb_listen *listener, struct tcp_pcb *pcb)
 {
     (void)id, (void)listener;
-    pcb->prio = PRIO_HALF_OPEN;
+    pcb->prio = PRIO_SILENT;
     return ERR_OK;
 }
 

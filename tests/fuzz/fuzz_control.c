@@ -186,7 +186,7 @@ static void open_or_close(void)
         mkperf_client_open(&client, how & 1);
         while (how & 2 && mkperf_client_open(&client, how & 1) >= 0) {
         }
-        int oldest = mkperf_client_oldest(&client);
+        int oldest = mkperf_client_least(&client);
         if (oldest >= PLACES || (oldest >= 0 && !client.connection[oldest].used)) {
             abort();
         }

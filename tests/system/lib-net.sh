@@ -48,6 +48,7 @@ answers() {
 # takes Ethernet frames as well, in datagrams from port $frames_from to port $frames_to.
 boot() {
     command=$1
+    ulimit -n "$(ulimit -Hn)" # QEMU's user network keeps a descriptor for a minute after a connection's end
     port=$("$tool" port)
     echo=$("$tool" port)
     rm -f "$D/monitor"

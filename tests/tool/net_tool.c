@@ -12,12 +12,16 @@
  *     - up:N, down:N: cut after N bytes to the target, from the target; N odd: reset, even: closed
  *     - freeze:N: after N bytes from the target nothing is forwarded, and nothing is closed
  *     - stall:N: after N bytes from the target it is not read from until the proxy gets SIGUSR1
+ *     - delay:MS: passes; bytes, and the ends of connections, arrive MS later, each way
  *     - tap:FILE: passes; the bytes to the target are stored
  *   net-tool send PORT FILE SECONDS
  *     sends the file and prints the answer; exit status 0: the other end closed it, 3: it is open
  *     after that many seconds
  *   net-tool crowd PORT RATE HOLD FILE
  *     opens RATE connections per second, sends the file on each, and holds the newest HOLD open
+ *   net-tool slots PORT HOLD FILE
+ *     holds HOLD connections open, each after sending the file; one that is closed is opened again at once
+ *   crowd, slots and syns print `many` on standard error once MANY connections, or SYNs, were made
  *   net-tool syns LOCAL QEMU RATE
  *     sends RATE TCP SYNs per second to the target's port 1236, and never the rest of a handshake, as
  *     Ethernet frames in datagrams from port LOCAL to port QEMU, where QEMU's `-netdev socket` is.
@@ -45,14 +49,23 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAIRS = 512, CHUNK = 2048, STILL_OPEN = 3, MONITOR_MS = 300 };
-enum kind { PASS, UP, DOWN, FREEZE, STALL };
+enum { PAIRS = 512, CHUNK = 2048, STILL_OPEN = 3, MONITOR_MS = 300, MANY = 8, MANY_SYNS = 250 };
+enum kind { PASS, UP, DOWN, FREEZE, STALL, DELAY };
+
+struct late { /* bytes on their way, or the connection's end: n = 0 */
+    struct late *next;
+    double due_s;
+    size_t n;
+    uint8_t bytes[CHUNK];
+};
 
 struct pair {
     int host, target, tap; /* descriptors, -1: none */
     enum kind kind;
     uint64_t limit, up, down;
     bool frozen, stalled;
+    bool ended[2];         /* DELAY: nothing more comes from the host, from the target */
+    struct late *queue[2]; /* DELAY: from the host, from the target; the oldest first */
     unsigned number, plan;
 };
 
@@ -146,11 +159,13 @@ static void on_signal(int number)
 static void follow(struct pair *p, const char *plan)
 {
     static const char *const words[] = {
-        [UP] = "up:", [DOWN] = "down:", [FREEZE] = "freeze:", [STALL] = "stall:"};
+        [UP] = "up:",       [DOWN] = "down:",   [FREEZE] = "freeze:",
+        [STALL] = "stall:", [DELAY] = "delay:",
+    };
 
     p->kind = PASS;
     p->tap = -1;
-    for (int k = UP; k <= STALL; k++) {
+    for (int k = UP; k <= DELAY; k++) {
         size_t n = strlen(words[k]);
         if (strncmp(plan, words[k], n) == 0) {
             p->kind = (enum kind)k;
@@ -166,7 +181,7 @@ static void end(struct pair *p, const char *why)
 {
     struct linger reset = {.l_onoff = 1};
 
-    if (p->limit % 2 != 0) {
+    if (p->kind != DELAY && p->limit % 2 != 0) {
         setsockopt(p->host, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
         setsockopt(p->target, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     }
@@ -176,6 +191,12 @@ static void end(struct pair *p, const char *why)
         close(p->tap);
     }
     p->host = p->target = -1;
+    for (int up = 0; up < 2; up++) {
+        for (struct late *late; (late = p->queue[up]) != NULL;) {
+            p->queue[up] = late->next;
+            free(late);
+        }
+    }
     if (plan_state[p->plan] == TAKEN) {
         plan_state[p->plan] = LEFT;
     }
@@ -218,6 +239,47 @@ static void accept_one(int listener, const char *to, char **plan, unsigned plans
     }
 }
 
+static void move_later(struct pair *p, bool up)
+{
+    struct late *late = malloc(sizeof *late), **last = &p->queue[up];
+
+    if (late == NULL) {
+        die("memory");
+    }
+    ssize_t n = read(up ? p->host : p->target, late->bytes, sizeof late->bytes);
+    late->n = n > 0 ? (size_t)n : 0;
+    late->due_s = now_s() + (double)p->limit / 1e3;
+    late->next = NULL;
+    p->ended[up] = late->n == 0;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    *last = late;
+}
+
+/* Forwards what is due. Returns the milliseconds until more is, at most `most`. */
+static int deliver_late(struct pair *p, int most)
+{
+    for (int up = 0; up < 2; up++) {
+        while (p->queue[up] != NULL && p->queue[up]->due_s <= now_s()) {
+            struct late *late = p->queue[up];
+            int to = up ? p->target : p->host;
+            if (late->n == 0 || !write_all(to, late->bytes, late->n)) {
+                end(p, up ? "closed by the host" : "closed by the target");
+                return most;
+            }
+            *(up ? &p->up : &p->down) += late->n;
+            p->queue[up] = late->next;
+            free(late);
+        }
+        if (p->queue[up] != NULL) {
+            int wait = (int)((p->queue[up]->due_s - now_s()) * 1e3) + 1;
+            most = wait < most ? wait : most;
+        }
+    }
+    return most;
+}
+
 /* Forwards available bytes, exactly up to a limit. */
 static void move(struct pair *p, bool up)
 {
@@ -226,6 +288,10 @@ static void move(struct pair *p, bool up)
     uint64_t *moved = up ? &p->up : &p->down;
     size_t most = sizeof chunk;
 
+    if (p->kind == DELAY) {
+        move_later(p, up);
+        return;
+    }
     if (limited && *moved < p->limit && p->limit - *moved < most) {
         most = (size_t)(p->limit - *moved);
     }
@@ -264,14 +330,18 @@ static _Noreturn void proxy(const char *listen_port, const char *to, char **plan
 
     signal(SIGUSR1, on_signal);
     for (;;) {
+        int wait = 50;
         fds[0] = (struct pollfd){.fd = listener, .events = POLLIN};
         for (unsigned i = 0; i < n; i++) {
             struct pair *p = &pairs[i];
-            fds[1 + 2 * i] = (struct pollfd){.fd = p->frozen ? -1 : p->host, .events = POLLIN};
+            wait = deliver_late(p, wait);
+            fds[1 + 2 * i] =
+                (struct pollfd){.fd = p->frozen || p->ended[1] ? -1 : p->host, .events = POLLIN};
             fds[2 + 2 * i] = (struct pollfd){
-                .fd = p->frozen || (p->stalled && !go_on) ? -1 : p->target, .events = POLLIN};
+                .fd = p->frozen || p->ended[0] || (p->stalled && !go_on) ? -1 : p->target,
+                .events = POLLIN};
         }
-        if (poll(fds, 2 * n + 1, 50) <= 0) {
+        if (poll(fds, 2 * n + 1, wait) <= 0) {
             continue;
         }
         for (unsigned i = 0; i < n; i++) {
@@ -332,6 +402,42 @@ static bool say_when_open(int fd, const uint8_t *p, size_t n)
            recv(fd, back, sizeof back, MSG_DONTWAIT) >= 0;
 }
 
+/* Another connection, or SYN, was made. */
+static void count_made(unsigned many)
+{
+    static unsigned made;
+
+    if (++made == many) {
+        fputs("many\n", stderr);
+    }
+}
+
+/*
+ * A connection of a stranger, not yet open. Its port is not one that the system chooses for others:
+ * QEMU's user network gives a connection's port on, so one of a host and one of a stranger, over
+ * two forwarded ports, would be the same to the target.
+ */
+static int stranger(const struct sockaddr_in *to)
+{
+    enum { FIRST_PORT = 10000, PORTS = 20000, TRIES = 100 };
+    static unsigned next;
+    int on = 1;
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        struct sockaddr_in from = {.sin_family = AF_INET};
+        from.sin_port = htons((uint16_t)(FIRST_PORT + next++ % PORTS));
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        if (bind(fd, (struct sockaddr *)&from, sizeof from) == 0 &&
+            (connect(fd, (const struct sockaddr *)to, sizeof *to) == 0 || errno == EINPROGRESS)) {
+            return fd;
+        }
+        close(fd);
+    }
+    die("no port");
+    return -1;
+}
+
 /* Opens connections without waiting for them. */
 static _Noreturn void crowd(const char *to, double rate, unsigned hold, const char *path)
 {
@@ -350,18 +456,57 @@ static _Noreturn void crowd(const char *to, double rate, unsigned hold, const ch
     }
     for (uint64_t k = 0;;) {
         for (unsigned i = 0; i < hold && i < k; i++) {
-            member[i].said = member[i].said || say_when_open(member[i].fd, text, (size_t)n);
+            if (!member[i].said && say_when_open(member[i].fd, text, (size_t)n)) {
+                member[i].said = true;
+                count_made(MANY);
+            }
         }
         for (; (double)k < (now_s() - began) * rate; k++) {
             if (k >= hold) {
                 close(member[k % hold].fd);
             }
-            int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-            (void)connect(fd, (struct sockaddr *)&a, sizeof a);
-            member[k % hold].fd = fd;
+            member[k % hold].fd = stranger(&a);
             member[k % hold].said = false;
         }
         usleep(1000);
+    }
+}
+
+static _Noreturn void slots(const char *to, unsigned hold, const char *path)
+{
+    static struct pollfd slot[PAIRS];
+    static bool said[PAIRS];
+    uint8_t text[CHUNK], back[CHUNK];
+    struct sockaddr_in a = loopback(to);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = file >= 0 ? read(file, text, sizeof text) : -1;
+
+    if (n < 0 || hold == 0 || hold > PAIRS) {
+        die(path);
+    }
+    for (unsigned i = 0; i < hold; i++) {
+        slot[i].fd = -1;
+    }
+    for (;;) {
+        for (unsigned i = 0; i < hold; i++) {
+            struct pollfd *p = &slot[i];
+            if (p->fd >= 0 && !said[i] && p->revents == POLLOUT) {
+                said[i] = n == 0 || send(p->fd, text, (size_t)n, MSG_NOSIGNAL) == n;
+                p->events = POLLIN;
+                count_made(MANY);
+            } else if (p->fd >= 0 && p->revents != 0 &&
+                       recv(p->fd, back, sizeof back, MSG_DONTWAIT) <= 0) {
+                close(p->fd);
+                p->fd = -1;
+            }
+            if (p->fd < 0) {
+                p->fd = stranger(&a);
+                p->events = POLLOUT;
+                said[i] = false;
+            }
+            p->revents = 0;
+        }
+        poll(slot, hold, -1);
     }
 }
 
@@ -427,6 +572,7 @@ static _Noreturn void syns(const char *local, const char *to, double rate)
         for (; (double)k < (now_s() - began) * rate; k++) {
             make_syn(frame, k);
             (void)sendto(fd, frame, sizeof frame, 0, (struct sockaddr *)&at, sizeof at);
+            count_made(MANY_SYNS);
         }
     }
 }
@@ -493,6 +639,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "crowd") == 0 && argc == 6) {
         crowd(argv[2], atof(argv[3]), (unsigned)atoi(argv[4]), argv[5]);
+    }
+    if (strcmp(what, "slots") == 0 && argc == 5) {
+        slots(argv[2], (unsigned)atoi(argv[3]), argv[4]);
     }
     if (strcmp(what, "syns") == 0 && argc == 5) {
         syns(argv[2], argv[3], atof(argv[4]));

@@ -310,6 +310,7 @@ static struct test_host *connect_host(unsigned i)
 
 static mkperf_ToTarget hello_of(bool watch, const char *name)
 {
+    static uint32_t hellos;
     mkperf_ToTarget m = mkperf_ToTarget_init_zero;
 
     m.which_msg = mkperf_ToTarget_hello_tag;
@@ -317,6 +318,8 @@ static mkperf_ToTarget hello_of(bool watch, const char *name)
     m.msg.hello.watch = watch;
     m.msg.hello.nonce.size = MKPERF_NONCE_BYTES;
     memset(m.msg.hello.nonce.bytes, 0x5a, MKPERF_NONCE_BYTES);
+    hellos++;
+    memcpy(m.msg.hello.nonce.bytes, &hellos, sizeof hellos);
     strcpy(m.msg.hello.name, name);
     return m;
 }
@@ -328,7 +331,8 @@ static const mkperf_ToHost *greet(struct test_host *h, bool watch, const char *n
     return ask(h, &m);
 }
 
-static const char *key_name = ""; /* in hellos */
+static const char *key_name = "";  /* in hellos */
+static mkperf_ToTarget last_hello; /* that showed a key */
 
 /* The handshake with a key as far as the target's hello: *m is the host's proof, with the keys that
  * it is followed by in h->link. */
@@ -340,10 +344,13 @@ static inline void prepare_proof(struct test_host *h, const uint8_t key[MKPERF_K
     mkperf_ToTarget hello = hello_of(false, "alice");
 
     strcpy(hello.msg.hello.key, key_name);
+    memcpy(a.host_nonce, hello.msg.hello.nonce.bytes, sizeof a.host_nonce);
+    hello.msg.hello.proof.size = MKPERF_PROOF_BYTES;
+    mkperf_auth_hello_proof(key, &a, hello.msg.hello.proof.bytes);
+    last_hello = hello;
     const mkperf_ToHost *answer = ask(h, &hello);
     assert_int_equal(answer->which_msg, mkperf_ToHost_hello_tag);
     assert_int_equal(answer->msg.hello.nonce.size, MKPERF_NONCE_BYTES);
-    memset(a.host_nonce, 0x5a, sizeof a.host_nonce);
     memcpy(a.target_nonce, answer->msg.hello.nonce.bytes, sizeof a.target_nonce);
     a.boot_id = answer->msg.hello.boot_id;
     mkperf_auth_proof(key, MKPERF_ROLE_TARGET, &a, proof);

@@ -56,14 +56,20 @@ static struct mkperf_auth_hellos example(uint8_t key[MKPERF_KEY_BYTES])
 
 static void proofs(void **state)
 {
+    static const uint8_t hello[] = {0x6a, 0xed, 0x4c, 0x7d, 0x7c, 0x48, 0xe6, 0xb0,
+                                    0x05, 0x2c, 0xcf, 0x80, 0x52, 0x39, 0x09, 0x6e};
     static const uint8_t target[] = {0x00, 0xa9, 0x76, 0xc8, 0x6d, 0x72, 0x10, 0xe0,
                                      0x16, 0xf8, 0x21, 0xd3, 0xcf, 0x1c, 0x84, 0xc2};
     static const uint8_t host[] = {0x21, 0x82, 0xa9, 0xc0, 0xc3, 0x17, 0x08, 0x4a,
                                    0x4c, 0x5a, 0x88, 0x87, 0xcd, 0x2f, 0x65, 0xe6};
     uint8_t key[MKPERF_KEY_BYTES], proof[MKPERF_PROOF_BYTES];
-    struct mkperf_auth_hellos m = example(key);
+    struct mkperf_auth_hellos m = example(key), first = m;
 
     (void)state;
+    memset(first.target_nonce, 0, sizeof first.target_nonce);
+    first.boot_id = 0;
+    mkperf_auth_hello_proof(key, &first, proof);
+    assert_memory_equal(proof, hello, sizeof hello);
     mkperf_auth_proof(key, MKPERF_ROLE_TARGET, &m, proof);
     assert_memory_equal(proof, target, sizeof target);
     mkperf_auth_proof(key, MKPERF_ROLE_HOST, &m, proof);

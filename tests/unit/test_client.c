@@ -85,19 +85,19 @@ static void oldest_makes_room(void **state)
     begin_test(NULL);
     greet(connect_host(0), false, "a");
     for (unsigned i = 1; i < MKPERF_CONNECTIONS; i++) {
-        assert_int_equal(mkperf_client_oldest(&client), -1); /* there are free places */
+        assert_int_equal(mkperf_client_least(&client), -1); /* there are free places */
         connect_host(i);
     }
-    assert_int_equal(mkperf_client_oldest(&client), 1);
+    assert_int_equal(mkperf_client_least(&client), 1);
     assert_int_equal(mkperf_client_open(&client, true), -1);
     mkperf_client_closed(&client, 1);
     connect_host(1);
-    assert_int_equal(mkperf_client_oldest(&client), 2);
+    assert_int_equal(mkperf_client_least(&client), 2);
     greet(&hosts[2], true, "b");
-    assert_int_equal(mkperf_client_oldest(&client), 3); /* an admitted host keeps its place */
+    assert_int_equal(mkperf_client_least(&client), 3); /* an admitted host keeps its place */
     static const char line[] = "status\n";
     say_bytes(&hosts[3], (const uint8_t *)line, sizeof line - 1);
-    assert_int_equal(mkperf_client_oldest(&client), 4); /* and a person at a terminal does */
+    assert_int_equal(mkperf_client_least(&client), 4); /* and a person at a terminal does */
 }
 
 /* Only a hello is accepted before the hello; an invalid message ends only its connection. */

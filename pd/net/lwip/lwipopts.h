@@ -30,16 +30,16 @@
 #define ETH_PAD_SIZE 2
 #define PBUF_POOL_SIZE 96
 #define PBUF_POOL_BUFSIZE 1536
-#define MEMP_NUM_TCP_PCB 96 /* connections, and some that are closing */
-#define MEMP_NUM_TCP_SEG 256
+#define MEMP_NUM_TCP_PCB 1024 /* most for connections that have sent nothing yet, see tcp.c */
+#define MEMP_NUM_TCP_SEG 1280 /* one for each half-open connection's answer */
 #define MEMP_NUM_PBUF 64
 
 #define TCP_MSS 1460
 #define TCP_WND (22 * TCP_MSS)
 #define TCP_SND_BUF (40 * TCP_MSS)
 #define TCP_SND_QUEUELEN 160
-#define TCP_MAXRTX 6 /* a peer that is gone is noticed in half a minute */
-#define TCP_LISTEN_BACKLOG 1
+#define TCP_MAXRTX 6                /* a peer that is gone is noticed in half a minute */
+#define TCP_LISTEN_BACKLOG 0        /* MEMP_NUM_TCP_PCB is the limit */
 #define LWIP_TCP_PCB_NUM_EXT_ARGS 1 /* tells of each SYN, see tcp.c */
 #define LWIP_TCP_KEEPALIVE 1
 #define LWIP_NETIF_TX_SINGLE_PBUF 1
