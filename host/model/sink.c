@@ -5,7 +5,10 @@
  */
 #include "model.h"
 
+#include <stdlib.h>
+
 #include "base/printable.h"
+#include "base/xalloc.h"
 
 enum { TEXT = 1024 }; /* the stored part of an unprintable text */
 
@@ -57,10 +60,17 @@ enum mkperf_status mkperf_sink_begin(const struct mkperf_sink *sink,
     s.image = mkperf_printable_copy(s.image, image, sizeof image);
     s.unverified = mkperf_printable_copy(s.unverified, unverified, sizeof unverified);
     s.kernel_unnamed = mkperf_printable_copy(s.kernel_unnamed, kernel, sizeof kernel);
+    char *names = mkperf_xstrdup(s.pd_names);
+    if (names != NULL) {
+        mkperf_printable_lines(names);
+    }
+    s.pd_names = names;
     for (unsigned i = 0; i < s.nevents; i++) {
         mkperf_printable(s.event[i].name);
     }
-    return sink->ops->begin(sink->self, &s, e);
+    enum mkperf_status status = sink->ops->begin(sink->self, &s, e);
+    free(names);
+    return status;
 }
 
 enum mkperf_status mkperf_sink_events(const struct mkperf_sink *sink,
