@@ -2,12 +2,11 @@
 /*
  * Programs' marks as the Firefox Profiler's markers: points, and phases from begin to end.
  *
- * Owns: which end belongs to which begin. A phase without its other half is a marker with one end.
+ * Owns: the kinds of markers. A phase without its other half is a marker with one end.
  */
-#include <stdlib.h>
-
 #include "base/xalloc.h"
 #include "firefox.h"
+#include "model/marks.h"
 
 #define OPEN UINT64_MAX
 #define SKIPPED (UINT64_MAX - 1) /* an end that its begin has taken */
@@ -20,28 +19,22 @@ static const struct mkperf_profile_mark *mark(const struct firefox_tables *f, si
 void firefox_marks_pair(struct firefox_tables *f)
 {
     size_t n = f->c->marks.count;
-    struct mkperf_hash phases = {.count = 0};
-    uint64_t *open = mkperf_xcalloc(n, sizeof *open), *outer = mkperf_xcalloc(n, sizeof *outer);
+    struct mkperf_marks marks = {.nbegun = 0};
 
     f->mark_end = mkperf_xcalloc(n, sizeof *f->mark_end);
     for (size_t i = 0; i < n; i++) {
         const struct mkperf_profile_mark *m = mark(f, i);
-        uint64_t key[2] = {m->pd | (uint64_t)m->id << 32, m->name};
-        uint32_t phase = mkperf_hash_number(&phases, key, 2);
+        struct mkperf_phase phase = {.pd = m->pd, .id = m->id, .name = m->name};
+        struct mkperf_phase_begin begin = {.time_ns = m->time_ns, .tag = i};
         f->mark_end[i] = OPEN;
         if (m->kind == MKPERF_MARK_BEGIN) {
-            outer[i] = open[phase]; /* the begun ones are a list, the last first; 0 ends it */
-            open[phase] = i + 1;
-        } else if (m->kind == MKPERF_MARK_END && open[phase] != 0) {
-            size_t begin = open[phase] - 1;
-            f->mark_end[begin] = m->time_ns;
+            mkperf_marks_begin(&marks, &phase, &begin);
+        } else if (m->kind == MKPERF_MARK_END && mkperf_marks_end(&marks, &phase, &begin)) {
+            f->mark_end[begin.tag] = m->time_ns;
             f->mark_end[i] = SKIPPED;
-            open[phase] = outer[begin];
         }
     }
-    mkperf_hash_free(&phases);
-    free(open);
-    free(outer);
+    mkperf_marks_free(&marks);
 }
 
 static enum firefox_phase phase_of(const struct firefox_tables *f, size_t i)

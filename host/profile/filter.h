@@ -23,11 +23,15 @@ struct report_filter {
     double from_percent, to_percent;
 };
 
+static inline bool report_filter_has_time(const struct report_filter *f, uint64_t time_ns)
+{
+    return !f->has_time || (time_ns >= f->from_ns && time_ns <= f->to_ns);
+}
+
 static inline bool report_filter_passes(const struct report_filter *f, uint64_t time_ns,
                                         uint32_t core)
 {
-    return mkperf_cpu_list_has(&f->cores, core) &&
-           (!f->has_time || (time_ns >= f->from_ns && time_ns <= f->to_ns));
+    return mkperf_cpu_list_has(&f->cores, core) && report_filter_has_time(f, time_ns);
 }
 
 /*

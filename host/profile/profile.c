@@ -212,18 +212,23 @@ static enum mkperf_status add_events(void *self, const struct mkperf_session *se
     return MKPERF_OK;
 }
 
-static void sum_mark(struct mkperf_profile *p, const struct mkperf_mark *m, uint32_t name)
+static void sum_mark(struct mkperf_profile *p, const struct mkperf_profile_mark *m, bool passes)
 {
-    uint64_t key[2] = {m->pd, name};
+    uint64_t key[2] = {m->pd, m->name};
     uint32_t at = mkperf_hash_number(&p->mark_keys, key, 2);
+    struct mkperf_phase phase = {.pd = m->pd, .id = m->id, .name = m->name};
+    struct mkperf_phase_begin begin = {.time_ns = m->time_ns, .tag = passes};
 
     MKPERF_GROW(p->mark_sum, p->mark_room, p->mark_keys.count);
     struct mkperf_mark_sum *sum = &p->mark_sum[at];
-    sum->points += m->kind == MKPERF_MARK_POINT;
-    if (m->kind == MKPERF_MARK_BEGIN && sum->open++ == 0) {
-        sum->begin_ns = m->time_ns;
-    } else if (m->kind == MKPERF_MARK_END && sum->open > 0 && --sum->open == 0) {
-        uint64_t ns = m->time_ns > sum->begin_ns ? m->time_ns - sum->begin_ns : 0;
+    if (m->kind == MKPERF_MARK_POINT) {
+        sum->points += passes;
+    } else if (m->kind == MKPERF_MARK_BEGIN) {
+        mkperf_marks_begin(&p->phases, &phase, &begin);
+        sum->open += passes;
+    } else if (mkperf_marks_end(&p->phases, &phase, &begin) && begin.tag) {
+        uint64_t ns = m->time_ns > begin.time_ns ? m->time_ns - begin.time_ns : 0;
+        sum->open--;
         sum->phases++;
         sum->sum_ns += ns;
         sum->longest_ns = ns > sum->longest_ns ? ns : sum->longest_ns;
@@ -233,15 +238,19 @@ static void sum_mark(struct mkperf_profile *p, const struct mkperf_mark *m, uint
 static enum mkperf_status add_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
 {
     struct mkperf_profile *p = self;
-
-    uint32_t name = mkperf_places_text_number(&p->places, m->name);
-    sum_mark(p, m, name);
+    bool passes = report_filter_has_time(&p->filter, m->time_ns);
     struct mkperf_profile_mark kept = {.time_ns = m->time_ns,
                                        .pd = m->pd,
                                        .kind = m->kind,
                                        .id = m->id,
-                                       .name = name,
+                                       .name = mkperf_places_text_number(&p->places, m->name),
                                        .order = p->marks.count};
+
+    sum_mark(p, &kept, passes);
+    if (!passes) {
+        return MKPERF_OK;
+    }
+    p->nmarks_passed++;
     if (p->nmarks < MKPERF_PROFILE_MARKS) {
         p->mark[p->nmarks++] = kept;
     }
@@ -468,6 +477,7 @@ void mkperf_profile_free(struct mkperf_profile *p)
     mkperf_hash_free(&p->chains);
     free(p->weight);
     p->weight = NULL;
+    mkperf_marks_free(&p->phases);
     mkperf_hash_free(&p->mark_keys);
     free(p->mark_sum);
     p->mark_sum = NULL;

@@ -14,6 +14,7 @@
 #include "blocked.h"
 #include "cost.h"
 #include "filter.h"
+#include "model/marks.h"
 #include "places.h"
 #include "schedule.h"
 #include "utilisation.h"
@@ -58,10 +59,11 @@ struct mkperf_profile_mark { /* in the spool, too */
     uint64_t order;              /* of arrival */
 };
 
-/* Marks of one PD and name: points, and phases from the outermost begin to its end. */
+/* Marks of one PD and name: points, and phases (model/marks.h). Those that the filter leaves out do
+ * not count; a phase belongs to the time at which it began. */
 struct mkperf_mark_sum {
     uint64_t points, phases, sum_ns, longest_ns;
-    uint64_t open, begin_ns; /* phases that have no end yet; when the outermost began */
+    uint64_t open; /* phases that have no end */
 };
 
 enum { MKPERF_PROFILE_MARKS = 32 };
@@ -104,6 +106,8 @@ struct mkperf_profile {
     struct mkperf_hash mark_keys;    /* PD, name (a text of the places) */
     struct mkperf_mark_sum *mark_sum;
     uint32_t mark_room;
+    struct mkperf_marks phases;
+    uint64_t nmarks_passed;                                /* that the filter does not leave out */
     struct mkperf_profile_mark mark[MKPERF_PROFILE_MARKS]; /* the first ones */
     unsigned nmarks;
     struct mkperf_spool samples, losses, marks; /* of struct mkperf_profile_sample, mkperf_lost and

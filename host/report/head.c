@@ -163,7 +163,8 @@ static void print_marks(const struct mkperf_profile *p, unsigned most, FILE *out
     if (t->marks == 0 && t->marks_lost == 0) {
         return;
     }
-    fprintf(out, "# marks       %" PRIu64, t->marks);
+    uint64_t marks = p->filter.has_time ? p->nmarks_passed : t->marks;
+    fprintf(out, "# marks       %" PRIu64, marks);
     fprintf(out, t->marks_lost ? ", and %" PRIu64 " lost\n" : "\n", t->marks_lost);
     for (unsigned i = 0; i < p->nmarks && i < most; i++) {
         const struct mkperf_profile_mark *m = &p->mark[i];
@@ -173,8 +174,8 @@ static void print_marks(const struct mkperf_profile *p, unsigned most, FILE *out
                 mkperf_places_text(&p->places, m->name), m->id);
     }
     uint64_t listed = p->nmarks < most ? p->nmarks : most;
-    if (t->marks > listed) {
-        fprintf(out, "#             and %" PRIu64 " more%s\n", t->marks - listed,
+    if (marks > listed) {
+        fprintf(out, "#             and %" PRIu64 " more%s\n", marks - listed,
                 listed < p->nmarks ? " (--marks lists them)" : "");
     }
 }

@@ -4,10 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/xalloc.h"
 
 enum { ROUNDED_NS = 1000 }; /* times in tables are rounded to it */
 
@@ -77,22 +74,13 @@ static void on_call(void *self, uint32_t from, const struct mkperf_call *call, u
 
 static void add_phase(struct mkperf_path_choice *c, const struct mkperf_mark *m)
 {
-    unsigned i = c->nopen;
+    struct mkperf_phase phase = {.pd = m->pd, .id = m->id};
+    struct mkperf_phase_begin begin = {.time_ns = m->time_ns};
 
     if (m->kind == MKPERF_MARK_BEGIN) {
-        MKPERF_GROW(c->open, c->open_room, c->nopen + 1);
-        c->open[c->nopen++] = (struct mkperf_path_open){.pd = m->pd, .id = m->id, .ns = m->time_ns};
-    } else if (m->kind == MKPERF_MARK_END) {
-        while (i > 0 && (c->open[i - 1].pd != m->pd || c->open[i - 1].id != m->id)) {
-            i--;
-        }
-        if (i > 0) {
-            offer(c, m->pd, MKPERF_SCHED_NOBODY, c->open[i - 1].ns, m->time_ns);
-            c->nopen--;
-            for (; i <= c->nopen; i++) { /* the newest remains the last one */
-                c->open[i - 1] = c->open[i];
-            }
-        }
+        mkperf_marks_begin(&c->phases, &phase, &begin);
+    } else if (m->kind == MKPERF_MARK_END && mkperf_marks_end(&c->phases, &phase, &begin)) {
+        offer(c, m->pd, MKPERF_SCHED_NOBODY, begin.time_ns, m->time_ns);
     }
 }
 
@@ -181,6 +169,5 @@ void mkperf_path_choice_title(const struct mkperf_path_choice *c, char *text, si
 
 void mkperf_path_choice_free(struct mkperf_path_choice *c)
 {
-    free(c->open);
-    c->open = NULL;
+    mkperf_marks_free(&c->phases);
 }

@@ -9,13 +9,9 @@
 #define MKPERF_HOST_SCHED_PATH_CHOICE_H
 
 #include "analysis.h"
+#include "model/marks.h"
 
 enum mkperf_path_kind { MKPERF_PATH_CALL, MKPERF_PATH_MARKS, MKPERF_PATH_PHASE };
-
-struct mkperf_path_open { /* a phase that has begun */
-    uint32_t pd, id;
-    uint64_t ns;
-};
 
 struct mkperf_path_choice {
     struct mkperf_sink to;            /* the analysis; first: it relays */
@@ -26,8 +22,7 @@ struct mkperf_path_choice {
     uint64_t at_ns;
     bool marked; /* marks: the first was seen, */
     uint64_t mark_ns;
-    unsigned nopen, open_room;
-    struct mkperf_path_open *open;
+    struct mkperf_marks phases; /* those of the wanted name */
     /* The result: */
     uint64_t candidates;
     bool found;

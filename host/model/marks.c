@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pairs the marks of phases: see marks.h. */
+#include "marks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+/* A begin without an end, in the list of its phase, or an unused one in the list of those. */
+struct mkperf_begun {
+    struct mkperf_phase_begin begin;
+    uint32_t next; /* of the list: an index + 1; 0: the last one */
+};
+
+/* The list of a phase's begins. */
+static uint32_t *list_of(struct mkperf_marks *m, const struct mkperf_phase *phase)
+{
+    uint64_t key[2] = {phase->pd | (uint64_t)phase->id << 32, phase->name};
+    uint32_t number = mkperf_hash_number(&m->phases, key, 2);
+
+    MKPERF_GROW(m->last, m->last_room, m->phases.count);
+    return &m->last[number];
+}
+
+void mkperf_marks_begin(struct mkperf_marks *m, const struct mkperf_phase *phase,
+                        const struct mkperf_phase_begin *begin)
+{
+    uint32_t *list = list_of(m, phase);
+    uint32_t at = m->unused;
+
+    if (at != 0) {
+        m->unused = m->begun[at - 1].next;
+    } else {
+        MKPERF_GROW(m->begun, m->begun_room, m->nbegun + 1);
+        at = ++m->nbegun;
+    }
+    m->begun[at - 1] = (struct mkperf_begun){.begin = *begin, .next = *list};
+    *list = at;
+}
+
+bool mkperf_marks_end(struct mkperf_marks *m, const struct mkperf_phase *phase,
+                      struct mkperf_phase_begin *begin)
+{
+    uint32_t *list = list_of(m, phase);
+    uint32_t at = *list;
+
+    if (at == 0) {
+        return false;
+    }
+    *begin = m->begun[at - 1].begin;
+    *list = m->begun[at - 1].next;
+    m->begun[at - 1].next = m->unused;
+    m->unused = at;
+    return true;
+}
+
+void mkperf_marks_free(struct mkperf_marks *m)
+{
+    mkperf_hash_free(&m->phases);
+    free(m->last);
+    free(m->begun);
+    memset(m, 0, sizeof *m);
+}
