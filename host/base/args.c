@@ -221,6 +221,23 @@ static enum mkperf_status complain(const struct mkperf_command *c, int found, ch
                               mkperf_guess_text(&guess, near));
 }
 
+/* getopt takes the beginning of a name for the name. A user may mean the same option of another
+ * command by it: `latency --time 5` is not `--timeout 5`. */
+static enum mkperf_status check_whole(const struct mkperf_command *c, const struct mkperf_option *o,
+                                      char **argv, struct mkperf_error *e)
+{
+    const char *word = argv[optind - 1];
+
+    if (word == optarg) { /* the value is a word of its own */
+        word = argv[optind - 2];
+    }
+    size_t n = strcspn(word, "=");
+    return n == strlen("--") + strlen(o->name)
+               ? MKPERF_OK
+               : mkperf_usage_error(e, c->name, "no such option: %.*s; did you mean '--%s'?",
+                                    (int)n, word, o->name);
+}
+
 enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self, int argc,
                                      char **argv, struct mkperf_args *args, struct mkperf_error *e)
 {
@@ -239,7 +256,9 @@ enum mkperf_status mkperf_args_parse(const struct mkperf_command *c, void *self,
         if (found == '?' || found == ':') {
             return complain(c, found, argv, e);
         }
-        if (set(c, &t, self, found, argc, argv, e) != MKPERF_OK) {
+        if ((found >= FIRST &&
+             check_whole(c, t.from[number_of(&t, found)], argv, e) != MKPERF_OK) ||
+            set(c, &t, self, found, argc, argv, e) != MKPERF_OK) {
             return e->status;
         }
     }

@@ -165,12 +165,30 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* The beginning of a name is not the name: --time is another command's option. */
+static void whole_names(void **state)
+{
+    static const char *const words[][2] = {
+        {"--time", "5"}, {"--time=5", NULL}, {"--tim", "5"}, {"--timeou", "5"}};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        assert_int_equal(parse(&mkperf_latency_command, words[i][0], words[i][1]),
+                         MKPERF_ERR_USAGE);
+        assert_non_null(strstr(e.text, "no such option: --tim"));
+        assert_non_null(strstr(e.text, "did you mean '--timeout'?"));
+    }
+    assert_int_equal(parse(&mkperf_latency_command, "--timeout", "5"), MKPERF_OK);
+    assert_int_equal(parse(&mkperf_latency_command, "--timeout=5", NULL), MKPERF_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_option_is_taken),
         cmocka_unit_test(test_nothing_else_is_taken),
         cmocka_unit_test(test_tables_make_sense),
+        cmocka_unit_test(whole_names),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
