@@ -96,7 +96,10 @@ static bool is_dark(const char colour[8])
 
 static double share(const struct picture *p, uint32_t node, unsigned side)
 {
-    return mkperf_percent(p->tree->tree.node[node].total[side].period, p->all[side]);
+    const struct mkperf_tree *t = &p->tree->tree;
+    uint64_t other = t->other != NULL ? t->other[node] : 0;
+
+    return mkperf_percent(side == 0 ? t->node[node].total.period : other, p->all[side]);
 }
 
 /* Red for growth, blue for shrinkage; the square root makes small changes visible. */
@@ -119,13 +122,14 @@ static void put_tooltip(const struct picture *p, uint32_t node)
     const struct mkperf_tree_node *n = &p->tree->tree.node[node];
     struct stack_label label = stack_tree_label(p->tree, node);
     uint32_t file = p->tree->file[node];
+    struct mkperf_weight self = mkperf_tree_self(&p->tree->tree, node);
 
     mkperf_textout_puts(p->t, "<title>");
     mkperf_textout_xml(p->t, stack_tree_text(p->tree, label.name));
-    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total[0].period, share(p, node, 0));
-    if (n->self[0].period != 0) {
-        mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples",
-                              n->self[0].period, n->self[0].samples);
+    mkperf_textout_printf(p->t, "&#10;%" PRIu64 ", %.2f%%", n->total.period, share(p, node, 0));
+    if (self.period != 0) {
+        mkperf_textout_printf(p->t, ", itself %" PRIu64 " in %" PRIu64 " samples", self.period,
+                              self.samples);
     }
     if (p->x->base != NULL) {
         mkperf_textout_printf(p->t, "&#10;before %.2f%%, change %+.2f points", share(p, node, 1),
@@ -166,7 +170,7 @@ static void put_label(const struct picture *p, const char *name, double width)
 
 static void put_frame(struct picture *p, uint32_t node, uint64_t x, uint32_t depth)
 {
-    uint64_t period = p->tree->tree.node[node].total[0].period;
+    uint64_t period = p->tree->tree.node[node].total.period;
     struct stack_label label = stack_tree_label(p->tree, node);
     uint32_t row = p->x->upward ? p->rows - 1 - depth : depth;
     double at = MARGIN + (double)x * p->scale, width = (double)period * p->scale;
@@ -200,7 +204,7 @@ static void put_branch(struct picture *p, uint32_t node, uint64_t x, uint32_t de
 
     put_frame(p, node, x, depth);
     for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
-        uint64_t width = n[i].total[0].period;
+        uint64_t width = n[i].total.period;
         if ((double)width * p->scale >= NARROWEST) {
             put_branch(p, i, x, depth + 1);
         } else if (width > 0) {
@@ -217,7 +221,7 @@ static uint32_t rows_of(const struct picture *p, uint32_t node)
     uint32_t most = 0;
 
     for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
-        if ((double)n[i].total[0].period * p->scale >= NARROWEST) {
+        if ((double)n[i].total.period * p->scale >= NARROWEST) {
             uint32_t rows = rows_of(p, i);
             most = rows > most ? rows : most;
         }
@@ -232,7 +236,7 @@ static uint64_t gone(const struct mkperf_tree *t, uint32_t node)
     uint64_t sum = 0;
 
     for (uint32_t i = n[node].child; i != 0; i = n[i].next) {
-        sum += n[i].total[0].period == 0 ? n[i].total[1].period : gone(t, i);
+        sum += n[i].total.period != 0 ? gone(t, i) : t->other != NULL ? t->other[i] : 0;
     }
     return sum;
 }
@@ -383,7 +387,7 @@ static void put_head(const struct picture *p, const struct mkperf_profile *c, ui
 
 static void draw(struct picture *p, const struct mkperf_profile *c, uint32_t event)
 {
-    uint64_t all = p->tree->tree.node[0].total[0].period;
+    uint64_t all = p->tree->tree.node[0].total.period;
 
     p->scale = all != 0 ? (WIDTH - 2 * MARGIN) / (double)all : 0;
     p->rows = rows_of(p, 0);

@@ -36,7 +36,7 @@ static void put_line(const struct stack_tree *tree, uint32_t node, struct mkperf
         put_name(tree, path[n], t);
         mkperf_textout_put(t, n > 0 ? ";" : " ", 1);
     }
-    mkperf_textout_u64(t, tree->tree.node[node].self[0].period);
+    mkperf_textout_u64(t, mkperf_tree_self(&tree->tree, node).period);
     mkperf_textout_put(t, "\n", 1);
 }
 
@@ -54,7 +54,7 @@ enum mkperf_status mkperf_folded_write(const struct mkperf_export *x, struct mkp
     stack_tree_finish(&tree);
     for (uint32_t i = mkperf_tree_next(&tree.tree, 0); i != 0;
          i = mkperf_tree_next(&tree.tree, i)) {
-        if (tree.tree.node[i].self[0].period != 0) {
+        if (mkperf_tree_self(&tree.tree, i).period != 0) {
             put_line(&tree, i, t);
         }
     }

@@ -7,35 +7,72 @@
 #include "base/sort.h"
 #include "base/xalloc.h"
 
+enum { FIRST_SLOTS = 256 };
+
 void mkperf_tree_init(struct mkperf_tree *t)
 {
     *t = (struct mkperf_tree){.n = 1};
     MKPERF_GROW(t->node, t->room, 1);
-    mkperf_hash_number(&t->keys, (uint64_t[1]){0}, 1); /* the root's: numbers are those of nodes */
 }
 
 void mkperf_tree_free(struct mkperf_tree *t)
 {
-    mkperf_hash_free(&t->keys);
     free(t->node);
+    free(t->slot);
+    free(t->other);
     *t = (struct mkperf_tree){.n = 0};
+}
+
+/* Where the child of `parent` with this label is in the table, or has to be put. */
+static uint32_t *slot_of(const struct mkperf_tree *t, uint32_t parent, uint32_t label)
+{
+    uint64_t hash = ((uint64_t)parent << 32 | label) * UINT64_C(0xff51afd7ed558ccd);
+    uint32_t i = (uint32_t)((hash ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53) >> 32);
+
+    for (;; i++) {
+        uint32_t *slot = &t->slot[i & (t->nslots - 1)];
+        if (*slot == 0 || (t->node[*slot].parent == parent && t->node[*slot].label == label)) {
+            return slot;
+        }
+    }
+}
+
+static void grow_slots(struct mkperf_tree *t)
+{
+    free(t->slot);
+    t->nslots = (uint32_t)mkperf_room(t->nslots, FIRST_SLOTS); /* a power of two */
+    t->slot = mkperf_xcalloc(t->nslots, sizeof *t->slot);
+    for (uint32_t i = 1; i < t->n; i++) {
+        *slot_of(t, t->node[i].parent, t->node[i].label) = i;
+    }
 }
 
 uint32_t mkperf_tree_child(struct mkperf_tree *t, uint32_t parent, uint32_t label)
 {
-    uint64_t key[2] = {parent, label};
-    uint32_t number = mkperf_hash_number(&t->keys, key, 2);
-
-    if (number == t->n) {
-        MKPERF_GROW(t->node, t->room, (size_t)number + 1);
-        t->node[t->n++] = (struct mkperf_tree_node){.parent = parent, .label = label};
+    if ((uint64_t)t->n * 4 >= (uint64_t)t->nslots * 3) {
+        grow_slots(t);
     }
-    return number;
+    uint32_t *slot = slot_of(t, parent, label);
+
+    if (*slot == 0) {
+        if (t->n == t->room) { /* memory behind the last node is not touched */
+            t->room = (uint32_t)mkperf_room(t->room, (size_t)t->n + 1);
+            t->node = mkperf_xrealloc(t->node, t->room, sizeof *t->node);
+        }
+        t->node[t->n] = (struct mkperf_tree_node){.parent = parent, .label = label};
+        *slot = t->n++;
+    }
+    return *slot;
 }
 
 void mkperf_tree_add(struct mkperf_tree *t, uint32_t node, unsigned side, struct mkperf_weight w)
 {
-    mkperf_weight_add(&t->node[node].self[side], &w);
+    if (side == 0) {
+        mkperf_weight_add(&t->node[node].total, &w);
+        return;
+    }
+    MKPERF_GROW(t->other, t->other_room, t->n);
+    t->other[node] += w.period;
 }
 
 struct order {
@@ -66,13 +103,16 @@ void mkperf_tree_finish(struct mkperf_tree *t,
     struct order o = {.tree = t, .compare = compare, .context = context};
     uint32_t *order = mkperf_xcalloc(t->n, sizeof *order);
 
+    if (t->other != NULL) {
+        MKPERF_GROW(t->other, t->other_room, t->n);
+    }
     for (uint32_t i = t->n; i-- > 0;) { /* children have larger numbers than parents */
-        struct mkperf_tree_node *n = &t->node[i], *parent = &t->node[n->parent];
-        for (unsigned side = 0; side < 2; side++) {
-            mkperf_weight_add(&n->total[side], &n->self[side]);
-            if (i > 0) {
-                mkperf_weight_add(&parent->total[side], &n->total[side]);
-            }
+        struct mkperf_tree_node *n = &t->node[i];
+        if (i > 0) {
+            mkperf_weight_add(&t->node[n->parent].total, &n->total);
+        }
+        if (i > 0 && t->other != NULL) {
+            t->other[n->parent] += t->other[i];
         }
         order[i] = i;
     }
@@ -83,6 +123,17 @@ void mkperf_tree_finish(struct mkperf_tree *t,
         t->node[n->parent].child = order[i];
     }
     free(order);
+}
+
+struct mkperf_weight mkperf_tree_self(const struct mkperf_tree *t, uint32_t node)
+{
+    struct mkperf_weight self = t->node[node].total;
+
+    for (uint32_t i = t->node[node].child; i != 0; i = t->node[i].next) {
+        self.period -= t->node[i].total.period;
+        self.samples -= t->node[i].total.samples;
+    }
+    return self;
 }
 
 uint32_t mkperf_tree_next(const struct mkperf_tree *t, uint32_t node)

@@ -36,7 +36,7 @@ static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_
                      const void *context)
 {
     const struct hierarchy *h = context;
-    uint64_t x = a->total[0].period, y = b->total[0].period;
+    uint64_t x = a->total.period, y = b->total.period;
 
     if (by_time(h, a)) {
         return 0; /* as they were added */
@@ -65,14 +65,14 @@ static void print_below(struct hierarchy *h, uint32_t parent, int depth)
     bool colour = h->options->colour;
 
     for (uint32_t i = n[parent].child; i != 0; i = n[i].next) {
-        double share = mkperf_percent(n[i].total[0].period, h->whole);
+        double share = mkperf_percent(n[i].total.period, h->whole);
         if (share < h->options->limit) {
             h->omitted++;
             continue;
         }
         fprintf(h->out, "%s%9.2f%%%s  %7" PRIu64 "  %15" PRIu64 "  %*s%s\n",
                 mkperf_colour_begin(colour, share), share, mkperf_colour_end(colour, share),
-                n[i].total[0].samples, n[i].total[0].period, 2 * depth, "",
+                n[i].total.samples, n[i].total.period, 2 * depth, "",
                 mkperf_hash_text(&h->texts, n[i].label));
         print_below(h, i, depth + 1);
     }

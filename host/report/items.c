@@ -77,7 +77,7 @@ static const char *open_item(struct report_items *l, size_t at)
     parent.tree = parent.tree != NULL ? parent.tree : tree_of(l, &parent);
     l->item[at] = parent;
     const struct mkperf_tree_node *node = parent.tree->node;
-    for (uint32_t i = node[parent.node].child; i != 0 && (double)node[i].total[0].period >= least;
+    for (uint32_t i = node[parent.node].child; i != 0 && (double)node[i].total.period >= least;
          i = node[i].next) {
         make_room(l, at + 1 + n, 1);
         l->item[at + 1 + n++] =

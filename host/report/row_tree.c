@@ -59,7 +59,7 @@ static int by_period(const struct mkperf_tree_node *a, const struct mkperf_tree_
                      const void *context)
 {
     const struct mkperf_frames *f = context;
-    uint64_t x = a->total[0].period, y = b->total[0].period;
+    uint64_t x = a->total.period, y = b->total.period;
 
     if (x != y) {
         return x > y ? -1 : 1;
@@ -89,7 +89,7 @@ void report_tree_text(const struct mkperf_tree *t, const struct mkperf_frames *f
 
     bool inferred = pd != NULL && mkperf_places_inferred(&f->profile->places, event);
 
-    snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s%s", mkperf_percent(at->total[0].period, whole),
+    snprintf(text, n, "%.2f%%-- %s%s%s%s%s%s%s", mkperf_percent(at->total.period, whole),
              fn.kernel ? "[k] " : "", mkperf_frames_text(f, fn.name), fn.line ? " " : "",
              fn.line ? mkperf_frames_text(f, fn.line) : "", pd ? " in " : "", pd ? pd : "",
              inferred ? " (inferred)" : "");
@@ -109,7 +109,7 @@ struct printer {
 /* Children are in the order of periods: behind one that is not shown, none is. */
 static bool shown(const struct printer *p, uint32_t node)
 {
-    return (double)p->tree->node[node].total[0].period >= p->least;
+    return (double)p->tree->node[node].total.period >= p->least;
 }
 
 static void print_children(struct printer *p, uint32_t node, uint32_t pd)
