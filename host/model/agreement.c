@@ -195,7 +195,8 @@ static enum mkperf_status on_sample(void *self, const struct mkperf_sample *s,
 
         c->last = s->time_ns > c->last ? s->time_ns : c->last;
         if (c->running != NONE) {
-            struct cell *cell = &a->cell[cell_of(a, s->core, s->pd)];
+            uint32_t number = cell_of(a, s->core, s->pd); /* which may move the cells */
+            struct cell *cell = &a->cell[number];
             double weight = (double)s->period;
 
             cell->samples++;
