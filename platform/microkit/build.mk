@@ -44,6 +44,11 @@ $(call image,$(NET)/loader.img,$(NET)/net.system,$(DEMO),$(NET_PDS))
 target: $(NET)/loader.img
 endif
 
+# Prints the command that boots IMAGE (mkperf.mk).
+.PHONY: microkit-qemu
+microkit-qemu: $(if $(BOARD_FIRMWARE),$(B)/firmware.bin)
+	$(Q)$(need_qemu) echo '$(call boot,$(IMAGE))'
+
 # mkperf's two PDs alone, for another system (mkperf.mk).
 .PHONY: microkit-pds
 microkit-pds: $(B)/demo/mkperf_profiler.elf $(B)/demo/mkperf_client.elf

@@ -83,7 +83,7 @@ check-sel4: host target $(B)/echo-load $(B)/loader.img $(SEL4_TEST)/wildfp/loade
 	CALLERS_QEMU='$(call boot,$(SEL4_TEST)/callers/loader.img)' \
 	STOPPED_DIR=$(SEL4_TEST)/stopped \
 	STOPPED_QEMU='$(call boot,$(SEL4_TEST)/stopped/loader.img)' \
-	FIRST_BOARD=$(MICROKIT_BOARD_DIR) FIRST_QEMU='$(call boot,build/loader.img)' \
+	FIRST_BOARD=$(MICROKIT_BOARD_DIR) FIRST_QEMU=$(MICROKIT_QEMU) \
 	SCHED_DIR=$(SEL4_TEST)/sched \
 	BUDGET_DIR=$(SEL4_TEST)/budget \
 	BUDGET_QEMU='$(call boot,$(SEL4_TEST)/budget/loader.img)' \

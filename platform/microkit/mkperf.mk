@@ -14,6 +14,8 @@
 # describes do not change. MKPERF_PDS are mkperf's two ELFs, built by mkperf's own make.
 # Their names begin with mkperf_, so that a system may have a client.elf of its own.
 #
+# MICROKIT_QEMU=<qemu-system-aarch64>, if set: for a board that only it has, such as imx8mm_evk.
+#
 # MKPERF_LDFLAGS, before the SDK's linker script, gives the note of -Wl,--build-id a place in the text: the script has
 # none, and the note would lie over the first page of the program.
 #
@@ -29,10 +31,14 @@ MKPERF_SEARCH_PATH := $(MKPERF_STAMPED) $(BUILD_DIR)/mkperf
 MKPERF_LDFLAGS := -T $(MKPERF_DIR)/platform/microkit/build-id.ld
 MKPERF_MAKE = $(MAKE) -C $(MKPERF_DIR) BUILD_DIR=$(MKPERF_BUILD)/build \
     MICROKIT_SDK=$(abspath $(MICROKIT_SDK)) MICROKIT_BOARD=$(MICROKIT_BOARD) \
-    MICROKIT_CONFIG=$(MICROKIT_CONFIG) $(if $(MICROKIT_KERNEL),MICROKIT_KERNEL=$(abspath $(MICROKIT_KERNEL)))
+    MICROKIT_CONFIG=$(MICROKIT_CONFIG) $(if $(MICROKIT_KERNEL),MICROKIT_KERNEL=$(abspath $(MICROKIT_KERNEL))) \
+    $(if $(MICROKIT_QEMU),MICROKIT_QEMU=$(MICROKIT_QEMU))
 MKPERF ?= $(if $(wildcard $(MKPERF_DIR)/host/main.c),$(MKPERF_BUILD)/build/mkperf,mkperf)
 mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
     --kernel $(or $(MICROKIT_KERNEL),$(MICROKIT_SDK)/board/$(MICROKIT_BOARD)/$(MICROKIT_CONFIG)/elf/sel4.elf)
+
+# $(call mkperf_qemu,IMAGE) boots IMAGE in QEMU, if QEMU has the board; the serial port is left to the caller.
+mkperf_qemu = $$($(MKPERF_MAKE) --no-print-directory -s microkit-qemu IMAGE=$(abspath $(1)))
 
 .PHONY: mkperf-pds
 mkperf-pds:

@@ -10,7 +10,7 @@
 #
 # What a Microkit SDK gives, it gives, too: BOARD_DIR with include/microkit.h, lib/libmicrokit.a and
 # lib/microkit.ld, which PDs are compiled and linked with (they have $(MKPERF_PLATFORM) as order-only
-# prerequisite), and MICROKIT_TOOL. QEMU is the command that boots an image whose name follows.
+# prerequisite), and MICROKIT_TOOL. $(call mkperf_qemu,IMAGE) boots an image.
 
 MKPERF_DIR := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 include $(MKPERF_DIR)/platform/pocket/qemu.mk
@@ -27,6 +27,8 @@ MICROKIT_TOOL := POCKET_PACK=$(MKPERF_BUILD)/build/pocket-pack POCKET_KERNEL=$(P
     $(MKPERF_DIR)/platform/pocket/tool
 mkperf_stamp = $(MKPERF) stamp -q $(1) --elf-path $(BUILD_DIR)/mkperf:$(2) -o $(MKPERF_STAMPED)/mkperf_client.elf \
     --kernel $(POCKET_KERNEL)
+
+mkperf_qemu = $(QEMU) $(1)
 
 .PHONY: mkperf-pds
 mkperf-pds:

@@ -3,7 +3,7 @@
 # docs/first-system.md, as it stands: its files are written, its commands run, in the built-in
 # platform, and the functions that it names are in the profile. What the first command would build of
 # mkperf is there already. Environment: B and MKPERF; for a Microkit SDK its board's directory in FIRST_BOARD and the
-# command that boots build/loader.img in FIRST_QEMU.
+# QEMU that has the board in FIRST_QEMU.
 set -u
 NAME=${NAME:-first-system}
 B=$(realpath "$B")
@@ -23,12 +23,11 @@ extract() { # the files, and commands1, commands2
         /^<!-- commands -->/ { out = dir "/commands" ++n; next }
         out != "" && /^```/ { if (inside) out = ""; inside = !inside; next }
         inside { print > out }' "$page"
-    if [ -n "${FIRST_QEMU:-}" ]; then # SDK/board/BOARD/CONFIG
+    if [ -n "${FIRST_BOARD:-}" ]; then # SDK/board/BOARD/CONFIG
         board=$(dirname "$FIRST_BOARD")
         sed -n 's/^    \(make .*MICROKIT_SDK=.*\)/\1/p' "$page" |
-            sed "s|/path/to/sdk|${board%/board/*}|; s|\(MICROKIT_BOARD\)=[^ ]*|\1=${board##*/}|; s|\(MICROKIT_CONFIG\)=.*|\1=${FIRST_BOARD##*/}|" \
+            sed "s|/path/to/sdk|${board%/board/*}|; s|\(MICROKIT_BOARD\)=[^ ]*|\1=${board##*/}|; s|\(MICROKIT_CONFIG\)=[^ ]*|\1=${FIRST_BOARD##*/} MICROKIT_QEMU=$FIRST_QEMU|" \
                 >"$D/commands1"
-        echo "$FIRST_QEMU -serial unix:build/line,server=on,wait=on </dev/null >qemu.log 2>&1 &" >>"$D/commands1"
         more=$(sed -n 's|^`build:build/mkperf:/path/to/sdk/board/[^/]*/[^/]*/\([a-z]*\)`.*|\1|p' "$page")
         [ -n "$more" ] && sed -i "s|--elf-path build:build/mkperf|&:$FIRST_BOARD/$more|" "$D/commands2"
     fi
@@ -69,12 +68,12 @@ order() {
 }
 check "its functions are in the order that the page shows" order
 # Not pocket's kernel: mkperf's parts are behind a link here, into which no search goes.
-[ -z "${FIRST_QEMU:-}" ] || check "each ELF is found" named
+[ -z "${FIRST_BOARD:-}" ] || check "each ELF is found" named
 # mkperf's programs have names of their own: a user's client.elf is in the image. (Later SDKs compress images.)
 own_client() {
     mv codec.c client.c && echo 'const char mine[] __attribute__((used)) = "the client.elf of the user";' >>client.c &&
         sed -i 's/codec[.]elf/client.elf/' first.system && sed -i 's/^\(PROGRAMS := .*\)codec/\1client/' Makefile &&
         make MKPERF_SOURCES="$sources" && grep -q "the client.elf of the user" build/loader.img
 }
-[ -n "${FIRST_QEMU:-}" ] || check "a program called client.elf stays the user's" own_client
+[ -n "${FIRST_BOARD:-}" ] || check "a program called client.elf stays the user's" own_client
 check "the page for a browser" grep -q 'id="profile-data"' profile.html
