@@ -38,8 +38,9 @@ samples() {
             "$D/$1.jsonl" >"$D/$1"
 }
 
-# Each core's functions have their shares of that core's samples, within four standard errors; each core has
-# about as many samples as the rate says; none is lost.
+# Each core's functions have their shares of that core's samples, within six standard errors (48 comparisons: by
+# chance one run in 10 million fails). Each core has about as many samples a second of the target's time as the rate
+# says: when a session ends is a matter of the host's time. No sample is lost.
 shares() {
     samples "$1" || return 1
     grep -q ' 0 lost' "$D/$1.log" || { cat "$D/$1.log"; return 1; }
@@ -51,12 +52,14 @@ shares() {
         END {
             for (c = 0; c < cores; c++) {
                 line = "core " c ": " core[c] + 0 " samples"
-                if (core[c] < 0.9 * rate || core[c] > 1.2 * rate || n[c] < 100) bad = 1
+                wanted = rate * (last - first) / 1e9
+                line = line sprintf(" of %d,", wanted)
+                if (core[c] < 0.9 * wanted || core[c] > 1.2 * wanted || n[c] < 100) bad = 1
                 for (p = 10; p <= 40; p += 10) {
                     s = p / 100
                     off = hit[c, p] - s * n[c]
                     if (off < 0) off = -off
-                    if (off > 4 * sqrt(s * (1 - s) * n[c])) bad = 1
+                    if (off > 6 * sqrt(s * (1 - s) * n[c])) bad = 1
                     line = line sprintf(" %d%% %.1f", p, 100 * hit[c, p] / (n[c] ? n[c] : 1))
                 }
                 print line
@@ -65,9 +68,9 @@ shares() {
         }' "$D/$1"
 }
 check "known shares on each core, none lost: 1000 samples/s and core" shares slow 1000
-check "known shares on each core, none lost: 10000 samples/s and core" shares fast 2000
+check "known shares on each core, none lost: 10000 samples/s and core" shares fast 10000
 
-check "known shares on each core, none lost: 50000 samples/s and core" shares fastest 5000
+check "known shares on each core, none lost: 50000 samples/s and core" shares fastest 50000
 
 # Calls from core 0 to core 1, whose parts are in two rings: the target's own latencies, and those that the host
 # computes from the events of another session of the same length. A call is the service's 200,000 instructions, which

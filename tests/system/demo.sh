@@ -76,7 +76,7 @@ shares() {
             exit bad
         }' "$1"
 }
-check "known shares within four standard errors" shares "$D/chains" 4 # by chance, one run in 5000 fails
+check "known shares within six standard errors" shares "$D/chains" 6 # by chance, one run in 100 million fails
 
 # An event that counts once an instruction: QEMU needs help to notice its overflows in time.
 instructions() {
@@ -86,9 +86,9 @@ instructions() {
         return 1
     }
     ! grep 'QEMU counts' "$D/instructions.log" || return 1 # of several cores alone
-    chains "$D/instructions.data" >"$D/instructions" && shares "$D/instructions" 4
+    chains "$D/instructions.data" >"$D/instructions" && shares "$D/instructions" 6
 }
-check "known shares of instructions within four standard errors" instructions
+check "known shares of instructions within six standard errors" instructions
 
 # Every user sample of the known functions has the whole chain of the source.
 complete() {

@@ -30,14 +30,14 @@ all_fault() {
     cat "$D/said"
     awk '{ exit !($3 > 10 && $5 >= 50 * $3 && ($5 == $7 || $5 + $3 == $7) && $9 == 0 && $11 == 0) }' "$D/said"
 }
-# Three parts of the work in one function, one in the other: within five standard errors.
+# Three parts of the work in one function, one in the other: within six standard errors (one run in 500 million).
 right_shares() {
     "$MKPERF" script -i "$1" -F comm,sym | tr '\n' ' ' | sed 's/steady/\nsteady/g; s/attacker/\nattacker/g' | awk '
         $1 == "steady" && /three_parts/ { three++ } $1 == "steady" && /one_part/ { one++ }
         END {
             n = three + one; p = three / n; e = (p - 0.75) / sqrt(0.75 * 0.25 / n)
             printf "%d samples, %.4f of them in three_parts: %.1f standard errors off\n", n, p, e
-            exit !(n > 4000 && e > -5 && e < 5)
+            exit !(n > 4000 && e > -6 && e < 6)
         }'
 }
 beside() {

@@ -91,6 +91,6 @@ inferred_callers() {
             all = large + small
             e = all > 0 ? (large / all - 0.75) / sqrt(0.75 * 0.25 / all) : 99
             printf " %d wrong, %d not marked as inferred; for large %.1f standard errors from 3/4\n", wrong, unmarked, e
-            exit bad || wrong != 0 || unmarked != 0 || e > 4 || e < -4
+            exit bad || wrong != 0 || unmarked != 0 || e > 6 || e < -6
         }' "$D/called.tsv"
 }

@@ -25,7 +25,7 @@ right() {
     phases || return 1
     awk '{ count[$1]++ }
         END { for (i = 0; i < 10; i++) { d = count[i] - NR / 10; x += d * d / (NR / 10) }
-              print "chi-square", x, "with", NR, "samples; 27.9 is one in a thousand"; exit x >= 27.9 }' "$D/phases"
+              print "chi-square", x, "with", NR, "samples; 50 is one in 10 million"; exit x >= 50 }' "$D/phases"
 }
 # Samples in the same phase as the one before: one in ten if the loop is sampled evenly. In step all of them
 # are, except where the client's own cycles for a batch come between (once in a hundred samples). Those shift

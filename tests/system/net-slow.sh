@@ -75,6 +75,6 @@ for ms in ${DELAYS:-300}; do
     beside "64 connections that replay a handshake" "$tool" slots "$fast" 64 "$D/replay"
     beside "64 connections that send garbage" "$tool" slots "$fast" 64 "$D/garbage"
     beside "200 connections a second that are closed at once" "$tool" crowd "$fast" 200 1 /dev/null
-    beside "1000 connections a second with a hello" "$tool" crowd "$fast" 1000 64 "$D/hello"
+    beside "250 connections a second with a hello" "$tool" crowd "$fast" 250 64 "$D/hello"
     beside "a flood of SYNs" "$tool" syns "$frames_from" "$frames_to" 250
 done

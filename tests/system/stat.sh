@@ -103,7 +103,7 @@ forms() {
 check "intervals, repeats, chosen PDs, estimates" forms
 
 # Shares of three PDs among themselves, which the demo fixes except for the second that a window of nine
-# cuts in two: an estimate is within four standard errors, and that ninth, of the exact count. The standard
+# cuts in two: an estimate is within six standard errors, and that ninth, of the exact count. The standard
 # error is that of the expected count, not of the measured one.
 estimate() {
     on "$demo" '$MKPERF stat -t $T -e cycles -x , --per-pd --duration 9 -o $D/a.csv \
@@ -117,7 +117,7 @@ estimate() {
         END {
             for (pd in got) {
                 want = exact[pd] / all_exact * all
-                far = 4 * error[pd] * sqrt(want / got[pd]) + want / 9
+                far = 6 * error[pd] * sqrt(want / got[pd]) + want / 9
                 print pd, got[pd], "expected", want, "standard error", error[pd]
                 if (got[pd] > want + far || got[pd] < want - far) bad = 1
             }

@@ -61,7 +61,7 @@ checked_shared() {
 
 # By PD, against the hook's profile of the same system. The demo works in the first third of a second, so
 # that idle's share depends on when a recording began: shares are of the time that is not idle. A PD's share
-# may differ by 4.5 standard errors (by chance, one in 20,000 for any of seven PDs).
+# may differ by six standard errors (by chance, one in 70 million for any of seven PDs).
 as_the_hook() {
     record "$B/stock" stock hook -e cycles --duration 3 || return 1
     "$MKPERF" diff "$D/hook.data" "$D/demo.data" >"$D/diff" || return 1
@@ -74,7 +74,7 @@ as_the_hook() {
                 x = a[i] / sa; y = b[i] / sb; p = (a[i] + b[i]) / (sa + sb)
                 z = p > 0 && p < 1 ? (x - y) / sqrt(p * (1 - p) * (1 / na + 1 / nb)) : 0
                 printf "%s %.1f %.1f: %.1f standard errors\n", pd[i], 100 * x, 100 * y, z
-                bad = bad || z > 4.5 || z < -4.5
+                bad = bad || z > 6 || z < -6
             }
             print int(na), int(nb), "samples"
             exit bad || n < 5 || na < 100 || nb < 100
