@@ -90,11 +90,12 @@ proxy() {
     proxy_pid=$pid
 }
 
-# record PORT ARGUMENTS...; with RUN="start LOG" before it in the background
+# record PORT ARGUMENTS...; with RUN="start LOG" before it in the background. Not compressed: tests see in the file's
+# size, and in its text, how much was recorded.
 record() {
     at=$1
     shift
-    ${RUN:-} "$MKPERF" record -t "tcp:127.0.0.1:$at" -e cycles --system "$net/net.system" \
+    ${RUN:-} "$MKPERF" record -t "tcp:127.0.0.1:$at" -e cycles --no-compress --system "$net/net.system" \
         --elf-path "$elfs" --kernel "$kernel" $key_option "$@"
 }
 

@@ -42,11 +42,14 @@ sweep() {
     proxy $plan pass
     RUN="start $D/sweep.log" record "$proxy" -F 4000 -o "$D/sweep.data"
     wait_for 120 all_cut || { tail -n 3 "$D/sweep.log" "$D/proxy.log"; return 1; }
-    sleep 0.5
+    wait_for 60 connected || { tail -n 3 "$D/sweep.log" "$D/proxy.log"; return 1; }
     kill -INT $pid
     wait $pid || { tail "$D/sweep.log"; return 1; }
     kill "$proxy_pid"
     balanced "$D/sweep.log"
+}
+connected() { # again: nothing has broken since
+    tail -n 1 "$D/sweep.log" | grep 'connected again\|samples arrive again'
 }
 all_cut() {
     [ "$(grep -c ' cut, ' "$D/proxy.log")" -eq 52 ]

@@ -22,9 +22,7 @@ vanish() {
     for i in 1 2 3; do
         start "$D/hello.$i" "$tool" send "$port" "$D/hello" 600
     done
-    sleep 6
-    say --watch --timeout 0.3 -c status >"$D/full" 2>&1 && { echo "a fifth host got in"; return 1; }
-    grep 'as many hosts are connected' "$D/full" || return 1
+    wait_for 60 full || { echo "a fifth host got in"; cat "$D/full"; return 1; }
     for patience in 25 50 100; do # in the target's seconds, which may be longer than real ones
         "$tool" monitor "$D/monitor" "set_link n0 off" >/dev/null
         sleep $patience
@@ -32,11 +30,13 @@ vanish() {
         wait_for 10 say --watch --timeout 1 -c status && break
     done
     say --watch -c status >"$D/after" || return 1
-    wait_for 30 grep 'samples arrive again' "$D/vanish.log" || { cat "$D/vanish.log"; return 1; }
-    sleep 1
+    wait_for 120 grep 'samples arrive again' "$D/vanish.log" || { cat "$D/vanish.log"; return 1; }
     kill -INT "$recorder"
     wait "$recorder" || { cat "$D/vanish.log"; return 1; }
     balanced "$D/vanish.log"
+}
+full() { # hosts have all places
+    ! say --watch --timeout 1 -c status >"$D/full" 2>&1 && grep 'as many hosts are connected' "$D/full"
 }
 (
     D=$D/vanish
@@ -68,7 +68,7 @@ watchers() {
     wait_for 60 grep stalled "$D/proxy.log" || return 1
     wait_for 120 written "$D/control.data.partial" 16000000 || return 1
     kill -USR1 "$proxy_pid"
-    sleep 1
+    wait_for 120 written "$D/slow.data.partial" $(($(stat -c %s "$D/slow.data.partial") + 100000)) || return 1
     kill -INT $watcher $slow
     wait $watcher && wait $slow || { cat "$D/watch.log" "$D/slow.log"; return 1; }
     kill -INT $controller
@@ -105,8 +105,9 @@ slow() {
     RUN="start $D/marks.log" record "$port" --watch --timeout 300 -o "$D/marks.data"
     watcher=$pid
     wait_for 200 four_marks || { echo "no marks"; return 1; }
+    before=$(stat -c %s "$D/stalled.data.partial")
     kill -USR1 "$proxy_pid"
-    sleep 1
+    wait_for 120 written "$D/stalled.data.partial" $((before + 100000)) || return 1
     kill -INT $controller
     wait $controller || { cat "$D/stalled.log"; return 1; }
     kill -INT $watcher
@@ -136,17 +137,26 @@ check "the other programs are as quick as ever in this time" unstalled
 changes() {
     RUN="start $D/changes.log" record "$port" --watch -o "$D/changes.data"
     watcher=$pid
-    sleep 0.5
-    say -c "events cycles,freq=2000; start" >"$D/commands" && sleep 1 &&
-        say -c "events instructions,period=500000; stop; start" >>"$D/commands" && sleep 1 &&
+    wait_for 60 watched || return 1
+    say -c "events cycles,freq=2000; start" >"$D/commands" && wait_for 60 more_of changes 20000 &&
+        say -c "events instructions,period=500000; stop; start" >>"$D/commands" && wait_for 60 more_of changes 40000 &&
         say -c "stop" >>"$D/commands" || { cat "$D/commands"; return 1; }
-    sleep 0.5
+    wait_for 60 settled changes
     kill -INT $watcher
     wait $watcher || { cat "$D/changes.log"; return 1; }
     cat "$D/changes.log"
     perf_quiet script -i "$D/changes.data" -F event,ip >"$D/changes.script"
     sed -n 's/^ *\([a-z]*\): *$/\1/p' "$D/changes.script" | sort | uniq -c | tee "$D/events"
     grep -q ' cycles' "$D/events" && grep -q ' instructions' "$D/events"
+}
+watched() { # two hosts watch: the recorder, and this one
+    say --watch -c status | grep '2 watch'
+}
+more_of() { # NAME BYTES: the recording has more than that
+    written "$D/$1.data.partial" "$2"
+}
+settled() { # NAME: the recording has not grown for as long as a wait takes
+    [ "$(stat -c %s "$D/$1.data.partial")" = "${size:-}" ] || { size=$(stat -c %s "$D/$1.data.partial"); return 1; }
 }
 check "events that change while it runs are in the recording" changes
 no_hosts
