@@ -13,7 +13,6 @@
 #include "profile/filter.h"
 #include "report/latency_table.h"
 #include "report/path_table.h"
-#include "sched/path_choice.h"
 
 enum { OPT_PATH = 256, OPT_AT };
 enum { MAX_INTERVAL_MS = 3600000 };

@@ -4,7 +4,7 @@
  *
  * Owns: `sched` of the JSON text, its columns, and the answers about a stretch of time. A list has the
  * intervals of one PD in one state on one core, in the order of time. A PD's intervals follow each other
- * without a hole, as those of a timeline (sched/timeline.h), so that the page finds the same critical paths.
+ * without a hole, as those of a timeline (sched/critical_path.h), so that the page finds the same critical paths.
  *
  *   sched: events, lost (counts), from, to (ns since `from`: when they began and ended), cut (live: events before
  *          sched.from are not in the page any more), kinds (names of w_kind), cores (numbers of those with

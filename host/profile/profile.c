@@ -15,11 +15,9 @@ static enum mkperf_status add_run(void *self, const struct mkperf_core_interval 
 static enum mkperf_status keep_sample(void *self, const struct mkperf_sample *s,
                                       struct mkperf_error *e);
 
-static enum mkperf_status begin_sched(struct mkperf_profile *p,
-                                      const struct mkperf_session *session, struct mkperf_error *e)
+static enum mkperf_status begin_sched(struct mkperf_profile *p, struct mkperf_error *e)
 {
     p->sched = mkperf_analysis_new();
-    p->sched->order.cores = session->cores;
     if (p->off_cpu && p->made) {
         p->blocked = (struct mkperf_blocked_source){
             .add = keep_sample, .self = p, .failed = &p->sched_failed};
@@ -74,7 +72,7 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *of, str
     }
     p->nevents = session.nevents;
     p->first_ns = UINT64_MAX;
-    if (session.sched && p->sched == NULL && begin_sched(p, &session, e) != MKPERF_OK) {
+    if (session.sched && p->sched == NULL && begin_sched(p, e) != MKPERF_OK) {
         return e->status;
     }
     if (p->times &&

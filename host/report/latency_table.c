@@ -240,9 +240,9 @@ static void print_missing(const struct mkperf_analysis *a, FILE *out)
     }
     mkperf_figures_print(MKPERF_FIGURE_HEAD, MKPERF_SECTION_SECOND, MKPERF_SECTION_THIRD,
                          &a->totals, out);
-    if (a->order.late != 0) {
+    if (a->late_events != 0) {
         fprintf(out, "# disorder    %" PRIu64 " events of a core came too late to be in order\n",
-                a->order.late);
+                a->late_events);
     }
     if (a->calls_void != 0 || a->calls_open != 0) {
         fprintf(out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the analysis as a sink, its memory and its results' order; see analysis.h. */
+/* The analysis as a sink. Owns: its memory, its listeners, and the order of its results; see analysis.h. */
 #include <stdlib.h>
 
 #include "analysis_internal.h"
@@ -13,33 +13,6 @@ const char *const mkperf_pd_state_names[MKPERF_PD_STATES] = {
     [MKPERF_PD_STOPPED] = "stopped",
 };
 
-void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns)
-{
-    unsigned i = 0;
-
-    if (ns == 0) {
-        return;
-    }
-    while (i < b->n && b->by[i].pd != pd) {
-        i++;
-    }
-    if (i == b->n) {
-        MKPERF_GROW(b->by, b->room, b->n + 1);
-        b->by[b->n++] = (struct mkperf_by){.pd = pd};
-    }
-    b->by[i].ns += ns;
-}
-
-const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b)
-{
-    const struct mkperf_by *most = NULL;
-
-    for (unsigned i = 0; i < b->n; i++) {
-        most = most == NULL || b->by[i].ns > most->ns ? &b->by[i] : most;
-    }
-    return most;
-}
-
 const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd)
 {
     return pd < a->npds && a->pd[pd].name != NULL ? a->pd[pd].name : "?";
@@ -47,10 +20,7 @@ const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd)
 
 struct mkperf_analysis *mkperf_analysis_new(void)
 {
-    struct mkperf_analysis *a = mkperf_xcalloc(1, sizeof *a);
-
-    mkperf_order_init(&a->order, 1, sched_machine, a);
-    return a;
+    return mkperf_xcalloc(1, sizeof(struct mkperf_analysis));
 }
 
 void mkperf_analysis_free(struct mkperf_analysis *a)
@@ -74,7 +44,6 @@ void mkperf_analysis_free(struct mkperf_analysis *a)
     for (unsigned i = 0; i < a->nwakes; i++) {
         mkperf_log_free(&a->wake[i].delay);
     }
-    mkperf_order_free(&a->order);
     free(a->pd);
     free(a->core);
     free(a->edge);
@@ -107,11 +76,6 @@ void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd)
     }
 }
 
-void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event)
-{
-    mkperf_order_add(&a->order, event);
-}
-
 static int compare_edges(const void *pa, const void *pb)
 {
     const struct mkperf_call_edge *a = pa, *b = pb;
@@ -135,7 +99,6 @@ static int compare_inversions(const void *pa, const void *pb)
 
 void mkperf_analysis_end(struct mkperf_analysis *a)
 {
-    mkperf_order_end(&a->order);
     for (uint32_t core = 0; core < a->ncores; core++) {
         sched_inversions_end(a, core, a->last_ns);
         if (a->core[core].seen) {
@@ -164,7 +127,6 @@ static enum mkperf_status on_begin(void *self, const struct mkperf_session *sess
     a->session.platform = a->session.cpu = a->session.command = NULL;
     a->session.kernel_elf = a->session.kernel_unnamed = NULL;
     a->session.image = a->session.unverified = a->session.pd_names = NULL;
-    a->order.cores = session->cores;
     return MKPERF_OK;
 }
 

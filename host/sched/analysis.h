@@ -1,38 +1,57 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What scheduling events say: where the time of PDs and of calls between them went.
+ * The analysis of scheduling events: where PDs, cores, and calls between PDs spent their time.
  *
- * Owns: a state machine for each PD, the call that it serves, sums, histograms and the worst of each.
- * A sink for decoders; used by `mkperf latency`, by exports and by reports. Memory does not grow with
- * the stream, but with PDs, edges and interrupts.
+ * Owns: the state of each PD and of each core, the call that each PD serves, and the results: sums, histograms and the
+ * longest of each kind. It is a sink for decoders. `mkperf latency`, `mkperf top`, exports and reports use it. Memory
+ * grows with the numbers of PDs, pairs of callers and callees, and interrupts; it does not grow with the stream.
  *
- * Each nanosecond of a PD is in one of its sums, and each of a call in one of its parts. What is not
- * known (before a PD's first event, and in gaps) is in `unknown`, and in no statistic; a call that a
- * gap cut is void.
+ * Concept: a PD is in one state at a time. An event ends an interval of one state and begins the next one.
+ *
+ *          ┌───────────────────── is preempted ──────────────────────┐
+ *          ▼                                                         │
+ *        READY ──────────────── its core runs it ─────────────► RUNNING
+ *          ▲                                                         │
+ *          ├──── reply ───────────────────── CALLING   ◄── calls ────┤
+ *          ├──── message, notification ───── WAITING   ◄── waits ────┤
+ *          ├──── its budget is refilled ──── THROTTLED ◄── budget ───┤
+ *          └──── is resumed ──────────────── STOPPED   ◄── faults ───┘
+ *
+ *        any state ──── events are missing (a gap) ────► UNKNOWN ──── its next event ────► the state after it
+ *
+ * Invariants
+ *  1. Events are in the order of time: model/merge.h merges cores. An event that is earlier than the one before it gets
+ *     the time of that one and is counted in late_events.
+ *  2. Each nanosecond from first_ns to last_ns is in one sum of each PD (`in`), and in busy, idle or unknown of each core.
+ *  3. The parts of a call add up to its `wall`.
+ *  4. A PD has at most one call of its own, and serves at most one call: the one that it took last.
+ *  5. Unknown time is in no statistic. A call with an unknown part is counted in calls_void and in no sum.
+ *
+ * Example: `client` calls `server` at 1.0 ms. The core of `server` runs another PD until 1.2 ms and `server` until 3.0 ms,
+ * when it replies. The edge client -> server gets a call with wall 2.0 ms = wait 0.2 ms + own 1.8 ms.
  */
 #ifndef MKPERF_HOST_SCHED_ANALYSIS_H
 #define MKPERF_HOST_SCHED_ANALYSIS_H
 
-#include "event_order.h"
 #include "log_histogram.h"
 #include "model/model.h"
 
 enum mkperf_pd_state {
     MKPERF_PD_UNKNOWN,
     MKPERF_PD_RUNNING,
-    MKPERF_PD_READY,     /* but another one runs on its core */
-    MKPERF_PD_CALLING,   /* waits for the reply to its call */
-    MKPERF_PD_WAITING,   /* for a message or a notification */
+    MKPERF_PD_READY,     /* its core runs another PD */
+    MKPERF_PD_CALLING,   /* it waits for the reply to its call */
+    MKPERF_PD_WAITING,   /* it waits for a message or a notification */
     MKPERF_PD_THROTTLED, /* its budget is used up */
-    MKPERF_PD_STOPPED,   /* faulted or suspended */
+    MKPERF_PD_STOPPED,   /* it faulted or is suspended */
     MKPERF_PD_STATES,
 };
-/* "unknown", "running", ... */
+/* The names of the states: "unknown", "running" and so on. */
 extern const char *const mkperf_pd_state_names[MKPERF_PD_STATES];
 
-/* Time because of another PD. */
+/* Time for which another PD was the reason. */
 struct mkperf_by {
-    uint32_t pd; /* MKPERF_SCHED_NOBODY: not known */
+    uint32_t pd; /* MKPERF_SCHED_NOBODY: it is not known */
     uint64_t ns;
 };
 struct mkperf_bys {
@@ -40,45 +59,52 @@ struct mkperf_bys {
     struct mkperf_by *by;
 };
 
-/* What a call was made of. The sum is `wall`. */
+/* The parts of a call, in ns. They add up to `wall`. */
 struct mkperf_call_parts {
     uint64_t wall;
-    uint64_t wait;      /* until the callee ran with it */
+    uint64_t wait;      /* before the callee ran with it */
     uint64_t own;       /* the callee ran */
-    uint64_t nested;    /* the callee's own calls */
-    uint64_t preempted; /* the callee was ready, others ran */
-    uint64_t budget;    /* the callee's budget was used up */
-    uint64_t other;     /* it waited for something else before it replied, or was stopped */
+    uint64_t nested;    /* the callee waited for calls of its own */
+    uint64_t preempted; /* the callee was ready, and its core ran another PD */
+    uint64_t budget;    /* the budget of the callee was used up */
+    uint64_t other;     /* the callee waited for something else, or was stopped */
 };
 
+/* All calls of one caller to one callee. */
 struct mkperf_call_edge {
     uint32_t from, to;
     struct mkperf_call_parts sum, worst;
-    uint64_t worst_at; /* the call's end */
+    uint64_t worst_at; /* when the longest call ended */
     struct mkperf_bys nested_by, preempted_by;
     struct mkperf_log_histogram wall;
 };
 
-/* From a notification or interrupt, at which a PD was waiting, until it runs. */
+/* Delays from notifications, or interrupts, to a waiting PD until this PD runs. */
 struct mkperf_wakeup {
     enum mkperf_sched_kind kind; /* MKPERF_SCHED_NOTIFY or _IRQ */
-    uint32_t from;               /* of a notification; NOBODY: not known */
+    uint32_t from;               /* the PD that notifies; NOBODY: an interrupt, or not known */
     uint32_t to, irq;
-    uint64_t busy; /* that came while it was not waiting */
+    uint64_t busy; /* times that the PD was not waiting; they have no delay */
     uint64_t worst_at;
     struct mkperf_log_histogram delay;
 };
 
-/* high waited for `holder` (to serve its call, or to answer its notification by another one) while
- * runner, of a lower priority than high, ran. */
+/*
+ * A priority inversion: `high` waited for `holder` while `runner` ran, which has a lower priority than `high`. The holder
+ * served a call of `high`, or had been notified by `high` and answered with a notification.
+ */
 struct mkperf_inversion {
     uint32_t high, holder, runner;
-    uint64_t count, total, worst, worst_from; /* ns; when the longest began */
+    uint64_t count;
+    uint64_t total, worst; /* ns */
+    uint64_t worst_from;   /* when the longest one began */
 };
 
+/* The call of a PD that has not ended. */
 struct mkperf_call {
-    bool active, taken;
-    uint32_t to; /* NOBODY: it waits, and which callee it waits for is not known yet */
+    bool active;
+    bool taken;  /* the callee runs, or ran, with it */
+    uint32_t to; /* NOBODY: the caller is in a queue, and the callee is not known yet */
     uint64_t start;
     struct mkperf_call_parts parts;
     struct mkperf_bys nested_by, preempted_by;
@@ -86,7 +112,7 @@ struct mkperf_call {
 
 enum { MKPERF_READY_KEPT = 32, MKPERF_READY_SLICES = 65536 };
 
-/* A part of the time for which a PD is ready: another one ran. */
+/* A part of the time for which a PD was ready, during which its core ran one other PD. */
 struct mkperf_ready_slice {
     uint32_t by, core;
     uint64_t from, to;
@@ -98,29 +124,26 @@ struct mkperf_sched_pd {
     struct mkperf_scheduling scheduling;
     enum mkperf_pd_state state;
     uint64_t since;
-    uint32_t core; /* that it runs or waits on */
+    uint32_t core; /* on which it ran last, or will run */
     bool has_core;
-    uint64_t in[MKPERF_PD_STATES]; /* ns */
-    uint64_t consumed; /* ns of its budget: by itself, and by passive PDs for its calls */
-    /* Since it became ready; not counted before it runs, because a refill of its budget says that it
-     * was throttled all the time. Beyond MKPERF_READY_SLICES they are counted as ready. */
+    uint64_t in[MKPERF_PD_STATES]; /* ns in each state */
+    uint64_t consumed;             /* ns of its budget: it ran, or passive PDs ran for its calls */
+    /* Slices since the PD became ready. They are counted when it runs, because a refill of its budget would show that
+     * it was throttled all the time. When there are MKPERF_READY_SLICES, they are counted as ready. */
     struct mkperf_ready_slice *slice;
     uint32_t slices, slice_room;
     struct mkperf_bys ready_by, blocked_on;
-    uint64_t runs, preemptions, exhausted; /* times */
-    struct mkperf_call call;               /* its own, if active */
-    uint32_t serving;                      /* whose call; NOBODY: none */
-    uint32_t asked_by;                     /* that notified it last; NOBODY: none */
-    uint64_t asked_at;
-    bool woken; /* by wake, and has not run since */
-    unsigned wake;
+    uint64_t runs, preemptions, exhausted; /* counts; exhausted: of its budget */
+    struct mkperf_call call;               /* its own call, if active */
+    uint32_t serving;                      /* the PD that called it; NOBODY: it serves no call */
+    uint32_t asked_by;                     /* the PD that notified it last; NOBODY: none did */
+    uint64_t asked_at;                     /* when that PD notified it */
+    bool woken;    /* a notification or interrupt made it ready, and it has not run since */
+    unsigned wake; /* index of that one in the analysis's `wake` */
     uint64_t woken_at;
-    struct { /* the last times that it was ready and another ran */
-        uint32_t by;
-        uint64_t from, to;
-    } ready[MKPERF_READY_KEPT];
-    unsigned readies;
-    bool inverted; /* since inverted_at, for the sake of inverted_high */
+    struct mkperf_ready_slice ready[MKPERF_READY_KEPT]; /* a ring of the last counted slices */
+    unsigned readies; /* slices that were ever put into the ring */
+    bool inverted; /* an inversion lasts: inverted_high has waited for this PD since inverted_at */
     uint32_t inverted_high;
     uint64_t inverted_at;
 };
@@ -132,15 +155,17 @@ struct mkperf_sched_core {
     uint64_t busy, idle, unknown; /* ns */
 };
 
-/* An interval of a PD in one state. by: the PD that ran, or that it waited for; NOBODY.
- * serving: the PD that it served a call of; NOBODY. */
+/*
+ * An interval of a PD in one state. `by` is the PD that ran instead, or for which it waited; `serving` is the PD of which
+ * it served a call. Both are NOBODY if there is none.
+ */
 struct mkperf_interval {
     uint32_t pd, by, core, serving;
     enum mkperf_pd_state state;
     uint64_t from, to; /* ns */
 };
 
-/* What a core did: pd, which may be the idle thread, ran; NOBODY: not known. */
+/* An interval in which a core ran one PD, or the idle thread. NOBODY: it is not known what ran. */
 struct mkperf_core_interval {
     uint32_t pd, core;
     uint64_t from, to; /* ns */
@@ -150,23 +175,25 @@ struct mkperf_core_interval {
 struct mkperf_woken {
     uint64_t time;
     enum mkperf_sched_kind kind; /* CALL, REPLY, NOTIFY, IRQ, FAULT or WAKE */
-    uint32_t from; /* the PD that sent it; NOBODY: an interrupt, the kernel, not known */
+    uint32_t
+        from; /* the PD that sent it; NOBODY: an interrupt or the kernel did, or it is not known */
     uint32_t to, irq;
 };
 
-/* Gets what the analysis finds, as soon as it is known; functions may be NULL. Intervals and whole calls come
- * in the order of their ends. */
+/*
+ * A listener gets each finding as soon as it is known. Functions may be NULL. Intervals and whole calls are reported in the
+ * order of their ends. The intervals of a core follow each other without a hole.
+ */
 struct mkperf_analysis_listener {
     void (*interval)(void *self, const struct mkperf_interval *i);
     void (*call)(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end);
     void (*woken)(void *self, const struct mkperf_woken *w);
-    void (*core)(void *self, const struct mkperf_core_interval *i); /* without a hole */
+    void (*core)(void *self, const struct mkperf_core_interval *i);
     void *self;
 };
 enum { MKPERF_ANALYSIS_LISTENERS = 3 };
 
 struct mkperf_analysis {
-    struct mkperf_order order;
     bool began;
     uint64_t first_ns, last_ns;
     uint32_t npds, pd_room;
@@ -180,29 +207,31 @@ struct mkperf_analysis {
     unsigned ninversions, inversion_room;
     struct mkperf_inversion *inversion;
     uint64_t events, gaps, gap_ns, switches;
-    uint64_t calls_void; /* cut by a gap, or of which the beginning is not known */
-    uint64_t calls_open; /* without a reply at the end */
+    uint64_t late_events; /* events that were earlier than the one before them */
+    uint64_t calls_void;  /* calls that a gap cut, or that began before the first event */
+    uint64_t calls_open;  /* calls without a reply at the end */
     struct mkperf_analysis_listener listener[MKPERF_ANALYSIS_LISTENERS];
     unsigned nlisteners;
-    struct mkperf_session session; /* numbers and flags; its strings are not kept */
-    struct mkperf_totals totals;   /* of the input, after the end; interactions NULL */
+    struct mkperf_session session; /* its strings are NULL */
+    struct mkperf_totals totals;   /* of the input, once it has ended; interactions is NULL */
 };
 
 struct mkperf_analysis *mkperf_analysis_new(void);
 void mkperf_analysis_free(struct mkperf_analysis *a);
 struct mkperf_sink mkperf_analysis_sink(struct mkperf_analysis *a);
-/* Before the first event, MKPERF_ANALYSIS_LISTENERS times at most. */
+/* Called before the first event, at most MKPERF_ANALYSIS_LISTENERS times. */
 void mkperf_analysis_listen(struct mkperf_analysis *a, struct mkperf_analysis_listener l);
-/* The same without a sink, for a caller that has events in any order of cores. */
+/* For callers that are sinks themselves: a PD of the session, and an event. Events of unknown PDs are ignored. */
 void mkperf_analysis_pd(struct mkperf_analysis *a, const struct mkperf_pd *pd);
 void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event);
-/* The stream has ended: what lasts until now is counted, and edges are sorted: most time first. */
+/* The stream has ended: counts intervals that last until now, and sorts the results, most time first. */
 void mkperf_analysis_end(struct mkperf_analysis *a);
 
-/* A PD's name; "?" if it is not known. */
+/* The name of a PD; "?" if it is not known. */
 const char *mkperf_analysis_name(const struct mkperf_analysis *a, uint32_t pd);
+/* Adds ns to the time of a PD. */
 void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns);
-/* Of most time. NULL: there is none. */
+/* The PD of most time; NULL: there is none. */
 const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the analysis of scheduling events share. */
+/* Functions that the files of the analysis of scheduling events (analysis.h) share: call_parts.c, machine.c, analysis.c. */
 #ifndef MKPERF_HOST_SCHED_ANALYSIS_INTERNAL_H
 #define MKPERF_HOST_SCHED_ANALYSIS_INTERNAL_H
 
 #include "analysis.h"
 
-/* Calls the function `what` of each listener that has it. */
+/* Calls the function `what` of each listener that has this function. */
 #define SCHED_REPORT(a, what, ...)                                           \
     do {                                                                     \
         for (unsigned k_ = 0; k_ < (a)->nlisteners; k_++) {                  \
@@ -15,33 +15,34 @@
         }                                                                    \
     } while (0)
 
-/* machine.c: one event, in the order of time. */
-void sched_machine(void *self, const struct mkperf_sched *event);
-/* Counts a PD's time until now. */
-void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now);
-/* Counts a core's time until now. */
-void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now);
-/* What a PD was ready is counted as that. */
-void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd);
-
-/* call_edges.c */
+/* call_parts.c: the call of PD `from` begins. `to` is MKPERF_SCHED_NOBODY if its callee is not known yet. */
 void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint64_t now);
-/* Time of a PD in `state` is time of the call that it serves. */
+/* Adds time of a PD in `state` to the parts of the call that the PD serves. */
 void sched_call_charge(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
                        uint32_t by, uint64_t ns);
-/* The callee runs with the call. */
+/* The callee begins to run for the call of PD `from`: the wait of that call ends. */
 void sched_call_taken(struct mkperf_analysis *a, uint32_t from, uint64_t now);
-/* A reply by `callee`; both were charged. */
+/* PD `callee` replies to the call of PD `from`. The time of both was counted until now. */
 void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, uint64_t now);
+/* A part of the call of PD `from` is not known: the call is counted as void, and in no sum. */
 void sched_call_void(struct mkperf_analysis *a, uint32_t from);
 
-/* inversions.c. All inversions on a core end with its runner; others may begin. */
+/* All inversions on a core end when its running PD changes. */
 void sched_inversions_end(struct mkperf_analysis *a, uint32_t core, uint64_t now);
+/* Inversions on a core begin if a PD that is ready there serves a caller of a higher priority. */
 void sched_inversions_begin(struct mkperf_analysis *a, uint32_t core, uint64_t now);
-/* `from` had waited for `callee` since `since` without its being known. */
+/* Counts inversions of the past: only now it is known that `from` waited for `callee` since `since`. */
 void sched_inversions_past(struct mkperf_analysis *a, uint32_t from, uint32_t callee,
                            uint64_t since, uint64_t now);
 
+/* machine.c: counts the time of a PD until now. */
+void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now);
+/* Counts the time of a core until now. */
+void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now);
+/* Counts the kept slices of a PD as time for which it was ready. */
+void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd);
+
+/* Whether this number is a PD, not the idle thread and not MKPERF_SCHED_NOBODY. */
 static inline bool sched_is_pd(const struct mkperf_analysis *a, uint32_t pd)
 {
     return pd < a->npds && !a->pd[pd].idle;

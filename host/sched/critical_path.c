@@ -1,21 +1,302 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see critical_path.h. */
+/* The critical path: the choice of a time, the timeline of it, and the walk; see critical_path.h. */
 #include "critical_path.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
+
+enum { ROUNDED_NS = 1000 }; /* tables show times rounded to this, which the user may copy */
+
+static bool copy_name(char out[MKPERF_MODEL_NAME], const char *text, size_t n)
+{
+    if (n == 0 || n >= MKPERF_MODEL_NAME) {
+        return false;
+    }
+    memcpy(out, text, n);
+    out[n] = '\0';
+    return true;
+}
+
+enum mkperf_status mkperf_path_choice_parse(struct mkperf_path_choice *c, const char *text,
+                                            struct mkperf_error *e)
+{
+    const char *dots = text != NULL ? strstr(text, "..") : NULL;
+    const char *colon = text != NULL ? strchr(text, ':') : NULL;
+    bool valid = true;
+
+    if (text == NULL) {
+        c->kind = MKPERF_PATH_CALL;
+    } else if (dots != NULL) {
+        c->kind = MKPERF_PATH_MARKS;
+        valid = copy_name(c->first, text, (size_t)(dots - text)) &&
+                copy_name(c->second, dots + 2, strlen(dots + 2));
+    } else if (colon != NULL) {
+        c->kind = MKPERF_PATH_CALL;
+        valid = copy_name(c->first, text, (size_t)(colon - text)) &&
+                copy_name(c->second, colon + 1, strlen(colon + 1));
+    } else {
+        c->kind = MKPERF_PATH_PHASE;
+        valid = copy_name(c->first, text, strlen(text));
+    }
+    return valid ? MKPERF_OK
+                 : mkperf_error_set(e, MKPERF_ERR_USAGE,
+                                    "--critical-path: '%s' is neither FROM:TO (PDs) nor "
+                                    "MARK..MARK nor the name of a phase",
+                                    text);
+}
+
+static void offer(struct mkperf_path_choice *c, uint32_t pd, uint32_t caller, uint64_t from,
+                  uint64_t to)
+{
+    bool fits = !c->has_at || (from <= c->at_ns + ROUNDED_NS && c->at_ns <= to + ROUNDED_NS);
+
+    c->candidates++;
+    if (to > from && fits && (!c->found || to - from > c->to_ns - c->from_ns)) {
+        c->found = true;
+        c->pd = pd;
+        c->caller = caller;
+        c->from_ns = from;
+        c->to_ns = to;
+    }
+}
+
+static void on_call(void *self, uint32_t from, const struct mkperf_call *call, uint64_t end)
+{
+    struct mkperf_path_choice *c = self;
+
+    if (c->first[0] == '\0' ||
+        (strcmp(mkperf_analysis_name(c->analysis, from), c->first) == 0 &&
+         strcmp(mkperf_analysis_name(c->analysis, call->to), c->second) == 0)) {
+        offer(c, call->to, from, call->start, end);
+    }
+}
+
+static void add_phase(struct mkperf_path_choice *c, const struct mkperf_mark *m)
+{
+    struct mkperf_phase phase = {.pd = m->pd, .id = m->id};
+    struct mkperf_phase_begin begin = {.time_ns = m->time_ns};
+
+    if (m->kind == MKPERF_MARK_BEGIN) {
+        mkperf_marks_begin(&c->phases, &phase, &begin);
+    } else if (m->kind == MKPERF_MARK_END && mkperf_marks_end(&c->phases, &phase, &begin)) {
+        offer(c, m->pd, MKPERF_SCHED_NOBODY, begin.time_ns, m->time_ns);
+    }
+}
+
+static enum mkperf_status on_mark(void *self, const struct mkperf_mark *m, struct mkperf_error *e)
+{
+    struct mkperf_path_choice *c = self;
+
+    if (c->kind == MKPERF_PATH_PHASE && strcmp(m->name, c->first) == 0) {
+        add_phase(c, m);
+    } else if (c->kind == MKPERF_PATH_MARKS && c->marked && strcmp(m->name, c->second) == 0 &&
+               m->time_ns > c->mark_ns) {
+        offer(c, m->pd, MKPERF_SCHED_NOBODY, c->mark_ns, m->time_ns);
+        c->marked = false;
+    }
+    if (c->kind == MKPERF_PATH_MARKS && strcmp(m->name, c->first) == 0) {
+        c->marked = true;
+        c->mark_ns = m->time_ns;
+    }
+    return mkperf_sink_mark(&c->to, m, e);
+}
+
+struct mkperf_sink mkperf_path_choice_sink(struct mkperf_path_choice *c)
+{
+    static const struct mkperf_sink_ops ops = {
+        .name = "critical path",
+        .reads = true,
+        .relays = true,
+        .mark = on_mark,
+    };
+
+    c->to = mkperf_analysis_sink(c->analysis);
+    if (c->kind == MKPERF_PATH_CALL) {
+        mkperf_analysis_listen(c->analysis,
+                               (struct mkperf_analysis_listener){.call = on_call, .self = c});
+    }
+    return (struct mkperf_sink){.ops = &ops, .self = c, .leaves_only = true};
+}
+
+enum mkperf_status mkperf_path_choice_check(const struct mkperf_path_choice *c,
+                                            struct mkperf_error *e)
+{
+    const struct mkperf_analysis *a = c->analysis;
+    char what[160];
+
+    if (c->found) {
+        return MKPERF_OK;
+    }
+    for (unsigned i = 0; c->kind == MKPERF_PATH_CALL && c->first[0] != '\0' && i < 2; i++) {
+        const char *name = i == 0 ? c->first : c->second;
+        uint32_t pd = 0;
+
+        while (pd < a->npds && strcmp(mkperf_analysis_name(a, pd), name) != 0) {
+            pd++;
+        }
+        if (pd == a->npds) {
+            return mkperf_error_set(e, MKPERF_ERR_USAGE, "--critical-path: no PD '%s' is recorded",
+                                    name);
+        }
+    }
+    if (c->kind == MKPERF_PATH_CALL) {
+        snprintf(what, sizeof what,
+                 c->first[0] != '\0' ? "no whole call %s -> %s" : "no whole call", c->first,
+                 c->second);
+    } else if (c->kind == MKPERF_PATH_MARKS) {
+        snprintf(what, sizeof what, "no mark '%s' with a later mark '%s'", c->first, c->second);
+    } else {
+        snprintf(what, sizeof what, "no whole phase '%s'", c->first);
+    }
+    return mkperf_error_set(e, MKPERF_ERR_INPUT, "--critical-path: %s is recorded%s", what,
+                            c->candidates > 0 ? " at that time" : "");
+}
+
+void mkperf_path_choice_title(const struct mkperf_path_choice *c, char *text, size_t n)
+{
+    const char *which = c->has_at ? "the one at that time" : "the longest";
+
+    if (c->kind == MKPERF_PATH_CALL) {
+        snprintf(text, n, "%s of %" PRIu64 " calls%s, %s -> %s", which, c->candidates,
+                 c->first[0] == '\0' ? " of all" : "", mkperf_analysis_name(c->analysis, c->caller),
+                 mkperf_analysis_name(c->analysis, c->pd));
+    } else {
+        snprintf(text, n, "%s of %" PRIu64 " times %s%s%s", which, c->candidates, c->first,
+                 c->second[0] != '\0' ? " .. " : "", c->second);
+    }
+}
+
+void mkperf_path_choice_free(struct mkperf_path_choice *c)
+{
+    mkperf_marks_free(&c->phases);
+}
+
+static bool continues(const struct mkperf_interval *last, const struct mkperf_interval *i)
+{
+    return last->to == i->from && last->state == i->state && last->by == i->by &&
+           last->serving == i->serving && last->core == i->core;
+}
+
+static void add_interval(void *self, const struct mkperf_interval *i)
+{
+    struct mkperf_timeline *t = self;
+
+    if (i->to <= t->from_ns || i->from >= t->to_ns) {
+        return;
+    }
+    MKPERF_GROW(t->lane, t->pd_room, (size_t)i->pd + 1);
+    t->npds = i->pd >= t->npds ? i->pd + 1 : t->npds;
+    struct mkperf_lane *lane = &t->lane[i->pd];
+    if (lane->n > 0 && continues(&lane->interval[lane->n - 1], i)) {
+        lane->interval[lane->n - 1].to = i->to;
+        return;
+    }
+    MKPERF_GROW(lane->interval, lane->room, lane->n + 1);
+    lane->interval[lane->n++] = *i;
+}
+
+static void add_arrow(void *self, const struct mkperf_woken *w)
+{
+    struct mkperf_timeline *t = self;
+
+    if (w->time >= t->from_ns && w->time <= t->to_ns) {
+        MKPERF_GROW(t->arrow, t->arrow_room, t->narrows + 1);
+        t->arrow[t->narrows++] = *w;
+    }
+}
+
+void mkperf_timeline_attach(struct mkperf_timeline *t, struct mkperf_analysis *a, uint64_t from_ns,
+                            uint64_t to_ns)
+{
+    *t = (struct mkperf_timeline){.from_ns = from_ns, .to_ns = to_ns};
+    mkperf_analysis_listen(a, (struct mkperf_analysis_listener){
+                                  .interval = add_interval, .woken = add_arrow, .self = t});
+}
+
+void mkperf_timeline_free(struct mkperf_timeline *t)
+{
+    for (uint32_t i = 0; i < t->npds; i++) {
+        free(t->lane[i].interval);
+    }
+    free(t->lane);
+    free(t->arrow);
+    *t = (struct mkperf_timeline){.npds = 0};
+}
+
+/* The first interval that ends after ns. */
+static size_t first_after(const struct mkperf_lane *lane, uint64_t ns)
+{
+    size_t low = 0, high = lane->n;
+
+    while (low < high) {
+        size_t at = low + (high - low) / 2;
+
+        if (lane->interval[at].to > ns) {
+            high = at;
+        } else {
+            low = at + 1;
+        }
+    }
+    return low;
+}
+
+size_t mkperf_timeline_intervals(const struct mkperf_timeline *t, uint32_t pd, uint64_t from,
+                                 uint64_t to, const struct mkperf_interval **first)
+{
+    size_t begin, end;
+
+    *first = NULL;
+    if (pd >= t->npds || to <= from) {
+        return 0;
+    }
+    begin = first_after(&t->lane[pd], from);
+    end = first_after(&t->lane[pd],
+                      to - 1); /* it contains the last ns of the time, or is behind it */
+    end += end < t->lane[pd].n && t->lane[pd].interval[end].from < to;
+    *first = t->lane[pd].interval + begin;
+    return end > begin ? end - begin : 0;
+}
+
+/* The first arrow at or after ns. */
+static size_t arrow_at(const struct mkperf_timeline *t, uint64_t ns)
+{
+    size_t low = 0, high = t->narrows;
+
+    while (low < high) {
+        size_t at = low + (high - low) / 2;
+
+        if (t->arrow[at].time >= ns) {
+            high = at;
+        } else {
+            low = at + 1;
+        }
+    }
+    return low;
+}
+
+size_t mkperf_timeline_arrows(const struct mkperf_timeline *t, uint64_t from, uint64_t to,
+                              const struct mkperf_woken **first)
+{
+    size_t begin = arrow_at(t, from), end = arrow_at(t, to);
+
+    *first = t->arrow + begin;
+    return end > begin ? end - begin : 0;
+}
 
 struct walk {
     struct mkperf_path *path;
     const struct mkperf_timeline *t;
     uint32_t pd;
     uint64_t now;
-    unsigned jumps; /* since time went back */
+    unsigned jumps; /* from PD to PD without a step back in time; bounded by the number of PDs */
 };
 
-/* Adds a step before those that are there (they are turned round at the end). */
-static void add(struct walk *w, struct mkperf_interval what)
+/* Puts a step before those that were found. The array is reversed until the end of the walk. */
+static void prepend_step(struct walk *w, struct mkperf_interval what)
 {
     struct mkperf_path *path = w->path;
 
@@ -33,7 +314,7 @@ static void add(struct walk *w, struct mkperf_interval what)
     path->step[path->n++] = (struct mkperf_path_step){.what = what};
 }
 
-/* What made w->pd ready at w->now; NULL: not known. */
+/* The event that made w->pd ready at w->now; NULL: it is not known. */
 static const struct mkperf_woken *wake_of(const struct walk *w)
 {
     const struct mkperf_woken *arrow, *found = NULL;
@@ -45,15 +326,15 @@ static const struct mkperf_woken *wake_of(const struct walk *w)
     return found;
 }
 
-/* Or maybe: before its first event. */
-static bool blocked(enum mkperf_pd_state state)
+/* Whether a PD in this state may have waited. Its state is unknown before its first event. */
+static bool may_be_blocked(enum mkperf_pd_state state)
 {
     return state == MKPERF_PD_CALLING || state == MKPERF_PD_WAITING || state == MKPERF_PD_STOPPED ||
            state == MKPERF_PD_UNKNOWN;
 }
 
 /* The interval in which w->pd was just before w->now. */
-static struct mkperf_interval before(const struct walk *w)
+static struct mkperf_interval interval_before(const struct walk *w)
 {
     const struct mkperf_interval *i;
     size_t n = mkperf_timeline_intervals(w->t, w->pd, w->now - 1, w->now, &i);
@@ -67,10 +348,10 @@ static struct mkperf_interval before(const struct walk *w)
     return n > 0 && i->from < w->now ? *i : unknown;
 }
 
-static void step(struct walk *w)
+static void walk_step(struct walk *w)
 {
-    struct mkperf_interval i = before(w);
-    const struct mkperf_woken *wake = blocked(i.state) && i.to == w->now ? wake_of(w) : NULL;
+    struct mkperf_interval i = interval_before(w);
+    const struct mkperf_woken *wake = may_be_blocked(i.state) && i.to == w->now ? wake_of(w) : NULL;
     bool by_pd = wake != NULL && wake->from < w->t->npds && wake->from != w->pd &&
                  w->t->lane[wake->from].n > 0;
 
@@ -84,7 +365,7 @@ static void step(struct walk *w)
     }
     i.from = i.from > w->path->from ? i.from : w->path->from;
     i.to = w->now;
-    add(w, i);
+    prepend_step(w, i);
     if (wake != NULL && wake->kind == MKPERF_SCHED_IRQ) {
         w->path->step[w->path->n - 1].irq_known = true;
         w->path->step[w->path->n - 1].irq = wake->irq;
@@ -100,7 +381,7 @@ void mkperf_path_find(struct mkperf_path *path, const struct mkperf_timeline *t,
 
     *path = (struct mkperf_path){.from = from, .to = to};
     while (w.now > from) {
-        step(&w);
+        walk_step(&w);
     }
     for (size_t i = 0; i < path->n / 2; i++) {
         struct mkperf_path_step swap = path->step[i];

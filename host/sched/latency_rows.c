@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see latency_rows.h. */
+/* Latencies as rows, see latency_rows.h. */
 #include "latency_rows.h"
 
 #include <stdio.h>
@@ -18,9 +18,9 @@ const char *const mkperf_latency_kind_names[MKPERF_LATENCY_KINDS] = {
 };
 static const unsigned per_mille[MKPERF_QUANTILES] = {500, 900, 990, 999};
 
-static struct mkperf_latency_row *append(struct mkperf_latency_rows *rows,
-                                         enum mkperf_latency_kind kind, const char *from,
-                                         const char *to, uint32_t irq)
+static struct mkperf_latency_row *append_row(struct mkperf_latency_rows *rows,
+                                             enum mkperf_latency_kind kind, const char *from,
+                                             const char *to, uint32_t irq)
 {
     MKPERF_GROW(rows->row, rows->room, rows->n + 1);
     struct mkperf_latency_row *row = &rows->row[rows->n++];
@@ -42,7 +42,7 @@ struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
             return row;
         }
     }
-    return append(rows, kind, from, to, irq);
+    return append_row(rows, kind, from, to, irq);
 }
 
 void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64_t thread,
@@ -54,7 +54,8 @@ void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64
     snprintf(run->pd, sizeof run->pd, "%s", pd);
 }
 
-static void fill(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h, uint64_t at)
+static void fill_times(struct mkperf_latency_row *row, const struct mkperf_log_histogram *h,
+                       uint64_t at)
 {
     row->count = h->count;
     row->total = h->total;
@@ -70,10 +71,10 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
     *rows = (struct mkperf_latency_rows){.seconds = (double)(a->last_ns - a->first_ns) / NS_PER_S};
     for (unsigned i = 0; i < a->nedges; i++) {
         const struct mkperf_call_edge *e = &a->edge[i];
-        struct mkperf_latency_row *row = append(rows, MKPERF_LATENCY_CALL,
-                                                mkperf_analysis_name(a, e->from),
-                                                mkperf_analysis_name(a, e->to), 0);
-        fill(row, &e->wall, e->worst_at);
+        struct mkperf_latency_row *row = append_row(rows, MKPERF_LATENCY_CALL,
+                                                    mkperf_analysis_name(a, e->from),
+                                                    mkperf_analysis_name(a, e->to), 0);
+        fill_times(row, &e->wall, e->worst_at);
         row->edge = e;
     }
     for (unsigned kind = MKPERF_LATENCY_NOTIFY; kind < MKPERF_LATENCY_KINDS; kind++) {
@@ -82,10 +83,11 @@ void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_laten
             bool irq = w->kind == MKPERF_SCHED_IRQ;
 
             if (irq == (kind == MKPERF_LATENCY_IRQ)) {
-                struct mkperf_latency_row *row = append(rows, (enum mkperf_latency_kind)kind,
-                                                        irq ? "" : mkperf_analysis_name(a, w->from),
-                                                        mkperf_analysis_name(a, w->to), w->irq);
-                fill(row, &w->delay, w->worst_at);
+                struct mkperf_latency_row *row =
+                    append_row(rows, (enum mkperf_latency_kind)kind,
+                               irq ? "" : mkperf_analysis_name(a, w->from),
+                               mkperf_analysis_name(a, w->to), w->irq);
+                fill_times(row, &w->delay, w->worst_at);
                 row->busy = w->busy;
             }
         }
@@ -110,7 +112,7 @@ bool mkperf_latency_row_add(struct mkperf_latency_row *row, uint64_t tick_hz, ui
     return mkperf_log_add_bucket(&row->ns, mkperf_log_bucket(to_ns(next - 1, tick_hz)), n) != 0;
 }
 
-static int compare(const void *pa, const void *pb)
+static int compare_rows(const void *pa, const void *pb)
 {
     const struct mkperf_latency_row *a = pa, *b = pb;
 
@@ -132,12 +134,12 @@ void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows)
 
         row->ns.total = to_ns(row->ns.total, rows->tick_hz);
         row->ns.max = to_ns(row->ns.max, rows->tick_hz);
-        fill(row, &row->ns, to_ns(row->max_at, rows->tick_hz));
+        fill_times(row, &row->ns, to_ns(row->max_at, rows->tick_hz));
     }
     for (unsigned i = 0; i < rows->nruns; i++) {
         rows->run[i].ns = to_ns(rows->run[i].ticks, rows->tick_hz);
     }
-    mkperf_sort(rows->row, rows->n, sizeof *rows->row, compare);
+    mkperf_sort(rows->row, rows->n, sizeof *rows->row, compare_rows);
     mkperf_sort(rows->run, rows->nruns, sizeof *rows->run, compare_runs);
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Latencies as rows, wherever they come from: the analysis of a recording, or what a target
- * aggregated.
+ * Latencies as rows: of the analysis of a recording, or as a target aggregated them.
  *
- * Owns: the rows. A pair that comes in pieces is added up. All times are nanoseconds; a quantile is
- * the greatest value of its bucket (log_histogram.h), at most the maximum.
+ * Owns: the rows. `report/` prints them, and `link/` fills the rows of a target. A target may send a pair in pieces, which
+ * are added up. All times are nanoseconds. A quantile is the greatest value of its bucket (log_histogram.h), and at most
+ * the maximum.
  */
 #ifndef MKPERF_HOST_SCHED_LATENCY_ROWS_H
 #define MKPERF_HOST_SCHED_LATENCY_ROWS_H
 
 #include "analysis.h"
 
-enum mkperf_latency_kind { /* as LatencyKind in proto/mkperf.proto */
+enum mkperf_latency_kind { /* the numbers of LatencyKind in proto/mkperf.proto */
                            MKPERF_LATENCY_CALL,
                            MKPERF_LATENCY_NOTIFY,
                            MKPERF_LATENCY_IRQ,
@@ -27,16 +27,15 @@ struct mkperf_latency_row {
     uint32_t irq;
     uint64_t count, total, max, max_at;
     uint64_t quantile[MKPERF_QUANTILES]; /* 50, 90, 99, 99.9 % */
-    uint64_t busy;                       /* that found their PD not waiting */
-    const struct mkperf_call_edge *edge; /* of an analysis: what its calls were made of */
-    struct mkperf_log_histogram
-        ns; /* of a target; total and max in ticks until they are finished */
+    uint64_t busy;                       /* events that found their PD not waiting */
+    const struct mkperf_call_edge *edge; /* the parts of its calls; NULL of a target */
+    struct mkperf_log_histogram ns;      /* of a target; total and max are ticks until `finish` */
 };
 
 /* How long a thread ran, as a target counted it; idle of all cores is one. */
 struct mkperf_latency_run {
     char pd[MKPERF_LATENCY_NAME];
-    uint64_t thread; /* its identity */
+    uint64_t thread; /* the identity of the thread */
     uint64_t ticks, ns, runs;
 };
 
@@ -45,23 +44,25 @@ struct mkperf_latency_rows {
     struct mkperf_latency_row *row;
     unsigned nruns, run_room;
     struct mkperf_latency_run *run; /* of a target; most time first */
-    uint64_t dropped;               /* latencies that the target had no row for */
-    double seconds;                 /* for which they were counted */
-    uint64_t tick_hz;               /* of a target */
+    uint64_t dropped;               /* latencies for which the target had no row */
+    double seconds;                 /* the time for which latencies were counted */
+    uint64_t tick_hz;               /* of a target; else 0 */
 };
 
-/* The rows of an analysis that has ended, which must live as long. */
+/* Makes the rows of an analysis that has ended. The analysis must live as long as the rows. */
 void mkperf_latency_rows_of(const struct mkperf_analysis *a, struct mkperf_latency_rows *rows);
-/* A target's row, made if it is new: its histogram is to be filled. row_add: n latencies in a bucket of ticks; they
- * are in the bucket of nanoseconds that those would be in, in a recording. False: there is no such bucket. */
+/* The row of a pair that a target sent; a new one if there is none. The caller fills its histogram. */
 struct mkperf_latency_row *mkperf_latency_row(struct mkperf_latency_rows *rows,
                                               enum mkperf_latency_kind kind, const char *from,
                                               const char *to, uint32_t irq);
+/* Adds n latencies of a bucket of ticks to the bucket of nanoseconds that a recording would count them in. False: there is
+ * no such bucket. */
 bool mkperf_latency_row_add(struct mkperf_latency_row *row, uint64_t tick_hz, uint64_t bucket,
                             uint64_t n);
+/* Adds the run time of a thread. */
 void mkperf_latency_run(struct mkperf_latency_rows *rows, const char *pd, uint64_t thread,
                         uint64_t ticks, uint64_t runs);
-/* All of a target's came: times in ns, and quantiles; calls first, most time first. */
+/* All rows of a target were added: converts times to ns, computes quantiles, and sorts by kind, then most time first. */
 void mkperf_latency_rows_finish(struct mkperf_latency_rows *rows);
 void mkperf_latency_rows_free(struct mkperf_latency_rows *rows);
 

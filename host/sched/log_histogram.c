@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: see log_histogram.h. */
+/* A histogram with logarithmic buckets, see log_histogram.h. */
 #include "log_histogram.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the state of each PD and of each core, from event to event; see analysis.h.
+ * The machine of the analysis: the state of each PD and of each core, from event to event.
  *
- * An interval is counted when it ends, in sched_charge. That of a ready PD also ends when its core
- * switches, because another PD is the reason from then on.
+ * Owns: mkperf_analysis_event and the changes of state, see the figure in analysis.h. An interval is counted
+ * when it ends, in sched_charge. An interval of a ready PD also ends when its core switches, because another
+ * PD is the reason from then on.
  */
 #include "analysis_internal.h"
 #include "base/xalloc.h"
@@ -27,15 +28,6 @@ static uint32_t runner(const struct mkperf_analysis *a, uint32_t core)
     return core < a->ncores ? a->core[core].running : MKPERF_SCHED_NOBODY;
 }
 
-static void keep_ready(struct mkperf_sched_pd *p, const struct mkperf_ready_slice *slice)
-{
-    unsigned i = p->readies++ % MKPERF_READY_KEPT;
-
-    p->ready[i].by = slice->by;
-    p->ready[i].from = slice->from;
-    p->ready[i].to = slice->to;
-}
-
 /* The PD on whose budget a PD runs. */
 static struct mkperf_sched_pd *payer(struct mkperf_analysis *a, uint32_t pd)
 {
@@ -47,9 +39,9 @@ static struct mkperf_sched_pd *payer(struct mkperf_analysis *a, uint32_t pd)
     return p;
 }
 
-/* Counts an interval of a PD that is over. */
-static void count(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
-                  const struct mkperf_ready_slice *slice)
+/* Counts an interval of a PD that has ended. */
+static void count_interval(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
+                           const struct mkperf_ready_slice *slice)
 {
     struct mkperf_sched_pd *p = &a->pd[pd];
     uint64_t ns = slice->to - slice->from;
@@ -75,13 +67,13 @@ void sched_charge_ready(struct mkperf_analysis *a, uint32_t pd)
 
     for (uint32_t i = 0; i < p->slices; i++) {
         mkperf_bys_add(&p->ready_by, p->slice[i].by, p->slice[i].to - p->slice[i].from);
-        keep_ready(p, &p->slice[i]);
-        count(a, pd, MKPERF_PD_READY, &p->slice[i]);
+        p->ready[p->readies++ % MKPERF_READY_KEPT] = p->slice[i];
+        count_interval(a, pd, MKPERF_PD_READY, &p->slice[i]);
     }
     p->slices = 0;
 }
 
-/* Its budget is refilled while it is ready: it was throttled since it became ready. */
+/* The budget of a ready PD is refilled: the PD was throttled since it became ready. */
 static void charge_throttled(struct mkperf_analysis *a, uint32_t pd)
 {
     struct mkperf_sched_pd *p = &a->pd[pd];
@@ -92,7 +84,7 @@ static void charge_throttled(struct mkperf_analysis *a, uint32_t pd)
         all.by = MKPERF_SCHED_NOBODY;
         all.to = p->since;
         p->slices = 0;
-        count(a, pd, MKPERF_PD_THROTTLED, &all);
+        count_interval(a, pd, MKPERF_PD_THROTTLED, &all);
     }
 }
 
@@ -119,24 +111,25 @@ void sched_charge(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
         slice.by = p->call.active ? p->call.to : MKPERF_SCHED_NOBODY;
         mkperf_bys_add(&p->blocked_on, slice.by, now - slice.from);
     }
-    count(a, pd, p->state, &slice);
+    count_interval(a, pd, p->state, &slice);
 }
 
-/* Counts all of a PD's time until now: what follows is another call's, or another state's. */
+/* Counts all time of a PD until now, because its later time belongs to another call or state. */
 static void settle(struct mkperf_analysis *a, uint32_t pd, uint64_t now)
 {
     sched_charge(a, pd, now);
     sched_charge_ready(a, pd);
 }
 
-static void enter(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state, uint64_t now)
+static void enter_state(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
+                        uint64_t now)
 {
     settle(a, pd, now);
     a->pd[pd].state = state;
     a->pd[pd].since = now > a->pd[pd].since ? now : a->pd[pd].since;
 }
 
-/* s->to becomes ready, because of `kind`. */
+/* The PD s->to becomes ready; `kind` is the kind of the event that caused it. */
 static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
                        enum mkperf_sched_kind kind)
 {
@@ -149,7 +142,7 @@ static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
                                    .irq = s->irq};
 
     SCHED_REPORT(a, woken, &w);
-    enter(a, s->to, MKPERF_PD_READY, s->time_ns);
+    enter_state(a, s->to, MKPERF_PD_READY, s->time_ns);
     if (!p->has_core) {
         p->core = s->core;
         p->has_core = true;
@@ -157,14 +150,14 @@ static void make_ready(struct mkperf_analysis *a, const struct mkperf_sched *s,
 }
 
 /* A call reaches a callee that was waiting. */
-static void deliver(struct mkperf_analysis *a, const struct mkperf_sched *s)
+static void deliver_call(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     sched_call_begin(a, s->from, s->to, s->time_ns);
     make_ready(a, s, MKPERF_SCHED_CALL);
     a->pd[s->to].serving = s->from;
 }
 
-static void reply(struct mkperf_analysis *a, const struct mkperf_sched *s)
+static void end_call(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     if (s->from != MKPERF_SCHED_NOBODY && sched_is_pd(a, s->from)) {
         settle(a, s->from, s->time_ns);
@@ -177,7 +170,7 @@ static void reply(struct mkperf_analysis *a, const struct mkperf_sched *s)
     make_ready(a, s, MKPERF_SCHED_REPLY);
 }
 
-static unsigned wake_of(struct mkperf_analysis *a, const struct mkperf_sched *s)
+static unsigned wakeup_of(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     unsigned i = 0;
     uint32_t from = s->kind == MKPERF_SCHED_IRQ ? MKPERF_SCHED_NOBODY : s->from;
@@ -194,8 +187,10 @@ static unsigned wake_of(struct mkperf_analysis *a, const struct mkperf_sched *s)
     return i;
 }
 
-/* A PD that `from` had notified notifies it: `from` may have waited for that. */
-static void answer(struct mkperf_analysis *a, const struct mkperf_sched *s)
+/*
+ * PD s->from notifies PD s->to. If s->to notified s->from before and waits, this is the answer that it waited for.
+ */
+static void note_answer(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_pd *from = &a->pd[s->from], *to = &a->pd[s->to];
 
@@ -209,14 +204,14 @@ static void answer(struct mkperf_analysis *a, const struct mkperf_sched *s)
     to->asked_at = s->time_ns;
 }
 
-/* A notification or an interrupt. */
-static void notify(struct mkperf_analysis *a, const struct mkperf_sched *s)
+/* A notification or an interrupt reaches a PD. */
+static void wake_waiting(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
-    unsigned wake = wake_of(a, s);
+    unsigned wake = wakeup_of(a, s);
 
     if (s->kind == MKPERF_SCHED_NOTIFY && s->from < a->npds && sched_is_pd(a, s->from)) {
-        answer(a, s);
+        note_answer(a, s);
     }
     if (p->state != MKPERF_PD_WAITING) {
         a->wake[wake].busy += p->state != MKPERF_PD_UNKNOWN;
@@ -228,14 +223,15 @@ static void notify(struct mkperf_analysis *a, const struct mkperf_sched *s)
     p->woken_at = s->time_ns;
 }
 
-/* The running thread takes a call that had waited. */
-static void receive(struct mkperf_analysis *a, uint32_t callee, uint32_t from, uint64_t now)
+/* The running callee takes a call that had waited in its queue. */
+static void take_queued_call(struct mkperf_analysis *a, uint32_t callee, uint32_t from,
+                             uint64_t now)
 {
     struct mkperf_call *call = &a->pd[from].call;
 
     settle(a, callee, now);
     if (!call->active || call->to != MKPERF_SCHED_NOBODY) {
-        return; /* its beginning is not known */
+        return; /* the beginning of the call is not known */
     }
     call->to = callee;
     a->pd[callee].serving = from;
@@ -243,8 +239,8 @@ static void receive(struct mkperf_analysis *a, uint32_t callee, uint32_t from, u
     sched_inversions_past(a, from, callee, call->start, now);
 }
 
-/* Those that are ready on a core, until now because of the one that ran. */
-static void charge_ready(struct mkperf_analysis *a, uint32_t core, uint64_t now)
+/* Counts the time of PDs that are ready on a core until now: the PD that ran is the reason. */
+static void charge_ready_on(struct mkperf_analysis *a, uint32_t core, uint64_t now)
 {
     for (uint32_t i = 0; i < a->npds; i++) {
         if (a->pd[i].state == MKPERF_PD_READY && a->pd[i].core == core) {
@@ -253,12 +249,12 @@ static void charge_ready(struct mkperf_analysis *a, uint32_t core, uint64_t now)
     }
 }
 
-static void stop(struct mkperf_analysis *a, const struct mkperf_sched *s)
+static void stop_running(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_pd *p = &a->pd[s->from];
     uint64_t now = s->time_ns;
 
-    enter(a, s->from, state_after[s->reason], now);
+    enter_state(a, s->from, state_after[s->reason], now);
     p->core = s->core;
     p->has_core = true;
     p->preemptions += s->reason == MKPERF_STOPPED_PREEMPTED;
@@ -266,18 +262,18 @@ static void stop(struct mkperf_analysis *a, const struct mkperf_sched *s)
     if (s->reason == MKPERF_STOPPED_QUEUED) {
         sched_call_begin(a, s->from, MKPERF_SCHED_NOBODY, now);
     } else if (s->reason == MKPERF_STOPPED_CALLED && !p->call.active && sched_is_pd(a, s->to)) {
-        deliver(a, s);
+        deliver_call(a, s);
     } else if (s->reason == MKPERF_STOPPED_REPLIED) {
-        reply(a, s);
+        end_call(a, s);
     }
 }
 
-static void start(struct mkperf_analysis *a, const struct mkperf_sched *s)
+static void start_running(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_pd *p = &a->pd[s->to];
 
     sched_charge(a, s->to, s->time_ns);
-    if (p->call.active) { /* it runs again without a reply */
+    if (p->call.active) { /* the caller runs again, although no reply was recorded */
         sched_call_void(a, s->to);
     }
     if (p->woken) {
@@ -288,7 +284,7 @@ static void start(struct mkperf_analysis *a, const struct mkperf_sched *s)
         mkperf_log_add(&w->delay, delay);
         p->woken = false;
     }
-    enter(a, s->to, MKPERF_PD_RUNNING, s->time_ns);
+    enter_state(a, s->to, MKPERF_PD_RUNNING, s->time_ns);
     p->core = s->core;
     p->has_core = true;
     p->runs++;
@@ -314,26 +310,26 @@ void sched_charge_core(struct mkperf_analysis *a, uint32_t core, uint64_t now)
     }
 }
 
-static void switched(struct mkperf_analysis *a, const struct mkperf_sched *s)
+static void switch_core(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_core *c = &a->core[s->core];
 
     sched_inversions_end(a, s->core, s->time_ns);
-    charge_ready(a, s->core, s->time_ns);
+    charge_ready_on(a, s->core, s->time_ns);
     sched_charge_core(a, s->core, s->time_ns);
     a->switches += s->reason != MKPERF_STOPPED_UNKNOWN;
     if (s->from != MKPERF_SCHED_NOBODY && s->from != s->to && sched_is_pd(a, s->from)) {
-        stop(a, s);
+        stop_running(a, s);
     }
     if (sched_is_pd(a, s->to)) {
-        start(a, s);
+        start_running(a, s);
     }
     c->running = s->to;
     sched_inversions_begin(a, s->core, s->time_ns);
 }
 
-/* What every PD did on this core, and what others sent from it, is unknown in between. */
-static void gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
+/* Events of a core are missing: what PDs did on it, and what they sent from it, is unknown in between. */
+static void forget_gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     struct mkperf_sched_core *c = &a->core[s->core];
     uint64_t since = s->since_ns > a->first_ns ? s->since_ns : a->first_ns;
@@ -346,7 +342,7 @@ static void gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
         bool elsewhere = p->state == MKPERF_PD_RUNNING && p->core != s->core;
 
         if (!p->idle && !elsewhere) {
-            enter(a, i, MKPERF_PD_UNKNOWN, since);
+            enter_state(a, i, MKPERF_PD_UNKNOWN, since);
         }
         if (p->call.active) {
             sched_call_void(a, i);
@@ -358,25 +354,25 @@ static void gap(struct mkperf_analysis *a, const struct mkperf_sched *s)
     c->running = MKPERF_SCHED_NOBODY;
 }
 
-static void other(struct mkperf_analysis *a, const struct mkperf_sched *s)
+static void change_state(struct mkperf_analysis *a, const struct mkperf_sched *s)
 {
     bool by_pd = s->from != MKPERF_SCHED_NOBODY && sched_is_pd(a, s->from);
 
     switch (s->kind) {
     case MKPERF_SCHED_CALL:
         if (by_pd) {
-            deliver(a, s);
+            deliver_call(a, s);
             sched_inversions_begin(a, a->pd[s->to].core, s->time_ns);
         } else {
             make_ready(a, s, s->kind);
         }
         break;
     case MKPERF_SCHED_REPLY:
-        reply(a, s);
+        end_call(a, s);
         break;
     case MKPERF_SCHED_NOTIFY:
     case MKPERF_SCHED_IRQ:
-        notify(a, s);
+        wake_waiting(a, s);
         break;
     case MKPERF_SCHED_FAULT:
         if (a->pd[s->to].state == MKPERF_PD_WAITING) {
@@ -393,7 +389,7 @@ static void other(struct mkperf_analysis *a, const struct mkperf_sched *s)
         break;
     case MKPERF_SCHED_RECEIVE:
         if (by_pd) {
-            receive(a, s->from, s->to, s->time_ns);
+            take_queued_call(a, s->from, s->to, s->time_ns);
         }
         break;
     default:
@@ -401,40 +397,38 @@ static void other(struct mkperf_analysis *a, const struct mkperf_sched *s)
     }
 }
 
-static void begin(struct mkperf_analysis *a, uint64_t now)
+void mkperf_analysis_event(struct mkperf_analysis *a, const struct mkperf_sched *event)
 {
-    a->began = true;
-    a->first_ns = a->last_ns = now;
-    for (uint32_t i = 0; i < a->npds; i++) {
-        a->pd[i].since = now;
-    }
-}
+    struct mkperf_sched s = *event;
+    bool is_gap = s.kind == MKPERF_SCHED_GAP;
 
-void sched_machine(void *self, const struct mkperf_sched *event)
-{
-    struct mkperf_analysis *a = self;
-    bool is_gap = event->kind == MKPERF_SCHED_GAP;
-
-    if ((!is_gap && event->to >= a->npds) ||
-        (event->from != MKPERF_SCHED_NOBODY && event->from >= a->npds)) {
-        return; /* not announced: the decoder's mistake */
+    if ((!is_gap && s.to >= a->npds) || (s.from != MKPERF_SCHED_NOBODY && s.from >= a->npds)) {
+        return; /* the decoder did not announce this PD */
     }
     if (!a->began) {
-        begin(a, event->time_ns);
+        a->began = true;
+        a->first_ns = a->last_ns = s.time_ns;
+        for (uint32_t i = 0; i < a->npds; i++) {
+            a->pd[i].since = s.time_ns;
+        }
     }
-    MKPERF_GROW(a->core, a->core_room, (size_t)event->core + 1);
-    for (; a->ncores <= event->core; a->ncores++) {
+    if (s.time_ns < a->last_ns) {
+        a->late_events++;
+        s.time_ns = a->last_ns;
+    }
+    a->last_ns = s.time_ns;
+    MKPERF_GROW(a->core, a->core_room, (size_t)s.core + 1);
+    for (; a->ncores <= s.core; a->ncores++) {
         a->core[a->ncores] =
             (struct mkperf_sched_core){.running = MKPERF_SCHED_NOBODY, .since = a->first_ns};
     }
-    a->core[event->core].seen = true;
+    a->core[s.core].seen = true;
     a->events += !is_gap;
     if (is_gap) {
-        gap(a, event);
-    } else if (event->kind == MKPERF_SCHED_SWITCH) {
-        switched(a, event);
-    } else if (sched_is_pd(a, event->to)) {
-        other(a, event);
+        forget_gap(a, &s);
+    } else if (s.kind == MKPERF_SCHED_SWITCH) {
+        switch_core(a, &s);
+    } else if (sched_is_pd(a, s.to)) {
+        change_state(a, &s);
     }
-    a->last_ns = event->time_ns > a->last_ns ? event->time_ns : a->last_ns;
 }

@@ -63,7 +63,6 @@ static enum mkperf_status begin(void *self, const struct mkperf_session *session
     c->session = *session;
     if (session->sched && c->sched == NULL) {
         c->sched = mkperf_analysis_new();
-        c->sched->order.cores = session->cores;
         mkperf_analysis_listen(c->sched,
                                (struct mkperf_analysis_listener){.core = on_core, .self = c});
     }

@@ -12,7 +12,6 @@
 #include "page/page_data.h"
 #include "report/path_table.h"
 #include "sched/latency_rows.h"
-#include "sched/path_choice.h"
 
 enum { WINDOWS = 30, STORIES = 30, MARKS = 200 };
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Calls between PDs: from their begin to the reply, and the priority inversions within them.
+ *
+ * Owns: the parts of a call, the sums for each pair of caller and callee, and time by PD. machine.c calls
+ * these functions in the order of time. A caller has one call at a time. A callee may have taken several:
+ * from then on time is that of the newest call, and `other` of those before it.
+ *
+ * An inversion is an interval in which a PD that serves a call is ready, while its core runs a PD of a lower
+ * priority than a caller that waits. Inversions are known only among PDs of known priorities.
+ */
+#include "analysis_internal.h"
+#include "base/xalloc.h"
+
+void mkperf_bys_add(struct mkperf_bys *b, uint32_t pd, uint64_t ns)
+{
+    unsigned i = 0;
+
+    if (ns == 0) {
+        return;
+    }
+    while (i < b->n && b->by[i].pd != pd) {
+        i++;
+    }
+    if (i == b->n) {
+        MKPERF_GROW(b->by, b->room, b->n + 1);
+        b->by[b->n++] = (struct mkperf_by){.pd = pd};
+    }
+    b->by[i].ns += ns;
+}
+
+const struct mkperf_by *mkperf_bys_most(const struct mkperf_bys *b)
+{
+    const struct mkperf_by *most = NULL;
+
+    for (unsigned i = 0; i < b->n; i++) {
+        most = most == NULL || b->by[i].ns > most->ns ? &b->by[i] : most;
+    }
+    return most;
+}
+
+void sched_call_begin(struct mkperf_analysis *a, uint32_t from, uint32_t to, uint64_t now)
+{
+    struct mkperf_call *call = &a->pd[from].call;
+
+    if (call->active) {
+        sched_call_void(a, from);
+    }
+    call->active = true;
+    call->taken = false;
+    call->to = to;
+    call->start = now;
+    call->parts = (struct mkperf_call_parts){0};
+    call->nested_by.n = call->preempted_by.n = 0;
+}
+
+void sched_call_void(struct mkperf_analysis *a, uint32_t from)
+{
+    struct mkperf_call *call = &a->pd[from].call;
+
+    a->calls_void++;
+    call->active = false;
+    if (call->to < a->npds && a->pd[call->to].serving == from) {
+        a->pd[call->to].serving = MKPERF_SCHED_NOBODY;
+    }
+}
+
+void sched_call_taken(struct mkperf_analysis *a, uint32_t from, uint64_t now)
+{
+    struct mkperf_call *call = &a->pd[from].call;
+
+    if (call->active && !call->taken) {
+        call->taken = true;
+        call->parts.wait = now - call->start;
+    }
+}
+
+void sched_call_charge(struct mkperf_analysis *a, uint32_t pd, enum mkperf_pd_state state,
+                       uint32_t by, uint64_t ns)
+{
+    uint32_t from = a->pd[pd].serving;
+    struct mkperf_call *call = from < a->npds ? &a->pd[from].call : NULL;
+
+    if (call == NULL || !call->active || !call->taken || call->to != pd) {
+        return;
+    }
+    switch (state) {
+    case MKPERF_PD_RUNNING:
+        call->parts.own += ns;
+        break;
+    case MKPERF_PD_READY:
+        call->parts.preempted += ns;
+        mkperf_bys_add(&call->preempted_by, by, ns);
+        break;
+    case MKPERF_PD_CALLING:
+        call->parts.nested += ns;
+        mkperf_bys_add(&call->nested_by, by, ns);
+        break;
+    case MKPERF_PD_THROTTLED:
+        call->parts.budget += ns;
+        break;
+    default:
+        break; /* `other` is what is left */
+    }
+}
+
+static struct mkperf_call_edge *edge_of(struct mkperf_analysis *a, uint32_t from, uint32_t to)
+{
+    unsigned i = 0;
+
+    while (i < a->nedges && (a->edge[i].from != from || a->edge[i].to != to)) {
+        i++;
+    }
+    if (i == a->nedges) {
+        MKPERF_GROW(a->edge, a->edge_room, a->nedges + 1);
+        a->edge[a->nedges++] = (struct mkperf_call_edge){.from = from, .to = to};
+    }
+    return &a->edge[i];
+}
+
+static void sum_call(struct mkperf_call_edge *edge, const struct mkperf_call *call, uint64_t now)
+{
+    const struct mkperf_call_parts *p = &call->parts;
+
+    if (edge->wall.count == 0 || p->wall > edge->worst.wall) {
+        edge->worst = *p;
+        edge->worst_at = now;
+    }
+    edge->sum.wall += p->wall;
+    edge->sum.wait += p->wait;
+    edge->sum.own += p->own;
+    edge->sum.nested += p->nested;
+    edge->sum.preempted += p->preempted;
+    edge->sum.budget += p->budget;
+    edge->sum.other += p->other;
+    for (unsigned i = 0; i < call->nested_by.n; i++) {
+        mkperf_bys_add(&edge->nested_by, call->nested_by.by[i].pd, call->nested_by.by[i].ns);
+    }
+    for (unsigned i = 0; i < call->preempted_by.n; i++) {
+        mkperf_bys_add(&edge->preempted_by, call->preempted_by.by[i].pd,
+                       call->preempted_by.by[i].ns);
+    }
+    mkperf_log_add(&edge->wall, p->wall);
+}
+
+void sched_call_end(struct mkperf_analysis *a, uint32_t from, uint32_t callee, uint64_t now)
+{
+    struct mkperf_call *call = &a->pd[from].call;
+    struct mkperf_call_parts *p = &call->parts;
+
+    if (!call->active) {
+        a->calls_void += a->pd[from].state == MKPERF_PD_UNKNOWN;
+        return;
+    }
+    if (!call->taken || (callee != MKPERF_SCHED_NOBODY && call->to != callee)) {
+        sched_call_void(a, from);
+        return;
+    }
+    p->wall = now - call->start;
+    p->other = p->wall - p->wait - p->own - p->nested - p->preempted - p->budget;
+    sum_call(edge_of(a, from, call->to), call, now);
+    call->active = false;
+    SCHED_REPORT(a, call, from, call, now);
+    if (a->pd[call->to].serving == from) {
+        a->pd[call->to].serving = MKPERF_SCHED_NOBODY;
+    }
+}
+
+enum { CALLERS = 64 }; /* that a chain of calls is followed up */
+
+/* The PD of the highest priority that waits for what pd serves; NOBODY. */
+static uint32_t highest_caller(const struct mkperf_analysis *a, uint32_t pd)
+{
+    uint32_t high = MKPERF_SCHED_NOBODY, at = a->pd[pd].serving;
+
+    for (unsigned i = 0; i < CALLERS && at < a->npds; i++, at = a->pd[at].serving) {
+        const struct mkperf_scheduling *s = &a->pd[at].scheduling;
+
+        if (s->known &&
+            (high == MKPERF_SCHED_NOBODY || s->priority > a->pd[high].scheduling.priority)) {
+            high = at;
+        }
+    }
+    return high;
+}
+
+static void count_inversion(struct mkperf_analysis *a, uint32_t high, uint32_t holder,
+                            uint32_t runner, uint64_t from, uint64_t to)
+{
+    struct mkperf_inversion *v = a->inversion;
+    unsigned i = 0;
+
+    if (to <= from) {
+        return;
+    }
+    while (i < a->ninversions &&
+           (v[i].high != high || v[i].holder != holder || v[i].runner != runner)) {
+        i++;
+    }
+    if (i == a->ninversions) {
+        MKPERF_GROW(a->inversion, a->inversion_room, a->ninversions + 1);
+        a->inversion[a->ninversions++] =
+            (struct mkperf_inversion){.high = high, .holder = holder, .runner = runner};
+    }
+    v = &a->inversion[i];
+    v->count++;
+    v->total += to - from;
+    if (to - from > v->worst) {
+        v->worst = to - from;
+        v->worst_from = from;
+    }
+}
+
+static bool has_lower_priority(const struct mkperf_analysis *a, uint32_t runner, uint32_t high)
+{
+    return sched_is_pd(a, runner) && a->pd[runner].scheduling.known && runner != high &&
+           a->pd[runner].scheduling.priority < a->pd[high].scheduling.priority;
+}
+
+void sched_inversions_end(struct mkperf_analysis *a, uint32_t core, uint64_t now)
+{
+    for (uint32_t i = 0; i < a->npds; i++) {
+        struct mkperf_sched_pd *p = &a->pd[i];
+
+        if (p->inverted && p->core == core) {
+            p->inverted = false;
+            count_inversion(a, p->inverted_high, i, a->core[core].running, p->inverted_at, now);
+        }
+    }
+}
+
+void sched_inversions_begin(struct mkperf_analysis *a, uint32_t core, uint64_t now)
+{
+    uint32_t runner = core < a->ncores ? a->core[core].running : MKPERF_SCHED_NOBODY;
+
+    for (uint32_t i = 0; i < a->npds && sched_is_pd(a, runner); i++) {
+        struct mkperf_sched_pd *p = &a->pd[i];
+
+        if (p->state != MKPERF_PD_READY || p->core != core || p->inverted || i == runner) {
+            continue;
+        }
+        uint32_t high = highest_caller(a, i);
+        if (high != MKPERF_SCHED_NOBODY && has_lower_priority(a, runner, high)) {
+            p->inverted = true;
+            p->inverted_high = high;
+            p->inverted_at = now;
+        }
+    }
+}
+
+void sched_inversions_past(struct mkperf_analysis *a, uint32_t from, uint32_t callee,
+                           uint64_t since, uint64_t now)
+{
+    const struct mkperf_sched_pd *p = &a->pd[callee];
+    unsigned n = p->readies < MKPERF_READY_KEPT ? p->readies : MKPERF_READY_KEPT;
+
+    if (!a->pd[from].scheduling.known) {
+        return;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t begin = p->ready[i].from > since ? p->ready[i].from : since;
+        uint64_t end = p->ready[i].to < now ? p->ready[i].to : now;
+
+        if (has_lower_priority(a, p->ready[i].by, from)) {
+            count_inversion(a, from, callee, p->ready[i].by, begin, end);
+        }
+    }
+}
