@@ -16,7 +16,6 @@
 #include <pb_encode.h>
 
 #include "key_file.h"
-#include "wire/wire_batch.h"
 #include "wire/wire_message.h"
 
 void mkperf_peer_say(const struct mkperf_peer *l, const char *format, ...)

@@ -48,12 +48,47 @@ static enum mkperf_status on_bytes(void *self, const uint8_t *p, size_t n, struc
     return r->raw.path != NULL ? mkperf_outfile_write(&r->raw, p, n, e) : MKPERF_OK;
 }
 
+/* Another host has taken over control, if this one had it. */
+static void on_role(struct mkperf_recorder *r, const mkperf_Role *role)
+{
+    if (!r->watching && r->link.has_role && r->link.role.control && !role->control) {
+        r->watching = true;
+        mkperf_peer_say(&r->link, "%s took over control of the target: going on as a watcher",
+                        role->controller[0] != '\0' ? role->controller : "another host");
+    }
+}
+
+/* Passes a message to the stream, and then acts on it, unless it is a batch. */
 static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                      struct mkperf_error *e)
 {
     struct mkperf_recorder *r = self;
+    struct mkperf_stream *s = r->stream;
 
-    return mkperf_stream_message(r->stream, p, n, gap, e);
+    enum mkperf_status status = mkperf_stream_message(s, p, n, gap, e);
+    const mkperf_ToHost *m = s->control;
+
+    if (status != MKPERF_OK || m == NULL) {
+        return status;
+    }
+    if (r->control != NULL) {
+        r->control(r->self, m);
+    }
+    /* After the first Hello of a boot, samples before our Start are another host's. */
+    if (m->which_msg == mkperf_ToHost_hello_tag && r->own && !r->watching && !s->has_session &&
+        !s->starting) {
+        s->waiting = true;
+    } else if (m->which_msg == mkperf_ToHost_role_tag) {
+        on_role(r, &m->msg.role);
+    } else if (m->which_msg == mkperf_ToHost_status_tag) {
+        r->forgotten = r->forgotten ||
+                       (s->has_session && s->running && m->msg.status.session != s->session_id &&
+                        !m->msg.status.running);
+        r->status_s = mkperf_now_s();
+        r->status_ns = s->totals.last_ns;
+    }
+    mkperf_peer_control(&r->link, m);
+    return MKPERF_OK;
 }
 
 static void tell_gap(struct mkperf_recorder *r)
@@ -117,8 +152,6 @@ void mkperf_recorder_decode(struct mkperf_recorder *r, struct mkperf_sink sink, 
                                                 .pds = r->pds,
                                                 .command = command,
                                                 .decide = mkperf_lr_is_caller,
-                                                .control = mkperf_recorder_control,
-                                                .self = r,
                                                 .asks = r->link.source.ops->interactive};
 
     r->stream = mkperf_stream_new(&config);
@@ -137,43 +170,6 @@ void mkperf_recorder_free(struct mkperf_recorder *r)
     free(r->options.command);
     r->options.command = NULL;
     memset(&r->link, 0, sizeof *r - offsetof(struct mkperf_recorder, link));
-}
-
-static void on_role(struct mkperf_recorder *r, const mkperf_Role *role)
-{
-    if (!r->watching && r->link.has_role && r->link.role.control && !role->control) {
-        r->watching = true;
-        mkperf_peer_say(&r->link, "%s took over control of the target: going on as a watcher",
-                        role->controller[0] != '\0' ? role->controller : "another host");
-    }
-}
-
-enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
-                                           struct mkperf_error *e)
-{
-    struct mkperf_recorder *r = self;
-    struct mkperf_stream *s = r->stream;
-
-    (void)e;
-    if (r->control != NULL) {
-        r->control(r->self, m);
-    }
-    /* The first hello of a boot: messages before our Start are another host's. */
-    if (m->which_msg == mkperf_ToHost_hello_tag && r->own && !r->watching && !s->has_session &&
-        !s->starting) {
-        s->waiting = true;
-    } else if (m->which_msg == mkperf_ToHost_role_tag) {
-        on_role(r, &m->msg.role);
-    } else if (m->which_msg == mkperf_ToHost_status_tag && s->has_session && s->running &&
-               m->msg.status.session != s->session_id && !m->msg.status.running) {
-        r->forgotten = true;
-    }
-    if (m->which_msg == mkperf_ToHost_status_tag) {
-        r->status_s = mkperf_now_s();
-        r->status_ns = s->totals.last_ns;
-    }
-    mkperf_peer_control(&r->link, m);
-    return MKPERF_OK;
 }
 
 enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e)

@@ -99,10 +99,6 @@ enum mkperf_status mkperf_recorder_ask(struct mkperf_recorder *r, mkperf_ToTarge
 /* REFUSED with the target's reason, if that is what r->link.answer holds. */
 enum mkperf_status mkperf_recorder_refused(const struct mkperf_recorder *r, struct mkperf_error *e);
 
-/* For r->stream's config, self = r. */
-enum mkperf_status mkperf_recorder_control(void *self, const mkperf_ToHost *m,
-                                           struct mkperf_error *e);
-
 /* recorder_resume.c: after an error LINK, which *e holds. That, or another one, if it was in vain.
  */
 enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkperf_error *e);

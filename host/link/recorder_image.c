@@ -18,12 +18,12 @@ static enum mkperf_status fetch(struct mkperf_recorder *r, struct mkperf_error *
     struct mkperf_stream *s = r->stream;
 
     while (!mkperf_stream_stamp_whole(s)) {
-        uint32_t had = s->stamp_have;
+        uint32_t had = s->names.have;
         m.msg.get_stamp.offset = had;
         if (mkperf_recorder_ask(r, &m, "GetStamp", e) != MKPERF_OK) {
             return e->status;
         }
-        if (s->stamp_have == had) {
+        if (s->names.have == had) {
             return MKPERF_OK; /* refused, or invalid: reported when names are settled */
         }
     }

@@ -62,7 +62,7 @@ enum mkperf_status mkperf_recorder_resume(struct mkperf_recorder *r, struct mkpe
             return e->status;
         }
         if (t->restarts != restarts) {
-            r->stream->pause_ns = (uint64_t)((mkperf_now_s() - began) * 1e9);
+            r->stream->clock.pause_ns = (uint64_t)((mkperf_now_s() - began) * 1e9);
             restarts = t->restarts;
             status = begin_again(r, e);
         } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: frames, text and noise in a stream of bytes, see receiver.h. */
+/* Owns: separating frames, text and noise, see receiver.h. */
 #include "receiver.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ void mkperf_receiver_init(struct mkperf_receiver *w, const struct mkperf_receive
     w->self = self;
 }
 
-/* Length of the UTF-8 sequence that c begins; 0: none. */
+/* Length of the UTF-8 sequence that begins with c; 0: no sequence does. */
 static size_t utf8_length(uint8_t c)
 {
     if (c >= 0xc2 && c <= 0xdf) {
@@ -49,7 +49,7 @@ static bool is_text(const uint8_t *p, size_t n)
     return true;
 }
 
-static void hand_on(struct mkperf_receiver *w, const uint8_t *p, size_t n)
+static void pass_on_text(struct mkperf_receiver *w, const uint8_t *p, size_t n)
 {
     if (n == 0) {
         return;
@@ -62,26 +62,26 @@ static void hand_on(struct mkperf_receiver *w, const uint8_t *p, size_t n)
     }
 }
 
-/* The bytes between two delimiters: n bytes, `shown` of them already known as text. */
-static enum mkperf_status chunk(struct mkperf_receiver *w, uint8_t *p, size_t n, size_t shown,
-                                struct mkperf_error *e)
+/* Handles the n bytes between two delimiters. The first `shown` of them were passed on as text. */
+static enum mkperf_status take_chunk(struct mkperf_receiver *w, uint8_t *p, size_t n, size_t shown,
+                                     struct mkperf_error *e)
 {
     uint8_t whole[MKPERF_FRAME_BYTES];
     uint16_t sequence;
 
     if (n > MKPERF_FRAME_BYTES) {
-        hand_on(w, p + shown, n - shown);
+        pass_on_text(w, p + shown, n - shown);
         return MKPERF_OK;
     }
-    memcpy(whole, p, n); /* decoding destroys, and it may be text */
+    memcpy(whole, p, n); /* decoding overwrites the bytes, which may be text */
     int length = mkperf_frame_decode(whole, n, &sequence);
     if (length < 0) {
-        hand_on(w, p + shown, n - shown);
+        pass_on_text(w, p + shown, n - shown);
         return MKPERF_OK;
     }
     unsigned gap = w->numbered ? (uint16_t)(sequence - w->next) : 0;
     if (gap != 0 && sequence == 0) {
-        gap = MKPERF_WIRE_MAX_GAP + 1; /* a new connection, in a capture of several */
+        gap = MKPERF_WIRE_MAX_GAP + 1; /* a capture of several connections: the next one begins */
     }
     w->numbered = true;
     w->next = (uint16_t)(sequence + 1);
@@ -89,14 +89,14 @@ static enum mkperf_status chunk(struct mkperf_receiver *w, uint8_t *p, size_t n,
     return w->ops->message(w->self, whole + 2, (size_t)length, gap, e);
 }
 
-/* Bytes without a delimiter: stored until it arrives; too many are no frame. */
-static void keep(struct mkperf_receiver *w, const uint8_t *p, size_t n)
+/* Stores bytes until their delimiter arrives. More bytes than a frame can have are no frame. */
+static void store(struct mkperf_receiver *w, const uint8_t *p, size_t n)
 {
     while (n > 0) {
         size_t room = sizeof w->chunk - w->n;
         size_t part = n < room ? n : room;
         if (part == 0) {
-            hand_on(w, w->chunk + w->shown, w->n - w->shown);
+            pass_on_text(w, w->chunk + w->shown, w->n - w->shown);
             w->n = w->shown = 0;
             continue;
         }
@@ -117,16 +117,16 @@ enum mkperf_status mkperf_receiver_push(struct mkperf_receiver *w, uint8_t *p, s
     while (p < end && status == MKPERF_OK) {
         uint8_t *zero = memchr(p, 0, (size_t)(end - p));
         if (zero == NULL) {
-            keep(w, p, (size_t)(end - p));
+            store(w, p, (size_t)(end - p));
             break;
         }
         if (w->n > 0) {
-            keep(w, p, (size_t)(zero - p));
+            store(w, p, (size_t)(zero - p));
             size_t length = w->n, shown = w->shown;
             w->n = w->shown = 0;
-            status = chunk(w, w->chunk, length, shown, e);
+            status = take_chunk(w, w->chunk, length, shown, e);
         } else if (zero > p) {
-            status = chunk(w, p, (size_t)(zero - p), 0, e);
+            status = take_chunk(w, p, (size_t)(zero - p), 0, e);
         }
         p = zero + 1;
     }
@@ -144,7 +144,7 @@ void mkperf_receiver_idle(struct mkperf_receiver *w)
 {
     size_t n = w->n - w->shown;
 
-    /* Kept nevertheless: should it be the beginning of a frame after all, the frame is whole. */
+    /* The bytes are kept, because they may be the beginning of a frame. */
     if (n > 0 && is_text(w->chunk + w->shown, n)) {
         w->ops->text(w->self, (const char *)w->chunk + w->shown, n);
         w->shown = w->n;

@@ -1,36 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Batches into samples: the part of the stream decoder that runs for every sample.
- *
- * Owns: chain slots, sample numbers, time. All that is the same for the samples of a chain is
- * worked out when the chain is defined.
+ * Owns: chain slots, and the samples of batches. This is the part of the stream decoder that is run
+ * for every sample. All that is equal for the samples of a chain is calculated when the chain is
+ * defined.
  */
-#include "wire_columns.h"
 #include "wire_internal.h"
-
-#define NS_PER_S UINT64_C(1000000000)
-
-/* Exact, rounded down; 0 < hz <= 10^10. */
-uint64_t stream_ns(uint64_t ticks, uint64_t hz)
-{
-    return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
-}
-
-bool stream_tick_hz_ok(uint64_t hz)
-{
-    return hz != 0 && hz <= 10 * NS_PER_S;
-}
-
-uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz)
-{
-    uint64_t ns = stream_ns(ticks, hz);
-
-    if (s->rebase) {
-        s->rebase = false;
-        s->offset_ns = s->totals.last_ns + s->pause_ns - ns;
-    }
-    return ns + s->offset_ns;
-}
 
 static uint32_t find_pd(void *self, uint64_t thread)
 {
@@ -58,16 +32,16 @@ static bool counters_known(const struct mkperf_stream *s, uint32_t mask)
     return true;
 }
 
-static void define(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
+static void define_slot(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
 {
-    struct mkperf_stream_slot *slot = &s->slot[c->slot];
+    struct mkperf_stream_slot *slot = &s->chains.slot[c->slot];
     int event = c->counter < MKPERF_MAX_COUNTERS ? s->event_of[c->counter] : -1;
 
     if (event < 0 || !counters_known(s, c->reads)) { /* of a session that we do not know */
         slot->generation = 0;
         return;
     }
-    slot->generation = s->generation;
+    slot->generation = s->chains.generation;
     slot->event = (uint32_t)event;
     slot->counter = c->counter;
     slot->flags = c->flags;
@@ -82,7 +56,7 @@ static void define(struct mkperf_stream *s, const struct mkperf_batch_chain *c)
 
 /*
  * Defines the chains that are valid from sample i on. *next: the first that is not yet, which is in
- * s->definition if *next < *decoded. False: an invalid chain.
+ * s->chains.definition if *next < *decoded. False: an invalid chain.
  */
 static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, unsigned *decoded)
 {
@@ -90,15 +64,16 @@ static bool define_until(struct mkperf_stream *s, unsigned i, unsigned *next, un
 
     for (; *next < b->nchains; ++*next) {
         if (*decoded == *next) {
-            if (!mkperf_batch_chain_decode(&s->definition, b->chain[*next].p, b->chain[*next].n)) {
+            if (!mkperf_batch_chain_decode(&s->chains.definition, b->chain[*next].p,
+                                           b->chain[*next].n)) {
                 return false;
             }
             ++*decoded;
         }
-        if (s->definition.at > i) {
+        if (s->chains.definition.at > i) {
             break;
         }
-        define(s, &s->definition);
+        define_slot(s, &s->chains.definition);
     }
     return true;
 }
@@ -145,9 +120,10 @@ static bool take_reads(const struct mkperf_stream *s, uint32_t mask, unsigned *a
 }
 
 /* away: of the sample's pc from its chain's. */
-static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stream_slot *slot,
-                               uint64_t time_ns, uint64_t period, uint64_t away, unsigned *read,
-                               struct mkperf_error *e)
+static enum mkperf_status emit_sample(struct mkperf_stream *s,
+                                      const struct mkperf_stream_slot *slot, uint64_t time_ns,
+                                      uint64_t period, uint64_t away, unsigned *read,
+                                      struct mkperf_error *e)
 {
     struct mkperf_read reads[MKPERF_MAX_COUNTERS];
     struct mkperf_sample sample = {
@@ -179,13 +155,7 @@ static enum mkperf_status emit(struct mkperf_stream *s, const struct mkperf_stre
     return stream_emit(s, &sample, e);
 }
 
-static void note_time(struct mkperf_totals *t, uint64_t ns)
-{
-    t->first_ns = ns < t->first_ns ? ns : t->first_ns;
-    t->last_ns = ns > t->last_ns ? ns : t->last_ns;
-}
-
-static void invalid(struct mkperf_stream *s)
+static void note_invalid(struct mkperf_stream *s)
 {
     s->malformed++;
     s->damaged = true;
@@ -196,8 +166,8 @@ static void invalid(struct mkperf_stream *s)
  * *unknown: the number of samples that could not be read. Without a sample's chain nothing is known
  * of its counter, and so of those after it.
  */
-static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
-                                  struct mkperf_error *e)
+static enum mkperf_status decode_samples(struct mkperf_stream *s, uint64_t *unknown,
+                                         struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
     struct mkperf_columns c;
@@ -207,16 +177,16 @@ static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
     columns_begin(&c, b);
     for (unsigned i = 0; i < b->samples; i++) {
         if (next < b->nchains && !define_until(s, i, &next, &decoded)) {
-            invalid(s);
+            note_invalid(s);
             next = b->nchains;
         }
-        const struct mkperf_stream_slot *slot = &s->slot[columns_slot(&c)];
-        if (slot->generation != s->generation) {
+        const struct mkperf_stream_slot *slot = &s->chains.slot[columns_slot(&c)];
+        if (slot->generation != s->chains.generation) {
             break;
         }
         uint64_t away = columns_pc(&c);
         if (!columns_next(&c, slot->counter, &period)) {
-            invalid(s);
+            note_invalid(s);
             break;
         }
         if (s->announced < mkperf_pds_count(s->config.pds) && stream_announce(s, e) != MKPERF_OK) {
@@ -224,20 +194,20 @@ static enum mkperf_status samples(struct mkperf_stream *s, uint64_t *unknown,
         }
         uint64_t ns = stream_time(s, c.time, b->tick_hz);
         last = ns > last ? ns : last;
-        note_time(&s->totals, last);
-        if (emit(s, slot, last, period, away, &read, e) != MKPERF_OK) {
+        stream_note_time(&s->totals, last);
+        if (emit_sample(s, slot, last, period, away, &read, e) != MKPERF_OK) {
             return e->status;
         }
     }
     *unknown = b->samples - c.i;
     if (c.i != b->samples && !define_until(s, UINT32_MAX, &next, &decoded)) {
-        invalid(s);
+        note_invalid(s);
     }
     s->core_ns[b->core] = last;
     return MKPERF_OK;
 }
 
-static enum mkperf_status losses(struct mkperf_stream *s, struct mkperf_error *e)
+static enum mkperf_status report_losses(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
 
@@ -257,7 +227,7 @@ static enum mkperf_status losses(struct mkperf_stream *s, struct mkperf_error *e
 }
 
 /* Sample numbers: a gap between the last batch and this one was lost in transit. */
-static enum mkperf_status number(struct mkperf_stream *s, struct mkperf_error *e)
+static enum mkperf_status check_number(struct mkperf_stream *s, struct mkperf_error *e)
 {
     const struct mkperf_batch *b = &s->batch;
     struct mkperf_lost lost = {.where = MKPERF_LOST_TRANSIT, .core = stream_lost_core(s)};
@@ -294,8 +264,8 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
     bool drop;
     enum mkperf_status named = stream_need_names(s, &drop, e);
     if (named != MKPERF_OK || drop) {
-        s->unnamed = drop;
-        s->unnamed_epoch = b->epoch;
+        s->names.dropped = drop;
+        s->names.dropped_epoch = b->epoch;
         return named;
     }
     if (!s->has_session || b->session != s->session_id) { /* its Session follows, or was lost */
@@ -303,13 +273,13 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         s->totals.lost[MKPERF_LOST_CHAIN] += b->samples;
         return MKPERF_OK;
     }
-    if (s->unnamed && b->epoch == s->unnamed_epoch) {
+    if (s->names.dropped && b->epoch == s->names.dropped_epoch) {
         s->damaged =
             true; /* its chains came before names were settled: we join with the next epoch */
         return MKPERF_OK;
     }
-    bool first_of_epoch = s->unnamed; /* we have seen the one before it */
-    s->unnamed = false;
+    bool first_of_epoch = s->names.dropped; /* we have seen the one before it */
+    s->names.dropped = false;
     if (b->epoch != s->epoch) {
         s->epoch = b->epoch;
         s->damaged = false;
@@ -320,14 +290,14 @@ enum mkperf_status stream_batch(struct mkperf_stream *s, struct mkperf_error *e)
         return e->status;
     }
     stream_cores_begin(s, b->core);
-    if (number(s, e) != MKPERF_OK || samples(s, &lost.samples, e) != MKPERF_OK) {
+    if (check_number(s, e) != MKPERF_OK || decode_samples(s, &lost.samples, e) != MKPERF_OK) {
         return e->status;
     }
     s->damaged = s->damaged && !first_of_epoch;
     s->totals.core[b->core].samples += s->totals.samples + s->totals.off_cpu_unpaired - before;
     s->core_seen[b->core].arrived += b->samples;
     lost.time_ns = s->core_ns[b->core];
-    if (stream_lost(s, &lost, e) != MKPERF_OK || losses(s, e) != MKPERF_OK ||
+    if (stream_lost(s, &lost, e) != MKPERF_OK || report_losses(s, e) != MKPERF_OK ||
         stream_release(s, false, e) != MKPERF_OK) {
         return e->status;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: scheduling events from the wire into the model: codes, numbers, gaps, see docs/protocol.md.
- * Each core has codes, numbers and a running thread of its own. Events that are missing, or whose
- * code is unknown, become one gap before the next event of that core.
+ * Owns: decoding of scheduling events: their codes, numbers and gaps, see docs/protocol.md. Each core
+ * has its own codes, numbers and running thread. Events that are missing or have an unknown code
+ * become one gap before the next event of that core.
  */
 
 #include "base/xalloc.h"
@@ -11,41 +11,42 @@
 enum { CODES = 1024, MAX_CODE_BITS = 16 };
 
 struct code {
-    uint64_t generation; /* valid if it is the core's */
+    uint64_t generation; /* the code is valid if this is the generation of its core */
     enum mkperf_sched_kind kind;
     enum mkperf_sched_reason reason;
     uint32_t pd, irq;
 };
 
 struct mkperf_stream_core {
-    uint64_t generation, valid; /* of codes; `valid` is the stream's when the epoch began */
+    uint64_t generation; /* of codes */
+    uint64_t valid;      /* the stream's generation when the epoch began */
     uint32_t epoch;
     bool has_epoch, numbered;
-    uint64_t next_event; /* its number */
+    uint64_t next_event; /* the number that is expected next */
     uint64_t last_ns;
-    uint64_t missing; /* events before the next one that is known */
-    bool gap;         /* there is one before it, maybe of an unknown number */
-    uint32_t running; /* PD */
+    bool gap;         /* events before the next known one are missing */
+    uint64_t missing; /* how many, as far as it is known */
+    uint32_t running; /* the PD that runs */
     struct code code[CODES];
 };
 
 void stream_sched_damaged(struct mkperf_stream *s)
 {
-    s->sched_generation++;
-    s->sched_damaged = s->sched_running;
+    s->sched.generation++;
+    s->sched.damaged = s->sched.running;
 }
 
 void stream_sched_begin(struct mkperf_stream *s)
 {
-    s->sched_generation++;
-    s->sched_damaged = false;
-    s->sched_arrived = s->sched_jumped = 0;
+    s->sched.generation++;
+    s->sched.damaged = false;
+    s->sched.arrived = s->sched.jumped = 0;
     for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
-        if (s->core[i] != NULL) {
-            s->core[i]->has_epoch = s->core[i]->numbered = false;
-            s->core[i]->running = MKPERF_SCHED_NOBODY;
-            s->core[i]->missing = 0;
-            s->core[i]->gap = true; /* between sessions nothing is known */
+        if (s->sched.core[i] != NULL) {
+            s->sched.core[i]->has_epoch = s->sched.core[i]->numbered = false;
+            s->sched.core[i]->running = MKPERF_SCHED_NOBODY;
+            s->sched.core[i]->missing = 0;
+            s->sched.core[i]->gap = true; /* events between two sessions are unknown */
         }
     }
 }
@@ -56,65 +57,66 @@ void stream_sched_close(struct mkperf_stream *s)
     struct mkperf_totals *to = &s->totals;
 
     if (!s->has_status) {
-        to->sched_lost[MKPERF_LOST_TRANSIT] += s->sched_jumped;
+        to->sched_lost[MKPERF_LOST_TRANSIT] += s->sched.jumped;
         return;
     }
     to->sched_lost[MKPERF_LOST_RING] += t->sched_lost_ring;
     to->sched_lost[MKPERF_LOST_OUTPUT] += t->sched_lost_output;
     to->sched_lost[MKPERF_LOST_LINK] += t->sched_lost_link;
     to->sched_overwritten += t->sched_overwritten;
-    if (s->from_start && t->sched_sent > s->sched_arrived) {
-        to->sched_lost[MKPERF_LOST_TRANSIT] += t->sched_sent - s->sched_arrived;
-        s->sched_arrived = t->sched_sent;
+    if (s->from_start && t->sched_sent > s->sched.arrived) {
+        to->sched_lost[MKPERF_LOST_TRANSIT] += t->sched_sent - s->sched.arrived;
+        s->sched.arrived = t->sched_sent;
     }
 }
 
 static struct mkperf_stream_core *core_of(struct mkperf_stream *s, uint32_t core)
 {
-    if (s->core[core] == NULL) {
-        s->core[core] = mkperf_xcalloc(1, sizeof *s->core[core]);
-        s->core[core]->running = MKPERF_SCHED_NOBODY;
+    if (s->sched.core[core] == NULL) {
+        s->sched.core[core] = mkperf_xcalloc(1, sizeof *s->sched.core[core]);
+        s->sched.core[core]->running = MKPERF_SCHED_NOBODY;
     }
-    return s->core[core];
+    return s->sched.core[core];
 }
 
-/* The message's place among the core's. */
-static void number(struct mkperf_stream *s, struct mkperf_stream_core *c, const mkperf_Sched *m)
+/* Compares a message's epoch and number with those that its core expects. */
+static void note_number(struct mkperf_stream *s, struct mkperf_stream_core *c,
+                        const mkperf_Sched *m)
 {
     if (!c->has_epoch || m->epoch != c->epoch) {
         c->has_epoch = true;
         c->epoch = m->epoch;
         c->generation++;
-        c->valid = s->sched_generation;
-        s->sched_damaged = false;
-    } else if (c->valid != s->sched_generation) { /* a message was lost in this epoch */
+        c->valid = s->sched.generation;
+        s->sched.damaged = false;
+    } else if (c->valid != s->sched.generation) { /* a message of this epoch was lost */
         c->generation++;
-        c->valid = s->sched_generation;
+        c->valid = s->sched.generation;
     }
     if (!c->numbered) {
         c->numbered = true;
         c->gap = c->gap || m->first_event != 0;
         if (s->from_start) {
             c->missing += m->first_event;
-            s->sched_jumped += m->first_event;
+            s->sched.jumped += m->first_event;
         }
     } else if (m->first_event != c->next_event) {
         uint64_t jump = m->first_event > c->next_event ? m->first_event - c->next_event : 0;
 
         c->gap = true;
         c->missing += jump;
-        s->sched_jumped += jump;
+        s->sched.jumped += jump;
     }
     c->next_event = m->first_event + m->event_count;
 }
 
-static void define(struct mkperf_stream *s, struct mkperf_stream_core *c,
-                   const mkperf_SchedCode *from)
+static void define_code(struct mkperf_stream *s, struct mkperf_stream_core *c,
+                        const mkperf_SchedCode *from)
 {
     if (from->code >= CODES || (unsigned)from->kind >= MKPERF_SCHED_GAP ||
         (unsigned)from->reason >= MKPERF_STOPPED_REASONS) {
         if (from->code < CODES) {
-            c->code[from->code].generation = 0; /* of a newer target */
+            c->code[from->code].generation = 0; /* a newer target has more kinds */
         }
         return;
     }
@@ -146,8 +148,9 @@ static enum mkperf_status pass_gap(struct mkperf_stream *s, struct mkperf_stream
     return stream_emit_sched(s, &gap, e);
 }
 
-static enum mkperf_status emit(struct mkperf_stream *s, struct mkperf_stream_core *c, uint32_t core,
-                               const struct code *code, uint64_t ns, struct mkperf_error *e)
+static enum mkperf_status emit_event(struct mkperf_stream *s, struct mkperf_stream_core *c,
+                                     uint32_t core, const struct code *code, uint64_t ns,
+                                     struct mkperf_error *e)
 {
     if (c->gap && pass_gap(s, c, core, ns, e) != MKPERF_OK) {
         return e->status;
@@ -158,7 +161,7 @@ static enum mkperf_status emit(struct mkperf_stream *s, struct mkperf_stream_cor
         .core = core,
         .kind = code->kind,
         .reason = code->reason,
-        .from = own ? code->pd : c->running, /* known even behind a gap */
+        .from = own ? code->pd : c->running, /* a lock's PD is known even behind a gap */
         .to = code->pd,
         .irq = code->irq,
     };
@@ -168,13 +171,12 @@ static enum mkperf_status emit(struct mkperf_stream *s, struct mkperf_stream_cor
     }
     c->last_ns = ns;
     s->totals.sched_events++;
-    s->totals.first_ns = ns < s->totals.first_ns ? ns : s->totals.first_ns;
-    s->totals.last_ns = ns > s->totals.last_ns ? ns : s->totals.last_ns;
+    stream_note_time(&s->totals, ns);
     return stream_emit_sched(s, &event, e);
 }
 
-static enum mkperf_status events(struct mkperf_stream *s, struct mkperf_stream_core *c,
-                                 const mkperf_Sched *m, struct mkperf_error *e)
+static enum mkperf_status decode_events(struct mkperf_stream *s, struct mkperf_stream_core *c,
+                                        const mkperf_Sched *m, struct mkperf_error *e)
 {
     uint64_t ticks = m->time_ticks, mask = (UINT64_C(1) << m->code_bits) - 1;
 
@@ -187,12 +189,12 @@ static enum mkperf_status events(struct mkperf_stream *s, struct mkperf_stream_c
             s->totals.sched_lost[MKPERF_LOST_CHAIN]++;
             c->missing++;
             c->gap = true;
-            s->sched_damaged = true;
+            s->sched.damaged = true;
             continue;
         }
         uint64_t ns = stream_time(s, ticks, m->tick_hz);
         ns = ns > c->last_ns ? ns : c->last_ns;
-        if (emit(s, c, m->core, known, ns, e) != MKPERF_OK) {
+        if (emit_event(s, c, m->core, known, ns, e) != MKPERF_OK) {
             return e->status;
         }
     }
@@ -209,21 +211,21 @@ enum mkperf_status stream_sched(struct mkperf_stream *s, const mkperf_Sched *m,
         s->malformed++;
         return MKPERF_OK;
     }
-    if (s->waiting || !s->has_session || m->session != s->session_id || !s->sched_running) {
-        s->sched_damaged = s->sched_running;
-        return MKPERF_OK; /* another host's, or its Session was lost: the numbers show it */
+    if (s->waiting || !s->has_session || m->session != s->session_id || !s->sched.running) {
+        s->sched.damaged = s->sched.running;
+        return MKPERF_OK; /* it is another host's; if only its Session was lost, the numbers show the loss */
     }
     struct mkperf_stream_core *c = core_of(s, m->core);
-    number(s, c, m);
-    s->sched_arrived += m->event_count;
+    note_number(s, c, m);
+    s->sched.arrived += m->event_count;
     for (unsigned i = 0; i < m->codes_count; i++) {
-        define(s, c, &m->codes[i]);
+        define_code(s, c, &m->codes[i]);
     }
     if (stream_begin(s, e) != MKPERF_OK || stream_announce(s, e) != MKPERF_OK) {
         return e->status;
     }
     stream_cores_begin(s, m->core);
-    if (events(s, c, m, e) != MKPERF_OK || stream_release(s, false, e) != MKPERF_OK) {
+    if (decode_events(s, c, m, e) != MKPERF_OK || stream_release(s, false, e) != MKPERF_OK) {
         return e->status;
     }
     return mkperf_sink_flush(sink, e);

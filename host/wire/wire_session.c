@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the sessions of a stream and their totals, see wire_stream.h. A stream can have several
- * sessions, with other events, also after a restart of the target: events are numbered over all of
- * them, and time continues.
+ * Owns: the target's sessions, its restarts, and the names of its PDs.
+ *
+ * A stream can have several sessions with other events, also after a restart of the target. Events
+ * are numbered over all sessions, and time continues. Names come from the image's list of programs.
+ * A Session that arrives before the list is held until names are settled, so that no PD has two names
+ * in one profile.
  */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
+#include "system/image_table.h"
 #include "wire_internal.h"
 
 static void convert_event(const mkperf_SessionEvent *from, struct mkperf_event *to)
@@ -27,7 +33,7 @@ static void convert_event(const mkperf_SessionEvent *from, struct mkperf_event *
     to->group = from->group;
     to->read = from->read;
     to->all_cores = from->all_cores;
-    if (strcmp(to->name, MKPERF_OFF_CPU_EVENT) == 0) { /* no counter, and no mode */
+    if (strcmp(to->name, MKPERF_OFF_CPU_EVENT) == 0) { /* it has no counter and no mode */
         to->kernel = to->user = true;
     }
 }
@@ -51,7 +57,7 @@ static bool same_event(const struct mkperf_event *a, const struct mkperf_event *
            a->group == b->group && a->read == b->read && a->all_cores == b->all_cores;
 }
 
-/* The number of an event in the stream's list, which may grow; -1: the list is full. */
+/* The number of an event in the stream's list, to which it is added if necessary. -1: the list is full. */
 static int event_number(struct mkperf_session *all, const struct mkperf_event *event)
 {
     for (unsigned i = 0; i < all->nevents; i++) {
@@ -76,9 +82,9 @@ static void map_counters(struct mkperf_stream *s, const mkperf_SessionEvent *eve
     }
 }
 
-/* Takes a session's events into the stream's list. */
-static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m,
-                                struct mkperf_error *e)
+/* Adds a session's events to the stream's list, and maps its counters to them. */
+static enum mkperf_status adopt_events(struct mkperf_stream *s, const mkperf_Session *m,
+                                       struct mkperf_error *e)
 {
     const struct mkperf_sink *sink = &s->config.sink;
     struct mkperf_session session, before = s->session;
@@ -97,8 +103,8 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
                                 "which the output has no room for",
                                 m->id);
     }
-    s->sched_running = session.sched;
-    s->off_cpu_on = session.sched && m->off_cpu;
+    s->sched.running = session.sched;
+    s->order.off_cpu_on = session.sched && m->off_cpu;
     memset(s->event_of, -1, sizeof s->event_of);
     for (unsigned i = 0; i < session.nevents; i++) {
         int number = event_number(&s->session, &session.event[i]);
@@ -113,7 +119,7 @@ static enum mkperf_status adopt(struct mkperf_stream *s, const mkperf_Session *m
         map_counters(s, &m->events[i], number);
         s->number_of[i] = (uint8_t)number;
     }
-    s->off_cpu.event = mkperf_off_cpu_event(&s->session);
+    s->order.off_cpu.event = mkperf_off_cpu_event(&s->session);
     return s->began && s->session.nevents > before.nevents
                ? mkperf_sink_events(sink, &s->session, e)
                : MKPERF_OK;
@@ -135,7 +141,8 @@ bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsign
     return found;
 }
 
-/* The target's losses beyond its Loss records, which may have been in lost frames. */
+/* Reports the losses in the last Status that no received Loss record reported. over: no message of the
+ * session is in transit, so that what is missing is lost. */
 static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct mkperf_error *e)
 {
     const mkperf_Status *t = &s->status;
@@ -156,7 +163,7 @@ static enum mkperf_status reconcile(struct mkperf_stream *s, bool over, struct m
     return stream_lost(s, &lost, e);
 }
 
-/* The times of multiplexed events. */
+/* Adds how long each multiplexed event was enabled, and how long it was counted. */
 static void add_multiplexing(struct mkperf_stream *s)
 {
     const mkperf_Status *t = &s->status;
@@ -170,8 +177,8 @@ static void add_multiplexing(struct mkperf_stream *s)
 }
 
 /*
- * The totals of the current session. over: no more of it will arrive, even if the target was still
- * running it when last heard.
+ * Adds the current session to the totals. over: no more of it will arrive, even if it was running in
+ * the last Status.
  */
 static enum mkperf_status close_session(struct mkperf_stream *s, bool over, struct mkperf_error *e)
 {
@@ -180,7 +187,7 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     if (stream_release(s, true, e) != MKPERF_OK) {
         return e->status;
     }
-    mkperf_off_cpu_close(&s->off_cpu);
+    mkperf_off_cpu_close(&s->order.off_cpu);
     if (!s->has_session || (!s->has_status && !s->numbered)) {
         return MKPERF_OK; /* nothing was sampled */
     }
@@ -205,11 +212,11 @@ static enum mkperf_status close_session(struct mkperf_stream *s, bool over, stru
     s->totals.complete = s->totals.complete && s->from_start && !t->running &&
                          s->next_sample - s->passed_over == t->sent &&
                          t->captured == t->sent + t->lost_output + t->lost_link &&
-                         s->sched_arrived == t->sched_sent;
+                         s->sched.arrived == t->sched_sent;
     return MKPERF_OK;
 }
 
-/* A new session: the earlier samples' numbers and chains are invalid. */
+/* Closes the session before, and invalidates its numbers and chains. */
 static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, struct mkperf_error *e)
 {
     if (s->began && close_session(s, true, e) != MKPERF_OK) {
@@ -225,13 +232,49 @@ static enum mkperf_status new_session(struct mkperf_stream *s, uint32_t id, stru
     return MKPERF_OK;
 }
 
+/* After a restart, the target has another clock, other sessions and other chains. */
+static enum mkperf_status note_restart(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    if (close_session(s, true, e) != MKPERF_OK) {
+        return e->status;
+    }
+    s->totals.complete = false;
+    s->totals.restarts++;
+    s->has_session = s->numbered = s->running = s->has_status = s->has_marks_lost = false;
+    s->names.dropped = false;
+    s->epoch = 0;
+    s->clock.rebase = true;
+    stream_void_chains(s);
+    stream_sched_begin(s);
+    return MKPERF_OK;
+}
+
+bool mkperf_stream_stamp_whole(const struct mkperf_stream *s)
+{
+    return s->names.bytes != 0 && s->names.have == s->names.bytes;
+}
+
+/* Holds a Session until names are settled, if the image's list can still arrive. */
+static bool hold_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer)
+{
+    bool comes = s->config.asks || (s->has_hello && s->hello.stamp_bytes != 0);
+
+    if (mkperf_pds_settled(s->config.pds) || !comes) {
+        return false;
+    }
+    s->names.held = *m;
+    s->names.held_answer = answer;
+    s->names.holds = true;
+    return true;
+}
+
 enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session *m, bool answer,
                                   struct mkperf_error *e)
 {
     if ((m->events_count == 0 && !m->sched && !m->latency) || s->waiting) {
-        return MKPERF_OK; /* not configured, or another host's */
+        return MKPERF_OK; /* it is not configured, or it is another host's */
     }
-    if (stream_hold_session(s, m, answer)) {
+    if (hold_session(s, m, answer)) {
         return MKPERF_OK;
     }
     if (mkperf_stream_settle(s, e) != MKPERF_OK) {
@@ -243,12 +286,12 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     s->has_session = true;
     s->running = m->running;
     if (!m->running && s->began) {
-        return MKPERF_OK; /* its events count when it runs */
+        return MKPERF_OK; /* its events may still change before it runs */
     }
-    if (adopt(s, m, e) != MKPERF_OK) {
+    if (adopt_events(s, m, e) != MKPERF_OK) {
         return e->status;
     }
-    if ((answer || s->starting) && m->running && !s->numbered) { /* it was just started */
+    if ((answer || s->starting) && m->running && !s->numbered) { /* this host has just started it */
         s->starting = false;
         s->numbered = s->from_start = true;
         s->next_sample = 0;
@@ -256,21 +299,83 @@ enum mkperf_status stream_session(struct mkperf_stream *s, const mkperf_Session 
     return m->running ? stream_begin(s, e) : MKPERF_OK;
 }
 
-/* The target was restarted: its clock, its sessions and its chains are others. */
-static enum mkperf_status restart(struct mkperf_stream *s, struct mkperf_error *e)
+enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_error *e)
 {
-    if (close_session(s, true, e) != MKPERF_OK) {
-        return e->status;
+    struct mkperf_image *image = NULL;
+    struct mkperf_error invalid = {.status = MKPERF_OK};
+    const char *why = "the image's list of programs did not arrive whole";
+
+    if (mkperf_pds_settled(s->config.pds)) {
+        return MKPERF_OK;
     }
-    s->totals.complete = false;
-    s->totals.restarts++;
-    s->has_session = s->numbered = s->running = s->has_status = s->has_marks_lost = false;
-    s->unnamed = false;
-    s->epoch = 0;
-    s->rebase = true;
-    stream_void_chains(s);
-    stream_sched_begin(s);
-    return MKPERF_OK;
+    if (mkperf_stream_stamp_whole(s)) {
+        image = mkperf_xcalloc(1, sizeof *image);
+        if (mkperf_image_read(s->names.table, s->names.bytes, image, &invalid) != MKPERF_OK) {
+            free(image);
+            image = NULL;
+            why = invalid.text;
+        }
+    }
+    if (!s->has_hello) {
+        why = "the target's first message is missing";
+    } else if (s->hello.stamp_bytes == 0) {
+        why = "the image does not list its programs (mkperf stamp)";
+    }
+    enum mkperf_status status = mkperf_pds_settle(s->config.pds, image, why, e);
+    free(image);
+    if (status != MKPERF_OK || !s->names.holds) {
+        return status;
+    }
+    s->names.holds = false;
+    return stream_session(s, &s->names.held, s->names.held_answer, e);
+}
+
+enum mkperf_status stream_stamp(struct mkperf_stream *s, const mkperf_Stamp *m,
+                                struct mkperf_error *e)
+{
+    if (mkperf_pds_settled(s->config.pds)) {
+        return MKPERF_OK;
+    }
+    if (m->size > MKPERF_STAMP_BYTES || m->offset > m->size ||
+        m->table.size > m->size - m->offset) {
+        s->malformed++;
+        return MKPERF_OK;
+    }
+    if (m->size != s->names.bytes) {
+        s->names.bytes = m->size;
+        s->names.have = 0;
+    }
+    if (m->offset != s->names.have) {
+        return MKPERF_OK; /* a repeated part, or the part before it was lost and is requested again */
+    }
+    s->names.table = s->names.table != NULL ? s->names.table
+                                            : mkperf_xcalloc(1, MKPERF_STAMP_BYTES);
+    memcpy(s->names.table + m->offset, m->table.bytes, m->table.size);
+    s->names.have += m->table.size;
+    /* With config.asks, the caller settles names when it has the last answer. */
+    return mkperf_stream_stamp_whole(s) && !s->config.asks ? mkperf_stream_settle(s, e) : MKPERF_OK;
+}
+
+enum mkperf_status stream_need_names(struct mkperf_stream *s, bool *drop, struct mkperf_error *e)
+{
+    *drop = s->config.asks && !mkperf_pds_settled(s->config.pds);
+    return *drop ? MKPERF_OK : mkperf_stream_settle(s, e);
+}
+
+/* FAILED: the target runs another image than the one whose names are settled. */
+static enum mkperf_status check_image(const struct mkperf_stream *s,
+                                      const mkperf_TargetHello *hello, struct mkperf_error *e)
+{
+    const mkperf_TargetHello *first = &s->hello;
+
+    if (!s->has_hello || !mkperf_pds_settled(s->config.pds) ||
+        (hello->image.size == first->image.size &&
+         memcmp(hello->image.bytes, first->image.bytes, first->image.size) == 0)) {
+        return MKPERF_OK;
+    }
+    return mkperf_error_set(e, MKPERF_ERR_FAILED,
+                            "the target was restarted with another image: the recording ends "
+                            "before it, since its names are those of the first image");
 }
 
 enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHello *hello,
@@ -282,14 +387,14 @@ enum mkperf_status stream_hello(struct mkperf_stream *s, const mkperf_TargetHell
                                 "mkperf of the target's build",
                                 hello->protocol, MKPERF_PROTOCOL);
     }
-    if (stream_same_image(s, hello, e) != MKPERF_OK) {
+    if (check_image(s, hello, e) != MKPERF_OK) {
         return e->status;
     }
     if (s->began && s->has_hello && hello->boot_id != s->hello.boot_id &&
-        restart(s, e) != MKPERF_OK) {
+        note_restart(s, e) != MKPERF_OK) {
         return e->status;
     }
-    if (s->began) { /* the sink has the texts of the first one */
+    if (s->began) { /* the sink refers to the texts of the first Hello */
         s->hello.boot_id = hello->boot_id;
     } else {
         s->hello = *hello;
@@ -310,7 +415,7 @@ enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_e
         return e->status;
     }
     s->totals.complete = s->totals.complete && s->booked;
-    s->totals.unordered = s->merge != NULL ? mkperf_merge_unordered(s->merge) : 0;
+    s->totals.unordered = s->order.merge != NULL ? mkperf_merge_unordered(s->order.merge) : 0;
     if (s->totals.samples == 0 && s->totals.sched_events == 0) {
         s->totals.first_ns = 0;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Owns: the messages of a stream, one after the other, see wire_stream.h. */
+/* Owns: the stream itself and the dispatch of its messages, see wire_stream.h. Marks, gaps and software
+ * events are decoded here; all other messages are decoded by the file of their name. */
 #include "wire_stream.h"
 
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 #include "base/xalloc.h"
 #include "receiver.h"
 #include "wire_internal.h"
-#include "wire_message.h"
 
 enum { PAUSE_NS = 1000000 };
 
@@ -18,13 +18,13 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
 
     s->config = *config;
     s->repair.decide = config->decide;
-    s->generation = s->sched_generation = 1;
+    s->chains.generation = s->sched.generation = 1;
     s->totals.first_ns = UINT64_MAX;
     s->totals.complete = true;
-    s->pause_ns = PAUSE_NS;
-    s->off_cpu.to = config->sink;
-    s->off_cpu.totals = &s->totals;
-    s->off_cpu_sink = mkperf_off_cpu_sink(&s->off_cpu);
+    s->clock.pause_ns = PAUSE_NS;
+    s->order.off_cpu.to = config->sink;
+    s->order.off_cpu.totals = &s->totals;
+    s->order.off_cpu_sink = mkperf_off_cpu_sink(&s->order.off_cpu);
     memset(s->event_of, -1, sizeof s->event_of);
     return s;
 }
@@ -32,76 +32,129 @@ struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *confi
 void mkperf_stream_free(struct mkperf_stream *s)
 {
     if (s != NULL) {
-        mkperf_merge_free(s->merge);
-        mkperf_off_cpu_free(&s->off_cpu);
+        mkperf_merge_free(s->order.merge);
+        mkperf_off_cpu_free(&s->order.off_cpu);
         free(s->interactions);
-        free(s->stamp);
+        free(s->names.table);
         for (unsigned i = 0; i < MKPERF_MAX_CORES; i++) {
-            free(s->core[i]);
+            free(s->sched.core[i]);
         }
     }
     free(s);
 }
 
-void stream_void_chains(struct mkperf_stream *s)
+/* The PD that set the mark, by its identity. A mark without one has the name of its PD. */
+static uint32_t marking_pd(struct mkperf_stream *s, const mkperf_Mark *m)
 {
-    s->generation++;
-}
-
-enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
-                               struct mkperf_error *e)
-{
-    if (lost->samples == 0) {
-        return MKPERF_OK;
-    }
-    s->totals.lost[lost->where] += lost->samples;
-    s->seen[lost->where] += lost->samples;
-    if (lost->core < MKPERF_MAX_CORES) {
-        s->totals.core[lost->core].lost[lost->where] += lost->samples;
-        s->core_seen[lost->core].lost[lost->where] += lost->samples;
-    }
-    return s->began ? mkperf_sink_lost(&s->config.sink, lost, e) : MKPERF_OK;
-}
-
-enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e)
-{
-    const struct mkperf_sink *sink = &s->config.sink;
-
-    while (s->announced < mkperf_pds_count(s->config.pds)) {
-        const struct mkperf_pd *pd = mkperf_pds_at(s->config.pds, s->announced++);
-        if (mkperf_sink_pd(sink, pd, e) != MKPERF_OK) {
-            return e->status;
+    if (m->thread == 0) {
+        for (uint32_t i = 0; i < mkperf_pds_count(s->config.pds); i++) {
+            if (strcmp(mkperf_pds_at(s->config.pds, i)->name, m->pd) == 0) {
+                return i;
+            }
         }
     }
-    return MKPERF_OK;
+    return mkperf_pds_find(s->config.pds, m->thread - 2);
 }
 
-enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
+static enum mkperf_status on_mark(struct mkperf_stream *s, const mkperf_Mark *m,
+                                  struct mkperf_error *e)
 {
     const struct mkperf_sink *sink = &s->config.sink;
 
-    if (s->began) {
+    if (!s->began || s->waiting || !stream_tick_hz_ok(m->tick_hz)) {
+        return MKPERF_OK; /* the mark is outside this host's session */
+    }
+    struct mkperf_mark mark = {
+        .time_ns = stream_time(s, m->time_ticks, m->tick_hz),
+        .pd = marking_pd(s, m),
+        .kind = m->kind == mkperf_MarkKind_MARK_BEGIN ? MKPERF_MARK_BEGIN
+                : m->kind == mkperf_MarkKind_MARK_END ? MKPERF_MARK_END
+                                                      : MKPERF_MARK_POINT,
+        .id = m->id,
+        .name = m->name,
+    };
+    s->totals.marks++;
+    if (!MKPERF_SINK_HAS(sink, mark)) {
         return MKPERF_OK;
     }
-    s->session.platform = s->hello.platform;
-    s->session.cpu = s->hello.cpu;
-    s->session.cores = s->hello.cores <= MKPERF_MAX_CORES ? s->hello.cores : MKPERF_MAX_CORES;
-    mkperf_pds_describe(s->config.pds, &s->session);
-    if (s->hello.target_cores > s->session.target_cores) {
-        s->session.target_cores = s->hello.target_cores;
+    return stream_announce(s, e) == MKPERF_OK ? mkperf_sink_mark(sink, &mark, e) : e->status;
+}
+
+static enum mkperf_status on_gap(struct mkperf_stream *s, const mkperf_Gap *m,
+                                 struct mkperf_error *e)
+{
+    struct mkperf_lost lost = {
+        .samples = m->samples, .where = MKPERF_LOST_LINK, .core = stream_lost_core(s)};
+
+    if (!s->has_session || m->session != s->session_id) {
+        return MKPERF_OK;
     }
-    s->session.command = s->config.command;
-    s->began = true;
-    stream_cores_begin(s, 0);
-    if (mkperf_sink_begin(sink, &s->session, e) != MKPERF_OK) {
-        return e->status;
+    if (m->reason == mkperf_GapReason_GAP_SLOW) {
+        if (s->numbered && m->first_sample == s->next_sample) {
+            s->next_sample += m->samples;
+            s->passed_over += m->samples;
+            return stream_lost(s, &lost, e);
+        }
+    } else if (!s->numbered) {
+        s->numbered = true;
+        s->skipped = s->next_sample = m->first_sample + m->samples;
+        s->from_start = s->skipped == 0;
     }
-    return stream_announce(s, e);
+    return MKPERF_OK; /* any other gap is found by the number of the next batch */
+}
+
+static void name_of(struct mkperf_stream *s, uint64_t thread, char name[MKPERF_INTERACTION_NAME])
+{
+    const struct mkperf_pd *pd =
+        mkperf_pds_at(s->config.pds, mkperf_pds_find(s->config.pds, thread - 2));
+
+    snprintf(name, MKPERF_INTERACTION_NAME, "%s", pd->name);
+}
+
+static void add_edges(struct mkperf_stream *s, const mkperf_Interactions *m)
+{
+    for (unsigned i = 0; i < m->edges_count; i++) {
+        struct mkperf_interaction edge = {.calls = m->edges[i].calls,
+                                          .notifications = m->edges[i].notifications};
+        name_of(s, m->edges[i].from, edge.from);
+        name_of(s, m->edges[i].to, edge.to);
+        mkperf_interactions_add(s->interactions, &edge);
+    }
+    for (unsigned i = 0; i < m->threads_count; i++) {
+        struct mkperf_soft_counts pd = {{0}, {0}};
+        for (unsigned k = 0; k < m->threads[i].count_count && k < MKPERF_SOFT_KINDS; k++) {
+            pd.count[k] = m->threads[i].count[k];
+        }
+        name_of(s, m->threads[i].thread, pd.pd);
+        mkperf_interactions_add_pd(s->interactions, &pd);
+    }
+}
+
+static void on_interactions(struct mkperf_stream *s, const mkperf_Interactions *m)
+{
+    if (m->part == 0) { /* it begins a new snapshot */
+        free(s->interactions);
+        s->interactions = mkperf_xcalloc(1, sizeof *s->interactions);
+        s->totals.interactions = s->interactions;
+        s->interaction_parts = 0;
+        for (unsigned k = 0; k < m->total_count && k < MKPERF_SOFT_KINDS; k++) {
+            s->interactions->total[k] = m->total[k];
+        }
+        s->interactions->records_dropped = m->records_dropped;
+        if (stream_tick_hz_ok(m->tick_hz)) {
+            s->interactions->ns = stream_ns(m->enabled_ticks, m->tick_hz);
+        }
+    }
+    /* A part that was requested twice is added once. */
+    if (s->interactions != NULL && m->part == s->interaction_parts) {
+        add_edges(s, m);
+        s->interaction_parts++;
+    }
 }
 
 static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
 {
-    if (!s->has_marks_lost) { /* counted since boot, not since we are here */
+    if (!s->has_marks_lost) { /* the target counts them since boot */
         s->has_marks_lost = true;
         s->marks_lost = m->marks_lost;
     }
@@ -116,7 +169,7 @@ static void on_status(struct mkperf_stream *s, const mkperf_Status *m)
     }
 }
 
-/* A message with identities in it. */
+/* Handles a message with identities, which needs names. */
 static enum mkperf_status on_names(struct mkperf_stream *s, const mkperf_ToHost *m,
                                    struct mkperf_error *e)
 {
@@ -128,13 +181,13 @@ static enum mkperf_status on_names(struct mkperf_stream *s, const mkperf_ToHost 
     }
     switch (m->which_msg) {
     case mkperf_ToHost_mark_tag:
-        return stream_mark(s, &m->msg.mark, e);
+        return on_mark(s, &m->msg.mark, e);
     case mkperf_ToHost_gap_tag:
-        return stream_gap(s, &m->msg.gap, e);
+        return on_gap(s, &m->msg.gap, e);
     case mkperf_ToHost_sched_tag:
         return stream_sched(s, &m->msg.sched, e);
     default:
-        stream_interactions(s, &m->msg.interactions);
+        on_interactions(s, &m->msg.interactions);
         return MKPERF_OK;
     }
 }
@@ -157,30 +210,16 @@ static enum mkperf_status on_control(struct mkperf_stream *s, struct mkperf_erro
                m->which_msg == mkperf_ToHost_sched_tag) {
         status = on_names(s, m, e);
     }
-    if (status == MKPERF_OK && s->config.control != NULL) {
-        status = s->config.control(s->config.self, m, e);
-    }
+    s->control = status == MKPERF_OK ? m : NULL;
     return status;
 }
 
 void mkperf_stream_damaged(struct mkperf_stream *s)
 {
-    /* A session of scheduling events alone has no epochs of chains that would end the damage. */
-    s->damaged = !s->sched_running || s->session.nevents != 0;
+    /* A session that has only scheduling events has no epochs of chains, which would end the damage. */
+    s->damaged = !s->sched.running || s->session.nevents != 0;
     stream_void_chains(s);
     stream_sched_damaged(s);
-}
-
-static void on_missing(struct mkperf_stream *s, unsigned gap)
-{
-    s->gaps += gap <= MKPERF_WIRE_MAX_GAP ? gap : 0;
-    mkperf_stream_damaged(s);
-}
-
-static void on_malformed(struct mkperf_stream *s)
-{
-    s->malformed++;
-    mkperf_stream_damaged(s); /* it may have defined some */
 }
 
 enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
@@ -190,19 +229,18 @@ enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n,
     size_t length;
     const uint8_t *batch = mkperf_batch_find(p, n, &length);
 
+    s->control = NULL;
     if (gap != 0) {
-        on_missing(s, gap);
+        s->gaps += gap <= MKPERF_WIRE_MAX_GAP ? gap : 0;
+        mkperf_stream_damaged(s);
     }
-    if (batch != NULL) {
-        if (mkperf_batch_decode(&s->batch, batch, length)) {
-            return stream_batch(s, e);
-        }
-        on_malformed(s);
-        return MKPERF_OK;
+    if (batch != NULL && mkperf_batch_decode(&s->batch, batch, length)) {
+        return stream_batch(s, e);
     }
-    if (!mkperf_wire_decode(p, n, &s->message)) {
-        on_malformed(s);
-        return MKPERF_OK;
+    if (batch == NULL && mkperf_wire_decode(p, n, &s->message)) {
+        return on_control(s, e);
     }
-    return on_control(s, e);
+    s->malformed++;
+    mkperf_stream_damaged(s);
+    return MKPERF_OK;
 }

@@ -1,153 +1,205 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The target's messages into the model: sessions, chain slots, time, and loss accounting.
+ * The stream: decodes a target's messages into the calls of one sink.
  *
- * Owns: a host's state of the stream, see docs/protocol.md. Called by the receiver of
- * receiver.h with each message; calls one sink. Losses are counted here and reported to the
- * sink; nothing is guessed. Memory does not grow with the stream.
+ * A target sends a call chain once and gives it a slot. Each later sample with that chain names only
+ * the slot. The stream remembers slots, names and sessions, and calculates from them and a batch
+ * complete samples. docs/protocol.md defines the messages.
+ *
+ *     Hello, Stamp ──► names ───────────┐ PDs and their ELFs
+ *     Session ───────► event_of[] ──────┤ the event of a counter
+ *     Batch: chains ─► chains.slot[] ───┤ PD, pc and callers
+ *            samples ───────────────────┴──► order: cores, off-CPU ──► config.sink
+ *     Sched ─────────► sched.core[] ──────────┘                          ▲
+ *     Mark, Loss, Gap ───────────────────────────────────────────────────┤
+ *     Status ────────► totals (when the session ends) ───────────────────┘
+ *
+ * Invariants
+ *  1. The sink gets `begin` first, and each PD before a sample, event or mark of that PD.
+ *  2. A slot is valid while its generation is that of the stream. Each missing or malformed message
+ *     increments the generation, because the message could have defined a slot.
+ *  3. Each number of a session's samples below next_sample was skipped (before this host joined),
+ *     has arrived, was lost in transit, or was passed over by the target on purpose.
+ *  4. Each lost sample is in totals.lost at one place. Nothing is guessed.
+ *  5. Nothing that has an identity is decoded before names are settled.
+ *  6. Memory does not grow with the length of the stream.
+ *
+ * Example: next_sample is 90. A batch arrives with first_sample 100 and three samples. Ten samples
+ * were lost in transit, and all slots are invalid. A sample of the batch is decoded only if the batch
+ * itself defines its slot; otherwise it is lost at MKPERF_LOST_CHAIN. next_sample becomes 103, and
+ * mkperf_stream_needs_reset is true until the target begins a new epoch, which defines slots again.
  */
 #ifndef MKPERF_HOST_WIRE_WIRE_STREAM_H
 #define MKPERF_HOST_WIRE_WIRE_STREAM_H
 
-#include "mkperf.pb.h"
 #include "model/chain.h"
 #include "model/interactions.h"
 #include "model/merge.h"
 #include "model/model.h"
 #include "model/off_cpu.h"
 #include "model/pds.h"
-#include "wire_batch.h"
+#include "wire_message.h"
 
 struct mkperf_stream_config {
     struct mkperf_sink sink;
     struct mkperf_pds *pds;
-    const char *command;                                            /* for the session, NULL */
+    const char *command; /* for the session; NULL: none */
     enum mkperf_lr (*decide)(struct mkperf_module *m, uint64_t pc); /* mkperf_lr_is_caller */
-    /* Every message but Batch, after the stream has taken note of it; may be NULL. */
-    enum mkperf_status (*control)(void *self, const mkperf_ToHost *m, struct mkperf_error *e);
-    void *self;
-    bool
-        asks; /* the caller asks for the image's list of programs, and calls mkperf_stream_settle */
+    /* The caller requests the image's list of programs, and then calls mkperf_stream_settle. */
+    bool asks;
+};
+
+/* The names of PDs: the list of programs in the image, and what waits for it (wire_session.c). */
+struct mkperf_stream_names {
+    uint8_t *table; /* NULL: no part of the list has arrived */
+    uint32_t bytes; /* size of the whole list */
+    uint32_t have;  /* bytes that have arrived, from the start */
+    bool holds;     /* a Session arrived before names were settled, and is in `held` */
+    bool held_answer;
+    mkperf_Session held;
+    bool dropped; /* batches of dropped_epoch were dropped, because names were not settled */
+    uint32_t dropped_epoch;
+};
+
+/* The target's clock in the stream's time, which continues after a restart (wire_output.c). */
+struct mkperf_stream_clock {
+    bool rebase;        /* the next time is the first one after a restart */
+    uint64_t offset_ns; /* added to the target's time */
+    uint64_t pause_ns;  /* between the last time before a restart and the first one after it */
+};
+
+/* Samples and events between the decoders and the sink (wire_output.c). */
+struct mkperf_stream_order {
+    struct mkperf_merge *merge; /* NULL: one core, so that no order has to be made */
+    bool off_cpu_on;            /* the session has samples of blocked threads */
+    struct mkperf_off_cpu off_cpu;
+    struct mkperf_sink off_cpu_sink;
 };
 
 struct mkperf_stream_slot {
-    uint64_t generation; /* valid if it is the stream's */
+    uint64_t generation;
     uint32_t pd, event, flags, counter;
-    uint32_t reads; /* counters, bit = number */
+    uint32_t reads; /* set of the counters that each sample of the slot has values of */
     uint64_t pc, kernel_pc;
     struct mkperf_module *module;
     struct mkperf_chain_forms chain;
 };
 
-struct mkperf_stream_core;
-
-struct mkperf_stream {
-    struct mkperf_stream_config config;
-    struct mkperf_repair repair;
-    mkperf_TargetHello hello;
-    bool has_hello;
-    bool has_session; /* session is known */
-    bool began;       /* the sink has begun */
-    bool running;     /* as in the last Session */
-    bool starting;    /* we requested the start of the next session */
-    bool waiting;     /* for a session that we start: earlier samples are not ours */
-    bool from_start;  /* the session was seen from its first sample on */
-    bool numbered;    /* next_sample is known */
-    bool damaged;     /* chains may be unknown until a new epoch begins */
-    bool unnamed;     /* batches of unnamed_epoch were dropped, because names were not settled */
-    bool has_status;
-    bool booked; /* a session's totals were closed with a Status */
-    uint32_t unnamed_epoch;
-    struct mkperf_session session; /* events: of all sessions so far */
-    uint32_t session_id, epoch;
-    int8_t event_of[MKPERF_MAX_COUNTERS]; /* by counter, -1: none */
-    uint8_t number_of[MKPERF_MAX_EVENTS]; /* of the session's events, in the stream's list */
-    uint64_t next_sample;                 /* number of the next sample of the session */
-    uint64_t skipped;                     /* samples of the session before we joined */
-    uint64_t passed_over;                 /* that were never sent to us: Gap */
-    uint64_t others;                      /* samples that arrived while `waiting`: discarded */
-    uint64_t seen[MKPERF_LOST_PLACES];    /* lost, of this session */
-    mkperf_Status status;                 /* the last of this session */
-    uint32_t marks_lost;                  /* before we joined */
-    bool has_marks_lost;
-    bool rebase;        /* the next time is that of another boot */
-    uint64_t offset_ns; /* added to the target's time */
-    uint64_t pause_ns;  /* between the last time before a restart and the first after it */
+/* Call chains (wire_samples.c). */
+struct mkperf_stream_chains {
     uint64_t generation;
-    uint64_t core_ns[MKPERF_MAX_CORES];
-    struct mkperf_merge *merge; /* of samples and events; NULL: they need no order */
-    struct {
-        uint64_t arrived; /* samples of this session, those with a lost chain too */
-        uint64_t lost[MKPERF_LOST_PLACES];
-    } core_seen[MKPERF_MAX_CORES];
-    uint8_t *stamp; /* the image's list of programs, NULL: no part came */
-    uint32_t stamp_bytes, stamp_have;
-    bool has_held; /* a Session that came before names were settled */
-    bool held_answer;
-    mkperf_Session held;
-    /* Scheduling events (wire_sched.c). */
-    struct mkperf_stream_core *core[MKPERF_MAX_CORES]; /* NULL: none of its events came */
-    uint64_t sched_generation;                         /* of codes */
-    bool sched_running;                                /* the current session has them */
-    bool sched_damaged;     /* codes may be unknown until a new epoch begins */
-    uint64_t sched_arrived; /* of this session, with those whose code is unknown */
-    uint64_t sched_jumped;  /* missing by the numbers of what arrived */
-    bool off_cpu_on;        /* samples of blocked threads: */
-    struct mkperf_off_cpu off_cpu;
-    struct mkperf_sink off_cpu_sink;
-    struct mkperf_totals totals;
-    struct mkperf_interactions *interactions; /* NULL: none received */
-    uint32_t interaction_parts;               /* received of it */
-    uint64_t gaps;                            /* frames missing */
-    uint64_t malformed;                       /* invalid messages */
-    uint32_t announced;                       /* PDs announced to the sink */
-    struct mkperf_batch batch;
-    struct mkperf_batch_chain definition;
-    mkperf_ToHost message;
+    struct mkperf_batch_chain definition; /* the chain that is being decoded */
     struct mkperf_stream_slot slot[MKPERF_CHAIN_SLOTS];
 };
 
-/* NULL: out of memory. */
+struct mkperf_stream_core;
+
+/* Scheduling events (wire_sched.c). */
+struct mkperf_stream_sched {
+    struct mkperf_stream_core *core[MKPERF_MAX_CORES]; /* NULL: the core has sent no event */
+    uint64_t generation;                               /* of codes, as of slots */
+    bool running;                                      /* the session has scheduling events */
+    bool damaged;     /* some codes may be unknown until a new epoch begins */
+    uint64_t arrived; /* events of the session, including those with an unknown code */
+    uint64_t jumped;  /* events of the session that are missing by their numbers */
+};
+
+struct mkperf_stream {
+    struct mkperf_stream_config config;
+    struct mkperf_session session; /* its events: those of all sessions so far */
+    struct mkperf_totals totals;
+    uint64_t gaps;      /* missing frames */
+    uint64_t malformed; /* invalid messages */
+
+    /* The target and its current session (wire_session.c). */
+    mkperf_TargetHello hello;
+    mkperf_Status status; /* the last one of the current session, if has_status */
+    bool has_hello, has_session, has_status;
+    bool began;    /* the sink has begun */
+    bool running;  /* as in the last Session */
+    bool starting; /* this host has requested the start of the next session */
+    bool waiting;  /* for a session that this host starts: earlier samples are others' */
+    bool booked;   /* the totals of at least one session include its Status */
+    uint32_t session_id, epoch;
+    int8_t event_of[MKPERF_MAX_COUNTERS]; /* number in `session` by counter; -1: no event */
+    uint8_t number_of[MKPERF_MAX_EVENTS]; /* number in `session` by number in the current session */
+
+    /* Numbers of samples in the current session (wire_samples.c). */
+    bool numbered;        /* next_sample is known */
+    bool from_start;      /* all samples from number 0 were sent to this host */
+    bool damaged;         /* some slots may be unknown until a new epoch begins */
+    uint64_t next_sample; /* the number that is expected next */
+    uint64_t skipped;     /* sent before this host joined */
+    uint64_t passed_over; /* never sent to this host, by its Gap messages */
+    uint64_t others;      /* discarded, because they arrived while `waiting` */
+
+    /* What arrived and what was lost in the current session (wire_output.c). */
+    uint64_t seen[MKPERF_LOST_PLACES]; /* losses that were reported to the sink */
+    struct {
+        uint64_t arrived; /* including samples with an unknown chain */
+        uint64_t lost[MKPERF_LOST_PLACES];
+    } core_seen[MKPERF_MAX_CORES];
+    uint64_t core_ns[MKPERF_MAX_CORES]; /* time of the core's last sample */
+    uint32_t announced;                 /* PDs that the sink knows */
+
+    /* Marks and software events (wire_stream.c). */
+    bool has_marks_lost;
+    uint32_t marks_lost;                      /* since boot, when this host joined */
+    struct mkperf_interactions *interactions; /* NULL: none received */
+    uint32_t interaction_parts;               /* parts of them that arrived */
+
+    struct mkperf_repair repair;
+    struct mkperf_stream_names names;
+    struct mkperf_stream_clock clock;
+    struct mkperf_stream_order order;
+    struct mkperf_stream_sched sched;
+    struct mkperf_stream_chains chains;
+    struct mkperf_batch batch;    /* the last batch */
+    mkperf_ToHost message;        /* the last message of another kind */
+    const mkperf_ToHost *control; /* `message` if it was the last of all, and valid; else NULL */
+};
+
 struct mkperf_stream *mkperf_stream_new(const struct mkperf_stream_config *config);
-void mkperf_stream_free(struct mkperf_stream *s);
+void mkperf_stream_free(struct mkperf_stream *s); /* s may be NULL */
 
 /*
- * One message (self is the stream): for struct mkperf_receiver_ops. Errors: the sink's or
- * control's; PROTOCOL: another version; INPUT: another session begins, with events that the sink
- * cannot hold. A malformed message is counted, not an error.
+ * Decodes one message; self is the stream, as struct mkperf_receiver_ops requires. s->control is then
+ * the message, unless it was a batch or malformed. A malformed message is counted, and is no error.
+ * Errors: those of the sink; PROTOCOL: another version; INPUT: another session begins, with events
+ * that the sink cannot hold.
  */
 enum mkperf_status mkperf_stream_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                          struct mkperf_error *e);
 
 /*
- * Names and ELFs from the image's list of programs if all of it came, else without it. Called by
- * the stream itself when a name is needed, and by a caller that asked for the list (config.asks):
- * until then no sample is taken in. Errors: those of mkperf_pds_settle.
+ * Settles names and ELFs: with the image's list of programs if it is whole, otherwise without it. The
+ * stream calls this itself when it needs a name, unless config.asks. Then the caller does, and until
+ * then the stream drops samples. Errors: those of mkperf_pds_settle.
  */
 enum mkperf_status mkperf_stream_settle(struct mkperf_stream *s, struct mkperf_error *e);
-/* Whether all of the list came; s->stamp_have is the offset of what is missing. */
+/* Whether the image's whole list has arrived. If not, s->names.have is the offset of the next part. */
 bool mkperf_stream_stamp_whole(const struct mkperf_stream *s);
 
 /* Messages are missing, or the link was interrupted: what they may have defined is unknown. */
 void mkperf_stream_damaged(struct mkperf_stream *s);
-/* Whether something unknown is waited for, which ResetChains makes the target send again. */
+/* Whether slots or codes may be unknown. ResetChains makes the target define all of them again. */
 static inline bool mkperf_stream_needs_reset(const struct mkperf_stream *s)
 {
-    return s->damaged || s->sched_damaged;
+    return s->damaged || s->sched.damaged;
 }
 
-/* Whether the session that the stream is in samples this event (a number of the stream's list), and
- * which is the first that it samples; UINT_MAX: none. */
+/* Whether the current session samples this event, a number in s->session. *first: the lowest number of
+ * an event that it samples; UINT_MAX: it samples none. */
 bool mkperf_stream_samples(const struct mkperf_stream *s, unsigned event, unsigned *first);
 
-/* Number i, from 0 on, of the target's cores in the last Status: its number, and of `core` the state and its
- * late answers. False: there are no more; a target with one core has none. */
+/* The i-th core in the target's last Status: its number, and in *core its state and late answers.
+ * False: the Status has fewer cores. A target with one core sends none. */
 bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
                         struct mkperf_core *core);
 
 /*
- * The stream has ended: reconciles the counts with the target's last Status and fills s->totals.
- * The caller ends the sink. Errors: the sink's; INPUT: no session was in it.
+ * Ends the stream: compares the counts with the target's last Status and completes s->totals. The
+ * caller ends the sink. Errors: those of the sink; INPUT: the stream had no session.
  */
 enum mkperf_status mkperf_stream_finish(struct mkperf_stream *s, struct mkperf_error *e);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pd/client/encode.h"
-#include "wire/wire_columns.h"
+#include "wire/wire_message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -162,7 +162,7 @@ static void fill_stamp(mkperf_Stamp *s)
     const struct mkperf_stream *stream = recorder.stream;
 
     s->size = flags & 1 ? byte() : (uint32_t)stamp_size;
-    s->offset = flags & 2 ? byte() : stream->stamp_have;
+    s->offset = flags & 2 ? byte() : stream->names.have;
     s->table.size = flags & 4 ? byte() : (pb_size_t)(stamp_size / 2 + 1);
     if (s->offset <= stamp_size && s->table.size > stamp_size - s->offset) {
         s->table.size = (pb_size_t)(stamp_size - s->offset);
@@ -476,11 +476,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         options->elf_path = "tests/fuzz/corpus/fuzz_elf";
     }
     if (mkperf_recorder_init(&recorder, !(flags & TIMER), &e) == MKPERF_OK) {
-        struct mkperf_stream_config config = {.sink = {.ops = &sink},
-                                              .pds = recorder.pds,
-                                              .control = mkperf_recorder_control,
-                                              .self = &recorder,
-                                              .asks = flags & NAMES};
+        struct mkperf_stream_config config = {
+            .sink = {.ops = &sink}, .pds = recorder.pds, .asks = flags & NAMES};
         recorder.stream = mkperf_stream_new(&config);
         record(&ops, &options->configure, flags & DUMP);
     }

@@ -41,7 +41,13 @@ static void on_text(void *self, const char *p, size_t n)
 static enum mkperf_status on_message(void *self, const uint8_t *p, size_t n, unsigned gap,
                                      struct mkperf_error *e)
 {
-    return mkperf_stream_message(self, p, n, gap, e);
+    const struct mkperf_stream *s = self;
+    enum mkperf_status status = mkperf_stream_message(self, p, n, gap, e);
+
+    if (s->control != NULL && s->control->which_msg == mkperf_ToHost_batch_tag) {
+        abort();
+    }
+    return status;
 }
 
 static unsigned known; /* events */
@@ -177,15 +183,6 @@ static void script(struct mkperf_receiver *r, struct mkperf_stream *stream)
     }
 }
 
-static enum mkperf_status on_control(void *self, const mkperf_ToHost *m, struct mkperf_error *e)
-{
-    (void)self, (void)e;
-    if (m->which_msg == mkperf_ToHost_batch_tag) {
-        abort();
-    }
-    return MKPERF_OK;
-}
-
 static void on_warning(void *self, const char *text)
 {
     (void)self;
@@ -212,11 +209,8 @@ static void run(struct mkperf_pds *pds, const uint8_t *data, size_t n)
     if (how & FAILING) {
         to = failing_sink(&failing, to, n > 1 ? 1 + data[n / 2 - 1] % 64U : 1);
     }
-    struct mkperf_stream_config config = {.sink = to,
-                                          .pds = pds,
-                                          .decide = mkperf_lr_is_caller,
-                                          .control = on_control,
-                                          .asks = how & ASKS};
+    struct mkperf_stream_config config = {
+        .sink = to, .pds = pds, .decide = mkperf_lr_is_caller, .asks = how & ASKS};
     struct mkperf_stream *stream = mkperf_stream_new(&config);
     struct mkperf_error e;
     unsigned first;

@@ -3,7 +3,7 @@
  * A batch's columns, read and written by docs/protocol.md alone, with nothing of mkperf's in it but
  * the schema: for tests of both ends.
  *
- * Owns: the second decoder of Batch (the host's is host/wire/wire_columns.h), and an encoder for
+ * Owns: the second decoder of Batch (the host's is host/wire/wire_message.h), and an encoder for
  * fake targets, which predicts nothing.
  */
 #ifndef MKPERF_TESTS_BATCH_COLUMNS_H

@@ -274,7 +274,7 @@ static void reboot(void **state)
     fake_session(f, 2, 1, true);
     send_batch(f, 0, 10, true);
     fake_status(f, 3, 1, false, 10, 0);
-    seen->wire.stream->pause_ns = 5000;
+    seen->wire.stream->clock.pause_ns = 5000;
     assert_int_equal(push(seen, f, 4096, &e), MKPERF_OK);
     assert_int_equal(seen->samples, 20);
     assert_int_equal(seen->wire.stream->core_ns[0] - before, 5000 + 9 * 16000);

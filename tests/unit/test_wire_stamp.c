@@ -181,7 +181,7 @@ static void asked_for(void **state)
     part(f, 1100, table_bytes, 1000); /* the one before it was lost */
     assert_int_equal(push(seen, f, &e), MKPERF_OK);
     assert_false(mkperf_stream_stamp_whole(seen->wire.stream));
-    assert_int_equal(seen->wire.stream->stamp_have, 1000);
+    assert_int_equal(seen->wire.stream->names.have, 1000);
     part(f, 1000, table_bytes, table_bytes - 1000);
     sample(f, 1);
     assert_int_equal(push(seen, f, &e), MKPERF_OK);

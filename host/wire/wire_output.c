@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: all that the stream passes on to its sink, and the order in which the sink gets it.
+ *
+ * With several cores, or samples of blocked threads, samples and events first wait in a merge
+ * (model/merge.h), and behind it in model/off_cpu.h. Batches have a core, but samples are numbered
+ * over all cores. The core of a sample in a lost frame is therefore known only when the last Status
+ * of the session reports how many samples each core took.
+ */
+#include "wire_internal.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+uint64_t stream_ns(uint64_t ticks, uint64_t hz)
+{
+    return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
+}
+
+bool stream_tick_hz_ok(uint64_t hz)
+{
+    return hz != 0 && hz <= 10 * NS_PER_S;
+}
+
+uint64_t stream_time(struct mkperf_stream *s, uint64_t ticks, uint64_t hz)
+{
+    uint64_t ns = stream_ns(ticks, hz);
+
+    if (s->clock.rebase) {
+        s->clock.rebase = false;
+        s->clock.offset_ns = s->totals.last_ns + s->clock.pause_ns - ns;
+    }
+    return ns + s->clock.offset_ns;
+}
+
+void stream_cores_begin(struct mkperf_stream *s, uint32_t core)
+{
+    if (s->order.merge == NULL && s->session.cores <= 1 && core == 0 && !s->order.off_cpu_on) {
+        return;
+    }
+    if (s->order.merge == NULL) {
+        s->order.merge = mkperf_merge_new();
+    }
+    s->totals.ncores = s->session.cores > s->totals.ncores ? s->session.cores : s->totals.ncores;
+    s->totals.ncores = core >= s->totals.ncores ? core + 1 : s->totals.ncores;
+    uint32_t cores = s->session.core_mask != 0 ? s->session.core_mask
+                                               : (UINT32_C(1) << s->session.cores) - 1;
+    mkperf_merge_await(s->order.merge, s->session.nevents != 0 ? cores : 0,
+                       s->sched.running ? cores : 0);
+}
+
+/* Where the merge releases samples to. */
+static const struct mkperf_sink *sink_of(const struct mkperf_stream *s)
+{
+    return s->order.off_cpu_on ? &s->order.off_cpu_sink : &s->config.sink;
+}
+
+enum mkperf_status stream_announce(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+
+    while (s->announced < mkperf_pds_count(s->config.pds)) {
+        const struct mkperf_pd *pd = mkperf_pds_at(s->config.pds, s->announced++);
+        if (mkperf_sink_pd(sink, pd, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+enum mkperf_status stream_begin(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = &s->config.sink;
+
+    if (s->began) {
+        return MKPERF_OK;
+    }
+    s->session.platform = s->hello.platform;
+    s->session.cpu = s->hello.cpu;
+    s->session.cores = s->hello.cores <= MKPERF_MAX_CORES ? s->hello.cores : MKPERF_MAX_CORES;
+    mkperf_pds_describe(s->config.pds, &s->session);
+    if (s->hello.target_cores > s->session.target_cores) {
+        s->session.target_cores = s->hello.target_cores;
+    }
+    s->session.command = s->config.command;
+    s->began = true;
+    stream_cores_begin(s, 0);
+    if (mkperf_sink_begin(sink, &s->session, e) != MKPERF_OK) {
+        return e->status;
+    }
+    return stream_announce(s, e);
+}
+
+enum mkperf_status stream_emit(struct mkperf_stream *s, const struct mkperf_sample *sample,
+                               struct mkperf_error *e)
+{
+    return s->order.merge != NULL ? mkperf_merge_add(s->order.merge, sample, sink_of(s), e)
+                                  : mkperf_sink_sample(&s->config.sink, sample, e);
+}
+
+enum mkperf_status stream_emit_sched(struct mkperf_stream *s, const struct mkperf_sched *event,
+                                     struct mkperf_error *e)
+{
+    const struct mkperf_sink *sink = sink_of(s);
+
+    if (!MKPERF_SINK_HAS(sink, sched)) {
+        return MKPERF_OK;
+    }
+    return s->order.merge != NULL ? mkperf_merge_add_sched(s->order.merge, event, sink, e)
+                                  : mkperf_sink_sched(sink, event, e);
+}
+
+enum mkperf_status stream_release(struct mkperf_stream *s, bool all, struct mkperf_error *e)
+{
+    return s->order.merge != NULL ? mkperf_merge_release(s->order.merge, all, sink_of(s), e)
+                                  : MKPERF_OK;
+}
+
+uint32_t stream_lost_core(const struct mkperf_stream *s)
+{
+    return s->order.merge != NULL ? MKPERF_CORE_UNKNOWN : s->batch.core;
+}
+
+enum mkperf_status stream_lost(struct mkperf_stream *s, const struct mkperf_lost *lost,
+                               struct mkperf_error *e)
+{
+    if (lost->samples == 0) {
+        return MKPERF_OK;
+    }
+    s->totals.lost[lost->where] += lost->samples;
+    s->seen[lost->where] += lost->samples;
+    if (lost->core < MKPERF_MAX_CORES) {
+        s->totals.core[lost->core].lost[lost->where] += lost->samples;
+        s->core_seen[lost->core].lost[lost->where] += lost->samples;
+    }
+    return s->began ? mkperf_sink_lost(&s->config.sink, lost, e) : MKPERF_OK;
+}
+
+static enum mkperf_core_state state_of(const mkperf_CoreStatus *t)
+{
+    return t->state == mkperf_CoreState_CORE_RUNS   ? MKPERF_CORE_RUNS
+           : t->state == mkperf_CoreState_CORE_LATE ? MKPERF_CORE_LATE
+                                                    : MKPERF_CORE_ABSENT;
+}
+
+void stream_cores_status(struct mkperf_stream *s, const mkperf_Status *m)
+{
+    for (unsigned i = 0; s->order.merge != NULL && i < m->cores_count; i++) {
+        const mkperf_CoreStatus *t = &m->cores[i];
+        if (t->core < MKPERF_MAX_CORES) {
+            s->totals.core[t->core].state = state_of(t);
+        }
+    }
+}
+
+bool mkperf_stream_core(const struct mkperf_stream *s, unsigned i, unsigned *number,
+                        struct mkperf_core *core)
+{
+    const mkperf_CoreStatus *t = &s->status.cores[i];
+
+    if (!s->has_status || i >= s->status.cores_count) {
+        return false;
+    }
+    *number = t->core;
+    *core = (struct mkperf_core){.state = state_of(t), .late_answers = t->late_answers};
+    return true;
+}
+
+/* Reports a core's losses in its last Status that no received Loss record reported. */
+static enum mkperf_status close_core(struct mkperf_stream *s, const mkperf_CoreStatus *t,
+                                     struct mkperf_error *e)
+{
+    const uint64_t total[] = {
+        [MKPERF_LOST_RING] = t->lost_ring, [MKPERF_LOST_OUTPUT] = t->lost_output};
+
+    for (unsigned i = 0; i < sizeof total / sizeof *total; i++) {
+        uint64_t seen = s->core_seen[t->core].lost[i];
+        struct mkperf_lost lost = {.samples = total[i] > seen ? total[i] - seen : 0,
+                                   .where = (enum mkperf_lost_where)i,
+                                   .core = t->core};
+        if (stream_lost(s, &lost, e) != MKPERF_OK) {
+            return e->status;
+        }
+    }
+    return MKPERF_OK;
+}
+
+/* Samples that the core sent by its last Status, and that did not arrive. */
+static uint64_t missing_of_core(const struct mkperf_stream *s, const mkperf_CoreStatus *t)
+{
+    uint64_t got = s->core_seen[t->core].arrived + t->lost_output;
+
+    return t->captured > got ? t->captured - got : 0;
+}
+
+enum mkperf_status stream_cores_close(struct mkperf_stream *s, struct mkperf_error *e)
+{
+    const mkperf_Status *status = &s->status;
+    uint64_t sum = 0, lost = status->sent - (s->next_sample - s->passed_over);
+
+    if (s->order.merge == NULL) {
+        return MKPERF_OK;
+    }
+    for (unsigned i = 0; i < status->cores_count; i++) {
+        const mkperf_CoreStatus *t = &status->cores[i];
+        if (t->core >= MKPERF_MAX_CORES) {
+            s->malformed++;
+            return MKPERF_OK;
+        }
+        struct mkperf_core *core = &s->totals.core[t->core];
+        core->late_events += t->late_events;
+        core->late_answers += t->late_answers;
+        if (stream_tick_hz_ok(status->tick_hz)) {
+            core->began_ns = stream_ns(t->started_ticks, status->tick_hz) + s->clock.offset_ns;
+            core->ended_ns = stream_ns(t->stopped_ticks, status->tick_hz) + s->clock.offset_ns;
+        }
+        if (close_core(s, t, e) != MKPERF_OK) {
+            return e->status;
+        }
+        sum += missing_of_core(s, t);
+    }
+    /* The cores have shares of the loss in transit only if their sum is the whole loss. */
+    lost += s->seen[MKPERF_LOST_TRANSIT];
+    for (unsigned i = 0; i < status->cores_count && sum == lost; i++) {
+        const mkperf_CoreStatus *t = &status->cores[i];
+        s->totals.core[t->core].lost[MKPERF_LOST_TRANSIT] += missing_of_core(s, t);
+    }
+    return MKPERF_OK;
+}
